@@ -1,0 +1,1 @@
+//! Schemas, tables, users, statistics and information_schema

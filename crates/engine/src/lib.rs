@@ -1,0 +1,1 @@
+//! The contract between the executor and any storage engine

@@ -1,0 +1,1 @@
+//! The executor: operators over column batches, DML, DDL

@@ -1,0 +1,1 @@
+//! Bound expressions: types, coercions, functions and their evaluation over batches

@@ -1,0 +1,1 @@
+//! The MEMORY engine: the simplest correct engine, and the reference model in tests

@@ -1,0 +1,1 @@
+//! The transactional engine: files, log, buffer pool, B+tree, transactions, recovery

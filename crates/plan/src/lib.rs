@@ -1,0 +1,1 @@
+//! Name resolution, logical plan, statistics, cost, join order, physical plan

@@ -1,0 +1,1 @@
+//! MySQL packets as a codec without I/O

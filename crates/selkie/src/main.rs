@@ -1,0 +1,2 @@
+//! The `selkie` command: `serve` and its configuration.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Listeners, sessions, authentication, system variables, status

@@ -1,0 +1,1 @@
+//! Lexer, syntax tree, parser and statement digests of the MariaDB dialect

@@ -1,0 +1,2 @@
+//! Checks the project's own rules.
+fn main() {}

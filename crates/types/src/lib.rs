@@ -1,0 +1,1 @@
+//! Values, decimal, temporal, charsets and collations, row and key encodings, error catalogue
