@@ -1,0 +1,125 @@
+//! Collations: identity and properties. What they do is in the sibling files.
+
+use super::Charset;
+use super::registry;
+
+/// MariaDB's number of a collation.
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub struct CollationId(pub u16);
+
+/// How trailing spaces compare.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Pad {
+    /// The shorter string is compared as if spaces followed it.
+    PadSpace,
+    /// A string is greater than its prefixes.
+    NoPad,
+}
+
+/// Where the weights of characters come from.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(super) enum Rule {
+    /// The code of the character itself.
+    Code,
+    /// A table of 256 one-byte weights in `data/`.
+    Table(u8),
+    /// The two-byte weights of `general_ci`.
+    General,
+    /// Those of `general_mysql500_ci`.
+    General500,
+}
+
+/// A collation and its properties.
+#[derive(Debug)]
+pub struct Collation {
+    /// MariaDB's number.
+    pub id: CollationId,
+    /// The name in lower case.
+    pub name: &'static str,
+    /// The character set it orders.
+    pub charset: Charset,
+    /// The `SORTLEN` MariaDB lists.
+    pub sort_len: u8,
+    /// How trailing spaces compare.
+    pub pad: Pad,
+    pub(super) rule: Rule,
+}
+
+impl CollationId {
+    /// `latin1_swedish_ci`.
+    pub const LATIN1_SWEDISH_CI: Self = Self(8);
+    /// `ascii_general_ci`.
+    pub const ASCII_GENERAL_CI: Self = Self(11);
+    /// `utf8mb3_general_ci`, the collation of names and metadata.
+    pub const UTF8MB3_GENERAL_CI: Self = Self(33);
+    /// `utf8mb4_general_ci`.
+    pub const UTF8MB4_GENERAL_CI: Self = Self(45);
+    /// `utf8mb4_bin`.
+    pub const UTF8MB4_BIN: Self = Self(46);
+    /// `latin1_bin`.
+    pub const LATIN1_BIN: Self = Self(47);
+    /// `binary`.
+    pub const BINARY: Self = Self(63);
+    /// `utf8mb3_bin`.
+    pub const UTF8MB3_BIN: Self = Self(83);
+    /// `utf8mb4_unicode_ci`.
+    pub const UTF8MB4_UNICODE_CI: Self = Self(224);
+
+    /// The collation with a name, in any case; `utf8_...` is `utf8mb3_...`.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let new_name = match name.get(..5) {
+            Some(prefix) if prefix.eq_ignore_ascii_case("utf8_") => {
+                format!("utf8mb3_{}", &name[5..])
+            }
+            _ => name.to_owned(),
+        };
+        Self::all().find(|c| c.name.eq_ignore_ascii_case(&new_name)).map(|c| c.id)
+    }
+
+    /// The collation with a number a client sent, if it is supported.
+    pub fn from_number(id: u16) -> Option<Self> {
+        registry::find(Self(id)).map(|c| c.id)
+    }
+
+    /// All supported collations, by number.
+    pub fn all() -> impl Iterator<Item = &'static Collation> {
+        registry::COLLATIONS.iter()
+    }
+
+    /// The properties; those of `binary` for a number that is not supported.
+    pub fn info(self) -> &'static Collation {
+        registry::find(self).unwrap_or(registry::binary())
+    }
+
+    /// The name in lower case.
+    pub fn name(self) -> &'static str {
+        self.info().name
+    }
+
+    /// The character set.
+    pub fn charset(self) -> Charset {
+        self.info().charset
+    }
+
+    /// Whether this is `binary`: bytes, no characters.
+    pub const fn is_binary(self) -> bool {
+        self.0 == Self::BINARY.0
+    }
+
+    /// Whether this is the default of its character set.
+    pub fn is_default(self) -> bool {
+        self.charset().default_collation() == self
+    }
+}
+
+impl Collation {
+    /// Whether characters compare by their codes (`_bin` collations and `binary`).
+    pub fn is_bin(&self) -> bool {
+        self.rule == Rule::Code
+    }
+
+    /// Whether this is the default of its character set.
+    pub fn is_default(&self) -> bool {
+        self.charset.default_collation() == self.id
+    }
+}

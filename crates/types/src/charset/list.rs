@@ -1,0 +1,114 @@
+//! The character sets, as `SHOW CHARACTER SET` lists them.
+
+use super::CollationId;
+
+macro_rules! charsets {
+    ($($name:ident = $text:literal $collation:literal $len:literal $description:literal;)*) => {
+        /// A character set.
+        #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+        pub enum Charset {
+            $(
+                #[doc = $description]
+                $name,
+            )*
+        }
+
+        impl Charset {
+            /// All supported character sets.
+            pub const ALL: &[Self] = &[$(Self::$name),*];
+
+            /// The name in lower case.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$name => $text,)*
+                }
+            }
+
+            /// The description `SHOW CHARACTER SET` prints.
+            pub const fn description(self) -> &'static str {
+                match self {
+                    $(Self::$name => $description,)*
+                }
+            }
+
+            /// Most bytes of a character.
+            pub const fn max_len(self) -> usize {
+                match self {
+                    $(Self::$name => $len,)*
+                }
+            }
+
+            /// The collation of the character set when none is named.
+            pub const fn default_collation(self) -> CollationId {
+                match self {
+                    $(Self::$name => CollationId($collation),)*
+                }
+            }
+        }
+    };
+}
+
+charsets! {
+    Dec8 = "dec8" 3 1 "DEC West European";
+    Cp850 = "cp850" 4 1 "DOS West European";
+    Hp8 = "hp8" 6 1 "HP West European";
+    Koi8r = "koi8r" 7 1 "KOI8-R Relcom Russian";
+    Latin1 = "latin1" 8 1 "cp1252 West European";
+    Latin2 = "latin2" 9 1 "ISO 8859-2 Central European";
+    Swe7 = "swe7" 10 1 "7bit Swedish";
+    Ascii = "ascii" 11 1 "US ASCII";
+    Hebrew = "hebrew" 16 1 "ISO 8859-8 Hebrew";
+    Koi8u = "koi8u" 22 1 "KOI8-U Ukrainian";
+    Greek = "greek" 25 1 "ISO 8859-7 Greek";
+    Cp1250 = "cp1250" 26 1 "Windows Central European";
+    Latin5 = "latin5" 30 1 "ISO 8859-9 Turkish";
+    Armscii8 = "armscii8" 32 1 "ARMSCII-8 Armenian";
+    Utf8mb3 = "utf8mb3" 33 3 "UTF-8 Unicode";
+    Ucs2 = "ucs2" 35 2 "UCS-2 Unicode";
+    Cp866 = "cp866" 36 1 "DOS Russian";
+    Keybcs2 = "keybcs2" 37 1 "DOS Kamenicky Czech-Slovak";
+    Macce = "macce" 38 1 "Mac Central European";
+    Macroman = "macroman" 39 1 "Mac West European";
+    Cp852 = "cp852" 40 1 "DOS Central European";
+    Latin7 = "latin7" 41 1 "ISO 8859-13 Baltic";
+    Utf8mb4 = "utf8mb4" 45 4 "UTF-8 Unicode";
+    Cp1251 = "cp1251" 51 1 "Windows Cyrillic";
+    Utf16 = "utf16" 54 4 "UTF-16 Unicode";
+    Utf16le = "utf16le" 56 4 "UTF-16LE Unicode";
+    Cp1256 = "cp1256" 57 1 "Windows Arabic";
+    Cp1257 = "cp1257" 59 1 "Windows Baltic";
+    Utf32 = "utf32" 60 4 "UTF-32 Unicode";
+    Binary = "binary" 63 1 "Binary pseudo charset";
+    Geostd8 = "geostd8" 92 1 "GEOSTD8 Georgian";
+}
+
+impl Charset {
+    /// The character set with a name, in any case; `utf8` is `utf8mb3`.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let name = if name.eq_ignore_ascii_case("utf8") { "utf8mb3" } else { name };
+        Self::ALL.iter().copied().find(|c| c.name().eq_ignore_ascii_case(name))
+    }
+
+    /// Fewest bytes of a character.
+    pub const fn min_len(self) -> usize {
+        match self {
+            Self::Ucs2 | Self::Utf16 | Self::Utf16le => 2,
+            Self::Utf32 => 4,
+            _ => 1,
+        }
+    }
+
+    /// Whether bytes below 0x80 are the ASCII characters wherever they stand.
+    pub const fn is_ascii_compatible(self) -> bool {
+        self.min_len() == 1 && !matches!(self, Self::Swe7)
+    }
+
+    /// The `_bin` collation of the character set (`binary` for binary).
+    pub fn bin_collation(self) -> CollationId {
+        match self {
+            Self::Binary => CollationId::BINARY,
+            _ => CollationId::from_name(&format!("{}_bin", self.name()))
+                .unwrap_or(self.default_collation()),
+        }
+    }
+}

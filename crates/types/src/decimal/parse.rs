@@ -1,0 +1,161 @@
+//! Text to decimal, with MariaDB's tolerance for spaces, exponents and what follows the number.
+
+use ethnum::I256;
+
+use super::pow10::{digits, pow10};
+use super::{Decimal, MAX_DIGITS, MAX_SCALE};
+use crate::number::Rest;
+
+/// A decimal read from the start of a text.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct ParsedDecimal {
+    /// The number; zero if there was none, the largest of its sign after an overflow.
+    pub value: Decimal,
+    /// What follows the number.
+    pub rest: Rest,
+    /// Where the number ends.
+    pub consumed: usize,
+    /// The number is too large.
+    pub overflow: bool,
+    /// Digits after the point were dropped.
+    pub truncated: bool,
+}
+
+/// Digits collected so far; digits past the capacity only move the exponent.
+#[derive(Default)]
+struct Collected {
+    small: u128,
+    large: I256,
+    count: u32,
+    /// Power of ten of the last digit kept.
+    exponent: i64,
+    any: bool,
+    lost: bool,
+}
+
+impl Collected {
+    fn push(&mut self, digit: u8, after_point: bool) {
+        self.any = true;
+        if self.count == 0 && digit == 0 {
+            self.exponent -= i64::from(after_point);
+            return;
+        }
+        if self.count >= MAX_DIGITS {
+            self.lost |= digit != 0;
+            self.exponent += i64::from(!after_point);
+            return;
+        }
+        self.exponent -= i64::from(after_point);
+        self.count += 1;
+        if self.count <= 38 {
+            self.small = self.small * 10 + u128::from(digit);
+            return;
+        }
+        if self.count == 39 {
+            self.large = I256::new(self.small as i128);
+        }
+        self.large = self.large * I256::new(10) + I256::new(i128::from(digit));
+    }
+
+    fn value(&self) -> I256 {
+        if self.count <= 38 { I256::new(self.small as i128) } else { self.large }
+    }
+}
+
+impl Decimal {
+    /// Reads a number from the start of `text`, after leading spaces.
+    pub fn parse(text: &[u8]) -> ParsedDecimal {
+        let mut at = crate::number::skip_spaces(text, 0);
+        let negative = text.get(at) == Some(&b'-');
+        if matches!(text.get(at), Some(b'-' | b'+')) {
+            at += 1;
+        }
+        let mut collected = Collected::default();
+        at = digits_from(text, at, &mut collected, false);
+        if text.get(at) == Some(&b'.') {
+            at = digits_from(text, at + 1, &mut collected, true);
+        }
+        if !collected.any {
+            let value = Self::ZERO;
+            let rest = Rest::Garbage;
+            return ParsedDecimal { value, rest, consumed: 0, overflow: false, truncated: false };
+        }
+        let (exponent, at) = exponent_from(text, at);
+        let mut parsed = assemble(&collected, collected.exponent.saturating_add(exponent));
+        if negative {
+            parsed.value = -parsed.value;
+        }
+        parsed.consumed = at;
+        parsed.rest = Rest::of(text, at);
+        parsed
+    }
+}
+
+fn digits_from(text: &[u8], mut at: usize, to: &mut Collected, after_point: bool) -> usize {
+    while let Some(b) = text.get(at).filter(|b| b.is_ascii_digit()) {
+        to.push(b - b'0', after_point);
+        at += 1;
+    }
+    at
+}
+
+/// An exponent with its digits, or nothing at all: `1e` and `1e+` end before the `e`.
+fn exponent_from(text: &[u8], at: usize) -> (i64, usize) {
+    if !matches!(text.get(at), Some(b'e' | b'E')) {
+        return (0, at);
+    }
+    let signed = matches!(text.get(at + 1), Some(b'-' | b'+'));
+    let negative = text.get(at + 1) == Some(&b'-');
+    let first = at + 1 + usize::from(signed);
+    let mut end = first;
+    let mut value = 0i64;
+    while let Some(b) = text.get(end).filter(|b| b.is_ascii_digit()) {
+        value = (value * 10 + i64::from(b - b'0')).min(1_000_000_000);
+        end += 1;
+    }
+    if end == first { (0, at) } else { (if negative { -value } else { value }, end) }
+}
+
+fn assemble(collected: &Collected, exponent: i64) -> ParsedDecimal {
+    let mut parsed = ParsedDecimal {
+        value: Decimal::ZERO,
+        rest: Rest::None,
+        consumed: 0,
+        overflow: false,
+        truncated: collected.lost,
+    };
+    let value = collected.value();
+    if exponent >= 0 {
+        if value == I256::ZERO {
+            return parsed;
+        }
+        if i64::from(collected.count) + exponent > i64::from(MAX_DIGITS) {
+            parsed.overflow = true;
+            parsed.value = Decimal::new(pow10(MAX_DIGITS) - I256::ONE, 0);
+        } else {
+            parsed.value = Decimal::new(value * pow10(exponent as u32), 0);
+        }
+        return parsed;
+    }
+    let drop = -exponent - i64::from(MAX_SCALE);
+    if drop <= 0 {
+        parsed.value = Decimal::new(value, -exponent as u8);
+    } else if drop > i64::from(digits(value)) {
+        parsed.value = Decimal::new(I256::ZERO, MAX_SCALE);
+        parsed.truncated = value != I256::ZERO;
+    } else {
+        let power = pow10(drop as u32);
+        let half = I256::from(u8::from(value % power >= power / I256::new(2)));
+        parsed.truncated |= value % power != I256::ZERO;
+        parsed.value = Decimal::new(value / power + half, MAX_SCALE);
+    }
+    parsed
+}
+
+impl std::str::FromStr for Decimal {
+    type Err = ();
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let parsed = Self::parse(text.as_bytes());
+        if parsed.rest == Rest::None && !parsed.overflow { Ok(parsed.value) } else { Err(()) }
+    }
+}

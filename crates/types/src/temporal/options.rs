@@ -1,0 +1,83 @@
+//! What the sql mode says about dates, and what reading a date reports.
+
+use crate::sql_mode::SqlMode;
+
+/// Which dates are good.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct DateOptions {
+    /// `0000-00-00` is bad.
+    pub no_zero_date: bool,
+    /// A zero month or day is bad.
+    pub no_zero_in_date: bool,
+    /// Any day up to 31 is good in any month.
+    pub allow_invalid: bool,
+    /// Digits after the sixth of a fraction round instead of being cut.
+    pub round: bool,
+}
+
+impl DateOptions {
+    /// Accepts zero dates and zero parts, as comparisons and most functions do.
+    pub const LENIENT: Self =
+        Self { no_zero_date: false, no_zero_in_date: false, allow_invalid: false, round: false };
+
+    /// Accepts only days that exist, as date arithmetic does.
+    pub const REAL: Self =
+        Self { no_zero_date: true, no_zero_in_date: true, allow_invalid: false, round: false };
+
+    /// Whether year, month and day make a good date.
+    pub fn accepts(self, year: u32, month: u32, day: u32) -> bool {
+        if year == 0 && month == 0 && day == 0 {
+            return !self.no_zero_date;
+        }
+        if self.no_zero_in_date && (month == 0 || day == 0) {
+            return false;
+        }
+        let last = super::days_in_month(year, month);
+        // Compat: with a zero month any day up to 31 is accepted.
+        year <= 9999
+            && month <= 12
+            && day <= 31
+            && (self.allow_invalid || month == 0 || day <= last)
+    }
+}
+
+impl From<SqlMode> for DateOptions {
+    fn from(mode: SqlMode) -> Self {
+        Self {
+            no_zero_date: mode.contains(SqlMode::NO_ZERO_DATE),
+            no_zero_in_date: mode.contains(SqlMode::NO_ZERO_IN_DATE),
+            allow_invalid: mode.contains(SqlMode::ALLOW_INVALID_DATES),
+            round: mode.contains(SqlMode::TIME_ROUND_FRACTIONAL),
+        }
+    }
+}
+
+/// A temporal value read from a text or number.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct ParsedTemporal<T> {
+    /// The value; `None` if there is none or the options reject it ("Incorrect ... value").
+    pub value: Option<T>,
+    /// The value is good, but something after it was ignored ("Truncated incorrect ... value").
+    pub truncated: bool,
+    /// Digits of the fraction after the sixth were dropped.
+    pub fraction_cut: bool,
+}
+
+impl<T> ParsedTemporal<T> {
+    /// Nothing usable.
+    pub const INVALID: Self = Self { value: None, truncated: false, fraction_cut: false };
+
+    /// A good value.
+    pub const fn exact(value: T) -> Self {
+        Self { value: Some(value), truncated: false, fraction_cut: false }
+    }
+
+    /// The same report about a converted value.
+    pub fn and_then<U>(self, convert: impl FnOnce(T) -> Option<U>) -> ParsedTemporal<U> {
+        ParsedTemporal {
+            value: self.value.and_then(convert),
+            truncated: self.truncated,
+            fraction_cut: self.fraction_cut,
+        }
+    }
+}
