@@ -4,8 +4,10 @@
 //! are MariaDB's. Must not know about columns or sessions.
 
 mod collation;
+mod identifier;
 mod list;
 mod registry;
 
 pub use collation::{Collation, CollationId, Pad};
+pub use identifier::identifier_eq;
 pub use list::Charset;

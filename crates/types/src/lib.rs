@@ -1,14 +1,35 @@
-//! Values, decimal, temporal, charsets and collations, row and key encodings, error catalogue
+//! Values, decimal, temporal, charsets and collations, row and key encodings, error catalogue.
+//!
+//! # What it is
+//! Everything that says what a SQL value is and how it is written down, compared and refused.
+//!
+//! # Words
+//! *Physical kind*: how values lie in memory, one of eight ([`Physical`]). *Column*: the values of
+//! one column over a batch of rows. *Key bytes*: an encoding whose byte order is the value order.
+//!
+//! # Not here
+//! No I/O, no clock, no global state, no knowledge of tables or statements.
 
+mod batch;
 pub mod charset;
+mod column;
 pub mod decimal;
 pub mod error;
+pub mod key;
 pub mod number;
+mod row;
 pub mod sql_mode;
+mod sql_type;
 pub mod temporal;
+mod value;
 
+pub use batch::{BATCH_ROWS, Batch};
 pub use charset::{Charset, CollationId};
+pub use column::{Bitmap, BytesColumn, Column, ColumnData, DecimalColumn, DecimalValues, NULL_ROW};
 pub use decimal::Decimal;
 pub use error::{Condition, ErrorDef, Level, Severity, SqlError, SqlResult};
+pub use row::{ByteRows, FLAG_WIDE, RowColumn, RowCorrupt, RowLayout};
 pub use sql_mode::SqlMode;
+pub use sql_type::{NOT_FIXED_DECIMALS, Physical, SqlType, TypeKind, decimal_width};
 pub use temporal::{Date, DateTime, Time};
+pub use value::Value;

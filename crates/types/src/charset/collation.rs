@@ -4,7 +4,9 @@ use super::Charset;
 use super::registry;
 
 /// MariaDB's number of a collation.
-#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+#[derive(
+    Copy, Clone, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
 pub struct CollationId(pub u16);
 
 /// How trailing spaces compare.

@@ -1,0 +1,90 @@
+//! A batch: some rows of several columns, what operators exchange.
+
+use std::sync::Arc;
+
+use crate::{Bitmap, Column, Value};
+
+/// Rows a full batch has; operators may produce fewer, never none before their end.
+pub const BATCH_ROWS: usize = 1024;
+
+/// Columns of equal length. Columns are shared, so projecting and passing on copies nothing.
+#[derive(Clone, Debug, Default)]
+pub struct Batch {
+    columns: Vec<Arc<Column>>,
+    rows: usize,
+}
+
+impl Batch {
+    /// A batch of `columns`, each of `rows` rows. There may be no columns and still rows.
+    pub fn new(columns: Vec<Arc<Column>>, rows: usize) -> Self {
+        debug_assert!(columns.iter().all(|c| c.len() == rows));
+        Self { columns, rows }
+    }
+
+    /// One row of no columns: what `SELECT 1` selects from.
+    pub fn one_row() -> Self {
+        Self { columns: Vec::new(), rows: 1 }
+    }
+
+    /// Rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Columns in order.
+    pub fn columns(&self) -> &[Arc<Column>] {
+        &self.columns
+    }
+
+    /// Column `at`.
+    pub fn column(&self, at: usize) -> &Arc<Column> {
+        &self.columns[at]
+    }
+
+    /// The columns, for re-use.
+    pub fn into_columns(self) -> Vec<Arc<Column>> {
+        self.columns
+    }
+
+    /// Value of a column at a row.
+    pub fn value(&self, column: usize, row: usize) -> Value {
+        self.columns[column].value(row)
+    }
+
+    /// The rows numbered `rows`, as [`Column::gather`].
+    pub fn gather(&self, rows: &[u32]) -> Self {
+        let columns = self.columns.iter().map(|c| Arc::new(c.gather(rows))).collect();
+        Self { columns, rows: rows.len() }
+    }
+
+    /// The rows whose bit is set.
+    pub fn filter(&self, keep: &Bitmap) -> Self {
+        let count = keep.count_ones();
+        if count == self.rows {
+            return self.clone();
+        }
+        let rows: Vec<u32> = keep.iter_ones().map(|row| row as u32).collect();
+        self.gather(&rows)
+    }
+
+    /// Rows `from..to`.
+    pub fn slice(&self, from: usize, to: usize) -> Self {
+        if from == 0 && to >= self.rows {
+            return self.clone();
+        }
+        let rows: Vec<u32> = (from as u32..to.min(self.rows) as u32).collect();
+        self.gather(&rows)
+    }
+
+    /// The columns of `self` followed by those of `other`, which has as many rows.
+    pub fn zip(mut self, other: &Self) -> Self {
+        debug_assert_eq!(self.rows, other.rows);
+        self.columns.extend(other.columns.iter().cloned());
+        self
+    }
+
+    /// Approximate bytes of memory held.
+    pub fn memory(&self) -> usize {
+        self.columns.iter().map(|c| c.memory()).sum()
+    }
+}

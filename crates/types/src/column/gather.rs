@@ -1,0 +1,133 @@
+//! Building columns from rows of other columns: selection, outer-join padding, concatenation.
+
+use super::{Bitmap, BytesColumn, Column, ColumnData};
+
+/// The row number that stands for a row of NULLs in [`Column::gather`].
+pub const NULL_ROW: u32 = u32::MAX;
+
+/// `values[row]` for each of `rows`, the default for [`NULL_ROW`].
+pub(super) fn pick<T: Copy + Default>(values: &[T], rows: &[u32]) -> Vec<T> {
+    rows.iter().map(|&row| values.get(row as usize).copied().unwrap_or_default()).collect()
+}
+
+fn pick_bytes(values: &BytesColumn, rows: &[u32]) -> BytesColumn {
+    let mut out = BytesColumn::with_capacity(rows.len());
+    for &row in rows {
+        out.push(if row == NULL_ROW { b"" } else { values.get(row as usize) });
+    }
+    out
+}
+
+impl ColumnData {
+    fn gather(&self, rows: &[u32]) -> Self {
+        match self {
+            Self::Int(v) => Self::Int(pick(v, rows)),
+            Self::UInt(v) => Self::UInt(pick(v, rows)),
+            Self::Double(v) => Self::Double(pick(v, rows)),
+            Self::Decimal(v) => Self::Decimal(v.gather(rows)),
+            Self::Date(v) => Self::Date(pick(v, rows)),
+            Self::Time(v) => Self::Time(pick(v, rows)),
+            Self::DateTime(v) => Self::DateTime(pick(v, rows)),
+            Self::Bytes(v) => Self::Bytes(pick_bytes(v, rows)),
+        }
+    }
+
+    fn append(&mut self, other: &Self) {
+        match (self, other) {
+            (Self::Int(a), Self::Int(b)) => a.extend_from_slice(b),
+            (Self::UInt(a), Self::UInt(b)) => a.extend_from_slice(b),
+            (Self::Double(a), Self::Double(b)) => a.extend_from_slice(b),
+            (Self::Decimal(a), Self::Decimal(b)) => a.append(b),
+            (Self::Date(a), Self::Date(b)) => a.extend_from_slice(b),
+            (Self::Time(a), Self::Time(b)) => a.extend_from_slice(b),
+            (Self::DateTime(a), Self::DateTime(b)) => a.extend_from_slice(b),
+            (Self::Bytes(a), Self::Bytes(b)) => a.append(b),
+            (a, b) => panic!("{:?} appended to a {:?} column", b.physical(), a.physical()),
+        }
+    }
+}
+
+impl Column {
+    /// The rows numbered `rows`, in that order; [`NULL_ROW`] gives NULL.
+    pub fn gather(&self, rows: &[u32]) -> Self {
+        if self.is_constant() && !rows.contains(&NULL_ROW) {
+            let mut out = self.clone();
+            out.len = rows.len();
+            return out;
+        }
+        let whole = self.expand_cow();
+        let padded = rows.contains(&NULL_ROW);
+        let validity = match whole.validity() {
+            None if !padded => None,
+            v => Some(
+                rows.iter()
+                    .map(|&r| r != NULL_ROW && v.is_none_or(|v| v.get(r as usize)))
+                    .collect::<Bitmap>(),
+            ),
+        };
+        Self::from_data(whole.data.gather(rows), validity)
+    }
+
+    /// The rows whose bit is set.
+    pub fn filter(&self, keep: &Bitmap) -> Self {
+        let rows: Vec<u32> = keep.iter_ones().map(|row| row as u32).collect();
+        self.gather(&rows)
+    }
+
+    /// Appends all rows of `other`, of the same kind.
+    pub fn append(&mut self, other: &Self) {
+        let other = other.expand_cow();
+        if self.is_constant() {
+            *self = self.expand();
+        }
+        let rows = self.len;
+        self.data.append(&other.data);
+        self.len += other.len;
+        if self.validity.is_some() || other.validity.is_some() {
+            let validity = self.validity.get_or_insert_with(|| Bitmap::ones(rows));
+            (0..other.len).for_each(|row| validity.push(!other.is_null(row)));
+        }
+    }
+
+    /// A copy with one physical row per logical row.
+    pub fn expand(&self) -> Self {
+        if !self.is_constant() {
+            return self.clone();
+        }
+        let rows = vec![0; self.len];
+        let validity = self.validity.as_ref().map(|v| rows.iter().map(|_| v.get(0)).collect());
+        Self::from_data(self.data.gather(&rows), validity)
+    }
+
+    fn expand_cow(&self) -> std::borrow::Cow<'_, Self> {
+        if self.is_constant() {
+            std::borrow::Cow::Owned(self.expand())
+        } else {
+            std::borrow::Cow::Borrowed(self)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Column, NULL_ROW};
+    use crate::{Physical, Value};
+
+    #[test]
+    fn gather_pads_with_nulls() {
+        let mut column = Column::new(Physical::Int, 0, 2);
+        column.push(&Value::Int(7));
+        column.push_null();
+        let out = column.gather(&[0, NULL_ROW, 1, 0]);
+        let values: Vec<_> = (0..4).map(|row| out.value(row)).collect();
+        assert_eq!(values, [Value::Int(7), Value::Null, Value::Null, Value::Int(7)]);
+    }
+
+    #[test]
+    fn append_expands_constants() {
+        let mut a = Column::constant(&Value::bytes("x"), Physical::Bytes, 0, 2);
+        a.append(&Column::nulls(Physical::Bytes, 0, 1));
+        let values: Vec<_> = (0..3).map(|row| a.value(row)).collect();
+        assert_eq!(values, [Value::bytes("x"), Value::bytes("x"), Value::Null]);
+    }
+}

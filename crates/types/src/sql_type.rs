@@ -1,0 +1,255 @@
+//! SQL types as MariaDB sees them: what a column, parameter or expression result may hold.
+//!
+//! A type says how values are compared, stored and described to a client. It never holds a value.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::charset::CollationId;
+
+/// The type families of MariaDB's protocol and `SHOW COLUMNS`.
+///
+/// As in MariaDB, a binary string is a character string with the `binary` collation: `BINARY(n)`
+/// is `Char`, `VARBINARY(n)` is `VarChar` and the `BLOB`s are the `Text`s of that collation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum TypeKind {
+    /// The type of a bare `NULL`.
+    Null,
+    /// 1 byte.
+    TinyInt,
+    /// 2 bytes.
+    SmallInt,
+    /// 3 bytes.
+    MediumInt,
+    /// 4 bytes.
+    Int,
+    /// 8 bytes.
+    BigInt,
+    /// IEEE single precision.
+    Float,
+    /// IEEE double precision.
+    Double,
+    /// Exact decimal of `length` digits, `decimals` of them after the point.
+    Decimal,
+    /// 1 to 64 bits.
+    Bit,
+    /// 0000, 1901 to 2155.
+    Year,
+    /// Calendar date.
+    Date,
+    /// Signed time of up to 838 hours, `decimals` fractional digits.
+    Time,
+    /// Date and time of day without a zone, `decimals` fractional digits.
+    DateTime,
+    /// Instant: stored in UTC, shown in the session's time zone.
+    Timestamp,
+    /// `CHAR(n)`, or `BINARY(n)` under the binary collation.
+    Char,
+    /// `VARCHAR(n)`, or `VARBINARY(n)` under the binary collation.
+    VarChar,
+    /// `TINYTEXT` or `TINYBLOB`.
+    TinyText,
+    /// `TEXT` or `BLOB`.
+    Text,
+    /// `MEDIUMTEXT` or `MEDIUMBLOB`.
+    MediumText,
+    /// `LONGTEXT` or `LONGBLOB`.
+    LongText,
+    /// One of `members`, stored as its 1-based position, 0 the empty error value.
+    Enum,
+    /// Any subset of `members`, stored as a bit set.
+    Set,
+}
+
+/// How values of a type lie in a [`crate::Column`] and compare by default.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Physical {
+    /// `i64`.
+    Int,
+    /// `u64`.
+    UInt,
+    /// `f64`.
+    Double,
+    /// Decimal at a common scale.
+    Decimal,
+    /// Packed date.
+    Date,
+    /// Signed microseconds.
+    Time,
+    /// Packed date and time.
+    DateTime,
+    /// Byte strings in the type's charset.
+    Bytes,
+}
+
+/// `decimals` of a floating-point type declared without digits after the point.
+pub const NOT_FIXED_DECIMALS: u8 = 31;
+
+/// A SQL type with its attributes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct SqlType {
+    /// Family.
+    pub kind: TypeKind,
+    /// `UNSIGNED`; meaningful for numeric kinds.
+    pub unsigned: bool,
+    /// `ZEROFILL`; implies `unsigned`.
+    pub zerofill: bool,
+    /// Characters of a string, digits of a decimal, bits of a BIT, display width of a number.
+    pub length: u32,
+    /// Digits after the point, or fractional second digits; [`NOT_FIXED_DECIMALS`] for plain floats.
+    pub decimals: u8,
+    /// Collation, which implies the charset; `BINARY` for anything but character strings.
+    pub collation: CollationId,
+    /// Members of an ENUM or SET, in the column's charset.
+    pub members: Option<Arc<[Box<str>]>>,
+}
+
+impl SqlType {
+    /// A type of `kind` with `length` and `decimals`, signed, of the binary collation.
+    pub const fn new(kind: TypeKind, length: u32, decimals: u8) -> Self {
+        let collation = CollationId::BINARY;
+        Self { kind, unsigned: false, zerofill: false, length, decimals, collation, members: None }
+    }
+
+    /// The type of `NULL`.
+    pub const fn null() -> Self {
+        Self::new(TypeKind::Null, 0, 0)
+    }
+
+    /// `BIGINT`.
+    pub const fn bigint() -> Self {
+        Self::new(TypeKind::BigInt, 20, 0)
+    }
+
+    /// `BIGINT UNSIGNED`.
+    pub const fn bigint_unsigned() -> Self {
+        let mut ty = Self::new(TypeKind::BigInt, 20, 0);
+        ty.unsigned = true;
+        ty
+    }
+
+    /// `INT`.
+    pub const fn int() -> Self {
+        Self::new(TypeKind::Int, 11, 0)
+    }
+
+    /// `DOUBLE`.
+    pub const fn double() -> Self {
+        Self::new(TypeKind::Double, 22, NOT_FIXED_DECIMALS)
+    }
+
+    /// `DECIMAL(precision, scale)`.
+    pub const fn decimal(precision: u32, scale: u8) -> Self {
+        Self::new(TypeKind::Decimal, precision, scale)
+    }
+
+    /// `VARCHAR(characters)` of a collation.
+    pub const fn varchar(characters: u32, collation: CollationId) -> Self {
+        let mut ty = Self::new(TypeKind::VarChar, characters, 0);
+        ty.collation = collation;
+        ty
+    }
+
+    /// `DATE`.
+    pub const fn date() -> Self {
+        Self::new(TypeKind::Date, 10, 0)
+    }
+
+    /// `TIME(fsp)`.
+    pub const fn time(fsp: u8) -> Self {
+        Self::new(TypeKind::Time, 10, fsp)
+    }
+
+    /// `DATETIME(fsp)`.
+    pub const fn datetime(fsp: u8) -> Self {
+        Self::new(TypeKind::DateTime, 19, fsp)
+    }
+
+    /// How values of this type lie in a column. `NULL` lies as (all null) byte strings.
+    pub fn physical(&self) -> Physical {
+        match self.kind {
+            TypeKind::TinyInt
+            | TypeKind::SmallInt
+            | TypeKind::MediumInt
+            | TypeKind::Int
+            | TypeKind::BigInt => {
+                if self.unsigned {
+                    Physical::UInt
+                } else {
+                    Physical::Int
+                }
+            }
+            TypeKind::Float | TypeKind::Double => Physical::Double,
+            TypeKind::Decimal => Physical::Decimal,
+            TypeKind::Bit | TypeKind::Year | TypeKind::Enum | TypeKind::Set => Physical::UInt,
+            TypeKind::Date => Physical::Date,
+            TypeKind::Time => Physical::Time,
+            TypeKind::DateTime | TypeKind::Timestamp => Physical::DateTime,
+            TypeKind::Null
+            | TypeKind::Char
+            | TypeKind::VarChar
+            | TypeKind::TinyText
+            | TypeKind::Text
+            | TypeKind::MediumText
+            | TypeKind::LongText => Physical::Bytes,
+        }
+    }
+
+    /// TINYINT to BIGINT.
+    pub fn is_integer(&self) -> bool {
+        use TypeKind::*;
+        matches!(self.kind, TinyInt | SmallInt | MediumInt | Int | BigInt)
+    }
+
+    /// Any kind that compares as a number, BIT and YEAR included.
+    pub fn is_numeric(&self) -> bool {
+        use TypeKind::*;
+        self.is_integer() || matches!(self.kind, Float | Double | Decimal | Bit | Year)
+    }
+
+    /// DATE, TIME, DATETIME or TIMESTAMP.
+    pub fn is_temporal(&self) -> bool {
+        use TypeKind::*;
+        matches!(self.kind, Date | Time | DateTime | Timestamp)
+    }
+
+    /// Kinds held as byte strings, ENUM and SET excluded.
+    pub fn is_string(&self) -> bool {
+        self.physical() == Physical::Bytes && self.kind != TypeKind::Null
+    }
+
+    /// TINYTEXT to LONGTEXT and the BLOBs.
+    pub fn is_text_or_blob(&self) -> bool {
+        use TypeKind::*;
+        matches!(self.kind, TinyText | Text | MediumText | LongText)
+    }
+
+    /// Bytes of the fixed part of a stored row, or `None` for variable-length kinds.
+    pub fn fixed_width(&self) -> Option<usize> {
+        Some(match self.kind {
+            TypeKind::TinyInt => 1,
+            TypeKind::SmallInt | TypeKind::Year | TypeKind::Enum => 2,
+            TypeKind::MediumInt => 3,
+            TypeKind::Int | TypeKind::Float | TypeKind::Date => 4,
+            TypeKind::BigInt
+            | TypeKind::Double
+            | TypeKind::Bit
+            | TypeKind::Set
+            | TypeKind::Time
+            | TypeKind::DateTime
+            | TypeKind::Timestamp => 8,
+            TypeKind::Decimal => decimal_width(self.length),
+            _ => return None,
+        })
+    }
+}
+
+/// Stored bytes of a decimal of `precision` digits: an `i64`, an `i128` or an `I256`.
+pub const fn decimal_width(precision: u32) -> usize {
+    match precision {
+        0..=18 => 8,
+        19..=38 => 16,
+        _ => 32,
+    }
+}
