@@ -1,1 +1,34 @@
-//! The contract between the executor and any storage engine
+//! The contract between the executor and any storage engine.
+//!
+//! # What it is
+//! Table definitions as engines see them, the traits an engine implements, and the encoding of
+//! index keys that every engine shares. Batches in, batches out: one virtual call per statement
+//! step, not per row.
+//!
+//! # Words
+//! *Clustered key*: the key bytes that identify a row: the primary key's encoding, or an 8-byte
+//! row number for a table without one. *Key bytes*: memcomparable encodings, so that an engine
+//! only ever compares bytes. *Entry*: what an index holds per row.
+//!
+//! # Invariants
+//! - ENG-1 After an error of [`Table::insert`] or [`Table::update`] naming a row, the rows before
+//!   it are done and that row has left no trace; the executor decides what to undo.
+//! - ENG-2 `commit` publishes and returns without waiting for a disk; the caller answers its
+//!   client only after [`Engine::wait_durable`].
+//! - ENG-3 A row handed out is valid under the table's [`TableDef::layout`].
+//!
+//! # Not here
+//! No engine is named, no SQL is parsed, no file is touched.
+
+mod contract;
+mod def;
+mod error;
+mod keys;
+
+pub use contract::{
+    Bound, Capabilities, Cursor, Engine, EngineTrx, IndexEntries, InsertInfo, Isolation, LockMode,
+    LockWait, Lsn, RangeEstimate, RowSet, Scan, StatementContext, Table, TableStatistics, WaitKind,
+};
+pub use def::{ColumnDef, IndexDef, IndexId, IndexKind, IndexPart, TableDef, TableId};
+pub use error::{EngineError, EngineResult};
+pub use keys::{IndexCodec, prefix_end};

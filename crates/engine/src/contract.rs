@@ -1,0 +1,361 @@
+//! The traits an engine implements and the words it is asked with.
+
+use std::any::Any;
+use std::sync::Arc;
+use std::time::Duration;
+
+use selkie_types::ByteRows;
+
+use crate::{EngineResult, IndexId, TableDef, TableId};
+
+/// A byte position in an engine's log; commits are ordered by it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Lsn(pub u64);
+
+/// What an engine can do; what it cannot, the executor emulates or refuses.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Capabilities {
+    /// Changes can be rolled back. Without it a failed statement keeps what it did.
+    pub transactional: bool,
+    /// Tables survive a restart.
+    pub durable: bool,
+    /// Scans give rows in key order.
+    pub ordered_scan: bool,
+}
+
+/// Transaction isolation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Isolation {
+    /// Reads see uncommitted changes.
+    ReadUncommitted,
+    /// A snapshot per statement.
+    ReadCommitted,
+    /// A snapshot per transaction.
+    #[default]
+    RepeatableRead,
+    /// Reads take shared locks.
+    Serializable,
+}
+
+/// Lock taken on rows read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LockMode {
+    /// A consistent read without locks.
+    #[default]
+    None,
+    /// `LOCK IN SHARE MODE`.
+    Shared,
+    /// `FOR UPDATE`, and reads of statements that change what they find.
+    Exclusive,
+}
+
+/// What to do when a row is locked by another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LockWait {
+    /// Wait for `innodb_lock_wait_timeout`.
+    #[default]
+    Default,
+    /// Fail at once.
+    NoWait,
+    /// Leave the row out.
+    SkipLocked,
+    /// Wait so long.
+    Upto(Duration),
+}
+
+/// Why a statement waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaitKind {
+    /// Another transaction holds the row.
+    RowLock,
+    /// Another statement holds the table's definition.
+    MetadataLock,
+    /// A page is read.
+    PageRead,
+    /// The log is flushed.
+    LogFlush,
+    /// Writers are slowed.
+    Throttle,
+}
+
+/// The statement on whose behalf an engine works. All blocking goes through here.
+pub trait StatementContext: Sync {
+    /// Fails if the statement was killed or ran out of time. Called at least once per batch.
+    fn check_killed(&self) -> EngineResult<()>;
+
+    /// Blocks: calls `park` with a slice of time until it says the wait is over. `limit` is the
+    /// longest wait, after which the result is [`crate::EngineError::LockWaitTimeout`]; a kill ends
+    /// it too. Never called while a latch is held.
+    fn wait(
+        &self,
+        kind: WaitKind,
+        limit: Option<Duration>,
+        park: &mut dyn FnMut(Duration) -> bool,
+    ) -> EngineResult<()>;
+
+    /// `innodb_lock_wait_timeout`.
+    fn lock_wait_timeout(&self) -> Duration;
+}
+
+/// A storage engine.
+pub trait Engine: Send + Sync {
+    /// Name in `ENGINE=`.
+    fn name(&self) -> &'static str;
+
+    /// What it can do.
+    fn capabilities(&self) -> Capabilities;
+
+    /// Starts a transaction. Costs next to nothing until it changes something.
+    fn begin(&self, isolation: Isolation, read_only: bool) -> EngineResult<Box<dyn EngineTrx>>;
+
+    /// Creates the storage of a new table, as part of `trx`: gone again if that rolls back or the
+    /// server dies before its commit is durable.
+    fn create_table(&self, trx: &dyn EngineTrx, def: &TableDef) -> EngineResult<()>;
+
+    /// Removes a table's storage once `trx` has committed and that is durable.
+    fn drop_table(&self, trx: &dyn EngineTrx, id: TableId) -> EngineResult<()>;
+
+    /// Builds the index at `position` of `def` over the rows of the table, whose other indexes
+    /// exist. Nobody else changes the table meanwhile. Takes effect with `trx`.
+    fn create_index(
+        &self,
+        trx: &dyn EngineTrx,
+        context: &dyn StatementContext,
+        def: &Arc<TableDef>,
+        position: usize,
+    ) -> EngineResult<()>;
+
+    /// Removes an index of a table once `trx` has committed.
+    fn drop_index(&self, trx: &dyn EngineTrx, table: TableId, index: IndexId) -> EngineResult<()>;
+
+    /// A handle on an existing table under `def`. Handles are cheap and may be kept as long as the
+    /// definition is current.
+    fn open_table(&self, def: &Arc<TableDef>) -> EngineResult<Arc<dyn Table>>;
+
+    /// Whether storage of a table exists.
+    fn table_exists(&self, id: TableId) -> bool;
+
+    /// Called once at start with every table the dictionary knows; storage of others is removed.
+    fn retain_tables(&self, known: &[TableId]) -> EngineResult<()>;
+
+    /// Returns when everything up to `lsn` survives a crash, as far as the session's setting asks.
+    fn wait_durable(&self, lsn: Lsn) -> EngineResult<()>;
+
+    /// Writes a checkpoint; `sharp` leaves nothing to redo.
+    fn checkpoint(&self, sharp: bool) -> EngineResult<()>;
+
+    /// Ends background work after a sharp checkpoint.
+    fn shutdown(&self) -> EngineResult<()>;
+
+    /// Reports status counters by name.
+    fn status(&self, report: &mut dyn FnMut(&str, u64));
+}
+
+/// A transaction of one session in one engine.
+pub trait EngineTrx: Send + Sync {
+    /// A statement starts; at READ COMMITTED its snapshot.
+    fn statement_begin(&self, isolation: Isolation) -> EngineResult<()>;
+
+    /// Takes the transaction's snapshot now (`WITH CONSISTENT SNAPSHOT`).
+    fn take_snapshot(&self) -> EngineResult<()>;
+
+    /// A point to roll back to; also how the executor undoes a failed statement.
+    fn savepoint(&self) -> EngineResult<u64>;
+
+    /// Undoes all changes since `savepoint`, which stays valid.
+    fn rollback_to(&self, savepoint: u64) -> EngineResult<()>;
+
+    /// Whether anything was changed.
+    fn has_changes(&self) -> bool;
+
+    /// Publishes the changes; the LSN to wait for, `None` if nothing was changed.
+    fn commit(self: Box<Self>) -> EngineResult<Option<Lsn>>;
+
+    /// Undoes everything.
+    fn rollback(self: Box<Self>) -> EngineResult<()>;
+
+    /// For the engine to find its own type again.
+    fn as_any(&self) -> &dyn Any;
+}
+
+/// End of a key range, on key bytes, which may be a prefix of full keys.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Bound {
+    /// No bound.
+    #[default]
+    Unbounded,
+    /// Keys from (or up to) this one, keys that begin with it included.
+    Included(Box<[u8]>),
+    /// Keys after (or before) this one, keys that begin with it excluded.
+    Excluded(Box<[u8]>),
+}
+
+/// What a scan reads.
+#[derive(Clone, Debug, Default)]
+pub struct Scan {
+    /// Position of the index in the definition; `None` the clustered order.
+    pub index: Option<usize>,
+    /// Where it starts (by key order, also in reverse).
+    pub lower: Bound,
+    /// Where it ends.
+    pub upper: Bound,
+    /// From upper to lower.
+    pub reverse: bool,
+    /// Give index entries instead of rows: [`RowSet::entries`], not [`RowSet::rows`].
+    pub covering: bool,
+    /// Only columns with `is_fixed` in the layout are needed: rows may be cut after the fixed part.
+    pub fixed_only: bool,
+    /// Fill [`RowSet::keys`].
+    pub want_keys: bool,
+    /// Lock on the rows returned.
+    pub lock: LockMode,
+    /// If a row is locked.
+    pub wait: LockWait,
+}
+
+/// Index entries of a covering scan or lookup: each index part's stored value in part order, as a
+/// row of [`crate::IndexCodec::entry_layout`].
+pub type IndexEntries = ByteRows;
+
+/// Rows an engine hands out or takes.
+#[derive(Clone, Debug, Default)]
+pub struct RowSet {
+    /// Rows in the table's layout (or cut after the fixed part, if the scan allowed).
+    pub rows: ByteRows,
+    /// Index entries, of covering scans instead of `rows`.
+    pub entries: IndexEntries,
+    /// Clustered keys, if asked for.
+    pub keys: ByteRows,
+    /// Of [`Table::lookup`]: the number of the key each row was found by.
+    pub found_by: Vec<u32>,
+}
+
+impl RowSet {
+    /// Forgets the rows and keeps the buffers.
+    pub fn clear(&mut self) {
+        self.rows.clear();
+        self.entries.clear();
+        self.keys.clear();
+        self.found_by.clear();
+    }
+}
+
+/// A scan in progress.
+pub trait Cursor {
+    /// Appends up to `max_rows` rows to `out`; false once there are no more. Stops earlier, with at
+    /// least one row, when `out` has grown large.
+    fn next_batch(&mut self, out: &mut RowSet, max_rows: usize) -> EngineResult<bool>;
+}
+
+/// What an insert did.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct InsertInfo {
+    /// Rows inserted.
+    pub rows: u64,
+}
+
+/// Rows expected in a range.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RangeEstimate {
+    /// Rows.
+    pub rows: f64,
+    /// Whether `rows` was counted, not guessed.
+    pub exact: bool,
+}
+
+/// What an engine knows of a table without reading it.
+#[derive(Clone, Debug, Default)]
+pub struct TableStatistics {
+    /// Rows, approximately.
+    pub rows: u64,
+    /// Bytes of the clustered index.
+    pub data_bytes: u64,
+    /// Bytes of the other indexes.
+    pub index_bytes: u64,
+    /// Next AUTO_INCREMENT value, if the table has such a column.
+    pub auto_increment: Option<u64>,
+}
+
+/// A table.
+pub trait Table: Send + Sync {
+    /// Its definition.
+    fn def(&self) -> &Arc<TableDef>;
+
+    /// Starts a scan.
+    fn scan<'a>(
+        &'a self,
+        trx: &'a dyn EngineTrx,
+        context: &'a dyn StatementContext,
+        scan: &Scan,
+    ) -> EngineResult<Box<dyn Cursor + 'a>>;
+
+    /// Appends to `out`, for each of `keys` in order, all rows whose key in `scan.index` begins
+    /// with it, noting the key's number in `found_by`. Bounds and direction of `scan` are ignored.
+    fn lookup(
+        &self,
+        trx: &dyn EngineTrx,
+        context: &dyn StatementContext,
+        scan: &Scan,
+        keys: &ByteRows,
+        out: &mut RowSet,
+    ) -> EngineResult<()>;
+
+    /// Inserts rows. An AUTO_INCREMENT column has its final value; the counter follows it.
+    fn insert(
+        &self,
+        trx: &dyn EngineTrx,
+        context: &dyn StatementContext,
+        rows: &ByteRows,
+    ) -> EngineResult<InsertInfo>;
+
+    /// Replaces the rows with clustered keys `at` by `new`, one each, moving them where their
+    /// clustered key changed. A key that no longer exists is skipped; returns rows changed.
+    fn update(
+        &self,
+        trx: &dyn EngineTrx,
+        context: &dyn StatementContext,
+        at: &ByteRows,
+        new: &ByteRows,
+    ) -> EngineResult<u64>;
+
+    /// Deletes the rows with clustered keys `at`; returns how many there were.
+    fn delete(
+        &self,
+        trx: &dyn EngineTrx,
+        context: &dyn StatementContext,
+        at: &ByteRows,
+    ) -> EngineResult<u64>;
+
+    /// Reserves `count` values of the AUTO_INCREMENT counter at `offset + n * step`; the first.
+    fn reserve_auto_increment(&self, count: u64, step: u64, offset: u64) -> EngineResult<u64>;
+
+    /// Sets the next AUTO_INCREMENT value, not below what exists.
+    fn set_auto_increment(&self, trx: &dyn EngineTrx, next: u64) -> EngineResult<()>;
+
+    /// Rows between two keys of an index (`None`: clustered).
+    fn estimate(
+        &self,
+        index: Option<usize>,
+        lower: &Bound,
+        upper: &Bound,
+    ) -> EngineResult<RangeEstimate>;
+
+    /// What is known without reading.
+    fn statistics(&self) -> TableStatistics;
+
+    /// Up to `rows` rows spread evenly over the table, for statistics.
+    fn sample(
+        &self,
+        trx: &dyn EngineTrx,
+        context: &dyn StatementContext,
+        rows: usize,
+        out: &mut RowSet,
+    ) -> EngineResult<()>;
+
+    /// Compares every index with the rows and checks the structure: what is wrong, in words.
+    fn check(
+        &self,
+        trx: &dyn EngineTrx,
+        context: &dyn StatementContext,
+    ) -> EngineResult<Vec<String>>;
+}

@@ -1,0 +1,110 @@
+//! Tables as engines see them: columns by type, indexes by column. No defaults, no comments, no
+//! privileges: those are the catalog's.
+
+use std::fmt;
+
+use selkie_types::{RowLayout, SqlType};
+use serde::{Deserialize, Serialize};
+
+/// Names a table for ever: never given twice, also not after a drop or a restart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct TableId(pub u64);
+
+impl fmt::Display for TableId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+/// Names an index within its table for ever, whatever its position becomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct IndexId(pub u32);
+
+/// A column.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ColumnDef {
+    /// Name, for messages.
+    pub name: Box<str>,
+    /// Type.
+    pub ty: SqlType,
+    /// Whether NULL may be stored.
+    pub nullable: bool,
+}
+
+/// What an index promises.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum IndexKind {
+    /// The clustered, unique, never-null key. If there is one it is at position 0.
+    Primary,
+    /// No two rows share a key without NULLs.
+    Unique,
+    /// Any rows.
+    Plain,
+}
+
+/// One part of an index key.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IndexPart {
+    /// Position of the column.
+    pub column: usize,
+    /// Only the first so many characters (bytes of binary strings).
+    pub prefix: Option<u32>,
+    /// Descending order.
+    pub descending: bool,
+}
+
+/// An index.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct IndexDef {
+    /// Stable identity.
+    pub id: IndexId,
+    /// Name; `PRIMARY` for the primary key.
+    pub name: Box<str>,
+    /// What it promises.
+    pub kind: IndexKind,
+    /// Key parts in order.
+    pub parts: Vec<IndexPart>,
+}
+
+impl IndexDef {
+    /// Whether equal non-null keys are refused.
+    pub fn is_unique(&self) -> bool {
+        self.kind != IndexKind::Plain
+    }
+}
+
+/// A table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TableDef {
+    /// Stable identity.
+    pub id: TableId,
+    /// Database name, for messages.
+    pub schema: Box<str>,
+    /// Table name, for messages.
+    pub name: Box<str>,
+    /// Columns in stored order.
+    pub columns: Vec<ColumnDef>,
+    /// Indexes; a primary key is first.
+    pub indexes: Vec<IndexDef>,
+    /// Position of the AUTO_INCREMENT column.
+    pub auto_increment: Option<usize>,
+    /// How rows are stored. Follows from `columns`.
+    pub layout: RowLayout,
+}
+
+impl TableDef {
+    /// The layout for `columns`.
+    pub fn layout_of(columns: &[ColumnDef]) -> RowLayout {
+        RowLayout::new(columns.iter().map(|c| (&c.ty, c.nullable)))
+    }
+
+    /// The primary key.
+    pub fn primary(&self) -> Option<&IndexDef> {
+        self.indexes.first().filter(|index| index.kind == IndexKind::Primary)
+    }
+
+    /// Position of the index with `id`.
+    pub fn index_position(&self, id: IndexId) -> Option<usize> {
+        self.indexes.iter().position(|index| index.id == id)
+    }
+}

@@ -1,0 +1,116 @@
+//! Index keys and entries: from a stored row to the bytes an index holds.
+//!
+//! Shared by all engines and by the executor, which encodes search keys the same way.
+
+use selkie_types::{RowLayout, Value, key};
+
+use crate::{EngineResult, IndexDef, TableDef};
+
+/// Encodes the keys and covering entries of one index.
+#[derive(Clone, Debug)]
+pub struct IndexCodec {
+    parts: Vec<Part>,
+    entry: RowLayout,
+}
+
+#[derive(Clone, Debug)]
+struct Part {
+    column: usize,
+    encoding: key::KeyPart,
+}
+
+impl IndexCodec {
+    /// The codec of `index`.
+    pub fn new(table: &TableDef, index: &IndexDef) -> Self {
+        let part = |p: &crate::IndexPart| {
+            let column = &table.columns[p.column];
+            let encoding = key::KeyPart {
+                ty: column.ty.clone(),
+                nullable: column.nullable,
+                prefix: p.prefix,
+                descending: p.descending,
+            };
+            Part { column: p.column, encoding }
+        };
+        let types = index.parts.iter().map(|p| &table.columns[p.column]);
+        let entry = RowLayout::new(types.map(|c| (&c.ty, c.nullable)));
+        Self { parts: index.parts.iter().map(part).collect(), entry }
+    }
+
+    /// Number of key parts.
+    pub fn len(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// Whether there are no parts.
+    pub fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    /// The layout of this index's covering entries: one column per part, in part order.
+    pub fn entry_layout(&self) -> &RowLayout {
+        &self.entry
+    }
+
+    /// How part `at` is encoded.
+    pub fn part(&self, at: usize) -> &key::KeyPart {
+        &self.parts[at].encoding
+    }
+
+    /// Appends the key of `row`. Returns whether a part is NULL, so that a unique index lets it
+    /// repeat.
+    pub fn key_of_row(
+        &self,
+        layout: &RowLayout,
+        row: &[u8],
+        out: &mut Vec<u8>,
+    ) -> EngineResult<bool> {
+        let mut any_null = false;
+        for part in &self.parts {
+            let value = layout.value(row, part.column)?;
+            any_null |= value.is_null();
+            part.encoding.encode(&value, out);
+        }
+        Ok(any_null)
+    }
+
+    /// Appends the covering entry of `row`: the values of the key's columns, whole.
+    pub fn entry_of_row(
+        &self,
+        layout: &RowLayout,
+        row: &[u8],
+        out: &mut Vec<u8>,
+    ) -> EngineResult<()> {
+        let values: Result<Vec<Value>, _> =
+            self.parts.iter().map(|part| layout.value(row, part.column)).collect();
+        self.entry.encode_values(&values?, out);
+        Ok(())
+    }
+
+    /// Appends the key prefix for the first `values.len()` parts.
+    pub fn key_of_values(&self, values: &[Value], out: &mut Vec<u8>) {
+        for (part, value) in self.parts.iter().zip(values) {
+            part.encoding.encode(value, out);
+        }
+    }
+}
+
+/// The smallest byte string greater than all that begin with `prefix`; `None` if there is none.
+pub fn prefix_end(prefix: &[u8]) -> Option<Vec<u8>> {
+    let last = prefix.iter().rposition(|&b| b != u8::MAX)?;
+    let mut end = prefix[..=last].to_vec();
+    end[last] += 1;
+    Some(end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::prefix_end;
+
+    #[test]
+    fn prefix_ends() {
+        assert_eq!(prefix_end(b"ab"), Some(b"ac".to_vec()));
+        assert_eq!(prefix_end(&[1, 255]), Some(vec![2]));
+        assert_eq!(prefix_end(&[255]), None);
+    }
+}
