@@ -1,1 +1,35 @@
-//! Schemas, tables, users, statistics and information_schema
+//! What exists: schemas, tables, views, their columns and statistics.
+//!
+//! # What it is
+//! An immutable [`Snapshot`] of all definitions, replaced as a whole by DDL; the [`Dictionary`]
+//! that keeps definitions in ordinary tables of an engine; the definitions of
+//! `information_schema`'s tables.
+//!
+//! # Words
+//! *Snapshot*: every definition at one moment; a statement plans and runs on one. *Version*: a
+//! number that grows with every change of a definition; plans made at another version are remade.
+//!
+//! # Invariants
+//! - CAT-1 A [`TableInfo`] never changes; a change makes a new one with a greater version.
+//! - CAT-2 What a snapshot shows is durable: it is published after the dictionary's commit.
+//! - CAT-3 Table ids are never given twice (they come from a durable AUTO_INCREMENT counter).
+//!
+//! # Not here
+//! No I/O but through [`selkie_engine::Engine`], no privileges checked, no statement executed.
+
+mod dictionary;
+mod names;
+mod snapshot;
+mod statistics;
+mod system_tables;
+mod table;
+
+pub use dictionary::{Dictionary, DictionaryError};
+pub use names::{Namespace, TemporaryTables};
+pub use snapshot::{Catalog, Schema, Snapshot};
+pub use statistics::{ColumnStatistics, IndexStatistics, Statistics};
+pub use system_tables::information_schema;
+pub use table::{
+    CheckInfo, ColumnInfo, DefaultValue, ForeignKey, ForeignKeyAction, Generated, IndexInfo,
+    TableInfo, TableKind, TableOptions, View,
+};

@@ -1,0 +1,62 @@
+//! What a session's names stand for: its temporary tables first, then the catalog.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::{Schema, Snapshot, TableInfo};
+
+/// The temporary tables of one session by schema and name.
+#[derive(Clone, Debug, Default)]
+pub struct TemporaryTables {
+    tables: BTreeMap<(Box<str>, Box<str>), Arc<TableInfo>>,
+    /// Grows with every change, so that plans over temporary tables are remade.
+    pub version: u64,
+}
+
+impl TemporaryTables {
+    /// The temporary table `schema`.`name`.
+    pub fn get(&self, schema: &str, name: &str) -> Option<&Arc<TableInfo>> {
+        if self.tables.is_empty() {
+            return None;
+        }
+        self.tables.get(&(schema.into(), name.into()))
+    }
+
+    /// Adds or replaces a table.
+    pub fn put(&mut self, table: Arc<TableInfo>) {
+        self.version += 1;
+        self.tables.insert((table.schema().into(), table.name().into()), table);
+    }
+
+    /// Removes a table and gives it back.
+    pub fn remove(&mut self, schema: &str, name: &str) -> Option<Arc<TableInfo>> {
+        self.version += 1;
+        self.tables.remove(&(schema.into(), name.into()))
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<TableInfo>> {
+        self.tables.values()
+    }
+}
+
+/// Where a statement's names are looked up.
+#[derive(Clone, Copy, Debug)]
+pub struct Namespace<'a> {
+    /// The definitions of all.
+    pub snapshot: &'a Snapshot,
+    /// The session's own.
+    pub temporary: &'a TemporaryTables,
+}
+
+impl<'a> Namespace<'a> {
+    /// The table or view `schema`.`name`.
+    pub fn table(&self, schema: &str, name: &str) -> Option<&'a Arc<TableInfo>> {
+        self.temporary.get(schema, name).or_else(|| self.snapshot.table(schema, name))
+    }
+
+    /// The schema called `name`.
+    pub fn schema(&self, name: &str) -> Option<&'a Arc<Schema>> {
+        self.snapshot.schema(name)
+    }
+}

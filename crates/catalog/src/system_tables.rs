@@ -1,0 +1,137 @@
+//! Definitions of `information_schema`'s tables, as MariaDB 10.11 has them.
+//!
+//! Only their columns: rows are computed by whoever knows them. The data file lists table, column,
+//! type and nullability, one line per column.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+
+use selkie_engine::TableId;
+use selkie_types::{CollationId, NOT_FIXED_DECIMALS, SqlType, TypeKind};
+
+use crate::{ColumnInfo, DefaultValue, TableInfo, TableKind, TableOptions};
+
+const DEFINITIONS: &str = include_str!("../data/information_schema.tsv");
+
+/// All tables of `information_schema`, by name.
+pub fn information_schema() -> &'static [Arc<TableInfo>] {
+    static TABLES: OnceLock<Vec<Arc<TableInfo>>> = OnceLock::new();
+    TABLES.get_or_init(|| {
+        let mut tables: BTreeMap<&str, Vec<ColumnInfo>> = BTreeMap::new();
+        for line in DEFINITIONS.lines() {
+            let mut fields = line.split('\t');
+            let mut next = || fields.next().expect("four fields a line");
+            let (table, name, ty, nullable) = (next(), next(), next(), next() == "YES");
+            tables.entry(table).or_default().push(column(name, ty, nullable));
+        }
+        tables.into_iter().map(|(name, columns)| Arc::new(table(name, columns))).collect()
+    })
+}
+
+fn column(name: &str, ty: &str, nullable: bool) -> ColumnInfo {
+    ColumnInfo {
+        name: name.into(),
+        ty: parse_type(ty),
+        nullable,
+        default: DefaultValue::Implicit,
+        on_update_now: false,
+        auto_increment: false,
+        generated: None,
+        check: None,
+        invisible: false,
+        comment: String::new(),
+    }
+}
+
+fn table(name: &str, columns: Vec<ColumnInfo>) -> TableInfo {
+    let def = TableInfo::make_def(TableId(0), "information_schema", name, &columns, Vec::new());
+    TableInfo {
+        def: Arc::new(def),
+        kind: TableKind::System,
+        engine: "MEMORY".into(),
+        columns,
+        indexes: Vec::new(),
+        checks: Vec::new(),
+        foreign_keys: Vec::new(),
+        collation: CollationId::UTF8MB3_GENERAL_CI,
+        options: TableOptions::default(),
+        created: 0,
+        version: 0,
+        statistics: None,
+    }
+}
+
+/// The type written as `name(length[,decimals]) [unsigned]`.
+fn parse_type(text: &str) -> SqlType {
+    let (head, unsigned) = match text.strip_suffix(" unsigned") {
+        Some(head) => (head, true),
+        None => (text, false),
+    };
+    let (name, arguments) = head.split_once('(').unwrap_or((head, ""));
+    let arguments = arguments.trim_end_matches(')');
+    if name == "enum" || name == "set" {
+        return members_type(name, arguments);
+    }
+    let mut numbers = arguments.split(',').filter_map(|n| n.parse::<u32>().ok());
+    let (length, decimals) = (numbers.next(), numbers.next());
+    let (kind, default_length, default_decimals) = type_named(name);
+    let decimals = decimals.map_or(default_decimals, |d| d as u8);
+    let mut ty = SqlType::new(kind, length.unwrap_or(default_length), decimals);
+    if ty.is_temporal() {
+        ty = SqlType::new(kind, default_length, length.unwrap_or(0) as u8);
+    }
+    ty.unsigned = unsigned;
+    if ty.is_string() && !name.ends_with("blob") {
+        ty.collation = CollationId::UTF8MB3_GENERAL_CI;
+    }
+    ty
+}
+
+fn members_type(name: &str, list: &str) -> SqlType {
+    let kind = if name == "enum" { TypeKind::Enum } else { TypeKind::Set };
+    let members: Vec<Box<str>> = list.split(',').map(|m| m.trim_matches('\'').into()).collect();
+    let longest = members.iter().map(|m| m.len()).max().unwrap_or(0) as u32;
+    let mut ty = SqlType::new(kind, longest, 0);
+    ty.collation = CollationId::UTF8MB3_GENERAL_CI;
+    ty.members = Some(members.into());
+    ty
+}
+
+fn type_named(name: &str) -> (TypeKind, u32, u8) {
+    match name {
+        "tinyint" => (TypeKind::TinyInt, 4, 0),
+        "smallint" => (TypeKind::SmallInt, 6, 0),
+        "mediumint" => (TypeKind::MediumInt, 9, 0),
+        "int" => (TypeKind::Int, 11, 0),
+        "bigint" => (TypeKind::BigInt, 20, 0),
+        "float" => (TypeKind::Float, 12, NOT_FIXED_DECIMALS),
+        "double" => (TypeKind::Double, 22, NOT_FIXED_DECIMALS),
+        "decimal" => (TypeKind::Decimal, 10, 0),
+        "datetime" => (TypeKind::DateTime, 19, 0),
+        "timestamp" => (TypeKind::Timestamp, 19, 0),
+        "date" => (TypeKind::Date, 10, 0),
+        "time" => (TypeKind::Time, 10, 0),
+        "char" => (TypeKind::Char, 1, 0),
+        "varchar" => (TypeKind::VarChar, 255, 0),
+        "text" => (TypeKind::Text, 65_535, 0),
+        "mediumtext" => (TypeKind::MediumText, 16_777_215, 0),
+        "longtext" => (TypeKind::LongText, u32::MAX, 0),
+        "blob" => (TypeKind::Text, 65_535, 0),
+        "longblob" => (TypeKind::LongText, u32::MAX, 0),
+        other => panic!("the definitions use type {other}, which is not known here"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::information_schema;
+
+    #[test]
+    fn all_definitions_parse() {
+        let tables = information_schema();
+        assert_eq!(tables.len(), 83);
+        let columns = tables.iter().find(|t| t.name() == "COLUMNS").unwrap();
+        assert_eq!(columns.columns.len(), 22);
+        assert_eq!(columns.column_position("column_name"), Some(3));
+    }
+}

@@ -1,0 +1,283 @@
+//! A table as SQL sees it: the engine's definition and everything `SHOW CREATE TABLE` adds.
+
+use std::sync::Arc;
+
+use selkie_engine::{ColumnDef, IndexDef, TableDef, TableId};
+use selkie_types::{CollationId, SqlType, Value};
+use serde::{Deserialize, Serialize};
+
+use crate::Statistics;
+
+/// What a name in a schema stands for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum TableKind {
+    /// Rows in an engine.
+    Base,
+    /// A table of one session, gone with it.
+    Temporary,
+    /// A stored query.
+    View(View),
+    /// Rows computed when asked for: `information_schema`.
+    System,
+}
+
+/// A stored query.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct View {
+    /// Its text, in canonical form, with every table qualified.
+    pub select: String,
+    /// `MERGE`, `TEMPTABLE` or `UNDEFINED`.
+    pub algorithm: String,
+    /// `user@host`.
+    pub definer: String,
+    /// Whether it runs with its invoker's privileges.
+    pub security_invoker: bool,
+    /// `NONE`, `LOCAL` or `CASCADED`.
+    pub check_option: String,
+    /// `character_set_client` at creation.
+    pub client_charset: String,
+    /// `collation_connection` at creation.
+    pub connection_collation: String,
+}
+
+/// What a column holds when a statement gives no value.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum DefaultValue {
+    /// No `DEFAULT` clause: NULL if allowed, else an error (or the type's zero when not strict).
+    Implicit,
+    /// A constant, already of the column's type.
+    Literal(Value),
+    /// `CURRENT_TIMESTAMP(fsp)`.
+    CurrentTimestamp,
+    /// Any other expression, in canonical text.
+    Expression(String),
+}
+
+/// How a generated column is computed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Generated {
+    /// Expression in canonical text.
+    pub expression: String,
+    /// `STORED` rather than `VIRTUAL`.
+    pub stored: bool,
+}
+
+/// A column.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ColumnInfo {
+    /// Name; compared without regard to case.
+    pub name: Box<str>,
+    /// Type.
+    pub ty: SqlType,
+    /// Whether NULL is allowed.
+    pub nullable: bool,
+    /// Value when none is given.
+    pub default: DefaultValue,
+    /// `ON UPDATE CURRENT_TIMESTAMP`.
+    pub on_update_now: bool,
+    /// `AUTO_INCREMENT`.
+    pub auto_increment: bool,
+    /// `GENERATED ALWAYS AS`.
+    pub generated: Option<Generated>,
+    /// Column-level CHECK, canonical text.
+    pub check: Option<String>,
+    /// Left out of `SELECT *`.
+    pub invisible: bool,
+    /// `COMMENT`.
+    pub comment: String,
+}
+
+/// What SQL adds to an engine's index.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct IndexInfo {
+    /// `COMMENT`.
+    pub comment: String,
+    /// `BTREE` or `HASH` if it was asked for, as shown.
+    pub algorithm: Option<String>,
+    /// Not used by the optimizer (`IGNORED`).
+    pub ignored: bool,
+}
+
+/// A table-level CHECK.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CheckInfo {
+    /// Constraint name.
+    pub name: String,
+    /// Condition in canonical text.
+    pub expression: String,
+}
+
+/// What happens to referencing rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ForeignKeyAction {
+    /// Refuse.
+    #[default]
+    Restrict,
+    /// Refuse, and shown as written.
+    NoAction,
+    /// Do the same to them.
+    Cascade,
+    /// Set their columns NULL.
+    SetNull,
+    /// Parsed and refused by InnoDB tables.
+    SetDefault,
+}
+
+/// A foreign key.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ForeignKey {
+    /// Constraint name.
+    pub name: String,
+    /// Referencing columns.
+    pub columns: Vec<String>,
+    /// Referenced schema.
+    pub referenced_schema: String,
+    /// Referenced table.
+    pub referenced_table: String,
+    /// Referenced columns.
+    pub referenced_columns: Vec<String>,
+    /// `ON DELETE`.
+    pub on_delete: ForeignKeyAction,
+    /// `ON UPDATE`.
+    pub on_update: ForeignKeyAction,
+}
+
+/// Options after the closing parenthesis of `CREATE TABLE`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TableOptions {
+    /// `COMMENT`.
+    pub comment: String,
+    /// Options shown back in their order, `ROW_FORMAT` and the like: (name, value as shown).
+    pub shown: Vec<(String, String)>,
+}
+
+/// A table, view or system table.
+#[derive(Clone, Debug)]
+pub struct TableInfo {
+    /// The engine's part. Views and system tables have the id 0 and no indexes.
+    pub def: Arc<TableDef>,
+    /// What it is.
+    pub kind: TableKind,
+    /// Engine name as shown; empty for views.
+    pub engine: Box<str>,
+    /// Columns, in the order of `def.columns`.
+    pub columns: Vec<ColumnInfo>,
+    /// One per index of `def`.
+    pub indexes: Vec<IndexInfo>,
+    /// Table-level CHECKs.
+    pub checks: Vec<CheckInfo>,
+    /// Foreign keys of this table.
+    pub foreign_keys: Vec<ForeignKey>,
+    /// Default collation of new columns.
+    pub collation: CollationId,
+    /// Other options.
+    pub options: TableOptions,
+    /// Seconds since 1970 of creation.
+    pub created: u64,
+    /// Grows with every change of the definition (CAT-1).
+    pub version: u64,
+    /// What ANALYZE found, if it ran.
+    pub statistics: Option<Arc<Statistics>>,
+}
+
+impl TableInfo {
+    /// Schema name.
+    pub fn schema(&self) -> &str {
+        &self.def.schema
+    }
+
+    /// Table name.
+    pub fn name(&self) -> &str {
+        &self.def.name
+    }
+
+    /// Position of the column called `name`, in any case.
+    pub fn column_position(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|c| selkie_types::charset::identifier_eq(&c.name, name))
+    }
+
+    /// The stored form for the dictionary.
+    pub fn to_stored(&self) -> StoredTable {
+        StoredTable {
+            kind: self.kind.clone(),
+            engine: self.engine.to_string(),
+            columns: self.columns.clone(),
+            index_defs: self.def.indexes.clone(),
+            indexes: self.indexes.clone(),
+            checks: self.checks.clone(),
+            foreign_keys: self.foreign_keys.clone(),
+            collation: self.collation,
+            options: self.options.clone(),
+            created: self.created,
+            version: self.version,
+        }
+    }
+
+    /// The engine's definition for `columns` and `indexes`.
+    pub fn make_def(
+        id: TableId,
+        schema: &str,
+        name: &str,
+        columns: &[ColumnInfo],
+        indexes: Vec<IndexDef>,
+    ) -> TableDef {
+        let column = |c: &ColumnInfo| ColumnDef {
+            name: c.name.clone(),
+            ty: c.ty.clone(),
+            nullable: c.nullable,
+        };
+        let defs: Vec<ColumnDef> = columns.iter().map(column).collect();
+        TableDef {
+            id,
+            schema: schema.into(),
+            name: name.into(),
+            layout: TableDef::layout_of(&defs),
+            columns: defs,
+            indexes,
+            auto_increment: columns.iter().position(|c| c.auto_increment),
+        }
+    }
+}
+
+/// A table's definition as the dictionary keeps it, in JSON. Names and id are the row's columns.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct StoredTable {
+    kind: TableKind,
+    engine: String,
+    columns: Vec<ColumnInfo>,
+    index_defs: Vec<IndexDef>,
+    indexes: Vec<IndexInfo>,
+    checks: Vec<CheckInfo>,
+    foreign_keys: Vec<ForeignKey>,
+    collation: CollationId,
+    options: TableOptions,
+    created: u64,
+    version: u64,
+}
+
+impl StoredTable {
+    /// The table called `schema`.`name`.
+    pub fn into_info(
+        self,
+        id: TableId,
+        schema: &str,
+        name: &str,
+        statistics: Option<Arc<Statistics>>,
+    ) -> TableInfo {
+        let def = TableInfo::make_def(id, schema, name, &self.columns, self.index_defs);
+        TableInfo {
+            def: Arc::new(def),
+            kind: self.kind,
+            engine: self.engine.into(),
+            columns: self.columns,
+            indexes: self.indexes,
+            checks: self.checks,
+            foreign_keys: self.foreign_keys,
+            collation: self.collation,
+            options: self.options,
+            created: self.created,
+            version: self.version,
+            statistics,
+        }
+    }
+}
