@@ -1,0 +1,120 @@
+//! Outgoing framing: a buffer of packets with their headers and sequence numbers.
+//!
+//! Must not write to sockets: the caller drains `bytes` and calls `clear`.
+
+use crate::frame::{HEADER, MAX_FRAME};
+
+/// Packets waiting to be written to the client.
+#[derive(Debug, Default)]
+pub struct Output {
+    buf: Vec<u8>,
+    sequence: u8,
+}
+
+/// Position of a packet that is being written.
+#[derive(Debug)]
+#[must_use = "a packet that is begun must be ended or cancelled"]
+pub struct Open(usize);
+
+impl Output {
+    /// An output whose first packet carries `sequence`.
+    pub fn new(sequence: u8) -> Self {
+        Self { buf: Vec::new(), sequence }
+    }
+
+    /// The sequence number of the next packet.
+    pub fn sequence(&self) -> u8 {
+        self.sequence
+    }
+
+    /// Sets the sequence number of the next packet.
+    pub fn set_sequence(&mut self, sequence: u8) {
+        self.sequence = sequence;
+    }
+
+    /// What is waiting to be written.
+    pub fn bytes(&self) -> &[u8] {
+        &self.buf
+    }
+
+    /// Bytes waiting to be written.
+    pub fn len(&self) -> usize {
+        self.buf.len()
+    }
+
+    /// Whether nothing is waiting.
+    pub fn is_empty(&self) -> bool {
+        self.buf.is_empty()
+    }
+
+    /// Forgets what was written; keeps the sequence number and a moderate buffer.
+    pub fn clear(&mut self) {
+        self.buf.clear();
+        if self.buf.capacity() > 1 << 20 {
+            self.buf = Vec::with_capacity(1 << 14);
+        }
+    }
+
+    /// Drops packets written after the output was `len` bytes long and restores `sequence`.
+    pub fn rewind(&mut self, len: usize, sequence: u8) {
+        self.buf.truncate(len);
+        self.sequence = sequence;
+    }
+
+    /// Writes one packet.
+    pub fn packet(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        let open = self.begin();
+        write(&mut self.buf);
+        self.end(open);
+    }
+
+    /// Begins a packet; its payload is appended to [`Self::payload`].
+    #[inline]
+    pub fn begin(&mut self) -> Open {
+        let at = self.buf.len();
+        self.buf.extend_from_slice(&[0; HEADER]);
+        Open(at)
+    }
+
+    /// The buffer the payload of the open packet is appended to.
+    #[inline]
+    pub fn payload(&mut self) -> &mut Vec<u8> {
+        &mut self.buf
+    }
+
+    /// Ends the packet: fills in its header and splits it when it is too long for one frame.
+    #[inline]
+    pub fn end(&mut self, open: Open) {
+        let len = self.buf.len() - open.0 - HEADER;
+        if len >= MAX_FRAME {
+            return self.split(open.0, len);
+        }
+        self.put_header(open.0, len);
+    }
+
+    /// Drops the open packet.
+    pub fn cancel(&mut self, open: Open) {
+        self.buf.truncate(open.0);
+    }
+
+    #[inline]
+    fn put_header(&mut self, at: usize, len: usize) {
+        let header = (len as u32 | u32::from(self.sequence) << 24).to_le_bytes();
+        self.buf[at..at + HEADER].copy_from_slice(&header);
+        self.sequence = self.sequence.wrapping_add(1);
+    }
+
+    #[cold]
+    fn split(&mut self, at: usize, len: usize) {
+        let payload = self.buf.split_off(at + HEADER);
+        self.buf.truncate(at);
+        // A packet whose length is a multiple of the frame size ends with an empty frame.
+        for i in 0..=len / MAX_FRAME {
+            let chunk = &payload[i * MAX_FRAME..len.min((i + 1) * MAX_FRAME)];
+            let at = self.buf.len();
+            self.buf.extend_from_slice(&[0; HEADER]);
+            self.put_header(at, chunk.len());
+            self.buf.extend_from_slice(chunk);
+        }
+    }
+}

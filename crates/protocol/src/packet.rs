@@ -1,0 +1,15 @@
+//! The packets a server answers with: OK, ERR, EOF, column definitions, file requests.
+//!
+//! Must not decide which of them a command gets.
+
+mod column;
+mod eof;
+mod err;
+mod local_infile;
+mod ok;
+
+pub use column::{ColumnDef, put_column_count};
+pub use eof::put_eof;
+pub use err::put_err;
+pub use local_infile::put_local_infile;
+pub use ok::{Ok, put_ok};
