@@ -106,8 +106,7 @@ impl<'a> Reader<'a> {
 
     /// A string up to its NUL, which is consumed.
     pub fn nul_bytes(&mut self, field: &'static str) -> DecodeResult<&'a [u8]> {
-        let end =
-            self.rest.iter().position(|&b| b == 0).ok_or(DecodeError::Truncated(field))?;
+        let end = self.rest.iter().position(|&b| b == 0).ok_or(DecodeError::Truncated(field))?;
         let head = self.bytes(end, field)?;
         self.bytes(1, field)?;
         Ok(head)

@@ -98,7 +98,8 @@ mod tests {
     fn layout() {
         let mut out = Vec::new();
         COLUMN.encode(&mut out, Capabilities::NONE);
-        let expected = b"\x03def\x03srv\x01t\x01t\x01a\x01a\x0c\x3f\x00\x0b\0\0\0\x03\x03\x42\0\0\0";
+        let expected =
+            b"\x03def\x03srv\x01t\x01t\x01a\x01a\x0c\x3f\x00\x0b\0\0\0\x03\x03\x42\0\0\0";
         assert_eq!(out, expected);
     }
 

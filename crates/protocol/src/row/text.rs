@@ -74,11 +74,11 @@ mod tests {
         fn integers(v: i64, u: u64) {
             let mut out = Vec::new();
             put_i64(&mut out, v);
-            prop_assert_eq!(&out[1..], v.to_string().as_bytes());
+            prop_assert_eq!(String::from_utf8_lossy(&out[1..]), v.to_string());
             prop_assert_eq!(out[0] as usize, out.len() - 1);
             out.clear();
             put_u64(&mut out, u);
-            prop_assert_eq!(&out[1..], u.to_string().as_bytes());
+            prop_assert_eq!(String::from_utf8_lossy(&out[1..]), u.to_string());
         }
 
         #[test]

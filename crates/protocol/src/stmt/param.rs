@@ -21,7 +21,8 @@ impl ParamType {
     pub fn decode(r: &mut Reader<'_>) -> DecodeResult<Self> {
         let code = r.u8("parameter type")?;
         let flags = r.u8("parameter flags")?;
-        let field_type = FieldType::from_code(code).ok_or(DecodeError::Invalid("parameter type"))?;
+        let field_type =
+            FieldType::from_code(code).ok_or(DecodeError::Invalid("parameter type"))?;
         Ok(Self { field_type, unsigned: flags & 0x80 != 0 })
     }
 }
