@@ -1,1 +1,22 @@
-//! The transactional engine: files, log, buffer pool, B+tree, transactions, recovery
+//! The transactional engine: files, log, buffer pool, B+tree, transactions, recovery.
+//!
+//! Lower half, from the bottom up: `disk`, `page`, `log`, `pool`, `mtr`, `space`, `checkpoint`, `recovery`, and
+//! `storage`, which is all of them as one object. They know pages, not rows.
+
+#![allow(
+    dead_code,
+    unused_imports,
+    reason = "the interface of the lower half is wider than its present users"
+)]
+
+mod checkpoint;
+mod disk;
+mod error;
+mod ids;
+mod log;
+mod mtr;
+mod page;
+mod pool;
+mod recovery;
+mod space;
+mod storage;

@@ -1,0 +1,200 @@
+//! The control file: two slots of one block, written alternately. A record is valid by its checksum; the valid one
+//! with the higher number counts. A torn write can only hit the slot that did not count.
+//!
+//! ```text
+//! magic 8 | version u32 | crc u32 | seq u64 | lsn u64 | durable u64 | epoch at lsn u32 | epoch u32
+//! | next file id u32 | snapshot file u32 | snapshot len u64 | snapshot crc u32 | page size u32 | segment size u64
+//! ```
+
+use crate::disk::{Access, Disk, File};
+use crate::error::{Result, StorageError};
+use crate::ids::{Lsn, PAGE_SIZE};
+use std::sync::Arc;
+
+const NAME: &str = "control";
+const MAGIC: &[u8; 8] = b"SLKYCTL1";
+const VERSION: u32 = 1;
+const SLOT: usize = 4096;
+const LEN: usize = 88;
+
+/// One checkpoint.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct CheckpointRecord {
+    /// Grows by one with every record.
+    pub(crate) seq: u64,
+    /// Redo starts here.
+    pub(crate) lsn: Lsn,
+    /// The log was durable up to here when the record was written; a log that ends earlier has been damaged.
+    pub(crate) durable: Lsn,
+    /// Life of the log that wrote `lsn`, or an earlier one.
+    pub(crate) epoch_at_lsn: u32,
+    /// The current life of the log.
+    pub(crate) epoch: u32,
+    /// File ids below this are taken.
+    pub(crate) next_file: u32,
+    /// Which of the two snapshot files belongs to this record.
+    pub(crate) snapshot_file: u32,
+    /// Its length in bytes.
+    pub(crate) snapshot_len: u64,
+    /// Its checksum.
+    pub(crate) snapshot_crc: u32,
+    /// Size of the log's segments.
+    pub(crate) segment_size: u64,
+}
+
+impl CheckpointRecord {
+    fn encode(&self) -> [u8; LEN] {
+        let mut out = Vec::with_capacity(LEN);
+        out.extend_from_slice(MAGIC);
+        out.extend_from_slice(&VERSION.to_le_bytes());
+        out.extend_from_slice(&[0; 4]);
+        for word in [self.seq, self.lsn.0, self.durable.0] {
+            out.extend_from_slice(&word.to_le_bytes());
+        }
+        for half in [self.epoch_at_lsn, self.epoch, self.next_file, self.snapshot_file] {
+            out.extend_from_slice(&half.to_le_bytes());
+        }
+        out.extend_from_slice(&self.snapshot_len.to_le_bytes());
+        out.extend_from_slice(&self.snapshot_crc.to_le_bytes());
+        out.extend_from_slice(&(PAGE_SIZE as u32).to_le_bytes());
+        out.extend_from_slice(&self.segment_size.to_le_bytes());
+        out.resize(LEN, 0);
+        let crc = crc32c::crc32c(&out);
+        out[12..16].copy_from_slice(&crc.to_le_bytes());
+        out.try_into().expect("LEN bytes")
+    }
+
+    fn decode(bytes: &[u8]) -> Option<CheckpointRecord> {
+        let mut raw: [u8; LEN] = bytes.get(..LEN)?.try_into().ok()?;
+        let u32_at = |raw: &[u8; LEN], at: usize| {
+            u32::from_le_bytes([raw[at], raw[at + 1], raw[at + 2], raw[at + 3]])
+        };
+        let u64_at = |raw: &[u8; LEN], at: usize| {
+            u64::from(u32_at(raw, at + 4)) << 32 | u64::from(u32_at(raw, at))
+        };
+        let crc = u32_at(&raw, 12);
+        raw[12..16].fill(0);
+        let valid = &raw[..8] == MAGIC && u32_at(&raw, 8) == VERSION && crc32c::crc32c(&raw) == crc;
+        valid
+            .then(|| CheckpointRecord {
+                seq: u64_at(&raw, 16),
+                lsn: Lsn(u64_at(&raw, 24)),
+                durable: Lsn(u64_at(&raw, 32)),
+                epoch_at_lsn: u32_at(&raw, 40),
+                epoch: u32_at(&raw, 44),
+                next_file: u32_at(&raw, 48),
+                snapshot_file: u32_at(&raw, 52),
+                snapshot_len: u64_at(&raw, 56),
+                snapshot_crc: u32_at(&raw, 64),
+                segment_size: u64_at(&raw, 72),
+            })
+            .filter(|_| u32_at(&raw, 68) == PAGE_SIZE as u32)
+    }
+}
+
+/// The open control file.
+pub(crate) struct Control {
+    disk: Arc<dyn Disk>,
+    file: Arc<dyn File>,
+}
+
+impl Control {
+    /// Opens the control file, creating it if there is none, and returns the record that counts.
+    pub(crate) fn open(disk: Arc<dyn Disk>) -> Result<(Control, Option<CheckpointRecord>)> {
+        let exists = disk
+            .list()
+            .map_err(|e| StorageError::io("list of the data directory", e))?
+            .iter()
+            .any(|n| n == NAME);
+        let opened = if exists {
+            disk.open(NAME, Access::Buffered)
+        } else {
+            disk.create(NAME, Access::Buffered)
+        };
+        let file = opened.map_err(|e| StorageError::io("open of the control file", e))?;
+        file.allocate(2 * SLOT as u64)
+            .map_err(|e| StorageError::io("growth of the control file", e))?;
+        let mut bytes = vec![0; 2 * SLOT];
+        file.read_at(&mut bytes, 0).map_err(|e| StorageError::io("read of the control file", e))?;
+        let newest = bytes.chunks(SLOT).filter_map(CheckpointRecord::decode).max_by_key(|r| r.seq);
+        Ok((Control { disk, file }, newest))
+    }
+
+    /// Makes `record` the one that counts. Failure ends the process (I11).
+    pub(crate) fn write(&self, record: &CheckpointRecord) {
+        let mut block = vec![0; SLOT];
+        block[..LEN].copy_from_slice(&record.encode());
+        let at = (record.seq % 2) * SLOT as u64;
+        if let Err(e) = self.file.write_at(&block, at).and_then(|()| self.file.sync()) {
+            self.disk.fatal(&format!("write of the checkpoint record failed: {e}"));
+        }
+    }
+
+    /// Writes the bytes that belong to the next record, durably.
+    pub(crate) fn write_snapshot(&self, number: u32, bytes: &[u8]) -> Result<u32> {
+        let name = snapshot_name(number);
+        let save = || {
+            if self.disk.list()?.contains(&name) {
+                self.disk.remove(&name)?;
+            }
+            let file = self.disk.create(&name, Access::Buffered)?;
+            file.allocate(bytes.len() as u64)?;
+            file.write_at(bytes, 0)?;
+            file.sync()?;
+            self.disk.sync_dir()
+        };
+        match save() {
+            Ok(()) => Ok(crc32c::crc32c(bytes)),
+            Err(e) if e.kind() == std::io::ErrorKind::StorageFull => Err(StorageError::DiskFull),
+            Err(e) => self.disk.fatal(&format!("write of the undo snapshot failed: {e}")),
+        }
+    }
+
+    /// Reads the bytes that belong to `record`.
+    pub(crate) fn read_snapshot(&self, record: &CheckpointRecord) -> Result<Vec<u8>> {
+        let mut bytes = vec![0; record.snapshot_len as usize];
+        if bytes.is_empty() {
+            return Ok(bytes);
+        }
+        let name = snapshot_name(record.snapshot_file);
+        let file = self.disk.open(&name, Access::Buffered);
+        let read = file.and_then(|f| f.read_at(&mut bytes, 0));
+        read.map_err(|e| StorageError::io(format!("read of {name}"), e))?;
+        if crc32c::crc32c(&bytes) != record.snapshot_crc {
+            return Err(StorageError::corrupt(format!("checksum mismatch in {name}")));
+        }
+        Ok(bytes)
+    }
+}
+
+fn snapshot_name(number: u32) -> String {
+    format!("snapshot.{number}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn record_round_trips_and_detects_every_flip() {
+        let record = CheckpointRecord {
+            seq: 7,
+            lsn: Lsn(1 << 40),
+            durable: Lsn((1 << 40) + 4096),
+            epoch_at_lsn: 2,
+            epoch: 3,
+            next_file: 12,
+            snapshot_file: 1,
+            snapshot_len: 99,
+            snapshot_crc: 0xDEAD_BEEF,
+            segment_size: 64 << 20,
+        };
+        let mut bytes = record.encode();
+        assert_eq!(CheckpointRecord::decode(&bytes), Some(record));
+        for at in 0..LEN {
+            bytes[at] ^= 4;
+            assert_eq!(CheckpointRecord::decode(&bytes), None, "flip at {at}");
+            bytes[at] ^= 4;
+        }
+    }
+}

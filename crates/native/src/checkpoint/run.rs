@@ -1,0 +1,89 @@
+//! Taking a checkpoint. The order is the invariant: log tail, in-flight slots, dirty pages (I4); data files durable;
+//! undo snapshot durable; log durable; record durable; only then are log segments recycled (I9).
+
+use super::CheckpointParticipant;
+use super::control::{CheckpointRecord, Control};
+use crate::error::Result;
+use crate::ids::Lsn;
+use crate::log::Log;
+use crate::pool::Pool;
+use parking_lot::{Mutex, RwLock};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// Takes checkpoints, one at a time.
+pub(crate) struct Checkpointer {
+    control: Control,
+    last: Mutex<CheckpointRecord>,
+    last_lsn: AtomicU64,
+    /// First position written in this life of the log.
+    life_start: Lsn,
+    participant: RwLock<Option<Arc<dyn CheckpointParticipant>>>,
+    /// File ids below this are taken.
+    pub(crate) next_file: AtomicU32,
+    /// Checkpoints taken since start.
+    pub(crate) count: AtomicU64,
+}
+
+impl Checkpointer {
+    /// Goes on after `last`; `life_start` is where this life of the log began.
+    pub(crate) fn new(control: Control, last: CheckpointRecord, life_start: Lsn) -> Checkpointer {
+        Checkpointer {
+            control,
+            last_lsn: AtomicU64::new(last.lsn.0),
+            next_file: AtomicU32::new(last.next_file),
+            last: Mutex::new(last),
+            life_start,
+            participant: RwLock::new(None),
+            count: AtomicU64::new(0),
+        }
+    }
+
+    /// Registers the keeper of undo. Until then checkpoints keep the snapshot that recovery read.
+    pub(crate) fn set_participant(&self, participant: Arc<dyn CheckpointParticipant>) {
+        *self.participant.write() = Some(participant);
+    }
+
+    /// Where redo would start now.
+    pub(crate) fn lsn(&self) -> Lsn {
+        Lsn(self.last_lsn.load(Ordering::Acquire))
+    }
+
+    /// Moves the redo start forward as far as the dirty pages allow. Returns whether a record was written.
+    pub(crate) fn run(&self, log: &Log, pool: &Pool) -> Result<bool> {
+        let mut last = self.last.lock();
+        let Some(participant) = self.participant.read().clone() else {
+            // Without it the log since the last record is all there is of the active transactions' undo.
+            return Ok(false);
+        };
+        let completed = log.completed();
+        let lsn = pool.oldest_change().map_or(completed, |oldest| oldest.min(completed));
+        if lsn <= last.lsn {
+            return Ok(false);
+        }
+        pool.sync_files();
+        let snapshot = participant.snapshot(lsn);
+        let snapshot_file = 1 - last.snapshot_file.min(1);
+        let snapshot_crc = self.control.write_snapshot(snapshot_file, &snapshot)?;
+        // What the snapshot takes for committed must stay committed, so its commit records must be durable first.
+        let durable = log.flush_all();
+        let record = CheckpointRecord {
+            seq: last.seq + 1,
+            lsn,
+            durable,
+            epoch_at_lsn: if lsn >= self.life_start { log.epoch() } else { last.epoch_at_lsn },
+            epoch: log.epoch(),
+            next_file: self.next_file.load(Ordering::SeqCst),
+            snapshot_file,
+            snapshot_len: snapshot.len() as u64,
+            snapshot_crc,
+            segment_size: last.segment_size,
+        };
+        assert!(log.durable() >= lsn, "a checkpoint must not overtake the log");
+        self.control.write(&record);
+        *last = record;
+        self.last_lsn.store(lsn.0, Ordering::Release);
+        self.count.fetch_add(1, Ordering::Relaxed);
+        Ok(true)
+    }
+}

@@ -1,0 +1,54 @@
+//! The only road to files. Everything below the B+tree reads and writes through `Disk` and `File`, so that tests can
+//! replace the operating system by one that crashes, tears, fails and fills up at every step. No policy here:
+//! which write must be durable when is decided by the callers.
+
+mod real;
+
+pub(crate) use real::RealDisk;
+
+use std::io;
+use std::sync::Arc;
+
+/// How a file will be used.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Access {
+    /// Large aligned transfers (4 KiB in memory, offset and length): bypass the page cache where possible.
+    Direct,
+    /// Small or unaligned transfers through the page cache.
+    Buffered,
+}
+
+/// One directory of files.
+pub(crate) trait Disk: Send + Sync {
+    /// Opens a file that exists.
+    fn open(&self, name: &str, access: Access) -> io::Result<Arc<dyn File>>;
+    /// Creates a file; an existing one of that name is an error. Durable only after `sync_dir` (I12).
+    fn create(&self, name: &str, access: Access) -> io::Result<Arc<dyn File>>;
+    /// Names of all files, in no order.
+    fn list(&self) -> io::Result<Vec<String>>;
+    /// Removes a file. Durable only after `sync_dir`.
+    fn remove(&self, name: &str) -> io::Result<()>;
+    /// Renames a file, replacing `to`. Durable only after `sync_dir`.
+    fn rename(&self, from: &str, to: &str) -> io::Result<()>;
+    /// Makes creations, removals and renames durable.
+    fn sync_dir(&self) -> io::Result<()>;
+    /// Ends the process: a write that recovery depends on failed (I11). There is no way back, because the kernel may
+    /// have dropped the data and would report success to a second fsync.
+    fn fatal(&self, what: &str) -> !;
+}
+
+/// One open file; positions are explicit, so that threads can share it.
+pub(crate) trait File: Send + Sync {
+    /// Fills `buf`, or fails with `UnexpectedEof`.
+    fn read_at(&self, buf: &mut [u8], at: u64) -> io::Result<()>;
+    /// Writes all of `buf`. Durable only after `sync`.
+    fn write_at(&self, buf: &[u8], at: u64) -> io::Result<()>;
+    /// Writes all of `buf` and makes these bytes durable (not bytes written before without sync).
+    fn write_durable_at(&self, buf: &[u8], at: u64) -> io::Result<()>;
+    /// Makes everything written so far durable, the length included.
+    fn sync(&self) -> io::Result<()>;
+    /// Current length in bytes.
+    fn len(&self) -> io::Result<u64>;
+    /// Reserves space so that the file is at least `len` bytes long; new bytes read as zero.
+    fn allocate(&self, len: u64) -> io::Result<()>;
+}

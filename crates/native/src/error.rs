@@ -1,0 +1,82 @@
+//! The errors of files, log and pages. Callers above the storage layer see `selkie_engine::EngineError`; this type
+//! keeps the source and the place until that boundary.
+
+use crate::ids::PageId;
+use selkie_engine::EngineError;
+use std::{fmt, io};
+
+/// What can go wrong below the B+tree.
+#[derive(Debug)]
+pub(crate) enum StorageError {
+    /// A read, or an open, failed. (A failed write or fsync never gets this far: it ends the process, I11.)
+    Io {
+        /// The operation and the file.
+        what: String,
+        /// The operating system's answer.
+        source: io::Error,
+    },
+    /// Bytes on disk are not what was written there.
+    Corrupt {
+        /// The page, when one can be named.
+        page: Option<PageId>,
+        /// What was found.
+        detail: String,
+    },
+    /// No space left, found out before any page was changed (I13).
+    DiskFull,
+}
+
+/// The result of storage operations.
+pub(crate) type Result<T> = std::result::Result<T, StorageError>;
+
+impl StorageError {
+    /// An I/O error with the operation that met it.
+    pub(crate) fn io(what: impl Into<String>, source: io::Error) -> StorageError {
+        if source.kind() == io::ErrorKind::StorageFull {
+            return StorageError::DiskFull;
+        }
+        StorageError::Io { what: what.into(), source }
+    }
+
+    /// Corruption of a page.
+    pub(crate) fn page(page: PageId, detail: impl Into<String>) -> StorageError {
+        StorageError::Corrupt { page: Some(page), detail: detail.into() }
+    }
+
+    /// Corruption of something that is not a page: log, control file.
+    pub(crate) fn corrupt(detail: impl Into<String>) -> StorageError {
+        StorageError::Corrupt { page: None, detail: detail.into() }
+    }
+}
+
+impl fmt::Display for StorageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StorageError::Io { what, source } => write!(f, "{what}: {source}"),
+            StorageError::Corrupt { page: Some(page), detail } => {
+                write!(f, "corruption in {page}: {detail}")
+            }
+            StorageError::Corrupt { page: None, detail } => write!(f, "corruption: {detail}"),
+            StorageError::DiskFull => write!(f, "no space left on the storage device"),
+        }
+    }
+}
+
+impl std::error::Error for StorageError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            StorageError::Io { source, .. } => Some(source),
+            StorageError::Corrupt { .. } | StorageError::DiskFull => None,
+        }
+    }
+}
+
+impl From<StorageError> for EngineError {
+    fn from(error: StorageError) -> EngineError {
+        match error {
+            StorageError::DiskFull => EngineError::DiskFull,
+            StorageError::Io { source, .. } => EngineError::Io(source),
+            StorageError::Corrupt { .. } => EngineError::Corrupt(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Names of things on disk: files, pages, log positions. Plain numbers with a type each, so that one cannot be
+//! passed for another. No behaviour lives here, and nothing here does I/O.
+
+use std::fmt;
+
+/// Bytes in a page. A compile-time constant that is also recorded in every file header.
+pub(crate) const PAGE_SIZE: usize = 16 * 1024;
+
+/// A data file. Ids start at 1 and are never used twice, also not after a restart.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub(crate) struct FileId(pub(crate) u32);
+
+/// A page's position in its file.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub(crate) struct PageNo(pub(crate) u32);
+
+/// A page of a file.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub(crate) struct PageId {
+    /// The file the page lies in.
+    pub(crate) file: FileId,
+    /// Its position there.
+    pub(crate) page: PageNo,
+}
+
+impl PageId {
+    /// The page `page` of file `file`.
+    pub(crate) const fn new(file: FileId, page: u32) -> PageId {
+        PageId { file, page: PageNo(page) }
+    }
+
+    /// One word for atomics; never zero, because file ids start at 1.
+    pub(crate) const fn pack(self) -> u64 {
+        (self.file.0 as u64) << 32 | self.page.0 as u64
+    }
+
+    /// The inverse of `pack`; `None` for zero, the word of "no page".
+    pub(crate) const fn unpack(word: u64) -> Option<PageId> {
+        if word == 0 { None } else { Some(PageId::new(FileId((word >> 32) as u32), word as u32)) }
+    }
+
+    /// Where the page starts in its file.
+    pub(crate) const fn byte_offset(self) -> u64 {
+        self.page.0 as u64 * PAGE_SIZE as u64
+    }
+}
+
+impl fmt::Display for PageId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "file {} page {}", self.file.0, self.page.0)
+    }
+}
+
+/// A byte position in the log. A page's LSN is the *end* of the group that last changed it, and a commit's LSN is the
+/// end of its group: "durable up to `lsn`" therefore includes that change.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
+pub(crate) struct Lsn(pub(crate) u64);
+
+impl fmt::Display for Lsn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}

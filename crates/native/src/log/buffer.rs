@@ -1,0 +1,276 @@
+//! The ring that committers copy their groups into, and the positions that describe how far each part of the work
+//! has come:
+//!
+//! ```text
+//! durable <= written <= completed <= tail
+//! ```
+//!
+//! A committer publishes a lower bound of its position in an in-flight slot, reserves `[start, end)` with one
+//! fetch-add on `tail`, copies, and clears the slot. Everything below the smallest published slot, or below a tail
+//! read before the slots when none is published, has been copied completely: `completed`. No lock is taken, and no
+//! two committers write the same bytes.
+//!
+//! Rejected: a latch around the copy (the log latch is the classic bottleneck), and per-thread logs (their merge
+//! order would have to be invented again for snapshots and the binlog).
+
+use super::group::{BLOCK, GROUP_HEADER_LEN, group_header, group_len};
+use super::segment::Segments;
+use crate::disk::Disk;
+use crate::error::{Result, StorageError};
+use crate::ids::Lsn;
+use crate::pool::{Arena, Backoff};
+use parking_lot::{Condvar, Mutex};
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+
+/// Committers that can be between reservation and end of copy at the same time.
+const SLOTS: usize = 128;
+const FREE: u64 = u64::MAX;
+
+#[repr(align(64))]
+struct Padded<T>(T);
+
+/// Called with every new durable position.
+type DurableListener = Box<dyn Fn(Lsn) + Send + Sync>;
+
+/// The write-ahead log of one engine.
+pub(crate) struct Log {
+    pub(super) disk: Arc<dyn Disk>,
+    pub(super) segments: Segments,
+    ring: Arena,
+    tail: Padded<AtomicU64>,
+    slots: Box<[Padded<AtomicU64>]>,
+    slots_used: AtomicUsize,
+    pub(super) epoch: u32,
+    pub(super) written: AtomicU64,
+    pub(super) durable: AtomicU64,
+    /// Whether a leader is flushing.
+    pub(super) flushing: Mutex<bool>,
+    pub(super) flushed: Condvar,
+    pub(super) mode: AtomicU8,
+    pub(super) listener: OnceLock<DurableListener>,
+    /// Flushes that made the log durable.
+    pub(crate) syncs: AtomicU64,
+}
+
+/// A reserved piece of the stream; it counts as in flight until dropped.
+pub(crate) struct Reserved<'l> {
+    log: &'l Log,
+    slot: usize,
+    /// First byte of the group.
+    pub(crate) start: Lsn,
+    /// First byte after it: the LSN of what it describes.
+    pub(crate) end: Lsn,
+}
+
+impl Drop for Reserved<'_> {
+    fn drop(&mut self) {
+        self.log.slots[self.slot].0.store(FREE, Ordering::SeqCst);
+    }
+}
+
+impl Log {
+    /// A log that goes on at `start`, a block boundary, everything before being durable. `ring` is the size of the
+    /// buffer in bytes.
+    pub(crate) fn new(
+        disk: Arc<dyn Disk>,
+        segments: Segments,
+        start: Lsn,
+        epoch: u32,
+        ring: usize,
+    ) -> Result<Log> {
+        assert!(start.0.is_multiple_of(BLOCK), "the log goes on at a block boundary");
+        let ring = Arena::new(ring.next_multiple_of(BLOCK as usize).max(16 * BLOCK as usize));
+        segments.settle(start);
+        Ok(Log {
+            disk,
+            segments,
+            ring: ring.map_err(|e| StorageError::io("log buffer", e))?,
+            tail: Padded(AtomicU64::new(start.0)),
+            slots: (0..SLOTS).map(|_| Padded(AtomicU64::new(FREE))).collect(),
+            slots_used: AtomicUsize::new(0),
+            epoch,
+            written: AtomicU64::new(start.0),
+            durable: AtomicU64::new(start.0),
+            flushing: Mutex::new(false),
+            flushed: Condvar::new(),
+            mode: AtomicU8::new(1),
+            listener: OnceLock::new(),
+            syncs: AtomicU64::new(0),
+        })
+    }
+
+    /// First position not yet reserved.
+    pub(crate) fn tail(&self) -> Lsn {
+        Lsn(self.tail.0.load(Ordering::SeqCst))
+    }
+
+    /// Everything below this survives a crash.
+    pub(crate) fn durable(&self) -> Lsn {
+        Lsn(self.durable.load(Ordering::Acquire))
+    }
+
+    /// Everything below this has been handed to the operating system.
+    pub(crate) fn written(&self) -> Lsn {
+        Lsn(self.written.load(Ordering::Acquire))
+    }
+
+    /// The current life of the log.
+    pub(crate) fn epoch(&self) -> u32 {
+        self.epoch
+    }
+
+    /// The segment files.
+    pub(crate) fn segments(&self) -> &Segments {
+        &self.segments
+    }
+
+    /// The largest payload one group may have.
+    pub(crate) fn max_payload(&self) -> usize {
+        self.ring.len() / 4 - GROUP_HEADER_LEN - 8
+    }
+
+    /// Everything below this is complete: reserved, copied, and its effects published. The tail is read before the
+    /// slots (I4): a group below that tail published its slot before it moved the tail.
+    pub(crate) fn completed(&self) -> Lsn {
+        let tail = self.tail();
+        let used = self.slots_used.load(Ordering::SeqCst);
+        let in_flight = self.slots[..used].iter().map(|s| s.0.load(Ordering::SeqCst)).min();
+        Lsn(in_flight.unwrap_or(FREE).min(tail.0))
+    }
+
+    /// Publishes a slot with the tail as lower bound of the position that will be reserved.
+    fn enter(&self) -> usize {
+        let first = thread_slot();
+        let mut backoff = Backoff::new();
+        loop {
+            for slot in (0..SLOTS).map(|n| (first + n) % SLOTS) {
+                if self.slots_used.load(Ordering::Relaxed) <= slot {
+                    self.slots_used.fetch_max(slot + 1, Ordering::SeqCst);
+                }
+                let bound = self.tail().0;
+                let cell = &self.slots[slot].0;
+                if cell.compare_exchange(FREE, bound, Ordering::SeqCst, Ordering::Relaxed).is_ok() {
+                    return slot;
+                }
+            }
+            backoff.wait();
+        }
+    }
+
+    fn reserved(&self, slot: usize, start: u64, end: u64) -> Reserved<'_> {
+        self.slots[slot].0.store(start, Ordering::SeqCst);
+        Reserved { log: self, slot, start: Lsn(start), end: Lsn(end) }
+    }
+
+    /// Reserves the place of a group. Called with the page latches held, so that log order is page order (I3).
+    pub(crate) fn reserve(&self, payload: usize) -> Reserved<'_> {
+        assert!(
+            payload <= self.max_payload(),
+            "a mini-transaction larger than the log buffer allows"
+        );
+        let len = group_len(payload) as u64;
+        let slot = self.enter();
+        let start = self.tail.0.fetch_add(len, Ordering::SeqCst);
+        let reserved = self.reserved(slot, start, start + len);
+        self.wait_for_room(reserved.end);
+        reserved
+    }
+
+    /// Copies a group into its place.
+    pub(crate) fn fill(&self, to: &Reserved<'_>, payload: &[u8], payload_crc: u32) {
+        let header = group_header(payload_crc, payload.len() as u32, to.start, self.epoch);
+        self.copy(to.start, &header);
+        self.copy(Lsn(to.start.0 + GROUP_HEADER_LEN as u64), payload);
+        let used = to.start.0 + (GROUP_HEADER_LEN + payload.len()) as u64;
+        self.copy(Lsn(used), &[0; 8][..(to.end.0 - used) as usize]);
+    }
+
+    /// Appends a group that changes no page.
+    pub(crate) fn append(&self, payload: &[u8]) -> Lsn {
+        let crc = crc32c::crc32c(payload);
+        let reserved = self.reserve(payload.len());
+        self.fill(&reserved, payload, crc);
+        reserved.end
+    }
+
+    /// Reserves everything up to the next block boundary, if the tail is not on one.
+    pub(super) fn reserve_padding(&self) -> Option<Reserved<'_>> {
+        let slot = self.enter();
+        let mut tail = self.tail().0;
+        loop {
+            let end = tail.next_multiple_of(BLOCK);
+            if end == tail {
+                self.slots[slot].0.store(FREE, Ordering::SeqCst);
+                return None;
+            }
+            match self.tail.0.compare_exchange(tail, end, Ordering::SeqCst, Ordering::SeqCst) {
+                Ok(_) => return Some(self.reserved(slot, tail, end)),
+                Err(now) => tail = now,
+            }
+        }
+    }
+
+    /// Waits until the ring can take bytes below `end`. The log's writer needs no page latch, so waiting here under
+    /// latches cannot deadlock; `Mtr::begin` makes it rare.
+    fn wait_for_room(&self, end: Lsn) {
+        let mut backoff = Backoff::new();
+        while end.0 > self.written().0 + self.ring.len() as u64 {
+            if !self.write_completed() {
+                backoff.wait();
+            }
+        }
+    }
+
+    /// Whether most of the ring waits to be written: time to flush before taking latches.
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.tail().0 - self.written().0 > self.ring.len() as u64 / 2
+    }
+
+    /// Copies into the ring. The range was reserved by this thread and not yet written out.
+    pub(super) fn copy(&self, at: Lsn, bytes: &[u8]) {
+        let start = (at.0 % self.ring.len() as u64) as usize;
+        let first = bytes.len().min(self.ring.len() - start);
+        if first > 0 {
+            // SAFETY: the range is inside the ring; it belongs to one reservation, whose holder alone writes it, and
+            // it is read only after its slot was cleared, and reused only after it was written out.
+            unsafe {
+                self.ring
+                    .at(start)
+                    .copy_from_nonoverlapping(std::ptr::NonNull::from(bytes).cast(), first)
+            };
+        }
+        if first < bytes.len() {
+            let rest = &bytes[first..];
+            // SAFETY: as above; the reservation wraps around to the ring's start.
+            unsafe {
+                self.ring
+                    .at(0)
+                    .copy_from_nonoverlapping(std::ptr::NonNull::from(rest).cast(), rest.len())
+            };
+        }
+    }
+
+    /// Writes completed bytes `[from, upto)` to the segments.
+    pub(super) fn write_out(&self, from: Lsn, upto: Lsn, durable: bool) {
+        let mut at = from.0;
+        while at < upto.0 {
+            let start = (at % self.ring.len() as u64) as usize;
+            let len = (upto.0 - at).min((self.ring.len() - start) as u64) as usize;
+            // SAFETY: below `completed`, so nobody writes these bytes any more, and not below `written`, so nobody
+            // reuses them before this call has ended.
+            let bytes = unsafe { std::slice::from_raw_parts(self.ring.at(start).as_ptr(), len) };
+            self.segments.write(Lsn(at), bytes, durable);
+            at += len as u64;
+        }
+        self.written.store(upto.0, Ordering::Release);
+    }
+}
+
+/// Where this thread looks for a slot first, so that threads rarely meet.
+fn thread_slot() -> usize {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    thread_local! { static MINE: Cell<usize> = Cell::new(NEXT.fetch_add(1, Ordering::Relaxed)) }
+    MINE.with(Cell::get) % SLOTS
+}

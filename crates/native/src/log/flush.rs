@@ -1,0 +1,154 @@
+//! Making the log durable. Greedy group commit: whoever needs a position that is not durable and finds no flush
+//! running flushes everything complete so far; everybody else sleeps until that flush ends. Batches form by
+//! themselves at the speed of the device, so there is no delay to tune.
+//!
+//! A flush closes the last block with padding and never writes that block again (I8).
+
+use super::buffer::Log;
+use super::group::{BLOCK, pad_header};
+use crate::error::Result;
+use crate::ids::Lsn;
+use crate::pool::Backoff;
+use std::sync::atomic::Ordering;
+
+/// When a commit is answered: `innodb_flush_log_at_trx_commit`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub(crate) enum FlushMode {
+    /// 0: at once; written and synced once a second.
+    EverySecond = 0,
+    /// 1: when durable.
+    AtCommit = 1,
+    /// 2: when written to the operating system; synced once a second.
+    WriteAtCommit = 2,
+}
+
+impl Log {
+    /// The current mode.
+    pub(crate) fn mode(&self) -> FlushMode {
+        match self.mode.load(Ordering::Relaxed) {
+            0 => FlushMode::EverySecond,
+            2 => FlushMode::WriteAtCommit,
+            _ => FlushMode::AtCommit,
+        }
+    }
+
+    /// Changes the mode for commits from now on.
+    pub(crate) fn set_mode(&self, mode: FlushMode) {
+        self.mode.store(mode as u8, Ordering::Relaxed);
+    }
+
+    /// Calls `listener` after every flush with the new durable position. Once per log.
+    pub(crate) fn on_durable(&self, listener: impl Fn(Lsn) + Send + Sync + 'static) {
+        let _ = self.listener.set(Box::new(listener));
+    }
+
+    /// What a commit waits for before its client hears of it, according to the mode. Hold no latch.
+    pub(crate) fn settle_commit(&self, lsn: Lsn) {
+        match self.mode() {
+            FlushMode::EverySecond => {}
+            FlushMode::AtCommit => self.flush_upto(lsn),
+            FlushMode::WriteAtCommit => self.write_upto(lsn),
+        }
+    }
+
+    /// Returns when everything below `lsn` is durable. Hold no latch.
+    pub(crate) fn flush_upto(&self, lsn: Lsn) {
+        self.lead_until(|| self.durable() >= lsn, true);
+    }
+
+    /// Returns when everything below `lsn` has reached the operating system.
+    pub(crate) fn write_upto(&self, lsn: Lsn) {
+        self.lead_until(|| self.written() >= lsn, false);
+    }
+
+    /// Makes everything reserved so far durable, and returns its end.
+    pub(crate) fn flush_all(&self) -> Lsn {
+        let tail = self.tail();
+        self.flush_upto(tail);
+        tail
+    }
+
+    /// The log thread's duty, once a second: modes 0 and 2 lose at most that much.
+    pub(crate) fn background_step(&self) -> Result<()> {
+        self.flush_all();
+        self.prepare_ahead()
+    }
+
+    /// Keeps two segments ready beyond the tail.
+    pub(crate) fn prepare_ahead(&self) -> Result<()> {
+        self.segments.prepare(Lsn(self.tail().0 + 2 * self.segments.capacity()))
+    }
+
+    fn lead_until(&self, done: impl Fn() -> bool, sync: bool) {
+        if done() {
+            return;
+        }
+        let mut flushing = self.flushing.lock();
+        while !done() {
+            if *flushing {
+                self.flushed.wait(&mut flushing);
+                continue;
+            }
+            *flushing = true;
+            drop(flushing);
+            self.flush_round(sync);
+            flushing = self.flushing.lock();
+            *flushing = false;
+            self.flushed.notify_all();
+        }
+    }
+
+    /// One flush by the leader: close the last block, wait for copies under way, write, sync.
+    fn flush_round(&self, sync: bool) {
+        let unsynced_from = self.durable();
+        let from = self.written();
+        if let Some(pad) = self.reserve_padding() {
+            let len = (pad.end.0 - pad.start.0) as u32;
+            self.copy(pad.start, &[0; BLOCK as usize][..len as usize]);
+            self.copy(pad.start, &pad_header(len, pad.start, self.epoch));
+        }
+        let end = Lsn(self.tail().0 / BLOCK * BLOCK);
+        let mut backoff = Backoff::new();
+        while self.written() < end {
+            let complete = Lsn((self.completed().0 / BLOCK * BLOCK).min(end.0));
+            if complete > self.written() {
+                self.write_out(self.written(), complete, sync);
+            } else {
+                backoff.wait();
+            }
+        }
+        if sync {
+            if unsynced_from < from {
+                self.segments.sync(unsynced_from, from);
+            }
+            self.advance_durable(end);
+        }
+    }
+
+    fn advance_durable(&self, end: Lsn) {
+        self.durable.store(end.0, Ordering::Release);
+        self.syncs.fetch_add(1, Ordering::Relaxed);
+        if let Some(listener) = self.listener.get() {
+            listener(end);
+        }
+    }
+
+    /// Writes complete blocks without waiting for anybody; returns whether it could.
+    pub(super) fn write_completed(&self) -> bool {
+        let mut flushing = self.flushing.lock();
+        if *flushing {
+            return false;
+        }
+        *flushing = true;
+        drop(flushing);
+        let complete = Lsn(self.completed().0 / BLOCK * BLOCK);
+        let progress = complete > self.written();
+        if progress {
+            self.write_out(self.written(), complete, false);
+        }
+        *self.flushing.lock() = false;
+        self.flushed.notify_all();
+        progress
+    }
+}

@@ -1,0 +1,18 @@
+//! The write-ahead log: one stream of groups, a group being everything one mini-transaction changed. LSN order is
+//! commit order and page order. `record` and `group` are the formats, `buffer` the ring that committers copy into,
+//! `flush` makes it durable, `segment` owns the files, `reader` finds the end after a crash. The log does not know
+//! what records mean.
+
+mod buffer;
+mod flush;
+mod group;
+mod reader;
+mod record;
+mod segment;
+
+pub(crate) use buffer::Log;
+pub(crate) use flush::FlushMode;
+pub(crate) use group::{BLOCK, GROUP_HEADER_LEN};
+pub(crate) use reader::{Group, LogReader};
+pub(crate) use record::{Record, RecordReader, RecordWriter};
+pub(crate) use segment::{SEGMENT_HEADER_LEN, Segments};

@@ -1,0 +1,149 @@
+//! Reading the log back after a crash. The log ends at the first group with a bad length, LSN, epoch or checksum:
+//! whatever stands after a hole was never acknowledged (I8).
+
+use super::group::{BLOCK, Frame, GROUP_HEADER_LEN, check_group, group_len, peek};
+use super::segment::Segments;
+use crate::error::{Result, StorageError};
+use crate::ids::Lsn;
+use crate::pool::Arena;
+
+/// Bytes read ahead at once.
+const WINDOW: usize = 4 << 20;
+/// Groups up to this size are read in place.
+const SMALL: usize = WINDOW - BLOCK as usize;
+/// No log buffer is large enough for a larger group.
+const LARGEST: usize = 1 << 30;
+
+/// One whole group.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Group<'r> {
+    /// First byte.
+    pub(crate) start: Lsn,
+    /// First byte after it.
+    pub(crate) end: Lsn,
+    /// Its records.
+    pub(crate) payload: &'r [u8],
+}
+
+/// Walks over groups from a known good position.
+pub(crate) struct LogReader<'s> {
+    segments: &'s Segments,
+    window: Arena,
+    window_start: u64,
+    window_len: usize,
+    next: Lsn,
+    epoch: u32,
+    max_epoch: u32,
+    large: Vec<u8>,
+}
+
+impl<'s> LogReader<'s> {
+    /// Starts at `from`, where a group of epoch `epoch` or later starts; no life of the log was later than
+    /// `max_epoch`.
+    pub(crate) fn new(
+        segments: &'s Segments,
+        from: Lsn,
+        epoch: u32,
+        max_epoch: u32,
+    ) -> Result<LogReader<'s>> {
+        let window = Arena::new(WINDOW).map_err(|e| StorageError::io("log reader", e))?;
+        Ok(LogReader {
+            segments,
+            window,
+            window_start: 0,
+            window_len: 0,
+            next: from,
+            epoch,
+            max_epoch,
+            large: Vec::new(),
+        })
+    }
+
+    /// Where the next group would start; after the last one, the end of the log.
+    pub(crate) fn position(&self) -> Lsn {
+        self.next
+    }
+
+    /// The epoch of the last group or padding.
+    pub(crate) fn epoch(&self) -> u32 {
+        self.epoch
+    }
+
+    /// Makes `[at, at + len)` available; returns how much of it there is, which is less at the segments' end.
+    fn view(&mut self, at: Lsn, len: usize) -> Result<&[u8]> {
+        let end = at.0 + len as u64;
+        if at.0 < self.window_start || end > self.window_start + self.window_len as u64 {
+            self.window_start = at.0 / BLOCK * BLOCK;
+            self.window_len =
+                self.segments.read(Lsn(self.window_start), self.window.bytes_mut())?;
+        }
+        let skip = (at.0 - self.window_start) as usize;
+        let available = self.window_len.saturating_sub(skip).min(len);
+        Ok(&self.window.bytes_mut()[skip.min(self.window_len)..][..available])
+    }
+
+    /// The next group, or `None` at the end of the log.
+    pub(crate) fn next_group(&mut self) -> Result<Option<Group<'_>>> {
+        loop {
+            let (at, epochs) = (self.next, self.epoch..=self.max_epoch);
+            match peek(self.view(at, 8)?, at, epochs) {
+                Frame::Nothing => return Ok(None),
+                Frame::Pad { len, epoch } => {
+                    self.epoch = epoch;
+                    self.next.0 += u64::from(len);
+                }
+                Frame::Group { len } => return self.read_group(at, len as usize),
+            }
+        }
+    }
+
+    fn read_group(&mut self, at: Lsn, len: usize) -> Result<Option<Group<'_>>> {
+        let total = GROUP_HEADER_LEN + len;
+        let (epoch, max_epoch) = (self.epoch, self.max_epoch);
+        if total > LARGEST || !self.collect(at, total)? {
+            return Ok(None);
+        }
+        let Some((header, payload)) = self.whole(at, total).split_first_chunk::<GROUP_HEADER_LEN>()
+        else {
+            return Ok(None);
+        };
+        let Some(found) =
+            check_group(header, payload, at).filter(|e| (epoch..=max_epoch).contains(e))
+        else {
+            return Ok(None);
+        };
+        self.epoch = found;
+        self.next = Lsn(at.0 + group_len(len) as u64);
+        let (start, end) = (at, self.next);
+        let payload = &self.whole(at, total)[GROUP_HEADER_LEN..];
+        Ok(Some(Group { start, end, payload }))
+    }
+
+    /// Makes a whole group available to `whole`; `false` if the segments end before it does.
+    fn collect(&mut self, at: Lsn, total: usize) -> Result<bool> {
+        if total <= SMALL {
+            return Ok(self.view(at, total)?.len() == total);
+        }
+        let mut large = std::mem::take(&mut self.large);
+        large.clear();
+        while large.len() < total {
+            let want = (total - large.len()).min(SMALL);
+            let piece = self.view(Lsn(at.0 + large.len() as u64), want)?;
+            if piece.len() < want {
+                return Ok(false);
+            }
+            large.extend_from_slice(piece);
+        }
+        self.large = large;
+        Ok(true)
+    }
+
+    /// The bytes that `collect` found.
+    fn whole(&mut self, at: Lsn, total: usize) -> &[u8] {
+        if total > SMALL {
+            return &self.large;
+        }
+        let skip = (at.0 - self.window_start) as usize;
+        &self.window.bytes_mut()[skip..skip + total]
+    }
+}

@@ -1,0 +1,45 @@
+//! Ending a mini-transaction: reserve, stamp, copy, unlatch, in this order.
+
+use super::edit::{Held, Mtr};
+use crate::ids::Lsn;
+
+impl Mtr<'_> {
+    /// Appends the group and unlatches everything. Returns the group's end: what to wait for if the change must be
+    /// durable. A mini-transaction without records returns the current tail.
+    pub(crate) fn commit(self) -> Lsn {
+        self.commit_with(|_| {})
+    }
+
+    /// As `commit`; calls `publish` with the group's end before the group counts as completed (I18): whoever sees a
+    /// `Log::completed` of at least that position also sees what `publish` stored. It must not block.
+    pub(crate) fn commit_with(mut self, publish: impl FnOnce(Lsn)) -> Lsn {
+        let mut pages = std::mem::take(&mut self.pages);
+        let records = std::mem::take(&mut self.records);
+        assert!(pages.iter().all(is_recorded), "a page was changed and not recorded");
+        if records.is_empty() {
+            let tail = self.storage.log().tail();
+            publish(tail);
+            return tail;
+        }
+        let log = self.storage.log();
+        let crc = crc32c::crc32c(records.bytes());
+        let reserved = log.reserve(records.bytes().len());
+        for held in pages.iter_mut().filter(|h| h.logged) {
+            if let Some(guard) = &mut held.guard {
+                guard.mark_dirty(reserved.start, reserved.end, held.initialised);
+            }
+        }
+        log.fill(&reserved, records.bytes(), crc);
+        let end = reserved.end;
+        publish(end);
+        // I4: the dirty pages carry their rec_lsn before the slot is cleared.
+        drop(reserved);
+        drop(pages);
+        Mtr::recycle_buffer(records);
+        end
+    }
+}
+
+fn is_recorded(held: &Held<'_>) -> bool {
+    held.logged || !held.guard.as_ref().is_some_and(|g| g.is_changed())
+}

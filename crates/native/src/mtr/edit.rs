@@ -1,0 +1,227 @@
+//! Building a mini-transaction: latching, changing, recording.
+
+use super::PageRedo;
+use crate::error::{Result, StorageError};
+use crate::ids::{FileId, PAGE_SIZE, PageId};
+use crate::log::{Record, RecordWriter};
+use crate::page::{self, PageBytes};
+use crate::pool::ExclusiveGuard;
+use crate::storage::Storage;
+use smallvec::SmallVec;
+use std::cell::Cell;
+
+/// A page latched by a mini-transaction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct PageSlot(u8);
+
+pub(super) struct Held<'s> {
+    pub(super) guard: Option<ExclusiveGuard<'s>>,
+    pub(super) logged: bool,
+    pub(super) initialised: bool,
+}
+
+/// A mini-transaction under construction.
+///
+/// Every change of a latched page must be recorded here (`write`, `init`, `op`, or `edit` followed by `log_op` /
+/// `log_write`). Dropping one that has recorded nothing is free. Dropping one that has changed pages would leave
+/// memory and log apart, so it ends the process: check everything that can fail before the first change.
+///
+/// Latch order: tree pages from top to bottom and left to right, then the space maps (`Space::alloc` and `free`
+/// latch them): allocate when all existing tree pages that the mini-transaction needs are latched.
+pub(crate) struct Mtr<'s> {
+    pub(super) storage: &'s Storage,
+    pub(super) pages: SmallVec<[Held<'s>; 8]>,
+    pub(super) records: RecordWriter,
+}
+
+thread_local! { static BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) } }
+
+impl<'s> Mtr<'s> {
+    /// Starts a mini-transaction. Waits, holding nothing, while writers are being slowed down or frames are short;
+    /// fails with `DiskFull` when the log cannot grow (I13). Hold no latch when calling this.
+    pub(crate) fn begin(storage: &'s Storage) -> Result<Mtr<'s>> {
+        storage.admit()?;
+        Ok(Mtr::unchecked(storage))
+    }
+
+    /// Starts a mini-transaction that may use the log space reserved for rollback and recovery: it is never
+    /// refused for lack of space and never slowed down.
+    pub(crate) fn begin_reserved(storage: &'s Storage) -> Mtr<'s> {
+        storage.pool().wait_for_spare_frames();
+        Mtr::unchecked(storage)
+    }
+
+    fn unchecked(storage: &'s Storage) -> Mtr<'s> {
+        Mtr { storage, pages: SmallVec::new(), records: RecordWriter::reusing(BUFFER.take()) }
+    }
+
+    pub(super) fn recycle_buffer(records: RecordWriter) {
+        let buffer = records.into_buffer();
+        if buffer.capacity() <= 1 << 20 {
+            BUFFER.set(buffer);
+        }
+    }
+
+    /// The engine's storage.
+    pub(crate) fn storage(&self) -> &'s Storage {
+        self.storage
+    }
+
+    fn find(&self, id: PageId) -> Option<PageSlot> {
+        let held = |h: &Held<'_>| h.guard.as_ref().is_some_and(|g| g.id() == id);
+        self.pages.iter().position(held).map(|n| PageSlot(n as u8))
+    }
+
+    /// Takes over a latched page. It stays latched until commit or `release`.
+    pub(crate) fn adopt(&mut self, guard: ExclusiveGuard<'s>) -> PageSlot {
+        debug_assert!(self.find(guard.id()).is_none(), "{} is latched twice", guard.id());
+        let slot = PageSlot(
+            u8::try_from(self.pages.len()).expect("fewer than 256 pages in a mini-transaction"),
+        );
+        self.pages.push(Held { guard: Some(guard), logged: false, initialised: false });
+        slot
+    }
+
+    /// Latches a page, or finds it among those already latched.
+    pub(crate) fn exclusive(&mut self, id: PageId) -> Result<PageSlot> {
+        match self.find(id) {
+            Some(slot) => Ok(slot),
+            None => Ok(self.adopt(self.storage.pool().exclusive(id)?)),
+        }
+    }
+
+    /// Latches a newly allocated page and initialises it (I5). Its old content is not read.
+    pub(crate) fn create(&mut self, id: PageId, kind: u8) -> Result<PageSlot> {
+        let slot = match self.find(id) {
+            Some(slot) => slot,
+            None => self.adopt(self.storage.pool().create(id)?),
+        };
+        self.init(slot, kind);
+        Ok(slot)
+    }
+
+    fn held(&mut self, slot: PageSlot) -> &mut ExclusiveGuard<'s> {
+        self.pages[slot.0 as usize].guard.as_mut().expect("the page was released")
+    }
+
+    /// The page's id.
+    pub(crate) fn id(&self, slot: PageSlot) -> PageId {
+        self.pages[slot.0 as usize].guard.as_ref().expect("the page was released").id()
+    }
+
+    /// The page's bytes.
+    pub(crate) fn page(&self, slot: PageSlot) -> &PageBytes {
+        self.pages[slot.0 as usize].guard.as_ref().expect("the page was released")
+    }
+
+    /// Unlatches a page that was not changed.
+    pub(crate) fn release(&mut self, slot: PageSlot) {
+        let held = &mut self.pages[slot.0 as usize];
+        let changed = held.logged || held.guard.as_ref().is_some_and(ExclusiveGuard::is_changed);
+        assert!(!changed, "a changed page stays latched until commit");
+        held.guard = None;
+    }
+
+    /// Makes the page an empty one of type `kind`.
+    pub(crate) fn init(&mut self, slot: PageSlot, kind: u8) {
+        let id = self.id(slot);
+        page::init(self.held(slot).bytes_mut(), id, kind);
+        let held = &mut self.pages[slot.0 as usize];
+        // Only a page whose first record in the group is INIT can be rebuilt from the log alone.
+        held.initialised |= !held.logged;
+        held.logged = true;
+        self.records.push(Record::Init { page: id, kind });
+    }
+
+    /// Replaces bytes of the page. The LSN and checksum fields are not the caller's to write.
+    pub(crate) fn write(&mut self, slot: PageSlot, offset: usize, bytes: &[u8]) {
+        debug_assert!(offset + bytes.len() <= PAGE_SIZE);
+        page::put(self.held(slot).bytes_mut(), offset, bytes);
+        self.log_write(slot, offset, bytes.len());
+    }
+
+    /// Applies an operation of the page's owner through its `PageRedo` and records it.
+    pub(crate) fn op(&mut self, slot: PageSlot, op: u8, payload: &[u8]) -> Result<()> {
+        let (storage, id) = (self.storage, self.id(slot));
+        storage.redo().apply(id, op, &mut self.held(slot).bytes_mut()[..], payload)?;
+        self.log_op(slot, op, payload);
+        Ok(())
+    }
+
+    /// The bytes, for a change that the caller records with `log_op` or `log_write` in this mini-transaction.
+    pub(crate) fn edit(&mut self, slot: PageSlot) -> &mut PageBytes {
+        self.held(slot).bytes_mut()
+    }
+
+    /// Records an operation whose effect the caller has already brought about with `edit`. Redo of it must give
+    /// the same bytes.
+    pub(crate) fn log_op(&mut self, slot: PageSlot, op: u8, payload: &[u8]) {
+        let page = self.id(slot);
+        self.pages[slot.0 as usize].logged = true;
+        self.records.push(Record::Op { page, op, payload });
+    }
+
+    /// Records the current bytes `[offset, offset + len)`, changed with `edit`.
+    pub(crate) fn log_write(&mut self, slot: PageSlot, offset: usize, len: usize) {
+        let held = &mut self.pages[slot.0 as usize];
+        held.logged = true;
+        let Some(guard) = &held.guard else { return };
+        let record = Record::Write {
+            page: guard.id(),
+            offset: offset as u16,
+            bytes: &guard[offset..offset + len],
+        };
+        self.records.push(record);
+    }
+
+    /// Records a logical row change; recovery hands it to `RecoveryVisitor::row`.
+    pub(crate) fn row(&mut self, payload: &[u8]) {
+        self.records.push(Record::Row(payload));
+    }
+
+    /// Records a transaction's change of state; recovery hands it to `RecoveryVisitor::trx`.
+    pub(crate) fn trx(&mut self, payload: &[u8]) {
+        self.records.push(Record::Trx(payload));
+    }
+
+    pub(crate) fn file_created(&mut self, file: FileId) {
+        self.records.push(Record::FileCreated(file));
+    }
+
+    pub(crate) fn file_dropped(&mut self, file: FileId) {
+        self.records.push(Record::FileDropped(file));
+    }
+
+    /// Bytes of records so far.
+    pub(crate) fn log_bytes(&self) -> usize {
+        self.records.bytes().len()
+    }
+
+    /// Whether `more` bytes of records still fit into one group.
+    pub(crate) fn check_room(&self, more: usize) -> Result<()> {
+        if self.log_bytes() + more <= self.storage.log().max_payload() {
+            return Ok(());
+        }
+        Err(StorageError::Io {
+            what: "mini-transaction".to_owned(),
+            source: std::io::ErrorKind::FileTooLarge.into(),
+        })
+    }
+}
+
+impl Drop for Mtr<'_> {
+    fn drop(&mut self) {
+        let changed = self
+            .pages
+            .iter()
+            .any(|h| h.logged || h.guard.as_ref().is_some_and(ExclusiveGuard::is_changed));
+        if changed && !std::thread::panicking() {
+            self.storage.disk().fatal("a mini-transaction that had changed pages was abandoned");
+        } else if changed {
+            self.storage.disk().fatal("panic inside a mini-transaction that had changed pages");
+        }
+    }
+}
+
+/// Used by `Mtr::op` through `Storage::redo`; here so that the link is visible.
+pub(crate) type Redo = dyn PageRedo;

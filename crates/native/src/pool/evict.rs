@@ -1,0 +1,197 @@
+//! Free frames and how they come about. The evictor keeps one to two percent of the frames free ahead of need, so
+//! that a miss pops one; a thread that finds none waits, holding no latch, and never writes a page itself. It is
+//! independent of the flusher that bounds recovery time: coupling the two is a known source of stalls.
+//!
+//! Without background threads (recovery, simulation) the thread that needs a frame runs the evictor's round itself.
+
+use super::miss::Pool;
+use super::word::Word;
+use crate::error::{Result, StorageError};
+use crate::ids::PageId;
+use parking_lot::{Condvar, Mutex};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// Frames looked at per round of the clock.
+const ROUND: usize = 64;
+
+/// Free frames and the clock's hand.
+pub(super) struct Clock {
+    free: Mutex<Vec<u32>>,
+    free_count: AtomicUsize,
+    came_free: Condvar,
+    wanted: Mutex<bool>,
+    work: Condvar,
+    hand: AtomicU32,
+}
+
+impl Clock {
+    pub(super) fn new(frames: u32) -> Clock {
+        Clock {
+            free: Mutex::new((0..frames).rev().collect()),
+            free_count: AtomicUsize::new(frames as usize),
+            came_free: Condvar::new(),
+            wanted: Mutex::new(false),
+            work: Condvar::new(),
+            hand: AtomicU32::new(0),
+        }
+    }
+
+    fn pop(&self) -> Option<u32> {
+        let mut free = self.free.lock();
+        let frame = free.pop();
+        self.free_count.store(free.len(), Ordering::Relaxed);
+        frame
+    }
+
+    pub(super) fn give_back(&self, frame: u32) {
+        let mut free = self.free.lock();
+        free.push(frame);
+        self.free_count.store(free.len(), Ordering::Relaxed);
+        drop(free);
+        self.came_free.notify_one();
+    }
+
+    fn request(&self) {
+        *self.wanted.lock() = true;
+        self.work.notify_one();
+    }
+
+    fn wait_free(&self) {
+        let mut free = self.free.lock();
+        if free.is_empty() {
+            self.came_free.wait_for(&mut free, Duration::from_millis(20));
+        }
+    }
+}
+
+impl Pool {
+    /// Frames the evictor keeps free.
+    fn low_water(&self) -> usize {
+        (self.capacity() / 64).clamp(4, 4096)
+    }
+
+    /// Number of free frames.
+    pub(crate) fn free_frames(&self) -> usize {
+        self.clock.free_count.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn take_frame(&self) -> Result<u32> {
+        for attempt in 0..2_000u32 {
+            let popped = self.clock.pop();
+            if self.background.load(Ordering::Relaxed) {
+                if self.free_frames() < self.low_water() {
+                    self.clock.request();
+                }
+                match popped {
+                    Some(frame) => return Ok(frame),
+                    None => self.clock.wait_free(),
+                }
+            } else {
+                match popped {
+                    Some(frame) => return Ok(frame),
+                    None if attempt > 100 => break,
+                    None => self.evict_round(),
+                }
+            }
+        }
+        let busy = std::io::Error::new(std::io::ErrorKind::OutOfMemory, "every page is latched");
+        Err(StorageError::Io { what: "buffer pool exhausted".to_owned(), source: busy })
+    }
+
+    /// Waits until a few frames are spare, so that a mini-transaction that creates pages finds them. Call with no
+    /// latch held.
+    pub(crate) fn wait_for_spare_frames(&self) {
+        let enough = self.low_water().min(4);
+        for _ in 0..50 {
+            if self.free_frames() >= enough {
+                return;
+            }
+            if self.background.load(Ordering::Relaxed) {
+                self.clock.request();
+                self.clock.wait_free();
+            } else {
+                self.evict_round();
+            }
+        }
+    }
+
+    /// The evictor thread's body: one wait and, if frames are short, rounds until they are not.
+    pub(crate) fn evictor_step(&self, timeout: Duration) {
+        let mut wanted = self.clock.wanted.lock();
+        if !*wanted {
+            self.clock.work.wait_for(&mut wanted, timeout);
+        }
+        *wanted = false;
+        drop(wanted);
+        for _ in 0..2 * self.capacity().div_ceil(ROUND) {
+            if self.free_frames() >= self.low_water() * 2 {
+                return;
+            }
+            self.evict_round();
+        }
+    }
+
+    /// Ends a sleep of the evictor.
+    pub(crate) fn wake_evictor(&self) {
+        self.clock.request();
+    }
+
+    /// One round of the clock: unmarked pages get marked, marked clean ones leave, marked dirty ones are written and
+    /// then leave.
+    pub(super) fn evict_round(&self) {
+        let mut dirty = Vec::new();
+        for _ in 0..ROUND.min(self.capacity()) {
+            let frame = self.clock.hand.fetch_add(1, Ordering::Relaxed) % self.capacity() as u32;
+            if let Some(id) = self.visit(frame) {
+                dirty.push((frame, id));
+            }
+        }
+        if dirty.is_empty() {
+            return;
+        }
+        self.write_pages(&mut dirty, super::write::Who::Evictor);
+        for (frame, id) in dirty {
+            self.try_evict(frame, id);
+        }
+    }
+
+    /// Returns the page if it should be written before it can leave.
+    fn visit(&self, frame: u32) -> Option<PageId> {
+        let id = self.frame(frame).page()?;
+        let word = self.word(id).ok()?;
+        let seen = Word(word.load(Ordering::Relaxed));
+        if seen.frame() != frame || !seen.is_free() {
+            return None;
+        }
+        if seen.marked() != seen {
+            let _ = word.compare_exchange(
+                seen.0,
+                seen.marked().0,
+                Ordering::Relaxed,
+                Ordering::Relaxed,
+            );
+            return None;
+        }
+        if !self.frame(frame).is_clean() {
+            return Some(id);
+        }
+        self.try_evict(frame, id);
+        None
+    }
+
+    /// Evicts the page if nobody holds it and it is clean.
+    fn try_evict(&self, frame: u32, id: PageId) {
+        let Ok(word) = self.word(id) else { return };
+        let seen = Word(word.load(Ordering::Relaxed));
+        let Some(held) = seen.exclusive().filter(|_| seen.frame() == frame) else { return };
+        if word.compare_exchange(seen.0, held.0, Ordering::Acquire, Ordering::Relaxed).is_err() {
+            return;
+        }
+        if self.frame(frame).is_clean() && self.frame(frame).page() == Some(id) {
+            self.release_frame(word, held);
+        } else {
+            word.store(held.released_unchanged().0, Ordering::Release);
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! What the pool remembers about each frame besides its bytes: whose page it is and since when it differs from disk.
+//! One cache line per frame, not touched by hits.
+
+use crate::ids::{Lsn, PageId};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Descriptor of a frame.
+///
+/// Invariant (I4): a page that differs from disk has `rec_lsn` or `writing` set, at every moment. The writer sets
+/// `writing` before it clears `rec_lsn`; whoever looks for the oldest change reads `rec_lsn` before `writing`.
+#[repr(align(64))]
+pub(super) struct Frame {
+    page: AtomicU64,
+    rec_lsn: AtomicU64,
+    writing: AtomicU64,
+    initialised: AtomicBool,
+}
+
+impl Frame {
+    pub(super) fn new() -> Frame {
+        Frame {
+            page: AtomicU64::new(0),
+            rec_lsn: AtomicU64::new(0),
+            writing: AtomicU64::new(0),
+            initialised: AtomicBool::new(false),
+        }
+    }
+
+    /// The page in the frame. Only a hint unless the page is latched.
+    pub(super) fn page(&self) -> Option<PageId> {
+        PageId::unpack(self.page.load(Ordering::Acquire))
+    }
+
+    /// Assigns the frame; by the thread that holds the page in `LOADING` or `EXCLUSIVE`.
+    pub(super) fn assign(&self, page: Option<PageId>) {
+        debug_assert!(self.is_clean());
+        self.page.store(page.map_or(0, PageId::pack), Ordering::Release);
+    }
+
+    /// Notes the first change since the last write; by the exclusive holder.
+    pub(super) fn mark_dirty(&self, start: Lsn, initialised: bool) {
+        if self.rec_lsn.load(Ordering::Relaxed) == 0 {
+            self.initialised.store(initialised, Ordering::Relaxed);
+            self.rec_lsn.store(start.0, Ordering::SeqCst);
+        }
+    }
+
+    /// Whether memory and disk agree.
+    pub(super) fn is_clean(&self) -> bool {
+        self.rec_lsn.load(Ordering::SeqCst) == 0 && self.writing.load(Ordering::SeqCst) == 0
+    }
+
+    /// Where the log must start to redo this frame's page.
+    pub(super) fn oldest_change(&self) -> Option<Lsn> {
+        let rec = self.rec_lsn.load(Ordering::SeqCst);
+        let writing = self.writing.load(Ordering::SeqCst);
+        [rec, writing].into_iter().filter(|lsn| *lsn != 0).min().map(Lsn)
+    }
+
+    /// `rec_lsn`, if the page waits to be written.
+    pub(super) fn dirty_since(&self) -> Option<Lsn> {
+        Some(self.rec_lsn.load(Ordering::Relaxed)).filter(|lsn| *lsn != 0).map(Lsn)
+    }
+
+    /// Claims the write of a dirty page; by a holder of its shared latch. Returns whether the page was initialised
+    /// within this dirty period, in which case the log can rebuild it from nothing. `None`: clean, or somebody
+    /// else is writing it.
+    pub(super) fn begin_write(&self) -> Option<bool> {
+        let rec = self.rec_lsn.load(Ordering::SeqCst);
+        if rec == 0
+            || self.writing.compare_exchange(0, rec, Ordering::SeqCst, Ordering::SeqCst).is_err()
+        {
+            return None;
+        }
+        let initialised = self.initialised.load(Ordering::Relaxed);
+        self.rec_lsn.store(0, Ordering::SeqCst);
+        Some(initialised)
+    }
+
+    /// The write reached the file.
+    pub(super) fn end_write(&self) {
+        self.writing.store(0, Ordering::SeqCst);
+    }
+
+    /// Throws the changes away: the file is being dropped. By the exclusive holder.
+    pub(super) fn discard(&self) {
+        self.rec_lsn.store(0, Ordering::SeqCst);
+    }
+
+    /// Whether a copy of the page is on its way to the file.
+    pub(super) fn is_writing(&self) -> bool {
+        self.writing.load(Ordering::SeqCst) != 0
+    }
+}

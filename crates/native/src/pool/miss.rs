@@ -1,0 +1,385 @@
+//! The pool itself: hits, misses and new pages. The hit path is two array lookups and one compare-and-swap; it takes
+//! no mutex and touches no shared word but the page's own.
+
+use super::arena::Arena;
+use super::evict::Clock;
+use super::frame::Frame;
+use super::guard::{ExclusiveGuard, SharedGuard};
+use super::optimistic::OptimisticGuard;
+use super::translate::{FileEntry, FileTable};
+use super::wait::{Backoff, ReadWaiters};
+use super::word::{EVICTED, EXCLUSIVE, LOADING, MAX_FRAMES, UNLOCKED, Word};
+use super::write::Writers;
+use crate::disk::{Disk, File};
+use crate::error::{Result, StorageError};
+use crate::ids::{FileId, Lsn, PAGE_SIZE, PageId};
+use crate::log::Log;
+use crate::page;
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Pages in memory.
+///
+/// Waiting: `shared`, `exclusive` and `create` may have to wait for a frame when the page is not in memory. A caller
+/// that already holds latches asks `shared_resident` / `exclusive_resident` / `optimistic` first and, on `None`,
+/// lets go, calls `load`, and starts over (I30). `create` inside a mini-transaction is covered by `Mtr::begin`,
+/// which waits for spare frames while nothing is held.
+pub(crate) struct Pool {
+    pub(super) disk: Arc<dyn Disk>,
+    pub(super) log: Arc<Log>,
+    arena: Arena,
+    pub(super) frames: Box<[Frame]>,
+    pub(super) files: FileTable,
+    waiters: ReadWaiters,
+    pub(super) clock: Clock,
+    pub(super) writers: Writers,
+    /// No page may be newer than this; recovery sets it to the end of the log it found.
+    newest_valid: AtomicU64,
+    pub(super) background: AtomicBool,
+    /// Page reads from files since start.
+    pub(crate) reads: AtomicU64,
+}
+
+impl Pool {
+    /// A pool of `frames` pages (at least 16). `doublewrite` is the file that torn pages are repaired from.
+    pub(crate) fn new(
+        disk: Arc<dyn Disk>,
+        log: Arc<Log>,
+        frames: usize,
+        doublewrite: Option<Arc<dyn File>>,
+    ) -> Result<Pool> {
+        let frames = frames.clamp(16, MAX_FRAMES);
+        let arena = Arena::new(frames * PAGE_SIZE)
+            .map_err(|e| StorageError::io("buffer pool memory", e))?;
+        Ok(Pool {
+            disk,
+            log,
+            arena,
+            frames: (0..frames).map(|_| Frame::new()).collect(),
+            files: FileTable::new(),
+            waiters: ReadWaiters::new(),
+            clock: Clock::new(frames as u32),
+            writers: Writers::new(doublewrite, frames)?,
+            newest_valid: AtomicU64::new(u64::MAX),
+            background: AtomicBool::new(false),
+            reads: AtomicU64::new(0),
+        })
+    }
+
+    /// Number of frames.
+    pub(crate) fn capacity(&self) -> usize {
+        self.frames.len()
+    }
+
+    /// Makes an open file's pages reachable.
+    pub(crate) fn attach(&self, file: FileId, handle: Arc<dyn File>) {
+        self.files.attach(file, handle);
+    }
+
+    /// The handle of an attached file.
+    pub(crate) fn handle(&self, file: FileId) -> Result<Arc<dyn File>> {
+        self.files
+            .get(file)
+            .and_then(FileEntry::handle)
+            .ok_or_else(|| no_such_file(PageId::new(file, 0)))
+    }
+
+    /// Whether an evictor thread runs.
+    pub(crate) fn is_background(&self) -> bool {
+        self.background.load(Ordering::Relaxed)
+    }
+
+    /// Says whether an evictor thread runs.
+    pub(crate) fn set_background(&self, runs: bool) {
+        self.background.store(runs, Ordering::Relaxed);
+    }
+
+    /// Pages with a higher LSN than this are corrupt from now on: their log does not exist.
+    pub(crate) fn set_newest_valid(&self, lsn: Option<Lsn>) {
+        self.newest_valid.store(lsn.map_or(u64::MAX, |l| l.0), Ordering::Release);
+    }
+
+    pub(super) fn frame(&self, frame: u32) -> &Frame {
+        &self.frames[frame as usize]
+    }
+
+    pub(super) fn frame_bytes(&self, frame: u32) -> NonNull<u8> {
+        self.arena.frame(frame)
+    }
+
+    pub(super) fn word(&self, id: PageId) -> Result<&AtomicU64> {
+        match self.files.get(id.file) {
+            Some(entry) => Ok(entry.word(id.page)),
+            None => Err(no_such_file(id)),
+        }
+    }
+
+    /// The page for reading, from disk if need be.
+    pub(crate) fn shared(&self, id: PageId) -> Result<SharedGuard<'_>> {
+        let word = self.word(id)?;
+        loop {
+            match self.latch_shared(word, id) {
+                Some(guard) => return Ok(guard),
+                None => self.load(id)?,
+            }
+        }
+    }
+
+    /// The page for reading if it is in memory. May wait for a latch, never for I/O.
+    pub(crate) fn shared_resident(&self, id: PageId) -> Result<Option<SharedGuard<'_>>> {
+        Ok(self.latch_shared(self.word(id)?, id))
+    }
+
+    /// The page for writing, from disk if need be.
+    pub(crate) fn exclusive(&self, id: PageId) -> Result<ExclusiveGuard<'_>> {
+        let word = self.word(id)?;
+        loop {
+            match self.latch_exclusive(word, id) {
+                Some(guard) => return Ok(guard),
+                None => self.load(id)?,
+            }
+        }
+    }
+
+    /// The page for writing if it is in memory. May wait for a latch, never for I/O.
+    pub(crate) fn exclusive_resident(&self, id: PageId) -> Result<Option<ExclusiveGuard<'_>>> {
+        Ok(self.latch_exclusive(self.word(id)?, id))
+    }
+
+    /// The page for optimistic reading; `None` if it is not in memory or is being written right now.
+    pub(crate) fn optimistic(&self, id: PageId) -> Result<Option<OptimisticGuard<'_>>> {
+        Ok(OptimisticGuard::new(self, self.word(id)?, id))
+    }
+
+    /// The exclusive latch without waiting; `None` when held or not in memory.
+    pub(crate) fn try_exclusive(&self, id: PageId) -> Result<Option<ExclusiveGuard<'_>>> {
+        let word = self.word(id)?;
+        let seen = Word(word.load(Ordering::Relaxed));
+        let Some(next) = seen.exclusive() else { return Ok(None) };
+        let won =
+            word.compare_exchange(seen.0, next.0, Ordering::Acquire, Ordering::Relaxed).is_ok();
+        Ok(won.then(|| self.exclusive_guard(word, next, id)))
+    }
+
+    /// `None`: not in memory, or being read from disk.
+    fn latch_shared<'p>(&'p self, word: &'p AtomicU64, id: PageId) -> Option<SharedGuard<'p>> {
+        let mut backoff = Backoff::new();
+        loop {
+            let seen = Word(word.load(Ordering::Relaxed));
+            if let Some(next) = seen.shared() {
+                if word
+                    .compare_exchange_weak(seen.0, next.0, Ordering::Acquire, Ordering::Relaxed)
+                    .is_ok()
+                {
+                    return Some(SharedGuard {
+                        pool: self,
+                        word,
+                        bytes: self.frame_bytes(next.frame()),
+                        id,
+                    });
+                }
+            } else if matches!(seen.state(), EVICTED | LOADING) {
+                return None;
+            } else {
+                backoff.wait();
+            }
+        }
+    }
+
+    fn latch_exclusive<'p>(
+        &'p self,
+        word: &'p AtomicU64,
+        id: PageId,
+    ) -> Option<ExclusiveGuard<'p>> {
+        let mut backoff = Backoff::new();
+        loop {
+            let seen = Word(word.load(Ordering::Relaxed));
+            if let Some(next) = seen.exclusive() {
+                if word
+                    .compare_exchange_weak(seen.0, next.0, Ordering::Acquire, Ordering::Relaxed)
+                    .is_ok()
+                {
+                    return Some(self.exclusive_guard(word, next, id));
+                }
+            } else if matches!(seen.state(), EVICTED | LOADING) {
+                return None;
+            } else {
+                backoff.wait();
+            }
+        }
+    }
+
+    fn exclusive_guard<'p>(
+        &'p self,
+        word: &'p AtomicU64,
+        held: Word,
+        id: PageId,
+    ) -> ExclusiveGuard<'p> {
+        debug_assert_eq!(held.state(), EXCLUSIVE);
+        ExclusiveGuard {
+            pool: self,
+            word,
+            bytes: self.frame_bytes(held.frame()),
+            id,
+            changed: false,
+        }
+    }
+
+    /// Brings the page into memory without latching it. Hold no latch when calling this.
+    pub(crate) fn load(&self, id: PageId) -> Result<()> {
+        let word = self.word(id)?;
+        loop {
+            let seen = Word(word.load(Ordering::Acquire));
+            match seen.state() {
+                EVICTED => match self.claim(word, seen)? {
+                    Some(loading) => return self.read_into(word, loading, id),
+                    None => continue,
+                },
+                LOADING => {
+                    self.waiters.wait(id, || Word(word.load(Ordering::Acquire)).state() != LOADING)
+                }
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    /// Moves an absent page to `LOADING` with a free frame; `None` if somebody else was faster.
+    fn claim(&self, word: &AtomicU64, seen: Word) -> Result<Option<Word>> {
+        let frame = self.take_frame()?;
+        let loading = seen.loading(frame);
+        if word.compare_exchange(seen.0, loading.0, Ordering::Acquire, Ordering::Relaxed).is_err() {
+            self.clock.give_back(frame);
+            return Ok(None);
+        }
+        Ok(Some(loading))
+    }
+
+    fn read_into(&self, word: &AtomicU64, loading: Word, id: PageId) -> Result<()> {
+        let pointer = self.frame_bytes(loading.frame());
+        // SAFETY: rule 1 of `guard`: the word is LOADING and this thread set it, so the frame is ours alone.
+        let bytes = unsafe { std::slice::from_raw_parts_mut(pointer.as_ptr(), PAGE_SIZE) };
+        let outcome = self.read_page(id, bytes);
+        if outcome.is_ok() {
+            self.frame(loading.frame()).assign(Some(id));
+            word.store(
+                Word::new(UNLOCKED, loading.version(), loading.frame()).0,
+                Ordering::Release,
+            );
+        } else {
+            word.store(loading.evicted().0, Ordering::Release);
+            self.clock.give_back(loading.frame());
+        }
+        self.waiters.wake(id);
+        outcome
+    }
+
+    fn read_page(&self, id: PageId, bytes: &mut [u8]) -> Result<()> {
+        self.reads.fetch_add(1, Ordering::Relaxed);
+        match self.handle(id.file)?.read_at(bytes, id.byte_offset()) {
+            Ok(()) => {}
+            Err(e) if e.kind() == std::io::ErrorKind::UnexpectedEof => {
+                return Err(StorageError::page(id, "beyond the end of the file"));
+            }
+            Err(e) => return Err(StorageError::io(format!("read of {id}"), e)),
+        }
+        page::verify(bytes, id)?;
+        if page::page_lsn(bytes).0 > self.newest_valid.load(Ordering::Acquire) {
+            return Err(StorageError::page(id, "newer than the end of the log"));
+        }
+        Ok(())
+    }
+
+    /// Latches a page whose old content does not matter: it is about to be initialised. Never reads the file.
+    pub(crate) fn create(&self, id: PageId) -> Result<ExclusiveGuard<'_>> {
+        let word = self.word(id)?;
+        loop {
+            if let Some(guard) = self.latch_exclusive(word, id) {
+                return Ok(guard);
+            }
+            let seen = Word(word.load(Ordering::Acquire));
+            if seen.state() == LOADING {
+                self.waiters.wait(id, || Word(word.load(Ordering::Acquire)).state() != LOADING);
+            } else if seen.state() == EVICTED
+                && let Some(loading) = self.claim(word, seen)?
+            {
+                return Ok(self.enter_blank(word, loading, id));
+            }
+        }
+    }
+
+    fn enter_blank<'p>(
+        &'p self,
+        word: &'p AtomicU64,
+        loading: Word,
+        id: PageId,
+    ) -> ExclusiveGuard<'p> {
+        self.frame(loading.frame()).assign(Some(id));
+        let held = Word::new(EXCLUSIVE, loading.version(), loading.frame());
+        word.store(held.0, Ordering::Release);
+        self.waiters.wake(id);
+        let mut guard = self.exclusive_guard(word, held, id);
+        guard.bytes_mut().fill(0);
+        guard
+    }
+
+    /// Forgets all pages of a file without writing them, and the file's handle. Nobody may be using the file.
+    pub(crate) fn drop_file(&self, file: FileId) {
+        for (frame, descriptor) in self.frames.iter().enumerate() {
+            if let Some(id) = descriptor.page().filter(|id| id.file == file) {
+                self.drop_page(frame as u32, id);
+            }
+        }
+        self.writers.forget(file);
+        self.files.detach(file);
+    }
+
+    fn drop_page(&self, frame: u32, id: PageId) {
+        let Ok(word) = self.word(id) else { return };
+        let mut backoff = Backoff::new();
+        while let Some(guard) = self.latch_exclusive(word, id) {
+            let held = Word(word.load(Ordering::Relaxed));
+            if held.frame() != frame {
+                return;
+            }
+            if self.frame(frame).is_writing() {
+                drop(guard);
+                backoff.wait();
+                continue;
+            }
+            std::mem::forget(guard);
+            self.frame(frame).discard();
+            self.release_frame(word, held);
+            return;
+        }
+    }
+
+    /// Ends the residence of an exclusively held page.
+    pub(super) fn release_frame(&self, word: &AtomicU64, held: Word) {
+        debug_assert_eq!(held.state(), EXCLUSIVE);
+        self.frame(held.frame()).assign(None);
+        word.store(held.evicted().0, Ordering::Release);
+        self.clock.give_back(held.frame());
+    }
+
+    /// Whether the page is in memory now.
+    pub(crate) fn is_resident(&self, id: PageId) -> bool {
+        self.word(id)
+            .is_ok_and(|w| !matches!(Word(w.load(Ordering::Acquire)).state(), EVICTED | LOADING))
+    }
+
+    /// The oldest log position some page in memory still needs; `None` when all are clean. Read the log's tail and
+    /// in-flight slots *before* calling this (I4).
+    pub(crate) fn oldest_change(&self) -> Option<Lsn> {
+        self.frames.iter().filter_map(Frame::oldest_change).min()
+    }
+
+    /// Number of pages waiting to be written.
+    pub(crate) fn dirty_pages(&self) -> usize {
+        self.frames.iter().filter(|f| f.dirty_since().is_some()).count()
+    }
+}
+
+fn no_such_file(id: PageId) -> StorageError {
+    StorageError::page(id, "no such file")
+}

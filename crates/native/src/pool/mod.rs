@@ -1,0 +1,22 @@
+//! The buffer pool: pages of files in memory, latched. `Pool::shared` / `exclusive` / `optimistic` are the only ways
+//! to a page's bytes. Translation is an array of words per file (`translate`, `word`), frames lie in one huge-page
+//! arena, a clock chooses victims (`evict`), dirty pages leave through `write`. The pool knows nothing about what
+//! pages mean and never logs anything itself; it only refuses to write a page before its log is durable (I1).
+
+mod arena;
+mod evict;
+mod frame;
+mod guard;
+mod miss;
+mod optimistic;
+mod translate;
+mod wait;
+mod word;
+mod write;
+
+pub(crate) use arena::Arena;
+pub(crate) use guard::{ExclusiveGuard, SharedGuard};
+pub(crate) use miss::Pool;
+pub(crate) use optimistic::{OptimisticGuard, Restart};
+pub(crate) use wait::Backoff;
+pub(crate) use write::DOUBLEWRITE_BYTES;

@@ -1,0 +1,147 @@
+//! Reading a page without latching it: copy bytes out, then ask whether they were worth anything.
+//!
+//! Another thread may write the page meanwhile, so no reference to its bytes is ever formed: reads are relaxed
+//! atomic loads at checked offsets, and every value read is hostile until `validate` succeeds. Meant for inner nodes
+//! of the tree; leaves are latched.
+
+use super::word::{EVICTED, LOADING, MARKED, Word};
+use super::{ExclusiveGuard, Pool, SharedGuard};
+use crate::ids::{PAGE_SIZE, PageId};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
+
+/// The page changed, moved or is being written: start the descent over.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Restart;
+
+/// A promise to notice, not a latch. Costs two loads of the entry word.
+#[derive(Clone, Copy)]
+pub(crate) struct OptimisticGuard<'p> {
+    pool: &'p Pool,
+    word: &'p AtomicU64,
+    bytes: NonNull<u8>,
+    seen: Word,
+    id: PageId,
+}
+
+impl<'p> OptimisticGuard<'p> {
+    /// Starts reading if the page is in memory and not being written.
+    pub(super) fn new(
+        pool: &'p Pool,
+        word: &'p AtomicU64,
+        id: PageId,
+    ) -> Option<OptimisticGuard<'p>> {
+        let mut seen = Word(word.load(Ordering::Acquire));
+        if matches!(seen.state(), EVICTED | LOADING) || !seen.is_readable() {
+            return None;
+        }
+        if seen.state() == MARKED {
+            // A use must be seen by the clock. Losing the race means that somebody else's use was.
+            let _ = word.compare_exchange(
+                seen.0,
+                seen.unmarked().0,
+                Ordering::Relaxed,
+                Ordering::Relaxed,
+            );
+            seen = seen.unmarked();
+        }
+        Some(OptimisticGuard { pool, word, bytes: pool.frame_bytes(seen.frame()), seen, id })
+    }
+
+    /// Which page this is.
+    pub(crate) fn id(&self) -> PageId {
+        self.id
+    }
+
+    fn cell<T>(&self, at: usize) -> Result<&T, Restart> {
+        let size = size_of::<T>();
+        if at.checked_add(size).is_none_or(|end| end > PAGE_SIZE) || !at.is_multiple_of(size) {
+            return Err(Restart);
+        }
+        // SAFETY: in bounds and aligned (frames are page-aligned), the arena outlives `'p`, and `T` is one of the
+        // atomic integers below, for which any bytes are valid.
+        Ok(unsafe { &*self.bytes.as_ptr().add(at).cast::<T>() })
+    }
+
+    /// One byte.
+    pub(crate) fn u8_at(&self, at: usize) -> Result<u8, Restart> {
+        Ok(self.cell::<AtomicU8>(at)?.load(Ordering::Relaxed))
+    }
+
+    /// A little-endian u16 at any offset inside the page.
+    pub(crate) fn u16_at(&self, at: usize) -> Result<u16, Restart> {
+        if at.is_multiple_of(2) {
+            return Ok(u16::from_le(self.cell::<AtomicU16>(at)?.load(Ordering::Relaxed)));
+        }
+        Ok(u16::from_le_bytes([self.u8_at(at)?, self.u8_at(at + 1)?]))
+    }
+
+    /// A little-endian u32 at any offset inside the page.
+    pub(crate) fn u32_at(&self, at: usize) -> Result<u32, Restart> {
+        if at.is_multiple_of(4) {
+            return Ok(u32::from_le(self.cell::<AtomicU32>(at)?.load(Ordering::Relaxed)));
+        }
+        let mut bytes = [0; 4];
+        self.copy(at, &mut bytes)?;
+        Ok(u32::from_le_bytes(bytes))
+    }
+
+    /// A little-endian u64 at any offset inside the page.
+    pub(crate) fn u64_at(&self, at: usize) -> Result<u64, Restart> {
+        let mut bytes = [0; 8];
+        self.copy(at, &mut bytes)?;
+        Ok(u64::from_le_bytes(bytes))
+    }
+
+    /// Copies `to.len()` bytes from `at`. Out of bounds is a `Restart`: the offset came from bytes that may be torn.
+    pub(crate) fn copy(&self, at: usize, to: &mut [u8]) -> Result<(), Restart> {
+        let end = at.checked_add(to.len()).filter(|end| *end <= PAGE_SIZE).ok_or(Restart)?;
+        let (mut from, mut done) = (at, 0);
+        while from < end {
+            if from.is_multiple_of(8) && end - from >= 8 {
+                let word = self.cell::<AtomicU64>(from)?.load(Ordering::Relaxed);
+                to[done..done + 8].copy_from_slice(&word.to_ne_bytes());
+                (from, done) = (from + 8, done + 8);
+            } else {
+                to[done] = self.u8_at(from)?;
+                (from, done) = (from + 1, done + 1);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether everything read so far was one consistent version of the page.
+    pub(crate) fn validate(&self) -> Result<(), Restart> {
+        fence(Ordering::Acquire);
+        let now = Word(self.word.load(Ordering::Relaxed));
+        if now.is_readable() && now.same_content(self.seen) { Ok(()) } else { Err(Restart) }
+    }
+
+    /// Takes a shared latch on the version that was read.
+    pub(crate) fn into_shared(self) -> Result<SharedGuard<'p>, Restart> {
+        let now = Word(self.word.load(Ordering::Relaxed));
+        let next = now.shared().filter(|_| now.same_content(self.seen)).ok_or(Restart)?;
+        match self.word.compare_exchange(now.0, next.0, Ordering::Acquire, Ordering::Relaxed) {
+            Ok(_) => {
+                Ok(SharedGuard { pool: self.pool, word: self.word, bytes: self.bytes, id: self.id })
+            }
+            Err(_) => Err(Restart),
+        }
+    }
+
+    /// Takes the exclusive latch on the version that was read.
+    pub(crate) fn into_exclusive(self) -> Result<ExclusiveGuard<'p>, Restart> {
+        let now = Word(self.word.load(Ordering::Relaxed));
+        let next = now.exclusive().filter(|_| now.same_content(self.seen)).ok_or(Restart)?;
+        match self.word.compare_exchange(now.0, next.0, Ordering::Acquire, Ordering::Relaxed) {
+            Ok(_) => Ok(ExclusiveGuard {
+                pool: self.pool,
+                word: self.word,
+                bytes: self.bytes,
+                id: self.id,
+                changed: false,
+            }),
+            Err(_) => Err(Restart),
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Second pass over the log: bring pages up to its end. A group is applied to a page iff the page is older than the
+//! group (I5), with all pages of the group latched until it is complete.
+
+use super::scan::LogScan;
+use crate::checkpoint::CheckpointRecord;
+use crate::error::{Result, StorageError};
+use crate::ids::{FileId, PAGE_SIZE, PageId};
+use crate::log::{Group, LogReader, Record, RecordReader, Segments};
+use crate::mtr::PageRedo;
+use crate::page;
+use crate::pool::{ExclusiveGuard, Pool};
+use smallvec::SmallVec;
+
+/// A page of the group at hand.
+struct Touched<'p> {
+    guard: ExclusiveGuard<'p>,
+    /// The page is older than the group.
+    stale: bool,
+    initialised: bool,
+}
+
+/// Redoes everything from the checkpoint to the end the scan found. `drop_file` removes a dropped file's remains.
+/// Returns the number of groups read.
+pub(crate) fn redo(
+    segments: &Segments,
+    from: &CheckpointRecord,
+    scan: &LogScan,
+    pool: &Pool,
+    apply: &dyn PageRedo,
+) -> Result<u64> {
+    let mut reader = LogReader::new(segments, from.lsn, from.epoch_at_lsn, from.epoch)?;
+    let mut groups = 0;
+    while reader.position() < scan.end
+        && let Some(group) = reader.next_group()?
+    {
+        redo_group(&group, scan, pool, apply)?;
+        groups += 1;
+    }
+    Ok(groups)
+}
+
+fn redo_group(group: &Group<'_>, scan: &LogScan, pool: &Pool, apply: &dyn PageRedo) -> Result<()> {
+    let mut touched: SmallVec<[Touched<'_>; 8]> = SmallVec::new();
+    for record in RecordReader::new(group.payload) {
+        let record = record.map_err(|_| {
+            StorageError::corrupt(format!("undecodable log group at {}", group.start))
+        })?;
+        let (id, first_is_init) = match record {
+            Record::Init { page, .. } => (page, true),
+            Record::Write { page, .. } | Record::Op { page, .. } => (page, false),
+            Record::Row(_) | Record::Trx(_) | Record::FileCreated(_) | Record::FileDropped(_) => {
+                continue;
+            }
+        };
+        if is_moot(scan, group, id) {
+            continue;
+        }
+        let at = match touched.iter().position(|t| t.guard.id() == id) {
+            Some(at) => at,
+            None => {
+                touched.push(touch(pool, id, group, first_is_init)?);
+                touched.len() - 1
+            }
+        };
+        if touched[at].stale {
+            apply_record(&mut touched[at], record, apply)?;
+        }
+    }
+    for mut t in touched.into_iter().filter(|t| t.stale) {
+        t.guard.mark_dirty(group.start, group.end, t.initialised);
+    }
+    Ok(())
+}
+
+/// Whether the change is lost on purpose: the file is dropped later, or the page starts over later.
+fn is_moot(scan: &LogScan, group: &Group<'_>, id: PageId) -> bool {
+    scan.dropped.contains(&id.file)
+        || scan.last_init.get(&id).is_some_and(|init| group.start < *init)
+}
+
+/// Latches a page and compares its age. A page about to be initialised need not be readable (I6).
+fn touch<'p>(pool: &'p Pool, id: PageId, group: &Group<'_>, init: bool) -> Result<Touched<'p>> {
+    if !pool.has_file(id.file) {
+        return Err(StorageError::page(
+            id,
+            format!("the log at {} changes a file that is missing", group.start),
+        ));
+    }
+    let guard = if init { pool.create(id)? } else { pool.exclusive(id)? };
+    let stale = guard.lsn() < group.end;
+    Ok(Touched { guard, stale, initialised: init })
+}
+
+fn apply_record(to: &mut Touched<'_>, record: Record<'_>, apply: &dyn PageRedo) -> Result<()> {
+    let id = to.guard.id();
+    let page = to.guard.bytes_mut();
+    match record {
+        Record::Init { kind, .. } => page::init(page, id, kind),
+        Record::Write { offset, bytes, .. } => {
+            let place = page.get_mut(offset as usize..offset as usize + bytes.len());
+            place
+                .ok_or_else(|| StorageError::page(id, "log record outside the page"))?
+                .copy_from_slice(bytes);
+        }
+        Record::Op { op, payload, .. } => apply.apply(id, op, &mut page[..PAGE_SIZE], payload)?,
+        Record::Row(_) | Record::Trx(_) | Record::FileCreated(_) | Record::FileDropped(_) => {}
+    }
+    Ok(())
+}
+
+impl Pool {
+    /// Whether the file is attached.
+    pub(crate) fn has_file(&self, file: FileId) -> bool {
+        self.handle(file).is_ok()
+    }
+}

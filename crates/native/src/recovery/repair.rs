@@ -1,0 +1,88 @@
+//! Torn pages: a page whose in-place write a crash cut short has its whole copy in the doublewrite file (I6, I7).
+//! Every such page is restored before redo looks at anything.
+
+use crate::disk::{Access, Disk, File};
+use crate::error::{Result, StorageError};
+use crate::ids::{FileId, Lsn, PAGE_SIZE, PageId};
+use crate::page;
+use crate::pool::Arena;
+use hashbrown::{HashMap, HashSet};
+use std::io;
+use std::sync::Arc;
+
+/// The doublewrite file's name.
+pub(crate) const DOUBLEWRITE: &str = "doublewrite";
+
+/// Restores torn pages of `files` and returns how many there were.
+pub(crate) fn repair_torn_pages(
+    disk: &dyn Disk,
+    files: &HashMap<FileId, Arc<dyn File>>,
+) -> Result<usize> {
+    if !disk
+        .list()
+        .map_err(|e| StorageError::io("list of the data directory", e))?
+        .iter()
+        .any(|n| n == DOUBLEWRITE)
+    {
+        return Ok(0);
+    }
+    let copies = disk
+        .open(DOUBLEWRITE, Access::Direct)
+        .map_err(|e| StorageError::io("open of the doublewrite file", e))?;
+    let mut repaired = HashSet::new();
+    let mut buf = page_buffer()?;
+    for (id, (_, at)) in newest_copies(&*copies)? {
+        let Some(file) = files.get(&id.file) else { continue };
+        if !is_torn(&**file, id, buf.bytes_mut())? {
+            continue;
+        }
+        read(&*copies, at, buf.bytes_mut())?;
+        if let Err(e) = file.write_at(buf.bytes_mut(), id.byte_offset()) {
+            disk.fatal(&format!("repair of {id} failed: {e}"));
+        }
+        repaired.insert(id);
+    }
+    for file in repaired.iter().map(|id| id.file).collect::<HashSet<_>>() {
+        if let Err(e) = files[&file].sync() {
+            disk.fatal(&format!("fsync of data file {} failed: {e}", file.0));
+        }
+    }
+    Ok(repaired.len())
+}
+
+fn page_buffer() -> Result<Arena> {
+    Arena::new(PAGE_SIZE).map_err(|e| StorageError::io("memory", e))
+}
+
+fn read(file: &dyn File, at: u64, buf: &mut [u8]) -> Result<bool> {
+    match file.read_at(buf, at) {
+        Ok(()) => Ok(true),
+        Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
+        Err(e) => Err(StorageError::io("read during page repair", e)),
+    }
+}
+
+/// Where the newest whole copy of each page is. A copy that was itself torn has no valid checksum; its page was not
+/// yet being written in place then.
+fn newest_copies(copies: &dyn File) -> Result<HashMap<PageId, (Lsn, u64)>> {
+    let mut newest: HashMap<PageId, (Lsn, u64)> = HashMap::new();
+    let mut buf = page_buffer()?;
+    let mut at = 0;
+    while read(copies, at, buf.bytes_mut())? {
+        let bytes = &*buf.bytes_mut();
+        if let Some(id) = page::claimed_id(bytes).filter(|_| page::checksum_ok(bytes)) {
+            let lsn = page::page_lsn(bytes);
+            let entry = newest.entry(id).or_insert((lsn, at));
+            if entry.0 <= lsn {
+                *entry = (lsn, at);
+            }
+        }
+        at += PAGE_SIZE as u64;
+    }
+    Ok(newest)
+}
+
+/// Whether the page in place is not a whole page. One beyond the end of the file never arrived there.
+fn is_torn(file: &dyn File, id: PageId, buf: &mut [u8]) -> Result<bool> {
+    Ok(!read(file, id.byte_offset(), buf)? || page::verify(buf, id).is_err())
+}

@@ -1,0 +1,76 @@
+//! First pass over the log: where it ends, which files and pages it creates anew or drops, and the logical records.
+//! Then the end is closed so that the next life of the log starts on a block of its own.
+
+use super::RecoveryVisitor;
+use crate::checkpoint::CheckpointRecord;
+use crate::error::{Result, StorageError};
+use crate::ids::{FileId, Lsn, PageId};
+use crate::log::{Group, LogReader, Record, RecordReader, Segments};
+use hashbrown::{HashMap, HashSet};
+
+/// What the first pass found.
+#[derive(Default)]
+pub(crate) struct LogScan {
+    /// End of the last whole group.
+    pub(crate) end: Lsn,
+    /// Life of the log that wrote it.
+    pub(crate) epoch: u32,
+    /// For pages initialised since the checkpoint, the group of their last initialisation: nothing before matters.
+    pub(crate) last_init: HashMap<PageId, Lsn>,
+    /// Files dropped since the checkpoint.
+    pub(crate) dropped: HashSet<FileId>,
+    /// File ids below this are taken, as far as the log knows.
+    pub(crate) next_file: u32,
+}
+
+/// Reads from the checkpoint to the end.
+pub(crate) fn scan_log(
+    segments: &Segments,
+    from: &CheckpointRecord,
+    visitor: &mut dyn RecoveryVisitor,
+) -> Result<LogScan> {
+    let mut scan = LogScan { next_file: from.next_file, ..LogScan::default() };
+    let mut reader = LogReader::new(segments, from.lsn, from.epoch_at_lsn, from.epoch)?;
+    while let Some(group) = reader.next_group()? {
+        scan.group(&group, visitor)?;
+    }
+    scan.end = reader.position();
+    scan.epoch = reader.epoch();
+    if scan.end < from.durable {
+        return Err(StorageError::corrupt(format!(
+            "the log ends at {} although it was durable up to {}",
+            scan.end, from.durable
+        )));
+    }
+    Ok(scan)
+}
+
+impl LogScan {
+    fn group(&mut self, group: &Group<'_>, visitor: &mut dyn RecoveryVisitor) -> Result<()> {
+        for record in RecordReader::new(group.payload) {
+            let record = record.map_err(|_| {
+                StorageError::corrupt(format!("undecodable log group at {}", group.start))
+            })?;
+            match record {
+                Record::Init { page, .. } => drop(self.last_init.insert(page, group.start)),
+                Record::FileCreated(file) => self.next_file = self.next_file.max(file.0 + 1),
+                Record::FileDropped(file) => drop(self.dropped.insert(file)),
+                Record::Row(payload) => visitor.row(group.end, payload)?,
+                Record::Trx(payload) => visitor.trx(group.end, payload)?,
+                Record::Write { .. } | Record::Op { .. } => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Pads the last block after `end`, makes the log durable, and returns where the next life starts.
+///
+/// The padded block is the only one ever written twice. That is safe: what it held before `end` is written again
+/// unchanged, and nothing after `end` was ever acknowledged.
+pub(crate) fn close_log(segments: &Segments, from: Lsn, end: Lsn, epoch: u32) -> Result<Lsn> {
+    let start = segments.close(end, epoch)?;
+    segments.prepare(Lsn(start.0 + segments.capacity()))?;
+    segments.make_durable(from, start);
+    Ok(start)
+}

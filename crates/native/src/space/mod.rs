@@ -1,0 +1,9 @@
+//! Space inside and among data files: a file per table, page allocation by bitmaps that are changed through the log
+//! like any other page, growth ahead of need. Nothing here knows what the pages are for.
+
+mod alloc;
+mod file;
+mod map;
+
+pub(crate) use alloc::{EXTENT_PAGES, Reservation, SpaceUse};
+pub(crate) use file::{FILE_META_OFFSET, Space, data_file_name};

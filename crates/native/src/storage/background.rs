@@ -1,0 +1,167 @@
+//! The threads of the storage layer: log, flusher, evictor. Each does one duty in a loop; none waits for another.
+
+use super::open::Storage;
+use crate::ids::Lsn;
+use parking_lot::{Condvar, Mutex};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// How often the flusher looks around.
+const FLUSHER_PERIOD: Duration = Duration::from_millis(100);
+/// Pages per flusher step when nothing is urgent.
+const IDLE_PAGES: usize = 200;
+
+/// One round of a thread's work.
+type Duty = fn(&Storage, &Signals);
+
+/// Shared by the threads and those who wake them.
+#[derive(Default)]
+pub(super) struct Signals {
+    stop: AtomicBool,
+    lock: Mutex<()>,
+    wake: Condvar,
+}
+
+impl Signals {
+    fn sleep(&self, time: Duration) {
+        let mut lock = self.lock.lock();
+        if !self.stop.load(Ordering::Acquire) {
+            self.wake.wait_for(&mut lock, time);
+        }
+    }
+
+    fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Acquire)
+    }
+}
+
+/// The running threads.
+#[derive(Default)]
+pub(super) struct Background {
+    signals: Option<Arc<Signals>>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Storage {
+    /// Starts the threads, if the options ask for them. After recovery's results have been taken over.
+    pub(crate) fn start_background(self: &Arc<Storage>) {
+        let mut background = self.background.lock();
+        if !self.options.background || background.signals.is_some() {
+            return;
+        }
+        let signals = Arc::new(Signals::default());
+        let duties: [(&str, Duty); 3] =
+            [("selkie-log", log_duty), ("selkie-flush", flush_duty), ("selkie-evict", evict_duty)];
+        for (name, duty) in duties {
+            let (storage, signals) = (Arc::downgrade(self), signals.clone());
+            let spawned = std::thread::Builder::new()
+                .name(name.to_owned())
+                .spawn(move || run(&storage, &signals, duty));
+            match spawned {
+                Ok(thread) => background.threads.push(thread),
+                Err(e) => self.disk().fatal(&format!("cannot start thread {name}: {e}")),
+            }
+        }
+        background.signals = Some(signals);
+        self.pool().set_background(true);
+    }
+
+    /// Ends the threads; what they did is done by callers from now on.
+    pub(crate) fn stop_background(&self) {
+        let background = std::mem::take(&mut *self.background.lock());
+        self.pool().set_background(false);
+        if let Some(signals) = background.signals {
+            signals.stop.store(true, Ordering::Release);
+            drop(signals.lock.lock());
+            signals.wake.notify_all();
+            self.pool().wake_evictor();
+        }
+        for thread in background.threads {
+            let _ = thread.join();
+        }
+    }
+
+    pub(super) fn has_background(&self) -> bool {
+        self.pool().is_background()
+    }
+
+    pub(super) fn wake_flusher(&self) {
+        if let Some(signals) = &self.background.lock().signals {
+            signals.wake.notify_all();
+        }
+    }
+
+    /// One step of the flusher: write old pages in proportion to how much of the log budget is used, then move the
+    /// checkpoint if that frees a good piece of log. `quiet`: nothing was logged since the last step.
+    fn flush_step(&self, quiet: bool) {
+        let (age, budget) = (self.log_age(), self.options.log_budget_bytes.max(1));
+        let dirty = self.pool().dirty_pages();
+        let fill = (age as f64 / budget as f64 / 0.6).min(1.0);
+        let pages = (dirty as f64 * fill * fill / 10.0) as usize;
+        let pages = if quiet { pages.max(IDLE_PAGES) } else { pages };
+        if pages > 0 && dirty > 0 {
+            self.pool().write_older_than(self.log().tail(), pages);
+        }
+        if age > budget / 100 * 75 {
+            let tail = self.log().tail();
+            self.pool().write_older_than(Lsn(tail.0 - budget / 2), usize::MAX);
+        }
+    }
+
+    fn checkpoint_step(&self) {
+        // A full disk refuses the undo snapshot; the log then simply stays longer.
+        if let Err(e) = self.checkpoint() {
+            tracing::warn!("checkpoint postponed: {e}");
+        }
+    }
+}
+
+/// Runs a duty as long as the storage exists and is not told to stop. A duty that panics ends the process: without
+/// it writers would hang instead.
+fn run(storage: &Weak<Storage>, signals: &Signals, duty: Duty) {
+    while let Some(storage) = storage.upgrade() {
+        if signals.stopped() {
+            return;
+        }
+        let outcome =
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| duty(&storage, signals)));
+        if outcome.is_err() {
+            storage.disk().fatal("a storage thread panicked");
+        }
+    }
+}
+
+fn log_duty(storage: &Storage, signals: &Signals) {
+    for _ in 0..10 {
+        signals.sleep(Duration::from_millis(100));
+        if signals.stopped() {
+            return;
+        }
+        if let Err(e) = storage.log().prepare_ahead() {
+            tracing::warn!("cannot prepare log segments: {e}");
+        }
+    }
+    storage.log().flush_all();
+}
+
+fn flush_duty(storage: &Storage, signals: &Signals) {
+    let deadline = Instant::now() + Duration::from_secs(1);
+    while Instant::now() < deadline && !signals.stopped() {
+        let before = storage.log().tail();
+        signals.sleep(FLUSHER_PERIOD);
+        if signals.stopped() {
+            return;
+        }
+        storage.flush_step(storage.log().tail() == before);
+        if storage.log_age() > storage.options.log_budget_bytes / 2 {
+            storage.checkpoint_step();
+        }
+    }
+    storage.checkpoint_step();
+}
+
+fn evict_duty(storage: &Storage, _: &Signals) {
+    storage.pool().evictor_step(Duration::from_millis(100));
+}

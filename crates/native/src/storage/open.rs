@@ -1,0 +1,291 @@
+//! Opening and closing. The steps of `Storage::open` are recovery's order; each leaves the directory in a state from
+//! which all of them can run again.
+
+use super::background::Background;
+use super::options::StorageOptions;
+use crate::checkpoint::{
+    Brake, CheckpointParticipant, CheckpointRecord, Checkpointer, Control, Throttle,
+};
+use crate::disk::{Access, Disk, File, RealDisk};
+use crate::error::{Result, StorageError};
+use crate::ids::{FileId, Lsn, PAGE_SIZE};
+use crate::log::{BLOCK, Log, Segments};
+use crate::mtr::PageRedo;
+use crate::pool::Pool;
+use crate::recovery::{self, DOUBLEWRITE, LogScan, RecoveryVisitor};
+use crate::space::Space;
+use parking_lot::Mutex;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// Where the first log starts; zero stays free to mean "no LSN".
+const FIRST_LSN: Lsn = Lsn(BLOCK);
+
+/// An open database directory.
+pub(crate) struct Storage {
+    disk: Arc<dyn Disk>,
+    log: Arc<Log>,
+    pool: Arc<Pool>,
+    space: Space,
+    redo: Box<dyn PageRedo>,
+    pub(super) checkpointer: Checkpointer,
+    pub(super) options: StorageOptions,
+    pub(super) background: Mutex<Background>,
+    /// Pages repaired from the doublewrite file at start.
+    pub(crate) repaired_pages: usize,
+    /// Log groups read at start.
+    pub(crate) redone_groups: u64,
+}
+
+impl Storage {
+    /// Opens the database in `dir`, creating it if the directory is empty; recovers it if it was not closed cleanly.
+    /// The visitor has seen everything when this returns, and no background thread runs yet: the caller restores
+    /// its state, registers its `CheckpointParticipant`, and then calls `start_background`.
+    pub(crate) fn open(
+        dir: &Path,
+        options: StorageOptions,
+        redo: Box<dyn PageRedo>,
+        visitor: &mut dyn RecoveryVisitor,
+    ) -> Result<Arc<Storage>> {
+        let disk = RealDisk::new(dir)
+            .map_err(|e| StorageError::io(format!("open of {}", dir.display()), e))?;
+        Storage::open_on(Arc::new(disk), options, redo, visitor)
+    }
+
+    /// As `open`, on any disk.
+    pub(crate) fn open_on(
+        disk: Arc<dyn Disk>,
+        options: StorageOptions,
+        redo: Box<dyn PageRedo>,
+        visitor: &mut dyn RecoveryVisitor,
+    ) -> Result<Arc<Storage>> {
+        let (control, found) = Control::open(disk.clone())?;
+        let from = match found {
+            Some(record) => record,
+            None => create_database(&*disk, &control, &options)?,
+        };
+        let segments = Segments::open(disk.clone(), from.segment_size)?;
+        visitor.snapshot(&control.read_snapshot(&from)?)?;
+        let scan = recovery::scan_log(&segments, &from, visitor)?;
+        let epoch = from.epoch + 1;
+        let start = recovery::close_log(&segments, from.lsn, scan.end, epoch)?;
+
+        let space = Space::open(disk.clone())?;
+        for file in &scan.dropped {
+            space.finish_drop(*file)?;
+        }
+        let handles = space.handles();
+        let repaired_pages = recovery::repair_torn_pages(&*disk, &handles)?;
+        let doublewrite = if options.doublewrite { Some(open_doublewrite(&*disk)?) } else { None };
+
+        let record = next_life(&from, &scan, &space, epoch, start);
+        control.write(&record);
+        let log =
+            Arc::new(Log::new(disk.clone(), segments, start, epoch, options.log_buffer_bytes)?);
+        let frames = options.pool_bytes / PAGE_SIZE;
+        let pool = Arc::new(Pool::new(disk.clone(), log.clone(), frames, doublewrite)?);
+        handles.into_iter().for_each(|(id, handle)| pool.attach(id, handle));
+        pool.set_newest_valid(Some(scan.end));
+        let redone_groups = recovery::redo(log.segments(), &from, &scan, &pool, &*redo)?;
+        pool.set_newest_valid(None);
+
+        let checkpointer = Checkpointer::new(control, record, start);
+        let background = Mutex::new(Background::default());
+        let storage = Storage {
+            disk,
+            log,
+            pool,
+            space,
+            redo,
+            checkpointer,
+            options,
+            background,
+            repaired_pages,
+            redone_groups,
+        };
+        storage.space.load_states(&storage)?;
+        Ok(Arc::new(storage))
+    }
+
+    /// The log.
+    pub(crate) fn log(&self) -> &Log {
+        &self.log
+    }
+
+    /// The log, to keep.
+    pub(crate) fn shared_log(&self) -> Arc<Log> {
+        self.log.clone()
+    }
+
+    /// The buffer pool.
+    pub(crate) fn pool(&self) -> &Pool {
+        &self.pool
+    }
+
+    /// The data files and their pages.
+    pub(crate) fn space(&self) -> &Space {
+        &self.space
+    }
+
+    /// How operations of the page owner are applied.
+    pub(crate) fn redo(&self) -> &dyn PageRedo {
+        &*self.redo
+    }
+
+    /// The files.
+    pub(crate) fn disk(&self) -> &dyn Disk {
+        &*self.disk
+    }
+
+    /// A file id never used before.
+    pub(crate) fn next_file_id(&self) -> FileId {
+        FileId(self.checkpointer.next_file.fetch_add(1, Ordering::SeqCst))
+    }
+
+    /// Registers the keeper of undo; before it, no checkpoint is taken.
+    pub(crate) fn set_participant(&self, participant: Arc<dyn CheckpointParticipant>) {
+        self.checkpointer.set_participant(participant);
+    }
+
+    /// What a mini-transaction passes before it takes any latch: log space on disk (I13), the brake (2.5), room in
+    /// the log buffer, spare frames.
+    pub(crate) fn admit(&self) -> Result<()> {
+        let segments = self.log.segments();
+        if segments.prepared().0 < self.log.tail().0 + segments.capacity() {
+            self.log.prepare_ahead()?;
+        }
+        self.brake();
+        if self.log.is_crowded() {
+            self.log.write_upto(self.log.completed());
+        }
+        self.pool.wait_for_spare_frames();
+        Ok(())
+    }
+
+    /// Log that would have to be read after a crash now.
+    pub(crate) fn log_age(&self) -> u64 {
+        self.log.tail().0 - self.checkpointer.lsn().0
+    }
+
+    fn brake(&self) {
+        loop {
+            match Throttle::brake(self.log_age(), self.options.log_budget_bytes) {
+                Brake::Free => return,
+                Brake::Delay(time) if self.has_background() => return std::thread::sleep(time),
+                Brake::Stop if self.has_background() => {
+                    self.wake_flusher();
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                // Nobody else will make room. Without a participant (recovery) the log simply grows.
+                Brake::Delay(_) | Brake::Stop => {
+                    self.pool.write_older_than(self.log.tail(), usize::MAX);
+                    let _ = self.checkpoint();
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Takes a checkpoint at whatever position the dirty pages allow, and recycles log segments before it.
+    pub(crate) fn checkpoint(&self) -> Result<bool> {
+        let taken = self.checkpointer.run(&self.log, &self.pool)?;
+        if taken {
+            let segments = self.log.segments();
+            let ahead = (self.options.log_budget_bytes / segments.capacity()).max(2);
+            segments.recycle(self.checkpointer.lsn(), self.log.tail(), ahead)?;
+        }
+        Ok(taken)
+    }
+
+    /// Writes every dirty page and takes a checkpoint: after it, a crash has next to nothing to redo.
+    pub(crate) fn sharp_checkpoint(&self) -> Result<()> {
+        for _ in 0..100 {
+            self.log.flush_all();
+            self.pool.write_older_than(self.log.tail(), usize::MAX);
+            if self.pool.dirty_pages() == 0 {
+                break;
+            }
+        }
+        self.checkpoint().map(drop)
+    }
+
+    /// Where redo would start now.
+    pub(crate) fn checkpoint_lsn(&self) -> Lsn {
+        self.checkpointer.lsn()
+    }
+
+    /// Checkpoints taken since start.
+    pub(crate) fn checkpoints(&self) -> u64 {
+        self.checkpointer.count.load(Ordering::Relaxed)
+    }
+
+    /// Stops the threads and closes cleanly. The upper half has ended all transactions.
+    pub(crate) fn shutdown(&self) -> Result<()> {
+        self.stop_background();
+        self.sharp_checkpoint()
+    }
+}
+
+/// A directory without a valid checkpoint record is new, unless it holds data: then it is damaged.
+fn create_database(
+    disk: &dyn Disk,
+    control: &Control,
+    options: &StorageOptions,
+) -> Result<CheckpointRecord> {
+    let names = disk.list().map_err(|e| StorageError::io("list of the data directory", e))?;
+    if names.iter().any(|n| n.starts_with("data.")) {
+        return Err(StorageError::corrupt("no valid checkpoint record, but there are data files"));
+    }
+    disk.sync_dir().map_err(|e| StorageError::io("sync of the data directory", e))?;
+    let segment_size = options.segment_bytes.next_multiple_of(BLOCK).max(16 * BLOCK);
+    let record = CheckpointRecord {
+        seq: 1,
+        lsn: FIRST_LSN,
+        durable: FIRST_LSN,
+        epoch_at_lsn: 1,
+        epoch: 1,
+        next_file: 1,
+        snapshot_file: 0,
+        snapshot_len: 0,
+        snapshot_crc: 0,
+        segment_size,
+    };
+    control.write(&record);
+    Ok(record)
+}
+
+fn open_doublewrite(disk: &dyn Disk) -> Result<Arc<dyn File>> {
+    let exists = disk.list().is_ok_and(|names| names.iter().any(|n| n == DOUBLEWRITE));
+    let open = || {
+        let file = if exists {
+            disk.open(DOUBLEWRITE, Access::Direct)
+        } else {
+            disk.create(DOUBLEWRITE, Access::Direct)
+        }?;
+        file.allocate(crate::pool::DOUBLEWRITE_BYTES)?;
+        file.sync()?;
+        disk.sync_dir()?;
+        Ok(file)
+    };
+    open().map_err(|e| StorageError::io("open of the doublewrite file", e))
+}
+
+/// The record that starts a new life of the log: same redo start, next epoch.
+fn next_life(
+    from: &CheckpointRecord,
+    scan: &LogScan,
+    space: &Space,
+    epoch: u32,
+    start: Lsn,
+) -> CheckpointRecord {
+    let on_disk = space.files().last().map_or(1, |id| id.0 + 1);
+    CheckpointRecord {
+        seq: from.seq + 1,
+        durable: start,
+        epoch,
+        next_file: scan.next_file.max(on_disk),
+        ..*from
+    }
+}
