@@ -1,2 +1,26 @@
-//! Checks the project's own rules.
-fn main() {}
+//! `cargo run -p selkie-tidy`: checks the project's own rules and says what breaks them.
+//!
+//! Layers between crates, a purpose at the top of every file, lengths of files and functions (a
+//! ratchet: what is long today may only get shorter), names that documents mention. Run with
+//! `--update` to write the ratchet anew after something got shorter. Knows nothing of the product.
+
+mod documents;
+mod layers;
+mod lengths;
+mod sources;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let update = std::env::args().any(|argument| argument == "--update");
+    let files = sources::read(&root);
+    let mut findings = layers::check(&root);
+    findings.extend(sources::check(&files));
+    findings.extend(lengths::check(&root, &files, update));
+    findings.extend(documents::check(&root));
+    findings.iter().for_each(|finding| eprintln!("tidy: {finding}"));
+    eprintln!("tidy: {} files, {} findings", files.len(), findings.len());
+    if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

@@ -1,0 +1,61 @@
+//! Which crate may use which: an edge that is not in this table is a finding.
+
+use std::fs;
+use std::path::Path;
+
+/// Crates from bottom to top with what each may use. `testing` features do not count as layers.
+const LAYERS: &[(&str, &[&str])] = &[
+    ("types", &[]),
+    ("engine", &["types"]),
+    ("memory", &["types", "engine"]),
+    ("native", &["types", "engine"]),
+    ("sql", &["types"]),
+    ("expr", &["types"]),
+    ("catalog", &["types", "engine", "sql", "expr"]),
+    ("plan", &["types", "engine", "sql", "expr", "catalog"]),
+    ("exec", &["types", "engine", "sql", "expr", "catalog", "plan"]),
+    ("protocol", &["types"]),
+    (
+        "server",
+        &[
+            "types", "engine", "memory", "native", "sql", "expr", "catalog", "plan", "exec",
+            "protocol",
+        ],
+    ),
+    ("selkie", &["server"]),
+    ("tidy", &[]),
+];
+
+/// Compares every crate's dependencies with the table.
+pub(crate) fn check(root: &Path) -> Vec<String> {
+    let mut findings = Vec::new();
+    for entry in fs::read_dir(root.join("crates")).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let Ok(manifest) = fs::read_to_string(entry.path().join("Cargo.toml")) else { continue };
+        let Some((_, allowed)) = LAYERS.iter().find(|(layer, _)| *layer == name) else {
+            findings.push(format!("crates/{name}: is not in the table of layers"));
+            continue;
+        };
+        for used in dependencies(&manifest) {
+            if !allowed.contains(&used.as_str()) {
+                findings.push(format!("crates/{name}: must not use selkie-{used}"));
+            }
+        }
+    }
+    findings
+}
+
+/// The project's crates under `[dependencies]`, without those of tests.
+fn dependencies(manifest: &str) -> Vec<String> {
+    let mut inside = false;
+    let mut out = Vec::new();
+    for line in manifest.lines() {
+        if line.starts_with('[') {
+            inside = line.trim() == "[dependencies]";
+        } else if let (true, Some(rest)) = (inside, line.strip_prefix("selkie-")) {
+            let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '-');
+            out.push(rest[..end.unwrap_or(rest.len())].to_owned());
+        }
+    }
+    out
+}

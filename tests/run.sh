@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# All checks and tests. Installs what it needs on Debian 12 with rustup; talks to loopback only.
+# usage: tests/run.sh [STEP ...]    without a step: all of them, in order
+set -euo pipefail
+cd "$(dirname "$0")/.."
+root=$PWD
+export CARGO_TERM_COLOR=never
+venv=${XDG_CACHE_HOME:-$HOME/.cache}/selkie-tests
+python=$venv/bin/python
+binary=${CARGO_TARGET_DIR:-$root/target}/release/selkie
+
+say() { printf '\n== %s (%(%H:%M:%S)T)\n' "$1" -1; }
+
+have() { command -v "$1" >/dev/null; }
+
+install() {
+  say install
+  local missing=()
+  have mariadb || missing+=(mariadb-client)
+  have sysbench || missing+=(sysbench)
+  have cc || missing+=(gcc libc6-dev)
+  have go || missing+=(golang-go)
+  have node || missing+=(nodejs)
+  have npm || missing+=(npm)
+  have javac || missing+=(default-jdk-headless)
+  have mvn || missing+=(maven)
+  python3 -c 'import venv, ensurepip' 2>/dev/null || missing+=(python3 python3-venv)
+  if [ ${#missing[@]} -gt 0 ]; then
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get update -qq
+    apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+  fi
+  [ -x "$python" ] || python3 -m venv "$venv"
+  "$python" -c 'import pymysql' 2>/dev/null || "$venv/bin/pip" install -q pymysql
+  [ -x "$venv/bin/tpchgen-cli" ] || "$venv/bin/pip" install -q tpchgen-cli
+}
+
+lint() {
+  say lint
+  cargo fmt --all --check
+  cargo run -q -p selkie-tidy
+  cargo clippy -q --workspace --all-targets -- -D warnings
+}
+
+unit() {
+  say unit
+  cargo test -q --workspace
+}
+
+build() {
+  say build
+  cargo build -q --release
+}
+
+# Runs a command with the port of a fresh server as its last argument.
+with_server() {
+  "$python" tests/with_server.py "$binary" "$@"
+}
+
+clients() {
+  say clients
+  with_server "$python" tests/clients/python/client_test.py
+  (cd tests/clients/go && go build -o "$venv/go-client" . && cd "$root" && with_server "$venv/go-client")
+  (cd tests/clients/node && npm install --silent --no-audit --no-fund >/dev/null)
+  with_server node tests/clients/node/client_test.js
+  mvn -q -B -f tests/clients/java/pom.xml compile
+  with_server tests/clients/java/run.sh
+}
+
+oltp() {
+  say oltp
+  with_server --port-first tests/sysbench/run.sh 1 2000 8
+}
+
+crash() {
+  say crash
+  "$python" tests/crash/crash.py "$binary" 8 1
+}
+
+hostile() {
+  say hostile
+  "$python" tests/hostile/hostile.py "$binary" 10000 1
+}
+
+dbt3() {
+  say dbt3
+  local tables=$venv/dbt3-0.01
+  [ -s "$tables/lineitem.tbl" ] || "$venv/bin/tpchgen-cli" tbl -s 0.01 -o "$tables" >/dev/null
+  with_server --port-first "$python" tests/dbt3/dbt3.py --load --tables "$tables" --scale 0.01
+}
+
+steps=(install lint unit build clients oltp crash hostile dbt3)
+[ $# -eq 0 ] || steps=("$@")
+for step in "${steps[@]}"; do
+  "$step"
+done
+say "all passed"

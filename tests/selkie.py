@@ -1,0 +1,72 @@
+"""Starting and stopping a server for tests: a private data directory, loopback, a free port."""
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+
+import pymysql
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Server:
+    """A server process. `options` are passed to `serve` as they are."""
+
+    def __init__(self, binary, datadir=None, options=()):
+        self.binary = binary
+        self.root = tempfile.mkdtemp(prefix="selkie-test-")
+        self.datadir = datadir or os.path.join(self.root, "data")
+        self.socket = os.path.join(self.root, "s.sock")
+        self.port = free_port()
+        self.options = list(options)
+        self.process = None
+
+    def start(self, seconds=60):
+        log = open(os.path.join(self.root, "server.log"), "ab")
+        arguments = [self.binary, "serve", f"--datadir={self.datadir}", f"--port={self.port}",
+                     f"--socket={self.socket}", "--bind-address=127.0.0.1", *self.options]
+        self.process = subprocess.Popen(arguments, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            if self.process.poll() is not None:
+                raise RuntimeError(f"server ended with {self.process.returncode}:\n{self.log()}")
+            with contextlib.suppress(pymysql.MySQLError, OSError):
+                self.connect().close()
+                return self
+            time.sleep(0.05)
+        self.kill()
+        raise RuntimeError(f"server did not answer in {seconds} s:\n{self.log()}")
+
+    def connect(self, **options):
+        options = {"user": "root", "charset": "utf8mb4", "autocommit": True, **options}
+        return pymysql.connect(host="127.0.0.1", port=self.port, connect_timeout=10, **options)
+
+    def kill(self):
+        """kill -9, no chance to tidy up."""
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+    def stop(self, seconds=60):
+        """A clean shutdown, which must end with exit code 0."""
+        self.process.terminate()
+        code = self.process.wait(seconds)
+        if code != 0:
+            raise RuntimeError(f"server ended with {code}:\n{self.log()}")
+
+    def log(self):
+        with open(os.path.join(self.root, "server.log"), errors="replace") as log:
+            return "".join(log.readlines()[-40:])
+
+    def remove(self):
+        if self.process and self.process.poll() is None:
+            self.kill()
+        shutil.rmtree(self.root, ignore_errors=True)

@@ -1,0 +1,41 @@
+"""Runs a command against a fresh server and stops the server whatever happens.
+
+The port is appended to the command, or with --port-first put after its first word that is an
+existing file (a script run by an interpreter), so that options may follow.
+
+usage: with_server.py BINARY [--port-first] COMMAND [ARGUMENT ...]
+"""
+
+import os
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from selkie import Server  # noqa: E402
+
+
+def place_port(command, port):
+    scripts = [at for at, word in enumerate(command) if word.endswith((".sh", ".py", ".js"))]
+    at = scripts[0] + 1 if scripts else 1
+    return command[:at] + [str(port)] + command[at:]
+
+
+def main():
+    binary, *command = sys.argv[1:]
+    first = command[0] == "--port-first"
+    if first:
+        command = command[1:]
+    server = Server(binary).start()
+    try:
+        command = place_port(command, server.port) if first else command + [str(server.port)]
+        code = subprocess.call(command)
+        if code:
+            print(server.log(), file=sys.stderr)
+            raise SystemExit(code)
+        server.stop()
+    finally:
+        server.remove()
+
+
+if __name__ == "__main__":
+    main()
