@@ -3,11 +3,25 @@
 //! The tables in `data/` were observed on a MariaDB server (`generate/`), so that order and equality
 //! are MariaDB's. Must not know about columns or sessions.
 
+mod case;
+mod codec;
 mod collation;
+mod compare;
+mod convert;
+mod eight_bit;
+mod find;
+mod hash;
 mod identifier;
+mod like;
 mod list;
 mod registry;
+mod tables;
+#[cfg(test)]
+mod tests;
+mod text;
+pub(crate) mod weights;
 
 pub use collation::{Collation, CollationId, Pad};
 pub use identifier::identifier_eq;
+pub use like::LikePattern;
 pub use list::Charset;

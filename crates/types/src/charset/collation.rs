@@ -29,6 +29,10 @@ pub(super) enum Rule {
     General,
     /// Those of `general_mysql500_ci`.
     General500,
+    /// The Unicode collation algorithm 4.0.0, first level.
+    Unicode400,
+    /// The Unicode collation algorithm 5.2.0, first level.
+    Unicode520,
 }
 
 /// A collation and its properties.

@@ -125,8 +125,18 @@ collations! {
     93 geostd8_bin Geostd8 1 PadSpace Code;
     94 latin1_spanish_ci Latin1 1 PadSpace Table(37);
     99 cp1250_polish_ci Cp1250 1 PadSpace Table(38);
+    101 utf16_unicode_ci Utf16 8 PadSpace Unicode400;
+    123 utf16_unicode_520_ci Utf16 8 PadSpace Unicode520;
+    128 ucs2_unicode_ci Ucs2 8 PadSpace Unicode400;
+    150 ucs2_unicode_520_ci Ucs2 8 PadSpace Unicode520;
     159 ucs2_general_mysql500_ci Ucs2 1 PadSpace General500;
+    160 utf32_unicode_ci Utf32 8 PadSpace Unicode400;
+    182 utf32_unicode_520_ci Utf32 8 PadSpace Unicode520;
+    192 utf8mb3_unicode_ci Utf8mb3 8 PadSpace Unicode400;
+    214 utf8mb3_unicode_520_ci Utf8mb3 8 PadSpace Unicode520;
     223 utf8mb3_general_mysql500_ci Utf8mb3 1 PadSpace General500;
+    224 utf8mb4_unicode_ci Utf8mb4 8 PadSpace Unicode400;
+    246 utf8mb4_unicode_520_ci Utf8mb4 8 PadSpace Unicode520;
     1027 dec8_swedish_nopad_ci Dec8 1 NoPad Table(0);
     1028 cp850_general_nopad_ci Cp850 1 NoPad Table(1);
     1030 hp8_english_nopad_ci Hp8 1 NoPad Table(3);
@@ -187,4 +197,14 @@ collations! {
     1114 ucs2_nopad_bin Ucs2 1 NoPad Code;
     1116 geostd8_general_nopad_ci Geostd8 1 NoPad Table(36);
     1117 geostd8_nopad_bin Geostd8 1 NoPad Code;
+    1125 utf16_unicode_nopad_ci Utf16 8 NoPad Unicode400;
+    1147 utf16_unicode_520_nopad_ci Utf16 8 NoPad Unicode520;
+    1152 ucs2_unicode_nopad_ci Ucs2 8 NoPad Unicode400;
+    1174 ucs2_unicode_520_nopad_ci Ucs2 8 NoPad Unicode520;
+    1184 utf32_unicode_nopad_ci Utf32 8 NoPad Unicode400;
+    1206 utf32_unicode_520_nopad_ci Utf32 8 NoPad Unicode520;
+    1216 utf8mb3_unicode_nopad_ci Utf8mb3 8 NoPad Unicode400;
+    1238 utf8mb3_unicode_520_nopad_ci Utf8mb3 8 NoPad Unicode520;
+    1248 utf8mb4_unicode_nopad_ci Utf8mb4 8 NoPad Unicode400;
+    1270 utf8mb4_unicode_520_nopad_ci Utf8mb4 8 NoPad Unicode520;
 }

@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+"""Writes ../data/*.bin: character tables observed on a running MariaDB server.
+
+Usage: tables.py [options of the mariadb client]   e.g. tables.py -h127.0.0.1 -P3306 -uroot
+
+Everything is asked through SQL, one statement per table; nothing is computed from other sources.
+The layouts are described in ../src/charset/tables.rs, which reads them.
+"""
+import pathlib
+import struct
+import subprocess
+import sys
+
+DATA = pathlib.Path(__file__).resolve().parent.parent / "data"
+CHARSETS_8 = (
+    "dec8 cp850 hp8 koi8r latin1 latin2 swe7 ascii hebrew koi8u greek cp1250 latin5 armscii8 cp866 "
+    "keybcs2 macce macroman cp852 latin7 cp1251 cp1256 cp1257 geostd8"
+).split()
+# The order is the number in `Rule::Table`.
+TABLES_8 = (
+    "dec8_swedish_ci cp850_general_ci latin1_german1_ci hp8_english_ci koi8r_general_ci "
+    "latin1_swedish_ci latin2_general_ci swe7_swedish_ci ascii_general_ci cp1251_bulgarian_ci "
+    "latin1_danish_ci hebrew_general_ci latin7_estonian_cs latin2_hungarian_ci koi8u_general_ci "
+    "cp1251_ukrainian_ci greek_general_ci cp1250_general_ci latin2_croatian_ci cp1257_lithuanian_ci "
+    "latin5_turkish_ci armscii8_general_ci cp866_general_ci keybcs2_general_ci macce_general_ci "
+    "macroman_general_ci cp852_general_ci latin7_general_ci latin7_general_cs cp1250_croatian_ci "
+    "latin1_general_ci latin1_general_cs cp1251_general_ci cp1251_general_cs cp1256_general_ci "
+    "cp1257_general_ci geostd8_general_ci latin1_spanish_ci cp1250_polish_ci"
+).split()
+SAME, IMPLICIT, REPLACEMENT = 0xFFFF, 0xFFFE, 0xFFFD
+
+
+def query(sql):
+    command = ["mariadb", "--no-defaults", *sys.argv[1:], "-N", "--default-character-set=utf8mb4"]
+    run = subprocess.run([*command, "-e", sql], capture_output=True, text=True, check=True)
+    return [line.split("\t") for line in run.stdout.splitlines()]
+
+
+def codes(last, expression, charset="utf8mb4"):
+    """hex of an SQL expression over the character `$c`, for every code point that is one."""
+    char = f"CONVERT(CHAR(seq USING utf32) USING {charset})"
+    rows = query(f"SELECT seq, HEX({expression.replace('$c', char)}) FROM mysql.seq_0_to_{last}")
+    surrogate = range(0xD800, 0xE000)
+    return {int(n): h for n, h in rows if h != "NULL" and int(n) not in surrogate}
+
+
+def write(name, data):
+    (DATA / name).write_bytes(data)
+    print(f"{name}: {len(data)} bytes")
+
+
+def paged(values, pages, regular):
+    """A page index (u16 each), then pages of 256 u16; `regular(page)` names pages left out."""
+    index, body = [], []
+    for page in range(pages):
+        cells = [values.get(page * 256 + i) for i in range(256)]
+        mark = regular(page, cells)
+        index.append(mark if mark is not None else len(body))
+        if mark is None:
+            body.append(struct.pack("<256H", *[c or 0 for c in cells]))
+    return struct.pack(f"<{pages}H", *index) + b"".join(body)
+
+
+def general(name, collation):
+    observed = codes(0xFFFF, f"WEIGHT_STRING($c COLLATE {collation})", collation.split("_")[0])
+    weights = {n: int(h, 16) for n, h in observed.items()}
+
+    def regular(page, cells):
+        same = all(c in (None, page * 256 + i) for i, c in enumerate(cells))
+        return SAME if same else None
+
+    write(name, paged(weights, 256, regular))
+
+
+def case(name, function, collation, last):
+    expression = f"CONVERT({function}($c COLLATE {collation}) USING utf32)"
+    deltas = {n: int(h, 16) - n & 0xFFFF for n, h in codes(last, expression).items()}
+    unchanged = lambda page, cells: None if any(cells) else SAME
+    write(name, paged(deltas, (last + 1) // 256, unchanged))
+
+
+def implicit(code, hexes):
+    if len(hexes) != 8:
+        return False
+    first, second = int(hexes[:4], 16), int(hexes[4:], 16)
+    return first & 0xFFC0 in (0xFB40, 0xFB80, 0xFBC0) and second == code & 0x7FFF | 0x8000
+
+
+def uca(name, collation, last):
+    """Page index, pages of sequence numbers, then offsets of the sequences and their weights."""
+    observed = codes(last, f"WEIGHT_STRING($c COLLATE {collation})")
+    numbers, values = {"": 0}, {}
+    for code, hexes in observed.items():
+        if implicit(code, hexes):
+            values[code] = IMPLICIT
+        elif hexes == "FFFD":
+            values[code] = REPLACEMENT
+        else:
+            values[code] = numbers.setdefault(hexes, len(numbers))
+    bases = {}
+    for code, hexes in observed.items():
+        if values[code] == IMPLICIT:
+            bases.setdefault((int(hexes[:4], 16) - (code >> 15)), []).append(code)
+    for base, members in sorted(bases.items()):
+        runs, start, previous = [], members[0], members[0]
+        for code in members[1:] + [None]:
+            if code is None or (base != 0xFBC0 and code != previous + 1):
+                runs.append(f"{start:04X}-{previous:04X}")
+                start = code
+            previous = code
+        print(f"  {name}: base {base:04X}: {' '.join(runs)}")
+
+    def regular(_page, cells):
+        for mark in (IMPLICIT, REPLACEMENT):
+            if all(c in (None, mark) for c in cells):
+                return mark
+        return None
+
+    pages = (last + 1) // 256
+    body = paged(values, pages, regular)
+    offsets, pool = [], b""
+    for hexes in numbers:
+        offsets.append(len(pool) // 2)
+        words = [int(hexes[i : i + 4], 16) for i in range(0, len(hexes), 4)]
+        pool += struct.pack(f"<{len(words)}H", *words)
+    offsets.append(len(pool) // 2)
+    head = struct.pack("<II", len(body), len(offsets))
+    write(name, head + body + struct.pack(f"<{len(offsets)}H", *offsets) + pool)
+
+
+def eight_bit():
+    """Per character set: 256 u16 of Unicode (0: none), 256 upper, 256 lower."""
+    out = b""
+    for charset in CHARSETS_8:
+        char = f"CHAR(seq USING {charset})"
+        rows = query(
+            f"SELECT seq, HEX(CONVERT({char} USING ucs2)), HEX(UPPER({char})), HEX(LOWER({char})) "
+            "FROM mysql.seq_0_to_255"
+        )
+        known = lambda n, h: h not in ("NULL", "") and not (h == "003F" and n not in (0x3F,))
+        cells = [int(h, 16) if known(int(n), h) else 0 for n, h, _, _ in rows]
+        out += struct.pack("<256H", *cells)
+        for column in (2, 3):
+            fold = lambda r: int(r[0]) if r[column] in ("NULL", "") else int(r[column], 16)
+            out += bytes(fold(r) for r in rows)
+    write("eight_bit.bin", out)
+    orders = b""
+    for collation in TABLES_8:
+        char = f"CHAR(seq USING {collation.split('_')[0]})"
+        rows = query(f"SELECT seq, HEX(WEIGHT_STRING({char} COLLATE {collation})) FROM mysql.seq_0_to_255")
+        orders += bytes(int(n) if h in ("NULL", "") else int(h, 16) for n, h in rows)
+    write("eight_bit_order.bin", orders)
+
+
+def main():
+    eight_bit()
+    general("general_ci.bin", "utf8mb4_general_ci")
+    general("general_mysql500_ci.bin", "utf8mb3_general_mysql500_ci")
+    case("upper.bin", "UPPER", "utf8mb4_general_ci", 0xFFFF)
+    case("lower.bin", "LOWER", "utf8mb4_general_ci", 0xFFFF)
+    case("upper520.bin", "UPPER", "utf8mb4_unicode_520_ci", 0x1FFFF)
+    case("lower520.bin", "LOWER", "utf8mb4_unicode_520_ci", 0x1FFFF)
+    uca("uca400.bin", "utf8mb4_unicode_ci", 0xFFFF)
+    uca("uca520.bin", "utf8mb4_unicode_520_ci", 0x10FFFF)
+
+
+main()

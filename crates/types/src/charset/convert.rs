@@ -1,0 +1,86 @@
+//! Text from one character set to another.
+
+use std::borrow::Cow;
+
+use super::Charset;
+
+impl Charset {
+    /// `bytes` of this character set in another one, and the number of characters that became `?`.
+    ///
+    /// From `binary` the bytes are taken as text of the target; to `binary` they stay as they are.
+    pub fn convert(self, bytes: &[u8], to: Self) -> (Cow<'_, [u8]>, usize)
+    where
+        Self: Sized,
+    {
+        self.convert_bytes(bytes, to)
+    }
+
+    fn convert_bytes(self, bytes: &[u8], to: Self) -> (Cow<'_, [u8]>, usize) {
+        if self == to || to == Self::Binary || self.is_subset(bytes, to) {
+            return (Cow::Borrowed(bytes), 0);
+        }
+        if self == Self::Binary {
+            return to.repaired(bytes);
+        }
+        let mut out = Vec::with_capacity(bytes.len() + bytes.len() / 8 + 4);
+        let mut lost = 0;
+        let mut at = 0;
+        while at < bytes.len() {
+            let decoded = self.decode(&bytes[at..]);
+            at += decoded.map_or(self.min_len(), |(_, len)| len);
+            if !decoded.is_some_and(|(code, _)| to.encode(code, &mut out)) {
+                to.encode(u32::from(b'?'), &mut out);
+                lost += 1;
+            }
+        }
+        (Cow::Owned(out), lost)
+    }
+
+    /// Whether the same bytes mean the same in `to`.
+    fn is_subset(self, bytes: &[u8], to: Self) -> bool {
+        (self == Self::Utf8mb3 && to == Self::Utf8mb4)
+            || (self.is_ascii_compatible() && to.is_ascii_compatible() && bytes.is_ascii())
+    }
+
+    /// Bytes as text of this character set: what is no character becomes `?`.
+    pub fn repaired(self, bytes: &[u8]) -> (Cow<'_, [u8]>, usize) {
+        let missing = bytes.len().next_multiple_of(self.min_len()) - bytes.len();
+        if missing == 0 && self.is_well_formed(bytes) {
+            return (Cow::Borrowed(bytes), 0);
+        }
+        // Bytes short of a whole unit are completed with zeros in front.
+        let mut source = vec![0; missing];
+        source.extend_from_slice(bytes);
+        let mut out = Vec::with_capacity(source.len());
+        let (mut at, mut lost) = (0, 0);
+        while at < source.len() {
+            let rest = &source[at..];
+            let good = self.well_formed_len(rest);
+            out.extend_from_slice(&rest[..good]);
+            at += good;
+            if at < source.len() {
+                self.encode(u32::from(b'?'), &mut out);
+                at += self.min_len();
+                lost += 1;
+            }
+        }
+        (Cow::Owned(out), lost)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Charset::*;
+
+    #[test]
+    fn between_charsets() {
+        assert_eq!(Utf8mb4.convert("é€".as_bytes(), Latin1), (b"\xE9\x80"[..].into(), 0));
+        assert_eq!(Utf8mb4.convert("aπb".as_bytes(), Latin1), (b"a?b"[..].into(), 1));
+        assert_eq!(Latin1.convert(b"\x80\xE9", Utf8mb4).0, "€é".as_bytes());
+        assert_eq!(Utf8mb4.convert("😀".as_bytes(), Utf8mb3), (b"?"[..].into(), 1));
+        assert_eq!(Utf8mb4.convert("a😀".as_bytes(), Utf16).0, &b"\0a\xD8\x3D\xDE\x00"[..]);
+        assert_eq!(Binary.convert(b"a\xFFb", Utf8mb4), (b"a?b"[..].into(), 1));
+        assert_eq!(Binary.convert(b"a", Ucs2).0, &b"\0a"[..]);
+        assert_eq!(Koi8r.convert(b"\xC1", Cp1251).0, &b"\xE0"[..]);
+    }
+}

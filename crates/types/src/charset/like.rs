@@ -1,0 +1,342 @@
+//! `LIKE`: patterns with `%`, `_` and an escape character, matched character by character.
+//!
+//! A pattern is split at its `%`; the first part stands at the start, the last at the end, the
+//! others are found from left to right, which is enough because each leftmost match leaves most.
+
+use smallvec::SmallVec;
+
+use super::collation::Rule;
+use super::find::{find_byte, find_bytes};
+use super::weights::{Weigher, Weights, with_weigher};
+use super::{Charset, Collation, CollationId};
+
+/// A pattern, prepared to match many texts.
+#[derive(Clone, Debug)]
+pub struct LikePattern {
+    collation: &'static Collation,
+    /// What stands between the `%`; one part if there is none.
+    parts: Vec<Part>,
+    /// All literals are ASCII and the text may be searched bytewise if it is ASCII too.
+    ascii: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Part {
+    items: Vec<Item>,
+    /// The bytes of the part, if it has no `_`.
+    literal: Option<Vec<u8>>,
+}
+
+#[derive(Clone, Debug)]
+enum Item {
+    /// `_`.
+    AnyChar,
+    /// A character with these weights.
+    Char(SmallVec<[u32; 2]>),
+}
+
+impl CollationId {
+    /// Whether `text LIKE pattern ESCAPE escape`.
+    pub fn like(self, text: &[u8], pattern: &[u8], escape: Option<u32>) -> bool {
+        LikePattern::new(self, pattern, escape).matches(text)
+    }
+}
+
+impl LikePattern {
+    /// Prepares a pattern; `escape` is the code of the escape character.
+    pub fn new(collation: CollationId, pattern: &[u8], escape: Option<u32>) -> Self {
+        let collation = collation.info();
+        let parts = split(collation, pattern, escape);
+        let plain = matches!(collation.rule, Rule::General | Rule::General500)
+            && matches!(collation.charset, Charset::Utf8mb3 | Charset::Utf8mb4);
+        let ascii = plain && parts.iter().all(|p| p.literal.as_ref().is_some_and(|l| l.is_ascii()));
+        Self { collation, parts, ascii }
+    }
+
+    /// The bytes every match starts with, up to the first wildcard.
+    pub fn prefix(&self) -> Option<&[u8]> {
+        self.parts[0].literal.as_deref().filter(|l| !l.is_empty())
+    }
+
+    /// The text the pattern stands for, if it has no wildcards.
+    pub fn exact(&self) -> Option<&[u8]> {
+        if self.parts.len() == 1 { self.parts[0].literal.as_deref() } else { None }
+    }
+
+    /// Whether the pattern is a literal followed by one `%`.
+    pub fn is_prefix_only(&self) -> bool {
+        self.parts.len() == 2 && self.parts[1].items.is_empty() && self.prefix().is_some()
+    }
+
+    /// Whether the text matches.
+    pub fn matches(&self, text: &[u8]) -> bool {
+        if self.ascii && text.is_ascii() {
+            return self.run(text, ascii_at, ascii_find);
+        }
+        if self.collation.rule == Rule::Code
+            && self.collation.charset.is_ascii_compatible()
+            && self.parts.iter().all(|p| p.literal.is_some())
+        {
+            return self.run(text, bytes_at, bytes_find);
+        }
+        let charset = self.collation.charset;
+        with_weigher!(self.collation, w => self.run(
+            text,
+            |part, bytes| match_at(&w, charset, part, bytes),
+            |part, bytes| search(&w, charset, part, bytes),
+        ))
+    }
+
+    /// Matches the parts with a function for "here" and one for "anywhere from here"; both say
+    /// where the match ends.
+    fn run(
+        &self,
+        text: &[u8],
+        at: impl Fn(&Part, &[u8]) -> Option<usize>,
+        find: impl Fn(&Part, &[u8]) -> Option<usize>,
+    ) -> bool {
+        let [first, rest @ ..] = &self.parts[..] else { return false };
+        let Some(end) = at(first, text) else { return false };
+        let mut text = &text[end..];
+        let [middle @ .., last] = rest else { return text.is_empty() };
+        for part in middle {
+            let Some(end) = find(part, text) else { return false };
+            text = &text[end..];
+        }
+        let count = self.collation.charset.char_count(text);
+        let Some(skip) = count.checked_sub(last.items.len()) else { return false };
+        let tail = &text[self.collation.charset.char_offset(text, skip)..];
+        at(last, tail) == Some(tail.len())
+    }
+}
+
+/// The parts between the `%` of a pattern.
+fn split(collation: &Collation, pattern: &[u8], escape: Option<u32>) -> Vec<Part> {
+    let charset = collation.charset;
+    let mut parts = vec![Part { items: Vec::new(), literal: Some(Vec::new()) }];
+    let mut at = 0;
+    while at < pattern.len() {
+        let mut len = charset.char_len(&pattern[at..]);
+        let mut code = charset.decode(&pattern[at..]).map(|c| c.0);
+        let escaped = code.is_some() && code == escape && at + len < pattern.len();
+        if escaped {
+            at += len;
+            len = charset.char_len(&pattern[at..]);
+            code = None;
+        }
+        if code == Some(u32::from(b'%')) {
+            parts.push(Part { items: Vec::new(), literal: Some(Vec::new()) });
+        } else if let Some(part) = parts.last_mut() {
+            if code == Some(u32::from(b'_')) {
+                part.items.push(Item::AnyChar);
+                part.literal = None;
+            } else {
+                part.push_char(collation, &pattern[at..at + len]);
+            }
+        }
+        at += len;
+    }
+    // Several `%` in a row are one.
+    let last = parts.len() - 1;
+    let mut n = 0;
+    parts.retain(|p| {
+        n += 1;
+        !p.items.is_empty() || n == 1 || n == last + 1
+    });
+    parts
+}
+
+impl Part {
+    fn push_char(&mut self, collation: &Collation, bytes: &[u8]) {
+        if let Some(literal) = &mut self.literal {
+            literal.extend_from_slice(bytes);
+        }
+        with_weigher!(collation, w => {
+            let stream = super::weights::Stream::new(&w, bytes);
+            self.items.push(Item::Char(stream.collect()));
+        });
+    }
+}
+
+impl Item {
+    #[inline]
+    fn is(&self, weights: &Weights<'_>) -> bool {
+        match self {
+            Self::AnyChar => true,
+            Self::Char(own) => match (own.as_slice(), weights) {
+                (&[a], Weights::One(b)) => a == *b,
+                (own, _) => {
+                    own.len() == weights.len()
+                        && own.iter().enumerate().all(|(i, &x)| weights.get(i) == x)
+                }
+            },
+        }
+    }
+}
+
+fn match_at<W: Weigher>(w: &W, charset: Charset, part: &Part, bytes: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    for item in &part.items {
+        let rest = &bytes[at..];
+        let len = charset.char_len(rest);
+        if len == 0 {
+            return None;
+        }
+        at += match item {
+            Item::AnyChar => len,
+            Item::Char(own) if W::BYTEWISE && len > 1 => same_bytes(w, own, &rest[..len])?,
+            Item::Char(_) => {
+                let (weights, len) = w.next(rest);
+                item.is(&weights).then_some(len)?
+            }
+        };
+    }
+    Some(at)
+}
+
+/// A character of several bytes, each of which is a weight.
+fn same_bytes<W: Weigher>(w: &W, own: &[u32], bytes: &[u8]) -> Option<usize> {
+    super::weights::Stream::new(w, bytes).eq(own.iter().copied()).then_some(bytes.len())
+}
+
+fn search<W: Weigher>(w: &W, charset: Charset, part: &Part, bytes: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        let rest = &bytes[at..];
+        if let Some(len) = match_at(w, charset, part, rest) {
+            return Some(at + len);
+        }
+        match charset.char_len(rest) {
+            0 => return None,
+            len => at += len,
+        }
+    }
+}
+
+fn literal(part: &Part) -> &[u8] {
+    part.literal.as_deref().unwrap_or_default()
+}
+
+fn bytes_at(part: &Part, bytes: &[u8]) -> Option<usize> {
+    bytes.starts_with(literal(part)).then_some(literal(part).len())
+}
+
+fn bytes_find(part: &Part, bytes: &[u8]) -> Option<usize> {
+    let needle = literal(part);
+    find_bytes(bytes, needle).map(|at| at + needle.len())
+}
+
+fn ascii_at(part: &Part, bytes: &[u8]) -> Option<usize> {
+    let needle = literal(part);
+    let candidate = bytes.get(..needle.len())?;
+    candidate.eq_ignore_ascii_case(needle).then_some(needle.len())
+}
+
+fn ascii_find(part: &Part, bytes: &[u8]) -> Option<usize> {
+    let needle = literal(part);
+    let (lower, upper) = (needle[0].to_ascii_lowercase(), needle[0].to_ascii_uppercase());
+    let mut from = 0;
+    // Where each case of the first letter is next, searched again only when passed.
+    let next = |from: usize, b: u8| find_byte(&bytes[from..], b).map_or(usize::MAX, |at| from + at);
+    let (mut l, mut u) = (next(0, lower), next(0, upper));
+    loop {
+        if l < from {
+            l = next(from, lower);
+        }
+        if u < from {
+            u = next(from, upper);
+        }
+        let at = l.min(u);
+        if at == usize::MAX {
+            return None;
+        }
+        let candidate = bytes.get(at..at + needle.len())?;
+        if candidate.eq_ignore_ascii_case(needle) {
+            return Some(at + needle.len());
+        }
+        from = at + 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ESCAPE: Option<u32> = Some(b'\\' as u32);
+
+    fn like(collation: &str, text: &str, pattern: &str) -> bool {
+        CollationId::from_name(collation).unwrap().like(text.as_bytes(), pattern.as_bytes(), ESCAPE)
+    }
+
+    #[test]
+    fn wildcards() {
+        for c in ["utf8mb4_general_ci", "utf8mb4_bin", "utf8mb4_unicode_ci", "binary", "latin1_bin"]
+        {
+            assert!(like(c, "abc", "abc"), "{c}");
+            assert!(like(c, "abc", "a%"), "{c}");
+            assert!(like(c, "abc", "%c"), "{c}");
+            assert!(like(c, "abc", "%b%"), "{c}");
+            assert!(like(c, "abc", "a_c"), "{c}");
+            assert!(like(c, "abc", "%%_%%"), "{c}");
+            assert!(like(c, "", "%"), "{c}");
+            assert!(like(c, "", ""), "{c}");
+            assert!(!like(c, "", "_"), "{c}");
+            assert!(!like(c, "abc", "ab"), "{c}");
+            assert!(!like(c, "abc ", "abc"), "{c}");
+            assert!(!like(c, "abc", "%abc_"), "{c}");
+            assert!(like(c, "a%c", "a\\%c"), "{c}");
+            assert!(!like(c, "abc", "a\\%c"), "{c}");
+            assert!(like(c, "a\\", "a\\"), "{c}");
+            assert!(like(c, "abab", "%ab"), "{c}");
+            assert!(like(c, "aab", "%ab%"), "{c}");
+            assert!(!like(c, "ab", "ab%ab"), "{c}");
+        }
+    }
+
+    #[test]
+    fn characters_and_case() {
+        assert!(like("utf8mb4_general_ci", "xÉtude", "%ETUDE"));
+        assert!(like("utf8mb4_general_ci", "ABCabc", "%cA%"));
+        assert!(!like("utf8mb4_bin", "ABC", "%b%"));
+        assert!(like("utf8mb4_bin", "aéb", "a_b"));
+        assert!(!like("utf8mb4_bin", "aéb", "a__b"));
+        assert!(like("utf8mb4_bin", "xaéb", "%é_"));
+        assert!(!like("binary", "aéb", "a_b"));
+        assert!(!like("utf8mb4_unicode_ci", "ß", "ss"));
+        assert!(like("utf8mb4_general_ci", "ß", "s"));
+    }
+
+    #[test]
+    fn properties() {
+        let p = LikePattern::new(CollationId::UTF8MB4_BIN, b"ab\\_%", ESCAPE);
+        assert_eq!(p.prefix(), Some(&b"ab_"[..]));
+        assert!(p.is_prefix_only() && p.exact().is_none());
+        let p = LikePattern::new(CollationId::UTF8MB4_BIN, b"%x", ESCAPE);
+        assert!(p.prefix().is_none() && !p.is_prefix_only());
+    }
+
+    /// The definition, without any cleverness.
+    fn naive(text: &[u8], pattern: &[u8]) -> bool {
+        match pattern.split_first() {
+            None => text.is_empty(),
+            Some((b'%', rest)) => (0..=text.len()).any(|n| naive(&text[n..], rest)),
+            Some((b'_', rest)) => !text.is_empty() && naive(&text[1..], rest),
+            Some((c, rest)) => {
+                text.first().is_some_and(|t| t.eq_ignore_ascii_case(c)) && naive(&text[1..], rest)
+            }
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn agrees_with_the_definition(text in "[abA]{0,8}", pattern in "[abB%_]{0,6}") {
+            for c in ["utf8mb4_general_ci", "utf8mb4_unicode_ci", "latin1_swedish_ci"] {
+                let expected = naive(text.as_bytes(), pattern.as_bytes());
+                proptest::prop_assert_eq!(like(c, &text, &pattern), expected);
+            }
+            let (text, pattern) = (text.to_lowercase(), pattern.to_lowercase());
+            let expected = naive(text.as_bytes(), pattern.as_bytes());
+            proptest::prop_assert_eq!(like("utf8mb4_bin", &text, &pattern), expected);
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! Text as a sequence of weights: the one definition of order that comparing, hashing, searching,
+//! pattern matching and key encoding share.
+
+use super::collation::Rule;
+use super::tables::{General, Sequence, Uca};
+use super::{Charset, Collation, codec};
+
+/// A way to turn text into weights.
+pub(crate) trait Weigher: Copy {
+    /// Bytes of a weight in a key.
+    const WIDTH: usize;
+    /// Whether each byte is one weight, so that bytes can be skipped freely.
+    const BYTEWISE: bool;
+
+    /// The weights of the first character, into `out`, and its length in bytes (0 at the end).
+    fn next<'a>(&'a self, bytes: &[u8]) -> (Weights<'a>, usize);
+
+    /// The weight of a space.
+    fn space(&self) -> u32;
+}
+
+/// The weights of one character.
+#[derive(Copy, Clone)]
+pub(crate) enum Weights<'a> {
+    /// One weight.
+    One(u32),
+    /// A computed pair.
+    Two([u16; 2]),
+    /// None or many.
+    Many(&'a [u16]),
+}
+
+impl Weights<'_> {
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::One(_) => 1,
+            Self::Two(_) => 2,
+            Self::Many(m) => m.len(),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, i: usize) -> u32 {
+        match self {
+            Self::One(w) => *w,
+            Self::Two(w) => u32::from(w[i]),
+            Self::Many(m) => u32::from(m[i]),
+        }
+    }
+}
+
+/// The weights of a whole text, one after the other.
+pub(crate) struct Stream<'a, W> {
+    weigher: &'a W,
+    bytes: &'a [u8],
+    pending: Weights<'a>,
+    at: usize,
+}
+
+impl<'a, W: Weigher> Stream<'a, W> {
+    #[inline]
+    pub(crate) fn new(weigher: &'a W, bytes: &'a [u8]) -> Self {
+        Self { weigher, bytes, pending: Weights::Many(&[]), at: 0 }
+    }
+}
+
+impl<W: Weigher> Iterator for Stream<'_, W> {
+    type Item = u32;
+
+    #[inline]
+    fn next(&mut self) -> Option<u32> {
+        loop {
+            if self.at < self.pending.len() {
+                self.at += 1;
+                return Some(self.pending.get(self.at - 1));
+            }
+            let (weights, len) = self.weigher.next(self.bytes);
+            if len == 0 {
+                return None;
+            }
+            self.bytes = &self.bytes[len..];
+            if let Weights::One(w) = weights {
+                return Some(w);
+            }
+            self.pending = weights;
+            self.at = 0;
+        }
+    }
+}
+
+/// Bytes are their own weights.
+#[derive(Copy, Clone)]
+pub(crate) struct Bytes;
+
+impl Weigher for Bytes {
+    const WIDTH: usize = 1;
+    const BYTEWISE: bool = true;
+
+    #[inline]
+    fn next(&self, bytes: &[u8]) -> (Weights<'_>, usize) {
+        bytes.first().map_or((Weights::One(0), 0), |&b| (Weights::One(u32::from(b)), 1))
+    }
+
+    fn space(&self) -> u32 {
+        0x20
+    }
+}
+
+/// One weight a byte from a table.
+#[derive(Copy, Clone)]
+pub(crate) struct Table(pub(crate) &'static [u8; 256]);
+
+impl Weigher for Table {
+    const WIDTH: usize = 1;
+    const BYTEWISE: bool = true;
+
+    #[inline]
+    fn next(&self, bytes: &[u8]) -> (Weights<'_>, usize) {
+        let weight = |&b: &u8| (Weights::One(u32::from(self.0[usize::from(b)])), 1);
+        bytes.first().map_or((Weights::One(0), 0), weight)
+    }
+
+    fn space(&self) -> u32 {
+        u32::from(self.0[0x20])
+    }
+}
+
+/// Bytes that are no character weigh more than any character, each for itself.
+#[inline]
+fn bad(bytes: &[u8], charset: Charset) -> (Weights<'static>, usize) {
+    match bytes.first() {
+        None => (Weights::One(0), 0),
+        Some(&b) => (Weights::One(0xFF00 | u32::from(b)), bytes.len().min(charset.min_len())),
+    }
+}
+
+/// The two-byte weights of `general_ci` over UTF-8.
+#[derive(Copy, Clone)]
+pub(crate) struct GeneralUtf8(General);
+
+impl Weigher for GeneralUtf8 {
+    const WIDTH: usize = 2;
+    const BYTEWISE: bool = false;
+
+    #[inline]
+    fn next(&self, bytes: &[u8]) -> (Weights<'_>, usize) {
+        match bytes.first() {
+            Some(&b) if b < 0x80 => (Weights::One(u32::from(b.to_ascii_uppercase())), 1),
+            _ => match codec::utf8(bytes) {
+                Some((code, len)) => (Weights::One(u32::from(self.0.weight(code))), len),
+                None => bad(bytes, Charset::Utf8mb4),
+            },
+        }
+    }
+
+    fn space(&self) -> u32 {
+        0x20
+    }
+}
+
+/// The two-byte weights of `general_ci` over another encoding.
+#[derive(Copy, Clone)]
+pub(crate) struct GeneralWide(General, Charset);
+
+impl Weigher for GeneralWide {
+    const WIDTH: usize = 2;
+    const BYTEWISE: bool = false;
+
+    fn next(&self, bytes: &[u8]) -> (Weights<'_>, usize) {
+        match self.1.decode(bytes) {
+            Some((code, len)) => (Weights::One(u32::from(self.0.weight(code))), len),
+            None => bad(bytes, self.1),
+        }
+    }
+
+    fn space(&self) -> u32 {
+        0x20
+    }
+}
+
+/// Code points of an encoding whose bytes are not in their order, or wider than a byte.
+#[derive(Copy, Clone)]
+pub(crate) struct Codes(Charset);
+
+impl Weigher for Codes {
+    const WIDTH: usize = 3;
+    const BYTEWISE: bool = false;
+
+    fn next(&self, bytes: &[u8]) -> (Weights<'_>, usize) {
+        match self.0.decode(bytes) {
+            Some((code, len)) => (Weights::One(code), len),
+            None => {
+                let (_, len) = bad(bytes, self.0);
+                (Weights::One(0xFF_FF00 | bytes.first().map_or(0, |&b| u32::from(b))), len)
+            }
+        }
+    }
+
+    fn space(&self) -> u32 {
+        0x20
+    }
+}
+
+/// The Unicode collation algorithm, first level.
+#[derive(Copy, Clone)]
+pub(crate) struct Unicode(&'static Uca, Charset);
+
+impl Weigher for Unicode {
+    const WIDTH: usize = 2;
+    const BYTEWISE: bool = false;
+
+    #[inline]
+    fn next(&self, bytes: &[u8]) -> (Weights<'_>, usize) {
+        match self.1.decode(bytes) {
+            Some((code, len)) => match self.0.sequence(code) {
+                Sequence::Listed(&[w]) => (Weights::One(u32::from(w)), len),
+                Sequence::Listed(list) => (Weights::Many(list), len),
+                Sequence::Computed(pair) => (Weights::Two(pair), len),
+            },
+            None => bad(bytes, self.1),
+        }
+    }
+
+    fn space(&self) -> u32 {
+        0x0209
+    }
+}
+
+/// The weigher of a collation, for [`with_weigher`].
+pub(crate) enum AnyWeigher {
+    Bytes(Bytes),
+    Table(Table),
+    GeneralUtf8(GeneralUtf8),
+    GeneralWide(GeneralWide),
+    Codes(Codes),
+    Unicode(Unicode),
+}
+
+impl Collation {
+    /// The way this collation weighs text.
+    #[inline]
+    pub(crate) fn weigher(&self) -> AnyWeigher {
+        let general = |g| match self.charset {
+            Charset::Utf8mb3 | Charset::Utf8mb4 => AnyWeigher::GeneralUtf8(GeneralUtf8(g)),
+            _ => AnyWeigher::GeneralWide(GeneralWide(g, self.charset)),
+        };
+        match self.rule {
+            Rule::Code if self.charset.min_len() == 1 => AnyWeigher::Bytes(Bytes),
+            Rule::Code => AnyWeigher::Codes(Codes(self.charset)),
+            Rule::Table(n) => AnyWeigher::Table(Table(super::eight_bit::order(n))),
+            Rule::General => general(General::CURRENT),
+            Rule::General500 => general(General::OLD),
+            Rule::Unicode400 => AnyWeigher::Unicode(Unicode(&super::tables::UCA_400, self.charset)),
+            Rule::Unicode520 => AnyWeigher::Unicode(Unicode(&super::tables::UCA_520, self.charset)),
+        }
+    }
+}
+
+/// Runs an expression, compiled for each kind of weigher, with the weigher of a collation.
+macro_rules! with_weigher {
+    ($collation:expr, $w:ident => $body:expr) => {
+        match $collation.weigher() {
+            $crate::charset::weights::AnyWeigher::Bytes($w) => $body,
+            $crate::charset::weights::AnyWeigher::Table($w) => $body,
+            $crate::charset::weights::AnyWeigher::GeneralUtf8($w) => $body,
+            $crate::charset::weights::AnyWeigher::GeneralWide($w) => $body,
+            $crate::charset::weights::AnyWeigher::Codes($w) => $body,
+            $crate::charset::weights::AnyWeigher::Unicode($w) => $body,
+        }
+    };
+}
+pub(crate) use with_weigher;
