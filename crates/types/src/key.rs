@@ -1,82 +1,43 @@
-//! Key bytes: encodings whose byte order is the order of the values.
+//! Keys as bytes whose order is the order of the values (memcmp), part after part.
 //!
-//! A nullable part begins with 0 for NULL or 1; fixed-width kinds are big-endian with the sign bit
-//! flipped; strings are self-delimiting, so no key is a prefix of another with as many parts. A
-//! descending part has all its bytes inverted.
+//! A part that may be NULL starts with [`NULL`] or [`NOT_NULL`]; NULL sorts first. No key is a
+//! prefix of another key of the same parts. A descending part is the ascending one with all its
+//! bytes inverted ([`invert`]). Must not know about tables; which parts a key has is the caller's.
 
-use ethnum::I256;
+mod decode;
+mod number;
+mod part;
+#[cfg(test)]
+mod tests;
+mod text;
 
-use crate::{Decimal, SqlType, Value};
+pub use decode::KeyReader;
+pub use number::{
+    decimal_width, put_date, put_datetime, put_decimal, put_f32, put_f64, put_i64, put_int,
+    put_time, put_u64, put_uint,
+};
+pub use part::KeyPart;
+pub use text::{put_text, put_text_prefix, text_len};
 
-/// How one part of a key is encoded.
-#[derive(Clone, Debug, PartialEq)]
-pub struct KeyPart {
-    /// Type of the column.
-    pub ty: SqlType,
-    /// Whether there is a null marker.
-    pub nullable: bool,
-    /// Only the first so many characters.
-    pub prefix: Option<u32>,
-    /// Inverted bytes.
-    pub descending: bool,
-}
+/// First byte of a part that is NULL.
+pub const NULL: u8 = 0;
+/// First byte of a nullable part with a value.
+pub const NOT_NULL: u8 = 1;
 
-impl KeyPart {
-    /// Appends the encoding of `value`, which is NULL or of the type's physical kind.
-    pub fn encode(&self, value: &Value, out: &mut Vec<u8>) {
-        let start = out.len();
-        if self.nullable {
-            out.push(u8::from(!value.is_null()));
-        }
-        self.encode_value(value, out);
-        if self.descending {
-            out[start..].iter_mut().for_each(|byte| *byte = !*byte);
-        }
-    }
-
-    fn encode_value(&self, value: &Value, out: &mut Vec<u8>) {
-        match value {
-            Value::Null => {}
-            Value::Int(v) => encode_int(*v, self.width(), out),
-            Value::UInt(v) => out.extend_from_slice(&v.to_be_bytes()[8 - self.width()..]),
-            Value::Double(v) => out.extend_from_slice(&ordered_bits(*v).to_be_bytes()),
-            Value::Decimal(v) => self.encode_decimal(*v, out),
-            Value::Date(v) => out.extend_from_slice(&v.0.to_be_bytes()),
-            Value::Time(v) => encode_int(v.0, 8, out),
-            Value::DateTime(v) => encode_int(v.0, 8, out),
-            Value::Bytes(v) => encode_bytes(v, out),
-        }
-    }
-
-    fn width(&self) -> usize {
-        self.ty.fixed_width().unwrap_or(8)
-    }
-
-    fn encode_decimal(&self, value: Decimal, out: &mut Vec<u8>) {
-        let unscaled = value.round(self.ty.decimals.into()).unscaled();
-        let flipped = unscaled ^ (I256::ONE << (self.width() as u32 * 8 - 1));
-        out.extend_from_slice(&flipped.to_be_bytes()[32 - self.width()..]);
+/// Turns an ascending part into a descending one, and back.
+pub fn invert(part: &mut [u8]) {
+    for b in part {
+        *b = !*b;
     }
 }
 
-fn encode_int(value: i64, width: usize, out: &mut Vec<u8>) {
-    let flipped = value ^ (1 << (width * 8 - 1));
-    out.extend_from_slice(&flipped.to_be_bytes()[8 - width..]);
-}
-
-fn ordered_bits(value: f64) -> u64 {
-    let value = if value == 0.0 { 0.0 } else { value };
-    let bits = value.to_bits();
-    if bits >> 63 == 0 { bits | 1 << 63 } else { !bits }
-}
-
-/// Escaped bytes: 0 becomes 0 255, and 0 0 ends the string.
-fn encode_bytes(bytes: &[u8], out: &mut Vec<u8>) {
-    for &byte in bytes {
-        out.push(byte);
-        if byte == 0 {
-            out.push(u8::MAX);
+/// The smallest key greater than all keys that start with `prefix`; `false` if there is none.
+pub fn successor(prefix: &mut Vec<u8>) -> bool {
+    while let Some(last) = prefix.pop() {
+        if last < 0xFF {
+            prefix.push(last + 1);
+            return true;
         }
     }
-    out.extend_from_slice(&[0, 0]);
+    false
 }

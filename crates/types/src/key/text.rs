@@ -1,0 +1,123 @@
+//! Text in keys.
+//!
+//! NO PAD: the bytes of the weights, zero bytes as `00 FF`, then `00 00`.
+//!
+//! PAD SPACE: weights of fixed width without the trailing spaces. A space in the middle is followed
+//! by one byte that compares what comes after it with endless spaces (1 less, 3 greater); the end is
+//! a space followed by 2. So a text stands exactly where its padding with endless spaces would.
+
+use crate::charset::weights::{Stream, Weigher, with_weigher};
+use crate::charset::{Collation, CollationId, Pad};
+
+const LESS: u8 = 1;
+const END: u8 = 2;
+const GREATER: u8 = 3;
+
+/// Appends a text.
+pub fn put_text(out: &mut Vec<u8>, collation: CollationId, bytes: &[u8]) {
+    let collation = collation.info();
+    with_weigher!(collation, w => match collation.pad {
+        Pad::NoPad => {
+            put_escaped(out, &w, bytes);
+            out.extend_from_slice(&[0, 0]);
+        }
+        Pad::PadSpace => {
+            put_padded(out, &w, bytes);
+            put_weight(out, &w, w.space());
+            out.push(END);
+        }
+    });
+}
+
+/// Appends what the keys of all texts that start with `bytes` start with (for `LIKE 'abc%'`).
+pub fn put_text_prefix(out: &mut Vec<u8>, collation: CollationId, bytes: &[u8]) {
+    let collation = collation.info();
+    with_weigher!(collation, w => match collation.pad {
+        Pad::NoPad => put_escaped(out, &w, bytes),
+        Pad::PadSpace => put_padded(out, &w, bytes),
+    });
+}
+
+/// Bytes of the text part at the start of `key`; `None` if it has no end.
+pub fn text_len(key: &[u8], collation: CollationId, descending: bool) -> Option<usize> {
+    let collation = collation.info();
+    let mask = if descending { 0xFF } else { 0 };
+    match collation.pad {
+        Pad::NoPad => escaped_len(key, mask),
+        Pad::PadSpace => with_weigher!(collation, w => padded_len(&w, key, mask)),
+    }
+}
+
+#[inline]
+fn put_weight<W: Weigher>(out: &mut Vec<u8>, _: &W, weight: u32) {
+    out.extend_from_slice(&weight.to_be_bytes()[4 - W::WIDTH..]);
+}
+
+fn put_escaped<W: Weigher>(out: &mut Vec<u8>, w: &W, bytes: &[u8]) {
+    for weight in Stream::new(w, bytes) {
+        for &b in &weight.to_be_bytes()[4 - W::WIDTH..] {
+            out.push(b);
+            if b == 0 {
+                out.push(0xFF);
+            }
+        }
+    }
+}
+
+/// Weights without trailing spaces, each space with its indicator.
+fn put_padded<W: Weigher>(out: &mut Vec<u8>, w: &W, bytes: &[u8]) {
+    out.reserve(bytes.len() * W::WIDTH + 4);
+    let space = w.space();
+    let mut spaces = 0usize;
+    for weight in Stream::new(w, bytes) {
+        if weight == space {
+            spaces += 1;
+            continue;
+        }
+        for _ in 0..spaces {
+            put_weight(out, w, space);
+            out.push(if weight < space { LESS } else { GREATER });
+        }
+        spaces = 0;
+        put_weight(out, w, weight);
+    }
+}
+
+fn escaped_len(key: &[u8], mask: u8) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        let zero = key.get(at..)?.iter().position(|&b| b == mask)?;
+        at += zero + 2;
+        if *key.get(at - 1)? == mask {
+            return Some(at);
+        }
+    }
+}
+
+fn padded_len<W: Weigher>(w: &W, key: &[u8], mask: u8) -> Option<usize> {
+    let space = w.space().to_be_bytes();
+    let space = &space[4 - W::WIDTH..];
+    let mut at = 0;
+    loop {
+        let unit = key.get(at..at + W::WIDTH)?;
+        at += W::WIDTH;
+        if unit.iter().zip(space).all(|(b, s)| b ^ mask == *s) {
+            at += 1;
+            if key.get(at - 1)? ^ mask == END {
+                return Some(at);
+            }
+        }
+    }
+}
+
+/// The weights `WEIGHT_STRING()` shows.
+impl Collation {
+    /// Appends the weights of the text, most significant byte first, nothing added or removed.
+    pub fn put_weights(&self, out: &mut Vec<u8>, bytes: &[u8]) {
+        with_weigher!(self, w => {
+            for weight in Stream::new(&w, bytes) {
+                put_weight(out, &w, weight);
+            }
+        });
+    }
+}
