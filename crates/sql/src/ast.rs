@@ -1,0 +1,34 @@
+//! The syntax tree: what the grammar says, in the user's order, nothing resolved.
+//!
+//! The tree is owned and cloneable, so that prepared statements and views can keep it. It knows no
+//! catalog: a name is what the user wrote. Spans point into the statement text that was parsed.
+
+mod account;
+mod admin;
+mod alter;
+mod ddl;
+mod dml;
+mod expr;
+mod literal;
+mod name;
+mod partition;
+mod select;
+mod session;
+mod show;
+mod statement;
+mod types;
+
+pub use account::*;
+pub use admin::*;
+pub use alter::*;
+pub use ddl::*;
+pub use dml::*;
+pub use expr::*;
+pub use literal::*;
+pub use name::*;
+pub use partition::*;
+pub use select::*;
+pub use session::*;
+pub use show::*;
+pub use statement::*;
+pub use types::*;

@@ -1,0 +1,560 @@
+//! Definitions of schemas, tables, indexes, views and sequences, except ALTER TABLE's actions.
+
+use super::{
+    CharsetName, DataType, Expr, Ident, LockWait, PartitionBy, Query, StringLiteral, TableName,
+};
+
+/// `CREATE TABLE`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateTable {
+    /// `OR REPLACE`.
+    pub or_replace: bool,
+    /// `TEMPORARY`.
+    pub temporary: bool,
+    /// `IF NOT EXISTS`.
+    pub if_not_exists: bool,
+    /// The table.
+    pub name: TableName,
+    /// What it is made from.
+    pub source: CreateSource,
+    /// Options, in order: the last of several wins.
+    pub options: Vec<TableOption>,
+    /// `PARTITION BY`.
+    pub partition_by: Option<Box<PartitionBy>>,
+    /// `[IGNORE|REPLACE] [AS] query`.
+    pub select: Option<Box<CreateSelect>>,
+}
+
+/// What a table is made from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CreateSource {
+    /// Columns, keys and constraints; empty when only a query defines it.
+    Elements(Vec<TableElement>),
+    /// `LIKE table`.
+    Like(TableName),
+}
+
+/// The query of CREATE TABLE ... SELECT.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateSelect {
+    /// What happens to duplicates.
+    pub duplicates: super::OnDuplicate,
+    /// The query.
+    pub query: Query,
+}
+
+/// One element of a table definition.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TableElement {
+    /// A column.
+    Column(Box<ColumnDef>),
+    /// A key.
+    Index(Box<IndexDef>),
+    /// A foreign key.
+    ForeignKey(Box<ForeignKeyDef>),
+    /// `[CONSTRAINT name] CHECK (expr)`.
+    Check(Box<CheckDef>),
+    /// `PERIOD FOR name (start, end)`; `SYSTEM_TIME` is the period of system versioning.
+    Period {
+        /// Name of the period.
+        name: Ident,
+        /// Column of the start.
+        start: Ident,
+        /// Column of the end.
+        end: Ident,
+    },
+}
+
+/// A column definition.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ColumnDef {
+    /// Its name.
+    pub name: Ident,
+    /// Its type; that of `AS ROW START` too.
+    pub data_type: DataType,
+    /// `NULL` is true, `NOT NULL` false.
+    pub nullable: Option<bool>,
+    /// `DEFAULT`.
+    pub default: Option<Expr>,
+    /// `ON UPDATE CURRENT_TIMESTAMP[(fsp)]`.
+    pub on_update: Option<Expr>,
+    /// `AUTO_INCREMENT`.
+    pub auto_increment: bool,
+    /// `[PRIMARY] KEY` or `UNIQUE [KEY]`.
+    pub key: Option<ColumnKey>,
+    /// `COMMENT`.
+    pub comment: Option<Box<str>>,
+    /// `[GENERATED ALWAYS] AS (expr)`.
+    pub generated: Option<Box<Generated>>,
+    /// `[CONSTRAINT name] CHECK (expr)`.
+    pub check: Option<Box<CheckDef>>,
+    /// `REFERENCES ...`, which defines a foreign key.
+    pub references: Option<Box<References>>,
+    /// `INVISIBLE`.
+    pub invisible: bool,
+    /// `COMPRESSED`, with the method if given.
+    pub compressed: Option<Option<Box<str>>>,
+    /// `WITH | WITHOUT SYSTEM VERSIONING`.
+    pub system_versioning: Option<bool>,
+    /// `REF_SYSTEM_ID`.
+    pub srid: Option<u64>,
+    /// Options of the engine: `name = value`.
+    pub options: Vec<EngineOption>,
+}
+
+/// A key in a column definition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ColumnKey {
+    /// `PRIMARY KEY` or `KEY`.
+    Primary,
+    /// `UNIQUE`.
+    Unique,
+}
+
+/// What a generated column holds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Generated {
+    /// `AS (expr)`.
+    Expr {
+        /// The expression.
+        expr: Expr,
+        /// `STORED`, `PERSISTENT`; otherwise virtual.
+        stored: bool,
+    },
+    /// `GENERATED ALWAYS AS ROW START`.
+    RowStart,
+    /// `GENERATED ALWAYS AS ROW END`.
+    RowEnd,
+}
+
+/// A check constraint.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CheckDef {
+    /// Its name, if given.
+    pub name: Option<Ident>,
+    /// `IF NOT EXISTS` (ALTER TABLE).
+    pub if_not_exists: bool,
+    /// The condition.
+    pub expr: Expr,
+}
+
+/// Kinds of keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum IndexKind {
+    /// `PRIMARY KEY`.
+    Primary,
+    /// `UNIQUE`.
+    Unique,
+    /// `KEY`, `INDEX`.
+    Plain,
+    /// `FULLTEXT`.
+    Fulltext,
+    /// `SPATIAL`.
+    Spatial,
+}
+
+/// A key.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IndexDef {
+    /// What kind of key.
+    pub kind: IndexKind,
+    /// Its name: that of the key, else that of `CONSTRAINT`.
+    pub name: Option<Ident>,
+    /// `IF NOT EXISTS`.
+    pub if_not_exists: bool,
+    /// Its parts.
+    pub parts: Vec<IndexPart>,
+    /// `period WITHOUT OVERLAPS` at the end of the parts.
+    pub without_overlaps: Option<Ident>,
+    /// Its options.
+    pub options: IndexOptions,
+}
+
+/// A part of a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IndexPart {
+    /// The column.
+    pub column: Ident,
+    /// Length of the prefix.
+    pub length: Option<u64>,
+    /// `DESC`.
+    pub descending: bool,
+}
+
+/// Options of a key.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct IndexOptions {
+    /// `USING`.
+    pub algorithm: Option<IndexAlgorithm>,
+    /// `KEY_BLOCK_SIZE`.
+    pub key_block_size: Option<u64>,
+    /// `COMMENT`.
+    pub comment: Option<Box<str>>,
+    /// `WITH PARSER`.
+    pub parser: Option<Ident>,
+    /// `IGNORED` is true, `NOT IGNORED` false.
+    pub ignored: Option<bool>,
+    /// `CLUSTERING`.
+    pub clustering: Option<bool>,
+    /// Options of the engine.
+    pub engine: Vec<EngineOption>,
+}
+
+/// Index structures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum IndexAlgorithm {
+    /// `BTREE`.
+    Btree,
+    /// `HASH`.
+    Hash,
+    /// `RTREE`.
+    Rtree,
+}
+
+/// `name = value`, meant for the engine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EngineOption {
+    /// The option.
+    pub name: Ident,
+    /// Its value as text, `None` for `DEFAULT`.
+    pub value: Option<Box<str>>,
+}
+
+/// A foreign key.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ForeignKeyDef {
+    /// Name after CONSTRAINT.
+    pub constraint: Option<Ident>,
+    /// Name after FOREIGN KEY.
+    pub name: Option<Ident>,
+    /// `IF NOT EXISTS`.
+    pub if_not_exists: bool,
+    /// Its columns.
+    pub columns: Vec<Ident>,
+    /// What they refer to.
+    pub references: References,
+}
+
+/// `REFERENCES table (columns) ...`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct References {
+    /// The parent table.
+    pub table: TableName,
+    /// Its columns, if given.
+    pub columns: Vec<Ident>,
+    /// `ON DELETE`.
+    pub on_delete: Option<ReferenceAction>,
+    /// `ON UPDATE`.
+    pub on_update: Option<ReferenceAction>,
+    /// `MATCH`.
+    pub match_kind: Option<MatchKind>,
+}
+
+/// What happens to children.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ReferenceAction {
+    /// `RESTRICT`.
+    Restrict,
+    /// `CASCADE`.
+    Cascade,
+    /// `SET NULL`.
+    SetNull,
+    /// `NO ACTION`.
+    NoAction,
+    /// `SET DEFAULT`.
+    SetDefault,
+}
+
+/// `MATCH` of a foreign key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MatchKind {
+    /// `FULL`.
+    Full,
+    /// `PARTIAL`.
+    Partial,
+    /// `SIMPLE`.
+    Simple,
+}
+
+/// An option of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TableOption {
+    /// `ENGINE`.
+    Engine(Ident),
+    /// `AUTO_INCREMENT`.
+    AutoIncrement(u64),
+    /// `AVG_ROW_LENGTH`.
+    AvgRowLength(u64),
+    /// `[DEFAULT] CHARACTER SET`.
+    Charset(CharsetName),
+    /// `[DEFAULT] COLLATE`.
+    Collate(Box<str>),
+    /// `CHECKSUM`.
+    Checksum(bool),
+    /// `PAGE_CHECKSUM`.
+    PageChecksum(bool),
+    /// `COMMENT`.
+    Comment(Box<str>),
+    /// `CONNECTION`.
+    Connection(StringLiteral),
+    /// `DATA DIRECTORY`.
+    DataDirectory(Box<str>),
+    /// `INDEX DIRECTORY`.
+    IndexDirectory(Box<str>),
+    /// `DELAY_KEY_WRITE`.
+    DelayKeyWrite(bool),
+    /// `INSERT_METHOD`: `NO`, `FIRST` or `LAST`.
+    InsertMethod(Ident),
+    /// `KEY_BLOCK_SIZE`.
+    KeyBlockSize(u64),
+    /// `MAX_ROWS`.
+    MaxRows(u64),
+    /// `MIN_ROWS`.
+    MinRows(u64),
+    /// `PACK_KEYS`, `None` for `DEFAULT`.
+    PackKeys(Option<bool>),
+    /// `PASSWORD`.
+    Password(StringLiteral),
+    /// `ROW_FORMAT`.
+    RowFormat(RowFormat),
+    /// `STATS_AUTO_RECALC`, `None` for `DEFAULT`.
+    StatsAutoRecalc(Option<bool>),
+    /// `STATS_PERSISTENT`, `None` for `DEFAULT`.
+    StatsPersistent(Option<bool>),
+    /// `STATS_SAMPLE_PAGES`, `None` for `DEFAULT`.
+    StatsSamplePages(Option<u64>),
+    /// `TRANSACTIONAL`.
+    Transactional(bool),
+    /// `UNION (tables)`.
+    Union(Vec<TableName>),
+    /// `TABLESPACE name`.
+    Tablespace(Ident),
+    /// `STORAGE DISK | MEMORY`.
+    Storage(Ident),
+    /// `SEQUENCE = n`.
+    Sequence(bool),
+    /// `WITH SYSTEM VERSIONING`.
+    SystemVersioning,
+    /// Anything else is the engine's.
+    Other(EngineOption),
+}
+
+/// `ROW_FORMAT`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)] // the names are the SQL words
+pub enum RowFormat {
+    Default,
+    Dynamic,
+    Fixed,
+    Compressed,
+    Redundant,
+    Compact,
+    Page,
+}
+
+/// `CREATE INDEX`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateIndex {
+    /// `OR REPLACE`.
+    pub or_replace: bool,
+    /// The key, its name always present.
+    pub index: IndexDef,
+    /// The table.
+    pub table: TableName,
+    /// `WAIT n`, `NOWAIT`.
+    pub wait: Option<LockWait>,
+    /// `ALGORITHM`.
+    pub algorithm: Option<super::AlterAlgorithm>,
+    /// `LOCK`.
+    pub lock: Option<super::AlterLock>,
+}
+
+/// `DROP INDEX`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DropIndex {
+    /// `IF EXISTS`.
+    pub if_exists: bool,
+    /// The key; `PRIMARY` is the primary key.
+    pub name: Ident,
+    /// The table.
+    pub table: TableName,
+    /// `WAIT n`, `NOWAIT`.
+    pub wait: Option<LockWait>,
+    /// `ALGORITHM`.
+    pub algorithm: Option<super::AlterAlgorithm>,
+    /// `LOCK`.
+    pub lock: Option<super::AlterLock>,
+}
+
+/// An option of a schema.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SchemaOption {
+    /// `CHARACTER SET`.
+    Charset(CharsetName),
+    /// `COLLATE`.
+    Collate(Box<str>),
+    /// `COMMENT`.
+    Comment(Box<str>),
+}
+
+/// `CREATE DATABASE`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateDatabase {
+    /// `OR REPLACE`.
+    pub or_replace: bool,
+    /// `IF NOT EXISTS`.
+    pub if_not_exists: bool,
+    /// Its name.
+    pub name: Ident,
+    /// Its options.
+    pub options: Vec<SchemaOption>,
+}
+
+/// `ALTER DATABASE`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AlterDatabase {
+    /// Its name, the current one if absent.
+    pub name: Option<Ident>,
+    /// `UPGRADE DATA DIRECTORY NAME`.
+    pub upgrade_data_directory: bool,
+    /// The options.
+    pub options: Vec<SchemaOption>,
+}
+
+/// `DROP TABLE`, `DROP VIEW`, `DROP SEQUENCE`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DropTables {
+    /// What is dropped.
+    pub kind: TableKind,
+    /// `TEMPORARY`.
+    pub temporary: bool,
+    /// `IF EXISTS`.
+    pub if_exists: bool,
+    /// The objects.
+    pub names: Vec<TableName>,
+    /// `WAIT n`, `NOWAIT`.
+    pub wait: Option<LockWait>,
+}
+
+/// What shares the name space of tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TableKind {
+    /// `TABLE`.
+    Table,
+    /// `VIEW`.
+    View,
+    /// `SEQUENCE`.
+    Sequence,
+}
+
+/// `RENAME TABLE`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RenameTables {
+    /// `IF EXISTS`.
+    pub if_exists: bool,
+    /// Old and new names, in order.
+    pub pairs: Vec<(TableName, TableName)>,
+    /// `WAIT n`, `NOWAIT`.
+    pub wait: Option<LockWait>,
+}
+
+/// `CREATE VIEW` or `ALTER VIEW`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateView {
+    /// `ALTER VIEW`.
+    pub alter: bool,
+    /// `OR REPLACE`.
+    pub or_replace: bool,
+    /// `IF NOT EXISTS`.
+    pub if_not_exists: bool,
+    /// `ALGORITHM`.
+    pub algorithm: ViewAlgorithm,
+    /// `DEFINER`.
+    pub definer: Option<super::AccountName>,
+    /// `SQL SECURITY`; `None` when not said.
+    pub security: Option<SqlSecurity>,
+    /// The view.
+    pub name: TableName,
+    /// Names of its columns, if given.
+    pub columns: Vec<Ident>,
+    /// The query.
+    pub query: Query,
+    /// `WITH CHECK OPTION`.
+    pub check_option: Option<CheckOption>,
+}
+
+/// How a view is executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ViewAlgorithm {
+    /// `UNDEFINED`.
+    Undefined,
+    /// `MERGE`.
+    Merge,
+    /// `TEMPTABLE`.
+    TempTable,
+}
+
+/// Whose privileges count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SqlSecurity {
+    /// `DEFINER`.
+    Definer,
+    /// `INVOKER`.
+    Invoker,
+}
+
+/// Which rows a view accepts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CheckOption {
+    /// `CASCADED`, also when nothing is said.
+    Cascaded,
+    /// `LOCAL`.
+    Local,
+}
+
+/// `CREATE SEQUENCE`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateSequence {
+    /// `OR REPLACE`.
+    pub or_replace: bool,
+    /// `TEMPORARY`.
+    pub temporary: bool,
+    /// `IF NOT EXISTS`.
+    pub if_not_exists: bool,
+    /// Its name.
+    pub name: TableName,
+    /// Its options.
+    pub options: SequenceOptions,
+    /// Options of the table that keeps it.
+    pub table_options: Vec<TableOption>,
+}
+
+/// `ALTER SEQUENCE`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AlterSequence {
+    /// `IF EXISTS`.
+    pub if_exists: bool,
+    /// Its name.
+    pub name: TableName,
+    /// Its options.
+    pub options: SequenceOptions,
+}
+
+/// Options of a sequence; `None` is not said.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SequenceOptions {
+    /// `START WITH`.
+    pub start: Option<i64>,
+    /// `INCREMENT BY`.
+    pub increment: Option<i64>,
+    /// `MINVALUE n`; `Some(None)` is `NO MINVALUE`.
+    pub min_value: Option<Option<i64>>,
+    /// `MAXVALUE n`; `Some(None)` is `NO MAXVALUE`.
+    pub max_value: Option<Option<i64>>,
+    /// `CACHE n`, `NOCACHE` is 0.
+    pub cache: Option<u64>,
+    /// `CYCLE` or `NOCYCLE`.
+    pub cycle: Option<bool>,
+    /// `RESTART [WITH n]`; `Some(None)` restarts at the start.
+    pub restart: Option<Option<i64>>,
+}

@@ -1,0 +1,56 @@
+//! Literals as written; numbers keep what their text says, strings their bytes.
+
+/// A literal.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Literal {
+    /// `NULL`, `\N`.
+    Null,
+    /// `TRUE`, `FALSE`.
+    Bool(bool),
+    /// An integer of up to 64 bits.
+    Int(u64),
+    /// Digits with a point, or an integer of more than 64 bits: the text.
+    Decimal(Box<str>),
+    /// A number with an exponent.
+    Float(f64),
+    /// A character string.
+    String(StringLiteral),
+    /// `0x41` or `x'41'`.
+    Hex {
+        /// The bytes the digits say.
+        bytes: Box<[u8]>,
+        /// Whether it was written `0x41` and so counts as a number where a number is wanted.
+        hybrid: bool,
+    },
+    /// `b'01'`, `0b01`: a big-endian bit string.
+    Bit(Box<[u8]>),
+    /// `DATE '...'`, `TIME '...'`, `TIMESTAMP '...'`.
+    Temporal {
+        /// Which of the three.
+        kind: TemporalKind,
+        /// The text between the quotes.
+        text: Box<[u8]>,
+    },
+}
+
+/// A character string literal, adjacent literals joined, escapes resolved.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StringLiteral {
+    /// The bytes, in the client's character set or that of the introducer.
+    pub bytes: Box<[u8]>,
+    /// The character set of the introducer (`_latin1'x'`), lower case; `utf8mb3` for `N'x'`.
+    pub charset: Option<Box<str>>,
+    /// How many bytes come from the first of several adjacent literals: they name the column.
+    pub first_len: u32,
+}
+
+/// Type of a temporal literal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TemporalKind {
+    /// `DATE`.
+    Date,
+    /// `TIME`.
+    Time,
+    /// `TIMESTAMP`: a DATETIME value.
+    Timestamp,
+}

@@ -1,0 +1,264 @@
+//! Variables, transactions, prepared statements and other statements about the session itself.
+
+use super::{Expr, Ident, StringLiteral, TableName};
+
+/// Scope of a system variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum VarScope {
+    /// `GLOBAL`.
+    Global,
+    /// `SESSION`, `LOCAL`.
+    Session,
+}
+
+/// One assignment of a SET statement; they happen in order.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SetItem {
+    /// `@name = expr`.
+    UserVar {
+        /// Name of the variable.
+        name: Box<str>,
+        /// Its value.
+        value: Expr,
+    },
+    /// `[GLOBAL|SESSION|LOCAL|@@...] name = expr`.
+    SystemVar {
+        /// The scope; `None` when not said: the session's (or a routine's variable).
+        scope: Option<VarScope>,
+        /// Instance of a structured variable.
+        instance: Option<Ident>,
+        /// Name of the variable.
+        name: Ident,
+        /// The value; `None` is `DEFAULT`. A bare word is a column without qualifier: its name is the
+        /// value (`SET sql_mode = ansi`); `ON`, `ALL`, `BINARY`, `ROW`, `SYSTEM` are strings.
+        value: Option<Expr>,
+    },
+    /// `NAMES charset [COLLATE collation]`.
+    Names {
+        /// `None` is `DEFAULT`.
+        charset: Option<Box<str>>,
+        /// The collation, if given.
+        collation: Option<Box<str>>,
+    },
+    /// `CHARACTER SET charset`; `None` is `DEFAULT`.
+    CharacterSet(Option<Box<str>>),
+    /// `[GLOBAL|SESSION] TRANSACTION ...`; without a scope it is about the next transaction.
+    Transaction {
+        /// The scope, if given.
+        scope: Option<VarScope>,
+        /// `ISOLATION LEVEL`.
+        isolation: Option<IsolationLevel>,
+        /// `READ ONLY` is true, `READ WRITE` false.
+        read_only: Option<bool>,
+    },
+    /// `PASSWORD [FOR account] = ...`.
+    Password {
+        /// Whose, one's own if absent.
+        account: Option<super::AccountName>,
+        /// The new password.
+        password: PasswordValue,
+    },
+    /// `ROLE name | NONE`.
+    Role(Option<Box<str>>),
+    /// `DEFAULT ROLE name | NONE [FOR account]`.
+    DefaultRole {
+        /// The role.
+        role: Option<Box<str>>,
+        /// Whose, one's own if absent.
+        account: Option<super::AccountName>,
+    },
+}
+
+/// What SET PASSWORD sets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PasswordValue {
+    /// `PASSWORD('text')`.
+    Plain(StringLiteral),
+    /// `OLD_PASSWORD('text')`.
+    Old(StringLiteral),
+    /// `'hash'`.
+    Hash(StringLiteral),
+}
+
+/// Isolation levels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)] // the names are the SQL words
+pub enum IsolationLevel {
+    ReadUncommitted,
+    ReadCommitted,
+    RepeatableRead,
+    Serializable,
+}
+
+/// Statements that control transactions.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Transaction {
+    /// `BEGIN [WORK]`, `START TRANSACTION ...`.
+    Begin {
+        /// `WITH CONSISTENT SNAPSHOT`.
+        consistent_snapshot: bool,
+        /// `READ ONLY` is true, `READ WRITE` false.
+        read_only: Option<bool>,
+    },
+    /// `COMMIT [WORK] [AND [NO] CHAIN] [[NO] RELEASE]`.
+    Commit {
+        /// `AND CHAIN`, `AND NO CHAIN`.
+        chain: Option<bool>,
+        /// `RELEASE`, `NO RELEASE`.
+        release: Option<bool>,
+    },
+    /// `ROLLBACK [WORK] [AND [NO] CHAIN] [[NO] RELEASE]`.
+    Rollback {
+        /// `AND CHAIN`, `AND NO CHAIN`.
+        chain: Option<bool>,
+        /// `RELEASE`, `NO RELEASE`.
+        release: Option<bool>,
+    },
+    /// `SAVEPOINT name`.
+    Savepoint(Ident),
+    /// `ROLLBACK [WORK] TO [SAVEPOINT] name`.
+    RollbackTo(Ident),
+    /// `RELEASE SAVEPOINT name`.
+    Release(Ident),
+}
+
+/// `XA` statements.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Xa {
+    /// `XA START | BEGIN xid [JOIN | RESUME]`.
+    Start {
+        /// The transaction.
+        xid: Xid,
+        /// `JOIN`.
+        join: bool,
+        /// `RESUME`.
+        resume: bool,
+    },
+    /// `XA END xid [SUSPEND [FOR MIGRATE]]`.
+    End {
+        /// The transaction.
+        xid: Xid,
+        /// `SUSPEND`.
+        suspend: bool,
+        /// `FOR MIGRATE`.
+        migrate: bool,
+    },
+    /// `XA PREPARE xid`.
+    Prepare(Xid),
+    /// `XA COMMIT xid [ONE PHASE]`.
+    Commit {
+        /// The transaction.
+        xid: Xid,
+        /// `ONE PHASE`.
+        one_phase: bool,
+    },
+    /// `XA ROLLBACK xid`.
+    Rollback(Xid),
+    /// `XA RECOVER [FORMAT='RAW'|'SQL']`.
+    Recover {
+        /// `FORMAT='SQL'`.
+        sql_format: bool,
+    },
+}
+
+/// Identifier of a distributed transaction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Xid {
+    /// The global part.
+    pub gtrid: Box<[u8]>,
+    /// The branch.
+    pub bqual: Box<[u8]>,
+    /// The format, 1 unless given.
+    pub format: u64,
+}
+
+/// `PREPARE name FROM ...`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prepare {
+    /// Name of the statement.
+    pub name: Ident,
+    /// Its text: a string or an expression that gives one.
+    pub source: Expr,
+}
+
+/// `EXECUTE name [USING ..]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Execute {
+    /// Name of the statement.
+    pub name: Ident,
+    /// The parameters.
+    pub using: Vec<Expr>,
+}
+
+/// `EXECUTE IMMEDIATE source [USING ..]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExecuteImmediate {
+    /// The text.
+    pub source: Expr,
+    /// The parameters.
+    pub using: Vec<Expr>,
+}
+
+/// `KILL`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kill {
+    /// `SOFT` is true, `HARD` false.
+    pub soft: bool,
+    /// What is ended.
+    pub what: KillWhat,
+    /// Whose.
+    pub target: KillTarget,
+}
+
+/// What KILL ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum KillWhat {
+    /// `CONNECTION`.
+    Connection,
+    /// `QUERY`.
+    Query,
+}
+
+/// Whose connection or query KILL ends.
+#[derive(Clone, Debug, PartialEq)]
+pub enum KillTarget {
+    /// A connection's number.
+    Connection(Expr),
+    /// `QUERY ID n`.
+    QueryId(Expr),
+    /// `USER account`.
+    User(super::AccountName),
+}
+
+/// `LOCK TABLES`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LockTables {
+    /// The tables, in order.
+    pub tables: Vec<LockTable>,
+    /// `WAIT n`, `NOWAIT`.
+    pub wait: Option<super::LockWait>,
+}
+
+/// One table of LOCK TABLES.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LockTable {
+    /// The table.
+    pub table: TableName,
+    /// Its alias.
+    pub alias: Option<Ident>,
+    /// How.
+    pub mode: LockMode,
+}
+
+/// How a table is locked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LockMode {
+    /// `READ`.
+    Read,
+    /// `READ LOCAL`.
+    ReadLocal,
+    /// `WRITE`.
+    Write,
+    /// `WRITE CONCURRENT`.
+    WriteConcurrent,
+}

@@ -1,0 +1,133 @@
+//! The statement: one variant per thing a client can ask for.
+
+use super::*;
+
+/// A parsed statement.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Statement {
+    /// `SELECT`, `VALUES`, `TABLE`-less query expressions, `WITH`.
+    Query(Box<Query>),
+    /// `INSERT`, `REPLACE`.
+    Insert(Box<Insert>),
+    /// `UPDATE`.
+    Update(Box<Update>),
+    /// `DELETE`.
+    Delete(Box<Delete>),
+    /// `LOAD DATA`, `LOAD XML`.
+    LoadData(Box<LoadData>),
+    /// `TRUNCATE [TABLE]`.
+    Truncate {
+        /// The table.
+        table: TableName,
+        /// `WAIT n`, `NOWAIT`.
+        wait: Option<LockWait>,
+    },
+    /// `DO`.
+    Do(Do),
+    /// `CALL`.
+    Call(Box<Call>),
+    /// `HANDLER`.
+    Handler(Box<Handler>),
+
+    /// `CREATE TABLE`.
+    CreateTable(Box<CreateTable>),
+    /// `ALTER TABLE`.
+    AlterTable(Box<AlterTable>),
+    /// `CREATE INDEX`.
+    CreateIndex(Box<CreateIndex>),
+    /// `DROP INDEX`.
+    DropIndex(Box<DropIndex>),
+    /// `DROP TABLE`, `DROP VIEW`, `DROP SEQUENCE`.
+    DropTables(Box<DropTables>),
+    /// `RENAME TABLE`.
+    RenameTables(Box<RenameTables>),
+    /// `CREATE VIEW`, `ALTER VIEW`.
+    CreateView(Box<CreateView>),
+    /// `CREATE SEQUENCE`.
+    CreateSequence(Box<CreateSequence>),
+    /// `ALTER SEQUENCE`.
+    AlterSequence(Box<AlterSequence>),
+    /// `CREATE DATABASE`.
+    CreateDatabase(Box<CreateDatabase>),
+    /// `ALTER DATABASE`.
+    AlterDatabase(Box<AlterDatabase>),
+    /// `DROP DATABASE`.
+    DropDatabase {
+        /// `IF EXISTS`.
+        if_exists: bool,
+        /// The schema.
+        name: Ident,
+    },
+
+    /// `SHOW`.
+    Show(Box<Show>),
+    /// `DESCRIBE table`.
+    Describe(Box<Describe>),
+    /// `EXPLAIN statement`, `ANALYZE statement`.
+    Explain(Box<Explain>),
+    /// `USE`.
+    Use(Ident),
+    /// `HELP`.
+    Help(Box<str>),
+
+    /// Transaction control.
+    Transaction(Transaction),
+    /// `XA`.
+    Xa(Box<Xa>),
+    /// `SET`, in order.
+    Set(Vec<SetItem>),
+    /// `SET STATEMENT assignments FOR statement`.
+    SetStatement {
+        /// The variables for the time of the statement.
+        items: Vec<SetItem>,
+        /// The statement.
+        statement: Box<Statement>,
+    },
+    /// `PREPARE`.
+    Prepare(Box<Prepare>),
+    /// `EXECUTE name`.
+    Execute(Box<Execute>),
+    /// `EXECUTE IMMEDIATE`.
+    ExecuteImmediate(Box<ExecuteImmediate>),
+    /// `DEALLOCATE PREPARE`, `DROP PREPARE`.
+    Deallocate(Ident),
+    /// `LOCK TABLES`.
+    LockTables(Box<LockTables>),
+    /// `UNLOCK TABLES`.
+    UnlockTables,
+    /// `KILL`.
+    Kill(Box<Kill>),
+
+    /// `CREATE USER`, `ALTER USER`.
+    CreateUser(Box<CreateUser>),
+    /// `CREATE ROLE`.
+    CreateRole(Box<CreateRole>),
+    /// `DROP USER`, `DROP ROLE`.
+    DropAccounts(Box<DropAccounts>),
+    /// `RENAME USER`: old and new names.
+    RenameUsers(Vec<(AccountName, AccountName)>),
+    /// `GRANT`, `REVOKE`.
+    Grant(Box<Grant>),
+
+    /// `ANALYZE | CHECK | OPTIMIZE | REPAIR | CHECKSUM TABLE`.
+    TableMaintenance(Box<TableMaintenance>),
+    /// `FLUSH`.
+    Flush(Box<Flush>),
+    /// `RESET`.
+    Reset(Vec<ResetTarget>),
+    /// `PURGE BINARY LOGS`.
+    PurgeLogs(Box<PurgeLogs>),
+    /// `INSTALL`, `UNINSTALL`.
+    Plugin(Box<Plugin>),
+    /// `SHUTDOWN [WAIT FOR ALL SLAVES]`.
+    Shutdown {
+        /// `WAIT FOR ALL SLAVES`.
+        wait_for_slaves: bool,
+    },
+
+    /// A statement of MariaDB that Selkie does not have; answered with error 1235.
+    Unsupported {
+        /// What it is, for the error's text: `CREATE PROCEDURE`.
+        what: &'static str,
+    },
+}
