@@ -21,6 +21,8 @@ mod row;
 pub mod sql_mode;
 mod sql_type;
 pub mod temporal;
+mod text;
+mod type_name;
 mod value;
 
 pub use batch::{BATCH_ROWS, Batch};
@@ -32,4 +34,5 @@ pub use row::{ByteRows, FLAG_WIDE, RowColumn, RowCorrupt, RowLayout};
 pub use sql_mode::SqlMode;
 pub use sql_type::{NOT_FIXED_DECIMALS, Physical, SqlType, TypeKind, decimal_width};
 pub use temporal::{Date, DateTime, Time};
+pub use text::{bit_text, write_value};
 pub use value::Value;
