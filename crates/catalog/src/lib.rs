@@ -18,14 +18,21 @@
 //! No I/O but through [`selkie_engine::Engine`], no privileges checked, no statement executed.
 
 mod dictionary;
+mod information;
 mod names;
+mod show_create;
 mod snapshot;
 mod statistics;
 mod system_tables;
 mod table;
 
 pub use dictionary::{Dictionary, DictionaryError};
+pub use information::{InformationRow, InformationSource, information_rows};
 pub use names::{Namespace, TemporaryTables};
+pub use show_create::{
+    action_text, default_text, quote_identifier, quote_string, show_create_database,
+    show_create_table,
+};
 pub use snapshot::{Catalog, Schema, Snapshot};
 pub use statistics::{ColumnStatistics, IndexStatistics, Statistics};
 pub use system_tables::information_schema;

@@ -1,0 +1,92 @@
+//! Rows of those `information_schema` tables that follow from definitions alone.
+//!
+//! What only a running server knows (processes, variables, status) is answered by the server; a
+//! table that neither knows is empty.
+
+mod charsets;
+mod columns;
+mod constraints;
+mod statistics;
+mod tables;
+
+use std::sync::Arc;
+
+use selkie_engine::TableStatistics;
+use selkie_types::Value;
+use selkie_types::temporal::DateTime;
+
+use crate::{Namespace, Schema, TableInfo};
+
+/// A row of values, one per column of the table asked for, of their physical kinds.
+pub type InformationRow = Vec<Value>;
+
+/// What rows are made from.
+pub struct InformationSource<'a> {
+    /// The definitions the session sees.
+    pub names: Namespace<'a>,
+    /// What an engine knows of a table.
+    pub statistics: &'a dyn Fn(&TableInfo) -> TableStatistics,
+    /// Whether the session may see anything of a table.
+    pub visible: &'a dyn Fn(&str, &str) -> bool,
+    /// Only this schema is asked for.
+    pub schema: Option<&'a str>,
+    /// Only this table is asked for.
+    pub table: Option<&'a str>,
+}
+
+impl<'a> InformationSource<'a> {
+    fn schemas(&self) -> impl Iterator<Item = &'a Arc<Schema>> {
+        let wanted = self.schema.map(|name| self.names.schema(name).map_or(name, |s| &*s.name));
+        self.names.snapshot.schemas().filter(move |s| wanted.is_none_or(|w| w == &*s.name))
+    }
+
+    fn tables(&self) -> impl Iterator<Item = &'a Arc<TableInfo>> {
+        self.schemas().flat_map(|schema| schema.tables.values()).filter(|t| {
+            self.table.is_none_or(|name| name.eq_ignore_ascii_case(t.name()))
+                && (self.visible)(t.schema(), t.name())
+        })
+    }
+}
+
+/// Rows of `table`, `None` if definitions do not tell.
+pub fn information_rows(
+    source: &InformationSource<'_>,
+    table: &str,
+) -> Option<Vec<InformationRow>> {
+    Some(match table {
+        "SCHEMATA" => tables::schemata(source),
+        "TABLES" => tables::tables(source),
+        "VIEWS" => tables::views(source),
+        "COLUMNS" => columns::columns(source),
+        "STATISTICS" => statistics::statistics(source),
+        "KEY_COLUMN_USAGE" => constraints::key_column_usage(source),
+        "TABLE_CONSTRAINTS" => constraints::table_constraints(source),
+        "REFERENTIAL_CONSTRAINTS" => constraints::referential_constraints(source),
+        "CHECK_CONSTRAINTS" => constraints::check_constraints(source),
+        "CHARACTER_SETS" => charsets::character_sets(),
+        "COLLATIONS" => charsets::collations(),
+        "COLLATION_CHARACTER_SET_APPLICABILITY" => charsets::applicability(),
+        _ => return None,
+    })
+}
+
+fn text(text: impl AsRef<str>) -> Value {
+    Value::bytes(text.as_ref())
+}
+
+fn optional(text: Option<impl AsRef<str>>) -> Value {
+    text.map_or(Value::Null, |t| Value::bytes(t.as_ref()))
+}
+
+fn yes_no(yes: bool) -> Value {
+    text(if yes { "YES" } else { "NO" })
+}
+
+fn unsigned(number: Option<u64>) -> Value {
+    number.map_or(Value::Null, Value::UInt)
+}
+
+fn time(seconds: u64) -> Value {
+    let micros = i64::try_from(seconds).ok().and_then(|s| s.checked_mul(1_000_000));
+    micros.and_then(DateTime::from_unix_micros).map_or(Value::Null, Value::DateTime)
+}

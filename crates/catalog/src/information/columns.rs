@@ -1,0 +1,158 @@
+//! COLUMNS.
+
+use selkie_engine::IndexKind;
+use selkie_types::{NOT_FIXED_DECIMALS, SqlType, TypeKind, Value};
+
+use super::{InformationRow, InformationSource, optional, text, unsigned, yes_no};
+use crate::{ColumnInfo, DefaultValue, TableInfo, TableKind, default_text};
+
+pub(super) fn columns(source: &InformationSource<'_>) -> Vec<InformationRow> {
+    let mut rows = Vec::new();
+    for table in source.tables() {
+        for (at, column) in table.columns.iter().enumerate() {
+            rows.push(column_row(table, at, column));
+        }
+    }
+    rows
+}
+
+fn column_row(table: &TableInfo, at: usize, column: &ColumnInfo) -> InformationRow {
+    let ty = &column.ty;
+    let has_charset = is_text(ty) && !ty.is_binary_string();
+    let privileges = match table.kind {
+        TableKind::System => "select",
+        _ => "select,insert,update,references",
+    };
+    vec![
+        text("def"),
+        text(table.schema()),
+        text(table.name()),
+        text(&column.name),
+        Value::UInt(at as u64 + 1),
+        column_default(table, column),
+        yes_no(column.nullable),
+        text(ty.name()),
+        unsigned(characters(ty)),
+        unsigned(octets(ty)),
+        unsigned(numeric_precision(ty)),
+        unsigned(numeric_scale(ty)),
+        unsigned(fraction_digits(ty)),
+        optional(has_charset.then(|| ty.collation.charset().name())),
+        optional(has_charset.then(|| ty.collation.name())),
+        text(ty.to_string()),
+        text(column_key(table, at)),
+        text(extra(column)),
+        text(privileges),
+        text(&column.comment),
+        text(if column.generated.is_some() { "ALWAYS" } else { "NEVER" }),
+        optional(column.generated.as_ref().map(|g| &g.expression)),
+    ]
+}
+
+/// Compat: a nullable column without a default shows the text NULL, others without one SQL NULL.
+fn column_default(table: &TableInfo, column: &ColumnInfo) -> Value {
+    if let Some(default) = default_text(column) {
+        return text(default);
+    }
+    let implicit = matches!(column.default, DefaultValue::Implicit | DefaultValue::Literal(_));
+    let shown = implicit && column.nullable && column.generated.is_none();
+    optional((shown && table.kind != TableKind::System).then_some("NULL"))
+}
+
+/// What `Key` says of a column: PRI, UNI (alone in a unique key), MUL (first of any other).
+pub(crate) fn column_key(table: &TableInfo, at: usize) -> &'static str {
+    let indexes = &table.def.indexes;
+    let primary = |i: &&selkie_engine::IndexDef| i.kind == IndexKind::Primary;
+    if indexes.iter().filter(primary).any(|i| i.parts.iter().any(|p| p.column == at)) {
+        return "PRI";
+    }
+    let leads = || indexes.iter().filter(|i| i.parts.first().is_some_and(|p| p.column == at));
+    let alone = |i: &selkie_engine::IndexDef| i.kind == IndexKind::Unique && i.parts.len() == 1;
+    if leads().any(|i| alone(i)) {
+        "UNI"
+    } else if leads().next().is_some() {
+        "MUL"
+    } else {
+        ""
+    }
+}
+
+fn extra(column: &ColumnInfo) -> String {
+    let mut out = Vec::new();
+    if column.auto_increment {
+        out.push("auto_increment".to_owned());
+    }
+    if column.on_update_now {
+        let digits = column.ty.decimals;
+        let argument = if digits > 0 { digits.to_string() } else { String::new() };
+        out.push(format!("on update current_timestamp({argument})"));
+    }
+    if let Some(generated) = &column.generated {
+        let kind = if generated.stored { "STORED" } else { "VIRTUAL" };
+        out.push(format!("{kind} GENERATED"));
+    }
+    if column.invisible {
+        out.push("INVISIBLE".to_owned());
+    }
+    out.join(", ")
+}
+
+fn is_text(ty: &SqlType) -> bool {
+    ty.is_string() || matches!(ty.kind, TypeKind::Enum | TypeKind::Set)
+}
+
+/// Longest text of an ENUM or SET in characters.
+fn members_length(ty: &SqlType) -> u64 {
+    let lengths = || ty.members.iter().flat_map(|m| m.iter()).map(|m| m.chars().count() as u64);
+    match ty.kind {
+        TypeKind::Enum => lengths().max().unwrap_or(0),
+        _ => lengths().sum::<u64>() + lengths().count().saturating_sub(1) as u64,
+    }
+}
+
+fn characters(ty: &SqlType) -> Option<u64> {
+    if !is_text(ty) {
+        return None;
+    }
+    if ty.members.is_some() {
+        return Some(members_length(ty));
+    }
+    Some(u64::from(ty.length))
+}
+
+fn octets(ty: &SqlType) -> Option<u64> {
+    let characters = characters(ty)?;
+    if ty.is_text_or_blob() {
+        return Some(characters);
+    }
+    Some(characters * ty.collation.charset().max_len() as u64)
+}
+
+fn numeric_precision(ty: &SqlType) -> Option<u64> {
+    Some(match ty.kind {
+        TypeKind::TinyInt => 3,
+        TypeKind::SmallInt => 5,
+        TypeKind::MediumInt => 7 + u64::from(ty.unsigned),
+        TypeKind::Int => 10,
+        TypeKind::BigInt => 19 + u64::from(ty.unsigned),
+        TypeKind::Float | TypeKind::Double | TypeKind::Decimal | TypeKind::Bit => {
+            u64::from(ty.length)
+        }
+        _ => return None,
+    })
+}
+
+fn numeric_scale(ty: &SqlType) -> Option<u64> {
+    match ty.kind {
+        TypeKind::Decimal => Some(ty.decimals.into()),
+        TypeKind::Float | TypeKind::Double => {
+            (ty.decimals != NOT_FIXED_DECIMALS).then(|| ty.decimals.into())
+        }
+        _ => ty.is_integer().then_some(0),
+    }
+}
+
+fn fraction_digits(ty: &SqlType) -> Option<u64> {
+    let timed = matches!(ty.kind, TypeKind::Time | TypeKind::DateTime | TypeKind::Timestamp);
+    timed.then(|| ty.decimals.into())
+}

@@ -1,0 +1,143 @@
+//! KEY_COLUMN_USAGE, TABLE_CONSTRAINTS, REFERENTIAL_CONSTRAINTS, CHECK_CONSTRAINTS.
+
+use selkie_engine::IndexKind;
+use selkie_types::Value;
+
+use super::{InformationRow, InformationSource, text};
+use crate::{ForeignKeyAction, TableInfo};
+
+pub(super) fn key_column_usage(source: &InformationSource<'_>) -> Vec<InformationRow> {
+    let mut rows = Vec::new();
+    for table in source.tables() {
+        for index in table.def.indexes.iter().filter(|index| index.is_unique()) {
+            for (at, part) in index.parts.iter().enumerate() {
+                let column = &table.columns[part.column].name;
+                rows.push(usage(table, &index.name, column, at, None));
+            }
+        }
+        for key in &table.foreign_keys {
+            for (at, column) in key.columns.iter().enumerate() {
+                let referenced = key.referenced_columns.get(at).map_or("", String::as_str);
+                let target = [key.referenced_schema.as_str(), &key.referenced_table, referenced];
+                rows.push(usage(table, &key.name, column, at, Some(target)));
+            }
+        }
+    }
+    rows
+}
+
+fn usage(
+    table: &TableInfo,
+    name: &str,
+    column: &str,
+    at: usize,
+    referenced: Option<[&str; 3]>,
+) -> InformationRow {
+    let position = Value::Int(at as i64 + 1);
+    let mut row = vec![
+        text("def"),
+        text(table.schema()),
+        text(name),
+        text("def"),
+        text(table.schema()),
+        text(table.name()),
+        text(column),
+        position.clone(),
+        referenced.map_or(Value::Null, |_| position),
+    ];
+    match referenced {
+        Some(target) => row.extend(target.map(text)),
+        None => row.resize(12, Value::Null),
+    }
+    row
+}
+
+pub(super) fn table_constraints(source: &InformationSource<'_>) -> Vec<InformationRow> {
+    let mut rows = Vec::new();
+    for table in source.tables() {
+        let mut add = |name: &str, kind: &str| {
+            rows.push(vec![
+                text("def"),
+                text(table.schema()),
+                text(name),
+                text(table.schema()),
+                text(table.name()),
+                text(kind),
+            ]);
+        };
+        for index in &table.def.indexes {
+            match index.kind {
+                IndexKind::Primary => add(&index.name, "PRIMARY KEY"),
+                IndexKind::Unique => add(&index.name, "UNIQUE"),
+                IndexKind::Plain => {}
+            }
+        }
+        checks(table).for_each(|(name, _, _)| add(name, "CHECK"));
+        table.foreign_keys.iter().for_each(|key| add(&key.name, "FOREIGN KEY"));
+    }
+    rows
+}
+
+/// Every CHECK of a table: name, condition, level.
+fn checks(table: &TableInfo) -> impl Iterator<Item = (&str, &str, &'static str)> {
+    let of_columns =
+        table.columns.iter().filter_map(|c| Some((&*c.name, c.check.as_deref()?, "Column")));
+    let of_table = table.checks.iter().map(|c| (&*c.name, &*c.expression, "Table"));
+    of_columns.chain(of_table)
+}
+
+pub(super) fn check_constraints(source: &InformationSource<'_>) -> Vec<InformationRow> {
+    let mut rows = Vec::new();
+    for table in source.tables() {
+        for (name, condition, level) in checks(table) {
+            rows.push(vec![
+                text("def"),
+                text(table.schema()),
+                text(table.name()),
+                text(name),
+                text(level),
+                text(condition),
+            ]);
+        }
+    }
+    rows
+}
+
+fn rule(action: ForeignKeyAction) -> &'static str {
+    crate::action_text(action).unwrap_or("RESTRICT")
+}
+
+pub(super) fn referential_constraints(source: &InformationSource<'_>) -> Vec<InformationRow> {
+    let mut rows = Vec::new();
+    for table in source.tables() {
+        for key in &table.foreign_keys {
+            let target = source.names.table(&key.referenced_schema, &key.referenced_table);
+            let unique = target.and_then(|t| referenced_index(t, &key.referenced_columns));
+            rows.push(vec![
+                text("def"),
+                text(table.schema()),
+                text(&key.name),
+                text("def"),
+                text(&key.referenced_schema),
+                unique.map_or(Value::Null, text),
+                text("NONE"),
+                text(rule(key.on_update)),
+                text(rule(key.on_delete)),
+                text(table.name()),
+                text(&key.referenced_table),
+            ]);
+        }
+    }
+    rows
+}
+
+/// The index of a referenced table that begins with the referenced columns.
+fn referenced_index<'t>(table: &'t TableInfo, columns: &[String]) -> Option<&'t str> {
+    let begins = |index: &&selkie_engine::IndexDef| {
+        index.parts.len() >= columns.len()
+            && index.parts.iter().zip(columns).all(|(part, name)| {
+                selkie_types::charset::identifier_eq(&table.columns[part.column].name, name)
+            })
+    };
+    table.def.indexes.iter().find(begins).map(|index| &*index.name)
+}

@@ -1,0 +1,238 @@
+//! `SHOW CREATE TABLE` and `SHOW CREATE DATABASE`: definitions back as statements.
+
+use std::fmt::Write;
+
+use selkie_engine::{IndexDef, IndexKind};
+use selkie_types::{CollationId, SqlType, TypeKind, Value, write_value};
+
+use crate::{ColumnInfo, DefaultValue, ForeignKey, ForeignKeyAction, Schema, TableInfo, TableKind};
+
+/// An identifier in backticks.
+pub fn quote_identifier(name: &str) -> String {
+    format!("`{}`", name.replace('`', "``"))
+}
+
+/// A string literal as MariaDB shows it in definitions.
+pub fn quote_string(text: &str) -> String {
+    let mut out = String::from("'");
+    for c in text.chars() {
+        match c {
+            '\'' => out.push_str("''"),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\0' => out.push_str("\\0"),
+            c => out.push(c),
+        }
+    }
+    out.push('\'');
+    out
+}
+
+/// The statement that creates `schema`.
+pub fn show_create_database(schema: &Schema, if_not_exists: bool) -> String {
+    let mut out = String::from("CREATE DATABASE ");
+    if if_not_exists {
+        out.push_str("/*!32312 IF NOT EXISTS*/ ");
+    }
+    let collation = schema.collation.info();
+    let _ = write!(
+        out,
+        "{} /*!40100 DEFAULT CHARACTER SET {} COLLATE {} */",
+        quote_identifier(&schema.name),
+        collation.charset.name(),
+        collation.name
+    );
+    if !schema.comment.is_empty() {
+        let _ = write!(out, " COMMENT {}", quote_string(&schema.comment));
+    }
+    out
+}
+
+/// The statement that creates `table`. `auto_increment` is its next value, shown above 1.
+pub fn show_create_table(table: &TableInfo, auto_increment: Option<u64>) -> String {
+    let mut lines: Vec<String> =
+        table.columns.iter().map(|column| format!("  {}", column_clause(table, column))).collect();
+    for (index, info) in table.def.indexes.iter().zip(&table.indexes) {
+        lines.push(format!("  {}", index_clause(table, index, info)));
+    }
+    lines.extend(table.foreign_keys.iter().map(|key| format!("  {}", foreign_key(table, key))));
+    for check in &table.checks {
+        let name = quote_identifier(&check.name);
+        lines.push(format!("  CONSTRAINT {name} CHECK ({})", check.expression));
+    }
+    let temporary = if table.kind == TableKind::Temporary { "TEMPORARY " } else { "" };
+    let mut out = format!(
+        "CREATE {temporary}TABLE {} (\n{}\n)",
+        quote_identifier(table.name()),
+        lines.join(",\n")
+    );
+    table_options(table, auto_increment, &mut out);
+    out
+}
+
+fn table_options(table: &TableInfo, auto_increment: Option<u64>, out: &mut String) {
+    let _ = write!(out, " ENGINE={}", table.engine);
+    if let Some(next) = auto_increment.filter(|next| *next > 1) {
+        let _ = write!(out, " AUTO_INCREMENT={next}");
+    }
+    let collation = table.collation.info();
+    let _ = write!(out, " DEFAULT CHARSET={} COLLATE={}", collation.charset.name(), collation.name);
+    for (name, value) in &table.options.shown {
+        let _ = write!(out, " {name}={value}");
+    }
+    if !table.options.comment.is_empty() {
+        let _ = write!(out, " COMMENT={}", quote_string(&table.options.comment));
+    }
+}
+
+fn column_clause(table: &TableInfo, column: &ColumnInfo) -> String {
+    let mut out = format!("{} {}", quote_identifier(&column.name), column.ty);
+    charset_clause(table.collation, &column.ty, &mut out);
+    if let Some(generated) = &column.generated {
+        let kind = if generated.stored { "STORED" } else { "VIRTUAL" };
+        let _ = write!(out, " GENERATED ALWAYS AS ({}) {kind}", generated.expression);
+    } else {
+        null_and_default(column, &mut out);
+    }
+    if column.auto_increment {
+        out.push_str(" AUTO_INCREMENT");
+    }
+    if column.invisible {
+        out.push_str(" INVISIBLE");
+    }
+    if !column.comment.is_empty() {
+        let _ = write!(out, " COMMENT {}", quote_string(&column.comment));
+    }
+    if let Some(check) = &column.check {
+        let _ = write!(out, " CHECK ({check})");
+    }
+    out
+}
+
+/// Compat: MariaDB 10.11 names charset and collation of a column exactly when the collation is not
+/// the table's.
+fn charset_clause(table: CollationId, ty: &SqlType, out: &mut String) {
+    let has_charset = ty.is_string() || matches!(ty.kind, TypeKind::Enum | TypeKind::Set);
+    if !has_charset || ty.is_binary_string() || ty.collation == table {
+        return;
+    }
+    let collation = ty.collation.info();
+    let _ = write!(out, " CHARACTER SET {} COLLATE {}", collation.charset.name(), collation.name);
+}
+
+fn null_and_default(column: &ColumnInfo, out: &mut String) {
+    if !column.nullable {
+        out.push_str(" NOT NULL");
+    } else if column.ty.kind == TypeKind::Timestamp {
+        // Compat: a TIMESTAMP is NOT NULL unless it says otherwise, so it says so.
+        out.push_str(" NULL");
+    }
+    if let Some(default) = default_text(column) {
+        let _ = write!(out, " DEFAULT {default}");
+    } else if column.nullable && !column.auto_increment {
+        out.push_str(" DEFAULT NULL");
+    }
+    if column.on_update_now {
+        let _ = write!(out, " ON UPDATE {}", current_timestamp(&column.ty));
+    }
+}
+
+/// `current_timestamp()` with the fraction digits of a column.
+fn current_timestamp(ty: &SqlType) -> String {
+    match ty.decimals {
+        0 => "current_timestamp()".into(),
+        digits => format!("current_timestamp({digits})"),
+    }
+}
+
+/// The DEFAULT clause's value as shown, `None` where there is none or it is NULL.
+pub fn default_text(column: &ColumnInfo) -> Option<String> {
+    match &column.default {
+        DefaultValue::Implicit | DefaultValue::Literal(Value::Null) => None,
+        DefaultValue::CurrentTimestamp => Some(current_timestamp(&column.ty)),
+        DefaultValue::Expression(text) => Some(text.clone()),
+        DefaultValue::Literal(value) => Some(literal_text(&column.ty, value)),
+    }
+}
+
+fn literal_text(ty: &SqlType, value: &Value) -> String {
+    if let (TypeKind::Bit, Value::UInt(bits)) = (ty.kind, value) {
+        return format!("b'{bits:b}'");
+    }
+    let mut bytes = Vec::new();
+    write_value(ty, value, &mut bytes);
+    let (text, _) = ty.collation.charset().convert(&bytes, selkie_types::Charset::Utf8mb4);
+    let text = String::from_utf8_lossy(&text);
+    if ty.is_numeric() && ty.kind != TypeKind::Year {
+        text.into_owned()
+    } else {
+        quote_string(&text)
+    }
+}
+
+/// The parts of a key in parentheses.
+fn key_parts(table: &TableInfo, index: &IndexDef) -> String {
+    let parts = index.parts.iter().map(|part| {
+        let mut text = quote_identifier(&table.columns[part.column].name);
+        if let Some(prefix) = part.prefix {
+            let _ = write!(text, "({prefix})");
+        }
+        if part.descending {
+            text.push_str(" DESC");
+        }
+        text
+    });
+    format!("({})", parts.collect::<Vec<_>>().join(","))
+}
+
+fn index_clause(table: &TableInfo, index: &IndexDef, info: &crate::IndexInfo) -> String {
+    let mut out = match index.kind {
+        IndexKind::Primary => "PRIMARY KEY ".to_owned(),
+        IndexKind::Unique => format!("UNIQUE KEY {} ", quote_identifier(&index.name)),
+        IndexKind::Plain => format!("KEY {} ", quote_identifier(&index.name)),
+    };
+    out.push_str(&key_parts(table, index));
+    if let Some(algorithm) = &info.algorithm {
+        let _ = write!(out, " USING {algorithm}");
+    }
+    if !info.comment.is_empty() {
+        let _ = write!(out, " COMMENT {}", quote_string(&info.comment));
+    }
+    if info.ignored {
+        out.push_str(" IGNORED");
+    }
+    out
+}
+
+fn foreign_key(table: &TableInfo, key: &ForeignKey) -> String {
+    let list =
+        |names: &[String]| names.iter().map(|n| quote_identifier(n)).collect::<Vec<_>>().join(", ");
+    let mut referenced = quote_identifier(&key.referenced_table);
+    if key.referenced_schema != table.schema() {
+        referenced = format!("{}.{referenced}", quote_identifier(&key.referenced_schema));
+    }
+    let mut out = format!(
+        "CONSTRAINT {} FOREIGN KEY ({}) REFERENCES {referenced} ({})",
+        quote_identifier(&key.name),
+        list(&key.columns),
+        list(&key.referenced_columns)
+    );
+    for (event, action) in [("DELETE", key.on_delete), ("UPDATE", key.on_update)] {
+        if let Some(action) = action_text(action) {
+            let _ = write!(out, " ON {event} {action}");
+        }
+    }
+    out
+}
+
+/// A foreign key's action as written; RESTRICT is the default and not shown.
+pub fn action_text(action: ForeignKeyAction) -> Option<&'static str> {
+    match action {
+        ForeignKeyAction::Restrict => None,
+        ForeignKeyAction::NoAction => Some("NO ACTION"),
+        ForeignKeyAction::Cascade => Some("CASCADE"),
+        ForeignKeyAction::SetNull => Some("SET NULL"),
+        ForeignKeyAction::SetDefault => Some("SET DEFAULT"),
+    }
+}
