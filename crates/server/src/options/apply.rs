@@ -1,0 +1,200 @@
+//! Giving variables the values that options ask for.
+//!
+//! Must not read files.
+
+use super::other::{Meaning, meaning};
+use super::source::Sources;
+use crate::variables::{Kind, OptionArgument, VarDef, VarValue, parse_option, registry};
+
+/// Variables after all options, and what to write to the log about them.
+#[derive(Debug)]
+pub struct Settings {
+    /// A value for each variable of the registry.
+    pub values: Vec<VarValue>,
+    /// Which variables an option set.
+    pub given: Vec<bool>,
+    /// Warnings for the log.
+    pub warnings: Vec<String>,
+}
+
+/// Applies the options in order to `values`; the error is the sentence to refuse the start with.
+pub fn apply(values: Vec<VarValue>, sources: &Sources) -> Result<Settings, String> {
+    let given = vec![false; values.len()];
+    let mut settings = Settings { values, given, warnings: Vec::new() };
+    for option in &sources.options {
+        settings.apply_option(option)?;
+    }
+    Ok(settings)
+}
+
+/// An option taken apart.
+struct Parsed<'a> {
+    text: &'a str,
+    name: String,
+    value: Option<&'a str>,
+    loose: bool,
+    switch: Option<bool>,
+    maximum: bool,
+}
+
+fn parse(option: &str) -> Parsed<'_> {
+    let text = option.trim_start_matches("--");
+    let (name, value) = match text.split_once('=') {
+        Some((name, value)) => (name, Some(value)),
+        None => (text, None),
+    };
+    let mut name = name.replace('-', "_").to_ascii_lowercase();
+    let mut take = |prefix: &str| match name.strip_prefix(prefix) {
+        Some(rest) => {
+            name = rest.to_owned();
+            true
+        }
+        None => false,
+    };
+    let loose = take("loose_");
+    let maximum = take("maximum_");
+    // Names that begin like a switch but are variables themselves stay as they are.
+    let switch = if registry().find(&name).is_some() {
+        None
+    } else if take_switch(&mut name, &["skip_", "disable_"]) {
+        Some(false)
+    } else if take_switch(&mut name, &["enable_"]) {
+        Some(true)
+    } else {
+        None
+    };
+    Parsed { text, name, value, loose, switch, maximum }
+}
+
+fn take_switch(name: &mut String, prefixes: &[&str]) -> bool {
+    let found = prefixes.iter().find_map(|p| name.strip_prefix(p)).map(str::to_owned);
+    found.map(|rest| *name = rest).is_some()
+}
+
+impl Settings {
+    /// The value of a variable.
+    pub fn get(&self, def: &VarDef) -> &VarValue {
+        &self.values[usize::from(def.id.0)]
+    }
+
+    fn apply_option(&mut self, option: &str) -> Result<(), String> {
+        let parsed = parse(option);
+        match meaning(&parsed.name) {
+            Meaning::Variable(name) => self.set(name, &parsed),
+            Meaning::Prefix(name) => {
+                self.warnings.push(format!(
+                    "Using unique option prefix '{}' is error-prone and can break in the \
+                     future. Please use the full name '{}' instead.",
+                    parsed.name,
+                    name.replace('_', "-")
+                ));
+                self.set(name, &parsed)
+            }
+            Meaning::Accepted => Ok(()),
+            Meaning::Removed => {
+                self.warnings.push(format!("'{}' was removed. It does nothing now and exists only \
+                     for compatibility with old my.cnf files.", parsed.name.replace('_', "-")));
+                Ok(())
+            }
+            Meaning::LogBin if parsed.switch == Some(false) => Ok(()),
+            Meaning::LogBin => {
+                self.warnings.push("log-bin: the binary log is not available; the option has no effect".into());
+                Ok(())
+            }
+            Meaning::Unknown | Meaning::Ambiguous(_) if parsed.loose => {
+                self.warnings.push(unknown(&parsed));
+                Ok(())
+            }
+            Meaning::Unknown => Err(unknown(&parsed)),
+            Meaning::Ambiguous(names) => {
+                Err(format!("ambiguous option '--{}' ({})", parsed.text, names.join(", ")))
+            }
+        }
+    }
+
+    fn set(&mut self, name: &'static str, parsed: &Parsed<'_>) -> Result<(), String> {
+        if parsed.maximum {
+            return Ok(());
+        }
+        let Some(def) = registry().find(name) else { return Err(unknown(parsed)) };
+        let text = match (parsed.switch, parsed.value, &def.kind) {
+            (Some(on), None, _) => if on { "1" } else { "0" }.to_owned(),
+            (Some(_), Some(_), _) => return Err(unknown(parsed)),
+            (None, Some(value), _) => value.to_owned(),
+            (None, None, Kind::Bool) => "1".to_owned(),
+            (None, None, _) if def.argument == OptionArgument::Required => {
+                return Err(format!("option '--{}' requires an argument", parsed.text));
+            }
+            (None, None, Kind::Text) => String::new(),
+            (None, None, _) => "1".to_owned(),
+        };
+        let text = if def.name == "sql_mode" && parsed.value == Some("") { "".into() } else { text };
+        let (value, note) = parse_option(def, &text)?;
+        self.warnings.extend(note);
+        self.store(def, value);
+        Ok(())
+    }
+
+    fn store(&mut self, def: &VarDef, value: VarValue) {
+        let at = usize::from(def.id.0);
+        self.values[at] = value;
+        self.given[at] = true;
+    }
+
+    /// Gives a variable a value that follows from others.
+    pub fn derive(&mut self, name: &str, value: VarValue) {
+        if let Some(def) = registry().find(name) {
+            self.values[usize::from(def.id.0)] = value;
+        }
+    }
+
+    /// Whether an option set the variable.
+    pub fn is_given(&self, name: &str) -> bool {
+        registry().find(name).is_some_and(|d| self.given[usize::from(d.id.0)])
+    }
+}
+
+/// mariadbd's sentence about an option it does not know: a variable when it has a value.
+fn unknown(parsed: &Parsed<'_>) -> String {
+    match parsed.value {
+        Some(_) => format!("unknown variable '{}'", parsed.text),
+        None => format!("unknown option '--{}'", parsed.text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::variables::startup_values;
+
+    fn applied(options: &[&str]) -> Result<Settings, String> {
+        let options = options.iter().map(|o| (*o).to_owned()).collect();
+        apply(startup_values(), &Sources { options })
+    }
+
+    fn shown(options: &[&str], name: &str) -> String {
+        let def = registry().find(name).unwrap();
+        applied(options).unwrap().get(def).show(def)
+    }
+
+    #[test]
+    fn forms_of_a_variable() {
+        assert_eq!(shown(&["--max-connections=400"], "max_connections"), "400");
+        assert_eq!(shown(&["--innodb_buffer_pool_size=1G"], "innodb_buffer_pool_size"), "1073741824");
+        assert_eq!(shown(&["--skip-networking"], "skip_networking"), "ON");
+        assert_eq!(shown(&["--skip-innodb-doublewrite"], "innodb_doublewrite"), "OFF");
+        assert_eq!(shown(&["--enable-local-infile"], "local_infile"), "ON");
+        assert_eq!(shown(&["--transaction-isolation=READ-COMMITTED"], "tx_isolation"), "READ-COMMITTED");
+        assert_eq!(shown(&["--character-set-server=latin1"], "character_set_server"), "latin1");
+        assert_eq!(shown(&["--sql-mode="], "sql_mode"), "");
+        assert_eq!(shown(&["--tmpdir=/x", "--tmpdir=/y"], "tmpdir"), "/y");
+    }
+
+    #[test]
+    fn unknown_options_are_named() {
+        assert_eq!(applied(&["--foo=1"]).unwrap_err(), "unknown variable 'foo=1'");
+        assert_eq!(applied(&["--foo"]).unwrap_err(), "unknown option '--foo'");
+        assert!(applied(&["--loose-foo=1"]).unwrap().warnings[0].contains("foo=1"));
+        assert!(applied(&["--max-con=5"]).unwrap_err().starts_with("ambiguous option"));
+    }
+}

@@ -1,0 +1,205 @@
+//! Options that are not system variables, and other names of those that are.
+//!
+//! Must not grow options of its own: each of these exists in MariaDB 10.11.
+
+use crate::variables::{OptionArgument, registry};
+
+/// Other names of variables.
+const ALIASES: &[(&str, &str)] = &[
+    ("transaction_isolation", "tx_isolation"),
+    ("transaction_read_only", "tx_read_only"),
+    ("default_time_zone", "time_zone"),
+    ("log_slow_queries", "slow_query_log"),
+    ("log_warnings", "log_warnings"),
+    ("warnings", "log_warnings"),
+    ("default_character_set", "character_set_server"),
+    ("default_collation", "collation_server"),
+];
+
+/// Options that are understood and change nothing here: they choose features of MariaDB that this
+/// server does not have, or does not need to switch.
+const ACCEPTED: &[&str] = &[
+    "allow_suspicious_udfs",
+    "binlog_do_db",
+    "binlog_ignore_db",
+    "character_set_client_handshake",
+    "chroot",
+    "console",
+    "core_file",
+    "debug_gdb",
+    "des_key_file",
+    "disconnect_slave_event_count",
+    "external_locking",
+    "feedback",
+    "gdb",
+    "innodb",
+    "language",
+    "lc_messages_dir",
+    "log_basename",
+    "log_bin_index",
+    "log_ddl_recovery",
+    "log_isam",
+    "log_tc",
+    "master_info_file",
+    "master_retry_count",
+    "memlock",
+    "old_style_user_limits",
+    "performance_schema_consumer_events_stages_current",
+    "performance_schema_consumer_events_statements_current",
+    "performance_schema_consumer_events_statements_history",
+    "performance_schema_consumer_events_waits_current",
+    "performance_schema_consumer_global_instrumentation",
+    "performance_schema_consumer_statements_digest",
+    "performance_schema_consumer_thread_instrumentation",
+    "performance_schema_instrument",
+    "plugin_load",
+    "plugin_load_add",
+    "relay_log_index",
+    "replicate_same_server_id",
+    "safe_user_create",
+    "show_slave_auth_info",
+    "skip_bdb",
+    "skip_slave_start",
+    "slave_start",
+    "ssl",
+    "stack_trace",
+    "symbolic_links",
+    "tc_heuristic_recover",
+    "temp_pool",
+    "unix_socket",
+    "user",
+    "verbose",
+];
+
+/// Options that older servers had; MariaDB warns about them and goes on.
+const REMOVED: &[&str] = &[
+    "innodb_additional_mem_pool_size",
+    "innodb_adaptive_hash_index_partitions",
+    "innodb_adaptive_max_sleep_delay",
+    "innodb_api_bk_commit_interval",
+    "innodb_api_disable_rowlock",
+    "innodb_api_enable_binlog",
+    "innodb_api_enable_mdl",
+    "innodb_api_trx_level",
+    "innodb_background_scrub_data_check_interval",
+    "innodb_background_scrub_data_compressed",
+    "innodb_background_scrub_data_interval",
+    "innodb_background_scrub_data_uncompressed",
+    "innodb_buffer_pool_instances",
+    "innodb_checksums",
+    "innodb_commit_concurrency",
+    "innodb_concurrency_tickets",
+    "innodb_file_format",
+    "innodb_file_format_check",
+    "innodb_file_format_max",
+    "innodb_large_prefix",
+    "innodb_lock_schedule_algorithm",
+    "innodb_locks_unsafe_for_binlog",
+    "innodb_log_arch_dir",
+    "innodb_log_checksums",
+    "innodb_log_compressed_pages",
+    "innodb_log_files_in_group",
+    "innodb_log_optimize_ddl",
+    "innodb_log_block_size",
+    "innodb_max_changed_pages",
+    "innodb_mirrored_log_groups",
+    "innodb_mtflush_threads",
+    "innodb_page_cleaners",
+    "innodb_replication_delay",
+    "innodb_rollback_segments",
+    "innodb_scrub_log",
+    "innodb_scrub_log_speed",
+    "innodb_stats_sample_pages",
+    "innodb_sync_array_size",
+    "innodb_thread_concurrency",
+    "innodb_thread_sleep_delay",
+    "innodb_undo_logs",
+    "innodb_use_mtflush",
+    "innodb_use_sys_malloc",
+    "innodb_use_trim",
+    "multi_range_count",
+    "secure_auth_old",
+    "table_cache",
+    "thread_concurrency",
+    "timed_mutexes",
+];
+
+/// What an option name stands for.
+pub(super) enum Meaning {
+    /// A variable's startup option.
+    Variable(&'static str),
+    /// An option without effect.
+    Accepted,
+    /// An option of older servers.
+    Removed,
+    /// Switch the binary log on; not available.
+    LogBin,
+    /// Nothing known.
+    Unknown,
+    /// The beginning of several options.
+    Ambiguous(Vec<&'static str>),
+    /// The beginning of one option.
+    Prefix(&'static str),
+}
+
+/// What `name` (lower case, underscores) stands for.
+pub(super) fn meaning(name: &str) -> Meaning {
+    if name == "log_bin" {
+        return Meaning::LogBin;
+    }
+    if let Some(found) = exact(name) {
+        return Meaning::Variable(found);
+    }
+    if ACCEPTED.contains(&name) {
+        return Meaning::Accepted;
+    }
+    if REMOVED.contains(&name) {
+        return Meaning::Removed;
+    }
+    let candidates: Vec<&'static str> =
+        option_names().filter(|n| n.starts_with(name)).collect();
+    match candidates[..] {
+        [] => Meaning::Unknown,
+        [one] => Meaning::Prefix(one),
+        _ => Meaning::Ambiguous(candidates),
+    }
+}
+
+fn exact(name: &str) -> Option<&'static str> {
+    let aliased = ALIASES.iter().find(|(alias, _)| *alias == name).map(|(_, target)| *target);
+    let def = registry().find(aliased.unwrap_or(name))?;
+    (def.argument != OptionArgument::NoOption || aliased.is_some() || is_startup_only(def.name))
+        .then_some(def.name)
+}
+
+/// Variables without a command line argument in the table that have an option all the same.
+fn is_startup_only(name: &str) -> bool {
+    matches!(name, "storage_engine" | "tx_isolation" | "tx_read_only" | "autocommit" | "time_zone")
+}
+
+fn option_names() -> impl Iterator<Item = &'static str> {
+    registry().all().iter().filter(|d| d.argument != OptionArgument::NoOption).map(|d| d.name)
+}
+
+/// Whether `--name` without `=` takes its value from the next argument.
+pub(super) fn takes_value(argument: &str) -> bool {
+    let name = argument.trim_start_matches("--").replace('-', "_").to_ascii_lowercase();
+    match exact(&name).and_then(|n| registry().find(n)) {
+        Some(def) => def.argument == OptionArgument::Required,
+        None => matches!(name.as_str(), "user" | "plugin_load" | "plugin_load_add"),
+    }
+}
+
+/// The option a one-letter form stands for.
+pub(super) fn long_name(short: u8) -> Option<&'static str> {
+    Some(match short {
+        b'P' => "port",
+        b'h' => "datadir",
+        b'b' => "basedir",
+        b'C' => "character_set_server",
+        b't' => "tmpdir",
+        b'u' => "user",
+        b'W' => "log_warnings",
+        _ => return None,
+    })
+}

@@ -1,0 +1,113 @@
+//! The values variables have before any option: the table's defaults and what the machine says.
+//!
+//! Must not read option files.
+
+use super::assign::parse_option;
+use super::def::{Kind, VarDef};
+use super::registry::registry;
+use super::value::VarValue;
+
+/// What `VERSION()` returns.
+pub const VERSION: &str = concat!("10.11.19-MariaDB-selkie-", env!("CARGO_PKG_VERSION"));
+/// What `@@version_comment` returns.
+pub const VERSION_COMMENT: &str = concat!("Selkie ", env!("CARGO_PKG_VERSION"));
+
+/// A value for each variable of the registry.
+pub fn startup_values() -> Vec<VarValue> {
+    registry().all().iter().map(initial).collect()
+}
+
+fn initial(def: &VarDef) -> VarValue {
+    if let Some(text) = computed(def.name).or_else(|| fixed(def.name).map(str::to_owned)) {
+        return parse_option(def, &text).map_or_else(|_| VarValue::text(&text), |(v, _)| v);
+    }
+    let parsed = def.default.and_then(|text| parse_option(def, text).ok());
+    parsed.map_or_else(|| zero(def), |(value, _)| value)
+}
+
+fn zero(def: &VarDef) -> VarValue {
+    match def.kind {
+        Kind::Bool => VarValue::Bool(false),
+        Kind::Int { .. } => VarValue::Int(0),
+        Kind::Uint { .. } | Kind::Set | Kind::Flags => VarValue::Uint(0),
+        Kind::Double { .. } => VarValue::Double(0.0),
+        Kind::Enum => VarValue::Enum(0),
+        Kind::Text if def.default.is_none() => VarValue::null(),
+        Kind::Text => VarValue::text(""),
+    }
+}
+
+/// Values that differ from the table because this is another server. The character set is the one
+/// MariaDB's packages configure.
+fn fixed(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "aria_used_for_temp_tables" | "have_query_cache" | "have_symlink" | "have_openssl"
+        | "have_ssl" | "have_compress" | "have_dynamic_loading" | "have_crypt" => {
+            capability(name)
+        }
+        "character_set_client" | "character_set_connection" | "character_set_database"
+        | "character_set_results" | "character_set_server" => "utf8mb4",
+        "collation_connection" | "collation_database" | "collation_server" => "utf8mb4_general_ci",
+        "character_set_system" => "utf8mb3",
+        "have_geometry" | "have_rtree_keys" | "have_profiling" => "NO",
+        "innodb_log_group_home_dir" | "innodb_undo_directory" => "./",
+        "ft_stopword_file" => "(built-in)",
+        "large_files_support" | "skip_external_locking" | "sql_big_selects" => "ON",
+        "license" => "Apache-2.0",
+        "port" | "report_port" => "3306",
+        "protocol_version" => "10",
+        "relay_log_info_file" => "relay-log.info",
+        "slave_skip_errors" => "OFF",
+        "system_versioning_asof" => "DEFAULT",
+        "thread_cache_size" => "151",
+        "version" => VERSION,
+        "version_comment" => VERSION_COMMENT,
+        "version_malloc_library" => "mimalloc",
+        "version_source_revision" => "",
+        "version_ssl_library" => "",
+        _ => return None,
+    })
+}
+
+/// What is built in and what is not.
+fn capability(name: &str) -> &'static str {
+    match name {
+        "aria_used_for_temp_tables" => "OFF",
+        "have_crypt" => "YES",
+        "have_ssl" => "DISABLED",
+        _ => "NO",
+    }
+}
+
+fn computed(name: &str) -> Option<String> {
+    Some(match name {
+        "hostname" => rustix::system::uname().nodename().to_string_lossy().into_owned(),
+        "version_compile_machine" => std::env::consts::ARCH.to_owned(),
+        "version_compile_os" => capitalised(std::env::consts::OS),
+        "system_time_zone" => system_time_zone(),
+        "thread_pool_size" => parallelism().to_string(),
+        "tmpdir" | "slave_load_tmpdir" => std::env::temp_dir().to_string_lossy().into_owned(),
+        "general_log_file" => format!("{}.log", host()),
+        "slow_query_log_file" | "log_slow_query_file" => format!("{}-slow.log", host()),
+        _ => return None,
+    })
+}
+
+fn host() -> String {
+    computed("hostname").unwrap_or_default()
+}
+
+fn parallelism() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+fn capitalised(word: &str) -> String {
+    let mut chars = word.chars();
+    chars.next().map_or(String::new(), |c| c.to_ascii_uppercase().to_string() + chars.as_str())
+}
+
+/// The abbreviation of the machine's time zone at the moment of start.
+fn system_time_zone() -> String {
+    let now = jiff::Zoned::now();
+    now.time_zone().to_offset_info(now.timestamp()).abbreviation().to_owned()
+}

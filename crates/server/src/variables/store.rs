@@ -1,0 +1,126 @@
+//! Current values: one set for the server, one for each session that starts as its copy.
+//!
+//! Must not validate. Sessions share the server's set until they change something.
+
+use std::sync::Arc;
+
+use parking_lot::RwLock;
+
+use super::def::{Access, Scope, VarDef, VarId};
+use super::registry::registry;
+use super::value::VarValue;
+use selkie_types::error::catalogue::*;
+use selkie_types::{SqlError, SqlResult};
+
+/// Scope named in a statement.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum VarScope {
+    /// `@@global.` or SET GLOBAL.
+    Global,
+    /// `@@session.`, `@@local.` or SET SESSION.
+    Session,
+    /// No scope.
+    Default,
+}
+
+type Values = Arc<Vec<VarValue>>;
+
+/// The server's values.
+#[derive(Debug)]
+pub struct Globals {
+    current: RwLock<Values>,
+    startup: Values,
+}
+
+impl Globals {
+    /// Starts with `startup`, the values DEFAULT stands for.
+    pub fn new(startup: Vec<VarValue>) -> Self {
+        let startup = Arc::new(startup);
+        Self { current: RwLock::new(Arc::clone(&startup)), startup }
+    }
+
+    /// The value of a variable.
+    pub fn get(&self, id: VarId) -> VarValue {
+        self.current.read()[usize::from(id.0)].clone()
+    }
+
+    /// The value `SET GLOBAL ... = DEFAULT` stores.
+    pub fn default_of(&self, id: VarId) -> VarValue {
+        self.startup[usize::from(id.0)].clone()
+    }
+
+    /// Stores a value.
+    pub fn set(&self, id: VarId, value: VarValue) {
+        Arc::make_mut(&mut self.current.write())[usize::from(id.0)] = value;
+    }
+
+    /// All values.
+    pub fn snapshot(&self) -> Arc<Vec<VarValue>> {
+        Arc::clone(&self.current.read())
+    }
+}
+
+/// A session's values.
+#[derive(Clone, Debug)]
+pub struct SessionVars {
+    values: Values,
+}
+
+impl SessionVars {
+    /// A session that begins now.
+    pub fn new(globals: &Globals) -> Self {
+        Self { values: globals.snapshot() }
+    }
+
+    /// The session's value of a variable with a session scope.
+    pub fn get(&self, id: VarId) -> &VarValue {
+        &self.values[usize::from(id.0)]
+    }
+
+    /// Stores a value for this session.
+    pub fn set(&mut self, id: VarId, value: VarValue) {
+        Arc::make_mut(&mut self.values)[usize::from(id.0)] = value;
+    }
+
+    /// The value `SELECT @@scope.name` reads.
+    pub fn read(&self, globals: &Globals, scope: VarScope, def: &VarDef) -> SqlResult<VarValue> {
+        match (scope, def.scope) {
+            (VarScope::Global, Scope::SessionOnly) => Err(of_other_scope(def, "SESSION")),
+            (VarScope::Session, Scope::Global) => Err(of_other_scope(def, "GLOBAL")),
+            (VarScope::Global, _) | (_, Scope::Global) => Ok(globals.get(def.id)),
+            _ => Ok(self.get(def.id).clone()),
+        }
+    }
+}
+
+/// Compat: reading with the wrong scope reuses the error about assigning.
+fn of_other_scope(def: &VarDef, what: &'static str) -> SqlError {
+    SqlError::new(&ER_INCORRECT_GLOBAL_LOCAL_VAR, &[&def.name, &what])
+}
+
+/// The definition of a variable that a statement names.
+pub(crate) fn lookup(name: &str) -> SqlResult<&'static VarDef> {
+    registry().find(name).ok_or_else(|| SqlError::new(&ER_UNKNOWN_SYSTEM_VARIABLE, &[&name]))
+}
+
+/// Session values that only follow the global one.
+const SESSION_FOLLOWS: &[&str] = &["max_allowed_packet", "net_buffer_length"];
+
+/// Whether `SET scope name` is allowed at all.
+pub(crate) fn check_assignable(def: &VarDef, scope: VarScope) -> SqlResult<()> {
+    if def.access == Access::ReadOnly {
+        return Err(SqlError::new(&ER_INCORRECT_GLOBAL_LOCAL_VAR, &[&def.name, &"read only"]));
+    }
+    match (scope, def.scope) {
+        (VarScope::Global, Scope::SessionOnly) => {
+            Err(SqlError::new(&ER_LOCAL_VARIABLE, &[&def.name]))
+        }
+        (VarScope::Session | VarScope::Default, Scope::Global) => {
+            Err(SqlError::new(&ER_GLOBAL_VARIABLE, &[&def.name]))
+        }
+        (VarScope::Session | VarScope::Default, _) if SESSION_FOLLOWS.contains(&def.name) => {
+            Err(SqlError::new(&ER_VARIABLE_IS_READONLY, &[&"SESSION", &def.name, &"GLOBAL"]))
+        }
+        _ => Ok(()),
+    }
+}
