@@ -92,13 +92,18 @@ impl Settings {
             }
             Meaning::Accepted => Ok(()),
             Meaning::Removed => {
-                self.warnings.push(format!("'{}' was removed. It does nothing now and exists only \
-                     for compatibility with old my.cnf files.", parsed.name.replace('_', "-")));
+                self.warnings.push(format!(
+                    "'{}' was removed. It does nothing now and exists only \
+                     for compatibility with old my.cnf files.",
+                    parsed.name.replace('_', "-")
+                ));
                 Ok(())
             }
             Meaning::LogBin if parsed.switch == Some(false) => Ok(()),
             Meaning::LogBin => {
-                self.warnings.push("log-bin: the binary log is not available; the option has no effect".into());
+                self.warnings.push(
+                    "log-bin: the binary log is not available; the option has no effect".into(),
+                );
                 Ok(())
             }
             Meaning::Unknown | Meaning::Ambiguous(_) if parsed.loose => {
@@ -128,7 +133,6 @@ impl Settings {
             (None, None, Kind::Text) => String::new(),
             (None, None, _) => "1".to_owned(),
         };
-        let text = if def.name == "sql_mode" && parsed.value == Some("") { "".into() } else { text };
         let (value, note) = parse_option(def, &text)?;
         self.warnings.extend(note);
         self.store(def, value);
@@ -180,11 +184,17 @@ mod tests {
     #[test]
     fn forms_of_a_variable() {
         assert_eq!(shown(&["--max-connections=400"], "max_connections"), "400");
-        assert_eq!(shown(&["--innodb_buffer_pool_size=1G"], "innodb_buffer_pool_size"), "1073741824");
+        assert_eq!(
+            shown(&["--innodb_buffer_pool_size=1G"], "innodb_buffer_pool_size"),
+            "1073741824"
+        );
         assert_eq!(shown(&["--skip-networking"], "skip_networking"), "ON");
         assert_eq!(shown(&["--skip-innodb-doublewrite"], "innodb_doublewrite"), "OFF");
         assert_eq!(shown(&["--enable-local-infile"], "local_infile"), "ON");
-        assert_eq!(shown(&["--transaction-isolation=READ-COMMITTED"], "tx_isolation"), "READ-COMMITTED");
+        assert_eq!(
+            shown(&["--transaction-isolation=READ-COMMITTED"], "tx_isolation"),
+            "READ-COMMITTED"
+        );
         assert_eq!(shown(&["--character-set-server=latin1"], "character_set_server"), "latin1");
         assert_eq!(shown(&["--sql-mode="], "sql_mode"), "");
         assert_eq!(shown(&["--tmpdir=/x", "--tmpdir=/y"], "tmpdir"), "/y");

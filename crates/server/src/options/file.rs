@@ -39,7 +39,11 @@ fn read_nested(path: &Path, out: &mut Vec<String>, depth: usize) -> Result<(), S
             include(directive, path, out, depth)?;
         } else if let Some(rest) = line.strip_prefix('[') {
             let end = rest.find(']').ok_or_else(|| {
-                format!("Wrong group definition in config file {} at line {}", path.display(), number + 1)
+                format!(
+                    "Wrong group definition in config file {} at line {}",
+                    path.display(),
+                    number + 1
+                )
             })?;
             in_group = true;
             wanted = GROUPS.contains(&rest[..end].trim());
@@ -173,7 +177,12 @@ mod tests {
         read(&path, &mut out).unwrap();
         assert_eq!(
             out,
-            ["--port=3307", "--skip-name-resolve", "--init_connect=SET NAMES \"x\" # no", "--socket=/a b"]
+            [
+                "--port=3307",
+                "--skip-name-resolve",
+                "--init_connect=SET NAMES \"x\" # no",
+                "--socket=/a b"
+            ]
         );
     }
 

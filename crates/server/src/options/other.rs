@@ -156,8 +156,7 @@ pub(super) fn meaning(name: &str) -> Meaning {
     if REMOVED.contains(&name) {
         return Meaning::Removed;
     }
-    let candidates: Vec<&'static str> =
-        option_names().filter(|n| n.starts_with(name)).collect();
+    let candidates: Vec<&'static str> = option_names().filter(|n| n.starts_with(name)).collect();
     match candidates[..] {
         [] => Meaning::Unknown,
         [one] => Meaning::Prefix(one),
@@ -174,7 +173,25 @@ fn exact(name: &str) -> Option<&'static str> {
 
 /// Variables without a command line argument in the table that have an option all the same.
 fn is_startup_only(name: &str) -> bool {
-    matches!(name, "storage_engine" | "tx_isolation" | "tx_read_only" | "autocommit" | "time_zone")
+    matches!(
+        name,
+        "autocommit"
+            | "basedir"
+            | "bind_address"
+            | "character_set_filesystem"
+            | "character_set_server"
+            | "collation_server"
+            | "default_storage_engine"
+            | "default_tmp_storage_engine"
+            | "enforce_storage_engine"
+            | "hostname"
+            | "lc_messages"
+            | "lc_time_names"
+            | "storage_engine"
+            | "time_zone"
+            | "tx_isolation"
+            | "tx_read_only"
+    )
 }
 
 fn option_names() -> impl Iterator<Item = &'static str> {

@@ -58,9 +58,9 @@ fn join_values(arguments: &[String]) -> Result<Vec<String>, String> {
         match argument.as_bytes() {
             [b'-', b'-', ..] if argument.contains('=') => out.push(argument.clone()),
             [b'-', b'-', ..] if super::other::takes_value(argument) => {
-                let value = arguments.next().ok_or_else(|| {
-                    format!("option '{argument}' requires an argument")
-                })?;
+                let value = arguments
+                    .next()
+                    .ok_or_else(|| format!("option '{argument}' requires an argument"))?;
                 out.push(format!("{argument}={value}"));
             }
             [b'-', b'-', ..] => out.push(argument.clone()),

@@ -113,15 +113,7 @@ fn integer(def: &VarDef, v: i128) -> VarValue {
 }
 
 fn truncated(def: &VarDef, fixed: bool, v: &dyn std::fmt::Display) -> Option<Condition> {
-    fixed.then(|| Condition::warning(&ER_TRUNCATED_WRONG_VALUE, &[&short_name(def.name), v]))
-}
-
-/// Compat: the message has room for 32 characters of the name, the last three of them dots.
-fn short_name(name: &str) -> String {
-    match name.get(..29) {
-        Some(head) if name.len() > 32 => format!("{head}..."),
-        _ => name.to_owned(),
-    }
+    fixed.then(|| Condition::warning(&ER_TRUNCATED_WRONG_VALUE, &[&def.name, v]))
 }
 
 fn assign_double(def: &VarDef, given: &Value, min: f64, max: f64) -> SqlResult<Assigned> {
@@ -133,10 +125,7 @@ fn assign_double(def: &VarDef, given: &Value, min: f64, max: f64) -> SqlResult<A
         _ => return Err(wrong_type(def)),
     };
     let clamped = v.clamp(min, max);
-    Ok(Assigned {
-        value: VarValue::Double(clamped),
-        warning: truncated(def, clamped != v, &v),
-    })
+    Ok(Assigned { value: VarValue::Double(clamped), warning: truncated(def, clamped != v, &v) })
 }
 
 fn assign_enum(def: &VarDef, given: &Value) -> SqlResult<Assigned> {

@@ -11,8 +11,9 @@ macro_rules! ids {
     ($($name:ident)*) => {
         /// Identities of the variables the server reads.
         #[derive(Debug)]
-        #[expect(missing_docs, reason = "each field is the variable of the same name")]
-        pub struct Ids { $(pub $name: VarId,)* }
+        pub struct Ids {
+            $(#[doc = concat!("`", stringify!($name), "`")] pub $name: VarId,)*
+        }
         static IDS: LazyLock<Ids> = LazyLock::new(|| Ids {
             $($name: registry().find(stringify!($name)).expect("listed in the table").id,)*
         });

@@ -80,8 +80,7 @@ fn charset(def: &VarDef, given: &Value) -> SqlResult<VarValue> {
         _ => return Err(wrong_type(def)),
     };
     let shown = shown(given);
-    let charset =
-        found.ok_or_else(|| SqlError::new(&ER_UNKNOWN_CHARACTER_SET, &[&shown]))?;
+    let charset = found.ok_or_else(|| SqlError::new(&ER_UNKNOWN_CHARACTER_SET, &[&shown]))?;
     // Compat: client text must be readable by the parser, so wide sets are refused.
     let wide = matches!(charset.name(), "ucs2" | "utf16" | "utf16le" | "utf32");
     if def.name == "character_set_client" && wide {

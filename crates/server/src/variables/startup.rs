@@ -41,12 +41,19 @@ fn zero(def: &VarDef) -> VarValue {
 /// MariaDB's packages configure.
 fn fixed(name: &str) -> Option<&'static str> {
     Some(match name {
-        "aria_used_for_temp_tables" | "have_query_cache" | "have_symlink" | "have_openssl"
-        | "have_ssl" | "have_compress" | "have_dynamic_loading" | "have_crypt" => {
-            capability(name)
-        }
-        "character_set_client" | "character_set_connection" | "character_set_database"
-        | "character_set_results" | "character_set_server" => "utf8mb4",
+        "aria_used_for_temp_tables"
+        | "have_query_cache"
+        | "have_symlink"
+        | "have_openssl"
+        | "have_ssl"
+        | "have_compress"
+        | "have_dynamic_loading"
+        | "have_crypt" => capability(name),
+        "character_set_client"
+        | "character_set_connection"
+        | "character_set_database"
+        | "character_set_results"
+        | "character_set_server" => "utf8mb4",
         "collation_connection" | "collation_database" | "collation_server" => "utf8mb4_general_ci",
         "character_set_system" => "utf8mb3",
         "have_geometry" | "have_rtree_keys" | "have_profiling" => "NO",
@@ -81,20 +88,21 @@ fn capability(name: &str) -> &'static str {
 
 fn computed(name: &str) -> Option<String> {
     Some(match name {
-        "hostname" => rustix::system::uname().nodename().to_string_lossy().into_owned(),
+        "hostname" => host_name(),
         "version_compile_machine" => std::env::consts::ARCH.to_owned(),
         "version_compile_os" => capitalised(std::env::consts::OS),
         "system_time_zone" => system_time_zone(),
         "thread_pool_size" => parallelism().to_string(),
         "tmpdir" | "slave_load_tmpdir" => std::env::temp_dir().to_string_lossy().into_owned(),
-        "general_log_file" => format!("{}.log", host()),
-        "slow_query_log_file" | "log_slow_query_file" => format!("{}-slow.log", host()),
+        "general_log_file" => format!("{}.log", host_name()),
+        "slow_query_log_file" | "log_slow_query_file" => format!("{}-slow.log", host_name()),
         _ => return None,
     })
 }
 
-fn host() -> String {
-    computed("hostname").unwrap_or_default()
+fn host_name() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    if name.trim().is_empty() { "localhost".to_owned() } else { name.trim().to_owned() }
 }
 
 fn parallelism() -> usize {

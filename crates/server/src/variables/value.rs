@@ -95,9 +95,7 @@ impl VarValue {
     /// The value and type of `SELECT @@name`.
     pub fn select(&self, def: &VarDef) -> (Value, SqlType) {
         match self {
-            Self::Bool(v) => {
-                (Value::Int(i64::from(*v)), SqlType::new(TypeKind::BigInt, 1, 0))
-            }
+            Self::Bool(v) => (Value::Int(i64::from(*v)), SqlType::new(TypeKind::BigInt, 1, 0)),
             Self::Int(v) => (Value::Int(*v), SqlType::new(TypeKind::BigInt, 21, 0)),
             Self::Uint(v) if !matches!(def.kind, Kind::Set | Kind::Flags) => {
                 let mut ty = SqlType::new(TypeKind::BigInt, 21, 0);

@@ -1,0 +1,151 @@
+//! An account or a role: its name, how it logs in and its global privileges.
+//!
+//! Must not hold privileges on databases or tables; those are in the `Acl` that owns the account.
+
+use std::fmt;
+
+use super::auth_method::AuthMethod;
+use super::host::HostPattern;
+use super::privileges::Privileges;
+
+/// Name of an account, or of a role when there is no host.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct AccountName {
+    /// User name; case-sensitive.
+    pub user: String,
+    /// Host pattern; `None` for a role.
+    pub host: Option<HostPattern>,
+}
+
+impl AccountName {
+    /// The account `user`@`host`.
+    pub fn new(user: &str, host: &str) -> Self {
+        let host = HostPattern::new(&host.to_ascii_lowercase());
+        Self { user: user.to_owned(), host: Some(host) }
+    }
+
+    /// The role `name`.
+    pub fn role(name: &str) -> Self {
+        Self { user: name.to_owned(), host: None }
+    }
+
+    /// The host as text; empty for a role.
+    pub fn host_text(&self) -> &str {
+        self.host.as_ref().map_or("", HostPattern::as_str)
+    }
+
+    /// As error messages quote it.
+    pub fn quoted(&self) -> String {
+        match &self.host {
+            Some(host) => format!("'{}'@'{}'", self.user, host.as_str()),
+            None => format!("'{}'", self.user),
+        }
+    }
+
+    /// As SHOW statements quote it.
+    pub fn backquoted(&self) -> String {
+        let quote = |s: &str| format!("`{}`", s.replace('`', "``"));
+        match &self.host {
+            Some(host) => format!("{}@{}", quote(&self.user), quote(host.as_str())),
+            None => quote(&self.user),
+        }
+    }
+}
+
+impl fmt::Display for AccountName {
+    /// As `CURRENT_USER()` shows it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.host {
+            Some(host) => write!(f, "{}@{}", self.user, host.as_str()),
+            None => f.write_str(&self.user),
+        }
+    }
+}
+
+/// What a connection must use.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum TlsRequirement {
+    /// Anything.
+    #[default]
+    None,
+    /// TLS.
+    Any,
+    /// TLS with a valid client certificate.
+    X509,
+    /// TLS with a certificate of these properties.
+    Specified {
+        /// Cipher.
+        cipher: String,
+        /// Issuer.
+        issuer: String,
+        /// Subject.
+        subject: String,
+    },
+}
+
+/// Resource limits; 0 is none.
+#[derive(Copy, Clone, Debug, Default, PartialEq)]
+pub struct Limits {
+    /// Statements an hour.
+    pub queries: u64,
+    /// Changing statements an hour.
+    pub updates: u64,
+    /// Logins an hour.
+    pub connections: u64,
+    /// Connections at a time.
+    pub user_connections: i64,
+    /// Seconds a statement may take.
+    pub statement_time: f64,
+}
+
+/// An account or a role.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Account {
+    /// Name.
+    pub name: AccountName,
+    /// Ways to log in, tried in order; none for a role.
+    pub auth: Vec<AuthMethod>,
+    /// Privileges on everything.
+    pub global: Privileges,
+    /// Whether logins are refused.
+    pub locked: bool,
+    /// Whether the password must be changed first.
+    pub expired: bool,
+    /// What its connections must use.
+    pub tls: TlsRequirement,
+    /// Resource limits.
+    pub limits: Limits,
+    /// Role that is active after login.
+    pub default_role: Option<String>,
+    /// When the password was changed, in seconds since 1970.
+    pub password_changed: i64,
+}
+
+impl Account {
+    /// An account without password and privileges.
+    pub fn new(name: AccountName) -> Self {
+        let auth =
+            if name.host.is_some() { vec![AuthMethod::Native(String::new())] } else { vec![] };
+        Self {
+            name,
+            auth,
+            global: Privileges::NONE,
+            locked: false,
+            expired: false,
+            tls: TlsRequirement::None,
+            limits: Limits::default(),
+            default_role: None,
+            password_changed: 0,
+        }
+    }
+
+    /// Whether this is a role.
+    pub fn is_role(&self) -> bool {
+        self.name.host.is_none()
+    }
+
+    /// Whether anybody can log in as this account without knowing a secret.
+    pub fn is_open(&self) -> bool {
+        !self.is_role() && !self.locked && self.auth.iter().any(AuthMethod::is_open)
+    }
+}
