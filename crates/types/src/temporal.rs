@@ -6,14 +6,29 @@
 mod calendar;
 mod date;
 mod datetime;
+mod format;
+mod from_number;
+mod interval;
+mod names;
 mod options;
+mod parse_datetime;
+mod parse_time;
+mod scan;
+mod str_to_date;
+#[cfg(test)]
+mod tests;
 mod time;
+mod week;
 
 pub use calendar::{days_in_month, is_leap_year};
 pub use date::Date;
 pub use datetime::DateTime;
+pub use interval::{Interval, IntervalUnit};
+pub use names::TimeNames;
 pub use options::{DateOptions, ParsedTemporal};
+pub use str_to_date::{FormatKind, FormattedValue, str_to_date};
 pub use time::Time;
+pub use week::WeekMode;
 
 /// Microseconds in a second.
 pub const MICROS_PER_SECOND: i64 = 1_000_000;

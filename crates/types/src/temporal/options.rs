@@ -61,15 +61,18 @@ pub struct ParsedTemporal<T> {
     pub truncated: bool,
     /// Digits of the fraction after the sixth were dropped.
     pub fraction_cut: bool,
+    /// There was no time of day, which warnings call a "date value".
+    pub date_only: bool,
 }
 
 impl<T> ParsedTemporal<T> {
     /// Nothing usable.
-    pub const INVALID: Self = Self { value: None, truncated: false, fraction_cut: false };
+    pub const INVALID: Self =
+        Self { value: None, truncated: false, fraction_cut: false, date_only: false };
 
     /// A good value.
     pub const fn exact(value: T) -> Self {
-        Self { value: Some(value), truncated: false, fraction_cut: false }
+        Self { value: Some(value), truncated: false, fraction_cut: false, date_only: false }
     }
 
     /// The same report about a converted value.
@@ -78,6 +81,7 @@ impl<T> ParsedTemporal<T> {
             value: self.value.and_then(convert),
             truncated: self.truncated,
             fraction_cut: self.fraction_cut,
+            date_only: self.date_only,
         }
     }
 }

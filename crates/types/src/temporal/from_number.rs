@@ -1,0 +1,137 @@
+//! Numbers to temporal values (`20240131`, `240131101112.5`, `-101112`) and back.
+
+use super::{Date, DateOptions, DateTime, ParsedTemporal, Time};
+use crate::decimal::Decimal;
+
+/// The smallest number that is a date with a time and a full year.
+const FIRST_FULL: i64 = 10_000_101_000_000;
+
+/// The number with a full year and a time, if the number is in one of the known ranges.
+fn widened(n: i64) -> Option<(i64, bool)> {
+    const DAY: i64 = 1_000_000;
+    Some(match n {
+        0 => (0, true),
+        FIRST_FULL.. => (n, false),
+        101..=691_231 => ((n + 20_000_000) * DAY, true),
+        700_101..=991_231 => ((n + 19_000_000) * DAY, true),
+        10_000_101..=99_991_231 => (n * DAY, true),
+        101_000_000..=691_231_235_959 => (n + 20_000_000 * DAY, false),
+        700_101_000_000..=991_231_235_959 => (n + 19_000_000 * DAY, false),
+        _ => return None,
+    })
+}
+
+impl DateTime {
+    /// The instant a number stands for, with microseconds after the point.
+    pub fn from_number(n: i64, micros: u32, options: DateOptions) -> ParsedTemporal<Self> {
+        let Some((wide, date_only)) = widened(n) else { return ParsedTemporal::INVALID };
+        let (date, clock) = (wide / 1_000_000, (wide % 1_000_000) as u32);
+        let Ok(date) = u32::try_from(date) else { return ParsedTemporal::INVALID };
+        let [year, month, day] = [date / 10_000, date / 100 % 100, date % 100];
+        let [hour, minute, second] = [clock / 10_000, clock / 100 % 100, clock % 100];
+        let fraction = if date_only { 0 } else { micros };
+        let fields = [year, month, day, hour, minute, second];
+        ParsedTemporal {
+            value: Self::from_fields(fields, fraction, options),
+            truncated: false,
+            fraction_cut: date_only && micros != 0,
+            date_only,
+        }
+    }
+
+    /// The instant a decimal stands for.
+    pub fn from_decimal(v: Decimal, options: DateOptions) -> ParsedTemporal<Self> {
+        if v.is_negative() {
+            return ParsedTemporal::INVALID;
+        }
+        match whole_and_micros(v) {
+            Some((n, micros)) => Self::from_number(n, micros, options),
+            None => ParsedTemporal::INVALID,
+        }
+    }
+
+    /// The instant a double stands for.
+    pub fn from_f64(v: f64, options: DateOptions) -> ParsedTemporal<Self> {
+        let decimal = Decimal::from_f64(v);
+        decimal.map_or(ParsedTemporal::INVALID, |v| Self::from_decimal(v, options))
+    }
+
+    /// The number `20240131101112.123456`.
+    pub fn to_decimal(self) -> Decimal {
+        let whole = i128::from(self.to_number());
+        Decimal::from_i128(whole * 1_000_000 + i128::from(self.micros()), 6)
+    }
+
+    /// The number as a double.
+    pub fn to_f64(self) -> f64 {
+        self.to_number() as f64 + f64::from(self.micros()) / 1e6
+    }
+}
+
+impl Date {
+    /// The date a number stands for; a time is dropped.
+    pub fn from_number(n: i64, options: DateOptions) -> ParsedTemporal<Self> {
+        DateTime::from_number(n, 0, options).and_then(|v| Some(v.date()))
+    }
+}
+
+impl Time {
+    /// The time a number `HHMMSS` stands for; eight digits and more are a date with a time.
+    pub fn from_number(negative: bool, n: u64, micros: u32) -> ParsedTemporal<Self> {
+        if n >= 10_000_000 && !negative {
+            let lenient = DateOptions { allow_invalid: true, ..DateOptions::LENIENT };
+            let n = i64::try_from(n).unwrap_or(i64::MAX);
+            if n > 99_991_231_235_959 {
+                return Self::out_of_range(negative);
+            }
+            return DateTime::from_number(n, micros, lenient).and_then(|v| Some(v.time()));
+        }
+        if n > 8_385_959 {
+            return Self::out_of_range(negative);
+        }
+        let (hour, minute, second) = (n / 10_000, n / 100 % 100, n % 100);
+        if minute > 59 || second > 59 {
+            return ParsedTemporal::INVALID;
+        }
+        let value = Self::from_parts(negative, hour as u32, minute as u32, second as u32, micros);
+        ParsedTemporal::exact(value)
+    }
+
+    fn out_of_range(negative: bool) -> ParsedTemporal<Self> {
+        let value = if negative { Self::MIN } else { Self::MAX };
+        ParsedTemporal { truncated: true, ..ParsedTemporal::exact(value) }
+    }
+
+    /// The time a decimal stands for.
+    pub fn from_decimal(v: Decimal) -> ParsedTemporal<Self> {
+        match whole_and_micros(v.abs()) {
+            Some((n, micros)) => Self::from_number(v.is_negative(), n as u64, micros),
+            None => Self::out_of_range(v.is_negative()),
+        }
+    }
+
+    /// The time a double stands for.
+    pub fn from_f64(v: f64) -> ParsedTemporal<Self> {
+        Decimal::from_f64(v).map_or(Self::out_of_range(v < 0.0), Self::from_decimal)
+    }
+
+    /// The number `-101112.123456`.
+    pub fn to_decimal(self) -> Decimal {
+        let micros = i128::from(self.micros());
+        let magnitude = i128::from(self.to_number().unsigned_abs()) * 1_000_000 + micros;
+        Decimal::from_i128(if self.is_negative() { -magnitude } else { magnitude }, 6)
+    }
+
+    /// The number as a double.
+    pub fn to_f64(self) -> f64 {
+        let magnitude = self.to_number().unsigned_abs() as f64 + f64::from(self.micros()) / 1e6;
+        if self.is_negative() { -magnitude } else { magnitude }
+    }
+}
+
+/// A non-negative decimal as a whole number and the first six digits after the point.
+fn whole_and_micros(v: Decimal) -> Option<(i64, u32)> {
+    let scaled = v.truncate(6).small_unscaled()?;
+    let whole = i64::try_from(scaled / 1_000_000).ok()?;
+    Some((whole, (scaled % 1_000_000) as u32))
+}

@@ -1,0 +1,143 @@
+//! Text to times: `[D ]HH[:MM[:SS[.f]]]`, compact `HHMMSS[.f]`, or the time of a date and time.
+
+use super::scan::{Fraction, Scanner};
+use super::{DateOptions, DateTime, MICROS_PER_SECOND, ParsedTemporal, Time};
+
+/// Compact digits from which on a text is a date and time.
+const DATETIME_DIGITS: usize = 12;
+
+/// What a time consists of, before minutes and seconds are checked.
+#[derive(Default)]
+struct Fields {
+    days: u32,
+    hour: u32,
+    minute: u32,
+    second: u32,
+    fraction: Fraction,
+}
+
+impl Time {
+    /// Reads a time.
+    pub fn parse(text: &[u8], options: DateOptions) -> ParsedTemporal<Self> {
+        let mut s = Scanner::new(text);
+        let negative = s.peek() == Some(b'-');
+        if matches!(s.peek(), Some(b'-' | b'+')) {
+            s.advance(1);
+            s.skip_spaces();
+        }
+        if !s.at_digit() {
+            return ParsedTemporal::INVALID;
+        }
+        if is_datetime(&s) {
+            if negative {
+                return ParsedTemporal::INVALID;
+            }
+            // The day only has to look like one.
+            let options =
+                DateOptions { allow_invalid: true, round: options.round, ..Default::default() };
+            return DateTime::parse(s.rest(), options).and_then(|v| Some(v.time()));
+        }
+        let fields = read(&mut s);
+        if has_exponent(&s) {
+            return ParsedTemporal::INVALID;
+        }
+        s.skip_spaces();
+        finish(&fields, negative, !s.is_at_end(), options.round)
+    }
+}
+
+/// Whether a date and time stand here: three delimited numbers, a separator and a digit, or many
+/// digits.
+fn is_datetime(s: &Scanner<'_>) -> bool {
+    let mut s = *s;
+    let first = s.run(|b| b.is_ascii_digit());
+    if first >= DATETIME_DIGITS || (first >= 6 && s.peek_at(first) == Some(b'T')) {
+        return s.peek_at(first) != Some(b':');
+    }
+    for field in 0..3 {
+        if s.number(usize::MAX).is_none() || (field < 2 && !s.accept_punctuation()) {
+            return false;
+        }
+    }
+    if !s.accept(b'T') {
+        let before = s.rest().len();
+        s.skip_spaces();
+        if s.rest().len() == before {
+            return false;
+        }
+    }
+    s.at_digit()
+}
+
+/// Reads the numbers; what follows them is left.
+fn read(s: &mut Scanner<'_>) -> Fields {
+    let mut f = Fields::default();
+    let (first, _) = s.number(usize::MAX).unwrap_or_default();
+    let mark = *s;
+    s.skip_spaces();
+    if s.rest().len() < mark.rest().len() && s.at_digit() {
+        f.days = first;
+        f.hour = s.number(usize::MAX).unwrap_or_default().0;
+        if after_colon(s, &mut f.minute) && after_colon(s, &mut f.second) {
+            read_fraction(s, &mut f);
+        }
+        return f;
+    }
+    *s = mark;
+    if after_colon(s, &mut f.minute) {
+        f.hour = first;
+        if after_colon(s, &mut f.second) {
+            read_fraction(s, &mut f);
+        }
+        return f;
+    }
+    (f.hour, f.minute, f.second) = (first / 10_000, first / 100 % 100, first % 100);
+    if first == u32::MAX {
+        // A number that large is no time whatever its digits are.
+        f.minute = u32::MAX;
+    }
+    read_fraction(s, &mut f);
+    f
+}
+
+/// A colon with a number after it.
+fn after_colon(s: &mut Scanner<'_>, value: &mut u32) -> bool {
+    let found = s.peek() == Some(b':') && s.peek_at(1).is_some_and(|b| b.is_ascii_digit());
+    if found {
+        s.advance(1);
+        *value = s.number(usize::MAX).unwrap_or_default().0;
+    }
+    found
+}
+
+fn read_fraction(s: &mut Scanner<'_>, f: &mut Fields) {
+    if s.accept(b'.') {
+        f.fraction = s.fraction();
+    }
+}
+
+/// Compat: a time is no floating-point number, so an exponent spoils it.
+fn has_exponent(s: &Scanner<'_>) -> bool {
+    if !matches!(s.peek(), Some(b'e' | b'E')) {
+        return false;
+    }
+    let sign = usize::from(matches!(s.peek_at(1), Some(b'-' | b'+')));
+    s.peek_at(1 + sign).is_some_and(|b| b.is_ascii_digit())
+}
+
+fn finish(f: &Fields, negative: bool, garbage: bool, round: bool) -> ParsedTemporal<Time> {
+    if f.minute > 59 || f.second > 59 || f.hour == u32::MAX || f.days == u32::MAX {
+        return ParsedTemporal::INVALID;
+    }
+    let hours = i64::from(f.days) * 24 + i64::from(f.hour);
+    let seconds = hours * 3600 + i64::from(f.minute) * 60 + i64::from(f.second);
+    let mut micros = seconds * MICROS_PER_SECOND + i64::from(f.fraction.micros);
+    micros += i64::from(round && f.fraction.rounds_up);
+    let (value, clamped) = Time::clamped(if negative { -micros } else { micros });
+    ParsedTemporal {
+        value: Some(value),
+        truncated: garbage || clamped,
+        fraction_cut: f.fraction.cut,
+        date_only: false,
+    }
+}

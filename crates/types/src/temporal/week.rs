@@ -1,0 +1,60 @@
+//! Weeks of the year in the eight modes of `WEEK()`.
+
+use super::Date;
+use super::calendar::{day_number, weekday};
+
+/// How weeks are numbered.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct WeekMode {
+    /// Weeks start on Monday, not Sunday.
+    monday_first: bool,
+    /// Days before week 1 belong to the last week of the year before, not to week 0.
+    week_year: bool,
+    /// Week 1 is the first that starts in the year, not the first with four days in it.
+    starts_inside: bool,
+}
+
+impl WeekMode {
+    /// ISO 8601, which is mode 3.
+    pub const ISO: Self = Self::new(3);
+
+    /// The mode with a number; only the low three bits count.
+    pub const fn new(mode: u32) -> Self {
+        let monday_first = mode & 1 != 0;
+        let week_year = mode & 2 != 0;
+        Self { monday_first, week_year, starts_inside: (mode & 4 != 0) != !monday_first }
+    }
+
+    /// The same with days before week 1 in the year before, as `YEARWEEK()` has it.
+    pub const fn with_week_year(self) -> Self {
+        Self { week_year: true, ..self }
+    }
+
+    /// The day number on which week 1 of a year starts.
+    fn first_day(self, year: u32) -> i64 {
+        let new_year = day_number(year, 1, 1);
+        let since_start = i64::from((weekday(new_year) + u32::from(!self.monday_first)) % 7);
+        let late = if self.starts_inside { since_start != 0 } else { since_start >= 4 };
+        new_year - since_start + if late { 7 } else { 0 }
+    }
+}
+
+impl Date {
+    /// The number of the week, and the year it belongs to.
+    pub fn week(self, mode: WeekMode) -> (u32, u32) {
+        let (day, year) = (self.day_number(), self.year());
+        let number = |first: i64| ((day - first) / 7 + 1) as u32;
+        let first = mode.first_day(year);
+        if day < first {
+            if !mode.week_year {
+                return (0, year);
+            }
+            let before = year.saturating_sub(1);
+            return (number(mode.first_day(before)), before);
+        }
+        if mode.week_year && day >= mode.first_day(year + 1) {
+            return (1, year + 1);
+        }
+        (number(first), year)
+    }
+}
