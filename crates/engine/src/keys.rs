@@ -103,9 +103,32 @@ pub fn prefix_end(prefix: &[u8]) -> Option<Vec<u8>> {
     Some(end)
 }
 
+/// The smallest value of the series `offset`, `offset + step`, ... that is at least `least`: how
+/// `auto_increment_increment` and `auto_increment_offset` choose values.
+pub fn next_in_series(least: u64, step: u64, offset: u64) -> u64 {
+    let step = step.max(1);
+    // Compat: an offset larger than the increment is ignored.
+    let offset = if offset > step { 1 } else { offset.max(1) };
+    if least <= offset {
+        return offset;
+    }
+    let steps = (least - offset).div_ceil(step);
+    offset.saturating_add(steps.saturating_mul(step))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::prefix_end;
+    use super::{next_in_series, prefix_end};
+
+    #[test]
+    fn series() {
+        assert_eq!(next_in_series(1, 1, 1), 1);
+        assert_eq!(next_in_series(7, 1, 1), 7);
+        assert_eq!(next_in_series(1, 10, 5), 5);
+        assert_eq!(next_in_series(6, 10, 5), 15);
+        assert_eq!(next_in_series(15, 10, 5), 15);
+        assert_eq!(next_in_series(u64::MAX, 10, 1), u64::MAX);
+    }
 
     #[test]
     fn prefix_ends() {

@@ -24,6 +24,9 @@ mod contract;
 mod def;
 mod error;
 mod keys;
+mod range;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 pub use contract::{
     Bound, Capabilities, Cursor, Engine, EngineTrx, IndexEntries, InsertInfo, Isolation, LockMode,
@@ -31,4 +34,5 @@ pub use contract::{
 };
 pub use def::{ColumnDef, IndexDef, IndexId, IndexKind, IndexPart, TableDef, TableId};
 pub use error::{EngineError, EngineResult};
-pub use keys::{IndexCodec, prefix_end};
+pub use keys::{IndexCodec, next_in_series, prefix_end};
+pub use range::KeyRange;

@@ -1,1 +1,16 @@
-//! The MEMORY engine: the simplest correct engine, and the reference model in tests
+//! The MEMORY engine: the simplest correct engine, and the model that others are tested against.
+//!
+//! # What it is
+//! Ordered maps from key bytes to row bytes behind one lock per table. As MariaDB's MEMORY it does
+//! not roll back changes of rows; [`MemoryEngine::transactional`] makes one that does, for tests.
+//!
+//! # Not here
+//! No snapshots and no row locks: readers see what others have done so far.
+
+mod cursor;
+mod data;
+mod engine;
+mod table;
+mod trx;
+
+pub use engine::MemoryEngine;

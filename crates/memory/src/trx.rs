@@ -1,0 +1,112 @@
+//! Transactions: a list of what to undo, and of storage to remove at commit.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use selkie_engine::{EngineResult, EngineTrx, IndexId, Isolation, Lsn, TableId};
+
+use crate::data::{Entries, Shape};
+use crate::engine::{Shared, Storage};
+
+/// One step back.
+pub(crate) enum Undo {
+    /// A row goes back to what it was.
+    Row { storage: Arc<Storage>, shape: Arc<Shape>, key: Vec<u8>, before: Option<Vec<u8>> },
+    /// A table was created.
+    Created(TableId),
+    /// A table was dropped.
+    Dropped(TableId, Arc<Storage>),
+    /// An index was built.
+    IndexBuilt(Arc<Storage>, IndexId),
+    /// An index was dropped.
+    IndexDropped(Arc<Storage>, IndexId, Entries),
+}
+
+/// A transaction.
+pub(crate) struct MemoryTrx {
+    pub(crate) shared: Arc<Shared>,
+    undo: Mutex<Vec<Undo>>,
+}
+
+impl MemoryTrx {
+    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+        Self { shared, undo: Mutex::new(Vec::new()) }
+    }
+
+    /// Notes a step back. Steps of rows are dropped by an engine that does not roll back.
+    pub(crate) fn push(&self, undo: Undo) {
+        if self.shared.transactional || !matches!(undo, Undo::Row { .. }) {
+            self.undo.lock().push(undo);
+        }
+    }
+
+    fn undo_to(&self, length: usize) -> EngineResult<()> {
+        let mut undo = self.undo.lock();
+        while undo.len() > length {
+            if let Some(step) = undo.pop() {
+                self.step_back(step)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn step_back(&self, step: Undo) -> EngineResult<()> {
+        match step {
+            Undo::Row { storage, shape, key, before } => {
+                storage.data.write().replace(&shape, &key, before.as_deref())?;
+            }
+            Undo::Created(id) => drop(self.shared.tables.write().remove(&id)),
+            Undo::Dropped(id, storage) => {
+                self.shared.tables.write().insert(id, storage);
+            }
+            Undo::IndexBuilt(storage, id) => drop(storage.data.write().indexes.remove(&id)),
+            Undo::IndexDropped(storage, id, entries) => {
+                storage.data.write().indexes.insert(id, entries);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl EngineTrx for MemoryTrx {
+    fn statement_begin(&self, _: Isolation) -> EngineResult<()> {
+        Ok(())
+    }
+
+    fn take_snapshot(&self) -> EngineResult<()> {
+        Ok(())
+    }
+
+    fn savepoint(&self) -> EngineResult<u64> {
+        Ok(self.undo.lock().len() as u64)
+    }
+
+    fn rollback_to(&self, savepoint: u64) -> EngineResult<()> {
+        self.undo_to(savepoint as usize)
+    }
+
+    fn has_changes(&self) -> bool {
+        !self.undo.lock().is_empty()
+    }
+
+    fn commit(self: Box<Self>) -> EngineResult<Option<Lsn>> {
+        let changed = self.has_changes();
+        self.undo.lock().clear();
+        Ok(changed.then_some(Lsn(0)))
+    }
+
+    fn rollback(self: Box<Self>) -> EngineResult<()> {
+        self.undo_to(0)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl Drop for MemoryTrx {
+    fn drop(&mut self) {
+        let _ = self.undo_to(0);
+    }
+}
