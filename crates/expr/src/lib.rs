@@ -1,1 +1,31 @@
-//! Bound expressions: types, coercions, functions and their evaluation over batches
+//! Bound expressions: types, coercions, functions and their evaluation over batches.
+//!
+//! Below the planner and the executor, so that both use the same meaning of every operator: the
+//! planner builds ([`build`]), folds and inspects expressions, the executor evaluates them over
+//! [`selkie_types::Batch`]es. Must not know tables, statements or sessions.
+
+//@pub mod aggregate;
+pub mod build;
+pub mod cast;
+pub mod collate;
+pub mod context;
+pub mod eval;
+pub mod expr;
+pub mod function;
+mod functions;
+//@mod json;
+mod kernel;
+mod random;
+//@pub mod store;
+//@mod temporal;
+pub mod text;
+pub mod timezone;
+pub mod union_type;
+
+pub use collate::Coercibility;
+pub use context::{Conditions, EvalContext, NoSession, Session, SubqueryRunner, TypeContext};
+pub use expr::{
+    Call, CallOption, Case, Compare, CompareBy, CompareOp, Expr, ExprKind, InList, IntervalUnit,
+    StoredCall, Subquery, SubqueryId, SubqueryKind, VariableScope,
+};
+pub use timezone::TimeZone;

@@ -181,6 +181,15 @@ impl Column {
         Self::constant(&Value::Null, physical, scale, len)
     }
 
+    /// The one row of this column for `len` rows.
+    ///
+    /// # Panics
+    /// If there is not exactly one physical row.
+    pub fn repeat(self, len: usize) -> Self {
+        assert_eq!(self.data.len(), 1, "only a single row is repeated");
+        Self { len, constant: true, ..self }
+    }
+
     /// Logical rows.
     pub fn len(&self) -> usize {
         self.len

@@ -27,6 +27,12 @@ impl Bitmap {
         Self { words: vec![0; len.div_ceil(64)], len }
     }
 
+    /// `len` bits of words; bits past `len` must be clear.
+    pub fn from_words(words: Vec<u64>, len: usize) -> Self {
+        debug_assert_eq!(words.len(), len.div_ceil(64));
+        Self { words, len }
+    }
+
     /// Bits.
     pub fn len(&self) -> usize {
         self.len

@@ -1,0 +1,24 @@
+//! The binder's entry points: each makes an expression from operands, inserting the conversions
+//! and choosing the kernels MariaDB's rules ask for.
+
+mod arith;
+mod between;
+mod call;
+mod case;
+mod compare;
+mod field;
+mod like;
+mod logic;
+mod row;
+
+pub use arith::{Arithmetic, arithmetic, bit_not, negate};
+pub use between::{between, in_list};
+pub use call::{cast, collate, convert_using, function_call};
+pub use case::{case_searched, case_simple, coalesce, if_else, nullif};
+pub use compare::{CompareTypes, compare_types, comparison};
+pub use field::for_comparison_with_key;
+pub use like::{like, regexp};
+pub(crate) use arith::{Numeric, double_type, integer_type, numeric, to_number, unround};
+pub(crate) use compare::string_collation;
+pub(crate) use logic::boolean_type;
+pub use logic::{and, exists, is_null, is_truth, not, or, quantified, scalar_subquery, xor};

@@ -1,0 +1,313 @@
+//! Arithmetic operators: the type of the result from those of the operands.
+
+use selkie_types::{NOT_FIXED_DECIMALS, Physical, SqlMode, SqlResult, SqlType, TypeKind, Value};
+
+use super::compare::refuse_row;
+use crate::cast;
+use crate::context::TypeContext;
+use crate::expr::{CallOption, Expr, ExprKind};
+use crate::function::{Binding, Function, Kernel};
+use crate::functions::arith as kernels;
+
+/// Arithmetic operators.
+#[allow(missing_docs)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arithmetic {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    IntDivide,
+    Modulo,
+    BitAnd,
+    BitOr,
+    BitXor,
+    ShiftLeft,
+    ShiftRight,
+}
+
+impl Arithmetic {
+    fn function(self) -> &'static Function {
+        match self {
+            Self::Add => &kernels::ADD,
+            Self::Subtract => &kernels::SUBTRACT,
+            Self::Multiply => &kernels::MULTIPLY,
+            Self::Divide => &kernels::DIVIDE,
+            Self::IntDivide => &kernels::INT_DIVIDE,
+            Self::Modulo => &kernels::MODULO,
+            Self::BitAnd => &kernels::BIT_AND,
+            Self::BitOr => &kernels::BIT_OR,
+            Self::BitXor => &kernels::BIT_XOR,
+            Self::ShiftLeft => &kernels::SHIFT_LEFT,
+            Self::ShiftRight => &kernels::SHIFT_RIGHT,
+        }
+    }
+}
+
+/// How an operand takes part in arithmetic.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Numeric {
+    Int,
+    Decimal,
+    Double,
+}
+
+/// The number an operand is, before conversion.
+pub(crate) fn numeric(e: &Expr) -> Numeric {
+    match e.ty.kind {
+        TypeKind::Decimal => Numeric::Decimal,
+        TypeKind::Float | TypeKind::Double => Numeric::Double,
+        TypeKind::Null | TypeKind::Bit | TypeKind::Year | TypeKind::Enum | TypeKind::Set => {
+            Numeric::Int
+        }
+        _ if e.ty.is_integer() || e.is_hex() => Numeric::Int,
+        _ if e.ty.is_temporal() => {
+            if e.ty.decimals > 0 { Numeric::Decimal } else { Numeric::Int }
+        }
+        _ => Numeric::Double,
+    }
+}
+
+/// Converts an operand to a number and says which kind.
+pub(crate) fn to_number(e: &mut Expr) -> Numeric {
+    let kind = numeric(e);
+    let declared = e.ty.clone();
+    match kind {
+        Numeric::Int if e.ty.physical() == Physical::UInt => {}
+        Numeric::Int => {
+            cast::to_int(e);
+            let digits = match declared.kind {
+                TypeKind::Date => 9,
+                TypeKind::Time => 8,
+                TypeKind::DateTime | TypeKind::Timestamp => 15,
+                _ => e.ty.length,
+            };
+            if e.ty.length != digits && !matches!(e.kind, ExprKind::Literal(_)) {
+                e.ty.length = digits;
+            }
+        }
+        Numeric::Decimal => cast::to_decimal(e),
+        Numeric::Double => cast::to_double(e),
+    }
+    kind
+}
+
+/// `a op b`.
+pub fn arithmetic(op: Arithmetic, a: Expr, b: Expr, types: &TypeContext) -> SqlResult<Expr> {
+    use Arithmetic::*;
+    refuse_row(&a)?;
+    refuse_row(&b)?;
+    let function = op.function();
+    match op {
+        BitAnd | BitOr | BitXor | ShiftLeft | ShiftRight => {
+            return function.bind(Binding::new(function, vec![a, b], types));
+        }
+        _ => {}
+    }
+    let mut args = vec![a, b];
+    let kinds: Vec<Numeric> = args.iter_mut().map(to_number).collect();
+    let common = kinds[0].max(kinds[1]);
+    let common = if op == Divide { common.max(Numeric::Decimal) } else { common };
+    match common {
+        Numeric::Int => integer(op, args, types),
+        Numeric::Decimal => decimal(op, args, types),
+        Numeric::Double => double(op, args, types),
+    }
+}
+
+/// An integer type of a number of digits, sign included if it is signed.
+pub(crate) fn integer_type(digits: u32, unsigned: bool) -> SqlType {
+    let length = digits + u32::from(!unsigned);
+    let kind = if length >= 10 { TypeKind::BigInt } else { TypeKind::Int };
+    let mut ty = SqlType::new(kind, length.min(21), 0);
+    ty.unsigned = unsigned;
+    ty
+}
+
+fn integer(op: Arithmetic, args: Vec<Expr>, types: &TypeContext) -> SqlResult<Expr> {
+    use Arithmetic::*;
+    let (a, b) = (&args[0].ty, &args[1].ty);
+    let (ua, ub) = (a.physical() == Physical::UInt, b.physical() == Physical::UInt);
+    let (da, db) = (cast::integer_digits(a), cast::integer_digits(b));
+    let mut unsigned = ua || ub;
+    let ty = match op {
+        Add => integer_type(da.max(db) + 1, unsigned),
+        Subtract => {
+            unsigned &= !types.sql_mode.contains(SqlMode::NO_UNSIGNED_SUBTRACTION);
+            integer_type(da.max(db) + 1, unsigned)
+        }
+        Multiply => integer_type(da + db, unsigned),
+        IntDivide => {
+            let mut ty = integer_type(da, unsigned);
+            ty.length = da;
+            ty
+        }
+        _ => {
+            unsigned = ua;
+            integer_type(da.max(db), unsigned)
+        }
+    };
+    let kernel = kernels::integer_kernel(op, ua, ub, unsigned);
+    finish(op, args, ty, kernel, types)
+}
+
+fn finish(
+    op: Arithmetic,
+    args: Vec<Expr>,
+    ty: SqlType,
+    kernel: Kernel,
+    types: &TypeContext,
+) -> SqlResult<Expr> {
+    use Arithmetic::*;
+    let mut binding = Binding::new(op.function(), args, types);
+    binding.option = CallOption::Number(types.div_precision_increment.into());
+    let nullable =
+        binding.nullable() || matches!(op, Divide | IntDivide | Modulo);
+    let mut e = binding.call(ty, nullable, kernel);
+    cast::fold_literal(&mut e, types);
+    Ok(e)
+}
+
+fn decimal(op: Arithmetic, mut args: Vec<Expr>, types: &TypeContext) -> SqlResult<Expr> {
+    use Arithmetic::*;
+    args.iter_mut().for_each(|e| {
+        cast::to_decimal(e);
+        cast::fold_literal(e, types);
+    });
+    let (a, b) = (args[0].ty.clone(), args[1].ty.clone());
+    let whole = |t: &SqlType| t.length.saturating_sub(u32::from(t.decimals));
+    let increment = types.div_precision_increment;
+    let (precision, scale) = match op {
+        Add | Subtract => {
+            let scale = a.decimals.max(b.decimals);
+            (whole(&a).max(whole(&b)) + u32::from(scale) + 1, scale)
+        }
+        Multiply => (a.length + b.length, (a.decimals + b.decimals).min(38)),
+        Divide => {
+            let scale = (a.decimals + increment).min(38);
+            (a.length + u32::from(b.decimals) + u32::from(increment), scale)
+        }
+        Modulo => {
+            let scale = a.decimals.max(b.decimals);
+            (a.length.max(b.length), scale)
+        }
+        _ => {
+            args.iter_mut().for_each(unround);
+            let unsigned = a.unsigned || b.unsigned;
+            let ty = integer_type(whole(&a) + u32::from(b.decimals), unsigned);
+            let kernel = kernels::int_divide_decimal(unsigned);
+            return finish(op, args, ty, kernel, types);
+        }
+    };
+    args.iter_mut().for_each(unround);
+    let ty = SqlType::decimal(precision.clamp(1, 65), scale);
+    finish(op, args, ty, kernels::decimal_kernel(op), types)
+}
+
+/// Gives an arithmetic result the digits its kernel can compute beyond those of its type.
+///
+/// Compat: MariaDB rounds to the declared scale only when a value leaves the expression, so that
+/// `1/3*3` is 1.0000.
+pub(crate) fn unround(e: &mut Expr) {
+    let ExprKind::Call(call) = &e.kind else { return };
+    if e.ty.kind != TypeKind::Decimal || call.args.len() != 2 {
+        return;
+    }
+    let (a, b) = (call.args[0].ty.decimals, call.args[1].ty.decimals);
+    let natural = if std::ptr::eq(call.function, &kernels::DIVIDE) {
+        let CallOption::Number(increment) = call.option else { return };
+        kernels::quotient_scale(a, b, increment as u32)
+    } else if std::ptr::eq(call.function, &kernels::MULTIPLY) {
+        (a + b).min(38)
+    } else if std::ptr::eq(call.function, &kernels::ADD)
+        || std::ptr::eq(call.function, &kernels::SUBTRACT)
+    {
+        a.max(b)
+    } else {
+        return;
+    };
+    if natural > e.ty.decimals {
+        e.ty.length += u32::from(natural - e.ty.decimals);
+        e.ty.decimals = natural;
+    }
+}
+
+fn double(op: Arithmetic, mut args: Vec<Expr>, types: &TypeContext) -> SqlResult<Expr> {
+    use Arithmetic::*;
+    let fixed = |e: &Expr| match e.ty.kind {
+        TypeKind::Float | TypeKind::Double => e.ty.decimals,
+        TypeKind::Decimal => e.ty.decimals,
+        _ => 0,
+    };
+    let (a, b) = (fixed(&args[0]), fixed(&args[1]));
+    args.iter_mut().for_each(|e| {
+        cast::to_double(e);
+        cast::fold_literal(e, types);
+    });
+    if op == IntDivide {
+        let unsigned = args.iter().any(|e| e.ty.unsigned);
+        let ty = integer_type(20, unsigned);
+        return finish(op, args, ty, kernels::int_divide_double(unsigned), types);
+    }
+    let decimals = match op {
+        _ if a >= NOT_FIXED_DECIMALS || b >= NOT_FIXED_DECIMALS => NOT_FIXED_DECIMALS,
+        Multiply => (a + b).min(NOT_FIXED_DECIMALS),
+        Divide => (a.max(b) + types.div_precision_increment).min(NOT_FIXED_DECIMALS),
+        _ => a.max(b),
+    };
+    finish(op, args, double_type(decimals), kernels::double_kernel(op), types)
+}
+
+/// The type of a computed double.
+pub(crate) fn double_type(decimals: u8) -> SqlType {
+    let length = if decimals >= NOT_FIXED_DECIMALS { 23 } else { 17 + u32::from(decimals) };
+    SqlType::new(TypeKind::Double, length, decimals.min(NOT_FIXED_DECIMALS))
+}
+
+/// `-a`. Literals become negative literals.
+pub fn negate(mut e: Expr, types: &TypeContext) -> SqlResult<Expr> {
+    refuse_row(&e)?;
+    match &e.kind {
+        ExprKind::Literal(Value::Int(v)) if !e.ty.unsigned && e.ty.is_integer() => {
+            if let Some(v) = v.checked_neg() {
+                return Ok(Expr::int(v));
+            }
+        }
+        ExprKind::Literal(Value::UInt(v)) if *v == 1 << 63 => return Ok(Expr::int(i64::MIN)),
+        ExprKind::Literal(Value::Decimal(v)) => return Ok(Expr::decimal(-*v)),
+        ExprKind::Literal(Value::Double(v)) => return Ok(Expr::double(-*v)),
+        _ => {}
+    }
+    let kind = to_number(&mut e);
+    let function = &kernels::NEGATE;
+    let mut binding = Binding::new(function, vec![e], types);
+    let ty = binding.args[0].ty.clone();
+    match kind {
+        Numeric::Int if ty.physical() == Physical::UInt => {
+            let mut result = integer_type(ty.length, false);
+            result.unsigned = false;
+            result.kind = TypeKind::BigInt;
+            binding.strict(result, kernels::negate_uint)
+        }
+        Numeric::Int => {
+            let result = integer_type(ty.length, false);
+            binding.strict(result, kernels::negate_int)
+        }
+        Numeric::Decimal => {
+            unround(&mut binding.args[0]);
+            let result = SqlType::decimal((ty.length + 1).min(65), ty.decimals);
+            binding.strict(result, kernels::negate_decimal)
+        }
+        Numeric::Double => {
+            let decimals = ty.decimals;
+            binding.strict(double_type(decimals), kernels::negate_double)
+        }
+    }
+}
+
+/// `~a`
+pub fn bit_not(e: Expr, types: &TypeContext) -> SqlResult<Expr> {
+    refuse_row(&e)?;
+    let function = &kernels::BIT_NOT;
+    function.bind(Binding::new(function, vec![e], types))
+}

@@ -1,0 +1,114 @@
+//! BETWEEN and IN.
+
+use selkie_types::{SqlResult, TypeKind};
+
+use super::compare::{CompareTypes, compare_types, compared, convert, to_common, widest};
+use super::logic::boolean_type;
+use super::{and, comparison, field, not, or};
+use crate::context::TypeContext;
+use crate::expr::{CompareBy, CompareOp, Expr, ExprKind, InList};
+use crate::function::Binding;
+
+/// `value [NOT] BETWEEN low AND high`.
+///
+/// A value that is cheap to evaluate twice makes two comparisons, which the planner can turn into
+/// a range; any other value makes a call.
+pub fn between(
+    value: Expr,
+    low: Expr,
+    high: Expr,
+    negated: bool,
+    types: &TypeContext,
+) -> SqlResult<Expr> {
+    let (mut value, mut low, mut high) = (value, low, high);
+    if [&value, &low, &high].iter().any(|e| matches!(e.kind, ExprKind::Row(_))) {
+        let above = comparison(CompareOp::Ge, value.clone(), low, types)?;
+        let below = comparison(CompareOp::Le, value, high, types)?;
+        let inside = and(vec![above, below])?;
+        return if negated { not(inside) } else { Ok(inside) };
+    }
+    let by = convert("between", &mut [&mut value, &mut low, &mut high], types)?;
+    if is_simple(&value) {
+        let above = compared(CompareOp::Ge, value.clone(), low, by);
+        let below = compared(CompareOp::Le, value, high, by);
+        if negated {
+            return or(vec![not(above)?, not(below)?]);
+        }
+        return and(vec![above, below]);
+    }
+    let function = &crate::functions::logic::BETWEEN;
+    let mut binding = Binding::new(function, vec![value, low, high], types);
+    binding.option = crate::functions::logic::between_option(by);
+    if let CompareBy::Bytes(collation) = by {
+        binding.collation = collation;
+    }
+    let inside = function.bind(binding)?;
+    if negated { not(inside) } else { Ok(inside) }
+}
+
+fn is_simple(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Column(_) | ExprKind::Literal(_) | ExprKind::Parameter(_) => true,
+        ExprKind::Call(c) => c.function.is_implicit() && is_simple(&c.args[0]),
+        _ => false,
+    }
+}
+
+/// `value [NOT] IN (items)`.
+pub fn in_list(
+    value: Expr,
+    items: Vec<Expr>,
+    negated: bool,
+    types: &TypeContext,
+) -> SqlResult<Expr> {
+    let wrap = |e: Expr| if negated { not(e) } else { Ok(e) };
+    if matches!(value.kind, ExprKind::Row(_)) || items.len() == 1 {
+        let parts: Vec<Expr> = items
+            .into_iter()
+            .map(|item| comparison(CompareOp::Eq, value.clone(), item, types))
+            .collect::<SqlResult<_>>()?;
+        let mut parts = parts;
+        return match parts.len() {
+            1 => wrap(parts.remove(0)),
+            _ => wrap(or(parts)?),
+        };
+    }
+    wrap(list(value, items, types)?)
+}
+
+/// Compat: each item compares with the value in the type the two of them give; items of one such
+/// type make one list.
+fn list(value: Expr, items: Vec<Expr>, types: &TypeContext) -> SqlResult<Expr> {
+    let mut groups: Vec<(CompareTypes, Vec<Expr>)> = Vec::new();
+    for mut item in items {
+        super::compare::refuse_row(&item)?;
+        let mut v = value.clone();
+        field::convert_constants(&mut [&mut v, &mut item]);
+        let by = match item.ty.kind {
+            TypeKind::Null => groups.first().map_or_else(|| compare_types(&v, &item), |g| g.0),
+            _ => compare_types(&v, &item),
+        };
+        match groups.iter_mut().find(|g| g.0 == by) {
+            Some(group) => group.1.push(item),
+            None => groups.push((by, vec![item])),
+        }
+    }
+    let lists: Vec<Expr> = groups
+        .into_iter()
+        .map(|(by, items)| one_list(value.clone(), items, by, types))
+        .collect::<SqlResult<_>>()?;
+    if lists.len() == 1 { Ok(lists.into_iter().next().unwrap_or_else(Expr::null)) } else { or(lists) }
+}
+
+fn one_list(
+    mut value: Expr,
+    mut items: Vec<Expr>,
+    by: CompareTypes,
+    types: &TypeContext,
+) -> SqlResult<Expr> {
+    let mut all: Vec<&mut Expr> = std::iter::once(&mut value).chain(&mut items).collect();
+    let by = to_common(widest(by, by), "in", &mut all, types)?;
+    let nullable = value.nullable || items.iter().any(|i| i.nullable);
+    let list = InList { value, items, by, set: Default::default() };
+    Ok(Expr::new(ExprKind::InList(Box::new(list)), boolean_type(), nullable))
+}

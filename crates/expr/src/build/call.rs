@@ -1,0 +1,59 @@
+//! Calls: by name, and those with a syntax of their own.
+
+use selkie_types::error::catalogue::{ER_COLLATION_CHARSET_MISMATCH, ER_SP_DOES_NOT_EXIST};
+use selkie_types::{CollationId, SqlError, SqlResult};
+
+use super::compare::refuse_row;
+pub use crate::cast::cast;
+use crate::collate::Coercibility;
+use crate::context::TypeContext;
+use crate::expr::{CallOption, Expr};
+use crate::function::{Binding, lookup};
+
+/// `name(args)`; error 1305 if there is no such function, 1582 for a wrong number of arguments.
+pub fn function_call(name: &str, args: Vec<Expr>, types: &TypeContext) -> SqlResult<Expr> {
+    let Some(function) = lookup(name) else {
+        return Err(SqlError::new(&ER_SP_DOES_NOT_EXIST, &[&"FUNCTION", &name]));
+    };
+    let binding = Binding::new(function, args, types);
+    binding.scalars()?;
+    function.bind(binding)
+}
+
+pub(super) fn with_option(
+    function: &'static crate::function::Function,
+    args: Vec<Expr>,
+    option: CallOption,
+    types: &TypeContext,
+) -> SqlResult<Expr> {
+    let binding = Binding::new(function, args, types).with_option(option);
+    binding.scalars()?;
+    function.bind(binding)
+}
+
+/// `e COLLATE name`
+pub fn collate(e: Expr, collation: CollationId, types: &TypeContext) -> SqlResult<Expr> {
+    refuse_row(&e)?;
+    let mut e = e;
+    crate::cast::to_text(&mut e, types);
+    let (from, to) = (e.ty.collation.charset(), collation.charset());
+    if from != to && e.coercibility == Coercibility::Numeric {
+        crate::cast::to_charset(&mut e, collation);
+    } else if from != to {
+        let (name, set) = (collation.name(), from.name());
+        return Err(SqlError::new(&ER_COLLATION_CHARSET_MISMATCH, &[&name, &set]));
+    }
+    crate::cast::to_charset(&mut e, collation);
+    e.coercibility = Coercibility::Explicit;
+    Ok(e)
+}
+
+/// `CONVERT(e USING charset)`, given the charset's collation.
+pub fn convert_using(e: Expr, collation: CollationId, types: &TypeContext) -> SqlResult<Expr> {
+    refuse_row(&e)?;
+    let mut e = e;
+    crate::cast::to_text(&mut e, types);
+    crate::cast::to_charset(&mut e, collation);
+    e.coercibility = Coercibility::Implicit;
+    Ok(e)
+}

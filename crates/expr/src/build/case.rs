@@ -1,0 +1,98 @@
+//! CASE, IF, NULLIF, COALESCE and IFNULL.
+
+use selkie_types::SqlResult;
+
+use super::comparison;
+use crate::cast;
+use crate::collate;
+use crate::context::TypeContext;
+use crate::expr::{Case, CompareOp, Expr, ExprKind};
+use crate::union_type::aggregate_exprs;
+
+/// Gives all results the type of the whole.
+fn unify(
+    results: &mut [&mut Expr],
+    operation: &str,
+    types: &TypeContext,
+) -> SqlResult<(selkie_types::SqlType, collate::Coercibility)> {
+    for e in results.iter() {
+        super::compare::refuse_row(e)?;
+    }
+    let (ty, coercibility) = {
+        let views: Vec<&Expr> = results.iter().map(|e| &**e).collect();
+        aggregate_exprs(&views, operation, types)?
+    };
+    for e in results.iter_mut() {
+        cast::to_type(e, &ty, types);
+    }
+    Ok((ty, coercibility))
+}
+
+/// `CASE WHEN c THEN r ... ELSE e END`.
+pub fn case_searched(
+    whens: Vec<(Expr, Expr)>,
+    otherwise: Option<Expr>,
+    types: &TypeContext,
+) -> SqlResult<Expr> {
+    build(whens, otherwise, "case", types)
+}
+
+fn build(
+    mut whens: Vec<(Expr, Expr)>,
+    mut otherwise: Option<Expr>,
+    operation: &str,
+    types: &TypeContext,
+) -> SqlResult<Expr> {
+    for (when, _) in &mut whens {
+        super::compare::refuse_row(when)?;
+        cast::to_condition(when);
+    }
+    let mut results: Vec<&mut Expr> =
+        whens.iter_mut().map(|(_, r)| r).chain(&mut otherwise).collect();
+    let (ty, coercibility) = unify(&mut results, operation, types)?;
+    let nullable = otherwise.as_ref().is_none_or(|e| e.nullable)
+        || whens.iter().any(|(_, result)| result.nullable);
+    let case = ExprKind::Case(Box::new(Case { whens, otherwise }));
+    Ok(Expr { coercibility, ..Expr::new(case, ty, nullable) })
+}
+
+/// `CASE operand WHEN v THEN r ... ELSE e END`.
+pub fn case_simple(
+    operand: Expr,
+    whens: Vec<(Expr, Expr)>,
+    otherwise: Option<Expr>,
+    types: &TypeContext,
+) -> SqlResult<Expr> {
+    let whens = whens
+        .into_iter()
+        .map(|(v, r)| Ok((comparison(CompareOp::Eq, operand.clone(), v, types)?, r)))
+        .collect::<SqlResult<_>>()?;
+    build(whens, otherwise, "case", types)
+}
+
+/// `IF(c, a, b)`.
+pub fn if_else(condition: Expr, yes: Expr, no: Expr, types: &TypeContext) -> SqlResult<Expr> {
+    build(vec![(condition, yes)], Some(no), "if", types)
+}
+
+/// `NULLIF(a, b)`: of the type of `a`.
+pub fn nullif(a: Expr, b: Expr, types: &TypeContext) -> SqlResult<Expr> {
+    let equal = comparison(CompareOp::Eq, a.clone(), b, types)?;
+    let (mut ty, coercibility) = (a.ty.clone(), a.coercibility);
+    if ty.kind == selkie_types::TypeKind::Null {
+        ty = selkie_types::SqlType::varchar(0, types.collation_connection);
+    }
+    let mut a = a;
+    cast::to_type(&mut a, &ty, types);
+    let whens = vec![(equal, Expr::literal(selkie_types::Value::Null, ty.clone()))];
+    let case = ExprKind::Case(Box::new(Case { whens, otherwise: Some(a) }));
+    Ok(Expr { coercibility, ..Expr::new(case, ty, true) })
+}
+
+/// `COALESCE(...)` and `IFNULL(a, b)`.
+pub fn coalesce(mut args: Vec<Expr>, types: &TypeContext) -> SqlResult<Expr> {
+    let mut results: Vec<&mut Expr> = args.iter_mut().collect();
+    let (ty, coercibility) = unify(&mut results, "coalesce", types)?;
+    let nullable = args.iter().all(|a| a.nullable);
+    Ok(Expr { coercibility, ..Expr::new(ExprKind::Coalesce(args), ty, nullable) })
+}

@@ -1,0 +1,227 @@
+//! Comparison operators: in which type two operands compare.
+
+use selkie_types::error::catalogue::ER_OPERAND_COLUMNS;
+use selkie_types::{CollationId, Physical, SqlError, SqlResult, TypeKind};
+
+use super::logic::boolean_type;
+use super::{field, row};
+use crate::cast;
+use crate::collate;
+use crate::context::TypeContext;
+use crate::expr::{Compare, CompareBy, CompareOp, Expr, ExprKind};
+
+/// The type in which values of two or more types compare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CompareTypes {
+    /// As integers.
+    Integer,
+    /// As decimals.
+    Decimal,
+    /// As doubles.
+    Double,
+    /// As strings.
+    String,
+    /// As dates.
+    Date,
+    /// As times.
+    Time,
+    /// As dates with time of day.
+    DateTime,
+}
+
+/// The family of a type in comparisons.
+fn family(e: &Expr) -> CompareTypes {
+    match e.ty.kind {
+        TypeKind::Decimal => CompareTypes::Decimal,
+        TypeKind::Float | TypeKind::Double => CompareTypes::Double,
+        TypeKind::Date => CompareTypes::Date,
+        TypeKind::Time => CompareTypes::Time,
+        TypeKind::DateTime | TypeKind::Timestamp => CompareTypes::DateTime,
+        TypeKind::Bit | TypeKind::Year => CompareTypes::Integer,
+        _ if e.ty.is_integer() => CompareTypes::Integer,
+        _ if e.is_hex() => CompareTypes::String,
+        _ => CompareTypes::String,
+    }
+}
+
+/// How two operands compare.
+pub fn compare_types(a: &Expr, b: &Expr) -> CompareTypes {
+    use CompareTypes::*;
+    if a.ty.kind == TypeKind::Null {
+        return family(b);
+    }
+    if b.ty.kind == TypeKind::Null {
+        return family(a);
+    }
+    let (fa, fb) = (family(a), family(b));
+    let temporal = |f| matches!(f, Date | Time | DateTime);
+    match (fa, fb) {
+        _ if fa == fb => fa,
+        (Date, DateTime) | (DateTime, Date) | (Date | DateTime, Time) | (Time, Date | DateTime) => {
+            DateTime
+        }
+        // A date compares with strings and numbers as date with time, a time as time.
+        (Date, _) | (_, Date) | (DateTime, _) | (_, DateTime) => DateTime,
+        (Time, _) | (_, Time) => Time,
+        // A hexadecimal literal is a number beside a number.
+        (String, other) if a.is_hex() => other,
+        (other, String) if b.is_hex() => other,
+        (Double | String, _) | (_, Double | String) => Double,
+        (Decimal, _) | (_, Decimal) => Decimal,
+        _ => {
+            debug_assert!(!temporal(fa) && !temporal(fb));
+            Integer
+        }
+    }
+}
+
+/// Error 1241 for a row where a scalar must stand.
+pub(super) fn refuse_row(e: &Expr) -> SqlResult<()> {
+    match e.kind {
+        ExprKind::Row(_) => Err(SqlError::new(&ER_OPERAND_COLUMNS, &[&1])),
+        _ => Ok(()),
+    }
+}
+
+/// `a op b`, of scalars or rows.
+pub fn comparison(op: CompareOp, a: Expr, b: Expr, types: &TypeContext) -> SqlResult<Expr> {
+    if matches!(a.kind, ExprKind::Row(_)) || matches!(b.kind, ExprKind::Row(_)) {
+        return row::comparison(op, a, b, types);
+    }
+    let (mut a, mut b) = (a, b);
+    let by = convert(op.symbol(), &mut [&mut a, &mut b], types)?;
+    Ok(compared(op, a, b, by))
+}
+
+/// A comparison of operands that are already of one kind.
+pub(super) fn compared(op: CompareOp, left: Expr, right: Expr, by: CompareBy) -> Expr {
+    let nullable = op != CompareOp::NullSafeEq && (left.nullable || right.nullable);
+    let compare = Compare { op, left, right, by };
+    Expr::new(ExprKind::Compare(Box::new(compare)), boolean_type(), nullable)
+}
+
+/// Converts operands that are all compared with the first to one representation.
+pub(super) fn convert(
+    operation: &str,
+    args: &mut [&mut Expr],
+    types: &TypeContext,
+) -> SqlResult<CompareBy> {
+    field::convert_constants(args);
+    let mut common = compare_types(&*args[0], args.get(1).map_or(&*args[0], |e| &**e));
+    for other in args.iter().skip(2) {
+        let next = compare_types(&*args[0], other);
+        common = widest(common, next);
+    }
+    to_common(common, operation, args, types)
+}
+
+/// The representation that serves two comparisons at once.
+pub(super) fn widest(a: CompareTypes, b: CompareTypes) -> CompareTypes {
+    use CompareTypes::*;
+    match (a, b) {
+        _ if a == b => a,
+        (DateTime, _) | (_, DateTime) => DateTime,
+        (Date, _) | (_, Date) => DateTime,
+        (Time, _) | (_, Time) => Time,
+        (Double | String, _) | (_, Double | String) => Double,
+        (Decimal, _) | (_, Decimal) => Decimal,
+        _ => Integer,
+    }
+}
+
+/// Converts all operands to a common representation.
+pub(super) fn to_common(
+    common: CompareTypes,
+    operation: &str,
+    args: &mut [&mut Expr],
+    types: &TypeContext,
+) -> SqlResult<CompareBy> {
+    let each = |args: &mut [&mut Expr], f: fn(&mut Expr)| {
+        args.iter_mut().for_each(|e| {
+            f(e);
+            cast::fold_literal(e, types);
+        })
+    };
+    Ok(match common {
+        CompareTypes::Integer => return Ok(integers(args)),
+        CompareTypes::Decimal => {
+            each(args, cast::to_decimal);
+            args.iter_mut().for_each(|e| super::arith::unround(e));
+            CompareBy::Decimal
+        }
+        CompareTypes::Double => {
+            each(args, cast::to_double);
+            CompareBy::Double
+        }
+        CompareTypes::Time => {
+            each(args, cast::to_time);
+            CompareBy::Time
+        }
+        CompareTypes::Date => {
+            each(args, cast::to_date);
+            CompareBy::Date
+        }
+        CompareTypes::DateTime => {
+            if let Some(by) = dates(args, types) {
+                return Ok(by);
+            }
+            each(args, cast::to_datetime);
+            CompareBy::DateTime
+        }
+        CompareTypes::String => {
+            args.iter_mut().for_each(|e| cast::to_text(e, types));
+            let claim = collate::unify(args, operation, true)?;
+            CompareBy::Bytes(claim.collation)
+        }
+    })
+}
+
+/// Integers compare at their own signedness if all have the same.
+fn integers(args: &mut [&mut Expr]) -> CompareBy {
+    for e in args.iter_mut() {
+        if !matches!(e.ty.physical(), Physical::Int | Physical::UInt) {
+            cast::to_int(e);
+        }
+    }
+    // A literal takes the signedness of the other side if its value allows.
+    let unsigned = |e: &Expr| e.ty.physical() == Physical::UInt;
+    let literal = |e: &Expr| matches!(e.kind, ExprKind::Literal(_));
+    if args.iter().any(|e| unsigned(e) && !literal(e)) {
+        for e in args.iter_mut() {
+            field::literal_to_unsigned(e);
+        }
+    }
+    match (args.iter().any(|e| unsigned(e)), args.iter().any(|e| !unsigned(e))) {
+        (true, true) => CompareBy::MixedInt,
+        (true, false) => CompareBy::UInt,
+        _ => CompareBy::Int,
+    }
+}
+
+/// If all operands are dates, or literals that are midnight, they compare as dates.
+fn dates(args: &mut [&mut Expr], types: &TypeContext) -> Option<CompareBy> {
+    let is_date = |e: &Expr| e.ty.kind == TypeKind::Date;
+    if !args.iter().any(|e| is_date(e)) {
+        return None;
+    }
+    let mut converted = Vec::new();
+    for (at, e) in args.iter().enumerate() {
+        if !is_date(e) {
+            converted.push((at, field::midnight_literal(e, types)?));
+        }
+    }
+    for (at, e) in converted {
+        *args[at] = e;
+    }
+    Some(CompareBy::Date)
+}
+
+/// The collation by which two strings compare, for operators that are not comparisons.
+pub(crate) fn string_collation(
+    args: &mut [&mut Expr],
+    operation: &str,
+    types: &TypeContext,
+) -> SqlResult<CollationId> {
+    args.iter_mut().for_each(|e| cast::to_text(e, types));
+    Ok(collate::unify(args, operation, true)?.collation)
+}

@@ -1,0 +1,43 @@
+//! LIKE and REGEXP.
+
+use selkie_types::error::catalogue::ER_WRONG_ARGUMENTS;
+use selkie_types::{SqlError, SqlResult};
+
+use super::compare::refuse_row;
+use super::not;
+use crate::context::TypeContext;
+use crate::expr::{CallOption, Expr};
+use crate::function::Binding;
+use crate::functions::{pattern, regexp};
+
+/// `value [NOT] LIKE pattern [ESCAPE c]`. Without `escape` it is a backslash, unless
+/// `NO_BACKSLASH_ESCAPES` is set; an empty one means none.
+pub fn like(
+    value: Expr,
+    pattern: Expr,
+    escape: Option<&str>,
+    negated: bool,
+    types: &TypeContext,
+) -> SqlResult<Expr> {
+    refuse_row(&value)?;
+    refuse_row(&pattern)?;
+    let plain = types.sql_mode.contains(selkie_types::SqlMode::NO_BACKSLASH_ESCAPES);
+    let mut chars = escape.unwrap_or(if plain { "" } else { "\\" }).chars();
+    let code = chars.next().map_or(-1, |c| i64::from(u32::from(c)));
+    if chars.next().is_some() {
+        return Err(SqlError::new(&ER_WRONG_ARGUMENTS, &[&"ESCAPE"]));
+    }
+    let function = &pattern::LIKE;
+    let binding = Binding::new(function, vec![value, pattern], types);
+    let e = function.bind(binding.with_option(CallOption::Number(code)))?;
+    if negated { not(e) } else { Ok(e) }
+}
+
+/// `value [NOT] REGEXP pattern`.
+pub fn regexp(value: Expr, pattern: Expr, negated: bool, types: &TypeContext) -> SqlResult<Expr> {
+    refuse_row(&value)?;
+    refuse_row(&pattern)?;
+    let function = &regexp::REGEXP;
+    let e = function.bind(Binding::new(function, vec![value, pattern], types))?;
+    if negated { not(e) } else { Ok(e) }
+}

@@ -1,0 +1,73 @@
+//! Row comparisons, lowered to comparisons of their parts.
+
+use selkie_types::error::catalogue::ER_OPERAND_COLUMNS;
+use selkie_types::{SqlError, SqlResult};
+
+use super::{and, not, or};
+use crate::context::TypeContext;
+use crate::expr::{CompareOp, Expr, ExprKind};
+
+/// The parts of two rows of equal width.
+fn parts(a: Expr, b: Expr) -> SqlResult<(Vec<Expr>, Vec<Expr>)> {
+    let width = |e: &Expr| match &e.kind {
+        ExprKind::Row(v) => v.len(),
+        _ => 1,
+    };
+    let wanted = width(&a);
+    match (a.kind, b.kind) {
+        (ExprKind::Row(a), ExprKind::Row(b)) if a.len() == b.len() => Ok((a, b)),
+        _ => Err(SqlError::new(&ER_OPERAND_COLUMNS, &[&wanted])),
+    }
+}
+
+/// `(a, b) op (c, d)`.
+pub(super) fn comparison_of(
+    op: CompareOp,
+    a: Vec<Expr>,
+    b: Vec<Expr>,
+    types: &TypeContext,
+) -> SqlResult<Expr> {
+    let pairs = a.into_iter().zip(b);
+    match op {
+        CompareOp::Eq | CompareOp::NullSafeEq => {
+            and(pairs.map(|(x, y)| comparison(op, x, y, types)).collect::<SqlResult<_>>()?)
+        }
+        CompareOp::Ne => not(and(pairs
+            .map(|(x, y)| comparison(CompareOp::Eq, x, y, types))
+            .collect::<SqlResult<_>>()?)?),
+        _ => ordered(op, pairs.collect(), types),
+    }
+}
+
+/// The first pair that differs decides.
+fn ordered(op: CompareOp, mut pairs: Vec<(Expr, Expr)>, types: &TypeContext) -> SqlResult<Expr> {
+    let strict = match op {
+        CompareOp::Le => CompareOp::Lt,
+        CompareOp::Ge => CompareOp::Gt,
+        other => other,
+    };
+    let Some((x, y)) = pairs.pop() else {
+        return Ok(Expr::boolean(true));
+    };
+    let mut result = comparison(op, x, y, types)?;
+    while let Some((x, y)) = pairs.pop() {
+        let before = comparison(strict, x.clone(), y.clone(), types)?;
+        let same = comparison(CompareOp::Eq, x, y, types)?;
+        result = or(vec![before, and(vec![same, result])?])?;
+    }
+    Ok(result)
+}
+
+/// `a op b` where at least one is a row.
+pub(super) fn comparison(
+    op: CompareOp,
+    a: Expr,
+    b: Expr,
+    types: &TypeContext,
+) -> SqlResult<Expr> {
+    if !matches!((&a.kind, &b.kind), (ExprKind::Row(_), _) | (_, ExprKind::Row(_))) {
+        return super::comparison(op, a, b, types);
+    }
+    let (a, b) = parts(a, b)?;
+    comparison_of(op, a, b, types)
+}

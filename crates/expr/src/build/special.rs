@@ -1,0 +1,91 @@
+//! Calls with a syntax of their own.
+
+use selkie_types::temporal::IntervalUnit;
+use selkie_types::{CollationId, SqlResult, SqlType};
+
+use super::call::{function_call, with_option};
+use crate::context::TypeContext;
+use crate::expr::{CallOption, Expr};
+use crate::functions::{interval, string_make, string_part};
+
+/// `CHAR(args USING charset)`; without a charset the result is binary.
+pub fn char_using(args: Vec<Expr>, collation: CollationId, types: &TypeContext) -> SqlResult<Expr> {
+    let ty = SqlType::varchar(0, collation);
+    with_option(&string_make::CHAR, args, CallOption::Type(ty), types)
+}
+
+/// `e + INTERVAL amount unit`, or minus.
+pub fn interval_add(
+    e: Expr,
+    amount: Expr,
+    unit: IntervalUnit,
+    subtract: bool,
+    types: &TypeContext,
+) -> SqlResult<Expr> {
+    let function = if subtract { &interval::SUB } else { &interval::ADD };
+    with_option(function, vec![e, amount], CallOption::Unit(unit), types)
+}
+
+/// `EXTRACT(unit FROM e)`
+pub fn extract(unit: IntervalUnit, e: Expr, types: &TypeContext) -> SqlResult<Expr> {
+    with_option(&interval::EXTRACT, vec![e], CallOption::Unit(unit), types)
+}
+
+/// `TIMESTAMPADD(unit, amount, e)`
+pub fn timestampadd(
+    unit: IntervalUnit,
+    amount: Expr,
+    e: Expr,
+    types: &TypeContext,
+) -> SqlResult<Expr> {
+    interval_add(e, amount, unit, false, types)
+}
+
+/// `TIMESTAMPDIFF(unit, a, b)`
+pub fn timestampdiff(unit: IntervalUnit, a: Expr, b: Expr, types: &TypeContext) -> SqlResult<Expr> {
+    with_option(&interval::DIFF, vec![a, b], CallOption::Unit(unit), types)
+}
+
+/// `GET_FORMAT(DATE|TIME|DATETIME, e)`, the kind in upper case.
+pub fn get_format(kind: &str, e: Expr, types: &TypeContext) -> SqlResult<Expr> {
+    let function = &crate::functions::date_format::GET_FORMAT;
+    with_option(function, vec![e], CallOption::Name(kind.into()), types)
+}
+
+/// `LOCATE(needle, haystack [, start])`
+pub fn locate(args: Vec<Expr>, types: &TypeContext) -> SqlResult<Expr> {
+    function_call("LOCATE", args, types)
+}
+
+/// `POSITION(needle IN haystack)`
+pub fn position(needle: Expr, haystack: Expr, types: &TypeContext) -> SqlResult<Expr> {
+    locate(vec![needle, haystack], types)
+}
+
+/// Which ends `TRIM` trims.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrimSide {
+    /// `BOTH`
+    Both,
+    /// `LEADING`
+    Leading,
+    /// `TRAILING`
+    Trailing,
+}
+
+/// `TRIM([side] [what FROM] e)`
+pub fn trim(side: TrimSide, what: Option<Expr>, e: Expr, types: &TypeContext) -> SqlResult<Expr> {
+    let function = match side {
+        TrimSide::Both => &string_part::TRIM,
+        TrimSide::Leading => &string_part::LTRIM,
+        TrimSide::Trailing => &string_part::RTRIM,
+    };
+    let args = std::iter::once(e).chain(what).collect();
+    with_option(function, args, CallOption::None, types)
+}
+
+/// `WEIGHT_STRING(e [AS CHAR(n)])`
+pub fn weight_string(e: Expr, characters: Option<u32>, types: &TypeContext) -> SqlResult<Expr> {
+    let option = characters.map_or(CallOption::None, |n| CallOption::Number(n.into()));
+    with_option(&crate::functions::string_info::WEIGHT_STRING, vec![e], option, types)
+}

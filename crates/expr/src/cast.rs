@@ -1,0 +1,394 @@
+//! Conversions between types: implicit ones, inserted when expressions are built, and the kernels
+//! behind `CAST` and `CONVERT`.
+//!
+//! Bad input gives MariaDB's warning and the value MariaDB makes of it; what storing into a column
+//! does with bad input is in [`crate::store`].
+
+mod charset;
+mod explicit;
+mod number;
+mod temporal;
+mod text;
+mod value;
+
+use selkie_types::{CollationId, Physical, SqlResult, SqlType, TypeKind, Value};
+
+pub use explicit::cast;
+pub(crate) use number::integer_of_hex;
+pub(crate) use temporal::{datetime_of_time, literal_temporal};
+pub(crate) use text::text_length;
+pub use value::{natural_type, value};
+
+use crate::collate::Coercibility;
+use crate::context::TypeContext;
+use crate::expr::{Call, CallOption, Expr, ExprKind};
+use crate::function::{Function, Kernel, Nature};
+
+/// The function of conversions nobody wrote.
+static IMPLICIT: Function = Function::new("", 1, 1, |b| b.strict(SqlType::null(), no_kernel));
+
+/// The same, where the session's time zone or date matters.
+static IMPLICIT_LOCAL: Function =
+    Function::new("", 1, 1, |b| b.strict(SqlType::null(), no_kernel)).nature(Nature::Statement);
+
+/// A change of type that leaves the representation; costs nothing to evaluate.
+pub(crate) static RETYPE: Function =
+    Function::new("", 1, 1, |b| b.strict(SqlType::null(), no_kernel));
+
+fn no_kernel(_: &crate::kernel::Frame<'_>) -> SqlResult<selkie_types::Column> {
+    Err(selkie_types::SqlError::internal("an implicit conversion was called by name"))
+}
+
+/// Wraps `e` in a conversion to `ty` by `kernel`.
+pub(crate) fn wrap(e: &mut Expr, ty: SqlType, nullable: bool, kernel: Kernel) {
+    let local = matches!(e.ty.kind, TypeKind::Timestamp | TypeKind::Time) && ty.is_temporal()
+        || e.ty.kind == TypeKind::Timestamp;
+    let inner = std::mem::replace(e, Expr::null());
+    let (coercibility, nullable) = (inner.coercibility, inner.nullable || nullable);
+    let call = Call {
+        function: if local { &IMPLICIT_LOCAL } else { &IMPLICIT },
+        args: vec![inner],
+        option: CallOption::None,
+        collation: ty.collation,
+        kernel,
+        cache: Default::default(),
+    };
+    *e = Expr { coercibility, ..Expr::new(ExprKind::Call(Box::new(call)), ty, nullable) };
+}
+
+/// If `e` is a bare NULL, gives it the type; true if it was.
+fn retype_null(e: &mut Expr, ty: &SqlType) -> bool {
+    if e.ty.kind != TypeKind::Null {
+        return false;
+    }
+    if matches!(e.kind, ExprKind::Literal(Value::Null)) {
+        e.ty = ty.clone();
+    } else {
+        wrap(e, ty.clone(), true, null_kernel);
+    }
+    true
+}
+
+fn null_kernel(frame: &crate::kernel::Frame<'_>) -> SqlResult<selkie_types::Column> {
+    use crate::eval::ColumnScale;
+    let scale = frame.ty.decimals_of_column();
+    Ok(selkie_types::Column::nulls(frame.ty.physical(), scale, frame.rows))
+}
+
+/// Replaces a literal by its conversion, if that raises nothing.
+pub(crate) fn fold_literal(e: &mut Expr, types: &TypeContext) {
+    let ExprKind::Call(call) = &e.kind else { return };
+    if !call.args.iter().all(|a| matches!(a.kind, ExprKind::Literal(_))) || !e.is_foldable() {
+        return;
+    }
+    let ctx = crate::context::EvalContext::detached(types);
+    if let Ok(value) = e.eval_value(&ctx)
+        && ctx.conditions.borrow().count() == 0
+    {
+        e.nullable = value.is_null();
+        e.kind = ExprKind::Literal(value);
+    }
+}
+
+/// Converts to a signed integer.
+pub fn to_int(e: &mut Expr) {
+    if retype_null(e, &SqlType::bigint()) {
+        return;
+    }
+    local(e);
+    let ty = SqlType::new(TypeKind::BigInt, 21, 0);
+    match e.ty.physical() {
+        Physical::Int => {}
+        Physical::UInt => wrap(e, ty, false, number::uint_to_int),
+        Physical::Double => wrap(e, ty, false, number::double_to_int),
+        Physical::Decimal => wrap(e, ty, false, number::decimal_to_int),
+        Physical::Bytes if e.is_hex() => number::hex_literal(e),
+        Physical::Bytes => wrap(e, ty, false, number::bytes_to_int),
+        Physical::Date => wrap(e, ty, false, temporal::date_to_int),
+        Physical::Time => wrap(e, ty, false, temporal::time_to_int),
+        Physical::DateTime => wrap(e, ty, false, temporal::datetime_to_int),
+    }
+    if e.ty.physical() == Physical::UInt {
+        to_int(e);
+    }
+}
+
+/// Converts to an unsigned integer; negative numbers keep their bits.
+pub fn to_uint(e: &mut Expr) {
+    if retype_null(e, &SqlType::bigint_unsigned()) {
+        return;
+    }
+    let ty = SqlType::bigint_unsigned();
+    match e.ty.physical() {
+        Physical::UInt => {}
+        Physical::Double => wrap(e, ty, false, number::double_to_uint),
+        Physical::Decimal => wrap(e, ty, false, number::decimal_to_uint),
+        Physical::Bytes if e.is_hex() => {
+            number::hex_literal(e);
+            to_uint(e);
+        }
+        Physical::Bytes => wrap(e, ty, false, number::bytes_to_uint),
+        _ => {
+            to_int(e);
+            wrap(e, ty, false, number::int_to_uint);
+        }
+    }
+}
+
+/// Converts to a double.
+pub fn to_double(e: &mut Expr) {
+    if retype_null(e, &SqlType::double()) {
+        return;
+    }
+    local(e);
+    let ty = SqlType::double();
+    match e.ty.physical() {
+        Physical::Double => {}
+        Physical::Int => wrap(e, ty, false, number::int_to_double),
+        Physical::UInt => wrap(e, ty, false, number::uint_to_double),
+        Physical::Decimal => wrap(e, ty, false, number::decimal_to_double),
+        Physical::Bytes if e.is_hex() => {
+            number::hex_literal(e);
+            to_double(e);
+        }
+        Physical::Bytes => wrap(e, ty, false, number::bytes_to_double),
+        Physical::Date => wrap(e, ty, false, temporal::date_to_double),
+        Physical::Time => wrap(e, ty, false, temporal::time_to_double),
+        Physical::DateTime => wrap(e, ty, false, temporal::datetime_to_double),
+    }
+}
+
+/// Converts to a decimal of sufficient precision and scale.
+pub fn to_decimal(e: &mut Expr) {
+    let ty = decimal_type(&e.ty);
+    if retype_null(e, &ty) {
+        return;
+    }
+    local(e);
+    match e.ty.physical() {
+        Physical::Decimal => {}
+        Physical::Int => wrap(e, ty, false, number::int_to_decimal),
+        Physical::UInt => wrap(e, ty, false, number::uint_to_decimal),
+        Physical::Double => wrap(e, ty, false, number::double_to_decimal),
+        Physical::Bytes if e.is_hex() => {
+            number::hex_literal(e);
+            to_decimal(e);
+        }
+        Physical::Bytes => wrap(e, ty, false, number::bytes_to_decimal),
+        Physical::Date | Physical::Time | Physical::DateTime => {
+            wrap(e, ty, false, temporal::temporal_to_decimal);
+        }
+    }
+}
+
+/// Converts to a decimal of a scale.
+pub fn to_decimal_scale(e: &mut Expr, precision: u32, scale: u8) {
+    to_decimal(e);
+    if e.ty.decimals != scale {
+        wrap(e, SqlType::decimal(precision, scale), false, number::decimal_to_scale);
+    }
+}
+
+/// The decimal type whose values include those of `ty`.
+pub fn decimal_type(ty: &SqlType) -> SqlType {
+    let mut decimal = match ty.kind {
+        TypeKind::Decimal => return ty.clone(),
+        TypeKind::Null => SqlType::decimal(1, 0),
+        TypeKind::Date => SqlType::decimal(8, 0),
+        TypeKind::Time => SqlType::decimal(7 + u32::from(ty.decimals), ty.decimals),
+        TypeKind::DateTime | TypeKind::Timestamp => {
+            SqlType::decimal(14 + u32::from(ty.decimals), ty.decimals)
+        }
+        TypeKind::Bit => SqlType::decimal(20, 0),
+        TypeKind::Year => SqlType::decimal(4, 0),
+        _ if ty.is_integer() => SqlType::decimal(integer_digits(ty), 0),
+        TypeKind::Float | TypeKind::Double if ty.decimals < 31 => {
+            SqlType::decimal(65.min(ty.length.max(1)), ty.decimals.min(38))
+        }
+        TypeKind::Enum | TypeKind::Set => SqlType::decimal(20, 0),
+        _ => SqlType::decimal(65, 30),
+    };
+    decimal.unsigned = ty.unsigned && ty.is_numeric();
+    decimal
+}
+
+/// Digits of an integer type, as decimal arithmetic counts them.
+pub fn integer_digits(ty: &SqlType) -> u32 {
+    let sign = u32::from(!ty.unsigned && ty.length > 1);
+    ty.length.saturating_sub(sign).clamp(1, 20)
+}
+
+/// Converts to a string, numbers and temporal values to the charset of the connection.
+pub fn to_text(e: &mut Expr, types: &TypeContext) {
+    let length = text::text_length(&e.ty);
+    let collation = match e.ty.kind {
+        TypeKind::Enum | TypeKind::Set => e.ty.collation,
+        TypeKind::Bit => CollationId::BINARY,
+        _ => types.collation_connection,
+    };
+    let ty = SqlType::varchar(length, collation);
+    if retype_null(e, &ty) {
+        e.coercibility = Coercibility::Ignorable;
+        return;
+    }
+    local(e);
+    let implicit = matches!(e.ty.kind, TypeKind::Enum | TypeKind::Set);
+    let kernel: Kernel = match e.ty.physical() {
+        Physical::Bytes => return,
+        Physical::Int => text::from_int,
+        Physical::UInt => text::from_uint,
+        Physical::Double => text::from_double,
+        Physical::Decimal => text::from_decimal,
+        Physical::Date => text::from_date,
+        Physical::Time => text::from_time,
+        Physical::DateTime => text::from_datetime,
+    };
+    wrap(e, ty, false, kernel);
+    if !implicit {
+        e.coercibility = Coercibility::Numeric;
+    }
+}
+
+/// Converts a string to the charset of `collation`, which becomes its collation.
+pub fn to_charset(e: &mut Expr, collation: CollationId) {
+    charset::to_charset(e, collation);
+}
+
+/// Makes a TIMESTAMP a DATETIME in the session's time zone.
+pub fn local(e: &mut Expr) {
+    if e.ty.kind == TypeKind::Timestamp {
+        let ty = SqlType::datetime(e.ty.decimals);
+        wrap(e, ty, false, temporal::timestamp_to_datetime);
+    }
+}
+
+/// Converts to a date.
+pub fn to_date(e: &mut Expr) {
+    if retype_null(e, &SqlType::date()) {
+        return;
+    }
+    local(e);
+    let ty = SqlType::date();
+    match e.ty.physical() {
+        Physical::Date => {}
+        Physical::DateTime => wrap(e, ty, false, temporal::datetime_to_date),
+        Physical::Time => wrap(e, ty, false, temporal::time_to_date),
+        _ => {
+            to_datetime(e);
+            to_date(e);
+        }
+    }
+}
+
+/// Converts to a time.
+pub fn to_time(e: &mut Expr) {
+    let fsp = temporal::fsp_of(e);
+    let ty = SqlType::time(fsp);
+    if retype_null(e, &ty) {
+        return;
+    }
+    local(e);
+    match e.ty.physical() {
+        Physical::Time => {}
+        Physical::DateTime => wrap(e, ty, false, temporal::datetime_to_time),
+        Physical::Date => wrap(e, ty, false, temporal::date_to_time),
+        Physical::Bytes => wrap(e, ty, true, temporal::bytes_to_time),
+        Physical::Int => wrap(e, ty, true, temporal::int_to_time),
+        Physical::UInt => {
+            to_int(e);
+            wrap(e, ty, true, temporal::int_to_time);
+        }
+        Physical::Double => wrap(e, ty, true, temporal::double_to_time),
+        Physical::Decimal => wrap(e, ty, true, temporal::decimal_to_time),
+    }
+}
+
+/// Converts to a date with time of day.
+pub fn to_datetime(e: &mut Expr) {
+    let fsp = temporal::fsp_of(e);
+    let ty = SqlType::datetime(fsp);
+    if retype_null(e, &ty) {
+        return;
+    }
+    local(e);
+    match e.ty.physical() {
+        Physical::DateTime => {}
+        Physical::Date => wrap(e, ty, false, temporal::date_to_datetime),
+        Physical::Time => wrap(e, ty, false, temporal::time_to_datetime),
+        Physical::Bytes => wrap(e, ty, true, temporal::bytes_to_datetime),
+        Physical::Int => wrap(e, ty, true, temporal::int_to_datetime),
+        Physical::UInt => {
+            to_int(e);
+            wrap(e, ty, true, temporal::int_to_datetime);
+        }
+        Physical::Double => wrap(e, ty, true, temporal::double_to_datetime),
+        Physical::Decimal => wrap(e, ty, true, temporal::decimal_to_datetime),
+    }
+}
+
+/// Converts to the physical kind, scale and charset of `ty`, which becomes the type.
+///
+/// For operands of CASE, COALESCE and UNION, whose common type was chosen to hold them all.
+pub fn to_type(e: &mut Expr, ty: &SqlType, types: &TypeContext) {
+    if retype_null(e, ty) {
+        return;
+    }
+    if e.ty.kind == ty.kind && e.ty.physical() == ty.physical() && ty.kind == TypeKind::Timestamp {
+        e.ty = ty.clone();
+        return;
+    }
+    match ty.physical() {
+        Physical::UInt if e.ty.kind == ty.kind && e.ty.members == ty.members => {}
+        Physical::Int => to_int(e),
+        Physical::UInt => to_uint(e),
+        Physical::Double => to_double(e),
+        Physical::Decimal => to_decimal_scale(e, ty.length, ty.decimals),
+        Physical::Date => to_date(e),
+        Physical::Time => to_time(e),
+        Physical::DateTime => to_datetime(e),
+        Physical::Bytes => {
+            to_text(e, types);
+            to_charset(e, ty.collation);
+        }
+    }
+    if e.ty != *ty {
+        retype(e, ty.clone());
+    }
+}
+
+/// Gives an expression another type of the same representation.
+pub(crate) fn retype(e: &mut Expr, ty: SqlType) {
+    let open = match &e.kind {
+        ExprKind::Literal(_) => true,
+        ExprKind::Call(call) => call.function.is_implicit(),
+        _ => false,
+    };
+    if open {
+        e.ty = ty;
+        return;
+    }
+    wrap(e, ty, false, same);
+    if let ExprKind::Call(call) = &mut e.kind {
+        call.function = &RETYPE;
+    }
+}
+
+/// The argument as it is.
+fn same(frame: &crate::kernel::Frame<'_>) -> SqlResult<selkie_types::Column> {
+    let column = &*frame.args[0];
+    let mut column = column.clone();
+    column.truncate(frame.rows);
+    Ok(if column.is_constant() { column.expand() } else { column })
+}
+
+/// Converts a condition to something that has a truth value: strings are numbers.
+pub fn to_condition(e: &mut Expr) {
+    match e.ty.kind {
+        TypeKind::Null => {
+            retype_null(e, &SqlType::bigint());
+        }
+        _ if e.ty.physical() == Physical::Bytes => to_double(e),
+        TypeKind::Timestamp => local(e),
+        _ => {}
+    }
+}

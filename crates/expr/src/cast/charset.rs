@@ -1,0 +1,69 @@
+//! Conversions between character sets.
+
+use selkie_types::error::catalogue::ER_CANNOT_CONVERT_CHARACTER;
+use selkie_types::{Charset, CollationId, Column, SqlResult, Value};
+
+use crate::expr::{Expr, ExprKind};
+use crate::kernel::{Frame, bytes_to_bytes};
+
+/// Converts a string to the charset of `collation`, which becomes its collation.
+pub(super) fn to_charset(e: &mut Expr, collation: CollationId) {
+    let (from, to) = (e.ty.collation.charset(), collation.charset());
+    if e.ty.collation == collation {
+        return;
+    }
+    let mut ty = e.ty.clone();
+    ty.collation = collation;
+    if from == to || same_bytes(from, to) {
+        super::retype(e, ty);
+        e.ty.unsigned = false;
+        return;
+    }
+    if let ExprKind::Literal(Value::Bytes(bytes)) = &mut e.kind {
+        let (converted, lost) = from.convert(bytes, to);
+        if lost == 0 {
+            *bytes = converted.into();
+            e.ty = ty;
+            return;
+        }
+    }
+    if from == Charset::Binary {
+        ty.length = e.ty.length;
+    } else if to == Charset::Binary {
+        ty.length = e.ty.length.saturating_mul(from.max_len() as u32);
+    }
+    super::wrap(e, ty, false, convert);
+}
+
+/// Whether every string of one charset has the same bytes in another.
+fn same_bytes(from: Charset, to: Charset) -> bool {
+    to == Charset::Binary
+        || matches!(
+            (from, to),
+            (Charset::Utf8mb3, Charset::Utf8mb4) | (Charset::Ascii, _) if to.is_ascii_compatible()
+        )
+}
+
+/// `CONVERT(.. USING ..)` and implicit conversions.
+pub(super) fn convert(frame: &Frame<'_>) -> SqlResult<Column> {
+    let (from, to) = (frame.arg_type(0).collation.charset(), frame.ty.collation.charset());
+    bytes_to_bytes(frame, |bytes, out| {
+        let (converted, lost) = from.convert(bytes, to);
+        if lost > 0 {
+            report_lost(frame, bytes, from, to);
+        }
+        out.extend_from_slice(&converted);
+        true
+    })
+}
+
+#[cold]
+fn report_lost(frame: &Frame<'_>, bytes: &[u8], from: Charset, to: Charset) {
+    if from == Charset::Binary {
+        let text = crate::text::for_message(bytes, CollationId::BINARY);
+        let def = &selkie_types::error::catalogue::ER_INVALID_CHARACTER_STRING;
+        return frame.ctx.warn(def, &[&to.name(), &text]);
+    }
+    let text = crate::text::for_message(bytes, frame.arg_type(0).collation);
+    frame.ctx.warn(&ER_CANNOT_CONVERT_CHARACTER, &[&from.name(), &text, &to.name()]);
+}

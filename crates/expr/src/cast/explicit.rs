@@ -1,0 +1,280 @@
+//! `CAST(.. AS ..)` and `CONVERT(.., ..)`.
+
+use selkie_types::error::catalogue::ER_TRUNCATED_WRONG_VALUE;
+use selkie_types::{Column, Decimal, Physical, SqlError, SqlResult, SqlType, TypeKind};
+
+use super::{number, temporal};
+use crate::cast;
+use crate::collate::Coercibility;
+use crate::context::TypeContext;
+use crate::expr::{Call, CallOption, Expr, ExprKind};
+use crate::function::{Function, Kernel, Nature};
+use crate::kernel::{DecimalOut, Frame, bytes_to_bytes};
+use crate::text::for_message;
+
+static CAST: Function = Function::new("CAST", 1, 1, |_| Err(SqlError::internal("CAST by name")));
+static CAST_LOCAL: Function = Function::new("CAST", 1, 1, |_| Err(SqlError::internal("CAST by name")))
+    .nature(Nature::Statement);
+
+/// `CAST(e AS target)`.
+///
+/// The target is as the parser gives it: `Char` or `VarChar` with the length written, or
+/// `u32::MAX` without one; DECIMAL, integers, DOUBLE, DATE, TIME and DATETIME with their digits.
+/// The charset of a string target is that of its collation.
+pub fn cast(e: Expr, target: &SqlType, types: &TypeContext) -> SqlResult<Expr> {
+    if matches!(e.kind, ExprKind::Row(_)) {
+        let def = &selkie_types::error::catalogue::ER_OPERAND_COLUMNS;
+        return Err(SqlError::new(def, &[&1]));
+    }
+    let mut e = e;
+    match target.kind {
+        TypeKind::Char | TypeKind::VarChar => return string(e, target, types),
+        TypeKind::Decimal => decimal(&mut e, target),
+        TypeKind::Float | TypeKind::Double => double(&mut e, target),
+        TypeKind::Date => cast::to_date(&mut e),
+        TypeKind::Time => {
+            cast::to_time(&mut e);
+            fraction(&mut e, target, temporal::time_to_fsp);
+        }
+        TypeKind::DateTime | TypeKind::Timestamp => {
+            cast::to_datetime(&mut e);
+            fraction(&mut e, target, temporal::datetime_to_fsp);
+        }
+        _ if target.is_integer() => integer(&mut e, target.unsigned),
+        _ => return Err(SqlError::not_supported("CAST to this type")),
+    }
+    Ok(named(e, target))
+}
+
+/// Marks the outermost conversion as written.
+fn named(mut e: Expr, target: &SqlType) -> Expr {
+    if let ExprKind::Call(call) = &mut e.kind
+        && call.function.is_implicit()
+    {
+        call.function = if call.function.is_pure() { &CAST } else { &CAST_LOCAL };
+        call.option = CallOption::Type(target.clone());
+    } else {
+        let ty = e.ty.clone();
+        cast::wrap(&mut e, ty, false, super::same);
+        return named(e, target);
+    }
+    e
+}
+
+fn fraction(e: &mut Expr, target: &SqlType, kernel: Kernel) {
+    if e.ty.decimals != target.decimals {
+        let ty = SqlType { decimals: target.decimals, ..e.ty.clone() };
+        cast::wrap(e, ty, true, kernel);
+    }
+}
+
+/// Compat: the result keeps the width of an integer argument.
+fn integer(e: &mut Expr, unsigned: bool) {
+    let mut ty = SqlType::new(TypeKind::BigInt, 20, 0);
+    ty.unsigned = unsigned;
+    if e.ty.is_integer() {
+        ty.length = e.ty.length;
+        if e.ty.length < 10 {
+            ty.kind = TypeKind::Int;
+        }
+    }
+    if e.ty.kind == TypeKind::Null {
+        e.ty = ty;
+        return;
+    }
+    cast::local(e);
+    let kernel: Kernel = match (e.ty.physical(), unsigned) {
+        _ if e.is_hex() => {
+            number::hex_literal(e);
+            return integer(e, unsigned);
+        }
+        (Physical::Int, false) | (Physical::UInt, true) => super::same,
+        (Physical::Int, true) => number::cast_int_unsigned,
+        (Physical::UInt, false) => number::reinterpret_signed,
+        (Physical::Bytes, false) => number::cast_bytes_signed,
+        (Physical::Bytes, true) => number::cast_bytes_unsigned,
+        (Physical::Decimal, false) => decimal_to_signed,
+        (Physical::Decimal, true) => decimal_to_unsigned,
+        (_, false) => {
+            cast::to_int(e);
+            e.ty = ty;
+            return;
+        }
+        (_, true) => {
+            cast::to_uint(e);
+            e.ty = ty;
+            return;
+        }
+    };
+    cast::wrap(e, ty, false, kernel);
+}
+
+fn decimal_to_signed(frame: &Frame<'_>) -> SqlResult<Column> {
+    let view = frame.decimals(0);
+    crate::kernel::map_rows(frame, |row| {
+        let d = view.value(row);
+        let (v, clamped) = d.to_i64_clamped();
+        if clamped {
+            frame.ctx.warn(&ER_TRUNCATED_WRONG_VALUE, &[&"INTEGER", &d]);
+        }
+        Ok(Some(v))
+    })
+}
+
+fn decimal_to_unsigned(frame: &Frame<'_>) -> SqlResult<Column> {
+    let view = frame.decimals(0);
+    crate::kernel::map_rows(frame, |row| {
+        let d = view.value(row);
+        let (v, clamped) = d.to_u64_clamped();
+        if clamped {
+            frame.ctx.warn(&ER_TRUNCATED_WRONG_VALUE, &[&"INTEGER", &d]);
+        }
+        Ok(Some(v))
+    })
+}
+
+fn decimal(e: &mut Expr, target: &SqlType) {
+    if e.ty.kind == TypeKind::Null {
+        e.ty = target.clone();
+        return;
+    }
+    cast::local(e);
+    if e.is_hex() {
+        number::hex_literal(e);
+    }
+    match e.ty.physical() {
+        Physical::Bytes => cast::wrap(e, target.clone(), false, bytes_to_decimal),
+        Physical::Double => cast::wrap(e, target.clone(), false, double_to_decimal),
+        _ => {
+            cast::to_decimal(e);
+            crate::build::unround(e);
+            cast::wrap(e, target.clone(), false, fit_decimal);
+        }
+    }
+}
+
+/// Fits a value into the target with warning 1264 if it was too large.
+fn fit(frame: &Frame<'_>, d: Decimal) -> Decimal {
+    let (precision, scale) = number::precision_and_scale(frame.ty);
+    let (fitted, how) = d.fit(precision, scale);
+    if how == selkie_types::decimal::Fit::Clamped {
+        let name = format!("{}", frame.call.args[0]);
+        let def = &selkie_types::error::catalogue::ER_WARN_DATA_OUT_OF_RANGE;
+        frame.ctx.warn(def, &[&name, &frame.ctx.row()]);
+    }
+    fitted
+}
+
+fn fit_decimal(frame: &Frame<'_>) -> SqlResult<Column> {
+    let view = frame.decimals(0);
+    let mut out = DecimalOut::new(frame.ty.decimals, frame.rows);
+    (0..frame.rows).for_each(|row| out.push(view.get(row).map(|d| fit(frame, d))));
+    Ok(out.finish())
+}
+
+fn double_to_decimal(frame: &Frame<'_>) -> SqlResult<Column> {
+    let view = frame.view::<f64>(0);
+    let mut out = DecimalOut::new(frame.ty.decimals, frame.rows);
+    for row in 0..frame.rows {
+        out.push(view.get(row).map(|v| {
+            let huge = || {
+                let max = Decimal::max_value(65, 0);
+                if v < 0.0 { -max } else { max }
+            };
+            fit(frame, Decimal::from_f64(v).unwrap_or_else(huge))
+        }));
+    }
+    Ok(out.finish())
+}
+
+fn bytes_to_decimal(frame: &Frame<'_>) -> SqlResult<Column> {
+    let view = frame.bytes(0);
+    let mut out = DecimalOut::new(frame.ty.decimals, frame.rows);
+    for row in 0..frame.rows {
+        out.push(view.get(row).map(|bytes| {
+            let parsed = Decimal::parse(&number::ascii(frame, bytes));
+            number::report(frame, "DECIMAL", bytes, parsed.rest);
+            fit(frame, parsed.value)
+        }));
+    }
+    Ok(out.finish())
+}
+
+fn double(e: &mut Expr, target: &SqlType) {
+    cast::to_double(e);
+    if target.decimals < 31 {
+        cast::wrap(e, target.clone(), false, |f| {
+            let decimals = i32::from(f.ty.decimals);
+            Ok(crate::kernel::map(f, |v: f64| selkie_types::number::round_f64_to(v, decimals)))
+        });
+    } else if target.kind == TypeKind::Float {
+        cast::wrap(e, target.clone(), false, |f| {
+            Ok(crate::kernel::map(f, |v: f64| f64::from(v as f32)))
+        });
+    }
+}
+
+/// Strings: cut to the length written; BINARY(n) pads with zero bytes.
+fn string(mut e: Expr, target: &SqlType, types: &TypeContext) -> SqlResult<Expr> {
+    let collation = target.collation;
+    let unlimited = target.length == u32::MAX;
+    let from_number = e.ty.physical() != Physical::Bytes;
+    cast::to_text(&mut e, types);
+    let bare = CallOption::Type(target.clone());
+    cast::to_charset(&mut e, collation);
+    let length = if unlimited { e.ty.length } else { target.length };
+    let mut ty = crate::function::string_type(length.into(), collation, types);
+    if e.ty.is_text_or_blob() && unlimited {
+        ty.kind = e.ty.kind;
+    }
+    let kernel: Kernel = match (unlimited, collation.is_binary()) {
+        (true, _) => super::same,
+        (false, true) => cut_binary,
+        (false, false) => cut,
+    };
+    let nullable = e.nullable;
+    let call = Call {
+        function: if e.is_foldable() || !from_number { &CAST } else { &CAST_LOCAL },
+        args: vec![e],
+        option: bare,
+        collation,
+        kernel,
+        cache: Default::default(),
+    };
+    let mut cast = Expr::new(ExprKind::Call(Box::new(call)), ty, nullable);
+    cast.coercibility = Coercibility::Implicit;
+    Ok(cast)
+}
+
+fn cut(frame: &Frame<'_>) -> SqlResult<Column> {
+    let charset = frame.call.collation.charset();
+    let length = frame.ty.length as usize;
+    bytes_to_bytes(frame, |bytes, out| {
+        let kept = charset.prefix(bytes, length);
+        if kept.len() < bytes.len() {
+            truncated(frame, "CHAR", length, bytes);
+        }
+        out.extend_from_slice(kept);
+        true
+    })
+}
+
+fn cut_binary(frame: &Frame<'_>) -> SqlResult<Column> {
+    let length = frame.ty.length as usize;
+    bytes_to_bytes(frame, |bytes, out| {
+        let kept = bytes.len().min(length);
+        if kept < bytes.len() {
+            truncated(frame, "BINARY", length, bytes);
+        }
+        out.extend_from_slice(&bytes[..kept]);
+        out.extend(std::iter::repeat_n(0, length - kept));
+        true
+    })
+}
+
+#[cold]
+fn truncated(frame: &Frame<'_>, kind: &str, length: usize, bytes: &[u8]) {
+    let kind = format!("{kind}({length})");
+    let text = for_message(bytes, frame.call.collation);
+    frame.ctx.warn(&ER_TRUNCATED_WRONG_VALUE, &[&kind, &text]);
+}

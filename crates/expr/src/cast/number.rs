@@ -1,0 +1,254 @@
+//! Conversions to numbers.
+
+use selkie_types::error::catalogue::ER_TRUNCATED_WRONG_VALUE;
+use selkie_types::number::{Rest, f64_to_i64, f64_to_u64, parse_f64, parse_integer};
+use selkie_types::{
+    Column, ColumnData, Decimal, DecimalColumn, DecimalValues, SqlResult, SqlType, TypeKind, Value,
+};
+
+use crate::expr::{Expr, ExprKind};
+use crate::kernel::{DecimalOut, Frame, from_bytes, map, try_map};
+use crate::text::for_message;
+
+/// 1292 for a value that is not wholly a number.
+#[cold]
+pub(super) fn truncated(frame: &Frame<'_>, kind: &str, bytes: &[u8]) {
+    let text = for_message(bytes, frame.arg_type(0).collation);
+    frame.ctx.warn(&ER_TRUNCATED_WRONG_VALUE, &[&kind, &text]);
+}
+
+/// Reports what follows a number: garbage is a warning, spaces a note.
+pub(super) fn report(frame: &Frame<'_>, kind: &str, bytes: &[u8], rest: Rest) {
+    match rest {
+        Rest::None => {}
+        Rest::Spaces => {
+            let text = for_message(bytes, frame.arg_type(0).collation);
+            frame.ctx.note(&ER_TRUNCATED_WRONG_VALUE, &[&kind, &text]);
+        }
+        Rest::Garbage => truncated(frame, kind, bytes),
+    }
+}
+
+/// Strings of two- and four-byte charsets, as ASCII where they are.
+pub(super) fn ascii<'a>(frame: &Frame<'_>, bytes: &'a [u8]) -> std::borrow::Cow<'a, [u8]> {
+    let charset = frame.arg_type(0).collation.charset();
+    if charset.min_len() == 1 {
+        return bytes.into();
+    }
+    charset.convert(bytes, selkie_types::Charset::Utf8mb4).0
+}
+
+pub(super) fn uint_to_int(frame: &Frame<'_>) -> SqlResult<Column> {
+    Ok(map::<u64, i64>(frame, |v| i64::try_from(v).unwrap_or(i64::MAX)))
+}
+
+pub(super) fn int_to_uint(frame: &Frame<'_>) -> SqlResult<Column> {
+    Ok(map::<i64, u64>(frame, |v| v as u64))
+}
+
+pub(super) fn double_to_int(frame: &Frame<'_>) -> SqlResult<Column> {
+    Ok(map::<f64, i64>(frame, |v| f64_to_i64(v).0))
+}
+
+pub(super) fn double_to_uint(frame: &Frame<'_>) -> SqlResult<Column> {
+    Ok(map::<f64, u64>(frame, |v| if v < 0.0 { f64_to_i64(v).0 as u64 } else { f64_to_u64(v).0 }))
+}
+
+pub(super) fn int_to_double(frame: &Frame<'_>) -> SqlResult<Column> {
+    Ok(map::<i64, f64>(frame, |v| v as f64))
+}
+
+pub(super) fn uint_to_double(frame: &Frame<'_>) -> SqlResult<Column> {
+    Ok(map::<u64, f64>(frame, |v| v as f64))
+}
+
+/// `f` over every decimal, NULLs staying.
+fn map_decimal<R>(frame: &Frame<'_>, wrap: fn(Vec<R>) -> ColumnData, f: fn(Decimal) -> R) -> Column {
+    let view = frame.decimals(0);
+    let rows = view.column().len().min(frame.rows);
+    let values = (0..rows).map(|row| f(view.column().get(row))).collect();
+    Column::from_data(wrap(values), frame.args[0].validity().cloned())
+}
+
+pub(super) fn decimal_to_int(frame: &Frame<'_>) -> SqlResult<Column> {
+    Ok(map_decimal(frame, ColumnData::Int, |d| d.to_i64_clamped().0))
+}
+
+pub(super) fn decimal_to_uint(frame: &Frame<'_>) -> SqlResult<Column> {
+    Ok(map_decimal(frame, ColumnData::UInt, |d| {
+        if d.is_negative() { d.to_i64_clamped().0 as u64 } else { d.to_u64_clamped().0 }
+    }))
+}
+
+pub(super) fn decimal_to_double(frame: &Frame<'_>) -> SqlResult<Column> {
+    Ok(map_decimal(frame, ColumnData::Double, Decimal::to_f64))
+}
+
+pub(super) fn int_to_decimal(frame: &Frame<'_>) -> SqlResult<Column> {
+    let column = &frame.args[0];
+    let values = frame.view::<i64>(0).values();
+    let values = DecimalValues::I64(values[..values.len().min(frame.rows)].to_vec());
+    let data = ColumnData::Decimal(DecimalColumn::from_values(0, values));
+    Ok(Column::from_data(data, column.validity().cloned()))
+}
+
+pub(super) fn uint_to_decimal(frame: &Frame<'_>) -> SqlResult<Column> {
+    let view = frame.view::<u64>(0);
+    let mut out = DecimalOut::new(0, frame.rows);
+    (0..frame.rows).for_each(|row| out.push(view.get(row).map(Decimal::from)));
+    Ok(out.finish())
+}
+
+pub(super) fn double_to_decimal(frame: &Frame<'_>) -> SqlResult<Column> {
+    let view = frame.view::<f64>(0);
+    let (precision, scale) = precision_and_scale(frame.ty);
+    let mut out = DecimalOut::new(scale, frame.rows);
+    for row in 0..frame.rows {
+        out.push(view.get(row).map(|v| {
+            let max = Decimal::max_value(precision, scale);
+            let limit = if v < 0.0 { -max } else { max };
+            Decimal::from_f64(v).map_or(limit, |d| d.fit(precision, scale).0)
+        }));
+    }
+    Ok(out.finish())
+}
+
+pub(super) fn precision_and_scale(ty: &SqlType) -> (u8, u8) {
+    (ty.length.clamp(1, 65) as u8, ty.decimals)
+}
+
+pub(super) fn decimal_to_scale(frame: &Frame<'_>) -> SqlResult<Column> {
+    let view = frame.decimals(0);
+    let (from, to) = (view.column().scale(), frame.ty.decimals);
+    if let DecimalValues::I64(v) = view.column().values()
+        && to > from
+        && to - from <= 18
+    {
+        let factor = 10i64.pow(u32::from(to - from));
+        let scaled: Option<Vec<i64>> =
+            v[..v.len().min(frame.rows)].iter().map(|v| v.checked_mul(factor)).collect();
+        if let Some(values) = scaled {
+            let data = DecimalColumn::from_values(to, DecimalValues::I64(values));
+            return Ok(Column::from_data(
+                ColumnData::Decimal(data),
+                frame.args[0].validity().cloned(),
+            ));
+        }
+    }
+    let mut out = DecimalOut::new(to, frame.rows);
+    (0..frame.rows).for_each(|row| out.push(view.get(row)));
+    Ok(out.finish())
+}
+
+pub(super) fn bytes_to_int(frame: &Frame<'_>) -> SqlResult<Column> {
+    from_bytes(frame, |bytes| {
+        let parsed = parse_integer(&ascii(frame, bytes));
+        report(frame, "INTEGER", bytes, parsed.rest);
+        Ok(Some(i64::try_from(parsed.value).unwrap_or(i64::MAX)))
+    })
+}
+
+pub(super) fn bytes_to_uint(frame: &Frame<'_>) -> SqlResult<Column> {
+    from_bytes(frame, |bytes| {
+        let parsed = parse_integer(&ascii(frame, bytes));
+        report(frame, "INTEGER", bytes, parsed.rest);
+        Ok(Some(parsed.value as u64))
+    })
+}
+
+pub(super) fn bytes_to_double(frame: &Frame<'_>) -> SqlResult<Column> {
+    from_bytes(frame, |bytes| {
+        let parsed = parse_f64(&ascii(frame, bytes));
+        report(frame, "DOUBLE", bytes, parsed.rest);
+        Ok(Some(parsed.value))
+    })
+}
+
+pub(super) fn bytes_to_decimal(frame: &Frame<'_>) -> SqlResult<Column> {
+    let view = frame.bytes(0);
+    let (precision, scale) = precision_and_scale(frame.ty);
+    let mut out = DecimalOut::new(scale, frame.rows);
+    for row in 0..frame.rows {
+        out.push(view.get(row).map(|bytes| {
+            let parsed = Decimal::parse(&ascii(frame, bytes));
+            report(frame, "DECIMAL", bytes, parsed.rest);
+            parsed.value.fit(precision, scale).0
+        }));
+    }
+    Ok(out.finish())
+}
+
+/// The number a hexadecimal literal is in a numeric context: its last eight bytes.
+pub(crate) fn integer_of_hex(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0u64, |n, &b| n << 8 | u64::from(b))
+}
+
+/// Replaces a hexadecimal literal by its number.
+pub(super) fn hex_literal(e: &mut Expr) {
+    if let ExprKind::Literal(Value::Bytes(bytes)) = &e.kind {
+        let value = integer_of_hex(bytes);
+        let mut ty = SqlType::new(TypeKind::BigInt, 21, 0);
+        ty.unsigned = true;
+        *e = Expr::literal(Value::UInt(value), ty);
+    }
+}
+
+/// `CAST(.. AS SIGNED)` of an unsigned number keeps the bits.
+pub(super) fn reinterpret_signed(frame: &Frame<'_>) -> SqlResult<Column> {
+    Ok(map::<u64, i64>(frame, |v| v as i64))
+}
+
+/// `CAST(string AS SIGNED)`.
+pub(super) fn cast_bytes_signed(frame: &Frame<'_>) -> SqlResult<Column> {
+    from_bytes(frame, |bytes| {
+        let parsed = parse_integer(&ascii(frame, bytes));
+        report(frame, "INTEGER", bytes, parsed.rest);
+        if parsed.overflow && parsed.rest == Rest::None {
+            truncated(frame, "INTEGER", bytes);
+        }
+        if parsed.value > i128::from(i64::MAX) {
+            frame.ctx.push(selkie_types::Condition {
+                level: selkie_types::Level::Warning,
+                code: selkie_types::error::catalogue::ER_UNKNOWN_ERROR.code,
+                message: "Cast to signed converted positive out-of-range integer to its \
+                          negative complement"
+                    .into(),
+            });
+        }
+        Ok(Some(parsed.value as u64 as i64))
+    })
+}
+
+/// `CAST(string AS UNSIGNED)`.
+pub(super) fn cast_bytes_unsigned(frame: &Frame<'_>) -> SqlResult<Column> {
+    from_bytes(frame, |bytes| {
+        let parsed = parse_integer(&ascii(frame, bytes));
+        report(frame, "INTEGER", bytes, parsed.rest);
+        if parsed.overflow && parsed.rest == Rest::None {
+            truncated(frame, "INTEGER", bytes);
+        }
+        if parsed.value < 0 {
+            negative_to_unsigned(frame);
+        }
+        Ok(Some(parsed.value as u64))
+    })
+}
+
+/// `CAST(signed AS UNSIGNED)`.
+pub(super) fn cast_int_unsigned(frame: &Frame<'_>) -> SqlResult<Column> {
+    try_map(frame, |v: i64| {
+        if v < 0 {
+            negative_to_unsigned(frame);
+        }
+        Ok(Some(v as u64))
+    })
+}
+
+#[cold]
+fn negative_to_unsigned(frame: &Frame<'_>) {
+    frame.ctx.push(selkie_types::Condition {
+        level: selkie_types::Level::Warning,
+        code: selkie_types::error::catalogue::ER_UNKNOWN_ERROR.code,
+        message: "Cast to unsigned converted negative integer to its positive complement".into(),
+    });
+}

@@ -1,0 +1,193 @@
+//! Which collation an operation on strings uses, and which operands it converts for that.
+//!
+//! Every string operand has a collation and a coercibility; the stronger one wins. The rules are
+//! MariaDB's, with its errors 1267, 1270 and 1271.
+
+use selkie_types::charset::Charset;
+use selkie_types::error::catalogue::{
+    ER_CANT_AGGREGATE_2COLLATIONS, ER_CANT_AGGREGATE_3COLLATIONS, ER_CANT_AGGREGATE_NCOLLATIONS,
+};
+use selkie_types::{CollationId, SqlError, SqlResult, Value};
+
+use crate::cast;
+use crate::expr::{Expr, ExprKind};
+
+/// How strong a claim an operand has on the collation of an operation; less is stronger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Coercibility {
+    /// `COLLATE` was written.
+    Explicit,
+    /// Two implicit collations met; cannot be compared.
+    None,
+    /// Columns, variables, routine parameters.
+    Implicit,
+    /// System constants as `USER()`.
+    SysConst,
+    /// Literals and what is computed from them.
+    Coercible,
+    /// Numbers and temporal values.
+    Numeric,
+    /// NULL.
+    Ignorable,
+}
+
+impl Coercibility {
+    /// The word in error messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Explicit => "EXPLICIT",
+            Self::None => "NONE",
+            Self::Implicit => "IMPLICIT",
+            Self::SysConst => "SYSCONST",
+            Self::Coercible => "COERCIBLE",
+            Self::Numeric => "NUMERIC",
+            Self::Ignorable => "IGNORABLE",
+        }
+    }
+}
+
+/// A collation with the strength of its claim.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Claim {
+    /// The collation.
+    pub collation: CollationId,
+    /// The strength.
+    pub coercibility: Coercibility,
+    /// Whether all characters are ASCII.
+    pub ascii: bool,
+}
+
+impl Claim {
+    /// The claim of an operand that was converted to a string.
+    pub fn of(e: &Expr) -> Self {
+        let ascii = match &e.kind {
+            ExprKind::Literal(Value::Bytes(b)) => b.is_ascii(),
+            _ => e.coercibility >= Coercibility::Numeric,
+        };
+        Self { collation: e.ty.collation, coercibility: e.coercibility, ascii }
+    }
+
+    /// The claim of the operation on this and `other`, `None` if they cannot be mixed.
+    fn meet(self, other: Self) -> Option<Self> {
+        let ascii = self.ascii && other.ascii;
+        let winner = if self.collation.charset() == other.collation.charset() {
+            self.meet_same_charset(other)?
+        } else {
+            self.meet_other_charset(other)?
+        };
+        Some(Self { ascii, ..winner })
+    }
+
+    fn meet_same_charset(self, other: Self) -> Option<Self> {
+        if self.coercibility != other.coercibility {
+            let left = self.coercibility < other.coercibility;
+            return Some(if left { self } else { other });
+        }
+        if self.collation == other.collation {
+            return Some(self);
+        }
+        if self.coercibility == Coercibility::Explicit {
+            return None;
+        }
+        if self.collation.info().is_bin() {
+            return Some(self);
+        }
+        if other.collation.info().is_bin() {
+            return Some(other);
+        }
+        let collation = crate::text::binary_collation(self.collation.charset());
+        Some(Self { collation, coercibility: Coercibility::None, ..self })
+    }
+
+    fn meet_other_charset(self, other: Self) -> Option<Self> {
+        let (a, b) = (self.coercibility, other.coercibility);
+        if self.collation.is_binary() || other.collation.is_binary() {
+            let (binary, text) =
+                if self.collation.is_binary() { (self, other) } else { (other, self) };
+            let wins = binary.coercibility <= text.coercibility;
+            return Some(if wins { binary } else { text });
+        }
+        let superset = |x: Self, y: Self| includes(x.collation.charset(), y.collation.charset());
+        if superset(self, other) && a <= b {
+            return Some(self);
+        }
+        if superset(other, self) && b <= a {
+            return Some(other);
+        }
+        if a < b && (b >= Coercibility::SysConst || other.ascii) {
+            return Some(self);
+        }
+        if b < a && (a >= Coercibility::SysConst || self.ascii) {
+            return Some(other);
+        }
+        if other.ascii && a <= b {
+            return Some(self);
+        }
+        if self.ascii && b <= a {
+            return Some(other);
+        }
+        None
+    }
+}
+
+/// Whether every string of `b` can be written in `a`.
+fn includes(a: Charset, b: Charset) -> bool {
+    use Charset::{Ascii, Utf8mb3, Utf8mb4, Utf16, Utf16le, Utf32, Ucs2};
+    match (a, b) {
+        (Utf8mb4 | Utf16 | Utf16le | Utf32, _) => !matches!(b, Utf8mb4 | Utf16 | Utf16le | Utf32),
+        (Utf8mb3 | Ucs2, Utf8mb4 | Utf16 | Utf16le | Utf32 | Utf8mb3 | Ucs2) => false,
+        (Utf8mb3 | Ucs2, _) => true,
+        (_, Ascii) => true,
+        _ => false,
+    }
+}
+
+/// The claim of an operation on all `args`, which are strings.
+///
+/// `compared` refuses a result of coercibility NONE, as every operation that compares does.
+pub fn aggregate(args: &[&Expr], operation: &str, compared: bool) -> SqlResult<Claim> {
+    let mut claims = args.iter().map(|e| Claim::of(e));
+    let Some(mut claim) = claims.next() else {
+        return Ok(Claim {
+            collation: CollationId::BINARY,
+            coercibility: Coercibility::Coercible,
+            ascii: true,
+        });
+    };
+    for next in claims {
+        claim = claim.meet(next).ok_or_else(|| mix_error(args, operation))?;
+    }
+    if compared && claim.coercibility == Coercibility::None {
+        // An explicit collation among the operands settles an undecided pair.
+        return Err(mix_error(args, operation));
+    }
+    Ok(claim)
+}
+
+/// [`aggregate`], then converts every operand of another charset.
+pub fn unify(args: &mut [&mut Expr], operation: &str, compared: bool) -> SqlResult<Claim> {
+    let claim = {
+        let views: Vec<&Expr> = args.iter().map(|e| &**e).collect();
+        aggregate(&views, operation, compared)?
+    };
+    for arg in args {
+        cast::to_charset(arg, claim.collation);
+    }
+    Ok(claim)
+}
+
+fn mix_error(args: &[&Expr], operation: &str) -> SqlError {
+    let part = |e: &Expr| (e.ty.collation.name(), e.coercibility.name());
+    match args {
+        [a, b] => {
+            let ((ca, da), (cb, db)) = (part(a), part(b));
+            SqlError::new(&ER_CANT_AGGREGATE_2COLLATIONS, &[&ca, &da, &cb, &db, &operation])
+        }
+        [a, b, c] => {
+            let ((ca, da), (cb, db), (cc, dc)) = (part(a), part(b), part(c));
+            let args: [&dyn std::fmt::Display; 7] = [&ca, &da, &cb, &db, &cc, &dc, &operation];
+            SqlError::new(&ER_CANT_AGGREGATE_3COLLATIONS, &args)
+        }
+        _ => SqlError::new(&ER_CANT_AGGREGATE_NCOLLATIONS, &[&operation]),
+    }
+}

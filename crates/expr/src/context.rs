@@ -1,0 +1,187 @@
+//! What the evaluation of expressions needs from its surroundings.
+//!
+//! [`TypeContext`] is enough to build expressions; [`EvalContext`] adds what one execution of a
+//! statement knows. The session itself is seen through the [`Session`] trait only.
+
+mod conditions;
+mod session;
+
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+use selkie_types::{CollationId, Condition, ErrorDef, SqlMode, SqlResult, Value};
+
+pub use conditions::Conditions;
+pub use session::{NoSession, NoSubqueries, Session, SubqueryRunner};
+
+use crate::random::Random;
+use crate::timezone::TimeZone;
+
+/// Settings on which the types and the meaning of expressions depend.
+#[derive(Clone, Debug)]
+pub struct TypeContext {
+    /// `sql_mode`.
+    pub sql_mode: SqlMode,
+    /// `collation_connection`: of literals and of numbers converted to strings.
+    pub collation_connection: CollationId,
+    /// `div_precision_increment`.
+    pub div_precision_increment: u8,
+    /// `group_concat_max_len`.
+    pub group_concat_max_len: u64,
+    /// `max_allowed_packet`, the longest string a function makes.
+    pub max_allowed_packet: u64,
+    /// `default_week_format`.
+    pub default_week_format: u8,
+    /// `time_zone`.
+    pub time_zone: TimeZone,
+}
+
+impl Default for TypeContext {
+    fn default() -> Self {
+        Self {
+            sql_mode: SqlMode::DEFAULT,
+            collation_connection: CollationId::UTF8MB4_GENERAL_CI,
+            div_precision_increment: 4,
+            group_concat_max_len: 1 << 20,
+            max_allowed_packet: 16 << 20,
+            default_week_format: 0,
+            time_zone: TimeZone::utc(),
+        }
+    }
+}
+
+/// What one execution of a statement knows.
+///
+/// Not shared between threads: workers that evaluate parts of a statement have one each and
+/// their conditions are merged afterwards.
+pub struct EvalContext<'a> {
+    /// The settings.
+    pub types: TypeContext,
+    /// The session.
+    pub session: &'a dyn Session,
+    /// Runs the subqueries of the statement.
+    pub subqueries: &'a dyn SubqueryRunner,
+    /// When the statement began, in microseconds since 1970 (`SET timestamp` included).
+    pub now_micros: i64,
+    /// Warnings raised.
+    pub conditions: RefCell<Conditions>,
+    parameters: RefCell<Vec<Value>>,
+    row: Cell<u64>,
+    random: RefCell<Random>,
+    seeded: RefCell<HashMap<usize, Random>>,
+    strict_arithmetic: Cell<bool>,
+}
+
+impl<'a> EvalContext<'a> {
+    /// A context of a statement that begins at `now_micros`.
+    pub fn new(types: TypeContext, session: &'a dyn Session, now_micros: i64) -> Self {
+        Self {
+            types,
+            session,
+            subqueries: &NoSubqueries,
+            now_micros,
+            conditions: RefCell::default(),
+            parameters: RefCell::default(),
+            row: Cell::new(1),
+            random: RefCell::new(Random::from_entropy()),
+            seeded: RefCell::default(),
+            strict_arithmetic: Cell::new(false),
+        }
+    }
+
+    /// A context for folding pure expressions, without a session.
+    pub fn detached(types: &TypeContext) -> EvalContext<'static> {
+        EvalContext::new(types.clone(), &NoSession, 0)
+    }
+
+    /// Puts `value` into parameter slot `slot`.
+    pub fn set_parameter(&self, slot: usize, value: Value) {
+        let mut slots = self.parameters.borrow_mut();
+        if slots.len() <= slot {
+            slots.resize(slot + 1, Value::Null);
+        }
+        slots[slot] = value;
+    }
+
+    /// Replaces all parameter slots.
+    pub fn set_parameters(&self, values: Vec<Value>) {
+        *self.parameters.borrow_mut() = values;
+    }
+
+    /// The value in a parameter slot.
+    pub fn parameter(&self, slot: usize) -> Value {
+        self.parameters.borrow().get(slot).cloned().unwrap_or_default()
+    }
+
+    /// A copy of all parameter slots, for a worker's context.
+    pub fn parameters(&self) -> Vec<Value> {
+        self.parameters.borrow().clone()
+    }
+
+    /// Adds a condition.
+    pub fn push(&self, condition: Condition) {
+        self.conditions.borrow_mut().push(condition);
+    }
+
+    /// Adds a warning from the catalogue.
+    #[cold]
+    pub fn warn(&self, def: &ErrorDef, args: &[&dyn std::fmt::Display]) {
+        self.push(Condition::warning(def, args));
+    }
+
+    /// Adds a note from the catalogue.
+    #[cold]
+    pub fn note(&self, def: &ErrorDef, args: &[&dyn std::fmt::Display]) {
+        self.push(Condition::note(def, args));
+    }
+
+    /// The number messages give the first row of the current batch.
+    pub fn row(&self) -> u64 {
+        self.row.get()
+    }
+
+    /// Sets the number of the first row of the current batch.
+    pub fn set_row(&self, row: u64) {
+        self.row.set(row);
+    }
+
+    /// Whether division by zero is an error, as it is when strict modes store results.
+    pub fn is_strict_arithmetic(&self) -> bool {
+        self.strict_arithmetic.get()
+    }
+
+    /// Makes division by zero and bad values of conversions errors (INSERT and UPDATE in strict
+    /// mode) or warnings.
+    pub fn set_strict_arithmetic(&self, strict: bool) {
+        self.strict_arithmetic.set(strict);
+    }
+
+    /// Uses the generator of `RAND()`.
+    pub(crate) fn with_random<R>(&self, f: impl FnOnce(&mut Random) -> R) -> R {
+        f(&mut self.random.borrow_mut())
+    }
+
+    /// Sets the generator of `RAND()` (`SET rand_seed1`).
+    pub fn seed_random(&self, seed1: u32, seed2: u32) {
+        *self.random.borrow_mut() = Random::from_seeds(seed1, seed2);
+    }
+
+    /// Uses the generator of the `RAND(seed)` call identified by `key`, made by `init` at first.
+    pub(crate) fn with_seeded<R>(
+        &self,
+        key: usize,
+        init: impl FnOnce() -> Random,
+        f: impl FnOnce(&mut Random) -> R,
+    ) -> R {
+        f(self.seeded.borrow_mut().entry(key).or_insert_with(init))
+    }
+
+    /// Ends the statement if it was killed.
+    pub fn check_interrupted(&self) -> SqlResult<()> {
+        self.session.check_interrupted()
+    }
+}
+
+/// Batches a subquery returned.
+pub type SubqueryRows = Arc<Vec<selkie_types::Batch>>;

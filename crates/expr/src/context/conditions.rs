@@ -1,0 +1,49 @@
+//! The conditions a statement raises.
+
+use selkie_types::{Condition, Level};
+
+/// Conditions kept besides the count; `max_error_count` of the session may show fewer.
+const KEPT: usize = 1024;
+
+/// A list of conditions that counts more than it keeps.
+#[derive(Clone, Debug, Default)]
+pub struct Conditions {
+    list: Vec<Condition>,
+    count: u64,
+}
+
+impl Conditions {
+    /// Adds one.
+    pub fn push(&mut self, condition: Condition) {
+        self.count += 1;
+        if self.list.len() < KEPT {
+            self.list.push(condition);
+        }
+    }
+
+    /// Those kept, in order.
+    pub fn list(&self) -> &[Condition] {
+        &self.list
+    }
+
+    /// How many were raised.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// How many of those kept are warnings or errors.
+    pub fn warnings(&self) -> usize {
+        self.list.iter().filter(|c| c.level != Level::Note).count()
+    }
+
+    /// Takes all of them out.
+    pub fn take(&mut self) -> Self {
+        std::mem::take(self)
+    }
+
+    /// Adds those of `other`.
+    pub fn merge(&mut self, other: Self) {
+        self.count += other.count - other.list.len() as u64;
+        other.list.into_iter().for_each(|c| self.push(c));
+    }
+}

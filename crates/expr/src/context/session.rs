@@ -1,0 +1,155 @@
+//! The session and the subqueries of a statement as expressions see them.
+
+use std::time::Duration;
+
+use selkie_types::{SqlError, SqlResult, SqlType, Value};
+
+use super::{EvalContext, SubqueryRows};
+use crate::expr::{SubqueryId, VariableScope};
+
+/// What functions ask of or do to the session. Every method has the answer of a session that is
+/// not there, so that tests and folding need not invent one.
+pub trait Session {
+    /// Value and type of `@name`; names are in lower case.
+    fn user_variable(&self, _name: &str) -> Option<(Value, SqlType)> {
+        None
+    }
+
+    /// Sets `@name`.
+    fn set_user_variable(&self, _name: &str, _value: Value, _ty: &SqlType) {}
+
+    /// Value of `@@name`, of the type the binder was told.
+    fn system_variable(&self, _scope: VariableScope, name: &str) -> SqlResult<Value> {
+        Err(SqlError::internal(format_args!("no session to ask for @@{name}")))
+    }
+
+    /// Runs a stored function.
+    fn call_function(&self, schema: &str, name: &str, _args: &[Value]) -> SqlResult<Value> {
+        Err(SqlError::internal(format_args!("no session to run {schema}.{name}")))
+    }
+
+    /// `DATABASE()`.
+    fn database(&self) -> Option<String> {
+        None
+    }
+
+    /// `USER()`: as the client named itself.
+    fn user(&self) -> String {
+        String::new()
+    }
+
+    /// `CURRENT_USER()`: the account that matched.
+    fn current_user(&self) -> String {
+        String::new()
+    }
+
+    /// `CURRENT_ROLE()`.
+    fn current_role(&self) -> Option<String> {
+        None
+    }
+
+    /// `CONNECTION_ID()`.
+    fn connection_id(&self) -> u64 {
+        0
+    }
+
+    /// `VERSION()`.
+    fn version(&self) -> String {
+        "10.11.0-MariaDB-selkie".into()
+    }
+
+    /// `LAST_INSERT_ID()`.
+    fn last_insert_id(&self) -> u64 {
+        0
+    }
+
+    /// `LAST_INSERT_ID(id)`.
+    fn set_last_insert_id(&self, _id: u64) {}
+
+    /// `ROW_COUNT()` of the previous statement.
+    fn row_count(&self) -> i64 {
+        -1
+    }
+
+    /// `FOUND_ROWS()` of the previous statement.
+    fn found_rows(&self) -> u64 {
+        0
+    }
+
+    /// An error if the statement was killed.
+    fn check_interrupted(&self) -> SqlResult<()> {
+        Ok(())
+    }
+
+    /// Sleeps; false if it was cut short by a kill.
+    fn sleep(&self, time: Duration) -> SqlResult<bool> {
+        std::thread::sleep(time);
+        Ok(true)
+    }
+
+    /// `GET_LOCK`: whether the lock was granted in time, `None` on error.
+    fn get_lock(&self, _name: &[u8], _timeout: f64) -> SqlResult<Option<bool>> {
+        Err(SqlError::not_supported("GET_LOCK"))
+    }
+
+    /// `RELEASE_LOCK`: whether it was held by this session, `None` if by nobody.
+    fn release_lock(&self, _name: &[u8]) -> SqlResult<Option<bool>> {
+        Err(SqlError::not_supported("RELEASE_LOCK"))
+    }
+
+    /// `RELEASE_ALL_LOCKS`.
+    fn release_all_locks(&self) -> SqlResult<u64> {
+        Err(SqlError::not_supported("RELEASE_ALL_LOCKS"))
+    }
+
+    /// The connection that holds a lock.
+    fn lock_holder(&self, _name: &[u8]) -> SqlResult<Option<u64>> {
+        Err(SqlError::not_supported("IS_USED_LOCK"))
+    }
+
+    /// The next number of `UUID_SHORT()`.
+    fn uuid_short(&self) -> u64 {
+        0
+    }
+}
+
+/// No session.
+pub struct NoSession;
+
+impl Session for NoSession {}
+
+/// Runs subqueries for expressions. The values a subquery depends on are in the parameter slots of
+/// the context when it is called.
+pub trait SubqueryRunner {
+    /// The single value of a subquery, NULL if it has no row; error 1242 if it has several.
+    fn scalar(&self, id: SubqueryId, ctx: &EvalContext<'_>) -> SqlResult<Value>;
+
+    /// Whether the subquery has a row.
+    fn exists(&self, id: SubqueryId, ctx: &EvalContext<'_>) -> SqlResult<bool>;
+
+    /// All rows.
+    fn rows(&self, id: SubqueryId, ctx: &EvalContext<'_>) -> SqlResult<SubqueryRows>;
+}
+
+/// No subqueries.
+pub struct NoSubqueries;
+
+impl NoSubqueries {
+    fn missing<T>(id: SubqueryId) -> SqlResult<T> {
+        Err(SqlError::internal(format_args!("nobody runs subquery {}", id.0)))
+    }
+}
+
+impl SubqueryRunner for NoSubqueries {
+    fn scalar(&self, id: SubqueryId, _: &EvalContext<'_>) -> SqlResult<Value> {
+        Self::missing(id)
+    }
+
+    fn exists(&self, id: SubqueryId, _: &EvalContext<'_>) -> SqlResult<bool> {
+        Self::missing(id)
+    }
+
+    fn rows(&self, id: SubqueryId, _: &EvalContext<'_>) -> SqlResult<SubqueryRows> {
+        Self::missing(id)
+    }
+}

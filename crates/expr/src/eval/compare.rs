@@ -1,0 +1,203 @@
+//! Comparison kernels: two columns in one representation, a truth value a row.
+
+use std::cmp::Ordering;
+
+use selkie_types::{Batch, Bitmap, Column, ColumnData, DecimalColumn, DecimalValues, SqlResult};
+
+use super::{Truth, bits};
+use crate::context::EvalContext;
+use crate::expr::{Compare, CompareBy, CompareOp};
+use crate::kernel::{BytesView, DecimalView, Native, View};
+
+/// The truth of a comparison.
+pub(super) fn eval(c: &Compare, ctx: &EvalContext<'_>, batch: &Batch) -> SqlResult<Truth> {
+    let left = c.left.eval(ctx, batch)?;
+    let right = c.right.eval(ctx, batch)?;
+    let rows = batch.rows();
+    if rows > 1 && left.is_constant() && right.is_constant() {
+        let one = columns(c.op, c.by, &left, &right, 1);
+        let known = one.known.as_ref().is_none_or(|k| k.get(0));
+        return Ok(Truth::all(known.then(|| one.yes.get(0)), rows));
+    }
+    Ok(columns(c.op, c.by, &left, &right, rows))
+}
+
+/// The truth of `a op b` row by row.
+pub(crate) fn columns(op: CompareOp, by: CompareBy, a: &Column, b: &Column, rows: usize) -> Truth {
+    let yes = match by {
+        CompareBy::Int => natives::<i64>(op, a, b, rows),
+        CompareBy::UInt => natives::<u64>(op, a, b, rows),
+        CompareBy::MixedInt => mixed(op, a, b, rows),
+        CompareBy::Double => natives::<f64>(op, a, b, rows),
+        CompareBy::Decimal => decimals(op, a, b, rows),
+        CompareBy::Date => natives::<selkie_types::Date>(op, a, b, rows),
+        CompareBy::Time => natives::<selkie_types::Time>(op, a, b, rows),
+        CompareBy::DateTime => natives::<selkie_types::DateTime>(op, a, b, rows),
+        CompareBy::Bytes(collation) => strings(op, collation, a, b, rows),
+    };
+    with_nulls(op, yes, a, b, rows)
+}
+
+/// Makes rows with a NULL operand unknown, or decides them for `<=>`.
+fn with_nulls(op: CompareOp, yes: Bitmap, a: &Column, b: &Column, rows: usize) -> Truth {
+    let (a, b) = (validity(a, rows), validity(b, rows));
+    if a.is_none() && b.is_none() {
+        return Truth { yes, known: None };
+    }
+    if op == CompareOp::NullSafeEq {
+        let all = Bitmap::ones(rows);
+        let (a, b) = (a.unwrap_or_else(|| all.clone()), b.unwrap_or(all));
+        let both = yes.and(&a).and(&b);
+        let neither = bits::and_not(&Bitmap::ones(rows), &bits::or(&a, &b));
+        return Truth { yes: bits::or(&both, &neither), known: None };
+    }
+    match bits::and_optional(a, b.as_ref()) {
+        None => Truth { yes, known: None },
+        Some(known) => Truth { yes: yes.and(&known), known: Some(known) },
+    }
+}
+
+/// The validity of the logical rows.
+fn validity(column: &Column, rows: usize) -> Option<Bitmap> {
+    let validity = column.validity()?;
+    if !column.is_constant() {
+        return Some(validity.clone());
+    }
+    if validity.get(0) { None } else { Some(Bitmap::zeros(rows)) }
+}
+
+/// A bitmap of what `f` says of each row.
+#[inline]
+fn pack(rows: usize, f: impl Fn(usize) -> bool) -> Bitmap {
+    let mut words = Vec::with_capacity(rows.div_ceil(64));
+    let mut at = 0;
+    while at < rows {
+        let count = (rows - at).min(64);
+        let mut word = 0u64;
+        for i in 0..count {
+            word |= u64::from(f(at + i)) << i;
+        }
+        words.push(word);
+        at += count;
+    }
+    Bitmap::from_words(words, rows)
+}
+
+/// One loop per operator, so that each is a vectorisable comparison.
+macro_rules! by_operator {
+    ($op:expr, $rows:expr, $row:ident => $a:expr, $b:expr) => {
+        match $op {
+            CompareOp::Eq | CompareOp::NullSafeEq => pack($rows, |$row| $a == $b),
+            CompareOp::Ne => pack($rows, |$row| $a != $b),
+            CompareOp::Lt => pack($rows, |$row| $a < $b),
+            CompareOp::Le => pack($rows, |$row| $a <= $b),
+            CompareOp::Gt => pack($rows, |$row| $a > $b),
+            CompareOp::Ge => pack($rows, |$row| $a >= $b),
+        }
+    };
+}
+
+fn natives<T: Native + PartialOrd>(op: CompareOp, a: &Column, b: &Column, rows: usize) -> Bitmap {
+    let (a, b) = (View::<T>::of(a), View::<T>::of(b));
+    if rows == 0 {
+        return Bitmap::zeros(0);
+    }
+    if b.is_constant() && !a.is_constant() {
+        return against(op, &a.values()[..rows], b.value(0));
+    }
+    if a.is_constant() && !b.is_constant() {
+        return against(op.swapped(), &b.values()[..rows], a.value(0));
+    }
+    by_operator!(op, rows, row => a.value(row), b.value(row))
+}
+
+fn against<T: Copy + PartialOrd>(op: CompareOp, values: &[T], y: T) -> Bitmap {
+    by_operator!(op, values.len(), row => values[row], y)
+}
+
+/// Signed against unsigned integers.
+fn mixed(op: CompareOp, a: &Column, b: &Column, rows: usize) -> Bitmap {
+    match (a.data(), b.data()) {
+        (ColumnData::Int(_), ColumnData::UInt(_)) => mixed_views(op, View::of(a), View::of(b), rows),
+        (ColumnData::UInt(_), ColumnData::Int(_)) => {
+            mixed_views(op.swapped(), View::of(b), View::of(a), rows)
+        }
+        (ColumnData::Int(_), _) => natives::<i64>(op, a, b, rows),
+        _ => natives::<u64>(op, a, b, rows),
+    }
+}
+
+fn mixed_views(op: CompareOp, a: View<'_, i64>, b: View<'_, u64>, rows: usize) -> Bitmap {
+    by_operator!(op, rows, row => i128::from(a.value(row)), i128::from(b.value(row)))
+}
+
+fn decimals(op: CompareOp, a: &Column, b: &Column, rows: usize) -> Bitmap {
+    let (a, b) = (DecimalView::of(a), DecimalView::of(b));
+    if rows == 0 {
+        return Bitmap::zeros(0);
+    }
+    if b.mask() == 0 && a.mask() != 0 {
+        if let Some(yes) = decimals_against(op, a.column(), b.value(0), rows) {
+            return yes;
+        }
+    } else if a.mask() == 0
+        && b.mask() != 0
+        && let Some(yes) = decimals_against(op.swapped(), b.column(), a.value(0), rows)
+    {
+        return yes;
+    }
+    if let (DecimalValues::I64(x), DecimalValues::I64(y)) =
+        (a.column().values(), b.column().values())
+    {
+        let (sx, sy) = (a.column().scale(), b.column().scale());
+        let (ma, mb) = (a.mask(), b.mask());
+        if sx == sy {
+            return by_operator!(op, rows, row => x[row & ma], y[row & mb]);
+        }
+        if sx.abs_diff(sy) <= 18 {
+            let fx = 10i128.pow(sy.saturating_sub(sx).into());
+            let fy = 10i128.pow(sx.saturating_sub(sy).into());
+            return by_operator!(
+                op, rows,
+                row => i128::from(x[row & ma]) * fx, i128::from(y[row & mb]) * fy
+            );
+        }
+    }
+    pack(rows, |row| op.holds(a.value(row).cmp(&b.value(row))))
+}
+
+/// A column of machine-width decimals against one value, if that has an equivalent at its scale.
+fn decimals_against(
+    op: CompareOp,
+    column: &DecimalColumn,
+    value: selkie_types::Decimal,
+    rows: usize,
+) -> Option<Bitmap> {
+    let DecimalValues::I64(values) = column.values() else { return None };
+    let value = value.normalised();
+    if value.scale() > column.scale() {
+        return None;
+    }
+    let factor = 10i128.checked_pow(u32::from(column.scale() - value.scale()))?;
+    let unscaled = value.small_unscaled()?.checked_mul(factor)?;
+    Some(against(op, &values[..rows], i64::try_from(unscaled).ok()?))
+}
+
+fn strings(
+    op: CompareOp,
+    collation: selkie_types::CollationId,
+    a: &Column,
+    b: &Column,
+    rows: usize,
+) -> Bitmap {
+    let (a, b) = (BytesView::of(a), BytesView::of(b));
+    let collation = collation.info();
+    let order = |row: usize| -> Ordering { collation.compare(a.value(row), b.value(row)) };
+    match op {
+        CompareOp::Eq | CompareOp::NullSafeEq => {
+            pack(rows, |row| collation.equal(a.value(row), b.value(row)))
+        }
+        CompareOp::Ne => pack(rows, |row| !collation.equal(a.value(row), b.value(row))),
+        _ => pack(rows, |row| op.holds(order(row))),
+    }
+}

@@ -1,0 +1,84 @@
+//! Parameters, variables and stored functions: values that come from outside.
+
+use selkie_types::{Batch, Column, SqlResult, SqlType, Value};
+
+use super::{ColumnScale, constant};
+use crate::cast;
+use crate::context::EvalContext;
+use crate::expr::{Expr, StoredCall, VariableScope};
+
+/// The value in a parameter slot.
+pub(super) fn parameter(ctx: &EvalContext<'_>, slot: usize, ty: &SqlType, rows: usize) -> Column {
+    constant(&fitted(ctx, ctx.parameter(slot), ty), ty, rows)
+}
+
+/// `@name`, converted if its type changed since the statement was bound.
+pub(super) fn user(
+    ctx: &EvalContext<'_>,
+    name: &str,
+    ty: &SqlType,
+    rows: usize,
+) -> SqlResult<Column> {
+    let value = match ctx.session.user_variable(name) {
+        None => Value::Null,
+        Some((value, from)) => cast::value(value, &from, ty, ctx),
+    };
+    Ok(constant(&value, ty, rows))
+}
+
+/// `@@name`.
+pub(super) fn system(
+    ctx: &EvalContext<'_>,
+    scope: VariableScope,
+    name: &str,
+    ty: &SqlType,
+    rows: usize,
+) -> SqlResult<Column> {
+    let value = ctx.session.system_variable(scope, name)?;
+    Ok(constant(&fitted(ctx, value, ty), ty, rows))
+}
+
+/// `@name := value`, row after row.
+pub(super) fn assign(
+    ctx: &EvalContext<'_>,
+    name: &str,
+    e: &Expr,
+    batch: &Batch,
+) -> SqlResult<Column> {
+    let column = e.eval(ctx, batch)?;
+    let rows = batch.rows();
+    if rows > 0 {
+        ctx.session.set_user_variable(name, column.value(rows - 1), &e.ty);
+    }
+    Ok((*column).clone())
+}
+
+/// A stored function, row after row.
+pub(super) fn stored(
+    call: &StoredCall,
+    ty: &SqlType,
+    ctx: &EvalContext<'_>,
+    batch: &Batch,
+) -> SqlResult<Column> {
+    let args: Vec<_> =
+        call.args.iter().map(|a| a.eval(ctx, batch)).collect::<SqlResult<_>>()?;
+    let mut out = Column::new(ty.physical(), ty.decimals_of_column(), batch.rows());
+    for row in 0..batch.rows() {
+        let values: Vec<Value> = args.iter().map(|a| a.value(row)).collect();
+        let value = ctx.session.call_function(&call.schema, &call.name, &values)?;
+        out.push(&fitted(ctx, value, ty));
+    }
+    Ok(out)
+}
+
+/// A value from outside in the physical kind the expression promised.
+fn fitted(ctx: &EvalContext<'_>, value: Value, ty: &SqlType) -> Value {
+    match value.physical() {
+        None => Value::Null,
+        Some(physical) if physical == ty.physical() => value,
+        Some(_) => {
+            let from = cast::natural_type(&value);
+            cast::value(value, &from, ty, ctx)
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! Calls of built-in functions.
+
+use selkie_types::temporal::IntervalUnit;
+use selkie_types::{CollationId, SqlType};
+
+use super::Expr;
+use crate::function::{Function, Kernel};
+
+/// A call of a built-in function with the kernel chosen for its arguments' types.
+#[derive(Clone, Debug)]
+pub struct Call {
+    /// The function.
+    pub function: &'static Function,
+    /// Arguments, converted to the kinds the kernel reads.
+    pub args: Vec<Expr>,
+    /// What else was written in the call.
+    pub option: CallOption,
+    /// Collation by which the call compares strings.
+    pub collation: CollationId,
+    pub(crate) kernel: Kernel,
+    pub(crate) cache: crate::eval::CallCache,
+}
+
+impl PartialEq for Call {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self.function, other.function)
+            && self.kernel as usize == other.kernel as usize
+            && self.option == other.option
+            && self.collation == other.collation
+            && self.args == other.args
+    }
+}
+
+/// The parts of a call that are not expressions.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub enum CallOption {
+    /// Nothing.
+    #[default]
+    None,
+    /// The unit of `INTERVAL`, `EXTRACT`, `TIMESTAMPDIFF`.
+    Unit(IntervalUnit),
+    /// The target of a conversion.
+    Type(SqlType),
+    /// A number with a meaning of the function's own.
+    Number(i64),
+    /// A name: `GET_FORMAT`'s kind, a column.
+    Name(Box<str>),
+}

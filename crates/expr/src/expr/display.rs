@@ -1,0 +1,190 @@
+//! Expressions as text, in the style MariaDB prints them in `EXPLAIN EXTENDED` and error messages.
+//!
+//! Columns print as `#position`; the planner, which knows names, substitutes them by
+//! [`Expr::display_with`].
+
+use std::fmt;
+
+use selkie_types::Value;
+
+use super::{Expr, ExprKind, SubqueryKind};
+
+/// Names a column position.
+pub type ColumnNames<'a> = &'a dyn Fn(usize) -> String;
+
+/// An expression to print with column names.
+pub struct ExprDisplay<'a> {
+    expr: &'a Expr,
+    names: ColumnNames<'a>,
+}
+
+impl Expr {
+    /// The text with columns named by `names`.
+    pub fn display_with<'a>(&'a self, names: ColumnNames<'a>) -> ExprDisplay<'a> {
+        ExprDisplay { expr: self, names }
+    }
+}
+
+impl fmt::Display for Expr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_expr(f, self, &|at| format!("#{at}"))
+    }
+}
+
+impl fmt::Display for ExprDisplay<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_expr(f, self.expr, self.names)
+    }
+}
+
+fn write_expr(f: &mut fmt::Formatter<'_>, e: &Expr, names: ColumnNames<'_>) -> fmt::Result {
+    match &e.kind {
+        ExprKind::Literal(v) => write_literal(f, e, v),
+        ExprKind::Column(at) => f.write_str(&names(*at)),
+        ExprKind::Parameter(_) => f.write_str("?"),
+        ExprKind::Call(c) if c.function.is_implicit() => write_expr(f, &c.args[0], names),
+        ExprKind::Call(c) => write_call(f, c.function.name(), &c.args, names),
+        ExprKind::Compare(c) => {
+            write_expr(f, &c.left, names)?;
+            write!(f, " {} ", c.op.symbol())?;
+            write_expr(f, &c.right, names)
+        }
+        ExprKind::And(v) => write_list(f, v, " and ", names),
+        ExprKind::Or(v) => {
+            f.write_str("(")?;
+            write_list(f, v, " or ", names)?;
+            f.write_str(")")
+        }
+        ExprKind::Not(e) => {
+            f.write_str("!(")?;
+            write_expr(f, e, names)?;
+            f.write_str(")")
+        }
+        ExprKind::IsNull(e) => {
+            write_expr(f, e, names)?;
+            f.write_str(" is null")
+        }
+        ExprKind::InList(l) => {
+            write_expr(f, &l.value, names)?;
+            f.write_str(" in (")?;
+            write_list(f, &l.items, ",", names)?;
+            f.write_str(")")
+        }
+        ExprKind::Case(c) => write_case(f, c, names),
+        ExprKind::Coalesce(v) => write_call(f, "coalesce", v, names),
+        ExprKind::Subquery(s) => match s.kind {
+            SubqueryKind::Exists => write!(f, "exists(subquery#{})", s.id.0),
+            _ => write!(f, "(subquery#{})", s.id.0),
+        },
+        ExprKind::UserVariable(name) => write!(f, "@`{name}`"),
+        ExprKind::AssignUserVariable(name, e) => {
+            write!(f, "@`{name}`:=")?;
+            write_expr(f, e, names)
+        }
+        ExprKind::SystemVariable(_, name) => write!(f, "@@{name}"),
+        ExprKind::Stored(s) => {
+            write!(f, "`{}`.", s.schema)?;
+            write_call(f, &format!("`{}`", s.name), &s.args, names)
+        }
+        ExprKind::Row(v) => {
+            f.write_str("(")?;
+            write_list(f, v, ",", names)?;
+            f.write_str(")")
+        }
+    }
+}
+
+fn write_list(
+    f: &mut fmt::Formatter<'_>,
+    list: &[Expr],
+    separator: &str,
+    names: ColumnNames<'_>,
+) -> fmt::Result {
+    for (i, e) in list.iter().enumerate() {
+        if i > 0 {
+            f.write_str(separator)?;
+        }
+        write_expr(f, e, names)?;
+    }
+    Ok(())
+}
+
+fn write_call(
+    f: &mut fmt::Formatter<'_>,
+    name: &str,
+    args: &[Expr],
+    names: ColumnNames<'_>,
+) -> fmt::Result {
+    let operator = !name.bytes().any(|b| b.is_ascii_alphabetic() || b == b'`');
+    match (operator, args) {
+        (true, [a]) => {
+            f.write_str(name)?;
+            write_expr(f, a, names)
+        }
+        (true, [a, b]) => {
+            write_operand(f, a, names)?;
+            write!(f, " {name} ")?;
+            write_operand(f, b, names)
+        }
+        _ => {
+            write!(f, "{}(", name.to_ascii_lowercase())?;
+            write_list(f, args, ",", names)?;
+            f.write_str(")")
+        }
+    }
+}
+
+/// An operand of a binary operator, in parentheses if it is one itself.
+fn write_operand(f: &mut fmt::Formatter<'_>, e: &Expr, names: ColumnNames<'_>) -> fmt::Result {
+    let mut inner = e;
+    while let ExprKind::Call(c) = &inner.kind
+        && c.function.is_implicit()
+    {
+        inner = &c.args[0];
+    }
+    let nested = match &inner.kind {
+        ExprKind::Call(c) => {
+            c.args.len() == 2 && !c.function.name().bytes().any(|b| b.is_ascii_alphabetic())
+        }
+        ExprKind::Compare(_) | ExprKind::And(_) => true,
+        _ => false,
+    };
+    if nested {
+        f.write_str("(")?;
+    }
+    write_expr(f, inner, names)?;
+    if nested {
+        f.write_str(")")?;
+    }
+    Ok(())
+}
+
+fn write_case(f: &mut fmt::Formatter<'_>, c: &super::Case, names: ColumnNames<'_>) -> fmt::Result {
+    f.write_str("case")?;
+    for (when, then) in &c.whens {
+        f.write_str(" when ")?;
+        write_expr(f, when, names)?;
+        f.write_str(" then ")?;
+        write_expr(f, then, names)?;
+    }
+    if let Some(e) = &c.otherwise {
+        f.write_str(" else ")?;
+        write_expr(f, e, names)?;
+    }
+    f.write_str(" end")
+}
+
+fn write_literal(f: &mut fmt::Formatter<'_>, e: &Expr, value: &Value) -> fmt::Result {
+    match value {
+        Value::Null => f.write_str("NULL"),
+        Value::Bytes(b) if e.is_hex() => {
+            f.write_str("0x")?;
+            b.iter().try_for_each(|byte| write!(f, "{byte:02X}"))
+        }
+        Value::Bytes(b) => write!(f, "'{}'", String::from_utf8_lossy(b).replace('\'', "\\'")),
+        Value::Date(_) => write!(f, "DATE'{}'", crate::text::display(value, &e.ty)),
+        Value::Time(_) => write!(f, "TIME'{}'", crate::text::display(value, &e.ty)),
+        Value::DateTime(_) => write!(f, "TIMESTAMP'{}'", crate::text::display(value, &e.ty)),
+        _ => f.write_str(&crate::text::display(value, &e.ty)),
+    }
+}

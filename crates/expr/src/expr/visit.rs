@@ -1,0 +1,193 @@
+//! Walking and rewriting expressions.
+
+use selkie_types::Value;
+
+use super::{Expr, ExprKind, Subquery, SubqueryKind};
+
+impl Expr {
+    /// The direct operands.
+    pub fn children(&self) -> Vec<&Self> {
+        match &self.kind {
+            ExprKind::Literal(_)
+            | ExprKind::Column(_)
+            | ExprKind::Parameter(_)
+            | ExprKind::UserVariable(_)
+            | ExprKind::SystemVariable(..) => Vec::new(),
+            ExprKind::Call(c) => c.args.iter().collect(),
+            ExprKind::Compare(c) => vec![&c.left, &c.right],
+            ExprKind::And(v) | ExprKind::Or(v) | ExprKind::Coalesce(v) | ExprKind::Row(v) => {
+                v.iter().collect()
+            }
+            ExprKind::Not(e) | ExprKind::IsNull(e) | ExprKind::AssignUserVariable(_, e) => vec![e],
+            ExprKind::InList(l) => std::iter::once(&l.value).chain(&l.items).collect(),
+            ExprKind::Case(c) => {
+                c.whens.iter().flat_map(|(w, t)| [w, t]).chain(&c.otherwise).collect()
+            }
+            ExprKind::Subquery(s) => s.args.iter().chain(&s.operands).map(|(_, e)| e).collect(),
+            ExprKind::Stored(s) => s.args.iter().collect(),
+        }
+    }
+
+    /// The direct operands, for rewriting.
+    pub fn children_mut(&mut self) -> Vec<&mut Self> {
+        match &mut self.kind {
+            ExprKind::Literal(_)
+            | ExprKind::Column(_)
+            | ExprKind::Parameter(_)
+            | ExprKind::UserVariable(_)
+            | ExprKind::SystemVariable(..) => Vec::new(),
+            ExprKind::Call(c) => {
+                c.cache = Default::default();
+                c.args.iter_mut().collect()
+            }
+            ExprKind::Compare(c) => vec![&mut c.left, &mut c.right],
+            ExprKind::And(v) | ExprKind::Or(v) | ExprKind::Coalesce(v) | ExprKind::Row(v) => {
+                v.iter_mut().collect()
+            }
+            ExprKind::Not(e) | ExprKind::IsNull(e) | ExprKind::AssignUserVariable(_, e) => vec![e],
+            ExprKind::InList(l) => {
+                l.set = Default::default();
+                std::iter::once(&mut l.value).chain(&mut l.items).collect()
+            }
+            ExprKind::Case(c) => {
+                c.whens.iter_mut().flat_map(|(w, t)| [w, t]).chain(&mut c.otherwise).collect()
+            }
+            ExprKind::Subquery(s) => {
+                let Subquery { args, operands, .. } = &mut **s;
+                args.iter_mut().chain(operands).map(|(_, e)| e).collect()
+            }
+            ExprKind::Stored(s) => s.args.iter_mut().collect(),
+        }
+    }
+
+    /// Calls `f` for this expression and everything below it, top down.
+    pub fn visit<'a>(&'a self, f: &mut impl FnMut(&'a Self)) {
+        f(self);
+        self.children().into_iter().for_each(|c| c.visit(f));
+    }
+
+    /// Whether this expression or one below satisfies `test`.
+    pub fn any(&self, test: &mut impl FnMut(&Self) -> bool) -> bool {
+        test(self) || self.children().into_iter().any(|c| c.any(test))
+    }
+
+    /// Replaces, bottom up, every expression for which `f` returns another.
+    pub fn transform(&mut self, f: &mut impl FnMut(&Self) -> Option<Self>) {
+        self.children_mut().into_iter().for_each(|c| c.transform(f));
+        if let Some(other) = f(self) {
+            *self = other;
+        }
+    }
+
+    /// Calls `f` with the position of every column used.
+    pub fn for_each_column(&self, f: &mut impl FnMut(usize)) {
+        self.visit(&mut |e| {
+            if let ExprKind::Column(at) = e.kind {
+                f(at);
+            }
+        });
+    }
+
+    /// Positions of the columns used, ascending, without repetition.
+    pub fn columns(&self) -> Vec<usize> {
+        let mut columns = Vec::new();
+        self.for_each_column(&mut |at| columns.push(at));
+        columns.sort_unstable();
+        columns.dedup();
+        columns
+    }
+
+    /// Replaces every column position by what `f` maps it to.
+    pub fn map_columns(&mut self, f: &mut impl FnMut(usize) -> usize) {
+        if let ExprKind::Column(at) = &mut self.kind {
+            *at = f(*at);
+        }
+        self.children_mut().into_iter().for_each(|c| c.map_columns(f));
+    }
+
+    /// Replaces every column for which `f` has one by an expression.
+    pub fn substitute_columns(&mut self, f: &mut impl FnMut(usize) -> Option<Self>) {
+        self.transform(&mut |e| match e.kind {
+            ExprKind::Column(at) => f(at),
+            _ => None,
+        });
+    }
+
+    /// Whether equal inputs always give equal values within one statement.
+    pub fn is_deterministic(&self) -> bool {
+        !self.any(&mut |e| match &e.kind {
+            ExprKind::Call(c) => !c.function.is_deterministic(),
+            ExprKind::AssignUserVariable(..) | ExprKind::UserVariable(_) => true,
+            ExprKind::Stored(s) => !s.deterministic,
+            _ => false,
+        })
+    }
+
+    /// Whether evaluation changes something or must happen exactly once per row, in row order.
+    pub fn has_side_effects(&self) -> bool {
+        self.any(&mut |e| match &e.kind {
+            ExprKind::Call(c) => c.function.has_side_effects(),
+            ExprKind::AssignUserVariable(..) | ExprKind::Stored(_) => true,
+            _ => false,
+        })
+    }
+
+    /// Whether the value is the same for all rows of an execution of the statement.
+    pub fn is_constant(&self) -> bool {
+        self.is_deterministic()
+            && !self.any(&mut |e| matches!(e.kind, ExprKind::Column(_) | ExprKind::Subquery(_)))
+    }
+
+    /// Whether the value is the same for all executions: made of literals by pure functions.
+    pub fn is_foldable(&self) -> bool {
+        self.is_constant()
+            && !self.any(&mut |e| match &e.kind {
+                ExprKind::Parameter(_)
+                | ExprKind::SystemVariable(..)
+                | ExprKind::Stored(_)
+                | ExprKind::Row(_) => true,
+                ExprKind::Call(c) => !c.function.is_pure(),
+                _ => false,
+            })
+    }
+
+    /// Whether there is a subquery below.
+    pub fn has_subquery(&self) -> bool {
+        self.any(&mut |e| matches!(e.kind, ExprKind::Subquery(_)))
+    }
+
+    /// The value of a literal.
+    pub fn as_literal(&self) -> Option<&Value> {
+        match &self.kind {
+            ExprKind::Literal(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The position of a column.
+    pub fn as_column(&self) -> Option<usize> {
+        match self.kind {
+            ExprKind::Column(at) => Some(at),
+            _ => None,
+        }
+    }
+
+    /// The conjuncts of a condition.
+    pub fn into_conjuncts(self) -> Vec<Self> {
+        match self.kind {
+            ExprKind::And(parts) => parts.into_iter().flat_map(Self::into_conjuncts).collect(),
+            _ => vec![self],
+        }
+    }
+
+    /// Whether the predicate of a quantified subquery is part of this expression.
+    pub fn subquery_predicate(&self) -> Option<&Self> {
+        match &self.kind {
+            ExprKind::Subquery(s) => match &s.kind {
+                SubqueryKind::Any(p) | SubqueryKind::All(p) => Some(p),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}

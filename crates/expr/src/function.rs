@@ -1,0 +1,111 @@
+//! Built-in functions: their names, arities and how calls of them are bound to kernels.
+//!
+//! A function's `bind` converts the arguments to the kinds its kernel reads, infers the type of
+//! the result and picks the kernel; [`lookup`] finds functions by name. The functions themselves
+//! are in `functions/`, a family to a file, binding and kernels side by side.
+
+mod binding;
+
+use std::sync::OnceLock;
+
+use hashbrown::HashMap;
+use selkie_types::error::catalogue::ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT;
+use selkie_types::{Column, SqlError, SqlResult};
+
+pub use binding::Binding;
+pub(crate) use binding::{constant_value, string_type};
+
+use crate::expr::Expr;
+use crate::kernel::Frame;
+
+/// Computes a call over evaluated arguments.
+pub type Kernel = fn(&Frame<'_>) -> SqlResult<Column>;
+
+/// When two evaluations of a call with equal arguments give equal values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Nature {
+    /// Always.
+    Pure,
+    /// Within a statement: `NOW()`, `USER()`, whatever depends on the session's time zone.
+    Statement,
+    /// Never surely: `RAND()`.
+    Volatile,
+    /// Never, and evaluation changes something: `SLEEP()`, `GET_LOCK()`.
+    Effect,
+}
+
+/// A built-in function.
+#[derive(Debug)]
+pub struct Function {
+    name: &'static str,
+    min: u8,
+    max: u8,
+    nature: Nature,
+    bind: fn(Binding<'_>) -> SqlResult<Expr>,
+}
+
+/// Any number of arguments.
+pub(crate) const MANY: u8 = u8::MAX;
+
+impl Function {
+    /// A function of `min` to `max` arguments.
+    pub(crate) const fn new(
+        name: &'static str,
+        min: u8,
+        max: u8,
+        bind: fn(Binding<'_>) -> SqlResult<Expr>,
+    ) -> Self {
+        Self { name, min, max, nature: Nature::Pure, bind }
+    }
+
+    /// This function with another nature.
+    pub(crate) const fn nature(self, nature: Nature) -> Self {
+        Self { nature, ..self }
+    }
+
+    /// The name in upper case; the symbol of an operator.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Whether equal arguments give equal values within a statement.
+    pub fn is_deterministic(&self) -> bool {
+        matches!(self.nature, Nature::Pure | Nature::Statement)
+    }
+
+    /// Whether equal arguments always give equal values.
+    pub fn is_pure(&self) -> bool {
+        self.nature == Nature::Pure
+    }
+
+    /// Whether evaluation changes something.
+    pub fn has_side_effects(&self) -> bool {
+        self.nature == Nature::Effect
+    }
+
+    /// Whether this is a conversion nobody wrote.
+    pub fn is_implicit(&self) -> bool {
+        self.name.is_empty()
+    }
+
+    /// Binds a call, checking the number of arguments.
+    pub(crate) fn bind(&'static self, binding: Binding<'_>) -> SqlResult<Expr> {
+        let count = binding.args.len();
+        if count < usize::from(self.min) || (self.max != MANY && count > usize::from(self.max)) {
+            return Err(SqlError::new(&ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT, &[&self.name]));
+        }
+        (self.bind)(binding)
+    }
+}
+
+/// The function with a name, in any case.
+pub fn lookup(name: &str) -> Option<&'static Function> {
+    static REGISTRY: OnceLock<HashMap<&'static str, &'static Function>> = OnceLock::new();
+    let registry = REGISTRY.get_or_init(|| {
+        crate::functions::FAMILIES.iter().flat_map(|f| f.iter()).map(|f| (f.name, f)).collect()
+    });
+    match registry.get(name) {
+        Some(function) => Some(function),
+        None => registry.get(name.to_ascii_uppercase().as_str()).copied(),
+    }
+}

@@ -1,0 +1,237 @@
+//! A call being bound: arguments are converted, then the call is made with its kernel.
+
+use selkie_types::error::catalogue::ER_OPERAND_COLUMNS;
+use selkie_types::{CollationId, SqlError, SqlResult, SqlType, TypeKind, Value};
+
+use super::{Function, Kernel};
+use crate::cast;
+use crate::collate::{self, Claim, Coercibility};
+use crate::context::{EvalContext, TypeContext};
+use crate::expr::{Call, CallOption, Expr, ExprKind};
+
+/// The arguments of a call and the settings it is bound under.
+pub struct Binding<'a> {
+    /// The function.
+    pub function: &'static Function,
+    /// Arguments as written, then as converted.
+    pub args: Vec<Expr>,
+    /// The settings.
+    pub types: &'a TypeContext,
+    /// What else was written.
+    pub option: CallOption,
+    /// The collation by which the call compares.
+    pub collation: CollationId,
+    coercibility: Option<Coercibility>,
+}
+
+impl<'a> Binding<'a> {
+    /// A call of `function`.
+    pub fn new(function: &'static Function, args: Vec<Expr>, types: &'a TypeContext) -> Self {
+        Self {
+            function,
+            args,
+            types,
+            option: CallOption::None,
+            collation: CollationId::BINARY,
+            coercibility: None,
+        }
+    }
+
+    /// The same with an option.
+    pub fn with_option(self, option: CallOption) -> Self {
+        Self { option, ..self }
+    }
+
+    /// Refuses row operands.
+    pub fn scalars(&self) -> SqlResult<()> {
+        match self.args.iter().any(|a| matches!(a.kind, ExprKind::Row(_))) {
+            true => Err(SqlError::new(&ER_OPERAND_COLUMNS, &[&1])),
+            false => Ok(()),
+        }
+    }
+
+    /// Number of arguments.
+    pub fn len(&self) -> usize {
+        self.args.len()
+    }
+
+    /// Whether an argument can be NULL.
+    pub fn nullable(&self) -> bool {
+        self.args.iter().any(|a| a.nullable)
+    }
+
+    /// Converts an argument to a signed integer.
+    pub fn int(&mut self, at: usize) {
+        cast::to_int(&mut self.args[at]);
+    }
+
+    /// Converts an argument to an unsigned integer, reinterpreting negative ones.
+    pub fn uint(&mut self, at: usize) {
+        cast::to_uint(&mut self.args[at]);
+    }
+
+    /// Converts an argument to a double.
+    pub fn double(&mut self, at: usize) {
+        cast::to_double(&mut self.args[at]);
+    }
+
+    /// Converts an argument to a decimal.
+    pub fn decimal(&mut self, at: usize) {
+        cast::to_decimal(&mut self.args[at]);
+    }
+
+    /// Converts an argument to a string.
+    pub fn text(&mut self, at: usize) {
+        cast::to_text(&mut self.args[at], self.types);
+    }
+
+    /// Converts an argument to a string in an ASCII-compatible charset.
+    pub fn ascii_text(&mut self, at: usize) {
+        self.text(at);
+        if self.args[at].ty.collation.charset().min_len() > 1 {
+            cast::to_charset(&mut self.args[at], CollationId::UTF8MB4_GENERAL_CI);
+        }
+    }
+
+    /// Converts an argument to a string in utf8mb4.
+    pub fn utf8_text(&mut self, at: usize) {
+        self.text(at);
+        if self.args[at].ty.collation.charset() != CollationId::UTF8MB3_GENERAL_CI.charset() {
+            cast::to_charset(&mut self.args[at], CollationId::UTF8MB4_GENERAL_CI);
+        }
+    }
+
+    /// Converts an argument to a date.
+    pub fn date(&mut self, at: usize) {
+        cast::to_date(&mut self.args[at]);
+    }
+
+    /// Converts an argument to a time.
+    pub fn time(&mut self, at: usize) {
+        cast::to_time(&mut self.args[at]);
+    }
+
+    /// Converts an argument to a date and time.
+    pub fn datetime(&mut self, at: usize) {
+        cast::to_datetime(&mut self.args[at]);
+    }
+
+    /// Converts the arguments in `at` to strings of one charset; their collation becomes that of
+    /// the call and of its result.
+    pub fn unify(&mut self, at: std::ops::Range<usize>, compared: bool) -> SqlResult<Claim> {
+        let name = self.function.name().to_ascii_lowercase();
+        at.clone().for_each(|i| self.text(i));
+        let mut args: Vec<&mut Expr> = self.args[at].iter_mut().collect();
+        let claim = collate::unify(&mut args, &name, compared)?;
+        self.collation = claim.collation;
+        self.coercibility = Some(claim.coercibility);
+        Ok(claim)
+    }
+
+    /// Converts an argument to a string; its collation becomes that of the call and its result.
+    pub fn subject(&mut self, at: usize) {
+        self.text(at);
+        self.collation = self.args[at].ty.collation;
+        self.coercibility = Some(self.args[at].coercibility);
+    }
+
+    /// Makes the result a system constant.
+    pub fn system_constant(&mut self) {
+        self.collation = CollationId::UTF8MB3_GENERAL_CI;
+        self.coercibility = Some(Coercibility::SysConst);
+    }
+
+    /// The result collation is that of the connection.
+    pub fn connection_collation(&mut self) {
+        self.collation = self.types.collation_connection;
+        self.coercibility = Some(Coercibility::Coercible);
+    }
+
+    /// The type of a string result of at most `characters`, in the call's collation.
+    pub fn string_type(&self, characters: u64) -> SqlType {
+        string_type(characters, self.collation, self.types)
+    }
+
+    /// The value of an argument that is known now.
+    pub fn constant(&self, at: usize) -> Option<Value> {
+        constant_value(self.args.get(at)?, self.types)
+    }
+
+    /// The value of an argument as an integer, if it is known now.
+    pub fn constant_int(&self, at: usize) -> Option<i64> {
+        let mut arg = self.args.get(at)?.clone();
+        cast::to_int(&mut arg);
+        match constant_value(&arg, self.types)? {
+            Value::Int(v) => Some(v),
+            _ => None,
+        }
+    }
+
+    /// The call.
+    pub fn call(self, ty: SqlType, nullable: bool, kernel: Kernel) -> Expr {
+        let coercibility = self.coercibility.unwrap_or(Coercibility::Coercible);
+        let call = Call {
+            function: self.function,
+            args: self.args,
+            option: self.option,
+            collation: self.collation,
+            kernel,
+            cache: Default::default(),
+        };
+        let mut expr = Expr::new(ExprKind::Call(Box::new(call)), ty, nullable);
+        if expr.ty.is_string() {
+            expr.coercibility = coercibility;
+        }
+        expr
+    }
+
+    /// The call, NULL exactly when an argument is.
+    pub fn strict(self, ty: SqlType, kernel: Kernel) -> SqlResult<Expr> {
+        let nullable = self.nullable();
+        Ok(self.call(ty, nullable, kernel))
+    }
+
+    /// The call, which can be NULL for other reasons.
+    pub fn maybe(self, ty: SqlType, kernel: Kernel) -> SqlResult<Expr> {
+        Ok(self.call(ty, true, kernel))
+    }
+
+    /// The call, never NULL.
+    pub fn never_null(self, ty: SqlType, kernel: Kernel) -> SqlResult<Expr> {
+        Ok(self.call(ty, false, kernel))
+    }
+}
+
+/// The value of an expression that can be computed without a statement.
+pub(crate) fn constant_value(e: &Expr, types: &TypeContext) -> Option<Value> {
+    if let ExprKind::Literal(value) = &e.kind {
+        return Some(value.clone());
+    }
+    if !e.is_foldable() {
+        return None;
+    }
+    e.eval_value(&EvalContext::detached(types)).ok()
+}
+
+/// The type of a string function's result of at most `characters`.
+///
+/// Compat: a result too long for VARCHAR becomes a blob type of sufficient size.
+pub(crate) fn string_type(
+    characters: u64,
+    collation: CollationId,
+    types: &TypeContext,
+) -> SqlType {
+    let bytes_per_char = collation.charset().max_len() as u64;
+    let limit = types.max_allowed_packet;
+    let characters = characters.min(u64::from(u32::MAX)).min(limit);
+    let bytes = characters * bytes_per_char;
+    let kind = match bytes {
+        _ if characters <= 512 || bytes <= 65_532 => TypeKind::VarChar,
+        ..=65_535 => TypeKind::Text,
+        ..=16_777_215 => TypeKind::MediumText,
+        _ => TypeKind::LongText,
+    };
+    let mut ty = SqlType::new(kind, characters as u32, 0);
+    ty.collation = collation;
+    ty
+}

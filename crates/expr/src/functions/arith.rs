@@ -1,0 +1,154 @@
+//! Arithmetic and bit operators: kernels over integers, decimals and doubles.
+
+mod decimal;
+mod integer;
+
+use selkie_types::error::catalogue::ER_DIVISION_BY_ZERO;
+use selkie_types::{Column, SqlError, SqlResult, SqlType};
+
+pub(crate) use decimal::{decimal_kernel, int_divide_decimal, negate_decimal, quotient_scale};
+pub(crate) use integer::{integer_kernel, negate_int, negate_uint};
+
+use crate::build::Arithmetic;
+use crate::expr::Expr;
+use crate::function::{Binding, Function, Kernel};
+use crate::kernel::{Frame, map, map_rows, try_map, try_map2};
+
+const fn operator(name: &'static str, args: u8) -> Function {
+    Function::new(name, args, args, |_| Err(SqlError::internal("an operator was called by name")))
+}
+
+pub(crate) static ADD: Function = operator("+", 2);
+pub(crate) static SUBTRACT: Function = operator("-", 2);
+pub(crate) static MULTIPLY: Function = operator("*", 2);
+pub(crate) static DIVIDE: Function = operator("/", 2);
+pub(crate) static INT_DIVIDE: Function = operator("DIV", 2);
+pub(crate) static MODULO: Function = operator("%", 2);
+pub(crate) static NEGATE: Function = operator("-", 1);
+pub(crate) static BIT_AND: Function = Function::new("&", 2, 2, |b| bits(b, bit_and));
+pub(crate) static BIT_OR: Function = Function::new("|", 2, 2, |b| bits(b, bit_or));
+pub(crate) static BIT_XOR: Function = Function::new("^", 2, 2, |b| bits(b, bit_xor));
+pub(crate) static SHIFT_LEFT: Function = Function::new("<<", 2, 2, |b| bits(b, shift_left));
+pub(crate) static SHIFT_RIGHT: Function = Function::new(">>", 2, 2, |b| bits(b, shift_right));
+pub(crate) static BIT_NOT: Function = Function::new("~", 1, 1, |b| bits(b, bit_not));
+
+fn bits(mut b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
+    (0..b.len()).for_each(|at| b.uint(at));
+    let mut ty = SqlType::bigint_unsigned();
+    ty.length = 21;
+    b.strict(ty, kernel)
+}
+
+fn bit_and(frame: &Frame<'_>) -> SqlResult<Column> {
+    try_map2(frame, |a: u64, b: u64| Ok(Some(a & b)))
+}
+
+fn bit_or(frame: &Frame<'_>) -> SqlResult<Column> {
+    try_map2(frame, |a: u64, b: u64| Ok(Some(a | b)))
+}
+
+fn bit_xor(frame: &Frame<'_>) -> SqlResult<Column> {
+    try_map2(frame, |a: u64, b: u64| Ok(Some(a ^ b)))
+}
+
+fn shift_left(frame: &Frame<'_>) -> SqlResult<Column> {
+    try_map2(frame, |a: u64, b: u64| Ok(Some(if b < 64 { a << b } else { 0 })))
+}
+
+fn shift_right(frame: &Frame<'_>) -> SqlResult<Column> {
+    try_map2(frame, |a: u64, b: u64| Ok(Some(if b < 64 { a >> b } else { 0 })))
+}
+
+fn bit_not(frame: &Frame<'_>) -> SqlResult<Column> {
+    Ok(map(frame, |v: u64| !v))
+}
+
+/// 1690 for a result outside of its type.
+#[cold]
+pub(super) fn out_of_range(frame: &Frame<'_>, kind: &str) -> SqlError {
+    let kind = if frame.ty.unsigned { format!("{kind} UNSIGNED") } else { kind.to_owned() };
+    let args: Vec<String> = frame.call.args.iter().map(|a| a.to_string()).collect();
+    let name = frame.call.function.name();
+    let text = match &args[..] {
+        [a] => format!("{name}{a}"),
+        [a, b] => format!("({a} {name} {b})"),
+        _ => format!("{}({})", name.to_ascii_lowercase(), args.join(",")),
+    };
+    SqlError::arithmetic_overflow(kind, text)
+}
+
+/// What division by zero is: NULL, with a warning or an error as the sql mode says.
+#[cold]
+pub(super) fn division_by_zero<T>(frame: &Frame<'_>) -> SqlResult<Option<T>> {
+    let mode = frame.ctx.types.sql_mode;
+    if mode.contains(selkie_types::SqlMode::ERROR_FOR_DIVISION_BY_ZERO) {
+        if frame.ctx.is_strict_arithmetic() {
+            return Err(SqlError::new(&ER_DIVISION_BY_ZERO, &[]));
+        }
+        frame.ctx.warn(&ER_DIVISION_BY_ZERO, &[]);
+    }
+    Ok(None)
+}
+
+/// The kernel of an operator over doubles.
+pub(crate) fn double_kernel(op: Arithmetic) -> Kernel {
+    match op {
+        Arithmetic::Add => |f| doubles(f, |a, b| a + b),
+        Arithmetic::Subtract => |f| doubles(f, |a, b| a - b),
+        Arithmetic::Multiply => |f| doubles(f, |a, b| a * b),
+        Arithmetic::Divide => |f| {
+            try_map2(f, |a: f64, b: f64| {
+                if b == 0.0 { division_by_zero(f) } else { finite(f, a / b).map(Some) }
+            })
+        },
+        _ => |f| {
+            try_map2(f, |a: f64, b: f64| {
+                if b == 0.0 { division_by_zero(f) } else { Ok(Some(a % b)) }
+            })
+        },
+    }
+}
+
+fn doubles(frame: &Frame<'_>, f: impl Fn(f64, f64) -> f64) -> SqlResult<Column> {
+    let (a, b) = (frame.view::<f64>(0), frame.view::<f64>(1));
+    let values: Vec<f64> =
+        (0..frame.rows).map(|row| f(a.value(row), b.value(row))).collect();
+    if values.iter().all(|v| v.is_finite()) {
+        let validity = super::arith::integer::both_valid(frame);
+        return Ok(Column::from_data(selkie_types::ColumnData::Double(values), validity));
+    }
+    map_rows(frame, |row| finite(frame, values[row]).map(Some))
+}
+
+fn finite(frame: &Frame<'_>, v: f64) -> SqlResult<f64> {
+    if v.is_finite() { Ok(v) } else { Err(out_of_range(frame, "DOUBLE")) }
+}
+
+pub(crate) fn negate_double(frame: &Frame<'_>) -> SqlResult<Column> {
+    Ok(map(frame, |v: f64| -v))
+}
+
+/// `a DIV b` over doubles.
+pub(crate) fn int_divide_double(unsigned: bool) -> Kernel {
+    if unsigned {
+        |f| try_map2(f, |a: f64, b: f64| quotient(f, a, b).map(|q| q.map(|q| q as u64)))
+    } else {
+        |f| try_map2(f, |a: f64, b: f64| quotient(f, a, b).map(|q| q.map(|q| q as i64)))
+    }
+}
+
+fn quotient(frame: &Frame<'_>, a: f64, b: f64) -> SqlResult<Option<i128>> {
+    if b == 0.0 {
+        return division_by_zero(frame);
+    }
+    let q = (a / b).trunc();
+    let limits = if frame.ty.unsigned { 0.0..1.8446744073709552e19 } else { -9.3e18..9.223372036854775e18 };
+    if limits.contains(&q) { Ok(Some(q as i128)) } else { Err(out_of_range(frame, "BIGINT")) }
+}
+
+/// Absolute values, shared with `ABS`.
+pub(crate) fn abs_int(frame: &Frame<'_>) -> SqlResult<Column> {
+    try_map(frame, |v: i64| {
+        v.checked_abs().map(Some).ok_or_else(|| out_of_range(frame, "BIGINT"))
+    })
+}

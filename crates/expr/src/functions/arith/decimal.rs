@@ -1,0 +1,165 @@
+//! Decimal arithmetic, as narrow as the operands: 64 bits while everything fits, 128 bits for
+//! products, the full width otherwise.
+
+use selkie_types::{Column, ColumnData, Decimal, DecimalColumn, DecimalValues, SqlResult};
+
+use super::integer::both_valid;
+use super::{division_by_zero, out_of_range};
+use crate::build::Arithmetic;
+use crate::expr::CallOption;
+use crate::function::Kernel;
+use crate::kernel::{DecimalOut, DecimalView, Frame, map_rows};
+
+/// The kernel of an operator over decimals.
+pub(crate) fn decimal_kernel(op: Arithmetic) -> Kernel {
+    match op {
+        Arithmetic::Add => |f| sum(f, i64::checked_add, Decimal::checked_add),
+        Arithmetic::Subtract => |f| sum(f, i64::checked_sub, Decimal::checked_sub),
+        Arithmetic::Multiply => product,
+        Arithmetic::Divide => quotient,
+        _ => remainder,
+    }
+}
+
+/// Digits after the point MariaDB computes in a quotient: whole words of nine.
+pub(crate) fn quotient_scale(a: u8, b: u8, increment: u32) -> u8 {
+    const WORD: u32 = 9;
+    let words = |scale: u8| u32::from(scale).div_ceil(WORD) * WORD;
+    let (left, right) = (words(a), words(b));
+    let slack = left - u32::from(a) + right - u32::from(b);
+    let digits = (left + right + increment.saturating_sub(slack)).div_ceil(WORD) * WORD;
+    digits.min(38) as u8
+}
+
+/// A machine-width column with its mask and the factor that brings it to a scale.
+type Narrow<'a> = (&'a [i64], usize, i64);
+
+fn narrow<'a>(view: &DecimalView<'a>, scale: u8) -> Option<Narrow<'a>> {
+    let DecimalValues::I64(values) = view.column().values() else { return None };
+    let up = scale.checked_sub(view.column().scale())?;
+    let factor = 10i64.checked_pow(u32::from(up))?;
+    Some((values, view.mask(), factor))
+}
+
+fn finish(frame: &Frame<'_>, values: DecimalValues) -> Column {
+    let data = DecimalColumn::from_values(frame.ty.decimals, values);
+    Column::from_data(ColumnData::Decimal(data), both_valid(frame))
+}
+
+fn sum(
+    frame: &Frame<'_>,
+    fast: impl Fn(i64, i64) -> Option<i64>,
+    slow: fn(Decimal, Decimal) -> Option<Decimal>,
+) -> SqlResult<Column> {
+    let (a, b) = (frame.decimals(0), frame.decimals(1));
+    let scale = frame.ty.decimals;
+    if let (Some((x, mx, fx)), Some((y, my, fy))) = (narrow(&a, scale), narrow(&b, scale)) {
+        let one = |row: usize| {
+            fast(x[row & mx].checked_mul(fx)?, y[row & my].checked_mul(fy)?)
+        };
+        if let Some(values) = (0..frame.rows).map(one).collect::<Option<Vec<i64>>>() {
+            return Ok(finish(frame, DecimalValues::I64(values)));
+        }
+    }
+    each(frame, slow)
+}
+
+/// Row by row at full width.
+fn each(
+    frame: &Frame<'_>,
+    f: impl Fn(Decimal, Decimal) -> Option<Decimal>,
+) -> SqlResult<Column> {
+    let (a, b) = (frame.decimals(0), frame.decimals(1));
+    let mut out = DecimalOut::new(frame.ty.decimals, frame.rows);
+    for row in 0..frame.rows {
+        out.push(match (a.get(row), b.get(row)) {
+            (Some(a), Some(b)) => {
+                Some(f(a, b).ok_or_else(|| out_of_range(frame, "DECIMAL"))?)
+            }
+            _ => None,
+        });
+    }
+    Ok(out.finish())
+}
+
+fn product(frame: &Frame<'_>) -> SqlResult<Column> {
+    let (a, b) = (frame.decimals(0), frame.decimals(1));
+    let exact = a.column().scale() + b.column().scale() == frame.ty.decimals;
+    if let (DecimalValues::I64(x), DecimalValues::I64(y), true) =
+        (a.column().values(), b.column().values(), exact)
+    {
+        let (mx, my) = (a.mask(), b.mask());
+        let one = |row: usize| x[row & mx].checked_mul(y[row & my]);
+        if let Some(values) = (0..frame.rows).map(one).collect::<Option<Vec<i64>>>() {
+            return Ok(finish(frame, DecimalValues::I64(values)));
+        }
+        let wide = |row: usize| i128::from(x[row & mx]) * i128::from(y[row & my]);
+        let values: Vec<i128> = (0..frame.rows).map(wide).collect();
+        return Ok(finish(frame, DecimalValues::I128(values)));
+    }
+    each(frame, Decimal::checked_mul)
+}
+
+fn quotient(frame: &Frame<'_>) -> SqlResult<Column> {
+    let increment = match frame.call.option {
+        CallOption::Number(n) => n as u32,
+        _ => 4,
+    };
+    divided(frame, |a, b| a.checked_div(b, increment))
+}
+
+fn remainder(frame: &Frame<'_>) -> SqlResult<Column> {
+    divided(frame, Decimal::checked_rem)
+}
+
+fn divided(
+    frame: &Frame<'_>,
+    f: impl Fn(Decimal, Decimal) -> Option<Decimal>,
+) -> SqlResult<Column> {
+    let (a, b) = (frame.decimals(0), frame.decimals(1));
+    let mut out = DecimalOut::new(frame.ty.decimals, frame.rows);
+    for row in 0..frame.rows {
+        out.push(match (a.get(row), b.get(row)) {
+            (Some(_), Some(b)) if b.is_zero() => division_by_zero(frame)?,
+            (Some(a), Some(b)) => {
+                Some(f(a, b).ok_or_else(|| out_of_range(frame, "DECIMAL"))?)
+            }
+            _ => None,
+        });
+    }
+    Ok(out.finish())
+}
+
+/// `a DIV b` over decimals.
+pub(crate) fn int_divide_decimal(unsigned: bool) -> Kernel {
+    fn cut(frame: &Frame<'_>, row: usize) -> SqlResult<Option<i128>> {
+        let (a, b) = (frame.decimals(0).value(row), frame.decimals(1).value(row));
+        if b.is_zero() {
+            return division_by_zero(frame);
+        }
+        let cut = a.checked_int_div(b).and_then(Decimal::small_unscaled);
+        cut.map(Some).ok_or_else(|| out_of_range(frame, "BIGINT"))
+    }
+    if unsigned {
+        |f| {
+            map_rows(f, |row| match cut(f, row)? {
+                None => Ok(None),
+                Some(q) => u64::try_from(q).map(Some).map_err(|_| out_of_range(f, "BIGINT")),
+            })
+        }
+    } else {
+        |f| {
+            map_rows(f, |row| match cut(f, row)? {
+                None => Ok(None),
+                Some(q) => i64::try_from(q).map(Some).map_err(|_| out_of_range(f, "BIGINT")),
+            })
+        }
+    }
+}
+
+pub(crate) fn negate_decimal(frame: &Frame<'_>) -> SqlResult<Column> {
+    let view = frame.decimals(0);
+    let mut out = DecimalOut::new(frame.ty.decimals, frame.rows);
+    (0..frame.rows).for_each(|row| out.push(view.get(row).map(|d| -d)));
+    Ok(out.finish())
+}

@@ -1,0 +1,121 @@
+//! Predicates that are calls: XOR, IS TRUE, BETWEEN over computed values, ISNULL, and the named
+//! forms of CASE and COALESCE.
+
+use selkie_types::{Column, SqlResult};
+
+use crate::build;
+use crate::eval::{compare_columns, truth_of_column};
+use crate::expr::{CallOption, CompareBy, CompareOp, Expr};
+use crate::function::{Binding, Function, MANY};
+use crate::kernel::{Frame, NativeOut};
+
+pub(crate) static XOR: Function =
+    Function::new("XOR", 2, 2, |b| b.strict(build::boolean_type(), xor));
+pub(crate) static IS_TRUE: Function =
+    Function::new("ISTRUE", 1, 1, |b| b.never_null(build::boolean_type(), is_true));
+pub(crate) static IS_FALSE: Function =
+    Function::new("ISFALSE", 1, 1, |b| b.never_null(build::boolean_type(), is_false));
+pub(crate) static BETWEEN: Function =
+    Function::new("BETWEEN", 3, 3, |b| b.strict(build::boolean_type(), between));
+
+/// Functions called by name.
+pub(super) static FUNCTIONS: &[Function] = &[
+    Function::new("ISNULL", 1, 1, |b| build::is_null(only(b))),
+    Function::new("COALESCE", 1, MANY, |b| build::coalesce(b.args, b.types)),
+    Function::new("IFNULL", 2, 2, |b| build::coalesce(b.args, b.types)),
+    Function::new("NVL", 2, 2, |b| build::coalesce(b.args, b.types)),
+    Function::new("NVL2", 3, 3, nvl2),
+    Function::new("NULLIF", 2, 2, |b| {
+        let [x, y] = take(b.args);
+        build::nullif(x, y, b.types)
+    }),
+    Function::new("IF", 3, 3, |b| {
+        let [c, x, y] = take(b.args);
+        build::if_else(c, x, y, b.types)
+    }),
+];
+
+/// The arguments as an array of the length the arity promised.
+pub(super) fn take<const N: usize>(args: Vec<Expr>) -> [Expr; N] {
+    args.try_into().unwrap_or_else(|_| std::array::from_fn(|_| Expr::null()))
+}
+
+fn only(b: Binding<'_>) -> Expr {
+    let [e] = take(b.args);
+    e
+}
+
+fn nvl2(b: Binding<'_>) -> SqlResult<Expr> {
+    let [test, yes, no] = take(b.args);
+    let condition = build::not(build::is_null(test)?)?;
+    build::if_else(condition, yes, no, b.types)
+}
+
+fn xor(frame: &Frame<'_>) -> SqlResult<Column> {
+    let (a, b) = (truth_of_column(&frame.args[0]), truth_of_column(&frame.args[1]));
+    let mut out = NativeOut::new(frame.rows);
+    for row in 0..frame.rows {
+        let valid = !frame.any_null(row);
+        out.push(valid.then(|| i64::from(a.yes.get(row) != b.yes.get(row))));
+    }
+    Ok(out.finish())
+}
+
+fn is_true(frame: &Frame<'_>) -> SqlResult<Column> {
+    let truth = truth_of_column(&frame.args[0]);
+    let mut out = NativeOut::new(frame.rows);
+    (0..frame.rows).for_each(|row| out.push(Some(i64::from(truth.yes.get(row)))));
+    Ok(out.finish())
+}
+
+fn is_false(frame: &Frame<'_>) -> SqlResult<Column> {
+    let truth = truth_of_column(&frame.args[0]);
+    let known = |row: usize| truth.known.as_ref().is_none_or(|k| k.get(row));
+    let mut out = NativeOut::new(frame.rows);
+    (0..frame.rows).for_each(|row| out.push(Some(i64::from(known(row) && !truth.yes.get(row)))));
+    Ok(out.finish())
+}
+
+/// The representation in which a BETWEEN call compares, as an option; the collation is the call's.
+pub(crate) fn between_option(by: CompareBy) -> CallOption {
+    CallOption::Number(match by {
+        CompareBy::Int => 0,
+        CompareBy::UInt => 1,
+        CompareBy::MixedInt => 2,
+        CompareBy::Double => 3,
+        CompareBy::Decimal => 4,
+        CompareBy::Date => 5,
+        CompareBy::Time => 6,
+        CompareBy::DateTime => 7,
+        CompareBy::Bytes(_) => 8,
+    })
+}
+
+fn between(frame: &Frame<'_>) -> SqlResult<Column> {
+    let by = match frame.call.option {
+        CallOption::Number(0) => CompareBy::Int,
+        CallOption::Number(1) => CompareBy::UInt,
+        CallOption::Number(2) => CompareBy::MixedInt,
+        CallOption::Number(3) => CompareBy::Double,
+        CallOption::Number(4) => CompareBy::Decimal,
+        CallOption::Number(5) => CompareBy::Date,
+        CallOption::Number(6) => CompareBy::Time,
+        CallOption::Number(7) => CompareBy::DateTime,
+        _ => CompareBy::Bytes(frame.call.collation),
+    };
+    let [value, low, high] = [&frame.args[0], &frame.args[1], &frame.args[2]];
+    let above = compare_columns(CompareOp::Ge, by, value, low, frame.rows);
+    let below = compare_columns(CompareOp::Le, by, value, high, frame.rows);
+    let decided = |t: &crate::eval::Truth, row: usize| {
+        t.known.as_ref().is_none_or(|k| k.get(row)).then(|| t.yes.get(row))
+    };
+    let mut out = NativeOut::new(frame.rows);
+    for row in 0..frame.rows {
+        out.push(match (decided(&above, row), decided(&below, row)) {
+            (Some(false), _) | (_, Some(false)) => Some(0i64),
+            (Some(true), Some(true)) => Some(1),
+            _ => None,
+        });
+    }
+    Ok(out.finish())
+}

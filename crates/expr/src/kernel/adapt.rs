@@ -1,0 +1,137 @@
+//! Kernels made from functions of one row.
+//!
+//! The infallible ones run over plain vectors without looking at NULLs; the others skip rows with
+//! a NULL argument.
+
+use selkie_types::{Column, SqlResult};
+
+use super::{BytesOut, Frame, Native, NativeOut, View};
+
+/// `f` over every value, NULL or not; NULLs stay.
+pub(crate) fn map<A: Native, R: Native>(frame: &Frame<'_>, f: impl Fn(A) -> R) -> Column {
+    let column = &frame.args[0];
+    let view = View::<A>::of(column);
+    let values: Vec<R> = view.values()[..view.values().len().min(frame.rows)]
+        .iter()
+        .map(|&v| f(v))
+        .collect();
+    Column::from_data(R::data(values), column.validity().cloned())
+}
+
+/// `f` over the values that are not NULL.
+pub(crate) fn try_map<A: Native, R: Native>(
+    frame: &Frame<'_>,
+    mut f: impl FnMut(A) -> SqlResult<Option<R>>,
+) -> SqlResult<Column> {
+    let view = frame.view::<A>(0);
+    let mut out = NativeOut::new(frame.rows);
+    for row in 0..frame.rows {
+        out.push(view.get(row).map_or(Ok(None), &mut f)?);
+    }
+    Ok(out.finish())
+}
+
+/// `f` over the pairs of which neither is NULL.
+pub(crate) fn try_map2<A: Native, B: Native, R: Native>(
+    frame: &Frame<'_>,
+    mut f: impl FnMut(A, B) -> SqlResult<Option<R>>,
+) -> SqlResult<Column> {
+    let (a, b) = (frame.view::<A>(0), frame.view::<B>(1));
+    let mut out = NativeOut::new(frame.rows);
+    for row in 0..frame.rows {
+        out.push(match (a.get(row), b.get(row)) {
+            (Some(a), Some(b)) => f(a, b)?,
+            _ => None,
+        });
+    }
+    Ok(out.finish())
+}
+
+/// `f` over the strings that are not NULL.
+pub(crate) fn from_bytes<R: Native>(
+    frame: &Frame<'_>,
+    mut f: impl FnMut(&[u8]) -> SqlResult<Option<R>>,
+) -> SqlResult<Column> {
+    let view = frame.bytes(0);
+    let mut out = NativeOut::new(frame.rows);
+    for row in 0..frame.rows {
+        out.push(view.get(row).map_or(Ok(None), &mut f)?);
+    }
+    Ok(out.finish())
+}
+
+/// `f` over the pairs of strings of which neither is NULL.
+pub(crate) fn from_bytes2<R: Native>(
+    frame: &Frame<'_>,
+    mut f: impl FnMut(&[u8], &[u8]) -> SqlResult<Option<R>>,
+) -> SqlResult<Column> {
+    let (a, b) = (frame.bytes(0), frame.bytes(1));
+    let mut out = NativeOut::new(frame.rows);
+    for row in 0..frame.rows {
+        out.push(match (a.get(row), b.get(row)) {
+            (Some(a), Some(b)) => f(a, b)?,
+            _ => None,
+        });
+    }
+    Ok(out.finish())
+}
+
+/// `write` appends the string for each string that is not NULL; false makes it NULL.
+pub(crate) fn bytes_to_bytes(
+    frame: &Frame<'_>,
+    mut write: impl FnMut(&[u8], &mut Vec<u8>) -> bool,
+) -> SqlResult<Column> {
+    let view = frame.bytes(0);
+    let mut out = BytesOut::new(frame.rows);
+    for row in 0..frame.rows {
+        match view.get(row) {
+            Some(bytes) => out.write(|buffer| write(bytes, buffer)),
+            None => out.push(None),
+        }
+    }
+    Ok(out.finish())
+}
+
+/// `write` appends the string for each value that is not NULL; false makes it NULL.
+pub(crate) fn to_bytes<A: Native>(
+    frame: &Frame<'_>,
+    mut write: impl FnMut(A, &mut Vec<u8>) -> bool,
+) -> SqlResult<Column> {
+    let view = frame.view::<A>(0);
+    let mut out = BytesOut::new(frame.rows);
+    for row in 0..frame.rows {
+        match view.get(row) {
+            Some(value) => out.write(|buffer| write(value, buffer)),
+            None => out.push(None),
+        }
+    }
+    Ok(out.finish())
+}
+
+/// `write` appends the string of each row of which no argument is NULL; false makes it NULL.
+pub(crate) fn write_rows(
+    frame: &Frame<'_>,
+    mut write: impl FnMut(usize, &mut Vec<u8>) -> bool,
+) -> SqlResult<Column> {
+    let mut out = BytesOut::new(frame.rows);
+    for row in 0..frame.rows {
+        if frame.any_null(row) {
+            out.push(None);
+        } else {
+            out.write(|buffer| write(row, buffer));
+        }
+    }
+    Ok(out.finish())
+}
+
+/// `f` for each row of which no argument is NULL.
+pub(crate) fn map_rows<R: Native>(
+    frame: &Frame<'_>,
+    mut f: impl FnMut(usize) -> SqlResult<Option<R>>,
+) -> SqlResult<Column> {
+    let mut out = NativeOut::new(frame.rows);
+    for row in 0..frame.rows {
+        out.push(if frame.any_null(row) { None } else { f(row)? });
+    }
+    Ok(out.finish())
+}

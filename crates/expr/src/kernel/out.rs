@@ -1,0 +1,114 @@
+//! Builders of result columns.
+
+use selkie_types::{Bitmap, BytesColumn, DecimalColumn};
+use selkie_types::{Column, ColumnData, Decimal};
+
+use super::Native;
+
+/// Validity that exists once a row is NULL.
+#[derive(Default)]
+struct Nulls(Option<Bitmap>);
+
+impl Nulls {
+    fn push(&mut self, rows_before: usize, valid: bool) {
+        match &mut self.0 {
+            Some(v) => v.push(valid),
+            None if valid => {}
+            None => {
+                let mut v = Bitmap::ones(rows_before);
+                v.push(false);
+                self.0 = Some(v);
+            }
+        }
+    }
+}
+
+/// A column of a native kind.
+pub(crate) struct NativeOut<T> {
+    values: Vec<T>,
+    nulls: Nulls,
+}
+
+impl<T: Native> NativeOut<T> {
+    /// Room for `rows`.
+    pub(crate) fn new(rows: usize) -> Self {
+        Self { values: Vec::with_capacity(rows), nulls: Nulls::default() }
+    }
+
+    /// Appends a row.
+    #[inline]
+    pub(crate) fn push(&mut self, value: Option<T>) {
+        self.nulls.push(self.values.len(), value.is_some());
+        self.values.push(value.unwrap_or_default());
+    }
+
+    /// The column.
+    pub(crate) fn finish(self) -> Column {
+        Column::from_data(T::data(self.values), self.nulls.0)
+    }
+}
+
+/// A column of byte strings.
+pub(crate) struct BytesOut {
+    values: BytesColumn,
+    nulls: Nulls,
+}
+
+impl BytesOut {
+    /// Room for `rows`.
+    pub(crate) fn new(rows: usize) -> Self {
+        Self { values: BytesColumn::with_capacity(rows), nulls: Nulls::default() }
+    }
+
+    /// Appends a row.
+    #[inline]
+    pub(crate) fn push(&mut self, value: Option<&[u8]>) {
+        self.nulls.push(self.values.len(), value.is_some());
+        self.values.push(value.unwrap_or_default());
+    }
+
+    /// Appends the row that `write` appends to the buffer; NULL if it returns false.
+    #[inline]
+    pub(crate) fn write(&mut self, write: impl FnOnce(&mut Vec<u8>) -> bool) {
+        let start = self.values.buffer().len();
+        let valid = write(self.values.buffer());
+        if !valid {
+            self.values.buffer().truncate(start);
+        }
+        self.nulls.push(self.values.len(), valid);
+        self.values.end_row();
+    }
+
+    /// The column.
+    pub(crate) fn finish(self) -> Column {
+        Column::from_data(ColumnData::Bytes(self.values), self.nulls.0)
+    }
+}
+
+/// A column of decimals.
+pub(crate) struct DecimalOut {
+    values: DecimalColumn,
+    nulls: Nulls,
+}
+
+impl DecimalOut {
+    /// Room for `rows` at a scale.
+    pub(crate) fn new(scale: u8, rows: usize) -> Self {
+        Self { values: DecimalColumn::new(scale, rows), nulls: Nulls::default() }
+    }
+
+    /// Appends a row, rounded to the scale.
+    #[inline]
+    pub(crate) fn push(&mut self, value: Option<Decimal>) {
+        self.nulls.push(self.values.len(), value.is_some());
+        match value {
+            Some(v) => self.values.push(v),
+            None => self.values.push_zero(),
+        }
+    }
+
+    /// The column.
+    pub(crate) fn finish(self) -> Column {
+        Column::from_data(ColumnData::Decimal(self.values), self.nulls.0)
+    }
+}

@@ -1,0 +1,171 @@
+//! Time zones: between instants in UTC and local times.
+
+use jiff::Timestamp;
+use jiff::tz::{Offset, TimeZone as JiffZone};
+use selkie_types::temporal::MICROS_PER_SECOND;
+use selkie_types::{DateTime, SqlError, SqlResult};
+
+/// A time zone as `SET time_zone` names it.
+#[derive(Clone, Debug)]
+pub struct TimeZone {
+    name: Box<str>,
+    zone: Zone,
+}
+
+#[derive(Clone, Debug)]
+enum Zone {
+    /// A fixed distance from UTC in seconds.
+    Fixed(i32),
+    Named(JiffZone),
+}
+
+impl TimeZone {
+    /// UTC, named by its offset.
+    pub fn utc() -> Self {
+        Self { name: "+00:00".into(), zone: Zone::Fixed(0) }
+    }
+
+    /// The zone of the machine, named `SYSTEM`.
+    pub fn system() -> Self {
+        let zone = JiffZone::system();
+        let zone = match zone.to_fixed_offset() {
+            Ok(offset) => Zone::Fixed(offset.seconds()),
+            Err(_) => Zone::Named(zone),
+        };
+        Self { name: "SYSTEM".into(), zone }
+    }
+
+    /// The zone of `SYSTEM`, `[+-]hh:mm` or a name of the time zone database.
+    pub fn parse(name: &str) -> Option<Self> {
+        if name.eq_ignore_ascii_case("SYSTEM") {
+            return Some(Self::system());
+        }
+        if let Some(seconds) = parse_offset(name) {
+            return Some(Self { name: name.into(), zone: Zone::Fixed(seconds) });
+        }
+        if !name.bytes().next()?.is_ascii_alphabetic() {
+            return None;
+        }
+        let zone = JiffZone::get(name).ok()?;
+        Some(Self { name: name.into(), zone: Zone::Named(zone) })
+    }
+
+    /// [`TimeZone::parse`] with error 1298.
+    pub fn named(name: &str) -> SqlResult<Self> {
+        let def = &selkie_types::error::catalogue::ER_UNKNOWN_TIME_ZONE;
+        Self::parse(name).ok_or_else(|| SqlError::new(def, &[&name]))
+    }
+
+    /// The name as it was given.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether local time is UTC.
+    pub fn is_utc(&self) -> bool {
+        matches!(self.zone, Zone::Fixed(0))
+    }
+
+    /// The offset from UTC in seconds at an instant.
+    pub fn offset_at(&self, unix_micros: i64) -> i64 {
+        match &self.zone {
+            Zone::Fixed(seconds) => i64::from(*seconds),
+            Zone::Named(zone) => match Timestamp::from_microsecond(unix_micros) {
+                Ok(at) => i64::from(zone.to_offset(at).seconds()),
+                Err(_) => 0,
+            },
+        }
+    }
+
+    /// The local time of an instant given in microseconds since 1970.
+    pub fn local_from_micros(&self, unix_micros: i64) -> Option<DateTime> {
+        let shift = self.offset_at(unix_micros) * MICROS_PER_SECOND;
+        DateTime::from_unix_micros(unix_micros.checked_add(shift)?)
+    }
+
+    /// The instant of a local time in microseconds since 1970.
+    ///
+    /// Compat: a local time skipped by a change to summer time is the instant of the change, one
+    /// that occurs twice is the first.
+    pub fn micros_from_local(&self, local: DateTime) -> i64 {
+        let linear = local.unix_micros();
+        let Zone::Named(zone) = &self.zone else {
+            return linear - self.offset_at(linear) * MICROS_PER_SECOND;
+        };
+        let civil = Offset::UTC
+            .to_datetime(Timestamp::from_microsecond(linear).unwrap_or(Timestamp::UNIX_EPOCH));
+        use jiff::tz::AmbiguousOffset::{Fold, Gap, Unambiguous};
+        let seconds = |o: Offset| i64::from(o.seconds()) * MICROS_PER_SECOND;
+        match zone.to_ambiguous_timestamp(civil).offset() {
+            Unambiguous { offset } => linear - seconds(offset),
+            Fold { before, .. } => linear - seconds(before),
+            Gap { before, .. } => self.next_transition(zone, linear - seconds(before)),
+        }
+    }
+
+    /// The last change of the offset at or before an instant just after it.
+    fn next_transition(&self, zone: &JiffZone, unix_micros: i64) -> i64 {
+        let Ok(after) = Timestamp::from_microsecond(unix_micros + 1) else {
+            return unix_micros;
+        };
+        zone.preceding(after).next().map_or(unix_micros, |t| t.timestamp().as_microsecond())
+    }
+
+    /// A TIMESTAMP value, which is UTC, in local time. The zero date stays what it is.
+    pub fn to_local(&self, utc: DateTime) -> DateTime {
+        if utc.date().has_zero_part() || self.is_utc() {
+            return utc;
+        }
+        self.local_from_micros(utc.unix_micros()).unwrap_or(utc)
+    }
+
+    /// A local time as a TIMESTAMP value, `None` outside of its range of years.
+    pub fn to_utc(&self, local: DateTime) -> Option<DateTime> {
+        const LAST: i64 = (i32::MAX as i64 + 1) * MICROS_PER_SECOND;
+        if local == DateTime::ZERO {
+            return Some(local);
+        }
+        let micros = self.micros_from_local(local);
+        if !(MICROS_PER_SECOND..LAST).contains(&micros) {
+            return None;
+        }
+        DateTime::from_unix_micros(micros)
+    }
+}
+
+/// `[+-]h[h]:mm` between -12:59 and +14:00, in seconds.
+fn parse_offset(text: &str) -> Option<i32> {
+    let sign = match text.as_bytes().first()? {
+        b'+' => 1,
+        b'-' => -1,
+        _ => return None,
+    };
+    let (hours, minutes) = text[1..].split_once(':')?;
+    let digits = |t: &str| t.bytes().all(|b| b.is_ascii_digit()).then(|| t.parse::<i32>().ok())?;
+    let (hours, minutes) = (digits(hours)?, digits(minutes)?);
+    let seconds = sign * (hours * 3600 + minutes * 60);
+    (minutes < 60 && (-12 * 3600 - 3599..=14 * 3600).contains(&seconds)).then_some(seconds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use selkie_types::Date;
+
+    #[test]
+    fn offsets() {
+        assert_eq!(parse_offset("+02:00"), Some(7200));
+        assert_eq!(parse_offset("-5:30"), Some(-19_800));
+        assert_eq!(parse_offset("+14:01"), None);
+        assert_eq!(parse_offset("0200"), None);
+    }
+
+    #[test]
+    fn summer_time() {
+        let zone = TimeZone::parse("Europe/Berlin").unwrap();
+        let local = |h| DateTime::from_parts(Date::from_parts(2020, 3, 29), h, 30, 0, 0);
+        let change = DateTime::from_parts(Date::from_parts(2020, 3, 29), 1, 0, 0, 0);
+        assert_eq!(zone.to_utc(local(2)), Some(change));
+        assert_eq!(zone.to_local(zone.to_utc(local(4)).unwrap()), local(4));
+    }
+}

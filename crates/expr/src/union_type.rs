@@ -1,0 +1,168 @@
+//! The common type of several expressions: results of CASE, COALESCE, UNION, LEAST.
+
+use selkie_types::{CollationId, NOT_FIXED_DECIMALS, SqlResult, SqlType, TypeKind};
+
+use crate::cast::{decimal_type, integer_digits, text_length};
+use crate::collate::{self, Claim, Coercibility};
+use crate::context::TypeContext;
+use crate::expr::Expr;
+use crate::function::Binding;
+
+/// The common type of expressions and the coercibility of the whole.
+pub fn aggregate_exprs(
+    args: &[&Expr],
+    operation: &str,
+    types: &TypeContext,
+) -> SqlResult<(SqlType, Coercibility)> {
+    let tys: Vec<&SqlType> = args.iter().map(|e| &e.ty).collect();
+    let mut ty = aggregate(&tys, types);
+    if !ty.is_string() && !matches!(ty.kind, TypeKind::Enum | TypeKind::Set) {
+        let all_null = ty.kind == TypeKind::Null;
+        return Ok((ty, if all_null { Coercibility::Ignorable } else { Coercibility::Numeric }));
+    }
+    let mut strings: Vec<Expr> =
+        args.iter().filter(|e| e.ty.kind != TypeKind::Null).map(|e| (*e).clone()).collect();
+    strings.iter_mut().for_each(|e| crate::cast::to_text(e, types));
+    let views: Vec<&Expr> = strings.iter().collect();
+    let claim: Claim = collate::aggregate(&views, operation, false)?;
+    ty.collation = claim.collation;
+    Ok((ty, claim.coercibility))
+}
+
+/// The common type of types. The collation of strings is that of the first string; callers that
+/// know the expressions use [`aggregate_exprs`].
+pub fn aggregate(tys: &[&SqlType], types: &TypeContext) -> SqlType {
+    let mut present = tys.iter().filter(|t| t.kind != TypeKind::Null);
+    let Some(first) = present.next() else { return SqlType::null() };
+    let mut result = (*first).clone();
+    for ty in present {
+        result = pair(&result, ty, types);
+    }
+    result
+}
+
+/// How wide an integer type is; used to pick the wider of two.
+fn integer_rank(kind: TypeKind) -> u32 {
+    match kind {
+        TypeKind::TinyInt => 1,
+        TypeKind::SmallInt => 2,
+        TypeKind::MediumInt => 3,
+        TypeKind::Int => 4,
+        _ => 5,
+    }
+}
+
+fn pair(a: &SqlType, b: &SqlType, types: &TypeContext) -> SqlType {
+    use TypeKind::*;
+    if a.kind == b.kind && a.members.is_some() && a.members == b.members {
+        return a.clone();
+    }
+    match (a.kind, b.kind) {
+        _ if a.is_string() || b.is_string() => strings(a, b, types),
+        (Enum | Set, _) | (_, Enum | Set) => strings(a, b, types),
+        (Year, Year) | (Date, Date) => a.clone(),
+        (Bit, Bit) => SqlType { length: a.length.max(b.length), ..a.clone() },
+        _ if a.is_temporal() && b.is_temporal() => temporal(a, b),
+        _ if a.is_temporal() || b.is_temporal() => strings(a, b, types),
+        (Float | Double, _) | (_, Float | Double) => doubles(a, b),
+        (Decimal, _) | (_, Decimal) => decimals(a, b),
+        _ => integers(a, b),
+    }
+}
+
+fn integers(a: &SqlType, b: &SqlType) -> SqlType {
+    let unsigned = |t: &SqlType| t.unsigned || matches!(t.kind, TypeKind::Bit | TypeKind::Year);
+    if unsigned(a) != unsigned(b) {
+        let wide = |t: &SqlType| unsigned(t) && integer_rank(t.kind) >= 4;
+        if wide(a) || wide(b) {
+            let digits = integer_digits(a).max(integer_digits(b));
+            return SqlType::decimal(digits, 0);
+        }
+    }
+    let mut kind = if integer_rank(a.kind) >= integer_rank(b.kind) { a.kind } else { b.kind };
+    if matches!(kind, TypeKind::Bit | TypeKind::Year) {
+        kind = TypeKind::BigInt;
+    }
+    let mut ty = SqlType::new(kind, a.length.max(b.length), 0);
+    ty.unsigned = unsigned(a) && unsigned(b);
+    if unsigned(a) != unsigned(b) {
+        ty.length += 1;
+        ty.kind = match kind {
+            TypeKind::TinyInt => TypeKind::SmallInt,
+            TypeKind::SmallInt => TypeKind::MediumInt,
+            TypeKind::MediumInt => TypeKind::Int,
+            _ => TypeKind::BigInt,
+        };
+    }
+    ty
+}
+
+fn decimals(a: &SqlType, b: &SqlType) -> SqlType {
+    let (a, b) = (decimal_type(a), decimal_type(b));
+    let scale = a.decimals.max(b.decimals);
+    let whole = |t: &SqlType| t.length.saturating_sub(u32::from(t.decimals));
+    let precision = (whole(&a).max(whole(&b)) + u32::from(scale)).min(65);
+    let mut ty = SqlType::decimal(precision, scale);
+    ty.unsigned = a.unsigned && b.unsigned;
+    ty
+}
+
+fn doubles(a: &SqlType, b: &SqlType) -> SqlType {
+    let real = |t: &SqlType| matches!(t.kind, TypeKind::Float | TypeKind::Double);
+    let float = a.kind == TypeKind::Float && b.kind == TypeKind::Float;
+    let fixed = |t: &SqlType| if real(t) { t.decimals } else { t.decimals.min(30) };
+    let decimals = fixed(a).max(fixed(b));
+    let kind = if float { TypeKind::Float } else { TypeKind::Double };
+    let length = if decimals == NOT_FIXED_DECIMALS {
+        if float { 12 } else { 22 }
+    } else {
+        a.length.max(b.length)
+    };
+    SqlType::new(kind, length, decimals)
+}
+
+fn temporal(a: &SqlType, b: &SqlType) -> SqlType {
+    let fsp = a.decimals.max(b.decimals);
+    match (a.kind, b.kind) {
+        (TypeKind::Time, TypeKind::Time) => SqlType::time(fsp),
+        (TypeKind::Timestamp, TypeKind::Timestamp) => SqlType { decimals: fsp, ..a.clone() },
+        _ => SqlType::datetime(fsp),
+    }
+}
+
+fn strings(a: &SqlType, b: &SqlType, types: &TypeContext) -> SqlType {
+    let length = text_length(a).max(text_length(b));
+    let textual = |t: &SqlType| t.is_string() || matches!(t.kind, TypeKind::Enum | TypeKind::Set);
+    let collation = match (textual(a), textual(b)) {
+        (true, _) => a.collation,
+        (_, true) => b.collation,
+        _ => types.collation_connection,
+    };
+    if a.is_text_or_blob() || b.is_text_or_blob() {
+        let kind = [TypeKind::LongText, TypeKind::MediumText, TypeKind::Text, TypeKind::TinyText]
+            .into_iter()
+            .find(|k| a.kind == *k || b.kind == *k)
+            .unwrap_or(TypeKind::Text);
+        let mut ty = SqlType::new(kind, length, 0);
+        ty.collation = collation;
+        return ty;
+    }
+    let both_char = a.kind == TypeKind::Char && b.kind == TypeKind::Char;
+    let mut ty = SqlType::varchar(length, collation);
+    if both_char {
+        ty.kind = TypeKind::Char;
+    }
+    ty
+}
+
+/// Binds the arguments of a call to their common type; for LEAST and GREATEST.
+pub(crate) fn unify_args(binding: &mut Binding<'_>, operation: &str) -> SqlResult<SqlType> {
+    let views: Vec<&Expr> = binding.args.iter().collect();
+    let (ty, _) = aggregate_exprs(&views, operation, binding.types)?;
+    let types = binding.types;
+    binding.args.iter_mut().for_each(|e| crate::cast::to_type(e, &ty, types));
+    if ty.collation != CollationId::BINARY {
+        binding.collation = ty.collation;
+    }
+    Ok(ty)
+}
