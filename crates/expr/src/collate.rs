@@ -132,7 +132,7 @@ impl Claim {
 
 /// Whether every string of `b` can be written in `a`.
 fn includes(a: Charset, b: Charset) -> bool {
-    use Charset::{Ascii, Utf8mb3, Utf8mb4, Utf16, Utf16le, Utf32, Ucs2};
+    use Charset::{Ascii, Ucs2, Utf8mb3, Utf8mb4, Utf16, Utf16le, Utf32};
     match (a, b) {
         (Utf8mb4 | Utf16 | Utf16le | Utf32, _) => !matches!(b, Utf8mb4 | Utf16 | Utf16le | Utf32),
         (Utf8mb3 | Ucs2, Utf8mb4 | Utf16 | Utf16le | Utf32 | Utf8mb3 | Ucs2) => false,

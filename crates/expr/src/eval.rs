@@ -143,9 +143,8 @@ fn eval_call(
         args.push(arg.eval(ctx, batch)?);
     }
     let all_rows = batch.rows();
-    let once = all_rows > 1
-        && call.function.is_deterministic()
-        && args.iter().all(|a| a.is_constant());
+    let once =
+        all_rows > 1 && call.function.is_deterministic() && args.iter().all(|a| a.is_constant());
     let rows = if once { 1 } else { all_rows };
     let column = (call.kernel)(&Frame { ctx, call, ty: &e.ty, args: &args, rows })?;
     debug_assert_eq!(column.physical(), e.ty.physical(), "kernel of {e}");

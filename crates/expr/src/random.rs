@@ -33,8 +33,7 @@ impl Random {
     /// The next number from 0 up to 1.
     pub fn next(&mut self) -> f64 {
         self.seed1 = ((u64::from(self.seed1) * 3 + u64::from(self.seed2)) % u64::from(MAX)) as u32;
-        self.seed2 =
-            ((u64::from(self.seed1) + u64::from(self.seed2) + 33) % u64::from(MAX)) as u32;
+        self.seed2 = ((u64::from(self.seed1) + u64::from(self.seed2) + 33) % u64::from(MAX)) as u32;
         f64::from(self.seed1) / f64::from(MAX)
     }
 }

@@ -62,7 +62,11 @@ pub(crate) fn numeric(e: &Expr) -> Numeric {
         }
         _ if e.ty.is_integer() || e.is_hex() => Numeric::Int,
         _ if e.ty.is_temporal() => {
-            if e.ty.decimals > 0 { Numeric::Decimal } else { Numeric::Int }
+            if e.ty.decimals > 0 {
+                Numeric::Decimal
+            } else {
+                Numeric::Int
+            }
         }
         _ => Numeric::Double,
     }
@@ -161,8 +165,7 @@ fn finish(
     use Arithmetic::*;
     let mut binding = Binding::new(op.function(), args, types);
     binding.option = CallOption::Number(types.div_precision_increment.into());
-    let nullable =
-        binding.nullable() || matches!(op, Divide | IntDivide | Modulo);
+    let nullable = binding.nullable() || matches!(op, Divide | IntDivide | Modulo);
     let mut e = binding.call(ty, nullable, kernel);
     cast::fold_literal(&mut e, types);
     Ok(e)

@@ -97,7 +97,11 @@ fn list(value: Expr, items: Vec<Expr>, types: &TypeContext) -> SqlResult<Expr> {
         .into_iter()
         .map(|(by, items)| one_list(value.clone(), items, by, types))
         .collect::<SqlResult<_>>()?;
-    if lists.len() == 1 { Ok(lists.into_iter().next().unwrap_or_else(Expr::null)) } else { or(lists) }
+    if lists.len() == 1 {
+        Ok(lists.into_iter().next().unwrap_or_else(Expr::null))
+    } else {
+        or(lists)
+    }
 }
 
 fn one_list(

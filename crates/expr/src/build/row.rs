@@ -59,12 +59,7 @@ fn ordered(op: CompareOp, mut pairs: Vec<(Expr, Expr)>, types: &TypeContext) -> 
 }
 
 /// `a op b` where at least one is a row.
-pub(super) fn comparison(
-    op: CompareOp,
-    a: Expr,
-    b: Expr,
-    types: &TypeContext,
-) -> SqlResult<Expr> {
+pub(super) fn comparison(op: CompareOp, a: Expr, b: Expr, types: &TypeContext) -> SqlResult<Expr> {
     if !matches!((&a.kind, &b.kind), (ExprKind::Row(_), _) | (_, ExprKind::Row(_))) {
         return super::comparison(op, a, b, types);
     }

@@ -13,8 +13,9 @@ use crate::kernel::{DecimalOut, Frame, bytes_to_bytes};
 use crate::text::for_message;
 
 static CAST: Function = Function::new("CAST", 1, 1, |_| Err(SqlError::internal("CAST by name")));
-static CAST_LOCAL: Function = Function::new("CAST", 1, 1, |_| Err(SqlError::internal("CAST by name")))
-    .nature(Nature::Statement);
+static CAST_LOCAL: Function =
+    Function::new("CAST", 1, 1, |_| Err(SqlError::internal("CAST by name")))
+        .nature(Nature::Statement);
 
 /// `CAST(e AS target)`.
 ///

@@ -63,7 +63,11 @@ pub(super) fn uint_to_double(frame: &Frame<'_>) -> SqlResult<Column> {
 }
 
 /// `f` over every decimal, NULLs staying.
-fn map_decimal<R>(frame: &Frame<'_>, wrap: fn(Vec<R>) -> ColumnData, f: fn(Decimal) -> R) -> Column {
+fn map_decimal<R>(
+    frame: &Frame<'_>,
+    wrap: fn(Vec<R>) -> ColumnData,
+    f: fn(Decimal) -> R,
+) -> Column {
     let view = frame.decimals(0);
     let rows = view.column().len().min(frame.rows);
     let values = (0..rows).map(|row| f(view.column().get(row))).collect();

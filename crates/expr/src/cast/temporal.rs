@@ -2,9 +2,7 @@
 
 use selkie_types::error::catalogue::{ER_TRUNCATED_WRONG_VALUE, ER_WRONG_VALUE};
 use selkie_types::temporal::{DateOptions, MICROS_PER_DAY, ParsedTemporal};
-use selkie_types::{
-    Column, Date, DateTime, Decimal, SqlResult, SqlType, Time, TypeKind, Value,
-};
+use selkie_types::{Column, Date, DateTime, Decimal, SqlResult, SqlType, Time, TypeKind, Value};
 
 use super::number::ascii;
 use crate::context::{EvalContext, TypeContext};
@@ -178,9 +176,7 @@ pub(super) fn double_to_datetime(frame: &Frame<'_>) -> SqlResult<Column> {
 }
 
 pub(super) fn double_to_time(frame: &Frame<'_>) -> SqlResult<Column> {
-    try_map(frame, |v: f64| {
-        Ok(checked(frame.ctx, Time::from_f64(v), "time", || text_of_double(v)))
-    })
+    try_map(frame, |v: f64| Ok(checked(frame.ctx, Time::from_f64(v), "time", || text_of_double(v))))
 }
 
 fn text_of_double(v: f64) -> String {
@@ -207,9 +203,7 @@ pub(super) fn decimal_to_datetime(frame: &Frame<'_>) -> SqlResult<Column> {
 }
 
 pub(super) fn decimal_to_time(frame: &Frame<'_>) -> SqlResult<Column> {
-    from_decimals(frame, |v| {
-        checked(frame.ctx, Time::from_decimal(v), "time", || v.to_string())
-    })
+    from_decimals(frame, |v| checked(frame.ctx, Time::from_decimal(v), "time", || v.to_string()))
 }
 
 /// The fraction cut to the digits of the result; for explicit casts.
@@ -231,11 +225,7 @@ pub(super) fn time_to_fsp(frame: &Frame<'_>) -> SqlResult<Column> {
 }
 
 /// `DATE'..'`, `TIME'..'` and `TIMESTAMP'..'` literals; `None` if the text is not exactly one.
-pub(crate) fn literal_temporal(
-    kind: TypeKind,
-    text: &[u8],
-    types: &TypeContext,
-) -> Option<Expr> {
+pub(crate) fn literal_temporal(kind: TypeKind, text: &[u8], types: &TypeContext) -> Option<Expr> {
     let options = DateOptions::from(types.sql_mode);
     let fsp = fraction_digits(text);
     match kind {

@@ -16,10 +16,7 @@ pub(crate) fn text_length(ty: &SqlType) -> u32 {
 }
 
 /// Strings written in ASCII (or utf8 for members) and then put into the charset of the result.
-fn write<T: Native>(
-    frame: &Frame<'_>,
-    mut f: impl FnMut(T, &mut Vec<u8>),
-) -> SqlResult<Column> {
+fn write<T: Native>(frame: &Frame<'_>, mut f: impl FnMut(T, &mut Vec<u8>)) -> SqlResult<Column> {
     let charset = frame.ty.collation.charset();
     if charset.min_len() == 1 {
         return to_bytes(frame, |v, out| {

@@ -23,7 +23,8 @@ impl CallCache {
             return Arc::new(make());
         }
         let any = self.0.get_or_init(|| Arc::new(make())).clone();
-        any.downcast::<T>().unwrap_or_else(|_| unreachable!("one kernel per call, one kind of cache"))
+        any.downcast::<T>()
+            .unwrap_or_else(|_| unreachable!("one kernel per call, one kind of cache"))
     }
 }
 

@@ -118,7 +118,9 @@ fn against<T: Copy + PartialOrd>(op: CompareOp, values: &[T], y: T) -> Bitmap {
 /// Signed against unsigned integers.
 fn mixed(op: CompareOp, a: &Column, b: &Column, rows: usize) -> Bitmap {
     match (a.data(), b.data()) {
-        (ColumnData::Int(_), ColumnData::UInt(_)) => mixed_views(op, View::of(a), View::of(b), rows),
+        (ColumnData::Int(_), ColumnData::UInt(_)) => {
+            mixed_views(op, View::of(a), View::of(b), rows)
+        }
         (ColumnData::UInt(_), ColumnData::Int(_)) => {
             mixed_views(op.swapped(), View::of(b), View::of(a), rows)
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hashbrown::{HashSet, HashTable};
-use selkie_types::{Batch, Column, CollationId, ColumnData, SqlResult, Value};
+use selkie_types::{Batch, CollationId, Column, ColumnData, SqlResult, Value};
 
 use super::{Truth, compare};
 use crate::context::EvalContext;
@@ -59,8 +59,7 @@ fn prepare(list: &InList) -> Option<Arc<PreparedList>> {
     if list.items.len() < SHORT {
         return None;
     }
-    let values: Vec<&Value> =
-        list.items.iter().map(|i| i.as_literal()).collect::<Option<_>>()?;
+    let values: Vec<&Value> = list.items.iter().map(|i| i.as_literal()).collect::<Option<_>>()?;
     let has_null = values.iter().any(|v| v.is_null());
     let present = values.into_iter().filter(|v| !v.is_null());
     let set = match list.by {

@@ -71,7 +71,11 @@ pub(crate) fn is_null(column: &Column) -> Truth {
     let yes = match column.validity() {
         None => Bitmap::zeros(rows),
         Some(v) if column.is_constant() => {
-            if v.get(0) { Bitmap::zeros(rows) } else { Bitmap::ones(rows) }
+            if v.get(0) {
+                Bitmap::zeros(rows)
+            } else {
+                Bitmap::ones(rows)
+            }
         }
         Some(v) => bits::and_not(&Bitmap::ones(rows), v),
     };

@@ -14,14 +14,12 @@ pub(super) fn select(e: &Expr, batch: &Batch, rows: &[u32]) -> Batch {
         return batch.clone();
     }
     let used = e.columns();
-    let placeholder =
-        Arc::new(Column::nulls(selkie_types::Physical::Bytes, 0, rows.len()));
-    let columns = batch.columns().iter().enumerate().map(|(at, column)| {
-        match used.binary_search(&at) {
+    let placeholder = Arc::new(Column::nulls(selkie_types::Physical::Bytes, 0, rows.len()));
+    let columns =
+        batch.columns().iter().enumerate().map(|(at, column)| match used.binary_search(&at) {
             Ok(_) => Arc::new(column.gather(rows)),
             Err(_) => placeholder.clone(),
-        }
-    });
+        });
     Batch::new(columns.collect(), rows.len())
 }
 

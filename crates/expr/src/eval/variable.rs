@@ -60,8 +60,7 @@ pub(super) fn stored(
     ctx: &EvalContext<'_>,
     batch: &Batch,
 ) -> SqlResult<Column> {
-    let args: Vec<_> =
-        call.args.iter().map(|a| a.eval(ctx, batch)).collect::<SqlResult<_>>()?;
+    let args: Vec<_> = call.args.iter().map(|a| a.eval(ctx, batch)).collect::<SqlResult<_>>()?;
     let mut out = Column::new(ty.physical(), ty.decimals_of_column(), batch.rows());
     for row in 0..batch.rows() {
         let values: Vec<Value> = args.iter().map(|a| a.value(row)).collect();

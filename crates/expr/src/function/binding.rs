@@ -216,11 +216,7 @@ pub(crate) fn constant_value(e: &Expr, types: &TypeContext) -> Option<Value> {
 /// The type of a string function's result of at most `characters`.
 ///
 /// Compat: a result too long for VARCHAR becomes a blob type of sufficient size.
-pub(crate) fn string_type(
-    characters: u64,
-    collation: CollationId,
-    types: &TypeContext,
-) -> SqlType {
+pub(crate) fn string_type(characters: u64, collation: CollationId, types: &TypeContext) -> SqlType {
     let bytes_per_char = collation.charset().max_len() as u64;
     let limit = types.max_allowed_packet;
     let characters = characters.min(u64::from(u32::MAX)).min(limit);

@@ -97,22 +97,27 @@ pub(crate) fn double_kernel(op: Arithmetic) -> Kernel {
         Arithmetic::Subtract => |f| doubles(f, |a, b| a - b),
         Arithmetic::Multiply => |f| doubles(f, |a, b| a * b),
         Arithmetic::Divide => |f| {
-            try_map2(f, |a: f64, b: f64| {
-                if b == 0.0 { division_by_zero(f) } else { finite(f, a / b).map(Some) }
-            })
+            try_map2(
+                f,
+                |a: f64, b: f64| {
+                    if b == 0.0 { division_by_zero(f) } else { finite(f, a / b).map(Some) }
+                },
+            )
         },
         _ => |f| {
-            try_map2(f, |a: f64, b: f64| {
-                if b == 0.0 { division_by_zero(f) } else { Ok(Some(a % b)) }
-            })
+            try_map2(
+                f,
+                |a: f64, b: f64| {
+                    if b == 0.0 { division_by_zero(f) } else { Ok(Some(a % b)) }
+                },
+            )
         },
     }
 }
 
 fn doubles(frame: &Frame<'_>, f: impl Fn(f64, f64) -> f64) -> SqlResult<Column> {
     let (a, b) = (frame.view::<f64>(0), frame.view::<f64>(1));
-    let values: Vec<f64> =
-        (0..frame.rows).map(|row| f(a.value(row), b.value(row))).collect();
+    let values: Vec<f64> = (0..frame.rows).map(|row| f(a.value(row), b.value(row))).collect();
     if values.iter().all(|v| v.is_finite()) {
         let validity = super::arith::integer::both_valid(frame);
         return Ok(Column::from_data(selkie_types::ColumnData::Double(values), validity));
@@ -142,13 +147,12 @@ fn quotient(frame: &Frame<'_>, a: f64, b: f64) -> SqlResult<Option<i128>> {
         return division_by_zero(frame);
     }
     let q = (a / b).trunc();
-    let limits = if frame.ty.unsigned { 0.0..1.8446744073709552e19 } else { -9.3e18..9.223372036854775e18 };
+    let limits =
+        if frame.ty.unsigned { 0.0..1.8446744073709552e19 } else { -9.3e18..9.223372036854775e18 };
     if limits.contains(&q) { Ok(Some(q as i128)) } else { Err(out_of_range(frame, "BIGINT")) }
 }
 
 /// Absolute values, shared with `ABS`.
 pub(crate) fn abs_int(frame: &Frame<'_>) -> SqlResult<Column> {
-    try_map(frame, |v: i64| {
-        v.checked_abs().map(Some).ok_or_else(|| out_of_range(frame, "BIGINT"))
-    })
+    try_map(frame, |v: i64| v.checked_abs().map(Some).ok_or_else(|| out_of_range(frame, "BIGINT")))
 }

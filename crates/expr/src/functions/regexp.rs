@@ -61,7 +61,8 @@ fn compile(pattern: &[u8], collation: CollationId) -> SqlResult<Regex> {
         .jit_if_available(pattern.len() > 8)
         .build(&text)
         .map_err(|e| {
-            let text = format!("Regex error '{}' at offset {}", message(&e), e.offset().unwrap_or(0));
+            let text =
+                format!("Regex error '{}' at offset {}", message(&e), e.offset().unwrap_or(0));
             SqlError::new(&ER_REGEXP_ERROR, &[&text])
         })
 }

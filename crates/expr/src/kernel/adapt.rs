@@ -11,10 +11,8 @@ use super::{BytesOut, Frame, Native, NativeOut, View};
 pub(crate) fn map<A: Native, R: Native>(frame: &Frame<'_>, f: impl Fn(A) -> R) -> Column {
     let column = &frame.args[0];
     let view = View::<A>::of(column);
-    let values: Vec<R> = view.values()[..view.values().len().min(frame.rows)]
-        .iter()
-        .map(|&v| f(v))
-        .collect();
+    let values: Vec<R> =
+        view.values()[..view.values().len().min(frame.rows)].iter().map(|&v| f(v)).collect();
     Column::from_data(R::data(values), column.validity().cloned())
 }
 

@@ -54,9 +54,7 @@ fn sum(
     let (a, b) = (frame.decimals(0), frame.decimals(1));
     let scale = frame.ty.decimals;
     if let (Some((x, mx, fx)), Some((y, my, fy))) = (narrow(&a, scale), narrow(&b, scale)) {
-        let one = |row: usize| {
-            fast(x[row & mx].checked_mul(fx)?, y[row & my].checked_mul(fy)?)
-        };
+        let one = |row: usize| fast(x[row & mx].checked_mul(fx)?, y[row & my].checked_mul(fy)?);
         if let Some(values) = (0..frame.rows).map(one).collect::<Option<Vec<i64>>>() {
             return Ok(finish(frame, DecimalValues::I64(values)));
         }
@@ -65,17 +63,12 @@ fn sum(
 }
 
 /// Row by row at full width.
-fn each(
-    frame: &Frame<'_>,
-    f: impl Fn(Decimal, Decimal) -> Option<Decimal>,
-) -> SqlResult<Column> {
+fn each(frame: &Frame<'_>, f: impl Fn(Decimal, Decimal) -> Option<Decimal>) -> SqlResult<Column> {
     let (a, b) = (frame.decimals(0), frame.decimals(1));
     let mut out = DecimalOut::new(frame.ty.decimals, frame.rows);
     for row in 0..frame.rows {
         out.push(match (a.get(row), b.get(row)) {
-            (Some(a), Some(b)) => {
-                Some(f(a, b).ok_or_else(|| out_of_range(frame, "DECIMAL"))?)
-            }
+            (Some(a), Some(b)) => Some(f(a, b).ok_or_else(|| out_of_range(frame, "DECIMAL"))?),
             _ => None,
         });
     }
@@ -121,9 +114,7 @@ fn divided(
     for row in 0..frame.rows {
         out.push(match (a.get(row), b.get(row)) {
             (Some(_), Some(b)) if b.is_zero() => division_by_zero(frame)?,
-            (Some(a), Some(b)) => {
-                Some(f(a, b).ok_or_else(|| out_of_range(frame, "DECIMAL"))?)
-            }
+            (Some(a), Some(b)) => Some(f(a, b).ok_or_else(|| out_of_range(frame, "DECIMAL"))?),
             _ => None,
         });
     }

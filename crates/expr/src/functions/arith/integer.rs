@@ -110,9 +110,7 @@ fn fit<R: Integer>(frame: &Frame<'_>, v: i128) -> SqlResult<R> {
 }
 
 pub(crate) fn negate_int(frame: &Frame<'_>) -> SqlResult<Column> {
-    try_map(frame, |v: i64| {
-        v.checked_neg().map(Some).ok_or_else(|| out_of_range(frame, "BIGINT"))
-    })
+    try_map(frame, |v: i64| v.checked_neg().map(Some).ok_or_else(|| out_of_range(frame, "BIGINT")))
 }
 
 pub(crate) fn negate_uint(frame: &Frame<'_>) -> SqlResult<Column> {
