@@ -3,6 +3,8 @@
 //! which write must be durable when is decided by the callers.
 
 mod real;
+#[cfg(test)]
+pub(crate) mod sim;
 
 pub(crate) use real::RealDisk;
 
@@ -35,6 +37,10 @@ pub(crate) trait Disk: Send + Sync {
     /// Ends the process: a write that recovery depends on failed (I11). There is no way back, because the kernel may
     /// have dropped the data and would report success to a second fsync.
     fn fatal(&self, what: &str) -> !;
+    /// `fatal`, called while a panic unwinds: memory and log have come apart.
+    fn abandoned(&self, what: &str) {
+        self.fatal(what)
+    }
 }
 
 /// One open file; positions are explicit, so that threads can share it.

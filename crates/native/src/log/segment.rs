@@ -77,6 +77,8 @@ impl Segments {
             Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
             Err(e) => return Err(StorageError::io(format!("read of {file}"), e)),
         }
+        // A killed process may not have got round to it.
+        handle.sync().map_err(|e| StorageError::io(format!("fsync of {file}"), e))?;
         let expected = header(index, size);
         Ok(block.bytes_mut().starts_with(&expected).then_some(handle))
     }

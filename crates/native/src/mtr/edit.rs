@@ -1,6 +1,5 @@
 //! Building a mini-transaction: latching, changing, recording.
 
-use super::PageRedo;
 use crate::error::{Result, StorageError};
 use crate::ids::{FileId, PAGE_SIZE, PageId};
 use crate::log::{Record, RecordWriter};
@@ -215,13 +214,10 @@ impl Drop for Mtr<'_> {
             .pages
             .iter()
             .any(|h| h.logged || h.guard.as_ref().is_some_and(ExclusiveGuard::is_changed));
-        if changed && !std::thread::panicking() {
-            self.storage.disk().fatal("a mini-transaction that had changed pages was abandoned");
-        } else if changed {
-            self.storage.disk().fatal("panic inside a mini-transaction that had changed pages");
+        if changed {
+            self.storage
+                .disk()
+                .abandoned("a mini-transaction that had changed pages was abandoned");
         }
     }
 }
-
-/// Used by `Mtr::op` through `Storage::redo`; here so that the link is visible.
-pub(crate) type Redo = dyn PageRedo;

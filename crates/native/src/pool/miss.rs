@@ -19,6 +19,9 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+/// The smallest pool that can work at all.
+pub(crate) const MIN_FRAMES: usize = 16;
+
 /// Pages in memory.
 ///
 /// Waiting: `shared`, `exclusive` and `create` may have to wait for a frame when the page is not in memory. A caller
@@ -42,14 +45,14 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// A pool of `frames` pages (at least 16). `doublewrite` is the file that torn pages are repaired from.
+    /// A pool of `frames` pages, at least `MIN_FRAMES`. `doublewrite` is the file that torn pages are repaired from.
     pub(crate) fn new(
         disk: Arc<dyn Disk>,
         log: Arc<Log>,
         frames: usize,
         doublewrite: Option<Arc<dyn File>>,
     ) -> Result<Pool> {
-        let frames = frames.clamp(16, MAX_FRAMES);
+        let frames = frames.clamp(MIN_FRAMES, MAX_FRAMES);
         let arena = Arena::new(frames * PAGE_SIZE)
             .map_err(|e| StorageError::io("buffer pool memory", e))?;
         Ok(Pool {

@@ -16,7 +16,7 @@ mod write;
 
 pub(crate) use arena::Arena;
 pub(crate) use guard::{ExclusiveGuard, SharedGuard};
-pub(crate) use miss::Pool;
+pub(crate) use miss::{MIN_FRAMES, Pool};
 pub(crate) use optimistic::{OptimisticGuard, Restart};
 pub(crate) use wait::Backoff;
-pub(crate) use write::DOUBLEWRITE_BYTES;
+pub(crate) use write::doublewrite_bytes;

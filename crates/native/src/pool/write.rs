@@ -18,13 +18,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(crate) const BATCH_PAGES: usize = 128;
 /// Batches before a part of the doublewrite file is used again.
 const PART_BATCHES: usize = 4;
-/// Slots of one writer's part of the doublewrite file.
-pub(crate) const PART_SLOTS: usize = BATCH_PAGES * PART_BATCHES;
 /// Parts of the doublewrite file, one per writer.
 pub(crate) const PARTS: usize = 2;
 
-/// Length of the doublewrite file.
-pub(crate) const DOUBLEWRITE_BYTES: u64 = (PARTS * PART_SLOTS * PAGE_SIZE) as u64;
+/// Length of the doublewrite file of a pool of `frames` frames.
+pub(crate) const fn doublewrite_bytes(frames: usize) -> u64 {
+    (PARTS * PART_BATCHES * batch_pages(frames) * PAGE_SIZE) as u64
+}
+
+const fn batch_pages(frames: usize) -> usize {
+    if frames < BATCH_PAGES { frames } else { BATCH_PAGES }
+}
 
 /// Who is writing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -63,7 +67,7 @@ pub(super) struct Writers {
 
 impl Writers {
     pub(super) fn new(doublewrite: Option<Arc<dyn File>>, frames: usize) -> Result<Writers> {
-        let batch = BATCH_PAGES.min(frames);
+        let batch = batch_pages(frames);
         let writer = || -> Result<Mutex<Writer>> {
             let staging =
                 Arena::new(batch * PAGE_SIZE).map_err(|e| StorageError::io("staging memory", e))?;
@@ -166,12 +170,13 @@ impl Pool {
         if staged.iter().all(|s| s.rebuildable) {
             return;
         }
-        if writer.next_slot + staged.len() > PART_SLOTS {
+        let part_slots = self.writers.batch * PART_BATCHES;
+        if writer.next_slot + staged.len() > part_slots {
             let touched: Vec<FileId> = writer.touched.drain().collect();
             touched.into_iter().for_each(|f| self.sync_file(f));
             writer.next_slot = 0;
         }
-        let slot = who as usize * PART_SLOTS + writer.next_slot;
+        let slot = who as usize * part_slots + writer.next_slot;
         let bytes = &writer.staging.bytes_mut()[..staged.len() * PAGE_SIZE];
         if let Err(e) = file.write_durable_at(bytes, (slot * PAGE_SIZE) as u64) {
             self.disk.fatal(&format!("doublewrite failed: {e}"));

@@ -14,9 +14,14 @@ use std::sync::Arc;
 pub(crate) const DOUBLEWRITE: &str = "doublewrite";
 
 /// Restores torn pages of `files` and returns how many there were.
+///
+/// Only copies newer than the checkpoint count. The copy of a write that a crash cut short is: its change was still
+/// keeping the checkpoint back. An older copy may be of any age, and putting it in place of a page damaged otherwise
+/// would silently bring back old data; whatever is newer than the checkpoint, redo completes.
 pub(crate) fn repair_torn_pages(
     disk: &dyn Disk,
     files: &HashMap<FileId, Arc<dyn File>>,
+    checkpoint: Lsn,
 ) -> Result<usize> {
     if !disk
         .list()
@@ -31,7 +36,7 @@ pub(crate) fn repair_torn_pages(
         .map_err(|e| StorageError::io("open of the doublewrite file", e))?;
     let mut repaired = HashSet::new();
     let mut buf = page_buffer()?;
-    for (id, (_, at)) in newest_copies(&*copies)? {
+    for (id, (_, at)) in newest_copies(&*copies, checkpoint)? {
         let Some(file) = files.get(&id.file) else { continue };
         if !is_torn(&**file, id, buf.bytes_mut())? {
             continue;
@@ -64,7 +69,7 @@ fn read(file: &dyn File, at: u64, buf: &mut [u8]) -> Result<bool> {
 
 /// Where the newest whole copy of each page is. A copy that was itself torn has no valid checksum; its page was not
 /// yet being written in place then.
-fn newest_copies(copies: &dyn File) -> Result<HashMap<PageId, (Lsn, u64)>> {
+fn newest_copies(copies: &dyn File, after: Lsn) -> Result<HashMap<PageId, (Lsn, u64)>> {
     let mut newest: HashMap<PageId, (Lsn, u64)> = HashMap::new();
     let mut buf = page_buffer()?;
     let mut at = 0;
@@ -72,9 +77,8 @@ fn newest_copies(copies: &dyn File) -> Result<HashMap<PageId, (Lsn, u64)>> {
         let bytes = &*buf.bytes_mut();
         if let Some(id) = page::claimed_id(bytes).filter(|_| page::checksum_ok(bytes)) {
             let lsn = page::page_lsn(bytes);
-            let entry = newest.entry(id).or_insert((lsn, at));
-            if entry.0 <= lsn {
-                *entry = (lsn, at);
+            if lsn > after && newest.get(&id).is_none_or(|(known, _)| *known <= lsn) {
+                newest.insert(id, (lsn, at));
             }
         }
         at += PAGE_SIZE as u64;

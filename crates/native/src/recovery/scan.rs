@@ -17,6 +17,8 @@ pub(crate) struct LogScan {
     pub(crate) epoch: u32,
     /// For pages initialised since the checkpoint, the group of their last initialisation: nothing before matters.
     pub(crate) last_init: HashMap<PageId, Lsn>,
+    /// Files with pages changed since the checkpoint.
+    pub(crate) changed: HashSet<FileId>,
     /// Files dropped since the checkpoint.
     pub(crate) dropped: HashSet<FileId>,
     /// File ids below this are taken, as far as the log knows.
@@ -52,12 +54,17 @@ impl LogScan {
                 StorageError::corrupt(format!("undecodable log group at {}", group.start))
             })?;
             match record {
-                Record::Init { page, .. } => drop(self.last_init.insert(page, group.start)),
+                Record::Init { page, .. } => {
+                    self.changed.insert(page.file);
+                    self.last_init.insert(page, group.start);
+                }
                 Record::FileCreated(file) => self.next_file = self.next_file.max(file.0 + 1),
                 Record::FileDropped(file) => drop(self.dropped.insert(file)),
                 Record::Row(payload) => visitor.row(group.end, payload)?,
                 Record::Trx(payload) => visitor.trx(group.end, payload)?,
-                Record::Write { .. } | Record::Op { .. } => {}
+                Record::Write { page, .. } | Record::Op { page, .. } => {
+                    self.changed.insert(page.file);
+                }
             }
         }
         Ok(())

@@ -81,28 +81,26 @@ impl Space {
         let file = self.file(file)?;
         storage.pool().load(PageId { file: file.id, page: map_page(0) })?;
         loop {
-            let missing = {
-                let mut state = file.state.lock();
-                if state.available() >= pages {
-                    state.reserved += pages;
-                    drop(state);
-                    return Ok(Reservation { file, left: pages });
-                }
-                pages - state.available()
-            };
-            self.grow(storage, &file, missing)?;
+            let mut state = file.state.lock();
+            if state.available() >= pages {
+                state.reserved += pages;
+                drop(state);
+                return Ok(Reservation { file, left: pages });
+            }
+            drop(state);
+            self.grow(storage, &file, pages)?;
         }
     }
 
-    /// Makes the file longer, and its new pages known once their regions have maps.
-    fn grow(&self, storage: &Storage, file: &DataFile, missing: u32) -> Result<()> {
+    /// Makes the file longer until `wanted` pages are available; they are once their regions have maps.
+    fn grow(&self, storage: &Storage, file: &DataFile, wanted: u32) -> Result<()> {
         let _one_at_a_time = file.growing.lock();
-        let before = {
+        let (before, missing) = {
             let state = file.state.lock();
-            if state.available() >= missing {
-                return Ok(());
+            match wanted.checked_sub(state.available()) {
+                None | Some(0) => return Ok(()),
+                Some(missing) => (state.pages, missing),
             }
-            state.pages
         };
         let after = lengthen(file, before, missing)
             .map_err(|e| StorageError::io("growth of a data file", e))?;

@@ -7,3 +7,8 @@ mod options;
 
 pub(crate) use open::Storage;
 pub(crate) use options::StorageOptions;
+
+#[cfg(test)]
+mod crash_tests;
+#[cfg(test)]
+mod testing;

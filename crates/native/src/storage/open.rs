@@ -11,9 +11,10 @@ use crate::error::{Result, StorageError};
 use crate::ids::{FileId, Lsn, PAGE_SIZE};
 use crate::log::{BLOCK, Log, Segments};
 use crate::mtr::PageRedo;
-use crate::pool::Pool;
+use crate::pool::{MIN_FRAMES, Pool, doublewrite_bytes};
 use crate::recovery::{self, DOUBLEWRITE, LogScan, RecoveryVisitor};
 use crate::space::Space;
+use hashbrown::HashMap;
 use parking_lot::Mutex;
 use std::path::Path;
 use std::sync::Arc;
@@ -61,6 +62,8 @@ impl Storage {
         redo: Box<dyn PageRedo>,
         visitor: &mut dyn RecoveryVisitor,
     ) -> Result<Arc<Storage>> {
+        // What a killed process had not yet synced is visible, but a machine crash could still take it back.
+        disk.sync_dir().map_err(|e| StorageError::io("sync of the data directory", e))?;
         let (control, found) = Control::open(disk.clone())?;
         let from = match found {
             Some(record) => record,
@@ -77,14 +80,16 @@ impl Storage {
             space.finish_drop(*file)?;
         }
         let handles = space.handles();
-        let repaired_pages = recovery::repair_torn_pages(&*disk, &handles)?;
-        let doublewrite = if options.doublewrite { Some(open_doublewrite(&*disk)?) } else { None };
+        let repaired_pages = recovery::repair_torn_pages(&*disk, &handles, from.lsn)?;
+        // I7 across lives: the last one's in-place writes are durable before its doublewrite slots are used again.
+        sync_changed(&*disk, &handles, &scan);
+        let frames = (options.pool_bytes / PAGE_SIZE).max(MIN_FRAMES);
+        let doublewrite = open_doublewrite(&*disk, options.doublewrite, frames)?;
 
         let record = next_life(&from, &scan, &space, epoch, start);
         control.write(&record);
         let log =
             Arc::new(Log::new(disk.clone(), segments, start, epoch, options.log_buffer_bytes)?);
-        let frames = options.pool_bytes / PAGE_SIZE;
         let pool = Arc::new(Pool::new(disk.clone(), log.clone(), frames, doublewrite)?);
         handles.into_iter().for_each(|(id, handle)| pool.attach(id, handle));
         pool.set_newest_valid(Some(scan.end));
@@ -256,18 +261,35 @@ fn create_database(
     Ok(record)
 }
 
-fn open_doublewrite(disk: &dyn Disk) -> Result<Arc<dyn File>> {
-    let exists = disk.list().is_ok_and(|names| names.iter().any(|n| n == DOUBLEWRITE));
-    let open = || {
+fn sync_changed(disk: &dyn Disk, handles: &HashMap<FileId, Arc<dyn File>>, scan: &LogScan) {
+    for (id, handle) in handles.iter().filter(|(id, _)| scan.changed.contains(*id)) {
+        if let Err(e) = handle.sync() {
+            disk.fatal(&format!("fsync of data file {} failed: {e}", id.0));
+        }
+    }
+}
+
+/// The file that whole copies of pages go to. Without doublewrite there must be no file either: a later start with it
+/// would take its old copies for recent ones.
+fn open_doublewrite(disk: &dyn Disk, wanted: bool, frames: usize) -> Result<Option<Arc<dyn File>>> {
+    let open = || -> std::io::Result<Option<Arc<dyn File>>> {
+        let exists = disk.list()?.iter().any(|n| n == DOUBLEWRITE);
+        if !wanted {
+            if exists {
+                disk.remove(DOUBLEWRITE)?;
+                disk.sync_dir()?;
+            }
+            return Ok(None);
+        }
         let file = if exists {
             disk.open(DOUBLEWRITE, Access::Direct)
         } else {
             disk.create(DOUBLEWRITE, Access::Direct)
         }?;
-        file.allocate(crate::pool::DOUBLEWRITE_BYTES)?;
+        file.allocate(doublewrite_bytes(frames))?;
         file.sync()?;
         disk.sync_dir()?;
-        Ok(file)
+        Ok(Some(file))
     };
     open().map_err(|e| StorageError::io("open of the doublewrite file", e))
 }
