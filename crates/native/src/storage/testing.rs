@@ -119,6 +119,14 @@ pub(crate) struct Model {
     pub(crate) acked: usize,
 }
 
+impl Model {
+    /// The page that every step writes its number to: the header page of the first file.
+    pub(crate) fn home(&self) -> PageId {
+        let first = self.history.first().and_then(|c| c.files.first());
+        PageId::new(*first.expect("the first step creates a file"), 0)
+    }
+}
+
 /// Where cell `n` of a page lies; far apart, so that a torn page mixes old and new cells.
 fn cell_at(n: usize) -> usize {
     HEADER_LEN + 100 + n * 2000
@@ -128,9 +136,6 @@ fn cell_at(n: usize) -> usize {
 pub(crate) fn read_cells(page: &[u8]) -> Cells {
     std::array::from_fn(|n| get_u64(page, cell_at(n)))
 }
-
-/// The page that every step writes its number to.
-pub(crate) const HOME: PageId = PageId::new(FileId(1), 0);
 
 /// A running workload.
 pub(crate) struct Workload<'m> {
@@ -153,14 +158,13 @@ impl<'m> Workload<'m> {
         self.model.history.last().cloned().unwrap_or_default()
     }
 
-    /// Creates the first file, whose header page is `HOME`.
+    /// Creates the first file, whose header page is the model's home.
     pub(crate) fn prepare(&mut self) -> Result<()> {
         let file = self.storage.space().create_file(&self.storage)?;
-        assert_eq!(file, HOME.file);
         let mut contents = Contents { files: vec![file], ..Contents::default() };
-        contents.pages.insert(HOME, [0; CELLS]);
+        contents.pages.insert(PageId::new(file, 0), [0; CELLS]);
+        self.storage.log().flush_all();
         self.model.history.push(contents);
-        self.ack(self.storage.log().tail());
         Ok(())
     }
 
@@ -191,9 +195,10 @@ impl<'m> Workload<'m> {
     /// Commits `mtr` as the next step with the contents `next`.
     fn finish(&mut self, mut mtr: Mtr<'_>, mut next: Contents) -> Result<()> {
         let number = self.model.history.len() as u64;
-        let home = mtr.exclusive(HOME)?;
+        let id = self.model.home();
+        let home = mtr.exclusive(id)?;
         mtr.write(home, cell_at(0), &number.to_le_bytes());
-        if let Some(cells) = next.pages.get_mut(&HOME) {
+        if let Some(cells) = next.pages.get_mut(&id) {
             cells[0] = number;
         }
         mtr.row(&number.to_le_bytes());
@@ -208,7 +213,7 @@ impl<'m> Workload<'m> {
 
     fn pick(&mut self, contents: &Contents) -> PageId {
         let at = self.rng.below(contents.pages.len() as u64) as usize;
-        contents.pages.keys().copied().nth(at).unwrap_or(HOME)
+        contents.pages.keys().copied().nth(at).unwrap_or(self.model.home())
     }
 
     fn write_some(&mut self) -> Result<()> {
@@ -280,7 +285,7 @@ impl<'m> Workload<'m> {
     /// As the engine above does it: the decision is a durable step, then the file goes.
     fn delete_file(&mut self) -> Result<()> {
         let (storage, mut next) = (self.storage.clone(), self.now());
-        let Some(file) = next.files.iter().copied().find(|f| *f != HOME.file) else {
+        let Some(file) = next.files.iter().copied().find(|f| *f != self.model.home().file) else {
             return Ok(());
         };
         next.files.retain(|f| *f != file);
@@ -296,9 +301,12 @@ impl<'m> Workload<'m> {
 /// the recovered state does not know, as the engine above would.
 pub(crate) fn check(storage: &Arc<Storage>, seen: &Seen, model: &mut Model) {
     if model.history.is_empty() {
+        for file in storage.space().files() {
+            storage.space().delete_file(storage, file).expect("an unknown file goes");
+        }
         return;
     }
-    let home = read_cells(&storage.pool().shared(HOME).expect("the first page")[..]);
+    let home = read_cells(&storage.pool().shared(model.home()).expect("the first page")[..]);
     let recovered = home[0] as usize;
     assert!(recovered >= model.acked, "step {recovered} of {} acknowledged", model.acked);
     assert!(recovered < model.history.len(), "a step that never was: {recovered}");
