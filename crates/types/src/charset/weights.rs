@@ -223,7 +223,10 @@ impl Weigher for Unicode {
     }
 
     fn space(&self) -> u32 {
-        0x0209
+        match self.0.sequence(0x20) {
+            Sequence::Listed(&[w]) => u32::from(w),
+            _ => 0,
+        }
     }
 }
 

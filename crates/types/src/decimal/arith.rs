@@ -24,19 +24,25 @@ impl Decimal {
         self.checked_add(-other)
     }
 
-    /// Product; the scale is the sum of the two, at most 38 (rounded to that).
+    /// Product; the scale is the sum of the two, rounded to 38 or to what fits.
     pub fn checked_mul(self, other: Self) -> Option<Self> {
         let scale = self.scale + other.scale;
-        let drop = u32::from(scale.saturating_sub(MAX_SCALE));
-        if drop == 0 {
+        if scale <= MAX_SCALE {
             if let (Some(a), Some(b)) = (self.small_unscaled(), other.small_unscaled())
                 && let Some(product) = a.checked_mul(b)
             {
                 return Some(Self::from_i128(product, scale));
             }
-            return Self::bounded(self.unscaled.checked_mul(other.unscaled)?, scale);
+            let product = self.unscaled.checked_mul(other.unscaled);
+            if let Some(product) = product.and_then(|p| Self::bounded(p, scale)) {
+                return Some(product);
+            }
         }
-        Self::bounded(mul_drop(self.unscaled, other.unscaled, drop)?, MAX_SCALE)
+        // Digits after the point give way to digits before it.
+        let room = digits(self.unscaled) + digits(other.unscaled);
+        let drop = room.saturating_sub(MAX_DIGITS).max(u32::from(scale.saturating_sub(MAX_SCALE)));
+        let scale = u32::from(scale).checked_sub(drop)? as u8;
+        Self::bounded(mul_drop(self.unscaled, other.unscaled, drop)?, scale)
     }
 
     /// Quotient with the digits MariaDB computes, cut off after them.
@@ -49,7 +55,14 @@ impl Decimal {
         let (left, right) = (words(self.scale), words(other.scale));
         let slack = left - u32::from(self.scale) + right - u32::from(other.scale);
         let digits = (left + right + increment.saturating_sub(slack)).div_ceil(WORD) * WORD;
-        self.div_to_scale(other, digits.min(u32::from(MAX_SCALE)) as u8)
+        let mut scale = digits.min(u32::from(MAX_SCALE)) as u8;
+        // Digits after the point give way to digits before it.
+        loop {
+            match self.div_to_scale(other, scale) {
+                None if scale > 0 && !other.is_zero() => scale = scale.saturating_sub(WORD as u8),
+                result => return result,
+            }
+        }
     }
 
     /// Quotient with exactly `scale` digits after the point, cut off after them.

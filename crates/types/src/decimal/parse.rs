@@ -104,9 +104,10 @@ fn exponent_from(text: &[u8], at: usize) -> (i64, usize) {
     if !matches!(text.get(at), Some(b'e' | b'E')) {
         return (0, at);
     }
-    let signed = matches!(text.get(at + 1), Some(b'-' | b'+'));
-    let negative = text.get(at + 1) == Some(&b'-');
-    let first = at + 1 + usize::from(signed);
+    // Compat: spaces may stand between the letter and the number.
+    let sign = crate::number::skip_spaces(text, at + 1);
+    let negative = text.get(sign) == Some(&b'-');
+    let first = sign + usize::from(matches!(text.get(sign), Some(b'-' | b'+')));
     let mut end = first;
     let mut value = 0i64;
     while let Some(b) = text.get(end).filter(|b| b.is_ascii_digit()) {

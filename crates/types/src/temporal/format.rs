@@ -73,6 +73,7 @@ impl Parts {
             b'j' | b'U' | b'u' | b'V' | b'v' | b'X' | b'x' | b'w' => {
                 self.put_in_year(directive, out)?;
             }
+            b'D' | b'Y' | b'c' | b'd' | b'e' | b'm' | b'y' if self.is_time => return None,
             b'D' | b'Y' | b'c' | b'd' | b'e' | b'm' | b'y' => self.put_day(directive, out),
             b'p' | b'r' | b'T' => self.put_clock(directive, out),
             b'f' | b'H' | b'h' | b'I' | b'i' | b'k' | b'l' | b'S' | b's' => {
@@ -96,7 +97,8 @@ impl Parts {
     }
 
     fn put_in_year(self, directive: u8, out: &mut Vec<u8>) -> Option<()> {
-        if self.is_time {
+        let nothing = self.date.year() == 0 && self.date.month() == 0;
+        if self.is_time || (nothing && matches!(directive, b'j' | b'w')) {
             return None;
         }
         let week = |mode| self.date.week(WeekMode::new(mode));
@@ -108,7 +110,6 @@ impl Parts {
             b'v' => write_padded(out, week(3).0, 2),
             b'X' => write_padded(out, week(2).1, 4),
             b'x' => write_padded(out, week(3).1, 4),
-            _ if self.date.year() == 0 && self.date.month() == 0 => return None,
             _ => write_u64(out, u64::from((self.date.weekday() + 1) % 7)),
         }
         Some(())

@@ -4,13 +4,13 @@ use super::{Date, DateOptions, DateTime, ParsedTemporal, Time};
 use crate::decimal::Decimal;
 
 /// The smallest number that is a date with a time and a full year.
-const FIRST_FULL: i64 = 10_000_101_000_000;
+const FIRST_FULL: i64 = 991_231_235_960;
 
 /// The number with a full year and a time, if the number is in one of the known ranges.
 fn widened(n: i64) -> Option<(i64, bool)> {
     const DAY: i64 = 1_000_000;
     Some(match n {
-        0 => (0, true),
+        0 => (0, false),
         FIRST_FULL.. => (n, false),
         101..=691_231 => ((n + 20_000_000) * DAY, true),
         700_101..=991_231 => ((n + 19_000_000) * DAY, true),
@@ -35,7 +35,7 @@ impl DateTime {
             value: Self::from_fields(fields, fraction, options),
             truncated: false,
             fraction_cut: date_only && micros != 0,
-            date_only,
+            date_only: date_only || (n == 0 && micros == 0),
         }
     }
 
@@ -78,22 +78,19 @@ impl Date {
 impl Time {
     /// The time a number `HHMMSS` stands for; eight digits and more are a date with a time.
     pub fn from_number(negative: bool, n: u64, micros: u32) -> ParsedTemporal<Self> {
-        if n >= 10_000_000 && !negative {
+        if (10_000_000..=99_991_231_235_959).contains(&n) && !negative {
             let lenient = DateOptions { allow_invalid: true, ..DateOptions::LENIENT };
-            let n = i64::try_from(n).unwrap_or(i64::MAX);
-            if n > 99_991_231_235_959 {
-                return Self::out_of_range(negative);
-            }
-            return DateTime::from_number(n, micros, lenient).and_then(|v| Some(v.time()));
+            return DateTime::from_number(n as i64, micros, lenient).and_then(|v| Some(v.time()));
+        }
+        let (minute, second) = (n / 100 % 100, n % 100);
+        if minute > 59 || second > 59 {
+            return ParsedTemporal::INVALID;
         }
         if n > 8_385_959 {
             return Self::out_of_range(negative);
         }
-        let (hour, minute, second) = (n / 10_000, n / 100 % 100, n % 100);
-        if minute > 59 || second > 59 {
-            return ParsedTemporal::INVALID;
-        }
-        let value = Self::from_parts(negative, hour as u32, minute as u32, second as u32, micros);
+        let hour = (n / 10_000) as u32;
+        let value = Self::from_parts(negative, hour, minute as u32, second as u32, micros);
         ParsedTemporal::exact(value)
     }
 

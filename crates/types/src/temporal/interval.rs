@@ -147,7 +147,7 @@ impl Interval {
             Minute => micros(60 * MICROS_PER_SECOND),
             Second => micros(MICROS_PER_SECOND),
             Microsecond => micros(1),
-            _ => Self::parse(unit, n.to_string().as_bytes()),
+            _ => Self::parse(unit, n.to_string().as_bytes()).unwrap_or_default(),
         }
     }
 
@@ -158,8 +158,8 @@ impl Interval {
     }
 
     /// A compound value from its text: numbers with anything between them. If there are fewer
-    /// numbers than units, they belong to the last units.
-    pub fn parse(unit: IntervalUnit, text: &[u8]) -> Self {
+    /// numbers than units, they belong to the last units; `None` if there are more.
+    pub fn parse(unit: IntervalUnit, text: &[u8]) -> Option<Self> {
         let parts = unit.parts();
         let start = crate::number::skip_spaces(text, 0);
         let negative = text.get(start) == Some(&b'-');
@@ -178,6 +178,9 @@ impl Interval {
             count += 1;
             rest = &rest[digits..];
         }
+        if rest.iter().any(u8::is_ascii_digit) {
+            return None;
+        }
         let mut sum = Self::default();
         for (&(value, digits), &part) in numbers[..count].iter().zip(&parts[parts.len() - count..])
         {
@@ -190,7 +193,7 @@ impl Interval {
             sum.months = sum.months.saturating_add(one.months);
             sum.micros += one.micros;
         }
-        if negative { -sum } else { sum }
+        Some(if negative { -sum } else { sum })
     }
 }
 
@@ -206,17 +209,14 @@ impl DateTime {
     /// outside the calendar.
     pub fn add_interval(self, interval: Interval) -> Option<Self> {
         let mut date = self.date();
-        if date.is_zero() {
+        if date.has_zero_part() {
             return None;
         }
         if interval.months != 0 {
             date = date.add_months(interval.months)?;
-        }
-        if interval.micros == 0 {
-            return Some(Self::from_date_and_micros(date, self.micros_of_day()));
-        }
-        if date.has_zero_part() {
-            return None;
+            if interval.micros == 0 {
+                return Some(Self::from_date_and_micros(date, self.micros_of_day()));
+            }
         }
         let linear = Self::from_date_and_micros(date, self.micros_of_day()).linear_micros();
         let moved = i64::try_from(i128::from(linear).checked_add(interval.micros)?).ok()?;

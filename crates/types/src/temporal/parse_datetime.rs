@@ -24,13 +24,14 @@ impl DateTime {
     /// Reads a date with or without a time.
     pub fn parse(text: &[u8], options: DateOptions) -> ParsedTemporal<Self> {
         let mut s = Scanner::new(text);
+        if s.accept(b'+') {
+            s.skip_spaces();
+        }
         if !s.at_digit() {
             return ParsedTemporal::INVALID;
         }
-        let run = s.run(|b| b.is_ascii_digit() || b == b'T');
-        let compact = matches!(s.peek_at(run), None | Some(b'.')) && run > 4;
         let mut fields =
-            if compact { compact_fields(&mut s, run) } else { delimited_fields(&mut s) };
+            if is_compact(&s) { compact_fields(&mut s) } else { delimited_fields(&mut s) };
         if fields.count < 3 {
             return ParsedTemporal::INVALID;
         }
@@ -70,8 +71,22 @@ pub(super) fn full_year(year: u32) -> u32 {
     if year < 70 { year + 2000 } else { year + 1900 }
 }
 
-fn compact_fields(s: &mut Scanner<'_>, run: usize) -> Fields {
-    let year_width = if run == 8 || run >= 14 { 4 } else { 2 };
+/// Whether after the digits (with a `T` among them) and a fraction nothing could belong to a date.
+pub(super) fn is_compact(s: &Scanner<'_>) -> bool {
+    let mut s = *s;
+    let run = s.run(|b| b.is_ascii_digit() || b == b'T');
+    s.advance(run);
+    if s.accept(b'.') {
+        s.advance(s.run(|b| b.is_ascii_digit()));
+    }
+    let belongs = |b: &u8| b.is_ascii_digit() || b.is_ascii_punctuation();
+    run > 4 && !s.rest().iter().any(belongs)
+}
+
+fn compact_fields(s: &mut Scanner<'_>) -> Fields {
+    let in_run = |b: &&u8| b.is_ascii_digit() || **b == b'T';
+    let digits = s.rest().iter().take_while(in_run).filter(|b| b.is_ascii_digit()).count();
+    let year_width = if digits == 8 || digits >= 14 { 4 } else { 2 };
     let mut f = Fields { short_year: year_width == 2, ..Fields::default() };
     for width in [year_width, 2, 2, 2, 2, 2] {
         if f.count == 3 {
@@ -81,8 +96,8 @@ fn compact_fields(s: &mut Scanner<'_>, run: usize) -> Fields {
         f.values[f.count] = value;
         f.count += 1;
     }
-    if f.count < 6 && !s.is_at_end() {
-        // Compat: a fraction needs all six numbers before it.
+    if s.peek() == Some(b'.') && digits != 12 && digits != 14 {
+        // Compat: a fraction needs all six numbers in full before it.
         f.count = 0;
     }
     f

@@ -1,5 +1,6 @@
 //! Text to times: `[D ]HH[:MM[:SS[.f]]]`, compact `HHMMSS[.f]`, or the time of a date and time.
 
+use super::parse_datetime::is_compact;
 use super::scan::{Fraction, Scanner};
 use super::{DateOptions, DateTime, MICROS_PER_SECOND, ParsedTemporal, Time};
 
@@ -38,21 +39,21 @@ impl Time {
             return DateTime::parse(s.rest(), options).and_then(|v| Some(v.time()));
         }
         let fields = read(&mut s);
+        s.skip_spaces();
         if has_exponent(&s) {
             return ParsedTemporal::INVALID;
         }
-        s.skip_spaces();
         finish(&fields, negative, !s.is_at_end(), options.round)
     }
 }
 
-/// Whether a date and time stand here: three delimited numbers, a separator and a digit, or many
+/// Whether a date and time stand here: three delimited numbers, a separator and more, or many
 /// digits.
 fn is_datetime(s: &Scanner<'_>) -> bool {
     let mut s = *s;
     let first = s.run(|b| b.is_ascii_digit());
     if first >= DATETIME_DIGITS || (first >= 6 && s.peek_at(first) == Some(b'T')) {
-        return s.peek_at(first) != Some(b':');
+        return is_compact(&s);
     }
     for field in 0..3 {
         if s.number(usize::MAX).is_none() || (field < 2 && !s.accept_punctuation()) {
@@ -66,37 +67,33 @@ fn is_datetime(s: &Scanner<'_>) -> bool {
             return false;
         }
     }
-    s.at_digit()
+    s.rest().iter().any(|b| b.is_ascii_digit() || b.is_ascii_punctuation())
 }
 
 /// Reads the numbers; what follows them is left.
 fn read(s: &mut Scanner<'_>) -> Fields {
     let mut f = Fields::default();
-    let (first, _) = s.number(usize::MAX).unwrap_or_default();
+    let compact = s.compact_number();
+    let first = u32::try_from(compact).unwrap_or(u32::MAX);
     let mark = *s;
     s.skip_spaces();
-    if s.rest().len() < mark.rest().len() && s.at_digit() {
+    // Compat: one last digit after the space does not make the first number days.
+    let alone = !s.rest().iter().skip(1).any(|b| b.is_ascii_digit() || b.is_ascii_punctuation());
+    if s.rest().len() < mark.rest().len() && s.at_digit() && !alone {
         f.days = first;
         f.hour = s.number(usize::MAX).unwrap_or_default().0;
-        if after_colon(s, &mut f.minute) && after_colon(s, &mut f.second) {
-            read_fraction(s, &mut f);
-        }
-        return f;
-    }
-    *s = mark;
-    if after_colon(s, &mut f.minute) {
+        let _ = after_colon(s, &mut f.minute) && after_colon(s, &mut f.second);
+    } else if after_colon(s, &mut f.minute) {
         f.hour = first;
-        if after_colon(s, &mut f.second) {
-            read_fraction(s, &mut f);
-        }
-        return f;
+        after_colon(s, &mut f.second);
+    } else {
+        *s = mark;
+        f.hour = u32::try_from(compact / 10_000).unwrap_or(u32::MAX);
+        (f.minute, f.second) = ((compact / 100 % 100) as u32, (compact % 100) as u32);
     }
-    (f.hour, f.minute, f.second) = (first / 10_000, first / 100 % 100, first % 100);
-    if first == u32::MAX {
-        // A number that large is no time whatever its digits are.
-        f.minute = u32::MAX;
+    if s.accept(b'.') {
+        f.fraction = s.fraction();
     }
-    read_fraction(s, &mut f);
     f
 }
 
@@ -108,12 +105,6 @@ fn after_colon(s: &mut Scanner<'_>, value: &mut u32) -> bool {
         *value = s.number(usize::MAX).unwrap_or_default().0;
     }
     found
-}
-
-fn read_fraction(s: &mut Scanner<'_>, f: &mut Fields) {
-    if s.accept(b'.') {
-        f.fraction = s.fraction();
-    }
 }
 
 /// Compat: a time is no floating-point number, so an exponent spoils it.
@@ -131,7 +122,7 @@ fn finish(f: &Fields, negative: bool, garbage: bool, round: bool) -> ParsedTempo
     }
     let hours = i64::from(f.days) * 24 + i64::from(f.hour);
     let seconds = hours * 3600 + i64::from(f.minute) * 60 + i64::from(f.second);
-    let mut micros = seconds * MICROS_PER_SECOND + i64::from(f.fraction.micros);
+    let mut micros = seconds.min(1 << 40) * MICROS_PER_SECOND + i64::from(f.fraction.micros);
     micros += i64::from(round && f.fraction.rounds_up);
     let (value, clamped) = Time::clamped(if negative { -micros } else { micros });
     ParsedTemporal {

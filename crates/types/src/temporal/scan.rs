@@ -83,6 +83,14 @@ impl<'a> Scanner<'a> {
         (count > 0).then_some((value, count))
     }
 
+    /// All digits from here as one number; saturates.
+    pub(super) fn compact_number(&mut self) -> u64 {
+        let count = self.run(|b| b.is_ascii_digit());
+        let digits = &self.rest()[..count];
+        self.at += count;
+        digits.iter().fold(0u64, |v, b| v.saturating_mul(10).saturating_add(u64::from(b - b'0')))
+    }
+
     /// The digits after a point that has been passed.
     pub(super) fn fraction(&mut self) -> Fraction {
         let count = self.run(|b| b.is_ascii_digit());

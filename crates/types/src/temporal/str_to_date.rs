@@ -17,12 +17,12 @@ pub enum FormatKind {
 }
 
 impl FormatKind {
-    /// The kind of a format, and whether it has microseconds.
+    /// The kind of a format, and whether it has microseconds. A day alone can be part of a time.
     pub fn of(format: &[u8]) -> (Self, bool) {
         let directives = || format.iter().zip(format.iter().skip(1)).filter(|(b, _)| **b == b'%');
         let has = |set: &[u8]| directives().any(|(_, d)| set.contains(d));
         let micros = has(b"f");
-        let kind = match (has(b"aBbcDdejMmUuVvWwXxYy"), has(b"fHIhiklprSsT")) {
+        let kind = match (has(b"abcjMmUuVvWwXxYy"), has(b"fHIhiklrSsT")) {
             (true, true) => Self::DateTime,
             (false, true) => Self::Time,
             _ => Self::Date,
@@ -84,12 +84,15 @@ pub fn str_to_date(
     if state.minute > 59 || state.second > 59 || state.hour > 23 {
         return None;
     }
+    // Compat: the day is not compared with the length of the month.
+    let options = DateOptions { allow_invalid: true, ..options };
     let (kind, _) = FormatKind::of(format);
-    let date = match kind {
-        FormatKind::Time => Date::ZERO,
-        _ => Date::checked(state.year, state.month, state.day, options)?,
+    let (date, days) = match kind {
+        FormatKind::Time => (Date::ZERO, state.day),
+        _ => (Date::checked(state.year, state.month, state.day, options)?, 0),
     };
-    let time = Time::from_parts(false, state.hour, state.minute, state.second, state.micros);
+    let hour = days * 24 + state.hour;
+    let time = Time::from_parts(false, hour, state.minute, state.second, state.micros);
     Some(FormattedValue { date, time, truncated })
 }
 
@@ -146,7 +149,7 @@ impl State {
         match d {
             b'Y' => {
                 let (year, digits) = s.number(4)?;
-                self.year = if digits == 2 { full_year(year) } else { year };
+                self.year = if digits <= 2 { full_year(year) } else { year };
             }
             b'y' => self.year = full_year(s.number(2)?.0),
             b'm' | b'c' => self.month = s.number(2)?.0,
@@ -200,7 +203,9 @@ impl State {
             b'X' | b'x' => self.week_year = Some((s.number(4)?.0, d == b'X')),
             _ => {
                 let n = s.number(2)?.0;
-                self.week = Some((n, d == b'V' || d == b'v', d == b'U' || d == b'V'));
+                let strict = d == b'V' || d == b'v';
+                (u32::from(strict)..=53).contains(&n).then_some(())?;
+                self.week = Some((n, strict, d == b'U' || d == b'V'));
             }
         }
         Some(())
@@ -213,8 +218,9 @@ impl State {
                 return None;
             }
             self.hour = self.hour % 12 + half;
-        } else if self.twelve && (self.hour > 12 || self.hour == 0) {
-            return None;
+        } else if self.twelve {
+            (1..=12).contains(&self.hour).then_some(())?;
+            self.hour %= 12;
         }
         let day = if self.year_day > 0 {
             day_number(self.year, 1, 1) + i64::from(self.year_day) - 1
@@ -230,7 +236,7 @@ impl State {
     }
 
     fn day_of_week(&self, week: u32, strict: bool, sunday_first: bool) -> Option<i64> {
-        if week > 53 || (strict && week == 0) || strict != self.week_year.is_some() {
+        if strict != self.week_year.is_some() {
             return None;
         }
         let year = match self.week_year {
@@ -250,11 +256,23 @@ impl State {
     }
 }
 
-/// The position of the name that stands here, of which letters may be any case.
+/// The position of the name that stands here, in any case; an abbreviation that fits only one will do.
 fn name(s: &mut Scanner<'_>, names: &[&str]) -> Option<u32> {
     let letters = s.run(|b| b.is_ascii_alphabetic() || b >= 0x80);
     let word = &s.rest()[..letters];
-    let found = names.iter().position(|n| n.as_bytes().eq_ignore_ascii_case(word))?;
+    let fits = |n: &&str| -> bool {
+        let start = n.as_bytes().get(..letters);
+        start.is_some_and(|start| start.eq_ignore_ascii_case(word))
+    };
+    let found = names.iter().position(|n| n.as_bytes().eq_ignore_ascii_case(word));
+    let only = || (letters > 0 && names.iter().filter(|n| fits(n)).count() == 1).then_some(());
+    let found = match found {
+        Some(found) => found,
+        None => {
+            only()?;
+            names.iter().position(fits)?
+        }
+    };
     s.advance(letters);
     Some(found as u32)
 }

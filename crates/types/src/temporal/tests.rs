@@ -124,9 +124,9 @@ fn intervals() {
     assert_eq!(add("2024-02-29", IntervalUnit::Year, -1).as_deref(), Some("2023-02-28 00:00:00"));
     assert_eq!(add("9999-12-31", IntervalUnit::Day, 1), None);
     assert_eq!(add("0000-00-00", IntervalUnit::Day, 1), None);
-    let day_second = Interval::parse(IntervalUnit::DaySecond, b"-1 1:1:1");
+    let day_second = Interval::parse(IntervalUnit::DaySecond, b"-1 1:1:1").unwrap();
     assert_eq!(day_second.micros, -90_061_000_000);
-    let short = Interval::parse(IntervalUnit::DayMicrosecond, b"1:1.5");
+    let short = Interval::parse(IntervalUnit::DayMicrosecond, b"1:1.5").unwrap();
     assert_eq!(short.micros, 61_500_000);
     assert_eq!(
         IntervalUnit::from_name("second_microsecond"),

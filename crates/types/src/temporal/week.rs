@@ -22,7 +22,7 @@ impl WeekMode {
     pub const fn new(mode: u32) -> Self {
         let monday_first = mode & 1 != 0;
         let week_year = mode & 2 != 0;
-        Self { monday_first, week_year, starts_inside: (mode & 4 != 0) != !monday_first }
+        Self { monday_first, week_year, starts_inside: (mode & 4 != 0) == monday_first }
     }
 
     /// The same with days before week 1 in the year before, as `YEARWEEK()` has it.
