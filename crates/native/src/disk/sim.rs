@@ -94,6 +94,8 @@ struct Pending {
     at: u64,
     bytes: Vec<u8>,
     durable: bool,
+    /// The call had not returned when the process ended: the page cache may or may not have it.
+    unfinished: bool,
 }
 
 #[derive(Default)]
@@ -109,6 +111,15 @@ impl Inode {
             self.durable.write(&write.bytes, write.at);
         }
         self.durable.len = self.live.len;
+    }
+
+    /// What the page cache has after the process ended in the middle of a call.
+    fn settle(&mut self, rng: &mut Rng) {
+        self.pending.retain(|write| !write.unfinished || rng.chance(50));
+        for write in self.pending.iter_mut().filter(|w| w.unfinished) {
+            self.live.write(&write.bytes, write.at);
+            write.unfinished = false;
+        }
     }
 
     /// What is left after a crash in which an unsynced piece survives with `percent` probability.
@@ -239,7 +250,10 @@ impl SimDisk {
 
     /// The process dies, the machine stays up: everything written survives.
     pub(crate) fn kill_process(&self) {
-        let mut state = self.0.lock();
+        let state = &mut *self.0.lock();
+        for inode in state.names.values() {
+            inode.lock().settle(&mut state.rng);
+        }
         (state.down, state.crash_at, state.fail_at) = (false, None, None);
     }
 
@@ -313,10 +327,7 @@ impl State {
                 self.changes.push(change);
                 Ok(())
             }
-            Step::Crash => {
-                self.changes.push(change);
-                Err(gone())
-            }
+            Step::Crash => Err(gone()),
             Step::Fail => Err(io::Error::from_raw_os_error(5)),
         }
     }
@@ -404,20 +415,22 @@ impl SimFile {
         match step {
             Step::Done => {
                 inode.live.write(buf, at);
-                inode.pending.push(Pending { at, bytes: buf.to_vec(), durable });
+                inode.pending.push(Pending { at, bytes: buf.to_vec(), durable, unfinished: false });
                 if durable {
                     inode.durable.len = inode.durable.len.max(at + buf.len() as u64);
                 }
                 Ok(())
             }
             Step::Crash => {
-                inode.pending.push(Pending { at, bytes: buf.to_vec(), durable: false });
+                let bytes = buf.to_vec();
+                inode.pending.push(Pending { at, bytes, durable: false, unfinished: true });
                 Err(gone())
             }
             // A short write: some of it arrived.
             Step::Fail => {
-                let part = buf.len() / 2;
-                inode.pending.push(Pending { at, bytes: buf[..part].to_vec(), durable: false });
+                let bytes = buf[..buf.len() / 2].to_vec();
+                inode.live.write(&bytes, at);
+                inode.pending.push(Pending { at, bytes, durable: false, unfinished: false });
                 Err(io::Error::from_raw_os_error(5))
             }
         }

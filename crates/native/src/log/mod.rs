@@ -16,3 +16,6 @@ pub(crate) use group::{BLOCK, GROUP_HEADER_LEN};
 pub(crate) use reader::{Group, LogReader};
 pub(crate) use record::{Record, RecordReader, RecordWriter};
 pub(crate) use segment::{SEGMENT_HEADER_LEN, Segments};
+
+#[cfg(test)]
+mod tests;

@@ -11,4 +11,6 @@ pub(crate) use options::StorageOptions;
 #[cfg(test)]
 mod crash_tests;
 #[cfg(test)]
+mod stress_tests;
+#[cfg(test)]
 mod testing;

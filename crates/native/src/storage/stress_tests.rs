@@ -1,0 +1,195 @@
+//! Many threads on few frames, with the evictor, the flusher and the log thread running: latches, eviction and group
+//! commit against each other. Every page keeps an internal rule that a torn or lost change would break.
+
+use super::testing::{PutOp, Seen, StepCounter, process, quiet_process_ends, small_options};
+use super::{Storage, StorageOptions};
+use crate::disk::Disk;
+use crate::disk::sim::{Rng, SimDisk};
+use crate::ids::{FileId, PageId};
+use crate::mtr::Mtr;
+use crate::page::get_u64;
+use crate::pool::Restart;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+const PAGES: u32 = 60;
+/// Two copies of a page's counter, far apart: equal whenever nobody writes.
+const LEFT: usize = 200;
+const RIGHT: usize = 16_000;
+
+fn open(disk: Arc<dyn Disk>, background: bool) -> Arc<Storage> {
+    let options = StorageOptions { background, ..small_options() };
+    let mut seen = Seen::default();
+    let storage = Storage::open_on(disk, options, Box::new(PutOp), &mut seen).expect("opened");
+    storage.set_participant(Arc::new(StepCounter(AtomicU64::new(0))));
+    storage.start_background();
+    storage
+}
+
+fn create_pages(storage: &Arc<Storage>) -> FileId {
+    let file = storage.space().create_file(storage).expect("file");
+    let mut reserved = storage.space().reserve(storage, file, PAGES).expect("space");
+    for _ in 0..PAGES {
+        let mut mtr = Mtr::begin(storage).expect("begun");
+        let page = storage.space().alloc(&mut mtr, &mut reserved, None).expect("page");
+        assert!(page.0 < PAGES + 2, "first fit");
+        mtr.create(PageId { file, page }, 4).expect("created");
+        mtr.commit();
+    }
+    file
+}
+
+fn random_page(file: FileId, rng: &mut Rng) -> PageId {
+    PageId::new(file, 2 + rng.below(u64::from(PAGES)) as u32)
+}
+
+/// Adds one to a page's counter.
+fn increment(storage: &Storage, id: PageId) -> crate::ids::Lsn {
+    let mut mtr = Mtr::begin(storage).expect("begun");
+    let slot = mtr.exclusive(id).expect("latched");
+    let value = get_u64(mtr.page(slot), LEFT);
+    assert_eq!(value, get_u64(mtr.page(slot), RIGHT));
+    mtr.write(slot, LEFT, &(value + 1).to_le_bytes());
+    mtr.write(slot, RIGHT, &(value + 1).to_le_bytes());
+    mtr.commit()
+}
+
+fn read_optimistically(storage: &Storage, id: PageId) -> Result<(), Restart> {
+    let Some(guard) = storage.pool().optimistic(id).expect("file") else { return Ok(()) };
+    let (left, right) = (guard.u64_at(LEFT)?, guard.u64_at(RIGHT)?);
+    guard.validate()?;
+    assert_eq!(left, right, "a validated read of {id} was torn");
+    Ok(())
+}
+
+fn read_latched(storage: &Storage, id: PageId) {
+    let page = storage.pool().shared(id).expect("latched");
+    assert_eq!(get_u64(&page[..], LEFT), get_u64(&page[..], RIGHT));
+}
+
+fn sum(storage: &Storage, file: FileId) -> u64 {
+    (2..PAGES + 2)
+        .map(|n| get_u64(&storage.pool().shared(PageId::new(file, n)).expect("page")[..], LEFT))
+        .sum()
+}
+
+#[test]
+fn sixteen_frames_serve_many_threads() {
+    const WRITERS: u64 = 3;
+    const EACH: u64 = 700;
+    let disk = SimDisk::new(8);
+    let storage = open(Arc::new(disk.clone()), true);
+    let file = create_pages(&storage);
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for t in 0..2 {
+            let (storage, done) = (&storage, &done);
+            scope.spawn(move || {
+                let mut rng = Rng::new(100 + t);
+                while !done.load(Ordering::Relaxed) {
+                    let _ = read_optimistically(storage, random_page(file, &mut rng));
+                    read_latched(storage, random_page(file, &mut rng));
+                }
+            });
+        }
+        let writers: Vec<_> = (0..WRITERS)
+            .map(|t| {
+                let storage = &storage;
+                scope.spawn(move || {
+                    let mut rng = Rng::new(t);
+                    for n in 0..EACH {
+                        let lsn = increment(storage, random_page(file, &mut rng));
+                        if n % 20 == 0 {
+                            storage.log().flush_upto(lsn);
+                        }
+                    }
+                })
+            })
+            .collect();
+        writers.into_iter().for_each(|w| w.join().expect("writer"));
+        done.store(true, Ordering::Relaxed);
+    });
+    assert_eq!(sum(&storage, file), WRITERS * EACH);
+    storage.log().flush_all();
+    assert!(storage.pool().pages_written() > 0 && storage.pool().reads.load(Ordering::Relaxed) > 0);
+    storage.stop_background();
+    drop(storage);
+    disk.crash();
+    assert_eq!(sum(&open(Arc::new(disk), false), file), WRITERS * EACH);
+}
+
+#[test]
+fn a_crash_under_load_keeps_every_acknowledged_increment() {
+    quiet_process_ends();
+    for seed in 0..6 {
+        let disk = SimDisk::new(seed);
+        let storage = open(Arc::new(disk.clone()), false);
+        let file = create_pages(&storage);
+        storage.log().flush_all();
+        disk.crash_after(20 + 60 * seed);
+        let (acked, issued) = (AtomicU64::new(0), AtomicU64::new(0));
+        let _ = process(|| {
+            let mut rng = Rng::new(seed);
+            loop {
+                issued.fetch_add(1, Ordering::SeqCst);
+                let lsn = increment(&storage, random_page(file, &mut rng));
+                if rng.chance(10) {
+                    let so_far = issued.load(Ordering::SeqCst);
+                    storage.log().flush_upto(lsn);
+                    acked.store(so_far, Ordering::SeqCst);
+                }
+            }
+        });
+        drop(storage);
+        disk.crash();
+        let total = sum(&open(Arc::new(disk), false), file);
+        let (acked, issued) = (acked.into_inner(), issued.into_inner());
+        assert!((acked..=issued).contains(&total), "{total} of {acked}..={issued}");
+    }
+}
+
+#[test]
+fn the_log_stays_within_its_budget() {
+    let disk = SimDisk::new(12);
+    let storage = open(Arc::new(disk.clone()), true);
+    let file = create_pages(&storage);
+    let mut rng = Rng::new(5);
+    let budget = storage.options.log_budget_bytes;
+    for _ in 0..3_000 {
+        let mut mtr = Mtr::begin(&storage).expect("begun");
+        let slot = mtr.exclusive(random_page(file, &mut rng)).expect("latched");
+        mtr.write(slot, 300, &[1; 600]);
+        mtr.commit();
+        assert!(storage.log_age() <= budget + (64 << 10), "the log outgrew its budget");
+    }
+    assert!(storage.checkpoints() > 2);
+    assert!(storage.log().segments().bytes_on_disk() <= 2 * budget);
+    storage.shutdown().expect("shut down");
+}
+
+/// Not a check but a measurement: `cargo test --release -p selkie-native hit_path -- --nocapture`.
+#[test]
+fn hit_path_is_short() {
+    let disk = SimDisk::new(9);
+    let options = StorageOptions { pool_bytes: 64 << 20, ..small_options() };
+    let storage = Storage::open_on(Arc::new(disk), options, Box::new(PutOp), &mut Seen::default())
+        .expect("opened");
+    let file = create_pages(&storage);
+    let ids: Vec<PageId> = (2..PAGES + 2).map(|n| PageId::new(file, n)).collect();
+    let rounds: u32 = if cfg!(debug_assertions) { 20_000 } else { 2_000_000 };
+    let measure = |name: &str, body: &dyn Fn(PageId) -> u64| {
+        let start = std::time::Instant::now();
+        let sum = (0..rounds).map(|n| body(ids[n as usize % ids.len()])).fold(0, u64::wrapping_add);
+        std::hint::black_box(sum);
+        println!("{name}: {} ns", start.elapsed().as_nanos() / u128::from(rounds));
+    };
+    let pool = storage.pool();
+    measure("shared latch", &|id| u64::from(pool.shared(id).expect("hit")[LEFT]));
+    measure("exclusive latch", &|id| u64::from(pool.exclusive(id).expect("hit")[LEFT]));
+    measure("optimistic read", &|id| {
+        let guard = pool.optimistic(id).expect("file").expect("hit");
+        let value = guard.u64_at(LEFT).expect("in bounds");
+        guard.validate().map(|()| value).expect("quiet")
+    });
+    measure("mini-transaction", &|id| increment(&storage, id).0);
+}
