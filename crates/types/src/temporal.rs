@@ -44,9 +44,25 @@ pub(crate) fn fsp_unit(fsp: u8) -> i64 {
 
 /// Appends `value` with at least `width` digits.
 pub(crate) fn write_padded(out: &mut Vec<u8>, value: u32, width: usize) {
+    if width == 2 && value < 100 {
+        return out.extend_from_slice(&two_digits(value));
+    }
     let start = out.len();
     crate::number::write_u64(out, u64::from(value));
     crate::number::write_zerofill(out, start, width);
+}
+
+/// A number below 100 as two digits.
+#[inline]
+pub(crate) const fn two_digits(value: u32) -> [u8; 2] {
+    [b'0' + (value / 10) as u8, b'0' + (value % 10) as u8]
+}
+
+/// `hh:mm:ss` of numbers below 100.
+#[inline]
+pub(crate) const fn clock_text(hour: u32, minute: u32, second: u32) -> [u8; 8] {
+    let [h, m, s] = [two_digits(hour), two_digits(minute), two_digits(second)];
+    [h[0], h[1], b':', m[0], m[1], b':', s[0], s[1]]
 }
 
 /// Appends `.` and the first `fsp` digits of the microseconds; nothing without digits.

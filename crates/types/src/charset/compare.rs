@@ -95,6 +95,11 @@ fn against_spaces(rest: &[u8]) -> Ordering {
 }
 
 fn compare_weights<W: Weigher>(w: &W, a: &[u8], b: &[u8], pad: Pad) -> Ordering {
+    let (order, skip) = w.ascii().map_or((Ordering::Equal, 0), |t| compare_ascii(t, a, b));
+    if order != Ordering::Equal {
+        return order;
+    }
+    let (a, b) = (&a[skip..], &b[skip..]);
     let (mut a, mut b) = (Stream::new(w, a), Stream::new(w, b));
     loop {
         match (a.next(), b.next()) {
@@ -107,6 +112,24 @@ fn compare_weights<W: Weigher>(w: &W, a: &[u8], b: &[u8], pad: Pad) -> Ordering 
             (None, Some(y)) => return rest_against_spaces(w, y, b).reverse(),
         }
     }
+}
+
+/// Compares while both texts are simple ASCII: the order, or how far they are equal.
+#[inline]
+fn compare_ascii(weights: &[u16; 128], a: &[u8], b: &[u8]) -> (Ordering, usize) {
+    let weight = |byte: u8| weights.get(usize::from(byte)).copied().unwrap_or(0);
+    let mut at = 0;
+    for (&x, &y) in a.iter().zip(b) {
+        let (x, y) = (weight(x), weight(y));
+        if x == 0 || y == 0 {
+            break;
+        }
+        if x != y {
+            return (x.cmp(&y), at);
+        }
+        at += 1;
+    }
+    (Ordering::Equal, at)
 }
 
 fn rest_against_spaces<W: Weigher>(w: &W, first: u32, rest: Stream<'_, W>) -> Ordering {

@@ -50,7 +50,24 @@ fn hash_weights<W: Weigher>(w: &W, bytes: &[u8], pad: Pad, seed: u64) -> u64 {
     let mut state = State { hash: seed ^ MULTIPLIER, word: 0, count: 0 };
     let space = w.space();
     let mut spaces = 0u64;
-    for weight in Stream::new(w, bytes) {
+    let mut rest = bytes;
+    if let Some(weights) = w.ascii() {
+        // The same as below for the part of the text that is simple ASCII.
+        let simple = |b: &u8| weights.get(usize::from(*b)).copied().filter(|&w| w != 0);
+        for weight in bytes.iter().map_while(simple) {
+            rest = &rest[1..];
+            if u32::from(weight) == space && pad == Pad::PadSpace {
+                spaces += 1;
+                continue;
+            }
+            while spaces > 0 {
+                state.push(space);
+                spaces -= 1;
+            }
+            state.push(u32::from(weight));
+        }
+    }
+    for weight in Stream::new(w, rest) {
         if weight == space && pad == Pad::PadSpace {
             spaces += 1;
             continue;

@@ -47,8 +47,15 @@ impl LikePattern {
     pub fn new(collation: CollationId, pattern: &[u8], escape: Option<u32>) -> Self {
         let collation = collation.info();
         let parts = split(collation, pattern, escape);
-        let plain = matches!(collation.rule, Rule::General | Rule::General500)
-            && matches!(collation.charset, Charset::Utf8mb3 | Charset::Utf8mb4);
+        let utf8 = matches!(collation.charset, Charset::Utf8mb3 | Charset::Utf8mb4);
+        let plain = match collation.rule {
+            Rule::General | Rule::General500 => utf8,
+            Rule::Table(n) => {
+                let weights = &super::eight_bit::order(n)[..128];
+                weights.iter().zip(0u8..).all(|(w, b)| *w == b.to_ascii_uppercase())
+            }
+            _ => false,
+        };
         let ascii = plain && parts.iter().all(|p| p.literal.as_ref().is_some_and(|l| l.is_ascii()));
         Self { collation, parts, ascii }
     }
@@ -102,6 +109,9 @@ impl LikePattern {
         for part in middle {
             let Some(end) = find(part, text) else { return false };
             text = &text[end..];
+        }
+        if last.items.is_empty() {
+            return true;
         }
         let count = self.collation.charset.char_count(text);
         let Some(skip) = count.checked_sub(last.items.len()) else { return false };

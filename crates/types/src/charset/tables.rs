@@ -5,6 +5,8 @@
 //! `uca*`: two `u32` (bytes of the paged part, number of offsets), the paged part with numbers of
 //! sequences, the offsets of the sequences, and the pool of weights they point into.
 
+use std::sync::OnceLock;
+
 const SAME: u16 = 0xFFFF;
 const IMPLICIT: u16 = 0xFFFE;
 const REPLACEMENT: u16 = 0xFFFD;
@@ -114,6 +116,7 @@ pub(super) struct Uca {
     paged: Paged,
     offsets: &'static [u16],
     pool: &'static [u16],
+    ascii: OnceLock<[u16; 128]>,
 }
 
 /// The weights of one character.
@@ -135,7 +138,12 @@ macro_rules! uca {
             static WORDS: [u16; PAGED] = u16s(BYTES, 8);
             static STARTS: [u16; OFFSETS] = u16s(BYTES, 8 + 2 * PAGED);
             static WEIGHTS: [u16; POOL] = u16s(BYTES, 8 + 2 * (PAGED + OFFSETS));
-            Uca { paged: Paged { words: &WORDS, pages: $pages }, offsets: &STARTS, pool: &WEIGHTS }
+            Uca {
+                paged: Paged { words: &WORDS, pages: $pages },
+                offsets: &STARTS,
+                pool: &WEIGHTS,
+                ascii: OnceLock::new(),
+            }
         };
     };
 }
@@ -144,6 +152,16 @@ uca!(UCA_400, 256, "uca400.bin");
 uca!(UCA_520, 4352, "uca520.bin");
 
 impl Uca {
+    /// The weights of ASCII characters, zero for those that have not exactly one.
+    pub(super) fn ascii(&self) -> &[u16; 128] {
+        self.ascii.get_or_init(|| {
+            std::array::from_fn(|code| match self.sequence(code as u32) {
+                Sequence::Listed(&[w]) => w,
+                _ => 0,
+            })
+        })
+    }
+
     /// The weights of a code point; none for ignored characters.
     #[inline]
     pub(super) fn sequence(&self, code: u32) -> Sequence {

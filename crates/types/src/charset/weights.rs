@@ -2,7 +2,7 @@
 //! pattern matching and key encoding share.
 
 use super::collation::Rule;
-use super::tables::{General, Sequence, Uca};
+use super::tables::{General, Sequence, UCA_400, UCA_520, Uca};
 use super::{Charset, Collation, codec};
 
 /// A way to turn text into weights.
@@ -17,6 +17,13 @@ pub(crate) trait Weigher: Copy {
 
     /// The weight of a space.
     fn space(&self) -> u32;
+
+    /// The weights of ASCII characters, zero for those that have not exactly one, if bytes below
+    /// 0x80 are such characters.
+    #[inline]
+    fn ascii(&self) -> Option<&'static [u16; 128]> {
+        None
+    }
 }
 
 /// The weights of one character.
@@ -135,6 +142,17 @@ fn bad(bytes: &[u8], charset: Charset) -> (Weights<'static>, usize) {
     }
 }
 
+/// ASCII in `general_ci`: the upper-case letters.
+static GENERAL_ASCII: [u16; 128] = {
+    let mut table = [0; 128];
+    let mut i = 1;
+    while i < 128 {
+        table[i] = (i as u8).to_ascii_uppercase() as u16;
+        i += 1;
+    }
+    table
+};
+
 /// The two-byte weights of `general_ci` over UTF-8.
 #[derive(Copy, Clone)]
 pub(crate) struct GeneralUtf8(General);
@@ -156,6 +174,11 @@ impl Weigher for GeneralUtf8 {
 
     fn space(&self) -> u32 {
         0x20
+    }
+
+    #[inline]
+    fn ascii(&self) -> Option<&'static [u16; 128]> {
+        Some(&GENERAL_ASCII)
     }
 }
 
@@ -204,7 +227,19 @@ impl Weigher for Codes {
 
 /// The Unicode collation algorithm, first level.
 #[derive(Copy, Clone)]
-pub(crate) struct Unicode(&'static Uca, Charset);
+pub(crate) struct Unicode {
+    table: &'static Uca,
+    charset: Charset,
+    /// See [`Weigher::ascii`]; all zero if the charset is not ASCII compatible.
+    ascii: &'static [u16; 128],
+}
+
+impl Unicode {
+    fn new(table: &'static Uca, charset: Charset) -> Self {
+        let ascii = if charset.is_ascii_compatible() { table.ascii() } else { &[0; 128] };
+        Self { table, charset, ascii }
+    }
+}
 
 impl Weigher for Unicode {
     const WIDTH: usize = 2;
@@ -212,21 +247,29 @@ impl Weigher for Unicode {
 
     #[inline]
     fn next(&self, bytes: &[u8]) -> (Weights<'_>, usize) {
-        match self.1.decode(bytes) {
-            Some((code, len)) => match self.0.sequence(code) {
+        if let Some(&b) = bytes.first()
+            && let Some(&w) = self.ascii.get(usize::from(b))
+            && w != 0
+        {
+            return (Weights::One(u32::from(w)), 1);
+        }
+        match self.charset.decode(bytes) {
+            Some((code, len)) => match self.table.sequence(code) {
                 Sequence::Listed(&[w]) => (Weights::One(u32::from(w)), len),
                 Sequence::Listed(list) => (Weights::Many(list), len),
                 Sequence::Computed(pair) => (Weights::Two(pair), len),
             },
-            None => bad(bytes, self.1),
+            None => bad(bytes, self.charset),
         }
     }
 
     fn space(&self) -> u32 {
-        match self.0.sequence(0x20) {
-            Sequence::Listed(&[w]) => u32::from(w),
-            _ => 0,
-        }
+        u32::from(self.table.ascii()[0x20])
+    }
+
+    #[inline]
+    fn ascii(&self) -> Option<&'static [u16; 128]> {
+        Some(self.ascii)
     }
 }
 
@@ -254,8 +297,8 @@ impl Collation {
             Rule::Table(n) => AnyWeigher::Table(Table(super::eight_bit::order(n))),
             Rule::General => general(General::CURRENT),
             Rule::General500 => general(General::OLD),
-            Rule::Unicode400 => AnyWeigher::Unicode(Unicode(&super::tables::UCA_400, self.charset)),
-            Rule::Unicode520 => AnyWeigher::Unicode(Unicode(&super::tables::UCA_520, self.charset)),
+            Rule::Unicode400 => AnyWeigher::Unicode(Unicode::new(&UCA_400, self.charset)),
+            Rule::Unicode520 => AnyWeigher::Unicode(Unicode::new(&UCA_520, self.charset)),
         }
     }
 }

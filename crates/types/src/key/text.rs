@@ -50,7 +50,11 @@ pub fn text_len(key: &[u8], collation: CollationId, descending: bool) -> Option<
 
 #[inline]
 fn put_weight<W: Weigher>(out: &mut Vec<u8>, _: &W, weight: u32) {
-    out.extend_from_slice(&weight.to_be_bytes()[4 - W::WIDTH..]);
+    match W::WIDTH {
+        1 => out.push(weight as u8),
+        2 => out.extend_from_slice(&(weight as u16).to_be_bytes()),
+        _ => out.extend_from_slice(&weight.to_be_bytes()[4 - W::WIDTH..]),
+    }
 }
 
 fn put_escaped<W: Weigher>(out: &mut Vec<u8>, w: &W, bytes: &[u8]) {

@@ -20,12 +20,7 @@ pub fn write_f64(out: &mut Vec<u8>, v: f64) {
             b"-inf"
         });
     }
-    let mut buffer = [0u8; 32];
-    let mut rest = &mut buffer[..];
-    let _ = write!(rest, "{v:e}");
-    let unused = rest.len();
-    let used = buffer.len() - unused;
-    write_scientific(out, &buffer[..used]);
+    write_shortest(out, ryu::Buffer::new().format_finite(v).as_bytes());
 }
 
 /// Appends `v` with exactly `decimals` digits after the point (`DOUBLE(M,D)`, `ROUND(v, D)`).
@@ -33,31 +28,35 @@ pub fn write_fixed(out: &mut Vec<u8>, v: f64, decimals: usize) {
     let _ = write!(out, "{v:.decimals$}");
 }
 
-/// Appends a number given as `[-]d[.ddd]e[-]dd`, without trailing zeros, in MariaDB's notation.
-pub(super) fn write_scientific(out: &mut Vec<u8>, text: &[u8]) {
-    let (sign, text) = match text.strip_prefix(b"-") {
-        Some(rest) => (&b"-"[..], rest),
-        None => (&b""[..], text),
-    };
+/// Appends a number given as decimal text, without needless zeros, in MariaDB's notation.
+pub(super) fn write_shortest(out: &mut Vec<u8>, text: &[u8]) {
+    let negative = text.first() == Some(&b'-');
+    let text = &text[usize::from(negative)..];
     let e = text.iter().position(|&b| b == b'e').unwrap_or(text.len());
-    let exponent = std::str::from_utf8(text.get(e + 1..).unwrap_or(b"0"));
-    let exponent: i32 = exponent.ok().and_then(|t| t.parse().ok()).unwrap_or(0);
-    let mut digits: smallvec::SmallVec<[u8; 24]> =
+    let power = std::str::from_utf8(text.get(e + 1..).unwrap_or_default());
+    let power: i32 = power.ok().and_then(|t| t.parse().ok()).unwrap_or(0);
+    let point = text[..e].iter().position(|&b| b == b'.').unwrap_or(e);
+    let mut digits: smallvec::SmallVec<[u8; 32]> =
         text[..e].iter().copied().filter(|&b| b != b'.').collect();
-    while digits.len() > 1 && digits.last() == Some(&b'0') {
+    let zeros = digits.iter().take_while(|&&b| b == b'0').count();
+    digits.drain(..zeros);
+    while digits.last() == Some(&b'0') {
         digits.pop();
     }
-    out.extend_from_slice(sign);
-    if PLAIN.contains(&exponent) {
-        write_plain(out, &digits, exponent);
-    } else {
-        out.push(digits[0]);
-        if digits.len() > 1 {
-            out.push(b'.');
-            out.extend_from_slice(&digits[1..]);
-        }
-        let _ = write!(out, "e{exponent}");
+    let exponent = power + point as i32 - 1 - zeros as i32;
+    if negative {
+        out.push(b'-');
     }
+    // Compat: sixteen digits before the point are plain if more follow it.
+    if PLAIN.contains(&exponent) || (exponent == 15 && digits.len() > 16) {
+        return write_plain(out, &digits, exponent);
+    }
+    out.extend_from_slice(&digits[..1.min(digits.len())]);
+    if digits.len() > 1 {
+        out.push(b'.');
+        out.extend_from_slice(&digits[1..]);
+    }
+    let _ = write!(out, "e{exponent}");
 }
 
 fn write_plain(out: &mut Vec<u8>, digits: &[u8], exponent: i32) {
@@ -105,6 +104,8 @@ mod tests {
             (1.25, "1.25"),
             (-3.0, "-3"),
             (999999999999999.9, "999999999999999.9"),
+            (973_536_007_126_005.3, "973536007126005.2"),
+            (3351757320890993.5, "3351757320890993.5"),
         ];
         for (v, expected) in cases {
             assert_eq!(text(v), expected);

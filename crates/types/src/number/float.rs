@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::double::write_scientific;
+use super::double::write_shortest;
 
 /// Appends `v` with at most six significant digits, in MariaDB's notation.
 pub fn write_f32(out: &mut Vec<u8>, v: f32) {
@@ -17,7 +17,7 @@ pub fn write_f32(out: &mut Vec<u8>, v: f32) {
     let _ = write!(rest, "{:.5e}", f64::from(v));
     let unused = rest.len();
     let used = buffer.len() - unused;
-    write_scientific(out, &buffer[..used]);
+    write_shortest(out, &buffer[..used]);
 }
 
 #[cfg(test)]

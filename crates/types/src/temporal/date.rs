@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::calendar::{self, day_number, from_day_number};
-use super::{DateOptions, DateTime, days_in_month, write_padded};
+use super::{DateOptions, DateTime, days_in_month, two_digits};
 
 /// A day, packed as `year << 9 | month << 5 | day`; zero parts are values too.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -98,11 +98,15 @@ impl Date {
 
     /// Appends `YYYY-MM-DD`.
     pub fn write_to(self, out: &mut Vec<u8>) {
-        write_padded(out, self.year(), 4);
-        out.push(b'-');
-        write_padded(out, self.month(), 2);
-        out.push(b'-');
-        write_padded(out, self.day(), 2);
+        out.extend_from_slice(&self.text());
+    }
+
+    /// `YYYY-MM-DD`.
+    #[inline]
+    pub(super) const fn text(self) -> [u8; 10] {
+        let [c, y] = [two_digits(self.year() / 100), two_digits(self.year() % 100)];
+        let [m, d] = [two_digits(self.month()), two_digits(self.day())];
+        [c[0], c[1], y[0], y[1], b'-', m[0], m[1], b'-', d[0], d[1]]
     }
 }
 

@@ -3,9 +3,7 @@
 use std::fmt;
 
 use super::calendar::EPOCH_DAY;
-use super::{
-    Date, MICROS_PER_DAY, MICROS_PER_SECOND, Time, fsp_unit, write_fraction, write_padded,
-};
+use super::{Date, MICROS_PER_DAY, MICROS_PER_SECOND, Time, clock_text, fsp_unit, write_fraction};
 
 /// A day and time, packed so that integer order is time order:
 /// `((year * 13 + month) << 5 | day) << 17 | hour << 12 | minute << 6 | second`, then 24 bits of
@@ -147,13 +145,10 @@ impl DateTime {
 
     /// Appends `YYYY-MM-DD hh:mm:ss` and `fsp` digits of the fraction.
     pub fn write_to(self, out: &mut Vec<u8>, fsp: u8) {
-        self.date().write_to(out);
-        out.push(b' ');
-        write_padded(out, self.hour(), 2);
-        out.push(b':');
-        write_padded(out, self.minute(), 2);
-        out.push(b':');
-        write_padded(out, self.second(), 2);
+        let mut text = [b' '; 19];
+        text[..10].copy_from_slice(&self.date().text());
+        text[11..].copy_from_slice(&clock_text(self.hour(), self.minute(), self.second()));
+        out.extend_from_slice(&text);
         write_fraction(out, self.micros(), fsp);
     }
 }

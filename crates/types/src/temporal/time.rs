@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{MICROS_PER_SECOND, fsp_unit, write_fraction, write_padded};
+use super::{MICROS_PER_SECOND, clock_text, fsp_unit, write_fraction};
 
 /// A time in signed microseconds, -838:59:59.999999 to 838:59:59.999999.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -90,11 +90,11 @@ impl Time {
         if self.is_negative() {
             out.push(b'-');
         }
-        write_padded(out, self.hour(), 2);
-        out.push(b':');
-        write_padded(out, self.minute(), 2);
-        out.push(b':');
-        write_padded(out, self.second(), 2);
+        let hour = self.hour();
+        if hour >= 100 {
+            out.push(b'0' + (hour / 100) as u8);
+        }
+        out.extend_from_slice(&clock_text(hour % 100, self.minute(), self.second()));
         write_fraction(out, self.micros(), fsp);
     }
 }
