@@ -4,7 +4,7 @@
 //! planner builds ([`build`]), folds and inspects expressions, the executor evaluates them over
 //! [`selkie_types::Batch`]es. Must not know tables, statements or sessions.
 
-//@pub mod aggregate;
+pub mod aggregate;
 pub mod build;
 pub mod cast;
 pub mod collate;
@@ -13,11 +13,12 @@ pub mod eval;
 pub mod expr;
 pub mod function;
 mod functions;
-//@mod json;
+mod json;
 mod kernel;
+pub mod order;
 mod random;
-//@pub mod store;
-//@mod temporal;
+pub mod row_key;
+pub mod store;
 pub mod text;
 pub mod timezone;
 pub mod union_type;

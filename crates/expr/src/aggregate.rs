@@ -1,0 +1,183 @@
+//! Aggregate functions: their types, and states that take batches of rows of many groups.
+//!
+//! The executor gives every row the number of its group; a state holds flat vectors over all
+//! groups and is updated batch by batch. States of workers are merged.
+
+mod bits;
+mod count;
+mod distinct;
+mod extreme;
+mod group_concat;
+mod infer;
+mod json;
+mod spread;
+mod state;
+mod sum;
+
+use selkie_types::{SqlError, SqlResult, SqlType};
+
+pub use state::{AggregateState, Groups};
+
+use crate::collate::Coercibility;
+use crate::context::TypeContext;
+use crate::expr::Expr;
+
+/// The aggregate functions.
+#[allow(missing_docs)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AggregateKind {
+    Count,
+    Sum,
+    Avg,
+    Min,
+    Max,
+    /// Population standard deviation.
+    Std,
+    /// Sample standard deviation.
+    StddevSamp,
+    /// Population variance.
+    Variance,
+    /// Sample variance.
+    VarSamp,
+    BitAnd,
+    BitOr,
+    BitXor,
+    GroupConcat,
+    /// The value of some row: a column that is not grouped by.
+    AnyValue,
+    JsonArrayAgg,
+    JsonObjectAgg,
+}
+
+/// A call of an aggregate function.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Aggregate {
+    /// The function.
+    pub kind: AggregateKind,
+    /// `DISTINCT`.
+    pub distinct: bool,
+    /// Arguments, converted to what the state reads; none for `COUNT(*)`.
+    pub args: Vec<Expr>,
+    /// `ORDER BY` of `GROUP_CONCAT`, true for descending.
+    pub order_by: Vec<(Expr, bool)>,
+    /// `SEPARATOR` of `GROUP_CONCAT`, in the charset of the result.
+    pub separator: Box<[u8]>,
+    /// `LIMIT offset, count` of `GROUP_CONCAT`.
+    pub limit: Option<(u64, u64)>,
+    /// The type of the result.
+    pub ty: SqlType,
+    /// Whether the result can be NULL.
+    pub nullable: bool,
+    /// Coercibility of a string result.
+    pub coercibility: Coercibility,
+    /// Longest result of `GROUP_CONCAT` in bytes, or digits added by `AVG`.
+    pub(crate) parameter: u64,
+}
+
+const NAMES: &[(&str, AggregateKind)] = {
+    use AggregateKind::*;
+    &[
+        ("COUNT", Count),
+        ("SUM", Sum),
+        ("AVG", Avg),
+        ("MIN", Min),
+        ("MAX", Max),
+        ("STD", Std),
+        ("STDDEV", Std),
+        ("STDDEV_POP", Std),
+        ("STDDEV_SAMP", StddevSamp),
+        ("VARIANCE", Variance),
+        ("VAR_POP", Variance),
+        ("VAR_SAMP", VarSamp),
+        ("BIT_AND", BitAnd),
+        ("BIT_OR", BitOr),
+        ("BIT_XOR", BitXor),
+        ("GROUP_CONCAT", GroupConcat),
+        ("ANY_VALUE", AnyValue),
+        ("JSON_ARRAYAGG", JsonArrayAgg),
+        ("JSON_OBJECTAGG", JsonObjectAgg),
+    ]
+};
+
+impl AggregateKind {
+    /// The function with a name, in any case.
+    pub fn from_name(name: &str) -> Option<Self> {
+        NAMES.iter().find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, k)| *k)
+    }
+
+    /// The name in lower case.
+    pub fn name(self) -> String {
+        NAMES.iter().find(|(_, k)| *k == self).map_or(String::new(), |(n, _)| n.to_ascii_lowercase())
+    }
+}
+
+impl Aggregate {
+    /// A call, its arguments converted and its type inferred.
+    pub fn new(
+        kind: AggregateKind,
+        distinct: bool,
+        args: Vec<Expr>,
+        types: &TypeContext,
+    ) -> SqlResult<Self> {
+        let aggregate = Self {
+            kind,
+            distinct,
+            args,
+            order_by: Vec::new(),
+            separator: Box::new([b',']),
+            limit: None,
+            ty: SqlType::bigint(),
+            nullable: true,
+            coercibility: Coercibility::Numeric,
+            parameter: 0,
+        };
+        infer::bind(aggregate, types)
+    }
+
+    /// A `GROUP_CONCAT` with its clauses; the separator is in utf8.
+    pub fn group_concat(
+        distinct: bool,
+        args: Vec<Expr>,
+        order_by: Vec<(Expr, bool)>,
+        separator: Option<&str>,
+        limit: Option<(u64, u64)>,
+        types: &TypeContext,
+    ) -> SqlResult<Self> {
+        let mut aggregate = Self::new(AggregateKind::GroupConcat, distinct, args, types)?;
+        aggregate.order_by = order_by;
+        aggregate.limit = limit;
+        let charset = aggregate.ty.collation.charset();
+        let separator = separator.unwrap_or(",").as_bytes();
+        aggregate.separator = selkie_types::Charset::Utf8mb4.convert(separator, charset).0.into();
+        Ok(aggregate)
+    }
+
+    /// The expressions whose columns a state is updated with, in order.
+    pub fn inputs(&self) -> impl Iterator<Item = &Expr> {
+        self.args.iter().chain(self.order_by.iter().map(|(e, _)| e))
+    }
+
+    /// The same, for rewriting.
+    pub fn inputs_mut(&mut self) -> impl Iterator<Item = &mut Expr> {
+        self.args.iter_mut().chain(self.order_by.iter_mut().map(|(e, _)| e))
+    }
+
+    /// An empty state.
+    pub fn state(&self) -> AggregateState {
+        AggregateState::new(self)
+    }
+
+    /// The text as in EXPLAIN, columns named by `names`.
+    pub fn display_with(&self, names: &dyn Fn(usize) -> String) -> String {
+        let args: Vec<String> =
+            self.args.iter().map(|a| a.display_with(names).to_string()).collect();
+        let args = if args.is_empty() { "0".to_owned() } else { args.join(",") };
+        let distinct = if self.distinct { "distinct " } else { "" };
+        format!("{}({distinct}{args})", self.kind.name())
+    }
+}
+
+/// 1111: an aggregate where none may stand.
+pub fn invalid_group_function_use() -> SqlError {
+    SqlError::new(&selkie_types::error::catalogue::ER_INVALID_GROUP_FUNC_USE, &[])
+}

@@ -1,0 +1,102 @@
+//! DISTINCT: each group's different values, passed on when the group is finished.
+
+use std::sync::Arc;
+
+use hashbrown::HashTable;
+use selkie_types::{CollationId, Column, SqlResult};
+
+use super::Aggregate;
+use super::state::{Groups, State, same_kind};
+use crate::context::EvalContext;
+use crate::eval::ColumnScale;
+use crate::row_key::put_value;
+
+/// Keeps the first of equal rows.
+pub(super) struct Distinct {
+    seen: HashTable<(u64, Box<[u8]>)>,
+    /// The different rows, and their groups.
+    columns: Vec<Column>,
+    groups: Vec<u32>,
+    inner: Box<dyn State>,
+    held: usize,
+    collations: Vec<CollationId>,
+}
+
+impl Distinct {
+    pub(super) fn new(a: &Aggregate, inner: Box<dyn State>) -> Self {
+        let column =
+            |ty: &selkie_types::SqlType| Column::new(ty.physical(), ty.decimals_of_column(), 0);
+        Self {
+            seen: HashTable::new(),
+            columns: a.args.iter().map(|e| column(&e.ty)).collect(),
+            groups: Vec::new(),
+            inner,
+            held: 0,
+            collations: a.args.iter().map(|e| e.ty.collation).collect(),
+        }
+    }
+}
+
+impl State for Distinct {
+    fn resize(&mut self, groups: usize) {
+        self.inner.resize(groups);
+    }
+
+    fn update(
+        &mut self,
+        groups: Groups<'_>,
+        rows: usize,
+        args: &[Arc<Column>],
+        _: &EvalContext<'_>,
+    ) -> SqlResult<()> {
+        let args = &args[..self.columns.len()];
+        let mut fresh = Vec::new();
+        let mut key = Vec::new();
+        for row in 0..rows {
+            if args.iter().any(|a| a.is_null(row)) {
+                continue;
+            }
+            key.clear();
+            key.extend_from_slice(&(groups.of(row) as u32).to_le_bytes());
+            for (column, collation) in args.iter().zip(&self.collations) {
+                put_value(&mut key, column, row, *collation);
+            }
+            let hash = CollationId::BINARY.hash(&key, 0);
+            let entry = self.seen.entry(hash, |(h, k)| *h == hash && **k == key[..], |(h, _)| *h);
+            if let hashbrown::hash_table::Entry::Vacant(slot) = entry {
+                slot.insert((hash, key[..].into()));
+                self.held += key.len() + 24;
+                fresh.push(row as u32);
+                self.groups.push(groups.of(row) as u32);
+            }
+        }
+        for (to, from) in self.columns.iter_mut().zip(args) {
+            to.append(&from.gather(&fresh));
+        }
+        Ok(())
+    }
+
+    fn merge(
+        &mut self,
+        other: Box<dyn State>,
+        map: &[u32],
+        ctx: &EvalContext<'_>,
+    ) -> SqlResult<()> {
+        let other = same_kind::<Self>(other);
+        let groups: Vec<u32> = other.groups.iter().map(|&g| map[g as usize]).collect();
+        let columns: Vec<Arc<Column>> = other.columns.into_iter().map(Arc::new).collect();
+        self.update(Groups::Ids(&groups), groups.len(), &columns, ctx)
+    }
+
+    fn finish(&mut self, ctx: &EvalContext<'_>) -> SqlResult<Column> {
+        let columns: Vec<Arc<Column>> = self.columns.drain(..).map(Arc::new).collect();
+        let groups = std::mem::take(&mut self.groups);
+        self.inner.update(Groups::Ids(&groups), groups.len(), &columns, ctx)?;
+        self.inner.finish(ctx)
+    }
+
+    fn memory(&self) -> usize {
+        let columns: usize = self.columns.iter().map(|c| c.memory()).sum();
+        self.held + columns + self.inner.memory()
+    }
+}

@@ -1,0 +1,198 @@
+//! GROUP_CONCAT.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use hashbrown::HashSet;
+use selkie_types::error::catalogue::ER_CUT_VALUE_GROUP_CONCAT;
+use selkie_types::{CollationId, Column, SqlResult, Value};
+
+use super::Aggregate;
+use super::state::{Groups, State, same_kind};
+use crate::context::EvalContext;
+use crate::kernel::BytesOut;
+use crate::order::compare_values;
+use crate::row_key::put_value;
+
+/// One row of a group: what it is ordered by, and its text.
+struct Row {
+    keys: Vec<Value>,
+    text: Vec<u8>,
+}
+
+#[derive(Default)]
+struct Group {
+    /// Rows, if they must be ordered or counted; else the text is joined at once.
+    rows: Vec<Row>,
+    joined: Option<Vec<u8>>,
+    seen: HashSet<Box<[u8]>>,
+    /// Number of the first row that did not fit.
+    cut: Option<u64>,
+    count: u64,
+}
+
+/// Strings of each group joined.
+pub(super) struct GroupConcat {
+    args: usize,
+    collations: Vec<CollationId>,
+    /// Collation and direction of each sort key.
+    order: Vec<(CollationId, bool)>,
+    distinct: bool,
+    separator: Box<[u8]>,
+    limit: Option<(u64, u64)>,
+    max_bytes: usize,
+    collation: CollationId,
+    groups: Vec<Group>,
+    held: usize,
+}
+
+impl GroupConcat {
+    pub(super) fn new(a: &Aggregate) -> Self {
+        Self {
+            args: a.args.len(),
+            collations: a.args.iter().map(|e| e.ty.collation).collect(),
+            order: a.order_by.iter().map(|(e, desc)| (e.ty.collation, *desc)).collect(),
+            distinct: a.distinct,
+            separator: a.separator.clone(),
+            limit: a.limit,
+            max_bytes: usize::try_from(a.parameter).unwrap_or(usize::MAX),
+            collation: a.ty.collation,
+            groups: Vec::new(),
+            held: 0,
+        }
+    }
+
+    fn is_new(&mut self, group: usize, args: &[Arc<Column>], row: usize) -> bool {
+        if !self.distinct {
+            return true;
+        }
+        let mut key = Vec::new();
+        for (column, collation) in args.iter().zip(&self.collations) {
+            put_value(&mut key, column, row, *collation);
+        }
+        self.held += key.len() + 16;
+        self.groups[group].seen.insert(key.into())
+    }
+
+    fn add(&mut self, group: usize, row: Row) {
+        let keep = !self.order.is_empty() || self.limit.is_some();
+        let (separator, max) = (&self.separator, self.max_bytes);
+        let group = &mut self.groups[group];
+        self.held += row.text.len() + 48;
+        if keep {
+            group.rows.push(row);
+            return;
+        }
+        group.count += 1;
+        join(&mut group.joined, &row.text, separator);
+        shorten(group, max, self.collation);
+    }
+
+    fn sort(order: &[(CollationId, bool)], rows: &mut [Row]) {
+        rows.sort_by(|a, b| {
+            for (at, (collation, descending)) in order.iter().enumerate() {
+                let ordering = compare_values(&a.keys[at], &b.keys[at], *collation);
+                let ordering = if *descending { ordering.reverse() } else { ordering };
+                if ordering != Ordering::Equal {
+                    return ordering;
+                }
+            }
+            Ordering::Equal
+        });
+    }
+
+    fn finish_group(&mut self, at: usize, ctx: &EvalContext<'_>) -> Option<Vec<u8>> {
+        let mut group = std::mem::take(&mut self.groups[at]);
+        Self::sort(&self.order, &mut group.rows);
+        let (offset, count) = self.limit.unwrap_or((0, u64::MAX));
+        let rows = std::mem::take(&mut group.rows);
+        let skip = usize::try_from(offset).unwrap_or(usize::MAX);
+        for row in rows.iter().skip(skip).take(usize::try_from(count).unwrap_or(usize::MAX)) {
+            group.count += 1;
+            join(&mut group.joined, &row.text, &self.separator);
+            shorten(&mut group, self.max_bytes, self.collation);
+            if group.cut.is_some() {
+                break;
+            }
+        }
+        if let Some(row) = group.cut {
+            ctx.warn(&ER_CUT_VALUE_GROUP_CONCAT, &[&row, &"group_concat()"]);
+        }
+        group.joined
+    }
+}
+
+fn join(joined: &mut Option<Vec<u8>>, text: &[u8], separator: &[u8]) {
+    match joined {
+        None => *joined = Some(text.to_vec()),
+        Some(joined) => {
+            joined.extend_from_slice(separator);
+            joined.extend_from_slice(text);
+        }
+    }
+}
+
+/// Cuts a text that is too long and remembers at which row that happened first.
+fn shorten(group: &mut Group, max: usize, collation: CollationId) {
+    let Some(joined) = &mut group.joined else { return };
+    if joined.len() <= max {
+        return;
+    }
+    let whole = collation.charset().well_formed_len(&joined[..max]);
+    joined.truncate(whole);
+    group.cut.get_or_insert(group.count);
+}
+
+impl State for GroupConcat {
+    fn resize(&mut self, groups: usize) {
+        self.groups.resize_with(groups, Group::default);
+    }
+
+    fn update(
+        &mut self,
+        groups: Groups<'_>,
+        rows: usize,
+        args: &[Arc<Column>],
+        _: &EvalContext<'_>,
+    ) -> SqlResult<()> {
+        let (values, keys) = args.split_at(self.args);
+        for row in 0..rows {
+            let group = groups.of(row);
+            if values.iter().any(|a| a.is_null(row)) || self.groups[group].cut.is_some() {
+                continue;
+            }
+            if !self.is_new(group, values, row) {
+                continue;
+            }
+            let text = values.iter().flat_map(|a| a.bytes(row)).copied().collect();
+            let keys = keys.iter().map(|k| k.value(row)).collect();
+            self.add(group, Row { keys, text });
+        }
+        Ok(())
+    }
+
+    fn merge(&mut self, other: Box<dyn State>, map: &[u32], _: &EvalContext<'_>) -> SqlResult<()> {
+        let other = same_kind::<Self>(other);
+        for (mut from, &to) in other.groups.into_iter().zip(map) {
+            for row in std::mem::take(&mut from.rows) {
+                self.add(to as usize, row);
+            }
+            if let Some(text) = from.joined {
+                self.add(to as usize, Row { keys: Vec::new(), text });
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, ctx: &EvalContext<'_>) -> SqlResult<Column> {
+        let mut out = BytesOut::new(self.groups.len());
+        for at in 0..self.groups.len() {
+            out.push(self.finish_group(at, ctx).as_deref());
+        }
+        Ok(out.finish())
+    }
+
+    fn memory(&self) -> usize {
+        self.held + self.groups.capacity() * size_of::<Group>()
+    }
+}

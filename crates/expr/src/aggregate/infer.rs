@@ -1,0 +1,160 @@
+//! Types of aggregate functions.
+
+use selkie_types::{NOT_FIXED_DECIMALS, Physical, SqlError, SqlResult, SqlType, TypeKind};
+
+use super::{Aggregate, AggregateKind};
+use crate::build::{self, Numeric};
+use crate::cast;
+use crate::collate::{self, Coercibility};
+use crate::context::TypeContext;
+use crate::expr::{Expr, ExprKind};
+
+/// Digits a sum can grow by.
+const SUM_DIGITS: u32 = 22;
+
+/// Converts the arguments of an aggregate and infers its type.
+pub(super) fn bind(mut a: Aggregate, types: &TypeContext) -> SqlResult<Aggregate> {
+    use AggregateKind::*;
+    if a.args.iter().any(|e| matches!(e.kind, ExprKind::Row(_))) {
+        let def = &selkie_types::error::catalogue::ER_OPERAND_COLUMNS;
+        return Err(SqlError::new(def, &[&1]));
+    }
+    let one = matches!(a.kind, Count | GroupConcat | JsonObjectAgg) || a.args.len() == 1;
+    if !one || (a.kind == JsonObjectAgg && a.args.len() != 2) {
+        let def = &selkie_types::error::catalogue::ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT;
+        return Err(SqlError::new(def, &[&a.kind.name()]));
+    }
+    match a.kind {
+        Count => count(&mut a),
+        Sum => sum(&mut a),
+        Avg => average(&mut a, types),
+        Min | Max | AnyValue => extreme(&mut a, types),
+        Std | StddevSamp | Variance | VarSamp => spread(&mut a, types),
+        BitAnd | BitOr | BitXor => bits(&mut a),
+        GroupConcat => group_concat(&mut a, types)?,
+        JsonArrayAgg | JsonObjectAgg => json(&mut a, types),
+    }
+    Ok(a)
+}
+
+fn count(a: &mut Aggregate) {
+    a.ty = SqlType::new(TypeKind::BigInt, 21, 0);
+    a.nullable = false;
+}
+
+/// Converts an argument to decimal or double.
+fn to_summable(e: &mut Expr) -> bool {
+    let kind = build::to_number(e);
+    if kind == Numeric::Double {
+        return false;
+    }
+    if e.ty.physical() == Physical::Decimal {
+        build::unround(e);
+    }
+    true
+}
+
+fn double_type(declared: &SqlType, more: u8) -> SqlType {
+    let real = matches!(declared.kind, TypeKind::Float | TypeKind::Double);
+    let decimals = if real && declared.decimals < NOT_FIXED_DECIMALS {
+        (declared.decimals + more).min(NOT_FIXED_DECIMALS)
+    } else {
+        NOT_FIXED_DECIMALS
+    };
+    build::double_type(decimals)
+}
+
+fn sum(a: &mut Aggregate) {
+    let declared = a.args[0].ty.clone();
+    a.ty = if to_summable(&mut a.args[0]) {
+        let number = summed(&declared, &a.args[0]);
+        SqlType::decimal((number.length + SUM_DIGITS).min(65), number.decimals)
+    } else {
+        double_type(&declared, 0)
+    };
+}
+
+/// The decimal type of what is summed, as declared.
+fn summed(declared: &SqlType, e: &Expr) -> SqlType {
+    match declared.kind {
+        TypeKind::Decimal => declared.clone(),
+        _ if e.ty.physical() == Physical::Decimal => e.ty.clone(),
+        _ => cast::decimal_type(&e.ty),
+    }
+}
+
+fn average(a: &mut Aggregate, types: &TypeContext) {
+    let declared = a.args[0].ty.clone();
+    let increment = types.div_precision_increment;
+    a.parameter = increment.into();
+    a.ty = if to_summable(&mut a.args[0]) {
+        let number = summed(&declared, &a.args[0]);
+        let scale = (number.decimals + increment).min(38);
+        SqlType::decimal((number.length + u32::from(increment)).min(65), scale)
+    } else {
+        double_type(&declared, increment)
+    };
+}
+
+fn extreme(a: &mut Aggregate, types: &TypeContext) {
+    let e = &mut a.args[0];
+    match e.ty.kind {
+        TypeKind::Null => *e = Expr::literal(selkie_types::Value::Null, SqlType::varchar(0, types.collation_connection)),
+        TypeKind::Enum | TypeKind::Set if a.kind != AggregateKind::AnyValue => {
+            cast::to_text(e, types);
+        }
+        _ => {}
+    }
+    a.ty = e.ty.clone();
+    a.coercibility = e.coercibility;
+}
+
+fn spread(a: &mut Aggregate, types: &TypeContext) {
+    let e = &mut a.args[0];
+    let decimals = match e.ty.kind {
+        TypeKind::Float | TypeKind::Double => e.ty.decimals,
+        TypeKind::Decimal => e.ty.decimals,
+        _ if e.ty.is_string() => NOT_FIXED_DECIMALS,
+        _ => 0,
+    };
+    cast::to_double(e);
+    a.ty = if decimals >= NOT_FIXED_DECIMALS {
+        build::double_type(NOT_FIXED_DECIMALS)
+    } else {
+        let decimals = decimals + types.div_precision_increment;
+        SqlType::new(TypeKind::Double, 26, decimals.min(30))
+    };
+}
+
+fn bits(a: &mut Aggregate) {
+    cast::to_uint(&mut a.args[0]);
+    a.ty = SqlType::bigint_unsigned();
+    a.ty.length = 21;
+    a.nullable = false;
+}
+
+fn group_concat(a: &mut Aggregate, types: &TypeContext) -> SqlResult<()> {
+    a.args.iter_mut().for_each(|e| cast::to_text(e, types));
+    let mut args: Vec<&mut Expr> = a.args.iter_mut().collect();
+    let claim = collate::unify(&mut args, "group_concat", false)?;
+    a.parameter = types.group_concat_max_len;
+    let bytes = claim.collation.charset().max_len() as u64;
+    let length = types.group_concat_max_len;
+    let kind = if length <= 512 { TypeKind::VarChar } else { TypeKind::Text };
+    let characters = if length <= 512 { length } else { length.saturating_mul(bytes) };
+    a.ty = SqlType::new(kind, characters.min(u64::from(u32::MAX)) as u32, 0);
+    a.ty.collation = claim.collation;
+    a.coercibility = claim.coercibility;
+    Ok(())
+}
+
+fn json(a: &mut Aggregate, types: &TypeContext) {
+    a.ty = SqlType::new(TypeKind::LongText, u32::MAX, 0);
+    a.ty.collation = selkie_types::CollationId::UTF8MB4_BIN;
+    a.parameter = types.group_concat_max_len;
+    a.coercibility = Coercibility::Implicit;
+    if a.kind == AggregateKind::JsonObjectAgg {
+        cast::to_text(&mut a.args[0], types);
+        cast::to_charset(&mut a.args[0], a.ty.collation);
+    }
+}

@@ -1,0 +1,141 @@
+//! The contract of aggregate states.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use selkie_types::{Column, SqlResult};
+
+use super::{Aggregate, AggregateKind, bits, count, distinct, extreme, group_concat, json, spread, sum};
+use crate::context::EvalContext;
+
+/// The groups of the rows of a batch.
+#[derive(Clone, Copy, Debug)]
+pub enum Groups<'a> {
+    /// All rows are of group 0.
+    One,
+    /// The group of each row.
+    Ids(&'a [u32]),
+}
+
+impl Groups<'_> {
+    /// The group of a row.
+    #[inline]
+    pub fn of(&self, row: usize) -> usize {
+        match self {
+            Self::One => 0,
+            Self::Ids(ids) => ids[row] as usize,
+        }
+    }
+}
+
+/// What every state can do.
+pub(super) trait State: Send + Any {
+    /// Makes room for groups `0..groups`.
+    fn resize(&mut self, groups: usize);
+
+    /// Takes in the rows of a batch.
+    fn update(
+        &mut self,
+        groups: Groups<'_>,
+        rows: usize,
+        args: &[Arc<Column>],
+        ctx: &EvalContext<'_>,
+    ) -> SqlResult<()>;
+
+    /// Takes in another state of the same kind, whose group `i` is `map[i]` here.
+    fn merge(&mut self, other: Box<dyn State>, map: &[u32], ctx: &EvalContext<'_>)
+    -> SqlResult<()>;
+
+    /// The results of all groups.
+    fn finish(&mut self, ctx: &EvalContext<'_>) -> SqlResult<Column>;
+
+    /// Bytes of memory held.
+    fn memory(&self) -> usize;
+}
+
+/// Recovers the concrete state of a merge partner.
+pub(super) fn same_kind<T: State>(other: Box<dyn State>) -> Box<T> {
+    let other: Box<dyn Any> = other;
+    other.downcast().unwrap_or_else(|_| unreachable!("states of one aggregate are of one kind"))
+}
+
+/// The state of one aggregate over all groups.
+pub struct AggregateState {
+    state: Box<dyn State>,
+    groups: usize,
+}
+
+impl AggregateState {
+    pub(super) fn new(a: &Aggregate) -> Self {
+        let state = plain(a);
+        let repeats_matter = !matches!(
+            a.kind,
+            AggregateKind::Min
+                | AggregateKind::Max
+                | AggregateKind::BitAnd
+                | AggregateKind::BitOr
+                | AggregateKind::AnyValue
+                | AggregateKind::GroupConcat
+        );
+        let state = if a.distinct && repeats_matter {
+            Box::new(distinct::Distinct::new(a, state))
+        } else {
+            state
+        };
+        Self { state, groups: 0 }
+    }
+
+    /// Takes in a batch of `rows` rows of groups below `group_count`. `args` are the columns of
+    /// [`Aggregate::inputs`].
+    pub fn update(
+        &mut self,
+        groups: Groups<'_>,
+        group_count: usize,
+        rows: usize,
+        args: &[Arc<Column>],
+        ctx: &EvalContext<'_>,
+    ) -> SqlResult<()> {
+        self.resize(group_count);
+        self.state.update(groups, rows, args, ctx)
+    }
+
+    /// Makes sure that groups `0..groups` exist, with the result of no rows.
+    pub fn resize(&mut self, groups: usize) {
+        if groups > self.groups {
+            self.groups = groups;
+            self.state.resize(groups);
+        }
+    }
+
+    /// Takes in the state of another worker, whose group `i` is group `map[i]` here.
+    pub fn merge(&mut self, other: Self, map: &[u32], ctx: &EvalContext<'_>) -> SqlResult<()> {
+        if let Some(last) = map.iter().max() {
+            self.resize(*last as usize + 1);
+        }
+        self.state.merge(other.state, map, ctx)
+    }
+
+    /// The results of all groups, in order.
+    pub fn finish(mut self, ctx: &EvalContext<'_>) -> SqlResult<Column> {
+        self.state.finish(ctx)
+    }
+
+    /// Bytes of memory held.
+    pub fn memory(&self) -> usize {
+        self.state.memory()
+    }
+}
+
+fn plain(a: &Aggregate) -> Box<dyn State> {
+    use AggregateKind::*;
+    match a.kind {
+        Count => Box::new(count::Count::default()),
+        Sum | Avg => sum::state(a),
+        Min | Max => extreme::state(a),
+        AnyValue => Box::new(extreme::First::new(a)),
+        Std | StddevSamp | Variance | VarSamp => Box::new(spread::Spread::new(a.kind)),
+        BitAnd | BitOr | BitXor => Box::new(bits::Bits::new(a.kind)),
+        GroupConcat => Box::new(group_concat::GroupConcat::new(a)),
+        JsonArrayAgg | JsonObjectAgg => Box::new(json::JsonAgg::new(a)),
+    }
+}

@@ -1,0 +1,245 @@
+//! SUM and AVG: exact over integers and decimals, in 128 bits until that overflows.
+
+use std::sync::Arc;
+
+use ethnum::I256;
+use selkie_types::{Column, ColumnData, Decimal, DecimalValues, Physical, SqlResult};
+
+use super::state::{Groups, State, same_kind};
+use super::{Aggregate, AggregateKind};
+use crate::context::EvalContext;
+use crate::kernel::{DecimalOut, NativeOut, View};
+
+/// The state for the kind of number that is summed.
+pub(super) fn state(a: &Aggregate) -> Box<dyn State> {
+    let average = a.kind == AggregateKind::Avg;
+    if a.ty.physical() == Physical::Double {
+        return Box::new(Doubles { sums: Vec::new(), counts: Vec::new(), average });
+    }
+    let input = &a.args[0].ty;
+    let scale = if input.physical() == Physical::Decimal { input.decimals } else { 0 };
+    Box::new(Exact {
+        sums: Sums::Narrow(Vec::new()),
+        counts: Vec::new(),
+        scale,
+        result_scale: a.ty.decimals,
+        precision: a.ty.length.min(65) as u8,
+        average: average.then_some(a.parameter as u32),
+    })
+}
+
+enum Sums {
+    Narrow(Vec<i128>),
+    Wide(Vec<I256>),
+}
+
+/// Sums of unscaled values at one scale.
+struct Exact {
+    sums: Sums,
+    counts: Vec<u64>,
+    scale: u8,
+    result_scale: u8,
+    precision: u8,
+    /// Digits `AVG` adds.
+    average: Option<u32>,
+}
+
+impl Exact {
+    fn widen(&mut self) -> &mut Vec<I256> {
+        if let Sums::Narrow(v) = &self.sums {
+            self.sums = Sums::Wide(v.iter().map(|&x| x.into()).collect());
+        }
+        match &mut self.sums {
+            Sums::Wide(v) => v,
+            Sums::Narrow(_) => unreachable!("widened above"),
+        }
+    }
+
+    fn add_i128(&mut self, group: usize, v: i128) {
+        if let Sums::Narrow(sums) = &mut self.sums
+            && let Some(sum) = sums[group].checked_add(v)
+        {
+            sums[group] = sum;
+            return;
+        }
+        self.widen()[group] += I256::from(v);
+    }
+
+    fn add_wide(&mut self, group: usize, v: I256) {
+        self.widen()[group] += v;
+    }
+
+    /// Adds machine-width values; no such sum overflows 128 bits within a batch.
+    fn add_narrow<T: Copy + Into<i128>>(
+        &mut self,
+        values: &[T],
+        column: &Column,
+        groups: Groups<'_>,
+        rows: usize,
+    ) {
+        let plain = column.validity().is_none() && !column.is_constant();
+        if let (Groups::One, true, Sums::Narrow(_)) = (groups, plain, &self.sums) {
+            let sum: i128 = values[..rows].iter().map(|&v| v.into()).sum();
+            self.counts[0] += rows as u64;
+            return self.add_i128(0, sum);
+        }
+        let limit = i128::MAX >> 32;
+        let roomy = matches!(&self.sums, Sums::Narrow(s) if s.iter().all(|s| s.abs() < limit));
+        if let (Groups::Ids(ids), true, true, Sums::Narrow(sums)) =
+            (groups, plain, roomy, &mut self.sums)
+        {
+            for (&id, &v) in ids.iter().zip(&values[..rows]) {
+                sums[id as usize] += v.into();
+                self.counts[id as usize] += 1;
+            }
+            return;
+        }
+        for row in 0..rows {
+            if !column.is_null(row) {
+                let group = groups.of(row);
+                self.counts[group] += 1;
+                self.add_i128(group, values[column.physical_row(row)].into());
+            }
+        }
+    }
+}
+
+impl State for Exact {
+    fn resize(&mut self, groups: usize) {
+        self.counts.resize(groups, 0);
+        match &mut self.sums {
+            Sums::Narrow(v) => v.resize(groups, 0),
+            Sums::Wide(v) => v.resize(groups, I256::ZERO),
+        }
+    }
+
+    fn update(
+        &mut self,
+        groups: Groups<'_>,
+        rows: usize,
+        args: &[Arc<Column>],
+        _: &EvalContext<'_>,
+    ) -> SqlResult<()> {
+        let column = &*args[0];
+        match column.data() {
+            ColumnData::Int(v) => self.add_narrow(v, column, groups, rows),
+            ColumnData::UInt(v) => self.add_narrow(v, column, groups, rows),
+            ColumnData::Decimal(d) => match d.values() {
+                DecimalValues::I64(v) => self.add_narrow(v, column, groups, rows),
+                DecimalValues::I128(v) => {
+                    for row in (0..rows).filter(|&row| !column.is_null(row)) {
+                        self.counts[groups.of(row)] += 1;
+                        self.add_i128(groups.of(row), v[column.physical_row(row)]);
+                    }
+                }
+                DecimalValues::I256(v) => {
+                    for row in (0..rows).filter(|&row| !column.is_null(row)) {
+                        self.counts[groups.of(row)] += 1;
+                        self.add_wide(groups.of(row), v[column.physical_row(row)]);
+                    }
+                }
+            },
+            other => unreachable!("an exact sum of {:?}", other.physical()),
+        }
+        Ok(())
+    }
+
+    fn merge(&mut self, other: Box<dyn State>, map: &[u32], _: &EvalContext<'_>) -> SqlResult<()> {
+        let other = same_kind::<Self>(other);
+        for (from, &to) in map.iter().enumerate() {
+            let to = to as usize;
+            self.counts[to] += other.counts[from];
+            match &other.sums {
+                Sums::Narrow(v) => self.add_i128(to, v[from]),
+                Sums::Wide(v) => self.add_wide(to, v[from]),
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, _: &EvalContext<'_>) -> SqlResult<Column> {
+        let mut out = DecimalOut::new(self.result_scale, self.counts.len());
+        for (group, &count) in self.counts.iter().enumerate() {
+            if count == 0 {
+                out.push(None);
+                continue;
+            }
+            let unscaled = match &self.sums {
+                Sums::Narrow(v) => I256::from(v[group]),
+                Sums::Wide(v) => v[group],
+            };
+            let sum = Decimal::new(unscaled, self.scale);
+            let value = match self.average {
+                None => sum,
+                Some(increment) => {
+                    let count = Decimal::from(count);
+                    sum.checked_div(count, increment).unwrap_or(Decimal::ZERO)
+                }
+            };
+            out.push(Some(value.fit(self.precision, self.result_scale).0));
+        }
+        Ok(out.finish())
+    }
+
+    fn memory(&self) -> usize {
+        self.counts.capacity() * 8
+            + match &self.sums {
+                Sums::Narrow(v) => v.capacity() * 16,
+                Sums::Wide(v) => v.capacity() * 32,
+            }
+    }
+}
+
+/// Sums of doubles.
+struct Doubles {
+    sums: Vec<f64>,
+    counts: Vec<u64>,
+    average: bool,
+}
+
+impl State for Doubles {
+    fn resize(&mut self, groups: usize) {
+        self.sums.resize(groups, 0.0);
+        self.counts.resize(groups, 0);
+    }
+
+    fn update(
+        &mut self,
+        groups: Groups<'_>,
+        rows: usize,
+        args: &[Arc<Column>],
+        _: &EvalContext<'_>,
+    ) -> SqlResult<()> {
+        let view = View::<f64>::of(&args[0]);
+        for row in 0..rows {
+            if let Some(v) = view.get(row) {
+                let group = groups.of(row);
+                self.sums[group] += v;
+                self.counts[group] += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn merge(&mut self, other: Box<dyn State>, map: &[u32], _: &EvalContext<'_>) -> SqlResult<()> {
+        let other = same_kind::<Self>(other);
+        for (from, &to) in map.iter().enumerate() {
+            self.sums[to as usize] += other.sums[from];
+            self.counts[to as usize] += other.counts[from];
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, _: &EvalContext<'_>) -> SqlResult<Column> {
+        let mut out = NativeOut::new(self.sums.len());
+        for (&sum, &count) in self.sums.iter().zip(&self.counts) {
+            let divisor = if self.average { count as f64 } else { 1.0 };
+            out.push((count > 0).then(|| sum / divisor));
+        }
+        Ok(out.finish())
+    }
+
+    fn memory(&self) -> usize {
+        self.sums.capacity() * 16
+    }
+}

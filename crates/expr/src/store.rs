@@ -1,0 +1,137 @@
+//! Conversion of values to the type of the column they are stored in.
+//!
+//! Unlike a cast, storing judges what does not fit: in strict mode with an error, else with a
+//! warning and the nearest value the column can hold. Used by INSERT, UPDATE, LOAD DATA and
+//! `CREATE TABLE .. SELECT`. NULLs pass; whether they are allowed is the caller's question.
+
+mod integer;
+mod member;
+mod report;
+mod string;
+mod temporal;
+
+use std::sync::Arc;
+
+use selkie_types::{Column, DateTime, Physical, SqlResult, SqlType, TypeKind};
+
+use crate::context::EvalContext;
+use report::Report;
+
+/// What happens to values that do not fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StoreMode {
+    /// They are errors.
+    Strict,
+    /// They are warnings, and something that fits is stored (`INSERT IGNORE`, no strict sql mode).
+    Lenient,
+}
+
+/// A column of a table.
+#[derive(Clone, Copy, Debug)]
+pub struct StoreTarget<'a> {
+    /// The type.
+    pub ty: &'a SqlType,
+    /// Names for messages.
+    pub schema: &'a str,
+    /// The table.
+    pub table: &'a str,
+    /// The column.
+    pub column: &'a str,
+}
+
+/// The values of `column`, of type `from`, as `target` keeps them. `first_row` is the number of
+/// the first row in messages.
+pub fn convert_for_column(
+    column: &Arc<Column>,
+    from: &SqlType,
+    target: &StoreTarget<'_>,
+    mode: StoreMode,
+    first_row: u64,
+    ctx: &EvalContext<'_>,
+) -> SqlResult<Arc<Column>> {
+    let to = target.ty;
+    if from == to && !matches!(to.kind, TypeKind::Date | TypeKind::DateTime) {
+        return Ok(column.clone());
+    }
+    if from.kind == TypeKind::Null || (column.is_constant() && column.is_null(0)) {
+        let scale = if to.kind == TypeKind::Decimal { to.decimals } else { 0 };
+        return Ok(Arc::new(Column::nulls(to.physical(), scale, column.len())));
+    }
+    let local;
+    let (column, from) = if from.kind == TypeKind::Timestamp && to.kind != TypeKind::Timestamp {
+        local = Arc::new(to_local(column, ctx));
+        (&local, &SqlType::datetime(from.decimals))
+    } else {
+        (column, from)
+    };
+    let source = Source { column, from, report: Report { target, mode, first_row, ctx } };
+    let converted = match to.kind {
+        TypeKind::Bit | TypeKind::Year => integer::special(&source),
+        _ if to.is_integer() => integer::integers(&source),
+        TypeKind::Float | TypeKind::Double => integer::doubles(&source),
+        TypeKind::Decimal => integer::decimals(&source),
+        TypeKind::Date | TypeKind::Time | TypeKind::DateTime | TypeKind::Timestamp => {
+            temporal::convert(&source)
+        }
+        TypeKind::Enum | TypeKind::Set => member::convert(&source),
+        _ => string::convert(&source),
+    }?;
+    Ok(converted)
+}
+
+fn to_local(column: &Column, ctx: &EvalContext<'_>) -> Column {
+    let mut out = Column::new(Physical::DateTime, 0, column.len());
+    for row in 0..column.len() {
+        match column.value(row) {
+            selkie_types::Value::DateTime(v) => {
+                let local: DateTime = ctx.types.time_zone.to_local(v);
+                out.push(&selkie_types::Value::DateTime(local));
+            }
+            _ => out.push_null(),
+        }
+    }
+    out
+}
+
+/// A column to be converted.
+struct Source<'a> {
+    column: &'a Arc<Column>,
+    from: &'a SqlType,
+    report: Report<'a>,
+}
+
+impl Source<'_> {
+    fn to(&self) -> &SqlType {
+        self.report.target.ty
+    }
+
+    fn rows(&self) -> usize {
+        self.column.len()
+    }
+
+    /// The text of a row, for messages and for conversion through text.
+    fn text(&self, row: usize) -> Vec<u8> {
+        let mut out = Vec::new();
+        crate::text::write_value(&mut out, &self.column.value(row), self.from);
+        out
+    }
+
+    /// A row for a message.
+    fn shown(&self, row: usize) -> String {
+        let text = self.text(row);
+        match self.column.physical() {
+            Physical::Bytes => crate::text::for_message(&text, self.from.collation),
+            _ => String::from_utf8_lossy(&text).into_owned(),
+        }
+    }
+
+    /// The bytes of a string row in an ASCII-compatible charset.
+    fn ascii(&self, row: usize) -> std::borrow::Cow<'_, [u8]> {
+        let bytes = self.column.bytes(row);
+        let charset = self.from.collation.charset();
+        if charset.min_len() == 1 {
+            return bytes.into();
+        }
+        charset.convert(bytes, selkie_types::Charset::Utf8mb4).0
+    }
+}

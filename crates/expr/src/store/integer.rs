@@ -1,0 +1,330 @@
+//! Numbers into numeric columns.
+
+use std::sync::Arc;
+
+use selkie_types::number::{Rest, parse_f64, parse_integer_rounded, round_f64_to};
+use selkie_types::decimal::Fit;
+use selkie_types::{
+    Column, ColumnData, Date, DateTime, Decimal, DecimalValues, Physical, SqlResult, Time, TypeKind,
+};
+
+use super::Source;
+use crate::kernel::{DecimalOut, Native, NativeOut};
+
+/// The smallest and largest value of an integer type.
+fn range(ty: &selkie_types::SqlType) -> (i128, i128) {
+    let bits = match ty.kind {
+        TypeKind::TinyInt => 8,
+        TypeKind::SmallInt => 16,
+        TypeKind::MediumInt => 24,
+        TypeKind::Int => 32,
+        TypeKind::Bit => return (0, (1i128 << ty.length.clamp(1, 64)) - 1),
+        _ => 64,
+    };
+    if ty.unsigned {
+        (0, (1i128 << bits) - 1)
+    } else {
+        (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1)
+    }
+}
+
+/// Into TINYINT to BIGINT.
+pub(super) fn integers(source: &Source<'_>) -> SqlResult<Arc<Column>> {
+    let (low, high) = range(source.to());
+    if let (ColumnData::Int(v), Physical::Int) = (source.column.data(), source.to().physical())
+        && v.iter().all(|&v| (low..=high).contains(&i128::from(v)))
+    {
+        return Ok(source.column.clone());
+    }
+    let fit = |row: usize, v: i128| -> SqlResult<i128> {
+        if (low..=high).contains(&v) {
+            return Ok(v);
+        }
+        source.report.out_of_range(row)?;
+        Ok(v.clamp(low, high))
+    };
+    match source.to().physical() {
+        Physical::UInt => each(source, |row, v| Ok(fit(row, v)? as u64)),
+        _ => each(source, |row, v| Ok(fit(row, v)? as i64)),
+    }
+}
+
+/// Converts every row to an integer and that by `f`.
+fn each<R: Native>(
+    source: &Source<'_>,
+    f: impl Fn(usize, i128) -> SqlResult<R>,
+) -> SqlResult<Arc<Column>> {
+    let column = &**source.column;
+    let mut out = NativeOut::new(source.rows());
+    for row in 0..source.rows() {
+        if column.is_null(row) {
+            out.push(None);
+            continue;
+        }
+        let at = column.physical_row(row);
+        let value = match column.data() {
+            ColumnData::Int(v) => v[at].into(),
+            ColumnData::UInt(v) => v[at].into(),
+            ColumnData::Double(v) => v[at].round_ties_even() as i128,
+            ColumnData::Decimal(v) => v.get(at).to_i128().unwrap_or(if v.get(at).is_negative() {
+                i128::MIN
+            } else {
+                i128::MAX
+            }),
+            ColumnData::Date(v) => v[at].to_number().into(),
+            ColumnData::Time(v) => v[at].to_number().into(),
+            ColumnData::DateTime(v) => v[at].to_number().into(),
+            ColumnData::Bytes(_) => integer_text(source, row)?,
+        };
+        out.push(Some(f(row, value)?));
+    }
+    Ok(Arc::new(out.finish()))
+}
+
+fn integer_text(source: &Source<'_>, row: usize) -> SqlResult<i128> {
+    let bytes = source.ascii(row);
+    if let Some(v) = plain_integer(&bytes) {
+        return Ok(v);
+    }
+    let parsed = parse_integer_rounded(&bytes);
+    judge(source, row, "integer", parsed.consumed, parsed.rest)?;
+    // A value past the ends stays past them, so that the range check reports it.
+    let value = match parsed.overflow {
+        true if parsed.value < 0 => i128::MIN,
+        true => i128::MAX,
+        false => parsed.value,
+    };
+    Ok(value)
+}
+
+/// Up to 18 digits with a sign: what almost every number in a file is.
+fn plain_integer(bytes: &[u8]) -> Option<i128> {
+    let (negative, digits) = match bytes {
+        [b'-', rest @ ..] => (true, rest),
+        rest => (false, rest),
+    };
+    if digits.is_empty() || digits.len() > 18 {
+        return None;
+    }
+    let mut value = 0i64;
+    for b in digits {
+        let digit = b.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        value = value * 10 + i64::from(digit);
+    }
+    Some(if negative { -value } else { value }.into())
+}
+
+/// Reports a text of which only a part, or nothing, is a number.
+fn judge(
+    source: &Source<'_>,
+    row: usize,
+    kind: &str,
+    consumed: usize,
+    rest: Rest,
+) -> SqlResult<()> {
+    match rest {
+        Rest::None => Ok(()),
+        Rest::Spaces => {
+            source.report.note(row);
+            Ok(())
+        }
+        Rest::Garbage if consumed == 0 => source.report.incorrect(row, kind, &source.shown(row)),
+        Rest::Garbage => source.report.truncated(row),
+    }
+}
+
+/// Into BIT and YEAR.
+pub(super) fn special(source: &Source<'_>) -> SqlResult<Arc<Column>> {
+    if source.to().kind == TypeKind::Year {
+        return each(source, |row, v| year(source, row, v));
+    }
+    let (_, high) = range(source.to());
+    if source.column.physical() == Physical::Bytes {
+        return bits_of_bytes(source, high);
+    }
+    each(source, |row, v| {
+        if (0..=high).contains(&v) {
+            return Ok(v as u64);
+        }
+        bit_overflow(source, row)?;
+        Ok(high as u64)
+    })
+}
+
+fn bit_overflow(source: &Source<'_>, row: usize) -> SqlResult<()> {
+    if source.report.is_strict() {
+        source.report.too_long(row)
+    } else {
+        source.report.out_of_range(row)
+    }
+}
+
+fn bits_of_bytes(source: &Source<'_>, high: i128) -> SqlResult<Arc<Column>> {
+    let mut out = NativeOut::new(source.rows());
+    for row in 0..source.rows() {
+        if source.column.is_null(row) {
+            out.push(None);
+            continue;
+        }
+        let bytes = source.column.bytes(row);
+        let first = bytes.iter().position(|&b| b != 0).unwrap_or(bytes.len());
+        let significant = &bytes[first..];
+        let value = i128::from(crate::cast::integer_of_hex(significant));
+        if significant.len() > 8 || value > high {
+            bit_overflow(source, row)?;
+            out.push(Some(high as u64));
+        } else {
+            out.push(Some(value as u64));
+        }
+    }
+    Ok(Arc::new(out.finish()))
+}
+
+/// Years of one or two digits are 1970 to 2069; `'0'` and `'00'` are 2000, the number 0 is 0.
+fn year(source: &Source<'_>, row: usize, v: i128) -> SqlResult<u64> {
+    let is_text = source.column.physical() == Physical::Bytes;
+    let short = is_text && source.column.bytes(row).len() < 4;
+    Ok(match v {
+        0 if short && source.column.bytes(row).contains(&b'0') => 2000,
+        0 => 0,
+        1..70 => v as u64 + 2000,
+        70..100 => v as u64 + 1900,
+        1901..=2155 => v as u64,
+        _ => {
+            source.report.out_of_range(row)?;
+            0
+        }
+    })
+}
+
+/// Into FLOAT and DOUBLE.
+pub(super) fn doubles(source: &Source<'_>) -> SqlResult<Arc<Column>> {
+    let column = &**source.column;
+    let mut out = NativeOut::new(source.rows());
+    for row in 0..source.rows() {
+        if column.is_null(row) {
+            out.push(None);
+            continue;
+        }
+        let at = column.physical_row(row);
+        let value = match column.data() {
+            ColumnData::Int(v) => v[at] as f64,
+            ColumnData::UInt(v) => v[at] as f64,
+            ColumnData::Double(v) => v[at],
+            ColumnData::Decimal(v) => v.get(at).to_f64(),
+            ColumnData::Date(v) => v[at].to_number().into(),
+            ColumnData::Time(v) => Time::to_f64(v[at]),
+            ColumnData::DateTime(v) => DateTime::to_f64(v[at]),
+            ColumnData::Bytes(_) => double_text(source, row)?,
+        };
+        out.push(Some(fit_double(source, row, value)?));
+    }
+    Ok(Arc::new(out.finish()))
+}
+
+fn double_text(source: &Source<'_>, row: usize) -> SqlResult<f64> {
+    let parsed = parse_f64(&source.ascii(row));
+    if parsed.overflow {
+        source.report.out_of_range(row)?;
+        return Ok(parsed.value);
+    }
+    judge(source, row, "double", parsed.consumed, parsed.rest)?;
+    Ok(parsed.value)
+}
+
+fn fit_double(source: &Source<'_>, row: usize, value: f64) -> SqlResult<f64> {
+    let ty = source.to();
+    let mut value = value;
+    let mut limit = if ty.kind == TypeKind::Float { f64::from(f32::MAX) } else { f64::MAX };
+    if ty.decimals < selkie_types::NOT_FIXED_DECIMALS {
+        value = round_f64_to(value, ty.decimals.into());
+        let whole = ty.length.saturating_sub(ty.decimals.into()) as i32;
+        limit = limit.min(10f64.powi(whole) - 10f64.powi(-i32::from(ty.decimals)));
+    }
+    let low = if ty.unsigned { 0.0 } else { -limit };
+    if value < low || value > limit {
+        source.report.out_of_range(row)?;
+        value = value.clamp(low, limit);
+    }
+    Ok(if ty.kind == TypeKind::Float { f64::from(value as f32) } else { value })
+}
+
+/// Into DECIMAL.
+pub(super) fn decimals(source: &Source<'_>) -> SqlResult<Arc<Column>> {
+    if same_decimals(source) {
+        return Ok(source.column.clone());
+    }
+    let column = &**source.column;
+    let mut out = DecimalOut::new(source.to().decimals, source.rows());
+    for row in 0..source.rows() {
+        if column.is_null(row) {
+            out.push(None);
+            continue;
+        }
+        let at = column.physical_row(row);
+        let value = match column.data() {
+            ColumnData::Int(v) => Decimal::from(v[at]),
+            ColumnData::UInt(v) => Decimal::from(v[at]),
+            ColumnData::Double(v) => decimal_of_double(v[at]),
+            ColumnData::Decimal(v) => v.get(at),
+            ColumnData::Date(v) => Decimal::from(i64::from(Date::to_number(v[at]))),
+            ColumnData::Time(v) => v[at].to_decimal(),
+            ColumnData::DateTime(v) => v[at].to_decimal(),
+            ColumnData::Bytes(_) => {
+                let parsed = Decimal::parse(&source.ascii(row));
+                if parsed.overflow {
+                    source.report.out_of_range(row)?;
+                } else {
+                    judge(source, row, "decimal", parsed.consumed, parsed.rest)?;
+                }
+                parsed.value
+            }
+        };
+        let quiet = matches!(column.data(), ColumnData::Double(_));
+        out.push(Some(fit_decimal(source, row, value, quiet)?));
+    }
+    Ok(Arc::new(out.finish()))
+}
+
+/// Whether all values have the scale of the column and fewer digits than it allows.
+fn same_decimals(source: &Source<'_>) -> bool {
+    let to = source.to();
+    let ColumnData::Decimal(d) = source.column.data() else { return false };
+    let DecimalValues::I64(v) = d.values() else { return false };
+    if d.scale() != to.decimals {
+        return false;
+    }
+    let limit = 10i128.checked_pow(to.length.min(38)).unwrap_or(i128::MAX);
+    let low = if to.unsigned { -1 } else { -limit };
+    v.iter().all(|&v| i128::from(v) < limit && i128::from(v) > low)
+}
+
+fn decimal_of_double(v: f64) -> Decimal {
+    Decimal::from_f64(v).unwrap_or_else(|| {
+        let max = Decimal::max_value(65, 0);
+        if v < 0.0 { -max } else { max }
+    })
+}
+
+fn fit_decimal(
+    source: &Source<'_>,
+    row: usize,
+    value: Decimal,
+    quiet: bool,
+) -> SqlResult<Decimal> {
+    let to = source.to();
+    let (fitted, fit) = value.fit(to.length.clamp(1, 65) as u8, to.decimals);
+    match fit {
+        Fit::Clamped => source.report.out_of_range(row)?,
+        Fit::Rounded if !quiet => source.report.note(row),
+        _ => {}
+    }
+    if to.unsigned && fitted.is_negative() {
+        source.report.out_of_range(row)?;
+        return Ok(Decimal::new(ethnum::I256::ZERO, to.decimals));
+    }
+    Ok(fitted)
+}

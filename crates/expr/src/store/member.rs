@@ -1,0 +1,146 @@
+//! Into ENUM and SET.
+
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+use selkie_types::number::parse_integer;
+use selkie_types::number::Rest;
+use selkie_types::{Charset, Column, ColumnData, Physical, SqlResult, TypeKind};
+
+use super::Source;
+use crate::kernel::NativeOut;
+
+/// Members in the charset of the column.
+struct Members {
+    names: Vec<Vec<u8>>,
+    collation: selkie_types::CollationId,
+    exact: HashMap<Vec<u8>, usize>,
+}
+
+impl Members {
+    fn of(source: &Source<'_>) -> Self {
+        let to = source.to();
+        let charset = to.collation.charset();
+        let names: Vec<Vec<u8>> = to
+            .members
+            .iter()
+            .flat_map(|m| m.iter())
+            .map(|m| Charset::Utf8mb4.convert(m.as_bytes(), charset).0.into_owned())
+            .collect();
+        let exact = names.iter().enumerate().map(|(at, n)| (n.clone(), at)).collect();
+        Self { names, collation: to.collation, exact }
+    }
+
+    fn find(&self, text: &[u8]) -> Option<usize> {
+        if let Some(at) = self.exact.get(text) {
+            return Some(*at);
+        }
+        let text = self.collation.charset().trim_spaces_end(text);
+        self.names.iter().position(|n| self.collation.equal(n, text))
+    }
+}
+
+pub(super) fn convert(source: &Source<'_>) -> SqlResult<Arc<Column>> {
+    let members = Members::of(source);
+    let is_set = source.to().kind == TypeKind::Set;
+    let textual = source.column.physical() == Physical::Bytes
+        || matches!(source.from.kind, TypeKind::Enum | TypeKind::Set);
+    let mut out = NativeOut::new(source.rows());
+    for row in 0..source.rows() {
+        if source.column.is_null(row) {
+            out.push(None);
+            continue;
+        }
+        let value = match (textual, is_set) {
+            (true, false) => enum_text(source, &members, row)?,
+            (true, true) => set_text(source, &members, row)?,
+            (false, _) => number(source, &members, row, is_set)?,
+        };
+        out.push(Some(value));
+    }
+    Ok(Arc::new(out.finish()))
+}
+
+/// The text of a row in the charset of the column.
+fn text(source: &Source<'_>, row: usize) -> Vec<u8> {
+    let text = source.text(row);
+    let from = match source.column.physical() {
+        Physical::Bytes => source.from.collation.charset(),
+        _ => Charset::Utf8mb4,
+    };
+    from.convert(&text, source.to().collation.charset()).0.into_owned()
+}
+
+fn enum_text(source: &Source<'_>, members: &Members, row: usize) -> SqlResult<u64> {
+    let text = text(source, row);
+    if let Some(at) = members.find(&text) {
+        return Ok(at as u64 + 1);
+    }
+    let number = parse_integer(&text);
+    if number.rest == Rest::None && (1..=members.names.len() as i128).contains(&number.value) {
+        return Ok(number.value as u64);
+    }
+    source.report.truncated(row)?;
+    Ok(0)
+}
+
+fn set_text(source: &Source<'_>, members: &Members, row: usize) -> SqlResult<u64> {
+    let text = text(source, row);
+    if text.is_empty() {
+        return Ok(0);
+    }
+    let mut bits = 0;
+    let mut missing = false;
+    for part in text.split(|&b| b == b',') {
+        match members.find(part) {
+            Some(at) => bits |= 1u64 << at,
+            None => missing = true,
+        }
+    }
+    if !missing {
+        return Ok(bits);
+    }
+    let number = parse_integer(&text);
+    let all = all_bits(members);
+    if number.rest == Rest::None && (0..=i128::from(all)).contains(&number.value) {
+        return Ok(number.value as u64);
+    }
+    source.report.truncated(row)?;
+    Ok(bits)
+}
+
+fn all_bits(members: &Members) -> u64 {
+    match members.names.len() {
+        64.. => u64::MAX,
+        count => (1 << count) - 1,
+    }
+}
+
+fn number(
+    source: &Source<'_>,
+    members: &Members,
+    row: usize,
+    is_set: bool,
+) -> SqlResult<u64> {
+    let at = source.column.physical_row(row);
+    let value: i128 = match source.column.data() {
+        ColumnData::Int(v) => v[at].into(),
+        ColumnData::UInt(v) => v[at].into(),
+        ColumnData::Double(v) => v[at].round_ties_even() as i128,
+        ColumnData::Decimal(v) => v.get(at).to_i128().unwrap_or(-1),
+        _ => -1,
+    };
+    if is_set {
+        let all = all_bits(members);
+        if (0..=i128::from(all)).contains(&value) {
+            return Ok(value as u64);
+        }
+        source.report.truncated(row)?;
+        return Ok(value as u64 & all);
+    }
+    if (1..=members.names.len() as i128).contains(&value) {
+        return Ok(value as u64);
+    }
+    source.report.truncated(row)?;
+    Ok(0)
+}

@@ -1,0 +1,153 @@
+//! Into CHAR, VARCHAR, TEXT and their binary forms.
+
+use std::sync::Arc;
+
+use selkie_types::{Charset, Column, Physical, SqlResult, TypeKind};
+
+use super::Source;
+use crate::kernel::BytesOut;
+
+/// What a string column keeps of a string.
+struct Limits {
+    charset: Charset,
+    /// In characters, or in bytes for TEXT.
+    length: usize,
+    in_bytes: bool,
+    /// Trailing spaces are not stored.
+    trims: bool,
+    /// Filled up with zero bytes.
+    pads: bool,
+}
+
+impl Limits {
+    fn of(source: &Source<'_>) -> Self {
+        let to = source.to();
+        let binary = to.collation.is_binary();
+        let fixed = to.kind == TypeKind::Char;
+        let (length, in_bytes) = match to.kind {
+            TypeKind::TinyText => (255, true),
+            TypeKind::Text => (65_535.max(to.length as usize).min(65_535), true),
+            TypeKind::MediumText => (16_777_215, true),
+            TypeKind::LongText => (u32::MAX as usize, true),
+            _ => (to.length as usize, false),
+        };
+        Self {
+            charset: to.collation.charset(),
+            length,
+            in_bytes,
+            trims: fixed && !binary,
+            pads: fixed && binary,
+        }
+    }
+
+    /// The part of a string that fits.
+    fn prefix<'b>(&self, bytes: &'b [u8]) -> &'b [u8] {
+        if !self.in_bytes {
+            return self.charset.prefix(bytes, self.length);
+        }
+        if bytes.len() <= self.length {
+            return bytes;
+        }
+        let cut = &bytes[..self.length];
+        &cut[..self.charset.well_formed_len(cut)]
+    }
+}
+
+pub(super) fn convert(source: &Source<'_>) -> SqlResult<Arc<Column>> {
+    let limits = Limits::of(source);
+    let mut out = BytesOut::new(source.rows());
+    if source.column.physical() != Physical::Bytes {
+        for row in 0..source.rows() {
+            if source.column.is_null(row) {
+                out.push(None);
+                continue;
+            }
+            let plain = source.text(row);
+            let from = if source.from.kind == TypeKind::Bit { Charset::Binary } else { Charset::Utf8mb4 };
+            let text = from.convert(&plain, limits.charset).0;
+            keep(source, &limits, row, &text, &mut out)?;
+        }
+        return Ok(Arc::new(out.finish()));
+    }
+    let from = source.from.collation.charset();
+    // Text of a well-formed source in the same charset needs no check; anything a client sent does.
+    for row in 0..source.rows() {
+        if source.column.is_null(row) {
+            out.push(None);
+            continue;
+        }
+        let bytes = source.column.bytes(row);
+        if from == limits.charset || from == Charset::Binary || limits.charset == Charset::Binary {
+            match limits.charset.well_formed_len(bytes) == bytes.len() {
+                true => keep(source, &limits, row, bytes, &mut out)?,
+                false => ill_formed(source, &limits, row, bytes, &mut out)?,
+            }
+            continue;
+        }
+        let (text, lost) = from.convert(bytes, limits.charset);
+        if lost > 0 {
+            source.report.incorrect(row, "string", &hex(bytes))?;
+        }
+        keep(source, &limits, row, &text, &mut out)?;
+    }
+    Ok(Arc::new(out.finish()))
+}
+
+fn ill_formed(
+    source: &Source<'_>,
+    limits: &Limits,
+    row: usize,
+    bytes: &[u8],
+    out: &mut BytesOut,
+) -> SqlResult<()> {
+    let good = limits.charset.well_formed_len(bytes);
+    source.report.incorrect(row, "string", &hex(&bytes[good..]))?;
+    let (repaired, _) = limits.charset.repaired(bytes);
+    keep(source, limits, row, &repaired, out)
+}
+
+/// Up to six bytes as MariaDB shows what it could not read: ASCII as it is, the rest in hex.
+fn hex(bytes: &[u8]) -> String {
+    let mut shown = String::new();
+    for &b in bytes.iter().take(6) {
+        if (32..127).contains(&b) {
+            shown.push(char::from(b));
+        } else {
+            shown.push_str(&format!("\\x{b:02X}"));
+        }
+    }
+    if bytes.len() > 6 {
+        shown.push_str("...");
+    }
+    shown
+}
+
+fn keep(
+    source: &Source<'_>,
+    limits: &Limits,
+    row: usize,
+    bytes: &[u8],
+    out: &mut BytesOut,
+) -> SqlResult<()> {
+    let bytes = if limits.trims { limits.charset.trim_spaces_end(bytes) } else { bytes };
+    let kept = limits.prefix(bytes);
+    if kept.len() < bytes.len() {
+        let rest = &bytes[kept.len()..];
+        let spaces = limits.charset.trim_spaces_end(rest).is_empty();
+        if spaces && limits.charset != Charset::Binary && !limits.in_bytes {
+            source.report.note(row);
+        } else {
+            source.report.too_long(row)?;
+        }
+    }
+    if limits.pads {
+        out.write(|buffer| {
+            buffer.extend_from_slice(kept);
+            buffer.extend(std::iter::repeat_n(0, limits.length - kept.len()));
+            true
+        });
+    } else {
+        out.push(Some(kept));
+    }
+    Ok(())
+}
