@@ -107,7 +107,10 @@ impl AggregateKind {
 
     /// The name in lower case.
     pub fn name(self) -> String {
-        NAMES.iter().find(|(_, k)| *k == self).map_or(String::new(), |(n, _)| n.to_ascii_lowercase())
+        NAMES
+            .iter()
+            .find(|(_, k)| *k == self)
+            .map_or(String::new(), |(n, _)| n.to_ascii_lowercase())
     }
 }
 

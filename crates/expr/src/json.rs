@@ -16,7 +16,8 @@ pub(crate) fn is_json(e: &Expr) -> bool {
         ExprKind::Call(c) if c.function.is_implicit() => is_json(&c.args[0]),
         ExprKind::Call(c) => {
             let name = c.function.name();
-            name.starts_with("JSON_") && !matches!(name, "JSON_UNQUOTE" | "JSON_VALUE" | "JSON_TYPE")
+            name.starts_with("JSON_")
+                && !matches!(name, "JSON_UNQUOTE" | "JSON_VALUE" | "JSON_TYPE")
         }
         _ => false,
     }

@@ -15,8 +15,7 @@ use crate::kernel::{BytesOut, BytesView, DecimalOut, DecimalView, Native, Native
 
 /// The state for the kind of value that is compared.
 pub(super) fn state(a: &Aggregate) -> Box<dyn State> {
-    let wanted =
-        if a.kind == AggregateKind::Min { Ordering::Less } else { Ordering::Greater };
+    let wanted = if a.kind == AggregateKind::Min { Ordering::Less } else { Ordering::Greater };
     match a.ty.physical() {
         Physical::Int => natives::<i64>(wanted),
         Physical::UInt => natives::<u64>(wanted),
@@ -163,8 +162,7 @@ struct Strings {
 impl Strings {
     fn offer(&mut self, group: usize, v: &[u8]) {
         let best = &mut self.values[group];
-        let better =
-            best.as_ref().is_none_or(|b| self.collation.compare(v, b) == self.wanted);
+        let better = best.as_ref().is_none_or(|b| self.collation.compare(v, b) == self.wanted);
         if better {
             *best = Some(v.into());
         }

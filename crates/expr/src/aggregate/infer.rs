@@ -99,7 +99,12 @@ fn average(a: &mut Aggregate, types: &TypeContext) {
 fn extreme(a: &mut Aggregate, types: &TypeContext) {
     let e = &mut a.args[0];
     match e.ty.kind {
-        TypeKind::Null => *e = Expr::literal(selkie_types::Value::Null, SqlType::varchar(0, types.collation_connection)),
+        TypeKind::Null => {
+            *e = Expr::literal(
+                selkie_types::Value::Null,
+                SqlType::varchar(0, types.collation_connection),
+            )
+        }
         TypeKind::Enum | TypeKind::Set if a.kind != AggregateKind::AnyValue => {
             cast::to_text(e, types);
         }

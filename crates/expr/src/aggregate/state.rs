@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use selkie_types::{Column, SqlResult};
 
-use super::{Aggregate, AggregateKind, bits, count, distinct, extreme, group_concat, json, spread, sum};
+use super::{
+    Aggregate, AggregateKind, bits, count, distinct, extreme, group_concat, json, spread, sum,
+};
 use crate::context::EvalContext;
 
 /// The groups of the rows of a batch.

@@ -55,7 +55,10 @@ impl Path {
                 let step = if inside == "*" {
                     Step::AnyItem
                 } else if let Some(from_end) = inside.strip_prefix("last") {
-                    let n = from_end.trim().strip_prefix('-').map_or(Some(0), |n| n.trim().parse().ok());
+                    let n = from_end
+                        .trim()
+                        .strip_prefix('-')
+                        .map_or(Some(0), |n| n.trim().parse().ok());
                     Step::Item(-1 - n?)
                 } else {
                     Step::Item(inside.parse().ok()?)

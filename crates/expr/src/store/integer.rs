@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use selkie_types::number::{Rest, parse_f64, parse_integer_rounded, round_f64_to};
 use selkie_types::decimal::Fit;
+use selkie_types::number::{Rest, parse_f64, parse_integer_rounded, round_f64_to};
 use selkie_types::{
     Column, ColumnData, Date, DateTime, Decimal, DecimalValues, Physical, SqlResult, Time, TypeKind,
 };
@@ -309,12 +309,7 @@ fn decimal_of_double(v: f64) -> Decimal {
     })
 }
 
-fn fit_decimal(
-    source: &Source<'_>,
-    row: usize,
-    value: Decimal,
-    quiet: bool,
-) -> SqlResult<Decimal> {
+fn fit_decimal(source: &Source<'_>, row: usize, value: Decimal, quiet: bool) -> SqlResult<Decimal> {
     let to = source.to();
     let (fitted, fit) = value.fit(to.length.clamp(1, 65) as u8, to.decimals);
     match fit {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use hashbrown::HashMap;
-use selkie_types::number::parse_integer;
 use selkie_types::number::Rest;
+use selkie_types::number::parse_integer;
 use selkie_types::{Charset, Column, ColumnData, Physical, SqlResult, TypeKind};
 
 use super::Source;
@@ -116,12 +116,7 @@ fn all_bits(members: &Members) -> u64 {
     }
 }
 
-fn number(
-    source: &Source<'_>,
-    members: &Members,
-    row: usize,
-    is_set: bool,
-) -> SqlResult<u64> {
+fn number(source: &Source<'_>, members: &Members, row: usize, is_set: bool) -> SqlResult<u64> {
     let at = source.column.physical_row(row);
     let value: i128 = match source.column.data() {
         ColumnData::Int(v) => v[at].into(),

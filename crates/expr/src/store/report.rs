@@ -71,7 +71,8 @@ impl Report<'_> {
     fn incorrect_text(&self, row: usize, kind: &str, text: &str) -> SqlError {
         let t = self.target;
         let row = self.number(row);
-        let args: [&dyn std::fmt::Display; 6] = [&kind, &text, &t.schema, &t.table, &t.column, &row];
+        let args: [&dyn std::fmt::Display; 6] =
+            [&kind, &text, &t.schema, &t.table, &t.column, &row];
         SqlError::new(&ER_TRUNCATED_WRONG_VALUE_FOR_FIELD, &args)
     }
 

@@ -63,7 +63,8 @@ pub(super) fn convert(source: &Source<'_>) -> SqlResult<Arc<Column>> {
                 continue;
             }
             let plain = source.text(row);
-            let from = if source.from.kind == TypeKind::Bit { Charset::Binary } else { Charset::Utf8mb4 };
+            let from =
+                if source.from.kind == TypeKind::Bit { Charset::Binary } else { Charset::Utf8mb4 };
             let text = from.convert(&plain, limits.charset).0;
             keep(source, &limits, row, &text, &mut out)?;
         }

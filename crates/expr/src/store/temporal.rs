@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use selkie_types::temporal::{DateOptions, ParsedTemporal};
-use selkie_types::{
-    Column, ColumnData, Date, DateTime, SqlMode, SqlResult, Time, TypeKind,
-};
+use selkie_types::{Column, ColumnData, Date, DateTime, SqlMode, SqlResult, Time, TypeKind};
 
 use super::Source;
 use super::report::Report;
@@ -104,9 +102,9 @@ fn plain_date(source: &Source<'_>, row: usize) -> Option<Date> {
         return None;
     }
     let number = |range: std::ops::Range<usize>| {
-        text[range].iter().try_fold(0u32, |n, b| {
-            b.is_ascii_digit().then(|| n * 10 + u32::from(b - b'0'))
-        })
+        text[range]
+            .iter()
+            .try_fold(0u32, |n, b| b.is_ascii_digit().then(|| n * 10 + u32::from(b - b'0')))
     };
     let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);
     Date::checked(year, month, day, DateOptions::REAL)
