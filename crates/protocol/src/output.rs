@@ -55,6 +55,12 @@ impl Output {
         }
     }
 
+    /// Appends the packets of `other`, which were numbered to follow those here.
+    pub fn append(&mut self, other: &Self) {
+        self.buf.extend_from_slice(&other.buf);
+        self.sequence = other.sequence;
+    }
+
     /// Drops packets written after the output was `len` bytes long and restores `sequence`.
     pub fn rewind(&mut self, len: usize, sequence: u8) {
         self.buf.truncate(len);

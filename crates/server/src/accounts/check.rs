@@ -46,7 +46,12 @@ impl AccessControl {
         &self.identity
     }
 
-    /// The active role.
+    /// From now on this is about somebody else.
+    pub fn become_identity(&mut self, identity: Identity) {
+        self.identity = identity;
+    }
+
+    /// Changes the active role.
     pub fn set_role(&mut self, role: Option<String>) {
         self.identity.role = role;
     }

@@ -1,0 +1,82 @@
+//! What runs statements, as connections see it.
+//!
+//! Must not name an engine or know packets. The executor stands behind it in a running server, a
+//! double in tests of the connection.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use crate::contract::OutputColumn;
+use crate::contract::{Outcome, ResultSink};
+use selkie_protocol::Status;
+use selkie_types::{SqlResult, SqlType, Value};
+
+use crate::session::Shared;
+use crate::status::Gauges;
+
+/// Runs statements for all sessions.
+pub trait Backend: Send + Sync {
+    /// A session for a client that has logged in.
+    fn open(&self, shared: &Arc<Shared>) -> Box<dyn BackendSession>;
+    /// Adds what it measures to the status variables.
+    fn status(&self, _gauges: &mut Gauges) {}
+    /// The server stops: no session is left.
+    fn shutdown(&self) {}
+}
+
+/// A prepared statement.
+pub struct Described {
+    /// The backend's form of the statement.
+    pub statement: Box<dyn Any + Send>,
+    /// Number of parameters.
+    pub parameters: usize,
+    /// Columns of the result; empty if there is none.
+    pub columns: Vec<OutputColumn>,
+}
+
+/// What the client is told about the session after each statement.
+#[derive(Copy, Clone, Debug, Default)]
+pub struct SessionStatus {
+    /// Flags of transaction and SQL mode.
+    pub flags: Status,
+    /// Conditions the last statement raised.
+    pub warnings: u16,
+}
+
+/// Runs the statements of one session.
+pub trait BackendSession {
+    /// Runs the first statement of `text`. The second part of the result is where the next one
+    /// begins, if there is one; it is only looked for when `multi` allows several.
+    fn query(
+        &mut self,
+        text: &[u8],
+        multi: bool,
+        sink: &mut dyn ResultSink,
+    ) -> (SqlResult<Outcome>, Option<usize>);
+
+    /// Prepares a statement.
+    fn prepare(&mut self, text: &[u8]) -> SqlResult<Described>;
+
+    /// Runs a prepared statement.
+    fn execute(
+        &mut self,
+        statement: &mut (dyn Any + Send),
+        parameters: Vec<(Value, SqlType)>,
+        sink: &mut dyn ResultSink,
+    ) -> SqlResult<Outcome>;
+
+    /// Columns of a table whose names match `pattern`.
+    fn field_list(&mut self, table: &str, pattern: &[u8]) -> SqlResult<Vec<OutputColumn>>;
+
+    /// Changes the default database.
+    fn use_schema(&mut self, schema: &str) -> SqlResult<()>;
+
+    /// Flags and warnings.
+    fn status(&self) -> SessionStatus;
+
+    /// Adds a failed command's error to the warnings list.
+    fn note_error(&mut self, error: &selkie_types::SqlError);
+
+    /// The session begins anew: variables, temporary tables and the transaction are gone.
+    fn reset(&mut self);
+}

@@ -1,0 +1,12 @@
+//! Starting and stopping the server process.
+//!
+//! Must not contain what a running server does.
+
+mod command_line;
+mod data_dir;
+mod signals;
+mod start;
+
+pub use command_line::main;
+pub use data_dir::DataDir;
+pub use start::{BackendFactory, Running, Start, start};

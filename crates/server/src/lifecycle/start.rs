@@ -1,0 +1,233 @@
+//! From settings to a server that takes connections, and back.
+//!
+//! Must not parse options.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::data_dir::DataDir;
+use crate::accounts::{Acl, AclStore};
+use crate::backend::Backend;
+use crate::net::{Accepted, Acceptors, Endpoints, bind_all};
+use crate::options::Settings;
+use crate::server::Server;
+use crate::session::serve;
+use crate::status::counter;
+use crate::variables::{Globals, VarValue, registry};
+
+/// Stack of a connection's thread: the parser and expressions recurse to a checked depth.
+const STACK: usize = 16 << 20;
+/// How long sessions may take to end when the server stops.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// Opens what runs statements, over a data directory that is locked.
+pub type BackendFactory =
+    dyn Fn(&Settings, &Path, &Arc<AclStore>) -> Result<Arc<dyn Backend>, String>;
+
+/// What a start needs.
+pub struct Start<'a> {
+    /// Variables after all options.
+    pub settings: Settings,
+    /// Opens the backend.
+    pub backend: &'a BackendFactory,
+}
+
+/// A server that takes connections.
+#[derive(Debug)]
+pub struct Running {
+    /// The server.
+    pub server: Arc<Server>,
+    acceptors: Acceptors,
+    pid_file: Option<PathBuf>,
+    data_dir: DataDir,
+}
+
+/// Starts a server; the error is the sentence for the log.
+pub fn start(start: Start<'_>) -> Result<Running, String> {
+    let mut settings = start.settings;
+    let data_dir = DataDir::open(Path::new(text(&settings, "datadir").as_str()))?;
+    let path = data_dir.path().to_owned();
+    derive(&mut settings, &path);
+    let accounts = Arc::new(AclStore::new(Acl::initial()));
+    let endpoints = |accounts: &AclStore| endpoints(&settings, accounts, &path);
+    let backend = (start.backend)(&settings, &path, &accounts)?;
+    let endpoints = endpoints(&accounts);
+    let skip_name_resolve = number(&settings, "skip_name_resolve") != 0;
+    let pid_file = PathBuf::from(text(&settings, "pid_file"));
+    let globals = Globals::new(settings.values);
+    let server = Arc::new(Server::new(globals, accounts, backend, path));
+    let listeners = bind_all(&endpoints)?;
+    if let Some(bound) = listeners.addresses().first() {
+        server.globals.set(definition("port").id, VarValue::Uint(bound.port().into()));
+    }
+    let acceptors = listeners
+        .run(skip_name_resolve, &acceptor(&server))
+        .map_err(|e| format!("Can't create a thread: {e}"))?;
+    let pid_file = write_pid(&pid_file);
+    announce(&server, &endpoints);
+    Ok(Running { server, acceptors, pid_file, data_dir })
+}
+
+fn definition(name: &str) -> &'static crate::variables::VarDef {
+    registry().find(name).expect("a variable of the table")
+}
+
+fn text(settings: &Settings, name: &str) -> String {
+    settings.get(definition(name)).as_str().to_owned()
+}
+
+fn number(settings: &Settings, name: &str) -> u64 {
+    settings.get(definition(name)).as_u64()
+}
+
+/// Values that follow from the data directory and from other values.
+fn derive(settings: &mut Settings, data_dir: &Path) {
+    let with_slash = format!("{}/", data_dir.display());
+    settings.derive("datadir", VarValue::text(with_slash));
+    if text(settings, "socket").is_empty() {
+        let socket = data_dir.join("selkie.sock");
+        settings.derive("socket", VarValue::text(socket.to_string_lossy()));
+    }
+    if text(settings, "pid_file").is_empty() {
+        let name = format!("{}.pid", text(settings, "hostname"));
+        settings.derive("pid_file", VarValue::text(data_dir.join(name).to_string_lossy()));
+    }
+    if !settings.is_given("bind_address") {
+        // Compat: MariaDB listens everywhere by default; a new server has an open root account.
+        settings.derive("bind_address", VarValue::text("127.0.0.1"));
+    }
+    let port = VarValue::Uint(number(settings, "port"));
+    settings.derive("report_port", port);
+    derive_charsets(settings);
+}
+
+/// `--character-set-server` alone also chooses the collation, `--collation-server` the set.
+fn derive_charsets(settings: &mut Settings) {
+    use selkie_types::{Charset, CollationId};
+    let charset = Charset::from_name(&text(settings, "character_set_server"));
+    let collation = CollationId::from_name(&text(settings, "collation_server"));
+    let (Some(charset), Some(mut collation)) = (charset, collation) else { return };
+    if settings.is_given("character_set_server") && collation.charset() != charset {
+        collation = charset.default_collation();
+    }
+    let name = VarValue::text(collation.charset().name());
+    for variable in [
+        "character_set_server",
+        "character_set_database",
+        "character_set_client",
+        "character_set_connection",
+        "character_set_results",
+    ] {
+        settings.derive(variable, name.clone());
+    }
+    for variable in ["collation_server", "collation_database", "collation_connection"] {
+        settings.derive(variable, VarValue::text(collation.name()));
+    }
+}
+
+fn endpoints(settings: &Settings, accounts: &AclStore, data_dir: &Path) -> Endpoints {
+    let networking = number(settings, "skip_networking") == 0;
+    let port = number(settings, "port") as u16;
+    let unprotected = number(settings, "skip_grant_tables") != 0;
+    let open = accounts.current().open_account().map(|a| a.name.quoted());
+    let open_account = if unprotected { Some("of any name".to_owned()) } else { open };
+    Endpoints {
+        addresses: text(settings, "bind_address"),
+        port: networking.then_some(port),
+        socket: Some(data_dir.join(text(settings, "socket"))),
+        open_account,
+    }
+}
+
+fn acceptor(server: &Arc<Server>) -> Accepted {
+    let server = Arc::clone(server);
+    Arc::new(move |transport, peer| {
+        let shared = Arc::clone(&server);
+        let thread = std::thread::Builder::new().name("connection".to_owned()).stack_size(STACK);
+        let spawned = thread.spawn(move || serve(&shared, transport, &peer));
+        match spawned {
+            Ok(_) => server.sessions.ended.bump(counter().threads_created),
+            Err(e) => {
+                tracing::error!("Can't create a thread to handle a new connection: {e}");
+                server.sessions.ended.bump(counter().connection_errors_internal);
+            }
+        }
+    })
+}
+
+fn write_pid(path: &Path) -> Option<PathBuf> {
+    match std::fs::write(path, format!("{}\n", std::process::id())) {
+        Ok(()) => Some(path.to_owned()),
+        Err(e) => {
+            tracing::error!("Can't write pid file '{}': {e}", path.display());
+            None
+        }
+    }
+}
+
+fn announce(server: &Server, endpoints: &Endpoints) {
+    use crate::variables::{VERSION, VERSION_COMMENT};
+    let port = endpoints.port.unwrap_or(0);
+    let socket = endpoints.socket.as_deref().unwrap_or(Path::new(""));
+    if endpoints.port.is_some() {
+        let ip = &endpoints.addresses;
+        tracing::info!("Server socket created on IP: '{ip}', port: '{port}'.");
+    }
+    tracing::info!(
+        "selkie: ready for connections.\nVersion: '{VERSION}'  socket: '{}'  port: {port}  {VERSION_COMMENT}",
+        socket.display()
+    );
+    if let Some(account) = server.accounts.current().open_account() {
+        tracing::warn!(
+            "Account {} has no password; only clients of this machine can connect",
+            account.name.quoted()
+        );
+    }
+}
+
+impl Running {
+    /// How a client connects.
+    pub fn how_to_connect(&self) -> String {
+        use crate::variables::ids;
+        let globals = &self.server.globals;
+        let socket = globals.get(ids().socket);
+        if globals.get(ids().skip_networking).as_bool() {
+            return format!("mariadb -uroot --socket={}", socket.as_str());
+        }
+        let address = globals.get(ids().bind_address);
+        let port = globals.get(ids().port).as_u64();
+        format!(
+            "mariadb -h{} -P{port} -uroot    (or --socket={})",
+            address.as_str(),
+            socket.as_str()
+        )
+    }
+
+    /// The bound TCP addresses.
+    pub fn addresses(&self) -> Vec<std::net::SocketAddr> {
+        self.acceptors.addresses().to_vec()
+    }
+
+    /// Ends all sessions and stops the server.
+    pub fn stop(self) {
+        self.server.stop();
+        self.acceptors.stop();
+        for session in self.server.sessions.list() {
+            session.kill_connection();
+        }
+        let deadline = Instant::now() + GRACE;
+        while self.server.sessions.count() > 0 && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        for session in self.server.sessions.list() {
+            tracing::warn!("Thread {} (user : '{}') did not exit", session.id, session.user());
+        }
+        self.server.backend.shutdown();
+        if let Some(path) = &self.pid_file {
+            let _ = std::fs::remove_file(path);
+        }
+        tracing::info!("selkie: Shutdown complete");
+        drop(self.data_dir);
+    }
+}

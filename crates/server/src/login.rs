@@ -1,0 +1,11 @@
+//! From an accepted stream to an authenticated session: greeting, login, authentication.
+//!
+//! Must not serve commands. Runs again for COM_CHANGE_USER with the same challenge exchange.
+
+mod credentials;
+mod greet;
+mod limits;
+
+pub(crate) use credentials::{Authenticated, Claim, authenticate};
+pub(crate) use greet::{CAPABILITIES, Exchange, greet};
+pub(crate) use limits::check_limits;

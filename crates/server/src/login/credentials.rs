@@ -1,0 +1,201 @@
+//! Checking who a client is.
+//!
+//! Must not reveal whether an account exists: a client that names an unknown one goes through the
+//! same exchange.
+
+use std::sync::Arc;
+
+use selkie_protocol::auth::{native, sha2, switch};
+use selkie_types::error::catalogue::*;
+use selkie_types::{SqlError, SqlResult};
+
+use super::greet::{Exchange, handshake_error, new_scramble};
+use crate::accounts::{Account, AccountName, Acl, AuthMethod, Identity, TlsRequirement};
+use crate::net::{Peer, ReadError};
+use crate::server::Server;
+use crate::variables::ids;
+
+/// What a client claims about itself.
+#[derive(Clone, Debug)]
+pub(crate) struct Claim {
+    /// User name.
+    pub(crate) user: String,
+    /// Answer to the challenge.
+    pub(crate) answer: Vec<u8>,
+    /// Plugin the answer was made with; `None` means the greeting's.
+    pub(crate) plugin: Option<String>,
+}
+
+/// Who a client has proven to be.
+#[derive(Clone, Debug)]
+pub(crate) struct Authenticated {
+    /// The identity.
+    pub(crate) identity: Identity,
+    /// The account as it was at login.
+    pub(crate) account: Account,
+}
+
+/// Runs the exchange that proves `claim`.
+pub(crate) fn authenticate(
+    server: &Server,
+    exchange: &mut Exchange<'_>,
+    peer: &Peer,
+    mut claim: Claim,
+) -> SqlResult<Authenticated> {
+    if server.globals.get(ids().skip_grant_tables).as_bool() {
+        return Ok(unrestricted(peer, claim.user));
+    }
+    let acl = server.accounts.current();
+    let found = acl.find(&claim.user, &peer.host, &peer.ip).cloned();
+    let account = found.clone().unwrap_or_else(|| decoy(&claim.user));
+    let mut used_password = !claim.answer.is_empty();
+    for method in &account.auth {
+        let proven = try_method(server, exchange, peer, &mut claim, &account.name, method)?;
+        used_password |= !claim.answer.is_empty();
+        if proven && found.is_some() {
+            return admit(&acl, peer, claim.user, account, exchange.wire.is_secure());
+        }
+    }
+    Err(denied(&claim.user, peer, used_password))
+}
+
+/// Stands in for an account that does not exist; its password nobody knows.
+fn decoy(user: &str) -> Account {
+    let mut account = Account::new(AccountName::new(user, "%"));
+    let nobody_knows = String::from_utf8_lossy(&new_scramble()).into_owned();
+    account.auth = vec![AuthMethod::password(&nobody_knows)];
+    account
+}
+
+fn unrestricted(peer: &Peer, user: String) -> Authenticated {
+    let name = AccountName::new(&user, "%");
+    let host = peer.name().to_owned();
+    let identity = Identity { user, host, account: name.clone(), role: None };
+    Authenticated { identity, account: Account::new(name) }
+}
+
+/// 1045.
+fn denied(user: &str, peer: &Peer, used_password: bool) -> SqlError {
+    let used = if used_password { "YES" } else { "NO" };
+    SqlError::new(&ER_ACCESS_DENIED_ERROR, &[&user, &peer.name(), &used])
+}
+
+fn admit(
+    acl: &Arc<Acl>,
+    peer: &Peer,
+    user: String,
+    account: Account,
+    secure: bool,
+) -> SqlResult<Authenticated> {
+    if account.locked {
+        return Err(SqlError::new(&ER_ACCOUNT_HAS_BEEN_LOCKED, &[]));
+    }
+    // TLS is not available, so an account that demands it cannot be used.
+    if account.tls != TlsRequirement::None && !(account.tls == TlsRequirement::Any && secure) {
+        return Err(denied(&user, peer, true));
+    }
+    let held = |role: &String| acl.roles_of(&account.name).contains(role);
+    let identity = Identity {
+        user,
+        host: peer.name().to_owned(),
+        account: account.name.clone(),
+        role: account.default_role.clone().filter(held),
+    };
+    Ok(Authenticated { identity, account })
+}
+
+fn try_method(
+    server: &Server,
+    exchange: &mut Exchange<'_>,
+    peer: &Peer,
+    claim: &mut Claim,
+    name: &AccountName,
+    method: &AuthMethod,
+) -> SqlResult<bool> {
+    match method {
+        AuthMethod::UnixSocket(user) => {
+            let wanted = if user.is_empty() { &claim.user } else { user };
+            Ok(peer.process_user.and_then(user_name).is_some_and(|n| n == *wanted))
+        }
+        AuthMethod::Native(hash) => {
+            switch_plugin(exchange, claim, native::NAME)?;
+            Ok(match native::parse(hash) {
+                None => claim.answer.is_empty(),
+                Some(stored) => native::check(&claim.answer, &exchange.scramble, &stored),
+            })
+        }
+        AuthMethod::Sha2(hash) => {
+            switch_plugin(exchange, claim, sha2::NAME)?;
+            prove_sha2(server, exchange, claim, name, hash)
+        }
+    }
+}
+
+/// Asks the client to answer with another plugin, unless it did already.
+fn switch_plugin(exchange: &mut Exchange<'_>, claim: &mut Claim, plugin: &str) -> SqlResult<()> {
+    if claim.plugin.as_deref().unwrap_or(native::NAME) == plugin {
+        return Ok(());
+    }
+    exchange.scramble = new_scramble();
+    let scramble = exchange.scramble;
+    exchange.send(|b| switch::put_switch(b, plugin, &scramble)).map_err(|_| handshake_error())?;
+    claim.answer = receive(exchange)?;
+    // Compat: clients end an empty answer to caching_sha2_password with a NUL.
+    if claim.answer == [0] {
+        claim.answer.clear();
+    }
+    claim.plugin = Some(plugin.to_owned());
+    Ok(())
+}
+
+fn receive(exchange: &mut Exchange<'_>) -> SqlResult<Vec<u8>> {
+    exchange.receive().map_err(|e| match e {
+        ReadError::Timeout { .. } => SqlError::new(&ER_NET_READ_INTERRUPTED, &[]),
+        _ => handshake_error(),
+    })
+}
+
+/// The fast answer against the cache, or the clear password over a connection nobody reads.
+fn prove_sha2(
+    server: &Server,
+    exchange: &mut Exchange<'_>,
+    claim: &mut Claim,
+    name: &AccountName,
+    stored: &[u8],
+) -> SqlResult<bool> {
+    if stored.is_empty() || claim.answer.is_empty() {
+        return Ok(stored.is_empty() && claim.answer.is_empty());
+    }
+    let cached = server.password_cache.read().get(name).cloned();
+    if let Some((hash, entry)) = cached
+        && hash == stored
+        && sha2::check_fast(&claim.answer, &exchange.scramble, &entry)
+    {
+        send_more(exchange, &[sha2::FAST_AUTH_SUCCESS])?;
+        return Ok(true);
+    }
+    if !exchange.wire.is_secure() {
+        // Without TLS there is no way to receive the password that others could not read.
+        return Ok(false);
+    }
+    send_more(exchange, &[sha2::PERFORM_FULL_AUTH])?;
+    let packet = receive(exchange)?;
+    let password = switch::clear_password(&packet);
+    let right = sha2::check_full(password, stored);
+    if right {
+        let entry = (stored.to_vec(), sha2::cache_entry(password));
+        server.password_cache.write().insert(name.clone(), entry);
+    }
+    Ok(right)
+}
+
+fn send_more(exchange: &mut Exchange<'_>, data: &[u8]) -> SqlResult<()> {
+    exchange.send(|b| switch::put_more_data(b, data)).map_err(|_| handshake_error())
+}
+
+/// The name of a user of this machine.
+fn user_name(uid: u32) -> Option<String> {
+    let passwd = std::fs::read_to_string("/etc/passwd").ok()?;
+    let mut lines = passwd.lines().map(|l| l.split(':').collect::<Vec<_>>());
+    lines.find(|f| f.get(2).and_then(|id| id.parse().ok()) == Some(uid)).map(|f| f[0].to_owned())
+}

@@ -1,0 +1,14 @@
+//! Sockets: listening, reading and writing packets with their timeouts.
+//!
+//! Must not know statements.
+
+mod address;
+mod listener;
+mod transport;
+mod wire;
+
+pub use address::Peer;
+pub(crate) use listener::{Accepted, Acceptors, Endpoints, bind_all};
+pub use listener::{Listeners, bind};
+pub use transport::{Closer, Transport};
+pub use wire::{ReadError, Wire};

@@ -1,0 +1,153 @@
+//! The server: what all sessions share.
+//!
+//! Must not hold state of a single session.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Instant, SystemTime};
+
+use parking_lot::{Condvar, Mutex, RwLock};
+use selkie_protocol::auth::sha2;
+
+use crate::accounts::{AccountName, AclStore};
+use crate::backend::Backend;
+use crate::sessions::Sessions;
+use crate::status::{Gauges, counter};
+use crate::variables::{Globals, ids};
+
+/// Everything that sessions share.
+pub struct Server {
+    /// Values of system variables.
+    pub globals: Globals,
+    /// Connected sessions.
+    pub sessions: Sessions,
+    /// Accounts and privileges.
+    pub accounts: Arc<AclStore>,
+    /// What runs statements.
+    pub backend: Arc<dyn Backend>,
+    /// Directory of the data.
+    pub datadir: PathBuf,
+    /// Hashes of passwords that were proven once, for `caching_sha2_password`.
+    pub(crate) password_cache: RwLock<HashMap<AccountName, (Vec<u8>, sha2::Cached)>>,
+    /// Prepared statements of all sessions.
+    pub(crate) prepared: AtomicU64,
+    started: Instant,
+    started_at: SystemTime,
+    flushed: Mutex<Instant>,
+    max_used_at: Mutex<SystemTime>,
+    stopping: AtomicBool,
+    stop_signal: (Mutex<bool>, Condvar),
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server").field("datadir", &self.datadir).finish_non_exhaustive()
+    }
+}
+
+impl Server {
+    /// A server with these variables, accounts and backend.
+    pub fn new(
+        globals: Globals,
+        accounts: Arc<AclStore>,
+        backend: Arc<dyn Backend>,
+        datadir: PathBuf,
+    ) -> Self {
+        Self {
+            globals,
+            sessions: Sessions::default(),
+            accounts,
+            backend,
+            datadir,
+            password_cache: RwLock::default(),
+            prepared: AtomicU64::new(0),
+            started: Instant::now(),
+            started_at: SystemTime::now(),
+            flushed: Mutex::new(Instant::now()),
+            max_used_at: Mutex::new(SystemTime::now()),
+            stopping: AtomicBool::new(false),
+            stop_signal: (Mutex::new(false), Condvar::new()),
+        }
+    }
+
+    /// Seconds since the start.
+    pub fn uptime(&self) -> u64 {
+        self.started.elapsed().as_secs()
+    }
+
+    /// When the server was started.
+    pub fn started_at(&self) -> SystemTime {
+        self.started_at
+    }
+
+    /// Asks the server to stop; returns at once.
+    pub fn stop(&self) {
+        self.stopping.store(true, Ordering::Release);
+        *self.stop_signal.0.lock() = true;
+        self.stop_signal.1.notify_all();
+    }
+
+    /// Whether the server was asked to stop.
+    pub fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::Acquire)
+    }
+
+    /// Waits until somebody asks the server to stop.
+    pub fn wait_for_stop(&self) {
+        let mut asked = self.stop_signal.0.lock();
+        while !*asked {
+            self.stop_signal.1.wait(&mut asked);
+        }
+    }
+
+    /// Notes that `count` sessions are connected.
+    pub(crate) fn note_connections(&self, count: usize) {
+        let counters = &self.sessions.ended;
+        if count as u64 > counters.get(counter().max_used_connections) {
+            counters.raise(counter().max_used_connections, count as u64);
+            *self.max_used_at.lock() = SystemTime::now();
+        }
+    }
+
+    /// FLUSH STATUS: the session's counters become the server's and start again.
+    pub fn flush_status(&self, session: &crate::status::Counters) {
+        self.sessions.ended.absorb(session);
+        session.reset_session();
+        *self.flushed.lock() = Instant::now();
+    }
+
+    /// Values of status variables that are measured, not counted.
+    pub fn gauges(&self) -> Gauges {
+        let mut gauges = Gauges::new();
+        let live = self.sessions.list();
+        let running = live.iter().filter(|s| s.activity().command != "Sleep").count();
+        let mut put = |name: &str, value: String| {
+            gauges.insert(name.to_owned(), value);
+        };
+        put("uptime", self.uptime().to_string());
+        put("uptime_since_flush_status", self.flushed.lock().elapsed().as_secs().to_string());
+        put("threads_connected", live.len().to_string());
+        put("threads_running", running.to_string());
+        put("threads_cached", "0".to_owned());
+        put("prepared_stmt_count", self.prepared.load(Ordering::Relaxed).to_string());
+        put(
+            "acl_users",
+            self.accounts.current().accounts().filter(|a| !a.is_role()).count().to_string(),
+        );
+        put(
+            "acl_roles",
+            self.accounts.current().accounts().filter(|a| a.is_role()).count().to_string(),
+        );
+        put("max_used_connections_time", crate::time::local_datetime(*self.max_used_at.lock()));
+        self.backend.status(&mut gauges);
+        gauges
+    }
+
+    /// How many sessions may be connected.
+    pub(crate) fn max_connections(&self) -> usize {
+        self.globals.get(ids().max_connections).as_u64() as usize
+    }
+}

@@ -1,0 +1,18 @@
+//! One client's session: commands in, packets out.
+//!
+//! Must not run SQL itself; a [`crate::backend::BackendSession`] does.
+
+mod connection;
+mod cursor;
+mod dispatch;
+mod metadata;
+mod params;
+mod reply;
+mod rows;
+mod shared;
+mod statements;
+mod timeouts;
+
+pub use connection::serve;
+pub use metadata::column_def;
+pub use shared::Shared;

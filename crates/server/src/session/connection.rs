@@ -1,0 +1,288 @@
+//! A connection from its first byte to its last: greeting, login, commands, end.
+//!
+//! Must not look into commands; `dispatch` does.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use selkie_protocol::packet::{Ok as OkPacket, put_err, put_ok};
+use selkie_protocol::{Capabilities, FrameError, Login, Output, SslRequest};
+use selkie_types::error::catalogue::*;
+use selkie_types::{SqlError, SqlResult};
+
+use super::dispatch::{Next, Session};
+use super::shared::Shared;
+use super::timeouts;
+use crate::accounts::{AccessControl, Privileges};
+use crate::login::{
+    Authenticated, CAPABILITIES, Claim, Exchange, authenticate, check_limits, greet,
+};
+use crate::net::{Peer, ReadError, Transport, Wire};
+use crate::server::Server;
+use crate::sessions::{Killed, SessionHandle};
+use crate::status::counter;
+use crate::variables::ids;
+
+/// Largest packet taken from a client that has not logged in.
+const MAX_LOGIN_PACKET: usize = 1 << 20;
+
+/// Serves one client until it leaves or is made to leave.
+pub fn serve(server: &Arc<Server>, transport: Box<dyn Transport>, peer: &Peer) {
+    let id = server.sessions.next_id();
+    let counters = &server.sessions.ended;
+    counters.bump(counter().connections);
+    let mut wire = Wire::new(transport, MAX_LOGIN_PACKET);
+    if server.sessions.count() > server.max_connections() {
+        counters.bump(counter().connection_errors_max_connections);
+        return refuse(&mut wire, &SqlError::new(&ER_CON_COUNT_ERROR, &[]));
+    }
+    let Ok(closer) = wire.closer() else {
+        counters.bump(counter().connection_errors_internal);
+        return;
+    };
+    let handle = Arc::new(SessionHandle::new(id, peer.with_port(), closer));
+    server.sessions.add(Arc::clone(&handle));
+    let _removed_at_the_end = Registration { server, id };
+    server.note_connections(server.sessions.count());
+    if let Some((mut session, schema)) = log_in(server, &handle, wire, peer) {
+        session.begin(schema);
+        run(&mut session);
+    }
+}
+
+/// Takes the session out of the process list, also when its thread panics.
+struct Registration<'a> {
+    server: &'a Server,
+    id: u64,
+}
+
+impl Drop for Registration<'_> {
+    fn drop(&mut self) {
+        self.server.sessions.remove(self.id);
+    }
+}
+
+fn refuse(wire: &mut Wire, error: &SqlError) {
+    let mut out = Output::new(0);
+    out.packet(|b| put_err(b, error, Capabilities::NONE));
+    let _ = wire.flush(&mut out);
+}
+
+/// Greeting and login; `None` if the client was refused or left.
+fn log_in(
+    server: &Arc<Server>,
+    handle: &Arc<SessionHandle>,
+    mut wire: Wire,
+    peer: &Peer,
+) -> Option<(Session, Option<String>)> {
+    let timeout = Duration::from_secs(server.globals.get(ids().connect_timeout).as_u64());
+    let _ = wire.set_timeouts(timeout, timeout);
+    if !knows_host(server, peer) {
+        server.sessions.ended.bump(counter().aborted_connects);
+        refuse(&mut wire, &SqlError::new(&ER_HOST_NOT_PRIVILEGED, &[&peer.name()]));
+        return None;
+    }
+    let mut exchange = Exchange::new(&mut wire, 0, timeout);
+    let result = handshake(server, handle, &mut exchange, peer);
+    let (caps, sequence) = (exchange.caps, exchange.out.sequence());
+    match result {
+        Ok((who, login)) => {
+            handle.set_user(&who.identity.user);
+            let unrestricted = server.globals.get(ids().skip_grant_tables).as_bool();
+            let store = Arc::clone(&server.accounts);
+            let access = AccessControl::new(store, who.identity, unrestricted);
+            let shared = Shared::new(Arc::clone(server), Arc::clone(handle), access, caps);
+            let session = Session::new(Arc::new(shared), wire, Output::new(sequence), peer.clone());
+            session.set_client_collation(login.collation);
+            let schema = login.database.map(|d| String::from_utf8_lossy(&d).into_owned());
+            Some((session, schema))
+        }
+        Err(refusal) => {
+            server.sessions.ended.bump(counter().aborted_connects);
+            if let Some(error) = refusal {
+                exchange.refuse(&error);
+            } else {
+                server.sessions.ended.bump(counter().aborted_connects_preauth);
+            }
+            None
+        }
+    }
+}
+
+fn knows_host(server: &Server, peer: &Peer) -> bool {
+    server.globals.get(ids().skip_grant_tables).as_bool()
+        || server.accounts.current().knows_host(&peer.host, &peer.ip)
+}
+
+/// The error is what the client is told; `None` if it is not there any more.
+fn handshake(
+    server: &Arc<Server>,
+    handle: &SessionHandle,
+    exchange: &mut Exchange<'_>,
+    peer: &Peer,
+) -> Result<(Authenticated, Login), Option<SqlError>> {
+    let packet = greet(exchange, server, handle.id).map_err(|e| login_error(&e))?;
+    if SslRequest::decode(&packet).is_some() {
+        return Err(Some(SqlError::new(&ER_HANDSHAKE_ERROR, &[])));
+    }
+    let login =
+        Login::decode(&packet).map_err(|_| Some(SqlError::new(&ER_HANDSHAKE_ERROR, &[])))?;
+    exchange.caps = login.capabilities & CAPABILITIES.with(Capabilities::CLIENT_MYSQL);
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let claim = Claim {
+        user: text(&login.user),
+        answer: login.auth.clone(),
+        plugin: login.plugin.as_deref().map(text),
+    };
+    handle.set_user(&claim.user);
+    let user = claim.user.clone();
+    let who = authenticate(server, exchange, peer, claim)
+        .inspect_err(|e| note_denied(server, handle.id, &user, e))
+        .map_err(Some)?;
+    check_limits(server, &who).map_err(Some)?;
+    Ok((who, login))
+}
+
+fn note_denied(server: &Server, connection: u64, user: &str, error: &SqlError) {
+    if error.is(&ER_ACCESS_DENIED_ERROR) {
+        server.sessions.ended.bump(counter().access_denied_errors);
+        if server.globals.get(ids().log_warnings).as_u64() > 1 {
+            tracing::warn!(connection, "{}", error.message());
+        }
+    }
+    let _ = user;
+}
+
+fn login_error(e: &ReadError) -> Option<SqlError> {
+    match e {
+        ReadError::Frame(FrameError::OutOfOrder) => {
+            Some(SqlError::new(&ER_NET_PACKETS_OUT_OF_ORDER, &[]))
+        }
+        ReadError::Frame(FrameError::TooLarge) => {
+            Some(SqlError::new(&ER_NET_PACKET_TOO_LARGE, &[]))
+        }
+        _ => None,
+    }
+}
+
+impl Session {
+    /// After authentication: the default database, then OK, or the error that ends it.
+    fn begin(&mut self, schema: Option<String>) {
+        timeouts::begin_session(&self.shared);
+        let entered = schema.map_or(Ok(()), |s| self.backend.use_schema(&s));
+        let result: SqlResult<()> = entered.and_then(|()| self.init_connect());
+        // The greeting's answer carries no state changes: nothing was there before.
+        self.shared.drop_changes();
+        match result {
+            Ok(()) => {
+                let caps = self.shared.capabilities();
+                let status = self.backend.status().flags;
+                self.out.packet(|b| {
+                    put_ok(b, &OkPacket { status, ..OkPacket::default() }, caps, false)
+                });
+            }
+            Err(error) => {
+                self.shared.server.sessions.ended.bump(counter().aborted_connects);
+                let caps = self.shared.capabilities();
+                self.out.packet(|b| put_err(b, &error, caps));
+                self.ended = true;
+            }
+        }
+        let _ = self.wire.flush(&mut self.out);
+    }
+
+    /// Runs `init_connect` for accounts that may not administer connections.
+    fn init_connect(&mut self) -> SqlResult<()> {
+        let text = self.shared.server.globals.get(ids().init_connect);
+        let exempt = Privileges::CONNECTION_ADMIN | Privileges::SUPER;
+        if text.as_str().is_empty() || self.shared.access.lock().has_global(exempt) {
+            return Ok(());
+        }
+        self.run_silently(text.as_str())
+    }
+}
+
+/// Serves commands until the session ends.
+fn run(session: &mut Session) {
+    while !session.ended && !session.shared.server.is_stopping() {
+        session.shared.handle.sleep();
+        session.apply_timeouts();
+        let idle = timeouts::idle(&session.shared);
+        session.wire.begin_command();
+        let packet = match session.wire.read_packet(idle) {
+            Ok(packet) => packet,
+            Err(error) => {
+                session.lost(&error);
+                return;
+            }
+        };
+        session.out.set_sequence(session.wire.sequence());
+        let next = session.on_command(&packet);
+        session.count_bytes();
+        let written = session.wire.flush(&mut session.out);
+        session.count_bytes();
+        if written.is_err() {
+            return session.abort("Got an error writing communication packets");
+        }
+        if next == Next::Close || session.shared.handle.kill.get() == Killed::Connection {
+            return;
+        }
+        session.shared.handle.kill.statement_is_over();
+    }
+}
+
+impl Session {
+    /// The client cannot be read any more.
+    fn lost(&mut self, error: &ReadError) {
+        if self.shared.server.is_stopping() {
+            return;
+        }
+        if self.shared.handle.kill.get() == Killed::Connection {
+            return self.tell(&SqlError::new(&ER_CONNECTION_KILLED, &[]), 1);
+        }
+        match error {
+            ReadError::Closed => self.abort_quietly(),
+            ReadError::Timeout { .. } => {
+                self.abort("Got timeout reading communication packets");
+            }
+            ReadError::Io(_) => self.abort("Got an error reading communication packets"),
+            ReadError::Frame(FrameError::OutOfOrder) => {
+                // Compat: the answer to a wrong number carries number 0.
+                self.tell(&SqlError::new(&ER_NET_PACKETS_OUT_OF_ORDER, &[]), 0);
+                self.abort("Got packets out of order");
+            }
+            ReadError::Frame(FrameError::TooLarge) => {
+                self.tell(&SqlError::new(&ER_NET_PACKET_TOO_LARGE, &[]), 1);
+                self.abort("Got a packet bigger than 'max_allowed_packet' bytes");
+            }
+        }
+    }
+
+    fn tell(&mut self, error: &SqlError, sequence: u8) {
+        let caps = self.shared.capabilities();
+        self.out.set_sequence(sequence);
+        self.out.packet(|b| put_err(b, error, caps));
+        let _ = self.wire.flush(&mut self.out);
+    }
+
+    fn abort_quietly(&mut self) {
+        self.abort("This connection closed normally without QUIT");
+    }
+
+    /// A client that left without saying so.
+    fn abort(&mut self, reason: &str) {
+        self.shared.server.sessions.ended.bump(counter().aborted_clients);
+        if self.shared.server.globals.get(ids().log_warnings).as_u64() < 2 {
+            return;
+        }
+        let handle = &self.shared.handle;
+        let schema = handle.schema().unwrap_or_else(|| "unconnected".to_owned());
+        let host = self.peer.name();
+        tracing::warn!(
+            connection = handle.id,
+            "Aborted connection {} to db: '{schema}' user: '{}' host: '{host}' ({reason})",
+            handle.id,
+            handle.user(),
+        );
+    }
+}

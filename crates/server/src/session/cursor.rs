@@ -1,0 +1,54 @@
+//! The rows of a statement that was executed with a cursor, until they are fetched.
+//!
+//! Must not run statements: the rows are complete when the cursor opens.
+
+use std::collections::VecDeque;
+
+use crate::contract::OutputColumn;
+use selkie_protocol::Output;
+use selkie_types::Batch;
+
+use super::rows::{Encoder, put_binary_row};
+
+/// Rows waiting for FETCH.
+#[derive(Debug)]
+pub(super) struct Cursor {
+    pub(super) columns: Vec<OutputColumn>,
+    encoders: Vec<Encoder>,
+    batches: VecDeque<Batch>,
+    /// Rows of the first batch that were sent.
+    sent: usize,
+}
+
+impl Cursor {
+    pub(super) fn new(columns: Vec<OutputColumn>, encoders: Vec<Encoder>) -> Self {
+        Self { columns, encoders, batches: VecDeque::new(), sent: 0 }
+    }
+
+    pub(super) fn push(&mut self, batch: Batch) {
+        if batch.rows() > 0 {
+            self.batches.push_back(batch);
+        }
+    }
+
+    /// Writes up to `count` rows. Returns how many; fewer than asked for means the end.
+    pub(super) fn fetch(&mut self, count: u32, out: &mut Output) -> u32 {
+        let mut done = 0;
+        while done < count {
+            let Some(batch) = self.batches.front() else { break };
+            put_binary_row(out, &self.encoders, batch, self.sent);
+            self.sent += 1;
+            done += 1;
+            if self.sent == batch.rows() {
+                self.batches.pop_front();
+                self.sent = 0;
+            }
+        }
+        done
+    }
+
+    /// Whether all rows were sent.
+    pub(super) fn is_exhausted(&self) -> bool {
+        self.batches.is_empty()
+    }
+}

@@ -1,0 +1,529 @@
+//! Commands: which packet asks for what, and the answer to those that are not SQL.
+//!
+//! Must not know how statements run.
+
+use std::sync::Arc;
+
+use selkie_protocol::stmt::Execute;
+use selkie_protocol::{Capabilities, ChangeUser, Command, DecodeError, Output, Status};
+use selkie_types::error::catalogue::*;
+use selkie_types::{Charset, CollationId, SqlError, SqlResult};
+
+use super::params::{Charsets, to_value};
+use super::reply::{Reply, RowForm};
+use super::rows::to_utf8;
+use super::shared::Shared;
+use super::statements::{Prepared, Statements};
+use super::timeouts;
+use crate::accounts::Privileges;
+use crate::backend::BackendSession;
+use crate::contract::{Outcome, ResultSink};
+use crate::login::{Claim, Exchange, authenticate};
+use crate::net::{Peer, Wire};
+use crate::status::counter;
+use crate::variables::{VarValue, ids};
+
+/// What happens after a command.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// The next command is read.
+    Continue,
+    /// The connection ends.
+    Close,
+}
+
+/// A session with its connection.
+pub(super) struct Session {
+    pub(super) shared: Arc<Shared>,
+    pub(super) wire: Wire,
+    pub(super) out: Output,
+    pub(super) peer: Peer,
+    pub(super) backend: Box<dyn BackendSession>,
+    pub(super) ended: bool,
+    statements: Statements,
+}
+
+impl Session {
+    pub(super) fn new(shared: Arc<Shared>, wire: Wire, out: Output, peer: Peer) -> Self {
+        let backend = shared.server.backend.open(&shared);
+        let statements = Statements::new(Arc::clone(&shared.server));
+        Self { shared, wire, out, peer, backend, ended: false, statements }
+    }
+
+    /// Answers one command into the output buffer.
+    pub(super) fn on_command(&mut self, payload: &[u8]) -> Next {
+        let command = match Command::decode(payload) {
+            Ok(command) => command,
+            Err(error) => {
+                self.answer(Err(malformed(error)));
+                return Next::Continue;
+            }
+        };
+        self.note_begin(&command);
+        match command {
+            Command::Quit => return Next::Close,
+            Command::Query(text) => return self.query(text),
+            Command::StmtExecute(payload) => return self.execute(payload),
+            Command::StmtClose(id) => {
+                self.shared.handle.counters.bump(counter().com_stmt_close);
+                self.statements.close(id);
+            }
+            Command::StmtSendLongData(id, parameter, data) => self.long_data(id, parameter, data),
+            Command::StmtPrepare(text) => self.prepare(text),
+            Command::StmtFetch(id, count) => self.fetch(id, count),
+            Command::FieldList(table, pattern) => self.field_list(table, pattern),
+            Command::Statistics => self.statistics(),
+            Command::ChangeUser(payload) => return self.change_user(payload),
+            Command::ProcessInfo => return self.query(b"SHOW PROCESSLIST"),
+            Command::Debug => {
+                self.answer_eof(|s| s.shared.access.lock().check_global(Privileges::SUPER))
+            }
+            Command::SetOption(option) => self.answer_eof(|s| s.set_option(option)),
+            Command::Shutdown(_) => return self.shutdown(),
+            Command::InitDb(name) => {
+                let result = self.init_db(name);
+                self.answer(result);
+            }
+            Command::StmtReset(id) => {
+                let result = self.reset_statement(id);
+                self.answer(result);
+            }
+            Command::ProcessKill(id) => return self.process_kill(id),
+            Command::ResetConnection => {
+                self.reset_session();
+                self.answer(Ok(()));
+            }
+            Command::Refresh(_) => {
+                let result = self.shared.access.lock().check_global(Privileges::RELOAD);
+                self.answer(result);
+            }
+            Command::Ping => self.answer(Ok(())),
+            Command::StmtBulkExecute(_) => {
+                self.answer(Err(SqlError::new(&ER_UNSUPPORTED_PS, &[])));
+            }
+            Command::CreateDb(_)
+            | Command::DropDb(_)
+            | Command::BinlogDump(_)
+            | Command::RegisterSlave(_)
+            | Command::Internal(_) => {
+                self.answer(Err(SqlError::new(&ER_UNKNOWN_COM_ERROR, &[])));
+            }
+        }
+        Next::Continue
+    }
+
+    fn note_begin(&self, command: &Command<'_>) {
+        let handle = &self.shared.handle;
+        let counters = &handle.counters;
+        let silent = matches!(
+            command,
+            Command::StmtClose(_) | Command::StmtSendLongData(..) | Command::Statistics
+        );
+        self.shared.server.sessions.ended.bump(counter().queries);
+        if !silent && !matches!(command, Command::Ping) {
+            counters.bump(counter().questions);
+        }
+        let is_sql = matches!(
+            command,
+            Command::Query(_)
+                | Command::StmtPrepare(_)
+                | Command::StmtExecute(_)
+                | Command::StmtClose(_)
+                | Command::StmtReset(_)
+                | Command::StmtFetch(..)
+                | Command::StmtSendLongData(..)
+                | Command::InitDb(_)
+        );
+        if !is_sql {
+            counters.bump(counter().com_admin_commands);
+        }
+        let info = match command {
+            Command::Query(text) | Command::StmtPrepare(text) => {
+                Some(Arc::from(String::from_utf8_lossy(text)))
+            }
+            _ => None,
+        };
+        handle.begin(command.name(), info, self.shared.server.sessions.next_query_id());
+    }
+
+    /// OK or ERR, the answer to commands without a result.
+    fn answer(&mut self, result: SqlResult<()>) {
+        if let Err(error) = &result {
+            self.backend.note_error(error);
+        }
+        let status = self.backend.status();
+        let mut reply =
+            Reply::new(&self.shared, &mut self.wire, &mut self.out, RowForm::Text, status);
+        match result {
+            Ok(()) => {
+                let flags = status.flags;
+                reply.plain_ok(crate::backend::SessionStatus { flags, warnings: 0 });
+            }
+            Err(error) => reply.fail(&error),
+        }
+    }
+
+    fn answer_eof(&mut self, command: impl FnOnce(&mut Self) -> SqlResult<()>) {
+        match command(self) {
+            Ok(()) => {
+                let status = self.backend.status();
+                Reply::new(&self.shared, &mut self.wire, &mut self.out, RowForm::Text, status)
+                    .plain_eof(status);
+            }
+            Err(error) => self.answer(Err(error)),
+        }
+    }
+
+    fn client_charset(&self) -> Charset {
+        let name = self.shared.var(ids().character_set_client);
+        Charset::from_name(name.as_str()).unwrap_or(Charset::Utf8mb4)
+    }
+
+    /// Runs all statements of a text.
+    fn query(&mut self, text: &[u8]) -> Next {
+        let charset = self.client_charset();
+        let text = to_utf8(text, charset);
+        let multi = self.shared.capabilities().has(Capabilities::MULTI_STATEMENTS);
+        let mut rest = &text[..];
+        loop {
+            let status = self.backend.status();
+            let mut reply =
+                Reply::new(&self.shared, &mut self.wire, &mut self.out, RowForm::Text, status);
+            let (result, more) = self.backend.query(rest, multi, &mut reply);
+            let status = self.backend.status();
+            let outcome = match result {
+                Ok(outcome) => outcome,
+                Err(error) => {
+                    reply.fail(&error);
+                    return Next::Continue;
+                }
+            };
+            reply.finish(&outcome, status, more.is_some());
+            if outcome.release {
+                return Next::Close;
+            }
+            match more.and_then(|at| rest.get(at..)) {
+                Some(next) => rest = next,
+                None => return Next::Continue,
+            }
+            self.shared.handle.counters.bump(counter().questions);
+        }
+    }
+
+    fn prepare(&mut self, text: &[u8]) {
+        self.shared.handle.counters.bump(counter().com_stmt_prepare);
+        let charset = self.client_charset();
+        let text = to_utf8(text, charset).into_owned();
+        let described = self.statements.check_count().and_then(|()| self.backend.prepare(&text));
+        let described = match described {
+            Ok(described) => described,
+            Err(error) => return self.answer(Err(error)),
+        };
+        let (parameters, columns) = (described.parameters, described.columns);
+        let id = self.statements.add(Prepared {
+            body: described.statement,
+            parameters,
+            text: String::from_utf8_lossy(&text).into(),
+            types: Vec::new(),
+            long_data: Default::default(),
+            long_error: None,
+            known: None,
+            cursor: None,
+        });
+        let status = self.backend.status();
+        let known = super::reply::Definitions::new(&self.shared);
+        known.put_prepared(&mut self.out, id, &columns, parameters, status);
+    }
+
+    fn long_data(&mut self, id: u32, parameter: u16, data: &[u8]) {
+        self.shared.handle.counters.bump(counter().com_stmt_send_long_data);
+        let limit = self.shared.var(ids().max_allowed_packet).as_u64() as usize;
+        // There is no answer to this command: what is wrong is told by the next EXECUTE.
+        let Some(statement) = self.statements.find(id) else { return };
+        if usize::from(parameter) >= statement.parameters {
+            let error = SqlError::new(&ER_WRONG_ARGUMENTS, &[&"mysqld_stmt_send_long_data"]);
+            statement.long_error = Some(error);
+            return;
+        }
+        let held = statement.long_data.entry(usize::from(parameter)).or_default();
+        if held.len() + data.len() > limit {
+            statement.long_error = Some(SqlError::new(&ER_NET_PACKET_TOO_LARGE, &[]));
+            return;
+        }
+        held.extend_from_slice(data);
+    }
+
+    fn execute(&mut self, payload: &[u8]) -> Next {
+        self.shared.handle.counters.bump(counter().com_stmt_execute);
+        let form = match Execute::decode(payload) {
+            Ok(e) if e.cursor == selkie_protocol::stmt::CursorType::ReadOnly => RowForm::Cursor,
+            _ => RowForm::Binary,
+        };
+        match self.execute_as(payload, form) {
+            Ok(next) => next,
+            Err(error) => {
+                self.answer(Err(error));
+                Next::Continue
+            }
+        }
+    }
+
+    /// The error is one from before the statement ran.
+    fn execute_as(&mut self, payload: &[u8], form: RowForm) -> SqlResult<Next> {
+        let charsets = self.parameter_charsets();
+        let execute = Execute::decode(payload).map_err(malformed)?;
+        let statement = self.statements.get(execute.statement, "mysqld_stmt_execute")?;
+        let long = std::mem::take(&mut statement.long_data);
+        if let Some(error) = statement.long_error.take() {
+            return Err(error);
+        }
+        statement.cursor = None;
+        let parameters = execute
+            .params(statement.parameters, &mut statement.types, |i| long.get(&i).map(Vec::as_slice))
+            .map_err(malformed)?;
+        let parameters = parameters.iter().map(|p| to_value(p, charsets)).collect();
+        self.shared.handle.begin(
+            "Execute",
+            Some(Arc::clone(&statement.text)),
+            self.shared.server.sessions.next_query_id(),
+        );
+        let status = self.backend.status();
+        let mut reply = Reply::new(&self.shared, &mut self.wire, &mut self.out, form, status);
+        reply.known = statement.known.take();
+        let result = self.backend.execute(&mut *statement.body, parameters, &mut reply);
+        let status = self.backend.status();
+        match result {
+            Ok(outcome) => {
+                reply.finish(&outcome, status, false);
+                statement.cursor = reply.open_cursor(status);
+                statement.known = reply.sent.take();
+                Ok(if outcome.release { Next::Close } else { Next::Continue })
+            }
+            Err(error) => {
+                reply.fail(&error);
+                Ok(Next::Continue)
+            }
+        }
+    }
+
+    fn parameter_charsets(&self) -> Charsets {
+        let collation = self.shared.var(ids().collation_connection);
+        let connection = CollationId::from_name(collation.as_str());
+        let connection = connection.unwrap_or(CollationId::UTF8MB4_GENERAL_CI);
+        Charsets { client: self.client_charset(), connection }
+    }
+
+    fn fetch(&mut self, id: u32, count: u32) {
+        self.shared.handle.counters.bump(counter().com_stmt_fetch);
+        let statement = match self.statements.get(id, "mysqld_stmt_fetch") {
+            Ok(statement) => statement,
+            Err(error) => return self.answer(Err(error)),
+        };
+        let Some(cursor) = &mut statement.cursor else {
+            let error = SqlError::new(&ER_STMT_HAS_NO_OPEN_CURSOR, &[&id]);
+            return self.answer(Err(error));
+        };
+        let sent = cursor.fetch(count, &mut self.out);
+        let mut status = self.backend.status();
+        if cursor.is_exhausted() && sent < count {
+            status.flags |= Status::LAST_ROW_SENT;
+            statement.cursor = None;
+        } else {
+            status.flags |= Status::CURSOR_EXISTS;
+        }
+        Reply::new(&self.shared, &mut self.wire, &mut self.out, RowForm::Binary, status).finish(
+            &Outcome { result_set: true, ..Outcome::default() },
+            status,
+            false,
+        );
+    }
+
+    fn reset_statement(&mut self, id: u32) -> SqlResult<()> {
+        self.shared.handle.counters.bump(counter().com_stmt_reset);
+        let statement = self.statements.get(id, "mysqld_stmt_reset")?;
+        statement.long_data.clear();
+        statement.long_error = None;
+        statement.cursor = None;
+        Ok(())
+    }
+
+    fn field_list(&mut self, table: &[u8], pattern: &[u8]) {
+        let charset = self.client_charset();
+        let table = String::from_utf8_lossy(&to_utf8(table, charset)).into_owned();
+        let pattern = to_utf8(pattern, charset).into_owned();
+        match self.backend.field_list(&table, &pattern) {
+            Ok(columns) => {
+                let status = self.backend.status();
+                let definitions = super::reply::Definitions::new(&self.shared);
+                definitions.put_field_list(&mut self.out, &columns, status);
+            }
+            Err(error) => self.answer(Err(error)),
+        }
+    }
+
+    fn statistics(&mut self) {
+        let server = &self.shared.server;
+        let totals = server.sessions.totals();
+        let uptime = server.uptime();
+        let questions = totals.get(counter().questions);
+        let text = format!(
+            "Uptime: {uptime}  Threads: {}  Questions: {questions}  Slow queries: {}  Opens: 0  \
+             Open tables: 0  Queries per second avg: {:.3}",
+            server.sessions.count(),
+            totals.get(counter().slow_queries),
+            questions as f64 / uptime.max(1) as f64,
+        );
+        self.out.packet(|b| b.extend_from_slice(text.as_bytes()));
+    }
+
+    fn init_db(&mut self, name: &[u8]) -> SqlResult<()> {
+        self.shared.handle.counters.bump(counter().com_change_db);
+        let charset = self.client_charset();
+        let name = String::from_utf8_lossy(&to_utf8(name, charset)).into_owned();
+        if name.is_empty() {
+            return Err(SqlError::new(&ER_NO_DB_ERROR, &[]));
+        }
+        self.backend.use_schema(&name)
+    }
+
+    fn set_option(&mut self, option: u16) -> SqlResult<()> {
+        match option {
+            0 | 1 => {
+                self.shared.set_capability(Capabilities::MULTI_STATEMENTS, option == 0);
+                Ok(())
+            }
+            _ => Err(SqlError::new(&ER_UNKNOWN_COM_ERROR, &[])),
+        }
+    }
+
+    fn shutdown(&mut self) -> Next {
+        let allowed = self.shared.access.lock().check_global(Privileges::SHUTDOWN);
+        let stops = allowed.is_ok();
+        if stops {
+            self.answer_eof(|_| Ok(()));
+            let _ = self.wire.flush(&mut self.out);
+            self.shared.server.stop();
+            return Next::Close;
+        }
+        self.answer(allowed);
+        Next::Continue
+    }
+
+    fn process_kill(&mut self, id: u32) -> Next {
+        let text = format!("KILL {id}");
+        self.query(text.as_bytes())
+    }
+
+    fn reset_session(&mut self) {
+        self.statements.clear();
+        self.backend.reset();
+        self.shared.drop_changes();
+        timeouts::begin_session(&self.shared);
+    }
+
+    fn change_user(&mut self, payload: &[u8]) -> Next {
+        let result = self.log_in_again(payload);
+        if let Err(error) = &result {
+            let caps = self.shared.capabilities();
+            self.out.packet(|b| selkie_protocol::packet::put_err(b, error, caps));
+            // Compat: a failed change of user ends the connection.
+            return Next::Close;
+        }
+        self.answer(Ok(()));
+        Next::Continue
+    }
+
+    fn log_in_again(&mut self, payload: &[u8]) -> SqlResult<()> {
+        let caps = self.shared.capabilities();
+        let change = ChangeUser::decode(payload, caps).map_err(malformed)?;
+        let server = Arc::clone(&self.shared.server);
+        let timeout = server.globals.get(ids().connect_timeout).as_u64();
+        let timeout = std::time::Duration::from_secs(timeout);
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let mut exchange = Exchange::new(&mut self.wire, self.out.sequence(), timeout);
+        exchange.caps = caps;
+        // Compat: MariaDB never accepts an answer made for the connection's first challenge.
+        let claim = Claim {
+            user: text(&change.user),
+            answer: change.auth.clone(),
+            plugin: Some(String::new()),
+        };
+        let result = authenticate(&server, &mut exchange, &self.peer, claim);
+        let sequence = exchange.out.sequence();
+        self.out.set_sequence(sequence);
+        let who = result?;
+        self.shared.handle.set_user(&who.identity.user);
+        self.shared.access.lock().become_identity(who.identity);
+        self.reset_session();
+        self.shared.schema_changed(None);
+        self.shared.drop_changes();
+        self.set_client_collation(change.collation.unwrap_or(0));
+        match change.database {
+            Some(schema) => self.backend.use_schema(&text(&schema)),
+            None => Ok(()),
+        }
+    }
+
+    /// The collation a client asks for in its login; an unknown one leaves the server's default.
+    pub(super) fn set_client_collation(&self, number: u16) {
+        let Some(collation) = CollationId::from_number(number).filter(|_| number != 0) else {
+            return;
+        };
+        let charset = VarValue::text(collation.charset().name());
+        let mut vars = self.shared.vars.lock();
+        vars.set(ids().character_set_client, charset.clone());
+        vars.set(ids().character_set_results, charset.clone());
+        vars.set(ids().character_set_connection, charset);
+        vars.set(ids().collation_connection, VarValue::text(collation.name()));
+        drop(vars);
+        self.shared.settings_changed();
+    }
+
+    /// Runs a statement whose results nobody sees.
+    pub(super) fn run_silently(&mut self, text: &str) -> SqlResult<()> {
+        struct Nobody;
+        impl ResultSink for Nobody {
+            fn columns(&mut self, _: &[crate::contract::OutputColumn]) -> SqlResult<()> {
+                Ok(())
+            }
+            fn batch(&mut self, _: &selkie_types::Batch) -> SqlResult<()> {
+                Ok(())
+            }
+        }
+        let mut rest = text.as_bytes();
+        loop {
+            let (result, more) = self.backend.query(rest, true, &mut Nobody);
+            result?;
+            match more.and_then(|at| rest.get(at..)) {
+                Some(next) => rest = next,
+                None => return Ok(()),
+            }
+        }
+    }
+
+    /// Takes over timeouts and limits that variables may have changed.
+    pub(super) fn apply_timeouts(&mut self) {
+        let (read, write) = timeouts::net(&self.shared);
+        // A socket that does not take a timeout is gone; the next read tells.
+        let _ = self.wire.set_timeouts(read, write);
+        let limit = self.shared.var(ids().max_allowed_packet).as_u64();
+        self.wire.set_max_packet(limit.min(1 << 30) as usize);
+    }
+
+    pub(super) fn count_bytes(&mut self) {
+        let (received, sent) = self.wire.take_counts();
+        let counters = &self.shared.handle.counters;
+        counters.add(counter().bytes_received, received);
+        counters.add(counter().bytes_sent, sent);
+    }
+}
+
+/// The error about a packet that cannot be read: 1047 for the command, 1835 for its arguments.
+fn malformed(error: DecodeError) -> SqlError {
+    match error {
+        DecodeError::UnknownCommand(_) | DecodeError::Truncated("command") => {
+            SqlError::new(&ER_UNKNOWN_COM_ERROR, &[])
+        }
+        _ => SqlError::new(&ER_MALFORMED_PACKET, &[]),
+    }
+}

@@ -1,0 +1,164 @@
+//! Column definitions of result sets: what MariaDB's clients learn about a type.
+//!
+//! Must not look at rows.
+
+use crate::contract::OutputColumn;
+use selkie_protocol::FieldType;
+use selkie_protocol::field_type::flags;
+use selkie_protocol::packet::ColumnDef;
+use selkie_types::{Charset, NOT_FIXED_DECIMALS, SqlType, TypeKind};
+
+/// Number of the binary collation, which numbers and dates carry too.
+const BINARY: u16 = 63;
+/// Compat: string expressions announce this number of decimals, string columns none.
+const STRING_DECIMALS: u8 = 39;
+
+/// The wire type of a type.
+pub(super) fn field_type(ty: &SqlType) -> FieldType {
+    match ty.kind {
+        TypeKind::Null => FieldType::Null,
+        TypeKind::TinyInt => FieldType::Tiny,
+        TypeKind::SmallInt => FieldType::Short,
+        TypeKind::MediumInt => FieldType::Int24,
+        TypeKind::Int => FieldType::Long,
+        TypeKind::BigInt => FieldType::LongLong,
+        TypeKind::Float => FieldType::Float,
+        TypeKind::Double => FieldType::Double,
+        TypeKind::Decimal => FieldType::NewDecimal,
+        TypeKind::Bit => FieldType::Bit,
+        TypeKind::Year => FieldType::Year,
+        TypeKind::Date => FieldType::Date,
+        TypeKind::Time => FieldType::Time,
+        TypeKind::DateTime => FieldType::DateTime,
+        TypeKind::Timestamp => FieldType::Timestamp,
+        TypeKind::Char | TypeKind::Enum | TypeKind::Set => FieldType::String,
+        TypeKind::VarChar => FieldType::VarString,
+        TypeKind::TinyText | TypeKind::Text | TypeKind::MediumText | TypeKind::LongText => {
+            FieldType::Blob
+        }
+    }
+}
+
+/// The definition of `column` for a client that reads strings in `results`.
+pub fn column_def(column: &OutputColumn, results: Option<Charset>) -> ColumnDef<'_> {
+    let ty = &column.ty;
+    let is_column = !column.org_name.is_empty();
+    ColumnDef {
+        schema: &column.schema,
+        table: &column.table,
+        org_table: &column.org_table,
+        name: &column.name,
+        org_name: &column.org_name,
+        collation: collation(ty, results),
+        length: display_length(ty, results),
+        field_type: field_type(ty),
+        flags: type_flags(ty, is_column) | column_flags(column),
+        decimals: decimals(ty, is_column),
+        type_name: "",
+        format_name: "",
+    }
+}
+
+fn has_text(ty: &SqlType) -> bool {
+    let members = matches!(ty.kind, TypeKind::Enum | TypeKind::Set);
+    (ty.is_string() || members) && ty.collation.0 != BINARY
+}
+
+fn collation(ty: &SqlType, results: Option<Charset>) -> u16 {
+    match results {
+        _ if !has_text(ty) => BINARY,
+        Some(charset) => charset.default_collation().0,
+        None => ty.collation.0,
+    }
+}
+
+/// Bytes the client must make room for.
+fn display_length(ty: &SqlType, results: Option<Charset>) -> u32 {
+    let fraction = |base: u32| match ty.decimals.min(6) {
+        0 => base,
+        digits => base + 1 + u32::from(digits),
+    };
+    match ty.kind {
+        TypeKind::Decimal => ty.length + u32::from(ty.decimals > 0) + u32::from(!ty.unsigned),
+        TypeKind::Date => 10,
+        TypeKind::Time => fraction(10),
+        TypeKind::DateTime | TypeKind::Timestamp => fraction(19),
+        TypeKind::TinyText => text_length(ty, 255, results),
+        TypeKind::Text => text_length(ty, 65_535, results),
+        TypeKind::MediumText => text_length(ty, 16_777_215, results),
+        TypeKind::LongText => u32::MAX,
+        TypeKind::Enum => longest_member(ty).saturating_mul(width(ty, results)),
+        TypeKind::Set => all_members(ty).saturating_mul(width(ty, results)),
+        _ if has_text(ty) => ty.length.saturating_mul(width(ty, results)),
+        _ => ty.length,
+    }
+}
+
+/// Compat: a text of n bytes is announced as if each byte became a character of the client's.
+fn text_length(ty: &SqlType, bytes: u32, results: Option<Charset>) -> u32 {
+    if has_text(ty) { bytes.saturating_mul(width(ty, results)) } else { bytes }
+}
+
+fn width(ty: &SqlType, results: Option<Charset>) -> u32 {
+    results.unwrap_or(ty.collation.charset()).max_len() as u32
+}
+
+fn members(ty: &SqlType) -> impl Iterator<Item = u32> {
+    ty.members.iter().flat_map(|m| m.iter()).map(|m| m.chars().count() as u32)
+}
+
+fn longest_member(ty: &SqlType) -> u32 {
+    members(ty).max().unwrap_or(0)
+}
+
+fn all_members(ty: &SqlType) -> u32 {
+    let (count, sum) = members(ty).fold((0, 0), |(n, s), m| (n + 1, s + m));
+    sum + u32::saturating_sub(count, 1)
+}
+
+fn decimals(ty: &SqlType, is_column: bool) -> u8 {
+    match ty.kind {
+        TypeKind::Float | TypeKind::Double => ty.decimals.min(NOT_FIXED_DECIMALS),
+        TypeKind::Decimal | TypeKind::Time | TypeKind::DateTime | TypeKind::Timestamp => {
+            ty.decimals
+        }
+        _ if ty.is_string() && !is_column && has_text(ty) => STRING_DECIMALS,
+        _ => 0,
+    }
+}
+
+fn type_flags(ty: &SqlType, is_column: bool) -> u16 {
+    let mut set = 0;
+    let mut add = |on: bool, flag: u16| set |= if on { flag } else { 0 };
+    let numeric = ty.is_numeric();
+    let always_unsigned = matches!(ty.kind, TypeKind::Bit | TypeKind::Year | TypeKind::Timestamp);
+    add(numeric && ty.unsigned || always_unsigned, flags::UNSIGNED);
+    add(ty.zerofill || ty.kind == TypeKind::Year, flags::ZEROFILL);
+    add(ty.is_text_or_blob(), flags::BLOB);
+    add(ty.kind == TypeKind::Enum, flags::ENUM);
+    add(ty.kind == TypeKind::Set, flags::SET);
+    // Compat: numbers that come from expressions count as binary, those of columns do not.
+    let binary_string = ty.is_string() && ty.collation.info().is_bin();
+    let binary =
+        ty.is_temporal() || binary_string || ty.kind == TypeKind::Null || numeric && !is_column;
+    add(binary, flags::BINARY);
+    set
+}
+
+fn column_flags(column: &OutputColumn) -> u16 {
+    let mut set = 0;
+    let mut add = |on: bool, flag: u16| set |= if on { flag } else { 0 };
+    let is_part_of_key = column.primary_key || column.unique_key || column.multiple_key;
+    add(!column.nullable, flags::NOT_NULL);
+    add(column.primary_key, flags::PRI_KEY);
+    add(column.unique_key && !column.primary_key, flags::UNIQUE_KEY);
+    add(column.multiple_key && !column.primary_key && !column.unique_key, flags::MULTIPLE_KEY);
+    add(is_part_of_key, PART_OF_KEY);
+    add(column.auto_increment, flags::AUTO_INCREMENT);
+    add(column.no_default && !column.auto_increment, flags::NO_DEFAULT_VALUE);
+    add(column.on_update_now, flags::ON_UPDATE_NOW | flags::TIMESTAMP);
+    set
+}
+
+/// Part of some key; an internal flag of MariaDB that its clients see all the same.
+const PART_OF_KEY: u16 = 16384;

@@ -1,0 +1,71 @@
+//! Parameters of the binary protocol as SQL values.
+//!
+//! Must not coerce: a parameter has the type the client declared.
+
+use selkie_protocol::row::binary::{DateTimeParts, TimeParts};
+use selkie_protocol::stmt::Param;
+use selkie_types::{
+    Charset, CollationId, Date, DateTime, Decimal, NOT_FIXED_DECIMALS, SqlType, Time, TypeKind,
+    Value,
+};
+
+/// Character sets that strings of a client pass through.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Charsets {
+    /// What the client sends.
+    pub(super) client: Charset,
+    /// What strings become.
+    pub(super) connection: CollationId,
+}
+
+/// The value and type of a parameter.
+pub(super) fn to_value(param: &Param<'_>, charsets: Charsets) -> (Value, SqlType) {
+    match param {
+        Param::Null => (Value::Null, SqlType::null()),
+        Param::Int(v) => (Value::Int(*v), SqlType::bigint()),
+        Param::Uint(v) => (Value::UInt(*v), SqlType::bigint_unsigned()),
+        Param::Float(v) => {
+            (Value::Double(f64::from(*v)), SqlType::new(TypeKind::Float, 12, NOT_FIXED_DECIMALS))
+        }
+        Param::Double(v) => (Value::Double(*v), SqlType::double()),
+        Param::Decimal(text) => {
+            let v = Decimal::parse(text).value;
+            let (precision, scale) = (v.precision(), v.scale());
+            (Value::Decimal(v), SqlType::decimal(precision, scale))
+        }
+        Param::Date(t) => (Value::Date(date(t)), SqlType::date()),
+        Param::DateTime(t) => (Value::DateTime(datetime(t)), SqlType::datetime(fsp(t.micros))),
+        Param::Time(t) => (Value::Time(time(t)), SqlType::time(fsp(t.micros))),
+        Param::Text(bytes) => string(bytes, charsets),
+        Param::Blob(bytes) => {
+            let length = bytes.len().min(u32::MAX as usize) as u32;
+            (Value::bytes(bytes), SqlType::varchar(length, CollationId::BINARY))
+        }
+    }
+}
+
+fn fsp(micros: u32) -> u8 {
+    if micros == 0 { 0 } else { 6 }
+}
+
+fn date(t: &DateTimeParts) -> Date {
+    Date::from_parts(t.year.min(9999).into(), t.month.into(), t.day.into())
+}
+
+fn datetime(t: &DateTimeParts) -> DateTime {
+    DateTime::from_parts(date(t), t.hour.into(), t.minute.into(), t.second.into(), t.micros)
+}
+
+fn time(t: &TimeParts) -> Time {
+    let hours = t.hours.min(10_000);
+    let v = Time::from_parts(t.negative, hours, t.minute.into(), t.second.into(), t.micros);
+    Time::clamped(v.0).0
+}
+
+fn string(bytes: &[u8], charsets: Charsets) -> (Value, SqlType) {
+    let to = charsets.connection.charset();
+    let same = charsets.client == to || charsets.client == Charset::Binary || to == Charset::Binary;
+    let text = if same { bytes.into() } else { charsets.client.convert(bytes, to).0 };
+    let length = to.char_count(&text).min(u32::MAX as usize) as u32;
+    (Value::bytes(&text), SqlType::varchar(length, charsets.connection))
+}

@@ -1,0 +1,372 @@
+//! The answer to one command: result sets as they come, then OK, EOF or ERR.
+//!
+//! Invariant: what was flushed cannot be taken back; an error after the head of a result set
+//! follows it as a packet.
+
+use std::io::{self, Read};
+
+use crate::contract::OutputColumn;
+use crate::contract::{Outcome, ResultSink};
+use selkie_protocol::field_type::flags;
+use selkie_protocol::packet::{
+    self, ColumnDef, put_column_count, put_eof, put_err, put_local_infile, put_ok,
+};
+use selkie_protocol::stmt::put_prepared;
+use selkie_protocol::{Capabilities, FieldType, Output, Status};
+use selkie_types::error::catalogue::*;
+use selkie_types::{Batch, Charset, SqlError, SqlResult};
+
+use super::cursor::Cursor;
+use super::metadata::column_def;
+use super::rows::{Encoder, put_binary_row, put_text_row};
+use super::shared::Shared;
+use crate::backend::SessionStatus;
+use crate::net::Wire;
+use crate::status::counter;
+use crate::variables::ids;
+
+/// Bytes that wait before they are written to the client.
+const FLUSH_AT: usize = 32 * 1024;
+
+/// Which form rows have.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum RowForm {
+    /// Text protocol.
+    Text,
+    /// Binary protocol.
+    Binary,
+    /// Binary protocol, rows kept until they are fetched.
+    Cursor,
+}
+
+/// Writes the answer to one command.
+pub(super) struct Reply<'a> {
+    pub(super) shared: &'a Shared,
+    pub(super) wire: &'a mut Wire,
+    pub(super) out: &'a mut Output,
+    form: RowForm,
+    results: Option<Charset>,
+    encoders: Vec<Encoder>,
+    in_result: bool,
+    /// Flags beside the session's, for the packets of this result.
+    extra: Status,
+    /// Definitions the client has from the last execution of the same statement.
+    pub(super) known: Option<Vec<u8>>,
+    /// Definitions of this execution, for the next one.
+    pub(super) sent: Option<Vec<u8>>,
+    /// The rows of a cursor.
+    pub(super) cursor: Option<Cursor>,
+    /// Flags of the session before the statement.
+    pub(super) status: SessionStatus,
+    rows: u64,
+}
+
+impl<'a> Reply<'a> {
+    /// An answer whose rows have `form`.
+    pub(super) fn new(
+        shared: &'a Shared,
+        wire: &'a mut Wire,
+        out: &'a mut Output,
+        form: RowForm,
+        status: SessionStatus,
+    ) -> Self {
+        Self {
+            shared,
+            wire,
+            out,
+            form,
+            results: results_charset(shared),
+            encoders: Vec::new(),
+            in_result: false,
+            extra: Status::NONE,
+            known: None,
+            sent: None,
+            cursor: None,
+            status,
+            rows: 0,
+        }
+    }
+
+    fn caps(&self) -> Capabilities {
+        self.shared.capabilities()
+    }
+
+    /// Ends the answer to one statement; `more` says that another one follows.
+    pub(super) fn finish(&mut self, outcome: &Outcome, status: SessionStatus, more: bool) {
+        self.status = status;
+        self.extra.set(Status::MORE_RESULTS, more);
+        if self.cursor.is_some() {
+            return;
+        }
+        if outcome.result_set || self.in_result {
+            self.end_rows();
+            if self.rows == 0 {
+                self.shared.handle.counters.bump(counter().empty_queries);
+            }
+        } else {
+            self.put_ok(outcome, false);
+        }
+        self.in_result = false;
+        self.rows = 0;
+    }
+
+    /// Ends the answer with an error.
+    pub(super) fn fail(&mut self, error: &SqlError) {
+        self.cursor = None;
+        self.in_result = false;
+        self.shared.drop_changes();
+        let caps = self.caps();
+        self.out.packet(|b| put_err(b, error, caps));
+    }
+
+    /// An OK packet without a statement.
+    pub(super) fn plain_ok(&mut self, status: SessionStatus) {
+        self.status = status;
+        self.put_ok(&Outcome::default(), false);
+    }
+
+    /// An EOF packet, whatever the client prefers.
+    pub(super) fn plain_eof(&mut self, status: SessionStatus) {
+        let flags = status.flags;
+        self.out.packet(|b| put_eof(b, 0, flags));
+    }
+
+    fn put_ok(&mut self, outcome: &Outcome, as_end: bool) {
+        let changes = self.shared.take_changes();
+        let caps = self.caps();
+        let ok = packet::Ok {
+            affected_rows: outcome.affected,
+            last_insert_id: outcome.insert_id,
+            status: self.status.flags | self.extra,
+            warnings: self.status.warnings,
+            info: outcome.info.as_bytes(),
+            changes: &changes,
+        };
+        self.out.packet(|b| put_ok(b, &ok, caps, as_end));
+    }
+
+    /// The end of definitions or rows, in the form the client prefers.
+    fn end_rows(&mut self) {
+        self.shared.handle.counters.add(counter().rows_sent, self.rows);
+        if self.caps().has(Capabilities::DEPRECATE_EOF) {
+            return self.put_ok(&Outcome::default(), true);
+        }
+        let (warnings, flags) = (self.status.warnings, self.status.flags | self.extra);
+        self.out.packet(|b| put_eof(b, warnings, flags));
+    }
+
+    /// Count, definitions and, for older clients, their EOF.
+    pub(super) fn put_head(&mut self, columns: &[OutputColumn], flags: Status) {
+        let caps = self.caps();
+        let mut definitions = Output::new(self.out.sequence().wrapping_add(1));
+        for column in columns {
+            definitions.packet(|b| column_def(column, self.results).encode(b, caps));
+        }
+        let cacheable = caps.has(Capabilities::CACHE_METADATA) && self.form != RowForm::Text;
+        let follows = !(cacheable && self.known.as_deref() == Some(definitions.bytes()));
+        self.out.packet(|b| put_column_count(b, columns.len(), caps, follows));
+        if follows {
+            self.out.append(&definitions);
+        }
+        if cacheable {
+            self.sent = Some(definitions.bytes().to_vec());
+        }
+        if !caps.has(Capabilities::DEPRECATE_EOF) {
+            let flags = self.status.flags | self.extra | flags;
+            self.out.packet(|b| put_eof(b, 0, flags));
+        }
+    }
+
+    /// The cursor that the statement opened; its definitions are written now.
+    pub(super) fn open_cursor(&mut self, status: SessionStatus) -> Option<Cursor> {
+        let cursor = self.cursor.take()?;
+        self.status = status;
+        self.put_head(&cursor.columns, Status::CURSOR_EXISTS);
+        Some(cursor)
+    }
+
+    fn flush_if_full(&mut self) -> SqlResult<()> {
+        if self.out.len() < FLUSH_AT {
+            return Ok(());
+        }
+        self.flush()
+    }
+
+    fn flush(&mut self) -> SqlResult<()> {
+        self.wire.flush(self.out).map_err(|e| write_error(&e))
+    }
+}
+
+/// Definitions outside of a result set.
+pub(super) struct Definitions {
+    caps: Capabilities,
+    results: Option<Charset>,
+}
+
+impl Definitions {
+    pub(super) fn new(shared: &Shared) -> Self {
+        Self { caps: shared.capabilities(), results: results_charset(shared) }
+    }
+
+    /// The answer to PREPARE.
+    pub(super) fn put_prepared(
+        &self,
+        out: &mut Output,
+        id: u32,
+        columns: &[OutputColumn],
+        parameters: usize,
+        status: SessionStatus,
+    ) {
+        let warnings = status.warnings;
+        out.packet(|b| put_prepared(b, id, columns.len(), parameters, warnings));
+        for _ in 0..parameters {
+            out.packet(|b| PARAMETER.encode(b, self.caps));
+        }
+        self.put_end(out, parameters > 0, status);
+        for column in columns {
+            out.packet(|b| column_def(column, self.results).encode(b, self.caps));
+        }
+        self.put_end(out, !columns.is_empty(), status);
+    }
+
+    /// The answer to FIELD_LIST: definitions with the default behind each, which is left NULL.
+    pub(super) fn put_field_list(
+        &self,
+        out: &mut Output,
+        columns: &[OutputColumn],
+        status: SessionStatus,
+    ) {
+        for column in columns {
+            out.packet(|b| {
+                column_def(column, self.results).encode(b, self.caps);
+                b.push(0xfb);
+            });
+        }
+        out.packet(|b| put_eof(b, 0, status.flags));
+    }
+
+    fn put_end(&self, out: &mut Output, any: bool, status: SessionStatus) {
+        if any && !self.caps.has(Capabilities::DEPRECATE_EOF) {
+            out.packet(|b| put_eof(b, 0, status.flags));
+        }
+    }
+}
+
+/// What is known about a parameter before it is bound.
+const PARAMETER: ColumnDef<'_> = ColumnDef {
+    schema: "",
+    table: "",
+    org_table: "",
+    name: "?",
+    org_name: "",
+    collation: 63,
+    length: 0,
+    field_type: FieldType::Null,
+    flags: flags::BINARY,
+    decimals: 0,
+    type_name: "",
+    format_name: "",
+};
+
+/// 1160 or 1161.
+fn write_error(e: &io::Error) -> SqlError {
+    match e.kind() {
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
+            SqlError::new(&ER_NET_WRITE_INTERRUPTED, &[])
+        }
+        _ => SqlError::new(&ER_NET_ERROR_ON_WRITE, &[]),
+    }
+}
+
+/// The character set results leave in; `None` leaves strings as they are.
+pub(super) fn results_charset(shared: &Shared) -> Option<Charset> {
+    Charset::from_name(shared.var(ids().character_set_results).as_str())
+}
+
+impl ResultSink for Reply<'_> {
+    fn columns(&mut self, columns: &[OutputColumn]) -> SqlResult<()> {
+        self.results = results_charset(self.shared);
+        self.encoders = columns.iter().map(|c| Encoder::new(&c.ty, self.results)).collect();
+        self.in_result = true;
+        self.rows = 0;
+        if self.form == RowForm::Cursor {
+            self.cursor = Some(Cursor::new(columns.to_vec(), self.encoders.clone()));
+            return Ok(());
+        }
+        self.put_head(columns, Status::NONE);
+        Ok(())
+    }
+
+    fn batch(&mut self, batch: &Batch) -> SqlResult<()> {
+        self.rows += batch.rows() as u64;
+        if let Some(cursor) = &mut self.cursor {
+            cursor.push(batch.clone());
+            return Ok(());
+        }
+        for row in 0..batch.rows() {
+            match self.form {
+                RowForm::Text => put_text_row(self.out, &self.encoders, batch, row),
+                _ => put_binary_row(self.out, &self.encoders, batch, row),
+            }
+            self.flush_if_full()?;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self) -> SqlResult<()> {
+        self.extra.set(Status::MORE_RESULTS, true);
+        self.end_rows();
+        self.in_result = false;
+        Ok(())
+    }
+
+    fn local_infile(&mut self, file: &str) -> SqlResult<Box<dyn Read + '_>> {
+        if !self.caps().has(Capabilities::LOCAL_FILES) {
+            return Err(SqlError::new(&ER_NOT_ALLOWED_COMMAND, &[]));
+        }
+        self.out.packet(|b| put_local_infile(b, file.as_bytes()));
+        self.flush()?;
+        self.wire.set_sequence(self.out.sequence());
+        Ok(Box::new(LocalFile { reply: self, packet: Vec::new(), at: 0, ended: false }))
+    }
+}
+
+/// The contents of a client's file, packet by packet up to the empty one.
+struct LocalFile<'r, 'a> {
+    reply: &'r mut Reply<'a>,
+    packet: Vec<u8>,
+    at: usize,
+    ended: bool,
+}
+
+impl LocalFile<'_, '_> {
+    fn next_packet(&mut self) -> io::Result<()> {
+        let (timeout, _) = super::timeouts::net(self.reply.shared);
+        let packet = self.reply.wire.read_packet(timeout);
+        self.packet = packet.map_err(|e| io::Error::other(format!("{e:?}")))?;
+        self.reply.out.set_sequence(self.reply.wire.sequence());
+        self.at = 0;
+        self.ended = self.packet.is_empty();
+        Ok(())
+    }
+}
+
+impl Read for LocalFile<'_, '_> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        while self.at >= self.packet.len() && !self.ended {
+            self.next_packet()?;
+        }
+        let rest = &self.packet[self.at.min(self.packet.len())..];
+        let n = rest.len().min(buf.len());
+        buf[..n].copy_from_slice(&rest[..n]);
+        self.at += n;
+        Ok(n)
+    }
+}
+
+impl Drop for LocalFile<'_, '_> {
+    /// The client sends its whole file even if nobody reads it any more.
+    fn drop(&mut self) {
+        while !self.ended && self.next_packet().is_ok() {}
+    }
+}

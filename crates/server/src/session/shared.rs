@@ -1,0 +1,133 @@
+//! The part of a session that its connection and its statements share.
+//!
+//! Must not be written from another session's thread.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+use selkie_protocol::Capabilities;
+use selkie_protocol::track::Changes;
+
+use crate::accounts::AccessControl;
+use crate::server::Server;
+use crate::sessions::SessionHandle;
+use crate::variables::{SessionVars, VarId, VarValue, ids, registry};
+
+/// Shared by the connection, which owns the socket, and the statements' side of the session.
+#[derive(Debug)]
+pub struct Shared {
+    /// The server.
+    pub server: Arc<Server>,
+    /// What others see.
+    pub handle: Arc<SessionHandle>,
+    /// System variables.
+    pub vars: Mutex<SessionVars>,
+    /// Who it is and what it may do.
+    pub access: Mutex<AccessControl>,
+    /// Session state changes to tell the client.
+    pub changes: Mutex<Changes>,
+    /// Names of variables that changed in this statement.
+    changed: Mutex<Vec<VarId>>,
+    capabilities: AtomicU64,
+    /// Grows when a system variable of the session changes.
+    version: AtomicU64,
+}
+
+impl Shared {
+    /// The session of `handle` for whoever `access` is about.
+    pub fn new(
+        server: Arc<Server>,
+        handle: Arc<SessionHandle>,
+        access: AccessControl,
+        capabilities: Capabilities,
+    ) -> Self {
+        let vars = Mutex::new(SessionVars::new(&server.globals));
+        Self {
+            server,
+            handle,
+            vars,
+            access: Mutex::new(access),
+            changes: Mutex::default(),
+            changed: Mutex::default(),
+            capabilities: AtomicU64::new(capabilities.0),
+            version: AtomicU64::new(1),
+        }
+    }
+
+    /// What client and server agreed on.
+    pub fn capabilities(&self) -> Capabilities {
+        Capabilities(self.capabilities.load(Ordering::Relaxed))
+    }
+
+    /// Adds or removes a capability.
+    pub fn set_capability(&self, capability: Capabilities, on: bool) {
+        let caps = self.capabilities();
+        let caps = if on { caps.with(capability) } else { caps.without(capability) };
+        self.capabilities.store(caps.0, Ordering::Relaxed);
+    }
+
+    /// The session's value of a variable.
+    pub fn var(&self, id: VarId) -> VarValue {
+        self.vars.lock().get(id).clone()
+    }
+
+    /// Stores a session value and remembers to tell the client.
+    pub fn set_var(&self, id: VarId, value: VarValue) {
+        self.vars.lock().set(id, value);
+        self.changed.lock().push(id);
+        self.settings_changed();
+    }
+
+    /// Says that system variables were changed.
+    pub fn settings_changed(&self) {
+        self.version.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A number that is another one after a system variable changed.
+    pub fn settings_version(&self) -> u64 {
+        self.version.load(Ordering::Relaxed)
+    }
+
+    /// Says that the default database is `schema` now.
+    pub fn schema_changed(&self, schema: Option<&str>) {
+        self.handle.set_schema(schema);
+        if self.var(ids().session_track_schema).as_bool() {
+            self.changes.lock().schema(schema.unwrap_or_default());
+        }
+    }
+
+    /// The session state changes since the last call, encoded for an OK packet.
+    pub fn take_changes(&self) -> Vec<u8> {
+        let changed = std::mem::take(&mut *self.changed.lock());
+        let mut changes = std::mem::take(&mut *self.changes.lock());
+        if !changed.is_empty() {
+            self.track_variables(&changed, &mut changes);
+        }
+        if !changes.bytes().is_empty() && self.var(ids().session_track_state_change).as_bool() {
+            changes.state_change();
+        }
+        changes.bytes().to_vec()
+    }
+
+    /// Forgets changes of a statement that failed.
+    pub fn drop_changes(&self) {
+        self.changed.lock().clear();
+        self.changes.lock().clear();
+    }
+
+    fn track_variables(&self, changed: &[VarId], changes: &mut Changes) {
+        let tracked = self.var(ids().session_track_system_variables);
+        let names: Vec<&str> = tracked.as_str().split(',').collect();
+        let mut told = Vec::new();
+        for id in changed {
+            let def = registry().def(*id);
+            if told.contains(id) || !(names.contains(&def.name) || names.contains(&"*")) {
+                continue;
+            }
+            told.push(*id);
+            let text = self.var(*id).show(def);
+            changes.variables([(def.name, text.as_str())].into_iter());
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! The prepared statements of one session.
+//!
+//! Must not outlive the session: they are counted against `max_prepared_stmt_count`.
+
+use std::any::Any;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use selkie_protocol::stmt::ParamType;
+use selkie_types::error::catalogue::*;
+use selkie_types::{SqlError, SqlResult};
+
+use super::cursor::Cursor;
+use crate::server::Server;
+use crate::variables::ids;
+
+/// One prepared statement.
+pub(super) struct Prepared {
+    pub(super) body: Box<dyn Any + Send>,
+    pub(super) parameters: usize,
+    pub(super) text: Arc<str>,
+    /// Types bound last.
+    pub(super) types: Vec<ParamType>,
+    /// Parameters sent in pieces.
+    pub(super) long_data: HashMap<usize, Vec<u8>>,
+    /// Why a piece could not be kept; told at the next execution.
+    pub(super) long_error: Option<SqlError>,
+    /// Definitions sent with the last result.
+    pub(super) known: Option<Vec<u8>>,
+    pub(super) cursor: Option<Cursor>,
+}
+
+/// All prepared statements of a session.
+pub(super) struct Statements {
+    server: Arc<Server>,
+    list: HashMap<u32, Prepared>,
+    last: u32,
+}
+
+impl Statements {
+    pub(super) fn new(server: Arc<Server>) -> Self {
+        Self { server, list: HashMap::new(), last: 0 }
+    }
+
+    /// 1461 if there may be no more of them in the server.
+    pub(super) fn check_count(&self) -> SqlResult<()> {
+        let limit = self.server.globals.get(ids().max_prepared_stmt_count).as_u64();
+        match self.server.prepared.load(Ordering::Relaxed) < limit {
+            true => Ok(()),
+            false => Err(SqlError::new(&ER_MAX_PREPARED_STMT_COUNT_REACHED, &[&limit])),
+        }
+    }
+
+    /// Keeps a statement and gives it a number.
+    pub(super) fn add(&mut self, prepared: Prepared) -> u32 {
+        self.last = self.last.wrapping_add(1).max(1);
+        self.list.insert(self.last, prepared);
+        self.server.prepared.fetch_add(1, Ordering::Relaxed);
+        self.last
+    }
+
+    /// The statement of this number, or 1243; `u32::MAX` is the last one prepared.
+    pub(super) fn get(&mut self, id: u32, command: &str) -> SqlResult<&mut Prepared> {
+        let id = if id == u32::MAX { self.last } else { id };
+        self.list
+            .get_mut(&id)
+            .ok_or_else(|| SqlError::new(&ER_UNKNOWN_STMT_HANDLER, &[&id.to_string(), &command]))
+    }
+
+    /// The statement of this number, if there is one.
+    pub(super) fn find(&mut self, id: u32) -> Option<&mut Prepared> {
+        self.list.get_mut(&id)
+    }
+
+    pub(super) fn close(&mut self, id: u32) {
+        if self.list.remove(&id).is_some() {
+            self.server.prepared.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.server.prepared.fetch_sub(self.list.len() as u64, Ordering::Relaxed);
+        self.list.clear();
+    }
+}
+
+impl Drop for Statements {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}

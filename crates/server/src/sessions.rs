@@ -1,0 +1,226 @@
+//! All connected sessions: the process list, and the way to end one.
+//!
+//! Must not hold anything of a session that only its own thread needs.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::time::{Instant, SystemTime};
+
+use parking_lot::{Mutex, RwLock};
+
+use crate::net::Closer;
+use crate::status::{Counters, Totals};
+
+/// What was asked of a session from outside.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Killed {
+    /// Nothing.
+    No,
+    /// End the statement that runs.
+    Query,
+    /// End the connection.
+    Connection,
+}
+
+/// A session's kill flag; the executor looks at it between batches and while it waits.
+#[derive(Clone, Debug, Default)]
+pub struct KillFlag(Arc<AtomicU8>);
+
+impl KillFlag {
+    /// What was asked for.
+    pub fn get(&self) -> Killed {
+        match self.0.load(Ordering::Acquire) {
+            0 => Killed::No,
+            1 => Killed::Query,
+            _ => Killed::Connection,
+        }
+    }
+
+    /// Asks for `what`; a connection that is being ended stays so.
+    pub fn raise(&self, what: Killed) {
+        self.0.fetch_max(what as u8, Ordering::AcqRel);
+    }
+
+    /// Forgets a request to end the statement, because the statement is over.
+    pub fn statement_is_over(&self) {
+        let _ = self.0.compare_exchange(1, 0, Ordering::AcqRel, Ordering::Acquire);
+    }
+
+    /// The flag itself: 0 nothing, 1 the statement, 2 the connection.
+    pub fn shared(&self) -> &Arc<AtomicU8> {
+        &self.0
+    }
+}
+
+/// What a session is doing.
+#[derive(Clone, Debug)]
+pub struct Activity {
+    /// The Command column of the process list.
+    pub command: &'static str,
+    /// The State column.
+    pub state: &'static str,
+    /// Text of the statement.
+    pub info: Option<Arc<str>>,
+    /// Number of the statement.
+    pub query_id: u64,
+    /// When this began.
+    pub since: Instant,
+}
+
+/// The part of a session that others see.
+#[derive(Debug)]
+pub struct SessionHandle {
+    /// Connection number.
+    pub id: u64,
+    /// Host, with the port for TCP.
+    pub host: String,
+    /// Whether and how it was asked to end.
+    pub kill: KillFlag,
+    /// What it counted.
+    pub counters: Counters,
+    /// When it connected.
+    pub connected: SystemTime,
+    closer: Closer,
+    user: Mutex<String>,
+    schema: Mutex<Option<String>>,
+    activity: Mutex<Activity>,
+}
+
+impl SessionHandle {
+    /// A session that has just connected.
+    pub fn new(id: u64, host: String, closer: Closer) -> Self {
+        let activity = Activity {
+            command: "Connect",
+            state: "login",
+            info: None,
+            query_id: 0,
+            since: Instant::now(),
+        };
+        Self {
+            id,
+            host,
+            kill: KillFlag::default(),
+            counters: Counters::default(),
+            connected: SystemTime::now(),
+            closer,
+            user: Mutex::new("unauthenticated user".to_owned()),
+            schema: Mutex::new(None),
+            activity: Mutex::new(activity),
+        }
+    }
+
+    /// User name.
+    pub fn user(&self) -> String {
+        self.user.lock().clone()
+    }
+
+    /// Sets the user name.
+    pub fn set_user(&self, user: &str) {
+        *self.user.lock() = user.to_owned();
+    }
+
+    /// Default database.
+    pub fn schema(&self) -> Option<String> {
+        self.schema.lock().clone()
+    }
+
+    /// Sets the default database.
+    pub fn set_schema(&self, schema: Option<&str>) {
+        *self.schema.lock() = schema.map(str::to_owned);
+    }
+
+    /// What it is doing.
+    pub fn activity(&self) -> Activity {
+        self.activity.lock().clone()
+    }
+
+    /// Says that a command begins.
+    pub fn begin(&self, command: &'static str, info: Option<Arc<str>>, query_id: u64) {
+        let mut activity = self.activity.lock();
+        let since = Instant::now();
+        *activity = Activity { command, state: "starting", info, query_id, since };
+    }
+
+    /// Says that the session waits for a command.
+    pub fn sleep(&self) {
+        let mut activity = self.activity.lock();
+        activity.command = "Sleep";
+        activity.state = "";
+        activity.info = None;
+        activity.since = Instant::now();
+    }
+
+    /// Sets the State column.
+    pub fn set_state(&self, state: &'static str) {
+        self.activity.lock().state = state;
+    }
+
+    /// Ends the connection, also while it waits for its client.
+    pub fn kill_connection(&self) {
+        self.kill.raise(Killed::Connection);
+        self.closer.interrupt();
+    }
+
+    /// Ends the statement that runs.
+    pub fn kill_query(&self) {
+        if self.activity.lock().command != "Sleep" {
+            self.kill.raise(Killed::Query);
+        }
+    }
+}
+
+/// All sessions of a server.
+#[derive(Debug, Default)]
+pub struct Sessions {
+    live: RwLock<BTreeMap<u64, Arc<SessionHandle>>>,
+    next_id: AtomicU64,
+    next_query: AtomicU64,
+    /// What sessions that ended had counted, and what the server counts itself.
+    pub ended: Counters,
+}
+
+impl Sessions {
+    /// The number of the next connection.
+    pub fn next_id(&self) -> u64 {
+        self.next_id.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// The number of the next statement.
+    pub fn next_query_id(&self) -> u64 {
+        self.next_query.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// Adds a session.
+    pub fn add(&self, session: Arc<SessionHandle>) {
+        self.live.write().insert(session.id, session);
+    }
+
+    /// Removes a session and keeps what it counted.
+    pub fn remove(&self, id: u64) {
+        if let Some(session) = self.live.write().remove(&id) {
+            self.ended.absorb(&session.counters);
+        }
+    }
+
+    /// The session of this number.
+    pub fn find(&self, id: u64) -> Option<Arc<SessionHandle>> {
+        self.live.read().get(&id).cloned()
+    }
+
+    /// All sessions in order of their numbers.
+    pub fn list(&self) -> Vec<Arc<SessionHandle>> {
+        self.live.read().values().cloned().collect()
+    }
+
+    /// Number of sessions.
+    pub fn count(&self) -> usize {
+        self.live.read().len()
+    }
+
+    /// Counters of the whole server.
+    pub fn totals(&self) -> Totals {
+        let live = self.list();
+        Totals::of(live.iter().map(|s| &s.counters).chain([&self.ended]))
+    }
+}

@@ -1,0 +1,67 @@
+//! The list of all status variables in the order of SHOW STATUS.
+//!
+//! Must not hold values.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+static TABLE: &str = include_str!("../../data/status_variables.tsv");
+static LIST: LazyLock<Vec<StatusDef>> = LazyLock::new(load);
+static BY_NAME: LazyLock<HashMap<String, StatusId>> =
+    LazyLock::new(|| LIST.iter().map(|d| (d.name.to_ascii_lowercase(), d.id)).collect());
+
+/// Position of a status variable in the list.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct StatusId(pub u16);
+
+/// Where a status variable is counted.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum StatusScope {
+    /// By each session.
+    Session,
+    /// Once for the server.
+    Global,
+}
+
+/// A status variable.
+#[derive(Clone, Debug)]
+pub struct StatusDef {
+    /// Position in the list.
+    pub id: StatusId,
+    /// Name as SHOW STATUS spells it.
+    pub name: &'static str,
+    /// Where it is counted.
+    pub scope: StatusScope,
+    /// The value shown while nothing counts it.
+    pub initial: &'static str,
+}
+
+fn load() -> Vec<StatusDef> {
+    let lines = TABLE.lines().filter(|l| !l.starts_with('#') && !l.is_empty());
+    lines
+        .enumerate()
+        .map(|(i, line)| {
+            let mut fields = line.split('\t');
+            let name = fields.next().unwrap_or_default();
+            let session = fields.next() == Some("S");
+            let scope = if session { StatusScope::Session } else { StatusScope::Global };
+            let initial = fields.next().unwrap_or_default();
+            StatusDef { id: StatusId(i as u16), name, scope, initial }
+        })
+        .collect()
+}
+
+/// All status variables.
+pub fn status_list() -> &'static [StatusDef] {
+    &LIST
+}
+
+/// The status variable called `name`, in any case.
+pub fn find_status(name: &str) -> Option<StatusId> {
+    BY_NAME.get(&name.to_ascii_lowercase()).copied()
+}
+
+/// The counter of a kind of statement: `Com_` and `what`.
+pub fn com_counter(what: &str) -> Option<StatusId> {
+    find_status(&format!("com_{what}"))
+}

@@ -1,0 +1,61 @@
+//! Status variables as rows of names and values.
+//!
+//! Must not decide who sees them.
+
+use std::collections::HashMap;
+
+use super::counters::{Counters, Totals};
+use super::list::{StatusDef, StatusScope, status_list};
+
+/// Values that are measured when they are asked for, by name in lower case; they take the place of
+/// counters.
+pub type Gauges = HashMap<String, String>;
+
+fn text(def: &StatusDef, count: u64, gauges: &Gauges) -> String {
+    if let Some(value) = gauges.get(&def.name.to_ascii_lowercase()) {
+        return value.clone();
+    }
+    if count == 0 { def.initial.to_owned() } else { count.to_string() }
+}
+
+/// The rows of SHOW GLOBAL STATUS.
+pub fn global_rows(totals: &Totals, gauges: &Gauges) -> Vec<(&'static str, String)> {
+    status_list().iter().map(|d| (d.name, text(d, totals.get(d.id), gauges))).collect()
+}
+
+/// The rows of SHOW SESSION STATUS.
+pub fn session_rows(
+    session: &Counters,
+    totals: &Totals,
+    gauges: &Gauges,
+) -> Vec<(&'static str, String)> {
+    let count = |d: &StatusDef| match d.scope {
+        StatusScope::Session => session.get(d.id),
+        StatusScope::Global => totals.get(d.id),
+    };
+    status_list().iter().map(|d| (d.name, text(d, count(d), gauges))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::status::counter;
+
+    #[test]
+    fn sums_and_gauges() {
+        let (a, b) = (Counters::default(), Counters::default());
+        a.add(counter().questions, 2);
+        b.bump(counter().questions);
+        let totals = Totals::of([&a, &b].into_iter());
+        let gauges = Gauges::from([("uptime".to_owned(), "5".to_owned())]);
+        let value = |rows: &[(&'static str, String)], name: &str| {
+            rows.iter().find(|(n, _)| *n == name).map(|(_, v)| v.clone())
+        };
+        let global = global_rows(&totals, &gauges);
+        assert_eq!(value(&global, "Questions").as_deref(), Some("3"));
+        assert_eq!(value(&global, "Uptime").as_deref(), Some("5"));
+        assert_eq!(value(&global, "Compression").as_deref(), Some("OFF"));
+        let session = session_rows(&a, &totals, &gauges);
+        assert_eq!(value(&session, "Questions").as_deref(), Some("2"));
+    }
+}
