@@ -1,0 +1,173 @@
+//! From the syntax tree to the logical plan: names are resolved, types inferred, conversions
+//! inserted.
+//!
+//! A statement is bound block by block. A [`scope::Scope`] holds what a block's names can mean;
+//! scopes nest, and a name found in an outer scope makes the block correlated without further ado,
+//! because column numbers are unique in the statement.
+
+mod aggregate;
+mod call;
+mod common;
+mod delete;
+mod expr;
+mod from;
+mod group;
+mod insert;
+mod literal;
+mod output;
+mod query;
+mod scope;
+mod select;
+mod subquery;
+mod table;
+mod update;
+mod window;
+
+use std::sync::Arc;
+
+use selkie_catalog::{Namespace, TableInfo};
+use selkie_expr::{Expr, TypeContext};
+use selkie_sql::ast;
+use selkie_types::error::catalogue::*;
+use selkie_types::{SqlError, SqlResult, SqlType};
+
+pub(crate) use output::Named;
+
+use crate::logical::{ColumnId, Columns, Logical, SubqueryState};
+use crate::settings::{Environment, Settings};
+use common::Common;
+use scope::Scope;
+
+/// A bound query: its rows, and the columns that count.
+#[derive(Clone, Debug)]
+pub(crate) struct Query {
+    /// Its rows.
+    pub plan: Logical,
+    /// Its columns in order.
+    pub columns: Vec<Named>,
+}
+
+impl Query {
+    /// Numbers of its columns.
+    pub(crate) fn ids(&self) -> Vec<ColumnId> {
+        self.columns.iter().map(|c| c.id).collect()
+    }
+}
+
+/// Where names are looked up, beside the settings.
+#[derive(Clone, Copy)]
+pub struct Names<'a> {
+    /// Tables and views.
+    pub tables: Namespace<'a>,
+    /// Variables and stored functions.
+    pub environment: &'a dyn Environment,
+    /// The statement's text, which names result columns.
+    pub text: &'a [u8],
+}
+
+/// Binds one statement.
+pub(crate) struct Binder<'a> {
+    pub(crate) names: Names<'a>,
+    pub(crate) settings: &'a Settings<'a>,
+    pub(crate) types: &'a TypeContext,
+    pub(crate) columns: Columns,
+    pub(crate) subqueries: Vec<SubqueryState>,
+    pub(crate) common: Vec<Common>,
+    pub(crate) slots: usize,
+    pub(crate) parameters: usize,
+    /// Tables and views the statement depends on.
+    pub(crate) tables: Vec<Arc<TableInfo>>,
+    scopes: Vec<Scope>,
+    /// Common tables that can be named, innermost last: name and number.
+    visible: Vec<(Box<str>, usize)>,
+    /// Views being expanded.
+    views: Vec<(Box<str>, Box<str>)>,
+    /// Schema of unqualified names, if not the session's: inside a view.
+    schema: Option<Box<str>>,
+    /// Text result columns are named by: the statement's, or a view's.
+    text: Vec<Vec<u8>>,
+    blocks: usize,
+    /// Types of user variables assigned in the statement.
+    assigned: Vec<(Box<str>, SqlType)>,
+    /// Columns `VALUES(c)` stands for in ON DUPLICATE KEY UPDATE.
+    inserted: Option<ColumnId>,
+}
+
+impl<'a> Binder<'a> {
+    pub(crate) fn new(
+        names: Names<'a>,
+        settings: &'a Settings<'a>,
+        types: &'a TypeContext,
+        parameters: usize,
+    ) -> Self {
+        Self {
+            names,
+            settings,
+            types,
+            columns: Columns::default(),
+            subqueries: Vec::new(),
+            common: Vec::new(),
+            slots: parameters,
+            parameters,
+            tables: Vec::new(),
+            scopes: Vec::new(),
+            visible: Vec::new(),
+            views: Vec::new(),
+            schema: None,
+            text: Vec::new(),
+            blocks: 0,
+            assigned: Vec::new(),
+            inserted: None,
+        }
+    }
+
+    /// The text a span covers, as the name of a result column.
+    fn span_text(&self, span: ast::Span) -> String {
+        let text = self.text.last().map_or(self.names.text, Vec::as_slice);
+        String::from_utf8_lossy(span.text(text)).into_owned()
+    }
+
+    /// The schema of a name without one.
+    fn schema_of(&self, schema: Option<&ast::Ident>) -> SqlResult<Box<str>> {
+        match (schema, &self.schema, self.settings.schema) {
+            (Some(schema), ..) => Ok(self.folded(&schema.value)),
+            (None, Some(schema), _) => Ok(schema.clone()),
+            (None, None, Some(schema)) => Ok(schema.into()),
+            (None, None, None) => Err(SqlError::new(&ER_NO_DB_ERROR, &[])),
+        }
+    }
+
+    fn folded(&self, name: &str) -> Box<str> {
+        if self.settings.lower_case_names { name.to_lowercase().into() } else { name.into() }
+    }
+
+    /// The table or view a name stands for.
+    fn find_table(&mut self, name: &ast::TableName) -> SqlResult<Arc<TableInfo>> {
+        let schema = self.schema_of(name.schema.as_ref())?;
+        let table = self.folded(&name.name.value);
+        let Some(info) = self.names.tables.table(&schema, &table) else {
+            return Err(self.missing_table(&schema, &name.name.value));
+        };
+        self.depend(info.clone());
+        Ok(info.clone())
+    }
+
+    fn missing_table(&self, schema: &str, table: &str) -> SqlError {
+        if self.names.tables.schema(schema).is_none() && schema.eq_ignore_ascii_case("information_schema")
+        {
+            return SqlError::unknown_database(schema);
+        }
+        SqlError::no_such_table(schema, table)
+    }
+
+    fn depend(&mut self, table: Arc<TableInfo>) {
+        if !self.tables.iter().any(|t| Arc::ptr_eq(t, &table)) {
+            self.tables.push(table);
+        }
+    }
+
+    /// The condition an expression stands for, as a list of conjuncts.
+    fn conjuncts(condition: Expr) -> Vec<Expr> {
+        condition.into_conjuncts()
+    }
+}

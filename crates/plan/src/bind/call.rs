@@ -1,0 +1,157 @@
+//! Function calls: aggregates, window functions, functions with bindings of their own, the registry,
+//! stored functions. And CAST.
+
+use selkie_expr::aggregate::AggregateKind;
+use selkie_expr::{Expr, ExprKind, StoredCall, build};
+use selkie_sql::ast;
+use selkie_types::error::catalogue::*;
+use selkie_types::{CollationId, SqlError, SqlResult, SqlType, TypeKind};
+
+use super::Binder;
+use super::literal::{charset_collation, named_collation};
+
+/// The longest precision of DECIMAL.
+const DECIMAL_DIGITS: u32 = 65;
+
+impl Binder<'_> {
+    pub(super) fn call(&mut self, call: &ast::FunctionCall) -> SqlResult<Expr> {
+        if let Some(over) = &call.over {
+            return self.window_call(call, over);
+        }
+        if call.schema.is_none() {
+            if let Some(kind) = AggregateKind::from_name(&call.name.value)
+                && (kind != AggregateKind::AnyValue)
+            {
+                return self.aggregate(kind, call);
+            }
+            if let Some(bound) = self.own_binding(call)? {
+                return Ok(bound);
+            }
+            if selkie_expr::function::lookup(&call.name.value).is_some() {
+                let args = self.args(call)?;
+                return build::function_call(&call.name.value, args, self.types);
+            }
+        }
+        self.stored_function(call)
+    }
+
+    fn args(&mut self, call: &ast::FunctionCall) -> SqlResult<Vec<Expr>> {
+        call.args.iter().map(|e| self.expr(e)).collect()
+    }
+
+    /// Functions that are expressions of their own kind.
+    fn own_binding(&mut self, call: &ast::FunctionCall) -> SqlResult<Option<Expr>> {
+        let name = call.name.value.to_ascii_uppercase();
+        let counts: (usize, usize) = match name.as_str() {
+            "IF" => (3, 3),
+            "IFNULL" | "NVL" | "NULLIF" => (2, 2),
+            "NVL2" => (3, 3),
+            "COALESCE" => (1, usize::MAX),
+            "ISNULL" => (1, 1),
+            _ => return Ok(None),
+        };
+        let mut args = self.args(call)?;
+        if args.len() < counts.0 || args.len() > counts.1 {
+            return Err(SqlError::new(&ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT, &[&call.name]));
+        }
+        let types = self.types;
+        Ok(Some(match name.as_str() {
+            "IF" => {
+                let (no, yes) = (args.remove(2), args.remove(1));
+                build::if_else(args.remove(0), yes, no, types)?
+            }
+            "NVL2" => {
+                let (no, yes) = (args.remove(2), args.remove(1));
+                let known = build::not(build::is_null(args.remove(0))?)?;
+                build::if_else(known, yes, no, types)?
+            }
+            "NULLIF" => {
+                let b = args.remove(1);
+                build::nullif(args.remove(0), b, types)?
+            }
+            "ISNULL" => build::is_null(args.remove(0))?,
+            _ => build::coalesce(args, types)?,
+        }))
+    }
+
+    fn stored_function(&mut self, call: &ast::FunctionCall) -> SqlResult<Expr> {
+        let schema = match self.schema_of(call.schema.as_ref()) {
+            Ok(schema) => schema,
+            Err(_) => return Err(SqlError::new(&ER_SP_DOES_NOT_EXIST, &[&"FUNCTION", &call.name])),
+        };
+        let full = format!("{schema}.{}", call.name);
+        let found = self.names.environment.stored_function(&schema, &call.name.value);
+        let Some(function) = found else {
+            return Err(SqlError::new(&ER_SP_DOES_NOT_EXIST, &[&"FUNCTION", &full]));
+        };
+        let mut args = self.args(call)?;
+        if args.len() != function.parameters.len() {
+            let (wanted, given) = (function.parameters.len(), args.len());
+            return Err(SqlError::new(&ER_SP_WRONG_NO_OF_ARGS, &[&"FUNCTION", &full, &wanted, &given]));
+        }
+        for (arg, ty) in args.iter_mut().zip(&function.parameters) {
+            self.convert(arg, ty);
+        }
+        let stored = StoredCall {
+            schema,
+            name: call.name.value.clone(),
+            args,
+            deterministic: function.deterministic,
+        };
+        Ok(Expr::new(ExprKind::Stored(Box::new(stored)), function.returns, true))
+    }
+
+    pub(super) fn cast(&mut self, operand: &ast::Expr, target: &ast::CastType) -> SqlResult<Expr> {
+        let operand = self.scalar(operand)?;
+        let ty = self.cast_type(target)?;
+        build::cast(operand, &ty, self.types)
+    }
+
+    fn cast_type(&self, target: &ast::CastType) -> SqlResult<SqlType> {
+        let fsp = |fsp: &Option<u64>| fsp.unwrap_or(0).min(6) as u8;
+        let string = |length: &Option<u64>, collation: CollationId| match length {
+            Some(n) => SqlType::varchar(*n as u32, collation),
+            None => SqlType::varchar(u32::MAX, collation),
+        };
+        Ok(match target {
+            ast::CastType::Binary(length) => {
+                let mut ty = string(length, CollationId::BINARY);
+                if length.is_some() {
+                    ty.kind = TypeKind::Char;
+                }
+                ty
+            }
+            ast::CastType::Char { length, charset, binary, collation } => {
+                let mut id = match charset {
+                    Some(ast::CharsetName::Named(name)) => charset_collation(name)?,
+                    _ => self.types.collation_connection,
+                };
+                if *binary {
+                    id = named_collation(&format!("{}_bin", id.charset().name()))?;
+                }
+                if let Some(name) = collation {
+                    id = named_collation(name)?;
+                }
+                string(length, id)
+            }
+            ast::CastType::Signed => SqlType::bigint(),
+            ast::CastType::Unsigned => SqlType::bigint_unsigned(),
+            ast::CastType::Decimal { precision, decimals } => {
+                let precision = precision.unwrap_or(10).clamp(1, DECIMAL_DIGITS.into()) as u32;
+                SqlType::decimal(precision, decimals.unwrap_or(0).min(38) as u8)
+            }
+            ast::CastType::Float => SqlType::new(TypeKind::Float, 12, selkie_types::NOT_FIXED_DECIMALS),
+            ast::CastType::Double(None) => SqlType::double(),
+            ast::CastType::Double(Some((digits, decimals))) => {
+                SqlType::new(TypeKind::Double, *digits as u32, *decimals as u8)
+            }
+            ast::CastType::Date => SqlType::date(),
+            ast::CastType::Time(digits) => SqlType::time(fsp(digits)),
+            ast::CastType::DateTime(digits) => SqlType::datetime(fsp(digits)),
+            ast::CastType::IntervalDaySecond(digits) => SqlType::time(fsp(digits)),
+            ast::CastType::Json => SqlType::varchar(u32::MAX, CollationId::UTF8MB4_BIN),
+            ast::CastType::Other(_) => return Err(SqlError::not_supported("CAST to this type")),
+        })
+    }
+}
+

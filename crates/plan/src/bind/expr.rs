@@ -1,0 +1,317 @@
+//! Expressions: one arm for each kind of syntax; conversions are [`selkie_expr::build`]'s business.
+
+use selkie_expr::build::{self, Arithmetic, TrimSide};
+use selkie_expr::{CompareOp, Expr, ExprKind, IntervalUnit, VariableScope};
+use selkie_sql::ast;
+use selkie_types::error::catalogue::*;
+use selkie_types::{SqlError, SqlResult, SqlType};
+
+use super::Binder;
+use super::literal::{charset_collation, named_collation};
+
+impl Binder<'_> {
+    /// An expression that must be a single value.
+    pub(super) fn scalar(&mut self, expr: &ast::Expr) -> SqlResult<Expr> {
+        let bound = self.expr(expr)?;
+        match bound.kind {
+            ExprKind::Row(_) => Err(SqlError::new(&ER_OPERAND_COLUMNS, &[&1])),
+            _ => Ok(bound),
+        }
+    }
+
+    /// An expression used as a condition.
+    pub(super) fn condition(&mut self, expr: &ast::Expr) -> SqlResult<Expr> {
+        let mut bound = self.scalar(expr)?;
+        selkie_expr::cast::to_condition(&mut bound);
+        self.fold(&mut bound);
+        Ok(bound)
+    }
+
+    /// Computes what is constant in every execution.
+    pub(super) fn fold(&self, expr: &mut Expr) {
+        selkie_expr::cast::fold_literal(expr, self.types);
+    }
+
+    pub(super) fn expr(&mut self, expr: &ast::Expr) -> SqlResult<Expr> {
+        let mut bound = self.bind_expr(expr)?;
+        if matches!(bound.kind, ExprKind::Call(_)) {
+            self.fold(&mut bound);
+        }
+        Ok(bound)
+    }
+
+    fn many(&mut self, exprs: &[ast::Expr]) -> SqlResult<Vec<Expr>> {
+        exprs.iter().map(|e| self.expr(e)).collect()
+    }
+
+    fn bind_expr(&mut self, expr: &ast::Expr) -> SqlResult<Expr> {
+        use ast::ExprKind as Syntax;
+        match &expr.kind {
+            Syntax::Literal(literal) => self.literal(literal),
+            Syntax::Param(number) => Ok(self.parameter(*number as usize)),
+            Syntax::Column(name) => self.column(name),
+            Syntax::UserVar(name) => Ok(self.user_variable(name)),
+            Syntax::AssignUserVar { name, value } => {
+                let value = self.scalar(value)?;
+                self.assigned.push((name.clone(), value.ty.clone()));
+                Ok(Expr::assign(name, value))
+            }
+            Syntax::SystemVar(variable) => self.system_variable(variable),
+            Syntax::Unary { op, expr } => self.unary(*op, expr),
+            Syntax::Binary { op, left, right } => self.binary(*op, left, right),
+            Syntax::And(parts) => build::and(self.conditions(parts)?),
+            Syntax::Or(parts) => build::or(self.conditions(parts)?),
+            Syntax::Is { expr, test, negated } => self.is_test(expr, *test, *negated),
+            Syntax::Between { expr, negated, low, high } => {
+                let (value, low, high) = (self.expr(expr)?, self.expr(low)?, self.expr(high)?);
+                build::between(value, low, high, *negated, self.types)
+            }
+            Syntax::InList { expr, negated, list } => {
+                let (value, items) = (self.expr(expr)?, self.many(list)?);
+                build::in_list(value, items, *negated, self.types)
+            }
+            Syntax::InSubquery { expr, negated, query } => self.in_subquery(expr, *negated, query),
+            Syntax::Quantified { left, op, all, query } => {
+                let Some(op) = comparison(*op) else {
+                    return Err(SqlError::internal("a quantifier after no comparison"));
+                };
+                self.quantified(left, op, *all, query)
+            }
+            Syntax::Like { expr, negated, pattern, escape } => {
+                self.like(expr, *negated, pattern, escape.as_deref())
+            }
+            Syntax::Regexp { expr, negated, pattern } => {
+                let (value, pattern) = (self.scalar(expr)?, self.scalar(pattern)?);
+                build::regexp(value, pattern, *negated, self.types)
+            }
+            Syntax::Case { operand, branches, otherwise } => {
+                self.case(operand.as_deref(), branches, otherwise.as_deref())
+            }
+            Syntax::Row(values) => Ok(Expr::row(self.many(values)?)),
+            Syntax::Subquery(query) => self.scalar_subquery(query),
+            Syntax::Exists(query) => self.exists(query),
+            Syntax::Default(Some(column)) => self.default_of(column),
+            Syntax::Values(column) => self.inserted_value(column),
+            _ => self.special(expr),
+        }
+    }
+
+    fn conditions(&mut self, parts: &[ast::Expr]) -> SqlResult<Vec<Expr>> {
+        parts.iter().map(|e| self.condition(e)).collect()
+    }
+
+    pub(super) fn parameter(&self, number: usize) -> Expr {
+        let ty = match self.settings.parameters.get(number) {
+            Some(ty) => ty.clone(),
+            None => SqlType::varchar(255, self.types.collation_connection),
+        };
+        Expr::parameter(number, ty)
+    }
+
+    fn user_variable(&self, name: &str) -> Expr {
+        let assigned = self.assigned.iter().rev().find(|(n, _)| n.eq_ignore_ascii_case(name));
+        let ty = match assigned {
+            Some((_, ty)) => ty.clone(),
+            None => self.names.environment.user_variable(name).unwrap_or_else(|| {
+                SqlType::varchar(0, self.types.collation_connection)
+            }),
+        };
+        Expr::user_variable(name, ty)
+    }
+
+    fn system_variable(&self, variable: &ast::SystemVar) -> SqlResult<Expr> {
+        let name = variable.name.value.to_ascii_lowercase();
+        let Some(ty) = self.names.environment.system_variable(&name) else {
+            return Err(SqlError::new(&ER_UNKNOWN_SYSTEM_VARIABLE, &[&variable.name]));
+        };
+        let scope = match variable.scope {
+            None => VariableScope::Default,
+            Some(ast::VarScope::Global) => VariableScope::Global,
+            Some(_) => VariableScope::Session,
+        };
+        Ok(Expr::system_variable(scope, &name, ty))
+    }
+
+    fn unary(&mut self, op: ast::UnaryOp, operand: &ast::Expr) -> SqlResult<Expr> {
+        let operand = self.expr(operand)?;
+        match op {
+            ast::UnaryOp::Neg => build::negate(operand, self.types),
+            ast::UnaryOp::Plus => Ok(operand),
+            ast::UnaryOp::BitNot => build::bit_not(operand, self.types),
+            ast::UnaryOp::Not => build::not(operand),
+            ast::UnaryOp::Binary => {
+                build::convert_using(operand, selkie_types::CollationId::BINARY, self.types)
+            }
+        }
+    }
+
+    fn binary(&mut self, op: ast::BinaryOp, left: &ast::Expr, right: &ast::Expr) -> SqlResult<Expr> {
+        let (left, right) = (self.expr(left)?, self.expr(right)?);
+        if let Some(op) = comparison(op) {
+            return build::comparison(op, left, right, self.types);
+        }
+        if let Some(op) = arithmetic(op) {
+            return build::arithmetic(op, left, right, self.types);
+        }
+        match op {
+            ast::BinaryOp::Xor => build::xor(left, right, self.types),
+            ast::BinaryOp::Concat => build::function_call("CONCAT", vec![left, right], self.types),
+            _ => {
+                let sound = |e| build::function_call("SOUNDEX", vec![e], self.types);
+                build::comparison(CompareOp::Eq, sound(left)?, sound(right)?, self.types)
+            }
+        }
+    }
+
+    fn is_test(&mut self, operand: &ast::Expr, test: ast::IsTest, negated: bool) -> SqlResult<Expr> {
+        let operand = self.expr(operand)?;
+        let tested = match test {
+            ast::IsTest::Null | ast::IsTest::Unknown => build::is_null(operand)?,
+            ast::IsTest::True => build::is_truth(operand, true, self.types)?,
+            ast::IsTest::False => build::is_truth(operand, false, self.types)?,
+        };
+        if negated { build::not(tested) } else { Ok(tested) }
+    }
+
+    fn like(
+        &mut self,
+        value: &ast::Expr,
+        negated: bool,
+        pattern: &ast::Expr,
+        escape: Option<&ast::Expr>,
+    ) -> SqlResult<Expr> {
+        let (value, pattern) = (self.scalar(value)?, self.scalar(pattern)?);
+        let escape = match escape {
+            None => None,
+            Some(escape) => match self.scalar(escape)?.as_literal() {
+                Some(selkie_types::Value::Bytes(b)) => Some(String::from_utf8_lossy(b).into_owned()),
+                _ => return Err(SqlError::new(&ER_WRONG_ARGUMENTS, &[&"ESCAPE"])),
+            },
+        };
+        build::like(value, pattern, escape.as_deref(), negated, self.types)
+    }
+
+    fn case(
+        &mut self,
+        operand: Option<&ast::Expr>,
+        branches: &[(ast::Expr, ast::Expr)],
+        otherwise: Option<&ast::Expr>,
+    ) -> SqlResult<Expr> {
+        let operand = operand.map(|e| self.expr(e)).transpose()?;
+        let mut whens = Vec::with_capacity(branches.len());
+        for (when, then) in branches {
+            whens.push((self.expr(when)?, self.expr(then)?));
+        }
+        let otherwise = otherwise.map(|e| self.expr(e)).transpose()?;
+        match operand {
+            Some(operand) => build::case_simple(operand, whens, otherwise, self.types),
+            None => build::case_searched(whens, otherwise, self.types),
+        }
+    }
+
+    /// Syntax that is a function in disguise.
+    fn special(&mut self, expr: &ast::Expr) -> SqlResult<Expr> {
+        use ast::ExprKind as Syntax;
+        let types = self.types;
+        match &expr.kind {
+            Syntax::Cast { expr, target } => self.cast(expr, target),
+            Syntax::ConvertUsing { expr, charset } => {
+                let collation = match charset {
+                    Some(name) => charset_collation(name)?,
+                    None => types.collation_connection,
+                };
+                build::convert_using(self.scalar(expr)?, collation, types)
+            }
+            Syntax::Collate { expr, collation } => {
+                let operand = self.scalar(expr)?;
+                let collation = match collation.eq_ignore_ascii_case("default") {
+                    true => operand.ty.collation.charset().default_collation(),
+                    false => named_collation(collation)?,
+                };
+                build::collate(operand, collation, types)
+            }
+            Syntax::AddInterval { expr, negated, amount, unit } => {
+                let (value, amount) = (self.scalar(expr)?, self.scalar(amount)?);
+                build::interval_add(value, amount, interval(*unit), *negated, types)
+            }
+            Syntax::TimestampAdd { unit, amount, expr } => {
+                let (amount, value) = (self.scalar(amount)?, self.scalar(expr)?);
+                build::timestampadd(interval(*unit), amount, value, types)
+            }
+            Syntax::TimestampDiff { unit, from, to } => {
+                let (from, to) = (self.scalar(from)?, self.scalar(to)?);
+                build::timestampdiff(interval(*unit), from, to, types)
+            }
+            Syntax::Extract { unit, expr } => build::extract(interval(*unit), self.scalar(expr)?, types),
+            Syntax::GetFormat { kind, name } => {
+                let kind = match kind {
+                    ast::TemporalFormat::Date => "DATE",
+                    ast::TemporalFormat::Time => "TIME",
+                    ast::TemporalFormat::DateTime => "DATETIME",
+                };
+                build::get_format(kind, self.scalar(name)?, types)
+            }
+            Syntax::Trim { side, what, expr } => {
+                let side = match side {
+                    ast::TrimSide::Both => TrimSide::Both,
+                    ast::TrimSide::Leading => TrimSide::Leading,
+                    ast::TrimSide::Trailing => TrimSide::Trailing,
+                };
+                let what = what.as_deref().map(|e| self.scalar(e)).transpose()?;
+                build::trim(side, what, self.scalar(expr)?, types)
+            }
+            Syntax::Position { needle, haystack } => {
+                build::position(self.scalar(needle)?, self.scalar(haystack)?, types)
+            }
+            Syntax::Char { codes, charset } => {
+                let collation = match charset {
+                    Some(name) => charset_collation(name)?,
+                    None => selkie_types::CollationId::BINARY,
+                };
+                build::char_using(self.many(codes)?, collation, types)
+            }
+            Syntax::WeightString { expr, length, .. } => {
+                build::weight_string(self.scalar(expr)?, length.map(|n| n as u32), types)
+            }
+            Syntax::Call(call) => self.call(call),
+            Syntax::GroupConcat(call) => self.group_concat(call),
+            Syntax::Match { .. } => Err(SqlError::not_supported("MATCH ... AGAINST")),
+            Syntax::Default(None) => Err(SqlError::new(&ER_INVALID_DEFAULT_PARAM, &[])),
+            _ => Err(SqlError::not_supported("SEQUENCE")),
+        }
+    }
+}
+
+pub(super) fn interval(unit: ast::IntervalUnit) -> IntervalUnit {
+    IntervalUnit::from_name(unit.name()).unwrap_or(IntervalUnit::Day)
+}
+
+fn comparison(op: ast::BinaryOp) -> Option<CompareOp> {
+    Some(match op {
+        ast::BinaryOp::Eq => CompareOp::Eq,
+        ast::BinaryOp::NullSafeEq => CompareOp::NullSafeEq,
+        ast::BinaryOp::Ne => CompareOp::Ne,
+        ast::BinaryOp::Lt => CompareOp::Lt,
+        ast::BinaryOp::Le => CompareOp::Le,
+        ast::BinaryOp::Gt => CompareOp::Gt,
+        ast::BinaryOp::Ge => CompareOp::Ge,
+        _ => return None,
+    })
+}
+
+fn arithmetic(op: ast::BinaryOp) -> Option<Arithmetic> {
+    Some(match op {
+        ast::BinaryOp::Add => Arithmetic::Add,
+        ast::BinaryOp::Sub => Arithmetic::Subtract,
+        ast::BinaryOp::Mul => Arithmetic::Multiply,
+        ast::BinaryOp::Div => Arithmetic::Divide,
+        ast::BinaryOp::IntDiv => Arithmetic::IntDivide,
+        ast::BinaryOp::Mod => Arithmetic::Modulo,
+        ast::BinaryOp::BitAnd => Arithmetic::BitAnd,
+        ast::BinaryOp::BitOr => Arithmetic::BitOr,
+        ast::BinaryOp::BitXor => Arithmetic::BitXor,
+        ast::BinaryOp::ShiftLeft => Arithmetic::ShiftLeft,
+        ast::BinaryOp::ShiftRight => Arithmetic::ShiftRight,
+        _ => return None,
+    })
+}

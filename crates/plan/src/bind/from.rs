@@ -1,0 +1,393 @@
+//! FROM: tables, views, derived tables, joins.
+
+use selkie_catalog::{TableInfo, TableKind};
+use selkie_engine::{LockMode, LockWait};
+use selkie_expr::{CompareOp, Expr, build};
+use selkie_sql::ast;
+use selkie_types::charset::identifier_eq;
+use selkie_types::error::catalogue::*;
+use selkie_types::{SqlError, SqlResult};
+
+use super::Binder;
+use super::scope::{Clause, Scope, Source, SourceColumns};
+use crate::logical::{ColumnId, Join, Logical, RelationId};
+use crate::physical::JoinKind;
+
+/// Most views within views.
+const MOST_VIEWS: usize = 64;
+
+impl Binder<'_> {
+    /// Binds a comma-separated FROM into the current scope.
+    pub(super) fn from(&mut self, refs: &[ast::TableRef], straight: bool) -> SqlResult<Logical> {
+        let mut plan: Option<Logical> = None;
+        for table in refs {
+            let right = self.table_ref(table, straight)?;
+            plan = Some(match plan {
+                None => right,
+                Some(left) => inner(left, right, Vec::new(), straight),
+            });
+        }
+        self.check_unique_names()?;
+        Ok(plan.unwrap_or(Logical::OneRow))
+    }
+
+    fn check_unique_names(&mut self) -> SqlResult<()> {
+        let sources = &self.scope().sources;
+        for (at, source) in sources.iter().enumerate() {
+            let same = |other: &Source| {
+                identifier_eq(&other.name, &source.name) && other.schema == source.schema
+            };
+            if sources[..at].iter().any(same) {
+                return Err(SqlError::new(&ER_NONUNIQ_TABLE, &[&source.name]));
+            }
+        }
+        Ok(())
+    }
+
+    fn table_ref(&mut self, table: &ast::TableRef, straight: bool) -> SqlResult<Logical> {
+        match table {
+            ast::TableRef::Table(factor) => self.table_factor(factor),
+            ast::TableRef::Derived(derived) => self.derived(derived),
+            ast::TableRef::JsonTable(_) => Err(SqlError::not_supported("JSON_TABLE")),
+            ast::TableRef::Join(join) => self.join(join, straight),
+        }
+    }
+
+    fn table_factor(&mut self, factor: &ast::TableFactor) -> SqlResult<Logical> {
+        if factor.system_time.is_some() {
+            return Err(SqlError::not_supported("FOR SYSTEM_TIME"));
+        }
+        if !factor.partitions.is_empty() {
+            return Err(SqlError::new(&ER_PARTITION_CLAUSE_ON_NONPARTITIONED, &[]));
+        }
+        let alias = factor.alias.as_ref().unwrap_or(&factor.name.name);
+        if factor.name.schema.is_none()
+            && let Some(plan) = self.common_table(&factor.name.name, &alias.value)?
+        {
+            return Ok(plan);
+        }
+        if factor.name.schema.is_none() && factor.name.name.is("dual") {
+            return Ok(Logical::OneRow);
+        }
+        let info = self.find_table(&factor.name)?;
+        if let TableKind::View(view) = &info.kind {
+            return self.view(&info, view, &alias.value);
+        }
+        let relation = self.add_table(info, &alias.value);
+        self.hints(relation, &factor.hints)?;
+        Ok(Logical::Scan(relation))
+    }
+
+    /// Adds a table instance to the current scope.
+    pub(super) fn add_table(&mut self, info: std::sync::Arc<TableInfo>, alias: &str) -> RelationId {
+        let schema = info.schema().into();
+        let relation = self.columns.add_relation(info, alias, self.blocks);
+        if self.settings.lock_reads {
+            self.columns.relations[relation].lock = LockMode::Shared;
+        }
+        self.scope().sources.push(Source {
+            schema,
+            name: alias.into(),
+            columns: SourceColumns::Table(relation),
+            nullable: false,
+            merged: Vec::new(),
+        });
+        relation
+    }
+
+    fn hints(&mut self, relation: RelationId, hints: &[ast::IndexHint]) -> SqlResult<()> {
+        for hint in hints {
+            if hint.purpose.is_some_and(|p| p != ast::HintPurpose::Join) {
+                continue;
+            }
+            let info = &mut self.columns.relations[relation];
+            let mut named = Vec::new();
+            for name in &hint.indexes {
+                let found = info.table.def.indexes.iter().position(|i| identifier_eq(&i.name, &name.value));
+                let Some(at) = found else {
+                    return Err(SqlError::new(&ER_KEY_DOES_NOT_EXISTS, &[&name, &info.alias]));
+                };
+                named.push(at);
+            }
+            let all = 0..info.table.def.indexes.len();
+            match hint.action {
+                ast::HintAction::Ignore => {
+                    let before = info.allowed.take().unwrap_or_else(|| all.collect());
+                    info.allowed = Some(before.into_iter().filter(|i| !named.contains(i)).collect());
+                }
+                action => {
+                    info.allowed.get_or_insert_with(Vec::new).extend(named);
+                    info.forced |= action == ast::HintAction::Force;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn derived(&mut self, derived: &ast::DerivedTable) -> SqlResult<Logical> {
+        let query = self.closed_query(&derived.query)?;
+        let ids = query.ids();
+        let names = self.derived_names(&query, &derived.columns)?;
+        self.add_listed(&derived.alias.value, names, ids);
+        Ok(query.plan)
+    }
+
+    /// Names of a derived table's columns: those given, or the query's own; no two alike.
+    pub(super) fn derived_names(
+        &self,
+        query: &super::Query,
+        given: &[ast::Ident],
+    ) -> SqlResult<Vec<Box<str>>> {
+        if !given.is_empty() && given.len() != query.columns.len() {
+            return Err(SqlError::new(&ER_WITH_COL_WRONG_LIST, &[]));
+        }
+        let names: Vec<Box<str>> = match given.is_empty() {
+            true => query.columns.iter().map(|c| c.name.as_str().into()).collect(),
+            false => given.iter().map(|i| i.value.clone()).collect(),
+        };
+        for (at, name) in names.iter().enumerate() {
+            if names[..at].iter().any(|n| identifier_eq(n, name)) {
+                return Err(SqlError::new(&ER_DUP_FIELDNAME, &[name]));
+            }
+        }
+        Ok(names)
+    }
+
+    /// Adds a derived table to the current scope.
+    pub(super) fn add_listed(&mut self, alias: &str, names: Vec<Box<str>>, ids: Vec<ColumnId>) {
+        self.scope().sources.push(Source {
+            schema: "".into(),
+            name: alias.into(),
+            columns: SourceColumns::Listed(names.into_iter().zip(ids).collect()),
+            nullable: false,
+            merged: Vec::new(),
+        });
+    }
+
+    /// Binds a query that cannot see the names around it.
+    pub(super) fn closed_query(&mut self, query: &ast::Query) -> SqlResult<super::Query> {
+        let scopes = std::mem::take(&mut self.scopes);
+        let bound = self.query(query);
+        self.scopes = scopes;
+        bound
+    }
+
+    fn view(
+        &mut self,
+        info: &TableInfo,
+        view: &selkie_catalog::View,
+        alias: &str,
+    ) -> SqlResult<Logical> {
+        let name: (Box<str>, Box<str>) = (info.schema().into(), info.name().into());
+        if self.views.contains(&name) || self.views.len() >= MOST_VIEWS {
+            return Err(SqlError::new(&ER_VIEW_RECURSIVE, &[&name.0, &name.1]));
+        }
+        let text = view.select.as_bytes();
+        let statement = crate::parse::query(text, self.settings.sql_mode)?;
+        self.views.push(name);
+        let schema = self.schema.replace(info.schema().into());
+        let visible = std::mem::take(&mut self.visible);
+        self.text.push(text.to_vec());
+        let bound = self.closed_query(&statement);
+        self.text.pop();
+        self.visible = visible;
+        self.schema = schema;
+        self.views.pop();
+        let query = bound.map_err(|e| invalid_view(e, info))?;
+        let names = info.columns.iter().map(|c| c.name.clone()).collect();
+        let ids = query.ids();
+        self.add_listed(alias, names, ids);
+        if let Some(source) = self.scope().sources.last_mut() {
+            source.schema = info.schema().into();
+        }
+        Ok(query.plan)
+    }
+
+    fn join(&mut self, join: &ast::Join, straight: bool) -> SqlResult<Logical> {
+        let before = self.scope().sources.len();
+        let left = self.table_ref(&join.left, straight)?;
+        let middle = self.scope().sources.len();
+        let right = self.table_ref(&join.right, straight)?;
+        let after = self.scope().sources.len();
+        let mut on = self.using(join, before, middle, after)?;
+        if let ast::JoinCondition::On(condition) = &join.condition {
+            let bound = self.on_condition(condition, before)?;
+            on.extend(Self::conjuncts(bound));
+        }
+        let straight = straight || join.kind == ast::JoinKind::Straight;
+        Ok(match join.kind {
+            ast::JoinKind::Inner | ast::JoinKind::Straight => inner(left, right, on, straight),
+            ast::JoinKind::Left => {
+                self.make_nullable(middle..after);
+                left.join(JoinKind::Left, right, on)
+            }
+            ast::JoinKind::Right => {
+                self.make_nullable(before..middle);
+                right.join(JoinKind::Left, left, on)
+            }
+        })
+    }
+
+    /// ON sees the two sides of its join and the blocks around, not other tables of FROM.
+    fn on_condition(&mut self, condition: &ast::Expr, first: usize) -> SqlResult<Expr> {
+        let scope = self.scope();
+        let hidden: Vec<Source> = scope.sources.drain(..first).collect();
+        let bound = self.in_clause(Clause::On, |b| b.condition(condition));
+        self.scope().sources.splice(0..0, hidden);
+        bound
+    }
+
+    fn make_nullable(&mut self, sources: std::ops::Range<usize>) {
+        self.scope().sources[sources].iter_mut().for_each(|s| s.nullable = true);
+    }
+
+    /// The equalities of USING and NATURAL; the merged columns are hidden on one side.
+    fn using(
+        &mut self,
+        join: &ast::Join,
+        before: usize,
+        middle: usize,
+        after: usize,
+    ) -> SqlResult<Vec<Expr>> {
+        let names: Vec<Box<str>> = match &join.condition {
+            ast::JoinCondition::Using(names) => names.iter().map(|n| n.value.clone()).collect(),
+            ast::JoinCondition::Natural => self.common_names(before..middle, middle..after),
+            _ => return Ok(Vec::new()),
+        };
+        let mut star = Vec::new();
+        let mut on = Vec::new();
+        for name in &names {
+            let left = self.side_column(before..middle, name)?;
+            let right = self.side_column(middle..after, name)?;
+            let (a, b) = (self.side_expr(left), self.side_expr(right));
+            on.push(build::comparison(CompareOp::Eq, a, b, self.types)?);
+            let right_wins = join.kind == ast::JoinKind::Right;
+            let (kept, hidden) = if right_wins { (right, left) } else { (left, right) };
+            self.scope().sources[hidden.0].merged.push(hidden.1);
+            star.push((kept.0, kept.1));
+        }
+        self.star_order(star, before, after, join.kind == ast::JoinKind::Right, middle);
+        Ok(on)
+    }
+
+    /// The order of `*` after USING: merged columns, the rest of the left, the rest of the right.
+    fn star_order(
+        &mut self,
+        merged: Vec<(usize, usize)>,
+        before: usize,
+        after: usize,
+        right_join: bool,
+        middle: usize,
+    ) {
+        let sources: Vec<Source> = self.scope().sources.clone();
+        let old = self.scope().star.take();
+        let mut order: Vec<(usize, usize)> = match &old {
+            Some(order) => order.iter().copied().filter(|(s, _)| *s < before).collect(),
+            None => Vec::new(),
+        };
+        if old.is_none() {
+            for (at, source) in sources.iter().enumerate().take(before) {
+                order.extend((0..self.source_columns(source).len()).map(|c| (at, c)));
+            }
+        }
+        order.extend(&merged);
+        let sides = if right_join { [middle..after, before..middle] } else { [before..middle, middle..after] };
+        for side in sides {
+            for at in side {
+                let width = self.source_columns(&sources[at]).len();
+                let free = |c: &usize| {
+                    !merged.contains(&(at, *c)) && !sources[at].merged.contains(c)
+                };
+                order.extend((0..width).filter(free).map(|c| (at, c)));
+            }
+        }
+        self.scope().star = Some(order);
+    }
+
+    fn common_names(
+        &mut self,
+        left: std::ops::Range<usize>,
+        right: std::ops::Range<usize>,
+    ) -> Vec<Box<str>> {
+        let sources = self.scope().sources.clone();
+        let visible = |side: std::ops::Range<usize>| -> Vec<Box<str>> {
+            let columns = sources[side].iter().flat_map(|s| {
+                let columns = self.source_columns(s).into_iter().enumerate();
+                columns.filter(|(at, _)| !s.merged.contains(at)).map(|(_, (n, _))| n).collect::<Vec<_>>()
+            });
+            columns.collect()
+        };
+        let right = visible(right);
+        visible(left).into_iter().filter(|n| right.iter().any(|r| identifier_eq(r, n))).collect()
+    }
+
+    fn side_column(
+        &mut self,
+        side: std::ops::Range<usize>,
+        name: &str,
+    ) -> SqlResult<(usize, usize, ColumnId)> {
+        let mut found = None;
+        let sources = self.scope().sources.clone();
+        for at in side {
+            let source = &sources[at];
+            if let Some((position, id)) = self.source_column(source, name)
+                && !source.merged.contains(&position)
+            {
+                if found.is_some() {
+                    return Err(SqlError::ambiguous_column(name, "from clause"));
+                }
+                found = Some((at, position, id));
+            }
+        }
+        found.ok_or_else(|| SqlError::unknown_column(name, "from clause"))
+    }
+
+    fn side_expr(&mut self, (source, _, id): (usize, usize, ColumnId)) -> Expr {
+        let source = self.scope().sources[source].clone();
+        self.source_expr(&source, id)
+    }
+
+    /// Locks of `FOR UPDATE` and `LOCK IN SHARE MODE` on the tables bound since `first`.
+    pub(super) fn lock(&mut self, first: RelationId, locking: ast::Locking) {
+        let mode = if locking.exclusive { LockMode::Exclusive } else { LockMode::Shared };
+        let wait = match locking.wait {
+            None => LockWait::Default,
+            Some(ast::LockWait::NoWait) => LockWait::NoWait,
+            Some(ast::LockWait::SkipLocked) => LockWait::SkipLocked,
+            Some(ast::LockWait::Wait(seconds)) => {
+                LockWait::Upto(std::time::Duration::from_secs(seconds))
+            }
+        };
+        for relation in &mut self.columns.relations[first..] {
+            relation.lock = mode;
+            relation.wait = wait;
+        }
+    }
+
+    /// A scope for a block.
+    pub(super) fn push_scope(&mut self) {
+        self.blocks += 1;
+        self.scopes.push(Scope::default());
+    }
+
+    pub(super) fn pop_scope(&mut self) -> Scope {
+        self.scopes.pop().unwrap_or_default()
+    }
+}
+
+fn inner(left: Logical, right: Logical, on: Vec<Expr>, straight: bool) -> Logical {
+    if matches!(left, Logical::OneRow) && on.is_empty() {
+        return right;
+    }
+    let kind = JoinKind::Inner;
+    Logical::Join(Box::new(Join { kind, left, right, on, mark: None, straight }))
+}
+
+/// Errors about what a view reads name the view.
+fn invalid_view(error: SqlError, info: &TableInfo) -> SqlError {
+    let inside = [&ER_NO_SUCH_TABLE, &ER_BAD_FIELD_ERROR, &ER_SP_DOES_NOT_EXIST];
+    if inside.iter().any(|def| error.is(def)) {
+        return SqlError::new(&ER_VIEW_INVALID, &[&info.schema(), &info.name()]);
+    }
+    error
+}

@@ -1,0 +1,64 @@
+//! Literals.
+
+use selkie_expr::Expr;
+use selkie_sql::ast;
+use selkie_types::error::catalogue::*;
+use selkie_types::temporal::DateOptions;
+use selkie_types::{Charset, CollationId, Date, DateTime, Decimal, SqlError, SqlResult, Time};
+
+use super::Binder;
+
+impl Binder<'_> {
+    pub(super) fn literal(&self, literal: &ast::Literal) -> SqlResult<Expr> {
+        Ok(match literal {
+            ast::Literal::Null => Expr::null(),
+            ast::Literal::Bool(value) => Expr::boolean(*value),
+            ast::Literal::Int(value) => Expr::uint(*value),
+            ast::Literal::Decimal(text) => Expr::decimal(Decimal::parse(text.as_bytes()).value),
+            ast::Literal::Float(value) => Expr::double(*value),
+            ast::Literal::String(string) => self.string(string)?,
+            ast::Literal::Hex { bytes, .. } | ast::Literal::Bit(bytes) => Expr::hex(bytes),
+            ast::Literal::Temporal { kind, text } => temporal(*kind, text)?,
+        })
+    }
+
+    fn string(&self, string: &ast::StringLiteral) -> SqlResult<Expr> {
+        let collation = match &string.charset {
+            None => self.types.collation_connection,
+            Some(name) => charset_collation(name)?,
+        };
+        Ok(Expr::string(&string.bytes, collation))
+    }
+}
+
+/// The default collation of a charset.
+pub(super) fn charset_collation(name: &str) -> SqlResult<CollationId> {
+    match Charset::from_name(name) {
+        Some(charset) => Ok(charset.default_collation()),
+        None => Err(SqlError::new(&ER_UNKNOWN_CHARACTER_SET, &[&name])),
+    }
+}
+
+/// The collation with a name.
+pub(super) fn named_collation(name: &str) -> SqlResult<CollationId> {
+    CollationId::from_name(name).ok_or_else(|| SqlError::new(&ER_UNKNOWN_COLLATION, &[&name]))
+}
+
+fn temporal(kind: ast::TemporalKind, text: &[u8]) -> SqlResult<Expr> {
+    let options = DateOptions::default();
+    let fraction = text.iter().position(|b| *b == b'.').map_or(0, |at| {
+        text[at + 1..].iter().take_while(|b| b.is_ascii_digit()).count().min(6)
+    }) as u8;
+    let (name, value) = match kind {
+        ast::TemporalKind::Date => ("DATE", Date::parse(text, options).value.map(Expr::date)),
+        ast::TemporalKind::Time => {
+            ("TIME", Time::parse(text, options).value.map(|t| Expr::time(t, fraction)))
+        }
+        ast::TemporalKind::Timestamp => {
+            ("DATETIME", DateTime::parse(text, options).value.map(|t| Expr::datetime(t, fraction)))
+        }
+    };
+    value.ok_or_else(|| {
+        SqlError::new(&ER_WRONG_VALUE, &[&name, &String::from_utf8_lossy(text)])
+    })
+}

@@ -1,0 +1,209 @@
+//! Query expressions: WITH, set operations, parentheses, VALUES.
+
+use selkie_expr::{Expr, cast};
+use selkie_sql::ast;
+use selkie_types::error::catalogue::*;
+use selkie_types::charset::identifier_eq;
+use selkie_types::{SqlError, SqlResult, SqlType};
+
+use super::scope::{Clause, Source, SourceColumns};
+use super::select::{Tail, limited, position_of, sorted};
+use super::{Binder, Named, Query};
+use crate::logical::{ColumnId, Logical, SetNode, SortItem};
+use crate::physical::SetOperator;
+
+impl Binder<'_> {
+    /// A query whose rows stay in the statement.
+    pub(crate) fn query(&mut self, query: &ast::Query) -> SqlResult<Query> {
+        self.query_as(query, false)
+    }
+
+    /// A query; `outermost` if its rows go to the client.
+    pub(crate) fn query_as(&mut self, query: &ast::Query, outermost: bool) -> SqlResult<Query> {
+        let visible = self.visible.len();
+        if let Some(with) = &query.with {
+            self.with(with)?;
+        }
+        let first_relation = self.columns.relations.len();
+        let tail =
+            Tail { order_by: &query.order_by, limit: query.limit.as_deref(), outermost };
+        let bound = self.body(&query.body, tail)?;
+        if let Some(locking) = query.locking {
+            self.lock(first_relation, locking);
+        }
+        self.visible.truncate(visible);
+        Ok(bound)
+    }
+
+    fn body(&mut self, body: &ast::QueryBody, tail: Tail<'_>) -> SqlResult<Query> {
+        match body {
+            ast::QueryBody::Select(select) => self.select(select, tail),
+            ast::QueryBody::Values(rows) => {
+                let query = self.values(rows)?;
+                self.tail(query, tail)
+            }
+            ast::QueryBody::Nested(nested) if tail.order_by.is_empty() && tail.limit.is_none() => {
+                self.query_as(nested, tail.outermost)
+            }
+            ast::QueryBody::Nested(nested) => {
+                let query = self.query(nested)?;
+                self.tail(query, tail)
+            }
+            ast::QueryBody::Combined { first, rest } => {
+                let query = self.combined(first, rest)?;
+                self.tail(query, tail)
+            }
+        }
+    }
+
+    /// ORDER BY and LIMIT over the columns of a finished query.
+    fn tail(&mut self, query: Query, tail: Tail<'_>) -> SqlResult<Query> {
+        let limit = self.limit(tail)?;
+        if tail.order_by.is_empty() {
+            return Ok(Query { plan: limited(query.plan, limit), columns: query.columns });
+        }
+        self.push_scope();
+        let listed = query.columns.iter().map(|c| (c.name.as_str().into(), c.id)).collect();
+        self.scope().sources.push(Source {
+            schema: "".into(),
+            name: "".into(),
+            columns: SourceColumns::Listed(listed),
+            nullable: false,
+            merged: Vec::new(),
+        });
+        let keys = self.in_clause(Clause::Order, |b| b.tail_keys(tail.order_by, &query.columns));
+        self.pop_scope();
+        let plan = limited(sorted(query.plan, keys?), limit);
+        Ok(Query { plan, columns: query.columns })
+    }
+
+    fn tail_keys(&mut self, keys: &[ast::OrderItem], columns: &[Named]) -> SqlResult<Vec<SortItem>> {
+        let mut bound = Vec::with_capacity(keys.len());
+        for key in keys {
+            let expr = match position_of(&key.expr) {
+                Some(position) => match position.checked_sub(1).and_then(|at| columns.get(at)) {
+                    Some(column) => self.columns.expr(column.id),
+                    None => {
+                        let text = self.span_text(key.expr.span);
+                        return Err(SqlError::unknown_column(text, "order clause"));
+                    }
+                },
+                None => self.tail_key(&key.expr, columns)?,
+            };
+            bound.push(SortItem { expr, descending: key.descending });
+        }
+        Ok(bound)
+    }
+
+    /// Compat: `ORDER BY t.a` after a UNION means the column `a` of the result.
+    fn tail_key(&mut self, key: &ast::Expr, columns: &[Named]) -> SqlResult<Expr> {
+        if let ast::ExprKind::Column(name) = &key.kind
+            && let Some(column) = columns.iter().find(|c| identifier_eq(&c.name, &name.name.value))
+        {
+            return Ok(self.columns.expr(column.id));
+        }
+        self.scalar(key)
+    }
+
+    pub(super) fn values(&mut self, rows: &[Vec<ast::Expr>]) -> SqlResult<Query> {
+        self.push_scope();
+        let bound: SqlResult<Vec<Vec<Expr>>> = rows
+            .iter()
+            .map(|row| row.iter().map(|e| self.scalar(e)).collect())
+            .collect();
+        self.pop_scope();
+        let mut bound = bound?;
+        let width = bound[0].len();
+        if bound.iter().any(|row| row.len() != width) {
+            return Err(SqlError::new(&ER_WRONG_NUMBER_OF_VALUES_IN_TVC, &[]));
+        }
+        let mut columns = Vec::with_capacity(width);
+        for at in 0..width {
+            let tys: Vec<&SqlType> = bound.iter().map(|row| &row[at].ty).collect();
+            let ty = selkie_expr::union_type::aggregate(&tys, self.types);
+            let nullable = bound.iter().any(|row| row[at].nullable);
+            bound.iter_mut().for_each(|row| self.convert(&mut row[at], &ty));
+            let id = self.columns.add(ty, nullable);
+            let name = self.span_text(rows[0][at].span);
+            columns.push(Named::plain(id, name));
+        }
+        let ids = columns.iter().map(|c| c.id).collect();
+        Ok(Query { plan: Logical::Values { rows: bound, columns: ids }, columns })
+    }
+
+    pub(super) fn convert(&self, expr: &mut Expr, ty: &SqlType) {
+        cast::to_type(expr, ty, self.types);
+        cast::fold_literal(expr, self.types);
+    }
+
+    fn combined(&mut self, first: &ast::QueryBody, rest: &[ast::SetOperand]) -> SqlResult<Query> {
+        let mut left = self.body(first, Tail::default())?;
+        let mut at = 0;
+        while at < rest.len() {
+            let (op, all) = (rest[at].op, rest[at].all);
+            let mut inputs = vec![left];
+            let mut next = at;
+            let chained = op == ast::SetOp::Union;
+            while next < rest.len() && rest[next].op == op && rest[next].all == all {
+                inputs.push(self.body(&rest[next].body, Tail::default())?);
+                next += 1;
+                if !chained {
+                    break;
+                }
+            }
+            at = next;
+            left = self.set_operation(op, all, inputs)?;
+        }
+        Ok(left)
+    }
+
+    /// Combines queries; their columns are converted to common types.
+    pub(super) fn set_operation(
+        &mut self,
+        op: ast::SetOp,
+        all: bool,
+        inputs: Vec<Query>,
+    ) -> SqlResult<Query> {
+        let width = inputs[0].columns.len();
+        if inputs.iter().any(|q| q.columns.len() != width) {
+            return Err(SqlError::new(&ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT, &[]));
+        }
+        let mut named = Vec::with_capacity(width);
+        for at in 0..width {
+            let infos = inputs.iter().map(|q| self.columns.get(q.columns[at].id));
+            let tys: Vec<&SqlType> = infos.clone().map(|i| &i.ty).collect();
+            let ty = selkie_expr::union_type::aggregate(&tys, self.types);
+            let nullable = infos.clone().any(|i| i.nullable);
+            let id = self.columns.add(ty, nullable);
+            named.push(Named::plain(id, inputs[0].columns[at].name.clone()));
+        }
+        let ids: Vec<ColumnId> = named.iter().map(|n| n.id).collect();
+        let tys: Vec<SqlType> = ids.iter().map(|id| self.columns.get(*id).ty.clone()).collect();
+        let inputs = inputs.into_iter().map(|q| self.converted(q, &tys)).collect();
+        let operator = match op {
+            ast::SetOp::Union => SetOperator::Union,
+            ast::SetOp::Intersect => SetOperator::Intersect,
+            ast::SetOp::Except => SetOperator::Except,
+        };
+        let node = SetNode { operator, all, inputs, columns: ids };
+        Ok(Query { plan: Logical::Set(Box::new(node)), columns: named })
+    }
+
+    /// A query with columns of the given types.
+    pub(super) fn converted(&mut self, query: Query, tys: &[SqlType]) -> (Logical, Vec<ColumnId>) {
+        let ids = query.ids();
+        let same = ids.iter().zip(tys).all(|(id, ty)| self.columns.get(*id).ty == *ty);
+        if same {
+            return (query.plan, ids);
+        }
+        let mut columns = Vec::with_capacity(ids.len());
+        for (id, ty) in ids.iter().zip(tys) {
+            let mut expr = self.columns.expr(*id);
+            cast::to_type(&mut expr, ty, self.types);
+            expr.ty = ty.clone();
+            columns.push((self.output_column(&expr), expr));
+        }
+        let ids = columns.iter().map(|(id, _)| *id).collect();
+        (Logical::Project { input: Box::new(query.plan), columns }, ids)
+    }
+}

@@ -1,0 +1,210 @@
+//! What names mean in a query block.
+
+use selkie_expr::Expr;
+use selkie_sql::ast;
+use selkie_types::charset::identifier_eq;
+use selkie_types::{SqlError, SqlResult};
+
+use super::Binder;
+use super::aggregate::Aggregates;
+use super::window::Windows;
+use crate::logical::{ColumnId, RelationId};
+
+/// The clause a name stands in, as errors call it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Clause {
+    #[default]
+    Fields,
+    Where,
+    On,
+    Group,
+    Having,
+    Order,
+    Window,
+    Values,
+}
+
+impl Clause {
+    /// As error messages name it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Fields | Self::Values => "field list",
+            Self::Where => "where clause",
+            Self::On => "on clause",
+            Self::Group => "group statement",
+            Self::Having => "having clause",
+            Self::Order => "order clause",
+            Self::Window => "window partition by",
+        }
+    }
+}
+
+/// One table of FROM.
+#[derive(Clone, Debug)]
+pub(super) struct Source {
+    /// Its schema; empty for derived tables.
+    pub schema: Box<str>,
+    /// Its alias or name.
+    pub name: Box<str>,
+    /// Its columns.
+    pub columns: SourceColumns,
+    /// It is on the inner side of an outer join.
+    pub nullable: bool,
+    /// Columns that USING merged with those of another table.
+    pub merged: Vec<usize>,
+}
+
+/// Columns of a source.
+#[derive(Clone, Debug)]
+pub(super) enum SourceColumns {
+    /// Those of a table instance.
+    Table(RelationId),
+    /// Names and numbers.
+    Listed(Vec<(Box<str>, ColumnId)>),
+}
+
+/// What names mean in a block.
+#[derive(Default)]
+pub(super) struct Scope {
+    /// Tables of FROM in order.
+    pub sources: Vec<Source>,
+    /// The order of `*`, if USING changed it: source and column.
+    pub star: Option<Vec<(usize, usize)>>,
+    /// Select list aliases and what they stand for, once bound.
+    pub aliases: Vec<(Box<str>, Expr)>,
+    /// Whether aliases are searched, and before the tables.
+    pub use_aliases: Option<AliasUse>,
+    /// The clause being bound.
+    pub clause: Clause,
+    /// Aggregates found so far; `None` where they are not allowed.
+    pub aggregates: Aggregates,
+    /// Whether aggregates may stand here.
+    pub allow_aggregates: bool,
+    /// Window functions found so far.
+    pub windows: Windows,
+    /// The names of outer blocks are not visible: a derived table.
+    pub closed: bool,
+}
+
+/// When aliases are searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AliasUse {
+    /// Before the tables.
+    First,
+    /// After the tables.
+    Last,
+}
+
+impl Binder<'_> {
+    pub(super) fn scope(&mut self) -> &mut Scope {
+        if self.scopes.is_empty() {
+            self.scopes.push(Scope::default());
+        }
+        let last = self.scopes.len() - 1;
+        &mut self.scopes[last]
+    }
+
+    /// Binds with `clause` as the place names are looked up from.
+    pub(super) fn in_clause<T>(
+        &mut self,
+        clause: Clause,
+        bind: impl FnOnce(&mut Self) -> SqlResult<T>,
+    ) -> SqlResult<T> {
+        let before = std::mem::replace(&mut self.scope().clause, clause);
+        let bound = bind(self);
+        self.scope().clause = before;
+        bound
+    }
+
+    /// The columns of a source: name and number.
+    pub(super) fn source_columns(&self, source: &Source) -> Vec<(Box<str>, ColumnId)> {
+        match &source.columns {
+            SourceColumns::Listed(columns) => columns.clone(),
+            SourceColumns::Table(relation) => {
+                let info = &self.columns.relations[*relation];
+                let columns = info.table.columns.iter().enumerate();
+                columns.map(|(at, c)| (c.name.clone(), info.first + at)).collect()
+            }
+        }
+    }
+
+    /// The column of a source called `name`: position and number.
+    pub(super) fn source_column(&self, source: &Source, name: &str) -> Option<(usize, ColumnId)> {
+        match &source.columns {
+            SourceColumns::Listed(columns) => {
+                let at = columns.iter().position(|(n, _)| identifier_eq(n, name))?;
+                Some((at, columns[at].1))
+            }
+            SourceColumns::Table(relation) => {
+                let info = &self.columns.relations[*relation];
+                info.table.column_position(name).map(|at| (at, info.first + at))
+            }
+        }
+    }
+
+    /// The expression that reads a column of a source.
+    pub(super) fn source_expr(&self, source: &Source, id: ColumnId) -> Expr {
+        let mut expr = self.columns.expr(id);
+        expr.nullable |= source.nullable;
+        expr
+    }
+
+    /// Resolves a column name, from the innermost block outwards.
+    pub(super) fn column(&mut self, name: &ast::ColumnRef) -> SqlResult<Expr> {
+        let clause = self.scopes.last().map(|s| s.clause).unwrap_or_default();
+        for at in (0..self.scopes.len()).rev() {
+            if let Some(found) = self.in_scope(at, name, clause)? {
+                return Ok(found);
+            }
+            if self.scopes[at].closed {
+                break;
+            }
+        }
+        if name.table.is_none()
+            && let Some((slot, ty)) = self.names.environment.local_variable(&name.name.value)
+        {
+            return Ok(Expr::parameter(slot, ty));
+        }
+        Err(SqlError::unknown_column(name, clause.name()))
+    }
+
+    fn in_scope(
+        &self,
+        at: usize,
+        name: &ast::ColumnRef,
+        clause: Clause,
+    ) -> SqlResult<Option<Expr>> {
+        let scope = &self.scopes[at];
+        let alias = |when: AliasUse| -> Option<Expr> {
+            if scope.use_aliases != Some(when) || name.table.is_some() {
+                return None;
+            }
+            let mut found = scope.aliases.iter().filter(|(n, _)| identifier_eq(n, &name.name.value));
+            found.next().map(|(_, e)| e.clone())
+        };
+        if let Some(expr) = alias(AliasUse::First) {
+            return Ok(Some(expr));
+        }
+        let mut found: Option<Expr> = None;
+        for source in &scope.sources {
+            if !names_source(source, name) {
+                continue;
+            }
+            let Some((position, id)) = self.source_column(source, &name.name.value) else { continue };
+            if name.table.is_none() && source.merged.contains(&position) {
+                continue;
+            }
+            if found.is_some() {
+                return Err(SqlError::ambiguous_column(name, clause.name()));
+            }
+            found = Some(self.source_expr(source, id));
+        }
+        Ok(found.or_else(|| alias(AliasUse::Last)))
+    }
+}
+
+/// Whether a qualified name can mean a column of `source`.
+pub(super) fn names_source(source: &Source, name: &ast::ColumnRef) -> bool {
+    let table = name.table.as_ref().is_none_or(|t| identifier_eq(&source.name, &t.value));
+    table && name.schema.as_ref().is_none_or(|s| identifier_eq(&source.schema, &s.value))
+}

@@ -1,0 +1,423 @@
+//! One SELECT with the ORDER BY and LIMIT around it.
+
+use selkie_expr::Expr;
+use selkie_expr::aggregate::{Aggregate, AggregateKind};
+use selkie_sql::ast;
+use selkie_types::error::catalogue::*;
+use selkie_types::{SqlError, SqlResult};
+
+use super::group::Grouping;
+use super::scope::{AliasUse, Clause, names_source};
+use super::{Binder, Named, Query};
+use crate::logical::{AggregateNode, ColumnId, ColumnSet, Logical, SortItem};
+
+/// ORDER BY and LIMIT of the query around a SELECT.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Tail<'q> {
+    pub order_by: &'q [ast::OrderItem],
+    pub limit: Option<&'q ast::Limit>,
+    /// The rows go to the client: grouped rows come sorted, `sql_select_limit` holds.
+    pub outermost: bool,
+}
+
+/// A bound entry of the select list.
+pub(super) struct Item {
+    pub expr: Expr,
+    pub name: String,
+    pub schema: Box<str>,
+    pub table: Box<str>,
+}
+
+/// The parts of a SELECT between FROM and its projection.
+struct Parts {
+    items: Vec<Item>,
+    having: Option<Expr>,
+    order: Vec<SortItem>,
+}
+
+impl Binder<'_> {
+    pub(super) fn select(&mut self, select: &ast::Select, tail: Tail<'_>) -> SqlResult<Query> {
+        self.push_scope();
+        let bound = self.select_in_scope(select, tail);
+        self.pop_scope();
+        bound
+    }
+
+    fn select_in_scope(&mut self, select: &ast::Select, tail: Tail<'_>) -> SqlResult<Query> {
+        let mut plan = self.from(&select.from, select.options.straight_join)?;
+        let from = plan.columns(&self.columns);
+        if let Some(condition) = &select.where_clause {
+            let bound = self.in_clause(Clause::Where, |b| b.condition(condition))?;
+            plan = plan.filter(Self::conjuncts(bound));
+        }
+        self.named_windows(&select.windows);
+        self.scope().allow_aggregates = true;
+        let items = self.items(&select.items)?;
+        self.scope().aliases = items.iter().map(|i| (i.name.as_str().into(), i.expr.clone())).collect();
+        let groups = self.group_keys(&select.group_by, &items)?;
+        let having = match &select.having {
+            Some(having) => Some(self.having(having)?),
+            None => None,
+        };
+        let order = self.order_keys(tail.order_by, &items)?;
+        let mut parts = Parts { items, having, order };
+        let grouped = !groups.is_empty() || !self.scope().aggregates.calls.is_empty();
+        if grouped {
+            let implied = tail.outermost && tail.order_by.is_empty() && !select.rollup;
+            plan = self.grouped(plan, groups, &mut parts, select, &from)?;
+            if implied && let Logical::Aggregate(node) = &plan {
+                parts.order = node.groups.iter().zip(&select.group_by).map(|((id, _), item)| {
+                    SortItem { expr: self.columns.expr(*id), descending: item.descending }
+                }).collect();
+            }
+        }
+        if let Some(having) = parts.having.take() {
+            plan = plan.filter(Self::conjuncts(having));
+        }
+        plan = self.windowed(plan)?;
+        let limit = self.limit(tail)?;
+        self.finish_select(plan, parts, limit, select.options.distinct)
+    }
+
+    /// The select list, wildcards expanded.
+    fn items(&mut self, items: &[ast::SelectItem]) -> SqlResult<Vec<Item>> {
+        let mut bound = Vec::with_capacity(items.len());
+        for item in items {
+            match item {
+                ast::SelectItem::Wildcard { schema, table, .. } => {
+                    self.wildcard(schema.as_ref(), table.as_ref(), &mut bound)?;
+                }
+                ast::SelectItem::Expr { expr, alias, span } => {
+                    let value = self.in_clause(Clause::Fields, |b| b.scalar(expr))?;
+                    let name = match (alias, &expr.kind) {
+                        (Some(alias), _) => alias.value.to_string(),
+                        (None, ast::ExprKind::Column(column)) => column.name.value.to_string(),
+                        (None, ast::ExprKind::Literal(ast::Literal::String(s))) => {
+                            let first = &s.bytes[..(s.first_len as usize).min(s.bytes.len())];
+                            String::from_utf8_lossy(first).into_owned()
+                        }
+                        (None, _) => self.span_text(*span),
+                    };
+                    bound.push(self.item(value, name));
+                }
+            }
+        }
+        Ok(bound)
+    }
+
+    /// A select list entry with the table it comes from, if it is a plain column.
+    pub(super) fn item(&mut self, expr: Expr, name: String) -> Item {
+        let mut item = Item { expr, name, schema: "".into(), table: "".into() };
+        if let Some(id) = item.expr.as_column() {
+            let sources = self.scopes.last().map(|s| s.sources.as_slice()).unwrap_or_default();
+            let holder = sources.iter().find(|s| {
+                self.source_columns(s).iter().any(|(_, column)| *column == id)
+            });
+            if let Some(source) = holder {
+                item.schema = source.schema.clone();
+                item.table = source.name.clone();
+            }
+        }
+        item
+    }
+
+    pub(super) fn wildcard(
+        &mut self,
+        schema: Option<&ast::Ident>,
+        table: Option<&ast::Ident>,
+        items: &mut Vec<Item>,
+    ) -> SqlResult<()> {
+        let sources = self.scope().sources.clone();
+        let star = self.scope().star.clone();
+        if sources.is_empty() {
+            return Err(match table {
+                Some(table) => SqlError::new(&ER_BAD_TABLE_ERROR, &[&table]),
+                None => SqlError::new(&ER_NO_TABLES_USED, &[]),
+            });
+        }
+        let Some(table) = table else {
+            let columns: Vec<Vec<_>> = sources.iter().map(|s| self.source_columns(s)).collect();
+            let order: Vec<(usize, usize)> = star.unwrap_or_else(|| {
+                let all = columns.iter().enumerate();
+                all.flat_map(|(s, c)| (0..c.len()).map(move |at| (s, at))).collect()
+            });
+            for (source, at) in order {
+                let (name, id) = &columns[source][at];
+                self.wildcard_item(&sources[source], name, *id, items);
+            }
+            return Ok(());
+        };
+        let name = ast::ColumnRef {
+            schema: schema.cloned().map(Box::new),
+            table: Some(Box::new(table.clone())),
+            name: ast::Ident::new("*"),
+        };
+        let Some(source) = sources.iter().find(|s| names_source(s, &name)) else {
+            return Err(SqlError::new(&ER_BAD_TABLE_ERROR, &[&table]));
+        };
+        for (name, id) in self.source_columns(source) {
+            self.wildcard_item(source, &name, id, items);
+        }
+        Ok(())
+    }
+
+    fn wildcard_item(
+        &self,
+        source: &super::scope::Source,
+        name: &str,
+        id: ColumnId,
+        items: &mut Vec<Item>,
+    ) {
+        let invisible = self
+            .columns
+            .table_column(id)
+            .is_some_and(|(r, at)| r.table.columns.get(at).is_some_and(|c| c.invisible));
+        if invisible {
+            return;
+        }
+        items.push(Item {
+            expr: self.source_expr(source, id),
+            name: name.into(),
+            schema: source.schema.clone(),
+            table: source.name.clone(),
+        });
+    }
+
+    fn group_keys(&mut self, keys: &[ast::OrderItem], items: &[Item]) -> SqlResult<Vec<Expr>> {
+        let mut bound = Vec::with_capacity(keys.len());
+        for key in keys {
+            if let Some(position) = position_of(&key.expr) {
+                let expr = item_at(items, position, &key.expr, "group statement", self)?;
+                if self.scope().aggregates.contains(&expr) {
+                    return Err(SqlError::new(&ER_WRONG_GROUP_FIELD, &[&items[position - 1].name]));
+                }
+                bound.push(expr);
+                continue;
+            }
+            self.scope().use_aliases = Some(AliasUse::Last);
+            self.scope().allow_aggregates = false;
+            let expr = self.in_clause(Clause::Group, |b| b.scalar(&key.expr));
+            self.scope().allow_aggregates = true;
+            self.scope().use_aliases = None;
+            let expr = expr?;
+            if self.scope().aggregates.contains(&expr) {
+                let text = self.span_text(key.expr.span);
+                return Err(SqlError::new(&ER_WRONG_GROUP_FIELD, &[&text]));
+            }
+            bound.push(expr);
+        }
+        Ok(bound)
+    }
+
+    fn having(&mut self, having: &ast::Expr) -> SqlResult<Expr> {
+        self.scope().use_aliases = Some(AliasUse::First);
+        let bound = self.in_clause(Clause::Having, |b| b.condition(having));
+        self.scope().use_aliases = None;
+        bound
+    }
+
+    fn order_keys(&mut self, keys: &[ast::OrderItem], items: &[Item]) -> SqlResult<Vec<SortItem>> {
+        let mut bound = Vec::with_capacity(keys.len());
+        for key in keys {
+            let expr = match position_of(&key.expr) {
+                Some(position) => item_at(items, position, &key.expr, "order clause", self)?,
+                None => {
+                    self.scope().use_aliases = Some(AliasUse::First);
+                    let expr = self.in_clause(Clause::Order, |b| b.scalar(&key.expr));
+                    self.scope().use_aliases = None;
+                    expr?
+                }
+            };
+            bound.push(SortItem { expr, descending: key.descending });
+        }
+        Ok(bound)
+    }
+
+    /// Puts a grouping on top of `plan` and makes everything above it read groups.
+    fn grouped(
+        &mut self,
+        plan: Logical,
+        keys: Vec<Expr>,
+        parts: &mut Parts,
+        select: &ast::Select,
+        from: &ColumnSet,
+    ) -> SqlResult<Logical> {
+        let calls = std::mem::take(&mut self.scope().aggregates.calls);
+        let mut grouping = Grouping::new(self, keys, from.clone(), select.rollup);
+        for item in &mut parts.items {
+            grouping.above(self, &mut item.expr, &item.name)?;
+        }
+        if let Some(having) = &mut parts.having {
+            grouping.above(self, having, "having")?;
+        }
+        for key in &mut parts.order {
+            grouping.above(self, &mut key.expr, "order")?;
+        }
+        let mut windows = std::mem::take(&mut self.scope().windows);
+        windows.for_each_expr(&mut |e| grouping.above(self, e, "window"))?;
+        self.scope().windows = windows;
+        let carried = self.any_values(grouping.carried)?;
+        Ok(Logical::Aggregate(Box::new(AggregateNode {
+            input: plan,
+            groups: grouping.groups,
+            aggregates: calls.into_iter().chain(carried).collect(),
+            rollup: select.rollup,
+        })))
+    }
+
+    /// Row count and offset.
+    pub(super) fn limit(&mut self, tail: Tail<'_>) -> SqlResult<Option<(Option<Expr>, Option<Expr>)>> {
+        let Some(limit) = tail.limit else {
+            let unlimited = self.settings.select_limit == u64::MAX || !tail.outermost;
+            return Ok((!unlimited).then(|| (Some(Expr::uint(self.settings.select_limit)), None)));
+        };
+        if limit.with_ties {
+            return Err(SqlError::not_supported("FETCH ... WITH TIES"));
+        }
+        let mut number = |e: &Option<ast::Expr>| e.as_ref().map(|e| self.limit_value(e)).transpose();
+        Ok(Some((number(&limit.count)?, number(&limit.offset)?)))
+    }
+
+    fn limit_value(&mut self, value: &ast::Expr) -> SqlResult<Expr> {
+        let mut expr = self.scalar(value)?;
+        selkie_expr::cast::to_uint(&mut expr);
+        selkie_expr::cast::fold_literal(&mut expr, self.types);
+        Ok(expr)
+    }
+
+    fn finish_select(
+        &mut self,
+        plan: Logical,
+        parts: Parts,
+        limit: Option<(Option<Expr>, Option<Expr>)>,
+        distinct: bool,
+    ) -> SqlResult<Query> {
+        let Parts { items, order, .. } = parts;
+        let mut columns = Vec::with_capacity(items.len());
+        let mut named = Vec::with_capacity(items.len());
+        for item in items {
+            let id = self.output_column(&item.expr);
+            named.push(Named { id, name: item.name, schema: item.schema, table: item.table });
+            columns.push((id, item.expr));
+        }
+        let plan = match distinct {
+            false => {
+                let plan = sorted(plan, order);
+                let plan = limited(plan, limit);
+                Logical::Project { input: Box::new(plan), columns }
+            }
+            true => {
+                let (plan, order) = self.distinct(plan, columns, order)?;
+                limited(sorted(plan, order), limit)
+            }
+        };
+        Ok(Query { plan, columns: named })
+    }
+
+    /// A column for the value of an expression; of a plain column it keeps the origin.
+    pub(super) fn output_column(&mut self, expr: &Expr) -> ColumnId {
+        let id = self.columns.add(expr.ty.clone(), expr.nullable);
+        if let Some(from) = expr.as_column() {
+            self.columns.get_mut(id).origin = self.columns.get(from).origin;
+        }
+        id
+    }
+
+    /// Distinct rows of `columns`. Sort keys that are not among them take any row's value.
+    fn distinct(
+        &mut self,
+        plan: Logical,
+        mut columns: Vec<(ColumnId, Expr)>,
+        order: Vec<SortItem>,
+    ) -> SqlResult<(Logical, Vec<SortItem>)> {
+        let visible: Vec<ColumnId> = columns.iter().map(|(id, _)| *id).collect();
+        let mut keys = Vec::with_capacity(order.len());
+        let mut carried = Vec::new();
+        for key in order {
+            let found = columns.iter().find(|(_, e)| *e == key.expr).map(|(id, _)| *id);
+            let id = found.unwrap_or_else(|| {
+                let id = self.output_column(&key.expr);
+                let out = self.output_column(&key.expr);
+                carried.push((out, self.columns.expr(id)));
+                columns.push((id, key.expr.clone()));
+                out
+            });
+            keys.push(SortItem { expr: self.columns.expr(id), descending: key.descending });
+        }
+        let input = Logical::Project { input: Box::new(plan), columns };
+        if carried.is_empty() {
+            return Ok((Logical::Distinct { input: Box::new(input), columns: visible }, keys));
+        }
+        let groups: Vec<(ColumnId, Expr)> =
+            visible.iter().map(|id| (*id, self.columns.expr(*id))).collect();
+        let inner: Vec<ColumnId> =
+            visible.iter().map(|id| { let e = self.columns.expr(*id); self.output_column(&e) }).collect();
+        let (input, groups) = renamed(input, groups, &inner, self);
+        let aggregates = self.any_values(carried)?;
+        let node = AggregateNode { input, groups, aggregates, rollup: false };
+        Ok((Logical::Aggregate(Box::new(node)), keys))
+    }
+
+    /// Values of some row of a group as aggregates.
+    fn any_values(&mut self, values: Vec<(ColumnId, Expr)>) -> SqlResult<Vec<(ColumnId, Aggregate)>> {
+        let mut calls = Vec::with_capacity(values.len());
+        for (id, expr) in values {
+            let call = Aggregate::new(AggregateKind::AnyValue, false, vec![expr], self.types)?;
+            self.columns.get_mut(id).ty = call.ty.clone();
+            calls.push((id, call));
+        }
+        Ok(calls)
+    }
+}
+
+/// Gives the input of a grouping other column numbers than its result.
+fn renamed(
+    input: Logical,
+    groups: Vec<(ColumnId, Expr)>,
+    inner: &[ColumnId],
+    binder: &Binder<'_>,
+) -> (Logical, Vec<(ColumnId, Expr)>) {
+    let Logical::Project { input, mut columns } = input else { return (input, groups) };
+    for ((visible, _), new) in groups.iter().zip(inner) {
+        for (id, _) in &mut columns {
+            if id == visible {
+                *id = *new;
+            }
+        }
+    }
+    let groups =
+        groups.into_iter().zip(inner).map(|((id, _), new)| (id, binder.columns.expr(*new))).collect();
+    (Logical::Project { input, columns }, groups)
+}
+
+pub(super) fn sorted(plan: Logical, keys: Vec<SortItem>) -> Logical {
+    if keys.is_empty() { plan } else { Logical::Sort { input: Box::new(plan), keys } }
+}
+
+pub(super) fn limited(plan: Logical, limit: Option<(Option<Expr>, Option<Expr>)>) -> Logical {
+    match limit {
+        None | Some((None, None)) => plan,
+        Some((limit, offset)) => Logical::Limit { input: Box::new(plan), limit, offset },
+    }
+}
+
+/// The position an ORDER BY or GROUP BY entry is.
+pub(super) fn position_of(expr: &ast::Expr) -> Option<usize> {
+    match expr.kind {
+        ast::ExprKind::Literal(ast::Literal::Int(n)) => usize::try_from(n).ok(),
+        _ => None,
+    }
+}
+
+fn item_at(
+    items: &[Item],
+    position: usize,
+    expr: &ast::Expr,
+    clause: &str,
+    binder: &Binder<'_>,
+) -> SqlResult<Expr> {
+    match position.checked_sub(1).and_then(|at| items.get(at)) {
+        Some(item) => Ok(item.expr.clone()),
+        None => Err(SqlError::unknown_column(binder.span_text(expr.span), clause)),
+    }
+}

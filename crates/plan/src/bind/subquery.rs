@@ -1,0 +1,102 @@
+//! Subqueries in expressions.
+//!
+//! Until subqueries are unnested, an expression's operands stand under placeholder columns and the
+//! predicate of IN, ANY and ALL compares those with the columns of the subquery.
+
+use selkie_expr::{CompareOp, Expr, ExprKind, Subquery, SubqueryId, SubqueryKind, build};
+use selkie_sql::ast;
+use selkie_types::error::catalogue::*;
+use selkie_types::{SqlError, SqlResult};
+
+use super::{Binder, Query};
+use crate::logical::SubqueryState;
+
+impl Binder<'_> {
+    fn subquery(&mut self, query: &ast::Query) -> SqlResult<(SubqueryId, Query)> {
+        let allow = std::mem::take(&mut self.scope().allow_aggregates);
+        let bound = self.query(query);
+        self.scope().allow_aggregates = allow;
+        let bound = bound?;
+        let id = self.add_subquery(&bound);
+        Ok((id, bound))
+    }
+
+    fn add_subquery(&mut self, query: &Query) -> SubqueryId {
+        let mut volatile = false;
+        query.plan.for_each_expr_deep(&mut |e| volatile |= !e.is_deterministic());
+        self.subqueries.push(SubqueryState {
+            plan: query.plan.clone(),
+            output: query.ids(),
+            prepared: false,
+            finished: false,
+            slots: Vec::new(),
+            volatile,
+        });
+        SubqueryId(self.subqueries.len() as u32 - 1)
+    }
+
+    /// `(SELECT ...)` as a value; as a row it can only be compared.
+    pub(super) fn scalar_subquery(&mut self, query: &ast::Query) -> SqlResult<Expr> {
+        let (id, query) = self.subquery(query)?;
+        if query.columns.len() != 1 {
+            return Err(SqlError::new(&ER_OPERAND_COLUMNS, &[&1]));
+        }
+        let ty = self.columns.get(query.columns[0].id).ty.clone();
+        Ok(build::scalar_subquery(id, Vec::new(), ty))
+    }
+
+    pub(super) fn exists(&mut self, query: &ast::Query) -> SqlResult<Expr> {
+        let (id, _) = self.subquery(query)?;
+        Ok(build::exists(id, Vec::new()))
+    }
+
+    /// `left [NOT] IN (query)`.
+    pub(super) fn in_subquery(
+        &mut self,
+        left: &ast::Expr,
+        negated: bool,
+        query: &ast::Query,
+    ) -> SqlResult<Expr> {
+        let any = self.quantified(left, CompareOp::Eq, false, query)?;
+        if negated { build::not(any) } else { Ok(any) }
+    }
+
+    /// `left op ANY (query)` or `ALL`.
+    pub(super) fn quantified(
+        &mut self,
+        left: &ast::Expr,
+        op: CompareOp,
+        all: bool,
+        query: &ast::Query,
+    ) -> SqlResult<Expr> {
+        let left = self.expr(left)?;
+        let (id, query) = self.subquery(query)?;
+        let values = match left.kind {
+            ExprKind::Row(values) => values,
+            _ => vec![left],
+        };
+        if values.len() != query.columns.len() {
+            return Err(SqlError::new(&ER_OPERAND_COLUMNS, &[&values.len()]));
+        }
+        let mut operands = Vec::with_capacity(values.len());
+        let mut placeholders = Vec::with_capacity(values.len());
+        for value in values {
+            let placeholder = self.columns.add(value.ty.clone(), value.nullable);
+            let mut expr = self.columns.expr(placeholder);
+            expr.coercibility = value.coercibility;
+            placeholders.push(expr);
+            operands.push((placeholder, value));
+        }
+        let inner: Vec<Expr> = query.columns.iter().map(|c| self.columns.expr(c.id)).collect();
+        let predicate = build::comparison(op, row_of(placeholders), row_of(inner), self.types)?;
+        let nullable = predicate.nullable;
+        let ty = predicate.ty.clone();
+        let kind = if all { SubqueryKind::All(predicate) } else { SubqueryKind::Any(predicate) };
+        let subquery = Subquery { id, kind, args: Vec::new(), operands };
+        Ok(Expr::new(ExprKind::Subquery(Box::new(subquery)), ty, nullable))
+    }
+}
+
+fn row_of(mut values: Vec<Expr>) -> Expr {
+    if values.len() == 1 { values.remove(0) } else { Expr::row(values) }
+}

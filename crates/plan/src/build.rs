@@ -1,0 +1,175 @@
+//! From the rewritten logical plan to the physical plan: access paths, join order and methods,
+//! sorts, groupings. The only place that compares costs.
+//!
+//! Expressions still name columns by number on the way down; [`Built::layout`] says at which
+//! position of its rows an operator has which column, and [`Built::place`] rewrites expressions
+//! accordingly.
+
+mod access;
+mod aggregate;
+mod bounds;
+mod cardinality;
+mod construct;
+mod graph;
+mod lookup;
+mod operators;
+mod order;
+mod scan;
+mod sort;
+
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+use selkie_catalog::TableInfo;
+use selkie_expr::Expr;
+
+use crate::estimate::Estimator;
+use crate::logical::{ColumnId, ColumnSet, Columns, Logical, RelationInfo, SortItem};
+use crate::physical::{ColumnType, PlanNode};
+use crate::settings::{Settings, StatisticsSource};
+
+/// A physical operator and the columns of its rows.
+#[derive(Clone, Debug)]
+pub(crate) struct Built {
+    /// The operator.
+    pub node: PlanNode,
+    /// Numbers of its columns by position.
+    pub layout: Vec<ColumnId>,
+    /// Rows come in the order that was asked for.
+    pub ordered: bool,
+}
+
+/// What a parent would like of its input beyond the rows.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Goal<'a> {
+    /// An order it must otherwise make itself.
+    pub order: Option<&'a [SortItem]>,
+    /// It stops after about so many rows (of an ordered input, if `order` is set).
+    pub limit: Option<f64>,
+}
+
+/// A common table that was built.
+#[derive(Clone, Debug)]
+pub(crate) struct CommonEstimate {
+    /// Rows.
+    pub rows: f64,
+    /// Types of its columns.
+    pub types: Vec<ColumnType>,
+    /// Distinct values of its columns.
+    pub distinct: Vec<f64>,
+    /// Its name.
+    pub name: Box<str>,
+}
+
+/// Cost of a subplan.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SubplanCost {
+    /// Running it once.
+    pub cost: f64,
+    /// Whether it depends on outer values.
+    pub correlated: bool,
+}
+
+/// Builds physical plans.
+pub(crate) struct Builder<'a> {
+    /// Columns of the statement.
+    pub columns: &'a Columns,
+    /// Numbers.
+    pub source: &'a dyn StatisticsSource,
+    /// Settings.
+    pub settings: &'a Settings<'a>,
+    /// Distinct values of computed columns.
+    pub derived: HashMap<ColumnId, f64>,
+    /// Common tables built so far.
+    pub common: Vec<CommonEstimate>,
+    /// Subplans built so far, by number.
+    pub subplans: Vec<SubplanCost>,
+}
+
+impl Builder<'_> {
+    /// The plan for `plan` with at least the `required` columns.
+    pub(crate) fn build(&mut self, plan: &Logical, required: &ColumnSet, goal: Goal<'_>) -> Built {
+        match plan {
+            Logical::Scan(_) | Logical::Join(_) | Logical::Filter { .. } => {
+                self.joins(plan, required, goal)
+            }
+            Logical::Project { input, columns } => self.project(input, columns, required, goal),
+            Logical::Aggregate(node) => self.aggregate(node, required),
+            Logical::Sort { input, keys } => self.sort(input, keys, None, required, goal),
+            Logical::Limit { input, limit, offset } => {
+                self.limit(input, limit.as_ref(), offset.as_ref(), required)
+            }
+            other => self.other(other, required),
+        }
+    }
+
+    /// The estimator over what is known so far.
+    fn estimator(&self) -> Estimator<'_> {
+        Estimator { columns: self.columns, source: self.source, derived: &self.derived }
+    }
+
+    fn relation(&self, id: usize) -> &RelationInfo {
+        &self.columns.relations[id]
+    }
+
+    fn table(&self, id: usize) -> &Arc<TableInfo> {
+        &self.columns.relations[id].table
+    }
+
+    /// Cost of evaluating `conditions` on `rows` rows, each only for rows the ones before let
+    /// through.
+    fn conditions_cost(&self, conditions: &[Expr], rows: f64) -> f64 {
+        let estimator = self.estimator();
+        let mut left = rows;
+        let mut cost = 0.0;
+        for condition in conditions {
+            cost += left * crate::estimate::condition_cost(condition);
+            cost += self.subplans_cost(condition, left);
+            left *= estimator.one(condition);
+        }
+        cost
+    }
+
+    /// Cost of running the subplans of an expression for `rows` rows.
+    fn subplans_cost(&self, expr: &Expr, rows: f64) -> f64 {
+        let mut cost = 0.0;
+        expr.visit(&mut |e| {
+            if let selkie_expr::ExprKind::Subquery(subquery) = &e.kind {
+                let subplan = self.subplans.get(subquery.id.0 as usize).copied().unwrap_or_default();
+                let estimator = self.estimator();
+                let runs = match subplan.correlated {
+                    false => 1.0,
+                    true => {
+                        let each = subquery.args.iter().map(|(_, e)| estimator.expr_distinct(e, rows));
+                        each.product::<f64>().min(rows).max(1.0)
+                    }
+                };
+                cost += runs * (subplan.cost + crate::cost::SUBPLAN);
+            }
+        });
+        cost
+    }
+}
+
+impl Built {
+    /// Rewrites column numbers to positions of this operator's rows.
+    pub(crate) fn place(&self, expr: &Expr) -> Expr {
+        place(expr, &self.layout)
+    }
+
+    /// As [`Built::place`], for several.
+    pub(crate) fn place_all(&self, exprs: &[Expr]) -> Vec<Expr> {
+        exprs.iter().map(|e| self.place(e)).collect()
+    }
+}
+
+/// `expr` over rows of `layout`.
+pub(crate) fn place(expr: &Expr, layout: &[ColumnId]) -> Expr {
+    let mut placed = expr.clone();
+    placed.map_columns(&mut |id| {
+        let at = layout.iter().position(|column| *column == id);
+        debug_assert!(at.is_some(), "column {id} is not in {layout:?}");
+        at.unwrap_or(0)
+    });
+    placed
+}

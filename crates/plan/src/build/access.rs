@@ -1,0 +1,354 @@
+//! Choosing how a single table is read: every access path with its rows and cost.
+
+use selkie_engine::{Bound, IndexCodec, IndexKind};
+use selkie_expr::Expr;
+use selkie_types::Value;
+
+use super::bounds::{Bounds, bounds, covers};
+use super::{Builder, Goal};
+use crate::cost;
+use crate::estimate::{prefix_distinct, table_rows};
+use crate::logical::{RelationId, RelationInfo, SortItem};
+use crate::physical::{KeyRange, RangeBound};
+
+/// One way to read a table.
+#[derive(Clone, Debug)]
+pub(super) struct Path {
+    /// The index; `None` is the clustered order from end to end.
+    pub index: Option<usize>,
+    /// What is read of it.
+    pub bounds: Bounds,
+    /// Index entries suffice.
+    pub covering: bool,
+    /// From the greatest key to the least.
+    pub reverse: bool,
+    /// Rows come in the wanted order.
+    pub ordered: bool,
+    /// Rows it reads.
+    pub rows_read: f64,
+    /// Rows left by all conditions.
+    pub rows: f64,
+    /// Cost of reading all of them.
+    pub cost: f64,
+    /// At most one row.
+    pub unique: bool,
+}
+
+impl Builder<'_> {
+    /// The best path for reading `relation` under `conditions`, with the columns `read` (positions
+    /// in the table).
+    pub(super) fn best_path(
+        &self,
+        relation: RelationId,
+        conditions: &[Expr],
+        read: &[usize],
+        goal: Goal<'_>,
+    ) -> Path {
+        let info = self.relation(relation);
+        let rows = table_rows(&info.table, self.source);
+        let mut best: Option<(f64, Path)> = None;
+        if let Some(unique) = self.unique_path(info, conditions, read) {
+            return unique;
+        }
+        let selectivity = self.estimator().all(conditions);
+        for path in self.paths(relation, conditions, read, goal, rows, selectivity) {
+            let total = self.total(&path, goal);
+            if best.as_ref().is_none_or(|(cost, _)| total < *cost) {
+                best = Some((total, path));
+            }
+        }
+        best.map(|(_, path)| path).unwrap_or_else(|| self.full_path(info, conditions, read, rows))
+    }
+
+    /// Cost with what the parent must add for the order it wants.
+    fn total(&self, path: &Path, goal: Goal<'_>) -> f64 {
+        let share = goal.limit.map_or(1.0, |limit| (limit / path.rows.max(1.0)).min(1.0));
+        match goal.order {
+            None => path.cost * share,
+            Some(_) if path.ordered => path.cost * share,
+            Some(_) => match goal.limit {
+                Some(limit) => path.cost + cost::top_n(path.rows, limit),
+                None => path.cost + cost::sort(path.rows),
+            },
+        }
+    }
+
+    /// A whole unique key compared with constants: nothing can be better.
+    fn unique_path(&self, info: &RelationInfo, conditions: &[Expr], read: &[usize]) -> Option<Path> {
+        let indexes = info.table.def.indexes.iter().enumerate();
+        for (at, index) in indexes.filter(|(_, index)| index.is_unique()) {
+            if !self.is_allowed(info, at) {
+                continue;
+            }
+            let Some(bounds) = bounds(info, index, conditions) else { continue };
+            let nulls = bounds.ranges.iter().any(|r| r.null_safe.contains(&true));
+            let whole = index.parts.iter().all(|p| p.prefix.is_none());
+            if bounds.equal_parts < index.parts.len() || bounds.ranges.len() != 1 || nulls || !whole {
+                continue;
+            }
+            let covering = index.kind != IndexKind::Primary && covers(index, read);
+            let fetch = index.kind != IndexKind::Primary && !covering;
+            let cost = cost::lookups(1.0, 1.0, fetch);
+            return Some(Path {
+                index: Some(at),
+                bounds,
+                covering,
+                reverse: false,
+                ordered: true,
+                rows_read: 1.0,
+                rows: 1.0,
+                cost,
+                unique: true,
+            });
+        }
+        None
+    }
+
+    /// All paths worth comparing.
+    fn paths(
+        &self,
+        relation: RelationId,
+        conditions: &[Expr],
+        read: &[usize],
+        goal: Goal<'_>,
+        rows: f64,
+        selectivity: f64,
+    ) -> Vec<Path> {
+        let info = self.relation(relation);
+        let mut paths = Vec::new();
+        for at in 0..info.table.def.indexes.len() {
+            if !self.is_allowed(info, at) {
+                continue;
+            }
+            paths.extend(self.index_path(info, at, conditions, read, goal, rows, selectivity));
+        }
+        let forced = info.forced && paths.iter().any(|p| p.bounds.bounded || p.bounds.equal_parts > 0);
+        if !forced {
+            let mut full = self.full_path(info, conditions, read, rows);
+            full.rows = (rows * selectivity).max(1e-6);
+            paths.push(full);
+        }
+        paths
+    }
+
+    fn is_allowed(&self, info: &RelationInfo, index: usize) -> bool {
+        let ignored = info.table.indexes.get(index).is_some_and(|i| i.ignored);
+        !ignored && info.allowed.as_ref().is_none_or(|allowed| allowed.contains(&index))
+    }
+
+    fn full_path(&self, info: &RelationInfo, conditions: &[Expr], read: &[usize], rows: f64) -> Path {
+        let cost = cost::OPEN_SCAN
+            + rows * (row_cost(info, None) + read.len() as f64 * cost::DECODE_COLUMN)
+            + self.conditions_cost(conditions, rows);
+        Path {
+            index: None,
+            bounds: Bounds::default(),
+            covering: false,
+            reverse: false,
+            ordered: false,
+            rows_read: rows,
+            rows,
+            cost,
+            unique: false,
+        }
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn index_path(
+        &self,
+        info: &RelationInfo,
+        at: usize,
+        conditions: &[Expr],
+        read: &[usize],
+        goal: Goal<'_>,
+        rows: f64,
+        selectivity: f64,
+    ) -> Option<Path> {
+        let index = &info.table.def.indexes[at];
+        let clustered = index.kind == IndexKind::Primary;
+        let covering = !clustered && covers(index, read);
+        let found = bounds(info, index, conditions);
+        let order = goal.order.and_then(|keys| self.index_order(info, at, found.as_ref(), keys));
+        let useful = found.is_some() || order.is_some() || covering;
+        if !useful {
+            return None;
+        }
+        let bounds = found.unwrap_or_default();
+        let reads = self.range_rows(info, at, &bounds, conditions, rows);
+        let descents = bounds.ranges.len().max(1) as f64;
+        let width = read.len() as f64;
+        let row = match (clustered, covering) {
+            (true, _) => row_cost(info, None) + width * cost::DECODE_COLUMN,
+            (false, true) => row_cost(info, Some(at)) + width * cost::DECODE_COLUMN,
+            (false, false) => cost::INDEX_ENTRY + cost::FETCH_ROW + width * cost::DECODE_COLUMN,
+        };
+        let cost = descents * cost::INDEX_DESCENT
+            + reads * row
+            + self.conditions_cost(conditions, reads);
+        let multiple = bounds.ranges.len() > 1;
+        let ordered = order.is_some() && !(multiple && bounds.equal_parts > 1);
+        Some(Path {
+            index: Some(at),
+            bounds,
+            covering,
+            reverse: ordered && order == Some(true),
+            ordered,
+            rows_read: reads,
+            rows: (rows * selectivity).min(reads).max(1e-6),
+            cost,
+            unique: false,
+        })
+    }
+
+    /// Rows in the ranges: counted by the engine where the bounds are known, else estimated.
+    fn range_rows(
+        &self,
+        info: &RelationInfo,
+        at: usize,
+        bounds: &Bounds,
+        conditions: &[Expr],
+        rows: f64,
+    ) -> f64 {
+        if bounds.ranges.is_empty() || (bounds.equal_parts == 0 && !bounds.bounded) {
+            return rows;
+        }
+        if let Some(counted) = self.dive(info, at, bounds) {
+            return counted;
+        }
+        let used: Vec<&Expr> = bounds.used.iter().map(|i| &conditions[*i]).collect();
+        let estimator = self.estimator();
+        if bounds.equal_parts == 0 || bounds.equal_parts == usize::MAX {
+            return (rows * estimator.all(used)).max(1e-6);
+        }
+        let alternatives = bounds.ranges.len() as f64;
+        let distinct = prefix_distinct(&info.table, at, bounds.equal_parts, rows);
+        let by_key = alternatives * rows / distinct;
+        let by_value = rows * estimator.all(used);
+        let outside = by_value < by_key * 0.01;
+        let estimate = if outside { by_value } else { by_key };
+        let range_part = match bounds.bounded {
+            true => (by_value / by_key.max(1e-9)).clamp(0.001, 1.0),
+            false => 1.0,
+        };
+        (estimate * range_part).clamp(1e-6, rows)
+    }
+
+    /// Asks the engine about ranges whose bounds are literals of the columns' own kinds.
+    fn dive(&self, info: &RelationInfo, at: usize, bounds: &Bounds) -> Option<f64> {
+        const MANY: usize = 16;
+        if bounds.ranges.len() > MANY {
+            return None;
+        }
+        let def = &info.table.def;
+        let codec = IndexCodec::new(def, &def.indexes[at]);
+        let mut total = 0.0;
+        for range in &bounds.ranges {
+            let (lower, upper) = encode_range(&codec, range)?;
+            total += self.source.range_rows(&info.table, at, &lower, &upper)?.rows;
+        }
+        Some(total.max(1e-6))
+    }
+
+    /// Whether an index gives the order of `keys`: forwards (`Some(false)`), backwards
+    /// (`Some(true)`) or not.
+    fn index_order(
+        &self,
+        info: &RelationInfo,
+        at: usize,
+        bounds: Option<&Bounds>,
+        keys: &[SortItem],
+    ) -> Option<bool> {
+        let index = &info.table.def.indexes[at];
+        let single = bounds.is_none_or(|b| b.ranges.len() == 1);
+        let fixed = bounds.map_or(0, |b| if single { b.equal_parts } else { 0 });
+        let fixed_columns: Vec<usize> =
+            index.parts[..fixed.min(index.parts.len())].iter().map(|p| p.column).collect();
+        let mut parts = index.parts[fixed.min(index.parts.len())..].iter();
+        let mut reverse = None;
+        for key in keys {
+            let column = key.expr.as_column()?.checked_sub(info.first)?;
+            if column >= info.table.columns.len() {
+                return None;
+            }
+            if fixed_columns.contains(&column) {
+                continue;
+            }
+            let Some(part) = parts.next() else { return self.ends_unique(info, at, reverse) };
+            if part.column != column || part.prefix.is_some() {
+                return None;
+            }
+            let backwards = part.descending != key.descending;
+            if *reverse.get_or_insert(backwards) != backwards {
+                return None;
+            }
+        }
+        Some(reverse.unwrap_or(false))
+    }
+
+    /// Further sort keys after all parts of a unique index do not matter.
+    fn ends_unique(&self, info: &RelationInfo, at: usize, reverse: Option<bool>) -> Option<bool> {
+        let index = &info.table.def.indexes[at];
+        let never_null = index.parts.iter().all(|p| !info.table.columns[p.column].nullable);
+        (index.is_unique() && never_null).then_some(reverse.unwrap_or(false))
+    }
+}
+
+/// Cost of passing one row of a table (or one entry of an index) in a scan: a fixed part and its
+/// share of memory bandwidth.
+fn row_cost(info: &RelationInfo, index: Option<usize>) -> f64 {
+    const PER_BYTE: f64 = 0.1;
+    let width = |column: usize| -> f64 {
+        let ty = &info.table.columns[column].ty;
+        ty.fixed_width().map_or_else(|| f64::from(ty.length.min(100)) * 0.5, |w| w as f64)
+    };
+    let bytes: f64 = match index {
+        Some(at) => info.table.def.indexes[at].parts.iter().map(|p| width(p.column)).sum(),
+        None => (0..info.table.columns.len()).map(width).sum(),
+    };
+    cost::SCAN_ROW - 15.0 + bytes * PER_BYTE
+}
+
+/// The key bytes of a range whose values are known and need no conversion.
+fn encode_range(codec: &IndexCodec, range: &KeyRange) -> Option<(Bound, Bound)> {
+    if range.like.is_some() {
+        return None;
+    }
+    let mut prefix = Vec::new();
+    for (at, value) in range.equal.iter().enumerate() {
+        encode_part(codec, at, value, &mut prefix)?;
+    }
+    let at = range.equal.len();
+    let end = |bound: &RangeBound| -> Option<Bound> {
+        let (value, included) = match bound {
+            RangeBound::Unbounded if prefix.is_empty() => return Some(Bound::Unbounded),
+            RangeBound::Unbounded => return Some(Bound::Included(prefix.clone().into())),
+            RangeBound::Included(value) => (value, true),
+            RangeBound::Excluded(value) => (value, false),
+        };
+        let mut key = prefix.clone();
+        encode_part(codec, at, value, &mut key)?;
+        Some(if included { Bound::Included(key.into()) } else { Bound::Excluded(key.into()) })
+    };
+    Some((end(&range.lower)?, end(&range.upper)?))
+}
+
+fn encode_part(codec: &IndexCodec, at: usize, value: &Expr, out: &mut Vec<u8>) -> Option<()> {
+    let part = codec.part(at);
+    let literal = value.as_literal()?;
+    let converted = match (literal, part.ty.physical()) {
+        (Value::Int(v), selkie_types::Physical::UInt) => Value::UInt(u64::try_from(*v).ok()?),
+        (Value::UInt(v), selkie_types::Physical::Int) => Value::Int(i64::try_from(*v).ok()?),
+        (other, _) => other.clone(),
+    };
+    let same = converted.physical()? == part.ty.physical();
+    let scale = match &converted {
+        Value::Decimal(d) => d.scale() == part.ty.decimals,
+        Value::Bytes(_) => value.ty.collation == part.ty.collation && part.prefix.is_none(),
+        _ => true,
+    };
+    if !(same && scale) {
+        return None;
+    }
+    part.encode(&converted, out);
+    Some(())
+}

@@ -1,0 +1,171 @@
+//! Grouping: hash tables, sorted groups for ROLLUP, and the ends of an index for MIN and MAX.
+
+use selkie_expr::aggregate::AggregateKind;
+use selkie_expr::{Expr, ExprKind};
+
+use super::{Built, Builder, Goal};
+use crate::cost;
+use crate::logical::{
+    AggregateNode, ColumnId, ColumnSet, Logical, SortItem, call_exprs, call_exprs_mut,
+};
+use crate::physical::{
+    Aggregate, AggregateStrategy, ColumnType, Limit, Operator, PlanNode, Sort,
+};
+
+impl Builder<'_> {
+    pub(super) fn aggregate(&mut self, node: &AggregateNode, required: &ColumnSet) -> Built {
+        if let Some(built) = self.index_end(node) {
+            return built;
+        }
+        let mut node = node.clone();
+        node.aggregates.retain(|(id, _)| required.contains(*id));
+        let mut below = ColumnSet::default();
+        node.groups.iter().for_each(|(_, e)| below.add_expr(e));
+        for (_, call) in &node.aggregates {
+            call_exprs(call).for_each(|e| below.add_expr(e));
+        }
+        let keys = group_order(&node);
+        let goal = if node.groups.is_empty() { None } else { Some(&keys[..]) };
+        let mut input = self.build(&node.input, &below, Goal { order: goal, limit: None });
+        if node.rollup && !input.ordered {
+            input = sorted(input, &keys);
+        }
+        let strategy = match input.ordered && !node.groups.is_empty() {
+            true => AggregateStrategy::Sorted,
+            false => AggregateStrategy::Hash,
+        };
+        self.grouped(input, &node, strategy)
+    }
+
+    fn grouped(
+        &mut self,
+        input: Built,
+        node: &AggregateNode,
+        strategy: AggregateStrategy,
+    ) -> Built {
+        let before = input.node.rows;
+        let rows = self.group_count(node, before);
+        for (id, expr) in &node.groups {
+            let distinct = self.estimator().expr_distinct(expr, before).min(rows);
+            self.derived.insert(*id, distinct);
+        }
+        node.aggregates.iter().for_each(|(id, _)| {
+            self.derived.insert(*id, (rows * 0.5).max(1.0));
+        });
+        let groups: Vec<Expr> = node.groups.iter().map(|(_, e)| input.place(e)).collect();
+        let aggregates: Vec<_> = node
+            .aggregates
+            .iter()
+            .map(|(_, call)| {
+                let mut call = call.clone();
+                call_exprs_mut(&mut call).into_iter().for_each(|e| *e = input.place(e));
+                call
+            })
+            .collect();
+        let made = node.groups.iter().map(|(id, _)| *id);
+        let layout: Vec<ColumnId> = made.chain(node.aggregates.iter().map(|(id, _)| *id)).collect();
+        let columns = layout.iter().map(|id| self.group_type(*id, node)).collect();
+        let group_cost = match (strategy, groups.is_empty()) {
+            (_, true) => 0.0,
+            (AggregateStrategy::Hash, _) => cost::GROUP_ROW + spill(rows),
+            (AggregateStrategy::Sorted, _) => cost::CONDITION,
+        };
+        let each: f64 = cost::AGGREGATE * aggregates.len() as f64;
+        let own = before * (group_cost + each) + rows * cost::HASH_BUILD;
+        let subplans: f64 = node.groups.iter().map(|(_, e)| self.subplans_cost(e, before)).sum();
+        let cost = input.node.cost + own + subplans;
+        let rollup = node.rollup;
+        let aggregate = Aggregate { input: input.node, groups, aggregates, strategy, rollup };
+        let operator = Operator::Aggregate(Box::new(aggregate));
+        let sorted = strategy == AggregateStrategy::Sorted;
+        Built { node: PlanNode { operator, columns, rows, cost }, layout, ordered: sorted && !rollup }
+    }
+
+    fn group_type(&self, id: ColumnId, node: &AggregateNode) -> ColumnType {
+        let mut ty = self.column_type(id);
+        ty.nullable |= node.rollup && node.groups.iter().any(|(g, _)| *g == id);
+        ty
+    }
+
+    /// Groups expected: the product of the keys' distinct values, but never more than the rows.
+    fn group_count(&self, node: &AggregateNode, rows: f64) -> f64 {
+        if node.groups.is_empty() {
+            return 1.0;
+        }
+        let estimator = self.estimator();
+        let product: f64 =
+            node.groups.iter().map(|(_, e)| estimator.expr_distinct(e, rows)).product();
+        product.min(rows * 0.9).max(rows.min(1.0))
+    }
+
+    /// MIN or MAX of an indexed column: the first row in index order.
+    fn index_end(&mut self, node: &AggregateNode) -> Option<Built> {
+        let [(id, call)] = &node.aggregates[..] else { return None };
+        let descending = match call.kind {
+            AggregateKind::Min => false,
+            AggregateKind::Max => true,
+            _ => return None,
+        };
+        let column = call.args.first().filter(|_| node.groups.is_empty())?;
+        if call.args.len() != 1 || !is_table(&node.input) || column.as_column().is_none() {
+            return None;
+        }
+        let mut input = node.input.clone();
+        if column.nullable {
+            input = input.filter(vec![not_null(column)]);
+        }
+        let keys = [SortItem { expr: column.clone(), descending }];
+        let goal = Goal { order: Some(&keys), limit: Some(1.0) };
+        let built = self.build(&input, &ColumnSet::of(column), goal);
+        if !built.ordered {
+            return None;
+        }
+        let first = PlanNode {
+            columns: built.node.columns.clone(),
+            rows: 1.0,
+            cost: built.node.cost / built.node.rows.max(1.0),
+            operator: Operator::Limit(Box::new(Limit {
+                input: built.node,
+                limit: Some(Expr::int(1)),
+                offset: None,
+            })),
+        };
+        let input = Built { node: first, layout: built.layout, ordered: false };
+        let mut node = node.clone();
+        node.aggregates = vec![(*id, call.clone())];
+        Some(self.grouped(input, &node, AggregateStrategy::Hash))
+    }
+}
+
+/// Extra cost a row for a hash table that leaves the caches.
+fn spill(groups: f64) -> f64 {
+    if groups > cost::CACHED_ROWS { cost::HASH_PROBE_LARGE } else { 0.0 }
+}
+
+fn is_table(plan: &Logical) -> bool {
+    match plan {
+        Logical::Scan(_) => true,
+        Logical::Filter { input, .. } => is_table(input),
+        _ => false,
+    }
+}
+
+fn not_null(column: &Expr) -> Expr {
+    let ty = Expr::boolean(true).ty;
+    let is_null = Expr::new(ExprKind::IsNull(Box::new(column.clone())), ty.clone(), false);
+    Expr::new(ExprKind::Not(Box::new(is_null)), ty, false)
+}
+
+fn group_order(node: &AggregateNode) -> Vec<SortItem> {
+    let key = |(_, expr): &(ColumnId, Expr)| SortItem { expr: expr.clone(), descending: false };
+    node.groups.iter().map(key).collect()
+}
+
+fn sorted(input: Built, keys: &[SortItem]) -> Built {
+    let placed = super::operators::place_keys(&input, keys);
+    let (rows, columns) = (input.node.rows, input.node.columns.clone());
+    let cost = input.node.cost + cost::sort(rows);
+    let sort = Sort { input: Box::new(input.node), keys: placed };
+    let node = PlanNode { operator: Operator::Sort(sort), columns, rows, cost };
+    Built { node, layout: input.layout, ordered: true }
+}

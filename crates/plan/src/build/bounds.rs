@@ -1,0 +1,289 @@
+//! From conditions on a table to ranges of an index.
+//!
+//! A condition is usable when it compares the bare column: a column that is converted first has
+//! another order than its index.
+
+use selkie_engine::IndexDef;
+use selkie_expr::{CallOption, CompareBy, CompareOp, Expr, ExprKind};
+use selkie_types::Value;
+
+use crate::logical::{ColumnId, RelationInfo};
+use crate::physical::{KeyRange, RangeBound};
+
+/// Ranges multiplied out of IN lists are not worth more than this.
+const MANY_RANGES: usize = 1_000;
+
+/// What conditions make of an index.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Bounds {
+    /// The ranges.
+    pub ranges: Vec<KeyRange>,
+    /// Parts fixed to one value in each range.
+    pub equal_parts: usize,
+    /// Whether a further part is bounded.
+    pub bounded: bool,
+    /// Conditions (by position) that all rows in the ranges satisfy.
+    pub exact: Vec<usize>,
+    /// Conditions that contributed, exact or not.
+    pub used: Vec<usize>,
+}
+
+/// One way a condition restricts a column.
+enum Restriction<'a> {
+    Equal(&'a Expr, bool),
+    Null,
+    OneOf(&'a [Expr]),
+    Lower(&'a Expr, bool),
+    Upper(&'a Expr, bool),
+    Like(&'a Expr, u32),
+    NotNull,
+}
+
+/// The ranges `conditions` make of an index of `relation`; `None` if they do not restrict its first
+/// part.
+pub(super) fn bounds(
+    relation: &RelationInfo,
+    index: &IndexDef,
+    conditions: &[Expr],
+) -> Option<Bounds> {
+    let mut found = conjunction(relation, index, conditions);
+    if found.equal_parts == 0 && !found.bounded {
+        found = alternatives(relation, index, conditions)?;
+    }
+    Some(found)
+}
+
+fn conjunction(relation: &RelationInfo, index: &IndexDef, conditions: &[Expr]) -> Bounds {
+    let mut bounds = Bounds { ranges: vec![KeyRange::default()], ..Bounds::default() };
+    for part in &index.parts {
+        let column = relation.first + part.column;
+        let whole = part.prefix.is_none();
+        if !add_equal(&mut bounds, relation, column, whole, conditions) {
+            if !part.descending {
+                add_range(&mut bounds, relation, column, whole, conditions);
+            }
+            break;
+        }
+        bounds.equal_parts += 1;
+    }
+    bounds
+}
+
+/// Extends all ranges by the values a condition gives the next part.
+fn add_equal(
+    bounds: &mut Bounds,
+    relation: &RelationInfo,
+    column: ColumnId,
+    whole: bool,
+    conditions: &[Expr],
+) -> bool {
+    for (at, condition) in conditions.iter().enumerate() {
+        let Some(restriction) = restriction(condition, relation, column) else { continue };
+        let values: Vec<(Expr, bool)> = match restriction {
+            Restriction::Equal(value, null_safe) => vec![(value.clone(), null_safe)],
+            Restriction::Null => vec![(Expr::null(), true)],
+            Restriction::OneOf(items) if bounds.ranges.len() * items.len() <= MANY_RANGES => {
+                items.iter().map(|item| (item.clone(), false)).collect()
+            }
+            _ => continue,
+        };
+        let exact = whole && values.iter().all(|(v, _)| is_exact(v, relation, column));
+        bounds.ranges = bounds
+            .ranges
+            .iter()
+            .flat_map(|range| {
+                values.iter().map(|(value, null_safe)| {
+                    let mut range = range.clone();
+                    range.equal.push(value.clone());
+                    range.null_safe.push(*null_safe);
+                    range
+                })
+            })
+            .collect();
+        bounds.used.push(at);
+        if exact {
+            bounds.exact.push(at);
+        }
+        return true;
+    }
+    false
+}
+
+/// Bounds the next part of all ranges.
+fn add_range(
+    bounds: &mut Bounds,
+    relation: &RelationInfo,
+    column: ColumnId,
+    whole: bool,
+    conditions: &[Expr],
+) {
+    let (mut lower, mut upper, mut like, mut not_null) = (None, None, None, false);
+    for (at, condition) in conditions.iter().enumerate() {
+        let Some(restriction) = restriction(condition, relation, column) else { continue };
+        match restriction {
+            Restriction::Lower(value, included) if lower.is_none() => {
+                lower = Some((at, value, included));
+            }
+            Restriction::Upper(value, included) if upper.is_none() => {
+                upper = Some((at, value, included));
+            }
+            Restriction::Like(pattern, escape) if like.is_none() => {
+                like = Some((at, pattern, escape));
+            }
+            Restriction::NotNull => not_null = true,
+            _ => {}
+        }
+    }
+    let ends = [lower.as_ref(), upper.as_ref()];
+    for (at, value, _) in ends.into_iter().flatten() {
+        bounds.used.push(*at);
+        bounds.bounded = true;
+        if whole && is_exact(value, relation, column) {
+            bounds.exact.push(*at);
+        }
+    }
+    let bound = |end: Option<(usize, &Expr, bool)>| match end {
+        None => RangeBound::Unbounded,
+        Some((_, value, true)) => RangeBound::Included(value.clone()),
+        Some((_, value, false)) => RangeBound::Excluded(value.clone()),
+    };
+    let (lower, upper) = (bound(lower), bound(upper));
+    let unbounded = !bounds.bounded;
+    for range in &mut bounds.ranges {
+        range.lower = lower.clone();
+        range.upper = upper.clone();
+        if let Some((_, pattern, escape)) = like.filter(|_| unbounded) {
+            range.like = Some((pattern.clone(), escape));
+        } else if not_null && unbounded {
+            range.lower = RangeBound::Excluded(Expr::null());
+        }
+    }
+    if unbounded && let Some((at, ..)) = like {
+        bounds.used.push(at);
+        bounds.bounded = true;
+    }
+    bounds.bounded |= not_null;
+}
+
+/// The ranges of an OR, each branch of which must restrict the first part.
+fn alternatives(
+    relation: &RelationInfo,
+    index: &IndexDef,
+    conditions: &[Expr],
+) -> Option<Bounds> {
+    for (at, condition) in conditions.iter().enumerate() {
+        let ExprKind::Or(branches) = &condition.kind else { continue };
+        let mut all = Bounds { equal_parts: usize::MAX, ..Bounds::default() };
+        let mut usable = true;
+        for branch in branches {
+            let branch = conjunction(relation, index, &branch.clone().into_conjuncts());
+            usable &= branch.equal_parts > 0 || branch.bounded;
+            all.equal_parts = all.equal_parts.min(branch.equal_parts);
+            all.bounded |= branch.bounded;
+            all.ranges.extend(branch.ranges);
+        }
+        if usable && all.ranges.len() <= MANY_RANGES {
+            all.used.push(at);
+            return Some(all);
+        }
+    }
+    None
+}
+
+/// How `condition` restricts `column`, if it does.
+fn restriction<'a>(
+    condition: &'a Expr,
+    relation: &RelationInfo,
+    column: ColumnId,
+) -> Option<Restriction<'a>> {
+    match &condition.kind {
+        ExprKind::Compare(compare) => {
+            let (op, value) = if is_column(&compare.left, column) {
+                (compare.op, &compare.right)
+            } else if is_column(&compare.right, column) {
+                (compare.op.swapped(), &compare.left)
+            } else {
+                return None;
+            };
+            if !is_fixed(value) || !same_order(compare.by, relation, column) {
+                return None;
+            }
+            Some(match op {
+                CompareOp::Eq => Restriction::Equal(value, false),
+                CompareOp::NullSafeEq => Restriction::Equal(value, true),
+                CompareOp::Gt => Restriction::Lower(value, false),
+                CompareOp::Ge => Restriction::Lower(value, true),
+                CompareOp::Lt => Restriction::Upper(value, false),
+                CompareOp::Le => Restriction::Upper(value, true),
+                CompareOp::Ne => return None,
+            })
+        }
+        ExprKind::InList(list) => {
+            let usable = is_column(&list.value, column)
+                && list.items.iter().all(is_fixed)
+                && same_order(list.by, relation, column);
+            usable.then_some(Restriction::OneOf(&list.items))
+        }
+        ExprKind::IsNull(inner) => is_column(inner, column).then_some(Restriction::Null),
+        ExprKind::Not(inner) => match &inner.kind {
+            ExprKind::IsNull(value) if is_column(value, column) => Some(Restriction::NotNull),
+            _ => None,
+        },
+        ExprKind::Call(call) if call.function.name() == "LIKE" => {
+            let (value, pattern) = (call.args.first()?, call.args.get(1)?);
+            let escape = match call.option {
+                CallOption::Number(code) => u32::try_from(code).ok()?,
+                _ => return None,
+            };
+            let usable = is_column(value, column)
+                && call.collation == value.ty.collation
+                && is_fixed(pattern)
+                && !starts_with_wildcard(pattern);
+            usable.then_some(Restriction::Like(pattern, escape))
+        }
+        _ => None,
+    }
+}
+
+fn starts_with_wildcard(pattern: &Expr) -> bool {
+    match pattern.as_literal() {
+        Some(Value::Bytes(bytes)) => matches!(bytes.first(), None | Some(b'%' | b'_')),
+        _ => false,
+    }
+}
+
+fn is_column(expr: &Expr, column: ColumnId) -> bool {
+    expr.as_column() == Some(column)
+}
+
+/// Whether an expression has one value for a whole scan.
+fn is_fixed(expr: &Expr) -> bool {
+    expr.is_deterministic()
+        && !expr.has_side_effects()
+        && !expr.any(&mut |e| match &e.kind {
+            ExprKind::Column(_) | ExprKind::Stored(_) => true,
+            ExprKind::Subquery(s) => !s.args.is_empty(),
+            _ => false,
+        })
+}
+
+/// Whether a comparison follows the order of the column's index.
+pub(super) fn same_order(by: CompareBy, relation: &RelationInfo, column: ColumnId) -> bool {
+    let ty = &relation.table.columns[column - relation.first].ty;
+    match by {
+        CompareBy::Bytes(collation) => ty.is_string() && ty.collation == collation,
+        _ => !ty.is_string(),
+    }
+}
+
+/// Whether a value is certainly one the key column can hold as it is.
+fn is_exact(value: &Expr, relation: &RelationInfo, column: ColumnId) -> bool {
+    let ty = &relation.table.columns[column - relation.first].ty;
+    let same = value.ty.physical() == ty.physical() && value.ty.collation == ty.collation;
+    same && value.ty.decimals == ty.decimals && !ty.is_text_or_blob()
+}
+
+/// Whether all columns read are parts of the index and nothing of them is cut off.
+pub(super) fn covers(index: &IndexDef, columns: &[usize]) -> bool {
+    columns.iter().all(|c| index.parts.iter().any(|p| p.column == *c && p.prefix.is_none()))
+}

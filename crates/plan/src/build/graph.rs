@@ -1,0 +1,297 @@
+//! The join graph of a query block: what is joined, and which conditions connect what.
+//!
+//! Inner joins dissolve into their inputs (*leaves*) and a pool of conditions. The right side of any
+//! other join is a *dependent* leaf: it can be joined once the leaves its conditions read are there,
+//! and commutes with everything else.
+
+use selkie_expr::{CompareOp, Expr, ExprKind};
+
+use super::{Built, Builder, Goal};
+use crate::logical::{ColumnId, ColumnSet, Columns, Join, Logical, RelationId};
+use crate::physical::JoinKind;
+use crate::rewrite::EqualityClasses;
+
+/// A set of leaves.
+pub(super) type Leaves = u64;
+
+/// One input of the join.
+pub(super) struct Leaf {
+    /// What it is.
+    pub source: Source,
+    /// Its columns.
+    pub columns: ColumnSet,
+    /// Leaves that must be joined before it.
+    pub after: Leaves,
+    /// How it is joined, if not by an inner join.
+    pub dependent: Option<Dependent>,
+    /// Rows it gives after its own conditions.
+    pub rows: f64,
+    /// Rows of the table before any condition.
+    pub table_rows: f64,
+    /// Cost of producing its rows.
+    pub cost: f64,
+}
+
+/// Where a leaf's rows come from.
+pub(super) enum Source {
+    /// A table under conditions.
+    Table(RelationId, Vec<Expr>),
+    /// Something built already.
+    Plan(Box<Built>),
+}
+
+/// A leaf on the right of a join that is not inner.
+pub(super) struct Dependent {
+    /// Which join.
+    pub kind: JoinKind,
+    /// Its conditions; the IN comparison first for null-aware kinds.
+    pub on: Vec<Expr>,
+    /// The column of a mark join.
+    pub mark: Option<ColumnId>,
+}
+
+/// A condition that reads several leaves.
+pub(super) struct Connection {
+    /// The condition.
+    pub condition: Expr,
+    /// The leaves it reads.
+    pub leaves: Leaves,
+    /// Share of pairs it lets through.
+    pub selectivity: f64,
+    /// Whether it is an equality that can be a hash or lookup key.
+    pub equality: bool,
+}
+
+/// The join graph.
+pub(super) struct Graph {
+    /// What is joined.
+    pub leaves: Vec<Leaf>,
+    /// Conditions over several leaves that are not in a class.
+    pub connections: Vec<Connection>,
+    /// Columns of inner leaves that are equal.
+    pub classes: Vec<Vec<(usize, ColumnId)>>,
+    /// Conditions tested after all joins: correlated subqueries, constants, side effects.
+    pub last: Vec<Expr>,
+    /// Columns needed above.
+    pub required: ColumnSet,
+}
+
+/// A block taken apart, before anything is built.
+#[derive(Default)]
+struct Parts<'p> {
+    leaves: Vec<Part<'p>>,
+    pool: Vec<Expr>,
+}
+
+struct Part<'p> {
+    plan: &'p Logical,
+    join: Option<&'p Join>,
+    after: Leaves,
+}
+
+impl<'p> Parts<'p> {
+    /// Takes `plan` apart; the leaves it consists of.
+    fn flatten(&mut self, plan: &'p Logical) -> Leaves {
+        match plan {
+            Logical::Filter { input, conditions } => {
+                let leaves = self.flatten(input);
+                self.pool.extend(conditions.iter().cloned());
+                leaves
+            }
+            Logical::Join(join) => {
+                let left = self.flatten(&join.left);
+                if join.kind == JoinKind::Inner {
+                    let right = self.flatten(&join.right);
+                    self.pool.extend(join.on.iter().cloned());
+                    if join.straight {
+                        self.order_after(left, right);
+                    }
+                    return left | right;
+                }
+                self.leaves.push(Part { plan: &join.right, join: Some(join), after: 0 });
+                left | 1 << (self.leaves.len() - 1)
+            }
+            other => {
+                self.leaves.push(Part { plan: other, join: None, after: 0 });
+                1 << (self.leaves.len() - 1)
+            }
+        }
+    }
+
+    fn order_after(&mut self, before: Leaves, after: Leaves) {
+        for (at, leaf) in self.leaves.iter_mut().enumerate() {
+            if after >> at & 1 == 1 {
+                leaf.after |= before;
+            }
+        }
+    }
+}
+
+/// Most leaves of one join; MariaDB's limit is 61.
+pub(super) const MOST_LEAVES: usize = 61;
+
+impl Builder<'_> {
+    /// The graph of a block with everything below its leaves built.
+    pub(super) fn graph(&mut self, plan: &Logical, required: &ColumnSet) -> Graph {
+        let mut parts = Parts::default();
+        parts.flatten(plan);
+        let mut pool = parts.pool;
+        let mut needed = required.clone();
+        pool.iter().for_each(|c| needed.add_expr(c));
+        for part in &parts.leaves {
+            part.join.iter().for_each(|join| join.on.iter().for_each(|c| needed.add_expr(c)));
+        }
+        let sets: Vec<ColumnSet> = parts.leaves.iter().map(|p| leaf_columns(p, self.columns)).collect();
+        let mut leaves = Vec::with_capacity(parts.leaves.len());
+        for (at, part) in parts.leaves.iter().enumerate() {
+            let own = match part.join {
+                None => take_own(&mut pool, &sets[at]),
+                Some(_) => Vec::new(),
+            };
+            leaves.push(self.leaf(part, own, &sets, at, &needed));
+        }
+        self.connect(leaves, pool, required.clone())
+    }
+
+    fn leaf(
+        &mut self,
+        part: &Part<'_>,
+        mut own: Vec<Expr>,
+        sets: &[ColumnSet],
+        at: usize,
+        needed: &ColumnSet,
+    ) -> Leaf {
+        let columns = sets[at].clone();
+        let dependent = part.join.map(|join| Dependent {
+            kind: join.kind,
+            on: join.on.clone(),
+            mark: join.mark,
+        });
+        let mut after = part.after;
+        for condition in dependent.iter().flat_map(|d| &d.on) {
+            after |= leaves_of(condition, sets) & !(1 << at);
+        }
+        if dependent.is_some() && after == 0 {
+            after = (1u64 << at) - 1;
+        }
+        let mut plan = part.plan;
+        while let Logical::Filter { input, conditions } = plan {
+            own.extend(conditions.iter().cloned());
+            plan = input;
+        }
+        if let Logical::Scan(relation) = plan {
+            let (rows, cost, table_rows) = self.table_estimate(*relation, &own, needed);
+            let source = Source::Table(*relation, own);
+            return Leaf { source, columns, after, dependent, rows, table_rows, cost };
+        }
+        let mut visible = columns.clone();
+        let mut hidden = columns.clone();
+        hidden.subtract(needed);
+        visible.subtract(&hidden);
+        own.iter().for_each(|c| visible.add_expr(c));
+        let whole = part_plan(part, own);
+        let built = self.build(&whole, &visible, Goal::default());
+        let (rows, cost) = (built.node.rows, built.node.cost);
+        let source = Source::Plan(Box::new(built));
+        Leaf { source, columns, after, dependent, rows, table_rows: rows, cost }
+    }
+
+    fn table_estimate(
+        &self,
+        relation: RelationId,
+        own: &[Expr],
+        needed: &ColumnSet,
+    ) -> (f64, f64, f64) {
+        let info = self.relation(relation);
+        if matches!(info.table.kind, selkie_catalog::TableKind::System) {
+            let rows = 100.0 * self.estimator().all(own);
+            return (rows.max(1.0), 100_000.0, 100.0);
+        }
+        let mut read = needed.clone();
+        own.iter().for_each(|c| read.add_expr(c));
+        let columns = super::scan::positions(info, &read);
+        let path = self.best_path(relation, own, &columns, Goal::default());
+        (path.rows, path.cost, crate::estimate::table_rows(&info.table, self.source))
+    }
+
+    /// Sorts the pool into classes, connections and conditions for the end.
+    fn connect(&self, leaves: Vec<Leaf>, pool: Vec<Expr>, required: ColumnSet) -> Graph {
+        let sets: Vec<ColumnSet> = leaves.iter().map(|l| l.columns.clone()).collect();
+        let inner = |id: ColumnId| {
+            let at = sets.iter().position(|set| set.contains(id))?;
+            leaves[at].dependent.is_none().then_some((at, id))
+        };
+        let mut classes = EqualityClasses::default();
+        let mut connections = Vec::new();
+        let mut last = Vec::new();
+        for condition in pool {
+            let mask = leaves_of(&condition, &sets);
+            let correlated = condition.any(&mut |e| match &e.kind {
+                ExprKind::Subquery(s) => !s.args.is_empty() || !s.operands.is_empty(),
+                _ => false,
+            });
+            if mask == 0 || correlated || !condition.is_deterministic() || condition.has_side_effects()
+            {
+                last.push(condition);
+                continue;
+            }
+            let all_inner = condition.columns().into_iter().all(|id| inner(id).is_some());
+            if all_inner && mask.count_ones() == 2 && classes.add(&condition, self.columns) {
+                continue;
+            }
+            connections.push(self.connection(condition, mask));
+        }
+        let classes =
+            classes.classes.iter().map(|c| c.iter().filter_map(|id| inner(*id)).collect()).collect();
+        Graph { leaves, connections, classes, last, required }
+    }
+
+    fn connection(&self, condition: Expr, leaves: Leaves) -> Connection {
+        let equality = matches!(&condition.kind, ExprKind::Compare(c)
+            if matches!(c.op, CompareOp::Eq | CompareOp::NullSafeEq));
+        let selectivity = self.estimator().one(&condition);
+        Connection { condition, leaves, selectivity, equality }
+    }
+}
+
+/// The plan of a leaf with the conditions that concern it alone.
+fn part_plan(part: &Part<'_>, own: Vec<Expr>) -> Logical {
+    let mut plan = part.plan;
+    while let Logical::Filter { input, .. } = plan {
+        plan = input;
+    }
+    plan.clone().filter(own)
+}
+
+fn leaf_columns(part: &Part<'_>, all: &Columns) -> ColumnSet {
+    let mut set = part.plan.columns(all);
+    if let Some(mark) = part.join.and_then(|join| join.mark) {
+        set.insert(mark);
+    }
+    set
+}
+
+/// The leaves an expression reads.
+pub(super) fn leaves_of(expr: &Expr, sets: &[ColumnSet]) -> Leaves {
+    let mut mask = 0;
+    expr.for_each_column(&mut |id| {
+        if let Some(at) = sets.iter().position(|set| set.contains(id)) {
+            mask |= 1 << at;
+        }
+    });
+    mask
+}
+
+/// Takes the conditions that read only the columns of one leaf.
+fn take_own(pool: &mut Vec<Expr>, columns: &ColumnSet) -> Vec<Expr> {
+    let own = |c: &mut Expr| {
+        let used = ColumnSet::of(c);
+        let movable = c.is_deterministic() && !c.has_side_effects();
+        let correlated = c.any(&mut |e| match &e.kind {
+            ExprKind::Subquery(s) => !s.args.is_empty() || !s.operands.is_empty(),
+            _ => false,
+        });
+        !used.is_empty() && used.is_subset(columns) && movable && !correlated
+    };
+    pool.extract_if(.., |c| own(c)).collect()
+}

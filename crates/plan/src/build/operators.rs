@@ -1,0 +1,250 @@
+//! Operators that leave no choice: projections, set operations, common tables, windows.
+
+use selkie_expr::Expr;
+
+use super::{Built, Builder, Goal};
+use crate::cost;
+use crate::logical::{ColumnId, ColumnSet, Logical, RecursiveNode, SetNode, SortItem, WindowNode};
+use crate::physical::{
+    ColumnType, Operator, PlanNode, RecursiveUnion, SetOperation, SetOperator, SortKey, Window,
+    WindowCall, WindowFunction,
+};
+
+impl Builder<'_> {
+    /// Type of a column where nothing made it nullable.
+    pub(super) fn column_type(&self, id: ColumnId) -> ColumnType {
+        let info = self.columns.get(id);
+        ColumnType { ty: info.ty.clone(), nullable: info.nullable }
+    }
+
+    pub(super) fn project(
+        &mut self,
+        input: &Logical,
+        columns: &[(ColumnId, Expr)],
+        required: &ColumnSet,
+        goal: Goal<'_>,
+    ) -> Built {
+        let kept: Vec<&(ColumnId, Expr)> = columns
+            .iter()
+            .filter(|(id, e)| required.contains(*id) || e.has_side_effects())
+            .collect();
+        let mut below = ColumnSet::default();
+        kept.iter().for_each(|(_, e)| below.add_expr(e));
+        let order = goal.order.and_then(|keys| through(keys, columns));
+        let goal = Goal { order: order.as_deref(), limit: goal.limit };
+        let built = self.build(input, &below, goal);
+        for (id, expr) in &kept {
+            let distinct = self.estimator().expr_distinct(expr, built.node.rows);
+            self.derived.insert(*id, distinct);
+        }
+        self.projected(built, &kept)
+    }
+
+    fn projected(&self, input: Built, columns: &[&(ColumnId, Expr)]) -> Built {
+        let layout: Vec<ColumnId> = columns.iter().map(|(id, _)| *id).collect();
+        let identity = columns.len() == input.layout.len()
+            && columns.iter().zip(&input.layout).all(|((_, e), id)| e.as_column() == Some(*id));
+        if identity && !columns.is_empty() {
+            return Built { layout, ..input };
+        }
+        let exprs: Vec<Expr> = columns.iter().map(|(_, e)| input.place(e)).collect();
+        let types = columns
+            .iter()
+            .zip(&exprs)
+            .map(|((_, e), placed)| match placed.as_column() {
+                Some(at) => input.node.columns[at].clone(),
+                None => ColumnType { ty: e.ty.clone(), nullable: e.nullable },
+            })
+            .collect();
+        let rows = input.node.rows;
+        let subplans: f64 = columns.iter().map(|(_, e)| self.subplans_cost(e, rows)).sum();
+        let each: f64 = columns.iter().map(|(_, e)| crate::estimate::condition_cost(e)).sum();
+        let cost = input.node.cost + rows * each + subplans;
+        let node = PlanNode {
+            operator: Operator::Project { input: Box::new(input.node), exprs },
+            columns: types,
+            rows,
+            cost,
+        };
+        Built { node, layout, ordered: input.ordered }
+    }
+
+    /// Operators without alternatives.
+    pub(super) fn other(&mut self, plan: &Logical, required: &ColumnSet) -> Built {
+        match plan {
+            Logical::OneRow => self.leaf(Operator::OneRow, Vec::new(), 1.0, 0.0),
+            Logical::Empty(columns) => {
+                let layout = columns.iter().copied().filter(|c| required.contains(*c)).collect();
+                self.leaf(Operator::Empty, layout, 0.0, 0.0)
+            }
+            Logical::CommonScan { table, columns } => self.common_scan(*table, columns),
+            Logical::WorkScan { table, columns } => {
+                self.leaf(Operator::WorkTableScan(*table), columns.clone(), 100.0, 5_000.0)
+            }
+            Logical::Values { rows, columns } => {
+                let count = rows.len() as f64;
+                let operator = Operator::Values(rows.clone());
+                self.leaf(operator, columns.clone(), count, count * cost::SCAN_ROW)
+            }
+            Logical::Distinct { input, columns } => self.distinct(input, columns),
+            Logical::Set(node) => self.set(node),
+            Logical::Recursive(node) => self.recursive(node),
+            Logical::Window(node) => self.window(node, required),
+            _ => unreachable!("operators with alternatives are built elsewhere"),
+        }
+    }
+
+    fn leaf(&self, operator: Operator, layout: Vec<ColumnId>, rows: f64, cost: f64) -> Built {
+        let columns = layout.iter().map(|id| self.column_type(*id)).collect();
+        Built { node: PlanNode { operator, columns, rows, cost }, layout, ordered: false }
+    }
+
+    fn common_scan(&mut self, table: usize, columns: &[ColumnId]) -> Built {
+        let (rows, types, distinct) = {
+            let common = &self.common[table];
+            (common.rows, common.types.clone(), common.distinct.clone())
+        };
+        for (id, distinct) in columns.iter().zip(distinct) {
+            self.derived.insert(*id, distinct);
+        }
+        let node = PlanNode {
+            operator: Operator::CommonTableScan(table),
+            columns: types,
+            rows,
+            cost: rows * cost::JOIN_OUTPUT,
+        };
+        Built { node, layout: columns.to_vec(), ordered: false }
+    }
+
+    /// `input` with exactly the columns `layout`, in this order.
+    pub(super) fn arranged(&self, input: Built, layout: &[ColumnId]) -> Built {
+        if input.layout == layout {
+            return input;
+        }
+        let columns: Vec<(ColumnId, Expr)> =
+            layout.iter().map(|id| (*id, self.columns.expr(*id))).collect();
+        self.projected(input, &columns.iter().collect::<Vec<_>>())
+    }
+
+    fn distinct(&mut self, input: &Logical, columns: &[ColumnId]) -> Built {
+        let built = self.build(input, &columns.iter().copied().collect(), Goal::default());
+        let built = self.arranged(built, columns);
+        let rows = self.groups_of(columns, built.node.rows);
+        let cost = built.node.cost + built.node.rows * cost::GROUP_ROW;
+        let node = PlanNode {
+            columns: built.node.columns.clone(),
+            operator: Operator::Distinct(Box::new(built.node)),
+            rows,
+            cost,
+        };
+        Built { node, layout: built.layout, ordered: false }
+    }
+
+    /// Number of groups by some columns.
+    fn groups_of(&self, columns: &[ColumnId], rows: f64) -> f64 {
+        let estimator = self.estimator();
+        let product: f64 = columns.iter().map(|id| estimator.distinct(*id)).product();
+        product.min(rows).max(rows.min(1.0))
+    }
+
+    fn set(&mut self, node: &SetNode) -> Built {
+        let mut inputs = Vec::with_capacity(node.inputs.len());
+        for (input, columns) in &node.inputs {
+            let built = self.build(input, &columns.iter().copied().collect(), Goal::default());
+            inputs.push(self.arranged(built, columns).node);
+        }
+        let total: f64 = inputs.iter().map(|i| i.rows).sum();
+        let first = inputs[0].rows;
+        let rows = match (node.operator, node.all) {
+            (SetOperator::Union, true) => total,
+            (SetOperator::Union, false) => (total * 0.8).max(1.0),
+            (SetOperator::Intersect, _) => first * 0.5,
+            (SetOperator::Except, _) => first * 0.5,
+        };
+        let hashed = node.operator != SetOperator::Union || !node.all;
+        let cost = inputs.iter().map(|i| i.cost).sum::<f64>()
+            + if hashed { total * cost::GROUP_ROW } else { total };
+        let types = self.set_types(&node.columns, &inputs);
+        let operation = SetOperation { operator: node.operator, all: node.all, inputs };
+        let operator = Operator::SetOperation(Box::new(operation));
+        let node_out = PlanNode { operator, columns: types, rows, cost };
+        Built { node: node_out, layout: node.columns.clone(), ordered: false }
+    }
+
+    fn set_types(&self, columns: &[ColumnId], inputs: &[PlanNode]) -> Vec<ColumnType> {
+        let ty = |(at, id): (usize, &ColumnId)| ColumnType {
+            ty: self.columns.get(*id).ty.clone(),
+            nullable: inputs.iter().any(|i| i.columns[at].nullable),
+        };
+        columns.iter().enumerate().map(ty).collect()
+    }
+
+    fn recursive(&mut self, node: &RecursiveNode) -> Built {
+        let mut part = |(plan, columns): &(Logical, Vec<ColumnId>)| {
+            let built = self.build(plan, &columns.iter().copied().collect(), Goal::default());
+            self.arranged(built, columns).node
+        };
+        let (anchor, step) = (part(&node.anchor), part(&node.step));
+        let rows = anchor.rows + step.rows * 10.0;
+        let cost = anchor.cost + step.cost * 10.0;
+        let types = node
+            .columns
+            .iter()
+            .map(|id| ColumnType { ty: self.columns.get(*id).ty.clone(), nullable: true })
+            .collect();
+        let union =
+            RecursiveUnion { common_table: node.table, anchor, step, distinct: node.distinct };
+        let operator = Operator::RecursiveUnion(Box::new(union));
+        let plan = PlanNode { operator, columns: types, rows, cost };
+        Built { node: plan, layout: node.columns.clone(), ordered: false }
+    }
+
+    fn window(&mut self, node: &WindowNode, required: &ColumnSet) -> Built {
+        let mut below = required.clone();
+        Logical::Window(Box::new(node.clone())).for_each_expr(&mut |e| below.add_expr(e));
+        let made: ColumnSet = node.items.iter().map(|item| item.column).collect();
+        below.subtract(&made);
+        let input = self.build(&node.input, &below, Goal::default());
+        let calls = node.items.iter().map(|item| {
+            let mut function = item.function.clone();
+            if let WindowFunction::Aggregate(call) = &mut function {
+                for expr in crate::logical::call_exprs_mut(call) {
+                    *expr = input.place(expr);
+                }
+            }
+            let args = input.place_all(&item.args);
+            let ty = self.columns.get(item.column).ty.clone();
+            WindowCall { function, args, frame: item.frame.clone(), ty }
+        });
+        let calls: Vec<WindowCall> = calls.collect();
+        let partition = input.place_all(&node.partition);
+        let order = place_keys(&input, &node.order);
+        let mut layout = input.layout.clone();
+        let mut columns = input.node.columns.clone();
+        for item in &node.items {
+            layout.push(item.column);
+            columns.push(self.column_type(item.column));
+        }
+        let rows = input.node.rows;
+        let cost = input.node.cost + cost::sort(rows) + rows * cost::AGGREGATE;
+        let window = Window { input: input.node, partition, order, calls };
+        let operator = Operator::Window(Box::new(window));
+        Built { node: PlanNode { operator, columns, rows, cost }, layout, ordered: false }
+    }
+}
+
+/// Sort keys over the rows of `input`.
+pub(super) fn place_keys(input: &Built, keys: &[SortItem]) -> Vec<SortKey> {
+    let place = |k: &SortItem| SortKey { expr: input.place(&k.expr), descending: k.descending };
+    keys.iter().map(place).collect()
+}
+
+/// Sort keys in terms of a projection's input.
+fn through(keys: &[SortItem], columns: &[(ColumnId, Expr)]) -> Option<Vec<SortItem>> {
+    let translate = |key: &SortItem| {
+        let id = key.expr.as_column()?;
+        let (_, expr) = columns.iter().find(|(c, _)| *c == id)?;
+        Some(SortItem { expr: expr.clone(), descending: key.descending })
+    };
+    keys.iter().map(translate).collect()
+}

@@ -1,0 +1,296 @@
+//! The order and methods of the joins of a block.
+//!
+//! Up to a number of leaves all connected orders are compared, bushy ones too, by dynamic
+//! programming over subsets; beyond it the cheapest pair is joined again and again. For a wanted
+//! order a second plan per set is kept whose rows come in that order.
+
+use hashbrown::HashMap;
+
+use super::cardinality::Cardinality;
+use super::graph::{Graph, Leaves, Source};
+use super::{Builder, Goal};
+use crate::cost;
+use crate::physical::JoinKind;
+
+/// How two sets are joined.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Method {
+    /// A leaf alone.
+    Leaf,
+    /// Hash join, the right set is built.
+    Hash,
+    /// Hash join giving the same, but built from the left.
+    HashLeft,
+    /// Lookups in the right leaf.
+    Lookup,
+    /// Nested loops over the materialised right set.
+    Loop,
+}
+
+/// The best plan found for a set.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry {
+    /// Cost of all rows.
+    pub cost: f64,
+    /// Rows.
+    pub rows: f64,
+    /// Left input.
+    pub left: Leaves,
+    /// Right input.
+    pub right: Leaves,
+    /// How.
+    pub method: Method,
+    /// Rows come in the wanted order.
+    pub ordered: bool,
+}
+
+/// Best plans by set, without and with the wanted order.
+pub(super) type Table = HashMap<Leaves, [Option<Entry>; 2], foldhash::fast::FixedState>;
+
+/// A search for the best join order.
+pub(super) struct Search<'a, 'b> {
+    builder: &'a Builder<'b>,
+    graph: &'a Graph,
+    cardinality: Cardinality,
+    table: Table,
+    rows: HashMap<Leaves, f64, foldhash::fast::FixedState>,
+}
+
+impl Builder<'_> {
+    /// The best plans for the sets that make up the whole join.
+    pub(super) fn join_order(&self, graph: &Graph, goal: Goal<'_>) -> Table {
+        let mut search = Search {
+            builder: self,
+            graph,
+            cardinality: self.cardinality(graph),
+            table: Table::default(),
+            rows: HashMap::default(),
+        };
+        search.leaves(goal);
+        if graph.leaves.len() <= self.settings.exhaustive_joins {
+            search.exhaustive();
+        } else {
+            search.greedy();
+        }
+        search.table
+    }
+}
+
+impl Search<'_, '_> {
+    fn leaves(&mut self, goal: Goal<'_>) {
+        for (at, leaf) in self.graph.leaves.iter().enumerate() {
+            if leaf.dependent.is_some() {
+                continue;
+            }
+            let set = 1 << at;
+            let entry = Entry {
+                cost: leaf.cost,
+                rows: leaf.rows,
+                left: set,
+                right: 0,
+                method: Method::Leaf,
+                ordered: false,
+            };
+            self.add(set, entry);
+            if let (Source::Table(relation, own), Some(_)) = (&leaf.source, goal.order) {
+                let mut read = self.graph.required.clone();
+                own.iter().for_each(|c| read.add_expr(c));
+                let columns = super::scan::positions(self.builder.relation(*relation), &leaf.columns);
+                let columns: Vec<usize> = columns;
+                let only = Goal { order: goal.order, limit: Some(1.0) };
+                let path = self.builder.best_path(*relation, own, &columns, only);
+                if path.ordered {
+                    self.add(set, Entry { cost: path.cost, rows: leaf.rows, ordered: true, ..entry });
+                }
+            }
+        }
+    }
+
+    fn add(&mut self, set: Leaves, entry: Entry) {
+        let slot = &mut self.table.entry(set).or_default()[usize::from(entry.ordered)];
+        if slot.is_none_or(|old| entry.cost < old.cost) {
+            *slot = Some(entry);
+        }
+    }
+
+    fn rows_of(&mut self, set: Leaves) -> f64 {
+        if let Some(rows) = self.rows.get(&set) {
+            return *rows;
+        }
+        let rows = self.builder.rows_of(self.graph, &self.cardinality, set);
+        self.rows.insert(set, rows);
+        rows
+    }
+
+    fn all(&self) -> Leaves {
+        (1u64 << self.graph.leaves.len()) - 1
+    }
+
+    fn exhaustive(&mut self) {
+        let all = self.all();
+        for set in 1..=all {
+            if set.count_ones() < 2 {
+                continue;
+            }
+            let connected = self.splits(set, true);
+            if !connected || !self.table.contains_key(&set) {
+                self.splits(set, false);
+            }
+        }
+    }
+
+    /// Tries all ways to split a set in two; whether there was one that a condition connects.
+    fn splits(&mut self, set: Leaves, connected_only: bool) -> bool {
+        let mut any = false;
+        let mut left = (set - 1) & set;
+        while left != 0 {
+            let right = set & !left;
+            if !connected_only || self.connects(left, right) {
+                any |= self.try_join(left, right);
+            }
+            left = (left - 1) & set;
+        }
+        any
+    }
+
+    /// Whether a condition connects two sets.
+    fn connects(&self, left: Leaves, right: Leaves) -> bool {
+        let both = |mask: Leaves| mask & left != 0 && mask & right != 0;
+        let class = self.graph.classes.iter().any(|class| {
+            both(class.iter().fold(0, |mask, (leaf, _)| mask | 1 << leaf))
+        });
+        class
+            || self.graph.connections.iter().any(|c| both(c.leaves) && c.leaves & !(left | right) == 0)
+            || self.is_dependent(right)
+    }
+
+    fn is_dependent(&self, set: Leaves) -> bool {
+        set.count_ones() == 1
+            && self.graph.leaves[set.trailing_zeros() as usize].dependent.is_some()
+    }
+
+    /// Whether everything that must come before the leaves of `right` is there.
+    fn allowed(&self, left: Leaves, right: Leaves) -> bool {
+        let leaves = self.graph.leaves.iter().enumerate();
+        let ready = |set: Leaves, seen: Leaves| {
+            leaves.clone().filter(|(at, _)| set >> at & 1 == 1).all(|(_, l)| l.after & !seen == 0)
+        };
+        if self.is_dependent(right) {
+            return ready(right, left);
+        }
+        !self.is_dependent(left) && ready(left, left) && ready(right, left | right)
+    }
+
+    fn try_join(&mut self, left: Leaves, right: Leaves) -> bool {
+        if !self.allowed(left, right) {
+            return false;
+        }
+        let Some(plans) = self.table.get(&left).copied() else { return false };
+        let rows = self.rows_of(left | right);
+        let inner = self.right_input(right);
+        let mut any = false;
+        for plan in plans.into_iter().flatten() {
+            for (method, cost, keeps_order) in self.methods(left, right, plan, inner, rows) {
+                let ordered = plan.ordered && keeps_order;
+                let entry = Entry { cost, rows, left, right, method, ordered };
+                self.add(left | right, entry);
+                any = true;
+            }
+        }
+        any
+    }
+
+    /// Cost and rows of the right side alone.
+    fn right_input(&self, right: Leaves) -> Option<(f64, f64)> {
+        if self.is_dependent(right) {
+            let leaf = &self.graph.leaves[right.trailing_zeros() as usize];
+            return Some((leaf.cost, leaf.rows));
+        }
+        let plan = self.table.get(&right)?[0].or(self.table.get(&right)?[1])?;
+        Some((plan.cost, plan.rows))
+    }
+
+    /// The methods for a join with their costs.
+    fn methods(
+        &self,
+        left: Leaves,
+        right: Leaves,
+        plan: Entry,
+        inner: Option<(f64, f64)>,
+        rows: f64,
+    ) -> Vec<(Method, f64, bool)> {
+        let mut methods = Vec::with_capacity(4);
+        let output = rows * cost::JOIN_OUTPUT;
+        let dependent = self.is_dependent(right).then(|| right.trailing_zeros() as usize);
+        let kind = dependent
+            .and_then(|at| self.graph.leaves[at].dependent.as_ref())
+            .map_or(JoinKind::Inner, |d| d.kind);
+        if right.count_ones() == 1
+            && let Some(lookup) =
+                self.builder.lookup(self.graph, left, right.trailing_zeros() as usize)
+        {
+            let own = plan.cost + plan.rows * lookup.cost + output;
+            methods.push((Method::Lookup, own, true));
+        }
+        let Some((inner_cost, inner_rows)) = inner else { return methods };
+        let both = plan.cost + inner_cost + output;
+        if self.has_key(left, right) {
+            let build = cost::hash_build(inner_rows) + cost::hash_probe(plan.rows, inner_rows);
+            methods.push((Method::Hash, both + build, false));
+            let swappable = matches!(kind, JoinKind::Left | JoinKind::Semi | JoinKind::Anti);
+            if swappable {
+                let build = cost::hash_build(plan.rows) + cost::hash_probe(inner_rows, plan.rows);
+                methods.push((Method::HashLeft, both + build, false));
+            }
+        }
+        let pairs = plan.rows * inner_rows * cost::LOOP_PAIR + inner_rows * cost::HASH_BUILD;
+        methods.push((Method::Loop, both + pairs, true));
+        methods
+    }
+
+    /// Whether two sets have an equality in common.
+    fn has_key(&self, left: Leaves, right: Leaves) -> bool {
+        !super::construct::keys(self.builder, self.graph, left, right).is_empty()
+    }
+
+    /// Joins the cheapest pair until one set is left.
+    fn greedy(&mut self) {
+        let mut sets: Vec<Leaves> =
+            (0..self.graph.leaves.len()).map(|at| 1 << at).filter(|s| !self.is_dependent(*s)).collect();
+        let mut waiting: Vec<Leaves> =
+            (0..self.graph.leaves.len()).map(|at| 1 << at).filter(|s| self.is_dependent(*s)).collect();
+        while sets.len() > 1 || !waiting.is_empty() {
+            let Some((left, right)) = self.cheapest(&sets, &waiting) else { return };
+            sets.retain(|s| *s != left && *s != right);
+            waiting.retain(|s| *s != right);
+            sets.push(left | right);
+        }
+    }
+
+    fn cheapest(&mut self, sets: &[Leaves], waiting: &[Leaves]) -> Option<(Leaves, Leaves)> {
+        let mut best: Option<(f64, Leaves, Leaves)> = None;
+        for connected in [true, false] {
+            for &left in sets {
+                for &right in sets.iter().chain(waiting).filter(|r| **r != left) {
+                    if connected && !self.connects(left, right) {
+                        continue;
+                    }
+                    if !self.try_join(left, right) {
+                        continue;
+                    }
+                    let whole = self.table[&(left | right)][0].or(self.table[&(left | right)][1]);
+                    let Some(entry) = whole else { continue };
+                    let before = self.table[&left][0].map_or(0.0, |e| e.cost);
+                    let rank = (entry.cost - before).max(0.0) + entry.rows * cost::HASH_PROBE;
+                    if best.is_none_or(|(rank_before, ..)| rank < rank_before) {
+                        best = Some((rank, left, right));
+                    }
+                }
+            }
+            if best.is_some() {
+                break;
+            }
+        }
+        best.map(|(_, left, right)| (left, right))
+    }
+}

@@ -1,0 +1,178 @@
+//! The physical scan of one table.
+
+use selkie_expr::{CompareOp, Expr, ExprKind};
+
+use super::access::Path;
+use super::bounds::bounds;
+use super::{Built, Builder, Goal, place};
+use crate::estimate::condition_cost;
+use crate::logical::{ColumnId, ColumnSet, RelationId, RelationInfo};
+use crate::physical::{
+    Access, ColumnType, IndexRange, Operator, PlanNode, SystemHints, SystemTableScan, TableScan,
+};
+
+/// Positions in the table of the columns of `relation` in `set`.
+pub(super) fn positions(relation: &RelationInfo, set: &ColumnSet) -> Vec<usize> {
+    (0..relation.table.columns.len()).filter(|at| set.contains(relation.first + at)).collect()
+}
+
+impl Builder<'_> {
+    /// Reads `relation` under `conditions`.
+    pub(super) fn scan(
+        &self,
+        relation: RelationId,
+        conditions: &[Expr],
+        required: &ColumnSet,
+        goal: Goal<'_>,
+    ) -> Built {
+        let info = self.relation(relation);
+        let mut read = required.clone();
+        conditions.iter().for_each(|c| read.add_expr(c));
+        let columns = positions(info, &read);
+        if matches!(info.table.kind, selkie_catalog::TableKind::System) {
+            return self.system_scan(relation, conditions, required);
+        }
+        let path = self.best_path(relation, conditions, &columns, goal);
+        self.scan_by(relation, conditions, required, columns, path)
+    }
+
+    /// Reads `relation` by `path`.
+    pub(super) fn scan_by(
+        &self,
+        relation: RelationId,
+        conditions: &[Expr],
+        required: &ColumnSet,
+        columns: Vec<usize>,
+        path: Path,
+    ) -> Built {
+        let info = self.relation(relation);
+        let left: Vec<Expr> = conditions
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| !path.bounds.exact.contains(at))
+            .map(|(_, c)| c.clone())
+            .collect();
+        let left = self.in_test_order(left);
+        let mut columns = columns;
+        let mut needed = required.clone();
+        left.iter().for_each(|c| needed.add_expr(c));
+        columns.retain(|at| needed.contains(info.first + at));
+        let all: Vec<ColumnId> = columns.iter().map(|at| info.first + at).collect();
+        let mut filter_set = ColumnSet::default();
+        left.iter().for_each(|c| filter_set.add_expr(c));
+        let output: Vec<usize> =
+            (0..all.len()).filter(|at| required.contains(all[*at])).collect();
+        let mut layout: Vec<ColumnId> = output.iter().map(|at| all[*at]).collect();
+        let mut types: Vec<ColumnType> =
+            layout.iter().map(|id| self.column_type(*id)).collect();
+        let row_keys = info.row_key.filter(|id| required.contains(*id));
+        if let Some(id) = row_keys {
+            layout.push(id);
+            types.push(self.column_type(id));
+        }
+        let scan = TableScan {
+            table: info.table.clone(),
+            alias: info.alias.clone(),
+            filter_columns: all.iter().map(|id| filter_set.contains(*id)).collect(),
+            filter: left.iter().map(|c| place(c, &all)).collect(),
+            columns,
+            output,
+            access: access_of(&path),
+            lock: info.lock,
+            wait: info.wait,
+            row_keys: row_keys.is_some(),
+            possible_keys: self.possible_keys(info, conditions),
+        };
+        let node = PlanNode {
+            operator: Operator::TableScan(Box::new(scan)),
+            columns: types,
+            rows: path.rows,
+            cost: path.cost,
+        };
+        Built { node, layout, ordered: path.ordered }
+    }
+
+    /// Names of the indexes that `conditions` could use.
+    fn possible_keys(&self, info: &RelationInfo, conditions: &[Expr]) -> Vec<Box<str>> {
+        if conditions.is_empty() {
+            return Vec::new();
+        }
+        let indexes = info.table.def.indexes.iter();
+        indexes
+            .filter(|index| bounds(info, index, conditions).is_some())
+            .map(|index| index.name.clone())
+            .collect()
+    }
+
+    /// Cheap and selective conditions first; those with effects stay where they were.
+    pub(super) fn in_test_order(&self, mut conditions: Vec<Expr>) -> Vec<Expr> {
+        if conditions.len() < 2 || conditions.iter().any(|c| !c.is_deterministic()) {
+            return conditions;
+        }
+        let estimator = self.estimator();
+        let rank = |c: &Expr| {
+            let dropped = 1.0 - estimator.one(c);
+            (condition_cost(c) + self.subplans_cost(c, 1_000.0)) / dropped.max(0.001)
+        };
+        conditions.sort_by(|a, b| rank(a).total_cmp(&rank(b)));
+        conditions
+    }
+
+    fn system_scan(&self, relation: RelationId, conditions: &[Expr], required: &ColumnSet) -> Built {
+        const ROWS: f64 = 100.0;
+        let info = self.relation(relation);
+        let mut read = required.clone();
+        conditions.iter().for_each(|c| read.add_expr(c));
+        let columns = positions(info, &read);
+        let layout: Vec<ColumnId> = columns.iter().map(|at| info.first + at).collect();
+        let scan = SystemTableScan {
+            table: info.table.clone(),
+            alias: info.alias.clone(),
+            columns,
+            filter: conditions.iter().map(|c| place(c, &layout)).collect(),
+            hints: hints(info, conditions),
+        };
+        let node = PlanNode {
+            operator: Operator::SystemTableScan(Box::new(scan)),
+            columns: layout.iter().map(|id| self.column_type(*id)).collect(),
+            rows: (ROWS * self.estimator().all(conditions)).max(1.0),
+            cost: 100_000.0,
+        };
+        Built { node, layout, ordered: false }
+    }
+}
+
+fn access_of(path: &Path) -> Access {
+    match path.index {
+        None => Access::Full { reverse: path.reverse },
+        Some(index) => Access::Index(IndexRange {
+            index,
+            ranges: path.bounds.ranges.clone(),
+            reverse: path.reverse,
+            covering: path.covering,
+            ordered: path.ordered,
+            unique: path.unique,
+        }),
+    }
+}
+
+/// Constants for the columns that name a schema and a table.
+fn hints(info: &RelationInfo, conditions: &[Expr]) -> SystemHints {
+    let equal_to = |names: &[&str]| -> Option<Expr> {
+        conditions.iter().find_map(|condition| {
+            let ExprKind::Compare(compare) = &condition.kind else { return None };
+            let (column, value) = match (compare.left.as_column(), compare.right.as_column()) {
+                (Some(id), None) => (id, &compare.right),
+                (None, Some(id)) => (id, &compare.left),
+                _ => return None,
+            };
+            let name = &info.table.columns.get(column.checked_sub(info.first)?)?.name;
+            let named = names.iter().any(|n| n.eq_ignore_ascii_case(name));
+            (compare.op == CompareOp::Eq && named && value.is_constant()).then(|| value.clone())
+        })
+    };
+    SystemHints {
+        schema: equal_to(&["TABLE_SCHEMA", "SCHEMA_NAME", "CONSTRAINT_SCHEMA", "ROUTINE_SCHEMA"]),
+        table: equal_to(&["TABLE_NAME"]),
+    }
+}

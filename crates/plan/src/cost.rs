@@ -1,0 +1,75 @@
+//! The cost model: nanoseconds of one core of the executor, hot data.
+//!
+//! One place for all constants, each with its reason. They need only be right relative to one
+//! another; a plan's choice rarely turns on less than a factor of two.
+
+/// Reading a row of a clustered scan: leaf walk, visibility check, batch bookkeeping.
+pub(crate) const SCAN_ROW: f64 = 35.0;
+/// Decoding one column of a row.
+pub(crate) const DECODE_COLUMN: f64 = 5.0;
+/// One simple condition over a row, vectorised.
+pub(crate) const CONDITION: f64 = 4.0;
+/// A condition that walks a string (LIKE, REGEXP).
+pub(crate) const STRING_CONDITION: f64 = 40.0;
+/// Starting a scan: opening a cursor and the first descent.
+pub(crate) const OPEN_SCAN: f64 = 1_500.0;
+/// One descent of an index from its root: inner nodes are cached, the leaf usually is not.
+pub(crate) const INDEX_DESCENT: f64 = 800.0;
+/// The next entry of an index after a descent.
+pub(crate) const INDEX_ENTRY: f64 = 40.0;
+/// Fetching the row of a secondary index entry: a second descent, helped by batching.
+pub(crate) const FETCH_ROW: f64 = 550.0;
+/// Putting a row into a hash table: key encoding, hashing, copying.
+pub(crate) const HASH_BUILD: f64 = 60.0;
+/// Further cost per row of a hash table that outgrows the caches.
+pub(crate) const HASH_BUILD_LARGE: f64 = 60.0;
+/// Looking a row up in a hash table.
+pub(crate) const HASH_PROBE: f64 = 30.0;
+/// Further cost per lookup in a table that outgrows the caches.
+pub(crate) const HASH_PROBE_LARGE: f64 = 50.0;
+/// Rows from which a hash table no longer fits the caches.
+pub(crate) const CACHED_ROWS: f64 = 100_000.0;
+/// Making one row of join output.
+pub(crate) const JOIN_OUTPUT: f64 = 12.0;
+/// Comparing a pair of rows in a nested loop.
+pub(crate) const LOOP_PAIR: f64 = 6.0;
+/// Finding the group of a row.
+pub(crate) const GROUP_ROW: f64 = 45.0;
+/// Updating one aggregate for a row.
+pub(crate) const AGGREGATE: f64 = 8.0;
+/// One comparison of a sort.
+pub(crate) const SORT_COMPARE: f64 = 20.0;
+/// Evaluating one expression node for a row.
+pub(crate) const EXPRESSION: f64 = 4.0;
+/// Starting a correlated subplan for new values: opening its operators.
+pub(crate) const SUBPLAN: f64 = 3_000.0;
+/// Evaluating a subquery whose values are cached.
+pub(crate) const CACHED_SUBPLAN: f64 = 150.0;
+
+/// Sorting `rows` rows.
+pub(crate) fn sort(rows: f64) -> f64 {
+    let rows = rows.max(1.0);
+    rows * (rows.log2().max(1.0) * SORT_COMPARE + HASH_BUILD)
+}
+
+/// Keeping the first `kept` of `rows` rows in order.
+pub(crate) fn top_n(rows: f64, kept: f64) -> f64 {
+    rows * SORT_COMPARE + sort(kept.min(rows))
+}
+
+/// Building a hash table.
+pub(crate) fn hash_build(rows: f64) -> f64 {
+    let large = (rows - CACHED_ROWS).max(0.0);
+    rows * HASH_BUILD + large * HASH_BUILD_LARGE
+}
+
+/// Looking up `probes` rows in a hash table of `rows`.
+pub(crate) fn hash_probe(probes: f64, rows: f64) -> f64 {
+    let miss = (rows / CACHED_ROWS).log10().clamp(0.0, 1.0);
+    probes * (HASH_PROBE + miss * HASH_PROBE_LARGE)
+}
+
+/// Looking `keys` keys up in an index and reading `rows` rows by it.
+pub(crate) fn lookups(keys: f64, rows: f64, fetches: bool) -> f64 {
+    keys * INDEX_DESCENT + rows * (INDEX_ENTRY + if fetches { FETCH_ROW } else { 0.0 })
+}

@@ -1,0 +1,267 @@
+//! How many rows conditions let through.
+//!
+//! Conditions on one column are combined as one range; others count as independent.
+
+use selkie_expr::{Compare, CompareOp, Expr, ExprKind, InList};
+use selkie_types::Value;
+use smallvec::SmallVec;
+
+use super::table::column_statistics;
+use super::values::position;
+use super::{column_distinct, table_rows};
+use crate::cost;
+use crate::logical::{ColumnId, Columns};
+use crate::settings::StatisticsSource;
+
+/// Share of rows for a comparison nothing is known of.
+const RANGE: f64 = 1.0 / 3.0;
+/// Share of rows for equality with something nothing is known of.
+const EQUAL: f64 = 0.05;
+/// Share for LIKE with a constant prefix, per character of it, and at least.
+const LIKE_PREFIX: (f64, f64) = (0.35, 0.005);
+/// Share for LIKE with a leading wildcard.
+const LIKE_ANYWHERE: f64 = 0.06;
+/// Share for any other condition.
+const OTHER: f64 = 0.3;
+
+/// Answers questions about conditions over the columns of a statement.
+pub(crate) struct Estimator<'a> {
+    /// Columns.
+    pub columns: &'a Columns,
+    /// Numbers.
+    pub source: &'a dyn StatisticsSource,
+    /// Distinct values of columns that are no table's, as far as known.
+    pub derived: &'a hashbrown::HashMap<ColumnId, f64>,
+}
+
+/// A side of a range on one column.
+#[derive(Default)]
+struct ColumnRange {
+    column: ColumnId,
+    lower: Option<f64>,
+    upper: Option<f64>,
+    unknown: u32,
+}
+
+impl Estimator<'_> {
+    /// Distinct values of a column.
+    pub(crate) fn distinct(&self, id: ColumnId) -> f64 {
+        if let Some(distinct) = self.derived.get(&id) {
+            return *distinct;
+        }
+        match self.columns.table_column(id) {
+            Some((relation, at)) if at < relation.table.columns.len() => {
+                let rows = table_rows(&relation.table, self.source);
+                column_distinct(&relation.table, at, rows)
+            }
+            _ => 1_000.0,
+        }
+    }
+
+    /// Distinct values of an expression over `rows` rows.
+    pub(crate) fn expr_distinct(&self, expr: &Expr, rows: f64) -> f64 {
+        let columns = expr.columns();
+        if columns.is_empty() {
+            return 1.0;
+        }
+        let product: f64 = columns.iter().map(|id| self.distinct(*id)).product();
+        product.clamp(1.0, rows.max(1.0))
+    }
+
+    /// Share of rows for which all of `conditions` are true.
+    pub(crate) fn all<'e>(&self, conditions: impl IntoIterator<Item = &'e Expr>) -> f64 {
+        let mut ranges: SmallVec<[ColumnRange; 4]> = SmallVec::new();
+        let mut share = 1.0;
+        for condition in conditions {
+            if !self.add_range(condition, &mut ranges) {
+                share *= self.one(condition);
+            }
+        }
+        ranges.iter().fold(share, |share, range| share * self.range(range)).max(1e-12)
+    }
+
+    /// Notes a one-sided comparison of a column with a constant.
+    fn add_range(&self, condition: &Expr, ranges: &mut SmallVec<[ColumnRange; 4]>) -> bool {
+        let ExprKind::Compare(compare) = &condition.kind else { return false };
+        let Some((column, op, value)) = column_and_constant(compare) else { return false };
+        if !matches!(op, CompareOp::Lt | CompareOp::Le | CompareOp::Gt | CompareOp::Ge) {
+            return false;
+        }
+        let at = ranges.iter().position(|r| r.column == column).unwrap_or_else(|| {
+            ranges.push(ColumnRange { column, ..ColumnRange::default() });
+            ranges.len() - 1
+        });
+        let range = &mut ranges[at];
+        match value.as_literal().and_then(position) {
+            None => range.unknown += 1,
+            Some(point) if matches!(op, CompareOp::Lt | CompareOp::Le) => {
+                range.upper = Some(range.upper.map_or(point, |old| old.min(point)));
+            }
+            Some(point) => range.lower = Some(range.lower.map_or(point, |old| old.max(point))),
+        }
+        true
+    }
+
+    fn range(&self, range: &ColumnRange) -> f64 {
+        let unknown = RANGE.powi(range.unknown.min(2) as i32);
+        let below = |point: Option<f64>| point.map(|p| self.share_below(range.column, p));
+        let known = match (below(range.lower), below(range.upper)) {
+            (None, None) => 1.0,
+            (Some(Some(lower)), None) => 1.0 - lower,
+            (None, Some(Some(upper))) => upper,
+            (Some(Some(lower)), Some(Some(upper))) => (upper - lower).max(0.0),
+            (Some(_), Some(_)) => RANGE * RANGE,
+            _ => RANGE,
+        };
+        let least = 1.0 / self.distinct(range.column).max(10.0);
+        (known * unknown).clamp(least.min(0.001), 1.0)
+    }
+
+    /// Share of rows whose value is below a point; `None` without statistics.
+    fn share_below(&self, id: ColumnId, point: f64) -> Option<f64> {
+        let (relation, at) = self.columns.table_column(id)?;
+        let statistics = column_statistics(&relation.table, at)?;
+        let not_null = 1.0 - statistics.null_fraction;
+        let (min, max) = (position(&statistics.min)?, position(&statistics.max)?);
+        if point <= min {
+            return Some(0.0);
+        }
+        if point > max {
+            return Some(not_null);
+        }
+        let bounds: SmallVec<[f64; 64]> =
+            std::iter::once(min).chain(statistics.histogram.iter().filter_map(position)).collect();
+        if bounds.len() < 3 {
+            return Some(not_null * (point - min) / (max - min).max(f64::MIN_POSITIVE));
+        }
+        let bucket = bounds.partition_point(|b| *b < point).clamp(1, bounds.len() - 1);
+        let (low, high) = (bounds[bucket - 1], bounds[bucket]);
+        let within = if high > low { ((point - low) / (high - low)).clamp(0.0, 1.0) } else { 0.5 };
+        Some(not_null * (bucket as f64 - 1.0 + within) / (bounds.len() - 1) as f64)
+    }
+
+    /// Share of rows for which `condition` is true.
+    pub(crate) fn one(&self, condition: &Expr) -> f64 {
+        match &condition.kind {
+            ExprKind::Literal(value) => literal_share(value),
+            ExprKind::And(parts) => self.all(parts),
+            ExprKind::Or(parts) => 1.0 - parts.iter().map(|p| 1.0 - self.one(p)).product::<f64>(),
+            ExprKind::Not(inner) => (1.0 - self.one(inner)).max(0.0),
+            ExprKind::IsNull(inner) => self.null_share(inner),
+            ExprKind::Compare(compare) => self.compare(compare),
+            ExprKind::InList(list) => self.in_list(list),
+            ExprKind::Call(call) if is_like(call.function.name()) => like_share(&call.args),
+            _ => OTHER,
+        }
+    }
+
+    fn null_share(&self, inner: &Expr) -> f64 {
+        if !inner.nullable {
+            return 1e-9;
+        }
+        let known = inner.as_column().and_then(|id| {
+            let (relation, at) = self.columns.table_column(id)?;
+            column_statistics(&relation.table, at)
+        });
+        known.map_or(0.1, |s| s.null_fraction)
+    }
+
+    fn compare(&self, compare: &Compare) -> f64 {
+        if let Some((column, op, value)) = column_and_constant(compare) {
+            return match op {
+                CompareOp::Eq | CompareOp::NullSafeEq => self.equals(column, value.as_literal()),
+                CompareOp::Ne => 1.0 - self.equals(column, value.as_literal()),
+                _ => {
+                    let mut ranges = SmallVec::new();
+                    let condition = ExprKind::Compare(Box::new(compare.clone()));
+                    let condition = Expr::new(condition, compare.left.ty.clone(), true);
+                    self.add_range(&condition, &mut ranges);
+                    ranges.first().map_or(RANGE, |range| self.range(range))
+                }
+            };
+        }
+        match compare.op {
+            CompareOp::Eq | CompareOp::NullSafeEq => {
+                let side = |e: &Expr| e.columns().iter().map(|id| self.distinct(*id)).product();
+                let (left, right): (f64, f64) = (side(&compare.left), side(&compare.right));
+                let most = left.max(right);
+                if most > 1.0 { 1.0 / most } else { EQUAL }
+            }
+            CompareOp::Ne => 0.9,
+            _ => RANGE,
+        }
+    }
+
+    /// Share of rows in which a column has one value.
+    pub(crate) fn equals(&self, column: ColumnId, value: Option<&Value>) -> f64 {
+        let Some((relation, at)) = self.columns.table_column(column) else {
+            return 1.0 / self.distinct(column).max(1.0);
+        };
+        let Some(statistics) = column_statistics(&relation.table, at) else {
+            return 1.0 / self.distinct(column).max(1.0);
+        };
+        let share = (1.0 - statistics.null_fraction) / statistics.distinct.max(1.0);
+        let outside = value.and_then(position).is_some_and(|point| {
+            let ends = (position(&statistics.min), position(&statistics.max));
+            matches!(ends, (Some(min), Some(max)) if point < min || point > max)
+        });
+        if outside { share.min(1e-6) } else { share }
+    }
+
+    fn in_list(&self, list: &InList) -> f64 {
+        let one = match list.value.as_column() {
+            Some(column) => 1.0 / self.distinct(column).max(1.0),
+            None => 1.0 / self.expr_distinct(&list.value, 100.0).max(10.0),
+        };
+        (one * list.items.len() as f64).min(1.0)
+    }
+}
+
+fn literal_share(value: &Value) -> f64 {
+    match value {
+        Value::Int(0) | Value::UInt(0) | Value::Null => 0.0,
+        _ => 1.0,
+    }
+}
+
+/// A comparison of a column with something constant: the column on the left.
+fn column_and_constant(compare: &Compare) -> Option<(ColumnId, CompareOp, &Expr)> {
+    let no_columns = |e: &Expr| !e.any(&mut |e| matches!(e.kind, ExprKind::Column(_)));
+    match (compare.left.as_column(), compare.right.as_column()) {
+        (Some(id), None) if no_columns(&compare.right) => Some((id, compare.op, &compare.right)),
+        (None, Some(id)) if no_columns(&compare.left) => {
+            Some((id, compare.op.swapped(), &compare.left))
+        }
+        _ => None,
+    }
+}
+
+fn is_like(name: &str) -> bool {
+    name.eq_ignore_ascii_case("like")
+}
+
+fn like_share(args: &[Expr]) -> f64 {
+    let Some(Value::Bytes(pattern)) = args.get(1).and_then(Expr::as_literal) else { return 0.1 };
+    let prefix = pattern.iter().take_while(|b| !matches!(b, b'%' | b'_')).count();
+    if prefix == 0 {
+        return LIKE_ANYWHERE;
+    }
+    LIKE_PREFIX.0.powi(prefix as i32).max(LIKE_PREFIX.1)
+}
+
+/// Cost of evaluating a condition for a row.
+pub(crate) fn condition_cost(condition: &Expr) -> f64 {
+    let mut total = 0.0;
+    condition.visit(&mut |e| {
+        total += match &e.kind {
+            ExprKind::Call(call) if call.function.name().to_ascii_lowercase().contains("like") => {
+                cost::STRING_CONDITION
+            }
+            ExprKind::Subquery(_) => cost::CACHED_SUBPLAN,
+            ExprKind::Stored(_) => cost::SUBPLAN,
+            ExprKind::Column(_) | ExprKind::Literal(_) | ExprKind::Parameter(_) => 0.0,
+            _ => cost::CONDITION,
+        }
+    });
+    total
+}

@@ -1,0 +1,193 @@
+//! The columns of a statement by number, and sets of them.
+
+use std::sync::Arc;
+
+use selkie_catalog::TableInfo;
+use selkie_engine::{LockMode, LockWait};
+use selkie_expr::Expr;
+use selkie_types::SqlType;
+use smallvec::SmallVec;
+
+use super::ColumnId;
+
+/// Number of a table instance (an occurrence of a table in FROM).
+pub(crate) type RelationId = usize;
+
+/// A table instance.
+#[derive(Debug)]
+pub(crate) struct RelationInfo {
+    /// The table.
+    pub table: Arc<TableInfo>,
+    /// Its alias, or its name.
+    pub alias: Box<str>,
+    /// Its columns have the numbers from here on, in order.
+    pub first: ColumnId,
+    /// The column for its row keys, if a statement changes the table.
+    pub row_key: Option<ColumnId>,
+    /// Lock on its rows.
+    pub lock: LockMode,
+    /// What to do if a row is locked.
+    pub wait: LockWait,
+    /// Indexes a hint allows, by position; `None` all.
+    pub allowed: Option<Vec<usize>>,
+    /// Whether a table scan is to be avoided (`FORCE INDEX`).
+    pub forced: bool,
+    /// The query block it stands in, for EXPLAIN.
+    pub block: usize,
+}
+
+/// What is known of a column.
+#[derive(Clone, Debug)]
+pub(crate) struct ColumnInfo {
+    /// Type.
+    pub ty: SqlType,
+    /// Whether it can be NULL where it is made.
+    pub nullable: bool,
+    /// The table column it is.
+    pub origin: Option<(RelationId, usize)>,
+}
+
+/// All columns and table instances of a statement.
+#[derive(Debug, Default)]
+pub(crate) struct Columns {
+    columns: Vec<ColumnInfo>,
+    /// Table instances.
+    pub relations: Vec<RelationInfo>,
+}
+
+impl Columns {
+    /// A new column.
+    pub fn add(&mut self, ty: SqlType, nullable: bool) -> ColumnId {
+        self.columns.push(ColumnInfo { ty, nullable, origin: None });
+        self.columns.len() - 1
+    }
+
+    /// A new instance of a table with its columns.
+    pub fn add_relation(&mut self, table: Arc<TableInfo>, alias: &str, block: usize) -> RelationId {
+        let relation = self.relations.len();
+        let first = self.columns.len();
+        self.columns.extend(table.columns.iter().enumerate().map(|(at, c)| ColumnInfo {
+            ty: c.ty.clone(),
+            nullable: c.nullable,
+            origin: Some((relation, at)),
+        }));
+        self.relations.push(RelationInfo {
+            table,
+            alias: alias.into(),
+            first,
+            row_key: None,
+            lock: LockMode::None,
+            wait: LockWait::Default,
+            allowed: None,
+            forced: false,
+            block,
+        });
+        relation
+    }
+
+    /// What is known of `id`.
+    pub fn get(&self, id: ColumnId) -> &ColumnInfo {
+        &self.columns[id]
+    }
+
+    /// What is known of `id`, to be changed.
+    pub fn get_mut(&mut self, id: ColumnId) -> &mut ColumnInfo {
+        &mut self.columns[id]
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// The expression that reads `id`.
+    pub fn expr(&self, id: ColumnId) -> Expr {
+        let info = self.get(id);
+        Expr::column(id, info.ty.clone(), info.nullable)
+    }
+
+    /// The table instance and column `id` is, if it is one.
+    pub fn table_column(&self, id: ColumnId) -> Option<(&RelationInfo, usize)> {
+        self.get(id).origin.map(|(relation, at)| (&self.relations[relation], at))
+    }
+}
+
+/// A set of columns.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ColumnSet(SmallVec<[u64; 4]>);
+
+impl ColumnSet {
+    /// The columns `expr` reads directly.
+    pub fn of(expr: &Expr) -> Self {
+        let mut set = Self::default();
+        set.add_expr(expr);
+        set
+    }
+
+    /// Adds the columns `expr` reads.
+    pub fn add_expr(&mut self, expr: &Expr) {
+        expr.for_each_column(&mut |id| self.insert(id));
+    }
+
+    /// Adds a column.
+    pub fn insert(&mut self, id: ColumnId) {
+        let word = id / 64;
+        if self.0.len() <= word {
+            self.0.resize(word + 1, 0);
+        }
+        self.0[word] |= 1 << (id % 64);
+    }
+
+    /// Whether `id` is in the set.
+    pub fn contains(&self, id: ColumnId) -> bool {
+        self.0.get(id / 64).is_some_and(|word| word >> (id % 64) & 1 == 1)
+    }
+
+    /// Adds all of `other`.
+    pub fn union(&mut self, other: &Self) {
+        if self.0.len() < other.0.len() {
+            self.0.resize(other.0.len(), 0);
+        }
+        for (word, more) in self.0.iter_mut().zip(&other.0) {
+            *word |= more;
+        }
+    }
+
+    /// Takes out all of `other`.
+    pub fn subtract(&mut self, other: &Self) {
+        for (word, less) in self.0.iter_mut().zip(&other.0) {
+            *word &= !less;
+        }
+    }
+
+    /// Whether no column is in both.
+    pub fn is_disjoint(&self, other: &Self) -> bool {
+        self.0.iter().zip(&other.0).all(|(a, b)| a & b == 0)
+    }
+
+    /// Whether all are in `other`.
+    pub fn is_subset(&self, other: &Self) -> bool {
+        self.0.iter().enumerate().all(|(i, a)| a & !other.0.get(i).copied().unwrap_or(0) == 0)
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.iter().all(|word| *word == 0)
+    }
+
+    /// The columns in ascending order.
+    pub fn iter(&self) -> impl Iterator<Item = ColumnId> + '_ {
+        self.0.iter().enumerate().flat_map(|(i, word)| {
+            let word = *word;
+            (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| i * 64 + bit)
+        })
+    }
+}
+
+impl FromIterator<ColumnId> for ColumnSet {
+    fn from_iter<I: IntoIterator<Item = ColumnId>>(ids: I) -> Self {
+        let mut set = Self::default();
+        ids.into_iter().for_each(|id| set.insert(id));
+        set
+    }
+}

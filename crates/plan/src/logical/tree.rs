@@ -1,0 +1,248 @@
+//! Questions about and walks over logical plans.
+
+use selkie_expr::Expr;
+use selkie_expr::aggregate::Aggregate as AggregateCall;
+
+use super::{ColumnId, ColumnSet, Columns, Join, Logical};
+use crate::physical::JoinKind;
+
+impl Logical {
+    /// Filters by `conditions`, if there are any.
+    pub(crate) fn filter(self, conditions: Vec<Expr>) -> Self {
+        if conditions.is_empty() {
+            return self;
+        }
+        match self {
+            Self::Filter { input, conditions: mut all } => {
+                all.extend(conditions);
+                Self::Filter { input, conditions: all }
+            }
+            other => Self::Filter { input: Box::new(other), conditions },
+        }
+    }
+
+    /// Joins with `right`.
+    pub(crate) fn join(self, kind: JoinKind, right: Self, on: Vec<Expr>) -> Self {
+        Self::Join(Box::new(Join { kind, left: self, right, on, mark: None, straight: false }))
+    }
+
+    /// The direct inputs.
+    pub(crate) fn inputs(&self) -> Vec<&Self> {
+        match self {
+            Self::OneRow
+            | Self::Empty(_)
+            | Self::Scan(_)
+            | Self::CommonScan { .. }
+            | Self::WorkScan { .. }
+            | Self::Values { .. } => Vec::new(),
+            Self::Join(join) => vec![&join.left, &join.right],
+            Self::Filter { input, .. }
+            | Self::Project { input, .. }
+            | Self::Sort { input, .. }
+            | Self::Limit { input, .. }
+            | Self::Distinct { input, .. } => vec![input],
+            Self::Aggregate(node) => vec![&node.input],
+            Self::Window(node) => vec![&node.input],
+            Self::Set(node) => node.inputs.iter().map(|(input, _)| input).collect(),
+            Self::Recursive(node) => vec![&node.anchor.0, &node.step.0],
+        }
+    }
+
+    /// The direct inputs, for rewriting.
+    pub(crate) fn inputs_mut(&mut self) -> Vec<&mut Self> {
+        match self {
+            Self::OneRow
+            | Self::Empty(_)
+            | Self::Scan(_)
+            | Self::CommonScan { .. }
+            | Self::WorkScan { .. }
+            | Self::Values { .. } => Vec::new(),
+            Self::Join(join) => {
+                let Join { left, right, .. } = &mut **join;
+                vec![left, right]
+            }
+            Self::Filter { input, .. }
+            | Self::Project { input, .. }
+            | Self::Sort { input, .. }
+            | Self::Limit { input, .. }
+            | Self::Distinct { input, .. } => vec![input],
+            Self::Aggregate(node) => vec![&mut node.input],
+            Self::Window(node) => vec![&mut node.input],
+            Self::Set(node) => node.inputs.iter_mut().map(|(input, _)| input).collect(),
+            Self::Recursive(node) => vec![&mut node.anchor.0, &mut node.step.0],
+        }
+    }
+
+    /// Calls `f` with every expression of this operator, not of its inputs.
+    pub(crate) fn for_each_expr<'a>(&'a self, f: &mut dyn FnMut(&'a Expr)) {
+        match self {
+            Self::OneRow
+            | Self::Empty(_)
+            | Self::Scan(_)
+            | Self::CommonScan { .. }
+            | Self::WorkScan { .. }
+            | Self::Distinct { .. }
+            | Self::Set(_)
+            | Self::Recursive(_) => {}
+            Self::Values { rows, .. } => rows.iter().flatten().for_each(f),
+            Self::Join(join) => join.on.iter().for_each(f),
+            Self::Filter { conditions, .. } => conditions.iter().for_each(f),
+            Self::Project { columns, .. } => columns.iter().for_each(|(_, e)| f(e)),
+            Self::Aggregate(node) => {
+                node.groups.iter().for_each(|(_, e)| f(e));
+                node.aggregates.iter().for_each(|(_, call)| call_exprs(call).for_each(&mut *f));
+            }
+            Self::Window(node) => {
+                node.partition.iter().for_each(&mut *f);
+                node.order.iter().for_each(|key| f(&key.expr));
+                for item in &node.items {
+                    item.args.iter().for_each(&mut *f);
+                    if let crate::physical::WindowFunction::Aggregate(call) = &item.function {
+                        call_exprs(call).for_each(&mut *f);
+                    }
+                }
+            }
+            Self::Sort { keys, .. } => keys.iter().for_each(|key| f(&key.expr)),
+            Self::Limit { limit, offset, .. } => limit.iter().chain(offset).for_each(f),
+        }
+    }
+
+    /// Calls `f` with every expression of this operator, for rewriting.
+    pub(crate) fn for_each_expr_mut(&mut self, f: &mut dyn FnMut(&mut Expr)) {
+        match self {
+            Self::OneRow
+            | Self::Empty(_)
+            | Self::Scan(_)
+            | Self::CommonScan { .. }
+            | Self::WorkScan { .. }
+            | Self::Distinct { .. }
+            | Self::Set(_)
+            | Self::Recursive(_) => {}
+            Self::Values { rows, .. } => rows.iter_mut().flatten().for_each(f),
+            Self::Join(join) => join.on.iter_mut().for_each(f),
+            Self::Filter { conditions, .. } => conditions.iter_mut().for_each(f),
+            Self::Project { columns, .. } => columns.iter_mut().for_each(|(_, e)| f(e)),
+            Self::Aggregate(node) => {
+                node.groups.iter_mut().for_each(|(_, e)| f(e));
+                for (_, call) in &mut node.aggregates {
+                    call_exprs_mut(call).into_iter().for_each(&mut *f);
+                }
+            }
+            Self::Window(node) => {
+                node.partition.iter_mut().for_each(&mut *f);
+                node.order.iter_mut().for_each(|key| f(&mut key.expr));
+                for item in &mut node.items {
+                    item.args.iter_mut().for_each(&mut *f);
+                    if let crate::physical::WindowFunction::Aggregate(call) = &mut item.function {
+                        call_exprs_mut(call).into_iter().for_each(&mut *f);
+                    }
+                }
+            }
+            Self::Sort { keys, .. } => keys.iter_mut().for_each(|key| f(&mut key.expr)),
+            Self::Limit { limit, offset, .. } => limit.iter_mut().chain(offset).for_each(f),
+        }
+    }
+
+    /// Calls `f` with every expression of this operator and all below it.
+    pub(crate) fn for_each_expr_deep<'a>(&'a self, f: &mut dyn FnMut(&'a Expr)) {
+        self.for_each_expr(f);
+        self.inputs().into_iter().for_each(|input| input.for_each_expr_deep(f));
+    }
+
+    /// Calls `f` with every expression of this operator and all below it, for rewriting.
+    pub(crate) fn for_each_expr_deep_mut(&mut self, f: &mut dyn FnMut(&mut Expr)) {
+        self.for_each_expr_mut(f);
+        self.inputs_mut().into_iter().for_each(|input| input.for_each_expr_deep_mut(f));
+    }
+
+    /// The columns of its rows.
+    pub(crate) fn columns(&self, all: &Columns) -> ColumnSet {
+        let mut set = ColumnSet::default();
+        self.add_columns(all, &mut set);
+        set
+    }
+
+    fn add_columns(&self, all: &Columns, set: &mut ColumnSet) {
+        match self {
+            Self::OneRow => {}
+            Self::Empty(columns)
+            | Self::CommonScan { columns, .. }
+            | Self::WorkScan { columns, .. }
+            | Self::Values { columns, .. }
+            | Self::Distinct { columns, .. } => columns.iter().for_each(|id| set.insert(*id)),
+            Self::Scan(relation) => {
+                let info = &all.relations[*relation];
+                (0..info.table.columns.len()).for_each(|at| set.insert(info.first + at));
+                info.row_key.iter().for_each(|id| set.insert(*id));
+            }
+            Self::Join(join) => {
+                join.left.add_columns(all, set);
+                if join.kind.keeps_right() {
+                    join.right.add_columns(all, set);
+                }
+                join.mark.iter().for_each(|id| set.insert(*id));
+            }
+            Self::Filter { input, .. } | Self::Sort { input, .. } | Self::Limit { input, .. } => {
+                input.add_columns(all, set);
+            }
+            Self::Project { columns, .. } => columns.iter().for_each(|(id, _)| set.insert(*id)),
+            Self::Aggregate(node) => {
+                node.groups.iter().for_each(|(id, _)| set.insert(*id));
+                node.aggregates.iter().for_each(|(id, _)| set.insert(*id));
+            }
+            Self::Window(node) => {
+                node.input.add_columns(all, set);
+                node.items.iter().for_each(|item| set.insert(item.column));
+            }
+            Self::Set(node) => node.columns.iter().for_each(|id| set.insert(*id)),
+            Self::Recursive(node) => node.columns.iter().for_each(|id| set.insert(*id)),
+        }
+    }
+
+    /// The columns made somewhere in this plan, visible at its top or not.
+    fn add_defined(&self, all: &Columns, set: &mut ColumnSet) {
+        self.add_columns(all, set);
+        self.inputs().into_iter().for_each(|input| input.add_defined(all, set));
+    }
+
+    /// The columns it reads that nothing in it makes.
+    pub(crate) fn free_columns(&self, all: &Columns) -> ColumnSet {
+        let mut used = ColumnSet::default();
+        self.for_each_expr_deep(&mut |e| used.add_expr(e));
+        let mut defined = ColumnSet::default();
+        self.add_defined(all, &mut defined);
+        used.subtract(&defined);
+        used
+    }
+
+    /// Whether `id` can be NULL in the rows of this plan.
+    pub(crate) fn may_be_null(&self, all: &Columns, id: ColumnId) -> bool {
+        match self {
+            Self::Join(join) => {
+                if join.mark == Some(id) {
+                    return join.kind == JoinKind::NullAwareMark;
+                }
+                let on_right = join.kind.keeps_right() && join.right.columns(all).contains(id);
+                match (on_right, join.kind) {
+                    (true, JoinKind::Left) => true,
+                    (true, _) => join.right.may_be_null(all, id),
+                    (false, _) => join.left.may_be_null(all, id),
+                }
+            }
+            Self::Filter { input, .. } | Self::Sort { input, .. } | Self::Limit { input, .. } => {
+                input.may_be_null(all, id)
+            }
+            _ => all.get(id).nullable,
+        }
+    }
+}
+
+/// The expressions of an aggregate call.
+pub(crate) fn call_exprs(call: &AggregateCall) -> impl Iterator<Item = &Expr> {
+    call.inputs()
+}
+
+/// The expressions of an aggregate call, for rewriting.
+pub(crate) fn call_exprs_mut(call: &mut AggregateCall) -> Vec<&mut Expr> {
+    call.inputs_mut().collect()
+}

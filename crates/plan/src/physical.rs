@@ -1,0 +1,64 @@
+//! The physical plan: what the executor runs. Pure data, no behaviour beyond small accessors.
+//!
+//! Conventions every operator keeps:
+//! - Expressions refer to columns by position in the operator's input row. Operators with two
+//!   inputs see the left (outer, probe) row first and the right (inner, build) row after it.
+//! - A plan holds no value that changes between executions: parameters, user and system variables
+//!   and the current time are read when an operator opens, so a plan runs again with new ones.
+//! - Parameter slots `0..parameters` are the statement's placeholders; the slots after them carry
+//!   values from an outer query block into correlated subplans and are numbered over the whole
+//!   plan. The subquery expression fills its slots before the subplan runs; a subplan reads its
+//!   own slots and those of the blocks around it.
+
+mod access;
+mod aggregate;
+mod dml;
+mod join;
+mod node;
+mod output;
+mod set;
+mod subplan;
+mod window;
+
+pub use access::{
+    Access, IndexLookup, IndexRange, KeyRange, RangeBound, SystemHints, SystemTableScan, TableScan,
+};
+pub use aggregate::{Aggregate, AggregateStrategy};
+pub use dml::{
+    Assignment, Delete, DeleteTarget, DuplicateUpdate, Insert, InsertMode, InsertValue, RowRules,
+    Update, UpdateTarget,
+};
+pub use join::{HashJoin, IndexJoin, JoinKey, JoinKind, NestedLoopJoin};
+pub use node::{ColumnType, Limit, Operator, PlanNode, Sort, SortKey, TopN};
+pub use output::OutputColumn;
+pub use set::{CommonTable, RecursiveUnion, SetOperation, SetOperator};
+pub use subplan::SubPlan;
+pub use window::{FrameBound, FrameUnit, Window, WindowCall, WindowFrame, WindowFunction};
+
+use std::sync::Arc;
+
+use selkie_catalog::TableInfo;
+
+/// A statement ready to run.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The operator whose rows are the result; DML operators give no rows unless `RETURNING`.
+    pub root: PlanNode,
+    /// Columns sent to the client; empty for statements without a result set.
+    pub output: Vec<OutputColumn>,
+    /// Subqueries evaluated from expressions, by [`selkie_expr::SubqueryId`].
+    pub subplans: Vec<SubPlan>,
+    /// Queries materialised once and read by any number of [`Operator::CommonTableScan`]s.
+    pub common_tables: Vec<CommonTable>,
+    /// Number of parameter slots, placeholders included.
+    pub slots: usize,
+    /// Number of `?` parameters in the statement.
+    pub parameters: usize,
+    /// Base tables and views the plan depends on, each once. A plan is stale when one of them has
+    /// another version.
+    pub tables: Vec<Arc<TableInfo>>,
+    /// `SELECT ... INTO`, if the rows do not go to the client.
+    pub into: Option<selkie_sql::ast::IntoTarget>,
+    /// `SQL_CALC_FOUND_ROWS`: count what the outermost LIMIT cut off.
+    pub calc_found_rows: bool,
+}

@@ -1,0 +1,105 @@
+//! Joins. Data only.
+//!
+//! The joined row is the left row followed by the right row. `output` lists the positions of the
+//! joined row that a join gives out, in this order; of kinds that keep no right columns they are all
+//! on the left. A mark column comes after them.
+
+use selkie_expr::{CompareBy, Expr};
+
+use super::{IndexLookup, PlanNode};
+
+/// Which rows a join gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JoinKind {
+    /// Pairs that match: left columns, then right columns.
+    Inner,
+    /// As inner, and left rows without a match beside NULLs.
+    Left,
+    /// Left rows with a match, once. Left columns only.
+    Semi,
+    /// Left rows without a match. Left columns only.
+    Anti,
+    /// `NOT IN`: left rows for which `left NOT IN (right)` is true, so none when the right side
+    /// has a NULL key, and none with a NULL key of its own unless the right side is empty. The
+    /// first key pair is the IN comparison, further pairs and the residual are the correlation.
+    /// Left columns only.
+    NullAwareAnti,
+    /// All left rows, with one more column: whether there is a match (1, 0, never NULL).
+    Mark,
+    /// All left rows, with one more column: `left IN (right)`, which may be NULL. The first key
+    /// pair is the IN comparison.
+    NullAwareMark,
+}
+
+impl JoinKind {
+    /// Whether the output has the right columns too.
+    pub fn keeps_right(self) -> bool {
+        matches!(self, Self::Inner | Self::Left)
+    }
+}
+
+/// A pair of expressions that are equal in joined rows.
+#[derive(Clone, Debug)]
+pub struct JoinKey {
+    /// Over the left row.
+    pub left: Expr,
+    /// Over the right row.
+    pub right: Expr,
+    /// How they compare, as in [`selkie_expr::Compare`].
+    pub by: CompareBy,
+    /// NULL equals NULL (`<=>`).
+    pub null_safe: bool,
+}
+
+/// A hash join. The right side is built, the left side probes.
+#[derive(Clone, Debug)]
+pub struct HashJoin {
+    /// Which rows it gives.
+    pub kind: JoinKind,
+    /// Probe side.
+    pub left: PlanNode,
+    /// Build side.
+    pub right: PlanNode,
+    /// What is compared for equality. Never empty.
+    pub keys: Vec<JoinKey>,
+    /// Further conditions over the joined row.
+    pub residual: Vec<Expr>,
+    /// Positions of the joined row given out.
+    pub output: Vec<usize>,
+    /// Build from the left rows and stream the right, giving the same rows (left columns still
+    /// first). Only for `Inner`, `Left`, `Semi` and `Anti`.
+    pub build_left: bool,
+}
+
+/// An index join: for each left row, a lookup in an index. Lookups are batched. Output follows
+/// `kind`; the right row is the lookup's columns.
+#[derive(Clone, Debug)]
+pub struct IndexJoin {
+    /// `Inner`, `Left`, `Semi` or `Anti`.
+    pub kind: JoinKind,
+    /// Outer side; its order is kept.
+    pub left: PlanNode,
+    /// What is looked up.
+    pub lookup: IndexLookup,
+    /// Further conditions over the joined row.
+    pub residual: Vec<Expr>,
+    /// Positions of the joined row given out.
+    pub output: Vec<usize>,
+}
+
+/// A join by comparing all pairs. The right side is materialised once.
+#[derive(Clone, Debug)]
+pub struct NestedLoopJoin {
+    /// Any kind. For the null-aware kinds `null_aware` is the IN comparison.
+    pub kind: JoinKind,
+    /// Outer side; its order is kept.
+    pub left: PlanNode,
+    /// Inner side.
+    pub right: PlanNode,
+    /// Conditions over the joined row; empty for a cross join.
+    pub conditions: Vec<Expr>,
+    /// Positions of the joined row given out.
+    pub output: Vec<usize>,
+    /// For the null-aware kinds: the comparison whose NULL matters.
+    pub null_aware: Option<Expr>,
+}

@@ -1,0 +1,139 @@
+//! Operators and the nodes they make up. Data only; the executor gives them meaning.
+
+use selkie_expr::Expr;
+use selkie_types::SqlType;
+
+use super::{
+    Aggregate, Delete, HashJoin, IndexJoin, Insert, NestedLoopJoin, RecursiveUnion, SetOperation,
+    SystemTableScan, TableScan, Update, Window,
+};
+
+/// Type of one column of an operator's output.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ColumnType {
+    /// SQL type; its physical kind is the kind of the column vector.
+    pub ty: SqlType,
+    /// Whether NULL may appear.
+    pub nullable: bool,
+}
+
+/// One operator with its inputs.
+#[derive(Clone, Debug)]
+pub struct PlanNode {
+    /// What it does.
+    pub operator: Operator,
+    /// Its output columns.
+    pub columns: Vec<ColumnType>,
+    /// Rows expected.
+    pub rows: f64,
+    /// Cost of producing all of them, inputs included, in nanoseconds.
+    pub cost: f64,
+}
+
+/// What a node does.
+#[derive(Clone, Debug)]
+pub enum Operator {
+    /// One row of no columns: `SELECT 1`.
+    OneRow,
+    /// No row at all, of the node's columns: `WHERE 1=0`.
+    Empty,
+    /// Rows of a table.
+    TableScan(Box<TableScan>),
+    /// Rows of a computed table of `information_schema`.
+    SystemTableScan(Box<SystemTableScan>),
+    /// Rows of `Plan::common_tables[.0]`.
+    CommonTableScan(usize),
+    /// Inside the recursive part of a common table: the rows of the previous round.
+    WorkTableScan(usize),
+    /// `VALUES` rows; every row has the node's columns, the types are converted already.
+    Values(Vec<Vec<Expr>>),
+    /// Looks each outer row up in an index.
+    IndexJoin(Box<IndexJoin>),
+    /// Builds a table of the right rows, probes it with the left.
+    HashJoin(Box<HashJoin>),
+    /// Compares every left row with the materialised right rows.
+    NestedLoopJoin(Box<NestedLoopJoin>),
+    /// Rows for which all conditions are true, in this order of evaluation.
+    Filter {
+        /// Where rows come from.
+        input: Box<PlanNode>,
+        /// Conditions, cheapest and most selective first.
+        conditions: Vec<Expr>,
+    },
+    /// Computes each output column from the input row.
+    Project {
+        /// Where rows come from.
+        input: Box<PlanNode>,
+        /// One per output column.
+        exprs: Vec<Expr>,
+    },
+    /// Groups and aggregates.
+    Aggregate(Box<Aggregate>),
+    /// Window functions.
+    Window(Box<Window>),
+    /// Sorts all rows.
+    Sort(Sort),
+    /// The first rows in an order.
+    TopN(Box<TopN>),
+    /// Some rows, as they come.
+    Limit(Box<Limit>),
+    /// Each distinct row once, the first of its equals by collation.
+    Distinct(Box<PlanNode>),
+    /// UNION, INTERSECT and EXCEPT.
+    SetOperation(Box<SetOperation>),
+    /// The definition of a recursive common table.
+    RecursiveUnion(Box<RecursiveUnion>),
+    /// Reads the input whole before giving rows: protects a statement from its own changes.
+    Materialize(Box<PlanNode>),
+    /// Fails with 1172 when there is more than one row; gives exactly one, of NULLs if there was
+    /// none. Only for scalar subqueries turned into joins.
+    SingleRow(Box<PlanNode>),
+    /// Inserts.
+    Insert(Box<Insert>),
+    /// Updates.
+    Update(Box<Update>),
+    /// Deletes.
+    Delete(Box<Delete>),
+}
+
+/// One sort key. NULLs are least.
+#[derive(Clone, Debug)]
+pub struct SortKey {
+    /// What is compared, by its type's collation.
+    pub expr: Expr,
+    /// Greatest first.
+    pub descending: bool,
+}
+
+/// Sorts its input. Not stable.
+#[derive(Clone, Debug)]
+pub struct Sort {
+    /// Where rows come from.
+    pub input: Box<PlanNode>,
+    /// Major key first.
+    pub keys: Vec<SortKey>,
+}
+
+/// A row count and an offset, evaluated when the operator opens; unsigned integers.
+#[derive(Clone, Debug)]
+pub struct Limit {
+    /// Where rows come from.
+    pub input: PlanNode,
+    /// Rows at most; `None` all.
+    pub limit: Option<Expr>,
+    /// Rows left out first.
+    pub offset: Option<Expr>,
+}
+
+/// A sort that needs only the first `offset + limit` rows.
+#[derive(Clone, Debug)]
+pub struct TopN {
+    /// Where rows come from.
+    pub input: PlanNode,
+    /// Major key first.
+    pub keys: Vec<SortKey>,
+    /// Rows at most.
+    pub limit: Expr,
+    /// Rows left out first.
+    pub offset: Option<Expr>,
+}

@@ -1,0 +1,36 @@
+//! What a result set tells the client about its columns. Data only.
+
+use std::sync::Arc;
+
+use selkie_types::SqlType;
+
+/// A column of the result set.
+#[derive(Clone, Debug)]
+pub struct OutputColumn {
+    /// Name or alias.
+    pub name: Arc<str>,
+    /// Type.
+    pub ty: SqlType,
+    /// Whether NULL may appear.
+    pub nullable: bool,
+    /// Database of the table the column is from; empty for expressions.
+    pub schema: Arc<str>,
+    /// Alias of that table.
+    pub table: Arc<str>,
+    /// Its own name.
+    pub org_table: Arc<str>,
+    /// The column's own name.
+    pub org_name: Arc<str>,
+    /// Part of the primary key.
+    pub primary_key: bool,
+    /// The single column of a unique index.
+    pub unique_key: bool,
+    /// Part of some index.
+    pub multiple_key: bool,
+    /// AUTO_INCREMENT.
+    pub auto_increment: bool,
+    /// No default value: the column is NOT NULL and has no DEFAULT.
+    pub no_default: bool,
+    /// TIMESTAMP column that changes with the row.
+    pub on_update_now: bool,
+}

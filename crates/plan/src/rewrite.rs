@@ -1,0 +1,17 @@
+//! Rewrites of the logical plan that are always right and nearly always better.
+//!
+//! In this order: subqueries become joins, derived tables are merged, outer joins become inner
+//! ones, conditions move down. Must not look at costs; choices that need them are the caller's.
+
+mod equality;
+mod factor;
+mod merge;
+mod nulls;
+mod pull;
+mod push;
+mod unnest;
+
+pub(crate) use equality::EqualityClasses;
+pub(crate) use merge::merge_projections;
+pub(crate) use push::push_conditions;
+pub(crate) use unnest::unnest;

@@ -1,0 +1,110 @@
+//! Columns known to be equal, and what follows from that.
+
+use selkie_expr::{Compare, CompareBy, CompareOp, Expr, ExprKind, InList};
+
+use crate::logical::{ColumnId, ColumnSet, Columns};
+
+/// Sets of columns that an AND of conditions makes equal.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct EqualityClasses {
+    /// Members of each class, ascending.
+    pub classes: Vec<Vec<ColumnId>>,
+}
+
+impl EqualityClasses {
+    /// Adds what `condition` says; false if it is not the equality of two like columns.
+    pub(crate) fn add(&mut self, condition: &Expr, columns: &Columns) -> bool {
+        let Some((a, b)) = equal_columns(condition, columns) else { return false };
+        match (self.find(a), self.find(b)) {
+            (Some(x), Some(y)) if x == y => {}
+            (Some(x), Some(y)) => {
+                let moved = self.classes.remove(x.max(y));
+                self.classes[x.min(y)].extend(moved);
+            }
+            (Some(x), None) => self.classes[x].push(b),
+            (None, Some(y)) => self.classes[y].push(a),
+            (None, None) => self.classes.push(vec![a, b]),
+        }
+        true
+    }
+
+    /// The class `id` is in.
+    pub(crate) fn find(&self, id: ColumnId) -> Option<usize> {
+        self.classes.iter().position(|class| class.contains(&id))
+    }
+
+    /// For every condition on one column of a class: the same on the other members.
+    pub(crate) fn derive(&self, conditions: &[Expr], columns: &Columns) -> Vec<Expr> {
+        let mut derived = Vec::new();
+        for condition in conditions {
+            let Some(id) = restricted_column(condition) else { continue };
+            let Some(class) = self.find(id) else { continue };
+            for other in self.classes[class].iter().filter(|other| **other != id) {
+                let mut copy = condition.clone();
+                copy.substitute_columns(&mut |at| (at == id).then(|| columns.expr(*other)));
+                if !conditions.contains(&copy) && !derived.contains(&copy) {
+                    derived.push(copy);
+                }
+            }
+        }
+        derived
+    }
+}
+
+/// The two columns a condition makes equal, if they are of types that compare as they are.
+fn equal_columns(condition: &Expr, columns: &Columns) -> Option<(ColumnId, ColumnId)> {
+    let ExprKind::Compare(compare) = &condition.kind else { return None };
+    if compare.op != CompareOp::Eq {
+        return None;
+    }
+    let (a, b) = (compare.left.as_column()?, compare.right.as_column()?);
+    let (x, y) = (&columns.get(a).ty, &columns.get(b).ty);
+    let same = x.physical() == y.physical() && x.collation == y.collation && x.kind == y.kind;
+    (a != b && same).then_some((a, b))
+}
+
+/// The column of a condition that restricts it by constants.
+fn restricted_column(condition: &Expr) -> Option<ColumnId> {
+    let constant = |e: &Expr| e.is_constant();
+    match &condition.kind {
+        ExprKind::Compare(compare) => {
+            let Compare { op, left, right, by } = &**compare;
+            if matches!(op, CompareOp::Ne | CompareOp::NullSafeEq) || *by == CompareBy::Double {
+                return None;
+            }
+            match (left.as_column(), right.as_column()) {
+                (Some(id), None) if constant(right) => Some(id),
+                (None, Some(id)) if constant(left) => Some(id),
+                _ => None,
+            }
+        }
+        ExprKind::InList(list) => {
+            let InList { value, items, .. } = &**list;
+            value.as_column().filter(|_| items.iter().all(constant))
+        }
+        _ => None,
+    }
+}
+
+/// Conditions on the columns of `inside` that follow from conditions known to hold outside through
+/// the equalities in `on`.
+pub(super) fn derive_across(
+    known: &[Expr],
+    on: &[Expr],
+    inside: &ColumnSet,
+    columns: &Columns,
+) -> Vec<Expr> {
+    let mut classes = EqualityClasses::default();
+    on.iter().for_each(|condition| {
+        classes.add(condition, columns);
+    });
+    if classes.classes.is_empty() {
+        return Vec::new();
+    }
+    let mut derived = classes.derive(known, columns);
+    derived.retain(|condition| {
+        let used = ColumnSet::of(condition);
+        !used.is_empty() && used.is_subset(inside) && !on.contains(condition)
+    });
+    derived
+}

@@ -1,0 +1,80 @@
+//! Taking out of an OR what all its alternatives share, so that it can join tables or use indexes.
+
+use selkie_expr::{Expr, ExprKind};
+
+use crate::logical::{ColumnSet, Columns};
+
+/// The conjuncts of `condition`, common conjuncts of OR branches taken out.
+pub(super) fn factor(condition: Expr) -> Vec<Expr> {
+    let mut all = Vec::new();
+    for part in condition.into_conjuncts() {
+        match part.kind {
+            ExprKind::Or(branches) => factor_or(branches, &mut all),
+            _ => all.push(part),
+        }
+    }
+    all
+}
+
+fn factor_or(branches: Vec<Expr>, out: &mut Vec<Expr>) {
+    let mut branches: Vec<Vec<Expr>> = branches.into_iter().map(Expr::into_conjuncts).collect();
+    let pure = |e: &Expr| e.is_deterministic() && !e.has_side_effects();
+    let common: Vec<Expr> = branches[0]
+        .iter()
+        .filter(|e| pure(e) && branches[1..].iter().all(|b| b.contains(e)))
+        .cloned()
+        .collect();
+    for branch in &mut branches {
+        branch.retain(|e| !common.contains(e));
+    }
+    out.extend(common);
+    if branches.iter().all(|b| !b.is_empty()) {
+        out.push(any(branches.into_iter().map(all)));
+    }
+}
+
+/// For an OR over several tables: the weaker OR over each table alone that follows from it. Not a
+/// replacement, an addition that can be tested early.
+pub(super) fn implied_by_or(condition: &Expr, side: &ColumnSet, columns: &Columns) -> Option<Expr> {
+    let ExprKind::Or(branches) = &condition.kind else { return None };
+    let _ = columns;
+    let mut weaker = Vec::with_capacity(branches.len());
+    for branch in branches {
+        let parts: Vec<Expr> = branch
+            .clone()
+            .into_conjuncts()
+            .into_iter()
+            .filter(|e| {
+                let used = ColumnSet::of(e);
+                !used.is_empty() && used.is_subset(side) && !e.has_subquery() && e.is_deterministic()
+            })
+            .collect();
+        if parts.is_empty() {
+            return None;
+        }
+        weaker.push(all(parts));
+    }
+    weaker.dedup();
+    Some(if weaker.len() == 1 { weaker.remove(0) } else { any(weaker) })
+}
+
+/// AND of conditions.
+pub(crate) fn all(mut parts: Vec<Expr>) -> Expr {
+    if parts.len() == 1 {
+        return parts.remove(0);
+    }
+    boolean(ExprKind::And(Vec::new()), parts, true)
+}
+
+/// OR of conditions.
+fn any(parts: impl IntoIterator<Item = Expr>) -> Expr {
+    boolean(ExprKind::Or(Vec::new()), parts.into_iter().collect(), false)
+}
+
+fn boolean(kind: ExprKind, parts: Vec<Expr>, and: bool) -> Expr {
+    debug_assert!(matches!(kind, ExprKind::And(_) | ExprKind::Or(_)));
+    let nullable = parts.iter().any(|p| p.nullable);
+    let ty = Expr::boolean(true).ty;
+    let kind = if and { ExprKind::And(parts) } else { ExprKind::Or(parts) };
+    Expr::new(kind, ty, nullable)
+}

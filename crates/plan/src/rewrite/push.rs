@@ -1,0 +1,233 @@
+//! Moving conditions towards the tables they restrict.
+//!
+//! On the way: outer joins whose NULL rows a condition refuses become inner joins, conditions are
+//! copied along equalities, ORs give up what their branches share.
+
+use hashbrown::HashMap;
+use selkie_expr::{Expr, ExprKind};
+
+use super::EqualityClasses;
+use super::equality::derive_across;
+use super::factor::{factor, implied_by_or};
+use super::nulls::rejects_null;
+use super::pull::is_plain;
+use crate::logical::{AggregateNode, ColumnId, ColumnSet, Columns, Join, Logical, SetNode};
+use crate::physical::JoinKind;
+
+/// Moves all conditions of a plan down as far as they go.
+pub(crate) fn push_conditions(plan: Logical, columns: &Columns) -> Logical {
+    push(plan, Vec::new(), columns)
+}
+
+/// `plan` restricted by `conditions`, which go as deep as they can.
+fn push(plan: Logical, conditions: Vec<Expr>, columns: &Columns) -> Logical {
+    match plan {
+        Logical::Filter { input, conditions: own } => {
+            let mut all = conditions;
+            all.extend(own.into_iter().flat_map(factor));
+            push_filter(*input, all, columns)
+        }
+        Logical::Join(join) => push_join(*join, conditions, columns),
+        Logical::Project { input, columns: made } => {
+            let (below, above) = through_projection(conditions, &made);
+            let input = Box::new(push(*input, below, columns));
+            Logical::Project { input, columns: made }.filter(above)
+        }
+        Logical::Aggregate(node) => push_aggregate(*node, conditions, columns),
+        Logical::Set(node) => push_set(*node, conditions, columns),
+        Logical::Sort { input, keys } => {
+            let input = Box::new(push(*input, conditions, columns));
+            Logical::Sort { input, keys }
+        }
+        Logical::Distinct { input, columns: kept } => {
+            let (below, above) = conditions.into_iter().partition(is_plain);
+            let input = Box::new(push(*input, below, columns));
+            Logical::Distinct { input, columns: kept }.filter(above)
+        }
+        mut other => {
+            for input in other.inputs_mut() {
+                let taken = std::mem::replace(input, Logical::OneRow);
+                *input = push(taken, Vec::new(), columns);
+            }
+            other.filter(conditions)
+        }
+    }
+}
+
+/// Below a filter all conditions hold together: derive what follows, then push.
+fn push_filter(input: Logical, mut conditions: Vec<Expr>, columns: &Columns) -> Logical {
+    if conditions.iter().any(is_false) {
+        let gone = input.columns(columns).iter().collect();
+        return Logical::Empty(gone);
+    }
+    conditions.retain(|c| !is_true(c));
+    push(input, conditions, columns)
+}
+
+fn is_false(condition: &Expr) -> bool {
+    use selkie_types::Value;
+    matches!(condition.as_literal(), Some(Value::Int(0) | Value::UInt(0) | Value::Null))
+}
+
+fn is_true(condition: &Expr) -> bool {
+    use selkie_types::Value;
+    match condition.as_literal() {
+        Some(Value::Int(v)) => *v != 0,
+        Some(Value::UInt(v)) => *v != 0,
+        _ => false,
+    }
+}
+
+fn push_join(mut join: Join, mut conditions: Vec<Expr>, columns: &Columns) -> Logical {
+    join.on = std::mem::take(&mut join.on).into_iter().flat_map(factor).collect();
+    if join.kind == JoinKind::Left {
+        let right = join.right.columns(columns);
+        if conditions.iter().any(|c| rejects_null(c, &right)) {
+            join.kind = JoinKind::Inner;
+        }
+    }
+    match join.kind {
+        JoinKind::Inner => {
+            conditions.append(&mut join.on);
+            push_inner(join, conditions, columns)
+        }
+        _ => push_outer(join, conditions, columns),
+    }
+}
+
+fn push_inner(mut join: Join, mut conditions: Vec<Expr>, columns: &Columns) -> Logical {
+    let mut classes = EqualityClasses::default();
+    for condition in &conditions {
+        classes.add(condition, columns);
+    }
+    let derived = classes.derive(&conditions, columns);
+    conditions.extend(derived);
+    let sides = (join.left.columns(columns), join.right.columns(columns));
+    let (mut left, mut right, mut on) = (Vec::new(), Vec::new(), Vec::new());
+    for condition in conditions {
+        match side(&condition, &sides) {
+            Side::Left => left.push(condition),
+            Side::Right => right.push(condition),
+            Side::Both => {
+                left.extend(implied_by_or(&condition, &sides.0, columns));
+                right.extend(implied_by_or(&condition, &sides.1, columns));
+                on.push(condition);
+            }
+        }
+    }
+    join.left = push(join.left, left, columns);
+    join.right = push(join.right, right, columns);
+    join.on = on;
+    Logical::Join(Box::new(join))
+}
+
+/// Semi, anti, mark and left joins: conditions from above go left, ON conditions right.
+fn push_outer(mut join: Join, conditions: Vec<Expr>, columns: &Columns) -> Logical {
+    let sides = (join.left.columns(columns), join.right.columns(columns));
+    let (left, above): (Vec<Expr>, Vec<Expr>) =
+        conditions.into_iter().partition(|c| side(c, &sides) == Side::Left && is_movable(c));
+    let null_aware = matches!(join.kind, JoinKind::NullAwareAnti | JoinKind::NullAwareMark);
+    let (mut right, mut on, mut into_left) = (Vec::new(), Vec::new(), Vec::new());
+    for (at, condition) in std::mem::take(&mut join.on).into_iter().enumerate() {
+        match side(&condition, &sides) {
+            _ if null_aware && at == 0 => on.push(condition),
+            Side::Right => right.push(condition),
+            Side::Left if join.kind == JoinKind::Semi => into_left.push(condition),
+            _ => on.push(condition),
+        }
+    }
+    if !null_aware {
+        right.extend(derive_across(&left, &on, &sides.1, columns));
+    }
+    into_left.extend(left);
+    join.left = push(join.left, into_left, columns);
+    join.right = push(join.right, right, columns);
+    join.on = on;
+    Logical::Join(Box::new(join)).filter(above)
+}
+
+#[derive(PartialEq)]
+enum Side {
+    Left,
+    Right,
+    Both,
+}
+
+/// The side of a join a condition belongs to; constant conditions go left.
+fn side(condition: &Expr, sides: &(ColumnSet, ColumnSet)) -> Side {
+    if !is_movable(condition) {
+        return Side::Both;
+    }
+    let used = ColumnSet::of(condition);
+    if used.is_disjoint(&sides.1) {
+        Side::Left
+    } else if used.is_disjoint(&sides.0) {
+        Side::Right
+    } else {
+        Side::Both
+    }
+}
+
+/// Whether a condition may be tested for more or other rows than where it was written. Correlated
+/// subqueries are not worth moving: they are tested last.
+fn is_movable(condition: &Expr) -> bool {
+    let correlated = |e: &Expr| match &e.kind {
+        ExprKind::Subquery(s) => !s.args.is_empty() || !s.operands.is_empty(),
+        _ => false,
+    };
+    condition.is_deterministic() && !condition.has_side_effects() && !condition.any(&mut { correlated })
+}
+
+/// Conditions in terms of a projection's input, and those that must stay above.
+fn through_projection(
+    conditions: Vec<Expr>,
+    made: &[(ColumnId, Expr)],
+) -> (Vec<Expr>, Vec<Expr>) {
+    if conditions.is_empty() {
+        return (conditions, Vec::new());
+    }
+    let meaning: HashMap<ColumnId, &Expr> = made.iter().map(|(id, e)| (*id, e)).collect();
+    let plain = |id: usize| meaning.get(&id).is_none_or(|e| is_plain(e));
+    let (mut below, above): (Vec<Expr>, Vec<Expr>) =
+        conditions.into_iter().partition(|c| is_movable(c) && c.columns().into_iter().all(plain));
+    for condition in &mut below {
+        condition.substitute_columns(&mut |id| meaning.get(&id).map(|e| (*e).clone()));
+    }
+    (below, above)
+}
+
+/// Conditions on group keys alone hold for whole groups, so they go below.
+fn push_aggregate(mut node: AggregateNode, conditions: Vec<Expr>, columns: &Columns) -> Logical {
+    let keys: HashMap<ColumnId, Expr> =
+        node.groups.iter().map(|(id, e)| (*id, e.clone())).collect();
+    let movable = |c: &Expr| {
+        let used = c.columns();
+        !node.rollup
+            && is_movable(c)
+            && !used.is_empty()
+            && used.iter().all(|id| keys.get(id).is_some_and(is_plain))
+    };
+    let (mut below, above): (Vec<Expr>, Vec<Expr>) = conditions.into_iter().partition(movable);
+    for condition in &mut below {
+        condition.substitute_columns(&mut |id| keys.get(&id).cloned());
+    }
+    node.input = push(node.input, below, columns);
+    Logical::Aggregate(Box::new(node)).filter(above)
+}
+
+/// A condition on the result of a set operation holds for each input.
+fn push_set(mut node: SetNode, conditions: Vec<Expr>, columns: &Columns) -> Logical {
+    let (below, above): (Vec<Expr>, Vec<Expr>) = conditions.into_iter().partition(is_movable);
+    for (input, from) in &mut node.inputs {
+        let mut own = below.clone();
+        for condition in &mut own {
+            condition.substitute_columns(&mut |id| {
+                let at = node.columns.iter().position(|c| *c == id)?;
+                Some(columns.expr(from[at]))
+            });
+        }
+        let taken = std::mem::replace(input, Logical::OneRow);
+        *input = push(taken, own, columns);
+    }
+    Logical::Set(Box::new(node)).filter(above)
+}

@@ -1,0 +1,459 @@
+//! Turning subqueries into joins, and what remains into subplans.
+//!
+//! EXISTS and IN become semi and anti joins; a scalar aggregate correlated by equalities becomes a
+//! join with a grouped query; EXISTS and IN inside other conditions become mark joins. Everything
+//! else stays an expression: its outer columns become parameter slots that the expression fills.
+
+use selkie_expr::aggregate::AggregateKind;
+use selkie_expr::{Compare, CompareOp, Expr, ExprKind, Subquery, SubqueryId, SubqueryKind};
+use selkie_types::{SqlType, Value};
+
+use super::nulls::rejects_null;
+use super::pull::{Pulled, pull};
+use crate::logical::{
+    AggregateNode, ColumnId, ColumnSet, Columns, Join, Logical, SubqueryState,
+};
+use crate::physical::JoinKind;
+
+/// Unnests the subqueries of a plan.
+pub(crate) struct Unnest<'a> {
+    /// Columns of the statement.
+    pub columns: &'a mut Columns,
+    /// Its subqueries.
+    pub subqueries: &'a mut Vec<SubqueryState>,
+    /// Parameter slots given out.
+    pub slots: &'a mut usize,
+    /// Bit n set: the n-th subquery that could be a join or a subplan stays a subplan.
+    pub kept: u32,
+    /// Number of such subqueries met.
+    pub choices: u32,
+}
+
+/// Unnests all subqueries of `plan`.
+pub(crate) fn unnest(plan: Logical, state: &mut Unnest<'_>) -> Logical {
+    state.plan(plan)
+}
+
+impl Unnest<'_> {
+    fn plan(&mut self, mut plan: Logical) -> Logical {
+        if self.subqueries.is_empty() {
+            return plan;
+        }
+        for input in plan.inputs_mut() {
+            let taken = std::mem::replace(input, Logical::OneRow);
+            *input = self.plan(taken);
+        }
+        match plan {
+            Logical::Filter { input, conditions } => self.filter(*input, conditions),
+            mut other => {
+                other.for_each_expr_mut(&mut |e| self.finish(e));
+                other
+            }
+        }
+    }
+
+    fn filter(&mut self, mut input: Logical, conditions: Vec<Expr>) -> Logical {
+        let mut kept = Vec::with_capacity(conditions.len());
+        for condition in conditions.into_iter().flat_map(Expr::into_conjuncts) {
+            if !condition.has_subquery() {
+                kept.push(condition);
+                continue;
+            }
+            let (joined, rest) = self.condition(input, condition);
+            input = joined;
+            kept.extend(rest);
+        }
+        input.filter(kept)
+    }
+
+    /// Joins what a condition asks of its subqueries to `input`; what is left of the condition.
+    fn condition(&mut self, input: Logical, condition: Expr) -> (Logical, Option<Expr>) {
+        let (subquery, negated) = match &condition.kind {
+            ExprKind::Subquery(s) => (Some(s), false),
+            ExprKind::Not(inner) => match &inner.kind {
+                ExprKind::Subquery(s) => (Some(s), true),
+                _ => (None, false),
+            },
+            _ => (None, false),
+        };
+        if let Some(subquery) = subquery
+            && let Some(join) = self.existence(&input, subquery, negated)
+        {
+            return (with_left(join, input), None);
+        }
+        let mut input = input;
+        let mut condition = condition;
+        self.nested(&mut input, &mut condition);
+        self.finish(&mut condition);
+        (input, Some(condition))
+    }
+
+    /// The join for EXISTS, IN and their negations, its left input still missing.
+    fn existence(&mut self, input: &Logical, subquery: &Subquery, negated: bool) -> Option<Join> {
+        let (right, on, nullable) = self.membership(input, subquery)?;
+        let kind = match (negated, nullable) {
+            (false, _) => JoinKind::Semi,
+            (true, false) => JoinKind::Anti,
+            (true, true) if is_equality(&on[0]) => JoinKind::NullAwareAnti,
+            (true, true) => return None,
+        };
+        Some(Join { kind, left: Logical::OneRow, right, on, mark: None, straight: false })
+    }
+
+    /// The rows and conditions for which a match is sought, the IN comparison first, and whether
+    /// that comparison can be NULL.
+    fn membership(
+        &mut self,
+        input: &Logical,
+        subquery: &Subquery,
+    ) -> Option<(Logical, Vec<Expr>, bool)> {
+        let predicate = match &subquery.kind {
+            SubqueryKind::Exists => None,
+            SubqueryKind::Any(predicate) => Some(predicate),
+            _ => return None,
+        };
+        let state = &self.subqueries[subquery.id.0 as usize];
+        if state.finished || state.volatile {
+            return None;
+        }
+        self.prepare(subquery.id);
+        let plan = self.subqueries[subquery.id.0 as usize].plan.clone();
+        let plan = if predicate.is_none() { strip_limit(plan) } else { plan };
+        let outer = self.outer_columns(input, &plan);
+        let mut pulled = Pulled::default();
+        let right = pull(plan, &outer, self.columns, &mut pulled)?;
+        let nullable = predicate.is_some_and(|p| p.nullable);
+        let mut on: Vec<Expr> = Vec::new();
+        if let Some(predicate) = predicate {
+            let mut predicate = predicate.clone();
+            pulled.apply(&mut predicate);
+            substitute_operands(&mut predicate, subquery);
+            on.extend(predicate.into_conjuncts());
+        }
+        let composite = !pulled.conditions.is_empty() && !is_single_table(&right);
+        on.append(&mut pulled.conditions);
+        if on.is_empty() || (nullable && on[0].has_subquery()) {
+            return None;
+        }
+        if composite && self.keep() {
+            return None;
+        }
+        Some((right, on, nullable))
+    }
+
+    /// Columns of `input` that `plan` reads.
+    fn outer_columns(&self, input: &Logical, plan: &Logical) -> ColumnSet {
+        let free = plan.free_columns(self.columns);
+        let mut outside = free.clone();
+        outside.subtract(&input.columns(self.columns));
+        let mut outer = free;
+        outer.subtract(&outside);
+        outer
+    }
+
+    /// Replaces subqueries somewhere inside a condition by columns of joins.
+    fn nested(&mut self, input: &mut Logical, condition: &mut Expr) {
+        let whole = condition.clone();
+        condition.transform(&mut |e| {
+            let ExprKind::Subquery(subquery) = &e.kind else { return None };
+            let taken = std::mem::replace(input, Logical::OneRow);
+            let (joined, column) = match &subquery.kind {
+                SubqueryKind::Scalar => self.scalar(taken, e, subquery, &whole),
+                _ => self.mark(taken, subquery),
+            };
+            *input = joined;
+            column
+        });
+    }
+
+    fn mark(&mut self, input: Logical, subquery: &Subquery) -> (Logical, Option<Expr>) {
+        let Some((right, on, nullable)) = self.membership(&input, subquery) else {
+            return (input, None);
+        };
+        if nullable && !is_equality(&on[0]) {
+            return (input, None);
+        }
+        let kind = if nullable { JoinKind::NullAwareMark } else { JoinKind::Mark };
+        let mark = self.columns.add(SqlType::bigint(), nullable);
+        let join = Join { kind, left: input, right, on, mark: Some(mark), straight: false };
+        (Logical::Join(Box::new(join)), Some(self.columns.expr(mark)))
+    }
+
+    /// A correlated scalar aggregate as a join with its groups.
+    fn scalar(
+        &mut self,
+        input: Logical,
+        value: &Expr,
+        subquery: &Subquery,
+        condition: &Expr,
+    ) -> (Logical, Option<Expr>) {
+        match self.grouped(&input, value, subquery, condition) {
+            Some((kind, right, on, column)) => (input.join(kind, right, on), Some(column)),
+            None => (input, None),
+        }
+    }
+
+    fn grouped(
+        &mut self,
+        input: &Logical,
+        value: &Expr,
+        subquery: &Subquery,
+        condition: &Expr,
+    ) -> Option<(JoinKind, Logical, Vec<Expr>, Expr)> {
+        let state = &self.subqueries[subquery.id.0 as usize];
+        if state.finished || state.volatile {
+            return None;
+        }
+        self.prepare(subquery.id);
+        let state = &self.subqueries[subquery.id.0 as usize];
+        let output = *state.output.first()?;
+        let Logical::Project { input: below, columns: made } = &state.plan else { return None };
+        let Logical::Aggregate(node) = &**below else { return None };
+        let (_, result) = made.iter().find(|(id, _)| *id == output)?;
+        if !node.groups.is_empty() {
+            return None;
+        }
+        let (mut result, mut node) = (result.clone(), (**node).clone());
+        let outer = self.outer_columns(input, &node.input);
+        if outer.is_empty() || !ColumnSet::of(&result).is_disjoint(&outer) || self.keep() {
+            return None;
+        }
+        let on = self.correlate(&mut node, &outer)?;
+        let kind = self.null_rows(value, &mut result, &node, condition);
+        let column = self.columns.add(value.ty.clone(), true);
+        let mut columns: Vec<(ColumnId, Expr)> =
+            node.groups.iter().map(|(id, _)| (*id, self.columns.expr(*id))).collect();
+        if kind == JoinKind::Left {
+            for (id, _) in &node.aggregates {
+                columns.push((*id, self.columns.expr(*id)));
+            }
+            return Some((kind, Logical::Aggregate(Box::new(node)), on, result));
+        }
+        columns.push((column, result));
+        let input = Box::new(Logical::Aggregate(Box::new(node)));
+        Some((kind, Logical::Project { input, columns }, on, self.columns.expr(column)))
+    }
+
+    /// Turns the correlation of an aggregate into group keys and join conditions.
+    fn correlate(&mut self, node: &mut AggregateNode, outer: &ColumnSet) -> Option<Vec<Expr>> {
+        let mut pulled = Pulled::default();
+        let taken = std::mem::replace(&mut node.input, Logical::OneRow);
+        node.input = pull_rows(taken, outer, self.columns, &mut pulled)?;
+        let mut on = Vec::new();
+        for condition in std::mem::take(&mut pulled.conditions) {
+            let ExprKind::Compare(mut compare) = condition.kind else { return None };
+            if compare.op != CompareOp::Eq {
+                return None;
+            }
+            let (left, right) = (ColumnSet::of(&compare.left), ColumnSet::of(&compare.right));
+            let Compare { left: a, right: b, .. } = &mut *compare;
+            let inner = if left.is_disjoint(outer) { a } else { b };
+            if !ColumnSet::of(inner).is_disjoint(outer)
+                || (left.is_disjoint(outer) && right.is_disjoint(outer))
+            {
+                return None;
+            }
+            let id = self.columns.add(inner.ty.clone(), inner.nullable);
+            let mut key = self.columns.expr(id);
+            key.coercibility = inner.coercibility;
+            node.groups.push((id, std::mem::replace(inner, key)));
+            let nullable = compare.left.nullable || compare.right.nullable;
+            on.push(Expr::new(ExprKind::Compare(compare), condition.ty, nullable));
+        }
+        for (_, call) in &mut node.aggregates {
+            crate::logical::call_exprs_mut(call).into_iter().for_each(|e| pulled.apply(e));
+        }
+        let mut used = ColumnSet::default();
+        node.aggregates
+            .iter()
+            .for_each(|(_, call)| crate::logical::call_exprs(call).for_each(|e| used.add_expr(e)));
+        (!on.is_empty() && used.is_disjoint(outer)).then_some(on)
+    }
+
+    /// How the groups join: rows without a group are dropped if the condition refuses the NULL
+    /// they would get; otherwise they stay, and counts become 0.
+    fn null_rows(
+        &self,
+        value: &Expr,
+        result: &mut Expr,
+        node: &AggregateNode,
+        condition: &Expr,
+    ) -> JoinKind {
+        let counts: Vec<ColumnId> = node
+            .aggregates
+            .iter()
+            .filter(|(_, call)| call.kind == AggregateKind::Count)
+            .map(|(id, _)| *id)
+            .collect();
+        let probe = self.columns.len();
+        let mut rejecting = condition.clone();
+        rejecting.transform(&mut |e| {
+            (e == value).then(|| Expr::column(probe, e.ty.clone(), true))
+        });
+        let column_only = {
+            let used = result.columns();
+            !used.is_empty() && used.len() == node.aggregates.len()
+        };
+        let rejects = rejects_null(&rejecting, &[probe].into_iter().collect());
+        if counts.is_empty() && column_only && rejects {
+            return JoinKind::Inner;
+        }
+        result.substitute_columns(&mut |id| {
+            counts.contains(&id).then(|| {
+                let mut column = self.columns.expr(id);
+                column.nullable = true;
+                let ty = column.ty.clone();
+                let zero = Expr::literal(zero_of(&ty), ty.clone());
+                Expr::new(ExprKind::Coalesce(vec![column, zero]), ty, false)
+            })
+        });
+        JoinKind::Left
+    }
+
+    /// Whether the next choice is to keep a subplan.
+    fn keep(&mut self) -> bool {
+        let bit = self.choices;
+        self.choices += 1;
+        bit < 32 && self.kept >> bit & 1 == 1
+    }
+
+    /// Unnests the inside of a subquery, once.
+    fn prepare(&mut self, id: SubqueryId) {
+        let state = &mut self.subqueries[id.0 as usize];
+        if !std::mem::replace(&mut state.prepared, true) {
+            let plan = std::mem::replace(&mut state.plan, Logical::OneRow);
+            let plan = self.plan(plan);
+            self.subqueries[id.0 as usize].plan = plan;
+        }
+    }
+
+    /// Makes subplans of the subqueries left in an expression.
+    fn finish(&mut self, expr: &mut Expr) {
+        if !expr.has_subquery() {
+            return;
+        }
+        expr.transform(&mut |e| match &e.kind {
+            ExprKind::Subquery(subquery) if !self.subqueries[subquery.id.0 as usize].finished => {
+                Some(self.subplan(e, subquery))
+            }
+            _ => None,
+        });
+    }
+
+    /// The subquery with outer columns as parameters.
+    fn subplan(&mut self, expr: &Expr, subquery: &Subquery) -> Expr {
+        self.prepare(subquery.id);
+        let id = subquery.id.0 as usize;
+        let mut plan = std::mem::replace(&mut self.subqueries[id].plan, Logical::OneRow);
+        let free = plan.free_columns(self.columns);
+        let args: Vec<(usize, ColumnId)> = free.iter().map(|id| (self.slot(), id)).collect();
+        plan.for_each_expr_deep_mut(&mut |e| {
+            e.substitute_columns(&mut |id| {
+                args.iter().find(|(_, c)| *c == id).map(|(slot, _)| self.outer_value(*slot, id))
+            });
+        });
+        let mut subquery = subquery.clone();
+        for (placeholder, value) in &mut subquery.operands {
+            let slot = self.slot();
+            self.operand_slots(&mut subquery.kind, *placeholder, slot, value);
+            *placeholder = slot;
+        }
+        subquery.args = args.iter().map(|(slot, id)| (*slot, self.columns.expr(*id))).collect();
+        let state = &mut self.subqueries[id];
+        state.plan = plan;
+        state.slots = args.iter().map(|(slot, _)| *slot).collect();
+        state.finished = true;
+        positions(&mut subquery.kind, &state.output);
+        Expr { kind: ExprKind::Subquery(Box::new(subquery)), ..expr.clone() }
+    }
+
+    fn operand_slots(&self, kind: &mut SubqueryKind, placeholder: usize, slot: usize, value: &Expr) {
+        if let SubqueryKind::Any(predicate) | SubqueryKind::All(predicate) = kind {
+            predicate.substitute_columns(&mut |id| {
+                (id == placeholder).then(|| {
+                    let mut parameter = Expr::parameter(slot, value.ty.clone());
+                    parameter.nullable = value.nullable;
+                    parameter.coercibility = value.coercibility;
+                    parameter
+                })
+            });
+        }
+    }
+
+    fn outer_value(&self, slot: usize, id: ColumnId) -> Expr {
+        let column = self.columns.expr(id);
+        let mut parameter = Expr::parameter(slot, column.ty);
+        parameter.coercibility = column.coercibility;
+        parameter
+    }
+
+    fn slot(&mut self) -> usize {
+        *self.slots += 1;
+        *self.slots - 1
+    }
+}
+
+/// As [`pull`], but every row counts: duplicates matter to an aggregate.
+fn pull_rows(
+    plan: Logical,
+    outer: &ColumnSet,
+    columns: &Columns,
+    pulled: &mut Pulled,
+) -> Option<Logical> {
+    fn drops_rows(plan: &Logical) -> bool {
+        match plan {
+            Logical::Distinct { .. } => true,
+            Logical::Project { input, .. } | Logical::Filter { input, .. } => drops_rows(input),
+            _ => false,
+        }
+    }
+    if drops_rows(&plan) { None } else { pull(plan, outer, columns, pulled) }
+}
+
+fn with_left(mut join: Join, left: Logical) -> Logical {
+    join.left = left;
+    Logical::Join(Box::new(join))
+}
+
+fn is_equality(condition: &Expr) -> bool {
+    matches!(&condition.kind, ExprKind::Compare(c) if c.op == CompareOp::Eq)
+}
+
+fn is_single_table(plan: &Logical) -> bool {
+    match plan {
+        Logical::Scan(_) => true,
+        Logical::Filter { input, .. } => is_single_table(input),
+        _ => false,
+    }
+}
+
+/// EXISTS does not care how many rows there are beyond one.
+fn strip_limit(plan: Logical) -> Logical {
+    match plan {
+        Logical::Limit { input, limit: Some(limit), offset: None }
+            if matches!(limit.as_literal(), Some(Value::Int(1..) | Value::UInt(1..))) =>
+        {
+            *input
+        }
+        Logical::Sort { input, .. } => strip_limit(*input),
+        other => other,
+    }
+}
+
+fn substitute_operands(predicate: &mut Expr, subquery: &Subquery) {
+    predicate.substitute_columns(&mut |id| {
+        let operand = subquery.operands.iter().find(|(placeholder, _)| *placeholder == id);
+        operand.map(|(_, value)| value.clone())
+    });
+}
+
+/// A predicate sees the subquery's rows by position.
+fn positions(kind: &mut SubqueryKind, output: &[ColumnId]) {
+    if let SubqueryKind::Any(predicate) | SubqueryKind::All(predicate) = kind {
+        predicate.map_columns(&mut |id| output.iter().position(|o| *o == id).unwrap_or(0));
+    }
+}
+
+fn zero_of(ty: &SqlType) -> Value {
+    if ty.unsigned { Value::UInt(0) } else { Value::Int(0) }
+}

@@ -1,0 +1,109 @@
+//! What a session tells the planner. Plain values: the planner asks nobody.
+
+use selkie_catalog::TableInfo;
+use selkie_engine::RangeEstimate;
+use selkie_types::{CollationId, SqlMode, SqlType};
+
+/// Settings that change the meaning or the shape of a plan.
+#[derive(Clone, Debug)]
+pub struct Settings<'a> {
+    /// Current database, if one is chosen.
+    pub schema: Option<&'a str>,
+    /// `sql_mode`.
+    pub sql_mode: SqlMode,
+    /// `collation_connection`, of string literals.
+    pub collation: CollationId,
+    /// Types of the `?` parameters, when they are known; a missing one is a string.
+    pub parameters: &'a [SqlType],
+    /// `sql_select_limit`; `u64::MAX` is none.
+    pub select_limit: u64,
+    /// `lower_case_table_names` is not 0: names of schemas and tables in any case.
+    pub lower_case_names: bool,
+    /// Relations up to which all join orders are compared; beyond it the next cheapest is taken.
+    pub exhaustive_joins: usize,
+    /// Reads of a transaction that locks what it reads (SERIALIZABLE).
+    pub lock_reads: bool,
+}
+
+impl Default for Settings<'_> {
+    fn default() -> Self {
+        Self {
+            schema: None,
+            sql_mode: SqlMode::DEFAULT,
+            collation: CollationId::UTF8MB4_GENERAL_CI,
+            parameters: &[],
+            select_limit: u64::MAX,
+            lower_case_names: false,
+            exhaustive_joins: 10,
+            lock_reads: false,
+        }
+    }
+}
+
+/// Types the binder asks for: of variables and routines that live in the session or elsewhere.
+pub trait Environment {
+    /// Type of the user variable `@name`; `None` if it was never set.
+    fn user_variable(&self, _name: &str) -> Option<SqlType> {
+        None
+    }
+
+    /// Type of the system variable `@@name`; `None` if there is no such variable.
+    fn system_variable(&self, _name: &str) -> Option<SqlType> {
+        None
+    }
+
+    /// Parameter slot and type of a local variable or parameter of the stored program around the
+    /// statement.
+    fn local_variable(&self, _name: &str) -> Option<(usize, SqlType)> {
+        None
+    }
+
+    /// What the stored function `schema`.`name` returns and takes; `None` if there is none.
+    fn stored_function(&self, _schema: &str, _name: &str) -> Option<StoredFunction> {
+        None
+    }
+}
+
+/// Signature of a stored function.
+#[derive(Clone, Debug)]
+pub struct StoredFunction {
+    /// Types of the parameters.
+    pub parameters: Vec<SqlType>,
+    /// Type of the result.
+    pub returns: SqlType,
+    /// `DETERMINISTIC`.
+    pub deterministic: bool,
+}
+
+/// An environment without variables and routines.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoEnvironment;
+
+impl Environment for NoEnvironment {}
+
+/// Numbers the planner asks for while it compares plans.
+pub trait StatisticsSource {
+    /// Rows of a table now.
+    fn table_rows(&self, table: &TableInfo) -> Option<f64>;
+
+    /// Rows of a range of an index whose bounds are known.
+    fn range_rows(
+        &self,
+        _table: &TableInfo,
+        _index: usize,
+        _lower: &selkie_engine::Bound,
+        _upper: &selkie_engine::Bound,
+    ) -> Option<RangeEstimate> {
+        None
+    }
+}
+
+/// Knows nothing but what ANALYZE stored.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct StoredStatistics;
+
+impl StatisticsSource for StoredStatistics {
+    fn table_rows(&self, table: &TableInfo) -> Option<f64> {
+        table.statistics.as_ref().map(|s| s.rows as f64)
+    }
+}
