@@ -1,1 +1,23 @@
-//! Name resolution, logical plan, statistics, cost, join order, physical plan
+//! Name resolution, logical plan, statistics, cost, physical plan.
+//!
+//! # What it is
+//! A statement, the definitions it names, statistics and settings in; a [`physical::Plan`] out. A
+//! pure function: no data is read, no clock, no globals.
+//!
+//! # Words
+//! *Column number*: names a column within a statement, wherever it is read. *Slot*: where a subplan
+//! finds a value of an outer block. *Leaf*: an input of a join before the joins are ordered.
+//!
+//! # Invariants
+//! - PLAN-1 A plan holds nothing that changes between executions; it runs again with other parameters.
+//! - PLAN-2 Equal inputs give equal plans, whatever the hash seeds.
+//!
+//! # Not here
+//! No execution, no statements without a query (DDL, SHOW, SET).
+
+pub mod physical;
+mod settings;
+
+pub use settings::{
+    Environment, NoEnvironment, Settings, StatisticsSource, StoredFunction, StoredStatistics,
+};

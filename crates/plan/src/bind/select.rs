@@ -80,7 +80,7 @@ impl Binder<'_> {
     }
 
     /// The select list, wildcards expanded.
-    fn items(&mut self, items: &[ast::SelectItem]) -> SqlResult<Vec<Item>> {
+    pub(super) fn items(&mut self, items: &[ast::SelectItem]) -> SqlResult<Vec<Item>> {
         let mut bound = Vec::with_capacity(items.len());
         for item in items {
             match item {

@@ -1,0 +1,365 @@
+//! INSERT and REPLACE.
+
+use std::sync::Arc;
+
+use selkie_catalog::{DefaultValue, TableInfo};
+use selkie_expr::Expr;
+use selkie_sql::ast;
+use selkie_types::error::catalogue::*;
+use selkie_types::{SqlError, SqlResult, SqlType};
+
+use super::scope::{Clause, Source, SourceColumns};
+use super::{Binder, Named};
+use crate::logical::{ColumnId, Logical};
+use crate::physical::{InsertMode, InsertValue, RowRules};
+
+/// A bound INSERT.
+pub(crate) struct BoundInsert {
+    pub table: Arc<TableInfo>,
+    pub source: Logical,
+    /// Columns of the source in the order `values` counts them.
+    pub source_columns: Vec<ColumnId>,
+    pub values: Vec<InsertValue>,
+    pub default_flags: Vec<Option<usize>>,
+    pub mode: InsertMode,
+    /// Assignments of ON DUPLICATE KEY UPDATE; values over column numbers.
+    pub on_duplicate: Vec<(usize, Option<Expr>)>,
+    /// Numbers of the columns of the existing row, of the row to be inserted.
+    pub rows: Option<(ColumnId, ColumnId)>,
+    pub rules: RowRules,
+    /// RETURNING over column numbers, and the numbers' first.
+    pub returning: Vec<(Named, Expr)>,
+    pub returning_first: ColumnId,
+}
+
+/// The rows of an INSERT and where each target column finds its value.
+struct Rows {
+    plan: Logical,
+    ids: Vec<ColumnId>,
+    flags: Vec<Option<usize>>,
+}
+
+impl Binder<'_> {
+    pub(crate) fn insert(&mut self, insert: &ast::Insert) -> SqlResult<BoundInsert> {
+        if !insert.partitions.is_empty() {
+            return Err(SqlError::new(&ER_PARTITION_CLAUSE_ON_NONPARTITIONED, &[]));
+        }
+        let table = self.find_table(&insert.table)?;
+        self.check_target(&table, "INSERT")?;
+        let targets = self.insert_columns(&table, insert)?;
+        self.push_scope();
+        let source = self.insert_source(&table, &targets, &insert.source)?;
+        let values = self.insert_values(&table, &targets, &source)?;
+        let mut default_flags = vec![None; table.columns.len()];
+        for (position, flag) in targets.iter().zip(&source.flags) {
+            default_flags[*position] = *flag;
+        }
+        let (on_duplicate, rows) = self.duplicate_update(&table, insert)?;
+        self.pop_scope();
+        let rules = self.row_rules(&table)?;
+        let (returning, returning_first) = self.returning(&table, &insert.returning)?;
+        let mode = match (insert.replace, insert.ignore) {
+            (true, _) => InsertMode::Replace,
+            (false, true) => InsertMode::Ignore,
+            _ => InsertMode::Insert,
+        };
+        Ok(BoundInsert {
+            table,
+            source: source.plan,
+            source_columns: source.ids,
+            values,
+            default_flags,
+            mode,
+            on_duplicate,
+            rows,
+            rules,
+            returning,
+            returning_first,
+        })
+    }
+
+    /// Positions of the columns given values.
+    fn insert_columns(&mut self, table: &TableInfo, insert: &ast::Insert) -> SqlResult<Vec<usize>> {
+        let names: Vec<&ast::ColumnRef> = match (&insert.columns, &insert.source) {
+            (_, ast::InsertSource::Set(list)) => list.iter().map(|a| &a.column).collect(),
+            (Some(columns), _) => columns.iter().collect(),
+            (None, _) => {
+                let columns = table.columns.iter().enumerate();
+                return Ok(columns.filter(|(_, c)| !c.invisible).map(|(at, _)| at).collect());
+            }
+        };
+        let mut targets = Vec::with_capacity(names.len());
+        for name in names {
+            let at = self.target_column(table, table.name(), name)?;
+            if targets.contains(&at) {
+                return Err(SqlError::new(&ER_FIELD_SPECIFIED_TWICE, &[&name.name]));
+            }
+            targets.push(at);
+        }
+        Ok(targets)
+    }
+
+    fn insert_source(
+        &mut self,
+        table: &Arc<TableInfo>,
+        targets: &[usize],
+        source: &ast::InsertSource,
+    ) -> SqlResult<Rows> {
+        match source {
+            ast::InsertSource::Values(rows) => {
+                let rows: Vec<Vec<&ast::Expr>> = rows.iter().map(|r| r.iter().collect()).collect();
+                self.value_rows(table, targets, &rows)
+            }
+            ast::InsertSource::Set(list) => {
+                let row = list.iter().map(|a| &a.value).collect();
+                self.value_rows(table, targets, &[row])
+            }
+            ast::InsertSource::Query(query) => {
+                let bound = self.query(query)?;
+                if bound.columns.len() != targets.len() {
+                    return Err(SqlError::new(&ER_WRONG_VALUE_COUNT_ON_ROW, &[&1]));
+                }
+                let ids = bound.ids();
+                let listed =
+                    bound.columns.iter().map(|c| (c.name.as_str().into(), c.id)).collect();
+                self.scope().sources.push(Source {
+                    schema: "".into(),
+                    name: "".into(),
+                    columns: SourceColumns::Listed(listed),
+                    nullable: false,
+                    merged: Vec::new(),
+                });
+                Ok(Rows { plan: bound.plan, ids, flags: vec![None; targets.len()] })
+            }
+        }
+    }
+
+    /// VALUES rows. A place that is DEFAULT in some rows gets a second column that says where.
+    fn value_rows(
+        &mut self,
+        table: &Arc<TableInfo>,
+        targets: &[usize],
+        rows: &[Vec<&ast::Expr>],
+    ) -> SqlResult<Rows> {
+        let mut bound: Vec<Vec<Expr>> = Vec::with_capacity(rows.len());
+        let mut defaults = vec![false; targets.len()];
+        let first = self.new_row(table);
+        self.in_new_row(table, first);
+        for (number, row) in rows.iter().enumerate() {
+            if row.is_empty() && rows.len() == 1 {
+                defaults.fill(true);
+                bound.push(vec![Expr::null(); targets.len()]);
+                continue;
+            }
+            if row.len() != targets.len() {
+                return Err(SqlError::new(&ER_WRONG_VALUE_COUNT_ON_ROW, &[&(number + 1)]));
+            }
+            bound.push(self.value_row(row, &mut defaults)?);
+        }
+        self.scope().sources.pop();
+        let mut flags = vec![None; targets.len()];
+        let mut width = targets.len();
+        for at in (0..targets.len()).filter(|at| defaults[*at]) {
+            flags[at] = Some(width);
+            width += 1;
+            for (row, syntax) in bound.iter_mut().zip(rows) {
+                let default = syntax.get(at).is_none_or(|e| is_default(e));
+                row.push(Expr::int(default.into()));
+            }
+        }
+        let ids = self.common_types(&mut bound, width);
+        Ok(Rows { plan: Logical::Values { rows: bound, columns: ids.clone() }, ids, flags })
+    }
+
+    fn value_row(&mut self, row: &[&ast::Expr], defaults: &mut [bool]) -> SqlResult<Vec<Expr>> {
+        let mut values = Vec::with_capacity(row.len());
+        for (at, value) in row.iter().enumerate() {
+            if is_default(value) {
+                defaults[at] = true;
+                values.push(Expr::null());
+                continue;
+            }
+            values.push(self.in_clause(Clause::Values, |b| b.scalar(value))?);
+        }
+        Ok(values)
+    }
+
+    /// Columns for rows of values. Rows of one type each keep it; others are converted.
+    fn common_types(&mut self, rows: &mut [Vec<Expr>], width: usize) -> Vec<ColumnId> {
+        let mut ids = Vec::with_capacity(width);
+        for at in 0..width {
+            let tys: Vec<&SqlType> = rows.iter().map(|row| &row[at].ty).collect();
+            let ty = match tys.windows(2).all(|pair| pair[0] == pair[1]) {
+                true => tys.first().map_or(SqlType::null(), |ty| (*ty).clone()),
+                false => selkie_expr::union_type::aggregate(&tys, self.types),
+            };
+            rows.iter_mut().for_each(|row| self.convert(&mut row[at], &ty));
+            let nullable = rows.iter().any(|row| row[at].nullable);
+            ids.push(self.columns.add(ty, nullable));
+        }
+        ids
+    }
+
+    /// Where each column of the table finds its value.
+    fn insert_values(
+        &mut self,
+        table: &TableInfo,
+        targets: &[usize],
+        source: &Rows,
+    ) -> SqlResult<Vec<InsertValue>> {
+        let mut values = Vec::with_capacity(table.columns.len());
+        for (at, column) in table.columns.iter().enumerate() {
+            let given = targets.iter().position(|t| *t == at);
+            values.push(match (&column.generated, given, &column.default) {
+                (Some(_), Some(place), _) if source.flags[place].is_none() => {
+                    self.refuse_generated(table, &column.name, &source.plan, source.ids[place])?;
+                    InsertValue::Generated
+                }
+                (Some(_), ..) => InsertValue::Generated,
+                (None, Some(place), _) => InsertValue::Source(place),
+                (None, None, DefaultValue::Expression(text)) => {
+                    InsertValue::Expr(self.row_expr(table, text)?)
+                }
+                (None, None, _) => InsertValue::Default,
+            });
+        }
+        Ok(values)
+    }
+
+    /// A generated column may be given NULL or DEFAULT only.
+    fn refuse_generated(
+        &self,
+        table: &TableInfo,
+        column: &str,
+        plan: &Logical,
+        id: ColumnId,
+    ) -> SqlResult<()> {
+        if let Logical::Values { rows, columns } = plan
+            && let Some(at) = columns.iter().position(|c| *c == id)
+            && rows.iter().all(|row| row[at].as_literal().is_some_and(|v| v.is_null()))
+        {
+            return Ok(());
+        }
+        let error = &ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN;
+        match self.settings.sql_mode.is_strict() {
+            true => Err(SqlError::new(error, &[&column, &table.name()])),
+            false => Ok(()),
+        }
+    }
+
+    /// New numbers for the columns of a row of `table`.
+    fn new_row(&mut self, table: &TableInfo) -> ColumnId {
+        let first = self.columns.len();
+        for column in &table.columns {
+            self.columns.add(column.ty.clone(), true);
+        }
+        first
+    }
+
+    /// Makes the columns of a row visible under the table's name.
+    fn in_new_row(&mut self, table: &TableInfo, first: ColumnId) {
+        let columns = table.columns.iter().enumerate();
+        let listed = columns.map(|(at, c)| (c.name.clone(), first + at)).collect();
+        self.scope().sources.push(Source {
+            schema: table.schema().into(),
+            name: table.name().into(),
+            columns: SourceColumns::Listed(listed),
+            nullable: false,
+            merged: Vec::new(),
+        });
+    }
+
+    /// ON DUPLICATE KEY UPDATE: assignments, and the first columns of the existing and the new row.
+    #[allow(clippy::type_complexity)]
+    fn duplicate_update(
+        &mut self,
+        table: &Arc<TableInfo>,
+        insert: &ast::Insert,
+    ) -> SqlResult<(Vec<(usize, Option<Expr>)>, Option<(ColumnId, ColumnId)>)> {
+        if insert.on_duplicate.is_empty() {
+            return Ok((Vec::new(), None));
+        }
+        let (existing, new) = (self.new_row(table), self.new_row(table));
+        self.in_new_row(table, existing);
+        self.inserted = Some(new);
+        let bound = self.assignments(table, table.name(), &insert.on_duplicate);
+        self.inserted = None;
+        Ok((bound?, Some((existing, new))))
+    }
+
+    /// Assignments to columns of one table.
+    pub(super) fn assignments(
+        &mut self,
+        table: &TableInfo,
+        alias: &str,
+        list: &[ast::Assignment],
+    ) -> SqlResult<Vec<(usize, Option<Expr>)>> {
+        let mut bound = Vec::with_capacity(list.len());
+        for assignment in list {
+            let at = self.target_column(table, alias, &assignment.column)?;
+            bound.push((at, self.assigned_value(table, at, &assignment.value)?));
+        }
+        Ok(bound)
+    }
+
+    /// The value assigned to a column; `None` for its default.
+    pub(super) fn assigned_value(
+        &mut self,
+        table: &TableInfo,
+        at: usize,
+        value: &ast::Expr,
+    ) -> SqlResult<Option<Expr>> {
+        if is_default(value) {
+            return Ok(None);
+        }
+        if table.columns[at].generated.is_some() && self.settings.sql_mode.is_strict() {
+            let error = &ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN;
+            return Err(SqlError::new(error, &[&table.columns[at].name, &table.name()]));
+        }
+        self.in_clause(Clause::Fields, |b| b.scalar(value)).map(Some)
+    }
+
+    /// `VALUES(column)`: the value that was to be inserted; NULL elsewhere.
+    pub(super) fn inserted_value(&mut self, name: &ast::ColumnRef) -> SqlResult<Expr> {
+        let bare = ast::ColumnRef::bare(name.name.clone());
+        let Some(first) = self.inserted else {
+            self.column(name)?;
+            return Ok(Expr::null());
+        };
+        let scope = self.scope();
+        let Some(source) = scope.sources.last().cloned() else {
+            return Err(SqlError::unknown_column(&bare, Clause::Fields.name()));
+        };
+        match self.source_column(&source, &bare.name.value) {
+            Some((at, _)) => Ok(self.columns.expr(first + at)),
+            None => Err(SqlError::unknown_column(&bare, Clause::Fields.name())),
+        }
+    }
+
+    /// RETURNING: the columns, and the number of the row's first column.
+    pub(super) fn returning(
+        &mut self,
+        table: &Arc<TableInfo>,
+        items: &[ast::SelectItem],
+    ) -> SqlResult<(Vec<(Named, Expr)>, ColumnId)> {
+        if items.is_empty() {
+            return Ok((Vec::new(), 0));
+        }
+        self.push_scope();
+        let relation = self.add_table(table.clone(), table.name());
+        let first = self.columns.relations[relation].first;
+        let bound = self.items(items);
+        self.pop_scope();
+        let mut returned = Vec::new();
+        for item in bound? {
+            let id = self.output_column(&item.expr);
+            let named = Named { id, name: item.name, schema: item.schema, table: item.table };
+            returned.push((named, item.expr));
+        }
+        Ok((returned, first))
+    }
+}
+
+fn is_default(value: &ast::Expr) -> bool {
+    matches!(value.kind, ast::ExprKind::Default(None))
+}

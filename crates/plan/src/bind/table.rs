@@ -1,0 +1,140 @@
+//! What a table asks of every row that is stored: generated columns, checks, defaults.
+
+use selkie_catalog::{DefaultValue, TableInfo};
+use selkie_expr::{Expr, build};
+use selkie_sql::ast;
+use selkie_types::charset::identifier_eq;
+use selkie_types::error::catalogue::*;
+use selkie_types::{SqlError, SqlResult, Value};
+
+use super::Binder;
+use super::scope::{Clause, Source, SourceColumns};
+use crate::logical::ColumnId;
+use crate::physical::RowRules;
+
+impl Binder<'_> {
+    /// A scope in which names mean the columns of `table` at positions from 0 on.
+    fn in_row<T>(
+        &mut self,
+        table: &TableInfo,
+        bind: impl FnOnce(&mut Self) -> SqlResult<T>,
+    ) -> SqlResult<T> {
+        let scopes = std::mem::take(&mut self.scopes);
+        self.push_scope();
+        let ids: Vec<ColumnId> =
+            table.columns.iter().map(|c| self.columns.add(c.ty.clone(), c.nullable)).collect();
+        let listed = table.columns.iter().zip(&ids).map(|(c, id)| (c.name.clone(), *id)).collect();
+        self.scope().sources.push(Source {
+            schema: table.schema().into(),
+            name: table.name().into(),
+            columns: SourceColumns::Listed(listed),
+            nullable: false,
+            merged: Vec::new(),
+        });
+        let bound = bind(self);
+        self.scopes = scopes;
+        bound
+    }
+
+    /// An expression of a definition, over the positions of the table's row.
+    pub(super) fn row_expr(&mut self, table: &TableInfo, text: &str) -> SqlResult<Expr> {
+        let syntax = crate::parse::expression(text.as_bytes(), self.settings.sql_mode)?;
+        self.in_row(table, |binder| {
+            let first = binder.columns.len() - table.columns.len();
+            let mut expr = binder.scalar(&syntax)?;
+            expr.map_columns(&mut |id| id - first);
+            Ok(expr)
+        })
+    }
+
+    /// Generated columns and checks of a table.
+    pub(super) fn row_rules(&mut self, table: &TableInfo) -> SqlResult<RowRules> {
+        let mut rules = RowRules::default();
+        for (at, column) in table.columns.iter().enumerate() {
+            if let Some(generated) = &column.generated {
+                rules.generated.push((at, self.row_expr(table, &generated.expression)?));
+            }
+            if let Some(check) = &column.check {
+                rules.checks.push((column.name.clone(), self.row_condition(table, check)?));
+            }
+        }
+        for check in &table.checks {
+            let condition = self.row_condition(table, &check.expression)?;
+            rules.checks.push((check.name.as_str().into(), condition));
+        }
+        Ok(rules)
+    }
+
+    fn row_condition(&mut self, table: &TableInfo, text: &str) -> SqlResult<Expr> {
+        let mut condition = self.row_expr(table, text)?;
+        selkie_expr::cast::to_condition(&mut condition);
+        Ok(condition)
+    }
+
+    /// `DEFAULT(column)`.
+    pub(super) fn default_of(&mut self, name: &ast::ColumnRef) -> SqlResult<Expr> {
+        let column = self.column(name)?;
+        let origin = column.as_column().and_then(|id| self.columns.table_column(id));
+        let Some((relation, at)) = origin else {
+            return Err(SqlError::unknown_column(name, Clause::Fields.name()));
+        };
+        let table = relation.table.clone();
+        let info = &table.columns[at];
+        match &info.default {
+            DefaultValue::Literal(value) => Ok(Expr::literal(value.clone(), info.ty.clone())),
+            DefaultValue::Implicit if info.nullable => {
+                Ok(Expr::literal(Value::Null, info.ty.clone()))
+            }
+            DefaultValue::Implicit => Err(SqlError::new(&ER_NO_DEFAULT_FOR_FIELD, &[&info.name])),
+            DefaultValue::CurrentTimestamp => {
+                let fsp = Expr::int(info.ty.decimals.into());
+                build::function_call("NOW", vec![fsp], self.types)
+            }
+            DefaultValue::Expression(text) => {
+                let mut expr = self.row_expr(&table, text)?;
+                let first = self.columns.table_column(column.as_column().unwrap_or(0));
+                let first = first.map_or(0, |(r, _)| r.first);
+                expr.map_columns(&mut |at| first + at);
+                Ok(expr)
+            }
+        }
+    }
+
+    /// The column of `table` an assignment or column list names.
+    pub(super) fn target_column(
+        &self,
+        table: &TableInfo,
+        alias: &str,
+        name: &ast::ColumnRef,
+    ) -> SqlResult<usize> {
+        let other_table = name
+            .table
+            .as_ref()
+            .is_some_and(|t| !identifier_eq(&t.value, alias) && !identifier_eq(&t.value, table.name()));
+        let position = if other_table { None } else { table.column_position(&name.name.value) };
+        position.ok_or_else(|| SqlError::unknown_column(name, Clause::Fields.name()))
+    }
+
+    /// Whether the target of a change is a base table.
+    pub(super) fn check_target(&self, table: &TableInfo, statement: &str) -> SqlResult<()> {
+        match table.kind {
+            selkie_catalog::TableKind::Base | selkie_catalog::TableKind::Temporary => Ok(()),
+            selkie_catalog::TableKind::View(_) if statement == "INSERT" => {
+                Err(SqlError::new(&ER_NON_INSERTABLE_TABLE, &[&table.name(), &statement]))
+            }
+            selkie_catalog::TableKind::View(_) => {
+                Err(SqlError::new(&ER_NON_UPDATABLE_TABLE, &[&table.name(), &statement]))
+            }
+            selkie_catalog::TableKind::System => Err(SqlError::new(
+                &ER_DBACCESS_DENIED_ERROR,
+                &[&"", &"", &table.schema()],
+            )),
+        }
+    }
+
+    /// Columns that `ON UPDATE CURRENT_TIMESTAMP` keeps.
+    pub(super) fn updated_now(table: &TableInfo) -> Vec<usize> {
+        let columns = table.columns.iter().enumerate();
+        columns.filter(|(_, c)| c.on_update_now).map(|(at, _)| at).collect()
+    }
+}
