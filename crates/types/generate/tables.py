@@ -162,6 +162,7 @@ def main():
     case("lower520.bin", "LOWER", "utf8mb4_unicode_520_ci", 0x1FFFF)
     uca("uca400.bin", "utf8mb4_unicode_ci", 0xFFFF)
     uca("uca520.bin", "utf8mb4_unicode_520_ci", 0x10FFFF)
+    uca("uca1400.bin", "utf8mb4_uca1400_ai_ci", 0x10FFFF)
 
 
 main()

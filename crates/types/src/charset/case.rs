@@ -43,7 +43,7 @@ impl Collation {
 
     fn change_case_of_chars(&self, bytes: &[u8], out: &mut Vec<u8>, case: Case) {
         let table = match self.rule {
-            Rule::Unicode520 => CaseTable::New,
+            Rule::Unicode520 | Rule::Unicode1400 => CaseTable::New,
             _ => CaseTable::Old,
         };
         let mut at = 0;

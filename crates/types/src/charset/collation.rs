@@ -33,6 +33,8 @@ pub(super) enum Rule {
     Unicode400,
     /// The Unicode collation algorithm 5.2.0, first level.
     Unicode520,
+    /// The Unicode collation algorithm 14.0.0, first level.
+    Unicode1400,
 }
 
 /// A collation and its properties.
@@ -80,6 +82,17 @@ impl CollationId {
             _ => name.to_owned(),
         };
         Self::all().find(|c| c.name.eq_ignore_ascii_case(&new_name)).map(|c| c.id)
+    }
+
+    /// The collation with a name, which may leave out the character set if there is one to assume
+    /// (`uca1400_ai_ci`).
+    pub fn resolve(name: &str, charset: Charset) -> Option<Self> {
+        let short = name.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("uca1400_"));
+        if short {
+            Self::from_name(&format!("{}_{name}", charset.name()))
+        } else {
+            Self::from_name(name)
+        }
     }
 
     /// The collation with a number a client sent, if it is supported.

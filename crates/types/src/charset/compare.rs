@@ -29,6 +29,7 @@ impl Collation {
             return Ordering::Equal;
         }
         let common = self.char_start(a, common);
+        let common = if self.rule == Rule::Unicode1400 { 0 } else { common };
         let (a, b) = (&a[common..], &b[common..]);
         with_weigher!(self, w => compare_weights(&w, a, b, self.pad))
     }

@@ -196,7 +196,7 @@ fn match_at<W: Weigher>(w: &W, charset: Charset, part: &Part, bytes: &[u8]) -> O
             Item::AnyChar => len,
             Item::Char(own) if W::BYTEWISE && len > 1 => same_bytes(w, own, &rest[..len])?,
             Item::Char(_) => {
-                let (weights, len) = w.next(rest);
+                let (weights, len) = w.next(&rest[..len]);
                 item.is(&weights).then_some(len)?
             }
         };

@@ -20,7 +20,7 @@ macro_rules! collations {
 }
 
 /// One more than the largest number.
-const NUMBERS: usize = 1300;
+const NUMBERS: usize = 3100;
 
 /// Position of each number in the list, plus one; zero where there is none.
 static POSITIONS: [u8; NUMBERS] = positions();
@@ -207,4 +207,14 @@ collations! {
     1238 utf8mb3_unicode_520_nopad_ci Utf8mb3 8 NoPad Unicode520;
     1248 utf8mb4_unicode_nopad_ci Utf8mb4 8 NoPad Unicode400;
     1270 utf8mb4_unicode_520_nopad_ci Utf8mb4 8 NoPad Unicode520;
+    2048 utf8mb3_uca1400_ai_ci Utf8mb3 8 PadSpace Unicode1400;
+    2052 utf8mb3_uca1400_nopad_ai_ci Utf8mb3 8 NoPad Unicode1400;
+    2304 utf8mb4_uca1400_ai_ci Utf8mb4 8 PadSpace Unicode1400;
+    2308 utf8mb4_uca1400_nopad_ai_ci Utf8mb4 8 NoPad Unicode1400;
+    2560 ucs2_uca1400_ai_ci Ucs2 8 PadSpace Unicode1400;
+    2564 ucs2_uca1400_nopad_ai_ci Ucs2 8 NoPad Unicode1400;
+    2816 utf16_uca1400_ai_ci Utf16 8 PadSpace Unicode1400;
+    2820 utf16_uca1400_nopad_ai_ci Utf16 8 NoPad Unicode1400;
+    3072 utf32_uca1400_ai_ci Utf32 8 PadSpace Unicode1400;
+    3076 utf32_uca1400_nopad_ai_ci Utf32 8 NoPad Unicode1400;
 }

@@ -117,6 +117,16 @@ pub(super) struct Uca {
     offsets: &'static [u16],
     pool: &'static [u16],
     ascii: OnceLock<[u16; 128]>,
+    version: Version,
+}
+
+/// The version of a table, which decides about what is not in it.
+#[derive(Copy, Clone, PartialEq, Eq)]
+enum Version {
+    /// 4.0.0 and 5.2.0.
+    Old,
+    /// 14.0.0.
+    V14,
 }
 
 /// The weights of one character.
@@ -129,7 +139,7 @@ pub(super) enum Sequence {
 }
 
 macro_rules! uca {
-    ($name:ident, $pages:literal, $file:literal) => {
+    ($name:ident, $pages:literal, $file:literal, $version:expr) => {
         pub(super) static $name: Uca = {
             const BYTES: &[u8] = include_bytes!(concat!("../../data/", $file));
             const PAGED: usize = u32_at(BYTES, 0) / 2;
@@ -143,15 +153,22 @@ macro_rules! uca {
                 offsets: &STARTS,
                 pool: &WEIGHTS,
                 ascii: OnceLock::new(),
+                version: $version,
             }
         };
     };
 }
 
-uca!(UCA_400, 256, "uca400.bin");
-uca!(UCA_520, 4352, "uca520.bin");
+uca!(UCA_400, 256, "uca400.bin", Version::Old);
+uca!(UCA_520, 4352, "uca520.bin", Version::Old);
+uca!(UCA_1400, 4352, "uca1400.bin", Version::V14);
 
 impl Uca {
+    /// Whether a vowel that is written before its consonant is weighed after it.
+    pub(super) fn reorders(&self) -> bool {
+        self.version == Version::V14
+    }
+
     /// The weights of ASCII characters, zero for those that have not exactly one.
     pub(super) fn ascii(&self) -> &[u16; 128] {
         self.ascii.get_or_init(|| {
@@ -169,7 +186,7 @@ impl Uca {
             Ok(number) | Err(number) => number,
         };
         match number {
-            IMPLICIT => Sequence::Computed(implicit(code)),
+            IMPLICIT => Sequence::Computed(implicit(code, self.version)),
             REPLACEMENT | SAME => Sequence::Listed(&[REPLACEMENT]),
             _ => {
                 let n = usize::from(number);
@@ -182,12 +199,17 @@ impl Uca {
 }
 
 /// The weights of characters that are in no list: Han characters and the unassigned.
-fn implicit(code: u32) -> [u16; 2] {
+fn implicit(code: u32, version: Version) -> [u16; 2] {
+    let new = version == Version::V14;
     let base = match code {
         0x4E00..=0x9FA5 => 0xFB40,
+        0x9FA6..=0x9FFF if new => 0xFB40,
         0xFA0E | 0xFA0F | 0xFA11 | 0xFA13 | 0xFA14 | 0xFA1F | 0xFA21 | 0xFA23 | 0xFA24 => 0xFB40,
         0xFA27..=0xFA29 => 0xFB40,
         0x3400..=0x4DB5 => 0xFB80,
+        0x4DB6..=0x4DBF | 0x20000..=0x2A6DF | 0x2A700..=0x2B738 if new => 0xFB80,
+        0x2B740..=0x2B81D | 0x2B820..=0x2CEA1 | 0x2CEB0..=0x2EBE0 if new => 0xFB80,
+        0x30000..=0x3134A if new => 0xFB80,
         _ => 0xFBC0,
     };
     [base + (code >> 15) as u16, (code & 0x7FFF) as u16 | 0x8000]

@@ -2,7 +2,7 @@
 //! pattern matching and key encoding share.
 
 use super::collation::Rule;
-use super::tables::{General, Sequence, UCA_400, UCA_520, Uca};
+use super::tables::{General, Sequence, UCA_400, UCA_520, UCA_1400, Uca};
 use super::{Charset, Collation, codec};
 
 /// A way to turn text into weights.
@@ -241,6 +241,25 @@ impl Unicode {
     }
 }
 
+/// Vowels of Thai and Lao that are written before the consonant they follow in speech.
+pub(super) fn is_leading_vowel(code: u32) -> bool {
+    matches!(code, 0xE40..=0xE44 | 0xEC0..=0xEC4)
+}
+
+impl Unicode {
+    /// The weights of a consonant and the vowel before it, and the length of the consonant.
+    fn reordered(&self, vowel: u32, rest: &[u8]) -> Option<([u16; 2], usize)> {
+        let (consonant, len) = self.charset.decode(rest)?;
+        if !matches!((vowel, consonant), (..0xE80, 0xE01..=0xE2E) | (0xE80.., 0xE81..=0xEAE)) {
+            return None;
+        }
+        match (self.table.sequence(consonant), self.table.sequence(vowel)) {
+            (Sequence::Listed(&[c]), Sequence::Listed(&[v])) => Some(([c, v], len)),
+            _ => None,
+        }
+    }
+}
+
 impl Weigher for Unicode {
     const WIDTH: usize = 2;
     const BYTEWISE: bool = false;
@@ -253,13 +272,19 @@ impl Weigher for Unicode {
         {
             return (Weights::One(u32::from(w)), 1);
         }
-        match self.charset.decode(bytes) {
-            Some((code, len)) => match self.table.sequence(code) {
-                Sequence::Listed(&[w]) => (Weights::One(u32::from(w)), len),
-                Sequence::Listed(list) => (Weights::Many(list), len),
-                Sequence::Computed(pair) => (Weights::Two(pair), len),
-            },
-            None => bad(bytes, self.charset),
+        let Some((code, len)) = self.charset.decode(bytes) else {
+            return bad(bytes, self.charset);
+        };
+        if is_leading_vowel(code)
+            && self.table.reorders()
+            && let Some((pair, tail)) = self.reordered(code, &bytes[len..])
+        {
+            return (Weights::Two(pair), len + tail);
+        }
+        match self.table.sequence(code) {
+            Sequence::Listed(&[w]) => (Weights::One(u32::from(w)), len),
+            Sequence::Listed(list) => (Weights::Many(list), len),
+            Sequence::Computed(pair) => (Weights::Two(pair), len),
         }
     }
 
@@ -298,6 +323,7 @@ impl Collation {
             Rule::General => general(General::CURRENT),
             Rule::General500 => general(General::OLD),
             Rule::Unicode400 => AnyWeigher::Unicode(Unicode::new(&UCA_400, self.charset)),
+            Rule::Unicode1400 => AnyWeigher::Unicode(Unicode::new(&UCA_1400, self.charset)),
             Rule::Unicode520 => AnyWeigher::Unicode(Unicode::new(&UCA_520, self.charset)),
         }
     }
