@@ -15,6 +15,7 @@
 //! # Not here
 //! No execution, no statements without a query (DDL, SHOW, SET).
 
+pub mod define;
 pub mod physical;
 mod settings;
 

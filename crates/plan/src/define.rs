@@ -1,0 +1,52 @@
+//! From CREATE TABLE and ALTER TABLE to definitions.
+//!
+//! A pure function of the statement, the definitions that exist and the session's settings, as the
+//! rest of this crate: nothing is created here. What MariaDB decides silently (lengths, key names,
+//! the order of keys) is decided here in the same way; what it refuses is refused with its error.
+
+mod alter;
+mod charset;
+mod columns;
+mod constant;
+mod create;
+mod indexes;
+mod types;
+
+pub use alter::{AlterPlan, ColumnSource, define_alter};
+pub use charset::{SchemaCharset, schema_options};
+pub use create::{NewTable, define_like, define_selected, define_table, selected_column};
+
+use selkie_catalog::Namespace;
+use selkie_expr::EvalContext;
+use selkie_types::{CollationId, SqlMode};
+
+/// What definitions depend on besides the statement.
+pub struct DefineContext<'a> {
+    /// What exists.
+    pub names: Namespace<'a>,
+    /// For evaluating default values; its warnings are the statement's.
+    pub eval: &'a EvalContext<'a>,
+    /// `default_storage_engine`.
+    pub default_engine: &'a str,
+    /// Names of the engines there are, as shown.
+    pub engines: &'a [&'a str],
+    /// The text of the statement.
+    pub text: &'a [u8],
+    /// Seconds since 1970.
+    pub now_seconds: u64,
+}
+
+impl DefineContext<'_> {
+    fn sql_mode(&self) -> SqlMode {
+        self.eval.types.sql_mode
+    }
+
+    fn is_strict(&self) -> bool {
+        self.sql_mode().is_strict()
+    }
+
+    /// Default collation of new tables of a schema.
+    fn schema_collation(&self, schema: &str) -> CollationId {
+        self.names.schema(schema).map_or(CollationId::UTF8MB4_GENERAL_CI, |s| s.collation)
+    }
+}

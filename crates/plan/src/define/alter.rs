@@ -1,0 +1,488 @@
+//! ALTER TABLE: the new definition and what must be done to the stored rows.
+//!
+//! Actions are applied in order to a draft whose keys name their columns, so that columns may move
+//! and change their names meanwhile. What the storage needs follows from comparing the draft with
+//! the table: nothing, some indexes, or all rows anew.
+
+use std::sync::Arc;
+
+use selkie_catalog::{ColumnInfo, DefaultValue, IndexInfo, TableInfo};
+use selkie_engine::{IndexDef, IndexId, IndexKind, IndexPart};
+use selkie_sql::ast::{
+    AlterAction, AlterAlgorithm, AlterTable, ColumnPosition, Ident, TableOption,
+};
+use selkie_types::charset::identifier_eq;
+use selkie_types::error::catalogue::{
+    ER_ALTER_OPERATION_NOT_SUPPORTED, ER_BAD_FIELD_ERROR, ER_CANT_DROP_FIELD_OR_KEY,
+    ER_CANT_REMOVE_ALL_FIELDS, ER_DUP_FIELDNAME, ER_DUP_KEYNAME, ER_KEY_DOES_NOT_EXISTS,
+};
+use selkie_types::{SqlError, SqlResult, TypeKind};
+
+use super::indexes::{self, Key, KeySpec};
+use super::{DefineContext, charset, columns, create};
+
+/// Where a new column's values come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnSource {
+    /// The old column at this position, converted to the new type.
+    Old(usize),
+    /// The column's default.
+    Default,
+}
+
+/// What ALTER TABLE has to do.
+#[derive(Debug)]
+pub struct AlterPlan {
+    /// The new definition; same id, names as before, version not yet raised.
+    pub table: TableInfo,
+    /// Schema and name if the table is renamed.
+    pub rename: Option<(Box<str>, Box<str>)>,
+    /// All rows are written anew from these sources, one per new column; `None` if rows stay.
+    pub rebuild: Option<Vec<ColumnSource>>,
+    /// Positions of indexes to build over the rows that stay.
+    pub added_indexes: Vec<usize>,
+    /// Indexes to remove.
+    pub dropped_indexes: Vec<IndexId>,
+    /// New AUTO_INCREMENT value.
+    pub auto_increment: Option<u64>,
+    /// Rows that repeat a unique key are left out (`ALTER IGNORE`).
+    pub ignore: bool,
+}
+
+struct DraftKey {
+    def: IndexDef,
+    info: IndexInfo,
+    columns: Vec<Box<str>>,
+}
+
+struct Draft<'a> {
+    context: &'a DefineContext<'a>,
+    old: &'a TableInfo,
+    table: TableInfo,
+    columns: Vec<(ColumnInfo, ColumnSource)>,
+    keys: Vec<DraftKey>,
+    added: Vec<KeySpec<'a>>,
+    rename: Option<(Box<str>, Box<str>)>,
+    auto_increment: Option<u64>,
+    algorithm: AlterAlgorithm,
+    force: bool,
+}
+
+/// What `statement` makes of `old`.
+pub fn define_alter(
+    context: &DefineContext<'_>,
+    old: &TableInfo,
+    statement: &AlterTable,
+) -> SqlResult<AlterPlan> {
+    let mut draft = Draft::new(context, old);
+    for action in &statement.actions {
+        draft.apply(action)?;
+    }
+    draft.finish(statement.ignore)
+}
+
+impl<'a> Draft<'a> {
+    fn new(context: &'a DefineContext<'a>, old: &'a TableInfo) -> Self {
+        let key = |(def, info): (&IndexDef, &IndexInfo)| DraftKey {
+            columns: def.parts.iter().map(|p| old.columns[p.column].name.clone()).collect(),
+            def: def.clone(),
+            info: info.clone(),
+        };
+        let columns = old.columns.iter().enumerate();
+        Self {
+            context,
+            old,
+            table: old.clone(),
+            columns: columns.map(|(at, c)| (c.clone(), ColumnSource::Old(at))).collect(),
+            keys: old.def.indexes.iter().zip(&old.indexes).map(key).collect(),
+            added: Vec::new(),
+            rename: None,
+            auto_increment: None,
+            algorithm: AlterAlgorithm::Default,
+            force: false,
+        }
+    }
+
+    // tidy: dispatch
+    fn apply(&mut self, action: &'a AlterAction) -> SqlResult<()> {
+        use AlterAction as A;
+        match action {
+            A::AddColumn { if_not_exists, column, position } => {
+                if *if_not_exists && self.find(&column.name.value).is_some() {
+                    return self.note_duplicate(&column.name.value);
+                }
+                self.add_column(column, position.as_ref())
+            }
+            A::DropColumn { if_exists, name } => self.drop_column(name, *if_exists),
+            A::ModifyColumn { if_exists, column, position } => {
+                self.change(&column.name.value, column, position.as_ref(), *if_exists)
+            }
+            A::ChangeColumn { if_exists, old_name, column, position } => {
+                self.change(&old_name.value, column, position.as_ref(), *if_exists)
+            }
+            A::RenameColumn { if_exists, from, to } => self.rename_column(from, to, *if_exists),
+            A::SetDefault { if_exists, column, default } => {
+                let Some(at) = self.column_or(column, *if_exists)? else { return Ok(()) };
+                let value = columns::default_value(self.context, &self.columns[at].0, default)?;
+                self.columns[at].0.default = value;
+                Ok(())
+            }
+            A::DropDefault { if_exists, column } => {
+                let Some(at) = self.column_or(column, *if_exists)? else { return Ok(()) };
+                self.columns[at].0.default = DefaultValue::Implicit;
+                Ok(())
+            }
+            A::AddIndex(index) => self.add_index(index),
+            A::DropPrimaryKey { if_exists } => self.drop_key("PRIMARY", *if_exists),
+            A::DropIndex { if_exists, name } | A::DropConstraint { if_exists, name } => {
+                self.drop_key(&name.value, *if_exists)
+            }
+            A::RenameIndex { if_exists, from, to } => self.rename_key(from, to, *if_exists),
+            A::SetIndexIgnored { if_exists, name, ignored } => {
+                let Some(at) = self.key_or(name, *if_exists)? else { return Ok(()) };
+                self.keys[at].info.ignored = *ignored;
+                Ok(())
+            }
+            A::RenameTable(name) => {
+                let schema = name.schema.as_ref().map_or(self.old.schema(), |s| &s.value);
+                self.rename = Some((schema.into(), create::table_name(&name.name.value)?.into()));
+                Ok(())
+            }
+            A::ConvertTo { charset, collation } => self.convert_to(charset, collation.as_deref()),
+            A::Option(option) => self.option(option),
+            A::Algorithm(algorithm) => {
+                self.algorithm = *algorithm;
+                Ok(())
+            }
+            A::Force => {
+                self.force = true;
+                Ok(())
+            }
+            // The clustered order is the primary key's; MariaDB's InnoDB ignores ORDER BY too.
+            A::Lock(_) | A::EnableKeys | A::DisableKeys | A::OrderBy(_) => Ok(()),
+            A::AddForeignKey(_) | A::DropForeignKey { .. } => {
+                Err(SqlError::not_supported("FOREIGN KEY"))
+            }
+            A::AddCheck(_) => Err(SqlError::not_supported("CHECK constraints")),
+            A::AddPeriod { .. } | A::DropPeriod { .. } => Err(SqlError::not_supported("periods")),
+            A::AddSystemVersioning | A::DropSystemVersioning => {
+                Err(SqlError::not_supported("system-versioned tables"))
+            }
+            A::DiscardTablespace | A::ImportTablespace => {
+                Err(SqlError::not_supported("tablespace import"))
+            }
+            _ => Err(SqlError::not_supported("partitioned tables")),
+        }
+    }
+
+    fn find(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|(c, _)| identifier_eq(&c.name, name))
+    }
+
+    fn note_duplicate(&self, name: &str) -> SqlResult<()> {
+        self.context.eval.note(&ER_DUP_FIELDNAME, &[&name]);
+        Ok(())
+    }
+
+    /// The column's position, error 1054 without it, `None` with a note if that is allowed.
+    fn column_or(&self, name: &Ident, if_exists: bool) -> SqlResult<Option<usize>> {
+        match self.find(&name.value) {
+            Some(at) => Ok(Some(at)),
+            None if if_exists => {
+                self.context.eval.note(&ER_BAD_FIELD_ERROR, &[&name, &self.old.name()]);
+                Ok(None)
+            }
+            None => Err(SqlError::unknown_column(name, self.old.name())),
+        }
+    }
+
+    fn add_column(
+        &mut self,
+        def: &'a selkie_sql::ast::ColumnDef,
+        position: Option<&ColumnPosition>,
+    ) -> SqlResult<()> {
+        let column = columns::column(self.context, def, self.table.collation)?;
+        if self.find(&column.name).is_some() {
+            return Err(SqlError::new(&ER_DUP_FIELDNAME, &[&column.name]));
+        }
+        self.added.extend(KeySpec::of_column(def));
+        let at = self.place(position)?.unwrap_or(self.columns.len());
+        self.columns.insert(at, (column, ColumnSource::Default));
+        Ok(())
+    }
+
+    fn place(&self, position: Option<&ColumnPosition>) -> SqlResult<Option<usize>> {
+        match position {
+            None => Ok(None),
+            Some(ColumnPosition::First) => Ok(Some(0)),
+            Some(ColumnPosition::After(name)) => match self.find(&name.value) {
+                Some(at) => Ok(Some(at + 1)),
+                None => Err(SqlError::unknown_column(name, self.old.name())),
+            },
+        }
+    }
+
+    fn drop_column(&mut self, name: &Ident, if_exists: bool) -> SqlResult<()> {
+        let Some(at) = self.find(&name.value) else {
+            return self.cannot_drop("COLUMN", &name.value, if_exists);
+        };
+        if self.columns.len() == 1 {
+            return Err(SqlError::new(&ER_CANT_REMOVE_ALL_FIELDS, &[]));
+        }
+        self.columns.remove(at);
+        for key in &mut self.keys {
+            if let Some(part) = key.columns.iter().position(|c| identifier_eq(c, &name.value)) {
+                key.columns.remove(part);
+                key.def.parts.remove(part);
+                // A key that changed is another key.
+                key.def.id = IndexId(u32::MAX);
+            }
+        }
+        self.keys.retain(|key| !key.columns.is_empty());
+        Ok(())
+    }
+
+    fn cannot_drop(&self, kind: &str, name: &str, if_exists: bool) -> SqlResult<()> {
+        if if_exists {
+            self.context.eval.note(&ER_CANT_DROP_FIELD_OR_KEY, &[&kind, &name]);
+            return Ok(());
+        }
+        Err(SqlError::new(&ER_CANT_DROP_FIELD_OR_KEY, &[&kind, &name]))
+    }
+
+    fn change(
+        &mut self,
+        name: &str,
+        def: &'a selkie_sql::ast::ColumnDef,
+        position: Option<&ColumnPosition>,
+        if_exists: bool,
+    ) -> SqlResult<()> {
+        let Some(at) = self.column_or(&Ident::new(name), if_exists)? else { return Ok(()) };
+        let mut column = columns::column(self.context, def, self.table.collation)?;
+        if self.find(&column.name).is_some_and(|other| other != at) {
+            return Err(SqlError::new(&ER_DUP_FIELDNAME, &[&column.name]));
+        }
+        let in_primary = self.keys.iter().any(|key| {
+            key.def.kind == IndexKind::Primary && key.columns.iter().any(|c| identifier_eq(c, name))
+        });
+        column.nullable &= !in_primary;
+        self.rename_in_keys(name, &column.name);
+        self.added.extend(KeySpec::of_column(def));
+        let source = self.columns[at].1;
+        self.columns[at] = (column, source);
+        self.move_column(at, position)
+    }
+
+    fn move_column(&mut self, at: usize, position: Option<&ColumnPosition>) -> SqlResult<()> {
+        if position.is_none() {
+            return Ok(());
+        }
+        let moved = self.columns.remove(at);
+        let to = self.place(position);
+        let place = to.as_ref().ok().copied().flatten().unwrap_or(at);
+        self.columns.insert(place.min(self.columns.len()), moved);
+        to.map(drop)
+    }
+
+    fn rename_in_keys(&mut self, from: &str, to: &str) {
+        let parts = self.keys.iter_mut().flat_map(|key| key.columns.iter_mut());
+        parts.filter(|c| identifier_eq(c, from)).for_each(|c| *c = to.into());
+    }
+
+    fn rename_column(&mut self, from: &Ident, to: &Ident, if_exists: bool) -> SqlResult<()> {
+        let Some(at) = self.column_or(from, if_exists)? else { return Ok(()) };
+        if self.find(&to.value).is_some_and(|other| other != at) {
+            return Err(SqlError::new(&ER_DUP_FIELDNAME, &[to]));
+        }
+        self.rename_in_keys(&from.value, &to.value);
+        self.columns[at].0.name = to.value.clone();
+        Ok(())
+    }
+
+    fn find_key(&self, name: &str) -> Option<usize> {
+        self.keys.iter().position(|key| identifier_eq(&key.def.name, name))
+    }
+
+    fn key_or(&self, name: &Ident, if_exists: bool) -> SqlResult<Option<usize>> {
+        match self.find_key(&name.value) {
+            Some(at) => Ok(Some(at)),
+            None if if_exists => {
+                let arguments: [&dyn std::fmt::Display; 2] = [name, &self.old.name()];
+                self.context.eval.note(&ER_KEY_DOES_NOT_EXISTS, &arguments);
+                Ok(None)
+            }
+            None => Err(SqlError::new(&ER_KEY_DOES_NOT_EXISTS, &[name, &self.old.name()])),
+        }
+    }
+
+    fn add_index(&mut self, index: &'a selkie_sql::ast::IndexDef) -> SqlResult<()> {
+        let spec = KeySpec::of(index);
+        if let (true, Some(name)) = (index.if_not_exists, spec.name)
+            && self.find_key(name).is_some()
+        {
+            self.context.eval.note(&ER_DUP_KEYNAME, &[&name]);
+            return Ok(());
+        }
+        self.added.push(spec);
+        Ok(())
+    }
+
+    fn drop_key(&mut self, name: &str, if_exists: bool) -> SqlResult<()> {
+        match self.find_key(name) {
+            Some(at) => {
+                self.keys.remove(at);
+                Ok(())
+            }
+            None => self.cannot_drop("INDEX", name, if_exists),
+        }
+    }
+
+    fn rename_key(&mut self, from: &Ident, to: &Ident, if_exists: bool) -> SqlResult<()> {
+        let Some(at) = self.key_or(from, if_exists)? else { return Ok(()) };
+        if self.find_key(&to.value).is_some_and(|other| other != at) {
+            return Err(SqlError::new(&ER_DUP_KEYNAME, &[to]));
+        }
+        self.keys[at].def.name = to.value.clone();
+        Ok(())
+    }
+
+    fn convert_to(
+        &mut self,
+        charset: &selkie_sql::ast::CharsetName,
+        collation: Option<&str>,
+    ) -> SqlResult<()> {
+        let to = charset::resolve(Some(charset), collation, self.table.collation)?;
+        self.table.collation = to;
+        for (column, _) in &mut self.columns {
+            let text = column.ty.is_string() && !column.ty.is_binary_string();
+            if text || matches!(column.ty.kind, TypeKind::Enum | TypeKind::Set) {
+                column.ty.collation = to;
+            }
+        }
+        Ok(())
+    }
+
+    fn option(&mut self, option: &'a TableOption) -> SqlResult<()> {
+        let read = create::options(std::slice::from_ref(option), self.table.collation)?;
+        if let Some(engine) = &read.engine {
+            let name = create::engine(self.context, Some(engine), self.old.name())?;
+            self.force |= true;
+            self.table.engine = name.into();
+        }
+        if let Some(collation) = read.collation {
+            self.table.collation = collation;
+        }
+        if let Some(comment) = read.comment {
+            self.table.options.comment = comment.into();
+        }
+        self.auto_increment = read.auto_increment.or(self.auto_increment);
+        for (name, value) in read.shown {
+            self.table.options.shown.retain(|(known, _)| *known != name);
+            self.table.options.shown.push((name, value));
+        }
+        Ok(())
+    }
+
+    /// The keys over the final column positions.
+    fn keys(&mut self) -> SqlResult<Vec<Key>> {
+        let mut out = Vec::with_capacity(self.keys.len());
+        for key in std::mem::take(&mut self.keys) {
+            let mut def = key.def;
+            for (part, name) in def.parts.iter_mut().zip(&key.columns) {
+                let at = self.columns.iter().position(|(c, _)| identifier_eq(&c.name, name));
+                part.column = at.ok_or_else(|| SqlError::unknown_column(name, "key"))?;
+            }
+            out.push((def, key.info));
+        }
+        let mut next = self.old.def.indexes.iter().map(|i| i.id.0 + 1).max().unwrap_or(0);
+        for (def, _) in out.iter_mut().filter(|(def, _)| def.id.0 == u32::MAX) {
+            def.id = IndexId(next);
+            next += 1;
+        }
+        Ok(out)
+    }
+
+    fn finish(mut self, ignore: bool) -> SqlResult<AlterPlan> {
+        let mut keys = self.keys()?;
+        let (mut columns, sources): (Vec<ColumnInfo>, Vec<ColumnSource>) =
+            std::mem::take(&mut self.columns).into_iter().unzip();
+        create::check_columns(&columns)?;
+        let first_new = self.old.def.indexes.iter().map(|i| i.id.0 + 1).max().unwrap_or(0);
+        let specs = std::mem::take(&mut self.added);
+        indexes::add_keys(self.context, &mut columns, &mut keys, specs)?;
+        renumber(&mut keys, first_new, self.old);
+        let (defs, infos): (Vec<IndexDef>, Vec<IndexInfo>) = keys.into_iter().unzip();
+        let rebuild = self.force
+            || self.rows_change(&columns, &sources)
+            || primary_parts(&defs) != primary_parts(&self.old.def.indexes);
+        let added = position_of_new(&defs, &self.old.def.indexes);
+        let gone = |old: &&IndexDef| !defs.iter().any(|new| new.id == old.id);
+        let dropped: Vec<IndexId> =
+            self.old.def.indexes.iter().filter(gone).map(|old| old.id).collect();
+        self.check_algorithm(rebuild, added.is_empty() && dropped.is_empty())?;
+        let def = TableInfo::make_def(
+            self.old.def.id,
+            self.old.schema(),
+            self.old.name(),
+            &columns,
+            defs,
+        );
+        self.table.def = Arc::new(def);
+        self.table.columns = columns;
+        self.table.indexes = infos;
+        Ok(AlterPlan {
+            table: self.table,
+            rename: self.rename,
+            rebuild: rebuild.then_some(sources),
+            added_indexes: if rebuild { Vec::new() } else { added },
+            dropped_indexes: if rebuild { Vec::new() } else { dropped },
+            auto_increment: self.auto_increment,
+            ignore,
+        })
+    }
+
+    /// Whether stored rows differ under the new columns.
+    fn rows_change(&self, columns: &[ColumnInfo], sources: &[ColumnSource]) -> bool {
+        columns.len() != self.old.columns.len()
+            || columns.iter().zip(sources).enumerate().any(|(at, (column, source))| {
+                let old = &self.old.columns[at];
+                *source != ColumnSource::Old(at)
+                    || column.nullable != old.nullable
+                    || column.ty != old.ty
+                    || column.auto_increment != old.auto_increment
+            })
+    }
+
+    fn check_algorithm(&self, rebuild: bool, metadata_only: bool) -> SqlResult<()> {
+        let refuse = |asked: &str, instead: &str| {
+            let arguments: [&dyn std::fmt::Display; 2] = [&asked, &instead];
+            Err(SqlError::new(&ER_ALTER_OPERATION_NOT_SUPPORTED, &arguments))
+        };
+        match self.algorithm {
+            AlterAlgorithm::Instant if rebuild || !metadata_only => {
+                refuse("ALGORITHM=INSTANT", "ALGORITHM=INPLACE")
+            }
+            AlterAlgorithm::Nocopy if rebuild => refuse("ALGORITHM=NOCOPY", "ALGORITHM=INPLACE"),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// New keys get ids no index of the table has had, at least among those that exist.
+fn renumber(keys: &mut [Key], first_new: u32, old: &TableInfo) {
+    let known = |id: IndexId| old.def.index_position(id).is_some();
+    let mut next = first_new;
+    for (def, _) in keys.iter_mut().filter(|(def, _)| !known(def.id)) {
+        def.id = IndexId(next);
+        next += 1;
+    }
+}
+
+fn primary_parts(defs: &[IndexDef]) -> Option<&[IndexPart]> {
+    defs.first().filter(|d| d.kind == IndexKind::Primary).map(|d| &*d.parts)
+}
+
+fn position_of_new(new: &[IndexDef], old: &[IndexDef]) -> Vec<usize> {
+    let is_new = |def: &IndexDef| !old.iter().any(|o| o.id == def.id);
+    new.iter().enumerate().filter(|(_, def)| is_new(def)).map(|(at, _)| at).collect()
+}

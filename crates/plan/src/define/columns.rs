@@ -1,0 +1,136 @@
+//! Column definitions: type, nullability, default.
+
+use selkie_catalog::{ColumnInfo, DefaultValue};
+use selkie_expr::Expr;
+use selkie_sql::ast::{self, ColumnDef, ExprKind, Literal, TypeName};
+use selkie_types::error::catalogue::{
+    ER_INVALID_DEFAULT, ER_INVALID_ON_UPDATE, ER_TOO_LONG_IDENT, ER_WRONG_COLUMN_NAME,
+    ER_WRONG_FIELD_SPEC,
+};
+use selkie_types::{CollationId, SqlError, SqlResult, TypeKind};
+
+use super::{DefineContext, constant, types};
+
+/// Longest identifier in characters.
+const IDENTIFIER_MAX: usize = 64;
+
+/// The column that `def` describes in a table of `collation`.
+pub(super) fn column(
+    context: &DefineContext<'_>,
+    def: &ColumnDef,
+    collation: CollationId,
+) -> SqlResult<ColumnInfo> {
+    let name = &*def.name.value;
+    check_name(name)?;
+    refuse_unsupported(def)?;
+    let ty = types::column_type(context, name, &def.data_type, collation)?;
+    let serial = def.data_type.name == TypeName::Serial;
+    let auto_increment = def.auto_increment || serial;
+    if auto_increment && !(ty.is_integer() || matches!(ty.kind, TypeKind::Float | TypeKind::Double))
+    {
+        return Err(SqlError::new(&ER_WRONG_FIELD_SPEC, &[&name]));
+    }
+    let primary = def.key == Some(ast::ColumnKey::Primary);
+    let nullable = def.nullable.unwrap_or(!auto_increment && !primary && !serial);
+    let mut column = ColumnInfo {
+        name: name.into(),
+        ty,
+        nullable: nullable && !auto_increment,
+        default: DefaultValue::Implicit,
+        on_update_now: false,
+        auto_increment,
+        generated: None,
+        check: None,
+        invisible: def.invisible,
+        comment: def.comment.as_deref().unwrap_or_default().to_owned(),
+    };
+    if let Some(default) = &def.default {
+        column.default = default_value(context, &column, default)?;
+    }
+    if def.on_update.is_some() {
+        if !matches!(column.ty.kind, TypeKind::Timestamp | TypeKind::DateTime) {
+            return Err(SqlError::new(&ER_INVALID_ON_UPDATE, &[&name]));
+        }
+        column.on_update_now = true;
+    }
+    Ok(column)
+}
+
+fn check_name(name: &str) -> SqlResult<()> {
+    if name.is_empty() || name.ends_with(' ') {
+        return Err(SqlError::new(&ER_WRONG_COLUMN_NAME, &[&name]));
+    }
+    if name.chars().count() > IDENTIFIER_MAX {
+        return Err(SqlError::new(&ER_TOO_LONG_IDENT, &[&name]));
+    }
+    Ok(())
+}
+
+fn refuse_unsupported(def: &ColumnDef) -> SqlResult<()> {
+    let refused = [
+        (def.generated.is_some(), "generated columns"),
+        (def.check.is_some(), "CHECK constraints"),
+        (def.references.is_some(), "FOREIGN KEY"),
+        (def.compressed.is_some(), "COMPRESSED columns"),
+        (def.system_versioning == Some(true), "system-versioned tables"),
+    ];
+    match refused.iter().find(|(present, _)| *present) {
+        Some((_, what)) => Err(SqlError::not_supported(what)),
+        None => Ok(()),
+    }
+}
+
+/// The value of a DEFAULT clause for `column`.
+pub(super) fn default_value(
+    context: &DefineContext<'_>,
+    column: &ColumnInfo,
+    default: &ast::Expr,
+) -> SqlResult<DefaultValue> {
+    let invalid = || SqlError::new(&ER_INVALID_DEFAULT, &[&column.name]);
+    if column.auto_increment {
+        return Err(invalid());
+    }
+    if is_now(default) {
+        let temporal = matches!(column.ty.kind, TypeKind::Timestamp | TypeKind::DateTime);
+        return if temporal {
+            Ok(DefaultValue::CurrentTimestamp)
+        } else {
+            Ok(expression(context, default))
+        };
+    }
+    let Some(literal) = literal(context, default)? else {
+        return Ok(expression(context, default));
+    };
+    if matches!(default.kind, ExprKind::Literal(Literal::Null)) {
+        return if column.nullable {
+            Ok(DefaultValue::Literal(selkie_types::Value::Null))
+        } else {
+            Err(invalid())
+        };
+    }
+    constant::store(context, literal, &column.ty).map(DefaultValue::Literal).ok_or_else(invalid)
+}
+
+fn expression(context: &DefineContext<'_>, default: &ast::Expr) -> DefaultValue {
+    let text = String::from_utf8_lossy(default.span.text(context.text));
+    DefaultValue::Expression(format!("({text})"))
+}
+
+/// `CURRENT_TIMESTAMP`, `NOW()` and their synonyms, whatever the digits.
+pub(super) fn is_now(expr: &ast::Expr) -> bool {
+    let ExprKind::Call(call) = &expr.kind else { return false };
+    let names = ["current_timestamp", "now", "localtime", "localtimestamp"];
+    call.schema.is_none() && names.iter().any(|name| call.name.is(name))
+}
+
+/// A literal, possibly negated, as an expression.
+fn literal(context: &DefineContext<'_>, expr: &ast::Expr) -> SqlResult<Option<Expr>> {
+    let simple = match &expr.kind {
+        ExprKind::Literal(_) => true,
+        ExprKind::Unary { op: ast::UnaryOp::Neg | ast::UnaryOp::Plus, expr } => {
+            matches!(expr.kind, ExprKind::Literal(_))
+        }
+        _ => false,
+    };
+    simple.then(|| constant::bind(context, expr)).transpose()
+}

@@ -1,0 +1,54 @@
+//! Literals of DEFAULT clauses as values of their column.
+
+use selkie_expr::store::{StoreMode, StoreTarget, convert_for_column};
+use selkie_expr::{EvalContext, Expr};
+use selkie_sql::ast::{self, ExprKind, Literal, StringLiteral, UnaryOp};
+use selkie_types::{Batch, Charset, Decimal, SqlError, SqlResult, SqlType, Value};
+
+use super::DefineContext;
+
+/// A literal, possibly with a sign, as an expression.
+pub(super) fn bind(context: &DefineContext<'_>, expr: &ast::Expr) -> SqlResult<Expr> {
+    match &expr.kind {
+        ExprKind::Literal(literal) => Ok(bind_literal(context, literal)),
+        ExprKind::Unary { op: UnaryOp::Neg, expr } => negate(bind(context, expr)?, context),
+        ExprKind::Unary { expr, .. } => bind(context, expr),
+        _ => Err(SqlError::internal("not a literal")),
+    }
+}
+
+fn negate(expr: Expr, context: &DefineContext<'_>) -> SqlResult<Expr> {
+    selkie_expr::build::negate(expr, &context.eval.types)
+}
+
+fn bind_literal(context: &DefineContext<'_>, literal: &Literal) -> Expr {
+    let connection = context.eval.types.collation_connection;
+    match literal {
+        Literal::Null => Expr::null(),
+        Literal::Bool(value) => Expr::boolean(*value),
+        Literal::Int(value) => Expr::uint(*value),
+        Literal::Decimal(text) => Expr::decimal(Decimal::parse(text.as_bytes()).value),
+        Literal::Float(value) => Expr::double(*value),
+        Literal::String(string) => bind_string(string, connection),
+        Literal::Hex { bytes, .. } | Literal::Bit(bytes) => Expr::hex(bytes),
+        // Converted with the column's own rules, as a string with the same text is.
+        Literal::Temporal { text, .. } => Expr::string(text, connection),
+    }
+}
+
+fn bind_string(string: &StringLiteral, connection: selkie_types::CollationId) -> Expr {
+    let charset = string.charset.as_deref().and_then(Charset::from_name);
+    Expr::string(&string.bytes, charset.map_or(connection, Charset::default_collation))
+}
+
+/// The constant as a value of type `ty`; `None` if it does not fit exactly.
+pub(super) fn store(context: &DefineContext<'_>, literal: Expr, ty: &SqlType) -> Option<Value> {
+    let eval =
+        EvalContext::new(context.eval.types.clone(), context.eval.session, context.eval.now_micros);
+    let from = literal.ty.clone();
+    let column = literal.eval(&eval, &Batch::one_row()).ok()?;
+    let target = StoreTarget { ty, schema: "", table: "", column: "" };
+    let stored = convert_for_column(&column, &from, &target, StoreMode::Strict, 1, &eval).ok()?;
+    // A note (trailing digits of a decimal rounded away) is no obstacle.
+    Some(stored.value(0))
+}

@@ -1,0 +1,301 @@
+//! CREATE TABLE: from a list of columns, like another table, or from a query's columns.
+
+use std::sync::Arc;
+
+use selkie_catalog::{CheckInfo, ColumnInfo, DefaultValue, TableInfo, TableKind, TableOptions};
+use selkie_engine::TableId;
+use selkie_sql::ast::{CreateSource, CreateTable, RowFormat, TableElement, TableOption};
+use selkie_types::charset::identifier_eq;
+use selkie_types::error::catalogue::{
+    ER_DUP_FIELDNAME, ER_TABLE_MUST_HAVE_COLUMNS, ER_TOO_MANY_FIELDS, ER_UNKNOWN_STORAGE_ENGINE,
+    ER_WARN_USING_OTHER_HANDLER, ER_WRONG_TABLE_NAME,
+};
+use selkie_types::{CollationId, SqlError, SqlMode, SqlResult};
+
+use super::indexes::{self, Key, KeySpec};
+use super::{DefineContext, charset, columns};
+
+const COLUMNS_MAX: usize = 4096;
+
+/// What the options of a table say.
+pub(super) struct Options {
+    pub(super) engine: Option<Box<str>>,
+    pub(super) collation: Option<CollationId>,
+    pub(super) auto_increment: Option<u64>,
+    pub(super) comment: Option<Box<str>>,
+    pub(super) shown: Vec<(String, String)>,
+}
+
+/// A new table and the value its AUTO_INCREMENT counter starts at.
+pub type NewTable = (TableInfo, Option<u64>);
+
+/// The table that `statement` defines by its elements, as `schema`.`name`. It has no id yet.
+pub fn define_table(
+    context: &DefineContext<'_>,
+    statement: &CreateTable,
+    schema: &str,
+) -> SqlResult<NewTable> {
+    let CreateSource::Elements(elements) = &statement.source else {
+        return Err(SqlError::internal("CREATE TABLE LIKE is defined by another table"));
+    };
+    if statement.partition_by.is_some() {
+        return Err(SqlError::not_supported("partitioned tables"));
+    }
+    let options = options(&statement.options, context.schema_collation(schema))?;
+    let collation = options.collation.unwrap_or_else(|| context.schema_collation(schema));
+    let mut columns = define_columns(context, elements, collation)?;
+    if columns.is_empty() && statement.select.is_none() {
+        return Err(SqlError::new(&ER_TABLE_MUST_HAVE_COLUMNS, &[]));
+    }
+    let mut keys = Vec::new();
+    // Keys over columns that the query brings are added when those are known.
+    if statement.select.is_none() {
+        indexes::add_keys(context, &mut columns, &mut keys, key_specs(elements)?)?;
+    }
+    let name = table_name(&statement.name.name.value)?;
+    let engine = engine(context, options.engine.as_deref(), name)?;
+    let kind = if statement.temporary { TableKind::Temporary } else { TableKind::Base };
+    let table = assemble(context, schema, name, columns, keys, kind, engine, collation, &options);
+    Ok((table, options.auto_increment))
+}
+
+/// `table` extended by the columns a query gives and the statement's keys.
+pub fn define_selected(
+    context: &DefineContext<'_>,
+    statement: &CreateTable,
+    table: &TableInfo,
+    selected: Vec<ColumnInfo>,
+) -> SqlResult<TableInfo> {
+    let CreateSource::Elements(elements) = &statement.source else {
+        return Err(SqlError::internal("CREATE TABLE LIKE takes no query"));
+    };
+    let mut columns = table.columns.clone();
+    columns.extend(selected.into_iter().filter(|new| table.column_position(&new.name).is_none()));
+    check_columns(&columns)?;
+    let mut keys = Vec::new();
+    indexes::add_keys(context, &mut columns, &mut keys, key_specs(elements)?)?;
+    let (defs, infos) = keys.into_iter().unzip();
+    let def = TableInfo::make_def(TableId(0), table.schema(), table.name(), &columns, defs);
+    Ok(TableInfo { def: Arc::new(def), columns, indexes: infos, ..table.clone() })
+}
+
+/// A table like `source`, called `schema`.`name`.
+pub fn define_like(
+    context: &DefineContext<'_>,
+    source: &TableInfo,
+    schema: &str,
+    name: &str,
+    temporary: bool,
+) -> SqlResult<TableInfo> {
+    let name = table_name(name)?;
+    let indexes = source.def.indexes.clone();
+    let def = TableInfo::make_def(TableId(0), schema, name, &source.columns, indexes);
+    Ok(TableInfo {
+        def: Arc::new(def),
+        kind: if temporary { TableKind::Temporary } else { TableKind::Base },
+        foreign_keys: Vec::new(),
+        created: context.now_seconds,
+        version: 0,
+        statistics: None,
+        ..source.clone()
+    })
+}
+
+#[expect(clippy::too_many_arguments, reason = "the parts of a definition, each of its own type")]
+fn assemble(
+    context: &DefineContext<'_>,
+    schema: &str,
+    name: &str,
+    columns: Vec<ColumnInfo>,
+    keys: Vec<Key>,
+    kind: TableKind,
+    engine: String,
+    collation: CollationId,
+    options: &Options,
+) -> TableInfo {
+    let (defs, infos) = keys.into_iter().unzip();
+    let def = TableInfo::make_def(TableId(0), schema, name, &columns, defs);
+    TableInfo {
+        def: Arc::new(def),
+        kind,
+        engine: engine.into(),
+        columns,
+        indexes: infos,
+        checks: Vec::<CheckInfo>::new(),
+        foreign_keys: Vec::new(),
+        collation,
+        options: TableOptions {
+            comment: options.comment.as_deref().unwrap_or_default().to_owned(),
+            shown: options.shown.clone(),
+        },
+        created: context.now_seconds,
+        version: 0,
+        statistics: None,
+    }
+}
+
+pub(super) fn table_name(name: &str) -> SqlResult<&str> {
+    let bad = name.is_empty() || name.ends_with(' ') || name.chars().count() > 64;
+    if bad { Err(SqlError::new(&ER_WRONG_TABLE_NAME, &[&name])) } else { Ok(name) }
+}
+
+fn define_columns(
+    context: &DefineContext<'_>,
+    elements: &[TableElement],
+    collation: CollationId,
+) -> SqlResult<Vec<ColumnInfo>> {
+    let mut out = Vec::new();
+    for element in elements {
+        match element {
+            TableElement::Column(def) => out.push(columns::column(context, def, collation)?),
+            TableElement::Index(_) => {}
+            TableElement::ForeignKey(_) => return Err(SqlError::not_supported("FOREIGN KEY")),
+            TableElement::Check(_) => return Err(SqlError::not_supported("CHECK constraints")),
+            TableElement::Period { .. } => return Err(SqlError::not_supported("periods")),
+        }
+    }
+    check_columns(&out)?;
+    Ok(out)
+}
+
+pub(super) fn check_columns(columns: &[ColumnInfo]) -> SqlResult<()> {
+    if columns.len() > COLUMNS_MAX {
+        return Err(SqlError::new(&ER_TOO_MANY_FIELDS, &[]));
+    }
+    for (at, column) in columns.iter().enumerate() {
+        if columns[..at].iter().any(|c| identifier_eq(&c.name, &column.name)) {
+            return Err(SqlError::new(&ER_DUP_FIELDNAME, &[&column.name]));
+        }
+    }
+    Ok(())
+}
+
+fn key_specs(elements: &[TableElement]) -> SqlResult<Vec<KeySpec<'_>>> {
+    let mut out = Vec::new();
+    for element in elements {
+        match element {
+            TableElement::Column(column) => out.extend(KeySpec::of_column(column)),
+            TableElement::Index(index) if index.without_overlaps.is_some() => {
+                return Err(SqlError::not_supported("WITHOUT OVERLAPS"));
+            }
+            TableElement::Index(index) => out.push(KeySpec::of(index)),
+            _ => {}
+        }
+    }
+    Ok(out)
+}
+
+/// The engine's name as shown. An unknown one is an error, or InnoDB with a warning if substitution
+/// is allowed.
+pub(super) fn engine(
+    context: &DefineContext<'_>,
+    wanted: Option<&str>,
+    table: &str,
+) -> SqlResult<String> {
+    let wanted = wanted.unwrap_or(context.default_engine);
+    let known = |name: &str| context.engines.iter().find(|e| e.eq_ignore_ascii_case(name));
+    if let Some(engine) =
+        known(wanted).or_else(|| known(if wanted == "HEAP" { "MEMORY" } else { "" }))
+    {
+        return Ok((*engine).to_owned());
+    }
+    let unknown = SqlError::new(&ER_UNKNOWN_STORAGE_ENGINE, &[&wanted]);
+    if context.sql_mode().contains(SqlMode::NO_ENGINE_SUBSTITUTION) {
+        return Err(unknown);
+    }
+    context.eval.warn(&ER_UNKNOWN_STORAGE_ENGINE, &[&wanted]);
+    context.eval.warn(&ER_WARN_USING_OTHER_HANDLER, &[&context.default_engine, &table]);
+    Ok(context.default_engine.to_owned())
+}
+
+/// Reads the options of a table in order; the last of several wins.
+pub(super) fn options(options: &[TableOption], default: CollationId) -> SqlResult<Options> {
+    let mut out = Options {
+        engine: None,
+        collation: None,
+        auto_increment: None,
+        comment: None,
+        shown: Vec::new(),
+    };
+    let (mut charset_clause, mut collate) = (None, None);
+    for option in options {
+        match option {
+            TableOption::Engine(name) => out.engine = Some(name.value.clone()),
+            TableOption::AutoIncrement(next) => out.auto_increment = Some(*next),
+            TableOption::Charset(name) => charset_clause = Some(name),
+            TableOption::Collate(name) => collate = Some(&**name),
+            TableOption::Comment(text) => out.comment = Some(text.clone()),
+            other => shown_option(other, &mut out.shown)?,
+        }
+    }
+    if charset_clause.is_some() || collate.is_some() {
+        let start = match collate {
+            Some(name) if charset_clause.is_none() => charset::collation_named(name)?,
+            _ => default,
+        };
+        out.collation = Some(charset::resolve(charset_clause, collate, start)?);
+    }
+    Ok(out)
+}
+
+/// Options without an effect here that SHOW CREATE TABLE gives back, as MariaDB does for options
+/// that InnoDB ignores. Options that would change what the table does are refused.
+fn shown_option(option: &TableOption, shown: &mut Vec<(String, String)>) -> SqlResult<()> {
+    let flag = |on: &bool| u8::from(*on).to_string();
+    let (name, value) = match option {
+        TableOption::AvgRowLength(n) => ("AVG_ROW_LENGTH", n.to_string()),
+        TableOption::Checksum(on) => ("CHECKSUM", flag(on)),
+        TableOption::DelayKeyWrite(on) => ("DELAY_KEY_WRITE", flag(on)),
+        TableOption::KeyBlockSize(n) => ("KEY_BLOCK_SIZE", n.to_string()),
+        TableOption::MaxRows(n) => ("MAX_ROWS", n.to_string()),
+        TableOption::MinRows(n) => ("MIN_ROWS", n.to_string()),
+        TableOption::PackKeys(Some(on)) => ("PACK_KEYS", flag(on)),
+        TableOption::RowFormat(format) => match row_format(*format) {
+            Some(word) => ("ROW_FORMAT", word.to_owned()),
+            None => return Ok(()),
+        },
+        TableOption::StatsAutoRecalc(Some(on)) => ("STATS_AUTO_RECALC", flag(on)),
+        TableOption::StatsPersistent(Some(on)) => ("STATS_PERSISTENT", flag(on)),
+        TableOption::StatsSamplePages(Some(n)) => ("STATS_SAMPLE_PAGES", n.to_string()),
+        TableOption::SystemVersioning => {
+            return Err(SqlError::not_supported("system-versioned tables"));
+        }
+        TableOption::Sequence(true) => return Err(SqlError::not_supported("sequences")),
+        TableOption::DataDirectory(_) | TableOption::IndexDirectory(_) => {
+            return Err(SqlError::not_supported("DATA DIRECTORY"));
+        }
+        _ => return Ok(()),
+    };
+    shown.retain(|(known, _)| known != name);
+    shown.push((name.to_owned(), value));
+    Ok(())
+}
+
+fn row_format(format: RowFormat) -> Option<&'static str> {
+    Some(match format {
+        RowFormat::Default => return None,
+        RowFormat::Dynamic => "DYNAMIC",
+        RowFormat::Fixed => "FIXED",
+        RowFormat::Compressed => "COMPRESSED",
+        RowFormat::Redundant => "REDUNDANT",
+        RowFormat::Compact => "COMPACT",
+        RowFormat::Page => "PAGE",
+    })
+}
+
+/// The columns that CREATE TABLE ... SELECT makes of a query's result: name, type, nullability.
+/// They have no default but the implicit one.
+pub fn selected_column(name: &str, ty: selkie_types::SqlType, nullable: bool) -> ColumnInfo {
+    ColumnInfo {
+        name: name.into(),
+        ty,
+        nullable,
+        default: DefaultValue::Implicit,
+        on_update_now: false,
+        auto_increment: false,
+        generated: None,
+        check: None,
+        invisible: false,
+        comment: String::new(),
+    }
+}

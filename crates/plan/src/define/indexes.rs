@@ -1,0 +1,245 @@
+//! Keys: their parts, names, order and limits.
+
+use std::cmp::Reverse;
+
+use selkie_catalog::{ColumnInfo, IndexInfo};
+use selkie_engine::{IndexDef, IndexId, IndexKind, IndexPart};
+use selkie_sql::ast;
+use selkie_types::charset::identifier_eq;
+use selkie_types::error::catalogue::{
+    ER_BLOB_KEY_WITHOUT_LENGTH, ER_DUP_FIELDNAME, ER_DUP_KEYNAME, ER_KEY_COLUMN_DOES_NOT_EXIST,
+    ER_MULTIPLE_PRI_KEY, ER_PRIMARY_CANT_HAVE_NULL, ER_TOO_LONG_KEY, ER_TOO_MANY_KEY_PARTS,
+    ER_TOO_MANY_KEYS, ER_WRONG_AUTO_KEY, ER_WRONG_NAME_FOR_INDEX, ER_WRONG_SUB_KEY,
+};
+use selkie_types::{SqlError, SqlResult};
+
+use super::DefineContext;
+
+const KEY_BYTES_MAX: u64 = 3072;
+const KEYS_MAX: usize = 64;
+const PARTS_MAX: usize = 32;
+
+/// A key with what SQL adds to it.
+pub(super) type Key = (IndexDef, IndexInfo);
+
+/// What a key definition says, before names and order are settled.
+pub(super) struct KeySpec<'a> {
+    pub(super) kind: ast::IndexKind,
+    pub(super) name: Option<&'a str>,
+    pub(super) parts: Vec<ast::IndexPart>,
+    pub(super) options: ast::IndexOptions,
+}
+
+impl<'a> KeySpec<'a> {
+    /// From `KEY ...` of a table or `CREATE INDEX`.
+    pub(super) fn of(def: &'a ast::IndexDef) -> Self {
+        Self {
+            kind: def.kind,
+            name: def.name.as_ref().map(|n| &*n.value),
+            parts: def.parts.clone(),
+            options: def.options.clone(),
+        }
+    }
+
+    /// From `PRIMARY KEY` or `UNIQUE` of a column.
+    pub(super) fn of_column(column: &'a ast::ColumnDef) -> Option<Self> {
+        let serial = column.data_type.name == ast::TypeName::Serial;
+        let kind = match column.key {
+            Some(ast::ColumnKey::Primary) => ast::IndexKind::Primary,
+            Some(ast::ColumnKey::Unique) => ast::IndexKind::Unique,
+            None if serial => ast::IndexKind::Unique,
+            None => return None,
+        };
+        let part = ast::IndexPart { column: column.name.clone(), length: None, descending: false };
+        Some(Self { kind, name: None, parts: vec![part], options: Default::default() })
+    }
+}
+
+/// Adds the keys of `specs` to `keys` over `columns`, whose primary key parts become NOT NULL.
+pub(super) fn add_keys(
+    context: &DefineContext<'_>,
+    columns: &mut [ColumnInfo],
+    keys: &mut Vec<Key>,
+    specs: Vec<KeySpec<'_>>,
+) -> SqlResult<()> {
+    for spec in specs {
+        let key = define(context, columns, keys, &spec)?;
+        if key.0.kind == IndexKind::Primary {
+            make_not_null(columns, &key.0)?;
+        }
+        keys.push(key);
+    }
+    settle(columns, keys)
+}
+
+fn make_not_null(columns: &mut [ColumnInfo], index: &IndexDef) -> SqlResult<()> {
+    for part in &index.parts {
+        let column = &mut columns[part.column];
+        let null = selkie_catalog::DefaultValue::Literal(selkie_types::Value::Null);
+        if column.default == null {
+            return Err(SqlError::new(&ER_PRIMARY_CANT_HAVE_NULL, &[]));
+        }
+        column.nullable = false;
+    }
+    Ok(())
+}
+
+/// Puts the keys in MariaDB's order and checks what concerns all of them.
+pub(super) fn settle(columns: &[ColumnInfo], keys: &mut [Key]) -> SqlResult<()> {
+    if keys.len() > KEYS_MAX {
+        return Err(SqlError::new(&ER_TOO_MANY_KEYS, &[&KEYS_MAX]));
+    }
+    keys.sort_by_key(|(index, _)| {
+        let nullable = index.parts.iter().any(|part| columns[part.column].nullable);
+        let unique = index.is_unique();
+        Reverse((index.kind == IndexKind::Primary, unique, unique && !nullable))
+    });
+    let mut autos = columns.iter().enumerate().filter(|(_, column)| column.auto_increment);
+    if let Some((auto, _)) = autos.next() {
+        let leads =
+            keys.iter().any(|(index, _)| index.parts.first().is_some_and(|p| p.column == auto));
+        if !leads || autos.next().is_some() {
+            return Err(SqlError::new(&ER_WRONG_AUTO_KEY, &[]));
+        }
+    }
+    Ok(())
+}
+
+fn define(
+    context: &DefineContext<'_>,
+    columns: &[ColumnInfo],
+    keys: &[Key],
+    spec: &KeySpec<'_>,
+) -> SqlResult<Key> {
+    let kind = match spec.kind {
+        ast::IndexKind::Primary => IndexKind::Primary,
+        ast::IndexKind::Unique => IndexKind::Unique,
+        ast::IndexKind::Plain => IndexKind::Plain,
+        ast::IndexKind::Fulltext => return Err(SqlError::not_supported("FULLTEXT indexes")),
+        ast::IndexKind::Spatial => return Err(SqlError::not_supported("SPATIAL indexes")),
+    };
+    if kind == IndexKind::Primary && keys.iter().any(|(k, _)| k.kind == IndexKind::Primary) {
+        return Err(SqlError::new(&ER_MULTIPLE_PRI_KEY, &[]));
+    }
+    let parts = parts(context, columns, kind, spec)?;
+    let name = match kind {
+        IndexKind::Primary => "PRIMARY".to_owned(),
+        _ => key_name(columns, keys, spec, &parts)?,
+    };
+    let id = keys.iter().map(|(k, _)| k.id.0 + 1).max().unwrap_or(0);
+    let index = IndexDef { id: IndexId(id), name: name.into(), kind, parts };
+    Ok((index, info(&spec.options)))
+}
+
+fn info(options: &ast::IndexOptions) -> IndexInfo {
+    let algorithm = options.algorithm.map(|algorithm| {
+        match algorithm {
+            ast::IndexAlgorithm::Btree | ast::IndexAlgorithm::Rtree => "BTREE",
+            ast::IndexAlgorithm::Hash => "HASH",
+        }
+        .to_owned()
+    });
+    IndexInfo {
+        comment: options.comment.as_deref().unwrap_or_default().to_owned(),
+        algorithm,
+        ignored: options.ignored == Some(true),
+    }
+}
+
+fn key_name(
+    columns: &[ColumnInfo],
+    keys: &[Key],
+    spec: &KeySpec<'_>,
+    parts: &[IndexPart],
+) -> SqlResult<String> {
+    let taken = |name: &str| keys.iter().any(|(key, _)| identifier_eq(&key.name, name));
+    if let Some(name) = spec.name {
+        if name.eq_ignore_ascii_case("PRIMARY") || name.is_empty() {
+            return Err(SqlError::new(&ER_WRONG_NAME_FOR_INDEX, &[&name]));
+        }
+        if taken(name) {
+            return Err(SqlError::new(&ER_DUP_KEYNAME, &[&name]));
+        }
+        return Ok(name.to_owned());
+    }
+    let base = &*columns[parts[0].column].name;
+    if !taken(base) && !base.eq_ignore_ascii_case("PRIMARY") {
+        return Ok(base.to_owned());
+    }
+    let numbered = (2..).map(|n| format!("{base}_{n}")).find(|name| !taken(name));
+    Ok(numbered.unwrap_or_default())
+}
+
+fn parts(
+    context: &DefineContext<'_>,
+    columns: &[ColumnInfo],
+    kind: IndexKind,
+    spec: &KeySpec<'_>,
+) -> SqlResult<Vec<IndexPart>> {
+    if spec.parts.len() > PARTS_MAX {
+        return Err(SqlError::new(&ER_TOO_MANY_KEY_PARTS, &[&PARTS_MAX]));
+    }
+    let mut out: Vec<IndexPart> = Vec::with_capacity(spec.parts.len());
+    let mut total = 0;
+    for part in &spec.parts {
+        let name = &*part.column.value;
+        let column = columns.iter().position(|c| identifier_eq(&c.name, name));
+        let column =
+            column.ok_or_else(|| SqlError::new(&ER_KEY_COLUMN_DOES_NOT_EXIST, &[&name]))?;
+        if out.iter().any(|p| p.column == column) {
+            return Err(SqlError::new(&ER_DUP_FIELDNAME, &[&name]));
+        }
+        let prefix = prefix(context, &columns[column], part.length, kind)?;
+        total += key_bytes(&columns[column], prefix);
+        out.push(IndexPart { column, prefix, descending: part.descending });
+    }
+    if total > KEY_BYTES_MAX {
+        return Err(SqlError::new(&ER_TOO_LONG_KEY, &[&KEY_BYTES_MAX]));
+    }
+    Ok(out)
+}
+
+/// Bytes of a key part in its charset, as MariaDB counts them.
+fn key_bytes(column: &ColumnInfo, prefix: Option<u32>) -> u64 {
+    match column.ty.fixed_width() {
+        Some(width) => width as u64,
+        None => {
+            let characters = u64::from(prefix.unwrap_or(column.ty.length));
+            characters * column.ty.collation.charset().max_len() as u64
+        }
+    }
+}
+
+/// The prefix a part is cut to; a key over a whole VARCHAR has none.
+///
+/// Compat: a part longer than a key may be is cut with a warning unless the key is unique.
+fn prefix(
+    context: &DefineContext<'_>,
+    column: &ColumnInfo,
+    length: Option<u64>,
+    kind: IndexKind,
+) -> SqlResult<Option<u32>> {
+    let ty = &column.ty;
+    let max_len = ty.collation.charset().max_len() as u64;
+    let text = ty.is_text_or_blob();
+    match length {
+        Some(0) | Some(_) if !ty.is_string() => Err(SqlError::new(&ER_WRONG_SUB_KEY, &[])),
+        Some(n) if !text && n > u64::from(ty.length) => Err(SqlError::new(&ER_WRONG_SUB_KEY, &[])),
+        None if text => Err(SqlError::new(&ER_BLOB_KEY_WITHOUT_LENGTH, &[&column.name])),
+        None if ty.is_string() && u64::from(ty.length) * max_len > KEY_BYTES_MAX => {
+            cut(context, kind, max_len)
+        }
+        Some(n) if n * max_len > KEY_BYTES_MAX => cut(context, kind, max_len),
+        Some(n) if !text && n == u64::from(ty.length) => Ok(None),
+        Some(n) => Ok(Some(n as u32)),
+        None => Ok(None),
+    }
+}
+
+fn cut(context: &DefineContext<'_>, kind: IndexKind, max_len: u64) -> SqlResult<Option<u32>> {
+    if kind != IndexKind::Plain || context.is_strict() {
+        return Err(SqlError::new(&ER_TOO_LONG_KEY, &[&KEY_BYTES_MAX]));
+    }
+    context.eval.warn(&ER_TOO_LONG_KEY, &[&KEY_BYTES_MAX]);
+    Ok(Some((KEY_BYTES_MAX / max_len) as u32))
+}

@@ -1,0 +1,271 @@
+//! Types of columns as written to types as stored: default lengths, limits, synonyms.
+
+use selkie_sql::ast::{DataType, StringLiteral, TypeName};
+use selkie_types::error::catalogue::{
+    ER_AUTO_CONVERT, ER_DUPLICATED_VALUE_IN_TYPE, ER_M_BIGGER_THAN_D, ER_TOO_BIG_DISPLAYWIDTH,
+    ER_TOO_BIG_FIELDLENGTH, ER_TOO_BIG_PRECISION, ER_TOO_BIG_SCALE, ER_TOO_BIG_SET,
+};
+use selkie_types::{
+    Charset, CollationId, NOT_FIXED_DECIMALS, SqlError, SqlResult, SqlType, TypeKind,
+};
+
+use super::{DefineContext, charset};
+
+/// Most bytes a row holds besides its TEXT and BLOB columns.
+const ROW_BYTES_MAX: u64 = 65_535;
+
+/// The type of column `name` written as `ty` in a table of `collation`.
+pub(super) fn column_type(
+    context: &DefineContext<'_>,
+    name: &str,
+    ty: &DataType,
+    collation: CollationId,
+) -> SqlResult<SqlType> {
+    let mut out = match ty.name {
+        TypeName::Float | TypeName::Double | TypeName::Real => float(name, ty)?,
+        TypeName::Decimal => decimal(name, ty)?,
+        TypeName::Bit => bit(name, ty)?,
+        TypeName::Time | TypeName::DateTime | TypeName::Timestamp => fraction(name, ty)?,
+        TypeName::Date => SqlType::date(),
+        TypeName::Year => SqlType::new(TypeKind::Year, 4, 0),
+        _ => match integer_kind(ty.name) {
+            Some((kind, signed, unsigned)) => integer(name, ty, kind, signed, unsigned)?,
+            None => string(context, name, ty, collation)?,
+        },
+    };
+    if ty.unsigned || ty.zerofill || matches!(ty.name, TypeName::Serial) {
+        out.unsigned = out.is_numeric() && out.kind != TypeKind::Bit;
+    }
+    out.zerofill = ty.zerofill && out.unsigned;
+    if out.kind == TypeKind::Year {
+        (out.unsigned, out.zerofill) = (true, true);
+    }
+    Ok(out)
+}
+
+/// The kind of an integer type with its default display widths, signed and unsigned.
+fn integer_kind(name: TypeName) -> Option<(TypeKind, u32, u32)> {
+    Some(match name {
+        TypeName::TinyInt | TypeName::Bool => (TypeKind::TinyInt, 4, 3),
+        TypeName::SmallInt => (TypeKind::SmallInt, 6, 5),
+        TypeName::MediumInt => (TypeKind::MediumInt, 9, 8),
+        TypeName::Int => (TypeKind::Int, 11, 10),
+        TypeName::BigInt | TypeName::Serial => (TypeKind::BigInt, 20, 20),
+        _ => return None,
+    })
+}
+
+fn integer(
+    name: &str,
+    ty: &DataType,
+    kind: TypeKind,
+    signed: u32,
+    unsigned: u32,
+) -> SqlResult<SqlType> {
+    let default = if ty.unsigned || ty.zerofill { unsigned } else { signed };
+    let width = match ty.length {
+        Some(width) if width > 255 => return Err(too_wide(name, 255)),
+        Some(0) | None if ty.name == TypeName::Bool => 1,
+        Some(0) | None => default,
+        Some(width) => width as u32,
+    };
+    Ok(SqlType::new(kind, width, 0))
+}
+
+fn too_wide(name: &str, most: u32) -> SqlError {
+    SqlError::new(&ER_TOO_BIG_DISPLAYWIDTH, &[&name, &most])
+}
+
+fn float(name: &str, ty: &DataType) -> SqlResult<SqlType> {
+    let single = ty.name == TypeName::Float;
+    match (ty.length, ty.decimals) {
+        (Some(length), Some(decimals)) => {
+            scale_limits(name, length, decimals, 255, 30)?;
+            let kind = if single { TypeKind::Float } else { TypeKind::Double };
+            Ok(SqlType::new(kind, length as u32, decimals as u8))
+        }
+        (Some(bits), None) if single && bits > 53 => {
+            Err(SqlError::new(&ER_TOO_BIG_PRECISION, &[&name, &53]))
+        }
+        (Some(bits), None) if single && bits > 24 => Ok(SqlType::double()),
+        _ if single => Ok(SqlType::new(TypeKind::Float, 12, NOT_FIXED_DECIMALS)),
+        _ => Ok(SqlType::double()),
+    }
+}
+
+/// Checks `(length, decimals)` against the largest of each.
+fn scale_limits(
+    name: &str,
+    length: u64,
+    decimals: u64,
+    most: u32,
+    most_decimals: u32,
+) -> SqlResult<()> {
+    if decimals > u64::from(most_decimals) {
+        return Err(SqlError::new(&ER_TOO_BIG_SCALE, &[&name, &most_decimals]));
+    }
+    if length > u64::from(most) {
+        return Err(SqlError::new(&ER_TOO_BIG_PRECISION, &[&name, &most]));
+    }
+    if decimals > length {
+        return Err(SqlError::new(&ER_M_BIGGER_THAN_D, &[&name]));
+    }
+    Ok(())
+}
+
+fn decimal(name: &str, ty: &DataType) -> SqlResult<SqlType> {
+    let precision = ty.length.filter(|p| *p > 0).unwrap_or(10);
+    let scale = ty.decimals.unwrap_or(0);
+    scale_limits(name, precision, scale, 65, 38)?;
+    Ok(SqlType::decimal(precision as u32, scale as u8))
+}
+
+fn bit(name: &str, ty: &DataType) -> SqlResult<SqlType> {
+    match ty.length.unwrap_or(1) {
+        0 => Ok(SqlType::new(TypeKind::Bit, 1, 0)),
+        bits @ 1..=64 => Ok(SqlType::new(TypeKind::Bit, bits as u32, 0)),
+        _ => Err(too_wide(name, 64)),
+    }
+}
+
+fn fraction(name: &str, ty: &DataType) -> SqlResult<SqlType> {
+    let digits = ty.length.unwrap_or(0);
+    if digits > 6 {
+        return Err(SqlError::new(&ER_TOO_BIG_PRECISION, &[&name, &6]));
+    }
+    let (kind, length) = match ty.name {
+        TypeName::Time => (TypeKind::Time, 10),
+        TypeName::DateTime => (TypeKind::DateTime, 19),
+        _ => (TypeKind::Timestamp, 19),
+    };
+    Ok(SqlType::new(kind, length, digits as u8))
+}
+
+/// The collation of a string column.
+fn string_collation(ty: &DataType, table: CollationId) -> SqlResult<CollationId> {
+    if matches!(ty.name, TypeName::NChar | TypeName::NVarChar) {
+        let default = CollationId::UTF8MB3_GENERAL_CI;
+        return charset::resolve(None, ty.collation.as_deref(), default);
+    }
+    let collation = charset::resolve(ty.charset.as_ref(), ty.collation.as_deref(), table)?;
+    Ok(if ty.binary { collation.charset().bin_collation() } else { collation })
+}
+
+fn string(
+    context: &DefineContext<'_>,
+    name: &str,
+    ty: &DataType,
+    table: CollationId,
+) -> SqlResult<SqlType> {
+    use TypeName as T;
+    let collation = match ty.name {
+        T::Binary | T::VarBinary | T::TinyBlob | T::Blob | T::MediumBlob | T::LongBlob => {
+            CollationId::BINARY
+        }
+        T::Json => CollationId::UTF8MB4_BIN,
+        _ => string_collation(ty, table)?,
+    };
+    let with = |kind, length| {
+        let mut out = SqlType::new(kind, length, 0);
+        out.collation = collation;
+        out
+    };
+    Ok(match ty.name {
+        T::Char | T::NChar | T::Binary => with(TypeKind::Char, char_length(name, ty)?),
+        T::VarChar | T::NVarChar | T::VarBinary => return varchar(context, name, ty, collation),
+        T::TinyText | T::TinyBlob => with(TypeKind::TinyText, 255),
+        T::MediumText | T::MediumBlob => with(TypeKind::MediumText, 16_777_215),
+        T::LongText | T::LongBlob => with(TypeKind::LongText, u32::MAX),
+        T::Text | T::Blob => text_for(ty.length, collation),
+        T::Enum | T::Set => return members(name, ty, collation),
+        _ => return Err(SqlError::not_supported(type_words(ty.name))),
+    })
+}
+
+/// What an unsupported type is called in the error.
+fn type_words(name: TypeName) -> &'static str {
+    match name {
+        TypeName::Json => "JSON columns",
+        TypeName::Uuid => "UUID columns",
+        TypeName::Inet4 | TypeName::Inet6 => "INET columns",
+        _ => "spatial columns",
+    }
+}
+
+fn char_length(name: &str, ty: &DataType) -> SqlResult<u32> {
+    match ty.length.unwrap_or(1) {
+        length @ 0..=255 => Ok(length as u32),
+        _ => Err(SqlError::new(&ER_TOO_BIG_FIELDLENGTH, &[&name, &255])),
+    }
+}
+
+fn varchar(
+    context: &DefineContext<'_>,
+    name: &str,
+    ty: &DataType,
+    collation: CollationId,
+) -> SqlResult<SqlType> {
+    let length = ty.length.unwrap_or(1);
+    let bytes = length.saturating_mul(collation.charset().max_len() as u64);
+    if bytes <= ROW_BYTES_MAX {
+        return Ok(SqlType::varchar(length as u32, collation));
+    }
+    if context.is_strict() {
+        let most = ROW_BYTES_MAX / collation.charset().max_len() as u64;
+        return Err(SqlError::new(&ER_TOO_BIG_FIELDLENGTH, &[&name, &most]));
+    }
+    let out = text_for(Some(length), collation);
+    let from = if collation.is_binary() { "VARBINARY" } else { "VARCHAR" };
+    let to = out.name().to_uppercase();
+    context.eval.note(&ER_AUTO_CONVERT, &[&name, &from, &to]);
+    Ok(out)
+}
+
+/// The smallest TEXT or BLOB that holds `characters`; plain TEXT or BLOB if none are given.
+fn text_for(characters: Option<u64>, collation: CollationId) -> SqlType {
+    let bytes = characters
+        .filter(|n| *n > 0)
+        .map_or(65_535, |n| n.saturating_mul(collation.charset().max_len() as u64));
+    let (kind, length) = match bytes {
+        0..=255 => (TypeKind::TinyText, 255),
+        256..=65_535 => (TypeKind::Text, 65_535),
+        65_536..=16_777_215 => (TypeKind::MediumText, 16_777_215),
+        _ => (TypeKind::LongText, u32::MAX),
+    };
+    let mut out = SqlType::new(kind, length, 0);
+    out.collation = collation;
+    out
+}
+
+fn members(name: &str, ty: &DataType, collation: CollationId) -> SqlResult<SqlType> {
+    let is_set = ty.name == TypeName::Set;
+    let words = if is_set { "SET" } else { "ENUM" };
+    let list: Vec<Box<str>> = ty.members.iter().map(|m| member(m, collation)).collect();
+    if is_set && list.len() > 64 {
+        return Err(SqlError::new(&ER_TOO_BIG_SET, &[&name]));
+    }
+    for (at, member) in list.iter().enumerate() {
+        if list[..at].iter().any(|m| collation.equal(m.as_bytes(), member.as_bytes())) {
+            let arguments: [&dyn std::fmt::Display; 3] = [&name, &member, &words];
+            return Err(SqlError::new(&ER_DUPLICATED_VALUE_IN_TYPE, &arguments));
+        }
+    }
+    let lengths = || list.iter().map(|m| m.chars().count() as u32);
+    let length = match is_set {
+        true => lengths().sum::<u32>() + (list.len() as u32).saturating_sub(1),
+        false => lengths().max().unwrap_or(0),
+    };
+    let mut out = SqlType::new(if is_set { TypeKind::Set } else { TypeKind::Enum }, length, 0);
+    out.collation = collation;
+    out.members = Some(list.into());
+    Ok(out)
+}
+
+/// A member's text without the trailing spaces that never count.
+fn member(literal: &StringLiteral, collation: CollationId) -> Box<str> {
+    let from = literal.charset.as_deref().and_then(Charset::from_name).unwrap_or(Charset::Utf8mb4);
+    let (text, _) = from.convert(&literal.bytes, Charset::Utf8mb4);
+    let text = String::from_utf8_lossy(&text);
+    let trimmed = if collation.is_binary() { &*text } else { text.trim_end_matches(' ') };
+    trimmed.into()
+}
