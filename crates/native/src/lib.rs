@@ -20,3 +20,6 @@ mod pool;
 mod recovery;
 mod space;
 mod storage;
+
+#[cfg(test)]
+mod format_tests;
