@@ -36,7 +36,8 @@ impl Time {
             // The day only has to look like one.
             let options =
                 DateOptions { allow_invalid: true, round: options.round, ..Default::default() };
-            return DateTime::parse(s.rest(), options).and_then(|v| Some(v.time()));
+            let parsed = DateTime::parse(s.rest(), options).and_then(|v| Some(v.time()));
+            return ParsedTemporal { from_datetime: true, ..parsed };
         }
         let fields = read(&mut s);
         s.skip_spaces();
@@ -129,6 +130,6 @@ fn finish(f: &Fields, negative: bool, garbage: bool, round: bool) -> ParsedTempo
         value: Some(value),
         truncated: garbage || clamped,
         fraction_cut: f.fraction.cut,
-        date_only: false,
+        ..ParsedTemporal::INVALID
     }
 }
