@@ -103,6 +103,16 @@ impl Builder<'_> {
         }
     }
 
+    /// `input` with exactly the columns `layout`, in this order.
+    pub(crate) fn arrange(&self, input: Built, layout: &[ColumnId]) -> Built {
+        self.arranged(input, layout)
+    }
+
+    /// Distinct values of a column.
+    pub(crate) fn distinct(&self, id: ColumnId) -> f64 {
+        self.estimator().distinct(id)
+    }
+
     /// The estimator over what is known so far.
     fn estimator(&self) -> Estimator<'_> {
         Estimator { columns: self.columns, source: self.source, derived: &self.derived }

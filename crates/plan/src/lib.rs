@@ -16,9 +16,18 @@
 //! No execution, no statements without a query (DDL, SHOW, SET).
 
 pub mod define;
+mod bind;
+mod build;
+mod cost;
+mod estimate;
+mod logical;
+mod parse;
 pub mod physical;
+mod planner;
+mod rewrite;
 mod settings;
 
+pub use planner::{PlanContext, bind_constant, is_planned, plan};
 pub use settings::{
     Environment, NoEnvironment, Settings, StatisticsSource, StoredFunction, StoredStatistics,
 };
