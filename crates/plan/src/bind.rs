@@ -19,6 +19,7 @@ mod query;
 mod scope;
 mod select;
 mod subquery;
+mod syntax;
 mod table;
 mod update;
 mod window;

@@ -15,11 +15,12 @@
 //! # Not here
 //! No execution, no statements without a query (DDL, SHOW, SET).
 
-pub mod define;
 mod bind;
 mod build;
 mod cost;
+pub mod define;
 mod estimate;
+mod fold;
 mod logical;
 mod parse;
 pub mod physical;

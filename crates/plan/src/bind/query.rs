@@ -133,7 +133,7 @@ impl Binder<'_> {
 
     pub(super) fn convert(&self, expr: &mut Expr, ty: &SqlType) {
         cast::to_type(expr, ty, self.types);
-        cast::fold_literal(expr, self.types);
+        crate::fold::fold(expr, self.types);
     }
 
     fn combined(&mut self, first: &ast::QueryBody, rest: &[ast::SetOperand]) -> SqlResult<Query> {

@@ -281,7 +281,7 @@ impl Binder<'_> {
     fn limit_value(&mut self, value: &ast::Expr) -> SqlResult<Expr> {
         let mut expr = self.scalar(value)?;
         selkie_expr::cast::to_uint(&mut expr);
-        selkie_expr::cast::fold_literal(&mut expr, self.types);
+        crate::fold::fold(&mut expr, self.types);
         Ok(expr)
     }
 

@@ -1,6 +1,6 @@
 //! Window functions in expressions: collected by block, read as columns of window operators.
 
-use selkie_expr::aggregate::{Aggregate, AggregateKind};
+use selkie_expr::aggregate::{Aggregate as AggregateCall, AggregateKind};
 use selkie_expr::{Expr, cast};
 use selkie_sql::ast;
 use selkie_types::error::catalogue::*;
@@ -140,7 +140,7 @@ impl Binder<'_> {
                 if call.distinct {
                     return Err(SqlError::not_supported("COUNT(DISTINCT) aggregate as window function"));
                 }
-                let call = Aggregate::new(kind, false, std::mem::take(args), self.types)?;
+                let call = AggregateCall::new(kind, false, std::mem::take(args), self.types)?;
                 let (ty, nullable) = (call.ty.clone(), call.nullable);
                 (Aggregate(call), ty, nullable)
             }
@@ -166,7 +166,7 @@ impl Binder<'_> {
             let mut expr = self.scalar(e)?;
             if rows {
                 cast::to_uint(&mut expr);
-                cast::fold_literal(&mut expr, self.types);
+                crate::fold::fold(&mut expr, self.types);
             }
             Ok(expr)
         };

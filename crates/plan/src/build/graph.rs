@@ -148,12 +148,12 @@ impl Builder<'_> {
                 None => take_own(&mut pool, &sets[at]),
                 Some(_) => Vec::new(),
             };
-            leaves.push(self.leaf(part, own, &sets, at, &needed));
+            leaves.push(self.join_leaf(part, own, &sets, at, &needed));
         }
         self.connect(leaves, pool, required.clone())
     }
 
-    fn leaf(
+    fn join_leaf(
         &mut self,
         part: &Part<'_>,
         mut own: Vec<Expr>,
