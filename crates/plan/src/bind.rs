@@ -157,7 +157,8 @@ impl<'a> Binder<'a> {
     }
 
     fn missing_table(&self, schema: &str, table: &str) -> SqlError {
-        if self.names.tables.schema(schema).is_none() && schema.eq_ignore_ascii_case("information_schema")
+        if self.names.tables.schema(schema).is_none()
+            && schema.eq_ignore_ascii_case("information_schema")
         {
             return SqlError::unknown_database(schema);
         }

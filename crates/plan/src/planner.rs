@@ -8,7 +8,7 @@ use selkie_sql::ast;
 use selkie_types::{SqlError, SqlResult};
 
 use crate::bind::{Binder, Names, Query};
-use crate::build::{Built, Builder, CommonEstimate, Goal, SubplanCost};
+use crate::build::{Builder, Built, CommonEstimate, Goal, SubplanCost};
 use crate::logical::{ColumnId, Columns, Logical, SubqueryState};
 use crate::physical::{CommonTable, Operator, Plan, PlanNode, SubPlan};
 use crate::rewrite::{Unnest, merge_projections, push_conditions, unnest};
@@ -44,7 +44,8 @@ pub fn is_planned(statement: &ast::Statement) -> bool {
 
 /// The plan for a query, INSERT, REPLACE, UPDATE, DELETE or DO.
 pub fn plan(statement: &ast::Statement, context: &PlanContext<'_>) -> SqlResult<Plan> {
-    let names = Names { tables: context.tables, environment: context.environment, text: context.text };
+    let names =
+        Names { tables: context.tables, environment: context.environment, text: context.text };
     let mut binder = Binder::new(names, context.settings, context.types, context.parameters);
     match statement {
         ast::Statement::Query(query) => plan_query(query, binder, context),
@@ -71,7 +72,8 @@ pub fn plan(statement: &ast::Statement, context: &PlanContext<'_>) -> SqlResult<
 
 /// An expression by itself, as SET and SHOW ... WHERE need it: over no columns, without subqueries.
 pub fn bind_constant(expr: &ast::Expr, context: &PlanContext<'_>) -> SqlResult<Expr> {
-    let names = Names { tables: context.tables, environment: context.environment, text: context.text };
+    let names =
+        Names { tables: context.tables, environment: context.environment, text: context.text };
     let mut binder = Binder::new(names, context.settings, context.types, context.parameters);
     let bound = binder.constant(expr)?;
     match bound.has_subquery() {
@@ -92,7 +94,8 @@ fn plan_query(
     let ids: Vec<ColumnId> = columns.iter().map(|c| c.id).collect();
     let done = Draft::new(binder).finish(plan, &ids, context);
     let types = done.root.node.columns.iter();
-    let output = columns.iter().zip(types).map(|(c, ty)| c.output(&done.draft.columns, ty)).collect();
+    let output =
+        columns.iter().zip(types).map(|(c, ty)| c.output(&done.draft.columns, ty)).collect();
     let mut plan = done.into_plan(output);
     plan.into = query.into.as_deref().cloned();
     plan.calc_found_rows = calc_found_rows;
@@ -254,10 +257,13 @@ fn common_table(builder: &mut Builder<'_>, common: &crate::bind::Common) -> Comm
     let used = common.references > 0;
     let built = match used {
         true => {
-            let built = builder.build(&common.plan, &common.ids.iter().copied().collect(), Goal::default());
+            let built =
+                builder.build(&common.plan, &common.ids.iter().copied().collect(), Goal::default());
             builder.arrange(built, &common.ids)
         }
-        false => builder.build(&Logical::Empty(common.ids.clone()), &Default::default(), Goal::default()),
+        false => {
+            builder.build(&Logical::Empty(common.ids.clone()), &Default::default(), Goal::default())
+        }
     };
     let distinct = common.ids.iter().map(|id| builder.distinct(*id)).collect();
     builder.common.push(CommonEstimate {

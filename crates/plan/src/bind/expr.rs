@@ -112,9 +112,11 @@ impl Binder<'_> {
         let assigned = self.assigned.iter().rev().find(|(n, _)| n.eq_ignore_ascii_case(name));
         let ty = match assigned {
             Some((_, ty)) => ty.clone(),
-            None => self.names.environment.user_variable(name).unwrap_or_else(|| {
-                SqlType::varchar(0, self.types.collation_connection)
-            }),
+            None => self
+                .names
+                .environment
+                .user_variable(name)
+                .unwrap_or_else(|| SqlType::varchar(0, self.types.collation_connection)),
         };
         Expr::user_variable(name, ty)
     }
@@ -145,7 +147,12 @@ impl Binder<'_> {
         }
     }
 
-    fn binary(&mut self, op: ast::BinaryOp, left: &ast::Expr, right: &ast::Expr) -> SqlResult<Expr> {
+    fn binary(
+        &mut self,
+        op: ast::BinaryOp,
+        left: &ast::Expr,
+        right: &ast::Expr,
+    ) -> SqlResult<Expr> {
         let (left, right) = (self.expr(left)?, self.expr(right)?);
         if let Some(op) = comparison(op) {
             return build::comparison(op, left, right, self.types);
@@ -163,7 +170,12 @@ impl Binder<'_> {
         }
     }
 
-    fn is_test(&mut self, operand: &ast::Expr, test: ast::IsTest, negated: bool) -> SqlResult<Expr> {
+    fn is_test(
+        &mut self,
+        operand: &ast::Expr,
+        test: ast::IsTest,
+        negated: bool,
+    ) -> SqlResult<Expr> {
         let operand = self.expr(operand)?;
         let tested = match test {
             ast::IsTest::Null | ast::IsTest::Unknown => build::is_null(operand)?,
@@ -184,7 +196,9 @@ impl Binder<'_> {
         let escape = match escape {
             None => None,
             Some(escape) => match self.scalar(escape)?.as_literal() {
-                Some(selkie_types::Value::Bytes(b)) => Some(String::from_utf8_lossy(b).into_owned()),
+                Some(selkie_types::Value::Bytes(b)) => {
+                    Some(String::from_utf8_lossy(b).into_owned())
+                }
                 _ => return Err(SqlError::new(&ER_WRONG_ARGUMENTS, &[&"ESCAPE"])),
             },
         };

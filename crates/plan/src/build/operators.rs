@@ -2,7 +2,7 @@
 
 use selkie_expr::Expr;
 
-use super::{Built, Builder, Goal};
+use super::{Builder, Built, Goal};
 use crate::cost;
 use crate::logical::{ColumnId, ColumnSet, Logical, RecursiveNode, SetNode, SortItem, WindowNode};
 use crate::physical::{

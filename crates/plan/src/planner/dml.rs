@@ -36,7 +36,8 @@ pub(super) fn insert(
             .collect();
         DuplicateUpdate { assignments: placed(&bound.on_duplicate, &layout) }
     });
-    let (returning, output) = returned(&bound.returning, bound.returning_first, &table, &done.draft);
+    let (returning, output) =
+        returned(&bound.returning, bound.returning_first, &table, &done.draft);
     let insert = Insert {
         table: table.clone(),
         values: bound.values,
@@ -91,10 +92,8 @@ fn wrap(
     cost: f64,
     output: Vec<OutputColumn>,
 ) -> Plan {
-    let columns = output
-        .iter()
-        .map(|c| ColumnType { ty: c.ty.clone(), nullable: c.nullable })
-        .collect();
+    let columns =
+        output.iter().map(|c| ColumnType { ty: c.ty.clone(), nullable: c.nullable }).collect();
     let mut plan = done.into_plan(output);
     plan.root = PlanNode { operator, columns, rows, cost };
     plan
@@ -127,7 +126,9 @@ pub(super) fn update(
     let (source, mut ids) = update_source(source, &mut targets, &mut draft);
     for target in &targets {
         for (_, value) in &target.assignments {
-            value.iter().for_each(|e| ids.extend(e.columns().into_iter().filter(|c| !ids.contains(c)).collect::<Vec<_>>()));
+            value.iter().for_each(|e| {
+                ids.extend(e.columns().into_iter().filter(|c| !ids.contains(c)).collect::<Vec<_>>())
+            });
         }
     }
     let simultaneous = multiple
@@ -146,7 +147,10 @@ pub(super) fn update(
             key: ids.iter().position(|id| *id == target.key).unwrap_or(0),
             columns: at..at + table.columns.len(),
             assignments: placed(&target.assignments, &ids),
-            on_update_now: updated_now(&table).into_iter().filter(|c| !assigned.contains(c)).collect(),
+            on_update_now: updated_now(&table)
+                .into_iter()
+                .filter(|c| !assigned.contains(c))
+                .collect(),
             rules: target.rules.clone(),
             table,
         }
@@ -196,9 +200,8 @@ fn moves_rows(node: &PlanNode, target: &BoundTarget, draft: &Draft) -> bool {
     let mut changed: Vec<usize> = target.assignments.iter().map(|(c, _)| *c).collect();
     changed.extend(updated_now(table));
     changed.extend(target.rules.generated.iter().map(|(c, _)| *c));
-    let parts_changed = |index: usize| {
-        table.def.indexes[index].parts.iter().any(|p| changed.contains(&p.column))
-    };
+    let parts_changed =
+        |index: usize| table.def.indexes[index].parts.iter().any(|p| changed.contains(&p.column));
     let clustered = table.def.primary().is_some() && parts_changed(0);
     let mut moves = clustered;
     node.visit(&mut |n| {
@@ -218,7 +221,11 @@ fn moves_rows(node: &PlanNode, target: &BoundTarget, draft: &Draft) -> bool {
     moves && !unique
 }
 
-pub(super) fn delete(bound: BoundDelete, draft: Draft, context: &PlanContext<'_>) -> SqlResult<Plan> {
+pub(super) fn delete(
+    bound: BoundDelete,
+    draft: Draft,
+    context: &PlanContext<'_>,
+) -> SqlResult<Plan> {
     let BoundDelete { source, targets, ignore, returning, returning_first, all_rows } = bound;
     let mut ids: Vec<ColumnId> = Vec::new();
     for (relation, key) in &targets {
