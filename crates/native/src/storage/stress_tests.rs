@@ -197,7 +197,13 @@ fn a_real_directory_survives_reopening() {
 #[test]
 fn hit_path_is_short() {
     let disk = SimDisk::new(9);
-    let options = StorageOptions { pool_bytes: 64 << 20, ..small_options() };
+    let options = StorageOptions {
+        pool_bytes: 64 << 20,
+        log_buffer_bytes: 16 << 20,
+        segment_bytes: 4 << 20,
+        log_budget_bytes: 1 << 30,
+        ..small_options()
+    };
     let storage = Storage::open_on(Arc::new(disk), options, Box::new(PutOp), &mut Seen::default())
         .expect("opened");
     let file = create_pages(&storage);
