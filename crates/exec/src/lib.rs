@@ -1,1 +1,38 @@
-//! The executor: operators over column batches, DML, DDL
+//! The executor: operators over column batches, DML, DDL.
+//!
+//! # What it is
+//! A parsed statement and a session in; rows to a [`ResultSink`] and an [`Outcome`] out. Plans are
+//! run by operators that pull batches from each other and from engine cursors.
+//!
+//! # Words
+//! *Runtime*: one execution of a plan. *Build side*: the input of a join that is kept in memory.
+//! *Key number*: equal keys share one, see `op::hash_table`.
+//!
+//! # Invariants
+//! - EXEC-1 A statement that fails leaves no change of its own (engines that roll back).
+//! - EXEC-2 What an operator keeps is counted against the statement's memory.
+//! - EXEC-3 Every operator looks at the kill flag at least once a batch.
+//!
+//! # Not here
+//! No packets, no authentication, no concrete engine.
+
+pub mod control;
+mod dml;
+pub mod error;
+mod file_format;
+mod instance;
+mod into;
+pub mod metadata;
+mod op;
+mod query;
+mod run;
+mod scan;
+pub mod session;
+mod sink;
+mod subquery;
+mod transaction;
+
+pub use instance::{Engines, Instance, SystemRequest, SystemTable, TableHandle};
+pub use session::Session;
+pub use sink::{NullSink, Outcome, ResultSink};
+pub use transaction::{Mark, Transaction};

@@ -20,6 +20,3 @@ mod pool;
 mod recovery;
 mod space;
 mod storage;
-
-#[cfg(test)]
-mod format_tests;

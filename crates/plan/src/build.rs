@@ -103,16 +103,6 @@ impl Builder<'_> {
         }
     }
 
-    /// `input` with exactly the columns `layout`, in this order.
-    pub(crate) fn arrange(&self, input: Built, layout: &[ColumnId]) -> Built {
-        self.arranged(input, layout)
-    }
-
-    /// Distinct values of a column.
-    pub(crate) fn distinct(&self, id: ColumnId) -> f64 {
-        self.estimator().distinct(id)
-    }
-
     /// The estimator over what is known so far.
     fn estimator(&self) -> Estimator<'_> {
         Estimator { columns: self.columns, source: self.source, derived: &self.derived }
@@ -145,14 +135,12 @@ impl Builder<'_> {
         let mut cost = 0.0;
         expr.visit(&mut |e| {
             if let selkie_expr::ExprKind::Subquery(subquery) = &e.kind {
-                let subplan =
-                    self.subplans.get(subquery.id.0 as usize).copied().unwrap_or_default();
+                let subplan = self.subplans.get(subquery.id.0 as usize).copied().unwrap_or_default();
                 let estimator = self.estimator();
                 let runs = match subplan.correlated {
                     false => 1.0,
                     true => {
-                        let each =
-                            subquery.args.iter().map(|(_, e)| estimator.expr_distinct(e, rows));
+                        let each = subquery.args.iter().map(|(_, e)| estimator.expr_distinct(e, rows));
                         each.product::<f64>().min(rows).max(1.0)
                     }
                 };

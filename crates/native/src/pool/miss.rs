@@ -220,7 +220,13 @@ impl Pool {
         id: PageId,
     ) -> ExclusiveGuard<'p> {
         debug_assert_eq!(held.state(), EXCLUSIVE);
-        ExclusiveGuard::taken(self, word, self.frame_bytes(held.frame()), id)
+        ExclusiveGuard {
+            pool: self,
+            word,
+            bytes: self.frame_bytes(held.frame()),
+            id,
+            changed: false,
+        }
     }
 
     /// Brings the page into memory without latching it. Hold no latch when calling this.

@@ -3,12 +3,14 @@
 use selkie_expr::aggregate::AggregateKind;
 use selkie_expr::{Expr, ExprKind};
 
-use super::{Builder, Built, Goal};
+use super::{Built, Builder, Goal};
 use crate::cost;
 use crate::logical::{
     AggregateNode, ColumnId, ColumnSet, Logical, SortItem, call_exprs, call_exprs_mut,
 };
-use crate::physical::{Aggregate, AggregateStrategy, ColumnType, Limit, Operator, PlanNode, Sort};
+use crate::physical::{
+    Aggregate, AggregateStrategy, ColumnType, Limit, Operator, PlanNode, Sort,
+};
 
 impl Builder<'_> {
     pub(super) fn aggregate(&mut self, node: &AggregateNode, required: &ColumnSet) -> Built {
@@ -76,11 +78,7 @@ impl Builder<'_> {
         let aggregate = Aggregate { input: input.node, groups, aggregates, strategy, rollup };
         let operator = Operator::Aggregate(Box::new(aggregate));
         let sorted = strategy == AggregateStrategy::Sorted;
-        Built {
-            node: PlanNode { operator, columns, rows, cost },
-            layout,
-            ordered: sorted && !rollup,
-        }
+        Built { node: PlanNode { operator, columns, rows, cost }, layout, ordered: sorted && !rollup }
     }
 
     fn group_type(&self, id: ColumnId, node: &AggregateNode) -> ColumnType {

@@ -6,7 +6,7 @@
 
 use selkie_expr::{CompareOp, Expr, ExprKind};
 
-use super::{Builder, Built, Goal};
+use super::{Built, Builder, Goal};
 use crate::logical::{ColumnId, ColumnSet, Columns, Join, Logical, RelationId};
 use crate::physical::JoinKind;
 use crate::rewrite::EqualityClasses;
@@ -141,20 +141,19 @@ impl Builder<'_> {
         for part in &parts.leaves {
             part.join.iter().for_each(|join| join.on.iter().for_each(|c| needed.add_expr(c)));
         }
-        let sets: Vec<ColumnSet> =
-            parts.leaves.iter().map(|p| leaf_columns(p, self.columns)).collect();
+        let sets: Vec<ColumnSet> = parts.leaves.iter().map(|p| leaf_columns(p, self.columns)).collect();
         let mut leaves = Vec::with_capacity(parts.leaves.len());
         for (at, part) in parts.leaves.iter().enumerate() {
             let own = match part.join {
                 None => take_own(&mut pool, &sets[at]),
                 Some(_) => Vec::new(),
             };
-            leaves.push(self.join_leaf(part, own, &sets, at, &needed));
+            leaves.push(self.leaf(part, own, &sets, at, &needed));
         }
         self.connect(leaves, pool, required.clone())
     }
 
-    fn join_leaf(
+    fn leaf(
         &mut self,
         part: &Part<'_>,
         mut own: Vec<Expr>,
@@ -231,10 +230,7 @@ impl Builder<'_> {
                 ExprKind::Subquery(s) => !s.args.is_empty() || !s.operands.is_empty(),
                 _ => false,
             });
-            if mask == 0
-                || correlated
-                || !condition.is_deterministic()
-                || condition.has_side_effects()
+            if mask == 0 || correlated || !condition.is_deterministic() || condition.has_side_effects()
             {
                 last.push(condition);
                 continue;
@@ -245,11 +241,8 @@ impl Builder<'_> {
             }
             connections.push(self.connection(condition, mask));
         }
-        let classes = classes
-            .classes
-            .iter()
-            .map(|c| c.iter().filter_map(|id| inner(*id)).collect())
-            .collect();
+        let classes =
+            classes.classes.iter().map(|c| c.iter().filter_map(|id| inner(*id)).collect()).collect();
         Graph { leaves, connections, classes, last, required }
     }
 

@@ -14,7 +14,7 @@ use super::ColumnId;
 pub(crate) type RelationId = usize;
 
 /// A table instance.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct RelationInfo {
     /// The table.
     pub table: Arc<TableInfo>,
@@ -48,7 +48,7 @@ pub(crate) struct ColumnInfo {
 }
 
 /// All columns and table instances of a statement.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Columns {
     columns: Vec<ColumnInfo>,
     /// Table instances.

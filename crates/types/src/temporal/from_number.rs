@@ -36,7 +36,6 @@ impl DateTime {
             truncated: false,
             fraction_cut: date_only && micros != 0,
             date_only: date_only || (n == 0 && micros == 0),
-            from_datetime: false,
         }
     }
 

@@ -45,7 +45,6 @@ impl DateTime {
             truncated: !s.is_at_end(),
             fraction_cut: fields.fraction.cut,
             date_only: fields.count == 3,
-            from_datetime: false,
         }
     }
 

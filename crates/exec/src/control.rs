@@ -1,0 +1,164 @@
+//! The statement as engines and operators see it: whether it was killed, how long it may wait.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use selkie_engine::{EngineError, EngineResult, StatementContext, WaitKind};
+use selkie_types::error::catalogue::{ER_CONNECTION_KILLED, ER_OUTOFMEMORY, ER_STATEMENT_TIMEOUT};
+use selkie_types::{SqlError, SqlResult};
+
+/// Values of a session's kill flag.
+pub mod kill {
+    /// Goes on.
+    pub const NONE: u8 = 0;
+    /// `KILL QUERY`: the statement ends.
+    pub const QUERY: u8 = 1;
+    /// `KILL`: the statement and the connection end.
+    pub const CONNECTION: u8 = 2;
+}
+
+/// Longest time a waiting statement does not look at its kill flag.
+const SLICE: Duration = Duration::from_millis(50);
+
+/// Limits of one running statement. Shared by its threads.
+#[derive(Debug)]
+pub struct Control {
+    kill: Arc<AtomicU8>,
+    deadline: Option<Instant>,
+    row_lock_wait: Duration,
+    memory_limit: usize,
+    memory: AtomicUsize,
+}
+
+impl Control {
+    /// Limits taken from a session's settings.
+    pub fn new(session: &crate::Session) -> Self {
+        let s = &session.settings;
+        let limit = (s.max_statement_micros > 0)
+            .then(|| Instant::now() + Duration::from_micros(s.max_statement_micros));
+        Self {
+            kill: session.kill.clone(),
+            deadline: limit,
+            row_lock_wait: Duration::from_secs(s.row_lock_wait_timeout),
+            memory_limit: s.statement_memory,
+            memory: AtomicUsize::new(0),
+        }
+    }
+
+    /// Fails if the statement was killed or is out of time.
+    #[inline]
+    pub fn check(&self) -> SqlResult<()> {
+        match self.kill.load(Ordering::Relaxed) {
+            kill::NONE => {}
+            kill::QUERY => return Err(SqlError::interrupted()),
+            _ => return Err(SqlError::new(&ER_CONNECTION_KILLED, &[])),
+        }
+        match self.deadline {
+            Some(deadline) if Instant::now() >= deadline => {
+                Err(SqlError::new(&ER_STATEMENT_TIMEOUT, &[]))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Counts `bytes` against the statement's memory. Fails with 1041, MariaDB's error for a
+    /// thread out of memory, when there is not enough.
+    pub fn take_memory(&self, bytes: usize) -> SqlResult<()> {
+        let used = self.memory.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        if used > self.memory_limit {
+            self.memory.fetch_sub(bytes, Ordering::Relaxed);
+            return Err(SqlError::new(&selkie_types::error::catalogue::ER_OUT_OF_RESOURCES, &[]));
+        }
+        Ok(())
+    }
+
+    /// Gives memory back.
+    pub fn free_memory(&self, bytes: usize) {
+        self.memory.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    /// Bytes counted now.
+    pub fn memory(&self) -> usize {
+        self.memory.load(Ordering::Relaxed)
+    }
+
+    /// 1037: more memory than the machine's address space could hold was asked for.
+    pub fn too_much(bytes: usize) -> SqlError {
+        SqlError::new(&ER_OUTOFMEMORY, &[&bytes])
+    }
+}
+
+impl StatementContext for Control {
+    fn check_killed(&self) -> EngineResult<()> {
+        if self.kill.load(Ordering::Relaxed) != kill::NONE {
+            return Err(EngineError::Killed);
+        }
+        match self.deadline {
+            Some(deadline) if Instant::now() >= deadline => Err(EngineError::StatementTimeout),
+            _ => Ok(()),
+        }
+    }
+
+    fn wait(
+        &self,
+        _kind: WaitKind,
+        limit: Option<Duration>,
+        park: &mut dyn FnMut(Duration) -> bool,
+    ) -> EngineResult<()> {
+        let end = limit.map(|l| Instant::now() + l);
+        loop {
+            self.check_killed()?;
+            let left = end.map_or(SLICE, |end| end.saturating_duration_since(Instant::now()));
+            if park(left.min(SLICE)) {
+                return Ok(());
+            }
+            if end.is_some_and(|end| Instant::now() >= end) {
+                return Err(EngineError::LockWaitTimeout);
+            }
+        }
+    }
+
+    fn lock_wait_timeout(&self) -> Duration {
+        self.row_lock_wait
+    }
+}
+
+/// Memory counted against a statement, given back when dropped.
+#[derive(Debug)]
+pub struct Memory<'a> {
+    control: &'a Control,
+    bytes: usize,
+}
+
+impl<'a> Memory<'a> {
+    /// Nothing yet.
+    pub fn new(control: &'a Control) -> Self {
+        Self { control, bytes: 0 }
+    }
+
+    /// Counts `bytes` more.
+    pub fn grow(&mut self, bytes: usize) -> SqlResult<()> {
+        self.control.take_memory(bytes)?;
+        self.bytes += bytes;
+        Ok(())
+    }
+
+    /// Makes the count `bytes`.
+    pub fn set(&mut self, bytes: usize) -> SqlResult<()> {
+        match bytes.checked_sub(self.bytes) {
+            Some(more) => self.grow(more),
+            None => {
+                self.control.free_memory(self.bytes - bytes);
+                self.bytes = bytes;
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Drop for Memory<'_> {
+    fn drop(&mut self) {
+        self.control.free_memory(self.bytes);
+    }
+}

@@ -1,0 +1,61 @@
+//! Statements that change rows.
+
+mod auto_increment;
+mod default;
+mod delete;
+mod duplicate;
+mod insert;
+mod on_duplicate;
+mod row;
+mod update;
+
+use selkie_engine::LockMode;
+use selkie_plan::physical::{Operator as Op, Plan};
+use selkie_types::{Batch, SqlResult};
+
+pub(crate) use duplicate::duplicate_error;
+pub(crate) use insert::Inserter;
+
+use crate::run::Env;
+use crate::{Outcome, ResultSink};
+
+/// Where rows of RETURNING go.
+pub(crate) type Returning<'a> = &'a mut dyn FnMut(&Batch) -> SqlResult<()>;
+
+/// Whether a plan changes rows.
+pub(crate) fn changes_rows(plan: &Plan) -> bool {
+    matches!(plan.root.operator, Op::Insert(_) | Op::Update(_) | Op::Delete(_))
+}
+
+/// Tables whose rows a plan changes.
+pub(crate) fn targets(plan: &Plan) -> Vec<&std::sync::Arc<selkie_catalog::TableInfo>> {
+    match &plan.root.operator {
+        Op::Insert(insert) => vec![&insert.table],
+        Op::Update(update) => update.targets.iter().map(|t| &t.table).collect(),
+        Op::Delete(delete) => delete.targets.iter().map(|t| &t.table).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Runs a plan that changes rows.
+pub(crate) fn run(env: Env<'_>, plan: &Plan, sink: &mut dyn ResultSink) -> SqlResult<Outcome> {
+    let has_rows = !plan.output.is_empty();
+    if has_rows {
+        sink.columns(&plan.output)?;
+    }
+    let mut returning = |batch: &Batch| {
+        let batch = crate::query::to_client(env.eval, &plan.output, batch.clone());
+        sink.batch(&batch)
+    };
+    let mut outcome = match &plan.root.operator {
+        Op::Insert(insert) => insert::run(env, insert, &mut returning)?,
+        Op::Update(update) => update::run(env, update)?,
+        Op::Delete(delete) => delete::run(env, delete, &mut returning)?,
+        _ => return Err(selkie_types::SqlError::internal("the plan changes no rows")),
+    };
+    outcome.result_set = has_rows;
+    Ok(outcome)
+}
+
+/// The lock taken on rows found in order to be changed.
+const CHANGE: LockMode = LockMode::Exclusive;

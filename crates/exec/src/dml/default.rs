@@ -1,0 +1,45 @@
+//! Values of columns that are given none.
+
+use selkie_catalog::{ColumnInfo, DefaultValue};
+use selkie_expr::EvalContext;
+use selkie_types::{Date, DateTime, Decimal, Physical, SqlType, Time, TypeKind, Value};
+
+/// The zero of a type: what a NOT NULL column without DEFAULT holds when nothing strict is said.
+pub(super) fn implicit(ty: &SqlType) -> Value {
+    match ty.physical() {
+        Physical::Int => Value::Int(0),
+        Physical::UInt => Value::UInt(u64::from(ty.kind == TypeKind::Enum)),
+        Physical::Double => Value::Double(0.0),
+        Physical::Decimal => Value::Decimal(Decimal::from_i128(0, ty.decimals)),
+        Physical::Date => Value::Date(Date::ZERO),
+        Physical::Time => Value::Time(Time::ZERO),
+        Physical::DateTime => Value::DateTime(DateTime::ZERO),
+        Physical::Bytes => Value::bytes(b""),
+    }
+}
+
+/// The current time as a column of type `ty` keeps it.
+pub(super) fn now(eval: &EvalContext<'_>, ty: &SqlType) -> Value {
+    let now = match ty.kind {
+        TypeKind::Timestamp => DateTime::from_unix_micros(eval.now_micros),
+        _ => eval.types.time_zone.local_from_micros(eval.now_micros),
+    };
+    let now = now.unwrap_or(DateTime::ZERO).truncate_to(ty.decimals);
+    match ty.physical() {
+        Physical::Date => Value::Date(now.date()),
+        Physical::Time => Value::Time(now.time()),
+        _ => Value::DateTime(now),
+    }
+}
+
+/// What a column holds by default; `None` if it has no default and must not be NULL.
+pub(super) fn of_column(eval: &EvalContext<'_>, column: &ColumnInfo) -> Option<Value> {
+    match &column.default {
+        DefaultValue::Literal(value) => Some(value.clone()),
+        DefaultValue::CurrentTimestamp => Some(now(eval, &column.ty)),
+        DefaultValue::Implicit if column.nullable => Some(Value::Null),
+        // Compat: an ENUM without DEFAULT has its first member.
+        DefaultValue::Implicit if column.ty.kind == TypeKind::Enum => Some(Value::UInt(1)),
+        DefaultValue::Implicit | DefaultValue::Expression(_) => None,
+    }
+}

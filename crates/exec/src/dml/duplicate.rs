@@ -1,0 +1,43 @@
+//! The text of duplicate key errors.
+
+use selkie_catalog::TableInfo;
+use selkie_expr::TimeZone;
+use selkie_types::{ByteRows, SqlError, TypeKind, Value};
+
+/// 1062 for a stored row that repeats a key of index `index`.
+pub(crate) fn duplicate_error(
+    table: &TableInfo,
+    index: usize,
+    rows: &ByteRows,
+    row: usize,
+    zone: &TimeZone,
+) -> SqlError {
+    let def = &table.def;
+    let Some(index) = def.indexes.get(index) else { return SqlError::duplicate_entry("", "") };
+    let bytes = if row < rows.len() { rows.get(row) } else { &[] };
+    let parts = index.parts.iter().map(|part| {
+        let ty = &def.columns[part.column].ty;
+        let value = def.layout.value(bytes, part.column).unwrap_or_default();
+        let value = match (value, part.prefix) {
+            (Value::Bytes(b), Some(n)) => {
+                Value::bytes(ty.collation.charset().prefix(&b, n as usize))
+            }
+            (Value::DateTime(v), _) if ty.kind == TypeKind::Timestamp => {
+                Value::DateTime(zone.to_local(v))
+            }
+            (value, _) => value,
+        };
+        shown(ty, &value)
+    });
+    let entry = parts.collect::<Vec<_>>().join("-");
+    SqlError::duplicate_entry(entry, &index.name)
+}
+
+fn shown(ty: &selkie_types::SqlType, value: &Value) -> String {
+    if value.is_null() {
+        return "NULL".into();
+    }
+    let mut text = Vec::new();
+    selkie_expr::text::write_value(&mut text, value, ty);
+    selkie_expr::text::for_message(&text, ty.collation)
+}

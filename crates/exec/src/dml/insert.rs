@@ -1,0 +1,323 @@
+//! INSERT and REPLACE.
+
+use std::sync::Arc;
+
+use selkie_engine::EngineError;
+use selkie_plan::physical::{Insert as Plan, InsertMode, InsertValue, Operator as Op};
+use selkie_types::error::catalogue::ER_INSERT_INFO;
+use selkie_types::{Batch, ByteRows, Column, Condition, Level, SqlError, SqlResult, Value};
+
+use super::auto_increment::AutoIncrement;
+use super::on_duplicate::OnDuplicate;
+use super::row::{RowMaker, Strictness};
+use super::{Returning, duplicate_error};
+use crate::Outcome;
+use crate::error::from_engine;
+use crate::op::{column_of, open as open_node};
+use crate::run::{Env, OpenTable};
+use crate::session::bump;
+
+/// Rows tried at a time after a duplicate was met; grows again while there are none.
+const AFTER_DUPLICATE: usize = 8;
+
+/// Inserts batches of source rows.
+pub(crate) struct Inserter<'r> {
+    env: Env<'r>,
+    plan: &'r Plan,
+    open: &'r OpenTable<'r>,
+    maker: RowMaker<'r>,
+    auto: Option<AutoIncrement<'r>>,
+    on_duplicate: Option<OnDuplicate<'r>>,
+    /// Source rows taken.
+    pub(crate) records: u64,
+    /// Rows changed as the client counts them.
+    pub(crate) affected: u64,
+    /// Rows in the way of others.
+    pub(crate) duplicates: u64,
+    /// Rows deleted by REPLACE.
+    pub(crate) deleted: u64,
+}
+
+/// The rows of one batch, ready to be stored.
+struct NewRows<'b> {
+    source: &'b Batch,
+    columns: Vec<Arc<Column>>,
+    rows: ByteRows,
+}
+
+pub(super) fn run(env: Env<'_>, plan: &Plan, returning: Returning<'_>) -> SqlResult<Outcome> {
+    let mut source = open_node(env, &plan.source)?;
+    let mut inserter = Inserter::new(env, plan)?;
+    while let Some(batch) = source.next()? {
+        env.check()?;
+        inserter.add(&batch, returning)?;
+    }
+    Ok(inserter.finish())
+}
+
+/// Whether the statement gives one row of values.
+fn is_single_row(plan: &Plan) -> bool {
+    match &plan.source.operator {
+        Op::Values(rows) => rows.len() == 1,
+        Op::OneRow => true,
+        Op::Project { input, .. } => matches!(input.operator, Op::OneRow),
+        _ => false,
+    }
+}
+
+impl<'r> Inserter<'r> {
+    /// For the target and rules of `plan`; its source is the caller's to read.
+    pub(crate) fn new(env: Env<'r>, plan: &'r Plan) -> SqlResult<Self> {
+        let open = env.rt.table(&plan.table)?;
+        let ignore = plan.mode == InsertMode::Ignore;
+        let strictness = Strictness::of(env, ignore, is_single_row(plan));
+        let maker = RowMaker { env, table: &plan.table, strictness };
+        let auto = plan.table.def.auto_increment.map(|at| AutoIncrement::new(env, open, at));
+        let on_duplicate =
+            plan.on_duplicate.as_ref().map(|rule| OnDuplicate { env, plan, rule, open });
+        Ok(Self {
+            env,
+            plan,
+            open,
+            maker,
+            auto,
+            on_duplicate,
+            records: 0,
+            affected: 0,
+            duplicates: 0,
+            deleted: 0,
+        })
+    }
+
+    /// Inserts one row for each of `source`.
+    pub(crate) fn add(&mut self, source: &Batch, returning: Returning<'_>) -> SqlResult<()> {
+        let first_row = self.records + 1;
+        self.records += source.rows() as u64;
+        self.env.eval.set_row(first_row);
+        self.env.eval.set_strict_arithmetic(self.maker.strictness.null_is_error);
+        let columns = self.columns(source, first_row)?;
+        let Some(auto) = &self.auto else {
+            let all = 0..source.rows();
+            return self.add_part(source, columns, all, first_row, returning);
+        };
+        let at = auto.column;
+        let asked = columns[at].clone();
+        for part in auto.parts(&asked) {
+            let mut columns = columns.clone();
+            if let Some(auto) = &mut self.auto {
+                columns[at] = auto.fill(&asked, &part)?;
+            }
+            self.add_part(source, columns, part, first_row, returning)?;
+        }
+        Ok(())
+    }
+
+    /// The new rows' columns, generated ones and automatic values left open.
+    fn columns(&self, source: &Batch, first_row: u64) -> SqlResult<Vec<Arc<Column>>> {
+        let rows = source.rows();
+        let count = self.plan.values.len();
+        let mut columns: Vec<_> = (0..count).map(|at| self.maker.placeholder(at, rows)).collect();
+        for (at, value) in self.plan.values.iter().enumerate() {
+            columns[at] = match value {
+                InsertValue::Generated => continue,
+                InsertValue::Default => self.maker.default(at, rows)?,
+                InsertValue::Expr(e) => {
+                    let so_far = Batch::new(columns.clone(), rows);
+                    let values = e.eval(self.env.eval, &so_far)?;
+                    self.maker.convert(at, &values, &e.ty, first_row)?
+                }
+                InsertValue::Source(from) => {
+                    let ty = &self.plan.source.columns[*from].ty;
+                    self.maker.convert(at, source.column(*from), ty, first_row)?
+                }
+            };
+            if let Some(flag) = self.plan.default_flags.get(at).copied().flatten() {
+                columns[at] = self.with_defaults(at, &columns[at], source.column(flag))?;
+            }
+            if !self.plan.table.columns[at].auto_increment {
+                columns[at] = self.maker.refuse_nulls(at, columns[at].clone())?;
+            }
+        }
+        Ok(columns)
+    }
+
+    /// Replaces the values of rows that say DEFAULT.
+    fn with_defaults(&self, at: usize, values: &Column, flags: &Column) -> SqlResult<Arc<Column>> {
+        let mut out = column_of(&self.plan.table.columns[at].ty, values.len());
+        for row in 0..values.len() {
+            match flags.value(row) {
+                Value::Int(1) | Value::UInt(1) => out.push(&self.maker.default_value(at)?),
+                _ => out.push(&values.value(row)),
+            }
+        }
+        Ok(Arc::new(out))
+    }
+
+    fn add_part(
+        &mut self,
+        source: &Batch,
+        mut columns: Vec<Arc<Column>>,
+        part: std::ops::Range<usize>,
+        first_row: u64,
+        returning: Returning<'_>,
+    ) -> SqlResult<()> {
+        let count = source.rows();
+        self.maker.generate(&self.plan.rules, &mut columns, count, first_row)?;
+        let kept = self.maker.check(&self.plan.rules, &columns, count)?;
+        if kept.is_none() && part == (0..count) {
+            return self.store(source, columns, returning);
+        }
+        let numbers: Vec<u32> = match kept {
+            None => (part.start as u32..part.end as u32).collect(),
+            Some(rows) => rows.into_iter().filter(|&r| part.contains(&(r as usize))).collect(),
+        };
+        let columns = columns.iter().map(|c| Arc::new(c.gather(&numbers))).collect();
+        self.store(&source.gather(&numbers), columns, returning)
+    }
+
+    fn store(
+        &mut self,
+        source: &Batch,
+        columns: Vec<Arc<Column>>,
+        returning: Returning<'_>,
+    ) -> SqlResult<()> {
+        let mut rows = ByteRows::with_capacity(source.rows());
+        self.maker.encode(&columns, 0..source.rows(), &mut rows);
+        let new = NewRows { source, columns, rows };
+        let (mut at, mut step) = (0, usize::MAX);
+        let mut stored = Vec::new();
+        while at < new.rows.len() {
+            let to = at.saturating_add(step).min(new.rows.len());
+            let done = self.try_rows(&new, at, to)?;
+            stored.extend(at as u32..done as u32);
+            let Some(duplicate) = (done < to).then_some(done) else {
+                at = to;
+                step = step.saturating_mul(2);
+                continue;
+            };
+            step = AFTER_DUPLICATE;
+            at = self.resolve(&new, duplicate)?;
+        }
+        self.give_back(&new, &stored, returning)
+    }
+
+    /// Stores rows `from..to`; the first that was not because of a duplicate, or `to`.
+    fn try_rows(&mut self, new: &NewRows<'_>, from: usize, to: usize) -> SqlResult<usize> {
+        let part;
+        let rows = if from == 0 && to == new.rows.len() {
+            &new.rows
+        } else {
+            let mut some = ByteRows::with_capacity(to - from);
+            (from..to).for_each(|row| some.push(new.rows.get(row)));
+            part = some;
+            &part
+        };
+        let (table, control) = (&self.open.handle.table, self.env.rt.control);
+        let (done, failed) = match table.insert(self.open.trx, control, rows) {
+            Ok(_) => (to, None),
+            Err(EngineError::DuplicateKey { index, row, existing }) => {
+                (from + row, Some((index, existing)))
+            }
+            Err(error) => return Err(from_engine(error, &self.plan.table.def)),
+        };
+        self.affected += (done - from) as u64;
+        bump(&self.env.counters().handler_write, (done - from) as u64);
+        if let Some((index, existing)) = failed {
+            self.conflict(new, done, index, &existing)?;
+        }
+        Ok(done)
+    }
+
+    /// Makes way for a row, replaces it by an update, or leaves it out. What happens next is told
+    /// by [`Self::resolve`].
+    fn conflict(
+        &mut self,
+        new: &NewRows<'_>,
+        row: usize,
+        index: usize,
+        existing: &[u8],
+    ) -> SqlResult<()> {
+        self.duplicates += 1;
+        let zone = &self.env.eval.types.time_zone;
+        let error = || duplicate_error(&self.plan.table, index, &new.rows, row, zone);
+        if let Some(rule) = &self.on_duplicate {
+            let source = new.source.slice(row, row + 1);
+            let columns: Vec<_> =
+                new.columns.iter().map(|c| Arc::new(c.gather(&[row as u32]))).collect();
+            match rule.update(&self.maker, existing, columns, &source) {
+                Ok(affected) => self.affected += affected,
+                Err(error) if self.maker.strictness.ignore => self.warn(&error),
+                Err(error) => return Err(error),
+            }
+            return Ok(());
+        }
+        match self.plan.mode {
+            InsertMode::Insert => Err(error()),
+            InsertMode::Ignore => {
+                self.warn(&error());
+                Ok(())
+            }
+            InsertMode::Replace => self.delete_existing(existing),
+        }
+    }
+
+    fn warn(&self, error: &SqlError) {
+        self.env.eval.push(Condition::from_error(Level::Warning, error));
+    }
+
+    fn delete_existing(&mut self, existing: &[u8]) -> SqlResult<()> {
+        let mut at = ByteRows::with_capacity(1);
+        at.push(existing);
+        let (table, control) = (&self.open.handle.table, self.env.rt.control);
+        let deleted = table
+            .delete(self.open.trx, control, &at)
+            .map_err(|e| from_engine(e, &self.plan.table.def))?;
+        bump(&self.env.counters().handler_delete, deleted);
+        self.affected += deleted;
+        self.deleted += deleted;
+        Ok(())
+    }
+
+    /// The row to go on with after a conflict at `row`: itself if the way is free now.
+    fn resolve(&self, _: &NewRows<'_>, row: usize) -> SqlResult<usize> {
+        self.env.check()?;
+        let again = self.on_duplicate.is_none() && self.plan.mode == InsertMode::Replace;
+        Ok(if again { row } else { row + 1 })
+    }
+
+    fn give_back(
+        &self,
+        new: &NewRows<'_>,
+        stored: &[u32],
+        returning: Returning<'_>,
+    ) -> SqlResult<()> {
+        if self.plan.returning.is_empty() || stored.is_empty() {
+            return Ok(());
+        }
+        let rows = Batch::new(new.columns.clone(), new.rows.len()).gather(stored);
+        let exprs = self.plan.returning.iter();
+        let columns: SqlResult<Vec<_>> = exprs.map(|e| e.eval(self.env.eval, &rows)).collect();
+        returning(&Batch::new(columns?, rows.rows()))
+    }
+
+    /// The outcome of the statement.
+    pub(crate) fn finish(self) -> Outcome {
+        let session = self.env.rt.session;
+        let generated = self.auto.as_ref().and_then(|a| a.first);
+        if let Some(first) = generated {
+            session.last_insert_id.set(first);
+        }
+        let explicit = self.auto.as_ref().and_then(|a| a.explicit);
+        let insert_id = session.explicit_insert_id.get().or(generated).or(explicit);
+        let warnings = self.env.eval.conditions.borrow().count();
+        let info = match self.records {
+            0 | 1 if is_single_row(self.plan) => String::new(),
+            records => {
+                let args: [&dyn std::fmt::Display; 3] = [&records, &self.duplicates, &warnings];
+                SqlError::new(&ER_INSERT_INFO, &args).message().to_owned()
+            }
+        };
+        let insert_id = insert_id.unwrap_or(0);
+        Outcome { affected: self.affected, insert_id, info, ..Outcome::default() }
+    }
+}

@@ -1,0 +1,110 @@
+//! ON DUPLICATE KEY UPDATE.
+
+use std::sync::Arc;
+
+use selkie_engine::{EngineError, RowSet, Scan};
+use selkie_plan::physical::{DuplicateUpdate, Insert as Plan};
+use selkie_types::{Batch, ByteRows, Column, SqlResult};
+
+use super::row::RowMaker;
+use super::{CHANGE, duplicate_error};
+use crate::error::{corrupt, from_engine};
+use crate::run::{Env, OpenTable};
+use crate::session::bump;
+
+/// Updates the row in the way of a new one.
+pub(super) struct OnDuplicate<'r> {
+    pub(super) env: Env<'r>,
+    pub(super) plan: &'r Plan,
+    pub(super) rule: &'r DuplicateUpdate,
+    pub(super) open: &'r OpenTable<'r>,
+}
+
+impl OnDuplicate<'_> {
+    /// Rows affected: 2 if the row changed, else 0, or 1 if the client counts rows found.
+    pub(super) fn update(
+        &self,
+        maker: &RowMaker<'_>,
+        existing: &[u8],
+        new: Vec<Arc<Column>>,
+        source: &Batch,
+    ) -> SqlResult<u64> {
+        let Some(old) = self.fetch(existing)? else { return Ok(0) };
+        let count = old.len();
+        let mut input = old.clone();
+        input.extend(new);
+        input.extend(source.columns().iter().cloned());
+        for assignment in &self.rule.assignments {
+            let at = assignment.column;
+            let values = match &assignment.value {
+                None => maker.default(at, 1)?,
+                Some(e) => {
+                    let values = e.eval(self.env.eval, &Batch::new(input.clone(), 1))?;
+                    maker.convert(at, &values, &e.ty, self.env.eval.row())?
+                }
+            };
+            input[at] = maker.refuse_nulls(at, values)?;
+        }
+        let mut row = input[..count].to_vec();
+        maker.generate(&self.plan.rules, &mut row, 1, 1)?;
+        self.write(maker, existing, &old, row)
+    }
+
+    fn write(
+        &self,
+        maker: &RowMaker<'_>,
+        existing: &[u8],
+        old: &[Arc<Column>],
+        mut row: Vec<Arc<Column>>,
+    ) -> SqlResult<u64> {
+        let (mut before, mut after) = (ByteRows::default(), ByteRows::default());
+        maker.encode(old, 0..1, &mut before);
+        maker.encode(&row, 0..1, &mut after);
+        if before.get(0) == after.get(0) {
+            return Ok(u64::from(self.env.rt.session.settings.found_rows));
+        }
+        if !self.plan.on_update_now.is_empty() {
+            for &at in &self.plan.on_update_now {
+                row[at] = maker.now(at, 1);
+            }
+            maker.generate(&self.plan.rules, &mut row, 1, 1)?;
+            after.clear();
+            maker.encode(&row, 0..1, &mut after);
+        }
+        if maker.check(&self.plan.rules, &row, 1)?.is_some() {
+            return Ok(0);
+        }
+        let mut at = ByteRows::with_capacity(1);
+        at.push(existing);
+        let (table, control) = (&self.open.handle.table, self.env.rt.control);
+        match table.update(self.open.trx, control, &at, &after) {
+            Ok(_) => {}
+            Err(EngineError::DuplicateKey { index, .. }) => {
+                let zone = &self.env.eval.types.time_zone;
+                return Err(duplicate_error(&self.plan.table, index, &after, 0, zone));
+            }
+            Err(error) => return Err(from_engine(error, &self.plan.table.def)),
+        }
+        bump(&self.env.counters().handler_update, 1);
+        Ok(2)
+    }
+
+    /// The columns of the row with a clustered key.
+    fn fetch(&self, key: &[u8]) -> SqlResult<Option<Vec<Arc<Column>>>> {
+        let mut keys = ByteRows::with_capacity(1);
+        keys.push(key);
+        let scan = Scan { lock: CHANGE, ..Scan::default() };
+        let mut set = RowSet::default();
+        let (table, control) = (&self.open.handle.table, self.env.rt.control);
+        let def = table.def();
+        table
+            .lookup(self.open.trx, control, &scan, &keys, &mut set)
+            .map_err(|e| from_engine(e, def))?;
+        if set.rows.is_empty() {
+            return Ok(None);
+        }
+        let decode = |at| def.layout.decode_selected(&set.rows, at, &[0]).map(Arc::new);
+        let columns: Result<Vec<_>, _> = (0..def.columns.len()).map(decode).collect();
+        columns.map(Some).map_err(corrupt)
+    }
+}

@@ -1,0 +1,201 @@
+//! New versions of rows: conversion to the columns' types, NULLs, generated columns, checks.
+
+use std::sync::Arc;
+
+use selkie_catalog::TableInfo;
+use selkie_expr::store::{StoreMode, StoreTarget, convert_for_column};
+use selkie_plan::physical::RowRules;
+use selkie_types::error::catalogue::{ER_CONSTRAINT_FAILED, ER_NO_DEFAULT_FOR_FIELD};
+use selkie_types::{
+    Batch, ByteRows, Column, Condition, Level, SqlError, SqlResult, SqlType, Value,
+};
+
+use super::default;
+use crate::op::{column_of, scale_of};
+use crate::run::Env;
+
+/// How strictly values are judged.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Strictness {
+    /// What does not fit is an error.
+    pub(super) mode: StoreMode,
+    /// `IGNORE`: errors of rows are warnings.
+    pub(super) ignore: bool,
+    /// NULL for a NOT NULL column is an error in any mode: INSERT of a single row.
+    pub(super) null_is_error: bool,
+}
+
+impl Strictness {
+    pub(super) fn of(env: Env<'_>, ignore: bool, null_is_error: bool) -> Self {
+        let strict = env.rt.session.is_strict() && !ignore;
+        let mode = if strict { StoreMode::Strict } else { StoreMode::Lenient };
+        Self { mode, ignore, null_is_error: (null_is_error || strict) && !ignore }
+    }
+
+    fn is_strict(self) -> bool {
+        self.mode == StoreMode::Strict
+    }
+}
+
+/// Makes rows of one table.
+pub(super) struct RowMaker<'r> {
+    pub(super) env: Env<'r>,
+    pub(super) table: &'r TableInfo,
+    pub(super) strictness: Strictness,
+}
+
+impl<'r> RowMaker<'r> {
+    /// `values` of type `from` as column `at` keeps them. NULLs stay.
+    pub(super) fn convert(
+        &self,
+        at: usize,
+        values: &Arc<Column>,
+        from: &SqlType,
+        first_row: u64,
+    ) -> SqlResult<Arc<Column>> {
+        let column = &self.table.columns[at];
+        let target = StoreTarget {
+            ty: &column.ty,
+            schema: self.table.schema(),
+            table: self.table.name(),
+            column: &column.name,
+        };
+        convert_for_column(values, from, &target, self.strictness.mode, first_row, self.env.eval)
+    }
+
+    /// `values` with NULLs replaced or refused if the column may not hold them.
+    pub(super) fn refuse_nulls(&self, at: usize, values: Arc<Column>) -> SqlResult<Arc<Column>> {
+        let column = &self.table.columns[at];
+        if column.nullable || !values.has_nulls() {
+            return Ok(values);
+        }
+        let error = SqlError::bad_null(&column.name);
+        if self.strictness.null_is_error {
+            return Err(error);
+        }
+        let zero = default::implicit(&column.ty);
+        let mut out = column_of(&column.ty, values.len());
+        for row in 0..values.len() {
+            match values.value(row) {
+                Value::Null => {
+                    self.env.eval.push(Condition::from_error(Level::Warning, &error));
+                    out.push(&zero);
+                }
+                value => out.push(&value),
+            }
+        }
+        Ok(Arc::new(out))
+    }
+
+    /// The default of column `at`, `rows` times.
+    pub(super) fn default(&self, at: usize, rows: usize) -> SqlResult<Arc<Column>> {
+        let value = self.default_value(at)?;
+        let ty = &self.table.columns[at].ty;
+        Ok(Arc::new(Column::constant(&value, ty.physical(), scale_of(ty), rows)))
+    }
+
+    /// The default of column `at`; without one, error or warning 1364.
+    pub(super) fn default_value(&self, at: usize) -> SqlResult<Value> {
+        let column = &self.table.columns[at];
+        if let Some(value) = default::of_column(self.env.eval, column) {
+            return Ok(value);
+        }
+        if column.auto_increment {
+            return Ok(Value::Null);
+        }
+        let error = SqlError::new(&ER_NO_DEFAULT_FOR_FIELD, &[&column.name]);
+        if self.strictness.is_strict() {
+            return Err(error);
+        }
+        self.env.eval.push(Condition::from_error(Level::Warning, &error));
+        Ok(default::implicit(&column.ty))
+    }
+
+    /// The current time for column `at`.
+    pub(super) fn now(&self, at: usize, rows: usize) -> Arc<Column> {
+        let ty = &self.table.columns[at].ty;
+        let now = default::now(self.env.eval, ty);
+        Arc::new(Column::constant(&now, ty.physical(), scale_of(ty), rows))
+    }
+
+    /// A stand-in for a column that is not computed yet.
+    pub(super) fn placeholder(&self, at: usize, rows: usize) -> Arc<Column> {
+        let ty = &self.table.columns[at].ty;
+        Arc::new(Column::nulls(ty.physical(), scale_of(ty), rows))
+    }
+
+    /// Computes generated columns in place.
+    pub(super) fn generate(
+        &self,
+        rules: &RowRules,
+        columns: &mut [Arc<Column>],
+        rows: usize,
+        first_row: u64,
+    ) -> SqlResult<()> {
+        for (at, e) in &rules.generated {
+            let batch = Batch::new(columns.to_vec(), rows);
+            let values = e.eval(self.env.eval, &batch)?;
+            let values = self.convert(*at, &values, &e.ty, first_row)?;
+            columns[*at] = self.refuse_nulls(*at, values)?;
+        }
+        Ok(())
+    }
+
+    /// The rows that satisfy all CHECK constraints, `None` if all do. A failure is error 4025, or
+    /// under IGNORE a warning.
+    pub(super) fn check(
+        &self,
+        rules: &RowRules,
+        columns: &[Arc<Column>],
+        rows: usize,
+    ) -> SqlResult<Option<Vec<u32>>> {
+        if rules.checks.is_empty() || !self.env.rt.session.settings.check_constraint_checks {
+            return Ok(None);
+        }
+        let batch = Batch::new(columns.to_vec(), rows);
+        let mut bad = vec![false; rows];
+        for (name, e) in &rules.checks {
+            let truth = e.eval(self.env.eval, &batch)?;
+            for (row, bad) in bad.iter_mut().enumerate() {
+                if !is_false(&truth, row) || *bad {
+                    continue;
+                }
+                let args: [&dyn std::fmt::Display; 3] =
+                    [name, &self.table.schema(), &self.table.name()];
+                let error = SqlError::new(&ER_CONSTRAINT_FAILED, &args);
+                if !self.strictness.ignore {
+                    return Err(error);
+                }
+                self.env.eval.push(Condition::from_error(Level::Warning, &error));
+                *bad = true;
+            }
+        }
+        let any = bad.contains(&true);
+        Ok(any.then(|| (0..rows as u32).filter(|&row| !bad[row as usize]).collect()))
+    }
+
+    /// Appends the stored form of rows.
+    pub(super) fn encode(
+        &self,
+        columns: &[Arc<Column>],
+        rows: std::ops::Range<usize>,
+        out: &mut ByteRows,
+    ) {
+        let views: Vec<&Column> = columns.iter().map(|c| &**c).collect();
+        for row in rows {
+            self.table.def.layout.encode(&views, row, out.buffer());
+            out.end_row();
+        }
+    }
+}
+
+/// Whether a condition is false: neither true nor NULL.
+fn is_false(truth: &Column, row: usize) -> bool {
+    match truth.value(row) {
+        Value::Int(v) => v == 0,
+        Value::UInt(v) => v == 0,
+        Value::Double(v) => v == 0.0,
+        Value::Decimal(v) => v.is_zero(),
+        _ => false,
+    }
+}

@@ -1,0 +1,256 @@
+//! UPDATE of one or several tables.
+
+use std::sync::Arc;
+
+use hashbrown::HashSet;
+use selkie_engine::EngineError;
+use selkie_plan::physical::{Access, Operator as Op, PlanNode, Update as Plan, UpdateTarget};
+use selkie_types::error::catalogue::ER_UPDATE_INFO;
+use selkie_types::{Batch, Bitmap, ByteRows, Column, Condition, Level, SqlError, SqlResult};
+
+use super::duplicate_error;
+use super::row::{RowMaker, Strictness};
+use crate::Outcome;
+use crate::control::Memory;
+use crate::error::from_engine;
+use crate::op::{Operator, drain, open as open_node};
+use crate::run::{Env, OpenTable};
+use crate::session::bump;
+
+/// Keys of rows that were seen, where the source may give a row twice.
+type Seen = Option<HashSet<Box<[u8]>>>;
+
+struct Target<'r> {
+    env: Env<'r>,
+    plan: &'r UpdateTarget,
+    open: &'r OpenTable<'r>,
+    maker: RowMaker<'r>,
+    simultaneous: bool,
+    seen: Seen,
+    matched: u64,
+    changed: u64,
+}
+
+pub(super) fn run(env: Env<'_>, plan: &Plan) -> SqlResult<Outcome> {
+    let joined = plan.targets.len() > 1 || has_join(&plan.source);
+    let mut targets = Vec::new();
+    for target in &plan.targets {
+        let strictness = Strictness::of(env, plan.ignore, false);
+        targets.push(Target {
+            env,
+            plan: target,
+            open: env.rt.table(&target.table)?,
+            maker: RowMaker { env, table: &target.table, strictness },
+            simultaneous: plan.simultaneous,
+            seen: joined.then(HashSet::new),
+            matched: 0,
+            changed: 0,
+        });
+    }
+    env.eval.set_strict_arithmetic(env.rt.session.is_strict() && !plan.ignore);
+    let mut source = open_node(env, &plan.source)?;
+    if joined || plan.targets.iter().any(|t| moves_rows(t, &plan.source)) {
+        let mut memory = Memory::new(env.rt.control);
+        let batches = drain(&mut *source, &mut memory)?;
+        drop(source);
+        batches.iter().try_for_each(|batch| update_all(&mut targets, batch))?;
+    } else {
+        update_as_read(&mut *source, &mut targets)?;
+    }
+    Ok(outcome(env, &targets))
+}
+
+fn update_as_read(source: &mut dyn Operator, targets: &mut [Target<'_>]) -> SqlResult<()> {
+    while let Some(batch) = source.next()? {
+        update_all(targets, &batch)?;
+    }
+    Ok(())
+}
+
+fn update_all(targets: &mut [Target<'_>], batch: &Batch) -> SqlResult<()> {
+    targets.iter_mut().try_for_each(|target| target.update(batch))
+}
+
+fn outcome(env: Env<'_>, targets: &[Target<'_>]) -> Outcome {
+    let matched: u64 = targets.iter().map(|t| t.matched).sum();
+    let changed: u64 = targets.iter().map(|t| t.changed).sum();
+    let warnings = env.eval.conditions.borrow().count();
+    let args: [&dyn std::fmt::Display; 3] = [&matched, &changed, &warnings];
+    let info = SqlError::new(&ER_UPDATE_INFO, &args).message().to_owned();
+    let affected = if env.rt.session.settings.found_rows { matched } else { changed };
+    let insert_id = env.rt.session.explicit_insert_id.get().unwrap_or(0);
+    Outcome { affected, info, insert_id, ..Outcome::default() }
+}
+
+/// Whether rows of a target may come twice.
+fn has_join(node: &PlanNode) -> bool {
+    match &node.operator {
+        Op::TableScan(_) | Op::OneRow | Op::Empty => false,
+        Op::Filter { input, .. } | Op::Project { input, .. } | Op::Materialize(input) => {
+            has_join(input)
+        }
+        Op::Sort(sort) => has_join(&sort.input),
+        Op::TopN(top) => has_join(&top.input),
+        Op::Limit(limit) => has_join(&limit.input),
+        _ => true,
+    }
+}
+
+/// Whether the update moves rows in the index they are read by, so that the scan could meet them
+/// again.
+fn moves_rows(target: &UpdateTarget, source: &PlanNode) -> bool {
+    let indexes = &target.table.def.indexes;
+    let index = match &source.operator {
+        Op::TableScan(scan) => match &scan.access {
+            Access::Full { .. } => target.table.def.primary(),
+            Access::Index(access) => indexes.get(access.index),
+        },
+        Op::Filter { input, .. } | Op::Project { input, .. } => return moves_rows(target, input),
+        Op::Limit(limit) => return moves_rows(target, &limit.input),
+        // Sorts and materialisations read everything before they give rows.
+        _ => return false,
+    };
+    let changed = |column: usize| {
+        let generated = || target.rules.generated.iter().any(|(at, _)| *at == column);
+        target.assignments.iter().any(|a| a.column == column)
+            || target.on_update_now.contains(&column)
+            || generated()
+    };
+    let clustered = target.table.def.primary();
+    let parts = index.into_iter().chain(clustered).flat_map(|i| &i.parts);
+    parts.into_iter().any(|part| changed(part.column))
+}
+
+impl Target<'_> {
+    /// The rows of a batch to be updated: those with a key, each once.
+    fn rows(&mut self, keys: &Column) -> Vec<u32> {
+        let seen = &mut self.seen;
+        let is_first = |row: &u32| {
+            let row = *row as usize;
+            !keys.is_null(row) && seen.as_mut().is_none_or(|s| s.insert(keys.bytes(row).into()))
+        };
+        (0..keys.len() as u32).filter(is_first).collect()
+    }
+
+    fn update(&mut self, batch: &Batch) -> SqlResult<()> {
+        self.env.check()?;
+        let rows = self.rows(batch.column(self.plan.key));
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let gathered;
+        let batch = if rows.len() == batch.rows() {
+            batch
+        } else {
+            gathered = batch.gather(&rows);
+            &gathered
+        };
+        let first_row = self.matched + 1;
+        self.matched += batch.rows() as u64;
+        self.env.eval.set_row(first_row);
+        let old = &batch.columns()[self.plan.columns.clone()];
+        let new = self.assign(batch, first_row)?;
+        let keys = batch.column(self.plan.key);
+        self.write(keys, old, new, first_row)
+    }
+
+    /// The new values of the table's columns, before automatic ones.
+    fn assign(&self, batch: &Batch, first_row: u64) -> SqlResult<Vec<Arc<Column>>> {
+        let mut columns = batch.columns().to_vec();
+        let start = self.plan.columns.start;
+        for assignment in &self.plan.assignments {
+            let at = assignment.column;
+            let values = match &assignment.value {
+                None => self.maker.default(at, batch.rows())?,
+                Some(e) => {
+                    let current;
+                    let input = if self.simultaneous {
+                        batch
+                    } else {
+                        current = Batch::new(columns.clone(), batch.rows());
+                        &current
+                    };
+                    let values = e.eval(self.env.eval, input)?;
+                    self.maker.convert(at, &values, &e.ty, first_row)?
+                }
+            };
+            columns[start + at] = self.maker.refuse_nulls(at, values)?;
+        }
+        Ok(columns[self.plan.columns.clone()].to_vec())
+    }
+
+    fn write(
+        &mut self,
+        keys: &Column,
+        old: &[Arc<Column>],
+        mut new: Vec<Arc<Column>>,
+        first_row: u64,
+    ) -> SqlResult<()> {
+        let rows = keys.len();
+        self.maker.generate(&self.plan.rules, &mut new, rows, first_row)?;
+        let mut changed = self.changed_rows(old, &new, rows);
+        if changed.count_ones() == 0 {
+            return Ok(());
+        }
+        if !self.plan.on_update_now.is_empty() {
+            for &at in &self.plan.on_update_now {
+                new[at] = self.maker.now(at, rows);
+            }
+            self.maker.generate(&self.plan.rules, &mut new, rows, first_row)?;
+        }
+        if let Some(kept) = self.maker.check(&self.plan.rules, &new, rows)? {
+            let kept: Bitmap = (0..rows as u32).map(|row| kept.contains(&row)).collect();
+            changed = changed.and(&kept);
+        }
+        let (mut at, mut bytes) = (ByteRows::default(), ByteRows::default());
+        for row in changed.iter_ones() {
+            at.push(keys.bytes(row));
+            self.maker.encode(&new, row..row + 1, &mut bytes);
+        }
+        self.store(at, bytes)
+    }
+
+    fn changed_rows(&self, old: &[Arc<Column>], new: &[Arc<Column>], rows: usize) -> Bitmap {
+        let (mut before, mut after) = (ByteRows::default(), ByteRows::default());
+        self.maker.encode(old, 0..rows, &mut before);
+        self.maker.encode(new, 0..rows, &mut after);
+        (0..rows).map(|row| before.get(row) != after.get(row)).collect()
+    }
+
+    fn store(&mut self, mut at: ByteRows, mut rows: ByteRows) -> SqlResult<()> {
+        while !at.is_empty() {
+            let (table, control) = (&self.open.handle.table, self.env.rt.control);
+            let done = match table.update(self.open.trx, control, &at, &rows) {
+                Ok(changed) => {
+                    self.note(changed);
+                    return Ok(());
+                }
+                Err(EngineError::DuplicateKey { index, row, .. }) => {
+                    let zone = &self.env.eval.types.time_zone;
+                    let error = duplicate_error(&self.plan.table, index, &rows, row, zone);
+                    if !self.maker.strictness.ignore {
+                        return Err(error);
+                    }
+                    self.env.eval.push(Condition::from_error(Level::Warning, &error));
+                    row
+                }
+                Err(error) => return Err(from_engine(error, &self.plan.table.def)),
+            };
+            self.note(done as u64);
+            at = tail(&at, done + 1);
+            rows = tail(&rows, done + 1);
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, changed: u64) {
+        self.changed += changed;
+        bump(&self.env.counters().handler_update, changed);
+    }
+}
+
+fn tail(rows: &ByteRows, from: usize) -> ByteRows {
+    let mut out = ByteRows::with_capacity(rows.len().saturating_sub(from));
+    (from..rows.len()).for_each(|row| out.push(rows.get(row)));
+    out
+}

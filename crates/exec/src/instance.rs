@@ -1,0 +1,157 @@
+//! What all sessions of a server share: definitions, engines, locks, computed tables.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+use parking_lot::RwLock;
+use selkie_catalog::{Catalog, Dictionary, TableInfo};
+use selkie_engine::{Engine, IndexCodec, Table, TableId};
+use selkie_types::error::catalogue::ER_UNKNOWN_STORAGE_ENGINE;
+use selkie_types::{SqlError, SqlResult, Value};
+
+use crate::Session;
+use crate::error::from_engine;
+use crate::metadata::MetadataLocks;
+
+/// What is asked of a computed table.
+pub struct SystemRequest<'a> {
+    /// The server.
+    pub instance: &'a Instance,
+    /// Who asks; rows it may not see are left out.
+    pub session: &'a Session,
+    /// The table's definition.
+    pub table: &'a TableInfo,
+    /// Positions of the columns that are needed; others may be NULL.
+    pub columns: &'a [usize],
+    /// The only schema asked for.
+    pub schema: Option<&'a str>,
+    /// The only table name asked for.
+    pub name: Option<&'a str>,
+}
+
+/// Computes the rows of a table of `information_schema` and the like.
+pub trait SystemTable: Send + Sync {
+    /// Calls `emit` with every row: one value per column of the table, of its physical kind.
+    fn rows(
+        &self,
+        request: &SystemRequest<'_>,
+        emit: &mut dyn FnMut(&[Value]) -> SqlResult<()>,
+    ) -> SqlResult<()>;
+}
+
+/// Engines by name, in the order they were added.
+#[derive(Clone, Default)]
+pub struct Engines {
+    list: Vec<Arc<dyn Engine>>,
+    aliases: Vec<(Box<str>, usize)>,
+}
+
+impl Engines {
+    /// Adds an engine under its own name.
+    pub fn add(&mut self, engine: Arc<dyn Engine>) {
+        self.list.push(engine);
+    }
+
+    /// Lets `alias` in `ENGINE=` mean an engine already added.
+    pub fn alias(&mut self, alias: &str, name: &str) {
+        if let Some(at) = self.position(name) {
+            self.aliases.push((alias.into(), at));
+        }
+    }
+
+    fn position(&self, name: &str) -> Option<usize> {
+        let own = self.list.iter().position(|e| e.name().eq_ignore_ascii_case(name));
+        own.or_else(|| {
+            self.aliases.iter().find(|(a, _)| a.eq_ignore_ascii_case(name)).map(|(_, at)| *at)
+        })
+    }
+
+    /// The engine called `name` in any case.
+    pub fn get(&self, name: &str) -> Option<&Arc<dyn Engine>> {
+        self.position(name).map(|at| &self.list[at])
+    }
+
+    /// All engines.
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<dyn Engine>> {
+        self.list.iter()
+    }
+}
+
+/// An open table with what is derived from its definition.
+pub struct TableHandle {
+    /// The engine's handle.
+    pub table: Arc<dyn Table>,
+    /// One per index.
+    pub codecs: Vec<IndexCodec>,
+    /// The engine.
+    pub engine: Arc<dyn Engine>,
+}
+
+/// The server as sessions see it.
+pub struct Instance {
+    /// Definitions.
+    pub catalog: Catalog,
+    /// Where definitions are kept.
+    pub dictionary: Dictionary,
+    /// Storage engines.
+    pub engines: Engines,
+    /// Locks on definitions.
+    pub locks: MetadataLocks,
+    /// Computed tables by upper-case name.
+    pub system_tables: RwLock<HashMap<Box<str>, Arc<dyn SystemTable>>>,
+    /// `secure_file_priv`: `None` allows any directory, an empty path none.
+    pub secure_file_priv: Option<PathBuf>,
+    /// Directory relative file names start from.
+    pub data_dir: PathBuf,
+    /// Handles of tables, by id and version of the definition.
+    handles: RwLock<HashMap<TableId, (u64, Arc<TableHandle>)>>,
+}
+
+impl Instance {
+    /// An instance over engines and the dictionary kept in one of them.
+    pub fn new(catalog: Catalog, dictionary: Dictionary, engines: Engines) -> Self {
+        Self {
+            catalog,
+            dictionary,
+            engines,
+            locks: MetadataLocks::default(),
+            system_tables: RwLock::default(),
+            secure_file_priv: None,
+            data_dir: PathBuf::from("."),
+            handles: RwLock::default(),
+        }
+    }
+
+    /// Registers who computes a table of `information_schema`.
+    pub fn add_system_table(&self, name: &str, table: Arc<dyn SystemTable>) {
+        self.system_tables.write().insert(name.to_ascii_uppercase().into(), table);
+    }
+
+    /// The engine called `name`, or error 1286.
+    pub fn engine(&self, name: &str) -> SqlResult<&Arc<dyn Engine>> {
+        let unknown = || SqlError::new(&ER_UNKNOWN_STORAGE_ENGINE, &[&name]);
+        self.engines.get(name).ok_or_else(unknown)
+    }
+
+    /// A handle on a base table's storage, opened once per version of its definition.
+    pub fn open_table(&self, info: &TableInfo) -> SqlResult<Arc<TableHandle>> {
+        let id = info.def.id;
+        if let Some((version, handle)) = self.handles.read().get(&id)
+            && *version == info.version
+        {
+            return Ok(handle.clone());
+        }
+        let engine = self.engine(&info.engine)?.clone();
+        let table = engine.open_table(&info.def).map_err(|e| from_engine(e, &info.def))?;
+        let codecs = info.def.indexes.iter().map(|i| IndexCodec::new(&info.def, i)).collect();
+        let handle = Arc::new(TableHandle { table, codecs, engine });
+        self.handles.write().insert(id, (info.version, handle.clone()));
+        Ok(handle)
+    }
+
+    /// Forgets the handle of a table that was dropped or changed.
+    pub fn close_table(&self, id: TableId) {
+        self.handles.write().remove(&id);
+    }
+}

@@ -1,0 +1,167 @@
+//! `SELECT ... INTO` variables and files.
+
+use std::fs::{File, OpenOptions};
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+
+use selkie_plan::physical::{OutputColumn, Plan};
+use selkie_sql::ast::{IntoTarget, IntoVariable};
+use selkie_types::error::catalogue::{
+    ER_CANT_CREATE_FILE, ER_ERROR_ON_WRITE, ER_FILE_EXISTS_ERROR, ER_OPTION_PREVENTS_STATEMENT,
+    ER_SP_FETCH_NO_DATA, ER_TOO_MANY_ROWS, ER_UNKNOWN_CHARACTER_SET,
+};
+use selkie_types::{Batch, Charset, SqlError, SqlResult, Value};
+
+use crate::file_format::{Format, write_row};
+use crate::run::Env;
+use crate::session::{Access, Privilege};
+use crate::{Instance, Outcome, op};
+
+/// Runs a query and puts its rows where it says.
+pub(crate) fn run(env: Env<'_>, plan: &Plan, target: &IntoTarget) -> SqlResult<Outcome> {
+    let mut rows = op::open(env, &plan.root)?;
+    let affected = match target {
+        IntoTarget::Variables(names) => variables(env, plan, names, &mut *rows)?,
+        IntoTarget::Outfile { file, charset, format } => {
+            let charset = charset.as_deref().map(charset_named).transpose()?;
+            let format = Format::new(format, charset)?;
+            let mut out = create(env, &String::from_utf8_lossy(&file.bytes))?;
+            out_file(env, plan, &format, &mut *rows, &mut out)?
+        }
+        IntoTarget::Dumpfile(file) => {
+            let mut out = create(env, &String::from_utf8_lossy(&file.bytes))?;
+            dump_file(env, plan, &mut *rows, &mut out)?
+        }
+    };
+    env.rt.session.found_rows.set(affected);
+    Ok(Outcome::changed(affected))
+}
+
+/// The charset called `name`, or error 1115.
+pub(crate) fn charset_named(name: &str) -> SqlResult<Charset> {
+    Charset::from_name(name).ok_or_else(|| SqlError::new(&ER_UNKNOWN_CHARACTER_SET, &[&name]))
+}
+
+fn variables(
+    env: Env<'_>,
+    plan: &Plan,
+    names: &[IntoVariable],
+    rows: &mut dyn op::Operator,
+) -> SqlResult<u64> {
+    let Some(batch) = rows.next()? else {
+        env.eval.warn(&ER_SP_FETCH_NO_DATA, &[]);
+        return Ok(0);
+    };
+    if batch.rows() > 1 || rows.next()?.is_some() {
+        return Err(SqlError::new(&ER_TOO_MANY_ROWS, &[]));
+    }
+    let batch = crate::query::to_client(env.eval, &plan.output, batch);
+    for (at, name) in names.iter().enumerate() {
+        let IntoVariable::User(name) = name else {
+            return Err(SqlError::not_supported("SELECT INTO a variable of a stored program"));
+        };
+        let ty = &plan.output[at].ty;
+        let name = name.to_lowercase();
+        let session: &dyn selkie_expr::Session = env.rt.session;
+        session.set_user_variable(&name, batch.value(at, 0), ty);
+    }
+    Ok(1)
+}
+
+/// The path of a server-side file, checked against `secure_file_priv`.
+pub(crate) fn server_path(instance: &Instance, name: &str) -> SqlResult<PathBuf> {
+    let path = instance.data_dir.join(name);
+    let Some(allowed) = &instance.secure_file_priv else { return Ok(path) };
+    let parent = path.parent().and_then(|p| p.canonicalize().ok());
+    let allowed = allowed.canonicalize().ok();
+    match (parent, allowed) {
+        (Some(parent), Some(allowed)) if parent.starts_with(&allowed) => Ok(path),
+        _ => Err(SqlError::new(&ER_OPTION_PREVENTS_STATEMENT, &[&"--secure-file-priv"])),
+    }
+}
+
+fn create(env: Env<'_>, name: &str) -> SqlResult<BufWriter<File>> {
+    let session = env.rt.session;
+    let access = Access { privilege: Privilege::File, schema: "", table: "", columns: &[] };
+    session.hooks.check_access(session, &access)?;
+    let path = server_path(env.rt.instance, name)?;
+    let file = OpenOptions::new().write(true).create_new(true).open(&path);
+    file.map(BufWriter::new).map_err(|e| match e.kind() {
+        std::io::ErrorKind::AlreadyExists => SqlError::new(&ER_FILE_EXISTS_ERROR, &[&name]),
+        _ => SqlError::new(&ER_CANT_CREATE_FILE, &[&name, &crate::error::errno(&e)]),
+    })
+}
+
+fn write_error(name: &str, error: &std::io::Error) -> SqlError {
+    SqlError::new(&ER_ERROR_ON_WRITE, &[&name, &crate::error::errno(error)])
+}
+
+fn text_of(
+    batch: &Batch,
+    output: &[OutputColumn],
+    row: usize,
+    charset: Option<Charset>,
+) -> Vec<Option<Vec<u8>>> {
+    let text = |(at, column): (usize, &OutputColumn)| {
+        let value = batch.value(at, row);
+        if matches!(value, Value::Null) {
+            return None;
+        }
+        let mut text = Vec::new();
+        selkie_types::write_value(&column.ty, &value, &mut text);
+        let is_text = column.ty.is_string() && !column.ty.collation.is_binary();
+        match charset {
+            Some(to) if is_text => {
+                Some(column.ty.collation.charset().convert(&text, to).0.into_owned())
+            }
+            _ => Some(text),
+        }
+    };
+    output.iter().enumerate().map(text).collect()
+}
+
+fn out_file(
+    env: Env<'_>,
+    plan: &Plan,
+    format: &Format,
+    rows: &mut dyn op::Operator,
+    out: &mut BufWriter<File>,
+) -> SqlResult<u64> {
+    let mut count = 0;
+    let mut line = Vec::new();
+    let strings: Vec<bool> = plan.output.iter().map(|c| !c.ty.is_numeric()).collect();
+    while let Some(batch) = rows.next()? {
+        let batch = crate::query::to_client(env.eval, &plan.output, batch);
+        for row in 0..batch.rows() {
+            line.clear();
+            let fields = text_of(&batch, &plan.output, row, format.charset);
+            write_row(format, &fields, &strings, &mut line);
+            out.write_all(&line).map_err(|e| write_error("OUTFILE", &e))?;
+        }
+        count += batch.rows() as u64;
+        env.check()?;
+    }
+    out.flush().map_err(|e| write_error("OUTFILE", &e))?;
+    Ok(count)
+}
+
+fn dump_file(
+    env: Env<'_>,
+    plan: &Plan,
+    rows: &mut dyn op::Operator,
+    out: &mut BufWriter<File>,
+) -> SqlResult<u64> {
+    let mut count = 0;
+    while let Some(batch) = rows.next()? {
+        count += batch.rows() as u64;
+        if count > 1 {
+            return Err(SqlError::new(&ER_TOO_MANY_ROWS, &[]));
+        }
+        let batch = crate::query::to_client(env.eval, &plan.output, batch);
+        for field in text_of(&batch, &plan.output, 0, None).into_iter().flatten() {
+            out.write_all(&field).map_err(|e| write_error("DUMPFILE", &e))?;
+        }
+    }
+    out.flush().map_err(|e| write_error("DUMPFILE", &e))?;
+    Ok(count)
+}

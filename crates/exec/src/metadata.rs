@@ -1,0 +1,223 @@
+//! Locks on definitions: a statement that uses a table keeps it from being changed or dropped.
+//!
+//! # Invariants
+//! - MDL-1 A session never waits for itself: modes of one owner are compatible.
+//! - MDL-2 While somebody waits for a stronger lock, new weaker ones of others wait too, so that
+//!   DDL is not starved; one who holds the name already is let in.
+//! - MDL-3 A session waiting in a cycle of waits gets error 1213; it looks for one at every slice.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use hashbrown::HashMap;
+use parking_lot::{Condvar, Mutex};
+use selkie_types::{SqlError, SqlResult};
+
+use crate::control::Control;
+
+/// How a definition is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LockMode {
+    /// A statement reads rows.
+    Read,
+    /// A statement changes rows.
+    Write,
+    /// `LOCK TABLES ... READ`: nobody else changes rows.
+    NoWrite,
+    /// The definition changes, or `LOCK TABLES ... WRITE`.
+    Exclusive,
+}
+
+impl LockMode {
+    fn allows(self, other: Self) -> bool {
+        use LockMode::{Exclusive, NoWrite, Write};
+        !matches!(
+            (self, other),
+            (Exclusive, _) | (_, Exclusive) | (NoWrite, Write) | (Write, NoWrite)
+        )
+    }
+}
+
+/// Name of what is locked, folded to a number. Two names with one number merely wait for each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Key(u64);
+
+impl Key {
+    fn of(schema: &str, table: &str) -> Self {
+        use std::hash::{BuildHasher, Hash, Hasher};
+        let mut hasher = foldhash::fast::FixedState::with_seed(7).build_hasher();
+        schema.hash(&mut hasher);
+        table.hash(&mut hasher);
+        Self(hasher.finish())
+    }
+}
+
+#[derive(Debug, Default)]
+struct Entry {
+    /// Owner, mode, how often.
+    granted: Vec<(u64, LockMode, u32)>,
+    /// Owner and mode of those who wait.
+    waiting: Vec<(u64, LockMode)>,
+}
+
+impl Entry {
+    fn blockers(&self, owner: u64, mode: LockMode) -> impl Iterator<Item = u64> + '_ {
+        let others = self.granted.iter().filter(move |g| g.0 != owner && !g.1.allows(mode));
+        let holds = self.granted.iter().any(|g| g.0 == owner);
+        let queued = self
+            .waiting
+            .iter()
+            .filter(move |w| w.0 != owner && w.1 > mode && !w.1.allows(mode) && !holds);
+        others.map(|g| g.0).chain(queued.map(|w| w.0))
+    }
+}
+
+#[derive(Debug, Default)]
+struct State {
+    entries: HashMap<Key, Entry>,
+    /// What each waiting owner waits for.
+    waits: HashMap<u64, (Key, LockMode)>,
+}
+
+impl State {
+    fn is_deadlocked(&self, owner: u64) -> bool {
+        let mut seen = vec![owner];
+        let mut next = vec![owner];
+        while let Some(at) = next.pop() {
+            let Some(&(key, mode)) = self.waits.get(&at) else { continue };
+            let Some(entry) = self.entries.get(&key) else { continue };
+            for blocker in entry.blockers(at, mode) {
+                if blocker == owner {
+                    return true;
+                }
+                if !seen.contains(&blocker) {
+                    seen.push(blocker);
+                    next.push(blocker);
+                }
+            }
+        }
+        false
+    }
+
+    fn grant(&mut self, key: Key, owner: u64, mode: LockMode) {
+        let granted = &mut self.entries.entry(key).or_default().granted;
+        match granted.iter_mut().find(|g| g.0 == owner && g.1 == mode) {
+            Some(g) => g.2 += 1,
+            None => granted.push((owner, mode, 1)),
+        }
+    }
+
+    fn release(&mut self, key: Key, owner: u64, mode: LockMode) -> bool {
+        let Some(entry) = self.entries.get_mut(&key) else { return false };
+        if let Some(at) = entry.granted.iter().position(|g| g.0 == owner && g.1 == mode) {
+            entry.granted[at].2 -= 1;
+            if entry.granted[at].2 == 0 {
+                entry.granted.swap_remove(at);
+            }
+        }
+        let waited_for = !entry.waiting.is_empty();
+        if entry.granted.is_empty() && !waited_for {
+            self.entries.remove(&key);
+        }
+        waited_for
+    }
+
+    fn is_free(&self, key: Key, owner: u64, mode: LockMode) -> bool {
+        self.entries.get(&key).is_none_or(|e| e.blockers(owner, mode).next().is_none())
+    }
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+/// The locks of an instance.
+#[derive(Clone, Debug, Default)]
+pub struct MetadataLocks {
+    shared: Arc<Shared>,
+}
+
+/// A granted lock; given back when dropped.
+#[derive(Debug)]
+pub struct LockTicket {
+    shared: Arc<Shared>,
+    key: Key,
+    owner: u64,
+    mode: LockMode,
+}
+
+impl LockTicket {
+    /// Whether this is a lock on `schema`.`table` that is at least `mode`.
+    pub fn covers(&self, schema: &str, table: &str, mode: LockMode) -> bool {
+        self.key == Key::of(schema, table) && self.mode >= mode
+    }
+}
+
+impl Drop for LockTicket {
+    fn drop(&mut self) {
+        let waited_for = self.shared.state.lock().release(self.key, self.owner, self.mode);
+        if waited_for {
+            self.shared.changed.notify_all();
+        }
+    }
+}
+
+impl MetadataLocks {
+    /// Locks a table's name for `owner`, waiting up to `limit`. A schema is a name without table.
+    pub fn lock(
+        &self,
+        control: &Control,
+        owner: u64,
+        (schema, table): (&str, &str),
+        mode: LockMode,
+        limit: Duration,
+    ) -> SqlResult<LockTicket> {
+        let key = Key::of(schema, table);
+        let mut state = self.shared.state.lock();
+        if !state.is_free(key, owner, mode) {
+            state.entries.entry(key).or_default().waiting.push((owner, mode));
+            state.waits.insert(owner, (key, mode));
+            let result = self.wait(control, &mut state, key, owner, mode, limit);
+            state.waits.remove(&owner);
+            if let Some(entry) = state.entries.get_mut(&key)
+                && let Some(at) = entry.waiting.iter().position(|w| *w == (owner, mode))
+            {
+                entry.waiting.swap_remove(at);
+            }
+            if result.is_err() {
+                // Those who queued behind this request may go on.
+                self.shared.changed.notify_all();
+            }
+            result?;
+        }
+        state.grant(key, owner, mode);
+        Ok(LockTicket { shared: self.shared.clone(), key, owner, mode })
+    }
+
+    fn wait(
+        &self,
+        control: &Control,
+        state: &mut parking_lot::MutexGuard<'_, State>,
+        key: Key,
+        owner: u64,
+        mode: LockMode,
+        limit: Duration,
+    ) -> SqlResult<()> {
+        const SLICE: Duration = Duration::from_millis(50);
+        let end = Instant::now().checked_add(limit);
+        while !state.is_free(key, owner, mode) {
+            if state.is_deadlocked(owner) {
+                return Err(SqlError::deadlock());
+            }
+            let left = end.map_or(SLICE, |end| end.saturating_duration_since(Instant::now()));
+            if left.is_zero() {
+                return Err(SqlError::lock_wait_timeout());
+            }
+            self.shared.changed.wait_for(state, left.min(SLICE));
+            control.check()?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,93 @@
+//! Operators: pull batches from their inputs, give batches. One per file.
+
+mod aggregate;
+mod build_left;
+mod common;
+mod distinct;
+mod group;
+mod hash_join;
+mod hash_map;
+mod hash_table;
+mod index_join;
+mod join_match;
+mod limit;
+mod nested;
+mod null_aware;
+mod probe;
+mod project;
+mod rows;
+mod set;
+mod sort;
+mod sort_key;
+mod source;
+mod system;
+mod table_scan;
+mod top;
+mod window;
+
+use selkie_plan::physical::{Operator as Op, PlanNode};
+use selkie_types::{Batch, Column, SqlResult};
+
+pub(crate) use common::drain;
+pub(crate) use distinct::DistinctSet;
+pub(crate) use project::{filter_batch, keep_rows};
+pub(crate) use rows::RowBuffer;
+
+use crate::run::Env;
+
+/// A source of batches. Batches are never empty.
+pub(crate) trait Operator {
+    /// The next rows, `None` after the last.
+    fn next(&mut self) -> SqlResult<Option<Batch>>;
+}
+
+/// An operator of one execution.
+pub(crate) type BoxOperator<'r> = Box<dyn Operator + 'r>;
+
+/// Opens the operator of a node and its inputs. DML nodes are run by [`crate::dml`].
+pub(crate) fn open<'r>(env: Env<'r>, node: &'r PlanNode) -> SqlResult<BoxOperator<'r>> {
+    Ok(match &node.operator {
+        Op::OneRow => Box::new(source::OneRow::default()),
+        Op::Empty => Box::new(source::Empty),
+        Op::Values(rows) => Box::new(source::Values::new(env, node, rows)),
+        Op::TableScan(scan) => table_scan::open(env, scan)?,
+        Op::SystemTableScan(scan) => Box::new(system::SystemScan::open(env, scan)?),
+        Op::CommonTableScan(at) => Box::new(common::CommonScan::open(env, *at)?),
+        Op::WorkTableScan(at) => Box::new(common::WorkScan::open(env, *at)?),
+        Op::IndexJoin(join) => Box::new(index_join::IndexJoin::open(env, join)?),
+        Op::HashJoin(join) => hash_join::open(env, join)?,
+        Op::NestedLoopJoin(join) => Box::new(nested::NestedLoop::open(env, join)?),
+        Op::Filter { input, conditions } => {
+            Box::new(project::Filter::new(env, open(env, input)?, conditions))
+        }
+        Op::Project { input, exprs } => {
+            Box::new(project::Project::new(env, open(env, input)?, exprs))
+        }
+        Op::Aggregate(aggregate) => aggregate::open(env, aggregate, node)?,
+        Op::Window(window) => Box::new(window::Window::new(env, open(env, &window.input)?, window)),
+        Op::Sort(sort) => Box::new(sort::Sort::new(env, open(env, &sort.input)?, &sort.keys)),
+        Op::TopN(top) => top::open(env, top)?,
+        Op::Limit(limit) => limit::open(env, limit)?,
+        Op::Distinct(input) => Box::new(distinct::Distinct::new(env, open(env, input)?, input)),
+        Op::SetOperation(set) => set::open(env, set, node)?,
+        Op::RecursiveUnion(union) => Box::new(common::Recursive::new(env, union)),
+        Op::Materialize(input) => Box::new(common::Materialize::new(env, open(env, input)?)),
+        Op::SingleRow(input) => Box::new(limit::SingleRow::new(open(env, input)?, node)),
+        Op::Insert(_) | Op::Update(_) | Op::Delete(_) => {
+            return Err(selkie_types::SqlError::internal("a change of rows inside of a query"));
+        }
+    })
+}
+
+/// An empty column of a type.
+pub(crate) fn column_of(ty: &selkie_types::SqlType, capacity: usize) -> Column {
+    Column::new(ty.physical(), scale_of(ty), capacity)
+}
+
+/// The scale of a column of a type.
+pub(crate) fn scale_of(ty: &selkie_types::SqlType) -> u8 {
+    match ty.physical() {
+        selkie_types::Physical::Decimal => ty.decimals,
+        _ => 0,
+    }
+}

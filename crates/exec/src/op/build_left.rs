@@ -1,0 +1,173 @@
+//! A hash join that builds from the left side and streams the right one.
+
+use selkie_plan::physical::{HashJoin as Plan, JoinKind};
+use selkie_types::{BATCH_ROWS, Batch, Bitmap, SqlResult};
+
+use super::join_match::Matcher;
+use super::probe::{BuildTable, Pairs, key_columns};
+use super::{BoxOperator, Operator, keep_rows, open as open_node};
+use crate::control::Memory;
+use crate::run::Env;
+
+/// The left rows and which of them found a match.
+struct Built {
+    table: BuildTable,
+    matched: Bitmap,
+    /// Left rows whose keys have NULLs, kept for outer and anti joins.
+    unmatchable: Vec<Batch>,
+}
+
+/// The operator.
+pub(super) struct BuildLeft<'r> {
+    env: Env<'r>,
+    plan: &'r Plan,
+    built: Option<Built>,
+    right: BoxOperator<'r>,
+    right_batch: Option<(Batch, Pairs)>,
+    matcher: Matcher<'r>,
+    null_safe: Vec<bool>,
+    /// Build row to give next, once the right side has ended.
+    rest: Option<usize>,
+    memory: Memory<'r>,
+}
+
+/// Passes batches on and keeps the rows that a key with NULL will leave out of the table.
+struct NullKeeper<'a, 'r> {
+    env: Env<'r>,
+    plan: &'r Plan,
+    input: BoxOperator<'r>,
+    kept: &'a mut Vec<Batch>,
+}
+
+impl Operator for NullKeeper<'_, '_> {
+    fn next(&mut self) -> SqlResult<Option<Batch>> {
+        let Some(batch) = self.input.next()? else { return Ok(None) };
+        let columns = key_columns(self.env.eval, self.plan.keys.iter().map(|k| &k.left), &batch)?;
+        let is_left_out = |row: &u32| {
+            let keys = columns.iter().zip(&self.plan.keys);
+            keys.into_iter().any(|(c, k)| !k.null_safe && c.is_null(*row as usize))
+        };
+        let rows: Vec<u32> = (0..batch.rows() as u32).filter(is_left_out).collect();
+        if !rows.is_empty() {
+            self.kept.push(batch.gather(&rows));
+        }
+        Ok(Some(batch))
+    }
+}
+
+impl<'r> BuildLeft<'r> {
+    pub(super) fn open(env: Env<'r>, plan: &'r Plan) -> SqlResult<Self> {
+        let right_types = plan.right.columns.clone();
+        Ok(Self {
+            env,
+            plan,
+            built: None,
+            right: open_node(env, &plan.right)?,
+            right_batch: None,
+            matcher: Matcher::new(env, plan.kind, &plan.residual, right_types),
+            null_safe: plan.keys.iter().map(|k| k.null_safe).collect(),
+            rest: None,
+            memory: Memory::new(env.rt.control),
+        })
+    }
+
+    fn build(&mut self) -> SqlResult<Built> {
+        let (env, plan) = (self.env, self.plan);
+        let mut unmatchable = Vec::new();
+        let input = open_node(env, &plan.left)?;
+        let mut left = NullKeeper { env, plan, input, kept: &mut unmatchable };
+        let types = &plan.left.columns;
+        let memory = &mut self.memory;
+        let table = BuildTable::build(env.eval, &mut left, types, &plan.keys, |k| &k.left, memory)?;
+        let matched = Bitmap::zeros(table.rows.len());
+        Ok(Built { table, matched, unmatchable })
+    }
+
+    fn next_right(&mut self, built: &Built) -> SqlResult<bool> {
+        self.env.check()?;
+        let Some(batch) = self.right.next()? else { return Ok(false) };
+        let columns = key_columns(self.env.eval, self.plan.keys.iter().map(|k| &k.right), &batch)?;
+        let ids = built.table.find(&columns, &self.null_safe, batch.rows());
+        self.right_batch = Some((batch, Pairs::new(ids)));
+        Ok(true)
+    }
+
+    /// Notes matches of the next pairs and gives them, if the kind gives pairs.
+    fn pairs(&mut self, built: &mut Built) -> SqlResult<Option<Batch>> {
+        let Some((right, pairs)) = &mut self.right_batch else { return Ok(None) };
+        let (mut probe, mut build) = (Vec::new(), Vec::new());
+        if !pairs.next(&built.table, &mut probe, &mut build) {
+            self.right_batch = None;
+            return Ok(None);
+        }
+        if build.is_empty() {
+            return Ok(None);
+        }
+        if self.matcher.keys_suffice() {
+            build.iter().for_each(|&row| built.matched.set(row as usize, true));
+            return Ok(None);
+        }
+        let left = Batch::new(built.table.rows.gather(&build), build.len());
+        let joined = left.zip(&right.gather(&probe));
+        let keep = keep_rows(self.env.eval, &self.plan.residual, &joined)?;
+        let keep = keep.unwrap_or_else(|| Bitmap::ones(build.len()));
+        keep.iter_ones().for_each(|pair| built.matched.set(build[pair] as usize, true));
+        let wanted = self.plan.kind.keeps_right() && keep.count_ones() > 0;
+        Ok(wanted.then(|| joined.filter(&keep)))
+    }
+
+    /// Left rows that are given at the end: with a match for semi joins, without one for others.
+    fn rest(&mut self, built: &mut Built) -> Option<Batch> {
+        if self.plan.kind == JoinKind::Inner {
+            return None;
+        }
+        let at = self.rest.get_or_insert(0);
+        let wanted = self.plan.kind == JoinKind::Semi;
+        while *at < built.table.rows.len() {
+            let to = (*at + BATCH_ROWS).min(built.table.rows.len());
+            let rows: Vec<u32> = (*at as u32..to as u32)
+                .filter(|&r| built.matched.get(r as usize) == wanted)
+                .collect();
+            *at = to;
+            if !rows.is_empty() {
+                return Some(self.pad(Batch::new(built.table.rows.gather(&rows), rows.len())));
+            }
+        }
+        if wanted {
+            return None;
+        }
+        built.unmatchable.pop().map(|batch| self.pad(batch))
+    }
+
+    fn pad(&self, left: Batch) -> Batch {
+        match self.plan.kind {
+            JoinKind::Left => self.matcher.pad_right(left),
+            _ => left,
+        }
+    }
+
+    fn run(&mut self, built: &mut Built) -> SqlResult<Option<Batch>> {
+        while self.rest.is_none() {
+            if self.right_batch.is_none() && !self.next_right(built)? {
+                break;
+            }
+            let output = self.pairs(built)?;
+            if output.is_some() {
+                return Ok(output);
+            }
+        }
+        Ok(self.rest(built))
+    }
+}
+
+impl Operator for BuildLeft<'_> {
+    fn next(&mut self) -> SqlResult<Option<Batch>> {
+        let mut built = match self.built.take() {
+            Some(built) => built,
+            None => self.build()?,
+        };
+        let result = self.run(&mut built);
+        self.built = Some(built);
+        result
+    }
+}

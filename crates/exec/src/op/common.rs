@@ -1,0 +1,185 @@
+//! Rows kept and read again: common tables, recursive ones, materialised inputs.
+
+use std::sync::Arc;
+
+use selkie_plan::physical::RecursiveUnion;
+use selkie_types::{Batch, SqlError, SqlResult};
+
+use super::{BoxOperator, DistinctSet, Operator, open};
+use crate::control::Memory;
+use crate::run::{Env, SharedRows};
+use crate::session::bump;
+
+/// Reads an operator to its end, counting its rows against the statement's memory.
+pub(crate) fn drain(op: &mut dyn Operator, memory: &mut Memory<'_>) -> SqlResult<Vec<Batch>> {
+    let mut batches = Vec::new();
+    while let Some(batch) = op.next()? {
+        memory.grow(batch.memory())?;
+        batches.push(batch);
+    }
+    Ok(batches)
+}
+
+/// Rows read before.
+pub(super) struct Replay {
+    rows: SharedRows,
+    at: usize,
+}
+
+impl Replay {
+    pub(super) fn new(rows: SharedRows) -> Self {
+        Self { rows, at: 0 }
+    }
+}
+
+impl Operator for Replay {
+    fn next(&mut self) -> SqlResult<Option<Batch>> {
+        self.at += 1;
+        Ok(self.rows.get(self.at - 1).cloned())
+    }
+}
+
+/// Rows of a common table, computed by its first reader.
+pub(super) struct CommonScan<'r> {
+    env: Env<'r>,
+    table: usize,
+    replay: Option<Replay>,
+}
+
+impl<'r> CommonScan<'r> {
+    pub(super) fn open(env: Env<'r>, table: usize) -> SqlResult<Self> {
+        Ok(Self { env, table, replay: None })
+    }
+
+    fn rows(&self) -> SqlResult<SharedRows> {
+        let rt = self.env.rt;
+        if let Some(rows) = &rt.common.borrow()[self.table] {
+            return Ok(rows.clone());
+        }
+        let mut op = open(self.env, &rt.plan.common_tables[self.table].plan)?;
+        let mut memory = Memory::new(rt.control);
+        let rows = Arc::new(drain(&mut *op, &mut memory)?);
+        // The rows live as long as the statement; so does their share of its memory.
+        std::mem::forget(memory);
+        bump(&self.env.counters().created_tmp_tables, 1);
+        rt.common.borrow_mut()[self.table] = Some(rows.clone());
+        Ok(rows)
+    }
+}
+
+impl Operator for CommonScan<'_> {
+    fn next(&mut self) -> SqlResult<Option<Batch>> {
+        if self.replay.is_none() {
+            self.replay = Some(Replay::new(self.rows()?));
+        }
+        self.replay.as_mut().map_or(Ok(None), Operator::next)
+    }
+}
+
+/// Rows of the round before, inside of a recursive common table.
+pub(super) struct WorkScan(Replay);
+
+impl WorkScan {
+    pub(super) fn open(env: Env<'_>, table: usize) -> SqlResult<Self> {
+        let rows = env.rt.work.borrow()[table].clone();
+        let missing = || SqlError::internal("the rows of a recursive table are not there");
+        Ok(Self(Replay::new(rows.ok_or_else(missing)?)))
+    }
+}
+
+impl Operator for WorkScan {
+    fn next(&mut self) -> SqlResult<Option<Batch>> {
+        self.0.next()
+    }
+}
+
+/// The rounds of a recursive common table.
+pub(super) struct Recursive<'r> {
+    env: Env<'r>,
+    plan: &'r RecursiveUnion,
+    current: Option<BoxOperator<'r>>,
+    round: u64,
+    /// Rows of the round in progress.
+    fresh: Vec<Batch>,
+    seen: Option<DistinctSet>,
+    memory: Memory<'r>,
+}
+
+impl<'r> Recursive<'r> {
+    pub(super) fn new(env: Env<'r>, plan: &'r RecursiveUnion) -> Self {
+        let seen = plan.distinct.then(|| DistinctSet::new(&plan.anchor.columns));
+        let memory = Memory::new(env.rt.control);
+        Self { env, plan, current: None, round: 0, fresh: Vec::new(), seen, memory }
+    }
+
+    /// Starts the next round over the rows of the last; false if there were none.
+    fn next_round(&mut self) -> SqlResult<bool> {
+        if self.round == 0 {
+            self.current = Some(open(self.env, &self.plan.anchor)?);
+            self.round = 1;
+            return Ok(true);
+        }
+        if self.fresh.is_empty()
+            || self.round > self.env.rt.session.settings.max_recursive_iterations
+        {
+            return Ok(false);
+        }
+        let rows = Arc::new(std::mem::take(&mut self.fresh));
+        self.env.rt.work.borrow_mut()[self.plan.common_table] = Some(rows);
+        self.current = Some(open(self.env, &self.plan.step)?);
+        self.round += 1;
+        Ok(true)
+    }
+
+    fn keep_new(&mut self, batch: Batch) -> SqlResult<Option<Batch>> {
+        let Some(seen) = &mut self.seen else { return Ok(Some(batch)) };
+        let new = seen.insert(&batch);
+        Ok((!new.is_empty()).then(|| batch.gather(&new)))
+    }
+}
+
+impl Operator for Recursive<'_> {
+    fn next(&mut self) -> SqlResult<Option<Batch>> {
+        loop {
+            self.env.check()?;
+            let Some(op) = &mut self.current else {
+                if !self.next_round()? {
+                    return Ok(None);
+                }
+                continue;
+            };
+            let Some(batch) = op.next()? else {
+                self.current = None;
+                continue;
+            };
+            if let Some(batch) = self.keep_new(batch)? {
+                self.memory.grow(batch.memory())?;
+                self.fresh.push(batch.clone());
+                return Ok(Some(batch));
+            }
+        }
+    }
+}
+
+/// Reads its input whole before it gives rows.
+pub(super) struct Materialize<'r> {
+    input: Option<BoxOperator<'r>>,
+    rows: std::vec::IntoIter<Batch>,
+    memory: Memory<'r>,
+}
+
+impl<'r> Materialize<'r> {
+    pub(super) fn new(env: Env<'r>, input: BoxOperator<'r>) -> Self {
+        let memory = Memory::new(env.rt.control);
+        Self { input: Some(input), rows: Vec::new().into_iter(), memory }
+    }
+}
+
+impl Operator for Materialize<'_> {
+    fn next(&mut self) -> SqlResult<Option<Batch>> {
+        if let Some(mut input) = self.input.take() {
+            self.rows = drain(&mut *input, &mut self.memory)?.into_iter();
+        }
+        Ok(self.rows.next())
+    }
+}

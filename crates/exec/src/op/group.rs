@@ -1,0 +1,136 @@
+//! Groups of rows with the states of their aggregates.
+
+use std::sync::Arc;
+
+use selkie_expr::aggregate::{Aggregate, AggregateState, Groups};
+use selkie_expr::{EvalContext, Expr};
+use selkie_plan::physical::ColumnType;
+use selkie_types::{Batch, Column, SqlResult};
+
+use super::RowBuffer;
+use super::hash_table::{KeyKind, KeyTable};
+
+/// Groups by key. Made by one thread; those of several are merged.
+pub(crate) struct Grouping {
+    table: KeyTable,
+    pub(crate) keys: RowBuffer,
+    states: Vec<AggregateState>,
+    groups: usize,
+    ids: Vec<u32>,
+}
+
+impl Grouping {
+    /// No groups yet; without keys, one.
+    pub(crate) fn new(key_types: &[ColumnType], aggregates: &[Aggregate]) -> Self {
+        let kinds = key_types.iter().map(|c| KeyKind::of(&c.ty)).collect();
+        let mut states: Vec<_> = aggregates.iter().map(Aggregate::state).collect();
+        let groups = usize::from(key_types.is_empty());
+        states.iter_mut().for_each(|s| s.resize(groups));
+        Self {
+            table: KeyTable::new(kinds),
+            keys: RowBuffer::new(key_types),
+            states,
+            groups,
+            ids: Vec::new(),
+        }
+    }
+
+    /// Groups.
+    pub(crate) fn len(&self) -> usize {
+        self.groups
+    }
+
+    /// Bytes of memory held.
+    pub(crate) fn memory(&self) -> usize {
+        let states: usize = self.states.iter().map(AggregateState::memory).sum();
+        self.table.memory() + self.keys.memory() + states
+    }
+
+    /// Takes in rows: their keys, and the arguments of each aggregate. Gives each row's group.
+    pub(crate) fn update(
+        &mut self,
+        eval: &EvalContext<'_>,
+        keys: &[Arc<Column>],
+        args: &[Vec<Arc<Column>>],
+        rows: usize,
+    ) -> SqlResult<&[u32]> {
+        self.ids.clear();
+        if !keys.is_empty() {
+            self.assign(keys, rows)?;
+        }
+        let groups = if keys.is_empty() { Groups::One } else { Groups::Ids(&self.ids) };
+        for (state, args) in self.states.iter_mut().zip(args) {
+            state.update(groups, self.groups, rows, args, eval)?;
+        }
+        Ok(&self.ids)
+    }
+
+    fn assign(&mut self, keys: &[Arc<Column>], rows: usize) -> SqlResult<()> {
+        let mut new = Vec::new();
+        self.table.assign(keys, rows, &mut self.ids, &mut new);
+        self.groups = self.table.len();
+        if !new.is_empty() {
+            self.keys.append_rows(keys, &new)?;
+        }
+        Ok(())
+    }
+
+    /// Takes in the groups of another worker.
+    pub(crate) fn merge(&mut self, other: Self, eval: &EvalContext<'_>) -> SqlResult<()> {
+        self.ids.clear();
+        let keys = other.keys.batch();
+        if keys.columns().is_empty() {
+            self.ids.push(0);
+        } else {
+            self.assign(keys.columns(), keys.rows())?;
+        }
+        for (state, other) in self.states.iter_mut().zip(other.states) {
+            state.merge(other, &self.ids, eval)?;
+        }
+        Ok(())
+    }
+
+    /// All groups: keys, then results.
+    pub(crate) fn finish(self, eval: &EvalContext<'_>) -> SqlResult<Batch> {
+        let groups = self.groups;
+        let mut columns =
+            if self.keys.len() > 0 { self.keys.batch().into_columns() } else { Vec::new() };
+        for mut state in self.states {
+            state.resize(groups);
+            columns.push(Arc::new(state.finish(eval)?));
+        }
+        Ok(Batch::new(columns, groups))
+    }
+}
+
+/// The columns a grouping is updated with.
+pub(crate) struct Inputs<'r> {
+    groups: &'r [Expr],
+    aggregates: &'r [Aggregate],
+}
+
+impl<'r> Inputs<'r> {
+    /// Keys and aggregates over an input row.
+    pub(crate) fn new(groups: &'r [Expr], aggregates: &'r [Aggregate]) -> Self {
+        Self { groups, aggregates }
+    }
+
+    /// The keys of a batch.
+    pub(crate) fn keys(
+        &self,
+        eval: &EvalContext<'_>,
+        batch: &Batch,
+    ) -> SqlResult<Vec<Arc<Column>>> {
+        self.groups.iter().map(|e| e.eval(eval, batch)).collect()
+    }
+
+    /// The arguments of each aggregate.
+    pub(crate) fn args(
+        &self,
+        eval: &EvalContext<'_>,
+        batch: &Batch,
+    ) -> SqlResult<Vec<Vec<Arc<Column>>>> {
+        let of = |a: &Aggregate| a.inputs().map(|e| e.eval(eval, batch)).collect();
+        self.aggregates.iter().map(of).collect()
+    }
+}

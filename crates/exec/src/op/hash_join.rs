@@ -1,0 +1,134 @@
+//! Hash joins: one side is built into a table, the other probes it.
+
+use selkie_plan::physical::{HashJoin as Plan, JoinKind};
+use selkie_types::{Batch, Bitmap, SqlResult};
+
+use super::hash_table::NOT_FOUND;
+use super::join_match::Matcher;
+use super::null_aware::NullAware;
+use super::probe::{BuildTable, Pairs, key_columns};
+use super::{BoxOperator, Operator, open as open_node};
+use crate::control::Memory;
+use crate::run::Env;
+
+pub(super) fn open<'r>(env: Env<'r>, plan: &'r Plan) -> SqlResult<BoxOperator<'r>> {
+    if matches!(plan.kind, JoinKind::NullAwareAnti | JoinKind::NullAwareMark) {
+        return Ok(Box::new(NullAware::open(env, plan)?));
+    }
+    if plan.build_left {
+        return Ok(Box::new(super::build_left::BuildLeft::open(env, plan)?));
+    }
+    Ok(Box::new(HashJoin::open(env, plan)?))
+}
+
+/// A left batch whose pairs are being made.
+struct Probing {
+    left: Batch,
+    pairs: Pairs,
+    matched: Bitmap,
+}
+
+/// The right side is built, the left probes.
+struct HashJoin<'r> {
+    env: Env<'r>,
+    plan: &'r Plan,
+    left: BoxOperator<'r>,
+    table: Option<BuildTable>,
+    matcher: Matcher<'r>,
+    null_safe: Vec<bool>,
+    probing: Option<Probing>,
+    memory: Memory<'r>,
+}
+
+impl<'r> HashJoin<'r> {
+    fn open(env: Env<'r>, plan: &'r Plan) -> SqlResult<Self> {
+        let right_types = plan.right.columns.clone();
+        Ok(Self {
+            env,
+            plan,
+            left: open_node(env, &plan.left)?,
+            table: None,
+            matcher: Matcher::new(env, plan.kind, &plan.residual, right_types),
+            null_safe: plan.keys.iter().map(|k| k.null_safe).collect(),
+            probing: None,
+            memory: Memory::new(env.rt.control),
+        })
+    }
+
+    fn build(&mut self) -> SqlResult<BuildTable> {
+        let plan = self.plan;
+        let mut right = open_node(self.env, &plan.right)?;
+        let types = &plan.right.columns;
+        let memory = &mut self.memory;
+        BuildTable::build(self.env.eval, &mut *right, types, &plan.keys, |k| &k.right, memory)
+    }
+
+    /// Output that needs no pairs: keys decide, or each finds one row.
+    fn direct(&self, table: &BuildTable, left: &Batch, ids: &[u32]) -> Option<Option<Batch>> {
+        if self.matcher.keys_suffice() {
+            let matched = ids.iter().map(|&id| id != NOT_FOUND).collect();
+            return Some(self.matcher.finish(left, &matched));
+        }
+        if self.plan.kind == JoinKind::Left && table.is_unique() && self.plan.residual.is_empty() {
+            let right = Batch::new(table.rows.gather(ids), ids.len());
+            return Some(Some(left.clone().zip(&right)));
+        }
+        None
+    }
+
+    /// Starts on the next left batch; output if it needed no pairs.
+    fn advance(&mut self, table: &BuildTable) -> SqlResult<Option<Option<Batch>>> {
+        self.env.check()?;
+        let Some(left) = self.left.next()? else { return Ok(None) };
+        let columns = key_columns(self.env.eval, self.plan.keys.iter().map(|k| &k.left), &left)?;
+        let ids = table.find(&columns, &self.null_safe, left.rows());
+        if let Some(output) = self.direct(table, &left, &ids) {
+            return Ok(Some(output));
+        }
+        let matched = Bitmap::zeros(left.rows());
+        self.probing = Some(Probing { left, pairs: Pairs::new(ids), matched });
+        Ok(Some(None))
+    }
+
+    fn pairs(&mut self, table: &BuildTable, mut probing: Probing) -> SqlResult<Option<Batch>> {
+        let (mut probe, mut build) = (Vec::new(), Vec::new());
+        if !probing.pairs.next(table, &mut probe, &mut build) {
+            return Ok(self.matcher.finish(&probing.left, &probing.matched));
+        }
+        let right = if probe.is_empty() { Vec::new() } else { table.rows.gather(&build) };
+        let out = self.matcher.pairs(&probing.left, &probe, right, &mut probing.matched)?;
+        self.probing = Some(probing);
+        Ok(out)
+    }
+
+    fn run(&mut self, table: &BuildTable) -> SqlResult<Option<Batch>> {
+        let nothing = table.rows.len() == 0;
+        if nothing && matches!(self.plan.kind, JoinKind::Inner | JoinKind::Semi) {
+            return Ok(None);
+        }
+        loop {
+            let output = match self.probing.take() {
+                Some(probing) => self.pairs(table, probing)?,
+                None => match self.advance(table)? {
+                    None => return Ok(None),
+                    Some(output) => output,
+                },
+            };
+            if output.is_some() {
+                return Ok(output);
+            }
+        }
+    }
+}
+
+impl Operator for HashJoin<'_> {
+    fn next(&mut self) -> SqlResult<Option<Batch>> {
+        let table = match self.table.take() {
+            Some(table) => table,
+            None => self.build()?,
+        };
+        let result = self.run(&table);
+        self.table = Some(table);
+        result
+    }
+}

@@ -1,0 +1,440 @@
+//! Numbers for keys: equal keys get equal numbers, counted from 0 in order of appearance.
+//!
+//! The one hash table of the executor; grouping, joins, DISTINCT and set operations keep what they
+//! need by number beside it. Keys are equal as SQL says: strings by collation, decimals by value,
+//! NULL equal to NULL (who does not want that leaves NULLs out).
+//!
+//! A row's raw bytes are looked up first; only for raw bytes never seen are collation keys made.
+
+use std::sync::Arc;
+
+use selkie_types::{CollationId, Column, ColumnData, DecimalValues, key};
+
+use super::hash_map::{BytesMap, WordMap};
+
+/// Number of a key that was not found.
+pub(crate) const NOT_FOUND: u32 = u32::MAX;
+
+/// Longest raw key that is packed into a word pair, its length beside it.
+const SHORT: usize = 15;
+
+/// How the values of one key column are made bytes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum KeyKind {
+    /// Integers of one signedness, dates and times.
+    Word,
+    /// Signed integers compared with unsigned ones.
+    MixedInt,
+    /// Floating point.
+    Double,
+    /// Decimals at one scale.
+    Decimal,
+    /// Decimals whose scale differs between the two sides of a join.
+    DecimalAnyScale,
+    /// Strings equal only if their bytes are.
+    Binary,
+    /// Strings under a collation.
+    Text(CollationId),
+}
+
+impl KeyKind {
+    /// The kind for columns of a type compared with columns of the same type.
+    pub(crate) fn of(ty: &selkie_types::SqlType) -> Self {
+        use selkie_types::Physical;
+        match ty.physical() {
+            Physical::Double => Self::Double,
+            Physical::Decimal => Self::Decimal,
+            Physical::Bytes => Self::of_text(ty.collation),
+            _ => Self::Word,
+        }
+    }
+
+    /// The kind for the two sides of a join.
+    pub(crate) fn of_join(key: &selkie_plan::physical::JoinKey) -> Self {
+        use selkie_expr::CompareBy;
+        match key.by {
+            CompareBy::MixedInt => Self::MixedInt,
+            CompareBy::Double => Self::Double,
+            CompareBy::Decimal if key.left.ty.decimals == key.right.ty.decimals => Self::Decimal,
+            CompareBy::Decimal => Self::DecimalAnyScale,
+            CompareBy::Bytes(collation) => Self::of_text(collation),
+            _ => Self::Word,
+        }
+    }
+
+    /// The kind for strings of a collation.
+    pub(crate) fn of_text(collation: CollationId) -> Self {
+        if collation.is_binary() { Self::Binary } else { Self::Text(collation) }
+    }
+}
+
+/// Numbers keys.
+#[derive(Debug)]
+pub(crate) struct KeyTable {
+    kinds: Vec<KeyKind>,
+    /// Single integer keys, by value.
+    words: WordMap<u64>,
+    null_word: Option<u32>,
+    short: WordMap<u128>,
+    long: BytesMap,
+    /// Collation keys, if there are strings that need them.
+    folded: Option<BytesMap>,
+    count: u32,
+    buffer: Vec<u8>,
+}
+
+impl KeyTable {
+    /// An empty table for keys of columns of these kinds.
+    pub(crate) fn new(kinds: Vec<KeyKind>) -> Self {
+        let text = kinds.iter().any(|k| matches!(k, KeyKind::Text(_)));
+        Self {
+            kinds,
+            words: WordMap::default(),
+            null_word: None,
+            short: WordMap::default(),
+            long: BytesMap::default(),
+            folded: text.then(BytesMap::default),
+            count: 0,
+            buffer: Vec::new(),
+        }
+    }
+
+    /// Keys numbered so far.
+    pub(crate) fn len(&self) -> usize {
+        self.count as usize
+    }
+
+    /// Approximate bytes of memory held.
+    pub(crate) fn memory(&self) -> usize {
+        let folded = self.folded.as_ref().map_or(0, BytesMap::memory);
+        self.words.memory() + self.short.memory() + self.long.memory() + folded
+    }
+
+    fn single_word(&self, columns: &[Arc<Column>]) -> bool {
+        self.kinds == [KeyKind::Word] && word_slice(&columns[0]).is_some()
+    }
+
+    /// Appends each row's number to `ids`, numbering new keys, and the rows with new keys to `new`.
+    pub(crate) fn assign(
+        &mut self,
+        columns: &[Arc<Column>],
+        rows: usize,
+        ids: &mut Vec<u32>,
+        new: &mut Vec<u32>,
+    ) {
+        ids.reserve(rows);
+        if self.single_word(columns) {
+            return self.assign_words(&columns[0], rows, ids, new);
+        }
+        let mut buffer = std::mem::take(&mut self.buffer);
+        for row in 0..rows {
+            buffer.clear();
+            put_row(&self.kinds, columns, row, &mut buffer);
+            let before = self.count;
+            let id = self.assign_raw(&buffer, columns, row);
+            if self.count > before {
+                new.push(row as u32);
+            }
+            ids.push(id);
+        }
+        self.buffer = buffer;
+    }
+
+    fn assign_words(
+        &mut self,
+        column: &Column,
+        rows: usize,
+        ids: &mut Vec<u32>,
+        new: &mut Vec<u32>,
+    ) {
+        let Some(words) = word_slice(column) else { return };
+        for row in 0..rows {
+            let next = self.count;
+            let id = match column.is_null(row) {
+                true => *self.null_word.get_or_insert(next),
+                false => self.words.insert(words.get(column.physical_row(row)), next),
+            };
+            if id == next {
+                self.count += 1;
+                new.push(row as u32);
+            }
+            ids.push(id);
+        }
+    }
+
+    fn assign_raw(&mut self, raw: &[u8], columns: &[Arc<Column>], row: usize) -> u32 {
+        let next = self.count;
+        let short = pack(raw);
+        let found = match short {
+            Some(word) => self.short.get(word),
+            None => self.long.get(raw),
+        };
+        if let Some(id) = found {
+            return id;
+        }
+        let id = match &mut self.folded {
+            None => next,
+            Some(map) => {
+                let mut folded = Vec::with_capacity(raw.len() * 2);
+                put_folded(&self.kinds, columns, row, &mut folded);
+                map.insert(&folded, next)
+            }
+        };
+        match short {
+            Some(word) => self.short.insert(word, id),
+            None => self.long.insert(raw, id),
+        };
+        if id == next {
+            self.count += 1;
+        }
+        id
+    }
+
+    /// Appends each row's number to `ids`, [`NOT_FOUND`] for keys the table does not have.
+    pub(crate) fn find(&self, columns: &[Arc<Column>], rows: usize, ids: &mut Vec<u32>) {
+        ids.reserve(rows);
+        if self.single_word(columns) {
+            return self.find_words(&columns[0], rows, ids);
+        }
+        let mut buffer = Vec::with_capacity(64);
+        for row in 0..rows {
+            buffer.clear();
+            put_row(&self.kinds, columns, row, &mut buffer);
+            ids.push(self.find_raw(&buffer, columns, row));
+        }
+    }
+
+    fn find_words(&self, column: &Column, rows: usize, ids: &mut Vec<u32>) {
+        let Some(words) = word_slice(column) else { return };
+        if column.validity().is_none() && !column.is_constant() {
+            return words.for_each(|word| ids.push(self.words.get(word).unwrap_or(NOT_FOUND)));
+        }
+        for row in 0..rows {
+            let found = match column.is_null(row) {
+                true => self.null_word,
+                false => self.words.get(words.get(column.physical_row(row))),
+            };
+            ids.push(found.unwrap_or(NOT_FOUND));
+        }
+    }
+
+    fn find_raw(&self, raw: &[u8], columns: &[Arc<Column>], row: usize) -> u32 {
+        let found = match pack(raw) {
+            Some(word) => self.short.get(word),
+            None => self.long.get(raw),
+        };
+        if let (None, Some(map)) = (found, &self.folded) {
+            let mut folded = Vec::with_capacity(raw.len() * 2);
+            put_folded(&self.kinds, columns, row, &mut folded);
+            return map.get(&folded).unwrap_or(NOT_FOUND);
+        }
+        found.unwrap_or(NOT_FOUND)
+    }
+}
+
+/// Values of a column that are one machine word each.
+#[derive(Clone, Copy)]
+enum Words<'a> {
+    Signed(&'a [i64]),
+    Unsigned(&'a [u64]),
+    Dates(&'a [selkie_types::Date]),
+    Times(&'a [selkie_types::Time]),
+    DateTimes(&'a [selkie_types::DateTime]),
+}
+
+impl Words<'_> {
+    #[inline]
+    fn get(self, row: usize) -> u64 {
+        match self {
+            Self::Signed(v) => v[row] as u64,
+            Self::Unsigned(v) => v[row],
+            Self::Dates(v) => v[row].0.into(),
+            Self::Times(v) => v[row].0 as u64,
+            Self::DateTimes(v) => v[row].0 as u64,
+        }
+    }
+
+    fn for_each(self, mut f: impl FnMut(u64)) {
+        match self {
+            Self::Signed(v) => v.iter().for_each(|v| f(*v as u64)),
+            Self::Unsigned(v) => v.iter().for_each(|v| f(*v)),
+            Self::Dates(v) => v.iter().for_each(|v| f(v.0.into())),
+            Self::Times(v) => v.iter().for_each(|v| f(v.0 as u64)),
+            Self::DateTimes(v) => v.iter().for_each(|v| f(v.0 as u64)),
+        }
+    }
+}
+
+fn word_slice(column: &Column) -> Option<Words<'_>> {
+    Some(match column.data() {
+        ColumnData::Int(v) => Words::Signed(v),
+        ColumnData::UInt(v) => Words::Unsigned(v),
+        ColumnData::Date(v) => Words::Dates(v),
+        ColumnData::Time(v) => Words::Times(v),
+        ColumnData::DateTime(v) => Words::DateTimes(v),
+        _ => return None,
+    })
+}
+
+/// A raw key of up to [`SHORT`] bytes with its length.
+#[inline]
+fn pack(raw: &[u8]) -> Option<u128> {
+    if raw.len() > SHORT {
+        return None;
+    }
+    let mut bytes = [0; 16];
+    bytes[..raw.len()].copy_from_slice(raw);
+    bytes[15] = raw.len() as u8 + 1;
+    Some(u128::from_le_bytes(bytes))
+}
+
+const TAG_NULL: u8 = 255;
+
+fn put_row(kinds: &[KeyKind], columns: &[Arc<Column>], row: usize, out: &mut Vec<u8>) {
+    for (kind, column) in kinds.iter().zip(columns) {
+        if column.is_null(row) {
+            out.push(TAG_NULL);
+            continue;
+        }
+        match column.data() {
+            ColumnData::Bytes(v) => put_bytes(v.get(column.physical_row(row)), out),
+            _ => put_fixed(*kind, column, row, out),
+        }
+    }
+}
+
+/// Strings by collation key, the rest as in the raw key.
+fn put_folded(kinds: &[KeyKind], columns: &[Arc<Column>], row: usize, out: &mut Vec<u8>) {
+    for (kind, column) in kinds.iter().zip(columns) {
+        if column.is_null(row) {
+            out.push(TAG_NULL);
+            continue;
+        }
+        match (kind, column.data()) {
+            (KeyKind::Text(collation), ColumnData::Bytes(v)) => {
+                out.push(1);
+                key::put_text(out, *collation, v.get(column.physical_row(row)));
+            }
+            (_, ColumnData::Bytes(v)) => put_bytes(v.get(column.physical_row(row)), out),
+            _ => put_fixed(*kind, column, row, out),
+        }
+    }
+}
+
+#[inline]
+fn put_bytes(bytes: &[u8], out: &mut Vec<u8>) {
+    match bytes.len() {
+        len @ 0..250 => out.push(len as u8),
+        len => {
+            out.push(250);
+            out.extend_from_slice(&(len as u64).to_le_bytes());
+        }
+    }
+    out.extend_from_slice(bytes);
+}
+
+fn put_fixed(kind: KeyKind, column: &Column, row: usize, out: &mut Vec<u8>) {
+    let at = column.physical_row(row);
+    match column.data() {
+        ColumnData::Int(v) => put_signed(v[at], out),
+        ColumnData::UInt(v) => put_word(v[at], out),
+        ColumnData::Date(v) => put_word(v[at].0.into(), out),
+        ColumnData::Time(v) => put_signed(v[at].0, out),
+        ColumnData::DateTime(v) => put_signed(v[at].0, out),
+        // The sum makes the negative zero positive.
+        ColumnData::Double(v) => put_word((v[at] + 0.0).to_bits(), out),
+        ColumnData::Decimal(v) => match (kind, v.values()) {
+            (KeyKind::DecimalAnyScale, _) => put_any_scale(v.get(at), out),
+            (_, DecimalValues::I64(v)) => put_signed(v[at], out),
+            _ => put_wide(v.unscaled(at), out),
+        },
+        ColumnData::Bytes(v) => put_bytes(v.get(at), out),
+    }
+}
+
+/// Minimal bytes with their number, so that most keys stay short. A negative number is the
+/// complement with another tag, so that signed and unsigned columns agree.
+#[inline]
+fn put_word(v: u64, out: &mut Vec<u8>) {
+    let len = 8 - v.leading_zeros() as usize / 8;
+    out.push(len as u8);
+    out.extend_from_slice(&v.to_le_bytes()[..len]);
+}
+
+#[inline]
+fn put_signed(v: i64, out: &mut Vec<u8>) {
+    if v >= 0 {
+        return put_word(v as u64, out);
+    }
+    let start = out.len();
+    put_word(!v as u64, out);
+    out[start] |= 16;
+}
+
+fn put_wide(v: ethnum::I256, out: &mut Vec<u8>) {
+    match i64::try_from(v) {
+        Ok(v) => put_signed(v, out),
+        Err(_) => {
+            out.push(64);
+            out.extend_from_slice(&v.to_le_bytes());
+        }
+    }
+}
+
+fn put_any_scale(v: selkie_types::Decimal, out: &mut Vec<u8>) {
+    let v = v.normalised();
+    out.push(v.scale());
+    put_wide(v.unscaled(), out);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use selkie_types::{Physical, Value};
+
+    fn column(values: &[Value], physical: Physical) -> Arc<Column> {
+        let mut column = Column::new(physical, 0, values.len());
+        values.iter().for_each(|v| column.push(v));
+        Arc::new(column)
+    }
+
+    fn ids(table: &mut KeyTable, columns: &[Arc<Column>]) -> (Vec<u32>, Vec<u32>) {
+        let (mut ids, mut new) = (Vec::new(), Vec::new());
+        table.assign(columns, columns[0].len(), &mut ids, &mut new);
+        (ids, new)
+    }
+
+    #[test]
+    fn text_is_numbered_by_collation() {
+        let mut table = KeyTable::new(vec![KeyKind::Text(CollationId::UTF8MB4_GENERAL_CI)]);
+        let text = ["a", "A ", "b", "", "a"].map(Value::bytes);
+        let (numbers, new) = ids(&mut table, &[column(&text, Physical::Bytes)]);
+        assert_eq!((numbers, new), (vec![0, 0, 1, 2, 0], vec![0, 2, 3]));
+        let mut found = Vec::new();
+        table.find(
+            &[column(&[Value::bytes("á"), Value::bytes("c")], Physical::Bytes)],
+            2,
+            &mut found,
+        );
+        assert_eq!(found, [0, NOT_FOUND]);
+    }
+
+    #[test]
+    fn integers_and_nulls() {
+        let mut table = KeyTable::new(vec![KeyKind::Word]);
+        let values = [Value::Int(-1), Value::Null, Value::Int(5), Value::Null, Value::Int(-1)];
+        let (numbers, new) = ids(&mut table, &[column(&values, Physical::Int)]);
+        assert_eq!((numbers, new), (vec![0, 1, 2, 1, 0], vec![0, 1, 2]));
+    }
+
+    #[test]
+    fn several_columns() {
+        let mut table = KeyTable::new(vec![KeyKind::Word, KeyKind::Binary]);
+        let a = column(&[Value::Int(1), Value::Int(1), Value::Int(-2)], Physical::Int);
+        let long = "x".repeat(300);
+        let b = column(&[&*long, "y", &*long].map(Value::bytes), Physical::Bytes);
+        let (numbers, _) = ids(&mut table, &[a.clone(), b.clone()]);
+        assert_eq!(numbers, [0, 1, 2]);
+        assert_eq!(ids(&mut table, &[a, b]).0, [0, 1, 2]);
+    }
+}

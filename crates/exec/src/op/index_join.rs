@@ -1,0 +1,160 @@
+//! Joins by looking outer rows up in an index, a batch of keys at a time.
+
+use selkie_engine::{RowSet, Scan};
+use selkie_plan::physical::IndexJoin as Plan;
+use selkie_types::{BATCH_ROWS, Batch, Bitmap, ByteRows, SqlResult};
+
+use super::join_match::Matcher;
+use super::{BoxOperator, Operator, open as open_node};
+use crate::error::from_engine;
+use crate::run::{Env, OpenTable};
+use crate::scan::{Decoder, key_of};
+use crate::session::bump;
+
+/// Keys looked up at a time when each may find many rows.
+const KEYS: usize = 256;
+
+/// A left batch being joined.
+struct Probing {
+    left: Batch,
+    /// The key of each left row that can find anything, and the row.
+    keys: Vec<(u32, Vec<u8>)>,
+    at: usize,
+    matched: Bitmap,
+}
+
+/// The operator.
+pub(super) struct IndexJoin<'r> {
+    env: Env<'r>,
+    plan: &'r Plan,
+    open: &'r OpenTable<'r>,
+    left: BoxOperator<'r>,
+    decoder: Decoder<'r>,
+    matcher: Matcher<'r>,
+    scan: Scan,
+    probing: Option<Probing>,
+    set: RowSet,
+}
+
+impl<'r> IndexJoin<'r> {
+    pub(super) fn open(env: Env<'r>, plan: &'r Plan) -> SqlResult<Self> {
+        let lookup = &plan.lookup;
+        let open = env.rt.table(&lookup.table)?;
+        let decoder =
+            decoder(open, plan).with_filter(&lookup.filter, &[]).with_keys(lookup.row_keys);
+        let scan = Scan {
+            index: Some(lookup.index),
+            covering: lookup.covering,
+            fixed_only: decoder.is_fixed_only(),
+            want_keys: lookup.row_keys,
+            lock: lookup.lock,
+            wait: lookup.wait,
+            ..Scan::default()
+        };
+        Ok(Self {
+            env,
+            plan,
+            open,
+            left: open_node(env, &plan.left)?,
+            decoder,
+            matcher: Matcher::new(env, plan.kind, &plan.residual, right_types(plan)),
+            scan,
+            probing: None,
+            set: RowSet::default(),
+        })
+    }
+
+    fn start(&self, left: Batch) -> SqlResult<Probing> {
+        let lookup = &self.plan.lookup;
+        let codec = &self.open.handle.codecs[lookup.index];
+        let columns: SqlResult<Vec<_>> =
+            lookup.keys.iter().map(|e| e.eval(self.env.eval, &left)).collect();
+        let columns = columns?;
+        let mut keys = Vec::with_capacity(left.rows());
+        for row in 0..left.rows() {
+            let values = columns.iter().zip(&lookup.null_safe);
+            let values = values.map(|(c, safe)| (c.value(row), *safe));
+            let mut key = Vec::with_capacity(16);
+            if key_of(self.env.eval, codec, values, &lookup.keys, &mut key) {
+                keys.push((row as u32, key));
+            }
+        }
+        let matched = Bitmap::zeros(left.rows());
+        Ok(Probing { left, keys, at: 0, matched })
+    }
+
+    /// Looks the next keys up.
+    fn look_up(&mut self, probing: &mut Probing) -> SqlResult<Option<Batch>> {
+        let step = if self.plan.lookup.unique { BATCH_ROWS } else { KEYS };
+        let from = probing.at;
+        let to = (from + step).min(probing.keys.len());
+        probing.at = to;
+        let mut keys = ByteRows::with_capacity(to - from);
+        probing.keys[from..to].iter().for_each(|(_, key)| keys.push(key));
+        self.set.clear();
+        let (table, control) = (&self.open.handle.table, self.env.rt.control);
+        table
+            .lookup(self.open.trx, control, &self.scan, &keys, &mut self.set)
+            .map_err(|e| from_engine(e, &self.plan.lookup.table.def))?;
+        bump(&self.env.counters().handler_read_key, keys.len() as u64);
+        bump(&self.env.counters().rows_read, self.set.found_by.len() as u64);
+        let Some((right, numbers)) = self.decoder.decode(self.env.eval, &self.set)? else {
+            return Ok(None);
+        };
+        let left_row = |found: u32| probing.keys[from + found as usize].0;
+        let pairs: Vec<u32> = match numbers {
+            None => self.set.found_by.iter().map(|&f| left_row(f)).collect(),
+            Some(rows) => rows.iter().map(|&r| left_row(self.set.found_by[r as usize])).collect(),
+        };
+        self.matcher.pairs(&probing.left, &pairs, right.into_columns(), &mut probing.matched)
+    }
+}
+
+fn right_types(plan: &Plan) -> Vec<selkie_plan::physical::ColumnType> {
+    let columns = &plan.lookup.table.def.columns;
+    let mut types: Vec<_> = plan
+        .lookup
+        .columns
+        .iter()
+        .map(|&at| selkie_plan::physical::ColumnType { ty: columns[at].ty.clone(), nullable: true })
+        .collect();
+    if plan.lookup.row_keys {
+        let ty = selkie_types::SqlType::varchar(0, selkie_types::CollationId::BINARY);
+        types.push(selkie_plan::physical::ColumnType { ty, nullable: true });
+    }
+    types
+}
+
+fn decoder<'r>(open: &'r OpenTable<'r>, plan: &'r Plan) -> Decoder<'r> {
+    let lookup = &plan.lookup;
+    if !lookup.covering {
+        return Decoder::new(&lookup.table.def.layout, lookup.columns.clone(), false);
+    }
+    let parts = &lookup.table.def.indexes[lookup.index].parts;
+    let place = |column: &usize| parts.iter().position(|p| p.column == *column).unwrap_or(0);
+    let places = lookup.columns.iter().map(place).collect();
+    Decoder::new(open.handle.codecs[lookup.index].entry_layout(), places, true)
+}
+
+impl Operator for IndexJoin<'_> {
+    fn next(&mut self) -> SqlResult<Option<Batch>> {
+        loop {
+            self.env.check()?;
+            let Some(mut probing) = self.probing.take() else {
+                let Some(left) = self.left.next()? else { return Ok(None) };
+                self.probing = Some(self.start(left)?);
+                continue;
+            };
+            let output = if probing.at < probing.keys.len() {
+                let output = self.look_up(&mut probing)?;
+                self.probing = Some(probing);
+                output
+            } else {
+                self.matcher.finish(&probing.left, &probing.matched)
+            };
+            if output.is_some() {
+                return Ok(output);
+            }
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Joins without keys: every left row with every right row, which are kept in memory.
+
+use selkie_plan::physical::{JoinKind, NestedLoopJoin as Plan};
+use selkie_types::{Batch, Bitmap, SqlResult};
+
+use super::join_match::{Matcher, with_marks};
+use super::{BoxOperator, Operator, RowBuffer, keep_rows, open as open_node};
+use crate::control::Memory;
+use crate::run::Env;
+
+/// Pairs made at a time.
+const PAIRS: usize = 2048;
+
+struct Probing {
+    left: Batch,
+    /// Next pair: left row and right row.
+    row: usize,
+    right: usize,
+    matched: Bitmap,
+    /// For the null-aware kinds: rows for which the answer may be NULL.
+    maybe: Bitmap,
+}
+
+/// The operator.
+pub(super) struct NestedLoop<'r> {
+    env: Env<'r>,
+    plan: &'r Plan,
+    left: BoxOperator<'r>,
+    rows: Option<RowBuffer>,
+    matcher: Matcher<'r>,
+    probing: Option<Probing>,
+    memory: Memory<'r>,
+}
+
+impl<'r> NestedLoop<'r> {
+    pub(super) fn open(env: Env<'r>, plan: &'r Plan) -> SqlResult<Self> {
+        let right_types = plan.right.columns.clone();
+        Ok(Self {
+            env,
+            plan,
+            left: open_node(env, &plan.left)?,
+            rows: None,
+            matcher: Matcher::new(env, plan.kind, &plan.conditions, right_types),
+            probing: None,
+            memory: Memory::new(env.rt.control),
+        })
+    }
+
+    fn build(&mut self) -> SqlResult<RowBuffer> {
+        let mut rows = RowBuffer::new(&self.plan.right.columns);
+        let mut right = open_node(self.env, &self.plan.right)?;
+        while let Some(batch) = right.next()? {
+            rows.append(&batch)?;
+            self.memory.set(rows.memory())?;
+        }
+        Ok(rows)
+    }
+
+    fn null_aware(&self) -> bool {
+        matches!(self.plan.kind, JoinKind::NullAwareAnti | JoinKind::NullAwareMark)
+    }
+
+    /// The next pairs of a left batch.
+    fn pairs(probing: &mut Probing, right_rows: usize) -> (Vec<u32>, Vec<u32>) {
+        let (mut left, mut right) = (Vec::new(), Vec::new());
+        while probing.row < probing.left.rows() && left.len() < PAIRS {
+            let take = (right_rows - probing.right).min(PAIRS - left.len());
+            left.extend(std::iter::repeat_n(probing.row as u32, take));
+            right.extend(probing.right as u32..(probing.right + take) as u32);
+            probing.right += take;
+            if probing.right == right_rows {
+                probing.right = 0;
+                probing.row += 1;
+            }
+        }
+        (left, right)
+    }
+
+    fn step(&self, rows: &RowBuffer, probing: &mut Probing) -> SqlResult<Option<Batch>> {
+        let (left, right) = Self::pairs(probing, rows.len());
+        let right = rows.gather(&right);
+        if !self.null_aware() {
+            return self.matcher.pairs(&probing.left, &left, right, &mut probing.matched);
+        }
+        let joined = probing.left.gather(&left).zip(&Batch::new(right, left.len()));
+        let keep = keep_rows(self.env.eval, &self.plan.conditions, &joined)?;
+        let Some(comparison) = &self.plan.null_aware else { return Ok(None) };
+        let truth = comparison.eval(self.env.eval, &joined)?;
+        for (pair, &row) in left.iter().enumerate() {
+            if keep.as_ref().is_some_and(|keep| !keep.get(pair)) {
+                continue;
+            }
+            match truth.value(pair) {
+                selkie_types::Value::Null => probing.maybe.set(row as usize, true),
+                selkie_types::Value::Int(0) => {}
+                _ => probing.matched.set(row as usize, true),
+            }
+        }
+        Ok(None)
+    }
+
+    fn finish(&self, probing: &Probing) -> Option<Batch> {
+        let (left, yes, maybe) = (&probing.left, &probing.matched, &probing.maybe);
+        match self.plan.kind {
+            JoinKind::NullAwareMark => {
+                let marks = (0..left.rows()).map(|row| yes.get(row).into()).collect();
+                let known = (0..left.rows()).map(|row| yes.get(row) || !maybe.get(row)).collect();
+                Some(with_marks(left, marks, Some(known)))
+            }
+            JoinKind::NullAwareAnti => {
+                let out: Vec<u32> = (0..left.rows() as u32)
+                    .filter(|&row| !yes.get(row as usize) && !maybe.get(row as usize))
+                    .collect();
+                (!out.is_empty()).then(|| left.gather(&out))
+            }
+            _ => self.matcher.finish(left, yes),
+        }
+    }
+
+    fn run(&mut self, rows: &RowBuffer) -> SqlResult<Option<Batch>> {
+        loop {
+            self.env.check()?;
+            let Some(mut probing) = self.probing.take() else {
+                let Some(left) = self.left.next()? else { return Ok(None) };
+                let nothing = Bitmap::zeros(left.rows());
+                let (matched, maybe) = (nothing.clone(), nothing);
+                self.probing = Some(Probing { left, row: 0, right: 0, matched, maybe });
+                continue;
+            };
+            let output = if probing.row < probing.left.rows() && rows.len() > 0 {
+                let output = self.step(rows, &mut probing)?;
+                self.probing = Some(probing);
+                output
+            } else {
+                self.finish(&probing)
+            };
+            if output.is_some() {
+                return Ok(output);
+            }
+        }
+    }
+}
+
+impl Operator for NestedLoop<'_> {
+    fn next(&mut self) -> SqlResult<Option<Batch>> {
+        let rows = match self.rows.take() {
+            Some(rows) => rows,
+            None => self.build()?,
+        };
+        let result = self.run(&rows);
+        self.rows = Some(rows);
+        result
+    }
+}

@@ -1,0 +1,96 @@
+//! Rows of computed tables.
+
+use std::sync::Arc;
+
+use selkie_expr::Expr;
+use selkie_plan::physical::SystemTableScan as Plan;
+use selkie_types::{BATCH_ROWS, Batch, Column, SqlResult, Value};
+
+use super::{Operator, column_of, filter_batch};
+use crate::instance::{SystemRequest, SystemTable};
+use crate::run::Env;
+
+/// Computes the rows when first asked, then gives those that pass the filter.
+pub(super) struct SystemScan<'r> {
+    env: Env<'r>,
+    plan: &'r Plan,
+    provider: Option<Arc<dyn SystemTable>>,
+    batches: Option<std::vec::IntoIter<Batch>>,
+}
+
+impl<'r> SystemScan<'r> {
+    pub(super) fn open(env: Env<'r>, plan: &'r Plan) -> SqlResult<Self> {
+        let tables = env.rt.instance.system_tables.read();
+        let provider = tables.get(plan.table.name()).cloned();
+        Ok(Self { env, plan, provider, batches: None })
+    }
+
+    fn hint(&self, e: Option<&Expr>) -> SqlResult<Option<String>> {
+        let Some(e) = e else { return Ok(None) };
+        Ok(match e.eval_value(self.env.eval)? {
+            Value::Bytes(name) => Some(String::from_utf8_lossy(&name).into_owned()),
+            _ => None,
+        })
+    }
+
+    fn empty(&self) -> Vec<Column> {
+        let types = self.plan.columns.iter().map(|&at| &self.plan.table.def.columns[at].ty);
+        types.map(|ty| column_of(ty, 0)).collect()
+    }
+
+    fn compute(&self) -> SqlResult<Vec<Batch>> {
+        let Some(provider) = &self.provider else { return Ok(Vec::new()) };
+        let schema = self.hint(self.plan.hints.schema.as_ref())?;
+        let name = self.hint(self.plan.hints.table.as_ref())?;
+        let request = SystemRequest {
+            instance: self.env.rt.instance,
+            session: self.env.rt.session,
+            table: &self.plan.table,
+            columns: &self.plan.columns,
+            schema: schema.as_deref(),
+            name: name.as_deref(),
+        };
+        let mut batches = Vec::new();
+        let mut columns = self.empty();
+        let mut flush = |columns: Vec<Column>| {
+            let rows = columns.first().map_or(0, Column::len);
+            batches.push(Batch::new(columns.into_iter().map(Arc::new).collect(), rows));
+        };
+        let mut count = 0;
+        provider.rows(&request, &mut |values| {
+            let picked = self.plan.columns.iter().map(|&at| &values[at]);
+            columns.iter_mut().zip(picked).for_each(|(column, value)| column.push(value));
+            count += 1;
+            if count == BATCH_ROWS {
+                count = 0;
+                flush(std::mem::replace(&mut columns, self.empty()));
+                self.env.check()?;
+            }
+            Ok(())
+        })?;
+        if count > 0 {
+            // A scan of no columns still has rows.
+            match columns.is_empty() {
+                true => batches.push(Batch::new(Vec::new(), count)),
+                false => flush(columns),
+            }
+        }
+        Ok(batches)
+    }
+}
+
+impl Operator for SystemScan<'_> {
+    fn next(&mut self) -> SqlResult<Option<Batch>> {
+        let mut batches = match self.batches.take() {
+            Some(batches) => batches,
+            None => self.compute()?.into_iter(),
+        };
+        let mut output = None;
+        while output.is_none() {
+            let Some(batch) = batches.next() else { break };
+            output = filter_batch(self.env.eval, &self.plan.filter, batch)?;
+        }
+        self.batches = Some(batches);
+        Ok(output)
+    }
+}

@@ -1,0 +1,114 @@
+//! The first rows in an order, without sorting all.
+
+use selkie_plan::physical::TopN as Plan;
+use selkie_types::{Batch, ByteRows, SqlResult};
+
+use super::limit::row_count;
+use super::sort::SortedRows;
+use super::sort_key::{put_keys, sorted};
+use super::{BoxOperator, Operator, RowBuffer, open as open_node, source};
+use crate::control::Memory;
+use crate::run::Env;
+use crate::session::bump;
+
+/// Rows collected beyond the wanted ones before the worst are thrown away.
+const SLACK: usize = 4096;
+
+pub(super) fn open<'r>(env: Env<'r>, plan: &'r Plan) -> SqlResult<BoxOperator<'r>> {
+    let limit = row_count(env, Some(&plan.limit))?.unwrap_or(u64::MAX);
+    let offset = row_count(env, plan.offset.as_ref())?.unwrap_or(0);
+    if limit == 0 && !env.rt.plan.calc_found_rows {
+        return Ok(Box::new(source::Empty));
+    }
+    let wanted = usize::try_from(limit.saturating_add(offset)).unwrap_or(usize::MAX);
+    let skip = usize::try_from(offset).unwrap_or(usize::MAX);
+    let input = open_node(env, &plan.input)?;
+    let memory = Memory::new(env.rt.control);
+    Ok(Box::new(Top { env, plan, input, wanted, skip, sorted: None, memory }))
+}
+
+struct Top<'r> {
+    env: Env<'r>,
+    plan: &'r Plan,
+    input: BoxOperator<'r>,
+    wanted: usize,
+    skip: usize,
+    sorted: Option<SortedRows>,
+    memory: Memory<'r>,
+}
+
+/// The best rows so far.
+#[derive(Default)]
+struct Best {
+    rows: RowBuffer,
+    keys: ByteRows,
+    /// Key of the worst wanted row; what is not less cannot count.
+    limit: Option<Box<[u8]>>,
+}
+
+impl Best {
+    fn add(&mut self, batch: &Batch, keys: &ByteRows) -> SqlResult<()> {
+        let Some(limit) = &self.limit else {
+            self.keys.append(keys);
+            return self.rows.append(batch);
+        };
+        let better: Vec<u32> =
+            (0..batch.rows() as u32).filter(|&row| keys.get(row as usize) < &**limit).collect();
+        if better.is_empty() {
+            return Ok(());
+        }
+        better.iter().for_each(|&row| self.keys.push(keys.get(row as usize)));
+        self.rows.append(&batch.gather(&better))
+    }
+
+    fn cut(&mut self, wanted: usize) -> SqlResult<()> {
+        let mut order = sorted(&self.keys);
+        order.truncate(wanted);
+        let mut keys = ByteRows::with_capacity(order.len());
+        order.iter().for_each(|&row| keys.push(self.keys.get(row as usize)));
+        self.limit = order.last().map(|&row| self.keys.get(row as usize).into());
+        let kept = Batch::new(self.rows.gather(&order), order.len());
+        self.rows = RowBuffer::default();
+        self.keys = keys;
+        self.rows.append(&kept)
+    }
+}
+
+impl Top<'_> {
+    fn sort(&mut self) -> SqlResult<SortedRows> {
+        let mut best = Best::default();
+        let mut keys = ByteRows::default();
+        let mut seen = 0;
+        while let Some(batch) = self.input.next()? {
+            seen += batch.rows() as u64;
+            keys.clear();
+            put_keys(self.env.eval, &self.plan.keys, &batch, &mut keys)?;
+            best.add(&batch, &keys)?;
+            if best.keys.len() > self.wanted.saturating_mul(2).saturating_add(SLACK) {
+                best.cut(self.wanted)?;
+            }
+            self.memory.set(best.rows.memory() + best.keys.memory())?;
+            self.env.check()?;
+        }
+        if self.env.rt.plan.calc_found_rows {
+            self.env.rt.session.found_rows.set(seen);
+        }
+        bump(&self.env.counters().sort_rows, best.keys.len().min(self.wanted) as u64);
+        bump(&self.env.counters().sort_scan, 1);
+        let mut order = sorted(&best.keys);
+        order.truncate(self.wanted);
+        Ok(SortedRows { rows: best.rows, order, given: self.skip })
+    }
+}
+
+impl Operator for Top<'_> {
+    fn next(&mut self) -> SqlResult<Option<Batch>> {
+        let mut sorted = match self.sorted.take() {
+            Some(sorted) => sorted,
+            None => self.sort()?,
+        };
+        let batch = sorted.next();
+        self.sorted = Some(sorted);
+        Ok(batch)
+    }
+}

@@ -1,0 +1,303 @@
+//! Frames: which rows of the partition a function sees, and aggregates over them.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use selkie_expr::Expr;
+use selkie_expr::aggregate::{Aggregate, Groups};
+use selkie_plan::physical::{FrameBound, FrameUnit, Window as Plan, WindowCall};
+use selkie_types::{Batch, Column, ColumnData, Physical, SqlResult, Value};
+
+use super::Sorted;
+use crate::run::Env;
+
+/// The frame of every row.
+pub(super) fn frames(
+    env: Env<'_>,
+    plan: &Plan,
+    call: &WindowCall,
+    sorted: &Sorted,
+) -> SqlResult<Vec<Range<usize>>> {
+    let start = Offset::of(env, &call.frame.start)?;
+    let end = Offset::of(env, &call.frame.end)?;
+    let by_value = call.frame.unit == FrameUnit::Range;
+    let order = match (by_value && (start.is_some() || end.is_some()), plan.order.first()) {
+        (true, Some(key)) => Some(OrderValues {
+            values: numbers(&*key.expr.eval(env.eval, &sorted.rows)?),
+            descending: key.descending,
+        }),
+        _ => None,
+    };
+    let mut frames = Vec::with_capacity(sorted.rows.rows());
+    for range in sorted.ranges() {
+        for row in range.clone() {
+            let from = edge(&call.frame.start, start, sorted, &range, row, &order, by_value, true);
+            let to = edge(&call.frame.end, end, sorted, &range, row, &order, by_value, false);
+            frames.push(from..to.max(from));
+        }
+    }
+    Ok(frames)
+}
+
+/// Distance of a bound.
+#[derive(Clone, Copy)]
+struct Offset(f64);
+
+impl Offset {
+    fn of(env: Env<'_>, bound: &FrameBound) -> SqlResult<Option<Self>> {
+        let (FrameBound::Preceding(e) | FrameBound::Following(e)) = bound else { return Ok(None) };
+        Ok(Some(Self(number(&e.eval_value(env.eval)?).unwrap_or(0.0))))
+    }
+}
+
+/// The order key's values, for frames by value. `None` is NULL.
+struct OrderValues {
+    values: Vec<Option<f64>>,
+    descending: bool,
+}
+
+fn number(value: &Value) -> Option<f64> {
+    Some(match value {
+        Value::Int(v) => *v as f64,
+        Value::UInt(v) => *v as f64,
+        Value::Double(v) => *v,
+        Value::Decimal(v) => v.to_f64(),
+        Value::Date(v) => v.day_number() as f64,
+        Value::Time(v) => v.0 as f64,
+        Value::DateTime(v) => v.linear_micros() as f64,
+        Value::Null | Value::Bytes(_) => return None,
+    })
+}
+
+fn numbers(column: &Column) -> Vec<Option<f64>> {
+    (0..column.len()).map(|row| number(&column.value(row))).collect()
+}
+
+/// One end of a row's frame, as a position: the first row, or the row after the last.
+#[allow(clippy::too_many_arguments)] // one call site, all of it needed
+fn edge(
+    bound: &FrameBound,
+    offset: Option<Offset>,
+    sorted: &Sorted,
+    range: &Range<usize>,
+    row: usize,
+    order: &Option<OrderValues>,
+    by_value: bool,
+    is_start: bool,
+) -> usize {
+    let by = offset.map_or(0.0, |o| o.0);
+    let shift = match bound {
+        FrameBound::UnboundedPreceding => return range.start,
+        FrameBound::UnboundedFollowing => return range.end,
+        FrameBound::CurrentRow if by_value => {
+            return if is_start { sorted.peer_start[row] } else { sorted.peer_end[row] };
+        }
+        FrameBound::CurrentRow => 0.0,
+        FrameBound::Preceding(_) => -by,
+        FrameBound::Following(_) => by,
+    };
+    match order {
+        Some(order) => value_edge(order, shift, sorted, range, row, is_start),
+        None => {
+            let at = row as i64 + shift as i64 + i64::from(!is_start);
+            at.clamp(range.start as i64, range.end as i64) as usize
+        }
+    }
+}
+
+/// The first row whose value is at least (for an end: more than) the row's value plus `shift`.
+fn value_edge(
+    order: &OrderValues,
+    shift: f64,
+    sorted: &Sorted,
+    range: &Range<usize>,
+    row: usize,
+    is_start: bool,
+) -> usize {
+    let Some(value) = order.values[row] else {
+        return if is_start { sorted.peer_start[row] } else { sorted.peer_end[row] };
+    };
+    let sign = if order.descending { -1.0 } else { 1.0 };
+    let target = value * sign + shift;
+    let before = |at: &usize| match order.values[*at] {
+        // NULLs come first in ascending and last in descending order.
+        None => !order.descending,
+        Some(v) if is_start => v * sign < target,
+        Some(v) => v * sign <= target,
+    };
+    let rows: Vec<usize> = range.clone().collect();
+    range.start + rows.partition_point(before)
+}
+
+/// An aggregate over the frame of every row. Frames that only grow are updated, others recomputed.
+pub(super) fn aggregate(
+    env: Env<'_>,
+    aggregate: &Aggregate,
+    sorted: &Sorted,
+    frames: &[Range<usize>],
+) -> SqlResult<Column> {
+    let args: SqlResult<Vec<Arc<Column>>> =
+        aggregate.inputs().map(|e: &Expr| e.eval(env.eval, &sorted.rows)).collect();
+    let args = Batch::new(args?, sorted.rows.rows());
+    let mut out: Option<Column> = None;
+    let mut push = |value: Column, rows: usize| {
+        let all = value.gather(&vec![0; rows]);
+        match &mut out {
+            None => out = Some(all.expand()),
+            Some(out) => out.append(&all),
+        }
+    };
+    let mut row = 0;
+    while row < frames.len() {
+        env.check()?;
+        let frame = frames[row].clone();
+        let same = frames[row..].iter().take_while(|f| **f == frame).count();
+        if let Some(grown) = growing(&frames[row..]) {
+            let results = running(env, aggregate, &args, &frames[row..row + grown])?;
+            (0..grown).for_each(|at| push(results.gather(&[at as u32]), 1));
+            row += grown;
+            continue;
+        }
+        push(over(env, aggregate, &args, frame)?, same);
+        row += same;
+    }
+    Ok(out.unwrap_or_else(|| Column::new(Physical::Int, 0, 0)))
+}
+
+fn over(
+    env: Env<'_>,
+    aggregate: &Aggregate,
+    args: &Batch,
+    frame: Range<usize>,
+) -> SqlResult<Column> {
+    let mut state = aggregate.state();
+    state.resize(1);
+    if !frame.is_empty() {
+        let rows = args.slice(frame.start, frame.end);
+        state.update(Groups::One, 1, rows.rows(), rows.columns(), env.eval)?;
+    }
+    state.finish(env.eval)
+}
+
+/// How many of the frames from the first on share its start and never shrink, if more than two.
+fn growing(frames: &[Range<usize>]) -> Option<usize> {
+    let start = frames.first()?.start;
+    let pairs = frames.windows(2);
+    let count = 1 + pairs.take_while(|w| w[1].start == start && w[1].end >= w[0].end).count();
+    let grows = frames[count - 1].end > frames[0].end;
+    (count > 2 && grows).then_some(count)
+}
+
+/// Running results: each row of the frame counts for its group and, by merging states, for all
+/// later ones. Blocks keep the number of merges linear.
+fn running(
+    env: Env<'_>,
+    aggregate: &Aggregate,
+    args: &Batch,
+    frames: &[Range<usize>],
+) -> SqlResult<Column> {
+    let start = frames[0].start;
+    if let Some(column) = running_sum(aggregate, args, frames) {
+        return Ok(column);
+    }
+    let mut out: Option<Column> = None;
+    let mut results = Vec::new();
+    for frame in frames {
+        results.push(over(env, aggregate, args, start..frame.end)?);
+    }
+    for result in results {
+        match &mut out {
+            None => out = Some(result.expand()),
+            Some(out) => out.append(&result),
+        }
+    }
+    Ok(out.unwrap_or_else(|| Column::new(Physical::Int, 0, 0)))
+}
+
+/// Running COUNTs without distinct, the common case that must not be quadratic.
+fn running_sum(aggregate: &Aggregate, args: &Batch, frames: &[Range<usize>]) -> Option<Column> {
+    use selkie_expr::aggregate::AggregateKind::{Count, Max, Min, Sum};
+    if aggregate.distinct {
+        return None;
+    }
+    let start = frames[0].start;
+    let arg = args.columns().first();
+    match aggregate.kind {
+        Count => {
+            let mut values = Vec::with_capacity(frames.len());
+            let (mut at, mut count) = (start, 0i64);
+            for frame in frames {
+                while at < frame.end {
+                    let null = args.columns().iter().any(|c| c.is_null(at));
+                    count += i64::from(!null);
+                    at += 1;
+                }
+                values.push(count);
+            }
+            Some(Column::from_data(ColumnData::Int(values), None))
+        }
+        Sum | Min | Max => running_value(aggregate, arg?, frames),
+        _ => None,
+    }
+}
+
+fn running_value(aggregate: &Aggregate, arg: &Column, frames: &[Range<usize>]) -> Option<Column> {
+    use selkie_expr::aggregate::AggregateKind::{Max, Min};
+    let mut out = crate::op::column_of(&aggregate.ty, frames.len());
+    let mut so_far = Value::Null;
+    let mut at = frames[0].start;
+    for frame in frames {
+        while at < frame.end {
+            let value = arg.value(at);
+            at += 1;
+            so_far = match (so_far, value) {
+                (so_far, Value::Null) => so_far,
+                (Value::Null, value) => match (aggregate.kind, &value) {
+                    (Min | Max, _) => value,
+                    (_, Value::Decimal(_) | Value::Double(_)) => value,
+                    (_, Value::Int(v)) => {
+                        Value::Decimal(selkie_types::Decimal::from_i128((*v).into(), 0))
+                    }
+                    (_, Value::UInt(v)) => {
+                        Value::Decimal(selkie_types::Decimal::from_i128((*v).into(), 0))
+                    }
+                    _ => return None,
+                },
+                (a, b) => step(aggregate, a, b)?,
+            };
+        }
+        if so_far.physical().is_some_and(|p| p != aggregate.ty.physical()) {
+            return None;
+        }
+        out.push(&so_far);
+    }
+    Some(out)
+}
+
+fn step(aggregate: &Aggregate, a: Value, b: Value) -> Option<Value> {
+    use selkie_expr::aggregate::AggregateKind::{Max, Min};
+    let greater = match (&a, &b) {
+        (Value::Int(x), Value::Int(y)) => x > y,
+        (Value::UInt(x), Value::UInt(y)) => x > y,
+        (Value::Double(x), Value::Double(y)) => x > y,
+        (Value::Decimal(x), Value::Decimal(y)) => x > y,
+        (Value::Date(x), Value::Date(y)) => x.0 > y.0,
+        (Value::Time(x), Value::Time(y)) => x.0 > y.0,
+        (Value::DateTime(x), Value::DateTime(y)) => x.0 > y.0,
+        (Value::Bytes(x), Value::Bytes(y)) => aggregate.ty.collation.compare(x, y).is_gt(),
+        _ => false,
+    };
+    match (aggregate.kind, a, b) {
+        (Min, a, b) => Some(if greater { b } else { a }),
+        (Max, a, b) => Some(if greater { a } else { b }),
+        (_, Value::Double(x), Value::Double(y)) => Some(Value::Double(x + y)),
+        (_, Value::Decimal(x), Value::Decimal(y)) => x.checked_add(y).map(Value::Decimal),
+        (_, Value::Decimal(x), Value::Int(y)) => {
+            x.checked_add(selkie_types::Decimal::from_i128(y.into(), 0)).map(Value::Decimal)
+        }
+        (_, Value::Decimal(x), Value::UInt(y)) => {
+            x.checked_add(selkie_types::Decimal::from_i128(y.into(), 0)).map(Value::Decimal)
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,270 @@
+//! Runs plans: locks what they use, opens the transaction, sends rows, undoes what failed.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use selkie_catalog::{TableInfo, TableKind};
+use selkie_engine::TableId;
+use selkie_expr::EvalContext;
+use selkie_plan::physical::{OutputColumn, Plan};
+use selkie_types::error::catalogue::{
+    ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, ER_TABLE_NOT_LOCKED, ER_TABLE_NOT_LOCKED_FOR_WRITE,
+};
+use selkie_types::{
+    Batch, Column, ColumnData, Level, Severity, SqlError, SqlResult, SqlType, TypeKind, Value,
+};
+
+use crate::control::Control;
+use crate::metadata::LockMode;
+use crate::run::{Env, Runtime};
+use crate::session::{Access, Privilege, bump};
+use crate::{Instance, Outcome, ResultSink, Session, dml, op};
+
+/// Microseconds since 1970 now, or what `SET timestamp` says.
+pub(crate) fn now_micros(session: &Session) -> i64 {
+    session.settings.timestamp_micros.unwrap_or_else(|| {
+        SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_micros() as i64)
+    })
+}
+
+/// Locks the definitions a plan uses. The caller checks afterwards that they are still current.
+pub(crate) fn lock_tables(
+    instance: &Instance,
+    session: &mut Session,
+    control: &Control,
+    plan: &Plan,
+) -> SqlResult<()> {
+    let targets = dml::targets(plan);
+    for table in &plan.tables {
+        let written = targets.iter().any(|t| Arc::ptr_eq(t, table));
+        check_lock_list(session, table, written)?;
+        let mode = if written { LockMode::Write } else { LockMode::Read };
+        lock_table(instance, session, control, table, mode)?;
+    }
+    Ok(())
+}
+
+/// Locks one definition for the rest of the transaction.
+pub(crate) fn lock_table(
+    instance: &Instance,
+    session: &mut Session,
+    control: &Control,
+    table: &TableInfo,
+    mode: LockMode,
+) -> SqlResult<()> {
+    let (schema, name) = (table.schema(), table.name());
+    let is_shared = !matches!(table.kind, TableKind::Temporary | TableKind::System);
+    if !is_shared || session.transaction.holds(schema, name, mode) {
+        return Ok(());
+    }
+    let limit = Duration::from_secs(session.settings.lock_wait_timeout);
+    let lock = instance.locks.lock(control, session.id, (schema, name), mode, limit)?;
+    session.transaction.hold(lock);
+    Ok(())
+}
+
+/// Under LOCK TABLES only tables on its list may be used.
+fn check_lock_list(session: &Session, table: &TableInfo, written: bool) -> SqlResult<()> {
+    if session.locked_tables.is_none() || table.kind != TableKind::Base {
+        return Ok(());
+    }
+    let is_it = |l: &&crate::session::LockedTable| {
+        *l.schema == *table.schema() && *l.table == *table.name()
+    };
+    match session.lock_list.iter().find(is_it) {
+        None => Err(SqlError::new(&ER_TABLE_NOT_LOCKED, &[&table.name()])),
+        Some(lock) if written && !lock.write => {
+            Err(SqlError::new(&ER_TABLE_NOT_LOCKED_FOR_WRITE, &[&table.name()]))
+        }
+        Some(_) => Ok(()),
+    }
+}
+
+/// Fails unless the session's account may do what a plan does.
+fn check_access(session: &Session, plan: &Plan) -> SqlResult<()> {
+    let targets = dml::targets(plan);
+    for table in &plan.tables {
+        let target = targets.iter().any(|t| Arc::ptr_eq(t, table));
+        let privileges: &[Privilege] = match (&plan.root.operator, target) {
+            (_, false) => &[Privilege::Select],
+            (selkie_plan::physical::Operator::Insert(insert), _) => match insert.mode {
+                selkie_plan::physical::InsertMode::Replace => {
+                    &[Privilege::Insert, Privilege::Delete]
+                }
+                _ if insert.on_duplicate.is_some() => &[Privilege::Insert, Privilege::Update],
+                _ => &[Privilege::Insert],
+            },
+            (selkie_plan::physical::Operator::Update(_), _) => &[Privilege::Update],
+            _ => &[Privilege::Delete],
+        };
+        if matches!(table.kind, TableKind::Temporary | TableKind::System) {
+            continue;
+        }
+        for &privilege in privileges {
+            let (schema, name) = (table.schema(), table.name());
+            let access = Access { privilege, schema, table: name, columns: &[] };
+            session.hooks.check_access(session, &access)?;
+        }
+    }
+    Ok(())
+}
+
+/// Lets the engines of a plan's tables take part in the transaction.
+fn join_engines(instance: &Instance, session: &mut Session, plan: &Plan) -> SqlResult<()> {
+    session.transaction.begin_statement(&session.settings)?;
+    for table in &plan.tables {
+        if table.def.id != TableId(0) {
+            let engine = instance.engine(&table.engine)?;
+            session.transaction.join(engine)?;
+        }
+    }
+    Ok(())
+}
+
+/// A row-changing statement may not run in a READ ONLY transaction, but on temporary tables.
+fn check_read_only(session: &Session, plan: &Plan) -> SqlResult<()> {
+    let shared = |t: &&Arc<TableInfo>| t.kind != TableKind::Temporary;
+    let writes = dml::targets(plan).into_iter().any(|t| shared(&t));
+    if writes && session.transaction.is_read_only(&session.settings) {
+        return Err(SqlError::new(&ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, &[]));
+    }
+    Ok(())
+}
+
+/// Runs a plan whose tables are locked. The statement's end (commit under autocommit, rollback of
+/// what failed) is [`end_statement`]'s.
+pub(crate) fn run_plan(
+    instance: &Instance,
+    session: &mut Session,
+    control: &Control,
+    plan: &Plan,
+    values: &[(Value, SqlType)],
+    sink: &mut dyn ResultSink,
+) -> SqlResult<Outcome> {
+    check_access(session, plan)?;
+    check_read_only(session, plan)?;
+    join_engines(instance, session, plan)?;
+    let changes = dml::changes_rows(plan);
+    if changes {
+        note_unsafe(instance, session, plan)?;
+    }
+    let mark = if changes { Some(session.transaction.mark()?) } else { None };
+    let result = run_operators(instance, session, control, plan, values, sink);
+    if let (Err(_), Some(mark)) = (&result, &mark) {
+        session.transaction.undo(mark)?;
+    }
+    result
+}
+
+fn note_unsafe(instance: &Instance, session: &mut Session, plan: &Plan) -> SqlResult<()> {
+    for table in dml::targets(plan) {
+        if !instance.engine(&table.engine)?.capabilities().transactional {
+            session.transaction.note_unsafe_change();
+        }
+    }
+    Ok(())
+}
+
+fn run_operators(
+    instance: &Instance,
+    session: &Session,
+    control: &Control,
+    plan: &Plan,
+    values: &[(Value, SqlType)],
+    sink: &mut dyn ResultSink,
+) -> SqlResult<Outcome> {
+    let runtime = Runtime::new(instance, session, control, plan)?;
+    let mut eval = EvalContext::new(session.type_context(), session, now_micros(session));
+    eval.subqueries = &runtime;
+    eval.set_parameters(values.iter().map(|(v, _)| v.clone()).collect());
+    let env = Env { rt: &runtime, eval: &eval };
+    let result = match (dml::changes_rows(plan), &plan.into) {
+        (true, _) => dml::run(env, plan, sink),
+        (false, Some(target)) => crate::into::run(env, plan, target),
+        (false, None) => select(env, plan, sink),
+    };
+    keep_conditions(session, &eval);
+    result
+}
+
+/// Moves the conditions raised to the session.
+pub(crate) fn keep_conditions(session: &Session, eval: &EvalContext<'_>) {
+    let conditions = eval.conditions.borrow_mut().take();
+    let max = session.settings.max_error_count;
+    let hidden = conditions.count() - conditions.list().len() as u64;
+    for condition in conditions.list() {
+        if condition.level != Level::Note || session.settings.sql_notes {
+            session.diagnostics.push(condition.clone(), max);
+        }
+    }
+    session.diagnostics.count_more(hidden);
+}
+
+fn select(env: Env<'_>, plan: &Plan, sink: &mut dyn ResultSink) -> SqlResult<Outcome> {
+    env.rt.session.found_rows.set(0);
+    let mut op = op::open(env, &plan.root)?;
+    // The first batch comes before the header: a statement that fails at once sends only its error.
+    let mut next = op.next()?;
+    sink.columns(&plan.output)?;
+    let mut sent = 0;
+    while let Some(batch) = next {
+        sent += batch.rows() as u64;
+        sink.batch(&to_client(env.eval, &plan.output, batch))?;
+        next = op.next()?;
+    }
+    let session = env.rt.session;
+    bump(&session.counters.rows_sent, sent);
+    if !plan.calc_found_rows || session.found_rows.get() < sent {
+        session.found_rows.set(sent);
+    }
+    Ok(Outcome { affected: sent, ..Outcome::rows() })
+}
+
+/// A batch as the client sees it: TIMESTAMPs in local time.
+pub(crate) fn to_client(eval: &EvalContext<'_>, output: &[OutputColumn], batch: Batch) -> Batch {
+    let zone = &eval.types.time_zone;
+    let is_instant = |c: &OutputColumn| c.ty.kind == TypeKind::Timestamp;
+    if zone.is_utc() || !output.iter().any(is_instant) {
+        return batch;
+    }
+    let rows = batch.rows();
+    let columns = batch.into_columns().into_iter().zip(output).map(|(column, out)| {
+        match (is_instant(out), column.data()) {
+            (true, ColumnData::DateTime(values)) => {
+                let local = values.iter().map(|v| zone.to_local(*v)).collect();
+                let data = ColumnData::DateTime(local);
+                let local = Column::from_data(data, column.validity().cloned());
+                Arc::new(if column.is_constant() { repeat(&local, rows) } else { local })
+            }
+            _ => column,
+        }
+    });
+    Batch::new(columns.collect(), rows)
+}
+
+fn repeat(column: &Column, rows: usize) -> Column {
+    column.gather(&vec![0; rows])
+}
+
+/// Ends a statement: commits or rolls back under autocommit, rolls the transaction back if the
+/// error takes it down.
+pub(crate) fn end_statement(
+    session: &mut Session,
+    result: SqlResult<Outcome>,
+) -> SqlResult<Outcome> {
+    match result {
+        Ok(outcome) => {
+            if !session.in_transaction() {
+                session.commit()?;
+            }
+            Ok(outcome)
+        }
+        Err(error) => {
+            let whole = error.severity() != Severity::Statement || !session.in_transaction();
+            if whole {
+                session.rollback()?;
+            }
+            Err(error)
+        }
+    }
+}

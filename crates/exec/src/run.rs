@@ -1,0 +1,104 @@
+//! One execution of a plan: what its operators share.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use selkie_catalog::TableInfo;
+use selkie_engine::{EngineTrx, TableId};
+use selkie_expr::EvalContext;
+use selkie_plan::physical::Plan;
+use selkie_types::{Batch, SqlError, SqlResult};
+
+use crate::control::Control;
+use crate::instance::TableHandle;
+use crate::subquery::SubqueryCache;
+use crate::{Instance, Session};
+
+/// Rows kept in memory and read by several.
+pub(crate) type SharedRows = Arc<Vec<Batch>>;
+
+/// A table with the transaction it is read in.
+pub(crate) struct OpenTable<'a> {
+    pub(crate) handle: Arc<TableHandle>,
+    pub(crate) trx: &'a dyn EngineTrx,
+}
+
+/// What the operators of one execution share.
+pub(crate) struct Runtime<'a> {
+    pub(crate) instance: &'a Instance,
+    pub(crate) session: &'a Session,
+    pub(crate) control: &'a Control,
+    pub(crate) plan: &'a Plan,
+    tables: Vec<(TableId, OpenTable<'a>)>,
+    /// Rows of common tables that were read already.
+    pub(crate) common: RefCell<Vec<Option<SharedRows>>>,
+    /// Rows of the round before, of recursive common tables being computed.
+    pub(crate) work: RefCell<Vec<Option<SharedRows>>>,
+    pub(crate) subqueries: RefCell<Vec<SubqueryCache>>,
+}
+
+impl<'a> Runtime<'a> {
+    /// Opens the tables of `plan` in the session's transaction, which has joined their engines.
+    pub(crate) fn new(
+        instance: &'a Instance,
+        session: &'a Session,
+        control: &'a Control,
+        plan: &'a Plan,
+    ) -> SqlResult<Self> {
+        let mut tables = Vec::with_capacity(plan.tables.len());
+        for info in &plan.tables {
+            if info.def.id != TableId(0) {
+                tables.push((info.def.id, open_table(instance, session, info)?));
+            }
+        }
+        Ok(Self {
+            instance,
+            session,
+            control,
+            plan,
+            tables,
+            common: RefCell::new(vec![None; plan.common_tables.len()]),
+            work: RefCell::new(vec![None; plan.common_tables.len()]),
+            subqueries: RefCell::new(vec![SubqueryCache::default(); plan.subplans.len()]),
+        })
+    }
+
+    /// The open table `info`.
+    pub(crate) fn table(&self, info: &TableInfo) -> SqlResult<&OpenTable<'a>> {
+        let found = self.tables.iter().find(|(id, _)| *id == info.def.id);
+        found.map(|(_, t)| t).ok_or_else(|| {
+            SqlError::internal(format_args!("table {} is not among the plan's", info.name()))
+        })
+    }
+}
+
+pub(crate) fn open_table<'a>(
+    instance: &Instance,
+    session: &'a Session,
+    info: &TableInfo,
+) -> SqlResult<OpenTable<'a>> {
+    let handle = instance.open_table(info)?;
+    let trx = session.transaction.part(handle.engine.name());
+    let trx =
+        trx.ok_or_else(|| SqlError::internal("an engine takes no part in the transaction"))?;
+    Ok(OpenTable { handle, trx })
+}
+
+/// What every operator is given.
+#[derive(Clone, Copy)]
+pub(crate) struct Env<'r> {
+    pub(crate) rt: &'r Runtime<'r>,
+    pub(crate) eval: &'r EvalContext<'r>,
+}
+
+impl<'r> Env<'r> {
+    /// Counters of the session.
+    pub(crate) fn counters(&self) -> &'r crate::session::Counters {
+        &self.rt.session.counters
+    }
+
+    /// Fails if the statement was killed.
+    pub(crate) fn check(&self) -> SqlResult<()> {
+        self.rt.control.check()
+    }
+}

@@ -1,0 +1,138 @@
+//! From stored rows to batches: filter columns first, the others only for rows that pass.
+
+use std::sync::Arc;
+
+use selkie_engine::RowSet;
+use selkie_expr::{EvalContext, Expr};
+use selkie_types::{Batch, ByteRows, Column, ColumnData, Physical, RowLayout, SqlResult};
+
+use crate::error::corrupt;
+use crate::op::keep_rows;
+
+/// Decodes the rows of one scan.
+pub(crate) struct Decoder<'r> {
+    layout: &'r RowLayout,
+    /// Position in the layout of each output column.
+    places: Vec<usize>,
+    filter: &'r [Expr],
+    filter_columns: &'r [bool],
+    /// Rows are index entries.
+    covering: bool,
+    row_keys: bool,
+}
+
+impl<'r> Decoder<'r> {
+    /// A decoder of `places`, in this order.
+    pub(crate) fn new(layout: &'r RowLayout, places: Vec<usize>, covering: bool) -> Self {
+        Self { layout, places, filter: &[], filter_columns: &[], covering, row_keys: false }
+    }
+
+    /// Leaves out rows that fail a condition; `columns` says which output columns they read.
+    pub(crate) fn with_filter(mut self, filter: &'r [Expr], columns: &'r [bool]) -> Self {
+        self.filter = filter;
+        self.filter_columns = columns;
+        self
+    }
+
+    /// Adds the clustered key as the last column.
+    pub(crate) fn with_keys(mut self, row_keys: bool) -> Self {
+        self.row_keys = row_keys;
+        self
+    }
+
+    /// Whether a prefix of the row is enough.
+    pub(crate) fn is_fixed_only(&self) -> bool {
+        !self.covering && self.places.iter().all(|&at| self.layout.is_fixed(at))
+    }
+
+    fn rows<'s>(&self, set: &'s RowSet) -> &'s ByteRows {
+        if self.covering { &set.entries } else { &set.rows }
+    }
+
+    /// The rows that pass, and their numbers in `set` if some did not. `None` if none passes.
+    pub(crate) fn decode(
+        &self,
+        eval: &EvalContext<'_>,
+        set: &RowSet,
+    ) -> SqlResult<Option<(Batch, Option<Vec<u32>>)>> {
+        let rows = self.rows(set);
+        if rows.is_empty() {
+            return Ok(None);
+        }
+        if self.filter.is_empty() {
+            return Ok(Some((self.all(set)?, None)));
+        }
+        let first = self.filter_batch(rows)?;
+        let Some(keep) = keep_rows(eval, self.filter, &first)? else {
+            return Ok(Some((self.finish(set, first, None)?, None)));
+        };
+        let numbers: Vec<u32> = keep.iter_ones().map(|row| row as u32).collect();
+        if numbers.is_empty() {
+            return Ok(None);
+        }
+        let batch = self.finish(set, first, Some(&numbers))?;
+        Ok(Some((batch, Some(numbers))))
+    }
+
+    fn all(&self, set: &RowSet) -> SqlResult<Batch> {
+        let rows = self.rows(set);
+        let mut columns = Vec::with_capacity(self.places.len() + 1);
+        for &at in &self.places {
+            columns.push(Arc::new(self.layout.decode(rows, at).map_err(corrupt)?));
+        }
+        if self.row_keys {
+            columns.push(Arc::new(bytes_column(&set.keys, None)));
+        }
+        Ok(Batch::new(columns, rows.len()))
+    }
+
+    fn is_filtered(&self, column: usize) -> bool {
+        self.filter_columns.get(column).copied().unwrap_or(true)
+    }
+
+    /// The columns the filter reads; the others are stand-ins.
+    fn filter_batch(&self, rows: &ByteRows) -> SqlResult<Batch> {
+        let nothing = Arc::new(Column::nulls(Physical::Int, 0, rows.len()));
+        let mut columns = Vec::with_capacity(self.places.len());
+        for (column, &at) in self.places.iter().enumerate() {
+            columns.push(match self.is_filtered(column) {
+                true => Arc::new(self.layout.decode(rows, at).map_err(corrupt)?),
+                false => nothing.clone(),
+            });
+        }
+        Ok(Batch::new(columns, rows.len()))
+    }
+
+    /// Decodes what the filter did not, for the rows that passed.
+    fn finish(&self, set: &RowSet, first: Batch, numbers: Option<&[u32]>) -> SqlResult<Batch> {
+        let rows = self.rows(set);
+        let mut columns = Vec::with_capacity(self.places.len() + 1);
+        for (column, &at) in self.places.iter().enumerate() {
+            columns.push(match (self.is_filtered(column), numbers) {
+                (true, None) => first.column(column).clone(),
+                (true, Some(numbers)) => Arc::new(first.column(column).gather(numbers)),
+                (false, None) => Arc::new(self.layout.decode(rows, at).map_err(corrupt)?),
+                (false, Some(numbers)) => {
+                    Arc::new(self.layout.decode_selected(rows, at, numbers).map_err(corrupt)?)
+                }
+            });
+        }
+        if self.row_keys {
+            columns.push(Arc::new(bytes_column(&set.keys, numbers)));
+        }
+        Ok(Batch::new(columns, numbers.map_or(rows.len(), <[u32]>::len)))
+    }
+}
+
+/// Byte strings as a column, all or those numbered `numbers`.
+fn bytes_column(rows: &ByteRows, numbers: Option<&[u32]>) -> Column {
+    let data = match numbers {
+        None => rows.clone(),
+        Some(numbers) => {
+            let mut out = ByteRows::with_capacity(numbers.len());
+            numbers.iter().for_each(|&row| out.push(rows.get(row as usize)));
+            out
+        }
+    };
+    Column::from_data(ColumnData::Bytes(data), None)
+}

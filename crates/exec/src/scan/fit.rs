@@ -1,0 +1,204 @@
+//! A value compared with a key part of another type of its family: what it is among the part's
+//! values.
+
+use std::cmp::Ordering;
+
+use selkie_expr::TimeZone;
+use selkie_types::temporal::MICROS_PER_SECOND;
+use selkie_types::{DateTime, Decimal, Physical, SqlType, Time, TypeKind, Value};
+
+/// Where a value lies among the values a column can hold.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Fit {
+    /// It is one of them.
+    Exact(Value),
+    /// It lies between two neighbours.
+    Between(Value, Value),
+    /// It is less than all.
+    Less,
+    /// It is greater than all.
+    Greater,
+    /// It is NULL.
+    Null,
+}
+
+/// Places `value`, of type `from`, among the values of a column of type `to`.
+pub(crate) fn fit(value: Value, from: &SqlType, to: &SqlType, zone: &TimeZone) -> Fit {
+    if value.is_null() {
+        return Fit::Null;
+    }
+    match to.physical() {
+        Physical::Int => fit_integer(&value, signed_range(to), |v| Value::Int(v as i64)),
+        Physical::UInt => fit_integer(&value, unsigned_range(to), |v| Value::UInt(v as u64)),
+        Physical::Double => fit_double(&value),
+        Physical::Decimal => fit_decimal(&value, to),
+        Physical::Date => fit_date(&value),
+        Physical::Time => fit_time(&value, to.decimals),
+        Physical::DateTime => fit_datetime(&value, from, to, zone),
+        Physical::Bytes => Fit::Exact(value),
+    }
+}
+
+fn signed_range(ty: &SqlType) -> (i128, i128) {
+    let bits = ty.fixed_width().unwrap_or(8) as u32 * 8;
+    (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1)
+}
+
+fn unsigned_range(ty: &SqlType) -> (i128, i128) {
+    let bits = match ty.kind {
+        TypeKind::Bit => ty.length.clamp(1, 64),
+        _ => ty.fixed_width().unwrap_or(8) as u32 * 8,
+    };
+    (0, (1i128 << bits) - 1)
+}
+
+fn fit_integer(value: &Value, (min, max): (i128, i128), make: impl Fn(i128) -> Value) -> Fit {
+    let (floor, exact) = match value {
+        Value::Int(v) => (i128::from(*v), true),
+        Value::UInt(v) => (i128::from(*v), true),
+        Value::Double(v) if v.is_nan() => return Fit::Null,
+        // The cast saturates, and both ends lie outside of every integer type.
+        Value::Double(v) => (v.floor() as i128, v.fract() == 0.0),
+        Value::Decimal(v) => match v.floor().to_i128() {
+            Some(floor) => (floor, v.floor().cmp(v) == Ordering::Equal),
+            None if v.is_negative() => return Fit::Less,
+            None => return Fit::Greater,
+        },
+        other => return Fit::Exact(other.clone()),
+    };
+    match (floor < min, floor > max, exact) {
+        (true, _, _) => Fit::Less,
+        (_, true, _) => Fit::Greater,
+        (_, _, true) => Fit::Exact(make(floor)),
+        (_, _, false) if floor == max => Fit::Greater,
+        _ => Fit::Between(make(floor), make(floor + 1)),
+    }
+}
+
+fn fit_double(value: &Value) -> Fit {
+    Fit::Exact(Value::Double(match value {
+        Value::Int(v) => *v as f64,
+        Value::UInt(v) => *v as f64,
+        Value::Double(v) => *v,
+        Value::Decimal(v) => v.to_f64(),
+        other => return Fit::Exact(other.clone()),
+    }))
+}
+
+fn fit_decimal(value: &Value, to: &SqlType) -> Fit {
+    let (precision, scale) = (to.length as u8, to.decimals);
+    let value = match value {
+        Value::Int(v) => Decimal::from_i128((*v).into(), 0),
+        Value::UInt(v) => Decimal::from_i128((*v).into(), 0),
+        Value::Decimal(v) => *v,
+        Value::Double(v) => match Decimal::from_f64(*v) {
+            Some(v) => v,
+            None if *v < 0.0 => return Fit::Less,
+            None => return Fit::Greater,
+        },
+        other => return Fit::Exact(other.clone()),
+    };
+    let max = Decimal::max_value(precision, scale);
+    if value.cmp(&max) == Ordering::Greater {
+        return Fit::Greater;
+    }
+    let least = Decimal::new(-max.unscaled(), scale);
+    if value.cmp(&least) == Ordering::Less {
+        return Fit::Less;
+    }
+    let cut = value.truncate(scale.into());
+    let cut = if cut.scale() == scale { cut } else { cut.round(scale.into()) };
+    let step = Decimal::from_i128(1, scale);
+    match cut.cmp(&value) {
+        Ordering::Equal => Fit::Exact(Value::Decimal(cut)),
+        Ordering::Less => between(cut, cut.checked_add(step)),
+        Ordering::Greater => match cut.checked_sub(step) {
+            Some(below) => Fit::Between(Value::Decimal(below), Value::Decimal(cut)),
+            None => Fit::Less,
+        },
+    }
+}
+
+fn between(below: Decimal, above: Option<Decimal>) -> Fit {
+    match above {
+        Some(above) => Fit::Between(Value::Decimal(below), Value::Decimal(above)),
+        None => Fit::Greater,
+    }
+}
+
+fn fit_date(value: &Value) -> Fit {
+    let Value::DateTime(v) = value else { return Fit::Exact(value.clone()) };
+    let date = v.date();
+    if v.micros_of_day() == 0 {
+        return Fit::Exact(Value::Date(date));
+    }
+    // Packed dates ascend with the calendar; no date lies between one and the next packed number.
+    let next = selkie_types::Date(date.0 + 1);
+    Fit::Between(Value::Date(date), Value::Date(next))
+}
+
+/// Microseconds of one step at `fsp` digits.
+fn step(fsp: u8) -> i64 {
+    MICROS_PER_SECOND / 10i64.pow(fsp.min(6).into())
+}
+
+fn fit_time(value: &Value, fsp: u8) -> Fit {
+    let Value::Time(v) = value else { return Fit::Exact(value.clone()) };
+    let step = step(fsp);
+    let below = v.0.div_euclid(step) * step;
+    if below == v.0 {
+        return Fit::Exact(Value::Time(*v));
+    }
+    Fit::Between(Value::Time(Time(below)), Value::Time(Time(below + step)))
+}
+
+fn fit_datetime(value: &Value, from: &SqlType, to: &SqlType, zone: &TimeZone) -> Fit {
+    let v = match value {
+        Value::Date(v) => v.midnight(),
+        Value::DateTime(v) => *v,
+        other => return Fit::Exact(other.clone()),
+    };
+    let v = match (to.kind, from.kind) {
+        (TypeKind::Timestamp, TypeKind::Timestamp) => v,
+        (TypeKind::Timestamp, _) => match zone.to_utc(v) {
+            Some(v) => v,
+            None if v.year() < 2000 => return Fit::Less,
+            None => return Fit::Greater,
+        },
+        _ => v,
+    };
+    let below = v.truncate_to(to.decimals);
+    if below == v {
+        return Fit::Exact(Value::DateTime(v));
+    }
+    let above = DateTime(v.0 + 1);
+    Fit::Between(Value::DateTime(below), Value::DateTime(above))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(value: Value, to: SqlType) -> Fit {
+        fit(value, &SqlType::bigint(), &to, &TimeZone::utc())
+    }
+
+    #[test]
+    fn integers() {
+        let tiny = SqlType::new(TypeKind::TinyInt, 4, 0);
+        assert_eq!(at(Value::Int(5), tiny.clone()), Fit::Exact(Value::Int(5)));
+        assert_eq!(at(Value::Int(500), tiny.clone()), Fit::Greater);
+        assert_eq!(at(Value::Int(-129), tiny.clone()), Fit::Less);
+        let half = Value::Decimal(Decimal::from_i128(-15, 1));
+        assert_eq!(at(half, tiny), Fit::Between(Value::Int(-2), Value::Int(-1)));
+    }
+
+    #[test]
+    fn decimals() {
+        let ty = SqlType::decimal(4, 1);
+        let value = |v, s| Value::Decimal(Decimal::from_i128(v, s));
+        assert_eq!(at(value(150, 2), ty.clone()), Fit::Exact(value(15, 1)));
+        assert_eq!(at(value(-155, 2), ty.clone()), Fit::Between(value(-16, 1), value(-15, 1)));
+        assert_eq!(at(Value::Int(1000), ty), Fit::Greater);
+    }
+}

@@ -1,0 +1,280 @@
+//! Key ranges of a plan as ranges of key bytes.
+
+use selkie_engine::{Bound, IndexCodec, prefix_end};
+use selkie_expr::{EvalContext, Expr};
+use selkie_plan::physical::{KeyRange, RangeBound};
+use selkie_types::key::{NOT_NULL, NULL};
+use selkie_types::{SqlResult, Value};
+
+use super::fit::{Fit, fit};
+use super::like::constant_prefix;
+
+/// Keys from `start` (included) to `end` (excluded; `None` is no end).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Range {
+    pub(crate) start: Vec<u8>,
+    pub(crate) end: Option<Vec<u8>>,
+    /// All keys that begin with `start`: an equality.
+    pub(crate) is_prefix: bool,
+}
+
+impl Range {
+    /// Keys that begin with `prefix`.
+    fn prefix(prefix: Vec<u8>) -> Self {
+        let end = prefix_end(&prefix);
+        Self { start: prefix, end, is_prefix: true }
+    }
+
+    /// The bounds for an engine.
+    pub(crate) fn bounds(&self) -> (Bound, Bound) {
+        let lower = match self.start.is_empty() {
+            true => Bound::Unbounded,
+            false => Bound::Included(self.start.as_slice().into()),
+        };
+        let upper = match &self.end {
+            None => Bound::Unbounded,
+            Some(end) => Bound::Excluded(end.as_slice().into()),
+        };
+        (lower, upper)
+    }
+}
+
+/// The ranges evaluated, sorted and merged. No range at all means that nothing can be found.
+pub(crate) fn ranges_of(
+    eval: &EvalContext<'_>,
+    codec: &IndexCodec,
+    ranges: &[KeyRange],
+) -> SqlResult<Vec<Range>> {
+    if ranges.is_empty() {
+        return Ok(vec![Range { start: Vec::new(), end: None, is_prefix: false }]);
+    }
+    let mut found = Vec::with_capacity(ranges.len());
+    for range in ranges {
+        found.extend(range_of(eval, codec, range)?);
+    }
+    if found.len() > 1 {
+        merge(&mut found);
+    }
+    Ok(found)
+}
+
+fn merge(ranges: &mut Vec<Range>) {
+    ranges.sort_by(|a, b| a.start.cmp(&b.start));
+    ranges.dedup_by(|next, last| {
+        let overlaps = last.end.as_ref().is_none_or(|end| next.start < *end);
+        if !overlaps {
+            return false;
+        }
+        let further = match (&last.end, &next.end) {
+            (None, _) => false,
+            (Some(_), None) => true,
+            (Some(a), Some(b)) => b > a,
+        };
+        if further {
+            last.end = next.end.take();
+            last.is_prefix = false;
+        }
+        true
+    });
+}
+
+/// Appends the key of `values`; false if no row can have it.
+pub(crate) fn key_of(
+    eval: &EvalContext<'_>,
+    codec: &IndexCodec,
+    values: impl Iterator<Item = (Value, bool)>,
+    exprs: &[Expr],
+    out: &mut Vec<u8>,
+) -> bool {
+    for (at, (value, null_safe)) in values.enumerate() {
+        let part = codec.part(at);
+        match fit(value, &exprs[at].ty, &part.ty, &eval.types.time_zone) {
+            Fit::Exact(value) => part.encode(&value, out),
+            Fit::Null if null_safe && part.nullable => part.encode(&Value::Null, out),
+            _ => return false,
+        }
+    }
+    true
+}
+
+fn range_of(
+    eval: &EvalContext<'_>,
+    codec: &IndexCodec,
+    range: &KeyRange,
+) -> SqlResult<Option<Range>> {
+    let mut prefix = Vec::new();
+    for (at, e) in range.equal.iter().enumerate() {
+        let value = e.eval_value(eval)?;
+        let null_safe = range.null_safe.get(at).copied().unwrap_or(false);
+        let part = codec.part(at);
+        match fit(value, &e.ty, &part.ty, &eval.types.time_zone) {
+            Fit::Exact(value) => part.encode(&value, &mut prefix),
+            Fit::Null if null_safe && part.nullable => part.encode(&Value::Null, &mut prefix),
+            _ => return Ok(None),
+        }
+    }
+    let at = range.equal.len();
+    if let Some((pattern, escape)) = &range.like {
+        return like_range(eval, codec, at, prefix, pattern, *escape);
+    }
+    let (lower, upper) = (&range.lower, &range.upper);
+    if matches!((lower, upper), (RangeBound::Unbounded, RangeBound::Unbounded)) {
+        return Ok(Some(Range::prefix(prefix)));
+    }
+    bounded(eval, codec, at, prefix, lower, upper)
+}
+
+fn like_range(
+    eval: &EvalContext<'_>,
+    codec: &IndexCodec,
+    at: usize,
+    mut prefix: Vec<u8>,
+    pattern: &Expr,
+    escape: u32,
+) -> SqlResult<Option<Range>> {
+    let part = codec.part(at);
+    let Value::Bytes(text) = pattern.eval_value(eval)? else { return Ok(None) };
+    let escape = match u8::try_from(escape) {
+        Ok(0) => None,
+        Ok(byte) if byte.is_ascii() => Some(byte),
+        // Other escape characters are rare: the whole part is read.
+        _ => return Ok(Some(Range::prefix(prefix))),
+    };
+    let constant = constant_prefix(&text, escape, part.ty.collation.charset());
+    // A descending part's prefix is inverted by the codec, so that its keys still begin with it.
+    part.encode_prefix(&constant, &mut prefix);
+    Ok(Some(Range { is_prefix: false, ..Range::prefix(prefix) }))
+}
+
+/// Where a bound stands: before or after all keys that begin with the encoded value.
+enum Edge {
+    Before(Value),
+    After(Value),
+    /// No value lies beyond it.
+    Nothing,
+    /// It excludes nothing.
+    Open,
+    /// NULL: nothing compares.
+    Null,
+}
+
+fn lower_edge(
+    eval: &EvalContext<'_>,
+    codec: &IndexCodec,
+    at: usize,
+    b: &RangeBound,
+) -> SqlResult<Edge> {
+    let (e, included) = match b {
+        RangeBound::Unbounded => return Ok(Edge::Open),
+        RangeBound::Included(e) => (e, true),
+        RangeBound::Excluded(e) => (e, false),
+    };
+    let part = codec.part(at);
+    let value = e.eval_value(eval)?;
+    Ok(match fit(value, &e.ty, &part.ty, &eval.types.time_zone) {
+        Fit::Exact(v) if included || part.prefix.is_some() => Edge::Before(v),
+        Fit::Exact(v) => Edge::After(v),
+        Fit::Between(_, above) => Edge::Before(above),
+        Fit::Less => Edge::Open,
+        Fit::Greater => Edge::Nothing,
+        Fit::Null => Edge::Null,
+    })
+}
+
+fn upper_edge(
+    eval: &EvalContext<'_>,
+    codec: &IndexCodec,
+    at: usize,
+    b: &RangeBound,
+) -> SqlResult<Edge> {
+    let (e, included) = match b {
+        RangeBound::Unbounded => return Ok(Edge::Open),
+        RangeBound::Included(e) => (e, true),
+        RangeBound::Excluded(e) => (e, false),
+    };
+    let part = codec.part(at);
+    let value = e.eval_value(eval)?;
+    Ok(match fit(value, &e.ty, &part.ty, &eval.types.time_zone) {
+        Fit::Exact(v) if included || part.prefix.is_some() => Edge::After(v),
+        Fit::Exact(v) => Edge::Before(v),
+        Fit::Between(below, _) => Edge::After(below),
+        Fit::Less => Edge::Nothing,
+        Fit::Greater => Edge::Open,
+        Fit::Null => Edge::Null,
+    })
+}
+
+fn bounded(
+    eval: &EvalContext<'_>,
+    codec: &IndexCodec,
+    at: usize,
+    prefix: Vec<u8>,
+    lower: &RangeBound,
+    upper: &RangeBound,
+) -> SqlResult<Option<Range>> {
+    let part = codec.part(at);
+    let (lower, upper) = (lower_edge(eval, codec, at, lower)?, upper_edge(eval, codec, at, upper)?);
+    let dead = |e: &Edge| matches!(e, Edge::Nothing | Edge::Null);
+    if dead(&lower) || dead(&upper) {
+        return Ok(None);
+    }
+    let encoded = |value: &Value| {
+        let mut key = prefix.clone();
+        part.encode(value, &mut key);
+        key
+    };
+    // In a descending part the greater value has the lesser key.
+    let (first, last) = if part.descending { (&upper, &lower) } else { (&lower, &upper) };
+    let (start_after, end_before) = (first, last);
+    let start = match (start_after, part.descending) {
+        (Edge::Before(v), false) | (Edge::After(v), true) => Some(encoded(v)),
+        (Edge::After(v), false) | (Edge::Before(v), true) => match prefix_end(&encoded(v)) {
+            Some(key) => Some(key),
+            None => return Ok(None),
+        },
+        _ => Some(open_start(&prefix, part.nullable, part.descending)),
+    };
+    let end = match (end_before, part.descending) {
+        (Edge::Before(v), false) | (Edge::After(v), true) => Some(encoded(v)),
+        (Edge::After(v), false) | (Edge::Before(v), true) => prefix_end(&encoded(v)),
+        _ => open_end(&prefix, part.nullable, part.descending),
+    };
+    let start = start.unwrap_or_default();
+    let empty = end.as_ref().is_some_and(|end| start >= *end);
+    Ok((!empty).then_some(Range { start, end, is_prefix: false }))
+}
+
+/// Where the values of a part begin: NULLs come first in ascending order and are left out.
+fn open_start(prefix: &[u8], nullable: bool, descending: bool) -> Vec<u8> {
+    let mut start = prefix.to_vec();
+    if nullable && !descending {
+        start.push(NOT_NULL);
+    }
+    start
+}
+
+/// Where the values of a part end: NULLs come last in descending order.
+fn open_end(prefix: &[u8], nullable: bool, descending: bool) -> Option<Vec<u8>> {
+    if nullable && descending {
+        let mut end = prefix.to_vec();
+        end.push(!NULL);
+        return Some(end);
+    }
+    prefix_end(prefix)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn range(start: u8, end: u8) -> Range {
+        Range { start: vec![start], end: Some(vec![end]), is_prefix: false }
+    }
+
+    #[test]
+    fn overlapping_ranges_merge() {
+        let mut ranges = vec![range(5, 9), range(1, 3), range(2, 4), range(6, 7)];
+        merge(&mut ranges);
+        assert_eq!(ranges, [range(1, 4), range(5, 9)]);
+    }
+}

@@ -1,0 +1,87 @@
+//! Status counters of a session, counted by the executor.
+//!
+//! Plain cells: a session runs one statement at a time. The server adds them to the global ones
+//! when a statement ends.
+
+use std::cell::Cell;
+
+macro_rules! counters {
+    ($($(#[$doc:meta])* $field:ident = $name:literal,)*) => {
+        /// Counters by MariaDB's names.
+        #[derive(Clone, Debug, Default)]
+        pub struct Counters {
+            $($(#[$doc])* pub $field: Cell<u64>,)*
+        }
+
+        impl Counters {
+            /// Reports every counter.
+            pub fn report(&self, report: &mut dyn FnMut(&'static str, u64)) {
+                $(report($name, self.$field.get());)*
+            }
+
+            /// Sets all to zero (`FLUSH STATUS`).
+            pub fn reset(&self) {
+                $(self.$field.set(0);)*
+            }
+        }
+    };
+}
+
+counters! {
+    /// Implicit and explicit commits.
+    handler_commit = "Handler_commit",
+    /// Rows deleted.
+    handler_delete = "Handler_delete",
+    /// Reads of the first key of an index.
+    handler_read_first = "Handler_read_first",
+    /// Lookups of a key.
+    handler_read_key = "Handler_read_key",
+    /// Reads of the last key of an index.
+    handler_read_last = "Handler_read_last",
+    /// Rows read in key order.
+    handler_read_next = "Handler_read_next",
+    /// Rows read in reverse key order.
+    handler_read_prev = "Handler_read_prev",
+    /// Rows read by position, after a sort.
+    handler_read_rnd = "Handler_read_rnd",
+    /// Rows read by table scans.
+    handler_read_rnd_next = "Handler_read_rnd_next",
+    /// Rollbacks.
+    handler_rollback = "Handler_rollback",
+    /// Savepoints set.
+    handler_savepoint = "Handler_savepoint",
+    /// Rollbacks to savepoints.
+    handler_savepoint_rollback = "Handler_savepoint_rollback",
+    /// Rows written to internal tables.
+    handler_tmp_write = "Handler_tmp_write",
+    /// Rows updated.
+    handler_update = "Handler_update",
+    /// Rows inserted.
+    handler_write = "Handler_write",
+    /// Joins that scan the inner table.
+    select_full_join = "Select_full_join",
+    /// Joins that use ranges of the inner table.
+    select_full_range_join = "Select_full_range_join",
+    /// Statements whose first table is read by ranges.
+    select_range = "Select_range",
+    /// Statements whose first table is scanned.
+    select_scan = "Select_scan",
+    /// Sorts of ranges.
+    sort_range = "Sort_range",
+    /// Rows sorted.
+    sort_rows = "Sort_rows",
+    /// Sorts of scans.
+    sort_scan = "Sort_scan",
+    /// Internal tables made.
+    created_tmp_tables = "Created_tmp_tables",
+    /// Rows read from tables.
+    rows_read = "Rows_read",
+    /// Rows sent to the client.
+    rows_sent = "Rows_sent",
+}
+
+/// Adds `n` to a counter.
+#[inline]
+pub fn bump(counter: &Cell<u64>, n: u64) {
+    counter.set(counter.get() + n);
+}

@@ -1,0 +1,59 @@
+//! The warnings list of a session.
+
+use std::cell::{Cell, RefCell};
+
+use selkie_types::{Condition, Level, SqlError};
+
+/// Conditions of the last statement that could raise any.
+#[derive(Clone, Debug, Default)]
+pub struct Diagnostics {
+    list: RefCell<Vec<Condition>>,
+    warnings: Cell<u64>,
+    errors: Cell<u64>,
+}
+
+impl Diagnostics {
+    /// Forgets everything: a new statement begins.
+    pub fn clear(&self) {
+        self.list.borrow_mut().clear();
+        self.warnings.set(0);
+        self.errors.set(0);
+    }
+
+    /// Adds a condition, keeping `max` of them.
+    pub fn push(&self, condition: Condition, max: usize) {
+        self.warnings.set(self.warnings.get() + 1);
+        if condition.level == Level::Error {
+            self.errors.set(self.errors.get() + 1);
+        }
+        let mut list = self.list.borrow_mut();
+        if list.len() < max {
+            list.push(condition);
+        }
+    }
+
+    /// Adds what a failed statement leaves in the list.
+    pub fn push_error(&self, error: &SqlError, max: usize) {
+        self.push(Condition::from_error(Level::Error, error), max);
+    }
+
+    /// Counts conditions that were raised but not kept.
+    pub fn count_more(&self, n: u64) {
+        self.warnings.set(self.warnings.get() + n);
+    }
+
+    /// The conditions kept.
+    pub fn list(&self) -> Vec<Condition> {
+        self.list.borrow().clone()
+    }
+
+    /// `@@warning_count`: conditions raised, errors and notes included.
+    pub fn warning_count(&self) -> u64 {
+        self.warnings.get()
+    }
+
+    /// `@@error_count`.
+    pub fn error_count(&self) -> u64 {
+        self.errors.get()
+    }
+}

@@ -1,0 +1,151 @@
+//! What the executor asks of the server around it: privileges, system variables, other sessions.
+
+use std::time::Duration;
+
+use selkie_catalog::TableInfo;
+use selkie_expr::VariableScope;
+use selkie_sql::ast;
+use selkie_types::{SqlError, SqlResult, SqlType, Value};
+
+use super::Session;
+use crate::{Instance, Outcome, ResultSink};
+
+/// What a statement wants to do with something.
+#[allow(missing_docs)] // the names are the privileges
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Privilege {
+    Select,
+    Insert,
+    Update,
+    Delete,
+    Create,
+    Drop,
+    Alter,
+    Index,
+    References,
+    CreateView,
+    ShowView,
+    Trigger,
+    CreateTemporary,
+    LockTables,
+    Execute,
+    File,
+    Process,
+    Reload,
+    Super,
+    /// Any privilege at all: `SHOW COLUMNS`.
+    Any,
+}
+
+/// One privilege on one thing.
+#[derive(Clone, Debug)]
+pub struct Access<'a> {
+    /// The privilege.
+    pub privilege: Privilege,
+    /// The schema; empty for a global privilege.
+    pub schema: &'a str,
+    /// The table; empty for a schema.
+    pub table: &'a str,
+    /// Columns it is about; none means the table as a whole.
+    pub columns: &'a [&'a str],
+}
+
+/// The value `SET` gives a system variable.
+#[derive(Clone, Debug)]
+pub enum NewValue {
+    /// `DEFAULT`.
+    Default,
+    /// A value and its type.
+    Value(Value, SqlType),
+}
+
+/// Implemented by the server. The methods' own bodies are those of a session nobody watches.
+pub trait SessionHooks: Send + Sync {
+    /// Fails (1142, 1044, ...) unless the session's account may do this.
+    fn check_access(&self, _session: &Session, _access: &Access<'_>) -> SqlResult<()> {
+        Ok(())
+    }
+
+    /// Whether the account may see that a table exists.
+    fn is_visible(&self, _session: &Session, _table: &TableInfo) -> bool {
+        true
+    }
+
+    /// Type of `@@name`, `None` if there is no such variable.
+    fn variable_type(&self, _session: &Session, _name: &str) -> Option<SqlType> {
+        None
+    }
+
+    /// Value of `@@name`.
+    fn variable(&self, _session: &Session, _scope: VariableScope, name: &str) -> SqlResult<Value> {
+        Err(SqlError::new(&selkie_types::error::catalogue::ER_UNKNOWN_SYSTEM_VARIABLE, &[&name]))
+    }
+
+    /// Performs one assignment of SET. `value` is what the item's expression evaluated to, for the
+    /// items that have one. The server also writes [`Session::settings`].
+    fn set(
+        &self,
+        _instance: &Instance,
+        _session: &mut Session,
+        _item: &ast::SetItem,
+        _value: Option<NewValue>,
+    ) -> SqlResult<()> {
+        Err(SqlError::not_supported("SET"))
+    }
+
+    /// Runs statements that are the server's own (accounts, privileges, KILL, FLUSH, SHOW of what
+    /// only it knows, plugins, replication). `None` if it is not one of them.
+    fn statement(
+        &self,
+        _instance: &Instance,
+        _session: &mut Session,
+        _statement: &ast::Statement,
+        _sink: &mut dyn ResultSink,
+    ) -> SqlResult<Option<Outcome>> {
+        Ok(None)
+    }
+
+    /// Told after a table, or with an empty `table` a schema, was dropped or renamed.
+    fn dropped(&self, _session: &Session, _schema: &str, _table: &str) {}
+
+    /// `GET_LOCK`.
+    fn get_lock(
+        &self,
+        _session: &Session,
+        _name: &[u8],
+        _timeout: Duration,
+    ) -> SqlResult<Option<bool>> {
+        Err(SqlError::not_supported("GET_LOCK"))
+    }
+
+    /// `RELEASE_LOCK`.
+    fn release_lock(&self, _session: &Session, _name: &[u8]) -> SqlResult<Option<bool>> {
+        Err(SqlError::not_supported("RELEASE_LOCK"))
+    }
+
+    /// `RELEASE_ALL_LOCKS`.
+    fn release_all_locks(&self, _session: &Session) -> SqlResult<u64> {
+        Ok(0)
+    }
+
+    /// `IS_USED_LOCK`.
+    fn lock_holder(&self, _session: &Session, _name: &[u8]) -> SqlResult<Option<u64>> {
+        Ok(None)
+    }
+
+    /// `VERSION()`.
+    fn version(&self) -> String {
+        "10.11.0-MariaDB-selkie".into()
+    }
+
+    /// `UUID_SHORT()`.
+    fn uuid_short(&self) -> u64 {
+        0
+    }
+}
+
+/// Nobody watches: tests and the server's own threads.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoHooks;
+
+impl SessionHooks for NoHooks {}

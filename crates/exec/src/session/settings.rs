@@ -1,0 +1,128 @@
+//! The session's system variables the executor reads, as plain values.
+//!
+//! The server keeps all variables and writes these when one of them changes. Nothing here checks
+//! or parses a value.
+
+use selkie_engine::Isolation;
+use selkie_expr::TimeZone;
+use selkie_types::{Charset, CollationId, SqlMode};
+
+/// Variables by MariaDB's names.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// `sql_mode`.
+    pub sql_mode: SqlMode,
+    /// `character_set_client`.
+    pub client_charset: Charset,
+    /// `collation_connection`.
+    pub collation_connection: CollationId,
+    /// `character_set_results`; `None` is NULL: strings are sent as they are stored.
+    pub results_charset: Option<Charset>,
+    /// `time_zone`.
+    pub time_zone: TimeZone,
+    /// `autocommit`.
+    pub autocommit: bool,
+    /// `tx_isolation`.
+    pub isolation: Isolation,
+    /// `tx_read_only`.
+    pub tx_read_only: bool,
+    /// `max_error_count`.
+    pub max_error_count: usize,
+    /// `sql_notes`.
+    pub sql_notes: bool,
+    /// `sql_select_limit`.
+    pub sql_select_limit: u64,
+    /// `max_sort_length`.
+    pub max_sort_length: usize,
+    /// `group_concat_max_len`.
+    pub group_concat_max_len: u64,
+    /// `div_precision_increment`.
+    pub div_precision_increment: u8,
+    /// `default_week_format`.
+    pub default_week_format: u8,
+    /// `max_allowed_packet`.
+    pub max_allowed_packet: u64,
+    /// Bytes a statement may hold in sorts, hash tables and materialised rows.
+    pub statement_memory: usize,
+    /// `max_statement_time` in microseconds; 0 is none.
+    pub max_statement_micros: u64,
+    /// `lock_wait_timeout` in seconds: of table definitions.
+    pub lock_wait_timeout: u64,
+    /// `innodb_lock_wait_timeout` in seconds: of rows.
+    pub row_lock_wait_timeout: u64,
+    /// `auto_increment_increment`.
+    pub auto_increment_increment: u64,
+    /// `auto_increment_offset`.
+    pub auto_increment_offset: u64,
+    /// `SET timestamp`, in microseconds since 1970.
+    pub timestamp_micros: Option<i64>,
+    /// `sql_safe_updates`.
+    pub sql_safe_updates: bool,
+    /// `sql_auto_is_null`.
+    pub sql_auto_is_null: bool,
+    /// `foreign_key_checks`.
+    pub foreign_key_checks: bool,
+    /// `unique_checks`.
+    pub unique_checks: bool,
+    /// `check_constraint_checks`.
+    pub check_constraint_checks: bool,
+    /// `default_storage_engine`.
+    pub default_storage_engine: Box<str>,
+    /// `default_tmp_storage_engine`, if set.
+    pub default_tmp_storage_engine: Option<Box<str>>,
+    /// `lower_case_table_names` is not 0.
+    pub lower_case_names: bool,
+    /// `local_infile`.
+    pub local_infile: bool,
+    /// The client counts rows found, not changed (`CLIENT_FOUND_ROWS`).
+    pub found_rows: bool,
+    /// `max_recursive_iterations`.
+    pub max_recursive_iterations: u64,
+    /// Threads one statement may use.
+    pub threads: usize,
+    /// Grows whenever one of the settings a plan depends on changes.
+    pub version: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            sql_mode: SqlMode::DEFAULT,
+            client_charset: Charset::Utf8mb4,
+            collation_connection: CollationId::UTF8MB4_GENERAL_CI,
+            results_charset: Some(Charset::Utf8mb4),
+            time_zone: TimeZone::utc(),
+            autocommit: true,
+            isolation: Isolation::RepeatableRead,
+            tx_read_only: false,
+            max_error_count: 64,
+            sql_notes: true,
+            sql_select_limit: u64::MAX,
+            max_sort_length: 1024,
+            group_concat_max_len: 1 << 20,
+            div_precision_increment: 4,
+            default_week_format: 0,
+            max_allowed_packet: 16 << 20,
+            statement_memory: 4 << 30,
+            max_statement_micros: 0,
+            lock_wait_timeout: 86_400,
+            row_lock_wait_timeout: 50,
+            auto_increment_increment: 1,
+            auto_increment_offset: 1,
+            timestamp_micros: None,
+            sql_safe_updates: false,
+            sql_auto_is_null: false,
+            foreign_key_checks: true,
+            unique_checks: true,
+            check_constraint_checks: true,
+            default_storage_engine: "InnoDB".into(),
+            default_tmp_storage_engine: None,
+            lower_case_names: false,
+            local_infile: true,
+            found_rows: false,
+            max_recursive_iterations: 1000,
+            threads: std::thread::available_parallelism().map_or(1, |n| n.get()),
+            version: 1,
+        }
+    }
+}

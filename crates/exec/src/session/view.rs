@@ -1,0 +1,150 @@
+//! The session as expressions and the planner see it.
+
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use selkie_expr::{TypeContext, VariableScope};
+use selkie_plan::{Environment, Settings as PlanSettings};
+use selkie_types::{SqlError, SqlResult, SqlType, Value};
+
+use super::Session;
+use crate::control::kill;
+
+impl selkie_expr::Session for Session {
+    fn user_variable(&self, name: &str) -> Option<(Value, SqlType)> {
+        self.variables.borrow().get(name).cloned()
+    }
+
+    fn set_user_variable(&self, name: &str, value: Value, ty: &SqlType) {
+        self.variables.borrow_mut().insert(name.into(), (value, ty.clone()));
+    }
+
+    fn system_variable(&self, scope: VariableScope, name: &str) -> SqlResult<Value> {
+        self.hooks.variable(self, scope, name)
+    }
+
+    fn database(&self) -> Option<String> {
+        self.schema.as_deref().map(str::to_owned)
+    }
+
+    fn user(&self) -> String {
+        format!("{}@{}", self.account.user, self.account.host)
+    }
+
+    fn current_user(&self) -> String {
+        self.account.account.clone()
+    }
+
+    fn current_role(&self) -> Option<String> {
+        self.account.role.clone()
+    }
+
+    fn connection_id(&self) -> u64 {
+        self.id
+    }
+
+    fn version(&self) -> String {
+        self.hooks.version()
+    }
+
+    fn last_insert_id(&self) -> u64 {
+        self.last_insert_id.get()
+    }
+
+    fn set_last_insert_id(&self, id: u64) {
+        self.last_insert_id.set(id);
+        self.explicit_insert_id.set(Some(id));
+    }
+
+    fn row_count(&self) -> i64 {
+        self.row_count.get()
+    }
+
+    fn found_rows(&self) -> u64 {
+        self.found_rows.get()
+    }
+
+    fn check_interrupted(&self) -> SqlResult<()> {
+        match self.kill.load(Ordering::Relaxed) {
+            kill::NONE => Ok(()),
+            _ => Err(SqlError::interrupted()),
+        }
+    }
+
+    fn sleep(&self, time: Duration) -> SqlResult<bool> {
+        let end = Instant::now() + time;
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(true);
+            }
+            if self.kill.load(Ordering::Relaxed) != kill::NONE {
+                return Ok(false);
+            }
+            std::thread::sleep(left.min(Duration::from_millis(20)));
+        }
+    }
+
+    fn get_lock(&self, name: &[u8], timeout: f64) -> SqlResult<Option<bool>> {
+        let year = 365.0 * 86_400.0;
+        let seconds = if timeout < 0.0 { year } else { timeout.min(year) };
+        self.hooks.get_lock(self, name, Duration::from_secs_f64(seconds))
+    }
+
+    fn release_lock(&self, name: &[u8]) -> SqlResult<Option<bool>> {
+        self.hooks.release_lock(self, name)
+    }
+
+    fn release_all_locks(&self) -> SqlResult<u64> {
+        self.hooks.release_all_locks(self)
+    }
+
+    fn lock_holder(&self, name: &[u8]) -> SqlResult<Option<u64>> {
+        self.hooks.lock_holder(self, name)
+    }
+
+    fn uuid_short(&self) -> u64 {
+        self.hooks.uuid_short()
+    }
+}
+
+impl Environment for Session {
+    fn user_variable(&self, name: &str) -> Option<SqlType> {
+        self.variables.borrow().get(name).map(|(_, ty)| ty.clone())
+    }
+
+    fn system_variable(&self, name: &str) -> Option<SqlType> {
+        self.hooks.variable_type(self, name)
+    }
+}
+
+impl Session {
+    /// The settings expressions depend on.
+    pub fn type_context(&self) -> TypeContext {
+        let s = &self.settings;
+        TypeContext {
+            sql_mode: s.sql_mode,
+            collation_connection: s.collation_connection,
+            div_precision_increment: s.div_precision_increment,
+            group_concat_max_len: s.group_concat_max_len,
+            max_allowed_packet: s.max_allowed_packet,
+            default_week_format: s.default_week_format,
+            time_zone: s.time_zone.clone(),
+        }
+    }
+
+    /// The settings plans depend on.
+    pub fn plan_settings<'a>(&'a self, parameters: &'a [SqlType]) -> PlanSettings<'a> {
+        let s = &self.settings;
+        PlanSettings {
+            schema: self.schema.as_deref(),
+            sql_mode: s.sql_mode,
+            collation: s.collation_connection,
+            parameters,
+            select_limit: s.sql_select_limit,
+            lower_case_names: s.lower_case_names,
+            lock_reads: self.transaction.locks_reads(s),
+            ..PlanSettings::default()
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Runs the subqueries of expressions, remembering results by the values they depend on.
+
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+use selkie_expr::{EvalContext, SubqueryId, SubqueryRunner};
+use selkie_plan::physical::SubPlan;
+use selkie_types::error::catalogue::ER_SUBQUERY_NO_1_ROW;
+use selkie_types::{Batch, SqlError, SqlResult, Value};
+
+use crate::control::Memory;
+use crate::op::{drain, open};
+use crate::run::{Env, Runtime, SharedRows};
+use crate::session::bump;
+
+/// Results remembered of one subquery.
+const REMEMBERED: usize = 4096;
+
+/// What a subquery gave for one set of values.
+#[derive(Clone, Debug)]
+enum Known {
+    Scalar(Value),
+    Exists(bool),
+    Rows(SharedRows),
+}
+
+/// Results of one subquery.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SubqueryCache {
+    known: HashMap<Box<[u8]>, Known>,
+}
+
+impl<'a> Runtime<'a> {
+    fn subplan(&self, id: SubqueryId) -> SqlResult<&SubPlan> {
+        let missing = || SqlError::internal(format_args!("there is no subquery {}", id.0));
+        self.plan.subplans.get(id.0 as usize).ok_or_else(missing)
+    }
+
+    /// The answer for the current values of the subquery's slots.
+    fn answer(
+        &self,
+        id: SubqueryId,
+        ctx: &EvalContext<'_>,
+        run: impl FnOnce(Env<'_>, &SubPlan) -> SqlResult<Known>,
+    ) -> SqlResult<Known> {
+        let plan = self.subplan(id)?;
+        if plan.volatile {
+            return run(Env { rt: self, eval: ctx }, plan);
+        }
+        let key = values_key(plan, ctx);
+        if let Some(known) = self.subqueries.borrow()[id.0 as usize].known.get(&*key) {
+            return Ok(known.clone());
+        }
+        let known = run(Env { rt: self, eval: ctx }, plan)?;
+        let mut caches = self.subqueries.borrow_mut();
+        let cache = &mut caches[id.0 as usize].known;
+        if cache.len() >= REMEMBERED {
+            cache.clear();
+        }
+        cache.insert(key, known.clone());
+        Ok(known)
+    }
+}
+
+/// The values of a subquery's slots as bytes.
+fn values_key(plan: &SubPlan, ctx: &EvalContext<'_>) -> Box<[u8]> {
+    let mut key = Vec::with_capacity(plan.slots.len() * 9);
+    for &slot in &plan.slots {
+        put_value(&ctx.parameter(slot), &mut key);
+    }
+    key.into()
+}
+
+fn put_value(value: &Value, out: &mut Vec<u8>) {
+    let mut put = |tag: u8, bytes: &[u8]| {
+        out.push(tag);
+        out.extend_from_slice(bytes);
+    };
+    match value {
+        Value::Null => put(0, &[]),
+        Value::Int(v) => put(1, &v.to_le_bytes()),
+        Value::UInt(v) => put(2, &v.to_le_bytes()),
+        Value::Double(v) => put(3, &v.to_bits().to_le_bytes()),
+        Value::Decimal(v) => {
+            put(4, &[v.scale()]);
+            out.extend_from_slice(&v.unscaled().to_le_bytes());
+        }
+        Value::Date(v) => put(5, &v.0.to_le_bytes()),
+        Value::Time(v) => put(6, &v.0.to_le_bytes()),
+        Value::DateTime(v) => put(7, &v.0.to_le_bytes()),
+        Value::Bytes(v) => {
+            put(8, &(v.len() as u64).to_le_bytes());
+            out.extend_from_slice(v);
+        }
+    }
+}
+
+impl SubqueryRunner for Runtime<'_> {
+    fn scalar(&self, id: SubqueryId, ctx: &EvalContext<'_>) -> SqlResult<Value> {
+        let known = self.answer(id, ctx, |env, plan| {
+            let mut op = open(env, &plan.root)?;
+            let Some(batch) = op.next()? else { return Ok(Known::Scalar(Value::Null)) };
+            if batch.rows() > 1 || op.next()?.is_some() {
+                return Err(SqlError::new(&ER_SUBQUERY_NO_1_ROW, &[]));
+            }
+            Ok(Known::Scalar(batch.value(0, 0)))
+        })?;
+        match known {
+            Known::Scalar(value) => Ok(value),
+            _ => Err(SqlError::internal("a subquery is asked for a value and for rows")),
+        }
+    }
+
+    fn exists(&self, id: SubqueryId, ctx: &EvalContext<'_>) -> SqlResult<bool> {
+        let known = self.answer(id, ctx, |env, plan| {
+            Ok(Known::Exists(open(env, &plan.root)?.next()?.is_some()))
+        })?;
+        match known {
+            Known::Exists(exists) => Ok(exists),
+            _ => Err(SqlError::internal("a subquery is asked for a value and for rows")),
+        }
+    }
+
+    fn rows(&self, id: SubqueryId, ctx: &EvalContext<'_>) -> SqlResult<Arc<Vec<Batch>>> {
+        let known = self.answer(id, ctx, |env, plan| {
+            let mut memory = Memory::new(env.rt.control);
+            let rows = drain(&mut *open(env, &plan.root)?, &mut memory)?;
+            bump(&env.counters().created_tmp_tables, 1);
+            // The rows stay in the cache until the statement ends.
+            std::mem::forget(memory);
+            Ok(Known::Rows(Arc::new(rows)))
+        })?;
+        match known {
+            Known::Rows(rows) => Ok(rows),
+            _ => Err(SqlError::internal("a subquery is asked for a value and for rows")),
+        }
+    }
+}

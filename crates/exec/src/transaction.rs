@@ -1,0 +1,270 @@
+//! The transaction of a session: its parts in the engines, its savepoints, its locks on definitions.
+//!
+//! # Invariants
+//! - TRX-1 A statement that changes rows runs between [`Transaction::mark`] and
+//!   [`Transaction::undo`]: if it fails, its changes are gone and the transaction lives on.
+//! - TRX-2 A client is answered after [`Transaction::commit`] returned, which waits for durability.
+//! - TRX-3 Definitions used stay locked until the transaction ends.
+
+use std::sync::Arc;
+
+use selkie_engine::{Engine, EngineTrx, Isolation};
+use selkie_types::error::catalogue::{ER_SP_DOES_NOT_EXIST, ER_WARNING_NOT_COMPLETE_ROLLBACK};
+use selkie_types::{Condition, SqlError, SqlResult};
+
+use crate::error::from_engine_commit;
+use crate::metadata::LockTicket;
+use crate::session::{Session, Settings, bump};
+
+struct Part {
+    engine: Arc<dyn Engine>,
+    trx: Box<dyn EngineTrx>,
+}
+
+struct Savepoint {
+    name: Box<str>,
+    /// One per part, in order.
+    marks: Vec<u64>,
+}
+
+/// A transaction, or the lack of one.
+#[derive(Default)]
+pub struct Transaction {
+    /// `BEGIN` was said; commits of statements wait for its end.
+    explicit: bool,
+    /// Opened by a statement while `autocommit` was off.
+    implicit: bool,
+    /// Isolation of the open transaction.
+    isolation: Isolation,
+    /// `READ ONLY`.
+    read_only: bool,
+    /// `SET TRANSACTION` for the next one.
+    next_isolation: Option<Isolation>,
+    next_read_only: Option<bool>,
+    parts: Vec<Part>,
+    savepoints: Vec<Savepoint>,
+    locks: Vec<LockTicket>,
+    /// An engine without rollback was changed.
+    unsafe_changes: bool,
+}
+
+/// Where a statement began in each engine.
+pub struct Mark(Vec<u64>);
+
+impl Transaction {
+    /// Whether a transaction is open beyond the statement.
+    pub fn is_open(&self) -> bool {
+        self.explicit || self.implicit
+    }
+
+    /// Whether plain reads lock rows.
+    pub fn locks_reads(&self, settings: &Settings) -> bool {
+        self.effective_isolation(settings) == Isolation::Serializable
+            && (self.is_open() || !settings.autocommit)
+    }
+
+    /// Whether it may not change anything.
+    pub fn is_read_only(&self, settings: &Settings) -> bool {
+        if self.is_open() {
+            return self.read_only;
+        }
+        self.next_read_only.unwrap_or(settings.tx_read_only)
+    }
+
+    fn effective_isolation(&self, settings: &Settings) -> Isolation {
+        if self.is_open() || !self.parts.is_empty() {
+            return self.isolation;
+        }
+        self.next_isolation.unwrap_or(settings.isolation)
+    }
+
+    /// `SET TRANSACTION` without a scope: about the next transaction only.
+    pub fn set_next(&mut self, isolation: Option<Isolation>, read_only: Option<bool>) {
+        self.next_isolation = isolation.or(self.next_isolation);
+        self.next_read_only = read_only.or(self.next_read_only);
+    }
+
+    fn start(&mut self, settings: &Settings, read_only: Option<bool>) {
+        self.isolation = self.next_isolation.take().unwrap_or(settings.isolation);
+        let next = self.next_read_only.take().unwrap_or(settings.tx_read_only);
+        self.read_only = read_only.unwrap_or(next);
+    }
+
+    /// `BEGIN`. The transaction before it has been committed.
+    pub fn begin(&mut self, settings: &Settings, read_only: Option<bool>) {
+        self.start(settings, read_only);
+        self.explicit = true;
+    }
+
+    /// A statement that uses tables begins: opens the implicit transaction of `autocommit=0`.
+    pub fn begin_statement(&mut self, settings: &Settings) -> SqlResult<()> {
+        if !self.is_open() && self.parts.is_empty() {
+            self.start(settings, None);
+            self.implicit = !settings.autocommit;
+        }
+        for part in &self.parts {
+            part.trx.statement_begin(self.isolation).map_err(from_engine_commit)?;
+        }
+        Ok(())
+    }
+
+    /// Makes sure `engine` takes part.
+    pub fn join(&mut self, engine: &Arc<dyn Engine>) -> SqlResult<()> {
+        if self.part(engine.name()).is_some() {
+            return Ok(());
+        }
+        let trx = engine.begin(self.isolation, self.read_only).map_err(from_engine_commit)?;
+        trx.statement_begin(self.isolation).map_err(from_engine_commit)?;
+        if !self.savepoints.is_empty() {
+            let start = trx.savepoint().map_err(from_engine_commit)?;
+            self.savepoints.iter_mut().for_each(|s| s.marks.push(start));
+        }
+        self.parts.push(Part { engine: engine.clone(), trx });
+        Ok(())
+    }
+
+    /// The part in the engine called `name`.
+    pub fn part(&self, name: &str) -> Option<&dyn EngineTrx> {
+        self.parts.iter().find(|p| p.engine.name() == name).map(|p| &*p.trx)
+    }
+
+    /// Takes the snapshots now.
+    pub fn take_snapshots(&self) -> SqlResult<()> {
+        self.parts.iter().try_for_each(|p| p.trx.take_snapshot()).map_err(from_engine_commit)
+    }
+
+    /// Where a statement that changes rows begins.
+    pub fn mark(&self) -> SqlResult<Mark> {
+        let marks = self.parts.iter().map(|p| p.trx.savepoint());
+        marks.collect::<Result<_, _>>().map(Mark).map_err(from_engine_commit)
+    }
+
+    /// Undoes the statement that began at `mark` (TRX-1).
+    pub fn undo(&self, mark: &Mark) -> SqlResult<()> {
+        for (part, at) in self.parts.iter().zip(&mark.0) {
+            if part.engine.capabilities().transactional {
+                part.trx.rollback_to(*at).map_err(from_engine_commit)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps a definition locked until the end.
+    pub fn hold(&mut self, lock: LockTicket) {
+        self.locks.push(lock);
+    }
+
+    /// Whether a lock of at least `mode` is held on a table.
+    pub fn holds(&self, schema: &str, table: &str, mode: crate::metadata::LockMode) -> bool {
+        self.locks.iter().any(|l| l.covers(schema, table, mode))
+    }
+
+    /// An engine without rollback was changed.
+    pub fn note_unsafe_change(&mut self) {
+        self.unsafe_changes = true;
+    }
+
+    /// Publishes everything and waits until it is durable (TRX-2).
+    pub fn commit(&mut self) -> SqlResult<()> {
+        let parts = self.finish();
+        let mut waits = Vec::new();
+        let mut result = Ok(());
+        for part in parts {
+            match part.trx.commit() {
+                Ok(Some(lsn)) => waits.push((part.engine, lsn)),
+                Ok(None) => {}
+                Err(error) => result = Err(from_engine_commit(error)),
+            }
+        }
+        for (engine, lsn) in waits {
+            engine.wait_durable(lsn).map_err(from_engine_commit)?;
+        }
+        result
+    }
+
+    /// Undoes everything; whether something could not be undone.
+    pub fn rollback(&mut self) -> SqlResult<bool> {
+        let incomplete = self.unsafe_changes;
+        let mut result = Ok(incomplete);
+        for part in self.finish() {
+            if let Err(error) = part.trx.rollback() {
+                result = Err(from_engine_commit(error));
+            }
+        }
+        result
+    }
+
+    /// Ends the state; the engines' parts are the caller's to end, and locks go after them.
+    fn finish(&mut self) -> Vec<Part> {
+        self.explicit = false;
+        self.implicit = false;
+        self.unsafe_changes = false;
+        self.savepoints.clear();
+        std::mem::take(&mut self.parts)
+    }
+
+    /// Gives up locks on definitions, after [`Self::commit`] or [`Self::rollback`].
+    pub fn release_locks(&mut self) {
+        self.locks.clear();
+    }
+
+    /// `SAVEPOINT name`: replaces one of the same name.
+    pub fn savepoint(&mut self, name: &str) -> SqlResult<()> {
+        let Mark(marks) = self.mark()?;
+        self.savepoints.retain(|s| !s.name.eq_ignore_ascii_case(name));
+        self.savepoints.push(Savepoint { name: name.into(), marks });
+        Ok(())
+    }
+
+    fn find_savepoint(&self, name: &str) -> SqlResult<usize> {
+        let at = self.savepoints.iter().position(|s| s.name.eq_ignore_ascii_case(name));
+        at.ok_or_else(|| SqlError::new(&ER_SP_DOES_NOT_EXIST, &[&"SAVEPOINT", &name]))
+    }
+
+    /// `ROLLBACK TO name`: later savepoints are forgotten. Whether something could not be undone.
+    pub fn rollback_to(&mut self, name: &str) -> SqlResult<bool> {
+        let at = self.find_savepoint(name)?;
+        self.savepoints.truncate(at + 1);
+        for (part, mark) in self.parts.iter().zip(&self.savepoints[at].marks) {
+            part.trx.rollback_to(*mark).map_err(from_engine_commit)?;
+        }
+        Ok(self.unsafe_changes)
+    }
+
+    /// `RELEASE SAVEPOINT name`: it and later ones are forgotten.
+    pub fn release_savepoint(&mut self, name: &str) -> SqlResult<()> {
+        let at = self.find_savepoint(name)?;
+        self.savepoints.truncate(at);
+        Ok(())
+    }
+}
+
+impl Session {
+    /// Commits the open transaction, if any: `COMMIT`, DDL, a statement under autocommit.
+    pub fn commit(&mut self) -> SqlResult<()> {
+        if !self.transaction.parts.is_empty() {
+            bump(&self.counters.handler_commit, 1);
+        }
+        let result = self.transaction.commit();
+        self.transaction.release_locks();
+        result
+    }
+
+    /// Rolls the open transaction back, warning of what cannot be undone.
+    pub fn rollback(&mut self) -> SqlResult<()> {
+        if !self.transaction.parts.is_empty() {
+            bump(&self.counters.handler_rollback, 1);
+        }
+        let result = self.transaction.rollback();
+        self.transaction.release_locks();
+        if result? {
+            self.warn_incomplete_rollback();
+        }
+        Ok(())
+    }
+
+    pub(crate) fn warn_incomplete_rollback(&self) {
+        let warning = Condition::warning(&ER_WARNING_NOT_COMPLETE_ROLLBACK, &[]);
+        self.diagnostics.push(warning, self.settings.max_error_count);
+    }
+}
