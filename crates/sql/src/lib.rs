@@ -12,3 +12,9 @@
 //! No catalog, no name resolution, no types of expressions, no I/O.
 
 pub mod ast;
+mod error;
+mod lexer;
+mod parse;
+mod parser;
+
+pub use parse::{ParseOptions, Parsed, parse, parse_expr, syntax_error_at};

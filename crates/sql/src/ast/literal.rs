@@ -40,8 +40,6 @@ pub struct StringLiteral {
     pub bytes: Box<[u8]>,
     /// The character set of the introducer (`_latin1'x'`), lower case; `utf8mb3` for `N'x'`.
     pub charset: Option<Box<str>>,
-    /// How many bytes come from the first of several adjacent literals: they name the column.
-    pub first_len: u32,
 }
 
 /// Type of a temporal literal.

@@ -1,0 +1,83 @@
+//! Blanks and comments, versioned comments among them.
+
+use super::{Lexer, is_space};
+
+/// The version that `/*!NNNNNN` is compared with.
+const VERSION: u32 = 101_119;
+/// Compat: `/*!50700` to `/*!99999` are for MySQL only, `/*M!` says MariaDB.
+const MYSQL_ONLY: std::ops::RangeInclusive<u32> = 50_700..=99_999;
+
+impl Lexer<'_> {
+    /// Skips what lies between tokens; `Err` is where a comment begins that does not end.
+    pub(super) fn skip_blanks(&mut self) -> Result<(), usize> {
+        loop {
+            match self.byte(0) {
+                b if is_space(b) => self.pos += 1,
+                b'#' => self.skip_line(),
+                b'-' if self.byte(1) == b'-' && self.line_comment_follows() => self.skip_line(),
+                b'/' if self.byte(1) == b'*' => self.comment()?,
+                b'*' if self.in_version_comment && self.byte(1) == b'/' => {
+                    self.in_version_comment = false;
+                    self.pos += 2;
+                }
+                0 if self.text.get(self.pos + 1).is_none() && !self.at_end() => self.pos += 1,
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    /// `--` begins a comment only before a blank, a control character or the end.
+    fn line_comment_follows(&self) -> bool {
+        self.text.get(self.pos + 2).is_none_or(|&b| is_space(b) || b.is_ascii_control())
+    }
+
+    fn skip_line(&mut self) {
+        let rest = &self.text[self.pos..];
+        self.pos += rest.iter().position(|&b| b == b'\n').unwrap_or(rest.len());
+    }
+
+    fn comment(&mut self) -> Result<(), usize> {
+        let start = self.pos;
+        let mariadb = self.byte(2) == b'M' && self.byte(3) == b'!';
+        if !(mariadb || self.byte(2) == b'!') {
+            self.pos += 2;
+            return self.skip_comment(start, false);
+        }
+        let at = self.pos + if mariadb { 4 } else { 3 };
+        let digits = self.text[at..].iter().take(6).take_while(|b| b.is_ascii_digit()).count();
+        if digits < 5 {
+            self.pos = at;
+            self.in_version_comment = true;
+            return Ok(());
+        }
+        self.pos = at + digits;
+        let version = self.text[at..self.pos].iter().fold(0, |v, b| v * 10 + u32::from(b - b'0'));
+        if version <= VERSION && (mariadb || !MYSQL_ONLY.contains(&version)) {
+            self.in_version_comment = true;
+            return Ok(());
+        }
+        self.skip_comment(start, true)
+    }
+
+    /// Skips to the end of a comment; comments inside of a versioned one that is not executed count.
+    fn skip_comment(&mut self, start: usize, nested: bool) -> Result<(), usize> {
+        let mut depth = 1;
+        while !self.at_end() {
+            match (self.byte(0), self.byte(1)) {
+                (b'*', b'/') => {
+                    self.pos += 2;
+                    depth -= 1;
+                    if depth == 0 {
+                        return Ok(());
+                    }
+                }
+                (b'/', b'*') if nested => {
+                    self.pos += 2;
+                    depth += 1;
+                }
+                _ => self.pos += 1,
+            }
+        }
+        Err(start)
+    }
+}

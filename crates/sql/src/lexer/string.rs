@@ -1,0 +1,75 @@
+//! Quoted texts: where they end, and what their escapes mean.
+
+use super::{Lexer, T};
+
+impl Lexer<'_> {
+    /// A text in quotes, up to its end; a doubled quote is part of it.
+    pub(super) fn quoted(&mut self, quote: u8, escapes: bool, kind: T) -> T {
+        let mut at = self.pos + 1;
+        while let Some(&b) = self.text.get(at) {
+            at += 1;
+            if b == b'\\' && escapes {
+                at += 1;
+            } else if b == quote {
+                if self.text.get(at) != Some(&quote) {
+                    self.pos = at;
+                    return kind;
+                }
+                at += 1;
+            }
+        }
+        self.pos = self.text.len();
+        T::Bad
+    }
+
+    /// A string behind a letter.
+    pub(super) fn prefixed_string(&mut self, kind: T) -> T {
+        self.pos += 1;
+        self.quoted(b'\'', !self.modes.no_backslash_escapes, kind)
+    }
+
+    /// `x'..'` or `b'..'`: only digits, for `x` an even number of them.
+    pub(super) fn digit_string(&mut self, kind: T) -> T {
+        let start = self.pos + 2;
+        let is_digit = match kind {
+            T::HexString => u8::is_ascii_hexdigit,
+            _ => |b: &u8| matches!(b, b'0' | b'1'),
+        };
+        let digits = self.text[start..].iter().take_while(|b| is_digit(b)).count();
+        self.pos = start + digits;
+        let good = self.byte(0) == b'\'' && (kind == T::BitString || digits % 2 == 0);
+        self.pos += usize::from(good);
+        if good { kind } else { T::Bad }
+    }
+}
+
+/// Appends the bytes that a text in quotes stands for; `raw` includes the quotes.
+pub(crate) fn unescape(raw: &[u8], escapes: bool, out: &mut Vec<u8>) {
+    let Some((&quote, rest)) = raw.split_first() else { return };
+    let mut rest = rest.strip_suffix(&[quote]).unwrap_or(rest);
+    let special = |b: &u8| *b == quote || escapes && *b == b'\\';
+    while let Some(at) = rest.iter().position(special) {
+        out.extend_from_slice(&rest[..at]);
+        let next = rest.get(at + 1).copied().unwrap_or(quote);
+        match rest[at] {
+            b'\\' if escapes => escape(next, out),
+            _ => out.push(quote),
+        }
+        rest = rest.get(at + 2..).unwrap_or_default();
+    }
+    out.extend_from_slice(rest);
+}
+
+/// Compat: `\%` and `\_` keep their backslash, for patterns.
+fn escape(next: u8, out: &mut Vec<u8>) {
+    match next {
+        b'n' => out.push(b'\n'),
+        b't' => out.push(b'\t'),
+        b'r' => out.push(b'\r'),
+        b'b' => out.push(8),
+        b'0' => out.push(0),
+        b'Z' => out.push(26),
+        b'%' | b'_' => out.extend_from_slice(&[b'\\', next]),
+        _ => out.push(next),
+    }
+}

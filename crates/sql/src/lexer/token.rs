@@ -1,0 +1,94 @@
+//! What the lexer hands to the parser: kinds and offsets, no text and no allocation.
+
+use super::Kw;
+
+/// Kind of a token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum T {
+    /// End of the text.
+    Eof,
+    /// Something that is no token; the parser refuses it wherever it stands.
+    Bad,
+    /// An unquoted word that is not directly before a parenthesis that makes it a function.
+    Word(Kw),
+    /// A function keyword with its parenthesis behind it.
+    Func(Kw),
+    /// A quoted identifier.
+    Quoted,
+    /// Digits.
+    Int,
+    /// Digits and a point.
+    Decimal,
+    /// Digits and an exponent.
+    Float,
+    /// `0x41`.
+    HexNumber,
+    /// `x'41'`.
+    HexString,
+    /// `0b01`.
+    BitNumber,
+    /// `b'01'`.
+    BitString,
+    /// `'text'`, or `"text"` outside of `ANSI_QUOTES`.
+    Str,
+    /// `N'text'`.
+    NationalStr,
+    /// `_charset`.
+    Introducer,
+    /// `@name`, quotes included.
+    UserVar,
+    /// `\N`.
+    NullSign,
+    /// `@@`.
+    AtAt,
+    /// `?`.
+    Param,
+    LParen,
+    RParen,
+    Comma,
+    Semicolon,
+    Dot,
+    Colon,
+    LBrace,
+    RBrace,
+    Plus,
+    Minus,
+    Star,
+    Slash,
+    Percent,
+    Caret,
+    Tilde,
+    Bang,
+    Amp,
+    Pipe,
+    /// `&&`.
+    AndAnd,
+    /// `||`.
+    PipePipe,
+    Eq,
+    /// `<=>`.
+    NullSafeEq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    ShiftLeft,
+    ShiftRight,
+    /// `:=`.
+    Assign,
+}
+
+impl From<Kw> for T {
+    fn from(kw: Kw) -> Self {
+        T::Word(kw)
+    }
+}
+
+/// A token.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Token {
+    pub(crate) kind: T,
+    pub(crate) start: u32,
+    pub(crate) end: u32,
+}

@@ -1,0 +1,63 @@
+//! The entry points: a statement or an expression from its text.
+
+use selkie_types::{SqlMode, SqlResult};
+
+use crate::ast::{Expr, Span, Statement};
+use crate::parser::Parser;
+
+/// What parsing depends on besides the text.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ParseOptions {
+    /// The session's `sql_mode`.
+    pub sql_mode: SqlMode,
+}
+
+/// A statement cut out of a text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parsed {
+    /// The statement.
+    pub statement: Statement,
+    /// Its text, without the semicolon.
+    pub span: Span,
+    /// Where the next statement begins; the length of the text if there is none.
+    pub end: usize,
+    /// Number of `?` in it.
+    pub params: u32,
+}
+
+/// Parses the first statement of a text.
+///
+/// The text is in a character set whose ASCII bytes are always ASCII characters; names must be UTF-8,
+/// strings may be anything. A caller that allows one statement only refuses `end < text.len()` with
+/// [`syntax_error_at`].
+pub fn parse(text: &[u8], options: &ParseOptions) -> SqlResult<Parsed> {
+    let text = limited(text)?;
+    let mut parser = Parser::new(text, options.sql_mode);
+    let start = parser.statement_start();
+    let (statement, end) = parser.whole_statement()?;
+    let span = Span::new(start, parser.statement_end());
+    let rest = &text[end as usize..];
+    let blanks = rest.iter().take_while(|b| b.is_ascii_whitespace() || **b == 0).count();
+    Ok(Parsed { statement, span, end: end as usize + blanks, params: parser.param_count() })
+}
+
+/// Parses a text that is one expression: a stored default, check or generated column.
+pub fn parse_expr(text: &[u8], options: &ParseOptions) -> SqlResult<Expr> {
+    Parser::new(limited(text)?, options.sql_mode).whole_expr()
+}
+
+/// The error 1064 of a text that does not end where it must.
+pub fn syntax_error_at(text: &[u8], at: usize, options: &ParseOptions) -> selkie_types::SqlError {
+    let at = u32::try_from(at.min(text.len())).unwrap_or(u32::MAX);
+    let token = crate::lexer::Token { kind: crate::lexer::T::Bad, start: at, end: at };
+    crate::error::syntax_error(text, options.sql_mode, token)
+}
+
+/// Spans are 32 bits wide.
+fn limited(text: &[u8]) -> SqlResult<&[u8]> {
+    use selkie_types::error::catalogue::ER_NET_PACKET_TOO_LARGE;
+    match u32::try_from(text.len()) {
+        Ok(_) => Ok(text),
+        Err(_) => Err(selkie_types::SqlError::new(&ER_NET_PACKET_TOO_LARGE, &[])),
+    }
+}

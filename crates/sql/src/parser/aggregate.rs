@@ -1,0 +1,168 @@
+//! Aggregates and window functions: DISTINCT, ORDER BY inside of the call, OVER behind it.
+
+use super::{PResult, Parser};
+use crate::ast::{Expr, ExprKind, FunctionCall, GroupConcat, Over};
+use crate::lexer::{Kw, T};
+
+impl Parser<'_> {
+    pub(super) fn aggregate_or_window(&mut self, kw: Kw) -> PResult<ExprKind> {
+        match kw {
+            Kw::COUNT => self.count(),
+            Kw::SUM | Kw::MIN | Kw::MAX => self.aggregate(kw.text(), true),
+            Kw::STD | Kw::STDDEV | Kw::STDDEV_POP => self.aggregate("std", false),
+            Kw::STDDEV_SAMP => self.aggregate("stddev_samp", false),
+            Kw::VARIANCE | Kw::VAR_POP => self.aggregate("variance", false),
+            Kw::VAR_SAMP => self.aggregate("var_samp", false),
+            Kw::BIT_AND | Kw::BIT_OR | Kw::BIT_XOR => self.aggregate(kw.text(), false),
+            Kw::GROUP_CONCAT => self.group_concat(),
+            Kw::JSON_ARRAYAGG => self.json_arrayagg(),
+            Kw::JSON_OBJECTAGG => self.json_objectagg(),
+            Kw::CUME_DIST | Kw::DENSE_RANK | Kw::PERCENT_RANK | Kw::RANK => {
+                self.window_function(kw.text(), 0, 0)
+            }
+            Kw::FIRST_VALUE | Kw::NTILE => self.window_function(kw.text(), 1, 1),
+            Kw::NTH_VALUE => self.window_function(kw.text(), 2, 2),
+            Kw::LAG | Kw::LEAD => self.window_function(kw.text(), 1, 2),
+            Kw::MEDIAN => self.window_function("median", 1, 1),
+            Kw::PERCENTILE_CONT | Kw::PERCENTILE_DISC => self.percentile(kw),
+            _ => Err(self.error()),
+        }
+    }
+
+    fn call_of(&self, kind: ExprKind) -> PResult<Box<FunctionCall>> {
+        match kind {
+            ExprKind::Call(call) => Ok(call),
+            _ => Err(self.error()),
+        }
+    }
+
+    /// `f([DISTINCT|ALL] expr) [OVER ...]`.
+    pub(super) fn aggregate(&mut self, name: &str, distinct_allowed: bool) -> PResult<ExprKind> {
+        let name = self.keyword_name(name);
+        self.expect(T::LParen)?;
+        let distinct = distinct_allowed && self.eat(Kw::DISTINCT);
+        self.eat(Kw::ALL);
+        let args = vec![self.expr()?];
+        self.expect(T::RParen)?;
+        let mut call = self.call_of(self.plain_call(name, args))?;
+        call.distinct = distinct;
+        call.over = self.over_opt()?;
+        Ok(ExprKind::Call(call))
+    }
+
+    fn count(&mut self) -> PResult<ExprKind> {
+        let name = self.keyword_name("count");
+        let mut call = self.call_of(self.plain_call(name, Vec::new()))?;
+        self.expect(T::LParen)?;
+        call.star = self.eat(T::Star);
+        if !call.star {
+            call.distinct = self.eat(Kw::DISTINCT);
+            if call.distinct {
+                call.args = self.list(Self::expr)?;
+            } else {
+                self.eat(Kw::ALL);
+                call.args = vec![self.expr()?];
+            }
+        }
+        self.expect(T::RParen)?;
+        call.over = self.over_opt()?;
+        Ok(ExprKind::Call(call))
+    }
+
+    fn group_concat(&mut self) -> PResult<ExprKind> {
+        self.next();
+        self.parens(|p| {
+            let distinct = p.eat(Kw::DISTINCT);
+            let args = p.list(Self::expr)?;
+            let order_by = p.order_by_opt()?;
+            let separator = p.eat(Kw::SEPARATOR).then(|| p.string()).transpose()?;
+            let limit = p.limit_opt()?;
+            Ok(ExprKind::GroupConcat(Box::new(GroupConcat {
+                distinct,
+                args,
+                order_by,
+                separator,
+                limit,
+            })))
+        })
+    }
+
+    fn json_arrayagg(&mut self) -> PResult<ExprKind> {
+        let name = self.keyword_name("json_arrayagg");
+        let mut call = self.call_of(self.plain_call(name, Vec::new()))?;
+        self.expect(T::LParen)?;
+        call.distinct = self.eat(Kw::DISTINCT);
+        call.args = self.list(Self::expr)?;
+        call.order_by = self.order_by_opt()?;
+        call.limit = self.limit_opt()?;
+        self.expect(T::RParen)?;
+        Ok(ExprKind::Call(call))
+    }
+
+    fn json_objectagg(&mut self) -> PResult<ExprKind> {
+        let name = self.keyword_name("json_objectagg");
+        let args = self.arguments(2, 2)?;
+        Ok(self.plain_call(name, args))
+    }
+
+    /// A function that needs OVER.
+    pub(super) fn window_function(
+        &mut self,
+        name: &str,
+        least: usize,
+        most: usize,
+    ) -> PResult<ExprKind> {
+        let name = self.keyword_name(name);
+        let args = self.arguments(least, most)?;
+        self.windowed(name, args, Vec::new())
+    }
+
+    fn windowed(
+        &mut self,
+        name: crate::ast::Ident,
+        args: Vec<Expr>,
+        order_by: Vec<crate::ast::OrderItem>,
+    ) -> PResult<ExprKind> {
+        let mut call = self.call_of(self.plain_call(name, args))?;
+        call.order_by = order_by;
+        call.over = self.over_opt()?;
+        if call.over.is_none() {
+            return Err(self.error());
+        }
+        Ok(ExprKind::Call(call))
+    }
+
+    /// `LAST_VALUE(a, b)` is a function of any arguments; with OVER it is a window function.
+    pub(super) fn last_value(&mut self) -> PResult<ExprKind> {
+        let name = self.keyword_name("last_value");
+        let args = self.arguments(1, usize::MAX)?;
+        let mut call = self.call_of(self.plain_call(name, args))?;
+        if call.args.len() == 1 {
+            call.over = self.over_opt()?;
+        }
+        Ok(ExprKind::Call(call))
+    }
+
+    /// `PERCENTILE_CONT(fraction) WITHIN GROUP (ORDER BY expr) OVER (...)`.
+    fn percentile(&mut self, kw: Kw) -> PResult<ExprKind> {
+        let name = self.keyword_name(kw.text());
+        let args = self.arguments(1, 1)?;
+        self.expect_all(&[Kw::WITHIN, Kw::GROUP])?;
+        let order_by = self.parens(|p| {
+            p.expect_all(&[Kw::ORDER, Kw::BY])?;
+            p.order_items()
+        })?;
+        self.windowed(name, args, order_by)
+    }
+
+    fn over_opt(&mut self) -> PResult<Option<Box<Over>>> {
+        if !self.eat(Kw::OVER) {
+            return Ok(None);
+        }
+        let over = match self.at(T::LParen) {
+            true => Over::Spec(self.window_spec()?),
+            false => Over::Named(self.ident()?),
+        };
+        Ok(Some(over.into()))
+    }
+}

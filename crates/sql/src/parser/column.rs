@@ -1,0 +1,239 @@
+//! Column definitions, and the check constraints and references that are part of them.
+
+use super::{PResult, Parser};
+use crate::ast::{
+    CheckDef, ColumnDef, ColumnKey, DataType, Expr, ExprKind, Generated, Ident, MatchKind,
+    ReferenceAction, References, TypeName, UnaryOp,
+};
+use crate::lexer::{Kw, T};
+
+impl Parser<'_> {
+    /// `name type attributes`.
+    pub(super) fn column_def(&mut self) -> PResult<ColumnDef> {
+        let name = self.column_name()?;
+        let mut column = new_column(name, self.data_type()?);
+        if column.data_type.name == TypeName::Serial {
+            column.nullable = Some(false);
+            column.auto_increment = true;
+            column.key = Some(ColumnKey::Unique);
+        }
+        while self.column_attribute(&mut column)? {}
+        Ok(column)
+    }
+
+    /// Name of a column; Compat: `table.column` is accepted and the table ignored.
+    fn column_name(&mut self) -> PResult<Ident> {
+        let mut name = self.new_ident()?;
+        while self.eat(T::Dot) {
+            name = self.new_ident()?;
+        }
+        Ok(name)
+    }
+
+    fn column_attribute(&mut self, c: &mut ColumnDef) -> PResult<bool> {
+        let T::Word(kw) = self.tok.kind else { return self.named_attribute(c) };
+        match kw {
+            Kw::NULL => self.set(|| c.nullable = Some(true)),
+            Kw::NOT => {
+                self.next();
+                self.expect(Kw::NULL)?;
+                c.nullable = Some(false);
+            }
+            Kw::DEFAULT => {
+                self.next();
+                c.default = Some(self.default_expr()?);
+            }
+            Kw::ON => {
+                self.next();
+                self.expect(Kw::UPDATE)?;
+                c.on_update = Some(self.now_expr()?);
+            }
+            Kw::AUTO_INCREMENT => self.set(|| c.auto_increment = true),
+            Kw::PRIMARY => {
+                self.next();
+                self.expect(Kw::KEY)?;
+                c.key = Some(ColumnKey::Primary);
+            }
+            Kw::KEY => self.set(|| c.key = Some(ColumnKey::Primary)),
+            Kw::UNIQUE => {
+                self.next();
+                self.eat(Kw::KEY);
+                c.key = c.key.or(Some(ColumnKey::Unique));
+            }
+            Kw::COMMENT => {
+                self.next();
+                c.comment = Some(self.text()?);
+            }
+            Kw::COLLATE => {
+                self.next();
+                c.data_type.collation = Some(self.charset_name()?);
+            }
+            Kw::AS | Kw::GENERATED => self.generated(c)?,
+            Kw::CHECK | Kw::CONSTRAINT => c.check = Some(self.column_check()?.into()),
+            Kw::REFERENCES => c.references = Some(self.references()?.into()),
+            Kw::INVISIBLE => self.set(|| c.invisible = true),
+            Kw::SERIAL => {
+                self.expect_all(&[Kw::SERIAL, Kw::DEFAULT, Kw::VALUE])?;
+                c.nullable = Some(false);
+                c.auto_increment = true;
+                c.key = Some(ColumnKey::Unique);
+            }
+            Kw::COMPRESSED => self.compressed(c)?,
+            Kw::WITH | Kw::WITHOUT => {
+                let with = self.next().kind == T::Word(Kw::WITH);
+                self.expect_all(&[Kw::SYSTEM, Kw::VERSIONING])?;
+                c.system_versioning = Some(with);
+            }
+            Kw::REF_SYSTEM_ID => {
+                self.next();
+                self.expect(T::Eq)?;
+                c.srid = Some(self.u64()?);
+            }
+            _ => return self.named_attribute(c),
+        }
+        Ok(true)
+    }
+
+    fn set(&mut self, set: impl FnOnce()) {
+        self.next();
+        set();
+    }
+
+    /// `name = value` for the engine.
+    fn named_attribute(&mut self, c: &mut ColumnDef) -> PResult<bool> {
+        if !self.at_ident() || self.peek() != T::Eq {
+            return Ok(false);
+        }
+        let option = self.engine_option()?;
+        c.options.push(option);
+        Ok(true)
+    }
+
+    fn compressed(&mut self, c: &mut ColumnDef) -> PResult<()> {
+        self.next();
+        let method = self.eat(T::Eq).then(|| self.ident()).transpose()?;
+        c.compressed = Some(method.map(|m| m.value));
+        Ok(())
+    }
+
+    /// A default: an operand with a sign, or anything in parentheses. COLLATE is the column's.
+    pub(super) fn default_expr(&mut self) -> PResult<Expr> {
+        let start = self.tok.start;
+        let op = match self.tok.kind {
+            T::Minus => UnaryOp::Neg,
+            T::Plus => UnaryOp::Plus,
+            _ => return self.primary(),
+        };
+        self.next();
+        let expr = self.primary()?.into();
+        Ok(Expr { kind: ExprKind::Unary { op, expr }, span: self.span_from(start) })
+    }
+
+    /// `CURRENT_TIMESTAMP` and its synonyms.
+    fn now_expr(&mut self) -> PResult<Expr> {
+        match self.tok.kind {
+            T::Word(Kw::CURRENT_TIMESTAMP | Kw::LOCALTIME | Kw::LOCALTIMESTAMP)
+            | T::Func(Kw::NOW) => self.primary(),
+            T::Word(_) if self.raw(self.tok).eq_ignore_ascii_case(b"now") => {
+                let start = self.tok.start;
+                let kind = self.optional_precision("now")?;
+                Ok(Expr { kind, span: self.span_from(start) })
+            }
+            _ => Err(self.error()),
+        }
+    }
+
+    fn generated(&mut self, c: &mut ColumnDef) -> PResult<()> {
+        if self.eat(Kw::GENERATED) {
+            self.expect(Kw::ALWAYS)?;
+        }
+        self.expect(Kw::AS)?;
+        if self.eat(Kw::ROW) {
+            let generated = match self.expect_any(&[Kw::START, Kw::END])? {
+                Kw::START => Generated::RowStart,
+                _ => Generated::RowEnd,
+            };
+            c.generated = Some(generated.into());
+            return Ok(());
+        }
+        let expr = self.parens(Self::expr)?;
+        let kind = self.eat_any(&[Kw::VIRTUAL, Kw::PERSISTENT, Kw::STORED]);
+        let stored = matches!(kind, Some(Kw::PERSISTENT | Kw::STORED));
+        c.generated = Some(Generated::Expr { expr, stored }.into());
+        Ok(())
+    }
+
+    fn column_check(&mut self) -> PResult<CheckDef> {
+        let mut name = None;
+        if self.eat(Kw::CONSTRAINT) {
+            name = self.ident_opt()?;
+        }
+        self.expect(Kw::CHECK)?;
+        let expr = self.parens(Self::expr)?;
+        Ok(CheckDef { name, if_not_exists: false, expr })
+    }
+
+    /// `REFERENCES table [(columns)] [MATCH ..] [ON DELETE ..] [ON UPDATE ..]`.
+    pub(super) fn references(&mut self) -> PResult<References> {
+        self.expect(Kw::REFERENCES)?;
+        let table = self.table_name()?;
+        let columns = self.ident_list_opt()?;
+        let mut match_kind = None;
+        if self.eat(Kw::MATCH) {
+            match_kind = Some(match self.expect_any(&[Kw::FULL, Kw::PARTIAL, Kw::SIMPLE])? {
+                Kw::FULL => MatchKind::Full,
+                Kw::PARTIAL => MatchKind::Partial,
+                _ => MatchKind::Simple,
+            });
+        }
+        let (mut on_delete, mut on_update) = (None, None);
+        while self.at(Kw::ON) && matches!(self.peek(), T::Word(Kw::DELETE | Kw::UPDATE)) {
+            self.next();
+            let slot = match self.next().kind {
+                T::Word(Kw::DELETE) => &mut on_delete,
+                _ => &mut on_update,
+            };
+            if slot.is_some() {
+                return Err(self.error());
+            }
+            *slot = Some(self.reference_action()?);
+        }
+        Ok(References { table, columns, on_delete, on_update, match_kind })
+    }
+
+    fn reference_action(&mut self) -> PResult<ReferenceAction> {
+        Ok(match self.expect_any(&[Kw::RESTRICT, Kw::CASCADE, Kw::SET, Kw::NO])? {
+            Kw::RESTRICT => ReferenceAction::Restrict,
+            Kw::CASCADE => ReferenceAction::Cascade,
+            Kw::NO => {
+                self.expect(Kw::ACTION)?;
+                ReferenceAction::NoAction
+            }
+            _ => match self.expect_any(&[Kw::NULL, Kw::DEFAULT])? {
+                Kw::NULL => ReferenceAction::SetNull,
+                _ => ReferenceAction::SetDefault,
+            },
+        })
+    }
+}
+
+fn new_column(name: Ident, data_type: DataType) -> ColumnDef {
+    ColumnDef {
+        name,
+        data_type,
+        nullable: None,
+        default: None,
+        on_update: None,
+        auto_increment: false,
+        key: None,
+        comment: None,
+        generated: None,
+        check: None,
+        references: None,
+        invisible: false,
+        compressed: None,
+        system_versioning: None,
+        srid: None,
+        options: Vec::new(),
+    }
+}

@@ -1,0 +1,248 @@
+//! The parser's state: tokens, errors, limits. Nothing here knows a statement.
+
+use selkie_types::error::catalogue::{ER_STACK_OVERRUN_NEED_MORE, ErrorDef};
+use selkie_types::{SqlError, SqlMode};
+
+use super::PResult;
+use crate::ast::Span;
+use crate::lexer::{Kw, Lexer, Modes, T, Token};
+
+/// Deepest recursion of the grammar, a parenthesis costs two.
+const MAX_DEPTH: u32 = 400;
+/// Greatest height of an expression.
+const MAX_HEIGHT: u32 = 1000;
+/// Most SELECTs inside of each other, as in MariaDB.
+pub(super) const MAX_SELECT_NESTING: u32 = 63;
+
+/// A parser in the middle of a statement.
+pub(crate) struct Parser<'a> {
+    pub(super) text: &'a [u8],
+    pub(super) mode: SqlMode,
+    lexer: Lexer<'a>,
+    /// The token to be looked at.
+    pub(super) tok: Token,
+    ahead: Option<Token>,
+    /// End of the token before.
+    pub(super) prev_end: u32,
+    /// Parameters so far.
+    pub(super) params: u32,
+    pub(super) selects: u32,
+    /// `VALUES(column)` is a function here: after ON DUPLICATE KEY UPDATE.
+    pub(super) values_function: bool,
+    /// `INTO` that stood before FROM, for the query it belongs to.
+    pub(super) early_into: Option<Box<crate::ast::IntoTarget>>,
+    depth: u32,
+    /// Greatest height of the expressions completed since [`Parser::measured`] began.
+    height: u32,
+}
+
+impl<'a> Parser<'a> {
+    pub(crate) fn new(text: &'a [u8], mode: SqlMode) -> Self {
+        let mut lexer = Lexer::new(text, Modes::new(mode));
+        let tok = lexer.next();
+        Self {
+            text,
+            mode,
+            lexer,
+            tok,
+            ahead: None,
+            prev_end: 0,
+            params: 0,
+            selects: 0,
+            values_function: false,
+            early_into: None,
+            depth: 0,
+            height: 0,
+        }
+    }
+
+    /// Consumes the token and returns it.
+    pub(super) fn next(&mut self) -> Token {
+        let next = match self.ahead.take() {
+            Some(token) => token,
+            None => self.lexer.next(),
+        };
+        self.prev_end = self.tok.end;
+        std::mem::replace(&mut self.tok, next)
+    }
+
+    /// Kind of the token behind the next.
+    pub(super) fn peek(&mut self) -> T {
+        self.peek_token().kind
+    }
+
+    pub(super) fn peek_token(&mut self) -> Token {
+        match self.ahead {
+            Some(token) => token,
+            None => *self.ahead.insert(self.lexer.next()),
+        }
+    }
+
+    /// A lexer that goes on behind [`Parser::peek`], to look further.
+    pub(super) fn look_further(&mut self) -> Lexer<'a> {
+        self.peek();
+        self.lexer
+    }
+
+    pub(super) fn at(&self, kind: impl Into<T>) -> bool {
+        self.tok.kind == kind.into()
+    }
+
+    pub(super) fn at_any(&self, words: &[Kw]) -> bool {
+        matches!(self.tok.kind, T::Word(kw) if words.contains(&kw))
+    }
+
+    /// Whether the next two tokens are these.
+    pub(super) fn at2(&mut self, first: impl Into<T>, second: impl Into<T>) -> bool {
+        self.at(first) && self.peek() == second.into()
+    }
+
+    pub(super) fn eat(&mut self, kind: impl Into<T>) -> bool {
+        let found = self.at(kind);
+        if found {
+            self.next();
+        }
+        found
+    }
+
+    /// Consumes both tokens if they are these.
+    pub(super) fn eat2(&mut self, first: impl Into<T>, second: impl Into<T>) -> bool {
+        let found = self.at2(first, second);
+        if found {
+            self.next();
+            self.next();
+        }
+        found
+    }
+
+    /// Consumes the next word if it is one of these.
+    pub(super) fn eat_any(&mut self, words: &[Kw]) -> Option<Kw> {
+        match self.tok.kind {
+            T::Word(kw) if words.contains(&kw) => {
+                self.next();
+                Some(kw)
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn expect(&mut self, kind: impl Into<T>) -> PResult<()> {
+        if self.eat(kind) { Ok(()) } else { Err(self.error()) }
+    }
+
+    pub(super) fn expect_all(&mut self, words: &[Kw]) -> PResult<()> {
+        words.iter().try_for_each(|&kw| self.expect(kw))
+    }
+
+    /// The word that must come next is one of these.
+    pub(super) fn expect_any(&mut self, words: &[Kw]) -> PResult<Kw> {
+        self.eat_any(words).ok_or_else(|| self.error())
+    }
+
+    /// `IF EXISTS`, if it is there.
+    pub(super) fn if_exists(&mut self) -> PResult<bool> {
+        let found = self.eat(Kw::IF);
+        if found {
+            self.expect(Kw::EXISTS)?;
+        }
+        Ok(found)
+    }
+
+    /// `IF NOT EXISTS`, if it is there.
+    pub(super) fn if_not_exists(&mut self) -> PResult<bool> {
+        let found = self.eat(Kw::IF);
+        if found {
+            self.expect_all(&[Kw::NOT, Kw::EXISTS])?;
+        }
+        Ok(found)
+    }
+
+    /// One or more of something, separated by commas.
+    pub(super) fn list<R>(
+        &mut self,
+        mut item: impl FnMut(&mut Self) -> PResult<R>,
+    ) -> PResult<Vec<R>> {
+        let mut items = vec![item(self)?];
+        while self.eat(T::Comma) {
+            items.push(item(self)?);
+        }
+        Ok(items)
+    }
+
+    /// A list in parentheses.
+    pub(super) fn paren_list<R>(
+        &mut self,
+        item: impl FnMut(&mut Self) -> PResult<R>,
+    ) -> PResult<Vec<R>> {
+        self.parens(|p| p.list(item))
+    }
+
+    /// Something in parentheses.
+    pub(super) fn parens<R>(&mut self, inner: impl FnOnce(&mut Self) -> PResult<R>) -> PResult<R> {
+        self.expect(T::LParen)?;
+        let inner = inner(self)?;
+        self.expect(T::RParen)?;
+        Ok(inner)
+    }
+
+    pub(super) fn raw(&self, token: Token) -> &'a [u8] {
+        &self.text[token.start as usize..token.end as usize]
+    }
+
+    /// From `start` to the end of what was consumed.
+    pub(super) fn span_from(&self, start: u32) -> Span {
+        Span::new(start, self.prev_end.max(start))
+    }
+
+    /// The syntax error at the next token.
+    #[cold]
+    pub(super) fn error(&self) -> SqlError {
+        crate::error::syntax_error(self.text, self.mode, self.tok)
+    }
+
+    /// A catalogue error.
+    #[cold]
+    pub(super) fn fail<R>(&self, def: &ErrorDef, args: &[&dyn std::fmt::Display]) -> PResult<R> {
+        Err(SqlError::new(def, args))
+    }
+
+    /// Runs one level of the grammar's recursion.
+    pub(super) fn nested<R>(&mut self, inner: impl FnOnce(&mut Self) -> PResult<R>) -> PResult<R> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err(too_deep(self.depth));
+        }
+        let result = inner(self);
+        self.depth -= 1;
+        result
+    }
+
+    /// Runs `inner` and tells the height of the expressions it made.
+    pub(super) fn measured<R>(
+        &mut self,
+        inner: impl FnOnce(&mut Self) -> PResult<R>,
+    ) -> PResult<(R, u32)> {
+        let outer = std::mem::replace(&mut self.height, 0);
+        let result = inner(self)?;
+        let height = self.height + 1;
+        self.height = outer.max(height);
+        Ok((result, height))
+    }
+
+    /// Height of a node over children of the given heights.
+    pub(super) fn grow(&mut self, a: u32, b: u32) -> PResult<u32> {
+        let height = a.max(b) + 1;
+        if height > MAX_HEIGHT {
+            return Err(too_deep(height));
+        }
+        self.height = self.height.max(height);
+        Ok(height)
+    }
+}
+
+/// Compat: MariaDB measures its stack; the numbers stand in for what it would say.
+#[cold]
+fn too_deep(levels: u32) -> SqlError {
+    let used = u64::from(levels) * 1024;
+    SqlError::new(&ER_STACK_OVERRUN_NEED_MORE, &[&used, &299_008, &32_000])
+}

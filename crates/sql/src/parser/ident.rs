@@ -1,0 +1,160 @@
+//! Names of all kinds, and texts that may be written as names.
+
+use selkie_types::error::catalogue::{ER_INVALID_CHARACTER_STRING, ER_TOO_LONG_IDENT};
+
+use super::{PResult, Parser};
+use crate::ast::{ColumnRef, Ident, Span, TableName};
+use crate::lexer::{Kw, T, Token, unescape};
+
+/// Longest name in characters, except of an alias.
+const MAX_NAME: usize = 64;
+
+impl Parser<'_> {
+    /// Whether the next token can be a name.
+    pub(super) fn at_ident(&self) -> bool {
+        match self.tok.kind {
+            T::Word(kw) => !kw.is_reserved(),
+            T::Quoted => true,
+            _ => false,
+        }
+    }
+
+    /// A name.
+    pub(super) fn ident(&mut self) -> PResult<Ident> {
+        if !self.at_ident() {
+            return Err(self.error());
+        }
+        let token = self.next();
+        self.ident_from(token)
+    }
+
+    pub(super) fn ident_opt(&mut self) -> PResult<Option<Ident>> {
+        if self.at_ident() { self.ident().map(Some) } else { Ok(None) }
+    }
+
+    /// A name of something that is being defined.
+    pub(super) fn new_ident(&mut self) -> PResult<Ident> {
+        let ident = self.ident()?;
+        if ident.value.len() > MAX_NAME && ident.value.chars().count() > MAX_NAME {
+            return self.fail(&ER_TOO_LONG_IDENT, &[&ident]);
+        }
+        Ok(ident)
+    }
+
+    /// The name a consumed token is.
+    pub(super) fn ident_from(&self, token: Token) -> PResult<Ident> {
+        let raw = self.raw(token);
+        let quoted = token.kind == T::Quoted;
+        let value = match quoted {
+            false => self.utf8(raw)?.into(),
+            true => {
+                let mut bytes = Vec::with_capacity(raw.len());
+                unescape(raw, false, &mut bytes);
+                self.utf8(&bytes)?.into()
+            }
+        };
+        Ok(Ident { value, quoted, span: Span::new(token.start, token.end) })
+    }
+
+    /// Bytes that must be text.
+    pub(super) fn utf8<'b>(&self, bytes: &'b [u8]) -> PResult<&'b str> {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => Ok(text),
+            Err(e) => {
+                let bad = &bytes[e.valid_up_to()..];
+                let shown = bad.iter().take(6).map(|b| format!("\\x{b:02X}")).collect::<String>();
+                self.fail(&ER_INVALID_CHARACTER_STRING, &[&"utf8mb3", &shown])
+            }
+        }
+    }
+
+    /// `[schema.]name`, also `.name`.
+    pub(super) fn table_name(&mut self) -> PResult<TableName> {
+        if self.eat(T::Dot) {
+            return Ok(TableName { schema: None, name: self.ident()? });
+        }
+        let first = self.ident()?;
+        if !self.eat(T::Dot) {
+            return Ok(TableName { schema: None, name: first });
+        }
+        Ok(TableName { schema: Some(first), name: self.ident()? })
+    }
+
+    /// Name of a table that is being defined.
+    pub(super) fn new_table_name(&mut self) -> PResult<TableName> {
+        let name = self.table_name()?;
+        for part in name.schema.iter().chain([&name.name]) {
+            if part.value.len() > MAX_NAME && part.value.chars().count() > MAX_NAME {
+                return self.fail(&ER_TOO_LONG_IDENT, &[part]);
+            }
+        }
+        Ok(name)
+    }
+
+    /// `[[schema.]table.]column`, also `.table.column`.
+    pub(super) fn column_ref(&mut self) -> PResult<ColumnRef> {
+        if self.eat(T::Dot) {
+            let table = self.ident()?;
+            self.expect(T::Dot)?;
+            return Ok(ColumnRef { schema: None, table: Some(table.into()), name: self.ident()? });
+        }
+        let first = self.ident()?;
+        self.column_ref_after(first)
+    }
+
+    /// The rest of a column whose first name is read.
+    pub(super) fn column_ref_after(&mut self, first: Ident) -> PResult<ColumnRef> {
+        if !self.eat(T::Dot) {
+            return Ok(ColumnRef::bare(first));
+        }
+        let second = self.ident()?;
+        if !self.eat(T::Dot) {
+            return Ok(ColumnRef { schema: None, table: Some(first.into()), name: second });
+        }
+        let name = self.ident()?;
+        Ok(ColumnRef { schema: Some(first.into()), table: Some(second.into()), name })
+    }
+
+    /// `(a, b, c)`.
+    pub(super) fn ident_list(&mut self) -> PResult<Vec<Ident>> {
+        self.paren_list(Self::ident)
+    }
+
+    /// A list of names in parentheses, if it is there.
+    pub(super) fn ident_list_opt(&mut self) -> PResult<Vec<Ident>> {
+        if self.at(T::LParen) { self.ident_list() } else { Ok(Vec::new()) }
+    }
+
+    /// An alias: a name or a string.
+    pub(super) fn alias(&mut self) -> PResult<Ident> {
+        if !self.at(T::Str) {
+            return self.ident();
+        }
+        let token = self.next();
+        let value = self.text_of(token)?;
+        Ok(Ident { value, quoted: true, span: Span::new(token.start, token.end) })
+    }
+
+    /// A name or a string, as text.
+    pub(super) fn ident_or_text(&mut self) -> PResult<Box<str>> {
+        self.alias().map(|i| i.value)
+    }
+
+    /// Name of a character set or collation: a name, a string, `BINARY`; lower case.
+    pub(super) fn charset_name(&mut self) -> PResult<Box<str>> {
+        if self.eat(Kw::BINARY) {
+            return Ok("binary".into());
+        }
+        Ok(self.ident_or_text()?.to_ascii_lowercase().into())
+    }
+
+    /// A charset name, or `None` for DEFAULT.
+    pub(super) fn charset_or_default(&mut self) -> PResult<Option<Box<str>>> {
+        if self.eat(Kw::DEFAULT) { Ok(None) } else { self.charset_name().map(Some) }
+    }
+
+    /// `CHARACTER SET`, `CHAR SET` or `CHARSET`, if it is there.
+    pub(super) fn eat_charset(&mut self) -> bool {
+        self.eat(Kw::CHARSET) || self.eat2(Kw::CHARACTER, Kw::SET) || self.eat2(Kw::CHAR, Kw::SET)
+    }
+}

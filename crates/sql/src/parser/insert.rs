@@ -1,0 +1,92 @@
+//! INSERT and REPLACE.
+
+use super::{PResult, Parser};
+use crate::ast::{
+    Assignment, ColumnRef, Insert, InsertPriority, InsertSource, SelectItem, Statement,
+};
+use crate::lexer::{Kw, T};
+
+impl Parser<'_> {
+    pub(super) fn insert(&mut self) -> PResult<Statement> {
+        let replace = self.next().kind == T::Word(Kw::REPLACE);
+        let priority = match self.tok.kind {
+            T::Word(Kw::LOW_PRIORITY) => Some(InsertPriority::Low),
+            T::Word(Kw::DELAYED) => Some(InsertPriority::Delayed),
+            T::Word(Kw::HIGH_PRIORITY) if !replace => Some(InsertPriority::High),
+            _ => None,
+        };
+        if priority.is_some() {
+            self.next();
+        }
+        let ignore = !replace && self.eat(Kw::IGNORE);
+        self.eat(Kw::INTO);
+        let table = self.table_name()?;
+        let partitions = self.partitions_opt()?;
+        let columns = self.insert_columns()?;
+        let source = self.insert_source(columns.is_none())?;
+        let on_duplicate = if replace { Vec::new() } else { self.on_duplicate()? };
+        let returning = self.returning()?;
+        Ok(Statement::Insert(Box::new(Insert {
+            replace,
+            priority,
+            ignore,
+            table,
+            partitions,
+            columns,
+            source,
+            on_duplicate,
+            returning,
+        })))
+    }
+
+    fn insert_columns(&mut self) -> PResult<Option<Vec<ColumnRef>>> {
+        if !self.at(T::LParen) || self.at_query_in_parens() {
+            return Ok(None);
+        }
+        self.parens(|p| if p.at(T::RParen) { Ok(Vec::new()) } else { p.list(Self::column_ref) })
+            .map(Some)
+    }
+
+    fn insert_source(&mut self, set_allowed: bool) -> PResult<InsertSource> {
+        let kind = self.tok.kind;
+        match kind {
+            T::Word(Kw::VALUES | Kw::VALUE) => {
+                self.next();
+                Ok(InsertSource::Values(self.list(Self::value_row)?))
+            }
+            T::Word(Kw::SET) if set_allowed => {
+                self.next();
+                Ok(InsertSource::Set(self.assignments()?))
+            }
+            _ if self.at_query_in_parens() => Ok(InsertSource::Query(self.query()?.into())),
+            _ => Err(self.error()),
+        }
+    }
+
+    fn on_duplicate(&mut self) -> PResult<Vec<Assignment>> {
+        if !self.eat(Kw::ON) {
+            return Ok(Vec::new());
+        }
+        self.expect_all(&[Kw::DUPLICATE, Kw::KEY, Kw::UPDATE])?;
+        self.values_function = true;
+        let assignments = self.assignments()?;
+        self.values_function = false;
+        Ok(assignments)
+    }
+
+    /// `RETURNING ...`, if it is there.
+    pub(super) fn returning(&mut self) -> PResult<Vec<SelectItem>> {
+        if self.eat(Kw::RETURNING) { self.select_items() } else { Ok(Vec::new()) }
+    }
+
+    /// `column = value, ...`.
+    pub(super) fn assignments(&mut self) -> PResult<Vec<Assignment>> {
+        self.list(|p| {
+            let column = p.column_ref()?;
+            if !p.eat(T::Eq) {
+                p.expect(T::Assign)?;
+            }
+            Ok(Assignment { column, value: p.expr_or_default()? })
+        })
+    }
+}

@@ -1,0 +1,97 @@
+//! LIMIT, OFFSET .. FETCH, ORDER BY.
+
+use selkie_types::error::catalogue::ER_SP_UNDECLARED_VAR;
+
+use super::{PResult, Parser};
+use crate::ast::{Expr, ExprKind, Limit, OrderItem};
+use crate::lexer::{Kw, T};
+
+impl Parser<'_> {
+    /// `ORDER BY ...`, if it is there.
+    pub(super) fn order_by_opt(&mut self) -> PResult<Vec<OrderItem>> {
+        if !self.at(Kw::ORDER) {
+            return Ok(Vec::new());
+        }
+        self.next();
+        self.expect(Kw::BY)?;
+        self.order_items()
+    }
+
+    /// `expr [ASC|DESC], ...`.
+    pub(super) fn order_items(&mut self) -> PResult<Vec<OrderItem>> {
+        self.list(|p| {
+            let expr = p.expr()?;
+            let descending = p.eat_any(&[Kw::ASC, Kw::DESC]) == Some(Kw::DESC);
+            Ok(OrderItem { expr, descending })
+        })
+    }
+
+    /// `LIMIT ...` or `OFFSET .. FETCH ..`, if it is there.
+    pub(super) fn limit_opt(&mut self) -> PResult<Option<Box<Limit>>> {
+        if self.at(Kw::LIMIT) {
+            return self.limit().map(|l| Some(l.into()));
+        }
+        if !self.at_any(&[Kw::OFFSET, Kw::FETCH]) {
+            return Ok(None);
+        }
+        self.fetch().map(|l| Some(l.into()))
+    }
+
+    fn limit(&mut self) -> PResult<Limit> {
+        self.next();
+        let mut limit = Limit { count: None, offset: None, with_ties: false, rows_examined: None };
+        if !self.at(Kw::ROWS) {
+            let first = self.limit_value()?;
+            if self.eat(T::Comma) {
+                limit.offset = Some(first);
+                limit.count = Some(self.limit_value()?);
+            } else {
+                limit.count = Some(first);
+                limit.offset = self.eat(Kw::OFFSET).then(|| self.limit_value()).transpose()?;
+            }
+        }
+        if self.eat(Kw::ROWS) {
+            self.expect(Kw::EXAMINED)?;
+            limit.rows_examined = Some(self.limit_value()?);
+        }
+        Ok(limit)
+    }
+
+    fn fetch(&mut self) -> PResult<Limit> {
+        let mut limit = Limit { count: None, offset: None, with_ties: false, rows_examined: None };
+        if self.eat(Kw::OFFSET) {
+            limit.offset = Some(self.limit_value()?);
+            self.expect_any(&[Kw::ROW, Kw::ROWS])?;
+            if !self.at(Kw::FETCH) {
+                return Ok(limit);
+            }
+        }
+        self.expect(Kw::FETCH)?;
+        self.expect_any(&[Kw::FIRST, Kw::NEXT])?;
+        limit.count = Some(match self.at_any(&[Kw::ROW, Kw::ROWS]) {
+            true => Expr {
+                kind: ExprKind::Literal(crate::ast::Literal::Int(1)),
+                span: self.span_from(self.prev_end),
+            },
+            false => self.limit_value()?,
+        });
+        self.expect_any(&[Kw::ROW, Kw::ROWS])?;
+        if self.expect_any(&[Kw::ONLY, Kw::WITH])? == Kw::WITH {
+            self.expect(Kw::TIES)?;
+            limit.with_ties = true;
+        }
+        Ok(limit)
+    }
+
+    /// A number or a parameter.
+    pub(super) fn limit_value(&mut self) -> PResult<Expr> {
+        match self.tok.kind {
+            T::Int | T::Param => self.primary(),
+            _ if self.at_ident() => {
+                let name = self.ident()?;
+                self.fail(&ER_SP_UNDECLARED_VAR, &[&name])
+            }
+            _ => Err(self.error()),
+        }
+    }
+}

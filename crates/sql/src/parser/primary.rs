@@ -1,0 +1,212 @@
+//! Operands: literals, names, parentheses, subqueries, CASE. Calls are in `call.rs` and `function.rs`.
+
+use super::{PResult, Parser};
+use crate::ast::{ColumnRef, Expr, ExprKind, Literal, MatchMode, TemporalKind};
+use crate::lexer::{Kw, T};
+
+impl Parser<'_> {
+    /// An operand without operators around it.
+    pub(super) fn primary(&mut self) -> PResult<Expr> {
+        let start = self.tok.start;
+        let kind = match self.tok.kind {
+            T::Int | T::Decimal | T::Float => ExprKind::Literal(self.number()?),
+            T::Str | T::NationalStr | T::Introducer => self.string_literal()?,
+            T::HexNumber | T::HexString | T::BitNumber | T::BitString => {
+                ExprKind::Literal(self.binary_literal())
+            }
+            T::NullSign => self.literal(Literal::Null),
+            T::Param => self.param(),
+            T::UserVar => self.user_var_expr()?,
+            T::AtAt => self.system_var()?,
+            T::LParen => return self.nested(Self::parenthesized_or_row),
+            T::LBrace => return self.nested(Self::odbc),
+            T::Word(kw) => self.word(kw)?,
+            T::Func(kw) => self.nested(|p| p.function_keyword(kw))?,
+            T::Quoted => self.column_or_call()?,
+            T::Dot => ExprKind::Column(self.column_ref()?),
+            _ => return Err(self.error()),
+        };
+        Ok(Expr { kind, span: self.span_from(start) })
+    }
+
+    fn literal(&mut self, literal: Literal) -> ExprKind {
+        self.next();
+        ExprKind::Literal(literal)
+    }
+
+    fn param(&mut self) -> ExprKind {
+        self.next();
+        self.params += 1;
+        ExprKind::Param(self.params - 1)
+    }
+
+    fn word(&mut self, kw: Kw) -> PResult<ExprKind> {
+        match kw {
+            Kw::NotKeyword => self.column_or_call(),
+            Kw::NULL => Ok(self.literal(Literal::Null)),
+            Kw::TRUE => Ok(self.literal(Literal::Bool(true))),
+            Kw::FALSE => Ok(self.literal(Literal::Bool(false))),
+            Kw::CASE => self.nested(Self::case),
+            Kw::EXISTS => {
+                self.next();
+                Ok(ExprKind::Exists(self.subquery()?.into()))
+            }
+            Kw::INTERVAL => self.interval_primary(),
+            Kw::MATCH => self.nested(Self::match_against),
+            Kw::DEFAULT => self.default_value(),
+            Kw::DATE if self.peek() == T::Str => self.typed_string(TemporalKind::Date),
+            Kw::TIME if self.peek() == T::Str => self.typed_string(TemporalKind::Time),
+            Kw::TIMESTAMP if self.peek() == T::Str => self.typed_string(TemporalKind::Timestamp),
+            Kw::NEXT if self.peek() == T::Word(Kw::VALUE) => {
+                self.expect_all(&[Kw::NEXT, Kw::VALUE, Kw::FOR])?;
+                Ok(ExprKind::NextValue(self.table_name()?.into()))
+            }
+            Kw::PREVIOUS if self.peek() == T::Word(Kw::VALUE) => {
+                self.expect_all(&[Kw::PREVIOUS, Kw::VALUE, Kw::FOR])?;
+                Ok(ExprKind::PreviousValue(self.table_name()?.into()))
+            }
+            Kw::VALUES if self.values_function => self.nested(Self::values_function),
+            _ => self.nested(|p| p.keyword_call(kw)),
+        }
+    }
+
+    fn typed_string(&mut self, kind: TemporalKind) -> PResult<ExprKind> {
+        self.next();
+        self.temporal(kind)
+    }
+
+    fn default_value(&mut self) -> PResult<ExprKind> {
+        self.next();
+        if !self.at(T::LParen) {
+            return Err(self.error());
+        }
+        let column = self.parens(Self::column_ref)?;
+        Ok(ExprKind::Default(Some(column.into())))
+    }
+
+    /// `VALUES(column)`.
+    pub(super) fn values_function(&mut self) -> PResult<ExprKind> {
+        self.next();
+        let column = self.parens(Self::column_ref)?;
+        Ok(ExprKind::Values(column.into()))
+    }
+
+    /// A name that is a column unless a parenthesis follows.
+    pub(super) fn column_or_call(&mut self) -> PResult<ExprKind> {
+        let first = self.ident()?;
+        match self.tok.kind {
+            T::LParen => self.nested(|p| p.generic_call(None, first)),
+            T::Dot => {
+                let column = self.column_ref_after(first)?;
+                match (self.tok.kind, column) {
+                    (T::LParen, ColumnRef { schema: None, table: Some(schema), name }) => {
+                        self.nested(|p| p.generic_call(Some(*schema), name))
+                    }
+                    (_, column) => Ok(ExprKind::Column(column)),
+                }
+            }
+            _ => Ok(ExprKind::Column(ColumnRef::bare(first))),
+        }
+    }
+
+    /// `(query)`, `(expr)` or `(expr, expr, ...)`.
+    pub(super) fn parenthesized_or_row(&mut self) -> PResult<Expr> {
+        let start = self.tok.start;
+        self.expect(T::LParen)?;
+        let inner = if self.at_query_start() {
+            let query = Box::new(self.query()?);
+            Expr { kind: ExprKind::Subquery(query), span: self.span_from(start) }
+        } else {
+            self.expr_or_set_operation()?
+        };
+        if !self.at(T::Comma) {
+            self.expect(T::RParen)?;
+            return Ok(match inner.kind {
+                ExprKind::Subquery(_) => Expr { span: self.span_from(start), ..inner },
+                _ => inner,
+            });
+        }
+        let mut items = vec![inner];
+        while self.eat(T::Comma) {
+            items.push(self.expr()?);
+        }
+        self.expect(T::RParen)?;
+        Ok(Expr { kind: ExprKind::Row(items), span: self.span_from(start) })
+    }
+
+    /// An expression; one that is a query in parentheses may turn out to begin a longer query.
+    pub(super) fn expr_or_set_operation(&mut self) -> PResult<Expr> {
+        let opens = self.at(T::LParen);
+        let expr = self.expr()?;
+        match expr.kind {
+            ExprKind::Subquery(query) if opens && self.at_query_continuation() => {
+                let query = Box::new(self.query_after(*query)?);
+                let span = self.span_from(expr.span.start);
+                Ok(Expr { kind: ExprKind::Subquery(query), span })
+            }
+            kind => Ok(Expr { kind, span: expr.span }),
+        }
+    }
+
+    /// `{d '2001-01-01'}`, `{t ..}`, `{ts ..}`, `{fn expr}` and any other word.
+    fn odbc(&mut self) -> PResult<Expr> {
+        let start = self.next().start;
+        let word = self.ident()?;
+        let kind = match self.tok.kind {
+            T::Str if word.is("d") => self.temporal(TemporalKind::Date)?,
+            T::Str if word.is("t") => self.temporal(TemporalKind::Time)?,
+            T::Str if word.is("ts") => self.temporal(TemporalKind::Timestamp)?,
+            _ => {
+                let expr = self.expr()?;
+                self.expect(T::RBrace)?;
+                return Ok(expr);
+            }
+        };
+        self.expect(T::RBrace)?;
+        Ok(Expr { kind, span: self.span_from(start) })
+    }
+
+    fn case(&mut self) -> PResult<ExprKind> {
+        self.next();
+        let operand = if self.at(Kw::WHEN) { None } else { Some(self.boxed_expr()?) };
+        let mut branches = Vec::new();
+        loop {
+            self.expect(Kw::WHEN)?;
+            let when = self.expr()?;
+            self.expect(Kw::THEN)?;
+            branches.push((when, self.expr()?));
+            if !self.at(Kw::WHEN) {
+                break;
+            }
+        }
+        let otherwise = self.eat(Kw::ELSE).then(|| self.boxed_expr()).transpose()?;
+        self.expect(Kw::END)?;
+        Ok(ExprKind::Case { operand, branches, otherwise })
+    }
+
+    fn match_against(&mut self) -> PResult<ExprKind> {
+        self.next();
+        let columns = match self.at(T::LParen) {
+            true => self.paren_list(Self::column_ref)?,
+            false => self.list(Self::column_ref)?,
+        };
+        self.expect(Kw::AGAINST)?;
+        self.expect(T::LParen)?;
+        let query = self.binary(super::expr::prec::BIT_OR)?.into();
+        let mut mode = MatchMode::NaturalLanguage;
+        if self.eat(Kw::IN) {
+            if self.eat(Kw::BOOLEAN) {
+                mode = MatchMode::Boolean;
+            } else {
+                self.expect_all(&[Kw::NATURAL, Kw::LANGUAGE])?;
+            }
+            self.expect(Kw::MODE)?;
+        }
+        if mode != MatchMode::Boolean && self.eat(Kw::WITH) {
+            self.expect_all(&[Kw::QUERY, Kw::EXPANSION])?;
+            mode = MatchMode::QueryExpansion;
+        }
+        self.expect(T::RParen)?;
+        Ok(ExprKind::Match { columns, query, mode })
+    }
+}

@@ -1,0 +1,242 @@
+//! Query expressions: WITH, set operations, parentheses, and the clauses behind them.
+
+use selkie_types::error::catalogue::ER_TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT;
+
+use super::core::MAX_SELECT_NESTING;
+use super::{PResult, Parser};
+use crate::ast::{
+    CommonTable, Limit, LockWait, Locking, OrderItem, Query, QueryBody, SetOp, SetOperand, With,
+};
+use crate::lexer::{Kw, T};
+
+/// The clauses behind a query body.
+struct Tail {
+    order_by: Vec<OrderItem>,
+    limit: Option<Box<Limit>>,
+    into: Option<Box<crate::ast::IntoTarget>>,
+    locking: Option<Locking>,
+}
+
+impl Parser<'_> {
+    /// Whether a query begins here, apart from parentheses.
+    pub(super) fn at_query_start(&mut self) -> bool {
+        match self.tok.kind {
+            T::Word(Kw::SELECT | Kw::WITH) => true,
+            T::Word(Kw::VALUES) => self.peek() == T::LParen && !self.values_of_column(),
+            _ => false,
+        }
+    }
+
+    /// `VALUES(column)` after ON DUPLICATE KEY UPDATE is a function.
+    fn values_of_column(&mut self) -> bool {
+        if !self.values_function {
+            return false;
+        }
+        let mut lexer = self.look_further();
+        matches!(lexer.next().kind, T::Word(_) | T::Quoted)
+            && matches!(lexer.next().kind, T::RParen | T::Dot)
+    }
+
+    /// Whether the query begins behind any number of parentheses.
+    pub(super) fn at_query_in_parens(&mut self) -> bool {
+        if !self.at(T::LParen) {
+            return self.at_query_start();
+        }
+        let mut kind = self.peek();
+        let mut lexer = self.look_further();
+        while kind == T::LParen {
+            kind = lexer.next().kind;
+        }
+        match kind {
+            T::Word(Kw::VALUES) if self.values_function => false,
+            T::Word(Kw::SELECT | Kw::WITH | Kw::VALUES) => true,
+            _ => false,
+        }
+    }
+
+    /// Whether a query in parentheses goes on here.
+    pub(super) fn at_query_continuation(&self) -> bool {
+        self.at_any(&[
+            Kw::UNION,
+            Kw::EXCEPT,
+            Kw::INTERSECT,
+            Kw::ORDER,
+            Kw::LIMIT,
+            Kw::OFFSET,
+            Kw::FETCH,
+            Kw::FOR,
+            Kw::LOCK,
+            Kw::INTO,
+        ])
+    }
+
+    /// `(query)`.
+    pub(super) fn subquery(&mut self) -> PResult<Query> {
+        self.expect(T::LParen)?;
+        let query = self.query()?;
+        self.expect(T::RParen)?;
+        Ok(query)
+    }
+
+    /// A whole query.
+    pub(super) fn query(&mut self) -> PResult<Query> {
+        self.selects += 1;
+        if self.selects > MAX_SELECT_NESTING {
+            return self.fail(&ER_TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT, &[]);
+        }
+        let outer_into = self.early_into.take();
+        let values_function = std::mem::replace(&mut self.values_function, false);
+        let query = self.nested(Self::query_inner)?;
+        self.values_function = values_function;
+        self.early_into = outer_into;
+        self.selects -= 1;
+        Ok(query)
+    }
+
+    fn query_inner(&mut self) -> PResult<Query> {
+        let start = self.tok.start;
+        let with = self.with_opt()?;
+        let first = self.body_primary()?;
+        let body = self.body_after(first)?;
+        self.finish(with, body, start)
+    }
+
+    /// Goes on behind a query in parentheses that is already read.
+    pub(super) fn query_after(&mut self, first: Query) -> PResult<Query> {
+        let start = first.span.start;
+        let body = self.body_after(QueryBody::Nested(first.into()))?;
+        self.finish(None, body, start)
+    }
+
+    fn finish(&mut self, with: Option<Box<With>>, body: QueryBody, start: u32) -> PResult<Query> {
+        let Tail { order_by, limit, into, locking } = self.tail()?;
+        let plain = with.is_none() && order_by.is_empty() && limit.is_none();
+        match body {
+            QueryBody::Nested(inner) if plain && into.is_none() && locking.is_none() => Ok(*inner),
+            body => {
+                let span = self.span_from(start);
+                Ok(Query { with, body, order_by, limit, into, locking, span })
+            }
+        }
+    }
+
+    pub(super) fn with_opt(&mut self) -> PResult<Option<Box<With>>> {
+        if !self.eat(Kw::WITH) {
+            return Ok(None);
+        }
+        let recursive = self.eat(Kw::RECURSIVE);
+        let tables = self.list(Self::common_table)?;
+        Ok(Some(With { recursive, tables }.into()))
+    }
+
+    fn common_table(&mut self) -> PResult<CommonTable> {
+        let name = self.ident()?;
+        let columns = self.ident_list_opt()?;
+        self.expect(Kw::AS)?;
+        let query = self.subquery()?.into();
+        let mut cycle = Vec::new();
+        if self.eat(Kw::CYCLE) {
+            cycle = self.list(Self::ident)?;
+            self.expect(Kw::RESTRICT)?;
+        }
+        Ok(CommonTable { name, columns, query, cycle })
+    }
+
+    /// Set operators from left to right, INTERSECT first.
+    fn body_after(&mut self, first: QueryBody) -> PResult<QueryBody> {
+        let first = self.intersections(first)?;
+        let mut rest = Vec::new();
+        while let Some(word) = self.eat_any(&[Kw::UNION, Kw::EXCEPT]) {
+            let op = if word == Kw::UNION { SetOp::Union } else { SetOp::Except };
+            let all = self.all_or_distinct();
+            let primary = self.body_primary()?;
+            rest.push(SetOperand { op, all, body: self.intersections(primary)? });
+        }
+        Ok(combined(first, rest))
+    }
+
+    fn intersections(&mut self, first: QueryBody) -> PResult<QueryBody> {
+        let mut rest = Vec::new();
+        while self.eat(Kw::INTERSECT) {
+            let all = self.all_or_distinct();
+            rest.push(SetOperand { op: SetOp::Intersect, all, body: self.body_primary()? });
+        }
+        Ok(combined(first, rest))
+    }
+
+    fn all_or_distinct(&mut self) -> bool {
+        self.eat_any(&[Kw::ALL, Kw::DISTINCT]) == Some(Kw::ALL)
+    }
+
+    fn body_primary(&mut self) -> PResult<QueryBody> {
+        match self.tok.kind {
+            T::Word(Kw::SELECT) => Ok(QueryBody::Select(self.select()?.into())),
+            T::Word(Kw::VALUES) => {
+                self.next();
+                Ok(QueryBody::Values(self.list(Self::value_row)?))
+            }
+            T::LParen => Ok(QueryBody::Nested(self.subquery()?.into())),
+            _ => Err(self.error()),
+        }
+    }
+
+    /// `(expr, ...)`, one row of VALUES; each may be DEFAULT or IGNORE where rows are inserted.
+    pub(super) fn value_row(&mut self) -> PResult<Vec<crate::ast::Expr>> {
+        self.parens(
+            |p| {
+                if p.at(T::RParen) { Ok(Vec::new()) } else { p.list(Self::expr_or_default) }
+            },
+        )
+    }
+
+    fn tail(&mut self) -> PResult<Tail> {
+        let order_by = self.order_by_opt()?;
+        let limit = self.limit_opt()?;
+        if self.at(Kw::PROCEDURE) {
+            return Err(selkie_types::SqlError::not_supported("PROCEDURE ANALYSE"));
+        }
+        let mut into = self.early_into.take();
+        if into.is_none() {
+            into = self.opt_into()?;
+        }
+        let locking = self.locking_opt()?;
+        if into.is_none() {
+            into = self.opt_into()?;
+        }
+        Ok(Tail { order_by, limit, into, locking })
+    }
+
+    fn locking_opt(&mut self) -> PResult<Option<Locking>> {
+        let exclusive = if self.at2(Kw::FOR, Kw::UPDATE) {
+            self.next();
+            self.next();
+            true
+        } else if self.eat2(Kw::LOCK, Kw::IN) {
+            self.expect_all(&[Kw::SHARE, Kw::MODE])?;
+            false
+        } else {
+            return Ok(None);
+        };
+        let wait = match self.eat2(Kw::SKIP, Kw::LOCKED) {
+            true => Some(LockWait::SkipLocked),
+            false => self.lock_wait_opt()?,
+        };
+        Ok(Some(Locking { exclusive, wait }))
+    }
+
+    /// `WAIT n` or `NOWAIT`, if it is there.
+    pub(super) fn lock_wait_opt(&mut self) -> PResult<Option<LockWait>> {
+        if self.eat(Kw::NOWAIT) {
+            return Ok(Some(LockWait::NoWait));
+        }
+        if self.at2(Kw::WAIT, T::Int) {
+            self.next();
+            return Ok(Some(LockWait::Wait(self.u64()?)));
+        }
+        Ok(None)
+    }
+}
+
+fn combined(first: QueryBody, rest: Vec<SetOperand>) -> QueryBody {
+    if rest.is_empty() { first } else { QueryBody::Combined { first: first.into(), rest } }
+}

@@ -1,0 +1,169 @@
+//! SET in all its forms.
+
+use super::{PResult, Parser};
+use crate::ast::{
+    Expr, ExprKind, IsolationLevel, Literal, PasswordValue, SetItem, Statement, StringLiteral,
+    VarScope,
+};
+use crate::lexer::{Kw, T};
+
+impl Parser<'_> {
+    pub(super) fn set_statement(&mut self) -> PResult<Statement> {
+        self.next();
+        if self.at(Kw::STATEMENT) && !matches!(self.peek(), T::Eq | T::Assign) {
+            self.next();
+            let items = self.list(|p| p.assigned_variable(None))?;
+            self.expect(Kw::FOR)?;
+            let statement = Box::new(self.nested(Self::statement)?);
+            return Ok(Statement::SetStatement { items, statement });
+        }
+        if let Some(item) = self.lone_item()? {
+            return Ok(Statement::Set(vec![item]));
+        }
+        Ok(Statement::Set(self.list(Self::set_item)?))
+    }
+
+    /// Forms of SET that stand alone.
+    fn lone_item(&mut self) -> PResult<Option<SetItem>> {
+        let scoped = self.at_any(&[Kw::GLOBAL, Kw::SESSION, Kw::LOCAL])
+            && self.peek() == T::Word(Kw::TRANSACTION);
+        if scoped || self.at(Kw::TRANSACTION) && !matches!(self.peek(), T::Eq | T::Assign) {
+            let scope = self.var_scope();
+            self.next();
+            return self.transaction_characteristics(scope).map(Some);
+        }
+        if self.at(Kw::ROLE) && !matches!(self.peek(), T::Eq | T::Assign) {
+            self.next();
+            return Ok(Some(SetItem::Role(self.role_or_none()?)));
+        }
+        if self.at2(Kw::DEFAULT, Kw::ROLE) {
+            self.next();
+            self.next();
+            let role = self.role_or_none()?;
+            let account = self.eat(Kw::FOR).then(|| self.account()).transpose()?;
+            return Ok(Some(SetItem::DefaultRole { role, account }));
+        }
+        Ok(None)
+    }
+
+    fn role_or_none(&mut self) -> PResult<Option<Box<str>>> {
+        if self.eat(Kw::NONE) { Ok(None) } else { self.ident_or_text().map(Some) }
+    }
+
+    fn transaction_characteristics(&mut self, scope: Option<VarScope>) -> PResult<SetItem> {
+        let (mut isolation, mut read_only) = (None, None);
+        loop {
+            if isolation.is_none() && self.eat(Kw::ISOLATION) {
+                self.expect(Kw::LEVEL)?;
+                isolation = Some(self.isolation_level()?);
+            } else if read_only.is_none() && self.eat(Kw::READ) {
+                read_only = Some(self.expect_any(&[Kw::ONLY, Kw::WRITE])? == Kw::ONLY);
+            } else {
+                return Err(self.error());
+            }
+            if !self.eat(T::Comma) {
+                return Ok(SetItem::Transaction { scope, isolation, read_only });
+            }
+        }
+    }
+
+    fn isolation_level(&mut self) -> PResult<IsolationLevel> {
+        Ok(match self.expect_any(&[Kw::READ, Kw::REPEATABLE, Kw::SERIALIZABLE])? {
+            Kw::SERIALIZABLE => IsolationLevel::Serializable,
+            Kw::REPEATABLE => self.expect(Kw::READ).map(|()| IsolationLevel::RepeatableRead)?,
+            _ => match self.expect_any(&[Kw::UNCOMMITTED, Kw::COMMITTED])? {
+                Kw::UNCOMMITTED => IsolationLevel::ReadUncommitted,
+                _ => IsolationLevel::ReadCommitted,
+            },
+        })
+    }
+
+    fn set_item(&mut self) -> PResult<SetItem> {
+        match self.tok.kind {
+            T::UserVar => {
+                let name = self.user_var()?;
+                self.assign_sign()?;
+                return Ok(SetItem::UserVar { name, value: self.expr()? });
+            }
+            T::AtAt => {
+                self.next();
+                let scope = self.dotted_scope();
+                return self.assigned_variable(scope);
+            }
+            _ => {}
+        }
+        if let Some(scope) = self.var_scope() {
+            return self.assigned_variable(Some(scope));
+        }
+        if self.at(Kw::NAMES) && !matches!(self.peek(), T::Eq | T::Assign) {
+            return self.set_names();
+        }
+        if self.at(Kw::PASSWORD) {
+            return self.set_password();
+        }
+        if !matches!(self.peek(), T::Eq | T::Assign | T::Dot) && self.eat_charset() {
+            return Ok(SetItem::CharacterSet(self.charset_or_default()?));
+        }
+        self.assigned_variable(None)
+    }
+
+    fn assign_sign(&mut self) -> PResult<()> {
+        if self.eat(T::Eq) { Ok(()) } else { self.expect(T::Assign) }
+    }
+
+    fn set_names(&mut self) -> PResult<SetItem> {
+        self.next();
+        let charset = self.charset_or_default()?;
+        let collation = if self.eat(Kw::COLLATE) { self.charset_or_default()? } else { None };
+        Ok(SetItem::Names { charset, collation })
+    }
+
+    fn set_password(&mut self) -> PResult<SetItem> {
+        self.next();
+        let account = self.eat(Kw::FOR).then(|| self.account()).transpose()?;
+        self.assign_sign()?;
+        let function = self.eat_any(&[Kw::PASSWORD, Kw::OLD_PASSWORD]);
+        let password = match function {
+            None => PasswordValue::Hash(self.string()?),
+            Some(word) => {
+                let text = self.parens(Self::string)?;
+                if word == Kw::PASSWORD {
+                    PasswordValue::Plain(text)
+                } else {
+                    PasswordValue::Old(text)
+                }
+            }
+        };
+        Ok(SetItem::Password { account, password })
+    }
+
+    /// `[instance.]name = value`.
+    fn assigned_variable(&mut self, scope: Option<VarScope>) -> PResult<SetItem> {
+        let (instance, name) = if self.eat2(Kw::DEFAULT, T::Dot) {
+            (Some(crate::ast::Ident::new("default")), self.ident()?)
+        } else {
+            self.system_var_name()?
+        };
+        self.assign_sign()?;
+        let value = self.set_value()?;
+        Ok(SetItem::SystemVar { scope, instance, name, value })
+    }
+
+    /// An expression, a word that is no expression, or `None` for DEFAULT.
+    fn set_value(&mut self) -> PResult<Option<Expr>> {
+        let T::Word(kw) = self.tok.kind else { return self.expr().map(Some) };
+        if kw == Kw::DEFAULT && self.peek() != T::LParen {
+            self.next();
+            return Ok(None);
+        }
+        let ends = |t: T| matches!(t, T::Eof | T::Comma | T::Semicolon | T::Word(Kw::FOR));
+        let word = matches!(kw, Kw::ON | Kw::ALL | Kw::BINARY | Kw::ROW | Kw::SYSTEM);
+        if !word || !ends(self.peek()) {
+            return self.expr().map(Some);
+        }
+        let start = self.next().start;
+        let bytes = kw.text().as_bytes().into();
+        let literal = Literal::String(StringLiteral { bytes, charset: None });
+        Ok(Some(Expr { kind: ExprKind::Literal(literal), span: self.span_from(start) }))
+    }
+}

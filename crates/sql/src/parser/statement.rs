@@ -1,0 +1,110 @@
+//! The first word of a statement and the family it leads to.
+
+use selkie_types::error::catalogue::ER_EMPTY_QUERY;
+
+use super::{PResult, Parser};
+use crate::ast::Statement;
+use crate::lexer::{Kw, T};
+
+impl Parser<'_> {
+    /// A whole statement and the semicolon behind it, if there is one; gives where the next begins.
+    pub(crate) fn whole_statement(&mut self) -> PResult<(Statement, u32)> {
+        if self.at(T::Eof) || self.at(T::Semicolon) {
+            return self.fail(&ER_EMPTY_QUERY, &[]);
+        }
+        let statement = self.statement()?;
+        match self.tok.kind {
+            T::Eof => Ok((statement, self.text.len() as u32)),
+            T::Semicolon => Ok((statement, self.tok.end)),
+            _ => Err(self.error()),
+        }
+    }
+
+    /// A whole expression and nothing behind it.
+    pub(crate) fn whole_expr(&mut self) -> PResult<crate::ast::Expr> {
+        let expr = self.expr()?;
+        if self.at(T::Eof) { Ok(expr) } else { Err(self.error()) }
+    }
+
+    /// Start of the statement's text.
+    pub(crate) fn statement_start(&self) -> u32 {
+        self.tok.start
+    }
+
+    /// End of the statement's text.
+    pub(crate) fn statement_end(&self) -> u32 {
+        self.prev_end
+    }
+
+    pub(crate) fn param_count(&self) -> u32 {
+        self.params
+    }
+
+    pub(super) fn statement(&mut self) -> PResult<Statement> {
+        match self.tok.kind {
+            T::LParen => Ok(Statement::Query(self.query()?.into())),
+            T::Word(kw) => self.statement_of(kw),
+            _ => Err(self.error()),
+        }
+    }
+
+    fn statement_of(&mut self, kw: Kw) -> PResult<Statement> {
+        match kw {
+            Kw::SELECT | Kw::WITH | Kw::VALUES => Ok(Statement::Query(self.query()?.into())),
+            Kw::INSERT | Kw::REPLACE => self.insert(),
+            Kw::UPDATE => self.update(),
+            Kw::DELETE => self.delete(),
+            Kw::SET => self.set_statement(),
+            Kw::BEGIN => self.begin(),
+            Kw::START => self.start(),
+            Kw::COMMIT => self.commit(),
+            Kw::ROLLBACK => self.rollback(),
+            Kw::SAVEPOINT => self.savepoint(),
+            Kw::RELEASE => self.release(),
+            Kw::XA => self.xa(),
+            Kw::EXECUTE => self.execute(),
+            Kw::PREPARE => self.prepare(),
+            Kw::DEALLOCATE => self.deallocate(),
+            Kw::USE => self.use_statement(),
+            Kw::SHOW => self.show(),
+            Kw::CALL => self.call(),
+            Kw::DO => self.do_statement(),
+            Kw::LOAD => self.load_or_index(),
+            Kw::HANDLER => self.handler(),
+            Kw::CREATE => self.create(),
+            Kw::ALTER => self.alter(),
+            Kw::DROP => self.drop_statement(),
+            Kw::RENAME => self.rename(),
+            Kw::TRUNCATE => self.truncate(),
+            _ => self.admin_statement(kw),
+        }
+    }
+
+    fn admin_statement(&mut self, kw: Kw) -> PResult<Statement> {
+        match kw {
+            Kw::EXPLAIN | Kw::DESCRIBE | Kw::DESC => self.explain(),
+            Kw::ANALYZE => self.analyze(),
+            Kw::CHECK | Kw::OPTIMIZE | Kw::REPAIR | Kw::CHECKSUM => self.maintenance(),
+            Kw::LOCK => self.lock_tables(),
+            Kw::UNLOCK => self.unlock_tables(),
+            Kw::KILL => self.kill(),
+            Kw::GRANT | Kw::REVOKE => self.grant(),
+            Kw::FLUSH => self.flush(),
+            Kw::RESET => self.reset(),
+            Kw::PURGE => self.purge(),
+            Kw::INSTALL => self.install(),
+            Kw::UNINSTALL => self.uninstall(),
+            Kw::SHUTDOWN => self.shutdown(),
+            Kw::HELP => self.help(),
+            _ => self.unsupported_statement(kw),
+        }
+    }
+
+    /// LOAD DATA, or LOAD INDEX INTO CACHE.
+    fn load_or_index(&mut self) -> PResult<Statement> {
+        if self.peek() == T::Word(Kw::INDEX) {
+            return Err(selkie_types::SqlError::not_supported("LOAD INDEX INTO CACHE"));
+        }
+        self.load()
+    }
+}

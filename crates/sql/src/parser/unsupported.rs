@@ -1,0 +1,123 @@
+//! Statements of MariaDB that have no tree: recognised by their first words, answered with error 1235.
+
+use super::{PResult, Parser};
+use crate::ast::Statement;
+use crate::lexer::{Kw, T};
+
+impl Parser<'_> {
+    /// Takes the rest of the text for a statement: its body may hold semicolons.
+    fn swallow(&mut self, what: &'static str) -> PResult<Statement> {
+        while !self.at(T::Eof) {
+            if self.at(T::Bad) {
+                return Err(self.error());
+            }
+            self.next();
+        }
+        Ok(Statement::Unsupported { what })
+    }
+
+    /// Takes everything up to the semicolon for a statement.
+    fn swallow_one(&mut self, what: &'static str) -> PResult<Statement> {
+        while !self.at(T::Eof) && !self.at(T::Semicolon) {
+            if self.at(T::Bad) {
+                return Err(self.error());
+            }
+            self.next();
+        }
+        Ok(Statement::Unsupported { what })
+    }
+
+    /// CREATE of something stored, CREATE SERVER and the like.
+    pub(super) fn unsupported_create(&mut self) -> PResult<Statement> {
+        let T::Word(kw) = self.tok.kind else { return Err(self.error()) };
+        match kw {
+            Kw::PROCEDURE => self.swallow("CREATE PROCEDURE"),
+            Kw::FUNCTION | Kw::AGGREGATE => self.swallow("CREATE FUNCTION"),
+            Kw::TRIGGER => self.swallow("CREATE TRIGGER"),
+            Kw::EVENT => self.swallow("CREATE EVENT"),
+            Kw::PACKAGE => self.swallow("CREATE PACKAGE"),
+            Kw::SERVER => self.swallow_one("CREATE SERVER"),
+            Kw::TABLESPACE => self.swallow_one("CREATE TABLESPACE"),
+            Kw::LOGFILE => self.swallow_one("CREATE LOGFILE GROUP"),
+            _ => Err(self.error()),
+        }
+    }
+
+    pub(super) fn unsupported_alter(&mut self) -> PResult<Statement> {
+        let T::Word(kw) = self.tok.kind else { return Err(self.error()) };
+        match kw {
+            Kw::PROCEDURE => self.swallow_one("ALTER PROCEDURE"),
+            Kw::FUNCTION => self.swallow_one("ALTER FUNCTION"),
+            Kw::EVENT => self.swallow("ALTER EVENT"),
+            Kw::SERVER => self.swallow_one("ALTER SERVER"),
+            Kw::TABLESPACE => self.swallow_one("ALTER TABLESPACE"),
+            Kw::LOGFILE => self.swallow_one("ALTER LOGFILE GROUP"),
+            _ => Err(self.error()),
+        }
+    }
+
+    pub(super) fn unsupported_drop(&mut self) -> PResult<Statement> {
+        let T::Word(kw) = self.tok.kind else { return Err(self.error()) };
+        match kw {
+            Kw::PROCEDURE => self.swallow_one("DROP PROCEDURE"),
+            Kw::FUNCTION => self.swallow_one("DROP FUNCTION"),
+            Kw::TRIGGER => self.swallow_one("DROP TRIGGER"),
+            Kw::EVENT => self.swallow_one("DROP EVENT"),
+            Kw::PACKAGE => self.swallow_one("DROP PACKAGE"),
+            Kw::SERVER => self.swallow_one("DROP SERVER"),
+            Kw::TABLESPACE => self.swallow_one("DROP TABLESPACE"),
+            Kw::LOGFILE => self.swallow_one("DROP LOGFILE GROUP"),
+            _ => Err(self.error()),
+        }
+    }
+
+    /// `BEGIN NOT ATOMIC ...`.
+    pub(super) fn unsupported_block(&mut self) -> PResult<Statement> {
+        self.expect_all(&[Kw::NOT, Kw::ATOMIC])?;
+        self.swallow("BEGIN NOT ATOMIC")
+    }
+
+    /// Replication statements; the word behind START or STOP is the next token.
+    pub(super) fn unsupported_replication(&mut self, what: &'static str) -> PResult<Statement> {
+        self.expect_any(&[Kw::SLAVE, Kw::REPLICA, Kw::ALL])?;
+        self.swallow_one(what)
+    }
+
+    /// Statements known by their first word.
+    pub(super) fn unsupported_statement(&mut self, kw: Kw) -> PResult<Statement> {
+        let what = match kw {
+            Kw::CHANGE => {
+                self.next();
+                self.expect(Kw::MASTER)?;
+                "CHANGE MASTER"
+            }
+            Kw::STOP => {
+                self.next();
+                return self.unsupported_replication("STOP SLAVE");
+            }
+            Kw::BINLOG => "BINLOG",
+            Kw::CACHE => {
+                self.next();
+                self.expect(Kw::INDEX)?;
+                "CACHE INDEX"
+            }
+            Kw::BACKUP => "BACKUP",
+            Kw::SIGNAL => "SIGNAL",
+            Kw::RESIGNAL => "RESIGNAL",
+            Kw::GET => {
+                self.next();
+                self.eat(Kw::CURRENT);
+                self.expect(Kw::DIAGNOSTICS)?;
+                "GET DIAGNOSTICS"
+            }
+            Kw::IF => return self.swallow("IF"),
+            Kw::CASE => return self.swallow("CASE"),
+            Kw::LOOP => return self.swallow("LOOP"),
+            Kw::WHILE => return self.swallow("WHILE"),
+            Kw::REPEAT => return self.swallow("REPEAT"),
+            Kw::FOR => return self.swallow("FOR"),
+            _ => return Err(self.error()),
+        };
+        self.swallow_one(what)
+    }
+}

@@ -1,0 +1,121 @@
+//! UPDATE and DELETE.
+
+use super::{PResult, Parser};
+use crate::ast::{Delete, DeleteTarget, Statement, SystemTime, TableName, TableRef, Update};
+use crate::lexer::{Kw, T};
+
+impl Parser<'_> {
+    pub(super) fn update(&mut self) -> PResult<Statement> {
+        self.next();
+        let low_priority = self.eat(Kw::LOW_PRIORITY);
+        let ignore = self.eat(Kw::IGNORE);
+        let tables = self.list(Self::table_ref)?;
+        self.expect(Kw::SET)?;
+        let assignments = self.assignments()?;
+        let where_clause = self.where_opt()?;
+        let order_by = self.order_by_opt()?;
+        let limit = self.limit_opt()?;
+        Ok(Statement::Update(Box::new(Update {
+            low_priority,
+            ignore,
+            tables,
+            assignments,
+            where_clause,
+            order_by,
+            limit,
+        })))
+    }
+
+    pub(super) fn delete(&mut self) -> PResult<Statement> {
+        self.next();
+        let mut delete = Delete {
+            low_priority: false,
+            quick: false,
+            ignore: false,
+            target: DeleteTarget::Multi { targets: Vec::new(), from: Vec::new() },
+            where_clause: None,
+            order_by: Vec::new(),
+            limit: None,
+            returning: Vec::new(),
+        };
+        loop {
+            match self.tok.kind {
+                T::Word(Kw::LOW_PRIORITY) => delete.low_priority = true,
+                T::Word(Kw::QUICK) => delete.quick = true,
+                T::Word(Kw::IGNORE) => delete.ignore = true,
+                _ => break,
+            }
+            self.next();
+        }
+        self.delete_target(&mut delete)?;
+        Ok(Statement::Delete(delete.into()))
+    }
+
+    fn delete_target(&mut self, delete: &mut Delete) -> PResult<()> {
+        if self.eat2(Kw::HISTORY, Kw::FROM) {
+            let table = self.table_name()?;
+            let before = self.eat(Kw::BEFORE).then(|| self.before()).transpose()?;
+            delete.target = DeleteTarget::History { table, before };
+            return Ok(());
+        }
+        if !self.eat(Kw::FROM) {
+            let targets = self.list(Self::delete_name)?;
+            self.expect(Kw::FROM)?;
+            return self.delete_multi(delete, targets);
+        }
+        if self.at_using_form() {
+            let targets = self.list(Self::delete_name)?;
+            self.expect(Kw::USING)?;
+            return self.delete_multi(delete, targets);
+        }
+        let factor = self.table_factor()?;
+        delete.target = DeleteTarget::Single(factor.into());
+        delete.where_clause = self.where_opt()?;
+        delete.order_by = self.order_by_opt()?;
+        delete.limit = self.limit_opt()?;
+        delete.returning = self.returning()?;
+        Ok(())
+    }
+
+    fn delete_multi(&mut self, delete: &mut Delete, targets: Vec<TableName>) -> PResult<()> {
+        let from: Vec<TableRef> = self.list(Self::table_ref)?;
+        delete.target = DeleteTarget::Multi { targets, from };
+        delete.where_clause = self.where_opt()?;
+        Ok(())
+    }
+
+    fn before(&mut self) -> PResult<SystemTime> {
+        self.expect(Kw::SYSTEM_TIME)?;
+        Ok(SystemTime::AsOf(self.history_point()?))
+    }
+
+    /// `name`, `schema.name`, each perhaps with `.*`.
+    fn delete_name(&mut self) -> PResult<TableName> {
+        let first = self.ident()?;
+        let mut name = TableName { schema: None, name: first };
+        if self.eat(T::Dot) && !self.eat(T::Star) {
+            name.schema = Some(std::mem::replace(&mut name.name, self.ident()?));
+            if self.eat(T::Dot) {
+                self.expect(T::Star)?;
+            }
+        }
+        Ok(name)
+    }
+
+    /// Whether the tables behind FROM are followed by USING, a comma or `.*`.
+    fn at_using_form(&mut self) -> bool {
+        if !self.at_ident() {
+            return false;
+        }
+        let mut kind = self.peek();
+        let mut lexer = self.look_further();
+        while kind == T::Dot {
+            match lexer.next().kind {
+                T::Word(_) | T::Quoted => kind = lexer.next().kind,
+                T::Star => return true,
+                _ => return false,
+            }
+        }
+        matches!(kind, T::Comma | T::Word(Kw::USING))
+    }
+}

@@ -1,0 +1,81 @@
+//! User variables and system variables in expressions.
+
+use super::{PResult, Parser};
+use crate::ast::{ExprKind, SystemVar, VarScope};
+use crate::lexer::{Kw, T, Token, unescape};
+
+impl Parser<'_> {
+    /// Name of the variable a token is: `@a`, `@'a b'`.
+    pub(super) fn user_var_name(&self, token: Token) -> PResult<Box<str>> {
+        let raw = &self.raw(token)[1..];
+        match raw.first() {
+            Some(b'\'' | b'"' | b'`') => {
+                let mut bytes = Vec::new();
+                unescape(raw, false, &mut bytes);
+                self.utf8(&bytes).map(Into::into)
+            }
+            Some(_) => self.utf8(raw).map(Into::into),
+            None => Err(self.error()),
+        }
+    }
+
+    /// `@name`, which must come next.
+    pub(super) fn user_var(&mut self) -> PResult<Box<str>> {
+        if !self.at(T::UserVar) {
+            return Err(self.error());
+        }
+        let token = self.next();
+        self.user_var_name(token)
+    }
+
+    /// `@name` or `@name := value`.
+    pub(super) fn user_var_expr(&mut self) -> PResult<ExprKind> {
+        let name = self.user_var()?;
+        if !self.eat(T::Assign) {
+            return Ok(ExprKind::UserVar(name));
+        }
+        Ok(ExprKind::AssignUserVar { name, value: self.boxed_expr()? })
+    }
+
+    /// `GLOBAL`, `SESSION`, `LOCAL`, if it is there.
+    pub(super) fn var_scope(&mut self) -> Option<VarScope> {
+        let word = self.eat_any(&[Kw::GLOBAL, Kw::SESSION, Kw::LOCAL])?;
+        Some(if word == Kw::GLOBAL { VarScope::Global } else { VarScope::Session })
+    }
+
+    /// `global.` and the like behind `@@`; the lexer takes the word before a dot for a plain name.
+    pub(super) fn dotted_scope(&mut self) -> Option<VarScope> {
+        if !matches!(self.tok.kind, T::Word(_)) || self.peek() != T::Dot {
+            return None;
+        }
+        let word = self.raw(self.tok);
+        let scope = match word.len() {
+            6 if word.eq_ignore_ascii_case(b"global") => VarScope::Global,
+            7 if word.eq_ignore_ascii_case(b"session") => VarScope::Session,
+            5 if word.eq_ignore_ascii_case(b"local") => VarScope::Session,
+            _ => return None,
+        };
+        self.next();
+        self.next();
+        Some(scope)
+    }
+
+    /// `@@[scope.][instance.]name`.
+    pub(super) fn system_var(&mut self) -> PResult<ExprKind> {
+        self.next();
+        let scope = self.dotted_scope();
+        let (instance, name) = self.system_var_name()?;
+        Ok(ExprKind::SystemVar(SystemVar { scope, instance, name }.into()))
+    }
+
+    /// `[instance.]name`.
+    pub(super) fn system_var_name(
+        &mut self,
+    ) -> PResult<(Option<crate::ast::Ident>, crate::ast::Ident)> {
+        let first = self.ident()?;
+        if !self.eat(T::Dot) {
+            return Ok((None, first));
+        }
+        Ok((Some(first), self.ident()?))
+    }
+}
