@@ -99,6 +99,15 @@ impl Pool {
         Err(StorageError::Io { what: "buffer pool exhausted".to_owned(), source: busy })
     }
 
+    /// A free frame, if taking it leaves enough for those who cannot do without.
+    pub(super) fn take_spare_frame(&self) -> Option<u32> {
+        if self.free_frames() <= self.low_water() {
+            self.clock.request();
+            return None;
+        }
+        self.clock.pop()
+    }
+
     /// Waits until a few frames are spare, so that a mini-transaction that creates pages finds them. Call with no
     /// latch held.
     pub(crate) fn wait_for_spare_frames(&self) {

@@ -6,6 +6,7 @@ use super::evict::Clock;
 use super::frame::Frame;
 use super::guard::{ExclusiveGuard, SharedGuard};
 use super::optimistic::OptimisticGuard;
+use super::readahead::ReadAhead;
 use super::translate::{FileEntry, FileTable};
 use super::wait::{Backoff, ReadWaiters};
 use super::word::{EVICTED, EXCLUSIVE, LOADING, MAX_FRAMES, UNLOCKED, Word};
@@ -14,7 +15,6 @@ use crate::disk::{Disk, File};
 use crate::error::{Result, StorageError};
 use crate::ids::{FileId, Lsn, PAGE_SIZE, PageId};
 use crate::log::Log;
-use crate::page;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -37,6 +37,7 @@ pub(crate) struct Pool {
     waiters: ReadWaiters,
     pub(super) clock: Clock,
     pub(super) writers: Writers,
+    pub(super) read_ahead: ReadAhead,
     /// No page may be newer than this; recovery sets it to the end of the log it found.
     newest_valid: AtomicU64,
     pub(super) background: AtomicBool,
@@ -64,6 +65,7 @@ impl Pool {
             waiters: ReadWaiters::new(),
             clock: Clock::new(frames as u32),
             writers: Writers::new(doublewrite, frames)?,
+            read_ahead: ReadAhead::new(),
             newest_valid: AtomicU64::new(u64::MAX),
             background: AtomicBool::new(false),
             reads: AtomicU64::new(0),
@@ -101,6 +103,14 @@ impl Pool {
     /// Pages with a higher LSN than this are corrupt from now on: their log does not exist.
     pub(crate) fn set_newest_valid(&self, lsn: Option<Lsn>) {
         self.newest_valid.store(lsn.map_or(u64::MAX, |l| l.0), Ordering::Release);
+    }
+
+    pub(super) fn newest_valid(&self) -> Lsn {
+        Lsn(self.newest_valid.load(Ordering::Acquire))
+    }
+
+    pub(super) fn wake_waiters(&self, id: PageId) {
+        self.waiters.wake(id);
     }
 
     pub(super) fn frame(&self, frame: u32) -> &Frame {
@@ -236,7 +246,10 @@ impl Pool {
             let seen = Word(word.load(Ordering::Acquire));
             match seen.state() {
                 EVICTED => match self.claim(word, seen)? {
-                    Some(loading) => return self.read_into(word, loading, id),
+                    Some(loading) => {
+                        self.note_miss(id);
+                        return self.read_into(word, loading, id);
+                    }
                     None => continue,
                 },
                 LOADING => {
@@ -286,11 +299,7 @@ impl Pool {
             }
             Err(e) => return Err(StorageError::io(format!("read of {id}"), e)),
         }
-        page::verify(bytes, id)?;
-        if page::page_lsn(bytes).0 > self.newest_valid.load(Ordering::Acquire) {
-            return Err(StorageError::page(id, "newer than the end of the log"));
-        }
-        Ok(())
+        self.check_page(bytes, id)
     }
 
     /// Latches a page whose old content does not matter: it is about to be initialised. Never reads the file.

@@ -3,6 +3,7 @@
 //! No locks on the way to a word that exists, and no knowledge of what the words mean.
 
 use super::arena::Arena;
+use super::readahead::MissHistory;
 use crate::disk::File;
 use crate::ids::{FileId, PageNo};
 use parking_lot::{Mutex, RwLock};
@@ -70,11 +71,12 @@ impl Growing {
 pub(crate) struct FileEntry {
     words: Growing,
     handle: RwLock<Option<Arc<dyn File>>>,
+    pub(super) misses: MissHistory,
 }
 
 impl FileEntry {
     fn new() -> FileEntry {
-        FileEntry { words: Growing::new(), handle: RwLock::new(None) }
+        FileEntry { words: Growing::new(), handle: RwLock::new(None), misses: MissHistory::new() }
     }
 
     /// The word of a page, zero if the page was never here.

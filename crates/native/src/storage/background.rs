@@ -1,7 +1,8 @@
-//! The threads of the storage layer: log, flusher, evictor. Each does one duty in a loop; none waits for another.
+//! The threads of the storage layer: log, flusher, evictor, readers. Each does one duty in a loop; none waits for another.
 
 use super::open::Storage;
-use crate::ids::Lsn;
+use crate::ids::{Lsn, PAGE_SIZE};
+use crate::pool::{Arena, RUN_PAGES};
 use parking_lot::{Condvar, Mutex};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
@@ -52,8 +53,13 @@ impl Storage {
             return;
         }
         let signals = Arc::new(Signals::default());
-        let duties: [(&str, Duty); 3] =
-            [("selkie-log", log_duty), ("selkie-flush", flush_duty), ("selkie-evict", evict_duty)];
+        let duties: [(&str, Duty); 5] = [
+            ("selkie-log", log_duty),
+            ("selkie-flush", flush_duty),
+            ("selkie-evict", evict_duty),
+            ("selkie-read", read_duty),
+            ("selkie-read", read_duty),
+        ];
         for (name, duty) in duties {
             let (storage, signals) = (Arc::downgrade(self), signals.clone());
             let spawned = std::thread::Builder::new()
@@ -77,6 +83,7 @@ impl Storage {
             drop(signals.lock.lock());
             signals.wake.notify_all();
             self.pool().wake_evictor();
+            self.pool().wake_readers();
         }
         for thread in background.threads {
             let _ = thread.join();
@@ -164,4 +171,14 @@ fn flush_duty(storage: &Storage, signals: &Signals) {
 
 fn evict_duty(storage: &Storage, _: &Signals) {
     storage.pool().evictor_step(Duration::from_millis(100));
+}
+
+fn read_duty(storage: &Storage, signals: &Signals) {
+    let Ok(mut buffer) = Arena::new(RUN_PAGES as usize * PAGE_SIZE) else {
+        return signals.sleep(Duration::from_secs(1));
+    };
+    let deadline = Instant::now() + Duration::from_secs(5);
+    while Instant::now() < deadline && !signals.stopped() {
+        storage.pool().read_ahead_step(&mut buffer, Duration::from_millis(500));
+    }
 }

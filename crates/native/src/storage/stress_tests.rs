@@ -193,3 +193,41 @@ fn hit_path_is_short() {
     });
     measure("mini-transaction", &|id| increment(&storage, id).0);
 }
+
+#[test]
+fn a_cold_scan_is_read_ahead() {
+    const LEAVES: u32 = 600;
+    let disk = SimDisk::new(15);
+    let options = StorageOptions { pool_bytes: 16 << 20, background: true, ..small_options() };
+    let start = |disk: &SimDisk| {
+        let storage = Storage::open_on(
+            Arc::new(disk.clone()),
+            options.clone(),
+            Box::new(PutOp),
+            &mut Seen::default(),
+        );
+        let storage = storage.expect("opened");
+        storage.set_participant(Arc::new(StepCounter(AtomicU64::new(0))));
+        storage.start_background();
+        storage
+    };
+    let storage = start(&disk);
+    let file = storage.space().create_file(&storage).expect("file");
+    for n in 2..LEAVES {
+        let mut mtr = Mtr::begin(&storage).expect("begun");
+        let slot = mtr.create(PageId::new(file, n), 4).expect("created");
+        mtr.write(slot, LEFT, &u64::from(n).to_le_bytes());
+        mtr.commit();
+    }
+    storage.shutdown().expect("shut down");
+    drop(storage);
+    let storage = start(&disk);
+    for n in 2..LEAVES {
+        let page = storage.pool().shared(PageId::new(file, n)).expect("page");
+        assert_eq!(get_u64(&page[..], LEFT), u64::from(n));
+        // The simulated disk answers at once; a real one leaves the readers time.
+        std::thread::sleep(std::time::Duration::from_micros(100));
+    }
+    assert!(storage.pool().read_ahead_pages() > u64::from(LEAVES) / 20, "no read-ahead happened");
+    storage.stop_background();
+}
