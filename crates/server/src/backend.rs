@@ -6,8 +6,8 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use crate::contract::OutputColumn;
-use crate::contract::{Outcome, ResultSink};
+use selkie_exec::{Outcome, ResultSink};
+use selkie_plan::physical::OutputColumn;
 use selkie_protocol::Status;
 use selkie_types::{SqlResult, SqlType, Value};
 

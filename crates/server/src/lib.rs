@@ -4,9 +4,11 @@
 //! only place that names concrete engines.
 
 pub mod accounts;
+mod admin;
 pub mod backend;
-pub mod contract;
+mod executor;
 pub mod lifecycle;
+mod locks;
 mod log;
 mod login;
 pub mod net;
@@ -15,6 +17,7 @@ pub mod server;
 pub mod session;
 pub mod sessions;
 pub mod status;
+mod tables;
 mod time;
 pub mod variables;
 

@@ -7,5 +7,5 @@ mod greet;
 mod limits;
 
 pub(crate) use credentials::{Authenticated, Claim, authenticate};
-pub(crate) use greet::{CAPABILITIES, Exchange, greet};
+pub(crate) use greet::{CAPABILITIES, Exchange, greet, new_scramble};
 pub(crate) use limits::check_limits;

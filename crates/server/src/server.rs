@@ -14,6 +14,7 @@ use selkie_protocol::auth::sha2;
 
 use crate::accounts::{AccountName, AclStore};
 use crate::backend::Backend;
+use crate::locks::UserLocks;
 use crate::sessions::Sessions;
 use crate::status::{Gauges, counter};
 use crate::variables::{Globals, ids};
@@ -32,6 +33,8 @@ pub struct Server {
     pub datadir: PathBuf,
     /// Hashes of passwords that were proven once, for `caching_sha2_password`.
     pub(crate) password_cache: RwLock<HashMap<AccountName, (Vec<u8>, sha2::Cached)>>,
+    /// User locks.
+    pub(crate) user_locks: UserLocks,
     /// Prepared statements of all sessions.
     pub(crate) prepared: AtomicU64,
     started: Instant,
@@ -63,6 +66,7 @@ impl Server {
             backend,
             datadir,
             password_cache: RwLock::default(),
+            user_locks: UserLocks::default(),
             prepared: AtomicU64::new(0),
             started: Instant::now(),
             started_at: SystemTime::now(),

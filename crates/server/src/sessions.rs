@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::{Instant, SystemTime};
 
 use parking_lot::{Mutex, RwLock};
@@ -85,6 +85,7 @@ pub struct SessionHandle {
     user: Mutex<String>,
     schema: Mutex<Option<String>>,
     activity: Mutex<Activity>,
+    in_transaction: AtomicBool,
 }
 
 impl SessionHandle {
@@ -107,6 +108,7 @@ impl SessionHandle {
             user: Mutex::new("unauthenticated user".to_owned()),
             schema: Mutex::new(None),
             activity: Mutex::new(activity),
+            in_transaction: AtomicBool::new(false),
         }
     }
 
@@ -154,6 +156,16 @@ impl SessionHandle {
     /// Sets the State column.
     pub fn set_state(&self, state: &'static str) {
         self.activity.lock().state = state;
+    }
+
+    /// Whether a transaction is open.
+    pub fn in_transaction(&self) -> bool {
+        self.in_transaction.load(Ordering::Relaxed)
+    }
+
+    /// Says whether a transaction is open.
+    pub fn set_in_transaction(&self, open: bool) {
+        self.in_transaction.store(open, Ordering::Relaxed);
     }
 
     /// Ends the connection, also while it waits for its client.

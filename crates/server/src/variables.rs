@@ -17,4 +17,5 @@ pub use ids::ids;
 pub use registry::{Registry, registry};
 pub use startup::{VERSION, VERSION_COMMENT, startup_values};
 pub use store::{Globals, SessionVars, VarScope};
+pub(crate) use store::{check_assignable, lookup};
 pub use value::VarValue;

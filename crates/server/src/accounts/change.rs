@@ -272,7 +272,7 @@ impl Acl {
     pub fn grant_role(&mut self, role: &str, member: &AccountName, admin: bool) -> SqlResult<()> {
         self.known_role(role)?;
         if !self.accounts.contains_key(member) {
-            return operation_failed("GRANT ROLE", std::slice::from_ref(member));
+            return Err(SqlError::new(&ER_PASSWORD_NO_MATCH, &[]));
         }
         let circular = member.host.is_none()
             && (member.user == role
@@ -291,6 +291,21 @@ impl Acl {
         self.known_role(role)?;
         match self.members.remove(&(member.clone(), role.to_owned())) {
             Some(_) => Ok(()),
+            None => {
+                let (role, member) = (AccountName::role(role).quoted(), member.quoted());
+                Err(SqlError::new(&ER_CANNOT_REVOKE_ROLE, &[&role, &member]))
+            }
+        }
+    }
+
+    /// REVOKE ADMIN OPTION FOR role FROM member.
+    pub fn revoke_admin_option(&mut self, role: &str, member: &AccountName) -> SqlResult<()> {
+        self.known_role(role)?;
+        match self.members.get_mut(&(member.clone(), role.to_owned())) {
+            Some(admin) => {
+                *admin = false;
+                Ok(())
+            }
             None => {
                 let (role, member) = (AccountName::role(role).quoted(), member.quoted());
                 Err(SqlError::new(&ER_CANNOT_REVOKE_ROLE, &[&role, &member]))

@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 
-use crate::contract::OutputColumn;
+use selkie_plan::physical::OutputColumn;
 use selkie_protocol::Output;
 use selkie_types::Batch;
 

@@ -17,11 +17,11 @@ use super::statements::{Prepared, Statements};
 use super::timeouts;
 use crate::accounts::Privileges;
 use crate::backend::BackendSession;
-use crate::contract::{Outcome, ResultSink};
 use crate::login::{Claim, Exchange, authenticate};
 use crate::net::{Peer, Wire};
 use crate::status::counter;
 use crate::variables::{VarValue, ids};
+use selkie_exec::{Outcome, ResultSink};
 
 /// What happens after a command.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -483,7 +483,7 @@ impl Session {
     pub(super) fn run_silently(&mut self, text: &str) -> SqlResult<()> {
         struct Nobody;
         impl ResultSink for Nobody {
-            fn columns(&mut self, _: &[crate::contract::OutputColumn]) -> SqlResult<()> {
+            fn columns(&mut self, _: &[selkie_plan::physical::OutputColumn]) -> SqlResult<()> {
                 Ok(())
             }
             fn batch(&mut self, _: &selkie_types::Batch) -> SqlResult<()> {

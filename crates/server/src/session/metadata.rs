@@ -2,7 +2,7 @@
 //!
 //! Must not look at rows.
 
-use crate::contract::OutputColumn;
+use selkie_plan::physical::OutputColumn;
 use selkie_protocol::FieldType;
 use selkie_protocol::field_type::flags;
 use selkie_protocol::packet::ColumnDef;

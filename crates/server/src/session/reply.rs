@@ -5,8 +5,8 @@
 
 use std::io::{self, Read};
 
-use crate::contract::OutputColumn;
-use crate::contract::{Outcome, ResultSink};
+use selkie_exec::{Outcome, ResultSink};
+use selkie_plan::physical::OutputColumn;
 use selkie_protocol::field_type::flags;
 use selkie_protocol::packet::{
     self, ColumnDef, put_column_count, put_eof, put_err, put_local_infile, put_ok,

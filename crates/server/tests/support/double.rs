@@ -4,9 +4,10 @@ use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
 
+use selkie_exec::{Outcome, ResultSink};
+use selkie_plan::physical::OutputColumn;
 use selkie_protocol::Status;
 use selkie_server::backend::{Backend, BackendSession, Described, SessionStatus};
-use selkie_server::contract::{Outcome, OutputColumn, ResultSink};
 use selkie_server::session::Shared;
 use selkie_types::error::catalogue::*;
 use selkie_types::{Batch, CollationId, Column, Physical, SqlError, SqlResult, SqlType, Value};

@@ -1,0 +1,17 @@
+//! Statements that are the server's own: SET, accounts, KILL, FLUSH, SHOW of what only it knows.
+//!
+//! Must not run queries. Answers are small and complete; the executor's session sends them.
+
+mod accounts;
+mod answer;
+mod flush;
+mod kill;
+mod names;
+mod roles;
+mod set;
+mod show;
+mod statement;
+
+pub(crate) use answer::{Answer, Notes};
+pub(crate) use set::{Target, set_item};
+pub(crate) use statement::run;

@@ -1,0 +1,70 @@
+//! FLUSH, and plugins, of which there are none to load.
+//!
+//! Must not flush what engines keep; they do so themselves.
+
+use selkie_sql::ast::{Flush, FlushTarget, Plugin};
+use selkie_types::error::catalogue::*;
+use selkie_types::{SqlError, SqlResult};
+
+use crate::accounts::Privileges;
+use crate::session::Shared;
+
+/// Runs FLUSH.
+pub(super) fn flush(shared: &Shared, statement: &Flush) -> SqlResult<()> {
+    for target in &statement.targets {
+        let status_of_session = matches!(target, FlushTarget::Status(Some(_)));
+        if !status_of_session {
+            shared.access.lock().check_global(Privileges::RELOAD)?;
+        }
+        flush_one(shared, target)?;
+    }
+    Ok(())
+}
+
+fn flush_one(shared: &Shared, target: &FlushTarget) -> SqlResult<()> {
+    match target {
+        FlushTarget::Status(_) => {
+            shared.server.flush_status(&shared.handle.counters);
+            Ok(())
+        }
+        FlushTarget::Tables { read_lock: true, .. } => {
+            Err(SqlError::not_supported("FLUSH TABLES WITH READ LOCK"))
+        }
+        FlushTarget::Tables { export: true, .. } => {
+            Err(SqlError::not_supported("FLUSH TABLES FOR EXPORT"))
+        }
+        FlushTarget::DeleteDomainIds(_) => Err(SqlError::new(&ER_NO_BINARY_LOGGING, &[])),
+        FlushTarget::Privileges => {
+            shared.server.password_cache.write().clear();
+            Ok(())
+        }
+        // Nothing of these is kept that could be out of date.
+        FlushTarget::Tables { .. }
+        | FlushTarget::Logs(_)
+        | FlushTarget::Hosts
+        | FlushTarget::DesKeyFile
+        | FlushTarget::QueryCache
+        | FlushTarget::UserResources
+        | FlushTarget::Ssl => Ok(()),
+        FlushTarget::Other(name) => {
+            Err(SqlError::not_supported(format!("FLUSH {}", name.value.to_uppercase())))
+        }
+    }
+}
+
+/// The error of INSTALL and UNINSTALL.
+pub(super) fn plugin_error(statement: &Plugin) -> SqlError {
+    match statement {
+        Plugin::Install { library, .. } => {
+            let library = String::from_utf8_lossy(&library.bytes).into_owned();
+            SqlError::new(&ER_CANT_OPEN_LIBRARY, &[&library, &2, &"no libraries can be loaded"])
+        }
+        Plugin::Uninstall { name, .. } => {
+            SqlError::new(&ER_SP_DOES_NOT_EXIST, &[&"PLUGIN", &name.value])
+        }
+        Plugin::UninstallLibrary { library, .. } => {
+            let library = String::from_utf8_lossy(&library.bytes).into_owned();
+            SqlError::new(&ER_SP_DOES_NOT_EXIST, &[&"SONAME", &library])
+        }
+    }
+}

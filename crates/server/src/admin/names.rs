@@ -1,0 +1,69 @@
+//! Account names as statements write them.
+//!
+//! Must not look accounts up, except to tell a role from a user.
+
+use selkie_sql::ast;
+use selkie_types::error::catalogue::*;
+use selkie_types::{SqlError, SqlResult};
+
+use crate::accounts::AccountName;
+use crate::session::Shared;
+
+/// Longest name of a user.
+const MAX_USER: usize = 128;
+/// Longest host pattern.
+const MAX_HOST: usize = 255;
+
+/// The account `name` means; without a host it is of any host.
+pub(super) fn user(shared: &Shared, name: &ast::AccountName) -> SqlResult<AccountName> {
+    match name {
+        ast::AccountName::Named { user, host } => {
+            check_length(user, "user name", MAX_USER)?;
+            let host = host.as_deref().unwrap_or("%");
+            check_length(host, "host name", MAX_HOST)?;
+            Ok(AccountName::new(user, host))
+        }
+        other => current(shared, other),
+    }
+}
+
+/// The role `name` means.
+pub(super) fn role(shared: &Shared, name: &ast::AccountName) -> SqlResult<AccountName> {
+    match name {
+        ast::AccountName::Named { user, .. } => {
+            check_length(user, "user name", MAX_USER)?;
+            Ok(AccountName::role(user))
+        }
+        other => current(shared, other),
+    }
+}
+
+/// A user, or a role when a role of this name exists and no host is written.
+pub(super) fn user_or_role(shared: &Shared, name: &ast::AccountName) -> SqlResult<AccountName> {
+    if let ast::AccountName::Named { user: word, host: None } = name {
+        let role = AccountName::role(word);
+        if shared.server.accounts.current().account(&role).is_some() {
+            return Ok(role);
+        }
+    }
+    user(shared, name)
+}
+
+fn current(shared: &Shared, name: &ast::AccountName) -> SqlResult<AccountName> {
+    let access = shared.access.lock();
+    match name {
+        ast::AccountName::CurrentRole => match &access.identity().role {
+            Some(role) => Ok(AccountName::role(role)),
+            None => Err(SqlError::new(&ER_INVALID_CURRENT_USER, &[])),
+        },
+        ast::AccountName::Public => Err(SqlError::not_supported("PUBLIC")),
+        _ => Ok(access.identity().account.clone()),
+    }
+}
+
+fn check_length(text: &str, what: &str, limit: usize) -> SqlResult<()> {
+    match text.chars().count() <= limit {
+        true => Ok(()),
+        false => Err(SqlError::new(&ER_WRONG_STRING_LENGTH, &[&text, &what, &limit])),
+    }
+}

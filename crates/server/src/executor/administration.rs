@@ -1,0 +1,152 @@
+//! SET and the server's own statements, between the executor's session and `admin`.
+//!
+//! Must not decide what they do.
+
+use std::sync::Arc;
+
+use selkie_engine::Isolation;
+use selkie_exec::session::{NewValue, Session};
+use selkie_exec::{Instance, Outcome, ResultSink};
+use selkie_plan::physical::OutputColumn;
+use selkie_sql::ast::{Expr, ExprKind, IsolationLevel, Literal, SetItem, Statement};
+use selkie_types::error::catalogue::*;
+use selkie_types::{Batch, Column, Condition, SqlError, SqlResult, SqlType, Value};
+
+use crate::admin::{self, Answer, Notes, Target};
+use crate::session::Shared;
+use crate::variables::SetValue;
+
+/// One assignment of SET.
+pub(super) fn set(
+    shared: &Shared,
+    session: &mut Session,
+    item: &SetItem,
+    value: Option<NewValue>,
+) -> SqlResult<()> {
+    if let SetItem::Transaction { scope: None, isolation, read_only } = item {
+        if session.in_transaction() {
+            return Err(SqlError::new(&ER_CANT_CHANGE_TX_CHARACTERISTICS, &[]));
+        }
+        session.transaction.set_next(isolation.map(to_isolation), *read_only);
+        return Ok(());
+    }
+    let value = value.map(|v| match v {
+        NewValue::Default => SetValue::Default,
+        NewValue::Value(value, ty) => SetValue::Value(plain(value, &ty)),
+    });
+    let is_default = !matches!(value, Some(SetValue::Value(_)));
+    let mut notes = Notes::new();
+    let target = admin::set_item(shared, item, value, &mut notes)?;
+    keep(session, notes);
+    if let Target::Session(name, value) = target {
+        follow(session, name, &value, is_default);
+    }
+    super::settings::refresh(shared, session);
+    Ok(())
+}
+
+/// Numbers and strings as variables take them: members of enumerations count as strings.
+fn plain(value: Value, ty: &SqlType) -> Value {
+    use selkie_types::TypeKind::{Enum, Set};
+    match ty.kind {
+        Enum | Set if !value.is_null() => {
+            let mut text = Vec::new();
+            selkie_types::write_value(ty, &value, &mut text);
+            Value::bytes(text)
+        }
+        _ => value,
+    }
+}
+
+fn to_isolation(level: IsolationLevel) -> Isolation {
+    match level {
+        IsolationLevel::ReadUncommitted => Isolation::ReadUncommitted,
+        IsolationLevel::ReadCommitted => Isolation::ReadCommitted,
+        IsolationLevel::RepeatableRead => Isolation::RepeatableRead,
+        IsolationLevel::Serializable => Isolation::Serializable,
+    }
+}
+
+/// Variables that are the running session itself.
+fn follow(session: &mut Session, name: &str, value: &crate::variables::VarValue, is_default: bool) {
+    match name {
+        "last_insert_id" | "identity" => session.last_insert_id.set(value.as_u64()),
+        "insert_id" => session.next_insert_id.set(Some(value.as_u64()).filter(|_| !is_default)),
+        "timestamp" => {
+            let micros = (value.as_f64() * 1e6) as i64;
+            // Compat: zero goes back to the clock, as DEFAULT does.
+            session.settings.timestamp_micros = Some(micros).filter(|m| *m != 0 && !is_default);
+        }
+        _ => {}
+    }
+}
+
+fn keep(session: &Session, notes: Vec<Condition>) {
+    for note in notes {
+        session.diagnostics.push(note, session.settings.max_error_count);
+    }
+}
+
+/// A statement of the server's own, if it is one.
+pub(super) fn statement(
+    shared: &Shared,
+    _: &Instance,
+    session: &mut Session,
+    statement: &Statement,
+    sink: &mut dyn ResultSink,
+) -> SqlResult<Option<Outcome>> {
+    let mut notes = Notes::new();
+    let answer = admin::run(shared, statement, &mut number, &mut notes)?;
+    keep(session, notes);
+    match answer {
+        None => Ok(None),
+        Some(Answer::Done) => Ok(Some(Outcome::ok())),
+        Some(Answer::Rows { columns, rows }) => send_rows(&columns, &rows, sink).map(Some),
+    }
+}
+
+/// A number written in the statement.
+fn number(expr: &Expr) -> SqlResult<u64> {
+    match &expr.kind {
+        ExprKind::Literal(Literal::Int(n)) => Ok(u64::try_from(*n).unwrap_or(0)),
+        _ => Err(SqlError::not_supported("an expression in KILL")),
+    }
+}
+
+fn send_rows(
+    columns: &[(String, SqlType)],
+    rows: &[Vec<Value>],
+    sink: &mut dyn ResultSink,
+) -> SqlResult<Outcome> {
+    let definitions: Vec<OutputColumn> = columns.iter().map(|(n, ty)| output(n, ty)).collect();
+    sink.columns(&definitions)?;
+    let column = |at: usize| {
+        let ty = &columns[at].1;
+        let mut column = Column::new(ty.physical(), ty.decimals, rows.len());
+        rows.iter().for_each(|row| column.push(&row[at]));
+        Arc::new(column)
+    };
+    if !rows.is_empty() {
+        sink.batch(&Batch::new((0..columns.len()).map(column).collect(), rows.len()))?;
+    }
+    Ok(Outcome::rows())
+}
+
+fn output(name: &str, ty: &SqlType) -> OutputColumn {
+    let empty: Arc<str> = Arc::from("");
+    OutputColumn {
+        name: Arc::from(name),
+        ty: ty.clone(),
+        nullable: true,
+        schema: empty.clone(),
+        table: empty.clone(),
+        org_table: empty.clone(),
+        org_name: empty,
+        primary_key: false,
+        unique_key: false,
+        multiple_key: false,
+        auto_increment: false,
+        no_default: false,
+        on_update_now: false,
+    }
+}

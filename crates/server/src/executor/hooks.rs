@@ -1,0 +1,180 @@
+//! What the executor asks of the server: variables, privileges, locks, statements of its own.
+//!
+//! Must not run queries.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, UNIX_EPOCH};
+
+use selkie_catalog::TableInfo;
+use selkie_exec::session::{Access, NewValue, Privilege, Session, SessionHooks};
+use selkie_exec::{Instance, Outcome, ResultSink};
+use selkie_expr::VariableScope;
+use selkie_sql::ast;
+use selkie_types::{SqlResult, SqlType, Value};
+
+use super::administration;
+use crate::accounts::Privileges;
+use crate::session::Shared;
+use crate::variables::{VERSION, VarScope, VarValue, ids, lookup, registry};
+
+impl SessionHooks for Shared {
+    fn check_access(&self, _: &Session, access: &Access<'_>) -> SqlResult<()> {
+        let control = self.access.lock();
+        let Some(wanted) = privileges(access.privilege) else {
+            return match control.sees_table(access.schema, access.table) {
+                true => Ok(()),
+                false => control.check(access.schema, access.table, Privileges::SELECT),
+            };
+        };
+        if access.schema.is_empty() {
+            return control.check_global(wanted);
+        }
+        if access.table.is_empty() {
+            return control.check_database(access.schema, wanted);
+        }
+        if access.columns.is_empty() {
+            return control.check_any_column(access.schema, access.table, wanted);
+        }
+        for column in access.columns {
+            control.check_column(access.schema, access.table, column, wanted)?;
+        }
+        Ok(())
+    }
+
+    fn is_visible(&self, _: &Session, table: &TableInfo) -> bool {
+        let schema = table.schema();
+        schema.eq_ignore_ascii_case("information_schema")
+            || self.access.lock().sees_table(schema, table.name())
+    }
+
+    fn variable_type(&self, session: &Session, name: &str) -> Option<SqlType> {
+        let def = registry().find(name)?;
+        Some(value_of(self, session, VarScope::Default, name).ok()?.select(def).1)
+    }
+
+    fn variable(&self, session: &Session, scope: VariableScope, name: &str) -> SqlResult<Value> {
+        let scope = match scope {
+            VariableScope::Default => VarScope::Default,
+            VariableScope::Session => VarScope::Session,
+            VariableScope::Global => VarScope::Global,
+        };
+        let def = lookup(name)?;
+        Ok(value_of(self, session, scope, name)?.select(def).0)
+    }
+
+    fn set(
+        &self,
+        _: &Instance,
+        session: &mut Session,
+        item: &ast::SetItem,
+        value: Option<NewValue>,
+    ) -> SqlResult<()> {
+        administration::set(self, session, item, value)
+    }
+
+    fn statement(
+        &self,
+        instance: &Instance,
+        session: &mut Session,
+        statement: &ast::Statement,
+        sink: &mut dyn ResultSink,
+    ) -> SqlResult<Option<Outcome>> {
+        administration::statement(self, instance, session, statement, sink)
+    }
+
+    fn get_lock(
+        &self,
+        session: &Session,
+        name: &[u8],
+        timeout: Duration,
+    ) -> SqlResult<Option<bool>> {
+        self.handle.set_state("User lock");
+        let got = self.server.user_locks.get(session.id, name, timeout, &self.handle.kill);
+        self.handle.set_state("");
+        got
+    }
+
+    fn release_lock(&self, session: &Session, name: &[u8]) -> SqlResult<Option<bool>> {
+        Ok(self.server.user_locks.release(session.id, name))
+    }
+
+    fn release_all_locks(&self, session: &Session) -> SqlResult<u64> {
+        Ok(self.server.user_locks.release_all(session.id))
+    }
+
+    fn lock_holder(&self, _: &Session, name: &[u8]) -> SqlResult<Option<u64>> {
+        Ok(self.server.user_locks.holder(name))
+    }
+
+    fn version(&self) -> String {
+        VERSION.to_owned()
+    }
+
+    fn uuid_short(&self) -> u64 {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let server = self.server.globals.get(ids().server_id).as_u64() & 0xff;
+        let started = self.server.started_at().duration_since(UNIX_EPOCH);
+        let seconds = started.map_or(0, |d| d.as_secs()) & 0xffff_ffff;
+        (server << 56 | seconds << 24).wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+/// The privileges of the executor's words; `None` is "anything at all".
+fn privileges(wanted: Privilege) -> Option<Privileges> {
+    Some(match wanted {
+        Privilege::Select => Privileges::SELECT,
+        Privilege::Insert => Privileges::INSERT,
+        Privilege::Update => Privileges::UPDATE,
+        Privilege::Delete => Privileges::DELETE,
+        Privilege::Create => Privileges::CREATE,
+        Privilege::Drop => Privileges::DROP,
+        Privilege::Alter => Privileges::ALTER,
+        Privilege::Index => Privileges::INDEX,
+        Privilege::References => Privileges::REFERENCES,
+        Privilege::CreateView => Privileges::CREATE_VIEW,
+        Privilege::ShowView => Privileges::SHOW_VIEW,
+        Privilege::Trigger => Privileges::TRIGGER,
+        Privilege::CreateTemporary => Privileges::CREATE_TEMPORARY_TABLES,
+        Privilege::LockTables => Privileges::LOCK_TABLES,
+        Privilege::Execute => Privileges::EXECUTE,
+        Privilege::File => Privileges::FILE,
+        Privilege::Process => Privileges::PROCESS,
+        Privilege::Reload => Privileges::RELOAD,
+        Privilege::Super => Privileges::SUPER,
+        Privilege::Any => return None,
+    })
+}
+
+/// The value of a variable, those included that the executor's session holds.
+fn value_of(
+    shared: &Shared,
+    session: &Session,
+    scope: VarScope,
+    name: &str,
+) -> SqlResult<VarValue> {
+    let def = lookup(name)?;
+    if scope != VarScope::Global
+        && let Some(value) = pseudo_value(session, def.name)
+    {
+        return Ok(value);
+    }
+    shared.vars.lock().read(&shared.server.globals, scope, def)
+}
+
+/// Variables that are the running session itself.
+pub(super) fn pseudo_value(session: &Session, name: &str) -> Option<VarValue> {
+    Some(match name {
+        "last_insert_id" | "identity" => VarValue::Uint(session.last_insert_id.get()),
+        "insert_id" => VarValue::Uint(session.next_insert_id.get().unwrap_or(0)),
+        "warning_count" => VarValue::Uint(session.diagnostics.warning_count()),
+        "error_count" => VarValue::Uint(session.diagnostics.error_count()),
+        "in_transaction" => VarValue::Uint(session.in_transaction().into()),
+        "pseudo_thread_id" => VarValue::Uint(session.id),
+        "timestamp" => {
+            let micros = session.settings.timestamp_micros;
+            let micros = micros.unwrap_or_else(|| session.statement_start.get());
+            VarValue::Double(micros as f64 / 1e6)
+        }
+        _ => return None,
+    })
+}

@@ -1,0 +1,76 @@
+//! The server's tables of `information_schema`, for the executor.
+//!
+//! Must not compute rows; `tables` does.
+
+use std::sync::{Arc, Weak};
+
+use hashbrown::HashMap;
+use parking_lot::RwLock;
+use selkie_catalog::TableInfo;
+use selkie_exec::{Instance, SystemRequest, SystemTable};
+use selkie_types::{Physical, SqlResult, Value};
+
+use super::hooks::pseudo_value;
+use crate::session::Shared;
+use crate::tables::{self, Row};
+use crate::variables::lookup;
+
+/// The server's side of each session, by connection number.
+pub(super) type Registered = Arc<RwLock<HashMap<u64, Weak<Shared>>>>;
+
+/// Registers all tables.
+pub(super) fn register(instance: &Instance, sessions: &Registered) {
+    for name in tables::NAMES {
+        let table = ServerTable { name, sessions: Arc::clone(sessions) };
+        instance.add_system_table(name, Arc::new(table));
+    }
+}
+
+struct ServerTable {
+    name: &'static str,
+    sessions: Registered,
+}
+
+impl SystemTable for ServerTable {
+    fn rows(
+        &self,
+        request: &SystemRequest<'_>,
+        emit: &mut dyn FnMut(&[Value]) -> SqlResult<()>,
+    ) -> SqlResult<()> {
+        let shared = self.sessions.read().get(&request.session.id).and_then(Weak::upgrade);
+        let Some(shared) = shared else { return Ok(()) };
+        let pseudo = |name: &str| {
+            let value = pseudo_value(request.session, name)?;
+            Some(value.show(lookup(name).ok()?))
+        };
+        for row in tables::rows(self.name, &shared, &pseudo)? {
+            emit(&arrange(request.table, row))?;
+        }
+        Ok(())
+    }
+}
+
+/// The row's values in the order of the table's columns.
+fn arrange(table: &TableInfo, mut row: Row) -> Vec<Value> {
+    let mut values = Vec::with_capacity(table.columns.len());
+    for column in &table.columns {
+        let at = row.iter().position(|(name, _)| name.eq_ignore_ascii_case(&column.name));
+        let value = at.map(|at| row.swap_remove(at).1);
+        values.push(match value {
+            Some(value) => value,
+            None if column.nullable => Value::Null,
+            None => empty(column.ty.physical()),
+        });
+    }
+    values
+}
+
+fn empty(physical: Physical) -> Value {
+    match physical {
+        Physical::Int => Value::Int(0),
+        Physical::UInt => Value::UInt(0),
+        Physical::Double => Value::Double(0.0),
+        Physical::Bytes => Value::bytes(""),
+        _ => Value::Null,
+    }
+}

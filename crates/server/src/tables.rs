@@ -1,0 +1,62 @@
+//! Tables of `information_schema` whose rows only a running server knows.
+//!
+//! Must not run queries: each table is computed whole, in the order of its columns' names.
+
+mod plugins;
+mod privileges;
+mod processes;
+mod variables;
+
+use selkie_types::{SqlResult, Value};
+
+use crate::session::Shared;
+
+/// A row as names of columns with their values; columns that are left out are NULL or empty.
+pub(crate) type Row = Vec<(&'static str, Value)>;
+
+/// Names of the tables.
+pub(crate) const NAMES: &[&str] = &[
+    "ALL_PLUGINS",
+    "APPLICABLE_ROLES",
+    "COLUMN_PRIVILEGES",
+    "ENABLED_ROLES",
+    "GLOBAL_STATUS",
+    "GLOBAL_VARIABLES",
+    "PLUGINS",
+    "PROCESSLIST",
+    "SCHEMA_PRIVILEGES",
+    "SESSION_STATUS",
+    "SESSION_VARIABLES",
+    "SYSTEM_VARIABLES",
+    "TABLE_PRIVILEGES",
+    "THREAD_POOL_WAITS",
+    "USER_PRIVILEGES",
+];
+
+/// Values of the session that only its statements' side knows.
+pub(crate) type Pseudo<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+/// The rows of a table for the session that asks.
+pub(crate) fn rows(table: &str, shared: &Shared, pseudo: Pseudo<'_>) -> SqlResult<Vec<Row>> {
+    Ok(match table {
+        "ALL_PLUGINS" | "PLUGINS" => plugins::rows(),
+        "APPLICABLE_ROLES" => privileges::applicable_roles(shared),
+        "COLUMN_PRIVILEGES" => privileges::column_privileges(shared),
+        "ENABLED_ROLES" => privileges::enabled_roles(shared),
+        "GLOBAL_STATUS" => variables::global_status(shared),
+        "GLOBAL_VARIABLES" => variables::global_variables(shared),
+        "PROCESSLIST" => processes::processlist(shared),
+        "SCHEMA_PRIVILEGES" => privileges::schema_privileges(shared),
+        "SESSION_STATUS" => variables::session_status(shared),
+        "SESSION_VARIABLES" => variables::session_variables(shared, pseudo),
+        "SYSTEM_VARIABLES" => variables::system_variables(shared, pseudo),
+        "TABLE_PRIVILEGES" => privileges::table_privileges(shared),
+        "THREAD_POOL_WAITS" => processes::thread_pool_waits(),
+        "USER_PRIVILEGES" => privileges::user_privileges(shared),
+        _ => Vec::new(),
+    })
+}
+
+fn text(value: impl AsRef<[u8]>) -> Value {
+    Value::bytes(value)
+}

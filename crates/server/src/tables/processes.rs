@@ -1,0 +1,66 @@
+//! Sessions and what they do.
+//!
+//! Must not show others' sessions to those who may not see them.
+
+use selkie_types::{Decimal, Value};
+
+use super::{Row, text};
+use crate::accounts::Privileges;
+use crate::session::Shared;
+use crate::sessions::{Killed, SessionHandle};
+
+pub(super) fn processlist(shared: &Shared) -> Vec<Row> {
+    let sees_all = shared.access.lock().has_global(Privileges::PROCESS);
+    let own = shared.handle.user();
+    let list = shared.server.sessions.list();
+    list.iter().filter(|s| sees_all || s.user() == own).map(|s| row(s)).collect()
+}
+
+fn row(session: &SessionHandle) -> Row {
+    let activity = session.activity();
+    let spent = activity.since.elapsed();
+    let command = match session.kill.get() {
+        Killed::Connection => "Killed",
+        _ => activity.command,
+    };
+    let info = || activity.info.as_deref().map_or(Value::Null, text);
+    vec![
+        ("ID", Value::Int(session.id as i64)),
+        ("USER", text(session.user())),
+        ("HOST", text(&session.host)),
+        ("DB", session.schema().map_or(Value::Null, text)),
+        ("COMMAND", text(command)),
+        ("TIME", Value::Int(spent.as_secs() as i64)),
+        ("STATE", text(activity.state)),
+        ("INFO", info()),
+        ("TIME_MS", Value::Decimal(Decimal::new((spent.as_micros() as i64).into(), 3))),
+        ("STAGE", Value::Int(0)),
+        ("MAX_STAGE", Value::Int(0)),
+        ("PROGRESS", Value::Decimal(Decimal::new(0.into(), 3))),
+        ("MEMORY_USED", Value::Int(0)),
+        ("MAX_MEMORY_USED", Value::Int(0)),
+        ("EXAMINED_ROWS", Value::Int(0)),
+        ("QUERY_ID", Value::Int(activity.query_id as i64)),
+        ("INFO_BINARY", info()),
+        ("TID", Value::Int(0)),
+    ]
+}
+
+/// The reasons a pool's thread can wait for, none of which happened without a pool.
+pub(super) fn thread_pool_waits() -> Vec<Row> {
+    const REASONS: [&str; 12] = [
+        "UNKNOWN",
+        "SLEEP",
+        "DISKIO",
+        "ROW_LOCK",
+        "GLOBAL_LOCK",
+        "META_DATA_LOCK",
+        "TABLE_LOCK",
+        "USER_LOCK",
+        "BINLOG",
+        "GROUP_COMMIT",
+        "SYNC",
+        "NET",
+    ];
+    REASONS.iter().map(|r| vec![("REASON", text(r)), ("COUNT", Value::Int(0))]).collect()
+}

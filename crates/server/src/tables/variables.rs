@@ -1,0 +1,128 @@
+//! System variables and status counters.
+//!
+//! Must not format values in a way of its own.
+
+use selkie_types::Value;
+
+use super::{Pseudo, Row, text};
+use crate::session::Shared;
+use crate::status::{global_rows, session_rows};
+use crate::variables::{Access, Kind, OptionArgument, Scope, VarDef, VarValue, registry};
+
+fn pair(name: &str, value: &str) -> Row {
+    vec![("VARIABLE_NAME", text(name.to_uppercase())), ("VARIABLE_VALUE", text(value))]
+}
+
+pub(super) fn global_variables(shared: &Shared) -> Vec<Row> {
+    let values = shared.server.globals.snapshot();
+    let global = registry().all().iter().filter(|d| d.has_global_value());
+    global.map(|d| pair(d.name, &shown(&values, d))).collect()
+}
+
+fn shown(values: &[VarValue], def: &VarDef) -> String {
+    values.get(usize::from(def.id.0)).map_or(String::new(), |v| v.show(def))
+}
+
+fn session_value(
+    shared: &Shared,
+    globals: &[VarValue],
+    def: &VarDef,
+    pseudo: Pseudo<'_>,
+) -> String {
+    if def.scope == Scope::Global {
+        return shown(globals, def);
+    }
+    pseudo(def.name).unwrap_or_else(|| shared.vars.lock().get(def.id).show(def))
+}
+
+pub(super) fn session_variables(shared: &Shared, pseudo: Pseudo<'_>) -> Vec<Row> {
+    let globals = shared.server.globals.snapshot();
+    let all = registry().all().iter();
+    all.map(|d| pair(d.name, &session_value(shared, &globals, d, pseudo))).collect()
+}
+
+pub(super) fn global_status(shared: &Shared) -> Vec<Row> {
+    let totals = shared.server.sessions.totals();
+    let rows = global_rows(&totals, &shared.server.gauges());
+    rows.iter().map(|(name, value)| pair(name, value)).collect()
+}
+
+pub(super) fn session_status(shared: &Shared) -> Vec<Row> {
+    let totals = shared.server.sessions.totals();
+    let rows = session_rows(&shared.handle.counters, &totals, &shared.server.gauges());
+    rows.iter().map(|(name, value)| pair(name, value)).collect()
+}
+
+pub(super) fn system_variables(shared: &Shared, pseudo: Pseudo<'_>) -> Vec<Row> {
+    let globals = shared.server.globals.snapshot();
+    registry().all().iter().map(|d| definition(shared, &globals, d, pseudo)).collect()
+}
+
+fn definition(shared: &Shared, globals: &[VarValue], def: &VarDef, pseudo: Pseudo<'_>) -> Row {
+    let optional = |on: bool, value: String| if on { text(value) } else { Value::Null };
+    let (min, max, block) = limits(&def.kind);
+    let has_names = !def.names.is_empty();
+    vec![
+        ("VARIABLE_NAME", text(def.name.to_uppercase())),
+        (
+            "SESSION_VALUE",
+            optional(def.has_session_value(), session_value(shared, globals, def, pseudo)),
+        ),
+        ("GLOBAL_VALUE", optional(def.has_global_value(), shown(globals, def))),
+        ("GLOBAL_VALUE_ORIGIN", text("COMPILE-TIME")),
+        ("DEFAULT_VALUE", def.default.map_or(Value::Null, text)),
+        ("VARIABLE_SCOPE", text(scope_word(def.scope))),
+        ("VARIABLE_TYPE", text(type_word(&def.kind))),
+        ("VARIABLE_COMMENT", text("")),
+        ("NUMERIC_MIN_VALUE", min.map_or(Value::Null, text)),
+        ("NUMERIC_MAX_VALUE", max.map_or(Value::Null, text)),
+        ("NUMERIC_BLOCK_SIZE", block.map_or(Value::Null, text)),
+        ("ENUM_VALUE_LIST", optional(has_names, def.names.join(","))),
+        ("READ_ONLY", text(if def.access == Access::ReadOnly { "YES" } else { "NO" })),
+        ("COMMAND_LINE_ARGUMENT", argument_word(def.argument).map_or(Value::Null, text)),
+        ("GLOBAL_VALUE_PATH", Value::Null),
+    ]
+}
+
+fn limits(kind: &Kind) -> (Option<String>, Option<String>, Option<String>) {
+    match kind {
+        Kind::Int { min, max, block } => {
+            (Some(min.to_string()), Some(max.to_string()), Some(block.to_string()))
+        }
+        Kind::Uint { min, max, block } => {
+            (Some(min.to_string()), Some(max.to_string()), Some(block.to_string()))
+        }
+        Kind::Double { min, max } => (Some(min.to_string()), Some(max.to_string()), None),
+        _ => (None, None, None),
+    }
+}
+
+fn scope_word(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Global => "GLOBAL",
+        Scope::Session => "SESSION",
+        Scope::SessionOnly => "SESSION ONLY",
+    }
+}
+
+fn type_word(kind: &Kind) -> &'static str {
+    match kind {
+        Kind::Bool => "BOOLEAN",
+        Kind::Int { .. } => "BIGINT",
+        Kind::Uint { .. } => "BIGINT UNSIGNED",
+        Kind::Double { .. } => "DOUBLE",
+        Kind::Text => "VARCHAR",
+        Kind::Enum => "ENUM",
+        Kind::Set => "SET",
+        Kind::Flags => "FLAGSET",
+    }
+}
+
+fn argument_word(argument: OptionArgument) -> Option<&'static str> {
+    match argument {
+        OptionArgument::NoOption => None,
+        OptionArgument::Required => Some("REQUIRED"),
+        OptionArgument::Optional => Some("OPTIONAL"),
+        OptionArgument::None => Some("NONE"),
+    }
+}
