@@ -10,6 +10,7 @@ mod field;
 mod like;
 mod logic;
 mod row;
+mod special;
 
 pub use arith::{Arithmetic, arithmetic, bit_not, negate};
 pub(crate) use arith::{Numeric, double_type, integer_type, numeric, to_number, unround};
@@ -22,3 +23,7 @@ pub use field::for_comparison_with_key;
 pub use like::{like, regexp};
 pub(crate) use logic::boolean_type;
 pub use logic::{and, exists, is_null, is_truth, not, or, quantified, scalar_subquery, xor};
+pub use special::{
+    TrimSide, char_using, extract, get_format, interval_add, locate, position, timestampadd,
+    timestampdiff, trim, weight_string,
+};

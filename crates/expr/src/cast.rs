@@ -15,7 +15,8 @@ use selkie_types::{CollationId, Physical, SqlResult, SqlType, TypeKind, Value};
 
 pub use explicit::cast;
 pub(crate) use number::integer_of_hex;
-pub(crate) use temporal::{datetime_of_time, literal_temporal};
+pub use temporal::literal_temporal;
+pub(crate) use temporal::{datetime_of_time, lenient};
 pub(crate) use text::text_length;
 pub use value::{natural_type, value};
 

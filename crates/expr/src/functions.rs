@@ -1,11 +1,44 @@
 //! The built-in functions, a family to a file: bindings and kernels side by side.
 
 pub(crate) mod arith;
+mod clock;
+pub(crate) mod date_format;
+mod date_make;
+mod date_part;
+mod encode;
+mod extreme;
+mod info;
+pub(crate) mod interval;
+mod json;
 pub(crate) mod logic;
+mod net;
+mod numeric;
 pub(crate) mod pattern;
 pub(crate) mod regexp;
+mod round;
+pub(crate) mod string_info;
+pub(crate) mod string_make;
+pub(crate) mod string_part;
 
 use crate::function::Function;
 
 /// All families of functions that are called by name.
-pub(crate) static FAMILIES: &[&[Function]] = &[logic::FUNCTIONS, regexp::FUNCTIONS];
+pub(crate) static FAMILIES: &[&[Function]] = &[
+    clock::FUNCTIONS,
+    date_format::FUNCTIONS,
+    date_make::FUNCTIONS,
+    date_part::FUNCTIONS,
+    encode::FUNCTIONS,
+    extreme::FUNCTIONS,
+    info::FUNCTIONS,
+    interval::FUNCTIONS,
+    json::FUNCTIONS,
+    logic::FUNCTIONS,
+    net::FUNCTIONS,
+    numeric::FUNCTIONS,
+    regexp::FUNCTIONS,
+    round::FUNCTIONS,
+    string_info::FUNCTIONS,
+    string_make::FUNCTIONS,
+    string_part::FUNCTIONS,
+];

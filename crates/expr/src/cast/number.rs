@@ -212,9 +212,9 @@ pub(super) fn cast_bytes_signed(frame: &Frame<'_>) -> SqlResult<Column> {
         }
         if parsed.value > i128::from(i64::MAX) {
             frame.ctx.push(selkie_types::Condition {
-                level: selkie_types::Level::Warning,
+                level: selkie_types::Level::Note,
                 code: selkie_types::error::catalogue::ER_UNKNOWN_ERROR.code,
-                message: "Cast to signed converted positive out-of-range integer to its \
+                message: "Cast to signed converted positive out-of-range integer to it's \
                           negative complement"
                     .into(),
             });
@@ -251,8 +251,8 @@ pub(super) fn cast_int_unsigned(frame: &Frame<'_>) -> SqlResult<Column> {
 #[cold]
 fn negative_to_unsigned(frame: &Frame<'_>) {
     frame.ctx.push(selkie_types::Condition {
-        level: selkie_types::Level::Warning,
+        level: selkie_types::Level::Note,
         code: selkie_types::error::catalogue::ER_UNKNOWN_ERROR.code,
-        message: "Cast to unsigned converted negative integer to its positive complement".into(),
+        message: "Cast to unsigned converted negative integer to it's positive complement".into(),
     });
 }

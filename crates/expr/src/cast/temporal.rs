@@ -225,7 +225,7 @@ pub(super) fn time_to_fsp(frame: &Frame<'_>) -> SqlResult<Column> {
 }
 
 /// `DATE'..'`, `TIME'..'` and `TIMESTAMP'..'` literals; `None` if the text is not exactly one.
-pub(crate) fn literal_temporal(kind: TypeKind, text: &[u8], types: &TypeContext) -> Option<Expr> {
+pub fn literal_temporal(kind: TypeKind, text: &[u8], types: &TypeContext) -> Option<Expr> {
     let options = DateOptions::from(types.sql_mode);
     let fsp = fraction_digits(text);
     match kind {

@@ -91,8 +91,9 @@ pub(crate) fn between_option(by: CompareBy) -> CallOption {
     })
 }
 
-fn between(frame: &Frame<'_>) -> SqlResult<Column> {
-    let by = match frame.call.option {
+/// The representation an option stands for.
+pub(super) fn option_of_between(frame: &Frame<'_>) -> CompareBy {
+    match frame.call.option {
         CallOption::Number(0) => CompareBy::Int,
         CallOption::Number(1) => CompareBy::UInt,
         CallOption::Number(2) => CompareBy::MixedInt,
@@ -102,7 +103,11 @@ fn between(frame: &Frame<'_>) -> SqlResult<Column> {
         CallOption::Number(6) => CompareBy::Time,
         CallOption::Number(7) => CompareBy::DateTime,
         _ => CompareBy::Bytes(frame.call.collation),
-    };
+    }
+}
+
+fn between(frame: &Frame<'_>) -> SqlResult<Column> {
+    let by = option_of_between(frame);
     let [value, low, high] = [&frame.args[0], &frame.args[1], &frame.args[2]];
     let above = compare_columns(CompareOp::Ge, by, value, low, frame.rows);
     let below = compare_columns(CompareOp::Le, by, value, high, frame.rows);

@@ -1,0 +1,215 @@
+//! The clock, time zones and UNIX timestamps.
+
+use selkie_types::error::catalogue::ER_TOO_BIG_PRECISION;
+use selkie_types::temporal::MICROS_PER_SECOND;
+use selkie_types::{
+    Column, DateTime, Decimal, SqlError, SqlResult, SqlType, TypeKind, Value,
+};
+
+use crate::cast;
+use crate::context::EvalContext;
+use crate::expr::Expr;
+use crate::function::{Binding, Function, Kernel, Nature};
+use crate::kernel::{BytesOut, DecimalOut, Frame, NativeOut, map_rows, try_map};
+use crate::timezone::TimeZone;
+
+const fn now(name: &'static str, bind: fn(Binding<'_>) -> SqlResult<Expr>) -> Function {
+    Function::new(name, 0, 1, bind).nature(Nature::Statement)
+}
+
+/// Functions called by name.
+pub(super) static FUNCTIONS: &[Function] = &[
+    now("NOW", |b| clock(b, SqlType::datetime, |f| datetime(f, local_now))),
+    now("CURRENT_TIMESTAMP", |b| clock(b, SqlType::datetime, |f| datetime(f, local_now))),
+    now("LOCALTIME", |b| clock(b, SqlType::datetime, |f| datetime(f, local_now))),
+    now("LOCALTIMESTAMP", |b| clock(b, SqlType::datetime, |f| datetime(f, local_now))),
+    now("UTC_TIMESTAMP", |b| clock(b, SqlType::datetime, |f| datetime(f, utc_now))),
+    now("CURTIME", |b| clock(b, SqlType::time, |f| time(f, local_now))),
+    now("CURRENT_TIME", |b| clock(b, SqlType::time, |f| time(f, local_now))),
+    now("UTC_TIME", |b| clock(b, SqlType::time, |f| time(f, utc_now))),
+    now("CURDATE", |b| clock(b, |_| SqlType::date(), |f| date(f, local_now))),
+    now("CURRENT_DATE", |b| clock(b, |_| SqlType::date(), |f| date(f, local_now))),
+    now("UTC_DATE", |b| clock(b, |_| SqlType::date(), |f| date(f, utc_now))),
+    Function::new("SYSDATE", 0, 1, |b| clock(b, SqlType::datetime, |f| datetime(f, system_now)))
+        .nature(Nature::Volatile),
+    Function::new("UNIX_TIMESTAMP", 0, 1, unix_timestamp).nature(Nature::Statement),
+    Function::new("FROM_UNIXTIME", 1, 2, from_unixtime).nature(Nature::Statement),
+    Function::new("CONVERT_TZ", 3, 3, |mut b| {
+        b.datetime(0);
+        b.ascii_text(1);
+        b.ascii_text(2);
+        let ty = SqlType::datetime(b.args[0].ty.decimals);
+        b.maybe(ty, convert_tz)
+    })
+    .nature(Nature::Statement),
+];
+
+/// A clock with the number of fraction digits as its only, literal argument.
+fn clock(mut b: Binding<'_>, ty: fn(u8) -> SqlType, kernel: Kernel) -> SqlResult<Expr> {
+    let digits = b.constant_int(0).unwrap_or(0);
+    if !(0..=6).contains(&digits) {
+        let name = b.function.name().to_ascii_lowercase();
+        return Err(SqlError::new(&ER_TOO_BIG_PRECISION, &[&digits, &name, &6]));
+    }
+    b.args.clear();
+    b.never_null(ty(digits as u8), kernel)
+}
+
+fn local_now(ctx: &EvalContext<'_>) -> DateTime {
+    ctx.types.time_zone.local_from_micros(ctx.now_micros).unwrap_or_default()
+}
+
+fn utc_now(ctx: &EvalContext<'_>) -> DateTime {
+    DateTime::from_unix_micros(ctx.now_micros).unwrap_or_default()
+}
+
+fn system_now(ctx: &EvalContext<'_>) -> DateTime {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let micros = since.map_or(0, |d| d.as_micros() as i64);
+    ctx.types.time_zone.local_from_micros(micros).unwrap_or_default()
+}
+
+fn repeated(frame: &Frame<'_>, value: Value) -> SqlResult<Column> {
+    Ok(crate::eval::constant(&value, frame.ty, frame.rows))
+}
+
+fn datetime(frame: &Frame<'_>, now: fn(&EvalContext<'_>) -> DateTime) -> SqlResult<Column> {
+    repeated(frame, Value::DateTime(now(frame.ctx).truncate_to(frame.ty.decimals)))
+}
+
+fn time(frame: &Frame<'_>, now: fn(&EvalContext<'_>) -> DateTime) -> SqlResult<Column> {
+    repeated(frame, Value::Time(now(frame.ctx).time().truncate_to(frame.ty.decimals)))
+}
+
+fn date(frame: &Frame<'_>, now: fn(&EvalContext<'_>) -> DateTime) -> SqlResult<Column> {
+    repeated(frame, Value::Date(now(frame.ctx).date()))
+}
+
+fn unix_timestamp(mut b: Binding<'_>) -> SqlResult<Expr> {
+    let whole = SqlType::new(TypeKind::BigInt, 17, 0);
+    if b.len() == 0 {
+        return b.maybe(whole, |f| {
+            repeated(f, Value::Int(f.ctx.now_micros.div_euclid(MICROS_PER_SECOND)))
+        });
+    }
+    if b.args[0].ty.kind == TypeKind::Timestamp {
+        // An instant needs no time zone.
+        let fsp = b.args[0].ty.decimals;
+        return match fsp {
+            0 => b.maybe(whole, |f| {
+                try_map(f, |v: DateTime| {
+                    let zero = v == DateTime::ZERO;
+                    Ok(Some(if zero { 0 } else { v.unix_micros() / MICROS_PER_SECOND }))
+                })
+            }),
+            _ => b.maybe(SqlType::decimal(16 + u32::from(fsp), fsp), |f| {
+                decimals(f, |v| Some(if v == DateTime::ZERO { 0 } else { v.unix_micros() }))
+            }),
+        };
+    }
+    b.datetime(0);
+    let fsp = b.args[0].ty.decimals;
+    if fsp == 0 {
+        return b.maybe(whole, |f| {
+            try_map(f, |v: DateTime| Ok(instant(f, v).map(|m| m / MICROS_PER_SECOND)))
+        });
+    }
+    b.maybe(SqlType::decimal(16 + u32::from(fsp), fsp), |f| decimals(f, |v| instant(f, v)))
+}
+
+fn instant(frame: &Frame<'_>, local: DateTime) -> Option<i64> {
+    if local == DateTime::ZERO {
+        return Some(0);
+    }
+    if local.date().has_zero_part() {
+        return None;
+    }
+    frame.ctx.types.time_zone.to_utc(local).map(DateTime::unix_micros)
+}
+
+fn decimals(frame: &Frame<'_>, f: impl Fn(DateTime) -> Option<i64>) -> SqlResult<Column> {
+    let view = frame.view::<DateTime>(0);
+    let mut out = DecimalOut::new(frame.ty.decimals, frame.rows);
+    for row in 0..frame.rows {
+        let micros = view.get(row).and_then(&f);
+        let cut = |m: i64| Decimal::from_i128(m.into(), 6).truncate(frame.ty.decimals.into());
+        out.push(micros.map(cut));
+    }
+    Ok(out.finish())
+}
+
+fn from_unixtime(mut b: Binding<'_>) -> SqlResult<Expr> {
+    let fsp = match b.args[0].ty.kind {
+        TypeKind::Decimal => b.args[0].ty.decimals.min(6),
+        _ if b.args[0].ty.is_integer() => 0,
+        _ => 6,
+    };
+    b.decimal(0);
+    if b.len() == 1 {
+        return b.maybe(SqlType::datetime(fsp), |f| {
+            let seconds = f.decimals(0);
+            map_rows(f, |row| Ok(local_of(f, seconds.value(row))))
+        });
+    }
+    b.text(1);
+    b.connection_collation();
+    let collation = b.collation;
+    cast::to_charset(&mut b.args[1], collation);
+    let ty = super::date_format::formatted_type(&b, 1);
+    b.maybe(ty, |f| {
+        let (seconds, formats) = (f.decimals(0), f.bytes(1));
+        let mut out = BytesOut::new(f.rows);
+        for row in 0..f.rows {
+            out.write(|buffer| {
+                let Some(value) = seconds.get(row).and_then(|s| local_of(f, s)) else {
+                    return false;
+                };
+                let Some(format) = formats.get(row) else { return false };
+                super::date_format::english(value, format, buffer)
+            });
+        }
+        Ok(out.finish())
+    })
+}
+
+fn local_of(frame: &Frame<'_>, seconds: Decimal) -> Option<DateTime> {
+    const LAST: i64 = (i32::MAX as i64 + 1) * MICROS_PER_SECOND;
+    let micros = i64::try_from(seconds.truncate(6).round(6).small_unscaled()?).ok()?;
+    if !(0..LAST).contains(&micros) {
+        return None;
+    }
+    frame.ctx.types.time_zone.local_from_micros(micros)
+}
+
+fn convert_tz(frame: &Frame<'_>) -> SqlResult<Column> {
+    let values = frame.view::<DateTime>(0);
+    let (from, to) = (frame.bytes(1), frame.bytes(2));
+    let mut zones: Option<(Vec<u8>, Vec<u8>, Option<(TimeZone, TimeZone)>)> = None;
+    let parse = |name: &[u8]| TimeZone::parse(std::str::from_utf8(name).ok()?);
+    let mut out = NativeOut::new(frame.rows);
+    for row in 0..frame.rows {
+        if frame.any_null(row) {
+            out.push(None);
+            continue;
+        }
+        let (a, b) = (from.value(row), to.value(row));
+        if zones.as_ref().is_none_or(|z| z.0 != a || z.1 != b) {
+            zones = Some((a.to_vec(), b.to_vec(), parse(a).zip(parse(b))));
+        }
+        let pair = zones.as_ref().and_then(|z| z.2.as_ref());
+        out.push(pair.and_then(|(from, to)| converted(values.value(row), from, to)));
+    }
+    Ok(out.finish())
+}
+
+/// Times that are no instants of TIMESTAMP's range are left as they are.
+fn converted(value: DateTime, from: &TimeZone, to: &TimeZone) -> Option<DateTime> {
+    if value.date().has_zero_part() {
+        return None;
+    }
+    match from.to_utc(value) {
+        Some(utc) => to.local_from_micros(utc.unix_micros()),
+        None => Some(value),
+    }
+}
+

@@ -1,0 +1,338 @@
+//! Number bases, base64, digests.
+
+use md5::{Digest, Md5};
+use selkie_types::error::catalogue::{ER_BAD_BASE64_DATA, ER_WRONG_ARGUMENTS};
+use selkie_types::number::parse_integer;
+use selkie_types::{CollationId, Column, Decimal, Physical, SqlResult, SqlType, TypeKind};
+use sha1::Sha1;
+use sha2::{Sha224, Sha256, Sha384, Sha512};
+
+use crate::expr::Expr;
+use crate::function::{Binding, Function, Kernel};
+use crate::kernel::{Frame, bytes_to_bytes, map, write_rows};
+
+/// Functions called by name.
+pub(super) static FUNCTIONS: &[Function] = &[
+    Function::new("HEX", 1, 1, bind_hex),
+    Function::new("UNHEX", 1, 1, |mut b| {
+        b.ascii_text(0);
+        let length = b.args[0].ty.length * b.args[0].ty.collation.charset().max_len() as u32;
+        b.maybe(SqlType::varchar(length.div_ceil(2), CollationId::BINARY), unhex)
+    }),
+    Function::new("BIN", 1, 1, |b| based(b, 10, 2)),
+    Function::new("OCT", 1, 1, |b| based(b, 10, 8)),
+    Function::new("CONV", 3, 3, bind_conv),
+    Function::new("TO_BASE64", 1, 1, |mut b| {
+        b.text(0);
+        let bytes = u64::from(b.args[0].ty.length) * b.args[0].ty.collation.charset().max_len() as u64;
+        b.connection_collation();
+        let length = bytes.div_ceil(3) * 4;
+        let ty = b.string_type(length + length.saturating_sub(1) / 76);
+        b.strict(ty, |f| ascii_result(f, to_base64))
+    }),
+    Function::new("FROM_BASE64", 1, 1, |mut b| {
+        b.ascii_text(0);
+        let bytes = u64::from(b.args[0].ty.length) * b.args[0].ty.collation.charset().max_len() as u64;
+        b.maybe(SqlType::varchar((bytes / 4 * 3) as u32, CollationId::BINARY), from_base64)
+    }),
+    Function::new("MD5", 1, 1, |b| digest(b, 32, |f| ascii_result(f, hashed::<Md5>))),
+    Function::new("SHA", 1, 1, |b| digest(b, 40, |f| ascii_result(f, hashed::<Sha1>))),
+    Function::new("SHA1", 1, 1, |b| digest(b, 40, |f| ascii_result(f, hashed::<Sha1>))),
+    Function::new("SHA2", 2, 2, bind_sha2),
+    Function::new("PASSWORD", 1, 1, |b| digest(b, 41, |f| ascii_result(f, password))),
+    Function::new("CRC32", 1, 2, |b| bind_crc(b, |f| crc(f, CRC32))),
+    Function::new("CRC32C", 1, 2, |b| bind_crc(b, |f| crc(f, CRC32C))),
+    Function::new("BIT_COUNT", 1, 1, |mut b| {
+        b.uint(0);
+        b.strict(SqlType::new(TypeKind::Int, 2, 0), |f| {
+            Ok(map(f, |v: u64| i64::from(v.count_ones())))
+        })
+    }),
+];
+
+/// A result made of ASCII, in the charset of the result.
+fn ascii_result(frame: &Frame<'_>, write: fn(&[u8], &mut Vec<u8>)) -> SqlResult<Column> {
+    let charset = frame.ty.collation.charset();
+    let mut plain = Vec::new();
+    bytes_to_bytes(frame, |bytes, out| {
+        plain.clear();
+        write(bytes, &mut plain);
+        out.extend_from_slice(&selkie_types::Charset::Utf8mb4.convert(&plain, charset).0);
+        true
+    })
+}
+
+fn put_hex(bytes: &[u8], out: &mut Vec<u8>) {
+    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+    for b in bytes {
+        out.push(DIGITS[usize::from(b >> 4)]);
+        out.push(DIGITS[usize::from(b & 15)]);
+    }
+}
+
+fn put_hex_lower(bytes: &[u8], out: &mut Vec<u8>) {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    for b in bytes {
+        out.push(DIGITS[usize::from(b >> 4)]);
+        out.push(DIGITS[usize::from(b & 15)]);
+    }
+}
+
+/// Numbers in base 16, strings byte by byte.
+fn bind_hex(mut b: Binding<'_>) -> SqlResult<Expr> {
+    b.connection_collation();
+    if b.args[0].ty.is_numeric() {
+        let ty = b.string_type(16);
+        match b.args[0].ty.physical() {
+            Physical::Decimal => {}
+            Physical::Double => b.double(0),
+            _ => b.uint(0),
+        }
+        return match b.args[0].ty.physical() {
+            Physical::Decimal => b.strict(ty, |f| hex_row(f, |f, row| {
+                Decimal::round(f.decimals(0).value(row), 0).to_i128().unwrap_or(i128::MAX)
+            })),
+            Physical::Double => b.strict(ty, |f| hex_row(f, |f, row| {
+                f.view::<f64>(0).value(row).round_ties_even() as i128
+            })),
+            _ => b.strict(ty, |f| hex_row(f, |f, row| f.view::<u64>(0).value(row).into())),
+        };
+    }
+    b.text(0);
+    let length = u64::from(b.args[0].ty.length) * b.args[0].ty.collation.charset().max_len() as u64;
+    let ty = b.string_type(length * 2);
+    b.strict(ty, |f| ascii_result(f, put_hex))
+}
+
+fn hex_row(frame: &Frame<'_>, number: fn(&Frame<'_>, usize) -> i128) -> SqlResult<Column> {
+    let charset = frame.ty.collation.charset();
+    write_rows(frame, |row, out| {
+        let v = number(frame, row);
+        let v = if v < 0 { v.max(i64::MIN.into()) as i64 as u64 } else { v.min(u64::MAX.into()) as u64 };
+        let text = format!("{v:X}");
+        out.extend_from_slice(&selkie_types::Charset::Utf8mb4.convert(text.as_bytes(), charset).0);
+        true
+    })
+}
+
+fn unhex(frame: &Frame<'_>) -> SqlResult<Column> {
+    bytes_to_bytes(frame, |text, out| {
+        let digit = |b: &u8| char::from(*b).to_digit(16).map(|d| d as u8);
+        let Some(digits) = text.iter().map(digit).collect::<Option<Vec<u8>>>() else {
+            return false;
+        };
+        let odd = digits.len() % 2;
+        out.extend(digits[..odd].iter());
+        out.extend(digits[odd..].chunks(2).map(|pair| pair[0] << 4 | pair[1]));
+        true
+    })
+}
+
+/// `BIN` and `OCT` are `CONV` of fixed bases.
+fn based(mut b: Binding<'_>, from: i64, to: i64) -> SqlResult<Expr> {
+    b.args.push(Expr::int(from));
+    b.args.push(Expr::int(to));
+    bind_conv(b)
+}
+
+fn bind_conv(mut b: Binding<'_>) -> SqlResult<Expr> {
+    b.ascii_text(0);
+    b.int(1);
+    b.int(2);
+    b.connection_collation();
+    let ty = b.string_type(65);
+    b.maybe(ty, |frame| {
+        let (texts, froms, tos) = (frame.bytes(0), frame.view::<i64>(1), frame.view::<i64>(2));
+        let charset = frame.ty.collation.charset();
+        write_rows(frame, |row, out| {
+            let text = converted(texts.value(row), froms.value(row), tos.value(row));
+            let Some(text) = text else { return false };
+            let text = selkie_types::Charset::Utf8mb4.convert(text.as_bytes(), charset).0;
+            out.extend_from_slice(&text);
+            true
+        })
+    })
+}
+
+/// A number of one base in another; a negative base makes it signed.
+fn converted(text: &[u8], from: i64, to: i64) -> Option<String> {
+    let valid = |base: i64| (2..=36).contains(&base.unsigned_abs());
+    if !valid(from) || !valid(to) {
+        return None;
+    }
+    let value = if from.unsigned_abs() == 10 {
+        parse_integer(text).value
+    } else {
+        digits_of(text, from.unsigned_abs() as u32)
+    };
+    let bits = if value < 0 { value as i64 as u64 } else { value.min(u64::MAX.into()) as u64 };
+    let base = to.unsigned_abs();
+    if to < 0 && (bits as i64) < 0 {
+        return Some(format!("-{}", in_base((bits as i64).unsigned_abs(), base)));
+    }
+    Some(in_base(bits, base))
+}
+
+fn digits_of(text: &[u8], base: u32) -> i128 {
+    let start = text.iter().position(|b| *b != b' ').unwrap_or(text.len());
+    let (negative, rest) = match &text[start..] {
+        [b'-', rest @ ..] => (true, rest),
+        rest => (false, rest),
+    };
+    let mut value = 0i128;
+    for &b in rest {
+        let Some(digit) = char::from(b).to_digit(base) else { break };
+        value = (value * i128::from(base) + i128::from(digit)).min(u64::MAX.into());
+    }
+    if negative { -value } else { value }
+}
+
+fn in_base(mut value: u64, base: u64) -> String {
+    let mut digits = Vec::new();
+    loop {
+        let digit = char::from_digit((value % base) as u32, 36).unwrap_or('0');
+        digits.push(digit.to_ascii_uppercase());
+        value /= base;
+        if value == 0 {
+            return digits.iter().rev().collect();
+        }
+    }
+}
+
+const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/// Lines of 76 characters.
+fn to_base64(bytes: &[u8], out: &mut Vec<u8>) {
+    for (at, chunk) in bytes.chunks(3).enumerate() {
+        if at > 0 && at % 19 == 0 {
+            out.push(b'\n');
+        }
+        let word = chunk.iter().fold(0u32, |w, &b| w << 8 | u32::from(b)) << (8 * (3 - chunk.len()));
+        for i in 0..4 {
+            let six = (word >> (18 - 6 * i)) & 63;
+            out.push(if i <= chunk.len() { BASE64[six as usize] } else { b'=' });
+        }
+    }
+}
+
+fn from_base64(frame: &Frame<'_>) -> SqlResult<Column> {
+    bytes_to_bytes(frame, |text, out| match decode_base64(text, out) {
+        Ok(()) => true,
+        Err(at) => {
+            frame.ctx.warn(&ER_BAD_BASE64_DATA, &[&at]);
+            false
+        }
+    })
+}
+
+fn decode_base64(text: &[u8], out: &mut Vec<u8>) -> Result<(), usize> {
+    let (mut word, mut count, mut pads) = (0u32, 0, 0);
+    for (at, &b) in text.iter().enumerate() {
+        if b.is_ascii_whitespace() {
+            continue;
+        }
+        let six = match b {
+            b'=' if count >= 2 => {
+                pads += 1;
+                0
+            }
+            _ if pads > 0 => return Err(at),
+            _ => BASE64.iter().position(|&c| c == b).ok_or(at)? as u32,
+        };
+        word = word << 6 | six;
+        count += 1;
+        if count == 4 {
+            out.extend_from_slice(&word.to_be_bytes()[1..4 - pads]);
+            (word, count) = (0, 0);
+        }
+    }
+    if count == 0 { Ok(()) } else { Err(text.len()) }
+}
+
+fn digest(mut b: Binding<'_>, length: u64, kernel: Kernel) -> SqlResult<Expr> {
+    b.text(0);
+    b.connection_collation();
+    let ty = b.string_type(length);
+    b.strict(ty, kernel)
+}
+
+fn hashed<D: Digest>(bytes: &[u8], out: &mut Vec<u8>) {
+    put_hex_lower(&D::digest(bytes), out);
+}
+
+/// The scramble of `mysql_native_password`; nothing for no password.
+fn password(bytes: &[u8], out: &mut Vec<u8>) {
+    if !bytes.is_empty() {
+        out.push(b'*');
+        put_hex(&Sha1::digest(Sha1::digest(bytes)), out);
+    }
+}
+
+fn bind_sha2(mut b: Binding<'_>) -> SqlResult<Expr> {
+    b.text(0);
+    b.int(1);
+    b.connection_collation();
+    let bits = match b.constant_int(1) {
+        Some(0) => 256,
+        Some(n @ (224 | 256 | 384 | 512)) => n as u64,
+        _ => 512,
+    };
+    let ty = b.string_type(bits / 4);
+    b.maybe(ty, |frame| {
+        let (texts, bits) = (frame.bytes(0), frame.view::<i64>(1));
+        let charset = frame.ty.collation.charset();
+        let mut plain = Vec::new();
+        write_rows(frame, |row, out| {
+            plain.clear();
+            let text = texts.value(row);
+            match bits.value(row) {
+                224 => hashed::<Sha224>(text, &mut plain),
+                0 | 256 => hashed::<Sha256>(text, &mut plain),
+                384 => hashed::<Sha384>(text, &mut plain),
+                512 => hashed::<Sha512>(text, &mut plain),
+                _ => {
+                    frame.ctx.warn(&ER_WRONG_ARGUMENTS, &[&"sha2"]);
+                    return false;
+                }
+            }
+            out.extend_from_slice(&selkie_types::Charset::Utf8mb4.convert(&plain, charset).0);
+            true
+        })
+    })
+}
+
+/// Reflected polynomials.
+const CRC32: u32 = 0xEDB8_8320;
+const CRC32C: u32 = 0x82F6_3B78;
+
+fn bind_crc(mut b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
+    if b.len() == 2 {
+        b.args.swap(0, 1);
+        b.uint(1);
+    } else {
+        b.args.push(Expr::int(0));
+        b.uint(1);
+    }
+    b.text(0);
+    let mut ty = SqlType::new(TypeKind::Int, 10, 0);
+    ty.unsigned = true;
+    b.strict(ty, kernel)
+}
+
+fn table(polynomial: u32) -> [u32; 256] {
+    std::array::from_fn(|i| {
+        (0..8).fold(i as u32, |c, _| if c & 1 == 1 { c >> 1 ^ polynomial } else { c >> 1 })
+    })
+}
+
+fn crc(frame: &Frame<'_>, polynomial: u32) -> SqlResult<Column> {
+    let table = table(polynomial);
+    let (texts, starts) = (frame.bytes(0), frame.view::<u64>(1));
+    crate::kernel::map_rows(frame, |row| {
+        let start = !(starts.value(row) as u32);
+        let crc = texts.value(row).iter().fold(start, |crc, &b| {
+            table[usize::from(crc as u8 ^ b)] ^ crc >> 8
+        });
+        Ok(Some(u64::from(!crc)))
+    })
+}

@@ -1,0 +1,157 @@
+//! GREATEST, LEAST and INTERVAL(n, ...).
+
+use selkie_types::{Column, SqlResult, SqlType, TypeKind};
+
+use crate::build::{self, CompareTypes, compare_types};
+use crate::expr::{CompareBy, CompareOp, Expr};
+use crate::function::{Binding, Function, MANY};
+use crate::kernel::{Frame, NativeOut};
+use crate::union_type::unify_args;
+
+/// Functions called by name.
+pub(super) static FUNCTIONS: &[Function] = &[
+    Function::new("GREATEST", 2, MANY, |b| bind(b, "greatest")),
+    Function::new("LEAST", 2, MANY, |b| bind(b, "least")),
+    Function::new("INTERVAL", 2, MANY, bind_interval),
+];
+
+/// Compat: a temporal argument makes the others temporal; otherwise a number beside a string makes
+/// all of them doubles.
+fn bind(mut b: Binding<'_>, name: &str) -> SqlResult<Expr> {
+    let family = b.args.iter().skip(1).fold(compare_types(&b.args[0], &b.args[0]), |f, e| {
+        let next = compare_types(&b.args[0], e);
+        if next == f { f } else { wider(f, next) }
+    });
+    let by = match family {
+        CompareTypes::Date => {
+            (0..b.len()).for_each(|at| b.date(at));
+            CompareBy::Date
+        }
+        CompareTypes::DateTime if dates_only(&b) => {
+            (0..b.len()).for_each(|at| b.date(at));
+            CompareBy::Date
+        }
+        CompareTypes::DateTime => {
+            (0..b.len()).for_each(|at| b.datetime(at));
+            CompareBy::DateTime
+        }
+        CompareTypes::Time => {
+            (0..b.len()).for_each(|at| b.time(at));
+            CompareBy::Time
+        }
+        CompareTypes::Double => {
+            (0..b.len()).for_each(|at| b.double(at));
+            CompareBy::Double
+        }
+        _ => return by_common_type(b, name),
+    };
+    finish(b, by)
+}
+
+fn wider(a: CompareTypes, b: CompareTypes) -> CompareTypes {
+    use CompareTypes::*;
+    match (a, b) {
+        (DateTime, _) | (_, DateTime) => DateTime,
+        (Date, _) | (_, Date) => DateTime,
+        (Time, _) | (_, Time) => Time,
+        (Double, _) | (_, Double) => Double,
+        (String, String) => String,
+        (String, _) | (_, String) => Double,
+        (Decimal, _) | (_, Decimal) => Decimal,
+        _ => Integer,
+    }
+}
+
+/// Whether all arguments are dates or strings, with a date among them.
+fn dates_only(b: &Binding<'_>) -> bool {
+    b.args.iter().any(|e| e.ty.kind == TypeKind::Date)
+        && b.args.iter().all(|e| e.ty.kind == TypeKind::Date || e.ty.is_string())
+}
+
+fn by_common_type(mut b: Binding<'_>, name: &str) -> SqlResult<Expr> {
+    let ty = unify_args(&mut b, name)?;
+    let by = match ty.physical() {
+        selkie_types::Physical::Int => CompareBy::Int,
+        selkie_types::Physical::UInt => CompareBy::UInt,
+        selkie_types::Physical::Double => CompareBy::Double,
+        selkie_types::Physical::Decimal => CompareBy::Decimal,
+        _ => {
+            let count = b.len();
+            b.unify(0..count, true)?;
+            CompareBy::Bytes(b.collation)
+        }
+    };
+    finish(b, by)
+}
+
+fn finish(mut b: Binding<'_>, by: CompareBy) -> SqlResult<Expr> {
+    let mut ty = b.args[0].ty.clone();
+    let decimals = b.args.iter().map(|a| a.ty.decimals).max().unwrap_or(0);
+    let length = b.args.iter().map(|a| a.ty.length).max().unwrap_or(0);
+    match by {
+        CompareBy::Time | CompareBy::DateTime => ty.decimals = decimals,
+        CompareBy::Bytes(collation) => {
+            ty = crate::function::string_type(length.into(), collation, b.types);
+        }
+        CompareBy::Double => ty = build::double_type(decimals),
+        _ => {}
+    }
+    b.option = super::logic::between_option(by);
+    let nullable = b.nullable() || matches!(by, CompareBy::Date | CompareBy::Time | CompareBy::DateTime);
+    Ok(b.call(ty, nullable, extreme))
+}
+
+fn extreme(frame: &Frame<'_>) -> SqlResult<Column> {
+    let by = super::logic::option_of_between(frame);
+    let greatest = frame.call.function.name() == "GREATEST";
+    let op = if greatest { CompareOp::Gt } else { CompareOp::Lt };
+    let mut best = first_rows(&frame.args[0], frame.rows);
+    for arg in &frame.args[1..] {
+        let arg = first_rows(arg, frame.rows);
+        let wins = crate::eval::compare_columns(op, by, &arg, &best, frame.rows);
+        let places: Vec<u32> = (0..frame.rows)
+            .map(|row| if wins.yes.get(row) { (frame.rows + row) as u32 } else { row as u32 })
+            .collect();
+        let nulls: Vec<bool> = (0..frame.rows).map(|r| arg.is_null(r) || best.is_null(r)).collect();
+        best.append(&arg);
+        let places: Vec<u32> = places
+            .iter()
+            .zip(nulls)
+            .map(|(&place, null)| if null { selkie_types::NULL_ROW } else { place })
+            .collect();
+        best = best.gather(&places);
+    }
+    Ok(best)
+}
+
+/// A column of its own with as many rows as are computed.
+fn first_rows(column: &Column, rows: usize) -> Column {
+    let mut column = column.clone();
+    column.truncate(rows);
+    column.expand()
+}
+
+/// The number of bounds the first argument is not below; -1 for NULL.
+fn bind_interval(mut b: Binding<'_>) -> SqlResult<Expr> {
+    let integers = b.args.iter().all(|e| e.ty.is_integer());
+    (0..b.len()).for_each(|at| if integers { b.int(at) } else { b.double(at) });
+    let ty = SqlType::new(TypeKind::Int, 2, 0);
+    if integers {
+        b.never_null(ty, interval::<i64>)
+    } else {
+        b.never_null(ty, interval::<f64>)
+    }
+}
+
+fn interval<T: crate::kernel::Native + PartialOrd>(frame: &Frame<'_>) -> SqlResult<Column> {
+    let value = frame.view::<T>(0);
+    let bounds: Vec<_> = (1..frame.args.len()).map(|at| frame.view::<T>(at)).collect();
+    let mut out = NativeOut::new(frame.rows);
+    for row in 0..frame.rows {
+        out.push(Some(value.get(row).map_or(-1, |v| {
+            let passed = |b: &&crate::kernel::View<'_, T>| b.get(row).is_none_or(|b| b <= v);
+            bounds.iter().take_while(passed).count() as i64
+        })));
+    }
+    Ok(out.finish())
+}

@@ -1,0 +1,262 @@
+//! Functions about the session and the server, locks and identifiers.
+
+use std::time::Duration;
+
+use selkie_types::error::catalogue::ER_WRONG_ARGUMENTS;
+use selkie_types::{CollationId, Column, SqlError, SqlResult, SqlType, TypeKind};
+
+use crate::expr::Expr;
+use crate::function::{Binding, Function, Nature};
+use crate::kernel::{BytesOut, Frame, NativeOut};
+
+const fn session(name: &'static str, bind: fn(Binding<'_>) -> SqlResult<Expr>) -> Function {
+    Function::new(name, 0, 0, bind).nature(Nature::Statement)
+}
+
+const fn effect(
+    name: &'static str,
+    args: u8,
+    bind: fn(Binding<'_>) -> SqlResult<Expr>,
+) -> Function {
+    Function::new(name, args, args, bind).nature(Nature::Effect)
+}
+
+/// Functions called by name.
+pub(super) static FUNCTIONS: &[Function] = &[
+    session("VERSION", |b| name(b, 26, false)),
+    session("DATABASE", |b| name(b, 64, true)),
+    session("SCHEMA", |b| name(b, 64, true)),
+    session("USER", |b| name(b, 384, true)),
+    session("SYSTEM_USER", |b| name(b, 384, true)),
+    session("SESSION_USER", |b| name(b, 384, true)),
+    session("CURRENT_USER", |b| name(b, 384, true)),
+    session("CURRENT_ROLE", |b| name(b, 384, true)),
+    session("CONNECTION_ID", |b| {
+        let mut ty = SqlType::new(TypeKind::Int, 10, 0);
+        ty.unsigned = true;
+        b.never_null(ty, |f| same(f, f.ctx.session.connection_id()))
+    }),
+    session("FOUND_ROWS", |b| {
+        b.never_null(big(false), |f| same(f, f.ctx.session.found_rows() as i64))
+    }),
+    session("ROW_COUNT", |b| b.never_null(big(false), |f| same(f, f.ctx.session.row_count()))),
+    Function::new("LAST_INSERT_ID", 0, 1, last_insert_id).nature(Nature::Effect),
+    Function::new("UUID", 0, 0, |b| identifier(b, 36)).nature(Nature::Volatile),
+    Function::new("SYS_GUID", 0, 0, |b| identifier(b, 32)).nature(Nature::Volatile),
+    Function::new("UUID_SHORT", 0, 0, |b| {
+        b.never_null(big(true), |f| {
+            let mut out = NativeOut::new(f.rows);
+            (0..f.rows).for_each(|_| out.push(Some(f.ctx.session.uuid_short())));
+            Ok(out.finish())
+        })
+    })
+    .nature(Nature::Volatile),
+    Function::new("RANDOM_BYTES", 1, 1, random_bytes).nature(Nature::Volatile),
+    effect("SLEEP", 1, sleep),
+    Function::new("BENCHMARK", 2, 2, benchmark).nature(Nature::Effect),
+    effect("GET_LOCK", 2, get_lock),
+    effect("RELEASE_LOCK", 1, lock),
+    effect("IS_FREE_LOCK", 1, lock),
+    effect("IS_USED_LOCK", 1, lock),
+    effect("RELEASE_ALL_LOCKS", 0, |b| {
+        b.never_null(big(false), |f| same(f, f.ctx.session.release_all_locks()? as i64))
+    }),
+];
+
+fn big(unsigned: bool) -> SqlType {
+    let mut ty = SqlType::new(TypeKind::BigInt, 21, 0);
+    ty.unsigned = unsigned;
+    ty
+}
+
+/// One value for all rows.
+fn same<T: crate::kernel::Native>(frame: &Frame<'_>, value: T) -> SqlResult<Column> {
+    let mut out = NativeOut::new(frame.rows);
+    (0..frame.rows).for_each(|_| out.push(Some(value)));
+    Ok(out.finish())
+}
+
+/// A name in the charset of metadata.
+fn name(mut b: Binding<'_>, length: u32, nullable: bool) -> SqlResult<Expr> {
+    b.system_constant();
+    let ty = SqlType::varchar(length, CollationId::UTF8MB3_GENERAL_CI);
+    Ok(b.call(ty, nullable, names))
+}
+
+/// Which name a call asks for.
+fn names(frame: &Frame<'_>) -> SqlResult<Column> {
+    let session = frame.ctx.session;
+    let text = match frame.call.function.name() {
+        "VERSION" => Some(session.version()),
+        "DATABASE" | "SCHEMA" => session.database(),
+        "CURRENT_USER" => Some(session.current_user()),
+        "CURRENT_ROLE" => session.current_role(),
+        _ => Some(session.user()),
+    };
+    let mut out = BytesOut::new(frame.rows);
+    (0..frame.rows).for_each(|_| out.push(text.as_ref().map(|t| t.as_bytes())));
+    Ok(out.finish())
+}
+
+fn last_insert_id(mut b: Binding<'_>) -> SqlResult<Expr> {
+    if b.len() == 0 {
+        return b.never_null(big(true), |f| same(f, f.ctx.session.last_insert_id()));
+    }
+    b.uint(0);
+    b.strict(big(true), |frame| {
+        let ids = frame.view::<u64>(0);
+        let mut out = NativeOut::new(frame.rows);
+        for row in 0..frame.rows {
+            let id = ids.get(row);
+            frame.ctx.session.set_last_insert_id(id.unwrap_or(0));
+            out.push(id);
+        }
+        Ok(out.finish())
+    })
+}
+
+fn identifier(mut b: Binding<'_>, length: u32) -> SqlResult<Expr> {
+    b.system_constant();
+    let mut ty = SqlType::new(TypeKind::Char, length, 0);
+    ty.collation = CollationId::UTF8MB3_GENERAL_CI;
+    Ok(b.call(ty, length == 32, |frame| {
+        let mut out = BytesOut::new(frame.rows);
+        for _ in 0..frame.rows {
+            let mut text = uuid();
+            if frame.ty.length == 32 {
+                text = text.replace('-', "").to_ascii_uppercase();
+            }
+            out.push(Some(text.as_bytes()));
+        }
+        Ok(out.finish())
+    }))
+}
+
+/// An identifier of version 1: the time in steps of 100 ns since 1582, and a random node.
+fn uuid() -> String {
+    use std::sync::OnceLock;
+    use std::sync::atomic::{AtomicU64, Ordering};
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    static NODE: OnceLock<[u8; 8]> = OnceLock::new();
+    const SINCE_1582: u64 = 0x01B2_1DD2_1381_4000;
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let now = now.map_or(0, |d| d.as_nanos() as u64 / 100) + SINCE_1582;
+    let next = |last: u64| Some(now.max(last + 1));
+    let last = LAST.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next).unwrap_or(now);
+    let time = now.max(last + 1);
+    let node = NODE.get_or_init(|| {
+        let mut bytes = [0; 8];
+        let _ = getrandom::fill(&mut bytes);
+        bytes[2] |= 1;
+        bytes
+    });
+    let clock = u16::from_be_bytes([node[0], node[1]]) & 0x3FFF | 0x8000;
+    let node: String = node[2..].iter().map(|b| format!("{b:02x}")).collect();
+    format!(
+        "{:08x}-{:04x}-1{:03x}-{clock:04x}-{node}",
+        time as u32,
+        (time >> 32) as u16,
+        (time >> 48) & 0xFFF
+    )
+}
+
+fn random_bytes(mut b: Binding<'_>) -> SqlResult<Expr> {
+    b.int(0);
+    b.maybe(SqlType::varchar(1024, CollationId::BINARY), |frame| {
+        let counts = frame.view::<i64>(0);
+        let mut out = BytesOut::new(frame.rows);
+        for row in 0..frame.rows {
+            let count = counts.get(row).filter(|n| (1..=1024).contains(n));
+            let mut bytes = vec![0; count.unwrap_or(0) as usize];
+            let filled = getrandom::fill(&mut bytes).is_ok();
+            out.push((count.is_some() && filled).then_some(&bytes[..]));
+        }
+        Ok(out.finish())
+    })
+}
+
+/// 0 after the time, 1 if it was cut short.
+fn sleep(mut b: Binding<'_>) -> SqlResult<Expr> {
+    b.double(0);
+    b.never_null(SqlType::new(TypeKind::Int, 1, 0), |frame| {
+        let times = frame.view::<f64>(0);
+        let mut out = NativeOut::new(frame.rows);
+        for row in 0..frame.rows {
+            let Some(time) = times.get(row).filter(|t| *t >= 0.0) else {
+                if frame.ctx.is_strict_arithmetic() {
+                    return Err(SqlError::new(&ER_WRONG_ARGUMENTS, &[&"sleep."]));
+                }
+                frame.ctx.warn(&ER_WRONG_ARGUMENTS, &[&"sleep."]);
+                out.push(Some(0i64));
+                continue;
+            };
+            let finished = frame.ctx.session.sleep(Duration::from_secs_f64(time.min(1e9)))?;
+            out.push(Some(i64::from(!finished)));
+        }
+        Ok(out.finish())
+    })
+}
+
+/// Evaluates its second argument again and again.
+fn benchmark(mut b: Binding<'_>) -> SqlResult<Expr> {
+    b.int(0);
+    b.never_null(SqlType::new(TypeKind::Int, 1, 0), |frame| {
+        let counts = frame.view::<i64>(0);
+        let expression = &frame.call.args[1];
+        let constant = !expression.any(&mut |e| e.as_column().is_some());
+        let mut out = NativeOut::new(frame.rows);
+        for row in 0..frame.rows {
+            let count = counts.get(row).filter(|n| *n >= 0);
+            for i in 0..count.unwrap_or(0) {
+                if i % 1024 == 0 {
+                    frame.ctx.check_interrupted()?;
+                }
+                if constant {
+                    std::hint::black_box(expression.eval_value(frame.ctx)?);
+                }
+            }
+            out.push(count.map(|_| 0i64));
+        }
+        Ok(out.finish())
+    })
+}
+
+fn get_lock(mut b: Binding<'_>) -> SqlResult<Expr> {
+    b.utf8_text(0);
+    b.double(1);
+    b.maybe(SqlType::new(TypeKind::Int, 1, 0), |frame| {
+        let (names, timeouts) = (frame.bytes(0), frame.view::<f64>(1));
+        let mut out = NativeOut::new(frame.rows);
+        for row in 0..frame.rows {
+            let Some(name) = names.get(row).filter(|n| !n.is_empty()) else {
+                out.push(None);
+                continue;
+            };
+            let timeout = timeouts.get(row).unwrap_or(0.0);
+            out.push(frame.ctx.session.get_lock(name, timeout)?.map(i64::from));
+        }
+        Ok(out.finish())
+    })
+}
+
+/// `RELEASE_LOCK`, `IS_FREE_LOCK` and `IS_USED_LOCK`.
+fn lock(mut b: Binding<'_>) -> SqlResult<Expr> {
+    b.utf8_text(0);
+    b.maybe(SqlType::new(TypeKind::Int, 10, 0), |frame| {
+        let names = frame.bytes(0);
+        let session = frame.ctx.session;
+        let mut out = NativeOut::new(frame.rows);
+        for row in 0..frame.rows {
+            let Some(name) = names.get(row).filter(|n| !n.is_empty()) else {
+                out.push(None);
+                continue;
+            };
+            out.push(match frame.call.function.name() {
+                "RELEASE_LOCK" => session.release_lock(name)?.map(i64::from),
+                "IS_FREE_LOCK" => Some(session.lock_holder(name)?.is_none().into()),
+                _ => session.lock_holder(name)?.map(|id| id as i64),
+            });
+        }
+        Ok(out.finish())
+    })
+}

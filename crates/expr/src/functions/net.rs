@@ -1,0 +1,116 @@
+//! Network addresses.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use selkie_types::{CollationId, Column, SqlResult, SqlType, TypeKind};
+
+use crate::build;
+use crate::expr::Expr;
+use crate::function::{Binding, Function, Kernel};
+use crate::kernel::{Frame, bytes_to_bytes, from_bytes, to_bytes};
+
+/// Functions called by name.
+pub(super) static FUNCTIONS: &[Function] = &[
+    Function::new("INET_ATON", 1, 1, |mut b| {
+        b.ascii_text(0);
+        let mut ty = SqlType::new(TypeKind::BigInt, 21, 0);
+        ty.unsigned = true;
+        b.maybe(ty, |f| from_bytes(f, |text| Ok(inet_aton(text))))
+    }),
+    Function::new("INET_NTOA", 1, 1, |mut b| {
+        b.uint(0);
+        b.connection_collation();
+        let ty = b.string_type(31);
+        b.maybe(ty, inet_ntoa)
+    }),
+    Function::new("INET6_ATON", 1, 1, |mut b| {
+        b.ascii_text(0);
+        b.maybe(SqlType::varchar(16, CollationId::BINARY), inet6_aton)
+    }),
+    Function::new("INET6_NTOA", 1, 1, |mut b| {
+        b.text(0);
+        b.connection_collation();
+        let ty = b.string_type(39);
+        b.maybe(ty, inet6_ntoa)
+    }),
+    Function::new("IS_IPV4", 1, 1, |b| test(b, |f| each(f, |t| text::<Ipv4Addr>(t).is_some()))),
+    Function::new("IS_IPV6", 1, 1, |b| test(b, |f| each(f, |t| text::<Ipv6Addr>(t).is_some()))),
+    Function::new("IS_IPV4_COMPAT", 1, 1, |b| test(b, |f| each(f, is_compat))),
+    Function::new("IS_IPV4_MAPPED", 1, 1, |b| test(b, |f| each(f, is_mapped))),
+];
+
+fn test(mut b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
+    b.text(0);
+    b.strict(build::boolean_type(), kernel)
+}
+
+fn each(frame: &Frame<'_>, f: fn(&[u8]) -> bool) -> SqlResult<Column> {
+    from_bytes(frame, |text| Ok(Some(i64::from(f(text)))))
+}
+
+fn text<T: std::str::FromStr>(bytes: &[u8]) -> Option<T> {
+    std::str::from_utf8(bytes).ok()?.parse().ok()
+}
+
+fn is_compat(bytes: &[u8]) -> bool {
+    let v: Result<[u8; 16], _> = bytes.try_into();
+    v.is_ok_and(|v| v[..12] == [0; 12] && v[12..] > [0, 0, 0, 1][..])
+}
+
+fn is_mapped(bytes: &[u8]) -> bool {
+    let v: Result<[u8; 16], _> = bytes.try_into();
+    v.is_ok_and(|v| v[..10] == [0; 10] && v[10..12] == [0xFF; 2])
+}
+
+/// Compat: addresses of fewer than four numbers are accepted, the last number being the host.
+fn inet_aton(text: &[u8]) -> Option<u64> {
+    let parts: Vec<u64> = text
+        .split(|&b| b == b'.')
+        .map(|part| {
+            let digits = std::str::from_utf8(part).ok()?;
+            let value: u64 = digits.parse().ok()?;
+            (value <= 255 && digits.bytes().all(|b| b.is_ascii_digit())).then_some(value)
+        })
+        .collect::<Option<_>>()?;
+    if parts.len() > 4 {
+        return None;
+    }
+    let (last, first) = parts.split_last()?;
+    let high = first.iter().enumerate().fold(0, |n, (at, part)| n | part << (24 - 8 * at));
+    Some(high | last)
+}
+
+fn inet_ntoa(frame: &Frame<'_>) -> SqlResult<Column> {
+    to_bytes(frame, |v: u64, out| {
+        let Ok(v) = u32::try_from(v) else { return false };
+        out.extend_from_slice(Ipv4Addr::from(v).to_string().as_bytes());
+        true
+    })
+}
+
+fn inet6_aton(frame: &Frame<'_>) -> SqlResult<Column> {
+    bytes_to_bytes(frame, |bytes, out| {
+        if let Some(v4) = text::<Ipv4Addr>(bytes) {
+            out.extend_from_slice(&v4.octets());
+            return true;
+        }
+        text::<Ipv6Addr>(bytes).is_some_and(|v6| {
+            out.extend_from_slice(&v6.octets());
+            true
+        })
+    })
+}
+
+fn inet6_ntoa(frame: &Frame<'_>) -> SqlResult<Column> {
+    bytes_to_bytes(frame, |bytes, out| {
+        let shown = if let Ok(v4) = <[u8; 4]>::try_from(bytes) {
+            Ipv4Addr::from(v4).to_string()
+        } else if let Ok(v6) = <[u8; 16]>::try_from(bytes) {
+            Ipv6Addr::from(v6).to_string()
+        } else {
+            return false;
+        };
+        out.extend_from_slice(shown.as_bytes());
+        true
+    })
+}

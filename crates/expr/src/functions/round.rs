@@ -1,0 +1,262 @@
+//! ROUND, TRUNCATE, CEILING, FLOOR and FORMAT.
+
+use selkie_types::number::{round_f64_to, truncate_f64_to, write_fixed};
+use selkie_types::{
+    Column, Decimal, NOT_FIXED_DECIMALS, Physical, SqlResult, SqlType, TypeKind,
+};
+
+use super::arith::out_of_range;
+use crate::build::{self, Numeric, double_type, to_number};
+use crate::expr::Expr;
+use crate::function::{Binding, Function};
+use crate::kernel::{DecimalOut, Frame, map, map_rows, write_rows};
+
+/// Functions called by name.
+pub(super) static FUNCTIONS: &[Function] = &[
+    Function::new("ROUND", 1, 2, |b| bind(b, true)),
+    Function::new("TRUNCATE", 2, 2, |b| bind(b, false)),
+    Function::new("CEILING", 1, 1, |b| whole(b, true)),
+    Function::new("CEIL", 1, 1, |b| whole(b, true)),
+    Function::new("FLOOR", 1, 1, |b| whole(b, false)),
+    Function::new("FORMAT", 2, 3, bind_format),
+];
+
+/// Whether the call rounds, not truncates.
+fn rounds(frame: &Frame<'_>) -> bool {
+    frame.call.function.name() == "ROUND"
+}
+
+fn bind(mut b: Binding<'_>, round: bool) -> SqlResult<Expr> {
+    if b.len() == 1 {
+        b.args.push(Expr::int(0));
+    }
+    let places = b.constant_int(1);
+    b.int(1);
+    let declared = b.args[0].ty.clone();
+    let kind = to_number(&mut b.args[0]);
+    let arg = b.args[0].ty.clone();
+    match kind {
+        Numeric::Int => {
+            let mut ty = if declared.is_integer() { declared } else { arg.clone() };
+            ty.zerofill = false;
+            let literal = b.args[0].as_literal().is_some();
+            if round && places.is_none_or(|p| p < 0) {
+                ty.length += 1;
+                ty.kind = if literal && ty.length < 10 { TypeKind::Int } else { TypeKind::BigInt };
+            }
+            match arg.physical() {
+                Physical::UInt => b.strict(ty, |f| integers(f, |f, v: u64| fit(f, v.into()))),
+                _ => b.strict(ty, |f| integers(f, |f, v: i64| fit(f, v.into()))),
+            }
+        }
+        Numeric::Decimal => {
+            build::unround(&mut b.args[0]);
+            let ty = decimal_type(&arg, places, round);
+            b.strict(ty, decimals)
+        }
+        Numeric::Double => {
+            let decimals = match places {
+                Some(p) => p.clamp(0, NOT_FIXED_DECIMALS.into()) as u8,
+                None => NOT_FIXED_DECIMALS,
+            };
+            b.strict(double_type(decimals), doubles)
+        }
+    }
+}
+
+/// Rounding can add a digit before the point.
+fn decimal_type(arg: &SqlType, places: Option<i64>, round: bool) -> SqlType {
+    let Some(places) = places else { return arg.clone() };
+    let scale = places.clamp(0, 38) as u8;
+    let whole = arg.length.saturating_sub(u32::from(arg.decimals));
+    let carry = u32::from(round && scale < arg.decimals);
+    SqlType::decimal((whole + carry + u32::from(scale)).clamp(1, 65), scale)
+}
+
+/// `f` over integers with the number of places.
+fn integers<T: crate::kernel::Native + Into<i128>>(
+    frame: &Frame<'_>,
+    fit: impl Fn(&Frame<'_>, T) -> SqlResult<T>,
+) -> SqlResult<Column>
+where
+    T: TryFrom<i128>,
+{
+    let (values, places) = (frame.view::<T>(0), frame.view::<i64>(1));
+    map_rows(frame, |row| {
+        let (v, p) = (values.value(row), places.value(row));
+        if p >= 0 {
+            return fit(frame, v).map(Some);
+        }
+        let result = at_places(v.into(), p, rounds(frame));
+        T::try_from(result).map(Some).map_err(|_| out_of_range(frame, "BIGINT"))
+    })
+}
+
+fn fit<T>(_: &Frame<'_>, v: i128) -> SqlResult<T>
+where
+    T: TryFrom<i128>,
+{
+    T::try_from(v).map_err(|_| selkie_types::SqlError::internal("an integer changed its value"))
+}
+
+/// An integer rounded or cut before the point.
+fn at_places(v: i128, places: i64, round: bool) -> i128 {
+    if places < -30 {
+        return 0;
+    }
+    let unit = 10i128.pow(places.unsigned_abs() as u32);
+    let rest = v % unit;
+    let cut = v - rest;
+    if round && rest.abs() * 2 >= unit { cut + unit * v.signum() } else { cut }
+}
+
+fn decimals(frame: &Frame<'_>) -> SqlResult<Column> {
+    let (values, places) = (frame.decimals(0), frame.view::<i64>(1));
+    let mut out = DecimalOut::new(frame.ty.decimals, frame.rows);
+    for row in 0..frame.rows {
+        let pair = values.get(row).zip(places.get(row));
+        out.push(pair.map(|(v, p)| {
+            let p = p.clamp(-80, 38) as i32;
+            if rounds(frame) { v.round(p) } else { v.truncate(p) }
+        }));
+    }
+    Ok(out.finish())
+}
+
+fn doubles(frame: &Frame<'_>) -> SqlResult<Column> {
+    let (values, places) = (frame.view::<f64>(0), frame.view::<i64>(1));
+    let f = if rounds(frame) { round_f64_to } else { truncate_f64_to };
+    map_rows(frame, |row| {
+        let places = places.value(row).clamp(-1000, 1000) as i32;
+        Ok(Some(f(values.value(row), places)))
+    })
+}
+
+fn whole(mut b: Binding<'_>, up: bool) -> SqlResult<Expr> {
+    let declared = b.args[0].ty.clone();
+    let kind = to_number(&mut b.args[0]);
+    let arg = b.args[0].ty.clone();
+    match kind {
+        Numeric::Int if arg.physical() == Physical::UInt => {
+            b.strict(if declared.is_integer() { declared } else { arg }, |f| {
+                Ok(map(f, |v: u64| v))
+            })
+        }
+        Numeric::Int => b.strict(if declared.is_integer() { declared } else { arg }, |f| {
+            Ok(map(f, |v: i64| v))
+        }),
+        Numeric::Double => {
+            let ty = double_type(0);
+            if up {
+                b.strict(ty, |f| Ok(map(f, f64::ceil)))
+            } else {
+                b.strict(ty, |f| Ok(map(f, f64::floor)))
+            }
+        }
+        Numeric::Decimal => {
+            build::unround(&mut b.args[0]);
+            let digits = arg.length.saturating_sub(u32::from(arg.decimals)) + 1;
+            if digits > 18 {
+                let ty = SqlType::decimal(digits.min(65), 0);
+                return b.strict(ty, whole_decimals);
+            }
+            let length = digits + 1;
+            let kind = if length > 10 { TypeKind::BigInt } else { TypeKind::Int };
+            b.strict(SqlType::new(kind, length, 0), whole_integers)
+        }
+    }
+}
+
+fn to_whole(frame: &Frame<'_>, d: Decimal) -> Decimal {
+    if frame.call.function.name() == "FLOOR" { d.floor() } else { d.ceil() }
+}
+
+fn whole_decimals(frame: &Frame<'_>) -> SqlResult<Column> {
+    let view = frame.decimals(0);
+    let mut out = DecimalOut::new(0, frame.rows);
+    (0..frame.rows).for_each(|row| out.push(view.get(row).map(|d| to_whole(frame, d))));
+    Ok(out.finish())
+}
+
+fn whole_integers(frame: &Frame<'_>) -> SqlResult<Column> {
+    let view = frame.decimals(0);
+    map_rows(frame, |row| {
+        let value = to_whole(frame, view.value(row)).to_i64();
+        value.map(Some).ok_or_else(|| out_of_range(frame, "BIGINT"))
+    })
+}
+
+/// `FORMAT(number, digits [, locale])`.
+fn bind_format(mut b: Binding<'_>) -> SqlResult<Expr> {
+    let numeric = b.args[0].ty.clone();
+    if to_number(&mut b.args[0]) == Numeric::Int {
+        b.decimal(0);
+    }
+    b.int(1);
+    if b.len() == 3 {
+        b.ascii_text(2);
+    }
+    b.connection_collation();
+    let digits = match b.args[0].ty.physical() {
+        Physical::Decimal => u64::from(numeric.length.max(b.args[0].ty.length)),
+        _ => 309 + 65,
+    };
+    let ty = b.string_type(digits + digits / 3 + 2);
+    b.strict(ty, format)
+}
+
+/// Separators of thousands and of the fraction, and whether thousands are separated.
+fn separators(locale: &[u8]) -> (&'static str, &'static str) {
+    let locale = String::from_utf8_lossy(locale).to_ascii_lowercase();
+    match locale.as_str() {
+        "de_de" | "de_be" | "de_lu" | "es_es" | "es_ar" | "es_cl" | "es_co" | "es_uy" | "da_dk"
+        | "nl_be" | "id_id" | "tr_tr" | "ro_ro" | "is_is" | "no_no" | "nb_no" | "vi_vn" | "el_gr"
+        | "pt_br" => (".", ","),
+        "fr_fr" | "fr_be" | "fr_ca" | "fr_lu" | "it_it" | "pl_pl" | "pt_pt" | "bg_bg" | "hr_hr"
+        | "sl_si" | "nl_nl" | "de_at" => ("", ","),
+        "ru_ru" | "uk_ua" | "be_by" | "hu_hu" | "lv_lv" | "lt_lt" => (".", ","),
+        "cs_cz" | "sk_sk" | "sv_se" | "fi_fi" | "et_ee" => (" ", ","),
+        "de_ch" | "fr_ch" | "it_ch" => ("'", "."),
+        _ => (",", "."),
+    }
+}
+
+fn format(frame: &Frame<'_>) -> SqlResult<Column> {
+    let places = frame.view::<i64>(1);
+    let charset = frame.ty.collation.charset();
+    let decimal = frame.args[0].physical() == Physical::Decimal;
+    let mut plain = Vec::new();
+    write_rows(frame, |row, out| {
+        let digits = places.value(row).clamp(0, 38) as u8;
+        plain.clear();
+        if decimal {
+            frame.decimals(0).value(row).round(digits.into()).write_to(&mut plain);
+        } else {
+            let value = round_f64_to(frame.view::<f64>(0).value(row), digits.into());
+            write_fixed(&mut plain, value, digits.into());
+        }
+        let locale: &[u8] = if frame.args.len() == 3 { frame.bytes(2).value(row) } else { b"en_US" };
+        let text = grouped(&plain, separators(locale));
+        out.extend_from_slice(&selkie_types::Charset::Utf8mb4.convert(text.as_bytes(), charset).0);
+        true
+    })
+}
+
+/// Puts separators into a plain number.
+fn grouped(plain: &[u8], (thousands, point): (&str, &str)) -> String {
+    let text = String::from_utf8_lossy(plain);
+    let (sign, text) = text.strip_prefix('-').map_or(("", &*text), |rest| ("-", rest));
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let mut out = String::from(sign);
+    for (at, digit) in whole.chars().enumerate() {
+        if at > 0 && (whole.len() - at).is_multiple_of(3) {
+            out.push_str(thousands);
+        }
+        out.push(digit);
+    }
+    if !fraction.is_empty() {
+        out.push_str(point);
+        out.push_str(fraction);
+    }
+    out
+}

@@ -1,0 +1,196 @@
+//! Functions about strings: lengths, positions, comparison, charsets.
+
+use selkie_types::{CollationId, Column, SqlResult, SqlType, TypeKind};
+
+use crate::expr::{CallOption, CompareBy, CompareOp, Expr};
+use crate::function::{Binding, Function, MANY};
+use crate::kernel::{
+    BytesOut, Frame, NativeOut, bytes_to_bytes, from_bytes, from_bytes2, map_rows,
+};
+
+pub(crate) static WEIGHT_STRING: Function =
+    Function::new("WEIGHT_STRING", 1, 1, bind_weight_string);
+
+fn int(length: u32) -> SqlType {
+    SqlType::new(TypeKind::Int, length, 0)
+}
+
+/// Functions called by name.
+pub(super) static FUNCTIONS: &[Function] = &[
+    Function::new("LENGTH", 1, 1, |b| measured(b, |f| from_bytes(f, |t| Ok(Some(t.len() as i64))))),
+    Function::new("OCTET_LENGTH", 1, 1, |b| {
+        measured(b, |f| from_bytes(f, |t| Ok(Some(t.len() as i64))))
+    }),
+    Function::new("BIT_LENGTH", 1, 1, |b| {
+        measured(b, |f| from_bytes(f, |t| Ok(Some(t.len() as i64 * 8))))
+    }),
+    Function::new("CHAR_LENGTH", 1, 1, |b| measured(b, char_length)),
+    Function::new("CHARACTER_LENGTH", 1, 1, |b| measured(b, char_length)),
+    Function::new("ASCII", 1, 1, |mut b| {
+        b.subject(0);
+        b.strict(int(3), |f| from_bytes(f, |t| Ok(Some(t.first().map_or(0, |&b| b.into())))))
+    }),
+    Function::new("ORD", 1, 1, |mut b| {
+        b.subject(0);
+        b.strict(int(7), ord)
+    }),
+    Function::new("INSTR", 2, 2, |mut b| {
+        b.args.swap(0, 1);
+        bind_locate(b)
+    }),
+    Function::new("LOCATE", 2, 3, bind_locate),
+    Function::new("POSITION", 2, 2, bind_locate),
+    Function::new("STRCMP", 2, 2, |mut b| {
+        b.unify(0..2, true)?;
+        b.strict(int(2), |f| {
+            let collation = f.call.collation;
+            from_bytes2(f, |a, b| Ok(Some(collation.compare(a, b) as i64)))
+        })
+    }),
+    Function::new("FIND_IN_SET", 2, 2, |mut b| {
+        b.unify(0..2, true)?;
+        b.strict(int(3), |f| {
+            let collation = f.call.collation;
+            from_bytes2(f, |a, b| Ok(Some(find_in_set(collation, a, b))))
+        })
+    }),
+    Function::new("FIELD", 2, MANY, bind_field),
+    Function::new("CHARSET", 1, 1, |b| about(b, |c| c.charset().name())),
+    Function::new("COLLATION", 1, 1, |b| about(b, CollationId::name)),
+    Function::new("COERCIBILITY", 1, 1, |mut b| {
+        let level = b.args[0].coercibility as i64;
+        b.option = CallOption::Number(level);
+        b.args.clear();
+        b.never_null(int(10), |f| {
+            let mut out = NativeOut::new(f.rows);
+            let CallOption::Number(level) = f.call.option else { return Ok(out.finish()) };
+            (0..f.rows).for_each(|_| out.push(Some(level)));
+            Ok(out.finish())
+        })
+    }),
+    Function::new("WEIGHT_STRING", 1, 1, bind_weight_string),
+];
+
+fn measured(mut b: Binding<'_>, kernel: crate::function::Kernel) -> SqlResult<Expr> {
+    b.subject(0);
+    b.strict(int(10), kernel)
+}
+
+fn char_length(frame: &Frame<'_>) -> SqlResult<Column> {
+    let charset = frame.call.collation.charset();
+    from_bytes(frame, |text| Ok(Some(charset.char_count(text) as i64)))
+}
+
+fn ord(frame: &Frame<'_>) -> SqlResult<Column> {
+    let charset = frame.call.collation.charset();
+    from_bytes(frame, |text| {
+        let first = &text[..charset.char_len(text)];
+        Ok(Some(first.iter().fold(0i64, |n, &b| n << 8 | i64::from(b))))
+    })
+}
+
+fn bind_locate(mut b: Binding<'_>) -> SqlResult<Expr> {
+    b.unify(0..2, true)?;
+    if b.len() == 3 {
+        b.int(2);
+    }
+    b.strict(int(11), locate)
+}
+
+fn locate(frame: &Frame<'_>) -> SqlResult<Column> {
+    let (needles, texts) = (frame.bytes(0), frame.bytes(1));
+    let starts = (frame.args.len() == 3).then(|| frame.view::<i64>(2));
+    let collation = frame.call.collation.info();
+    let charset = collation.charset;
+    map_rows(frame, |row| {
+        let text = texts.value(row);
+        let start = starts.map_or(1, |s| s.value(row));
+        if start < 1 || start - 1 > charset.char_count(text) as i64 {
+            return Ok(Some(0));
+        }
+        let from = charset.char_offset(text, start as usize - 1);
+        let found = collation.find(&text[from..], needles.value(row));
+        Ok(Some(found.map_or(0, |at| charset.char_count(&text[from..from + at]) as i64 + start)))
+    })
+}
+
+fn find_in_set(collation: CollationId, needle: &[u8], set: &[u8]) -> i64 {
+    if set.is_empty() || needle.contains(&b',') {
+        return 0;
+    }
+    let found = set.split(|&b| b == b',').position(|item| collation.equal(item, needle));
+    found.map_or(0, |at| at as i64 + 1)
+}
+
+/// Strings compare as strings, integers as integers, anything mixed as doubles.
+fn bind_field(mut b: Binding<'_>) -> SqlResult<Expr> {
+    let all = |test: fn(&Expr) -> bool, b: &Binding<'_>| b.args.iter().all(test);
+    let by = if all(|e| e.ty.is_string() && !e.is_hex(), &b) {
+        b.unify(0..b.len(), true)?;
+        CompareBy::Bytes(b.collation)
+    } else if all(|e| e.ty.is_integer(), &b) {
+        (0..b.len()).for_each(|at| b.int(at));
+        CompareBy::Int
+    } else {
+        (0..b.len()).for_each(|at| b.double(at));
+        CompareBy::Double
+    };
+    b.option = super::logic::between_option(by);
+    b.never_null(int(3), |frame| {
+        let by = super::logic::option_of_between(frame);
+        let mut places = vec![0i64; frame.rows];
+        for at in 1..frame.args.len() {
+            let (value, item) = (&frame.args[0], &frame.args[at]);
+            let equal = crate::eval::compare_columns(CompareOp::Eq, by, value, item, frame.rows);
+            for row in equal.yes.iter_ones().filter(|&row| places[row] == 0).collect::<Vec<_>>() {
+                places[row] = at as i64;
+            }
+        }
+        Ok(Column::from_data(selkie_types::ColumnData::Int(places), None))
+    })
+}
+
+fn about(mut b: Binding<'_>, name: fn(CollationId) -> &'static str) -> SqlResult<Expr> {
+    let ty = &b.args[0].ty;
+    let textual = ty.is_string() || matches!(ty.kind, TypeKind::Enum | TypeKind::Set);
+    let collation = if textual { ty.collation } else { CollationId::BINARY };
+    b.option = CallOption::Name(name(collation).into());
+    b.args.clear();
+    b.connection_collation();
+    let ty = SqlType::varchar(64, CollationId::UTF8MB3_GENERAL_CI);
+    b.maybe(ty, |frame| {
+        let mut out = BytesOut::new(frame.rows);
+        let CallOption::Name(name) = &frame.call.option else { return Ok(out.finish()) };
+        (0..frame.rows).for_each(|_| out.push(Some(name.as_bytes())));
+        Ok(out.finish())
+    })
+}
+
+fn bind_weight_string(mut b: Binding<'_>) -> SqlResult<Expr> {
+    b.subject(0);
+    let characters = match b.option {
+        CallOption::Number(n) => n as u64,
+        _ => u64::from(b.args[0].ty.length),
+    };
+    let ty = SqlType::varchar((characters * 2).min(65_535) as u32, CollationId::BINARY);
+    b.strict(ty, |frame| {
+        let collation = frame.call.collation.info();
+        let charset = collation.charset;
+        let limit = match frame.call.option {
+            CallOption::Number(n) => usize::try_from(n).ok(),
+            _ => None,
+        };
+        bytes_to_bytes(frame, |text, out| {
+            let Some(limit) = limit else {
+                collation.put_weights(out, text);
+                return true;
+            };
+            let mut cut = charset.prefix(text, limit).to_vec();
+            for _ in charset.char_count(&cut)..limit {
+                cut.extend_from_slice(charset.space());
+            }
+            collation.put_weights(out, &cut);
+            true
+        })
+    })
+}

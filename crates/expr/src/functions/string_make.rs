@@ -1,0 +1,447 @@
+//! Functions that make strings of strings.
+
+use selkie_types::error::catalogue::ER_WARN_ALLOWED_PACKET_OVERFLOWED;
+use selkie_types::{Charset, CollationId, Column, SqlResult};
+
+use crate::cast;
+use crate::expr::{CallOption, Expr};
+use crate::function::{Binding, Function, Kernel, MANY};
+use crate::kernel::{BytesOut, Frame, bytes_to_bytes, write_rows};
+
+pub(crate) static CHAR: Function = Function::new("CHAR", 1, MANY, bind_char);
+
+/// Functions called by name.
+pub(super) static FUNCTIONS: &[Function] = &[
+    Function::new("CHAR", 1, MANY, bind_char),
+    Function::new("CHR", 1, 1, |mut b| {
+        b.connection_collation();
+        let ty = selkie_types::SqlType::varchar(0, b.collation);
+        bind_char(b.with_option(CallOption::Type(ty)))
+    }),
+    Function::new("CONCAT", 1, MANY, |mut b| {
+        b.unify(0..b.len(), false)?;
+        let ty = b.string_type(b.args.iter().map(|a| u64::from(a.ty.length)).sum());
+        b.strict(ty, concat)
+    }),
+    Function::new("CONCAT_WS", 2, MANY, concat_ws),
+    Function::new("UPPER", 1, 1, |b| change_case(b, upper)),
+    Function::new("UCASE", 1, 1, |b| change_case(b, upper)),
+    Function::new("LOWER", 1, 1, |b| change_case(b, lower)),
+    Function::new("LCASE", 1, 1, |b| change_case(b, lower)),
+    Function::new("REVERSE", 1, 1, |mut b| {
+        b.subject(0);
+        let ty = b.string_type(b.args[0].ty.length.into());
+        b.strict(ty, reverse)
+    }),
+    Function::new("REPEAT", 2, 2, bind_repeat),
+    Function::new("SPACE", 1, 1, |mut b| {
+        b.args.insert(0, Expr::string(b" ", CollationId::UTF8MB4_GENERAL_CI));
+        let collation = b.types.collation_connection;
+        cast::to_charset(&mut b.args[0], collation);
+        bind_repeat(b)
+    }),
+    Function::new("LPAD", 2, 3, |b| pad(b, |f| padded(f, true))),
+    Function::new("RPAD", 2, 3, |b| pad(b, |f| padded(f, false))),
+    Function::new("REPLACE", 3, 3, |mut b| {
+        b.unify(0..3, true)?;
+        let (from, to) = (u64::from(b.args[1].ty.length), u64::from(b.args[2].ty.length));
+        let text = u64::from(b.args[0].ty.length);
+        let longer = to.saturating_sub(from.max(1).min(to));
+        let grown = text + if from > 0 { text / from * longer } else { text * to };
+        let ty = b.string_type(grown);
+        b.strict(ty, replace)
+    }),
+    Function::new("INSERT", 4, 4, |mut b| {
+        b.args.swap(1, 3);
+        b.unify(0..2, false)?;
+        b.int(2);
+        b.int(3);
+        let ty = b.string_type(u64::from(b.args[0].ty.length) + u64::from(b.args[1].ty.length));
+        b.strict(ty, insert)
+    }),
+    Function::new("ELT", 2, MANY, |mut b| {
+        b.int(0);
+        b.unify(1..b.len(), false)?;
+        let longest = b.args[1..].iter().map(|a| u64::from(a.ty.length)).max();
+        let ty = b.string_type(longest.unwrap_or(0));
+        b.maybe(ty, elt)
+    }),
+    Function::new("MAKE_SET", 2, MANY, |mut b| {
+        b.int(0);
+        b.unify(1..b.len(), false)?;
+        let count = b.len() as u64 - 1;
+        let total: u64 = b.args[1..].iter().map(|a| u64::from(a.ty.length)).sum();
+        let ty = b.string_type(total + count - 1);
+        let nullable = b.args[0].nullable;
+        Ok(b.call(ty, nullable, make_set))
+    }),
+    Function::new("EXPORT_SET", 3, 5, export_set),
+    Function::new("QUOTE", 1, 1, |mut b| {
+        b.subject(0);
+        let ty = b.string_type(u64::from(b.args[0].ty.length) * 2 + 2);
+        Ok(b.call(ty, true, quote))
+    }),
+    Function::new("SOUNDEX", 1, 1, |mut b| {
+        b.subject(0);
+        let ty = b.string_type(u64::from(b.args[0].ty.length).max(4));
+        b.strict(ty, soundex)
+    }),
+];
+
+/// The charset of the call's strings.
+fn charset(frame: &Frame<'_>) -> Charset {
+    frame.call.collation.charset()
+}
+
+/// Whether a result would be too long; then it is NULL, with warning 1301.
+fn too_long(frame: &Frame<'_>, bytes: usize) -> bool {
+    let max = frame.ctx.types.max_allowed_packet;
+    if bytes as u64 <= max {
+        return false;
+    }
+    let name = frame.call.function.name().to_ascii_lowercase();
+    frame.ctx.warn(&ER_WARN_ALLOWED_PACKET_OVERFLOWED, &[&name, &max]);
+    true
+}
+
+fn bind_char(mut b: Binding<'_>) -> SqlResult<Expr> {
+    (0..b.len()).for_each(|at| b.int(at));
+    b.connection_collation();
+    b.collation = match &b.option {
+        CallOption::Type(ty) => ty.collation,
+        _ => CollationId::BINARY,
+    };
+    let per_char = b.collation.charset().max_len() as u64;
+    let ty = b.string_type(b.len() as u64 * 4 / per_char);
+    b.maybe(ty, |f| {
+        let charset = f.call.collation.charset();
+        let mut out = BytesOut::new(f.rows);
+        for row in 0..f.rows {
+            out.write(|buffer| {
+                let start = buffer.len();
+                for at in (0..f.args.len()).filter(|&at| !f.args[at].is_null(row)) {
+                    let bytes = (f.view::<i64>(at).value(row) as u32).to_be_bytes();
+                    let first = bytes.iter().position(|&b| b != 0).unwrap_or(3);
+                    buffer.extend_from_slice(&bytes[first..]);
+                }
+                charset.is_well_formed(&buffer[start..])
+            });
+        }
+        Ok(out.finish())
+    })
+}
+
+fn concat(frame: &Frame<'_>) -> SqlResult<Column> {
+    let views: Vec<_> = (0..frame.args.len()).map(|at| frame.bytes(at)).collect();
+    write_rows(frame, |row, out| {
+        let length = views.iter().map(|v| v.value(row).len()).sum();
+        if too_long(frame, length) {
+            return false;
+        }
+        views.iter().for_each(|v| out.extend_from_slice(v.value(row)));
+        true
+    })
+}
+
+fn concat_ws(mut b: Binding<'_>) -> SqlResult<Expr> {
+    b.unify(0..b.len(), false)?;
+    let separators = u64::from(b.args[0].ty.length) * (b.len() as u64 - 2);
+    let total: u64 = b.args[1..].iter().map(|a| u64::from(a.ty.length)).sum();
+    let ty = b.string_type(total + separators);
+    let nullable = b.args[0].nullable;
+    Ok(b.call(ty, nullable, |frame| {
+        let views: Vec<_> = (0..frame.args.len()).map(|at| frame.bytes(at)).collect();
+        let mut out = BytesOut::new(frame.rows);
+        for row in 0..frame.rows {
+            out.write(|buffer| {
+                let Some(separator) = views[0].get(row) else { return false };
+                let mut first = true;
+                for text in views[1..].iter().filter_map(|v| v.get(row)) {
+                    if !std::mem::take(&mut first) {
+                        buffer.extend_from_slice(separator);
+                    }
+                    buffer.extend_from_slice(text);
+                }
+                true
+            });
+        }
+        Ok(out.finish())
+    }))
+}
+
+fn change_case(mut b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
+    b.subject(0);
+    let ty = b.string_type(b.args[0].ty.length.into());
+    b.strict(ty, kernel)
+}
+
+fn upper(frame: &Frame<'_>) -> SqlResult<Column> {
+    let collation = frame.call.collation.info();
+    bytes_to_bytes(frame, |text, out| {
+        collation.upper(text, out);
+        true
+    })
+}
+
+fn lower(frame: &Frame<'_>) -> SqlResult<Column> {
+    let collation = frame.call.collation.info();
+    bytes_to_bytes(frame, |text, out| {
+        collation.lower(text, out);
+        true
+    })
+}
+
+fn reverse(frame: &Frame<'_>) -> SqlResult<Column> {
+    let charset = charset(frame);
+    bytes_to_bytes(frame, |text, out| {
+        let mut starts = Vec::with_capacity(text.len());
+        let mut at = 0;
+        while at < text.len() {
+            starts.push(at);
+            at += charset.char_len(&text[at..]).max(1);
+        }
+        let mut end = text.len();
+        for start in starts.into_iter().rev() {
+            out.extend_from_slice(&text[start..end]);
+            end = start;
+        }
+        true
+    })
+}
+
+fn bind_repeat(mut b: Binding<'_>) -> SqlResult<Expr> {
+    b.subject(0);
+    b.int(1);
+    let length = match b.constant_int(1) {
+        Some(n) => u64::from(b.args[0].ty.length).saturating_mul(n.max(0) as u64),
+        None => b.types.max_allowed_packet,
+    };
+    let ty = b.string_type(length);
+    b.maybe(ty, |frame| {
+        let (texts, counts) = (frame.bytes(0), frame.view::<i64>(1));
+        write_rows(frame, |row, out| {
+            let text = texts.value(row);
+            let count = usize::try_from(counts.value(row).max(0)).unwrap_or(usize::MAX);
+            if too_long(frame, text.len().saturating_mul(count)) {
+                return false;
+            }
+            (0..count).for_each(|_| out.extend_from_slice(text));
+            true
+        })
+    })
+}
+
+fn pad(mut b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
+    if b.len() == 2 {
+        b.text(0);
+        let collation = b.args[0].ty.collation;
+        b.args.push(Expr::string(collation.charset().space(), collation));
+    }
+    b.args.swap(1, 2);
+    b.unify(0..2, false)?;
+    b.int(2);
+    let length = match b.constant_int(2) {
+        Some(n) => n.max(0) as u64,
+        None => b.types.max_allowed_packet,
+    };
+    let ty = b.string_type(length);
+    b.maybe(ty, kernel)
+}
+
+fn padded(frame: &Frame<'_>, left: bool) -> SqlResult<Column> {
+    let (texts, pads) = (frame.bytes(0), frame.bytes(1));
+    let lengths = frame.view::<i64>(2);
+    let charset = charset(frame);
+    write_rows(frame, |row, out| {
+        let (text, pad) = (texts.value(row), pads.value(row));
+        let Ok(length) = usize::try_from(lengths.value(row)) else { return false };
+        let count = charset.char_count(text);
+        if length <= count {
+            out.extend_from_slice(charset.prefix(text, length));
+            return true;
+        }
+        if pad.is_empty() || too_long(frame, length.saturating_mul(charset.max_len())) {
+            return false;
+        }
+        if !left {
+            out.extend_from_slice(text);
+        }
+        fill(charset, pad, length - count, out);
+        if left {
+            out.extend_from_slice(text);
+        }
+        true
+    })
+}
+
+/// Appends `count` characters of a repeated padding.
+fn fill(charset: Charset, pad: &[u8], mut count: usize, out: &mut Vec<u8>) {
+    let width = charset.char_count(pad).max(1);
+    while count >= width {
+        out.extend_from_slice(pad);
+        count -= width;
+    }
+    out.extend_from_slice(charset.prefix(pad, count));
+}
+
+/// Compat: compares byte by byte whatever the collation is.
+fn replace(frame: &Frame<'_>) -> SqlResult<Column> {
+    let (texts, froms, tos) = (frame.bytes(0), frame.bytes(1), frame.bytes(2));
+    let charset = charset(frame);
+    write_rows(frame, |row, out| {
+        let (text, from) = (texts.value(row), froms.value(row));
+        if from.is_empty() {
+            out.extend_from_slice(text);
+            return true;
+        }
+        let mut end = 0;
+        for at in super::string_part::occurrences(charset, text, from) {
+            out.extend_from_slice(&text[end..at]);
+            out.extend_from_slice(tos.value(row));
+            end = at + from.len();
+        }
+        out.extend_from_slice(&text[end..]);
+        true
+    })
+}
+
+/// Arguments: text, replacement, length, position.
+fn insert(frame: &Frame<'_>) -> SqlResult<Column> {
+    let (texts, news) = (frame.bytes(0), frame.bytes(1));
+    let (lengths, positions) = (frame.view::<i64>(2), frame.view::<i64>(3));
+    let charset = charset(frame);
+    write_rows(frame, |row, out| {
+        let text = texts.value(row);
+        let count = charset.char_count(text) as i64;
+        let (position, length) = (positions.value(row), lengths.value(row));
+        if position < 1 || position > count {
+            out.extend_from_slice(text);
+            return true;
+        }
+        let start = position as usize - 1;
+        let rest = count - position + 1;
+        let length = if (0..=rest).contains(&length) { length } else { rest } as usize;
+        out.extend_from_slice(charset.prefix(text, start));
+        out.extend_from_slice(news.value(row));
+        out.extend_from_slice(&text[charset.char_offset(text, start + length)..]);
+        true
+    })
+}
+
+fn elt(frame: &Frame<'_>) -> SqlResult<Column> {
+    let numbers = frame.view::<i64>(0);
+    let mut out = BytesOut::new(frame.rows);
+    for row in 0..frame.rows {
+        let at = numbers.get(row).and_then(|n| usize::try_from(n).ok());
+        let at = at.filter(|at| (1..frame.args.len()).contains(at));
+        out.push(at.and_then(|at| frame.bytes(at).get(row)));
+    }
+    Ok(out.finish())
+}
+
+fn make_set(frame: &Frame<'_>) -> SqlResult<Column> {
+    let bits = frame.view::<i64>(0);
+    let mut out = BytesOut::new(frame.rows);
+    for row in 0..frame.rows {
+        out.write(|buffer| {
+            let Some(bits) = bits.get(row) else { return false };
+            let mut first = true;
+            for at in (1..frame.args.len().min(65)).filter(|at| bits >> (at - 1) & 1 == 1) {
+                let Some(text) = frame.bytes(at).get(row) else { continue };
+                if !std::mem::take(&mut first) {
+                    buffer.push(b',');
+                }
+                buffer.extend_from_slice(text);
+            }
+            true
+        });
+    }
+    Ok(out.finish())
+}
+
+/// Arguments: on, off, separator, bits, number of bits.
+fn export_set(mut b: Binding<'_>) -> SqlResult<Expr> {
+    let bits = b.args.remove(0);
+    let count = if b.len() == 4 { b.args.pop() } else { None };
+    if b.len() == 2 {
+        b.args.push(Expr::string(b",", b.types.collation_connection));
+    }
+    b.args.push(bits);
+    b.args.push(count.unwrap_or_else(|| Expr::int(64)));
+    b.unify(0..3, false)?;
+    b.int(3);
+    b.int(4);
+    let longest = b.args[0].ty.length.max(b.args[1].ty.length);
+    let ty = b.string_type(u64::from(longest) * 64 + u64::from(b.args[2].ty.length) * 63);
+    b.strict(ty, |frame| {
+        let (on, off, separator) = (frame.bytes(0), frame.bytes(1), frame.bytes(2));
+        let (bits, counts) = (frame.view::<i64>(3), frame.view::<i64>(4));
+        write_rows(frame, |row, out| {
+            let count = match counts.value(row) {
+                n @ 0..=64 => n,
+                _ => 64,
+            };
+            for bit in 0..count {
+                if bit > 0 {
+                    out.extend_from_slice(separator.value(row));
+                }
+                let set = bits.value(row) >> bit & 1 == 1;
+                out.extend_from_slice(if set { on.value(row) } else { off.value(row) });
+            }
+            true
+        })
+    })
+}
+
+/// NULL is the word NULL.
+fn quote(frame: &Frame<'_>) -> SqlResult<Column> {
+    let texts = frame.bytes(0);
+    let mut out = BytesOut::new(frame.rows);
+    for row in 0..frame.rows {
+        let Some(text) = texts.get(row) else {
+            out.push(Some(b"NULL"));
+            continue;
+        };
+        out.write(|buffer| {
+            buffer.push(b'\'');
+            for &b in text {
+                match b {
+                    b'\\' | b'\'' => buffer.extend_from_slice(&[b'\\', b]),
+                    0 => buffer.extend_from_slice(b"\\0"),
+                    0x1a => buffer.extend_from_slice(b"\\Z"),
+                    _ => buffer.push(b),
+                }
+            }
+            buffer.push(b'\'');
+            true
+        });
+    }
+    Ok(out.finish())
+}
+
+fn soundex(frame: &Frame<'_>) -> SqlResult<Column> {
+    bytes_to_bytes(frame, |text, out| {
+        let start = out.len();
+        let mut last = b'0';
+        for &b in text.iter().filter(|b| b.is_ascii_alphabetic()) {
+            let b = b.to_ascii_uppercase();
+            let code = b"01230120022455012623010202"[usize::from(b - b'A')];
+            if out.len() == start {
+                out.push(b);
+                last = code;
+                continue;
+            }
+            if code != b'0' && code != last {
+                out.push(code);
+            }
+            if !matches!(b, b'H' | b'W') {
+                last = code;
+            }
+        }
+        let length = out.len() - start;
+        if (1..4).contains(&length) {
+            out.extend(std::iter::repeat_n(b'0', 4 - length));
+        }
+        true
+    })
+}
