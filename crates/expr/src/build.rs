@@ -13,11 +13,10 @@ mod row;
 mod special;
 
 pub use arith::{Arithmetic, arithmetic, bit_not, negate};
-pub(crate) use arith::{Numeric, double_type, integer_type, numeric, to_number, unround};
+pub(crate) use arith::{Numeric, double_type, integer_type, to_number, unround};
 pub use between::{between, in_list};
 pub use call::{cast, collate, convert_using, function_call};
 pub use case::{case_searched, case_simple, coalesce, if_else, nullif};
-pub(crate) use compare::string_collation;
 pub use compare::{CompareTypes, compare_types, comparison};
 pub use field::for_comparison_with_key;
 pub use like::{like, regexp};

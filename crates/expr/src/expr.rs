@@ -16,6 +16,7 @@ mod visit;
 use selkie_types::{SqlType, Value};
 
 pub use call::{Call, CallOption};
+pub use display::{ColumnNames, ExprDisplay};
 pub use compare::{Compare, CompareBy, CompareOp};
 pub use selkie_types::temporal::IntervalUnit;
 

@@ -5,33 +5,33 @@ const MAX: u32 = 0x3fff_ffff;
 
 /// State of the generator.
 #[derive(Clone, Debug)]
-pub struct Random {
+pub(crate) struct Random {
     seed1: u32,
     seed2: u32,
 }
 
 impl Random {
     /// The state `SET rand_seed1 = .., rand_seed2 = ..` makes.
-    pub fn from_seeds(seed1: u32, seed2: u32) -> Self {
+    pub(crate) fn from_seeds(seed1: u32, seed2: u32) -> Self {
         Self { seed1: seed1 % MAX, seed2: seed2 % MAX }
     }
 
     /// The state of `RAND(seed)`.
-    pub fn from_seed(seed: i64) -> Self {
+    pub(crate) fn from_seed(seed: i64) -> Self {
         let seed = seed as u32;
         let first = seed.wrapping_mul(0x10001).wrapping_add(55_555_555);
         Self::from_seeds(first, seed.wrapping_mul(0x1000_0001))
     }
 
     /// A state nobody can guess.
-    pub fn from_entropy() -> Self {
+    pub(crate) fn from_entropy() -> Self {
         use std::hash::{BuildHasher, RandomState};
         let bits = RandomState::new().hash_one(0u8);
         Self::from_seeds(bits as u32, (bits >> 32) as u32)
     }
 
     /// The next number from 0 up to 1.
-    pub fn next(&mut self) -> f64 {
+    pub(crate) fn next(&mut self) -> f64 {
         self.seed1 = ((u64::from(self.seed1) * 3 + u64::from(self.seed2)) % u64::from(MAX)) as u32;
         self.seed2 = ((u64::from(self.seed1) + u64::from(self.seed2) + 33) % u64::from(MAX)) as u32;
         f64::from(self.seed1) / f64::from(MAX)

@@ -1,7 +1,7 @@
 //! Comparison operators: in which type two operands compare.
 
 use selkie_types::error::catalogue::ER_OPERAND_COLUMNS;
-use selkie_types::{CollationId, Physical, SqlError, SqlResult, TypeKind};
+use selkie_types::{Physical, SqlError, SqlResult, TypeKind};
 
 use super::logic::boolean_type;
 use super::{field, row};
@@ -214,14 +214,4 @@ fn dates(args: &mut [&mut Expr], types: &TypeContext) -> Option<CompareBy> {
         *args[at] = e;
     }
     Some(CompareBy::Date)
-}
-
-/// The collation by which two strings compare, for operators that are not comparisons.
-pub(crate) fn string_collation(
-    args: &mut [&mut Expr],
-    operation: &str,
-    types: &TypeContext,
-) -> SqlResult<CollationId> {
-    args.iter_mut().for_each(|e| cast::to_text(e, types));
-    Ok(collate::unify(args, operation, true)?.collation)
 }

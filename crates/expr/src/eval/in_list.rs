@@ -10,7 +10,7 @@ use crate::context::EvalContext;
 use crate::expr::{CompareBy, CompareOp, InList};
 
 /// A literal list made searchable.
-pub struct PreparedList {
+pub(super) struct PreparedList {
     set: Set,
     /// A NULL in the list makes every miss unknown.
     has_null: bool,

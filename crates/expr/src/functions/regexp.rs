@@ -8,7 +8,7 @@ use selkie_types::error::catalogue::ER_REGEXP_ERROR;
 use selkie_types::{CollationId, Column, SqlError, SqlResult, SqlType, TypeKind};
 
 use crate::build;
-use crate::expr::{Expr, ExprKind};
+use crate::expr::ExprKind;
 use crate::function::{Binding, Function};
 use crate::kernel::{BytesOut, Frame, NativeOut};
 

@@ -28,7 +28,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new("CHARACTER_LENGTH", 1, 1, |b| measured(b, char_length)),
     Function::new("ASCII", 1, 1, |mut b| {
         b.subject(0);
-        b.strict(int(3), |f| from_bytes(f, |t| Ok(Some(t.first().map_or(0, |&b| b.into())))))
+        b.strict(int(3), |f| from_bytes(f, |t| Ok(Some(t.first().map_or(0, |&b| i64::from(b))))))
     }),
     Function::new("ORD", 1, 1, |mut b| {
         b.subject(0);
