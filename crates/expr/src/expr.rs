@@ -16,8 +16,8 @@ mod visit;
 use selkie_types::{SqlType, Value};
 
 pub use call::{Call, CallOption};
-pub use display::{ColumnNames, ExprDisplay};
 pub use compare::{Compare, CompareBy, CompareOp};
+pub use display::{ColumnNames, ExprDisplay};
 pub use selkie_types::temporal::IntervalUnit;
 
 use crate::collate::Coercibility;

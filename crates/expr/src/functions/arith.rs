@@ -71,7 +71,9 @@ pub(super) fn out_of_range(frame: &Frame<'_>, kind: &str) -> SqlError {
     let name = frame.call.function.name();
     let text = match &args[..] {
         [a] => format!("{name}{a}"),
-        [a, b] if !name.bytes().any(|b| b.is_ascii_alphabetic()) || name == "DIV" => format!("{a} {name} {b}"),
+        [a, b] if !name.bytes().any(|b| b.is_ascii_alphabetic()) || name == "DIV" => {
+            format!("{a} {name} {b}")
+        }
         _ => format!("{}({})", name.to_ascii_lowercase(), args.join(",")),
     };
     SqlError::arithmetic_overflow(kind, text)

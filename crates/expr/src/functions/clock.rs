@@ -2,9 +2,7 @@
 
 use selkie_types::error::catalogue::ER_TOO_BIG_PRECISION;
 use selkie_types::temporal::MICROS_PER_SECOND;
-use selkie_types::{
-    Column, DateTime, Decimal, SqlError, SqlResult, SqlType, TypeKind, Value,
-};
+use selkie_types::{Column, DateTime, Decimal, SqlError, SqlResult, SqlType, TypeKind, Value};
 
 use crate::cast;
 use crate::context::EvalContext;
@@ -212,4 +210,3 @@ fn converted(value: DateTime, from: &TimeZone, to: &TimeZone) -> Option<DateTime
         None => Some(value),
     }
 }
-

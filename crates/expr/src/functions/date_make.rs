@@ -78,9 +78,7 @@ fn timestamp(mut b: Binding<'_>) -> SqlResult<Expr> {
     }
     b.time(1);
     fsp = fsp.max(b.args[1].ty.decimals);
-    b.maybe(SqlType::datetime(fsp), |f| {
-        try_map2(f, |d: DateTime, t: Time| Ok(sum(d, t.0)))
-    })
+    b.maybe(SqlType::datetime(fsp), |f| try_map2(f, |d: DateTime, t: Time| Ok(sum(d, t.0))))
 }
 
 fn sum(d: DateTime, micros: i64) -> Option<DateTime> {
@@ -131,7 +129,11 @@ fn time_of(frame: &Frame<'_>, hour: i64, minute: i64, second: Decimal) -> Option
     let (time, clamped) = Time::clamped(if hour < 0 { -total } else { total });
     if clamped {
         let sign = if hour < 0 { "-" } else { "" };
-        let text = format!("{sign}{:02}:{minute:02}:{:02}", hour.unsigned_abs(), micros / MICROS_PER_SECOND);
+        let text = format!(
+            "{sign}{:02}:{minute:02}:{:02}",
+            hour.unsigned_abs(),
+            micros / MICROS_PER_SECOND
+        );
         frame.ctx.warn(&ER_TRUNCATED_WRONG_VALUE, &[&"time", &text]);
     }
     Some(time.truncate_to(frame.ty.decimals))
@@ -184,7 +186,10 @@ fn timediff(mut b: Binding<'_>) -> SqlResult<Expr> {
         _ if e.ty.is_string() => match e.as_literal() {
             Some(selkie_types::Value::Bytes(text)) => {
                 let parsed = DateTime::parse(text, DateOptions::LENIENT);
-                parsed.value.is_some() && !parsed.truncated && text.contains(&b'-') && !parsed.date_only
+                parsed.value.is_some()
+                    && !parsed.truncated
+                    && text.contains(&b'-')
+                    && !parsed.date_only
             }
             _ => false,
         },

@@ -24,7 +24,8 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new("CONV", 3, 3, bind_conv),
     Function::new("TO_BASE64", 1, 1, |mut b| {
         b.text(0);
-        let bytes = u64::from(b.args[0].ty.length) * b.args[0].ty.collation.charset().max_len() as u64;
+        let bytes =
+            u64::from(b.args[0].ty.length) * b.args[0].ty.collation.charset().max_len() as u64;
         b.connection_collation();
         let length = bytes.div_ceil(3) * 4;
         let ty = b.string_type(length + length.saturating_sub(1) / 76);
@@ -32,7 +33,8 @@ pub(super) static FUNCTIONS: &[Function] = &[
     }),
     Function::new("FROM_BASE64", 1, 1, |mut b| {
         b.ascii_text(0);
-        let bytes = u64::from(b.args[0].ty.length) * b.args[0].ty.collation.charset().max_len() as u64;
+        let bytes =
+            u64::from(b.args[0].ty.length) * b.args[0].ty.collation.charset().max_len() as u64;
         b.maybe(SqlType::varchar((bytes / 4 * 3) as u32, CollationId::BINARY), from_base64)
     }),
     Function::new("MD5", 1, 1, |b| digest(b, 32, |f| ascii_result(f, hashed::<Md5>))),
@@ -89,12 +91,14 @@ fn bind_hex(mut b: Binding<'_>) -> SqlResult<Expr> {
             _ => b.uint(0),
         }
         return match b.args[0].ty.physical() {
-            Physical::Decimal => b.strict(ty, |f| hex_row(f, |f, row| {
-                Decimal::round(f.decimals(0).value(row), 0).to_i128().unwrap_or(i128::MAX)
-            })),
-            Physical::Double => b.strict(ty, |f| hex_row(f, |f, row| {
-                f.view::<f64>(0).value(row).round_ties_even() as i128
-            })),
+            Physical::Decimal => b.strict(ty, |f| {
+                hex_row(f, |f, row| {
+                    Decimal::round(f.decimals(0).value(row), 0).to_i128().unwrap_or(i128::MAX)
+                })
+            }),
+            Physical::Double => b.strict(ty, |f| {
+                hex_row(f, |f, row| f.view::<f64>(0).value(row).round_ties_even() as i128)
+            }),
             _ => b.strict(ty, |f| hex_row(f, |f, row| f.view::<u64>(0).value(row).into())),
         };
     }
@@ -108,7 +112,11 @@ fn hex_row(frame: &Frame<'_>, number: fn(&Frame<'_>, usize) -> i128) -> SqlResul
     let charset = frame.ty.collation.charset();
     write_rows(frame, |row, out| {
         let v = number(frame, row);
-        let v = if v < 0 { v.max(i64::MIN.into()) as i64 as u64 } else { v.min(u64::MAX.into()) as u64 };
+        let v = if v < 0 {
+            v.max(i64::MIN.into()) as i64 as u64
+        } else {
+            v.min(u64::MAX.into()) as u64
+        };
         let text = format!("{v:X}");
         out.extend_from_slice(&selkie_types::Charset::Utf8mb4.convert(text.as_bytes(), charset).0);
         true
@@ -207,7 +215,8 @@ fn to_base64(bytes: &[u8], out: &mut Vec<u8>) {
         if at > 0 && at % 19 == 0 {
             out.push(b'\n');
         }
-        let word = chunk.iter().fold(0u32, |w, &b| w << 8 | u32::from(b)) << (8 * (3 - chunk.len()));
+        let word =
+            chunk.iter().fold(0u32, |w, &b| w << 8 | u32::from(b)) << (8 * (3 - chunk.len()));
         for i in 0..4 {
             let six = (word >> (18 - 6 * i)) & 63;
             out.push(if i <= chunk.len() { BASE64[six as usize] } else { b'=' });
@@ -330,9 +339,10 @@ fn crc(frame: &Frame<'_>, polynomial: u32) -> SqlResult<Column> {
     let (texts, starts) = (frame.bytes(0), frame.view::<u64>(1));
     crate::kernel::map_rows(frame, |row| {
         let start = !(starts.value(row) as u32);
-        let crc = texts.value(row).iter().fold(start, |crc, &b| {
-            table[usize::from(crc as u8 ^ b)] ^ crc >> 8
-        });
+        let crc = texts
+            .value(row)
+            .iter()
+            .fold(start, |crc, &b| table[usize::from(crc as u8 ^ b)] ^ crc >> 8);
         Ok(Some(u64::from(!crc)))
     })
 }

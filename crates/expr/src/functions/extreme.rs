@@ -97,7 +97,8 @@ fn finish(mut b: Binding<'_>, by: CompareBy) -> SqlResult<Expr> {
         _ => {}
     }
     b.option = super::logic::between_option(by);
-    let nullable = b.nullable() || matches!(by, CompareBy::Date | CompareBy::Time | CompareBy::DateTime);
+    let nullable =
+        b.nullable() || matches!(by, CompareBy::Date | CompareBy::Time | CompareBy::DateTime);
     Ok(b.call(ty, nullable, extreme))
 }
 
@@ -136,11 +137,7 @@ fn bind_interval(mut b: Binding<'_>) -> SqlResult<Expr> {
     let integers = b.args.iter().all(|e| e.ty.is_integer());
     (0..b.len()).for_each(|at| if integers { b.int(at) } else { b.double(at) });
     let ty = SqlType::new(TypeKind::Int, 2, 0);
-    if integers {
-        b.never_null(ty, interval::<i64>)
-    } else {
-        b.never_null(ty, interval::<f64>)
-    }
+    if integers { b.never_null(ty, interval::<i64>) } else { b.never_null(ty, interval::<f64>) }
 }
 
 fn interval<T: crate::kernel::Native + PartialOrd>(frame: &Frame<'_>) -> SqlResult<Column> {

@@ -2,9 +2,7 @@
 
 use selkie_types::error::catalogue::{ER_DATETIME_FUNCTION_OVERFLOW, ER_WRONG_VALUE};
 use selkie_types::temporal::{Interval, IntervalUnit, WeekMode};
-use selkie_types::{
-    Column, Date, DateTime, Physical, SqlResult, SqlType, Time, TypeKind, Value,
-};
+use selkie_types::{Column, Date, DateTime, Physical, SqlResult, SqlType, Time, TypeKind, Value};
 
 use crate::cast;
 use crate::expr::{CallOption, Expr, ExprKind};

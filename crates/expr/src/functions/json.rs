@@ -100,10 +100,7 @@ fn read_path(frame: &Frame<'_>, at: usize, row: usize) -> Option<Path> {
 }
 
 /// A text for each row; `None` is NULL.
-fn texts(
-    frame: &Frame<'_>,
-    mut f: impl FnMut(usize) -> Option<Vec<u8>>,
-) -> SqlResult<Column> {
+fn texts(frame: &Frame<'_>, mut f: impl FnMut(usize) -> Option<Vec<u8>>) -> SqlResult<Column> {
     let mut out = BytesOut::new(frame.rows);
     for row in 0..frame.rows {
         let text = if frame.any_null(row) { None } else { f(row) };
@@ -112,10 +109,7 @@ fn texts(
     Ok(out.finish())
 }
 
-fn numbers(
-    frame: &Frame<'_>,
-    f: impl Fn(&Frame<'_>, &[u8]) -> Option<i64>,
-) -> SqlResult<Column> {
+fn numbers(frame: &Frame<'_>, f: impl Fn(&Frame<'_>, &[u8]) -> Option<i64>) -> SqlResult<Column> {
     let view = frame.bytes(0);
     let mut out = NativeOut::new(frame.rows);
     for row in 0..frame.rows {
@@ -283,9 +277,9 @@ fn includes(target: &Json, candidate: &Json) -> bool {
             wanted.iter().all(|w| items.iter().any(|i| includes(i, w)))
         }
         (Json::Array(items), other) => items.iter().any(|i| includes(i, other)),
-        (Json::Object(members), Json::Object(wanted)) => wanted.iter().all(|(name, w)| {
-            members.iter().any(|(n, v)| n == name && includes(v, w))
-        }),
+        (Json::Object(members), Json::Object(wanted)) => {
+            wanted.iter().all(|(name, w)| members.iter().any(|(n, v)| n == name && includes(v, w)))
+        }
         (Json::Number(a), Json::Number(b)) => same_number(a, b),
         (a, b) => a == b,
     }
@@ -398,7 +392,8 @@ fn build_from(mut b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
             cast::to_charset(e, CollationId::UTF8MB4_GENERAL_CI);
         }
     }
-    let text = |e: &Expr| u64::from(cast::text_length(&e.ty)) * if e.ty.is_string() { 2 } else { 1 };
+    let text =
+        |e: &Expr| u64::from(cast::text_length(&e.ty)) * if e.ty.is_string() { 2 } else { 1 };
     let length: u64 = b.args.iter().map(|e| text(e) + 4).sum();
     let mut e = result(b, length + 2, kernel)?;
     e.nullable = false;

@@ -120,9 +120,7 @@ fn atan(mut b: Binding<'_>) -> SqlResult<Expr> {
     }
     b.double(0);
     b.double(1);
-    b.maybe(double_type(NOT_FIXED_DECIMALS), |f| {
-        try_map2(f, |y: f64, x: f64| Ok(Some(y.atan2(x))))
-    })
+    b.maybe(double_type(NOT_FIXED_DECIMALS), |f| try_map2(f, |y: f64, x: f64| Ok(Some(y.atan2(x)))))
 }
 
 fn bind_abs(mut b: Binding<'_>) -> SqlResult<Expr> {
@@ -165,9 +163,9 @@ fn bind_sign(mut b: Binding<'_>) -> SqlResult<Expr> {
             (0..f.rows).for_each(|row| out.push(view.get(row).map(|d| i64::from(d.signum()))));
             Ok(out.finish())
         }),
-        Numeric::Double => b.strict(ty, |f| {
-            Ok(map(f, |v: f64| i64::from(v > 0.0) - i64::from(v < 0.0)))
-        }),
+        Numeric::Double => {
+            b.strict(ty, |f| Ok(map(f, |v: f64| i64::from(v > 0.0) - i64::from(v < 0.0))))
+        }
     }
 }
 

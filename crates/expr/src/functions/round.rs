@@ -1,9 +1,7 @@
 //! ROUND, TRUNCATE, CEILING, FLOOR and FORMAT.
 
 use selkie_types::number::{round_f64_to, truncate_f64_to, write_fixed};
-use selkie_types::{
-    Column, Decimal, NOT_FIXED_DECIMALS, Physical, SqlResult, SqlType, TypeKind,
-};
+use selkie_types::{Column, Decimal, NOT_FIXED_DECIMALS, Physical, SqlResult, SqlType, TypeKind};
 
 use super::arith::out_of_range;
 use crate::build::{self, Numeric, double_type, to_number};
@@ -138,13 +136,11 @@ fn whole(mut b: Binding<'_>, up: bool) -> SqlResult<Expr> {
     let arg = b.args[0].ty.clone();
     match kind {
         Numeric::Int if arg.physical() == Physical::UInt => {
-            b.strict(if declared.is_integer() { declared } else { arg }, |f| {
-                Ok(map(f, |v: u64| v))
-            })
+            b.strict(if declared.is_integer() { declared } else { arg }, |f| Ok(map(f, |v: u64| v)))
         }
-        Numeric::Int => b.strict(if declared.is_integer() { declared } else { arg }, |f| {
-            Ok(map(f, |v: i64| v))
-        }),
+        Numeric::Int => {
+            b.strict(if declared.is_integer() { declared } else { arg }, |f| Ok(map(f, |v: i64| v)))
+        }
         Numeric::Double => {
             let ty = double_type(0);
             if up {
@@ -210,8 +206,8 @@ fn separators(locale: &[u8]) -> (&'static str, &'static str) {
     let locale = String::from_utf8_lossy(locale).to_ascii_lowercase();
     match locale.as_str() {
         "de_de" | "de_be" | "de_lu" | "es_es" | "es_ar" | "es_cl" | "es_co" | "es_uy" | "da_dk"
-        | "nl_be" | "id_id" | "tr_tr" | "ro_ro" | "is_is" | "no_no" | "nb_no" | "vi_vn" | "el_gr"
-        | "pt_br" => (".", ","),
+        | "nl_be" | "id_id" | "tr_tr" | "ro_ro" | "is_is" | "no_no" | "nb_no" | "vi_vn"
+        | "el_gr" | "pt_br" => (".", ","),
         "fr_fr" | "fr_be" | "fr_ca" | "fr_lu" | "it_it" | "pl_pl" | "pt_pt" | "bg_bg" | "hr_hr"
         | "sl_si" | "nl_nl" | "de_at" => ("", ","),
         "ru_ru" | "uk_ua" | "be_by" | "hu_hu" | "lv_lv" | "lt_lt" => (".", ","),
@@ -235,7 +231,8 @@ fn format(frame: &Frame<'_>) -> SqlResult<Column> {
             let value = round_f64_to(frame.view::<f64>(0).value(row), digits.into());
             write_fixed(&mut plain, value, digits.into());
         }
-        let locale: &[u8] = if frame.args.len() == 3 { frame.bytes(2).value(row) } else { b"en_US" };
+        let locale: &[u8] =
+            if frame.args.len() == 3 { frame.bytes(2).value(row) } else { b"en_US" };
         let text = grouped(&plain, separators(locale));
         out.extend_from_slice(&selkie_types::Charset::Utf8mb4.convert(text.as_bytes(), charset).0);
         true

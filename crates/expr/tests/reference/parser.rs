@@ -34,7 +34,9 @@ fn tokens(source: &str) -> Vec<Token> {
     let mut at = 0;
     let hex = |digits: &str| -> Vec<u8> {
         let digits = if digits.len() % 2 == 1 { format!("0{digits}") } else { digits.into() };
-        (0..digits.len() / 2).map(|i| u8::from_str_radix(&digits[2 * i..2 * i + 2], 16).unwrap()).collect()
+        (0..digits.len() / 2)
+            .map(|i| u8::from_str_radix(&digits[2 * i..2 * i + 2], 16).unwrap())
+            .collect()
     };
     while at < chars.len() {
         let c = chars[at];
@@ -51,10 +53,13 @@ fn tokens(source: &str) -> Vec<Token> {
             let digits = run(at + 2, &|c| c.is_ascii_hexdigit());
             at += 3 + digits.len();
             out.push(Token::Hex(hex(&digits), false));
-        } else if c.is_ascii_digit() || (c == '.' && chars.get(at + 1).is_some_and(|c| c.is_ascii_digit())) {
+        } else if c.is_ascii_digit()
+            || (c == '.' && chars.get(at + 1).is_some_and(|c| c.is_ascii_digit()))
+        {
             let mut text = run(at, &|c| c.is_ascii_digit() || c == '.');
             at += text.len();
-            if chars.get(at) == Some(&'e') && chars.get(at + 1).is_some_and(|c| !c.is_alphabetic()) {
+            if chars.get(at) == Some(&'e') && chars.get(at + 1).is_some_and(|c| !c.is_alphabetic())
+            {
                 let mut rest = run(at + 1, &|c| c.is_ascii_digit() || c == '-' || c == '+');
                 rest.insert(0, 'e');
                 at += rest.len();
@@ -87,7 +92,10 @@ fn tokens(source: &str) -> Vec<Token> {
         } else {
             let three: String = chars[at..].iter().take(3).collect();
             let symbols = ["<=>", "<=", ">=", "<>", "<<", ">>", "||"];
-            let symbol = symbols.iter().find(|s| three.starts_with(**s)).map_or(c.to_string(), |s| s.to_string());
+            let symbol = symbols
+                .iter()
+                .find(|s| three.starts_with(**s))
+                .map_or(c.to_string(), |s| s.to_string());
             at += symbol.len();
             out.push(Token::Symbol(symbol));
         }
@@ -175,14 +183,30 @@ impl Parser<'_> {
 
     fn comparison(&mut self) -> Option<CompareOp> {
         use CompareOp::*;
-        let ops = [("<=>", NullSafeEq), ("=", Eq), ("<>", Ne), ("<=", Le), (">=", Ge), ("<", Lt), (">", Gt)];
+        let ops = [
+            ("<=>", NullSafeEq),
+            ("=", Eq),
+            ("<>", Ne),
+            ("<=", Le),
+            (">=", Ge),
+            ("<", Lt),
+            (">", Gt),
+        ];
         ops.into_iter().find(|(s, _)| self.symbol(s)).map(|(_, op)| op)
     }
 
     fn sum(&mut self) -> SqlResult<Expr> {
         use build::Arithmetic::*;
         let mut e = self.product()?;
-        let ops = [("+", Add), ("-", Subtract), ("|", BitOr), ("&", BitAnd), ("^", BitXor), ("<<", ShiftLeft), (">>", ShiftRight)];
+        let ops = [
+            ("+", Add),
+            ("-", Subtract),
+            ("|", BitOr),
+            ("&", BitAnd),
+            ("^", BitXor),
+            ("<<", ShiftLeft),
+            (">>", ShiftRight),
+        ];
         while let Some((_, op)) = ops.into_iter().find(|(s, _)| self.symbol(s)) {
             if matches!(op, Add | Subtract) && self.word("interval") {
                 let (amount, unit) = self.interval()?;
@@ -378,8 +402,13 @@ impl Parser<'_> {
     }
 
     fn trim(&mut self) -> SqlResult<Expr> {
-        let sides = [("both", build::TrimSide::Both), ("leading", build::TrimSide::Leading), ("trailing", build::TrimSide::Trailing)];
-        let side = sides.into_iter().find(|(w, _)| self.word(w)).map_or(build::TrimSide::Both, |s| s.1);
+        let sides = [
+            ("both", build::TrimSide::Both),
+            ("leading", build::TrimSide::Leading),
+            ("trailing", build::TrimSide::Trailing),
+        ];
+        let side =
+            sides.into_iter().find(|(w, _)| self.word(w)).map_or(build::TrimSide::Both, |s| s.1);
         let first = self.or()?;
         let (what, e) = if self.word("from") { (Some(first), self.or()?) } else { (None, first) };
         self.expect(")")?;
@@ -394,7 +423,8 @@ impl Parser<'_> {
     }
 
     fn case(&mut self) -> SqlResult<Expr> {
-        let operand = if self.peek() == Some(&Token::Word("when".into())) { None } else { Some(self.or()?) };
+        let operand =
+            if self.peek() == Some(&Token::Word("when".into())) { None } else { Some(self.or()?) };
         let mut whens = Vec::new();
         while self.word("when") {
             let when = self.or()?;
@@ -428,14 +458,17 @@ impl Parser<'_> {
         Ok(match w.as_str() {
             "signed" => SqlType::bigint(),
             "unsigned" => SqlType::bigint_unsigned(),
-            "decimal" => SqlType::decimal(first.unwrap_or(10), numbers.get(1).copied().unwrap_or(0) as u8),
+            "decimal" => {
+                SqlType::decimal(first.unwrap_or(10), numbers.get(1).copied().unwrap_or(0) as u8)
+            }
             "double" => SqlType::double(),
             "date" => SqlType::date(),
             "time" => SqlType::time(fsp),
             "datetime" => SqlType::datetime(fsp),
             "char" | "binary" => {
                 let mut ty = SqlType::new(TypeKind::Char, first.unwrap_or(u32::MAX), 0);
-                ty.collation = if w == "char" { self.types.collation_connection } else { CollationId::BINARY };
+                ty.collation =
+                    if w == "char" { self.types.collation_connection } else { CollationId::BINARY };
                 ty
             }
             _ => return Err(SqlError::internal(w)),
@@ -450,5 +483,6 @@ fn number(text: &str) -> Expr {
     if text.contains('.') {
         return Expr::decimal(Decimal::parse(text.as_bytes()).value);
     }
-    text.parse::<u64>().map_or_else(|_| Expr::decimal(Decimal::parse(text.as_bytes()).value), Expr::uint)
+    text.parse::<u64>()
+        .map_or_else(|_| Expr::decimal(Decimal::parse(text.as_bytes()).value), Expr::uint)
 }

@@ -27,16 +27,12 @@ pub(super) fn bind(mut b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
 }
 
 /// Applies `f` to the document for every pair of a path and a value.
-fn pairs(
-    frame: &Frame<'_>,
-    f: impl Fn(&mut Json, &crate::json::Path, Json),
-) -> SqlResult<Column> {
+fn pairs(frame: &Frame<'_>, f: impl Fn(&mut Json, &crate::json::Path, Json)) -> SqlResult<Column> {
     let mut out = crate::kernel::BytesOut::new(frame.rows);
     for row in 0..frame.rows {
         let paths_known = (1..frame.args.len()).step_by(2).all(|at| !frame.args[at].is_null(row));
-        let text = (paths_known && !frame.args[0].is_null(row))
-            .then(|| changed(frame, row, &f))
-            .flatten();
+        let text =
+            (paths_known && !frame.args[0].is_null(row)).then(|| changed(frame, row, &f)).flatten();
         out.push(text.as_deref());
     }
     Ok(out.finish())
