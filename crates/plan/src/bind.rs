@@ -19,6 +19,7 @@ mod query;
 mod scope;
 mod select;
 mod subquery;
+mod syntax;
 mod table;
 mod update;
 mod window;
@@ -31,11 +32,14 @@ use selkie_sql::ast;
 use selkie_types::error::catalogue::*;
 use selkie_types::{SqlError, SqlResult, SqlType};
 
+pub(crate) use common::Common;
+pub(crate) use delete::BoundDelete;
+pub(crate) use insert::BoundInsert;
 pub(crate) use output::Named;
+pub(crate) use update::{BoundTarget, BoundUpdate};
 
 use crate::logical::{ColumnId, Columns, Logical, SubqueryState};
 use crate::settings::{Environment, Settings};
-use common::Common;
 use scope::Scope;
 
 /// A bound query: its rows, and the columns that count.
@@ -153,7 +157,8 @@ impl<'a> Binder<'a> {
     }
 
     fn missing_table(&self, schema: &str, table: &str) -> SqlError {
-        if self.names.tables.schema(schema).is_none() && schema.eq_ignore_ascii_case("information_schema")
+        if self.names.tables.schema(schema).is_none()
+            && schema.eq_ignore_ascii_case("information_schema")
         {
             return SqlError::unknown_database(schema);
         }
@@ -164,6 +169,19 @@ impl<'a> Binder<'a> {
         if !self.tables.iter().any(|t| Arc::ptr_eq(t, &table)) {
             self.tables.push(table);
         }
+    }
+
+    /// A list of expressions over no tables, as one row.
+    pub(crate) fn values_of(&mut self, exprs: &[ast::Expr]) -> SqlResult<Query> {
+        self.values(&[exprs.to_vec()])
+    }
+
+    /// An expression over no tables.
+    pub(crate) fn constant(&mut self, expr: &ast::Expr) -> SqlResult<Expr> {
+        self.push_scope();
+        let bound = self.scalar(expr);
+        self.pop_scope();
+        bound
     }
 
     /// The condition an expression stands for, as a list of conjuncts.

@@ -94,13 +94,23 @@ impl Builder<'_> {
                 self.joins(plan, required, goal)
             }
             Logical::Project { input, columns } => self.project(input, columns, required, goal),
-            Logical::Aggregate(node) => self.aggregate(node, required),
+            Logical::Aggregate(node) => self.aggregate(node, required, goal),
             Logical::Sort { input, keys } => self.sort(input, keys, None, required, goal),
             Logical::Limit { input, limit, offset } => {
                 self.limit(input, limit.as_ref(), offset.as_ref(), required)
             }
             other => self.other(other, required),
         }
+    }
+
+    /// `input` with exactly the columns `layout`, in this order.
+    pub(crate) fn arrange(&self, input: Built, layout: &[ColumnId]) -> Built {
+        self.arranged(input, layout)
+    }
+
+    /// Distinct values of a column.
+    pub(crate) fn distinct(&self, id: ColumnId) -> f64 {
+        self.estimator().distinct(id)
     }
 
     /// The estimator over what is known so far.
@@ -135,12 +145,14 @@ impl Builder<'_> {
         let mut cost = 0.0;
         expr.visit(&mut |e| {
             if let selkie_expr::ExprKind::Subquery(subquery) = &e.kind {
-                let subplan = self.subplans.get(subquery.id.0 as usize).copied().unwrap_or_default();
+                let subplan =
+                    self.subplans.get(subquery.id.0 as usize).copied().unwrap_or_default();
                 let estimator = self.estimator();
                 let runs = match subplan.correlated {
                     false => 1.0,
                     true => {
-                        let each = subquery.args.iter().map(|(_, e)| estimator.expr_distinct(e, rows));
+                        let each =
+                            subquery.args.iter().map(|(_, e)| estimator.expr_distinct(e, rows));
                         each.product::<f64>().min(rows).max(1.0)
                     }
                 };

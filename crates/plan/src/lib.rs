@@ -15,10 +15,21 @@
 //! # Not here
 //! No execution, no statements without a query (DDL, SHOW, SET).
 
+mod bind;
+mod build;
+mod cost;
 pub mod define;
+mod estimate;
+pub mod explain;
+mod fold;
+mod logical;
+mod parse;
 pub mod physical;
+mod planner;
+mod rewrite;
 mod settings;
 
+pub use planner::{PlanContext, bind_constant, is_planned, plan};
 pub use settings::{
     Environment, NoEnvironment, Settings, StatisticsSource, StoredFunction, StoredStatistics,
 };

@@ -14,4 +14,4 @@ mod unnest;
 pub(crate) use equality::EqualityClasses;
 pub(crate) use merge::merge_projections;
 pub(crate) use push::push_conditions;
-pub(crate) use unnest::unnest;
+pub(crate) use unnest::{Unnest, unnest};

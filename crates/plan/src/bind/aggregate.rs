@@ -40,13 +40,16 @@ impl Binder<'_> {
         let args = self.aggregate_args(&call.args)?;
         let mut order = Vec::with_capacity(call.order_by.len());
         for key in &call.order_by {
-            let expr = match super::select::position_of(&key.expr).and_then(|p| args.get(p.wrapping_sub(1))) {
+            let expr = match super::select::position_of(&key.expr)
+                .and_then(|p| args.get(p.wrapping_sub(1)))
+            {
                 Some(arg) => arg.clone(),
                 None => self.aggregate_args(std::slice::from_ref(&key.expr))?.remove(0),
             };
             order.push((expr, key.descending));
         }
-        let separator = call.separator.as_ref().map(|s| String::from_utf8_lossy(&s.bytes).into_owned());
+        let separator =
+            call.separator.as_ref().map(|s| String::from_utf8_lossy(&s.bytes).into_owned());
         let number = |e: &Option<ast::Expr>| match e.as_ref().map(|e| &e.kind) {
             Some(ast::ExprKind::Literal(ast::Literal::Int(n))) => Some(*n),
             _ => None,
@@ -54,8 +57,14 @@ impl Binder<'_> {
         let limit = call.limit.as_ref().map(|limit| {
             (number(&limit.offset).unwrap_or(0), number(&limit.count).unwrap_or(u64::MAX))
         });
-        let aggregate =
-            Aggregate::group_concat(call.distinct, args, order, separator.as_deref(), limit, self.types)?;
+        let aggregate = Aggregate::group_concat(
+            call.distinct,
+            args,
+            order,
+            separator.as_deref(),
+            limit,
+            self.types,
+        )?;
         Ok(self.add_aggregate(aggregate))
     }
 

@@ -87,7 +87,10 @@ impl Binder<'_> {
         let mut args = self.args(call)?;
         if args.len() != function.parameters.len() {
             let (wanted, given) = (function.parameters.len(), args.len());
-            return Err(SqlError::new(&ER_SP_WRONG_NO_OF_ARGS, &[&"FUNCTION", &full, &wanted, &given]));
+            return Err(SqlError::new(
+                &ER_SP_WRONG_NO_OF_ARGS,
+                &[&"FUNCTION", &full, &wanted, &given],
+            ));
         }
         for (arg, ty) in args.iter_mut().zip(&function.parameters) {
             self.convert(arg, ty);
@@ -140,7 +143,9 @@ impl Binder<'_> {
                 let precision = precision.unwrap_or(10).clamp(1, DECIMAL_DIGITS.into()) as u32;
                 SqlType::decimal(precision, decimals.unwrap_or(0).min(38) as u8)
             }
-            ast::CastType::Float => SqlType::new(TypeKind::Float, 12, selkie_types::NOT_FIXED_DECIMALS),
+            ast::CastType::Float => {
+                SqlType::new(TypeKind::Float, 12, selkie_types::NOT_FIXED_DECIMALS)
+            }
             ast::CastType::Double(None) => SqlType::double(),
             ast::CastType::Double(Some((digits, decimals))) => {
                 SqlType::new(TypeKind::Double, *digits as u32, *decimals as u8)
@@ -154,4 +159,3 @@ impl Binder<'_> {
         })
     }
 }
-

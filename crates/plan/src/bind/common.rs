@@ -114,7 +114,10 @@ impl Binder<'_> {
             let part = self.query(&as_query(&operand.body))?;
             match self.common[number].recursive {
                 true => steps.push(part),
-                false => anchor = self.set_operation(ast::SetOp::Union, operand.all, vec![anchor, part])?,
+                false => {
+                    anchor =
+                        self.set_operation(ast::SetOp::Union, operand.all, vec![anchor, part])?
+                }
             }
         }
         if steps.is_empty() {
@@ -132,7 +135,13 @@ impl Binder<'_> {
     }
 
     /// Compat: the types are those of the anchor; every column can be NULL.
-    fn recursive_node(&mut self, anchor: Query, step: Query, table: usize, distinct: bool) -> Query {
+    fn recursive_node(
+        &mut self,
+        anchor: Query,
+        step: Query,
+        table: usize,
+        distinct: bool,
+    ) -> Query {
         let tys: Vec<SqlType> =
             anchor.ids().iter().map(|id| self.columns.get(*id).ty.clone()).collect();
         let mut named = anchor.columns.clone();

@@ -60,7 +60,14 @@ impl Binder<'_> {
             relations.into_iter().map(|r| (r, self.row_key(r))).collect();
         let table = self.columns.relations[targets[0].0].table.clone();
         let (returning, returning_first) = self.returning(&table, &delete.returning)?;
-        Ok(BoundDelete { source, targets, ignore: delete.ignore, returning, returning_first, all_rows })
+        Ok(BoundDelete {
+            source,
+            targets,
+            ignore: delete.ignore,
+            returning,
+            returning_first,
+            all_rows,
+        })
     }
 
     /// The table instance a target of DELETE names.

@@ -1,7 +1,7 @@
 //! Expressions: one arm for each kind of syntax; conversions are [`selkie_expr::build`]'s business.
 
-use selkie_expr::build::{self, Arithmetic, TrimSide};
-use selkie_expr::{CompareOp, Expr, ExprKind, IntervalUnit, VariableScope};
+use selkie_expr::build::{self, Arithmetic};
+use selkie_expr::{CompareOp, Expr, ExprKind, VariableScope};
 use selkie_sql::ast;
 use selkie_types::error::catalogue::*;
 use selkie_types::{SqlError, SqlResult, SqlType};
@@ -29,7 +29,7 @@ impl Binder<'_> {
 
     /// Computes what is constant in every execution.
     pub(super) fn fold(&self, expr: &mut Expr) {
-        selkie_expr::cast::fold_literal(expr, self.types);
+        crate::fold::fold(expr, self.types);
     }
 
     pub(super) fn expr(&mut self, expr: &ast::Expr) -> SqlResult<Expr> {
@@ -40,7 +40,7 @@ impl Binder<'_> {
         Ok(bound)
     }
 
-    fn many(&mut self, exprs: &[ast::Expr]) -> SqlResult<Vec<Expr>> {
+    pub(super) fn many(&mut self, exprs: &[ast::Expr]) -> SqlResult<Vec<Expr>> {
         exprs.iter().map(|e| self.expr(e)).collect()
     }
 
@@ -112,9 +112,11 @@ impl Binder<'_> {
         let assigned = self.assigned.iter().rev().find(|(n, _)| n.eq_ignore_ascii_case(name));
         let ty = match assigned {
             Some((_, ty)) => ty.clone(),
-            None => self.names.environment.user_variable(name).unwrap_or_else(|| {
-                SqlType::varchar(0, self.types.collation_connection)
-            }),
+            None => self
+                .names
+                .environment
+                .user_variable(name)
+                .unwrap_or_else(|| SqlType::varchar(0, self.types.collation_connection)),
         };
         Expr::user_variable(name, ty)
     }
@@ -145,7 +147,12 @@ impl Binder<'_> {
         }
     }
 
-    fn binary(&mut self, op: ast::BinaryOp, left: &ast::Expr, right: &ast::Expr) -> SqlResult<Expr> {
+    fn binary(
+        &mut self,
+        op: ast::BinaryOp,
+        left: &ast::Expr,
+        right: &ast::Expr,
+    ) -> SqlResult<Expr> {
         let (left, right) = (self.expr(left)?, self.expr(right)?);
         if let Some(op) = comparison(op) {
             return build::comparison(op, left, right, self.types);
@@ -163,7 +170,12 @@ impl Binder<'_> {
         }
     }
 
-    fn is_test(&mut self, operand: &ast::Expr, test: ast::IsTest, negated: bool) -> SqlResult<Expr> {
+    fn is_test(
+        &mut self,
+        operand: &ast::Expr,
+        test: ast::IsTest,
+        negated: bool,
+    ) -> SqlResult<Expr> {
         let operand = self.expr(operand)?;
         let tested = match test {
             ast::IsTest::Null | ast::IsTest::Unknown => build::is_null(operand)?,
@@ -184,7 +196,9 @@ impl Binder<'_> {
         let escape = match escape {
             None => None,
             Some(escape) => match self.scalar(escape)?.as_literal() {
-                Some(selkie_types::Value::Bytes(b)) => Some(String::from_utf8_lossy(b).into_owned()),
+                Some(selkie_types::Value::Bytes(b)) => {
+                    Some(String::from_utf8_lossy(b).into_owned())
+                }
                 _ => return Err(SqlError::new(&ER_WRONG_ARGUMENTS, &[&"ESCAPE"])),
             },
         };
@@ -230,60 +244,13 @@ impl Binder<'_> {
                 };
                 build::collate(operand, collation, types)
             }
-            Syntax::AddInterval { expr, negated, amount, unit } => {
-                let (value, amount) = (self.scalar(expr)?, self.scalar(amount)?);
-                build::interval_add(value, amount, interval(*unit), *negated, types)
-            }
-            Syntax::TimestampAdd { unit, amount, expr } => {
-                let (amount, value) = (self.scalar(amount)?, self.scalar(expr)?);
-                build::timestampadd(interval(*unit), amount, value, types)
-            }
-            Syntax::TimestampDiff { unit, from, to } => {
-                let (from, to) = (self.scalar(from)?, self.scalar(to)?);
-                build::timestampdiff(interval(*unit), from, to, types)
-            }
-            Syntax::Extract { unit, expr } => build::extract(interval(*unit), self.scalar(expr)?, types),
-            Syntax::GetFormat { kind, name } => {
-                let kind = match kind {
-                    ast::TemporalFormat::Date => "DATE",
-                    ast::TemporalFormat::Time => "TIME",
-                    ast::TemporalFormat::DateTime => "DATETIME",
-                };
-                build::get_format(kind, self.scalar(name)?, types)
-            }
-            Syntax::Trim { side, what, expr } => {
-                let side = match side {
-                    ast::TrimSide::Both => TrimSide::Both,
-                    ast::TrimSide::Leading => TrimSide::Leading,
-                    ast::TrimSide::Trailing => TrimSide::Trailing,
-                };
-                let what = what.as_deref().map(|e| self.scalar(e)).transpose()?;
-                build::trim(side, what, self.scalar(expr)?, types)
-            }
-            Syntax::Position { needle, haystack } => {
-                build::position(self.scalar(needle)?, self.scalar(haystack)?, types)
-            }
-            Syntax::Char { codes, charset } => {
-                let collation = match charset {
-                    Some(name) => charset_collation(name)?,
-                    None => selkie_types::CollationId::BINARY,
-                };
-                build::char_using(self.many(codes)?, collation, types)
-            }
-            Syntax::WeightString { expr, length, .. } => {
-                build::weight_string(self.scalar(expr)?, length.map(|n| n as u32), types)
-            }
             Syntax::Call(call) => self.call(call),
             Syntax::GroupConcat(call) => self.group_concat(call),
             Syntax::Match { .. } => Err(SqlError::not_supported("MATCH ... AGAINST")),
             Syntax::Default(None) => Err(SqlError::new(&ER_INVALID_DEFAULT_PARAM, &[])),
-            _ => Err(SqlError::not_supported("SEQUENCE")),
+            _ => self.own_syntax(expr),
         }
     }
-}
-
-pub(super) fn interval(unit: ast::IntervalUnit) -> IntervalUnit {
-    IntervalUnit::from_name(unit.name()).unwrap_or(IntervalUnit::Day)
 }
 
 fn comparison(op: ast::BinaryOp) -> Option<CompareOp> {

@@ -103,7 +103,8 @@ impl Binder<'_> {
             let info = &mut self.columns.relations[relation];
             let mut named = Vec::new();
             for name in &hint.indexes {
-                let found = info.table.def.indexes.iter().position(|i| identifier_eq(&i.name, &name.value));
+                let found =
+                    info.table.def.indexes.iter().position(|i| identifier_eq(&i.name, &name.value));
                 let Some(at) = found else {
                     return Err(SqlError::new(&ER_KEY_DOES_NOT_EXISTS, &[&name, &info.alias]));
                 };
@@ -113,7 +114,8 @@ impl Binder<'_> {
             match hint.action {
                 ast::HintAction::Ignore => {
                     let before = info.allowed.take().unwrap_or_else(|| all.collect());
-                    info.allowed = Some(before.into_iter().filter(|i| !named.contains(i)).collect());
+                    info.allowed =
+                        Some(before.into_iter().filter(|i| !named.contains(i)).collect());
                 }
                 action => {
                     info.allowed.get_or_insert_with(Vec::new).extend(named);
@@ -291,13 +293,16 @@ impl Binder<'_> {
             }
         }
         order.extend(&merged);
-        let sides = if right_join { [middle..after, before..middle] } else { [before..middle, middle..after] };
+        let sides = if right_join {
+            [middle..after, before..middle]
+        } else {
+            [before..middle, middle..after]
+        };
         for side in sides {
             for at in side {
                 let width = self.source_columns(&sources[at]).len();
-                let free = |c: &usize| {
-                    !merged.contains(&(at, *c)) && !sources[at].merged.contains(c)
-                };
+                let free =
+                    |c: &usize| !merged.contains(&(at, *c)) && !sources[at].merged.contains(c);
                 order.extend((0..width).filter(free).map(|c| (at, c)));
             }
         }
@@ -313,7 +318,10 @@ impl Binder<'_> {
         let visible = |side: std::ops::Range<usize>| -> Vec<Box<str>> {
             let columns = sources[side].iter().flat_map(|s| {
                 let columns = self.source_columns(s).into_iter().enumerate();
-                columns.filter(|(at, _)| !s.merged.contains(at)).map(|(_, (n, _))| n).collect::<Vec<_>>()
+                columns
+                    .filter(|(at, _)| !s.merged.contains(at))
+                    .map(|(_, (n, _))| n)
+                    .collect::<Vec<_>>()
             });
             columns.collect()
         };

@@ -92,13 +92,15 @@ impl Grouping {
         };
         let never_null = |column: usize| !relation.table.columns[column].nullable;
         relation.table.def.indexes.iter().any(|index| {
-            index.is_unique() && index.parts.iter().all(|p| grouped(p.column) && never_null(p.column))
+            index.is_unique()
+                && index.parts.iter().all(|p| grouped(p.column) && never_null(p.column))
         })
     }
 
     /// The same inside a subquery that reads columns of this block.
     fn inside(&mut self, binder: &mut Binder<'_>, id: usize, name: &str) -> SqlResult<()> {
-        let mut plan = std::mem::replace(&mut binder.subqueries[id].plan, crate::logical::Logical::OneRow);
+        let mut plan =
+            std::mem::replace(&mut binder.subqueries[id].plan, crate::logical::Logical::OneRow);
         let mut result = Ok(());
         plan.for_each_expr_deep_mut(&mut |e| {
             if result.is_ok() {

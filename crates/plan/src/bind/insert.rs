@@ -120,8 +120,7 @@ impl Binder<'_> {
                     return Err(SqlError::new(&ER_WRONG_VALUE_COUNT_ON_ROW, &[&1]));
                 }
                 let ids = bound.ids();
-                let listed =
-                    bound.columns.iter().map(|c| (c.name.as_str().into(), c.id)).collect();
+                let listed = bound.columns.iter().map(|c| (c.name.as_str().into(), c.id)).collect();
                 self.scope().sources.push(Source {
                     schema: "".into(),
                     name: "".into(),

@@ -46,9 +46,11 @@ pub(super) fn named_collation(name: &str) -> SqlResult<CollationId> {
 
 fn temporal(kind: ast::TemporalKind, text: &[u8]) -> SqlResult<Expr> {
     let options = DateOptions::default();
-    let fraction = text.iter().position(|b| *b == b'.').map_or(0, |at| {
-        text[at + 1..].iter().take_while(|b| b.is_ascii_digit()).count().min(6)
-    }) as u8;
+    let fraction = text
+        .iter()
+        .position(|b| *b == b'.')
+        .map_or(0, |at| text[at + 1..].iter().take_while(|b| b.is_ascii_digit()).count().min(6))
+        as u8;
     let (name, value) = match kind {
         ast::TemporalKind::Date => ("DATE", Date::parse(text, options).value.map(Expr::date)),
         ast::TemporalKind::Time => {
@@ -58,7 +60,5 @@ fn temporal(kind: ast::TemporalKind, text: &[u8]) -> SqlResult<Expr> {
             ("DATETIME", DateTime::parse(text, options).value.map(|t| Expr::datetime(t, fraction)))
         }
     };
-    value.ok_or_else(|| {
-        SqlError::new(&ER_WRONG_VALUE, &[&name, &String::from_utf8_lossy(text)])
-    })
+    value.ok_or_else(|| SqlError::new(&ER_WRONG_VALUE, &[&name, &String::from_utf8_lossy(text)]))
 }

@@ -2,8 +2,8 @@
 
 use selkie_expr::{Expr, cast};
 use selkie_sql::ast;
-use selkie_types::error::catalogue::*;
 use selkie_types::charset::identifier_eq;
+use selkie_types::error::catalogue::*;
 use selkie_types::{SqlError, SqlResult, SqlType};
 
 use super::scope::{Clause, Source, SourceColumns};
@@ -25,8 +25,7 @@ impl Binder<'_> {
             self.with(with)?;
         }
         let first_relation = self.columns.relations.len();
-        let tail =
-            Tail { order_by: &query.order_by, limit: query.limit.as_deref(), outermost };
+        let tail = Tail { order_by: &query.order_by, limit: query.limit.as_deref(), outermost };
         let bound = self.body(&query.body, tail)?;
         if let Some(locking) = query.locking {
             self.lock(first_relation, locking);
@@ -77,7 +76,11 @@ impl Binder<'_> {
         Ok(Query { plan, columns: query.columns })
     }
 
-    fn tail_keys(&mut self, keys: &[ast::OrderItem], columns: &[Named]) -> SqlResult<Vec<SortItem>> {
+    fn tail_keys(
+        &mut self,
+        keys: &[ast::OrderItem],
+        columns: &[Named],
+    ) -> SqlResult<Vec<SortItem>> {
         let mut bound = Vec::with_capacity(keys.len());
         for key in keys {
             let expr = match position_of(&key.expr) {
@@ -107,10 +110,8 @@ impl Binder<'_> {
 
     pub(super) fn values(&mut self, rows: &[Vec<ast::Expr>]) -> SqlResult<Query> {
         self.push_scope();
-        let bound: SqlResult<Vec<Vec<Expr>>> = rows
-            .iter()
-            .map(|row| row.iter().map(|e| self.scalar(e)).collect())
-            .collect();
+        let bound: SqlResult<Vec<Vec<Expr>>> =
+            rows.iter().map(|row| row.iter().map(|e| self.scalar(e)).collect()).collect();
         self.pop_scope();
         let mut bound = bound?;
         let width = bound[0].len();
@@ -133,7 +134,7 @@ impl Binder<'_> {
 
     pub(super) fn convert(&self, expr: &mut Expr, ty: &SqlType) {
         cast::to_type(expr, ty, self.types);
-        cast::fold_literal(expr, self.types);
+        crate::fold::fold(expr, self.types);
     }
 
     fn combined(&mut self, first: &ast::QueryBody, rest: &[ast::SetOperand]) -> SqlResult<Query> {

@@ -179,7 +179,8 @@ impl Binder<'_> {
             if scope.use_aliases != Some(when) || name.table.is_some() {
                 return None;
             }
-            let mut found = scope.aliases.iter().filter(|(n, _)| identifier_eq(n, &name.name.value));
+            let mut found =
+                scope.aliases.iter().filter(|(n, _)| identifier_eq(n, &name.name.value));
             found.next().map(|(_, e)| e.clone())
         };
         if let Some(expr) = alias(AliasUse::First) {
@@ -190,7 +191,9 @@ impl Binder<'_> {
             if !names_source(source, name) {
                 continue;
             }
-            let Some((position, id)) = self.source_column(source, &name.name.value) else { continue };
+            let Some((position, id)) = self.source_column(source, &name.name.value) else {
+                continue;
+            };
             if name.table.is_none() && source.merged.contains(&position) {
                 continue;
             }

@@ -53,7 +53,8 @@ impl Binder<'_> {
         self.named_windows(&select.windows);
         self.scope().allow_aggregates = true;
         let items = self.items(&select.items)?;
-        self.scope().aliases = items.iter().map(|i| (i.name.as_str().into(), i.expr.clone())).collect();
+        self.scope().aliases =
+            items.iter().map(|i| (i.name.as_str().into(), i.expr.clone())).collect();
         let groups = self.group_keys(&select.group_by, &items)?;
         let having = match &select.having {
             Some(having) => Some(self.having(having)?),
@@ -66,9 +67,15 @@ impl Binder<'_> {
             let implied = tail.outermost && tail.order_by.is_empty() && !select.rollup;
             plan = self.grouped(plan, groups, &mut parts, select, &from)?;
             if implied && let Logical::Aggregate(node) = &plan {
-                parts.order = node.groups.iter().zip(&select.group_by).map(|((id, _), item)| {
-                    SortItem { expr: self.columns.expr(*id), descending: item.descending }
-                }).collect();
+                parts.order = node
+                    .groups
+                    .iter()
+                    .zip(&select.group_by)
+                    .map(|((id, _), item)| SortItem {
+                        expr: self.columns.expr(*id),
+                        descending: item.descending,
+                    })
+                    .collect();
             }
         }
         if let Some(having) = parts.having.take() {
@@ -93,8 +100,7 @@ impl Binder<'_> {
                         (Some(alias), _) => alias.value.to_string(),
                         (None, ast::ExprKind::Column(column)) => column.name.value.to_string(),
                         (None, ast::ExprKind::Literal(ast::Literal::String(s))) => {
-                            let first = &s.bytes[..(s.first_len as usize).min(s.bytes.len())];
-                            String::from_utf8_lossy(first).into_owned()
+                            String::from_utf8_lossy(&s.bytes).into_owned()
                         }
                         (None, _) => self.span_text(*span),
                     };
@@ -110,9 +116,9 @@ impl Binder<'_> {
         let mut item = Item { expr, name, schema: "".into(), table: "".into() };
         if let Some(id) = item.expr.as_column() {
             let sources = self.scopes.last().map(|s| s.sources.as_slice()).unwrap_or_default();
-            let holder = sources.iter().find(|s| {
-                self.source_columns(s).iter().any(|(_, column)| *column == id)
-            });
+            let holder = sources
+                .iter()
+                .find(|s| self.source_columns(s).iter().any(|(_, column)| *column == id));
             if let Some(source) = holder {
                 item.schema = source.schema.clone();
                 item.table = source.name.clone();
@@ -266,7 +272,10 @@ impl Binder<'_> {
     }
 
     /// Row count and offset.
-    pub(super) fn limit(&mut self, tail: Tail<'_>) -> SqlResult<Option<(Option<Expr>, Option<Expr>)>> {
+    pub(super) fn limit(
+        &mut self,
+        tail: Tail<'_>,
+    ) -> SqlResult<Option<(Option<Expr>, Option<Expr>)>> {
         let Some(limit) = tail.limit else {
             let unlimited = self.settings.select_limit == u64::MAX || !tail.outermost;
             return Ok((!unlimited).then(|| (Some(Expr::uint(self.settings.select_limit)), None)));
@@ -274,14 +283,15 @@ impl Binder<'_> {
         if limit.with_ties {
             return Err(SqlError::not_supported("FETCH ... WITH TIES"));
         }
-        let mut number = |e: &Option<ast::Expr>| e.as_ref().map(|e| self.limit_value(e)).transpose();
+        let mut number =
+            |e: &Option<ast::Expr>| e.as_ref().map(|e| self.limit_value(e)).transpose();
         Ok(Some((number(&limit.count)?, number(&limit.offset)?)))
     }
 
     fn limit_value(&mut self, value: &ast::Expr) -> SqlResult<Expr> {
         let mut expr = self.scalar(value)?;
         selkie_expr::cast::to_uint(&mut expr);
-        selkie_expr::cast::fold_literal(&mut expr, self.types);
+        crate::fold::fold(&mut expr, self.types);
         Ok(expr)
     }
 
@@ -350,8 +360,13 @@ impl Binder<'_> {
         }
         let groups: Vec<(ColumnId, Expr)> =
             visible.iter().map(|id| (*id, self.columns.expr(*id))).collect();
-        let inner: Vec<ColumnId> =
-            visible.iter().map(|id| { let e = self.columns.expr(*id); self.output_column(&e) }).collect();
+        let inner: Vec<ColumnId> = visible
+            .iter()
+            .map(|id| {
+                let e = self.columns.expr(*id);
+                self.output_column(&e)
+            })
+            .collect();
         let (input, groups) = renamed(input, groups, &inner, self);
         let aggregates = self.any_values(carried)?;
         let node = AggregateNode { input, groups, aggregates, rollup: false };
@@ -359,7 +374,10 @@ impl Binder<'_> {
     }
 
     /// Values of some row of a group as aggregates.
-    fn any_values(&mut self, values: Vec<(ColumnId, Expr)>) -> SqlResult<Vec<(ColumnId, Aggregate)>> {
+    fn any_values(
+        &mut self,
+        values: Vec<(ColumnId, Expr)>,
+    ) -> SqlResult<Vec<(ColumnId, Aggregate)>> {
         let mut calls = Vec::with_capacity(values.len());
         for (id, expr) in values {
             let call = Aggregate::new(AggregateKind::AnyValue, false, vec![expr], self.types)?;
@@ -385,8 +403,11 @@ fn renamed(
             }
         }
     }
-    let groups =
-        groups.into_iter().zip(inner).map(|((id, _), new)| (id, binder.columns.expr(*new))).collect();
+    let groups = groups
+        .into_iter()
+        .zip(inner)
+        .map(|((id, _), new)| (id, binder.columns.expr(*new)))
+        .collect();
     (Logical::Project { input, columns }, groups)
 }
 

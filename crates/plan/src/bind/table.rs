@@ -107,10 +107,9 @@ impl Binder<'_> {
         alias: &str,
         name: &ast::ColumnRef,
     ) -> SqlResult<usize> {
-        let other_table = name
-            .table
-            .as_ref()
-            .is_some_and(|t| !identifier_eq(&t.value, alias) && !identifier_eq(&t.value, table.name()));
+        let other_table = name.table.as_ref().is_some_and(|t| {
+            !identifier_eq(&t.value, alias) && !identifier_eq(&t.value, table.name())
+        });
         let position = if other_table { None } else { table.column_position(&name.name.value) };
         position.ok_or_else(|| SqlError::unknown_column(name, Clause::Fields.name()))
     }
@@ -125,10 +124,9 @@ impl Binder<'_> {
             selkie_catalog::TableKind::View(_) => {
                 Err(SqlError::new(&ER_NON_UPDATABLE_TABLE, &[&table.name(), &statement]))
             }
-            selkie_catalog::TableKind::System => Err(SqlError::new(
-                &ER_DBACCESS_DENIED_ERROR,
-                &[&"", &"", &table.schema()],
-            )),
+            selkie_catalog::TableKind::System => {
+                Err(SqlError::new(&ER_DBACCESS_DENIED_ERROR, &[&"", &"", &table.schema()]))
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! Window functions in expressions: collected by block, read as columns of window operators.
 
-use selkie_expr::aggregate::{Aggregate, AggregateKind};
+use selkie_expr::aggregate::{Aggregate as AggregateCall, AggregateKind};
 use selkie_expr::{Expr, cast};
 use selkie_sql::ast;
 use selkie_types::error::catalogue::*;
@@ -46,13 +46,20 @@ impl Binder<'_> {
     }
 
     /// `function(args) OVER ...`: the column it becomes.
-    pub(super) fn window_call(&mut self, call: &ast::FunctionCall, over: &ast::Over) -> SqlResult<Expr> {
+    pub(super) fn window_call(
+        &mut self,
+        call: &ast::FunctionCall,
+        over: &ast::Over,
+    ) -> SqlResult<Expr> {
         if !self.scope().allow_aggregates {
             return Err(SqlError::new(&ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION, &[]));
         }
         let spec = self.window_spec(over)?;
-        let mut args: Vec<Expr> =
-            if call.star { Vec::new() } else { call.args.iter().map(|e| self.scalar(e)).collect::<SqlResult<_>>()? };
+        let mut args: Vec<Expr> = if call.star {
+            Vec::new()
+        } else {
+            call.args.iter().map(|e| self.scalar(e)).collect::<SqlResult<_>>()?
+        };
         let partition: Vec<Expr> =
             spec.partition_by.iter().map(|k| self.scalar(&k.expr)).collect::<SqlResult<_>>()?;
         let mut order = Vec::with_capacity(spec.order_by.len());
@@ -71,7 +78,11 @@ impl Binder<'_> {
         let same = |node: &WindowNode| {
             node.partition == partition
                 && node.order.len() == order.len()
-                && node.order.iter().zip(&order).all(|(a, b)| a.expr == b.expr && a.descending == b.descending)
+                && node
+                    .order
+                    .iter()
+                    .zip(&order)
+                    .all(|(a, b)| a.expr == b.expr && a.descending == b.descending)
         };
         let nodes = &mut self.scope().windows.nodes;
         match nodes.iter_mut().find(|n| same(n)) {
@@ -88,7 +99,9 @@ impl Binder<'_> {
     /// The specification after OVER with what it inherits.
     fn window_spec(&mut self, over: &ast::Over) -> SqlResult<ast::WindowSpec> {
         let mut spec = match over {
-            ast::Over::Named(name) => ast::WindowSpec { base: Some(name.clone()), ..Default::default() },
+            ast::Over::Named(name) => {
+                ast::WindowSpec { base: Some(name.clone()), ..Default::default() }
+            }
             ast::Over::Spec(spec) => spec.clone(),
         };
         let mut depth = 0;
@@ -138,9 +151,11 @@ impl Binder<'_> {
                     return Err(SqlError::not_supported(format!("{name} as a window function")));
                 };
                 if call.distinct {
-                    return Err(SqlError::not_supported("COUNT(DISTINCT) aggregate as window function"));
+                    return Err(SqlError::not_supported(
+                        "COUNT(DISTINCT) aggregate as window function",
+                    ));
                 }
-                let call = Aggregate::new(kind, false, std::mem::take(args), self.types)?;
+                let call = AggregateCall::new(kind, false, std::mem::take(args), self.types)?;
                 let (ty, nullable) = (call.ty.clone(), call.nullable);
                 (Aggregate(call), ty, nullable)
             }
@@ -151,7 +166,11 @@ impl Binder<'_> {
     fn frame(&mut self, frame: Option<&ast::Frame>, ordered: bool) -> SqlResult<WindowFrame> {
         let Some(frame) = frame else {
             let end = if ordered { FrameBound::CurrentRow } else { FrameBound::UnboundedFollowing };
-            return Ok(WindowFrame { unit: FrameUnit::Range, start: FrameBound::UnboundedPreceding, end });
+            return Ok(WindowFrame {
+                unit: FrameUnit::Range,
+                start: FrameBound::UnboundedPreceding,
+                end,
+            });
         };
         if frame.exclude != ast::FrameExclude::NoOthers {
             return Err(SqlError::new(&ER_FRAME_EXCLUSION_NOT_SUPPORTED, &[]));
@@ -166,7 +185,7 @@ impl Binder<'_> {
             let mut expr = self.scalar(e)?;
             if rows {
                 cast::to_uint(&mut expr);
-                cast::fold_literal(&mut expr, self.types);
+                crate::fold::fold(&mut expr, self.types);
             }
             Ok(expr)
         };

@@ -74,7 +74,12 @@ impl Builder<'_> {
     }
 
     /// A whole unique key compared with constants: nothing can be better.
-    fn unique_path(&self, info: &RelationInfo, conditions: &[Expr], read: &[usize]) -> Option<Path> {
+    fn unique_path(
+        &self,
+        info: &RelationInfo,
+        conditions: &[Expr],
+        read: &[usize],
+    ) -> Option<Path> {
         let indexes = info.table.def.indexes.iter().enumerate();
         for (at, index) in indexes.filter(|(_, index)| index.is_unique()) {
             if !self.is_allowed(info, at) {
@@ -83,7 +88,8 @@ impl Builder<'_> {
             let Some(bounds) = bounds(info, index, conditions) else { continue };
             let nulls = bounds.ranges.iter().any(|r| r.null_safe.contains(&true));
             let whole = index.parts.iter().all(|p| p.prefix.is_none());
-            if bounds.equal_parts < index.parts.len() || bounds.ranges.len() != 1 || nulls || !whole {
+            if bounds.equal_parts < index.parts.len() || bounds.ranges.len() != 1 || nulls || !whole
+            {
                 continue;
             }
             let covering = index.kind != IndexKind::Primary && covers(index, read);
@@ -122,7 +128,8 @@ impl Builder<'_> {
             }
             paths.extend(self.index_path(info, at, conditions, read, goal, rows, selectivity));
         }
-        let forced = info.forced && paths.iter().any(|p| p.bounds.bounded || p.bounds.equal_parts > 0);
+        let forced =
+            info.forced && paths.iter().any(|p| p.bounds.bounded || p.bounds.equal_parts > 0);
         if !forced {
             let mut full = self.full_path(info, conditions, read, rows);
             full.rows = (rows * selectivity).max(1e-6);
@@ -136,7 +143,13 @@ impl Builder<'_> {
         !ignored && info.allowed.as_ref().is_none_or(|allowed| allowed.contains(&index))
     }
 
-    fn full_path(&self, info: &RelationInfo, conditions: &[Expr], read: &[usize], rows: f64) -> Path {
+    fn full_path(
+        &self,
+        info: &RelationInfo,
+        conditions: &[Expr],
+        read: &[usize],
+        rows: f64,
+    ) -> Path {
         let cost = cost::OPEN_SCAN
             + rows * (row_cost(info, None) + read.len() as f64 * cost::DECODE_COLUMN)
             + self.conditions_cost(conditions, rows);
@@ -182,9 +195,8 @@ impl Builder<'_> {
             (false, true) => row_cost(info, Some(at)) + width * cost::DECODE_COLUMN,
             (false, false) => cost::INDEX_ENTRY + cost::FETCH_ROW + width * cost::DECODE_COLUMN,
         };
-        let cost = descents * cost::INDEX_DESCENT
-            + reads * row
-            + self.conditions_cost(conditions, reads);
+        let cost =
+            descents * cost::INDEX_DESCENT + reads * row + self.conditions_cost(conditions, reads);
         let multiple = bounds.ranges.len() > 1;
         let ordered = order.is_some() && !(multiple && bounds.equal_parts > 1);
         Some(Path {

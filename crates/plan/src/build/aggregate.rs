@@ -3,17 +3,20 @@
 use selkie_expr::aggregate::AggregateKind;
 use selkie_expr::{Expr, ExprKind};
 
-use super::{Built, Builder, Goal};
+use super::{Builder, Built, Goal};
 use crate::cost;
 use crate::logical::{
     AggregateNode, ColumnId, ColumnSet, Logical, SortItem, call_exprs, call_exprs_mut,
 };
-use crate::physical::{
-    Aggregate, AggregateStrategy, ColumnType, Limit, Operator, PlanNode, Sort,
-};
+use crate::physical::{Aggregate, AggregateStrategy, ColumnType, Limit, Operator, PlanNode, Sort};
 
 impl Builder<'_> {
-    pub(super) fn aggregate(&mut self, node: &AggregateNode, required: &ColumnSet) -> Built {
+    pub(super) fn aggregate(
+        &mut self,
+        node: &AggregateNode,
+        required: &ColumnSet,
+        goal: Goal<'_>,
+    ) -> Built {
         if let Some(built) = self.index_end(node) {
             return built;
         }
@@ -34,7 +37,10 @@ impl Builder<'_> {
             true => AggregateStrategy::Sorted,
             false => AggregateStrategy::Hash,
         };
-        self.grouped(input, &node, strategy)
+        let sorted = strategy == AggregateStrategy::Sorted && !node.rollup;
+        let mut built = self.grouped(input, &node, strategy);
+        built.ordered = sorted && goal.order.is_some_and(|keys| is_group_order(keys, &node));
+        built
     }
 
     fn grouped(
@@ -77,8 +83,8 @@ impl Builder<'_> {
         let rollup = node.rollup;
         let aggregate = Aggregate { input: input.node, groups, aggregates, strategy, rollup };
         let operator = Operator::Aggregate(Box::new(aggregate));
-        let sorted = strategy == AggregateStrategy::Sorted;
-        Built { node: PlanNode { operator, columns, rows, cost }, layout, ordered: sorted && !rollup }
+        let node = PlanNode { operator, columns, rows, cost };
+        Built { node, layout, ordered: false }
     }
 
     fn group_type(&self, id: ColumnId, node: &AggregateNode) -> ColumnType {
@@ -154,6 +160,14 @@ fn not_null(column: &Expr) -> Expr {
     let ty = Expr::boolean(true).ty;
     let is_null = Expr::new(ExprKind::IsNull(Box::new(column.clone())), ty.clone(), false);
     Expr::new(ExprKind::Not(Box::new(is_null)), ty, false)
+}
+
+/// Whether groups that come in the order of their keys are in the order of `keys`.
+fn is_group_order(keys: &[SortItem], node: &AggregateNode) -> bool {
+    keys.len() <= node.groups.len()
+        && keys.iter().zip(&node.groups).all(|(key, (id, _))| {
+            key.expr.as_column() == Some(*id) && !key.descending
+        })
 }
 
 fn group_order(node: &AggregateNode) -> Vec<SortItem> {

@@ -166,11 +166,7 @@ fn add_range(
 }
 
 /// The ranges of an OR, each branch of which must restrict the first part.
-fn alternatives(
-    relation: &RelationInfo,
-    index: &IndexDef,
-    conditions: &[Expr],
-) -> Option<Bounds> {
+fn alternatives(relation: &RelationInfo, index: &IndexDef, conditions: &[Expr]) -> Option<Bounds> {
     for (at, condition) in conditions.iter().enumerate() {
         let ExprKind::Or(branches) = &condition.kind else { continue };
         let mut all = Bounds { equal_parts: usize::MAX, ..Bounds::default() };

@@ -152,12 +152,15 @@ impl Builder<'_> {
         let indexes = info.table.def.indexes.iter().enumerate();
         indexes
             .filter(|(_, index)| {
-                let whole = index.is_unique() && index.parts.iter().all(|p| columns.contains(&p.column));
+                let whole =
+                    index.is_unique() && index.parts.iter().all(|p| columns.contains(&p.column));
                 let prefix = index.parts.len() >= columns.len()
                     && index.parts[..columns.len()].iter().all(|p| columns.contains(&p.column));
                 whole || prefix
             })
-            .map(|(i, index)| prefix_distinct(&info.table, i, columns.len().min(index.parts.len()), rows))
+            .map(|(i, index)| {
+                prefix_distinct(&info.table, i, columns.len().min(index.parts.len()), rows)
+            })
             .max_by(f64::total_cmp)
     }
 }

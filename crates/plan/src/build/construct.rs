@@ -6,7 +6,7 @@ use selkie_types::Physical;
 use super::graph::{Dependent, Graph, Leaf, Leaves, MOST_LEAVES, Source};
 use super::lookup::Lookup;
 use super::order::{Entry, Method, Table};
-use super::{Built, Builder, Goal, place};
+use super::{Builder, Built, Goal, place};
 use crate::cost;
 use crate::logical::{ColumnId, ColumnSet, Logical};
 use crate::physical::{
@@ -29,10 +29,12 @@ pub(super) fn keys(builder: &Builder<'_>, graph: &Graph, left: Leaves, right: Le
     let sides = (columns_of(graph, left), columns_of(graph, right));
     let dependent = dependent_of(graph, right);
     if let Some(dependent) = dependent {
-        let null_aware = matches!(dependent.kind, JoinKind::NullAwareAnti | JoinKind::NullAwareMark);
+        let null_aware =
+            matches!(dependent.kind, JoinKind::NullAwareAnti | JoinKind::NullAwareMark);
         let found = dependent.on.iter().enumerate();
-        let keys: Vec<Key> =
-            found.filter_map(|(at, c)| key(c, &sides).map(|k| Key { condition: Some(at), ..k })).collect();
+        let keys: Vec<Key> = found
+            .filter_map(|(at, c)| key(c, &sides).map(|k| Key { condition: Some(at), ..k }))
+            .collect();
         let comparison_first = keys.first().is_some_and(|k| k.condition == Some(0));
         return if null_aware && !comparison_first { Vec::new() } else { keys };
     }
@@ -47,7 +49,9 @@ pub(super) fn keys(builder: &Builder<'_>, graph: &Graph, left: Leaves, right: Le
     }
     for (at, connection) in graph.connections.iter().enumerate() {
         if connection.equality && connection.leaves & !(left | right) == 0 {
-            keys.extend(key(&connection.condition, &sides).map(|k| Key { condition: Some(at), ..k }));
+            keys.extend(
+                key(&connection.condition, &sides).map(|k| Key { condition: Some(at), ..k }),
+            );
         }
     }
     keys
@@ -152,7 +156,8 @@ impl Builder<'_> {
         let (last, own): (Vec<Expr>, Vec<Expr>) = conditions.iter().cloned().partition(late);
         let mut needed = required.clone();
         last.iter().for_each(|c| needed.add_expr(c));
-        let (constant, last): (Vec<Expr>, Vec<Expr>) = last.into_iter().partition(is_constant_query);
+        let (constant, last): (Vec<Expr>, Vec<Expr>) =
+            last.into_iter().partition(is_constant_query);
         let own: Vec<Expr> = own.into_iter().chain(constant).collect();
         let built = self.scan(relation, &own, &needed, goal);
         Some(self.filtered(built, last))
@@ -203,7 +208,8 @@ impl Builder<'_> {
         goal: Goal<'_>,
     ) -> Built {
         if entry.method == Method::Leaf {
-            let goal = if entry.ordered { Goal { limit: Some(1.0), ..goal } } else { Goal::default() };
+            let goal =
+                if entry.ordered { Goal { limit: Some(1.0), ..goal } } else { Goal::default() };
             return self.construct_leaf(&graph.leaves[set.trailing_zeros() as usize], needed, goal);
         }
         let (left, right) = (entry.left, entry.right);
@@ -239,9 +245,14 @@ impl Builder<'_> {
                 let at = right.trailing_zeros() as usize;
                 let lookup = self.lookup(graph, left, at);
                 match lookup {
-                    Some(lookup) => {
-                        self.index_join(inputs, &graph.leaves[at], lookup, joined_keys, conditions, &below)
-                    }
+                    Some(lookup) => self.index_join(
+                        inputs,
+                        &graph.leaves[at],
+                        lookup,
+                        joined_keys,
+                        conditions,
+                        &below,
+                    ),
                     None => inputs.left,
                 }
             }
@@ -400,9 +411,11 @@ impl Builder<'_> {
 
 /// Whether the lookup itself compares the pair.
 fn is_looked_up(key: &Key, lookup: &Lookup) -> bool {
-    lookup.columns.iter().zip(&lookup.keys).any(|(column, value)| {
-        key.right.as_column() == Some(*column) && key.left == *value
-    })
+    lookup
+        .columns
+        .iter()
+        .zip(&lookup.keys)
+        .any(|(column, value)| key.right.as_column() == Some(*column) && key.left == *value)
 }
 
 fn comparison(key: Key) -> Expr {

@@ -6,7 +6,7 @@
 
 use selkie_expr::{CompareOp, Expr, ExprKind};
 
-use super::{Built, Builder, Goal};
+use super::{Builder, Built, Goal};
 use crate::logical::{ColumnId, ColumnSet, Columns, Join, Logical, RelationId};
 use crate::physical::JoinKind;
 use crate::rewrite::EqualityClasses;
@@ -141,19 +141,20 @@ impl Builder<'_> {
         for part in &parts.leaves {
             part.join.iter().for_each(|join| join.on.iter().for_each(|c| needed.add_expr(c)));
         }
-        let sets: Vec<ColumnSet> = parts.leaves.iter().map(|p| leaf_columns(p, self.columns)).collect();
+        let sets: Vec<ColumnSet> =
+            parts.leaves.iter().map(|p| leaf_columns(p, self.columns)).collect();
         let mut leaves = Vec::with_capacity(parts.leaves.len());
         for (at, part) in parts.leaves.iter().enumerate() {
             let own = match part.join {
                 None => take_own(&mut pool, &sets[at]),
                 Some(_) => Vec::new(),
             };
-            leaves.push(self.leaf(part, own, &sets, at, &needed));
+            leaves.push(self.join_leaf(part, own, &sets, at, &needed));
         }
         self.connect(leaves, pool, required.clone())
     }
 
-    fn leaf(
+    fn join_leaf(
         &mut self,
         part: &Part<'_>,
         mut own: Vec<Expr>,
@@ -189,8 +190,8 @@ impl Builder<'_> {
         hidden.subtract(needed);
         visible.subtract(&hidden);
         own.iter().for_each(|c| visible.add_expr(c));
-        let whole = part_plan(part, own);
-        let built = self.build(&whole, &visible, Goal::default());
+        let built = self.build(plan, &visible, Goal::default());
+        let built = self.filtered(built, own);
         let (rows, cost) = (built.node.rows, built.node.cost);
         let source = Source::Plan(Box::new(built));
         Leaf { source, columns, after, dependent, rows, table_rows: rows, cost }
@@ -230,7 +231,10 @@ impl Builder<'_> {
                 ExprKind::Subquery(s) => !s.args.is_empty() || !s.operands.is_empty(),
                 _ => false,
             });
-            if mask == 0 || correlated || !condition.is_deterministic() || condition.has_side_effects()
+            if mask == 0
+                || correlated
+                || !condition.is_deterministic()
+                || condition.has_side_effects()
             {
                 last.push(condition);
                 continue;
@@ -241,8 +245,11 @@ impl Builder<'_> {
             }
             connections.push(self.connection(condition, mask));
         }
-        let classes =
-            classes.classes.iter().map(|c| c.iter().filter_map(|id| inner(*id)).collect()).collect();
+        let classes = classes
+            .classes
+            .iter()
+            .map(|c| c.iter().filter_map(|id| inner(*id)).collect())
+            .collect();
         Graph { leaves, connections, classes, last, required }
     }
 
@@ -252,15 +259,6 @@ impl Builder<'_> {
         let selectivity = self.estimator().one(&condition);
         Connection { condition, leaves, selectivity, equality }
     }
-}
-
-/// The plan of a leaf with the conditions that concern it alone.
-fn part_plan(part: &Part<'_>, own: Vec<Expr>) -> Logical {
-    let mut plan = part.plan;
-    while let Logical::Filter { input, .. } = plan {
-        plan = input;
-    }
-    plan.clone().filter(own)
 }
 
 fn leaf_columns(part: &Part<'_>, all: &Columns) -> ColumnSet {

@@ -62,7 +62,13 @@ impl Builder<'_> {
     }
 
     /// Positions of the columns of a leaf that anything reads.
-    fn leaf_columns(&self, graph: &Graph, leaf: &Leaf, info: &RelationInfo, own: &[Expr]) -> Vec<usize> {
+    fn leaf_columns(
+        &self,
+        graph: &Graph,
+        leaf: &Leaf,
+        info: &RelationInfo,
+        own: &[Expr],
+    ) -> Vec<usize> {
         let mut used = graph.required.clone();
         own.iter().for_each(|c| used.add_expr(c));
         graph.connections.iter().for_each(|c| used.add_expr(&c.condition));
@@ -103,9 +109,9 @@ impl Builder<'_> {
         for part in index.parts.iter().filter(|p| p.prefix.is_none()) {
             let column = info.first + part.column;
             let mut found = equals.iter().filter(|e| e.column == column);
-            let Some(equal) = found.find(|e| e.outer).or_else(|| {
-                equals.iter().find(|e| e.column == column)
-            }) else {
+            let Some(equal) =
+                found.find(|e| e.outer).or_else(|| equals.iter().find(|e| e.column == column))
+            else {
                 break;
             };
             outer |= equal.outer;
@@ -118,9 +124,8 @@ impl Builder<'_> {
             return None;
         }
         let clustered = index.kind == IndexKind::Primary;
-        lookup.unique = index.is_unique()
-            && parts == index.parts.len()
-            && !lookup.null_safe.contains(&true);
+        lookup.unique =
+            index.is_unique() && parts == index.parts.len() && !lookup.null_safe.contains(&true);
         lookup.covering = !clustered && covers(index, read);
         let found = match lookup.unique {
             true => 1.0,
@@ -129,8 +134,8 @@ impl Builder<'_> {
         lookup.matches = found;
         let fetch = !clustered && !lookup.covering;
         let width = read.len() as f64 * cost::DECODE_COLUMN;
-        lookup.cost = cost::lookups(1.0, found, fetch) + found * width
-            + self.conditions_cost(own, found);
+        lookup.cost =
+            cost::lookups(1.0, found, fetch) + found * width + self.conditions_cost(own, found);
         Some(lookup)
     }
 
@@ -191,7 +196,8 @@ impl Builder<'_> {
             let inside_table =
                 column >= info.first && column < info.first + info.table.columns.len();
             let used = ColumnSet::of(value);
-            let from_outer = leaves_of(value, sets) & !outer == 0 && used.is_disjoint(&leaf.columns);
+            let from_outer =
+                leaves_of(value, sets) & !outer == 0 && used.is_disjoint(&leaf.columns);
             let constant = used.is_empty() && value.is_constant();
             let reads_outer = !used.is_empty() && from_outer && !sets.is_empty();
             let plain = value.is_deterministic() && !value.has_subquery();

@@ -2,7 +2,7 @@
 
 use selkie_expr::Expr;
 
-use super::{Built, Builder, Goal};
+use super::{Builder, Built, Goal};
 use crate::cost;
 use crate::logical::{ColumnId, ColumnSet, Logical, RecursiveNode, SetNode, SortItem, WindowNode};
 use crate::physical::{
@@ -86,7 +86,7 @@ impl Builder<'_> {
                 let operator = Operator::Values(rows.clone());
                 self.leaf(operator, columns.clone(), count, count * cost::SCAN_ROW)
             }
-            Logical::Distinct { input, columns } => self.distinct(input, columns),
+            Logical::Distinct { input, columns } => self.distinct_rows(input, columns),
             Logical::Set(node) => self.set(node),
             Logical::Recursive(node) => self.recursive(node),
             Logical::Window(node) => self.window(node, required),
@@ -126,7 +126,7 @@ impl Builder<'_> {
         self.projected(input, &columns.iter().collect::<Vec<_>>())
     }
 
-    fn distinct(&mut self, input: &Logical, columns: &[ColumnId]) -> Built {
+    fn distinct_rows(&mut self, input: &Logical, columns: &[ColumnId]) -> Built {
         let built = self.build(input, &columns.iter().copied().collect(), Goal::default());
         let built = self.arranged(built, columns);
         let rows = self.groups_of(columns, built.node.rows);

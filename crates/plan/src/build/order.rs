@@ -95,12 +95,16 @@ impl Search<'_, '_> {
             if let (Source::Table(relation, own), Some(_)) = (&leaf.source, goal.order) {
                 let mut read = self.graph.required.clone();
                 own.iter().for_each(|c| read.add_expr(c));
-                let columns = super::scan::positions(self.builder.relation(*relation), &leaf.columns);
+                let columns =
+                    super::scan::positions(self.builder.relation(*relation), &leaf.columns);
                 let columns: Vec<usize> = columns;
                 let only = Goal { order: goal.order, limit: Some(1.0) };
                 let path = self.builder.best_path(*relation, own, &columns, only);
                 if path.ordered {
-                    self.add(set, Entry { cost: path.cost, rows: leaf.rows, ordered: true, ..entry });
+                    self.add(
+                        set,
+                        Entry { cost: path.cost, rows: leaf.rows, ordered: true, ..entry },
+                    );
                 }
             }
         }
@@ -156,11 +160,17 @@ impl Search<'_, '_> {
     /// Whether a condition connects two sets.
     fn connects(&self, left: Leaves, right: Leaves) -> bool {
         let both = |mask: Leaves| mask & left != 0 && mask & right != 0;
-        let class = self.graph.classes.iter().any(|class| {
-            both(class.iter().fold(0, |mask, (leaf, _)| mask | 1 << leaf))
-        });
+        let class = self
+            .graph
+            .classes
+            .iter()
+            .any(|class| both(class.iter().fold(0, |mask, (leaf, _)| mask | 1 << leaf)));
         class
-            || self.graph.connections.iter().any(|c| both(c.leaves) && c.leaves & !(left | right) == 0)
+            || self
+                .graph
+                .connections
+                .iter()
+                .any(|c| both(c.leaves) && c.leaves & !(left | right) == 0)
             || self.is_dependent(right)
     }
 
@@ -255,10 +265,14 @@ impl Search<'_, '_> {
 
     /// Joins the cheapest pair until one set is left.
     fn greedy(&mut self) {
-        let mut sets: Vec<Leaves> =
-            (0..self.graph.leaves.len()).map(|at| 1 << at).filter(|s| !self.is_dependent(*s)).collect();
-        let mut waiting: Vec<Leaves> =
-            (0..self.graph.leaves.len()).map(|at| 1 << at).filter(|s| self.is_dependent(*s)).collect();
+        let mut sets: Vec<Leaves> = (0..self.graph.leaves.len())
+            .map(|at| 1 << at)
+            .filter(|s| !self.is_dependent(*s))
+            .collect();
+        let mut waiting: Vec<Leaves> = (0..self.graph.leaves.len())
+            .map(|at| 1 << at)
+            .filter(|s| self.is_dependent(*s))
+            .collect();
         while sets.len() > 1 || !waiting.is_empty() {
             let Some((left, right)) = self.cheapest(&sets, &waiting) else { return };
             sets.retain(|s| *s != left && *s != right);

@@ -4,7 +4,7 @@ use selkie_expr::{CompareOp, Expr, ExprKind};
 
 use super::access::Path;
 use super::bounds::bounds;
-use super::{Built, Builder, Goal, place};
+use super::{Builder, Built, Goal, place};
 use crate::estimate::condition_cost;
 use crate::logical::{ColumnId, ColumnSet, RelationId, RelationInfo};
 use crate::physical::{
@@ -60,11 +60,9 @@ impl Builder<'_> {
         let all: Vec<ColumnId> = columns.iter().map(|at| info.first + at).collect();
         let mut filter_set = ColumnSet::default();
         left.iter().for_each(|c| filter_set.add_expr(c));
-        let output: Vec<usize> =
-            (0..all.len()).filter(|at| required.contains(all[*at])).collect();
+        let output: Vec<usize> = (0..all.len()).filter(|at| required.contains(all[*at])).collect();
         let mut layout: Vec<ColumnId> = output.iter().map(|at| all[*at]).collect();
-        let mut types: Vec<ColumnType> =
-            layout.iter().map(|id| self.column_type(*id)).collect();
+        let mut types: Vec<ColumnType> = layout.iter().map(|id| self.column_type(*id)).collect();
         let row_keys = info.row_key.filter(|id| required.contains(*id));
         if let Some(id) = row_keys {
             layout.push(id);
@@ -118,7 +116,12 @@ impl Builder<'_> {
         conditions
     }
 
-    fn system_scan(&self, relation: RelationId, conditions: &[Expr], required: &ColumnSet) -> Built {
+    fn system_scan(
+        &self,
+        relation: RelationId,
+        conditions: &[Expr],
+        required: &ColumnSet,
+    ) -> Built {
         const ROWS: f64 = 100.0;
         let info = self.relation(relation);
         let mut read = required.clone();

@@ -4,7 +4,7 @@ use selkie_expr::Expr;
 use selkie_types::Value;
 
 use super::operators::place_keys;
-use super::{Built, Builder, Goal};
+use super::{Builder, Built, Goal};
 use crate::cost;
 use crate::logical::{ColumnSet, Logical, SortItem};
 use crate::physical::{Limit, Operator, PlanNode, Sort, TopN};

@@ -14,7 +14,7 @@ use super::ColumnId;
 pub(crate) type RelationId = usize;
 
 /// A table instance.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct RelationInfo {
     /// The table.
     pub table: Arc<TableInfo>,
@@ -48,7 +48,7 @@ pub(crate) struct ColumnInfo {
 }
 
 /// All columns and table instances of a statement.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Columns {
     columns: Vec<ColumnInfo>,
     /// Table instances.

@@ -137,3 +137,41 @@ pub struct TopN {
     /// Rows left out first.
     pub offset: Option<Expr>,
 }
+
+impl PlanNode {
+    /// The direct inputs, left first.
+    pub fn inputs(&self) -> Vec<&PlanNode> {
+        match &self.operator {
+            Operator::OneRow
+            | Operator::Empty
+            | Operator::TableScan(_)
+            | Operator::SystemTableScan(_)
+            | Operator::CommonTableScan(_)
+            | Operator::WorkTableScan(_)
+            | Operator::Values(_) => Vec::new(),
+            Operator::IndexJoin(join) => vec![&join.left],
+            Operator::HashJoin(join) => vec![&join.left, &join.right],
+            Operator::NestedLoopJoin(join) => vec![&join.left, &join.right],
+            Operator::Filter { input, .. } | Operator::Project { input, .. } => vec![input],
+            Operator::Aggregate(aggregate) => vec![&aggregate.input],
+            Operator::Window(window) => vec![&window.input],
+            Operator::Sort(sort) => vec![&sort.input],
+            Operator::TopN(top) => vec![&top.input],
+            Operator::Limit(limit) => vec![&limit.input],
+            Operator::Distinct(input)
+            | Operator::Materialize(input)
+            | Operator::SingleRow(input) => vec![input],
+            Operator::SetOperation(set) => set.inputs.iter().collect(),
+            Operator::RecursiveUnion(union) => vec![&union.anchor, &union.step],
+            Operator::Insert(insert) => vec![&insert.source],
+            Operator::Update(update) => vec![&update.source],
+            Operator::Delete(delete) => vec![&delete.source],
+        }
+    }
+
+    /// Calls `f` with this node and all below it, top down.
+    pub fn visit<'a>(&'a self, f: &mut impl FnMut(&'a PlanNode)) {
+        f(self);
+        self.inputs().into_iter().for_each(|input| input.visit(f));
+    }
+}

@@ -46,7 +46,10 @@ pub(super) fn implied_by_or(condition: &Expr, side: &ColumnSet, columns: &Column
             .into_iter()
             .filter(|e| {
                 let used = ColumnSet::of(e);
-                !used.is_empty() && used.is_subset(side) && !e.has_subquery() && e.is_deterministic()
+                !used.is_empty()
+                    && used.is_subset(side)
+                    && !e.has_subquery()
+                    && e.is_deterministic()
             })
             .collect();
         if parts.is_empty() {

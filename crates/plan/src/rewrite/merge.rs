@@ -47,7 +47,7 @@ fn merge(plan: &mut Logical, place: Place, meaning: &mut Meaning) {
             merge(&mut join.left, place, meaning);
             merge(&mut join.right, right, meaning);
         }
-        other => other.inputs_mut().into_iter().for_each(|input| merge(input, below, meaning)),
+        _ => plan.inputs_mut().into_iter().for_each(|input| merge(input, below, meaning)),
     }
     if !meaning.is_empty() {
         plan.for_each_expr_mut(&mut |e| substitute(e, meaning));

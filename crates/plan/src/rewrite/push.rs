@@ -175,14 +175,13 @@ fn is_movable(condition: &Expr) -> bool {
         ExprKind::Subquery(s) => !s.args.is_empty() || !s.operands.is_empty(),
         _ => false,
     };
-    condition.is_deterministic() && !condition.has_side_effects() && !condition.any(&mut { correlated })
+    condition.is_deterministic()
+        && !condition.has_side_effects()
+        && !condition.any(&mut { correlated })
 }
 
 /// Conditions in terms of a projection's input, and those that must stay above.
-fn through_projection(
-    conditions: Vec<Expr>,
-    made: &[(ColumnId, Expr)],
-) -> (Vec<Expr>, Vec<Expr>) {
+fn through_projection(conditions: Vec<Expr>, made: &[(ColumnId, Expr)]) -> (Vec<Expr>, Vec<Expr>) {
     if conditions.is_empty() {
         return (conditions, Vec::new());
     }

@@ -10,9 +10,7 @@ use selkie_types::{SqlType, Value};
 
 use super::nulls::rejects_null;
 use super::pull::{Pulled, pull};
-use crate::logical::{
-    AggregateNode, ColumnId, ColumnSet, Columns, Join, Logical, SubqueryState,
-};
+use crate::logical::{AggregateNode, ColumnId, ColumnSet, Columns, Join, Logical, SubqueryState};
 use crate::physical::JoinKind;
 
 /// Unnests the subqueries of a plan.
@@ -287,9 +285,7 @@ impl Unnest<'_> {
             .collect();
         let probe = self.columns.len();
         let mut rejecting = condition.clone();
-        rejecting.transform(&mut |e| {
-            (e == value).then(|| Expr::column(probe, e.ty.clone(), true))
-        });
+        rejecting.transform(&mut |e| (e == value).then(|| Expr::column(probe, e.ty.clone(), true)));
         let column_only = {
             let used = result.columns();
             !used.is_empty() && used.len() == node.aggregates.len()
@@ -367,7 +363,13 @@ impl Unnest<'_> {
         Expr { kind: ExprKind::Subquery(Box::new(subquery)), ..expr.clone() }
     }
 
-    fn operand_slots(&self, kind: &mut SubqueryKind, placeholder: usize, slot: usize, value: &Expr) {
+    fn operand_slots(
+        &self,
+        kind: &mut SubqueryKind,
+        placeholder: usize,
+        slot: usize,
+        value: &Expr,
+    ) {
         if let SubqueryKind::Any(predicate) | SubqueryKind::All(predicate) = kind {
             predicate.substitute_columns(&mut |id| {
                 (id == placeholder).then(|| {

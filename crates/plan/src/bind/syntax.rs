@@ -1,0 +1,67 @@
+//! Functions with a syntax of their own.
+
+use selkie_expr::build::{self, TrimSide};
+use selkie_expr::{Expr, IntervalUnit};
+use selkie_sql::ast;
+use selkie_types::{SqlError, SqlResult};
+
+use super::Binder;
+use super::literal::charset_collation;
+
+impl Binder<'_> {
+    pub(super) fn own_syntax(&mut self, expr: &ast::Expr) -> SqlResult<Expr> {
+        use ast::ExprKind as Syntax;
+        let types = self.types;
+        match &expr.kind {
+            Syntax::AddInterval { expr, negated, amount, unit } => {
+                let (value, amount) = (self.scalar(expr)?, self.scalar(amount)?);
+                build::interval_add(value, amount, interval(*unit), *negated, types)
+            }
+            Syntax::TimestampAdd { unit, amount, expr } => {
+                let (amount, value) = (self.scalar(amount)?, self.scalar(expr)?);
+                build::timestampadd(interval(*unit), amount, value, types)
+            }
+            Syntax::TimestampDiff { unit, from, to } => {
+                let (from, to) = (self.scalar(from)?, self.scalar(to)?);
+                build::timestampdiff(interval(*unit), from, to, types)
+            }
+            Syntax::Extract { unit, expr } => build::extract(interval(*unit), self.scalar(expr)?, types),
+            Syntax::GetFormat { kind, name } => {
+                let kind = match kind {
+                    ast::TemporalFormat::Date => "DATE",
+                    ast::TemporalFormat::Time => "TIME",
+                    ast::TemporalFormat::DateTime => "DATETIME",
+                };
+                build::get_format(kind, self.scalar(name)?, types)
+            }
+            Syntax::Trim { side, what, expr } => {
+                let side = match side {
+                    ast::TrimSide::Both => TrimSide::Both,
+                    ast::TrimSide::Leading => TrimSide::Leading,
+                    ast::TrimSide::Trailing => TrimSide::Trailing,
+                };
+                let what = what.as_deref().map(|e| self.scalar(e)).transpose()?;
+                build::trim(side, what, self.scalar(expr)?, types)
+            }
+            Syntax::Position { needle, haystack } => {
+                build::position(self.scalar(needle)?, self.scalar(haystack)?, types)
+            }
+            Syntax::Char { codes, charset } => {
+                let collation = match charset {
+                    Some(name) => charset_collation(name)?,
+                    None => selkie_types::CollationId::BINARY,
+                };
+                build::char_using(self.many(codes)?, collation, types)
+            }
+            Syntax::WeightString { expr, length, .. } => {
+                build::weight_string(self.scalar(expr)?, length.map(|n| n as u32), types)
+            }
+            _ => Err(SqlError::not_supported("SEQUENCE")),
+        }
+    }
+}
+
+fn interval(unit: ast::IntervalUnit) -> IntervalUnit {
+    IntervalUnit::from_name(unit.name()).unwrap_or(IntervalUnit::Day)
+}
+

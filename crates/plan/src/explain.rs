@@ -1,0 +1,12 @@
+//! Plans as text: a tree for people and tests, the table of EXPLAIN, and its JSON.
+//!
+//! Must not change or interpret plans; what it says is what the executor will do.
+
+mod json;
+mod names;
+mod rows;
+mod tree;
+
+pub use json::json;
+pub use rows::{ExplainRow, rows};
+pub use tree::tree;

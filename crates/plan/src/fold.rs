@@ -1,0 +1,22 @@
+//! Computing at planning time what is the same in every execution.
+
+use selkie_expr::{EvalContext, Expr, ExprKind, TypeContext};
+
+/// Replaces the constant parts of an expression by their values, unless computing them raises a
+/// warning or an error: that belongs to the execution.
+pub(crate) fn fold(expr: &mut Expr, types: &TypeContext) {
+    if matches!(expr.kind, ExprKind::Literal(_) | ExprKind::Column(_) | ExprKind::Row(_)) {
+        return;
+    }
+    if !expr.is_foldable() {
+        expr.children_mut().into_iter().for_each(|child| fold(child, types));
+        return;
+    }
+    let context = EvalContext::detached(types);
+    if let Ok(value) = expr.eval_value(&context)
+        && context.conditions.borrow().count() == 0
+    {
+        expr.nullable = value.is_null();
+        expr.kind = ExprKind::Literal(value);
+    }
+}

@@ -1,0 +1,307 @@
+//! From a statement to its plan: bind, rewrite, build, and choose between variants.
+
+mod dml;
+
+use selkie_catalog::Namespace;
+use selkie_expr::{Expr, TypeContext};
+use selkie_sql::ast;
+use selkie_types::{SqlError, SqlResult};
+
+use crate::bind::{Binder, Names, Query};
+use crate::build::{Builder, Built, CommonEstimate, Goal, SubplanCost};
+use crate::logical::{ColumnId, Columns, Logical, SubqueryState};
+use crate::physical::{CommonTable, Operator, Plan, PlanNode, SubPlan};
+use crate::rewrite::{Unnest, merge_projections, push_conditions, unnest};
+use crate::settings::{Environment, Settings, StatisticsSource};
+
+/// Subqueries beyond this many are not tried both ways.
+const MOST_CHOICES: u32 = 3;
+
+/// What a plan is made from, beside the statement.
+#[derive(Clone, Copy)]
+pub struct PlanContext<'a> {
+    /// The statement's text, which names result columns.
+    pub text: &'a [u8],
+    /// Tables and views.
+    pub tables: Namespace<'a>,
+    /// Variables and stored functions.
+    pub environment: &'a dyn Environment,
+    /// Numbers.
+    pub statistics: &'a dyn StatisticsSource,
+    /// Settings of the session.
+    pub settings: &'a Settings<'a>,
+    /// Settings of expressions.
+    pub types: &'a TypeContext,
+    /// Number of `?` in the statement.
+    pub parameters: usize,
+}
+
+/// Whether [`plan`] makes plans for such statements.
+pub fn is_planned(statement: &ast::Statement) -> bool {
+    use ast::Statement::*;
+    matches!(statement, Query(_) | Insert(_) | Update(_) | Delete(_) | Do(_))
+}
+
+/// The plan for a query, INSERT, REPLACE, UPDATE, DELETE or DO.
+pub fn plan(statement: &ast::Statement, context: &PlanContext<'_>) -> SqlResult<Plan> {
+    let names =
+        Names { tables: context.tables, environment: context.environment, text: context.text };
+    let mut binder = Binder::new(names, context.settings, context.types, context.parameters);
+    match statement {
+        ast::Statement::Query(query) => plan_query(query, binder, context),
+        ast::Statement::Insert(insert) => {
+            let bound = binder.insert(insert)?;
+            dml::insert(bound, Draft::new(binder), context)
+        }
+        ast::Statement::Update(update) => {
+            let bound = binder.update(update)?;
+            dml::update(bound, Draft::new(binder), context)
+        }
+        ast::Statement::Delete(delete) => {
+            let bound = binder.delete(delete)?;
+            dml::delete(bound, Draft::new(binder), context)
+        }
+        ast::Statement::Do(list) => {
+            let query = binder.values_of(&list.exprs)?;
+            let done = Draft::new(binder).finish(query.plan.clone(), &query.ids(), context);
+            Ok(done.into_plan(Vec::new()))
+        }
+        _ => Err(SqlError::internal("a statement without a plan was planned")),
+    }
+}
+
+/// An expression by itself, as SET and SHOW ... WHERE need it: over no columns, without subqueries.
+pub fn bind_constant(expr: &ast::Expr, context: &PlanContext<'_>) -> SqlResult<Expr> {
+    let names =
+        Names { tables: context.tables, environment: context.environment, text: context.text };
+    let mut binder = Binder::new(names, context.settings, context.types, context.parameters);
+    let bound = binder.constant(expr)?;
+    match bound.has_subquery() {
+        true => Err(SqlError::not_supported("a subquery in this place")),
+        false => Ok(bound),
+    }
+}
+
+fn plan_query(
+    query: &ast::Query,
+    mut binder: Binder<'_>,
+    context: &PlanContext<'_>,
+) -> SqlResult<Plan> {
+    let outermost = query.into.is_none();
+    let bound = binder.query_as(query, outermost)?;
+    let calc_found_rows = calc_found_rows(&query.body);
+    let Query { plan, columns } = bound;
+    let ids: Vec<ColumnId> = columns.iter().map(|c| c.id).collect();
+    let done = Draft::new(binder).finish(plan, &ids, context);
+    let types = done.root.node.columns.iter();
+    let output =
+        columns.iter().zip(types).map(|(c, ty)| c.output(&done.draft.columns, ty)).collect();
+    let mut plan = done.into_plan(output);
+    plan.into = query.into.as_deref().cloned();
+    plan.calc_found_rows = calc_found_rows;
+    Ok(plan)
+}
+
+fn calc_found_rows(body: &ast::QueryBody) -> bool {
+    match body {
+        ast::QueryBody::Select(select) => select.options.calc_found_rows,
+        ast::QueryBody::Combined { first, .. } => calc_found_rows(first),
+        _ => false,
+    }
+}
+
+/// What binding left, on the way to a plan.
+#[derive(Clone)]
+pub(crate) struct Draft {
+    pub columns: Columns,
+    pub subqueries: Vec<SubqueryState>,
+    pub common: Vec<crate::bind::Common>,
+    pub slots: usize,
+    pub parameters: usize,
+    pub tables: Vec<std::sync::Arc<selkie_catalog::TableInfo>>,
+}
+
+/// A finished plan in its parts.
+pub(crate) struct Done {
+    pub root: Built,
+    pub draft: Draft,
+    subplans: Vec<SubPlan>,
+    common: Vec<CommonTable>,
+}
+
+impl Draft {
+    pub(crate) fn new(binder: Binder<'_>) -> Self {
+        let parameters = binder.parameters;
+        Self {
+            columns: binder.columns,
+            subqueries: binder.subqueries,
+            common: binder.common,
+            slots: binder.slots.max(parameters),
+            parameters,
+            tables: binder.tables,
+        }
+    }
+
+    /// Optimises `plan`, giving the columns `ids`. Subqueries that can be joins or subplans are
+    /// tried as both, the cheapest combination wins.
+    pub(crate) fn finish(self, plan: Logical, ids: &[ColumnId], context: &PlanContext<'_>) -> Done {
+        if self.subqueries.is_empty() {
+            return self.variant(plan, ids, context, 0).0;
+        }
+        let (mut best, choices) = self.clone().variant(plan.clone(), ids, context, 0);
+        for kept in 1..1u32 << choices.min(MOST_CHOICES) {
+            let (done, _) = self.clone().variant(plan.clone(), ids, context, kept);
+            if done.root.node.cost < best.root.node.cost {
+                best = done;
+            }
+        }
+        best
+    }
+
+    /// One variant, and how many choices there were.
+    fn variant(
+        mut self,
+        plan: Logical,
+        ids: &[ColumnId],
+        context: &PlanContext<'_>,
+        kept: u32,
+    ) -> (Done, u32) {
+        let (plan, choices) = self.rewrite(plan, kept);
+        (self.build(plan, ids, context), choices)
+    }
+
+    fn rewrite(&mut self, plan: Logical, kept: u32) -> (Logical, u32) {
+        let mut commons: Vec<Logical> = self.common.iter().map(|c| c.plan.clone()).collect();
+        let mut state = Unnest {
+            columns: &mut self.columns,
+            subqueries: &mut self.subqueries,
+            slots: &mut self.slots,
+            kept,
+            choices: 0,
+        };
+        for common in &mut commons {
+            let taken = std::mem::replace(common, Logical::OneRow);
+            *common = unnest(taken, &mut state);
+        }
+        let mut plan = unnest(plan, &mut state);
+        let choices = state.choices;
+        for at in 0..commons.len() {
+            let (before, rest) = commons.split_at_mut(at);
+            self.inline(&mut rest[0], before);
+        }
+        self.inline(&mut plan, &commons);
+        for (common, plan) in self.common.iter_mut().zip(commons) {
+            common.plan = plan;
+        }
+        for common in &mut self.common {
+            let taken = std::mem::replace(&mut common.plan, Logical::OneRow);
+            common.plan = improved(taken, &self.columns);
+        }
+        for subquery in self.subqueries.iter_mut().filter(|s| s.finished) {
+            let taken = std::mem::replace(&mut subquery.plan, Logical::OneRow);
+            subquery.plan = improved(taken, &self.columns);
+        }
+        (improved(plan, &self.columns), choices)
+    }
+
+    /// Puts common tables that are read once in place of their reference.
+    fn inline(&mut self, plan: &mut Logical, commons: &[Logical]) {
+        if commons.is_empty() {
+            return;
+        }
+        if let Logical::CommonScan { table, columns } = plan {
+            let common = &mut self.common[*table];
+            if common.references != 1 || common.recursive || *table >= commons.len() {
+                return;
+            }
+            common.references = 0;
+            let made = columns.iter().zip(&common.ids);
+            let made = made.map(|(id, from)| (*id, self.columns.expr(*from))).collect();
+            let input = Box::new(commons[*table].clone());
+            *plan = Logical::Project { input, columns: made };
+            return;
+        }
+        plan.inputs_mut().into_iter().for_each(|input| self.inline(input, commons));
+    }
+
+    fn build(self, plan: Logical, ids: &[ColumnId], context: &PlanContext<'_>) -> Done {
+        let mut builder = Builder {
+            columns: &self.columns,
+            source: context.statistics,
+            settings: context.settings,
+            derived: Default::default(),
+            common: Vec::new(),
+            subplans: Vec::new(),
+        };
+        let common: Vec<CommonTable> =
+            self.common.iter().map(|c| common_table(&mut builder, c)).collect();
+        let mut subplans = Vec::with_capacity(self.subqueries.len());
+        for subquery in &self.subqueries {
+            subplans.push(subplan(&mut builder, subquery));
+        }
+        let built = builder.build(&plan, &ids.iter().copied().collect(), Goal::default());
+        let root = builder.arrange(built, ids);
+        Done { root, draft: self, subplans, common }
+    }
+}
+
+/// The plan after all rewrites.
+fn improved(mut plan: Logical, columns: &Columns) -> Logical {
+    merge_projections(&mut plan);
+    let mut plan = push_conditions(plan, columns);
+    merge_projections(&mut plan);
+    plan
+}
+
+fn common_table(builder: &mut Builder<'_>, common: &crate::bind::Common) -> CommonTable {
+    let used = common.references > 0;
+    let built = match used {
+        true => {
+            let built =
+                builder.build(&common.plan, &common.ids.iter().copied().collect(), Goal::default());
+            builder.arrange(built, &common.ids)
+        }
+        false => {
+            builder.build(&Logical::Empty(common.ids.clone()), &Default::default(), Goal::default())
+        }
+    };
+    let distinct = common.ids.iter().map(|id| builder.distinct(*id)).collect();
+    builder.common.push(CommonEstimate {
+        rows: built.node.rows,
+        types: built.node.columns.clone(),
+        distinct,
+        name: common.name.clone(),
+    });
+    CommonTable { name: common.name.clone(), columns: built.node.columns.clone(), plan: built.node }
+}
+
+fn subplan(builder: &mut Builder<'_>, subquery: &SubqueryState) -> SubPlan {
+    if !subquery.finished {
+        builder.subplans.push(SubplanCost::default());
+        let root =
+            PlanNode { operator: Operator::Empty, columns: Vec::new(), rows: 0.0, cost: 0.0 };
+        return SubPlan { root, slots: Vec::new(), volatile: false };
+    }
+    let ids = subquery.output.iter().copied().collect();
+    let built = builder.build(&subquery.plan, &ids, Goal::default());
+    let built = builder.arrange(built, &subquery.output);
+    let correlated = !subquery.slots.is_empty() || subquery.volatile;
+    builder.subplans.push(SubplanCost { cost: built.node.cost, correlated });
+    SubPlan { root: built.node, slots: subquery.slots.clone(), volatile: subquery.volatile }
+}
+
+impl Done {
+    pub(crate) fn into_plan(self, output: Vec<crate::physical::OutputColumn>) -> Plan {
+        Plan {
+            root: self.root.node,
+            output,
+            subplans: self.subplans,
+            common_tables: self.common,
+            slots: self.draft.slots,
+            parameters: self.draft.parameters,
+            tables: self.draft.tables,
+            into: None,
+            calc_found_rows: false,
+        }
+    }
+}

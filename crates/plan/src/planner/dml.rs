@@ -1,0 +1,275 @@
+//! Plans of INSERT, UPDATE and DELETE around the plan of their rows.
+
+use selkie_catalog::TableInfo;
+use selkie_expr::Expr;
+use selkie_types::SqlResult;
+
+use super::{Draft, PlanContext};
+use crate::bind::{BoundDelete, BoundInsert, BoundTarget, BoundUpdate, Named};
+use crate::build::place;
+use crate::logical::{ColumnId, Logical};
+use crate::physical::{
+    Access, Assignment, ColumnType, Delete, DeleteTarget, DuplicateUpdate, Insert, Operator,
+    OutputColumn, Plan, PlanNode, Update, UpdateTarget,
+};
+
+pub(super) fn insert(
+    bound: BoundInsert,
+    draft: Draft,
+    context: &PlanContext<'_>,
+) -> SqlResult<Plan> {
+    let mut assigned = bound.on_duplicate.iter().filter_map(|(_, e)| e.as_ref());
+    if assigned.any(Expr::has_subquery) {
+        return Err(selkie_types::SqlError::not_supported("a subquery in ON DUPLICATE KEY UPDATE"));
+    }
+    let table = bound.table.clone();
+    let done = draft.finish(bound.source, &bound.source_columns, context);
+    let mut node = done.root.node.clone();
+    if reads(&node, &table) {
+        node = materialized(node);
+    }
+    let on_duplicate = bound.rows.map(|(existing, new)| {
+        let width = table.columns.len();
+        let layout: Vec<ColumnId> = (existing..existing + width)
+            .chain(new..new + width)
+            .chain(bound.source_columns.iter().copied())
+            .collect();
+        DuplicateUpdate { assignments: placed(&bound.on_duplicate, &layout) }
+    });
+    let (returning, output) =
+        returned(&bound.returning, bound.returning_first, &table, &done.draft);
+    let insert = Insert {
+        table: table.clone(),
+        values: bound.values,
+        default_flags: bound.default_flags,
+        mode: bound.mode,
+        on_duplicate,
+        rules: bound.rules,
+        returning,
+        on_update_now: updated_now(&table),
+        source: node,
+    };
+    let rows = insert.source.rows;
+    let cost = insert.source.cost;
+    Ok(wrap(done, Operator::Insert(Box::new(insert)), rows, cost, output))
+}
+
+fn placed(list: &[(usize, Option<Expr>)], layout: &[ColumnId]) -> Vec<Assignment> {
+    let assignment = |(column, value): &(usize, Option<Expr>)| Assignment {
+        column: *column,
+        value: value.as_ref().map(|e| place(e, layout)),
+    };
+    list.iter().map(assignment).collect()
+}
+
+fn updated_now(table: &TableInfo) -> Vec<usize> {
+    let columns = table.columns.iter().enumerate();
+    columns.filter(|(_, c)| c.on_update_now).map(|(at, _)| at).collect()
+}
+
+/// RETURNING over the table's row, and its result columns.
+fn returned(
+    list: &[(Named, Expr)],
+    first: ColumnId,
+    table: &TableInfo,
+    draft: &Draft,
+) -> (Vec<Expr>, Vec<OutputColumn>) {
+    let layout: Vec<ColumnId> = (first..first + table.columns.len()).collect();
+    let mut exprs = Vec::with_capacity(list.len());
+    let mut output = Vec::with_capacity(list.len());
+    for (named, expr) in list {
+        exprs.push(place(expr, &layout));
+        let ty = ColumnType { ty: expr.ty.clone(), nullable: expr.nullable };
+        output.push(named.output(&draft.columns, &ty));
+    }
+    (exprs, output)
+}
+
+fn wrap(
+    done: super::Done,
+    operator: Operator,
+    rows: f64,
+    cost: f64,
+    output: Vec<OutputColumn>,
+) -> Plan {
+    let columns =
+        output.iter().map(|c| ColumnType { ty: c.ty.clone(), nullable: c.nullable }).collect();
+    let mut plan = done.into_plan(output);
+    plan.root = PlanNode { operator, columns, rows, cost };
+    plan
+}
+
+fn materialized(node: PlanNode) -> PlanNode {
+    let (columns, rows, cost) = (node.columns.clone(), node.rows, node.cost);
+    PlanNode { operator: Operator::Materialize(Box::new(node)), columns, rows, cost }
+}
+
+/// Whether a plan reads `table`.
+fn reads(node: &PlanNode, table: &TableInfo) -> bool {
+    let mut found = false;
+    node.visit(&mut |n| {
+        found |= match &n.operator {
+            Operator::TableScan(scan) => scan.table.def.id == table.def.id,
+            Operator::IndexJoin(join) => join.lookup.table.def.id == table.def.id,
+            _ => false,
+        }
+    });
+    found
+}
+
+pub(super) fn update(
+    bound: BoundUpdate,
+    mut draft: Draft,
+    context: &PlanContext<'_>,
+) -> SqlResult<Plan> {
+    let BoundUpdate { source, mut targets, ignore, multiple } = bound;
+    let (source, mut ids) = update_source(source, &mut targets, &mut draft);
+    for target in &targets {
+        for (_, value) in &target.assignments {
+            value.iter().for_each(|e| {
+                ids.extend(e.columns().into_iter().filter(|c| !ids.contains(c)).collect::<Vec<_>>())
+            });
+        }
+    }
+    let simultaneous = multiple
+        || context.settings.sql_mode.contains(selkie_types::SqlMode::SIMULTANEOUS_ASSIGNMENT);
+    let done = draft.finish(source, &ids, context);
+    let mut node = done.root.node.clone();
+    if multiple || targets.iter().any(|t| moves_rows(&node, t, &done.draft)) {
+        node = materialized(node);
+    }
+    let made = targets.iter().map(|target| {
+        let table = done.draft.columns.relations[target.relation].table.clone();
+        let first = done.draft.columns.relations[target.relation].first;
+        let at = ids.iter().position(|id| *id == first).unwrap_or(0);
+        let assigned: Vec<usize> = target.assignments.iter().map(|(c, _)| *c).collect();
+        UpdateTarget {
+            key: ids.iter().position(|id| *id == target.key).unwrap_or(0),
+            columns: at..at + table.columns.len(),
+            assignments: placed(&target.assignments, &ids),
+            on_update_now: updated_now(&table)
+                .into_iter()
+                .filter(|c| !assigned.contains(c))
+                .collect(),
+            rules: target.rules.clone(),
+            table,
+        }
+    });
+    let targets = made.collect();
+    let (rows, cost) = (node.rows, node.cost);
+    let update = Update { source: node, targets, ignore, simultaneous };
+    Ok(wrap(done, Operator::Update(Box::new(update)), rows, cost, Vec::new()))
+}
+
+/// The source of an UPDATE and its columns: of each target all columns and the key. Values with
+/// subqueries are computed by the source.
+fn update_source(
+    source: Logical,
+    targets: &mut [BoundTarget],
+    draft: &mut Draft,
+) -> (Logical, Vec<ColumnId>) {
+    let mut ids: Vec<ColumnId> = Vec::new();
+    for target in targets.iter() {
+        let info = &draft.columns.relations[target.relation];
+        ids.extend(info.first..info.first + info.table.columns.len());
+        ids.push(target.key);
+    }
+    let mut computed = Vec::new();
+    for target in targets.iter_mut() {
+        for (_, value) in &mut target.assignments {
+            if let Some(expr) = value.as_mut().filter(|e| e.has_subquery()) {
+                let id = draft.columns.add(expr.ty.clone(), expr.nullable);
+                let column = draft.columns.expr(id);
+                computed.push((id, std::mem::replace(expr, column)));
+            }
+        }
+    }
+    if computed.is_empty() {
+        return (source, ids);
+    }
+    let mut columns: Vec<(ColumnId, Expr)> =
+        source.columns(&draft.columns).iter().map(|id| (id, draft.columns.expr(id))).collect();
+    columns.extend(computed);
+    (Logical::Project { input: Box::new(source), columns }, ids)
+}
+
+/// Whether the changes of an UPDATE can bring rows before its own scan again: it changes parts of
+/// the index it reads by, or of the clustered key.
+fn moves_rows(node: &PlanNode, target: &BoundTarget, draft: &Draft) -> bool {
+    let table = &draft.columns.relations[target.relation].table;
+    let mut changed: Vec<usize> = target.assignments.iter().map(|(c, _)| *c).collect();
+    changed.extend(updated_now(table));
+    changed.extend(target.rules.generated.iter().map(|(c, _)| *c));
+    let parts_changed =
+        |index: usize| table.def.indexes[index].parts.iter().any(|p| changed.contains(&p.column));
+    let clustered = table.def.primary().is_some() && parts_changed(0);
+    let mut moves = clustered;
+    node.visit(&mut |n| {
+        moves |= match &n.operator {
+            Operator::TableScan(scan) => match &scan.access {
+                Access::Index(range) if scan.table.def.id == table.def.id => {
+                    !range.unique && parts_changed(range.index)
+                }
+                _ => false,
+            },
+            Operator::IndexJoin(_) | Operator::HashJoin(_) | Operator::NestedLoopJoin(_) => true,
+            _ => false,
+        }
+    });
+    let unique = matches!(&node.operator, Operator::TableScan(scan)
+        if matches!(&scan.access, Access::Index(range) if range.unique));
+    moves && !unique
+}
+
+pub(super) fn delete(
+    bound: BoundDelete,
+    draft: Draft,
+    context: &PlanContext<'_>,
+) -> SqlResult<Plan> {
+    let BoundDelete { source, targets, ignore, returning, returning_first, all_rows } = bound;
+    let mut ids: Vec<ColumnId> = Vec::new();
+    for (relation, key) in &targets {
+        let info = &draft.columns.relations[*relation];
+        if !returning.is_empty() || is_referenced(&info.table, context) {
+            ids.extend(info.first..info.first + info.table.columns.len());
+        }
+        ids.push(*key);
+    }
+    let several = draft.columns.relations.len() > 1;
+    let done = draft.finish(source, &ids, context);
+    let mut node = done.root.node.clone();
+    if several {
+        node = materialized(node);
+    }
+    let made = targets.iter().map(|(relation, key)| {
+        let info = &done.draft.columns.relations[*relation];
+        let at = ids.iter().position(|id| *id == info.first);
+        DeleteTarget {
+            table: info.table.clone(),
+            key: ids.iter().position(|id| id == key).unwrap_or(0),
+            columns: at.map(|at| at..at + info.table.columns.len()),
+        }
+    });
+    let made: Vec<DeleteTarget> = made.collect();
+    let (exprs, output) = match targets.first() {
+        Some((relation, _)) => {
+            let table = done.draft.columns.relations[*relation].table.clone();
+            returned(&returning, returning_first, &table, &done.draft)
+        }
+        None => Default::default(),
+    };
+    let (rows, cost) = (node.rows, node.cost);
+    let delete = Delete { source: node, targets: made, ignore, returning: exprs, all_rows };
+    Ok(wrap(done, Operator::Delete(Box::new(delete)), rows, cost, output))
+}
+
+/// Whether a foreign key refers to `table`.
+fn is_referenced(table: &TableInfo, context: &PlanContext<'_>) -> bool {
+    let schemas = context.tables.snapshot.schemas();
+    let refers = |t: &TableInfo| {
+        t.foreign_keys.iter().any(|key| {
+            *key.referenced_table == *table.name() && *key.referenced_schema == *table.schema()
+        })
+    };
+    schemas.flat_map(|s| s.tables.values()).any(|t| refers(t))
+}

@@ -1,0 +1,193 @@
+//! A catalog made by hand: the TPC-H schema with DBT3's indexes and the statistics of scale factor
+//! 1, and a few small tables. No engine, no data.
+
+use std::sync::Arc;
+
+use selkie_catalog::{
+    ColumnInfo, ColumnStatistics, DefaultValue, IndexInfo, IndexStatistics, Namespace, Schema,
+    Snapshot, Statistics, TableInfo, TableKind, TableOptions, TemporaryTables,
+};
+use selkie_engine::{IndexDef, IndexId, IndexKind, IndexPart, TableId};
+use selkie_expr::TypeContext;
+use selkie_plan::physical::Plan;
+use selkie_plan::{NoEnvironment, PlanContext, Settings, StoredStatistics, plan};
+use selkie_types::temporal::DateOptions;
+use selkie_types::{CollationId, Date, Decimal, SqlResult, SqlType, TypeKind, Value};
+
+/// `name type distinct [min max]`, a line per column; `key name columns...` a line per index.
+const TABLES: &str = include_str!("tables.txt");
+
+fn column_type(text: &str) -> SqlType {
+    let (name, arguments) = text.split_once('(').unwrap_or((text, ""));
+    let mut numbers = arguments.trim_end_matches(')').split(',').filter_map(|n| n.parse().ok());
+    let length: u32 = numbers.next().unwrap_or(0);
+    let decimals = numbers.next().unwrap_or(0) as u8;
+    let mut ty = match name {
+        "int" => SqlType::int(),
+        "bigint" => SqlType::bigint(),
+        "date" => SqlType::date(),
+        "datetime" => SqlType::datetime(0),
+        "decimal" => SqlType::decimal(length, decimals),
+        "char" => SqlType::new(TypeKind::Char, length, 0),
+        "varchar" => SqlType::new(TypeKind::VarChar, length, 0),
+        other => panic!("no type {other} here"),
+    };
+    if ty.is_string() {
+        ty.collation = CollationId::UTF8MB4_GENERAL_CI;
+    }
+    ty
+}
+
+fn value(text: &str, ty: &SqlType) -> Value {
+    match ty.kind {
+        TypeKind::Date => Date::parse(text.as_bytes(), DateOptions::default())
+            .value
+            .map_or(Value::Null, Value::Date),
+        TypeKind::Decimal => Value::Decimal(Decimal::parse(text.as_bytes()).value),
+        TypeKind::Int | TypeKind::BigInt => Value::Int(text.parse().unwrap()),
+        _ => Value::bytes(text),
+    }
+}
+
+struct Draft {
+    name: String,
+    rows: u64,
+    columns: Vec<ColumnInfo>,
+    statistics: Vec<Option<ColumnStatistics>>,
+    indexes: Vec<IndexDef>,
+    prefixes: Vec<IndexStatistics>,
+}
+
+impl Draft {
+    fn column(&mut self, words: &[&str]) {
+        let (nullable, ty) = match words[1].strip_suffix('?') {
+            Some(ty) => (true, column_type(ty)),
+            None => (false, column_type(words[1])),
+        };
+        let end = |at: usize| words.get(at).map_or(Value::Null, |text| value(text, &ty));
+        self.statistics.push(words.get(2).map(|distinct| ColumnStatistics {
+            distinct: distinct.parse().unwrap(),
+            null_fraction: if nullable { 0.01 } else { 0.0 },
+            min: end(3),
+            max: end(4),
+            ..ColumnStatistics::default()
+        }));
+        self.columns.push(ColumnInfo {
+            name: words[0].into(),
+            ty,
+            nullable,
+            default: DefaultValue::Implicit,
+            on_update_now: false,
+            auto_increment: false,
+            generated: None,
+            check: None,
+            invisible: false,
+            comment: String::new(),
+        });
+    }
+
+    fn index(&mut self, words: &[&str]) {
+        let kind = match words[0] {
+            "primary" => IndexKind::Primary,
+            "unique" => IndexKind::Unique,
+            _ => IndexKind::Plain,
+        };
+        let (names, distinct): (Vec<&str>, Vec<&str>) =
+            words[2..].iter().partition(|w| !w.starts_with(|c: char| c.is_ascii_digit()));
+        let part = |name: &&str| IndexPart {
+            column: self.columns.iter().position(|c| &*c.name == *name).unwrap(),
+            prefix: None,
+            descending: false,
+        };
+        let parts = names.iter().map(part).collect();
+        let id = IndexId(self.indexes.len() as u32);
+        self.indexes.push(IndexDef { id, name: words[1].into(), kind, parts });
+        let prefix_distinct = distinct.iter().map(|d| d.parse().unwrap()).collect();
+        self.prefixes.push(IndexStatistics { prefix_distinct });
+    }
+
+    fn table(self, id: u64) -> TableInfo {
+        let indexes = vec![IndexInfo::default(); self.indexes.len()];
+        let def =
+            TableInfo::make_def(TableId(id), "test", &self.name, &self.columns, self.indexes);
+        let statistics =
+            Statistics { rows: self.rows, columns: self.statistics, indexes: self.prefixes };
+        TableInfo {
+            def: Arc::new(def),
+            kind: TableKind::Base,
+            engine: "InnoDB".into(),
+            columns: self.columns,
+            indexes,
+            checks: Vec::new(),
+            foreign_keys: Vec::new(),
+            collation: CollationId::UTF8MB4_GENERAL_CI,
+            options: TableOptions::default(),
+            created: 0,
+            version: 1,
+            statistics: Some(Arc::new(statistics)),
+        }
+    }
+}
+
+/// The definitions.
+pub fn snapshot() -> Snapshot {
+    let mut snapshot = Snapshot::default();
+    snapshot.put_schema(Schema {
+        name: "test".into(),
+        collation: CollationId::UTF8MB4_GENERAL_CI,
+        comment: String::new(),
+        tables: Default::default(),
+    });
+    let mut draft: Option<Draft> = None;
+    let mut id = 1;
+    for line in TABLES.lines().chain(["table end 0"]) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words.first() {
+            None => {}
+            Some(&"table") => {
+                if let Some(done) = draft.take() {
+                    snapshot.put_table(Arc::new(done.table(id)));
+                    id += 1;
+                }
+                draft = Some(Draft {
+                    name: words[1].into(),
+                    rows: words[2].parse().unwrap(),
+                    columns: Vec::new(),
+                    statistics: Vec::new(),
+                    indexes: Vec::new(),
+                    prefixes: Vec::new(),
+                });
+            }
+            Some(&("primary" | "unique" | "key")) => draft.as_mut().unwrap().index(&words),
+            Some(_) => draft.as_mut().unwrap().column(&words),
+        }
+    }
+    snapshot
+}
+
+/// Plans `sql` over the definitions.
+pub fn plan_sql(sql: &str) -> SqlResult<Plan> {
+    let (snapshot, temporary) = (snapshot(), TemporaryTables::default());
+    plan_in(sql, &snapshot, &temporary, &[])
+}
+
+/// Plans `sql` with parameters of these types.
+pub fn plan_in(
+    sql: &str,
+    snapshot: &Snapshot,
+    temporary: &TemporaryTables,
+    parameters: &[SqlType],
+) -> SqlResult<Plan> {
+    let parsed = selkie_sql::parse(sql.as_bytes(), &selkie_sql::ParseOptions::default())?;
+    let settings = Settings { schema: Some("test"), parameters, ..Settings::default() };
+    let context = PlanContext {
+        text: sql.as_bytes(),
+        tables: Namespace { snapshot, temporary },
+        environment: &NoEnvironment,
+        statistics: &StoredStatistics,
+        settings: &settings,
+        types: &TypeContext::default(),
+        parameters: parsed.params as usize,
+    };
+    plan(&parsed.statement, &context)
+}

@@ -1,0 +1,29 @@
+//! The 22 TPC-H queries: their plans at scale factor 1 are pinned. `UPDATE_GOLDEN=1` rewrites them.
+
+mod support;
+
+use std::path::Path;
+
+use selkie_plan::explain;
+
+#[test]
+fn tpch_plans() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let update = std::env::var_os("UPDATE_GOLDEN").is_some();
+    let mut wrong = Vec::new();
+    for number in 1..=22 {
+        let name = format!("q{number:02}");
+        let sql = std::fs::read_to_string(root.join(format!("../../tests/dbt3/{name}.sql"))).unwrap();
+        let plan = match std::panic::catch_unwind(|| support::plan_sql(sql.trim().trim_end_matches(';'))).unwrap_or_else(|_| Err(selkie_types::SqlError::internal("panic"))) {
+            Ok(plan) => explain::tree(&plan),
+            Err(error) => format!("{error}\n"),
+        };
+        let golden = root.join(format!("tests/golden/{name}.txt"));
+        if update {
+            std::fs::write(&golden, &plan).unwrap();
+        } else if std::fs::read_to_string(&golden).unwrap_or_default() != plan {
+            wrong.push(format!("{name}:\n{plan}"));
+        }
+    }
+    assert!(wrong.is_empty(), "plans changed:\n{}", wrong.join("\n"));
+}
