@@ -12,6 +12,7 @@ mod push;
 mod unnest;
 
 pub(crate) use equality::EqualityClasses;
+pub(crate) use factor::implied_by_or;
 pub(crate) use merge::merge_projections;
 pub(crate) use push::push_conditions;
 pub(crate) use unnest::{Unnest, unnest};

@@ -28,8 +28,8 @@ impl Builder<'_> {
             call_exprs(call).for_each(|e| below.add_expr(e));
         }
         let keys = group_order(&node);
-        let goal = if node.groups.is_empty() { None } else { Some(&keys[..]) };
-        let mut input = self.build(&node.input, &below, Goal { order: goal, limit: None });
+        let wanted = if node.groups.is_empty() { None } else { Some(&keys[..]) };
+        let mut input = self.build(&node.input, &below, Goal { order: wanted, limit: None });
         if node.rollup && !input.ordered {
             input = sorted(input, &keys);
         }

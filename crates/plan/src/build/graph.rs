@@ -9,7 +9,7 @@ use selkie_expr::{CompareOp, Expr, ExprKind};
 use super::{Builder, Built, Goal};
 use crate::logical::{ColumnId, ColumnSet, Columns, Join, Logical, RelationId};
 use crate::physical::JoinKind;
-use crate::rewrite::EqualityClasses;
+use crate::rewrite::{EqualityClasses, implied_by_or};
 
 /// A set of leaves.
 pub(super) type Leaves = u64;
@@ -243,7 +243,7 @@ impl Builder<'_> {
             if all_inner && mask.count_ones() == 2 && classes.add(&condition, self.columns) {
                 continue;
             }
-            connections.push(self.connection(condition, mask));
+            connections.push(self.connection(condition, mask, &sets));
         }
         let classes = classes
             .classes
@@ -253,10 +253,10 @@ impl Builder<'_> {
         Graph { leaves, connections, classes, last, required }
     }
 
-    fn connection(&self, condition: Expr, leaves: Leaves) -> Connection {
+    fn connection(&self, condition: Expr, leaves: Leaves, sets: &[ColumnSet]) -> Connection {
         let equality = matches!(&condition.kind, ExprKind::Compare(c)
             if matches!(c.op, CompareOp::Eq | CompareOp::NullSafeEq));
-        let selectivity = self.estimator().one(&condition);
+        let selectivity = self.pair_share(&condition, sets);
         Connection { condition, leaves, selectivity, equality }
     }
 }
@@ -267,6 +267,18 @@ fn leaf_columns(part: &Part<'_>, all: &Columns) -> ColumnSet {
         set.insert(mark);
     }
     set
+}
+
+impl Builder<'_> {
+    /// Share of pairs a condition lets through. What follows from an OR for each leaf alone has been
+    /// tested there already and does not count again.
+    fn pair_share(&self, condition: &Expr, sets: &[ColumnSet]) -> f64 {
+        let estimator = self.estimator();
+        let whole = estimator.one(condition);
+        let implied = sets.iter().filter_map(|set| implied_by_or(condition, set));
+        let tested: f64 = implied.map(|part| estimator.one(&part)).product();
+        (whole / tested.max(1e-9)).min(1.0)
+    }
 }
 
 /// The leaves an expression reads.

@@ -2,7 +2,7 @@
 
 use selkie_expr::{Expr, ExprKind};
 
-use crate::logical::{ColumnSet, Columns};
+use crate::logical::ColumnSet;
 
 /// The conjuncts of `condition`, common conjuncts of OR branches taken out.
 pub(super) fn factor(condition: Expr) -> Vec<Expr> {
@@ -35,9 +35,8 @@ fn factor_or(branches: Vec<Expr>, out: &mut Vec<Expr>) {
 
 /// For an OR over several tables: the weaker OR over each table alone that follows from it. Not a
 /// replacement, an addition that can be tested early.
-pub(super) fn implied_by_or(condition: &Expr, side: &ColumnSet, columns: &Columns) -> Option<Expr> {
+pub(crate) fn implied_by_or(condition: &Expr, side: &ColumnSet) -> Option<Expr> {
     let ExprKind::Or(branches) = &condition.kind else { return None };
-    let _ = columns;
     let mut weaker = Vec::with_capacity(branches.len());
     for branch in branches {
         let parts: Vec<Expr> = branch

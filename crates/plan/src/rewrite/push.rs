@@ -109,8 +109,8 @@ fn push_inner(mut join: Join, mut conditions: Vec<Expr>, columns: &Columns) -> L
             Side::Left => left.push(condition),
             Side::Right => right.push(condition),
             Side::Both => {
-                left.extend(implied_by_or(&condition, &sides.0, columns));
-                right.extend(implied_by_or(&condition, &sides.1, columns));
+                left.extend(implied_by_or(&condition, &sides.0));
+                right.extend(implied_by_or(&condition, &sides.1));
                 on.push(condition);
             }
         }
