@@ -15,7 +15,9 @@ fn statements() {
     for block in old.split("\n\n").filter(|b| !b.trim().is_empty()) {
         let sql: Vec<&str> = block.lines().take_while(|l| *l != "----").collect();
         let sql = sql.join("\n");
-        let plan = match std::panic::catch_unwind(|| support::plan_sql(&sql)).unwrap_or_else(|_| Err(selkie_types::SqlError::internal("panic"))) {
+        let plan = match std::panic::catch_unwind(|| support::plan_sql(&sql))
+            .unwrap_or_else(|_| Err(selkie_types::SqlError::internal("panic")))
+        {
             Ok(plan) => explain::tree(&plan),
             Err(error) => format!("{error}\n"),
         };

@@ -25,7 +25,9 @@ impl Binder<'_> {
                 let (from, to) = (self.scalar(from)?, self.scalar(to)?);
                 build::timestampdiff(interval(*unit), from, to, types)
             }
-            Syntax::Extract { unit, expr } => build::extract(interval(*unit), self.scalar(expr)?, types),
+            Syntax::Extract { unit, expr } => {
+                build::extract(interval(*unit), self.scalar(expr)?, types)
+            }
             Syntax::GetFormat { kind, name } => {
                 let kind = match kind {
                     ast::TemporalFormat::Date => "DATE",
@@ -64,4 +66,3 @@ impl Binder<'_> {
 fn interval(unit: ast::IntervalUnit) -> IntervalUnit {
     IntervalUnit::from_name(unit.name()).unwrap_or(IntervalUnit::Day)
 }
-

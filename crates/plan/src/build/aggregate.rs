@@ -165,9 +165,10 @@ fn not_null(column: &Expr) -> Expr {
 /// Whether groups that come in the order of their keys are in the order of `keys`.
 fn is_group_order(keys: &[SortItem], node: &AggregateNode) -> bool {
     keys.len() <= node.groups.len()
-        && keys.iter().zip(&node.groups).all(|(key, (id, _))| {
-            key.expr.as_column() == Some(*id) && !key.descending
-        })
+        && keys
+            .iter()
+            .zip(&node.groups)
+            .all(|(key, (id, _))| key.expr.as_column() == Some(*id) && !key.descending)
 }
 
 fn group_order(node: &AggregateNode) -> Vec<SortItem> {

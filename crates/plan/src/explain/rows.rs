@@ -83,7 +83,12 @@ impl Walk<'_> {
                 _ => "No tables used",
             };
             let extra = extra.into();
-            self.rows.push(ExplainRow { id: Some(id), select_type: ty, extra, ..Default::default() });
+            self.rows.push(ExplainRow {
+                id: Some(id),
+                select_type: ty,
+                extra,
+                ..Default::default()
+            });
         }
     }
 

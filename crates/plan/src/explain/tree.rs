@@ -65,7 +65,11 @@ fn describe(plan: &Plan, node: &PlanNode) -> String {
         Operator::NestedLoopJoin(join) => {
             let all = both(plan, &join.left, &join.right);
             let on: Vec<_> = join.null_aware.iter().chain(&join.conditions).cloned().collect();
-            format!("{} loop join{}", kind_name(join.kind), prefixed(" on ", &show_all(&on, &all, " and ")))
+            format!(
+                "{} loop join{}",
+                kind_name(join.kind),
+                prefixed(" on ", &show_all(&on, &all, " and "))
+            )
         }
         Operator::Filter { conditions, .. } => {
             format!("Filter {}", show_all(conditions, &below(), " and "))

@@ -108,8 +108,7 @@ impl Draft {
 
     fn table(self, id: u64) -> TableInfo {
         let indexes = vec![IndexInfo::default(); self.indexes.len()];
-        let def =
-            TableInfo::make_def(TableId(id), "test", &self.name, &self.columns, self.indexes);
+        let def = TableInfo::make_def(TableId(id), "test", &self.name, &self.columns, self.indexes);
         let statistics =
             Statistics { rows: self.rows, columns: self.statistics, indexes: self.prefixes };
         TableInfo {
