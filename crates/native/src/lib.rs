@@ -9,6 +9,7 @@
     reason = "the interface of the lower half is wider than its present users"
 )]
 
+mod btree;
 mod checkpoint;
 mod disk;
 mod error;

@@ -1,0 +1,89 @@
+//! Walking a whole tree to see whether it is one: levels, fences, order, allocation.
+
+use super::node::Node;
+use super::tree::Tree;
+use crate::error::Result;
+use crate::ids::PageNo;
+
+/// What a walk counts and finds.
+#[derive(Default)]
+pub(crate) struct TreeReport {
+    /// What is wrong, in words.
+    pub(crate) wrong: Vec<String>,
+    /// Pages of the tree.
+    pub(crate) pages: u64,
+}
+
+impl Tree {
+    /// Checks the structure while nothing changes it; entries may change meanwhile.
+    pub(crate) fn check(&self) -> Result<TreeReport> {
+        let _structure = self.structure.lock();
+        let mut report = TreeReport::default();
+        self.check_page(self.root, None, &[], None, &mut report)?;
+        Ok(report)
+    }
+
+    fn check_page(
+        &self,
+        page: PageNo,
+        level: Option<u8>,
+        lower: &[u8],
+        upper: Option<&[u8]>,
+        report: &mut TreeReport,
+    ) -> Result<()> {
+        let id = self.page_id(page);
+        if !self.storage.space().is_allocated(&self.storage, id)? {
+            report.wrong.push(format!("{id} is used but not allocated"));
+        }
+        let children = {
+            let guard = self.storage.pool().shared(id)?;
+            let node = Node::new(&guard[..]);
+            report.pages += 1;
+            if let Some(wrong) = fault(node, level, lower, upper) {
+                report.wrong.push(format!("{id}: {wrong}"));
+                return Ok(());
+            }
+            match node.is_leaf() {
+                Some(false) => (0..node.count()).map(|at| (node.key(at), node.child(at))).collect(),
+                _ => Vec::new(),
+            }
+        };
+        let below = level.map_or_else(|| self.root_level(), Ok)?.checked_sub(1);
+        for (at, (key, child)) in children.iter().enumerate() {
+            let end = children.get(at + 1).map(|(next, _)| &next[..]).or(upper);
+            self.check_page(*child, below, key, end, report)?;
+        }
+        Ok(())
+    }
+
+    fn root_level(&self) -> Result<u8> {
+        let guard = self.storage.pool().shared(self.page_id(self.root))?;
+        Ok(Node::new(&guard[..]).level())
+    }
+}
+
+fn fault(
+    node: Node<'_>,
+    level: Option<u8>,
+    lower: &[u8],
+    upper: Option<&[u8]>,
+) -> Option<&'static str> {
+    if node.is_leaf() != Some(node.level() == 0) || level.is_some_and(|l| l != node.level()) {
+        return Some("wrong level");
+    }
+    if node.lower() != lower || node.upper() != upper {
+        return Some("fences do not fit the parent");
+    }
+    let keys: Vec<Vec<u8>> = (0..node.count()).map(|at| node.key(at)).collect();
+    if !keys.is_sorted_by(|a, b| a < b) {
+        return Some("keys out of order");
+    }
+    if keys.iter().any(|key| !node.contains(key)) {
+        return Some("key outside the fences");
+    }
+    if keys.iter().enumerate().any(|(at, key)| node.search(key) != Ok(at)) {
+        return Some("key not found by search");
+    }
+    (node.level() > 0 && keys.first().is_none_or(|first| first != lower))
+        .then_some("first child does not start at the lower fence")
+}

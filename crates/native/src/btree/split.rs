@@ -1,0 +1,231 @@
+//! Structure changes: making room by splitting, giving pages back by merging. One at a time per tree, each one
+//! mini-transaction of its own, so a crash leaves a whole tree.
+
+use super::change::{BUILD, Builder, INSERT, REMOVE, RETIRE, TRUNCATE};
+use super::node::{Node, RECORD_OVERHEAD, SLOT, common_prefix, separator};
+use super::tree::{MAX_KEY, Tree};
+use crate::error::Result;
+use crate::ids::{PAGE_SIZE, PageId, PageNo};
+use crate::mtr::{Mtr, PageSlot};
+use crate::page::{HEADER_LEN, PageType};
+use crate::space::Reservation;
+
+/// Room in an inner node that any new separator fits into.
+const SEPARATOR_ROOM: usize = SLOT + RECORD_OVERHEAD + MAX_KEY + 4;
+/// Two neighbours are merged when they would fill this much of a page.
+const MERGE_LIMIT: usize = (PAGE_SIZE - HEADER_LEN) / 2;
+/// A leaf emptier than this is worth a look at its neighbour.
+const SPARSE: usize = (PAGE_SIZE - HEADER_LEN) / 8;
+
+/// A split under way: the latched part of the path, and space for new pages.
+struct Split<'t, 'm> {
+    tree: &'t Tree,
+    mtr: &'m mut Mtr<'t>,
+    path: Vec<PageSlot>,
+    space: Reservation,
+}
+
+impl Tree {
+    /// Splits the leaf of `key` if an entry of such a value does not fit into it.
+    pub(super) fn make_room(&self, key: &[u8], value_len: usize, reserved: bool) -> Result<()> {
+        let _structure = self.structure.lock();
+        let path = self.path(key)?;
+        let pages = path.len() as u32 + 2;
+        let space = self.storage.space().reserve(&self.storage, self.file, pages)?;
+        for id in &path {
+            self.storage.pool().load(*id)?;
+        }
+        let mut mtr = self.begin(reserved)?;
+        let from = self.first_to_latch(&path)?;
+        let mut slots = Vec::with_capacity(path.len());
+        for id in &path[from..] {
+            slots.push(mtr.exclusive(*id)?);
+        }
+        let leaf = slots[slots.len() - 1];
+        if Node::new(mtr.page(leaf)).fits(key, value_len) {
+            return Ok(());
+        }
+        let mut split = Split { tree: self, mtr: &mut mtr, path: slots, space };
+        let last = split.path.len() - 1;
+        split.split(last, key)?;
+        mtr.commit();
+        Ok(())
+    }
+
+    /// The lowest node of the path that surely stays whole, or the root.
+    fn first_to_latch(&self, path: &[PageId]) -> Result<usize> {
+        for at in (0..path.len() - 1).rev() {
+            let guard = self.storage.pool().shared(path[at])?;
+            if Node::new(&guard[..]).room() >= SEPARATOR_ROOM {
+                return Ok(at);
+            }
+        }
+        Ok(0)
+    }
+
+    /// Merges the leaf of `key` with a neighbour if both are mostly empty.
+    pub(crate) fn merge_if_sparse(&self, key: &[u8]) -> Result<()> {
+        let sparse = self.read(super::Seek::At(key), |node| node.used() < SPARSE)?;
+        if !sparse {
+            return Ok(());
+        }
+        let Some(_structure) = self.structure.try_lock() else { return Ok(()) };
+        let path = self.path(key)?;
+        let Some(&parent_id) = path.len().checked_sub(2).and_then(|at| path.get(at)) else {
+            return Ok(());
+        };
+        let (left, right, right_slot) = {
+            let parent = self.storage.pool().shared(parent_id)?;
+            let node = Node::new(&parent[..]);
+            let at = node.child_slot(key);
+            if node.count() < 2 {
+                return Ok(());
+            }
+            let right = at.max(1);
+            (self.page_id(node.child(right - 1)), self.page_id(node.child(right)), right)
+        };
+        for id in [parent_id, left, right] {
+            self.storage.pool().load(id)?;
+        }
+        let mut mtr = self.begin(true)?;
+        let parent = mtr.exclusive(parent_id)?;
+        let (left_slot, right_page) = (mtr.exclusive(left)?, mtr.exclusive(right)?);
+        let merged = merged(Node::new(mtr.page(left_slot)), Node::new(mtr.page(right_page)));
+        let Some(merged) = merged else { return Ok(()) };
+        mtr.op(left_slot, BUILD, &merged)?;
+        mtr.op(right_page, RETIRE, &[])?;
+        mtr.op(parent, REMOVE, &(right_slot as u16).to_le_bytes())?;
+        self.storage.space().free(&mut mtr, right)?;
+        mtr.commit();
+        Ok(())
+    }
+}
+
+/// Both nodes' content in one, if that leaves much room.
+fn merged(left: Node<'_>, right: Node<'_>) -> Option<Vec<u8>> {
+    if left.is_leaf() != Some(true) || right.is_leaf() != Some(true) {
+        return None;
+    }
+    let max_ver = left.max_ver().max(right.max_ver());
+    let mut builder = Builder::new(0, left.lower(), right.upper(), max_ver);
+    for node in [left, right] {
+        for at in 0..node.count() {
+            builder.push_parts(node.prefix(), node.suffix(at), node.value(at));
+        }
+    }
+    (builder.used() <= MERGE_LIMIT).then_some(builder.payload)
+}
+
+/// Where a full node is divided for a new `key`, and the key that divides it.
+fn division(node: Node<'_>, key: &[u8]) -> (usize, Vec<u8>) {
+    let count = node.count();
+    let leaf = node.level() == 0;
+    if node.lower_bound(key) == count && count > 0 {
+        // Keys arrive in order: leave this node full, go on in an empty one.
+        return match leaf {
+            true => (count, separator(&node.key(count - 1), key)),
+            false if count > 2 => (count - 1, node.key(count - 1)),
+            false => (1, node.key(1)),
+        };
+    }
+    let total: usize = (0..count).map(|at| SLOT + node.record_len(at)).sum();
+    let mut sum = 0;
+    let middle = (0..count).position(|at| {
+        sum += SLOT + node.record_len(at);
+        sum * 2 >= total
+    });
+    let at = middle.map_or(1, |at| at + 1).clamp(1, count.saturating_sub(1).max(1));
+    match leaf {
+        true if count < 2 => one_entry(node, key),
+        true => (at, separator(&node.key(at - 1), &node.key(at))),
+        false => (at, node.key(at)),
+    }
+}
+
+/// A leaf whose only entry leaves too little room for `key`, which comes before it.
+fn one_entry(node: Node<'_>, key: &[u8]) -> (usize, Vec<u8>) {
+    let only = node.key(0);
+    (0, separator(key, &only))
+}
+
+fn part(node: Node<'_>, from: usize, to: usize, lower: &[u8], upper: Option<&[u8]>) -> Vec<u8> {
+    let mut builder = Builder::new(node.level(), lower, upper, node.max_ver());
+    for at in from..to {
+        builder.push_parts(node.prefix(), node.suffix(at), node.value(at));
+    }
+    builder.payload
+}
+
+impl Split<'_, '_> {
+    fn node(&self, slot: PageSlot) -> Node<'_> {
+        Node::new(self.mtr.page(slot))
+    }
+
+    fn new_page(&mut self, near: PageNo) -> Result<PageNo> {
+        self.tree.storage.space().alloc(self.mtr, &mut self.space, Some(near))
+    }
+
+    fn create(&mut self, page: PageNo, content: &[u8]) -> Result<PageSlot> {
+        let slot = self.mtr.create(self.tree.page_id(page), PageType::BtreeLeaf as u8)?;
+        self.mtr.op(slot, BUILD, content)?;
+        Ok(slot)
+    }
+
+    /// Splits the node at `depth` of the path for a new `key`; returns the two halves and what divides them.
+    fn split(&mut self, depth: usize, key: &[u8]) -> Result<(PageSlot, PageSlot, Vec<u8>)> {
+        let slot = self.path[depth];
+        let page = self.mtr.id(slot).page;
+        let node = self.node(slot);
+        let (at, dividing) = division(node, key);
+        let upper = node.upper().map(<[u8]>::to_vec);
+        let right = part(node, at, node.count(), &dividing, upper.as_deref());
+        if page == self.tree.root {
+            let left = part(node, 0, at, node.lower(), Some(&dividing));
+            return self.grow(slot, left, right, dividing);
+        }
+        let right_page = self.new_page(page)?;
+        let right_slot = self.create(right_page, &right)?;
+        let mut payload = (at as u16).to_le_bytes().to_vec();
+        payload.extend_from_slice(&dividing);
+        self.mtr.op(slot, TRUNCATE, &payload)?;
+        self.insert_child(depth - 1, &dividing, right_page)?;
+        Ok((slot, right_slot, dividing))
+    }
+
+    /// The root's content moves to two new pages below it, so that the root stays where it is.
+    fn grow(
+        &mut self,
+        root: PageSlot,
+        left: Vec<u8>,
+        right: Vec<u8>,
+        dividing: Vec<u8>,
+    ) -> Result<(PageSlot, PageSlot, Vec<u8>)> {
+        let level = self.node(root).level() + 1;
+        let left_page = self.new_page(self.tree.root)?;
+        let right_page = self.new_page(left_page)?;
+        let left_slot = self.create(left_page, &left)?;
+        let right_slot = self.create(right_page, &right)?;
+        let mut builder = Builder::new(level, &[], None, 0);
+        builder.push(&[], &left_page.0.to_le_bytes());
+        builder.push(&dividing, &right_page.0.to_le_bytes());
+        self.mtr.op(root, BUILD, &builder.payload)?;
+        Ok((left_slot, right_slot, dividing))
+    }
+
+    /// Adds a child to the node at `depth`, splitting that one first if it is full.
+    fn insert_child(&mut self, depth: usize, key: &[u8], child: PageNo) -> Result<()> {
+        let mut slot = self.path[depth];
+        if !self.node(slot).fits(key, 4) {
+            let (left, right, dividing) = self.split(depth, key)?;
+            slot = if key < &dividing[..] { left } else { right };
+        }
+        let node = self.node(slot);
+        let at = node.lower_bound(key);
+        let suffix = key.get(common_prefix(key, node.prefix())..).unwrap_or(&[]);
+        let mut payload = (at as u16).to_le_bytes().to_vec();
+        payload.extend_from_slice(&(suffix.len() as u16).to_le_bytes());
+        payload.extend_from_slice(suffix);
+        payload.extend_from_slice(&child.0.to_le_bytes());
+        self.mtr.op(slot, INSERT, &payload)
+    }
+}
