@@ -242,8 +242,8 @@ impl RowSet {
 
 /// A scan in progress.
 pub trait Cursor {
-    /// Appends up to `max_rows` rows to `out`; false once there are no more. Stops earlier, with at
-    /// least one row, when `out` has grown large.
+    /// Appends up to `max_rows` rows to `out`; false, with no row appended, once there are no more.
+    /// Stops earlier, with at least one row, when `out` has grown large.
     fn next_batch(&mut self, out: &mut RowSet, max_rows: usize) -> EngineResult<bool>;
 }
 

@@ -50,9 +50,9 @@ impl MemoryCursor<'_> {
         max_rows: usize,
         put: impl Fn(&MemoryTable, &Scan, (&'m Vec<u8>, &'m V), &mut RowSet) -> EngineResult<()>,
     ) -> EngineResult<bool> {
-        for _ in 0..max_rows.max(1) {
+        for done in 0..max_rows.max(1) {
             let next = if self.scan.reverse { items.next_back() } else { items.next() };
-            let Some((key, value)) = next else { return Ok(false) };
+            let Some((key, value)) = next else { return Ok(done > 0) };
             put(self.table, &self.scan, (key, value), out)?;
             if self.scan.reverse {
                 self.left.end = Some(key.clone());

@@ -2,6 +2,9 @@
 //!
 //! Lower half, from the bottom up: `disk`, `page`, `log`, `pool`, `mtr`, `space`, `checkpoint`, `recovery`, and
 //! `storage`, which is all of them as one object. They know pages, not rows.
+//!
+//! Upper half: `btree` makes ordered maps of pages, `trx` versions and transactions of their entries, `lock` who waits
+//! for whom, `table` rows and indexes of entries, and `engine` the contract's engine of all that.
 
 #![allow(
     dead_code,
@@ -12,8 +15,10 @@
 mod btree;
 mod checkpoint;
 mod disk;
+mod engine;
 mod error;
 mod ids;
+mod lock;
 mod log;
 mod mtr;
 mod page;
@@ -21,3 +26,7 @@ mod pool;
 mod recovery;
 mod space;
 mod storage;
+mod table;
+mod trx;
+
+pub use engine::{FlushAtCommit, NativeEngine, NativeOptions};

@@ -162,3 +162,37 @@ fn search(
     }
     Ok(low.saturating_sub(1))
 }
+
+impl Tree {
+    /// Shows the nodes from the root to the leaf for `key`, each under its own latch; for guesses only, because the
+    /// tree may change in between.
+    pub(crate) fn nodes_to(&self, key: &[u8], mut show: impl FnMut(Node<'_>)) -> Result<()> {
+        let mut id = self.page_id(self.root);
+        for _ in 0..60 {
+            let guard = self.storage.pool().shared(id)?;
+            let node = Node::new(&guard[..]);
+            show(node);
+            if node.is_leaf() != Some(false) || node.count() == 0 {
+                break;
+            }
+            id = self.page_id(node.child(node.child_slot(key)));
+        }
+        Ok(())
+    }
+
+    /// Goes down by the child numbers that `choose` gives; the lowest key of the leaf it ends at.
+    pub(crate) fn key_down(&self, mut choose: impl FnMut(Node<'_>) -> usize) -> Result<Vec<u8>> {
+        let mut id = self.page_id(self.root);
+        let mut lower = Vec::new();
+        for _ in 0..60 {
+            let guard = self.storage.pool().shared(id)?;
+            let node = Node::new(&guard[..]);
+            lower = node.lower().to_vec();
+            if node.is_leaf() != Some(false) || node.count() == 0 {
+                break;
+            }
+            id = self.page_id(node.child(choose(node).min(node.count() - 1)));
+        }
+        Ok(lower)
+    }
+}

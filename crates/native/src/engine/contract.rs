@@ -1,0 +1,172 @@
+//! The contract's engine.
+
+use super::open::{open, open_on, start_purger};
+use super::options::{FlushAtCommit, NativeOptions};
+use super::shared::Shared;
+use crate::disk::Disk;
+use crate::ids;
+use crate::table::{NativeTable, own_trx};
+use crate::trx::{NativeTrx, purge_step};
+use parking_lot::Mutex;
+use selkie_engine::{
+    Capabilities, Engine, EngineResult, EngineTrx, IndexId, Isolation, Lsn, StatementContext,
+    Table, TableDef, TableId,
+};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::JoinHandle;
+
+/// The transactional engine. It answers to the name InnoDB.
+pub struct NativeEngine {
+    shared: Arc<Shared>,
+    purger: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl NativeEngine {
+    /// Opens the database in `dir`, creating it if there is none, and recovers it if it was not closed cleanly.
+    pub fn open(dir: &Path, options: &NativeOptions) -> EngineResult<Self> {
+        Ok(Self::start(open(dir, options)?, options))
+    }
+
+    /// As `open`, on any disk.
+    pub(crate) fn open_on(disk: Arc<dyn Disk>, options: &NativeOptions) -> EngineResult<Self> {
+        Ok(Self::start(open_on(disk, options)?, options))
+    }
+
+    fn start(shared: Arc<Shared>, options: &NativeOptions) -> Self {
+        let purger = if options.background { start_purger(&shared) } else { None };
+        Self { shared, purger: Mutex::new(purger) }
+    }
+
+    /// Changes `innodb_flush_log_at_trx_commit`.
+    pub fn set_flush_at_commit(&self, mode: FlushAtCommit) {
+        self.shared.storage.log().set_mode(mode.into());
+    }
+
+    fn stop_purger(&self) {
+        let Some(thread) = self.purger.lock().take() else { return };
+        self.shared.purger.stop.store(true, Ordering::Release);
+        self.shared.purger.runs.store(false, Ordering::Release);
+        self.shared.purger.wake();
+        let _ = thread.join();
+    }
+}
+
+impl Drop for NativeEngine {
+    fn drop(&mut self) {
+        self.stop_purger();
+        self.shared.storage.stop_background();
+    }
+}
+
+impl Engine for NativeEngine {
+    fn name(&self) -> &'static str {
+        "InnoDB"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { transactional: true, durable: true, ordered_scan: true }
+    }
+
+    fn begin(&self, isolation: Isolation, _: bool) -> EngineResult<Box<dyn EngineTrx>> {
+        Ok(Box::new(NativeTrx::new(self.shared.clone(), isolation)))
+    }
+
+    fn create_table(&self, trx: &dyn EngineTrx, def: &TableDef) -> EngineResult<()> {
+        self.shared.create_table(own_trx(trx)?, def)
+    }
+
+    fn drop_table(&self, trx: &dyn EngineTrx, id: TableId) -> EngineResult<()> {
+        self.shared.drop_table(own_trx(trx)?, id)
+    }
+
+    fn create_index(
+        &self,
+        trx: &dyn EngineTrx,
+        context: &dyn StatementContext,
+        def: &Arc<TableDef>,
+        position: usize,
+    ) -> EngineResult<()> {
+        self.shared.build_index(own_trx(trx)?, context, def, position)
+    }
+
+    fn drop_index(&self, trx: &dyn EngineTrx, table: TableId, index: IndexId) -> EngineResult<()> {
+        self.shared.drop_index(own_trx(trx)?, table, index)
+    }
+
+    fn open_table(&self, def: &Arc<TableDef>) -> EngineResult<Arc<dyn Table>> {
+        let files = self.shared.table_files(def.id)?;
+        Ok(Arc::new(NativeTable::new(self.shared.clone(), files, def.clone())?))
+    }
+
+    fn table_exists(&self, id: TableId) -> bool {
+        self.shared.table_files(id).is_ok()
+    }
+
+    fn retain_tables(&self, known: &[TableId]) -> EngineResult<()> {
+        self.shared.retain_tables(known)
+    }
+
+    fn wait_durable(&self, lsn: Lsn) -> EngineResult<()> {
+        self.shared.storage.log().settle_commit(ids::Lsn(lsn.0));
+        Ok(())
+    }
+
+    fn checkpoint(&self, sharp: bool) -> EngineResult<()> {
+        let storage = &self.shared.storage;
+        match sharp {
+            true => storage.sharp_checkpoint()?,
+            false => drop(storage.checkpoint()?),
+        }
+        Ok(())
+    }
+
+    fn shutdown(&self) -> EngineResult<()> {
+        self.stop_purger();
+        while purge_step(&self.shared)? {}
+        self.shared.storage.log().flush_all();
+        self.shared.delete_dropped()?;
+        self.shared.storage.shutdown()?;
+        Ok(())
+    }
+
+    fn status(&self, report: &mut dyn FnMut(&str, u64)) {
+        let (shared, storage) = (&self.shared, &self.shared.storage);
+        let (pool, log) = (storage.pool(), storage.log());
+        let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let (waits, deadlocks) = shared.locks.counters();
+        let total = pool.capacity() as u64;
+        let free = pool.free_frames() as u64;
+        let durable = log.durable().0;
+        let page = ids::PAGE_SIZE as u64;
+        let counters = [
+            ("Innodb_page_size", page),
+            ("Innodb_buffer_pool_pages_total", total),
+            ("Innodb_buffer_pool_pages_free", free),
+            ("Innodb_buffer_pool_pages_data", total.saturating_sub(free)),
+            ("Innodb_buffer_pool_bytes_data", total.saturating_sub(free) * page),
+            ("Innodb_buffer_pool_pages_dirty", pool.dirty_pages() as u64),
+            ("Innodb_buffer_pool_pages_flushed", pool.pages_written()),
+            ("Innodb_buffer_pool_reads", load(&pool.reads)),
+            ("Innodb_pages_read", load(&pool.reads)),
+            ("Innodb_pages_written", pool.pages_written()),
+            ("Innodb_checkpoint_age", storage.log_age()),
+            ("Innodb_lsn_current", log.tail().0),
+            ("Innodb_lsn_flushed", durable),
+            ("Innodb_lsn_last_checkpoint", storage.checkpoint_lsn().0),
+            ("Innodb_os_log_fsyncs", load(&log.syncs)),
+            ("Innodb_os_log_written", log.written().0),
+            ("Innodb_history_list_length", shared.purge.len() as u64),
+            ("Innodb_deadlocks", deadlocks),
+            ("Innodb_row_lock_waits", waits),
+            ("Innodb_row_lock_current_waits", shared.locks.waiting() as u64),
+            ("Innodb_current_row_locks", shared.locks.len() as u64),
+            ("Innodb_rows_read", load(&shared.counters.read)),
+            ("Innodb_rows_inserted", load(&shared.counters.inserted)),
+            ("Innodb_rows_updated", load(&shared.counters.updated)),
+            ("Innodb_rows_deleted", load(&shared.counters.deleted)),
+        ];
+        counters.into_iter().for_each(|(name, value)| report(name, value));
+    }
+}

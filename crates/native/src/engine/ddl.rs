@@ -1,0 +1,78 @@
+//! Tables and indexes come and go with transactions: files are made at once and vanish with a rollback or a crash;
+//! dropped ones stay until the commit is durable.
+
+use super::shared::Shared;
+use crate::table::{FileIdentity, TableFiles};
+use crate::trx::{DdlStep, NativeTrx};
+use selkie_engine::{EngineError, EngineResult, IndexId, TableDef, TableId};
+use std::sync::Arc;
+
+impl Shared {
+    pub(super) fn table_files(&self, id: TableId) -> EngineResult<Arc<TableFiles>> {
+        let found = self.tables.read().get(&id).cloned();
+        found.ok_or_else(|| EngineError::Corrupt(format!("table {id} has no storage")))
+    }
+
+    pub(super) fn create_table(&self, trx: &NativeTrx, def: &TableDef) -> EngineResult<()> {
+        let identity = FileIdentity { table: def.id, index: None };
+        let clustered = identity.create(&self.storage)?;
+        self.file_created(clustered.file)?;
+        let files = Arc::new(TableFiles::new(def.id, clustered, 1, 0));
+        trx.push_ddl(DdlStep::TableCreated(files.clone()));
+        self.remember_table(files.clone());
+        let first = usize::from(def.primary().is_some());
+        for index in &def.indexes[first..] {
+            self.new_index(trx, &files, index.id)?;
+        }
+        Ok(())
+    }
+
+    /// An empty tree for an index, known to the table.
+    pub(super) fn new_index(
+        &self,
+        trx: &NativeTrx,
+        files: &Arc<TableFiles>,
+        id: IndexId,
+    ) -> EngineResult<Arc<crate::btree::Tree>> {
+        let tree = FileIdentity { table: files.id, index: Some(id) }.create(&self.storage)?;
+        self.file_created(tree.file)?;
+        trx.push_ddl(DdlStep::IndexCreated(files.clone(), id, tree.file));
+        files.indexes.write().insert(id, tree.clone());
+        self.remember_tree(&tree, files);
+        Ok(tree)
+    }
+
+    pub(super) fn drop_table(&self, trx: &NativeTrx, id: TableId) -> EngineResult<()> {
+        trx.push_ddl(DdlStep::TableDropped(self.table_files(id)?));
+        Ok(())
+    }
+
+    pub(super) fn drop_index(
+        &self,
+        trx: &NativeTrx,
+        table: TableId,
+        id: IndexId,
+    ) -> EngineResult<()> {
+        let files = self.table_files(table)?;
+        let tree = files.indexes.read().get(&id).cloned();
+        let tree =
+            tree.ok_or_else(|| EngineError::Corrupt(format!("table {table} lacks an index")))?;
+        trx.push_ddl(DdlStep::IndexDropped(files, id, tree));
+        Ok(())
+    }
+
+    /// Removes storage of tables that the dictionary does not know.
+    pub(super) fn retain_tables(&self, known: &[TableId]) -> EngineResult<()> {
+        let known: std::collections::HashSet<TableId> = known.iter().copied().collect();
+        let unknown: Vec<_> =
+            self.tables.read().values().filter(|t| !known.contains(&t.id)).cloned().collect();
+        for files in unknown {
+            self.forget_table(&files);
+            let indexes: Vec<_> = files.indexes.read().values().map(|tree| tree.file).collect();
+            for file in indexes.into_iter().chain([files.clustered.file]) {
+                self.storage.space().delete_file(&self.storage, file)?;
+            }
+        }
+        Ok(())
+    }
+}

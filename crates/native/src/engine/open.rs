@@ -1,0 +1,124 @@
+//! Opening: the lower half recovers pages, then files are matched with tables, unfinished DDL is settled and
+//! transactions that had not ended are taken back.
+
+use super::options::NativeOptions;
+use super::shared::Shared;
+use crate::btree::{Tree, TreeRedo};
+use crate::checkpoint::CheckpointParticipant;
+use crate::disk::{Disk, RealDisk};
+use crate::error::{Result, StorageError};
+use crate::ids::{FileId, Lsn};
+use crate::storage::Storage;
+use crate::table::{FileIdentity, TableFiles};
+use crate::trx::{Recovered, encode_snapshot, purge_step, undo_losers};
+use selkie_engine::{IndexId, TableId};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// What one table's files turned out to be.
+#[derive(Default)]
+struct Found {
+    clustered: Option<FileId>,
+    indexes: Vec<(IndexId, FileId)>,
+}
+
+/// Keeps undo of transactions that have not ended through a crash.
+struct Participant(Weak<Shared>);
+
+impl CheckpointParticipant for Participant {
+    fn snapshot(&self, _: Lsn) -> Vec<u8> {
+        self.0.upgrade().map_or_else(Vec::new, |shared| encode_snapshot(&shared))
+    }
+}
+
+/// Opens the database in `dir`.
+pub(super) fn open(dir: &Path, options: &NativeOptions) -> Result<Arc<Shared>> {
+    std::fs::create_dir_all(dir)
+        .map_err(|e| StorageError::io(format!("creation of {}", dir.display()), e))?;
+    let disk = RealDisk::new(dir)
+        .map_err(|e| StorageError::io(format!("open of {}", dir.display()), e))?;
+    open_on(Arc::new(disk), options)
+}
+
+/// As `open`, on any disk.
+pub(super) fn open_on(disk: Arc<dyn Disk>, options: &NativeOptions) -> Result<Arc<Shared>> {
+    let mut recovered = Recovered::default();
+    let storage = Storage::open_on(disk, options.storage(), Box::new(TreeRedo), &mut recovered)?;
+    storage.log().set_mode(options.flush_at_commit.into());
+    let shared = Arc::new(Shared::new(storage.clone(), recovered.next_seq.max(1)));
+    settle_files(&shared, &recovered)?;
+    let undone = undo_losers(&shared, &mut recovered)?;
+    if undone > 0 {
+        tracing::info!("recovery took back {undone} changes of unfinished transactions");
+    }
+    storage.set_participant(Arc::new(Participant(Arc::downgrade(&shared))));
+    storage.start_background();
+    Ok(shared)
+}
+
+/// Deletes files of unfinished and dropped tables, and registers the others.
+fn settle_files(shared: &Arc<Shared>, recovered: &Recovered) -> Result<()> {
+    let storage = &shared.storage;
+    let mut tables: BTreeMap<TableId, Found> = BTreeMap::new();
+    for file in storage.space().files() {
+        let unwanted = recovered.created.contains(&file) || recovered.dropped.contains(&file);
+        let identity = if unwanted { None } else { FileIdentity::read(storage, file)? };
+        let Some(identity) = identity else {
+            storage.space().delete_file(storage, file)?;
+            continue;
+        };
+        let found = tables.entry(identity.table).or_default();
+        match identity.index {
+            None => found.clustered = Some(file),
+            Some(index) => found.indexes.push((index, file)),
+        }
+    }
+    for (id, found) in tables {
+        let tree = |file| Arc::new(Tree::open(storage.clone(), file));
+        let Some(clustered) = found.clustered else {
+            for (_, file) in found.indexes {
+                storage.space().delete_file(storage, file)?;
+            }
+            continue;
+        };
+        let counters = recovered.counters.get(&clustered).copied().unwrap_or_default();
+        let files = TableFiles::new(id, tree(clustered), counters.auto, counters.rows);
+        let indexes = found.indexes.into_iter().map(|(index, file)| (index, tree(file)));
+        files.indexes.write().extend(indexes);
+        shared.remember_table(Arc::new(files));
+    }
+    Ok(())
+}
+
+/// Starts the thread that cleans up behind commits.
+pub(super) fn start_purger(shared: &Arc<Shared>) -> Option<JoinHandle<()>> {
+    let weak = Arc::downgrade(shared);
+    let run = move || {
+        while let Some(shared) = weak.upgrade() {
+            if shared.purger.stop.load(Ordering::Acquire) {
+                return;
+            }
+            let outcome = purge_step(&shared).and_then(|any| {
+                shared.delete_dropped()?;
+                Ok(any)
+            });
+            match outcome {
+                Ok(true) => {}
+                Ok(false) => shared.purger.sleep(Duration::from_millis(20)),
+                Err(e) => {
+                    tracing::warn!("purge postponed: {e}");
+                    shared.purger.sleep(Duration::from_secs(1));
+                }
+            }
+        }
+    };
+    let spawned = std::thread::Builder::new().name("selkie-purge".to_owned()).spawn(run);
+    if spawned.is_ok() {
+        shared.purger.runs.store(true, Ordering::Release);
+    }
+    spawned.ok()
+}

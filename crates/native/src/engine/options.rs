@@ -1,0 +1,73 @@
+//! What can be chosen when the engine is opened.
+
+use crate::log::FlushMode;
+use crate::storage::StorageOptions;
+
+/// When a commit is answered: `innodb_flush_log_at_trx_commit`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FlushAtCommit {
+    /// 0: at once; written and synced once a second.
+    EverySecond,
+    /// 1: when durable.
+    #[default]
+    Durable,
+    /// 2: when written to the operating system; synced once a second.
+    Written,
+}
+
+impl From<FlushAtCommit> for FlushMode {
+    fn from(mode: FlushAtCommit) -> FlushMode {
+        match mode {
+            FlushAtCommit::EverySecond => FlushMode::EverySecond,
+            FlushAtCommit::Durable => FlushMode::AtCommit,
+            FlushAtCommit::Written => FlushMode::WriteAtCommit,
+        }
+    }
+}
+
+/// Sizes and switches.
+#[derive(Clone, Debug)]
+pub struct NativeOptions {
+    /// `innodb_buffer_pool_size`.
+    pub buffer_pool_bytes: usize,
+    /// `innodb_log_file_size`: log that may have to be read after a crash.
+    pub log_capacity_bytes: u64,
+    /// `innodb_log_buffer_size`.
+    pub log_buffer_bytes: usize,
+    /// Bytes per log segment file; fixed when the database is created.
+    pub log_segment_bytes: u64,
+    /// `innodb_flush_log_at_trx_commit`.
+    pub flush_at_commit: FlushAtCommit,
+    /// `innodb_doublewrite`.
+    pub doublewrite: bool,
+    /// Whether threads flush, evict, checkpoint and purge by themselves. Off: callers do it, for tests.
+    pub background: bool,
+}
+
+impl Default for NativeOptions {
+    fn default() -> Self {
+        let storage = StorageOptions::default();
+        Self {
+            buffer_pool_bytes: storage.pool_bytes,
+            log_capacity_bytes: storage.log_budget_bytes,
+            log_buffer_bytes: storage.log_buffer_bytes,
+            log_segment_bytes: storage.segment_bytes,
+            flush_at_commit: FlushAtCommit::default(),
+            doublewrite: storage.doublewrite,
+            background: storage.background,
+        }
+    }
+}
+
+impl NativeOptions {
+    pub(super) fn storage(&self) -> StorageOptions {
+        StorageOptions {
+            pool_bytes: self.buffer_pool_bytes,
+            log_buffer_bytes: self.log_buffer_bytes,
+            segment_bytes: self.log_segment_bytes,
+            log_budget_bytes: self.log_capacity_bytes,
+            doublewrite: self.doublewrite,
+            background: self.background,
+        }
+    }
+}

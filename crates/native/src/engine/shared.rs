@@ -1,0 +1,218 @@
+//! What the engine, its tables and its transactions share.
+
+use crate::btree::Tree;
+use crate::error::Result;
+use crate::ids::{FileId, Lsn};
+use crate::lock::LockTable;
+use crate::mtr::Mtr;
+use crate::storage::Storage;
+use crate::table::TableFiles;
+use crate::trx::{Counters, PurgeQueue, Snapshots, TrxRecord, TrxState, Undo, purge_step};
+use hashbrown::HashMap;
+use parking_lot::{Condvar, Mutex, RwLock};
+use selkie_engine::{EngineResult, IndexId, TableId};
+use std::collections::BTreeMap;
+use std::hash::BuildHasher;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+const STRIPES: usize = 64;
+
+/// Rows touched since start.
+#[derive(Default)]
+pub(crate) struct RowCounters {
+    pub(crate) read: AtomicU64,
+    pub(crate) inserted: AtomicU64,
+    pub(crate) updated: AtomicU64,
+    pub(crate) deleted: AtomicU64,
+}
+
+/// Files whose fate is not settled in the log yet.
+#[derive(Default)]
+struct PendingFiles {
+    /// Made by transactions that have not ended.
+    created: Vec<FileId>,
+    /// Dropped by commits that lie at these positions; deleted once those are durable.
+    dropped: Vec<(Lsn, FileId)>,
+}
+
+/// The engine's inside.
+pub(crate) struct Shared {
+    pub(crate) storage: Arc<Storage>,
+    pub(crate) undo: Undo,
+    pub(crate) snapshots: Snapshots,
+    pub(crate) locks: LockTable,
+    pub(crate) purge: PurgeQueue,
+    pub(crate) counters: RowCounters,
+    pub(super) tables: RwLock<HashMap<TableId, Arc<TableFiles>>>,
+    trees: RwLock<HashMap<FileId, (Arc<Tree>, Arc<TableFiles>)>>,
+    files: Mutex<PendingFiles>,
+    stripes: Box<[Mutex<()>]>,
+    hasher: foldhash::fast::RandomState,
+    next_trx: AtomicU64,
+    pub(super) purger: Purger,
+}
+
+/// How the purge thread is woken and stopped.
+#[derive(Default)]
+pub(super) struct Purger {
+    pub(super) runs: AtomicBool,
+    pub(super) stop: AtomicBool,
+    lock: Mutex<()>,
+    bell: Condvar,
+}
+
+impl Purger {
+    pub(super) fn wake(&self) {
+        self.bell.notify_one();
+    }
+
+    pub(super) fn sleep(&self, time: std::time::Duration) {
+        let mut lock = self.lock.lock();
+        if !self.stop.load(Ordering::Acquire) {
+            self.bell.wait_for(&mut lock, time);
+        }
+    }
+}
+
+impl Shared {
+    pub(super) fn new(storage: Arc<Storage>, next_seq: u64) -> Shared {
+        Shared {
+            storage,
+            undo: Undo::new(next_seq),
+            snapshots: Snapshots::default(),
+            locks: LockTable::new(),
+            purge: PurgeQueue::default(),
+            counters: RowCounters::default(),
+            tables: RwLock::default(),
+            trees: RwLock::default(),
+            files: Mutex::default(),
+            stripes: (0..STRIPES).map(|_| Mutex::default()).collect(),
+            hasher: foldhash::fast::RandomState::default(),
+            next_trx: AtomicU64::new(1),
+            purger: Purger::default(),
+        }
+    }
+
+    pub(crate) fn new_state(&self) -> Arc<TrxState> {
+        Arc::new(TrxState::new(self.next_trx.fetch_add(1, Ordering::Relaxed)))
+    }
+
+    /// The mutex under which a unique key is checked and inserted (I26).
+    pub(crate) fn stripe(&self, file: FileId, key: &[u8]) -> &Mutex<()> {
+        &self.stripes[self.hasher.hash_one((file, key)) as usize % STRIPES]
+    }
+
+    /// The tree in a file, and its table.
+    pub(crate) fn tree(&self, file: FileId) -> Option<(Arc<Tree>, Arc<TableFiles>)> {
+        self.trees.read().get(&file).cloned()
+    }
+
+    pub(crate) fn remember_table(&self, files: Arc<TableFiles>) {
+        let mut trees = self.trees.write();
+        trees.insert(files.clustered.file, (files.clustered.clone(), files.clone()));
+        for tree in files.indexes.read().values() {
+            trees.insert(tree.file, (tree.clone(), files.clone()));
+        }
+        self.tables.write().insert(files.id, files.clone());
+    }
+
+    pub(super) fn remember_tree(&self, tree: &Arc<Tree>, files: &Arc<TableFiles>) {
+        self.trees.write().insert(tree.file, (tree.clone(), files.clone()));
+    }
+
+    pub(crate) fn forget_tree(&self, tree: &Tree) {
+        self.trees.write().remove(&tree.file);
+    }
+
+    pub(crate) fn forget_table(&self, files: &Arc<TableFiles>) {
+        let mut tables = self.tables.write();
+        if tables.get(&files.id).is_some_and(|known| Arc::ptr_eq(known, files)) {
+            tables.remove(&files.id);
+        }
+        drop(tables);
+        self.forget_tree(&files.clustered);
+        files.indexes.read().values().for_each(|tree| self.forget_tree(tree));
+    }
+
+    pub(crate) fn forget_index(&self, files: &TableFiles, id: IndexId, tree: &Arc<Tree>) {
+        let mut indexes = files.indexes.write();
+        if indexes.get(&id).is_some_and(|known| Arc::ptr_eq(known, tree)) {
+            indexes.remove(&id);
+        }
+        self.forget_tree(tree);
+    }
+
+    /// Notes that a transaction has made a file; gone after a crash unless it commits.
+    pub(super) fn file_created(&self, file: FileId) -> EngineResult<()> {
+        self.files.lock().created.push(file);
+        let mut mtr = Mtr::begin(&self.storage)?;
+        mtr.trx(&TrxRecord::Created(file).encode());
+        mtr.commit();
+        Ok(())
+    }
+
+    /// Called while the commit is published: what was made stays, what was dropped goes once that is durable.
+    pub(crate) fn files_committed(&self, created: &[FileId], dropped: &[FileId], lsn: Lsn) {
+        if created.is_empty() && dropped.is_empty() {
+            return;
+        }
+        let mut files = self.files.lock();
+        files.created.retain(|file| !created.contains(file) && !dropped.contains(file));
+        files.dropped.extend(dropped.iter().map(|file| (lsn, *file)));
+    }
+
+    /// Deletes a file that its transaction made and took back.
+    pub(crate) fn delete_created(&self, file: FileId) -> EngineResult<()> {
+        self.storage.space().delete_file(&self.storage, file)?;
+        self.files.lock().created.retain(|other| *other != file);
+        Ok(())
+    }
+
+    /// Deletes files whose drop is durable (I34).
+    pub(crate) fn delete_dropped(&self) -> Result<()> {
+        let durable = self.storage.log().durable();
+        let due: Vec<FileId> = {
+            let files = self.files.lock();
+            files.dropped.iter().filter(|(lsn, _)| *lsn <= durable).map(|(_, file)| *file).collect()
+        };
+        for file in due {
+            self.files.lock().dropped.retain(|(_, other)| *other != file);
+            self.storage.space().delete_file(&self.storage, file)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn pending_files(&self) -> (Vec<FileId>, Vec<FileId>) {
+        let files = self.files.lock();
+        (files.created.clone(), files.dropped.iter().map(|(_, file)| *file).collect())
+    }
+
+    /// Counters of all tables, by the clustered tree's file.
+    pub(crate) fn counters(&self) -> BTreeMap<FileId, Counters> {
+        let counters = |files: &Arc<TableFiles>| {
+            let (auto, rows) = (files.auto.load(Ordering::Acquire), files.rows());
+            (files.clustered.file, Counters { auto, rows })
+        };
+        self.tables.read().values().map(counters).collect()
+    }
+
+    /// Makes a counter that was set survive a crash.
+    pub(crate) fn log_counter(&self, file: FileId, next: u64) -> EngineResult<()> {
+        let mut mtr = Mtr::begin(&self.storage)?;
+        mtr.trx(&TrxRecord::Counter(file, next).encode());
+        mtr.commit();
+        Ok(())
+    }
+
+    /// Cleans up now, or has it done.
+    pub(crate) fn after_commit(&self) {
+        if self.purger.runs.load(Ordering::Relaxed) {
+            if self.purge.len() >= 64 {
+                self.purger.wake();
+            }
+        } else if let Err(e) = purge_step(self) {
+            tracing::warn!("purge postponed: {e}");
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Waiting for transactions to end, and deadlocks.
+
+use super::LockTable;
+use crate::trx::{TrxState, Waiter};
+use hashbrown::HashMap;
+use parking_lot::Mutex;
+use selkie_engine::{EngineError, EngineResult};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+struct Wait {
+    me: Arc<TrxState>,
+    holders: Vec<Arc<TrxState>>,
+    waiter: Arc<Waiter>,
+    victim: bool,
+}
+
+/// Who waits for whom, by transaction id.
+#[derive(Default)]
+pub(super) struct Waits {
+    graph: Mutex<HashMap<u64, Wait>>,
+    pub(super) waits: AtomicU64,
+    pub(super) deadlocks: AtomicU64,
+}
+
+impl LockTable {
+    /// Sleeps, through `sleep`, until one of `holders` has ended. `Deadlock` if this transaction has to give way.
+    pub(crate) fn wait(
+        &self,
+        me: &Arc<TrxState>,
+        holders: &[Arc<TrxState>],
+        sleep: impl FnOnce(&mut dyn FnMut(Duration) -> bool) -> EngineResult<()>,
+    ) -> EngineResult<()> {
+        let waiter = Arc::new(Waiter::default());
+        let subscribed = holders.iter().take_while(|holder| holder.subscribe(&waiter)).count();
+        let outcome = if subscribed == holders.len() {
+            self.waits.waits.fetch_add(1, Ordering::Relaxed);
+            self.waits.sleep(me, holders, &waiter, sleep)
+        } else {
+            Ok(())
+        };
+        holders[..subscribed].iter().for_each(|holder| holder.unsubscribe(&waiter));
+        outcome
+    }
+
+    /// Waits and deadlocks since start.
+    pub(crate) fn counters(&self) -> (u64, u64) {
+        (self.waits.waits.load(Ordering::Relaxed), self.waits.deadlocks.load(Ordering::Relaxed))
+    }
+
+    /// Transactions waiting now.
+    pub(crate) fn waiting(&self) -> usize {
+        self.waits.graph.lock().len()
+    }
+}
+
+impl Waits {
+    fn sleep(
+        &self,
+        me: &Arc<TrxState>,
+        holders: &[Arc<TrxState>],
+        waiter: &Arc<Waiter>,
+        sleep: impl FnOnce(&mut dyn FnMut(Duration) -> bool) -> EngineResult<()>,
+    ) -> EngineResult<()> {
+        self.enter(me, holders, waiter)?;
+        let slept = sleep(&mut |time| waiter.park(time));
+        let wait = self.graph.lock().remove(&me.id);
+        if wait.is_some_and(|wait| wait.victim) {
+            return Err(EngineError::Deadlock);
+        }
+        slept
+    }
+
+    /// Adds an edge to the graph. If that closes a cycle, the transaction with the least to undo gives way.
+    fn enter(
+        &self,
+        me: &Arc<TrxState>,
+        holders: &[Arc<TrxState>],
+        waiter: &Arc<Waiter>,
+    ) -> EngineResult<()> {
+        let mut graph = self.graph.lock();
+        let wait = Wait {
+            me: me.clone(),
+            holders: holders.to_vec(),
+            waiter: waiter.clone(),
+            victim: false,
+        };
+        graph.insert(me.id, wait);
+        let Some(cycle) = find_cycle(&graph, me.id) else { return Ok(()) };
+        self.deadlocks.fetch_add(1, Ordering::Relaxed);
+        let weight = |id: &u64| graph.get(id).map_or(0, |w| w.me.weight.load(Ordering::Relaxed));
+        let lightest = cycle.iter().min_by_key(|id| (weight(id), **id != me.id)).copied();
+        match lightest.filter(|id| *id != me.id).and_then(|id| graph.get_mut(&id)) {
+            Some(other) => {
+                other.victim = true;
+                other.waiter.wake();
+                Ok(())
+            }
+            None => {
+                graph.remove(&me.id);
+                Err(EngineError::Deadlock)
+            }
+        }
+    }
+}
+
+/// The transactions on a way from `me` through waits back to `me`.
+fn find_cycle(graph: &HashMap<u64, Wait>, me: u64) -> Option<Vec<u64>> {
+    let mut seen = hashbrown::HashSet::new();
+    let mut way: Vec<(u64, usize)> = vec![(me, 0)];
+    while let Some((id, next)) = way.last_mut() {
+        let wait = graph.get(id).filter(|wait| !wait.victim);
+        let Some(holder) = wait.and_then(|wait| wait.holders.get(*next)) else {
+            way.pop();
+            continue;
+        };
+        *next += 1;
+        if holder.id == me {
+            return Some(way.iter().map(|(id, _)| *id).collect());
+        }
+        if holder.is_active() && seen.insert(holder.id) {
+            way.push((holder.id, 0));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn waiting(waits: &Waits, me: &Arc<TrxState>, holder: &Arc<TrxState>) -> EngineResult<()> {
+        waits.enter(me, std::slice::from_ref(holder), &Arc::default())
+    }
+
+    #[test]
+    fn the_lightest_of_a_cycle_gives_way() {
+        let waits = Waits::default();
+        let trx: Vec<_> = (1..=3).map(|id| Arc::new(TrxState::new(id))).collect();
+        trx.iter().for_each(|t| t.weight.store(10 - t.id, Ordering::Relaxed));
+        waiting(&waits, &trx[0], &trx[1]).unwrap();
+        waiting(&waits, &trx[1], &trx[2]).unwrap();
+        assert!(matches!(waiting(&waits, &trx[2], &trx[0]), Err(EngineError::Deadlock)));
+        trx[2].weight.store(100, Ordering::Relaxed);
+        waiting(&waits, &trx[2], &trx[0]).unwrap();
+        let victims: Vec<u64> =
+            waits.graph.lock().values().filter(|w| w.victim).map(|w| w.me.id).collect();
+        assert_eq!(victims, [2]);
+    }
+}

@@ -1,0 +1,98 @@
+//! CHECK TABLE: every tree's structure, and that indexes and rows tell the same story. Compared are counts and sums of
+//! hashes, in one pass over each tree, as one snapshot sees them.
+
+use super::handle::NativeTable;
+use super::leaf_scan::{Step, Walk};
+use super::rows::IndexEntry;
+use crate::btree::Tree;
+use crate::trx::{NativeTrx, Resolved};
+use selkie_engine::{EngineResult, KeyRange, StatementContext};
+use std::hash::BuildHasher;
+
+/// Count and sum of hashes of a set of entries.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+struct Digest {
+    entries: u64,
+    sum: u64,
+}
+
+impl Digest {
+    fn add(&mut self, key: &[u8], body: &[u8]) {
+        let hasher = foldhash::fast::FixedState::with_seed(7);
+        self.entries += 1;
+        self.sum = self.sum.wrapping_add(hasher.hash_one((key, body)));
+    }
+}
+
+impl NativeTable {
+    pub(super) fn check_all(
+        &self,
+        trx: &NativeTrx,
+        context: &dyn StatementContext,
+    ) -> EngineResult<Vec<String>> {
+        let mut wrong = Vec::new();
+        for tree in std::iter::once(&self.files.clustered).chain(&self.trees) {
+            wrong.extend(tree.check()?.wrong);
+        }
+        if !wrong.is_empty() {
+            return Ok(wrong);
+        }
+        let mut expected = vec![Digest::default(); self.def.indexes.len()];
+        let mut entry = IndexEntry::default();
+        self.each_seen(trx, context, &self.files.clustered, |key, value| {
+            let mut row = Vec::new();
+            self.whole_row(value, &mut row)?;
+            if let Some(primary) = self.primary_key(&row)?
+                && primary != key
+            {
+                wrong.push(format!("table {}: a row is stored under another key", self.def.name));
+            }
+            for at in self.secondary() {
+                self.index_entry(at, key, &row, &mut entry)?;
+                expected[at].add(&entry.key, &entry.body);
+            }
+            Ok(())
+        })?;
+        for at in self.secondary() {
+            let mut found = Digest::default();
+            self.each_seen(trx, context, &self.trees[at], |key, value| {
+                found.add(key, value.get(8..).unwrap_or(&[]));
+                Ok(())
+            })?;
+            if found != expected[at] {
+                wrong.push(format!(
+                    "index {} of table {} has {} entries for {} rows, or other ones",
+                    self.def.indexes[at].name, self.def.name, found.entries, expected[at].entries
+                ));
+            }
+        }
+        Ok(wrong)
+    }
+
+    /// Calls `each` with every entry the transaction sees.
+    fn each_seen(
+        &self,
+        trx: &NativeTrx,
+        context: &dyn StatementContext,
+        tree: &Tree,
+        mut each: impl FnMut(&[u8], &[u8]) -> EngineResult<()>,
+    ) -> EngineResult<()> {
+        let view = trx.view();
+        let mut walk = Walk::new(KeyRange::default(), false);
+        let mut scratch = Vec::new();
+        while !walk.done {
+            context.check_killed()?;
+            let mut found = Vec::new();
+            walk.leaf(tree, |node, at| {
+                match view.resolve(node.value(at), &mut scratch) {
+                    Resolved::Gone => {}
+                    Resolved::Current => found.push((node.key(at), node.value(at).to_vec())),
+                    Resolved::Old => found.push((node.key(at), scratch.clone())),
+                }
+                Step::Next
+            })?;
+            found.iter().try_for_each(|(key, value)| each(key, &value[..]))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,341 @@
+//! Scans: consistent ones through the transaction's view, locking ones row by row on the newest version.
+
+use super::handle::NativeTable;
+use super::leaf_scan::{Step, Walk};
+use super::value;
+use crate::btree::{Hint, Node, Seek};
+use crate::page::get_u64;
+use crate::trx::{NativeTrx, Resolved, TrxState, View};
+use selkie_engine::{
+    Cursor, EngineResult, KeyRange, LockMode, LockWait, RowSet, Scan, StatementContext,
+};
+use selkie_types::ByteRows;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// Bytes after which a batch ends early.
+const BATCH_BYTES: usize = 4 << 20;
+
+/// A scan in progress.
+pub(super) struct NativeCursor<'a> {
+    table: &'a NativeTable,
+    trx: &'a NativeTrx,
+    context: &'a dyn StatementContext,
+    scan: Scan,
+    /// Position of a secondary index; `None`: the clustered tree.
+    index: Option<usize>,
+    lock: LockMode,
+    pub(super) walk: Walk,
+    view: Option<View<'a>>,
+    row_hint: Hint,
+    scratch: Vec<u8>,
+    /// Clustered keys whose rows are to be fetched.
+    pending: ByteRows,
+    /// Index keys of `pending`, for locking reads that must see whether the row still has them.
+    pending_index: ByteRows,
+}
+
+/// What a leaf gave besides rows put out already.
+#[derive(Default)]
+struct Rest {
+    /// A row that continues elsewhere: key and value.
+    long: Option<(Vec<u8>, Vec<u8>)>,
+}
+
+impl<'a> NativeCursor<'a> {
+    pub(super) fn new(
+        table: &'a NativeTable,
+        trx: &'a NativeTrx,
+        context: &'a dyn StatementContext,
+        scan: &Scan,
+    ) -> EngineResult<NativeCursor<'a>> {
+        let lock = trx.lock_mode(scan.lock);
+        let range = KeyRange::new(&scan.lower, &scan.upper);
+        Ok(NativeCursor {
+            table,
+            trx,
+            context,
+            index: table.secondary_of(scan),
+            lock,
+            walk: Walk::new(range, scan.reverse),
+            view: (lock == LockMode::None).then(|| trx.view()),
+            scan: scan.clone(),
+            row_hint: Hint::default(),
+            scratch: Vec::new(),
+            pending: ByteRows::default(),
+            pending_index: ByteRows::default(),
+        })
+    }
+
+    /// Appends up to `max_rows` rows; whether there were any.
+    pub(super) fn next_batch(&mut self, out: &mut RowSet, max_rows: usize) -> EngineResult<bool> {
+        self.context.check_killed()?;
+        let before = produced(out);
+        let wanted = before + max_rows.max(1);
+        while !self.walk.done && produced(out) < wanted {
+            let room = wanted - produced(out);
+            match (self.lock, self.index) {
+                (LockMode::None, None) => self.rows(out, room)?,
+                (LockMode::None, Some(at)) => self.index_rows(at, out, room)?,
+                (mode, None) => self.locked_rows(mode, out, room)?,
+                (mode, Some(at)) => self.locked_index_rows(at, mode, out, room)?,
+            }
+            if out.rows.data().len() + out.entries.data().len() > BATCH_BYTES
+                && produced(out) > before
+            {
+                break;
+            }
+        }
+        let read = produced(out) - before;
+        self.table.shared.counters.read.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read > 0)
+    }
+
+    /// A leaf of the clustered tree, as the view sees it.
+    fn rows(&mut self, out: &mut RowSet, room: usize) -> EngineResult<()> {
+        let Some(view) = &self.view else { return Ok(()) };
+        let (scan, scratch) = (&self.scan, &mut self.scratch);
+        let cut = if scan.fixed_only { self.table.def.layout.fixed_bytes() } else { usize::MAX };
+        let plain = !scan.covering || scan.index.is_none();
+        let (mut rest, mut count) = (Rest::default(), 0);
+        self.walk.leaf(&self.table.files.clustered, |node, at| {
+            let mut value = node.value(at);
+            match view.resolve(value, scratch) {
+                Resolved::Gone => return Step::Next,
+                Resolved::Current => {}
+                Resolved::Old => value = scratch,
+            }
+            let row = value::row_start(value);
+            let long = value::tag(value) & value::LONG != 0 && row.len() < cut;
+            if long || !plain {
+                rest.long = Some((node.key(at), value.to_vec()));
+                return Step::Stop;
+            }
+            out.rows.push(&row[..row.len().min(cut)]);
+            if scan.want_keys {
+                node.put_key(at, out.keys.buffer());
+                out.keys.end_row();
+            }
+            count += 1;
+            if count == room { Step::Stop } else { Step::Next }
+        })?;
+        match rest.long {
+            Some((key, value)) => self.put(&key, &value, out),
+            None => Ok(()),
+        }
+    }
+
+    /// A leaf of an index, as the view sees it, and the rows of its entries unless the entries suffice.
+    fn index_rows(&mut self, at: usize, out: &mut RowSet, room: usize) -> EngineResult<()> {
+        let Some(view) = &self.view else { return Ok(()) };
+        let (scan, scratch) = (&self.scan, &mut self.scratch);
+        let pending = &mut self.pending;
+        pending.clear();
+        let mut count = 0;
+        self.walk.leaf(&self.table.trees[at], |node, slot| {
+            let mut value = node.value(slot);
+            match view.resolve(value, scratch) {
+                Resolved::Gone => return Step::Next,
+                Resolved::Current => {}
+                Resolved::Old => value = scratch,
+            }
+            count += 1;
+            match value::covering(value).filter(|_| scan.covering) {
+                Some(entry) => {
+                    out.entries.push(entry);
+                    if scan.want_keys {
+                        put_clustered_key(node, slot, value, &mut out.keys);
+                    }
+                }
+                None => {
+                    put_clustered_key(node, slot, value, pending);
+                    if scan.covering {
+                        return Step::Stop;
+                    }
+                }
+            }
+            if count == room { Step::Stop } else { Step::Next }
+        })?;
+        let (pending, mut hint) = (std::mem::take(&mut self.pending), self.row_hint);
+        for key in pending.iter() {
+            if let Some(value) = self.seen_row(&mut hint, key)? {
+                self.put(key, &value, out)?;
+            }
+        }
+        (self.pending, self.row_hint) = (pending, hint);
+        Ok(())
+    }
+
+    /// The clustered value of `key` that the view sees.
+    fn seen_row(&self, hint: &mut Hint, key: &[u8]) -> EngineResult<Option<Vec<u8>>> {
+        let Some(view) = &self.view else { return Ok(None) };
+        let mut scratch = Vec::new();
+        let found = self.table.files.clustered.read_near(hint, Seek::At(key), |node| {
+            let value = node.value(node.search(key).ok()?);
+            match view.resolve(value, &mut scratch) {
+                Resolved::Gone => None,
+                Resolved::Current => Some(value.to_vec()),
+                Resolved::Old => Some(std::mem::take(&mut scratch)),
+            }
+        })?;
+        Ok(found)
+    }
+
+    /// Puts out one clustered entry as what the scan wants of it. Holds no latch.
+    pub(super) fn put(&mut self, key: &[u8], value: &[u8], out: &mut RowSet) -> EngineResult<()> {
+        let layout = &self.table.def.layout;
+        if self.scan.want_keys {
+            out.keys.push(key);
+        }
+        if let (true, Some(at)) = (self.scan.covering, self.scan.index) {
+            self.scratch.clear();
+            self.table.whole_row(value, &mut self.scratch)?;
+            self.table.codecs[at].entry_of_row(layout, &self.scratch, out.entries.buffer())?;
+            out.entries.end_row();
+            return Ok(());
+        }
+        let (start, fixed) = (value::row_start(value), layout.fixed_bytes());
+        if self.scan.fixed_only && start.len() >= fixed {
+            out.rows.push(&start[..fixed]);
+        } else {
+            self.table.whole_row(value, out.rows.buffer())?;
+            out.rows.end_row();
+        }
+        Ok(())
+    }
+
+    /// Whether a locking read looks at an entry: not if it is certainly gone.
+    fn may_be_live(shared: &crate::engine::Shared, me: u64, value: &[u8]) -> bool {
+        let owner = || shared.undo.active_owner(get_u64(value, 0));
+        !value::is_deleted(value) || owner().is_some_and(|owner| owner.id != me)
+    }
+
+    fn locked_rows(&mut self, mode: LockMode, out: &mut RowSet, room: usize) -> EngineResult<()> {
+        let (shared, me) = (&self.table.shared, self.trx.state().id);
+        let pending = &mut self.pending;
+        pending.clear();
+        self.walk.leaf(&self.table.files.clustered, |node, at| {
+            if Self::may_be_live(shared, me, node.value(at)) {
+                node.put_key(at, pending.buffer());
+                pending.end_row();
+            }
+            if pending.len() == room { Step::Stop } else { Step::Next }
+        })?;
+        for at in 0..self.pending.len() {
+            let key = self.pending.get(at).to_vec();
+            if let Some(value) = self.lock_row(&key, mode)? {
+                self.put(&key, &value, out)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn locked_index_rows(
+        &mut self,
+        at: usize,
+        mode: LockMode,
+        out: &mut RowSet,
+        room: usize,
+    ) -> EngineResult<()> {
+        let (shared, me) = (&self.table.shared, self.trx.state().id);
+        let (pending, indexed) = (&mut self.pending, &mut self.pending_index);
+        pending.clear();
+        indexed.clear();
+        self.walk.leaf(&self.table.trees[at], |node, slot| {
+            let value = node.value(slot);
+            if Self::may_be_live(shared, me, value) {
+                put_clustered_key(node, slot, value, pending);
+                node.put_key(slot, indexed.buffer());
+                indexed.end_row();
+            }
+            if pending.len() == room { Step::Stop } else { Step::Next }
+        })?;
+        for n in 0..self.pending.len() {
+            let key = self.pending.get(n).to_vec();
+            let Some(value) = self.lock_row(&key, mode)? else { continue };
+            if self.has_index_key(at, &key, &value, self.pending_index.get(n))? {
+                self.put(&key, &value, out)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the row as it is now has the index key by which it was found.
+    fn has_index_key(
+        &self,
+        at: usize,
+        key: &[u8],
+        value: &[u8],
+        index_key: &[u8],
+    ) -> EngineResult<bool> {
+        let (mut row, mut now) = (Vec::new(), Vec::new());
+        self.table.whole_row(value, &mut row)?;
+        self.table.codecs[at].key_of_row(&self.table.def.layout, &row, &mut now)?;
+        now.extend_from_slice(key);
+        Ok(now == index_key)
+    }
+
+    /// Locks a row and returns its newest version; `None` if there is no such row, or it is to be skipped.
+    pub(super) fn lock_row(&mut self, key: &[u8], mode: LockMode) -> EngineResult<Option<Vec<u8>>> {
+        let file = self.table.files.clustered.file;
+        let me = self.trx.state();
+        loop {
+            let acquired = self.table.shared.locks.acquire(&me, file, key, mode);
+            if matches!(acquired, Ok(true)) {
+                self.trx.push_lock(file, key);
+            }
+            // Read after locking: whoever changes the row from now on meets the lock.
+            let (value, owner) = self.newest(key)?;
+            let mine = owner.as_ref().is_some_and(|owner| owner.id == me.id);
+            let holders = match (acquired, owner) {
+                // A row of one's own is locked already, whoever queues for it.
+                (_, Some(_)) if mine => Vec::new(),
+                (_, Some(owner)) => vec![owner],
+                (Err(holders), None) => holders.into_vec(),
+                (Ok(_), None) => Vec::new(),
+            };
+            if holders.is_empty() {
+                return Ok(value.filter(|value| !value::is_deleted(value)));
+            }
+            if self.scan.wait == LockWait::SkipLocked {
+                return Ok(None);
+            }
+            self.trx.wait_for(&holders, self.context, self.scan.wait)?;
+        }
+    }
+
+    fn newest(&mut self, key: &[u8]) -> EngineResult<(Option<Vec<u8>>, Option<Arc<TrxState>>)> {
+        let undo = &self.table.shared.undo;
+        let tree = &self.table.files.clustered;
+        Ok(tree.read_near(&mut self.row_hint, Seek::At(key), |node| match node.search(key) {
+            Ok(at) => {
+                let value = node.value(at);
+                (Some(value.to_vec()), undo.active_owner(get_u64(value, 0)))
+            }
+            Err(_) => (None, None),
+        })?)
+    }
+}
+
+/// Appends the clustered key that an index entry ends with.
+fn put_clustered_key(node: Node<'_>, slot: usize, value: &[u8], out: &mut ByteRows) {
+    let (prefix, suffix, split) = (node.prefix(), node.suffix(slot), value::split(value));
+    if split < prefix.len() {
+        out.buffer().extend_from_slice(&prefix[split..]);
+        out.buffer().extend_from_slice(suffix);
+    } else {
+        out.buffer().extend_from_slice(suffix.get(split - prefix.len()..).unwrap_or(&[]));
+    }
+    out.end_row();
+}
+
+/// Rows or entries in the set.
+pub(super) fn produced(out: &RowSet) -> usize {
+    out.rows.len() + out.entries.len()
+}
+
+impl Cursor for NativeCursor<'_> {
+    fn next_batch(&mut self, out: &mut RowSet, max_rows: usize) -> EngineResult<bool> {
+        NativeCursor::next_batch(self, out, max_rows)
+    }
+}

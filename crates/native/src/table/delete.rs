@@ -1,0 +1,48 @@
+//! Deleting rows: delete marks in all trees. The entries go when no snapshot needs them any more.
+
+use super::entry::{Action, Outcome, Writer};
+use super::handle::NativeTable;
+use super::insert::{Tools, undo_row};
+use crate::trx::NativeTrx;
+use selkie_engine::{EngineResult, StatementContext};
+use selkie_types::ByteRows;
+use std::sync::atomic::Ordering;
+
+impl NativeTable {
+    pub(super) fn delete_rows(
+        &self,
+        trx: &NativeTrx,
+        context: &dyn StatementContext,
+        at: &ByteRows,
+    ) -> EngineResult<u64> {
+        let writer = Writer::new(trx, context);
+        let mut tools = Tools::new(self);
+        let mut deleted = 0;
+        for key in at.iter() {
+            let mark = trx.mark();
+            let done =
+                self.delete_row(&writer, &mut tools, key).or_else(|e| undo_row(trx, mark, e))?;
+            deleted += u64::from(done);
+        }
+        self.shared.counters.deleted.fetch_add(deleted, Ordering::Relaxed);
+        Ok(deleted)
+    }
+
+    fn delete_row(&self, writer: &Writer<'_>, tools: &mut Tools, key: &[u8]) -> EngineResult<bool> {
+        let clustered = &self.files.clustered;
+        let outcome = writer.change(clustered, &mut tools.row, key, Action::Delete, true)?;
+        let Outcome::Done(before) = outcome else { return Ok(false) };
+        self.files.add_rows(-1);
+        if self.secondary().is_empty() {
+            return Ok(true);
+        }
+        let mut row = Vec::new();
+        self.whole_row(&before, &mut row)?;
+        for at in self.secondary() {
+            self.index_entry(at, key, &row, &mut tools.entry)?;
+            let (tree, hint) = (&self.trees[at], &mut tools.indexes[at]);
+            writer.change(tree, hint, &tools.entry.key, Action::Delete, false)?;
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,146 @@
+//! One change of one entry under its leaf's latch: who may, what it was, the undo for it.
+
+use super::value::{self, DELETED};
+use crate::btree::{Decision, Hint, MAX_KEY, Tree};
+use crate::page::get_u64;
+use crate::trx::{Kind, NativeTrx, RowRecord, TrxState};
+use selkie_engine::{EngineError, EngineResult, LockMode, LockWait, StatementContext};
+use std::sync::Arc;
+
+/// What to do to an entry. `body` is tag and what follows it.
+#[derive(Clone, Copy)]
+pub(super) enum Action<'a> {
+    /// Put a new one there; a delete mark that nobody holds may be in its place.
+    Insert { body: &'a [u8], auto: Option<u64> },
+    /// Replace a live one.
+    Update { body: &'a [u8] },
+    /// Mark a live one as deleted.
+    Delete,
+}
+
+/// What came of it.
+pub(super) enum Outcome {
+    /// Done; the value before, if there was an entry.
+    Done(Vec<u8>),
+    /// There is no live entry to change.
+    Missing,
+    /// There is one already.
+    Duplicate,
+    /// These must end first.
+    Blocked(Vec<Arc<TrxState>>),
+}
+
+/// A transaction at work on entries.
+pub(super) struct Writer<'a> {
+    pub(super) trx: &'a NativeTrx,
+    pub(super) context: &'a dyn StatementContext,
+    state: Arc<TrxState>,
+}
+
+impl<'a> Writer<'a> {
+    pub(super) fn new(trx: &'a NativeTrx, context: &'a dyn StatementContext) -> Writer<'a> {
+        Writer { trx, context, state: trx.state() }
+    }
+
+    pub(super) fn wait(&self, holders: &[Arc<TrxState>]) -> EngineResult<()> {
+        self.trx.wait_for(holders, self.context, LockWait::Default)
+    }
+
+    /// Does it, waiting for those in the way.
+    pub(super) fn change(
+        &self,
+        tree: &Tree,
+        hint: &mut Hint,
+        key: &[u8],
+        action: Action<'_>,
+        locks: bool,
+    ) -> EngineResult<Outcome> {
+        loop {
+            match self.try_change(tree, hint, key, action, locks)? {
+                Outcome::Blocked(holders) => self.wait(&holders)?,
+                done => return Ok(done),
+            }
+        }
+    }
+
+    /// Does it unless somebody is in the way. `locks`: explicit locks may exist on such entries.
+    pub(super) fn try_change(
+        &self,
+        tree: &Tree,
+        hint: &mut Hint,
+        key: &[u8],
+        action: Action<'_>,
+        locks: bool,
+    ) -> EngineResult<Outcome> {
+        if key.len() > MAX_KEY {
+            return Err(EngineError::RowTooBig(MAX_KEY));
+        }
+        let (body, auto): (&[u8], _) = match action {
+            Action::Insert { body, auto } => (body, auto),
+            Action::Update { body } => (body, None),
+            Action::Delete => (&[], None),
+        };
+        let len = if body.is_empty() { 0 } else { 8 + body.len() };
+        let mut outcome = Outcome::Missing;
+        tree.write(key, len, false, hint, |found, change| {
+            outcome = self.judge(tree, key, found, action, locks);
+            if !matches!(outcome, Outcome::Done(_)) {
+                return Decision::Leave;
+            }
+            let before = found.unwrap_or(&[]);
+            let kind = match action {
+                Action::Delete => Kind::Delete,
+                _ if before.is_empty() => Kind::Insert,
+                _ => Kind::Update,
+            };
+            let record = RowRecord { ver: 0, kind, file: tree.file, auto, key, before };
+            let work = value::chain_of(before).is_some();
+            let ver = self.trx.push_undo(record, work, &mut change.row);
+            change.value.extend_from_slice(&ver.to_le_bytes());
+            match action {
+                Action::Delete => {
+                    change.value.push(value::tag(before) | DELETED);
+                    change.value.extend_from_slice(before.get(value::ROW_AT..).unwrap_or(&[]));
+                }
+                _ => change.value.extend_from_slice(body),
+            }
+            outcome = Outcome::Done(before.to_vec());
+            Decision::Put
+        })?;
+        Ok(outcome)
+    }
+
+    fn judge(
+        &self,
+        tree: &Tree,
+        key: &[u8],
+        found: Option<&[u8]>,
+        action: Action<'_>,
+        locks: bool,
+    ) -> Outcome {
+        let inserting = matches!(action, Action::Insert { .. });
+        let Some(found) = found else {
+            return if inserting { Outcome::Done(Vec::new()) } else { Outcome::Missing };
+        };
+        let deleted = value::is_deleted(found);
+        let owner = self.trx.shared.undo.active_owner(get_u64(found, 0));
+        let mine = owner.as_ref().is_some_and(|owner| owner.id == self.state.id);
+        if let Some(owner) = owner.filter(|_| !mine) {
+            return Outcome::Blocked(vec![owner]);
+        }
+        if locks && !mine {
+            // An insert that meets a row only wants to know that it is there.
+            let mode = if inserting && !deleted { LockMode::Shared } else { LockMode::Exclusive };
+            let shared = &self.trx.shared;
+            let holders = shared.locks.blocking(self.state.id, tree.file, key, mode);
+            if !holders.is_empty() {
+                return Outcome::Blocked(holders.into_vec());
+            }
+        }
+        match (inserting, deleted) {
+            (true, false) => Outcome::Duplicate,
+            (false, true) => Outcome::Missing,
+            _ => Outcome::Done(Vec::new()),
+        }
+    }
+}

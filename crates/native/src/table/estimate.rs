@@ -1,0 +1,123 @@
+//! Guessing how many rows lie in a range, and sampling rows, from the shape of the tree.
+
+use super::handle::NativeTable;
+use super::leaf_scan::{Step, Walk};
+use super::value;
+use crate::btree::{Hint, Seek, Tree};
+use crate::error::Result;
+use crate::trx::{NativeTrx, Resolved};
+use selkie_engine::{Bound, EngineResult, KeyRange, RangeEstimate, RowSet};
+
+/// Leaves counted through before guessing.
+const COUNTED_LEAVES: usize = 4;
+/// Leaves a sample is drawn from at most.
+const SAMPLED_LEAVES: usize = 256;
+
+impl NativeTable {
+    fn tree_of(&self, index: Option<usize>) -> &Tree {
+        index.map_or(&*self.files.clustered, |at| &*self.trees[at])
+    }
+
+    pub(super) fn estimate_range(
+        &self,
+        index: Option<usize>,
+        lower: &Bound,
+        upper: &Bound,
+    ) -> EngineResult<RangeEstimate> {
+        let (tree, range) = (self.tree_of(index), KeyRange::new(lower, upper));
+        let total = self.files.rows() as f64;
+        if range.start.is_empty() && range.end.is_none() {
+            return Ok(RangeEstimate { rows: total, exact: false });
+        }
+        let (from, to) = (range.start.clone(), range.end.clone());
+        let mut walk = Walk::new(range, false);
+        let mut counted = 0u64;
+        for _ in 0..COUNTED_LEAVES {
+            if walk.done {
+                return Ok(RangeEstimate { rows: counted as f64, exact: true });
+            }
+            walk.leaf(tree, |node, at| {
+                counted += u64::from(!value::is_deleted(node.value(at)));
+                Step::Next
+            })?;
+        }
+        let end = match &to {
+            Some(end) => tree.rank(end)?,
+            None => 1.0,
+        };
+        let share = (end - tree.rank(&from)?).max(0.0);
+        Ok(RangeEstimate { rows: (share * total).max(counted as f64), exact: false })
+    }
+
+    pub(super) fn sample_rows(
+        &self,
+        trx: &NativeTrx,
+        rows: usize,
+        out: &mut RowSet,
+    ) -> EngineResult<()> {
+        let total = self.files.rows() as usize;
+        let places = rows.clamp(1, SAMPLED_LEAVES);
+        let view = trx.view();
+        let mut scratch = Vec::new();
+        if total <= rows * 2 {
+            let scan = selkie_engine::Scan::default();
+            let mut cursor =
+                super::cursor::NativeCursor::new(self, trx, &super::handle::Unhurried, &scan)?;
+            while out.rows.len() < rows && cursor.next_batch(out, rows - out.rows.len())? {}
+            return Ok(());
+        }
+        let mut long = Vec::new();
+        for place in 0..places {
+            let share = (place as f64 + 0.5) / places as f64;
+            let key = self.files.clustered.key_at(share)?;
+            let wanted = (rows * (place + 1) / places).saturating_sub(out.rows.len() + long.len());
+            self.files.clustered.read_near(&mut Hint::default(), Seek::At(&key), |node| {
+                let step = (node.count() / wanted.max(1)).max(1);
+                for at in (0..node.count()).step_by(step).take(wanted) {
+                    let mut value = node.value(at);
+                    match view.resolve(value, &mut scratch) {
+                        Resolved::Gone => continue,
+                        Resolved::Current => {}
+                        Resolved::Old => value = &scratch,
+                    }
+                    match value::chain_of(value) {
+                        None => out.rows.push(value::row_start(value)),
+                        Some(_) => long.push(value.to_vec()),
+                    }
+                }
+            })?;
+        }
+        for value in long {
+            self.whole_row(&value, out.rows.buffer())?;
+            out.rows.end_row();
+        }
+        Ok(())
+    }
+}
+
+impl Tree {
+    /// The share of the tree's entries before `key`, guessed from positions in the nodes above it.
+    fn rank(&self, key: &[u8]) -> Result<f64> {
+        let (mut below, mut width) = (0.0, 1.0);
+        self.nodes_to(key, |node| {
+            let at = match node.is_leaf() {
+                Some(true) => node.lower_bound(key),
+                _ => node.child_slot(key),
+            };
+            let count = node.count().max(1) as f64;
+            below += width * at as f64 / count;
+            width /= count;
+        })?;
+        Ok(below)
+    }
+
+    /// A key near which `share` of the entries are smaller.
+    fn key_at(&self, share: f64) -> Result<Vec<u8>> {
+        let mut share = share.clamp(0.0, 0.999_999);
+        self.key_down(|node| {
+            let place = share * node.count() as f64;
+            share = place.fract();
+            place as usize
+        })
+    }
+}

@@ -1,0 +1,107 @@
+//! A table's trees and counters, and what each data file says of itself.
+//!
+//! ```text
+//! file metadata, page 0 from 128: "TREE" | table id u64 | index id u32 (all ones: the clustered tree)
+//! ```
+
+use crate::btree::{Seek, Tree};
+use crate::error::{Result, StorageError};
+use crate::ids::{FileId, PageId};
+use crate::mtr::Mtr;
+use crate::page::{get_u32, get_u64};
+use crate::space::FILE_META_OFFSET;
+use crate::storage::Storage;
+use hashbrown::HashMap;
+use parking_lot::RwLock;
+use selkie_engine::{IndexId, TableId};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+
+const MAGIC: &[u8; 4] = b"TREE";
+const CLUSTERED: u32 = u32::MAX;
+
+/// A table's storage.
+pub(crate) struct TableFiles {
+    pub(crate) id: TableId,
+    pub(crate) clustered: Arc<Tree>,
+    pub(crate) indexes: RwLock<HashMap<IndexId, Arc<Tree>>>,
+    /// Next AUTO_INCREMENT value.
+    pub(crate) auto: AtomicU64,
+    rows: AtomicI64,
+    /// Next row number of a table without a primary key; 0: not known yet.
+    next_row: AtomicU64,
+}
+
+/// What a file is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct FileIdentity {
+    pub(crate) table: TableId,
+    /// `None`: the clustered tree.
+    pub(crate) index: Option<IndexId>,
+}
+
+impl FileIdentity {
+    /// Reads it; `None` if the file never got one.
+    pub(crate) fn read(storage: &Storage, file: FileId) -> Result<Option<FileIdentity>> {
+        let page = match storage.pool().shared(PageId::new(file, 0)) {
+            Ok(page) => page,
+            // A file whose creation the crash cut short.
+            Err(StorageError::Corrupt { .. }) => return Ok(None),
+            Err(e) => return Err(e),
+        };
+        let meta = &page[FILE_META_OFFSET..FILE_META_OFFSET + 16];
+        if &meta[..4] != MAGIC {
+            return Ok(None);
+        }
+        let (table, index) = (TableId(get_u64(meta, 4)), get_u32(meta, 12));
+        Ok(Some(FileIdentity { table, index: (index != CLUSTERED).then_some(IndexId(index)) }))
+    }
+
+    /// Creates a file with this identity and an empty tree in it.
+    pub(crate) fn create(self, storage: &Arc<Storage>) -> Result<Arc<Tree>> {
+        let file = storage.space().create_file(storage)?;
+        let mut meta = MAGIC.to_vec();
+        meta.extend_from_slice(&self.table.0.to_le_bytes());
+        meta.extend_from_slice(&self.index.map_or(CLUSTERED, |id| id.0).to_le_bytes());
+        let mut mtr = Mtr::begin(storage)?;
+        let slot = mtr.exclusive(PageId::new(file, 0))?;
+        mtr.write(slot, FILE_META_OFFSET, &meta);
+        mtr.commit();
+        Tree::create(storage.clone(), file).map(Arc::new)
+    }
+}
+
+impl TableFiles {
+    pub(crate) fn new(id: TableId, clustered: Arc<Tree>, auto: u64, rows: u64) -> TableFiles {
+        TableFiles {
+            id,
+            clustered,
+            indexes: RwLock::default(),
+            auto: AtomicU64::new(auto.max(1)),
+            rows: AtomicI64::new(rows as i64),
+            next_row: AtomicU64::new(0),
+        }
+    }
+
+    /// Rows, about.
+    pub(crate) fn rows(&self) -> u64 {
+        self.rows.load(Ordering::Relaxed).max(0) as u64
+    }
+
+    pub(crate) fn add_rows(&self, rows: i64) {
+        self.rows.fetch_add(rows, Ordering::Relaxed);
+    }
+
+    /// Numbers a row. The first time, numbers go on after the highest that is stored.
+    pub(crate) fn number_row(&self) -> Result<u64> {
+        if self.next_row.load(Ordering::Acquire) == 0 {
+            let last = self.clustered.read(Seek::Before(None), |node| {
+                node.count().checked_sub(1).map(|at| node.key(at))
+            })?;
+            let last =
+                last.and_then(|key| key.first_chunk().copied()).map_or(0, u64::from_be_bytes);
+            self.next_row.fetch_max(last + 1, Ordering::AcqRel);
+        }
+        Ok(self.next_row.fetch_add(1, Ordering::AcqRel))
+    }
+}

@@ -1,0 +1,192 @@
+//! Inserting rows: the clustered entry, then one entry per index; a row that fails leaves no trace.
+
+use super::entry::{Action, Outcome, Writer};
+use super::handle::NativeTable;
+use super::rows::IndexEntry;
+use super::value;
+use crate::btree::{Hint, Seek};
+use crate::page::get_u64;
+use crate::trx::{NativeTrx, TrxState};
+use selkie_engine::{EngineError, EngineResult, EngineTrx, InsertInfo, KeyRange, StatementContext};
+use selkie_types::ByteRows;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// Buffers and leaf hints that last for a statement.
+pub(super) struct Tools {
+    pub(super) row: Hint,
+    pub(super) indexes: Vec<Hint>,
+    pub(super) body: Vec<u8>,
+    pub(super) entry: IndexEntry,
+    pub(super) old_entry: IndexEntry,
+}
+
+impl Tools {
+    pub(super) fn new(table: &NativeTable) -> Tools {
+        Tools {
+            row: Hint::default(),
+            indexes: vec![Hint::default(); table.def.indexes.len()],
+            body: Vec::new(),
+            entry: IndexEntry::default(),
+            old_entry: IndexEntry::default(),
+        }
+    }
+}
+
+/// What stands in the way of a unique key.
+enum Rival {
+    Nobody,
+    /// The clustered key of the row that has it.
+    Row(Box<[u8]>),
+    /// It depends on how these end.
+    Perhaps(Arc<TrxState>),
+}
+
+impl NativeTable {
+    pub(super) fn insert_rows(
+        &self,
+        trx: &NativeTrx,
+        context: &dyn StatementContext,
+        rows: &ByteRows,
+    ) -> EngineResult<InsertInfo> {
+        let writer = Writer::new(trx, context);
+        let mut tools = Tools::new(self);
+        for (number, row) in rows.iter().enumerate() {
+            let mark = trx.mark();
+            self.insert_row(&writer, &mut tools, number, row)
+                .or_else(|e| undo_row(trx, mark, e))?;
+        }
+        let rows = rows.len() as u64;
+        self.shared.counters.inserted.fetch_add(rows, Ordering::Relaxed);
+        Ok(InsertInfo { rows })
+    }
+
+    fn insert_row(
+        &self,
+        writer: &Writer<'_>,
+        tools: &mut Tools,
+        number: usize,
+        row: &[u8],
+    ) -> EngineResult<()> {
+        let key = match self.primary_key(row)? {
+            Some(key) => key,
+            None => self.files.number_row()?.to_be_bytes().to_vec(),
+        };
+        let auto = self.auto_value(row)?;
+        auto.iter().for_each(|auto| {
+            self.files.auto.fetch_max(auto.saturating_add(1), Ordering::AcqRel);
+        });
+        self.put_row(writer, tools, &key, row, auto).map_err(|e| numbered(e, number))?;
+        for at in self.secondary() {
+            self.index_entry(at, &key, row, &mut tools.entry)?;
+            self.insert_index_entry(writer, tools, at).map_err(|e| numbered(e, number))?;
+        }
+        Ok(())
+    }
+
+    /// Inserts the clustered entry.
+    pub(super) fn put_row(
+        &self,
+        writer: &Writer<'_>,
+        tools: &mut Tools,
+        key: &[u8],
+        row: &[u8],
+        auto: Option<u64>,
+    ) -> EngineResult<()> {
+        self.row_body(key, row, &mut tools.body)?;
+        let action = Action::Insert { body: &tools.body, auto };
+        let outcome = writer.change(&self.files.clustered, &mut tools.row, key, action, true);
+        if let Ok(Outcome::Done(_)) = outcome {
+            self.files.add_rows(1);
+            return Ok(());
+        }
+        self.discard_body(&tools.body)?;
+        outcome?;
+        Err(EngineError::DuplicateKey { index: 0, row: 0, existing: key.into() })
+    }
+
+    /// Inserts `tools.entry` into the index at `at`.
+    pub(super) fn insert_index_entry(
+        &self,
+        writer: &Writer<'_>,
+        tools: &mut Tools,
+        at: usize,
+    ) -> EngineResult<()> {
+        let unique = self.def.indexes[at].is_unique() && !tools.entry.any_null;
+        let (tree, hint, entry) = (&self.trees[at], &mut tools.indexes[at], &tools.entry);
+        let action = Action::Insert { body: &entry.body, auto: None };
+        loop {
+            // I26: equal keys may lie in different leaves, so check and insert go under a mutex of the key.
+            let stripe =
+                unique.then(|| self.shared.stripe(tree.file, &entry.key[..entry.split]).lock());
+            let rival = if unique { self.rival(writer, at, entry)? } else { Rival::Nobody };
+            let blocked = match rival {
+                Rival::Row(existing) => {
+                    return Err(EngineError::DuplicateKey { index: at, row: 0, existing });
+                }
+                Rival::Perhaps(holder) => vec![holder],
+                Rival::Nobody => match writer.try_change(tree, hint, &entry.key, action, false)? {
+                    Outcome::Done(_) => return Ok(()),
+                    Outcome::Blocked(holders) => holders,
+                    Outcome::Missing | Outcome::Duplicate => {
+                        return Err(EngineError::Corrupt(format!(
+                            "index {} of table {} has an entry of a row that does not exist",
+                            self.def.indexes[at].name, self.def.name
+                        )));
+                    }
+                },
+            };
+            drop(stripe);
+            writer.wait(&blocked)?;
+        }
+    }
+
+    /// Looks for another entry with the same index key.
+    fn rival(&self, writer: &Writer<'_>, at: usize, entry: &IndexEntry) -> EngineResult<Rival> {
+        let mut range = KeyRange::prefix(&entry.key[..entry.split]);
+        let me = writer.trx.state().id;
+        loop {
+            let (rival, next) = self.trees[at].read(Seek::At(&range.start), |node| {
+                for slot in node.lower_bound(&range.start)..node.count() {
+                    let key = node.key(slot);
+                    if !range.ends_after(&key) {
+                        return (Rival::Nobody, None);
+                    }
+                    let value = node.value(slot);
+                    let owner = self.shared.undo.active_owner(get_u64(value, 0));
+                    match owner.filter(|owner| owner.id != me) {
+                        Some(owner) => return (Rival::Perhaps(owner), None),
+                        None if value::is_deleted(value) => {}
+                        None => {
+                            let existing = key.get(value::split(value)..).unwrap_or(&[]);
+                            return (Rival::Row(existing.into()), None);
+                        }
+                    }
+                }
+                (Rival::Nobody, node.upper().map(<[u8]>::to_vec))
+            })?;
+            match next.filter(|next| matches!(rival, Rival::Nobody) && range.ends_after(next)) {
+                Some(next) => range.start = next,
+                None => return Ok(rival),
+            }
+        }
+    }
+}
+
+/// Takes back what a failed row had changed. After a deadlock everything is taken back already.
+pub(super) fn undo_row<T>(trx: &NativeTrx, mark: u64, error: EngineError) -> EngineResult<T> {
+    if !matches!(error, EngineError::Deadlock) {
+        trx.rollback_to(mark)?;
+    }
+    Err(error)
+}
+
+/// The same error about row `number` of the batch.
+pub(super) fn numbered(error: EngineError, number: usize) -> EngineError {
+    match error {
+        EngineError::DuplicateKey { index, existing, .. } => {
+            EngineError::DuplicateKey { index, row: number, existing }
+        }
+        other => other,
+    }
+}

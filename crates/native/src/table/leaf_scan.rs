@@ -1,0 +1,123 @@
+//! Walking a range of a tree, one leaf per call and latch. The position is a key range, so nothing is held between
+//! calls and leaves may split, merge and move.
+
+use crate::btree::{Hint, Node, Seek, Tree};
+use crate::error::Result;
+use selkie_engine::KeyRange;
+
+/// What a visitor says after an entry.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Step {
+    /// Go on.
+    Next,
+    /// Stop here; go on behind this entry next time.
+    Stop,
+}
+
+/// A range of a tree still to be walked.
+#[derive(Clone, Debug)]
+pub(super) struct Walk {
+    pub(super) range: KeyRange,
+    pub(super) reverse: bool,
+    pub(super) done: bool,
+    hint: Hint,
+}
+
+/// How far a visit of a leaf came.
+enum Reached {
+    /// The end of the range.
+    End,
+    /// The end of the leaf, with the fence from which to go on.
+    Fence(Vec<u8>),
+    /// An entry, with its key.
+    Entry(Vec<u8>),
+}
+
+impl Walk {
+    pub(super) fn new(range: KeyRange, reverse: bool) -> Walk {
+        let done = range.is_empty();
+        Walk { range, reverse, done, hint: Hint::default() }
+    }
+
+    /// Starts over with another range, keeping the leaf at hand.
+    pub(super) fn restart(&mut self, range: KeyRange) {
+        self.done = range.is_empty();
+        self.range = range;
+    }
+
+    /// Shows the entries of one leaf to `visit`, in order, until it says stop.
+    pub(super) fn leaf(
+        &mut self,
+        tree: &Tree,
+        visit: impl FnMut(Node<'_>, usize) -> Step,
+    ) -> Result<()> {
+        let range = &self.range;
+        let seek = match self.reverse {
+            false => Seek::At(&range.start),
+            true => Seek::Before(range.end.as_deref()),
+        };
+        let reached = tree.read_near(&mut self.hint, seek, |node| match self.reverse {
+            false => forward(node, range, visit),
+            true => backward(node, range, visit),
+        })?;
+        match (reached, self.reverse) {
+            (Reached::End, _) => self.done = true,
+            (Reached::Fence(key), false) => self.range.start = key,
+            (Reached::Entry(mut key), false) => {
+                key.push(0);
+                self.range.start = key;
+            }
+            (Reached::Fence(key) | Reached::Entry(key), true) => self.range.end = Some(key),
+        }
+        Ok(())
+    }
+}
+
+/// Entries of the node from `low` to `high` are in the range.
+fn limits(node: Node<'_>, range: &KeyRange) -> (usize, usize) {
+    let low = if range.start[..] <= *node.lower() { 0 } else { node.lower_bound(&range.start) };
+    let high = match &range.end {
+        Some(end) if node.upper().is_none_or(|upper| end[..] < *upper) => {
+            if end[..] <= *node.lower() { 0 } else { node.lower_bound(end) }
+        }
+        _ => node.count(),
+    };
+    (low, high)
+}
+
+fn forward(
+    node: Node<'_>,
+    range: &KeyRange,
+    mut visit: impl FnMut(Node<'_>, usize) -> Step,
+) -> Reached {
+    let (low, high) = limits(node, range);
+    for at in low..high {
+        if visit(node, at) == Step::Stop {
+            return Reached::Entry(node.key(at));
+        }
+    }
+    match node.upper() {
+        Some(upper) if high == node.count() && range.ends_after(upper) => {
+            Reached::Fence(upper.to_vec())
+        }
+        _ => Reached::End,
+    }
+}
+
+fn backward(
+    node: Node<'_>,
+    range: &KeyRange,
+    mut visit: impl FnMut(Node<'_>, usize) -> Step,
+) -> Reached {
+    let (low, high) = limits(node, range);
+    for at in (low..high).rev() {
+        if visit(node, at) == Step::Stop {
+            return Reached::Entry(node.key(at));
+        }
+    }
+    let lower = node.lower();
+    if lower.is_empty() || *lower <= range.start[..] {
+        return Reached::End;
+    }
+    Reached::Fence(lower.to_vec())
+}

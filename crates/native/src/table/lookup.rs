@@ -1,0 +1,103 @@
+//! Batched lookups: a whole clustered key is one visit of one leaf, anything else a short scan.
+
+use super::cursor::{NativeCursor, produced};
+use super::handle::NativeTable;
+use super::value;
+use crate::btree::{Hint, Node, Seek};
+use crate::trx::{NativeTrx, Resolved, View};
+use selkie_engine::{EngineResult, KeyRange, LockMode, RowSet, Scan, StatementContext};
+use selkie_types::ByteRows;
+use std::sync::atomic::Ordering;
+
+/// What the visit of one leaf found of a clustered key.
+enum Point {
+    /// The row, put out.
+    Row,
+    /// A row that continues elsewhere.
+    Long(Vec<u8>),
+    /// Nothing.
+    Nothing,
+    /// The key is only the start of keys.
+    Prefix,
+}
+
+impl NativeTable {
+    pub(super) fn look_up(
+        &self,
+        trx: &NativeTrx,
+        context: &dyn StatementContext,
+        scan: &Scan,
+        keys: &ByteRows,
+        out: &mut RowSet,
+    ) -> EngineResult<()> {
+        let scan = Scan { reverse: false, ..scan.clone() };
+        let points = self.secondary_of(&scan).is_none()
+            && trx.lock_mode(scan.lock) == LockMode::None
+            && !scan.covering;
+        let mut cursor = NativeCursor::new(self, trx, context, &scan)?;
+        let view = points.then(|| trx.view());
+        let mut hint = Hint::default();
+        for (number, key) in keys.iter().enumerate() {
+            let found = match &view {
+                Some(view) => self.point(view, &scan, &mut hint, key, out)?,
+                None => Point::Prefix,
+            };
+            match found {
+                Point::Row => {
+                    self.shared.counters.read.fetch_add(1, Ordering::Relaxed);
+                }
+                Point::Nothing => {}
+                Point::Long(value) => cursor.put(key, &value, out)?,
+                Point::Prefix => {
+                    cursor.walk.restart(KeyRange::prefix(key));
+                    while cursor.next_batch(out, 1024)? {}
+                }
+            }
+            out.found_by.resize(produced(out), number as u32);
+        }
+        Ok(())
+    }
+
+    fn point(
+        &self,
+        view: &View<'_>,
+        scan: &Scan,
+        hint: &mut Hint,
+        key: &[u8],
+        out: &mut RowSet,
+    ) -> EngineResult<Point> {
+        let cut = if scan.fixed_only { self.def.layout.fixed_bytes() } else { usize::MAX };
+        let mut scratch = Vec::new();
+        Ok(self.files.clustered.read_near(hint, Seek::At(key), |node| {
+            let at = match node.search(key) {
+                Ok(at) => at,
+                Err(at) => {
+                    return if starts_here(node, at, key) { Point::Prefix } else { Point::Nothing };
+                }
+            };
+            let mut value = node.value(at);
+            match view.resolve(value, &mut scratch) {
+                Resolved::Gone => return Point::Nothing,
+                Resolved::Current => {}
+                Resolved::Old => value = &scratch,
+            }
+            let row = value::row_start(value);
+            if value::tag(value) & value::LONG != 0 && row.len() < cut {
+                return Point::Long(value.to_vec());
+            }
+            out.rows.push(&row[..row.len().min(cut)]);
+            if scan.want_keys {
+                out.keys.push(key);
+            }
+            Point::Row
+        })?)
+    }
+}
+
+/// Whether longer keys that begin with `key` may exist from entry `at` on.
+fn starts_here(node: Node<'_>, at: usize, key: &[u8]) -> bool {
+    match at < node.count() {
+        true => node.key(at).starts_with(key),
+        false => node.upper().is_some_and(|upper| upper.starts_with(key)),
+    }
+}

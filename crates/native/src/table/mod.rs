@@ -1,0 +1,21 @@
+//! Tables: a clustered tree of rows and a tree per other index, all with the same kind of versioned entries. From
+//! rows and keys of the contract to entries of trees and back.
+
+mod build;
+mod check;
+mod cursor;
+mod delete;
+mod entry;
+mod estimate;
+mod files;
+mod handle;
+mod insert;
+mod leaf_scan;
+mod lookup;
+mod rows;
+mod update;
+pub(crate) mod value;
+
+pub(crate) use build::BuildEntry;
+pub(crate) use files::{FileIdentity, TableFiles};
+pub(crate) use handle::{NativeTable, own_trx};

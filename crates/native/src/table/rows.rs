@@ -1,0 +1,92 @@
+//! Rows to entry bodies and back, long ones included.
+
+use super::handle::NativeTable;
+use super::value::{self, LONG, ROW_AT, TRAILER};
+use crate::btree::{MAX_ENTRY, MAX_KEY, free_chain, read_chain, write_chain};
+use selkie_engine::{EngineError, EngineResult};
+
+/// Bytes of a long row that lie in the leaf, if its fixed part is not longer.
+const LONG_START: usize = 256;
+
+/// An index entry's key and body (tag and what follows).
+#[derive(Default)]
+pub(super) struct IndexEntry {
+    pub(super) key: Vec<u8>,
+    /// Length of the index key, which the clustered key follows.
+    pub(super) split: usize,
+    pub(super) any_null: bool,
+    pub(super) body: Vec<u8>,
+}
+
+impl NativeTable {
+    /// The clustered key the row's columns give; `None` for a table of numbered rows.
+    pub(super) fn primary_key(&self, row: &[u8]) -> EngineResult<Option<Vec<u8>>> {
+        if self.def.primary().is_none() {
+            return Ok(None);
+        }
+        let mut key = Vec::new();
+        self.codecs[0].key_of_row(&self.def.layout, row, &mut key)?;
+        if key.len() > MAX_KEY {
+            return Err(EngineError::RowTooBig(MAX_KEY));
+        }
+        Ok(Some(key))
+    }
+
+    /// The body of a row's entry. A long row's rest is written to pages now.
+    pub(super) fn row_body(&self, key: &[u8], row: &[u8], out: &mut Vec<u8>) -> EngineResult<()> {
+        out.clear();
+        if key.len() + ROW_AT + row.len() <= MAX_ENTRY {
+            out.push(0);
+            out.extend_from_slice(row);
+            return Ok(());
+        }
+        let room = MAX_ENTRY - key.len() - ROW_AT - TRAILER;
+        let start = self.def.layout.fixed_bytes().max(LONG_START).min(room).min(row.len() - 1);
+        let file = self.files.clustered.file;
+        let page = write_chain(&self.shared.storage, file, &row[start..])?;
+        out.push(LONG);
+        out.extend_from_slice(&row[..start]);
+        out.extend_from_slice(&(row.len() as u64).to_le_bytes());
+        out.extend_from_slice(&page.0.to_le_bytes());
+        Ok(())
+    }
+
+    /// Gives back the pages of a body that was not used after all.
+    pub(super) fn discard_body(&self, body: &[u8]) -> EngineResult<()> {
+        let value = [&[0; 8], body].concat();
+        if let Some((page, len)) = value::chain_of(&value) {
+            free_chain(&self.shared.storage, self.files.clustered.file, page, len)?;
+        }
+        Ok(())
+    }
+
+    /// Appends the whole row of a clustered entry. Hold no latch.
+    pub(super) fn whole_row(&self, value: &[u8], out: &mut Vec<u8>) -> EngineResult<()> {
+        out.extend_from_slice(value::row_start(value));
+        if let Some((page, len)) = value::chain_of(value) {
+            read_chain(&self.shared.storage, self.files.clustered.file, page, len, out)?;
+        }
+        Ok(())
+    }
+
+    /// The entry of `row` in the index at `at`.
+    pub(super) fn index_entry(
+        &self,
+        at: usize,
+        clustered: &[u8],
+        row: &[u8],
+        out: &mut IndexEntry,
+    ) -> EngineResult<()> {
+        let (codec, layout) = (&self.codecs[at], &self.def.layout);
+        out.key.clear();
+        out.any_null = codec.key_of_row(layout, row, &mut out.key)?;
+        out.split = out.key.len();
+        out.key.extend_from_slice(clustered);
+        if out.key.len() > MAX_KEY {
+            return Err(EngineError::RowTooBig(MAX_KEY));
+        }
+        out.body.clear();
+        super::build::put_body(codec, &self.def, out.split, row, &mut out.body)?;
+        Ok(())
+    }
+}

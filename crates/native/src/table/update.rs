@@ -1,0 +1,108 @@
+//! Updating rows in place, or moving them when their clustered key changes. Indexes whose key and covering entry stay
+//! the same are not touched.
+
+use super::entry::{Action, Outcome, Writer};
+use super::handle::NativeTable;
+use super::insert::{Tools, numbered, undo_row};
+use crate::trx::NativeTrx;
+use selkie_engine::{EngineResult, StatementContext};
+use selkie_types::ByteRows;
+use std::sync::atomic::Ordering;
+
+impl NativeTable {
+    pub(super) fn update_rows(
+        &self,
+        trx: &NativeTrx,
+        context: &dyn StatementContext,
+        at: &ByteRows,
+        new: &ByteRows,
+    ) -> EngineResult<u64> {
+        let writer = Writer::new(trx, context);
+        let mut tools = Tools::new(self);
+        let mut changed = 0;
+        for (number, (key, row)) in at.iter().zip(new.iter()).enumerate() {
+            let mark = trx.mark();
+            let done = self
+                .update_row(&writer, &mut tools, key, row)
+                .or_else(|e| undo_row(trx, mark, numbered(e, number)))?;
+            changed += u64::from(done);
+        }
+        self.shared.counters.updated.fetch_add(changed, Ordering::Relaxed);
+        Ok(changed)
+    }
+
+    fn update_row(
+        &self,
+        writer: &Writer<'_>,
+        tools: &mut Tools,
+        at: &[u8],
+        row: &[u8],
+    ) -> EngineResult<bool> {
+        let key = self.primary_key(row)?;
+        let moves = key.as_deref().is_some_and(|key| key != at);
+        let key = key.as_deref().unwrap_or(at);
+        let before = if moves {
+            let clustered = &self.files.clustered;
+            match writer.change(clustered, &mut tools.row, at, Action::Delete, true)? {
+                Outcome::Done(before) => {
+                    self.files.add_rows(-1);
+                    self.put_row(writer, tools, key, row, None)?;
+                    before
+                }
+                _ => return Ok(false),
+            }
+        } else {
+            match self.replace_row(writer, tools, at, row)? {
+                Some(before) => before,
+                None => return Ok(false),
+            }
+        };
+        let mut old = Vec::new();
+        self.whole_row(&before, &mut old)?;
+        for index in self.secondary() {
+            self.update_index_entry(writer, tools, index, (at, &old), (key, row))?;
+        }
+        Ok(true)
+    }
+
+    /// Replaces the clustered entry where it is; returns the value before.
+    fn replace_row(
+        &self,
+        writer: &Writer<'_>,
+        tools: &mut Tools,
+        key: &[u8],
+        row: &[u8],
+    ) -> EngineResult<Option<Vec<u8>>> {
+        self.row_body(key, row, &mut tools.body)?;
+        let action = Action::Update { body: &tools.body };
+        let outcome = writer.change(&self.files.clustered, &mut tools.row, key, action, true);
+        if let Ok(Outcome::Done(before)) = outcome {
+            return Ok(Some(before));
+        }
+        self.discard_body(&tools.body)?;
+        outcome.map(|_| None)
+    }
+
+    fn update_index_entry(
+        &self,
+        writer: &Writer<'_>,
+        tools: &mut Tools,
+        at: usize,
+        (old_key, old_row): (&[u8], &[u8]),
+        (new_key, new_row): (&[u8], &[u8]),
+    ) -> EngineResult<()> {
+        self.index_entry(at, old_key, old_row, &mut tools.old_entry)?;
+        self.index_entry(at, new_key, new_row, &mut tools.entry)?;
+        let (tree, hint) = (&self.trees[at], &mut tools.indexes[at]);
+        if tools.old_entry.key == tools.entry.key {
+            if tools.old_entry.body != tools.entry.body {
+                // I25: the same key from other bytes, 'a' and 'A' under a case-insensitive collation.
+                let action = Action::Update { body: &tools.entry.body };
+                writer.change(tree, hint, &tools.entry.key, action, false)?;
+            }
+            return Ok(());
+        }
+        writer.change(tree, hint, &tools.old_entry.key, Action::Delete, false)?;
+        self.insert_index_entry(writer, tools, at)
+    }
+}

@@ -1,0 +1,25 @@
+//! Transactions: their states, their undo in memory, the snapshots that read through it, and the ways they end.
+//!
+//! Every entry of every tree starts with a version word: sequence of an undo segment and position in it. Segment ->
+//! owner -> state says whether the version is committed, and when; the undo record there holds the version before.
+//! A sequence below `Undo::reclaimed` is visible to everybody and never looked up.
+
+mod commit;
+mod purge;
+mod record;
+mod recover;
+mod rollback;
+mod snapshots;
+mod state;
+mod transaction;
+mod undo;
+mod view;
+
+pub(crate) use purge::{PurgeQueue, purge_step};
+pub(crate) use record::{Kind, RowRecord, TrxRecord};
+pub(crate) use recover::{Counters, Recovered, encode_snapshot, undo_losers};
+pub(crate) use snapshots::Snapshots;
+pub(crate) use state::{TrxState, Waiter};
+pub(crate) use transaction::{DdlStep, NativeTrx};
+pub(crate) use undo::{Segment, Undo, seq_of};
+pub(crate) use view::{Resolved, View};

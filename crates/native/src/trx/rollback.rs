@@ -1,0 +1,150 @@
+//! Rollback: own undo records backwards, by key, each one only if the entry still carries its version (I17).
+
+use super::record::{Kind, RowRecord, TrxRecord};
+use super::transaction::{Body, DdlStep, NativeTrx, position};
+use super::undo::Segment;
+use crate::btree::{Decision, Hint, free_chain};
+use crate::engine::Shared;
+use crate::error::Result;
+use crate::mtr::Mtr;
+use crate::page::get_u64;
+use crate::table::value;
+use selkie_engine::EngineResult;
+
+impl NativeTrx {
+    pub(super) fn roll_back_all(&self) -> EngineResult<()> {
+        self.roll_back_to(0)?;
+        let mut body = std::mem::take(&mut *self.body.lock());
+        self.release_snapshot(&mut body);
+        let isolation = body.isolation;
+        let state = self.state();
+        if !body.segments.is_empty() {
+            let seqs: Vec<u64> = body.segments.iter().map(|segment| segment.seq).collect();
+            let mut mtr = Mtr::begin_reserved(&self.shared.storage);
+            mtr.trx(&TrxRecord::RolledBack { seqs: seqs.clone() }.encode());
+            // Published before the record counts, as for commits: a checkpoint in between must not
+            // keep the segments of a transaction whose end lies before it.
+            mtr.commit_with(|_| state.set_rolled_back());
+            self.shared.undo.remove(seqs.into_iter());
+        }
+        state.set_rolled_back();
+        self.take_back_ddl(&mut body)?;
+        self.end(&body);
+        // After a deadlock the session goes on with this object as a new transaction.
+        *self.body.lock() = Body { isolation, ..Body::default() };
+        self.renew();
+        Ok(())
+    }
+
+    pub(super) fn roll_back_to(&self, savepoint: u64) -> EngineResult<()> {
+        loop {
+            let step = self.body.lock().step_back(savepoint);
+            match step {
+                None => return Ok(()),
+                Some((segment, at)) => undo_record(&self.shared, &segment, at)?,
+            }
+        }
+    }
+
+    fn take_back_ddl(&self, body: &mut Body) -> EngineResult<()> {
+        while let Some(step) = body.ddl.pop() {
+            match step {
+                DdlStep::TableCreated(files) => {
+                    self.shared.forget_table(&files);
+                    self.shared.delete_created(files.clustered.file)?;
+                }
+                DdlStep::IndexCreated(files, id, file) => {
+                    if let Some(tree) = files.indexes.write().remove(&id) {
+                        self.shared.forget_tree(&tree);
+                    }
+                    self.shared.delete_created(file)?;
+                }
+                DdlStep::TableDropped(files) => self.shared.remember_table(files),
+                DdlStep::IndexDropped(files, id, tree) => {
+                    files.indexes.write().insert(id, tree);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Body {
+    /// The record to undo next, which counts as undone from now on.
+    fn step_back(&mut self, savepoint: u64) -> Option<(std::sync::Arc<Segment>, usize)> {
+        let mut end = match self.skips.last() {
+            Some(&(from, to)) if to == self.end() => from,
+            _ => self.end(),
+        };
+        // An earlier rollback may have undone what lies before.
+        while let Some(&(from, _)) = self.skips.iter().rev().find(|(_, to)| *to == end) {
+            end = from;
+        }
+        if end <= savepoint {
+            return None;
+        }
+        let (mut segment, mut record) = ((end >> 32) as usize, end as u32 as usize);
+        while record == 0 {
+            segment = segment.checked_sub(1)?;
+            record = self.segments[segment].len();
+            let here = position(segment, record);
+            if let Some(&(from, _)) = self.skips.iter().rev().find(|(_, to)| *to == here) {
+                (segment, record) = ((from >> 32) as usize, from as u32 as usize);
+            }
+            if position(segment, record) <= savepoint {
+                return None;
+            }
+        }
+        let from = position(segment, record - 1);
+        let to = self.end();
+        self.skips.retain(|skip| skip.0 < from);
+        self.skips.push((from, to));
+        Some((self.segments[segment].clone(), record - 1))
+    }
+
+    fn end(&self) -> u64 {
+        match self.segments.len().checked_sub(1) {
+            Some(last) => position(last, self.segments[last].len()),
+            None => 0,
+        }
+    }
+}
+
+/// Undoes one record, if its version is still there.
+pub(super) fn undo_record(shared: &Shared, segment: &Segment, at: usize) -> Result<()> {
+    let copy = segment.with(at, |record| {
+        (record.ver, record.kind, record.file, record.key.to_vec(), record.before.to_vec())
+    });
+    let Some((ver, kind, file, key, before)) = copy else { return Ok(()) };
+    let record = RowRecord { ver, kind, file, auto: None, key: &key, before: &before };
+    undo_change(shared, record)
+}
+
+fn undo_change(shared: &Shared, record: RowRecord<'_>) -> Result<()> {
+    // A file that is gone took its entries along.
+    let Some((tree, files)) = shared.tree(record.file) else { return Ok(()) };
+    let mut long = None;
+    let mut undone = 0;
+    let len = record.before.len();
+    tree.write(record.key, len, true, &mut Hint::default(), |found, change| {
+        let Some(found) = found.filter(|value| get_u64(value, 0) == record.ver) else {
+            return Decision::Leave;
+        };
+        undone = value::live(record.before) - value::live(found);
+        if record.kind != Kind::Delete {
+            long = value::chain_of(found);
+        }
+        if record.before.is_empty() {
+            return Decision::Remove;
+        }
+        change.value.extend_from_slice(record.before);
+        Decision::Put
+    })?;
+    if files.clustered.file == record.file {
+        files.add_rows(undone);
+    }
+    if let Some((page, len)) = long {
+        free_chain(&shared.storage, record.file, page, len)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,207 @@
+//! A transaction: the contract's object, owned by a session.
+
+use super::record::{Kind, RowRecord};
+use super::state::TrxState;
+use super::undo::Segment;
+use super::view::View;
+use crate::engine::Shared;
+use crate::ids::FileId;
+use crate::table::TableFiles;
+use parking_lot::Mutex;
+use selkie_engine::{
+    EngineError, EngineResult, EngineTrx, IndexId, Isolation, LockMode, LockWait, Lsn,
+    StatementContext, WaitKind,
+};
+use std::any::Any;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// A change of files, to be completed or taken back at the end.
+pub(crate) enum DdlStep {
+    /// A table was created.
+    TableCreated(Arc<TableFiles>),
+    /// A table was dropped.
+    TableDropped(Arc<TableFiles>),
+    /// An index was built.
+    IndexCreated(Arc<TableFiles>, IndexId, FileId),
+    /// An index was dropped.
+    IndexDropped(Arc<TableFiles>, IndexId, Arc<crate::btree::Tree>),
+}
+
+/// Undo of a transaction: its segments, and the stretches of them already rolled back.
+#[derive(Default)]
+pub(super) struct Body {
+    pub(super) isolation: Isolation,
+    pub(super) snapshot: Option<u64>,
+    pub(super) segments: Vec<Arc<Segment>>,
+    pub(super) skips: Vec<(u64, u64)>,
+    pub(super) ddl: Vec<DdlStep>,
+    pub(super) locks: Vec<(FileId, Box<[u8]>)>,
+    pub(super) ended: bool,
+}
+
+/// A transaction of the native engine.
+pub(crate) struct NativeTrx {
+    pub(crate) shared: Arc<Shared>,
+    /// Replaced when a deadlock has ended the transaction early and the session goes on with the same object.
+    state: Mutex<Arc<TrxState>>,
+    pub(super) body: Mutex<Body>,
+}
+
+/// Segment number and record number as one position.
+pub(super) fn position(segment: usize, record: usize) -> u64 {
+    (segment as u64) << 32 | record as u64
+}
+
+impl NativeTrx {
+    pub(crate) fn new(shared: Arc<Shared>, isolation: Isolation) -> NativeTrx {
+        let state = Mutex::new(shared.new_state());
+        let body = Mutex::new(Body { isolation, ..Body::default() });
+        NativeTrx { shared, state, body }
+    }
+
+    pub(crate) fn state(&self) -> Arc<TrxState> {
+        self.state.lock().clone()
+    }
+
+    pub(super) fn renew(&self) {
+        *self.state.lock() = self.shared.new_state();
+    }
+
+    /// Where undo stands now.
+    pub(crate) fn mark(&self) -> u64 {
+        let body = self.body.lock();
+        match body.segments.len().checked_sub(1) {
+            Some(last) => position(last, body.segments[last].len()),
+            None => 0,
+        }
+    }
+
+    /// Notes a change about to be made; returns its version word and leaves its encoding in `out`.
+    pub(crate) fn push_undo(&self, record: RowRecord<'_>, work: bool, out: &mut Vec<u8>) -> u64 {
+        let mut body = self.body.lock();
+        let state = self.state();
+        state.weight.fetch_add(1, Ordering::Relaxed);
+        loop {
+            if let Some(segment) = body.segments.last()
+                && let Some(ver) = segment.push(record, out)
+            {
+                if work || record.kind == Kind::Delete {
+                    segment.leaves_work.store(true, Ordering::Relaxed);
+                }
+                return ver;
+            }
+            let segment = self.shared.undo.allocate(&state);
+            body.segments.push(segment);
+        }
+    }
+
+    pub(crate) fn push_ddl(&self, step: DdlStep) {
+        self.body.lock().ddl.push(step);
+    }
+
+    pub(crate) fn push_lock(&self, file: FileId, key: &[u8]) {
+        self.body.lock().locks.push((file, key.into()));
+    }
+
+    pub(crate) fn isolation(&self) -> Isolation {
+        self.body.lock().isolation
+    }
+
+    /// What a consistent read of this transaction sees; takes the snapshot if there is none yet.
+    pub(crate) fn view(&self) -> View<'_> {
+        let mut body = self.body.lock();
+        let log = self.shared.storage.log();
+        let snapshot = *body.snapshot.get_or_insert_with(|| self.shared.snapshots.take(log));
+        let dirty = body.isolation == Isolation::ReadUncommitted;
+        View::new(&self.shared.undo, self.state().id, (!dirty).then_some(snapshot))
+    }
+
+    /// The lock a read asked to take `mode` takes under this transaction's isolation.
+    pub(crate) fn lock_mode(&self, mode: LockMode) -> LockMode {
+        match mode {
+            LockMode::None if self.isolation() == Isolation::Serializable => LockMode::Shared,
+            mode => mode,
+        }
+    }
+
+    /// Waits until one of `holders` has ended. Rolls back if this transaction is a deadlock's victim.
+    pub(crate) fn wait_for(
+        &self,
+        holders: &[Arc<TrxState>],
+        context: &dyn StatementContext,
+        wait: LockWait,
+    ) -> EngineResult<()> {
+        let limit = match wait {
+            LockWait::NoWait | LockWait::SkipLocked => return Err(EngineError::LockWaitTimeout),
+            LockWait::Default => context.lock_wait_timeout(),
+            LockWait::Upto(limit) => limit,
+        };
+        let me = self.state();
+        let outcome = self
+            .shared
+            .locks
+            .wait(&me, holders, |park| context.wait(WaitKind::RowLock, Some(limit), park));
+        if matches!(outcome, Err(EngineError::Deadlock)) {
+            self.roll_back_all()?;
+        }
+        outcome
+    }
+
+    pub(super) fn release_snapshot(&self, body: &mut Body) {
+        if let Some(snapshot) = body.snapshot.take() {
+            self.shared.snapshots.release(snapshot);
+        }
+    }
+}
+
+impl EngineTrx for NativeTrx {
+    fn statement_begin(&self, isolation: Isolation) -> EngineResult<()> {
+        let mut body = self.body.lock();
+        body.isolation = isolation;
+        if matches!(isolation, Isolation::ReadCommitted | Isolation::ReadUncommitted) {
+            self.release_snapshot(&mut body);
+        }
+        Ok(())
+    }
+
+    fn take_snapshot(&self) -> EngineResult<()> {
+        self.view();
+        Ok(())
+    }
+
+    fn savepoint(&self) -> EngineResult<u64> {
+        Ok(self.mark())
+    }
+
+    fn rollback_to(&self, savepoint: u64) -> EngineResult<()> {
+        self.roll_back_to(savepoint)
+    }
+
+    fn has_changes(&self) -> bool {
+        let body = self.body.lock();
+        !body.segments.is_empty() || !body.ddl.is_empty()
+    }
+
+    fn commit(self: Box<Self>) -> EngineResult<Option<Lsn>> {
+        self.commit_all()
+    }
+
+    fn rollback(self: Box<Self>) -> EngineResult<()> {
+        self.roll_back_all()
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl Drop for NativeTrx {
+    fn drop(&mut self) {
+        if !self.body.lock().ended
+            && let Err(e) = self.roll_back_all()
+        {
+            tracing::error!("rollback of an abandoned transaction failed: {e}");
+        }
+    }
+}

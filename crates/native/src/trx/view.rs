@@ -1,0 +1,76 @@
+//! Which version of an entry a reader sees.
+
+use super::undo::{Segment, Undo, seq_of};
+use crate::page::get_u64;
+use crate::table::value;
+use std::cell::Cell;
+use std::sync::Arc;
+
+/// What a reader sees of an entry.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Resolved {
+    /// The value in the leaf.
+    Current,
+    /// An older value, written to the scratch buffer.
+    Old,
+    /// Nothing.
+    Gone,
+}
+
+/// A reader's eyes: a snapshot and its own transaction's changes, or simply what is there.
+pub(crate) struct View<'u> {
+    undo: &'u Undo,
+    me: u64,
+    /// `None`: the newest version, committed or not.
+    snapshot: Option<u64>,
+    pub(crate) reclaimed: u64,
+    /// The last sequence looked up, and the answer, which does not change for a snapshot.
+    last: Cell<(u64, bool)>,
+}
+
+impl<'u> View<'u> {
+    pub(crate) fn new(undo: &'u Undo, me: u64, snapshot: Option<u64>) -> View<'u> {
+        let reclaimed = undo.reclaimed();
+        View { undo, me, snapshot, reclaimed, last: Cell::new((u64::MAX, false)) }
+    }
+
+    fn sees_owner(&self, segment: &Arc<Segment>, snapshot: u64) -> bool {
+        let owner = &segment.owner;
+        owner.id == self.me || owner.commit_lsn().is_some_and(|lsn| lsn <= snapshot)
+    }
+
+    fn sees(&self, ver: u64) -> bool {
+        let seq = seq_of(ver);
+        let Some(snapshot) = self.snapshot.filter(|_| seq >= self.reclaimed) else { return true };
+        let (last, answer) = self.last.get();
+        if last == seq {
+            return answer;
+        }
+        let segment = self.undo.get(seq);
+        let answer = segment.is_none_or(|segment| self.sees_owner(&segment, snapshot));
+        self.last.set((seq, answer));
+        answer
+    }
+
+    /// Resolves the value of an entry, under its leaf's latch.
+    #[inline]
+    pub(crate) fn resolve(&self, value: &[u8], scratch: &mut Vec<u8>) -> Resolved {
+        if self.sees(get_u64(value, 0)) {
+            return if value::is_deleted(value) { Resolved::Gone } else { Resolved::Current };
+        }
+        self.older(get_u64(value, 0), scratch)
+    }
+
+    fn older(&self, mut ver: u64, scratch: &mut Vec<u8>) -> Resolved {
+        loop {
+            let Some(segment) = self.undo.get(seq_of(ver)) else { return Resolved::Gone };
+            if !segment.before(ver, scratch) {
+                return Resolved::Gone;
+            }
+            ver = get_u64(scratch, 0);
+            if self.sees(ver) {
+                return if value::is_deleted(scratch) { Resolved::Gone } else { Resolved::Old };
+            }
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! The contract's tests on the native engine, alone and beside the model.
+
+use selkie_engine::Engine;
+use selkie_engine::testing::{Twin, compare, conformance, contents, items};
+use selkie_memory::MemoryEngine;
+use selkie_native::{FlushAtCommit, NativeEngine, NativeOptions};
+use std::path::PathBuf;
+
+/// A directory that goes with the test.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("selkie-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        Self(path)
+    }
+
+    fn open(&self) -> NativeEngine {
+        let options = NativeOptions {
+            buffer_pool_bytes: 8 << 20,
+            log_capacity_bytes: 16 << 20,
+            log_buffer_bytes: 2 << 20,
+            log_segment_bytes: 4 << 20,
+            flush_at_commit: FlushAtCommit::EverySecond,
+            ..NativeOptions::default()
+        };
+        NativeEngine::open(&self.0, &options).unwrap()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn keeps_the_contract() {
+    let scratch = Scratch::new("conformance");
+    let engine = scratch.open();
+    conformance(&engine);
+    engine.shutdown().unwrap();
+}
+
+#[test]
+fn equals_the_model_also_after_restarts() {
+    let scratch = Scratch::new("model");
+    let model = MemoryEngine::transactional();
+    let def = items(1);
+    for seed in 0..4 {
+        let engine = scratch.open();
+        compare(&mut Twin::new(&model, &def), &mut Twin::new(&engine, &def), seed, 400, 300);
+        match seed % 2 {
+            0 => engine.shutdown().unwrap(),
+            _ => drop(engine),
+        }
+        let engine = scratch.open();
+        assert!(contents(&engine, &def) == contents(&model, &def), "seed {seed}");
+    }
+}
