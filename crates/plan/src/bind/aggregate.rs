@@ -31,7 +31,11 @@ impl Binder<'_> {
         kind: AggregateKind,
         call: &ast::FunctionCall,
     ) -> SqlResult<Expr> {
-        let args = if call.star { Vec::new() } else { self.aggregate_args(&call.args)? };
+        let args = match call.star {
+            true if !self.scope().allow_aggregates => return Err(invalid_group_function_use()),
+            true => Vec::new(),
+            false => self.aggregate_args(&call.args)?,
+        };
         let aggregate = Aggregate::new(kind, call.distinct, args, self.types)?;
         Ok(self.add_aggregate(aggregate))
     }

@@ -69,6 +69,9 @@ impl Binder<'_> {
         all: bool,
         query: &ast::Query,
     ) -> SqlResult<Expr> {
+        if query.limit.is_some() {
+            return Err(SqlError::not_supported("LIMIT & IN/ALL/ANY/SOME subquery"));
+        }
         let left = self.expr(left)?;
         let (id, query) = self.subquery(query)?;
         let values = match left.kind {

@@ -60,6 +60,8 @@ pub(super) struct Connection {
     pub selectivity: f64,
     /// Whether it is an equality that can be a hash or lookup key.
     pub equality: bool,
+    /// The leaves its operands read, if it is one.
+    pub sides: Option<(Leaves, Leaves)>,
 }
 
 /// The join graph.
@@ -124,6 +126,22 @@ impl<'p> Parts<'p> {
                 leaf.after |= before;
             }
         }
+    }
+}
+
+impl Graph {
+    /// Leaves that a condition connects with leaf `at`.
+    pub(super) fn neighbours(&self, at: usize) -> Leaves {
+        let leaf = 1 << at;
+        let mut mask = self.leaves[at].after;
+        for class in &self.classes {
+            let members = class.iter().fold(0, |mask, (leaf, _)| mask | 1 << leaf);
+            mask |= if members & leaf != 0 { members } else { 0 };
+        }
+        for connection in &self.connections {
+            mask |= if connection.leaves & leaf != 0 { connection.leaves } else { 0 };
+        }
+        mask & !leaf
     }
 }
 
@@ -257,7 +275,14 @@ impl Builder<'_> {
         let equality = matches!(&condition.kind, ExprKind::Compare(c)
             if matches!(c.op, CompareOp::Eq | CompareOp::NullSafeEq));
         let selectivity = self.pair_share(&condition, sets);
-        Connection { condition, leaves, selectivity, equality }
+        let sides = match &condition.kind {
+            ExprKind::Compare(c) if equality && !condition.has_subquery() => {
+                Some((leaves_of(&c.left, sets), leaves_of(&c.right, sets)))
+            }
+            _ => None,
+        };
+        let sides = sides.filter(|(a, b)| *a != 0 && *b != 0 && a & b == 0);
+        Connection { condition, leaves, selectivity, equality, sides }
     }
 }
 

@@ -8,6 +8,7 @@ use hashbrown::HashMap;
 
 use super::cardinality::Cardinality;
 use super::graph::{Graph, Leaves, Source};
+use super::lookup::Lookup;
 use super::{Builder, Goal};
 use crate::cost;
 use crate::physical::JoinKind;
@@ -54,12 +55,27 @@ pub(super) struct Search<'a, 'b> {
     cardinality: Cardinality,
     table: Table,
     rows: HashMap<Leaves, f64, foldhash::fast::FixedState>,
+    /// For each leaf the leaves a condition connects it with.
+    neighbours: Vec<Leaves>,
+    /// For each dependent leaf whether a hash join has a key.
+    keyed: Vec<bool>,
+    /// Lookups by leaf and the neighbours that are there.
+    lookups: HashMap<(usize, Leaves), Option<Lookup>, foldhash::fast::FixedState>,
 }
 
 impl Builder<'_> {
     /// The best plans for the sets that make up the whole join.
     pub(super) fn join_order(&self, graph: &Graph, goal: Goal<'_>) -> Table {
+        let leaves = 0..graph.leaves.len();
+        let keyed = |at: usize| {
+            let leaf = &graph.leaves[at];
+            leaf.dependent.is_some()
+                && !super::construct::keys(self, graph, leaf.after, 1 << at).is_empty()
+        };
         let mut search = Search {
+            neighbours: leaves.clone().map(|at| graph.neighbours(at)).collect(),
+            keyed: leaves.map(keyed).collect(),
+            lookups: HashMap::default(),
             builder: self,
             graph,
             cardinality: self.cardinality(graph),
@@ -174,6 +190,14 @@ impl Search<'_, '_> {
             || self.is_dependent(right)
     }
 
+    /// Whether a class has members in both sets.
+    fn connects_by_class(&self, left: Leaves, right: Leaves) -> bool {
+        self.graph.classes.iter().any(|class| {
+            let mask = class.iter().fold(0, |mask, (leaf, _)| mask | 1 << leaf);
+            mask & left != 0 && mask & right != 0
+        })
+    }
+
     fn is_dependent(&self, set: Leaves) -> bool {
         set.count_ones() == 1
             && self.graph.leaves[set.trailing_zeros() as usize].dependent.is_some()
@@ -220,9 +244,17 @@ impl Search<'_, '_> {
         Some((plan.cost, plan.rows))
     }
 
+    /// Cost of finding the rows of a leaf for one row of `left`.
+    fn lookup_cost(&mut self, left: Leaves, at: usize) -> Option<f64> {
+        let key = (at, left & self.neighbours[at]);
+        let (builder, graph) = (self.builder, self.graph);
+        let found = self.lookups.entry(key).or_insert_with(|| builder.lookup(graph, left, at));
+        found.as_ref().map(|lookup| lookup.cost)
+    }
+
     /// The methods for a join with their costs.
     fn methods(
-        &self,
+        &mut self,
         left: Leaves,
         right: Leaves,
         plan: Entry,
@@ -236,10 +268,9 @@ impl Search<'_, '_> {
             .and_then(|at| self.graph.leaves[at].dependent.as_ref())
             .map_or(JoinKind::Inner, |d| d.kind);
         if right.count_ones() == 1
-            && let Some(lookup) =
-                self.builder.lookup(self.graph, left, right.trailing_zeros() as usize)
+            && let Some(each) = self.lookup_cost(left, right.trailing_zeros() as usize)
         {
-            let own = plan.cost + plan.rows * lookup.cost + output;
+            let own = plan.cost + plan.rows * each + output;
             methods.push((Method::Lookup, own, true));
         }
         let Some((inner_cost, inner_rows)) = inner else { return methods };
@@ -260,7 +291,16 @@ impl Search<'_, '_> {
 
     /// Whether two sets have an equality in common.
     fn has_key(&self, left: Leaves, right: Leaves) -> bool {
-        !super::construct::keys(self.builder, self.graph, left, right).is_empty()
+        if self.is_dependent(right) {
+            return self.keyed[right.trailing_zeros() as usize];
+        }
+        let within = |a: Leaves, b: Leaves| a & !left == 0 && b & !right == 0;
+        self.connects_by_class(left, right)
+            || self
+                .graph
+                .connections
+                .iter()
+                .any(|c| c.sides.is_some_and(|(a, b)| within(a, b) || within(b, a)))
     }
 
     /// Joins the cheapest pair until one set is left.

@@ -32,7 +32,10 @@ enum Place {
 
 fn merge(plan: &mut Logical, place: Place, meaning: &mut Meaning) {
     let below = match plan {
-        Logical::Filter { .. } | Logical::Window(_) => place,
+        Logical::Filter { .. }
+        | Logical::Window(_)
+        | Logical::Sort { .. }
+        | Logical::Limit { .. } => place,
         Logical::Project { .. } | Logical::Aggregate(_) => Place::Free,
         _ => Place::Kept,
     };
@@ -72,5 +75,9 @@ fn mergeable(columns: &[(ColumnId, Expr)], place: Place, input: &Logical) -> boo
 }
 
 fn substitute(expr: &mut Expr, meaning: &Meaning) {
-    expr.substitute_columns(&mut |id| meaning.get(&id).cloned());
+    expr.transform(&mut |e| {
+        let mut other = meaning.get(&e.as_column()?)?.clone();
+        other.nullable |= e.nullable;
+        Some(other)
+    });
 }

@@ -125,7 +125,7 @@ fn push_inner(mut join: Join, mut conditions: Vec<Expr>, columns: &Columns) -> L
 fn push_outer(mut join: Join, conditions: Vec<Expr>, columns: &Columns) -> Logical {
     let sides = (join.left.columns(columns), join.right.columns(columns));
     let (left, above): (Vec<Expr>, Vec<Expr>) =
-        conditions.into_iter().partition(|c| side(c, &sides) == Side::Left && is_movable(c));
+        conditions.into_iter().partition(|c| is_movable(c) && ColumnSet::of(c).is_subset(&sides.0));
     let null_aware = matches!(join.kind, JoinKind::NullAwareAnti | JoinKind::NullAwareMark);
     let (mut right, mut on, mut into_left) = (Vec::new(), Vec::new(), Vec::new());
     for (at, condition) in std::mem::take(&mut join.on).into_iter().enumerate() {

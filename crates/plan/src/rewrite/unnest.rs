@@ -90,6 +90,7 @@ impl Unnest<'_> {
     fn existence(&mut self, input: &Logical, subquery: &Subquery, negated: bool) -> Option<Join> {
         let (right, on, nullable) = self.membership(input, subquery)?;
         let kind = match (negated, nullable) {
+            (false, _) if matches_once(&right, &on, self.columns) => JoinKind::Inner,
             (false, _) => JoinKind::Semi,
             (true, false) => JoinKind::Anti,
             (true, true) if is_equality(&on[0]) => JoinKind::NullAwareAnti,
@@ -410,6 +411,47 @@ fn pull_rows(
         }
     }
     if drops_rows(&plan) { None } else { pull(plan, outer, columns, pulled) }
+}
+
+/// Whether at most one row of `right` satisfies `on`: equalities fix a unique key of it. A semi join
+/// is an inner join then, and joins may be ordered freely around it.
+fn matches_once(right: &Logical, on: &[Expr], columns: &Columns) -> bool {
+    let mine = right.columns(columns);
+    let mut fixed = ColumnSet::default();
+    for condition in on {
+        let ExprKind::Compare(compare) = &condition.kind else { continue };
+        if compare.op != CompareOp::Eq {
+            continue;
+        }
+        for (a, b) in [(&compare.left, &compare.right), (&compare.right, &compare.left)] {
+            if let Some(id) = a.as_column().filter(|id| mine.contains(*id))
+                && ColumnSet::of(b).is_disjoint(&mine)
+            {
+                fixed.insert(id);
+            }
+        }
+    }
+    is_unique(right, &fixed, columns)
+}
+
+fn is_unique(plan: &Logical, fixed: &ColumnSet, columns: &Columns) -> bool {
+    match plan {
+        Logical::Filter { input, .. } => is_unique(input, fixed, columns),
+        Logical::Scan(relation) => {
+            let info = &columns.relations[*relation];
+            info.table.def.indexes.iter().any(|index| {
+                let fixes = |p: &selkie_engine::IndexPart| {
+                    p.prefix.is_none() && fixed.contains(info.first + p.column)
+                };
+                index.is_unique() && index.parts.iter().all(fixes)
+            })
+        }
+        Logical::Aggregate(node) => {
+            !node.rollup && node.groups.iter().all(|(id, _)| fixed.contains(*id))
+        }
+        Logical::Distinct { columns: ids, .. } => ids.iter().all(|id| fixed.contains(*id)),
+        _ => false,
+    }
 }
 
 fn with_left(mut join: Join, left: Logical) -> Logical {
