@@ -30,3 +30,6 @@ mod table;
 mod trx;
 
 pub use engine::{FlushAtCommit, NativeEngine, NativeOptions};
+
+#[cfg(test)]
+mod format_tests;

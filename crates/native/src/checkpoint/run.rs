@@ -9,7 +9,7 @@ use crate::log::Log;
 use crate::pool::Pool;
 use parking_lot::{Mutex, RwLock};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 /// Takes checkpoints, one at a time.
 pub(crate) struct Checkpointer {
@@ -23,6 +23,8 @@ pub(crate) struct Checkpointer {
     pub(crate) next_file: AtomicU32,
     /// Checkpoints taken since start.
     pub(crate) count: AtomicU64,
+    /// The last attempt found the disk full.
+    pub(crate) blocked: AtomicBool,
 }
 
 impl Checkpointer {
@@ -36,6 +38,7 @@ impl Checkpointer {
             life_start,
             participant: RwLock::new(None),
             count: AtomicU64::new(0),
+            blocked: AtomicBool::new(false),
         }
     }
 
@@ -64,7 +67,9 @@ impl Checkpointer {
         pool.sync_files();
         let snapshot = participant.snapshot(lsn);
         let snapshot_file = 1 - last.snapshot_file.min(1);
-        let snapshot_crc = self.control.write_snapshot(snapshot_file, &snapshot)?;
+        let saved = self.control.write_snapshot(snapshot_file, &snapshot);
+        self.blocked.store(saved.is_err(), Ordering::Relaxed);
+        let snapshot_crc = saved?;
         // What the snapshot takes for committed must stay committed, so its commit records must be durable first.
         let durable = log.flush_all();
         let record = CheckpointRecord {

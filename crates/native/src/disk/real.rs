@@ -2,17 +2,22 @@
 //! allows it, and the only place that ends the process on an I/O error.
 
 use super::{Access, Disk, File};
-use rustix::fs::{FallocateFlags, Mode, OFlags};
+use rustix::fs::{FallocateFlags, FlockOperation, Mode, OFlags};
 use rustix::io::ReadWriteFlags;
+use rustix::process::Resource;
 use std::fs;
 use std::io::{self, IoSlice};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A directory of real files.
+/// The file whose lock says that a process has the directory open.
+const LOCK: &str = "lock";
+
+/// A directory of real files, locked against other processes as long as this lives.
 pub(crate) struct RealDisk {
     dir: PathBuf,
+    _lock: OwnedFd,
 }
 
 impl RealDisk {
@@ -22,7 +27,14 @@ impl RealDisk {
         if let Some(parent) = dir.parent().filter(|p| !p.as_os_str().is_empty()) {
             fs::File::open(parent)?.sync_all()?;
         }
-        Ok(RealDisk { dir: dir.to_owned() })
+        let mode = Mode::from_raw_mode(0o660);
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC;
+        let lock = rustix::fs::open(dir.join(LOCK), flags, mode)?;
+        rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).map_err(|_| {
+            io::Error::new(io::ErrorKind::ResourceBusy, "another process has the directory open")
+        })?;
+        allow_many_files();
+        Ok(RealDisk { dir: dir.to_owned(), _lock: lock })
     }
 
     fn open_with(&self, name: &str, access: Access, flags: OFlags) -> io::Result<Arc<dyn File>> {
@@ -81,6 +93,14 @@ impl Disk for RealDisk {
         eprintln!("selkie: fatal: {what}; ending the process to keep the data on disk recoverable");
         std::process::abort()
     }
+}
+
+/// Every table is an open file: take what the system allows.
+fn allow_many_files() {
+    let mut limit = rustix::process::getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    // Refused: the old limit stays, and opening too many files will say so.
+    let _ = rustix::process::setrlimit(Resource::Nofile, limit);
 }
 
 struct RealFile {
@@ -174,7 +194,8 @@ mod tests {
             file.read_at(&mut buf, 98).map_err(|e| e.kind()),
             Err(io::ErrorKind::UnexpectedEof)
         );
-        assert_eq!(disk.list().ok(), Some(vec!["b".to_owned()]));
+        assert!(RealDisk::new(&dir).is_err(), "a second opener");
+        assert_eq!(disk.list().map(|n| n.contains(&"b".to_owned())).ok(), Some(true));
         fs::remove_dir_all(dir).expect("removed");
     }
 }

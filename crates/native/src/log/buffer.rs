@@ -42,6 +42,8 @@ pub(crate) struct Log {
     tail: Padded<AtomicU64>,
     slots: Box<[Padded<AtomicU64>]>,
     slots_used: AtomicUsize,
+    /// The highest `completed` ever returned.
+    completed: AtomicU64,
     pub(super) epoch: u32,
     pub(super) written: AtomicU64,
     pub(super) durable: AtomicU64,
@@ -90,6 +92,7 @@ impl Log {
             tail: Padded(AtomicU64::new(start.0)),
             slots: (0..SLOTS).map(|_| Padded(AtomicU64::new(FREE))).collect(),
             slots_used: AtomicUsize::new(0),
+            completed: AtomicU64::new(start.0),
             epoch,
             written: AtomicU64::new(start.0),
             durable: AtomicU64::new(start.0),
@@ -131,9 +134,20 @@ impl Log {
         self.ring.len() / 4 - GROUP_HEADER_LEN - 8
     }
 
-    /// Everything below this is complete: reserved, copied, and its effects published. The tail is read before the
-    /// slots (I4): a group below that tail published its slot before it moved the tail.
+    /// Everything below this is complete: reserved, copied, and its effects published. Never goes back, so it can
+    /// serve as a snapshot. The tail is read before the slots (I4): a group below that tail published its slot before
+    /// it moved the tail.
     pub(crate) fn completed(&self) -> Lsn {
+        let now = self.scan_completed();
+        // A committer that was slow to publish its bound makes the slots look older than what was seen before.
+        let known = self.completed.load(Ordering::SeqCst);
+        if now.0 > known {
+            return Lsn(self.completed.fetch_max(now.0, Ordering::SeqCst).max(now.0));
+        }
+        Lsn(known)
+    }
+
+    fn scan_completed(&self) -> Lsn {
         let tail = self.tail();
         let used = self.slots_used.load(Ordering::SeqCst);
         let in_flight = self.slots[..used].iter().map(|s| s.0.load(Ordering::SeqCst)).min();
@@ -216,11 +230,16 @@ impl Log {
     /// latches cannot deadlock; `Mtr::begin` makes it rare.
     fn wait_for_room(&self, end: Lsn) {
         let mut backoff = Backoff::new();
-        while end.0 > self.written().0 + self.ring.len() as u64 {
+        while !self.has_room(end) {
             if !self.write_completed() {
                 backoff.wait();
             }
         }
+    }
+
+    /// Whether bytes below `end` have a place in the ring.
+    pub(super) fn has_room(&self, end: Lsn) -> bool {
+        end.0 <= self.written().0 + self.ring.len() as u64
     }
 
     /// Whether most of the ring waits to be written: time to flush before taking latches.

@@ -104,26 +104,39 @@ impl Log {
         let unsynced_from = self.durable();
         let from = self.written();
         if let Some(pad) = self.reserve_padding() {
+            self.write_until(sync, || self.has_room(pad.end));
             let len = (pad.end.0 - pad.start.0) as u32;
             self.copy(pad.start, &[0; BLOCK as usize][..len as usize]);
             self.copy(pad.start, &pad_header(len, pad.start, self.epoch));
         }
         let end = Lsn(self.tail().0 / BLOCK * BLOCK);
-        let mut backoff = Backoff::new();
-        while self.written() < end {
-            let complete = Lsn((self.completed().0 / BLOCK * BLOCK).min(end.0));
-            if complete > self.written() {
-                self.write_out(self.written(), complete, sync);
-            } else {
-                backoff.wait();
-            }
-        }
+        self.write_until(sync, || self.written() >= end);
         if sync {
             if unsynced_from < from {
                 self.segments.sync(unsynced_from, from);
             }
-            self.advance_durable(end);
+            self.advance_durable(self.written());
         }
+    }
+
+    /// Writes whole blocks as they become complete, until `done`. By the leader.
+    fn write_until(&self, sync: bool, done: impl Fn() -> bool) {
+        let mut backoff = Backoff::new();
+        while !done() {
+            if !self.write_whole_blocks(sync) {
+                backoff.wait();
+            }
+        }
+    }
+
+    /// Writes the whole blocks that are complete; returns whether there were any. By the leader.
+    fn write_whole_blocks(&self, sync: bool) -> bool {
+        let complete = Lsn(self.completed().0 / BLOCK * BLOCK);
+        let from = self.written();
+        if complete > from {
+            self.write_out(from, complete, sync);
+        }
+        complete > from
     }
 
     fn advance_durable(&self, end: Lsn) {
@@ -142,11 +155,7 @@ impl Log {
         }
         *flushing = true;
         drop(flushing);
-        let complete = Lsn(self.completed().0 / BLOCK * BLOCK);
-        let progress = complete > self.written();
-        if progress {
-            self.write_out(self.written(), complete, false);
-        }
+        let progress = self.write_whole_blocks(false);
         *self.flushing.lock() = false;
         self.flushed.notify_all();
         progress

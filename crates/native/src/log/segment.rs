@@ -25,7 +25,10 @@ const FILL: usize = 1 << 20;
 pub(crate) struct Segments {
     disk: Arc<dyn Disk>,
     size: u64,
+    /// Held for moments only: the flush leader looks its file up here.
     files: Mutex<BTreeMap<u64, Arc<dyn File>>>,
+    /// Held while segments come and go, which takes I/O.
+    changing: Mutex<()>,
     /// Every LSN below this has a prepared place.
     prepared: AtomicU64,
 }
@@ -59,7 +62,13 @@ impl Segments {
                 files.insert(index, handle);
             }
         }
-        Ok(Segments { disk, size, files: Mutex::new(files), prepared: AtomicU64::new(0) })
+        Ok(Segments {
+            disk,
+            size,
+            files: Mutex::new(files),
+            changing: Mutex::new(()),
+            prepared: AtomicU64::new(0),
+        })
     }
 
     fn open_one(
@@ -116,16 +125,14 @@ impl Segments {
     /// Makes sure that positions below `upto` have a place, creating segments as needed.
     pub(crate) fn prepare(&self, upto: Lsn) -> Result<()> {
         while self.prepared() < upto {
-            let mut files = self.files.lock();
+            let _one_at_a_time = self.changing.lock();
             let index = self.prepared().0 / self.capacity();
-            if files.contains_key(&index) {
-                self.prepared.store((index + 1) * self.capacity(), Ordering::Release);
-                continue;
+            if !self.files.lock().contains_key(&index) {
+                let file = self.create(index);
+                let file =
+                    file.map_err(|e| StorageError::io(format!("creation of {}", name(index)), e))?;
+                self.files.lock().insert(index, file);
             }
-            let file = self
-                .create(index)
-                .map_err(|e| StorageError::io(format!("creation of {}", name(index)), e))?;
-            files.insert(index, file);
             self.prepared.store((index + 1) * self.capacity(), Ordering::Release);
         }
         Ok(())
@@ -169,25 +176,29 @@ impl Segments {
     /// Segments wholly below `keep_from` become future ones while fewer than `ahead` are prepared beyond `tail`, and
     /// are removed otherwise. Only after the checkpoint record that no longer needs them is durable (I9).
     pub(crate) fn recycle(&self, keep_from: Lsn, tail: Lsn, ahead: u64) -> Result<()> {
-        loop {
-            let mut files = self.files.lock();
-            let Some((&index, _)) =
-                files.iter().next().filter(|(i, _)| **i < self.place(keep_from).0)
-            else {
-                return Ok(());
-            };
-            let Some(file) = files.remove(&index) else { return Ok(()) };
+        let _one_at_a_time = self.changing.lock();
+        let last_dead = self.place(keep_from).0;
+        while let Some((index, file)) = self.take_before(last_dead) {
             let next = self.prepared().0 / self.capacity();
-            let outcome = if next > self.place(tail).0 + ahead || files.contains_key(&next) {
-                self.disk.remove(&name(index)).and_then(|()| self.disk.sync_dir())
-            } else {
+            let wanted = next <= self.place(tail).0 + ahead;
+            let outcome = if wanted && !self.files.lock().contains_key(&next) {
                 self.reuse(index, next, &*file).map(|()| {
-                    files.insert(next, file);
+                    self.files.lock().insert(next, file);
                     self.prepared.store((next + 1) * self.capacity(), Ordering::Release);
                 })
+            } else {
+                self.disk.remove(&name(index)).and_then(|()| self.disk.sync_dir())
             };
             outcome.map_err(|e| StorageError::io(format!("recycling of {}", name(index)), e))?;
         }
+        Ok(())
+    }
+
+    /// Takes the oldest segment out if it lies before segment `before`.
+    fn take_before(&self, before: u64) -> Option<(u64, Arc<dyn File>)> {
+        let mut files = self.files.lock();
+        let entry = files.first_entry().filter(|e| *e.key() < before)?;
+        Some(entry.remove_entry())
     }
 
     fn reuse(&self, old: u64, new: u64, file: &dyn File) -> io::Result<()> {

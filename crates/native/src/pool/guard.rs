@@ -18,7 +18,7 @@ use crate::ids::{Lsn, PAGE_SIZE, PageId};
 use crate::page::{self, PageBytes};
 use std::ops::Deref;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering, fence};
 
 /// A page that may be read; others may read it too.
 pub(crate) struct SharedGuard<'p> {
@@ -56,14 +56,8 @@ impl<'p> SharedGuard<'p> {
         let Some(wanted) = seen.upgraded() else { return Err(self) };
         match self.word.compare_exchange(seen.0, wanted.0, Ordering::Acquire, Ordering::Relaxed) {
             Ok(_) => {
-                let shared = std::mem::ManuallyDrop::new(self);
-                Ok(ExclusiveGuard {
-                    pool: shared.pool,
-                    word: shared.word,
-                    bytes: shared.bytes,
-                    id: shared.id,
-                    changed: false,
-                })
+                let s = std::mem::ManuallyDrop::new(self);
+                Ok(ExclusiveGuard::taken(s.pool, s.word, s.bytes, s.id))
             }
             Err(_) => Err(self),
         }
@@ -85,7 +79,20 @@ impl Drop for SharedGuard<'_> {
     }
 }
 
-impl ExclusiveGuard<'_> {
+impl<'p> ExclusiveGuard<'p> {
+    /// The guard of a word that the caller has just made `EXCLUSIVE`.
+    pub(super) fn taken(
+        pool: &'p Pool,
+        word: &'p AtomicU64,
+        bytes: NonNull<u8>,
+        id: PageId,
+    ) -> ExclusiveGuard<'p> {
+        // Pairs with the acquire fence of `OptimisticGuard::validate`: who reads a byte written from here on also
+        // sees that the word was taken.
+        fence(Ordering::Release);
+        ExclusiveGuard { pool, word, bytes, id, changed: false }
+    }
+
     /// Which page this is.
     pub(crate) fn id(&self) -> PageId {
         self.id

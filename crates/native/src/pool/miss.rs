@@ -230,13 +230,7 @@ impl Pool {
         id: PageId,
     ) -> ExclusiveGuard<'p> {
         debug_assert_eq!(held.state(), EXCLUSIVE);
-        ExclusiveGuard {
-            pool: self,
-            word,
-            bytes: self.frame_bytes(held.frame()),
-            id,
-            changed: false,
-        }
+        ExclusiveGuard::taken(self, word, self.frame_bytes(held.frame()), id)
     }
 
     /// Brings the page into memory without latching it. Hold no latch when calling this.

@@ -134,13 +134,7 @@ impl<'p> OptimisticGuard<'p> {
         let now = Word(self.word.load(Ordering::Relaxed));
         let next = now.exclusive().filter(|_| now.same_content(self.seen)).ok_or(Restart)?;
         match self.word.compare_exchange(now.0, next.0, Ordering::Acquire, Ordering::Relaxed) {
-            Ok(_) => Ok(ExclusiveGuard {
-                pool: self.pool,
-                word: self.word,
-                bytes: self.bytes,
-                id: self.id,
-                changed: false,
-            }),
+            Ok(_) => Ok(ExclusiveGuard::taken(self.pool, self.word, self.bytes, self.id)),
             Err(_) => Err(Restart),
         }
     }

@@ -1,7 +1,7 @@
 //! Allocation of pages. `reserve` makes sure that space exists while an error can still be reported (I13); `alloc`
 //! and `free` then only flip bits inside the caller's mini-transaction and cannot run out.
 
-use super::file::{DataFile, Space, grown};
+use super::file::{DataFile, Space, step};
 use super::map::{self, EXTENT, REGION_OVERHEAD, REGION_PAGES, byte_of, map_page, region_of};
 use crate::error::{Result, StorageError};
 use crate::ids::{FileId, PAGE_SIZE, PageId, PageNo};
@@ -12,6 +12,9 @@ use std::sync::Arc;
 
 /// Pages per extent.
 pub(crate) const EXTENT_PAGES: u32 = EXTENT;
+
+/// Files of this many pages (8 MiB) or more grow ahead of need.
+const AHEAD_FROM: u32 = 512;
 
 /// Counters of a file; the bitmaps are the truth, these are kept in step.
 #[derive(Default)]
@@ -90,6 +93,25 @@ impl Space {
             drop(state);
             self.grow(storage, &file, pages)?;
         }
+    }
+
+    /// Lengthens files that will soon be full (I14), so that statements rarely wait for it. Small files grow quickly
+    /// enough when asked. A full disk is the business of whoever needs the space.
+    pub(crate) fn grow_ahead(&self, storage: &Storage) -> Result<()> {
+        for file in self.all() {
+            let (pages, available) = {
+                let state = file.state.lock();
+                (state.pages, state.available())
+            };
+            let step = step(pages);
+            if pages >= AHEAD_FROM && available < step / 4 {
+                match self.grow(storage, &file, available + step / 2) {
+                    Ok(()) | Err(StorageError::DiskFull) => {}
+                    Err(e) => return Err(e),
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Makes the file longer until `wanted` pages are available; they are once their regions have maps.
@@ -221,7 +243,7 @@ fn lengthen(file: &DataFile, pages: u32, missing: u32) -> std::io::Result<u32> {
         file.handle.sync()?;
         Ok(pages)
     };
-    match try_length(grown(pages, missing)) {
+    match try_length(pages.saturating_add(step(pages).max(missing))) {
         Err(e) if e.kind() == std::io::ErrorKind::StorageFull => try_length(pages + missing),
         outcome => outcome,
     }

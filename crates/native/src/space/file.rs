@@ -80,6 +80,11 @@ impl Space {
         ids
     }
 
+    /// All files.
+    pub(super) fn all(&self) -> Vec<Arc<DataFile>> {
+        self.files.read().values().cloned().collect()
+    }
+
     pub(super) fn file(&self, id: FileId) -> Result<Arc<DataFile>> {
         self.files
             .read()
@@ -188,8 +193,7 @@ fn log_new_file(storage: &Storage, id: FileId) -> Result<()> {
     Ok(())
 }
 
-/// How many pages a file of `pages` pages should have to find `missing` more.
-pub(super) fn grown(pages: u32, missing: u32) -> u32 {
-    let step = pages.clamp(FIRST_PAGES, MAX_STEP).max(missing);
-    pages.saturating_add(step)
+/// By how many pages a file of `pages` pages grows.
+pub(super) fn step(pages: u32) -> u32 {
+    pages.clamp(FIRST_PAGES, MAX_STEP)
 }

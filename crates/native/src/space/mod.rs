@@ -7,3 +7,4 @@ mod map;
 
 pub(crate) use alloc::{EXTENT_PAGES, Reservation, SpaceUse};
 pub(crate) use file::{FILE_META_OFFSET, Space, data_file_name};
+pub(crate) use map::REGION_PAGES;

@@ -167,6 +167,9 @@ fn flush_duty(storage: &Storage, signals: &Signals) {
         }
     }
     storage.checkpoint_step();
+    if let Err(e) = storage.space().grow_ahead(storage) {
+        tracing::warn!("cannot lengthen data files: {e}");
+    }
 }
 
 fn evict_duty(storage: &Storage, _: &Signals) {

@@ -4,12 +4,16 @@
 mod background;
 mod open;
 mod options;
+mod status;
 
 pub(crate) use open::Storage;
 pub(crate) use options::StorageOptions;
+pub(crate) use status::StorageStatus;
 
 #[cfg(test)]
 mod crash_tests;
+#[cfg(test)]
+mod kill_tests;
 #[cfg(test)]
 mod stress_tests;
 #[cfg(test)]

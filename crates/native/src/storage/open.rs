@@ -161,7 +161,7 @@ impl Storage {
         if segments.prepared().0 < self.log.tail().0 + segments.capacity() {
             self.log.prepare_ahead()?;
         }
-        self.brake();
+        self.brake()?;
         if self.log.is_crowded() {
             self.log.write_upto(self.log.completed());
         }
@@ -174,23 +174,34 @@ impl Storage {
         self.log.tail().0 - self.checkpointer.lsn().0
     }
 
-    fn brake(&self) {
+    fn brake(&self) -> Result<()> {
         loop {
-            match Throttle::brake(self.log_age(), self.options.log_budget_bytes) {
-                Brake::Free => return,
-                Brake::Delay(time) if self.has_background() => return std::thread::sleep(time),
-                Brake::Stop if self.has_background() => {
-                    self.wake_flusher();
-                    std::thread::sleep(Duration::from_millis(1));
+            let brake = Throttle::brake(self.log_age(), self.options.log_budget_bytes);
+            match brake {
+                Brake::Free => return Ok(()),
+                Brake::Delay(time) if self.has_background() => {
+                    std::thread::sleep(time);
+                    return Ok(());
                 }
+                Brake::Stop if self.has_background() => self.wait_for_checkpoint()?,
                 // Nobody else will make room. Without a participant (recovery) the log simply grows.
                 Brake::Delay(_) | Brake::Stop => {
                     self.pool.write_older_than(self.log.tail(), usize::MAX);
-                    let _ = self.checkpoint();
-                    return;
+                    let outcome = self.checkpoint();
+                    return if brake == Brake::Stop { outcome.map(drop) } else { Ok(()) };
                 }
             }
         }
+    }
+
+    /// The budget is used up. A checkpoint that fails for lack of space fails the writers too.
+    fn wait_for_checkpoint(&self) -> Result<()> {
+        if self.checkpointer.blocked.load(Ordering::Relaxed) {
+            return Err(StorageError::DiskFull);
+        }
+        self.wake_flusher();
+        std::thread::sleep(Duration::from_millis(1));
+        Ok(())
     }
 
     /// Takes a checkpoint at whatever position the dirty pages allow, and recycles log segments before it.

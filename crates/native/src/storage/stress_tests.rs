@@ -167,16 +167,48 @@ fn the_log_stays_within_its_budget() {
     storage.shutdown().expect("shut down");
 }
 
+#[test]
+fn a_real_directory_survives_reopening() {
+    let dir = std::env::temp_dir().join(format!("selkie-storage-{}", std::process::id()));
+    let options = StorageOptions { background: true, ..small_options() };
+    let mut totals = Vec::new();
+    let mut file = None;
+    for life in 0..3u64 {
+        let storage = Storage::open(&dir, options.clone(), Box::new(PutOp), &mut Seen::default())
+            .expect("opened");
+        storage.set_participant(Arc::new(StepCounter(AtomicU64::new(0))));
+        storage.start_background();
+        let file = *file.get_or_insert_with(|| create_pages(&storage));
+        totals.push(sum(&storage, file));
+        let mut rng = Rng::new(life);
+        let lsn = (0..300).map(|_| increment(&storage, random_page(file, &mut rng))).last();
+        storage.log().flush_upto(lsn.expect("increments"));
+        if life == 0 {
+            storage.shutdown().expect("shut down");
+        } else {
+            storage.stop_background();
+        }
+    }
+    std::fs::remove_dir_all(dir).expect("removed");
+    assert_eq!(totals, [0, 300, 600]);
+}
+
 /// Not a check but a measurement: `cargo test --release -p selkie-native hit_path -- --nocapture`.
 #[test]
 fn hit_path_is_short() {
     let disk = SimDisk::new(9);
-    let options = StorageOptions { pool_bytes: 64 << 20, ..small_options() };
+    let options = StorageOptions {
+        pool_bytes: 64 << 20,
+        log_buffer_bytes: 16 << 20,
+        segment_bytes: 4 << 20,
+        log_budget_bytes: 1 << 30,
+        ..small_options()
+    };
     let storage = Storage::open_on(Arc::new(disk), options, Box::new(PutOp), &mut Seen::default())
         .expect("opened");
     let file = create_pages(&storage);
     let ids: Vec<PageId> = (2..PAGES + 2).map(|n| PageId::new(file, n)).collect();
-    let rounds: u32 = if cfg!(debug_assertions) { 20_000 } else { 2_000_000 };
+    let rounds: u32 = if cfg!(debug_assertions) { 5_000 } else { 100_000 };
     let measure = |name: &str, body: &dyn Fn(PageId) -> u64| {
         let start = std::time::Instant::now();
         let sum = (0..rounds).map(|n| body(ids[n as usize % ids.len()])).fold(0, u64::wrapping_add);

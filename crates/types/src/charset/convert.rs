@@ -8,14 +8,7 @@ impl Charset {
     /// `bytes` of this character set in another one, and the number of characters that became `?`.
     ///
     /// From `binary` the bytes are taken as text of the target; to `binary` they stay as they are.
-    pub fn convert(self, bytes: &[u8], to: Self) -> (Cow<'_, [u8]>, usize)
-    where
-        Self: Sized,
-    {
-        self.convert_bytes(bytes, to)
-    }
-
-    fn convert_bytes(self, bytes: &[u8], to: Self) -> (Cow<'_, [u8]>, usize) {
+    pub fn convert(self, bytes: &[u8], to: Self) -> (Cow<'_, [u8]>, usize) {
         if self == to || to == Self::Binary || self.is_subset(bytes, to) {
             return (Cow::Borrowed(bytes), 0);
         }

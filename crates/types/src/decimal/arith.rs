@@ -15,7 +15,7 @@ impl Decimal {
         if self.scale == other.scale {
             return Self::bounded(self.unscaled.checked_add(other.unscaled)?, self.scale);
         }
-        let (a, b, scale) = self.aligned(other)?;
+        let (a, b, scale) = self.aligned(other);
         Self::bounded(a.checked_add(b)?, scale)
     }
 
@@ -92,7 +92,7 @@ impl Decimal {
         if other.is_zero() {
             return None;
         }
-        let (a, b, scale) = self.aligned(other)?;
+        let (a, b, scale) = self.aligned(other);
         Some(Self::new(a % b, scale))
     }
 
@@ -107,7 +107,7 @@ impl Decimal {
     }
 
     /// Both integers at a common scale: the larger one, or what still fits.
-    fn aligned(self, other: Self) -> Option<(I256, I256, u8)> {
+    fn aligned(self, other: Self) -> (I256, I256, u8) {
         let scale = self.scale.max(other.scale);
         let room = |d: Self| {
             let free = MAX_DIGITS.saturating_sub(digits(d.unscaled));
@@ -121,7 +121,7 @@ impl Decimal {
                 d.unscaled / pow10(u32::from(d.scale - scale))
             }
         };
-        Some((at_scale(self), at_scale(other), scale))
+        (at_scale(self), at_scale(other), scale)
     }
 
     fn bounded(unscaled: I256, scale: u8) -> Option<Self> {

@@ -36,6 +36,7 @@ impl DateTime {
             truncated: false,
             fraction_cut: date_only && micros != 0,
             date_only: date_only || (n == 0 && micros == 0),
+            from_datetime: false,
         }
     }
 

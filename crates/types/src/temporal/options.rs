@@ -63,16 +63,23 @@ pub struct ParsedTemporal<T> {
     pub fraction_cut: bool,
     /// There was no time of day, which warnings call a "date value".
     pub date_only: bool,
+    /// A time was taken from a text with a date.
+    pub from_datetime: bool,
 }
 
 impl<T> ParsedTemporal<T> {
     /// Nothing usable.
-    pub const INVALID: Self =
-        Self { value: None, truncated: false, fraction_cut: false, date_only: false };
+    pub const INVALID: Self = Self {
+        value: None,
+        truncated: false,
+        fraction_cut: false,
+        date_only: false,
+        from_datetime: false,
+    };
 
     /// A good value.
-    pub const fn exact(value: T) -> Self {
-        Self { value: Some(value), truncated: false, fraction_cut: false, date_only: false }
+    pub fn exact(value: T) -> Self {
+        Self { value: Some(value), ..Self::INVALID }
     }
 
     /// The same report about a converted value.
@@ -82,6 +89,22 @@ impl<T> ParsedTemporal<T> {
             truncated: self.truncated,
             fraction_cut: self.fraction_cut,
             date_only: self.date_only,
+            from_datetime: self.from_datetime,
+        }
+    }
+
+    /// What warnings about a value that was cut off call it, where `wanted` is "date", "time" or
+    /// "datetime"; a value that could not be read is what was wanted.
+    pub fn type_name(&self, wanted: &'static str) -> &'static str {
+        match self.value {
+            Some(_) if wanted != "time" || self.from_datetime => {
+                if self.date_only {
+                    "date"
+                } else {
+                    "datetime"
+                }
+            }
+            _ => wanted,
         }
     }
 }

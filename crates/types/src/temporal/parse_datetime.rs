@@ -45,6 +45,7 @@ impl DateTime {
             truncated: !s.is_at_end(),
             fraction_cut: fields.fraction.cut,
             date_only: fields.count == 3,
+            from_datetime: false,
         }
     }
 

@@ -29,14 +29,18 @@ impl Time {
         if !s.at_digit() {
             return ParsedTemporal::INVALID;
         }
+        // The day only has to look like one.
+        let dated = DateOptions { allow_invalid: true, round: options.round, ..Default::default() };
         if is_datetime(&s) {
             if negative {
                 return ParsedTemporal::INVALID;
             }
-            // The day only has to look like one.
-            let options =
-                DateOptions { allow_invalid: true, round: options.round, ..Default::default() };
-            return DateTime::parse(s.rest(), options).and_then(|v| Some(v.time()));
+            let parsed = DateTime::parse(s.rest(), dated).and_then(|v| Some(v.time()));
+            return ParsedTemporal { from_datetime: true, ..parsed };
+        }
+        // Compat: what is as long as a date and time and looks like a bad date is no time either.
+        if is_long_date(&s) && DateTime::parse(s.rest(), dated).value.is_none() {
+            return ParsedTemporal::INVALID;
         }
         let fields = read(&mut s);
         s.skip_spaces();
@@ -68,6 +72,20 @@ fn is_datetime(s: &Scanner<'_>) -> bool {
         }
     }
     s.rest().iter().any(|b| b.is_ascii_digit() || b.is_ascii_punctuation())
+}
+
+/// Whether just three numbers stand here that are not hours, minutes and seconds, in a long text.
+fn is_long_date(s: &Scanner<'_>) -> bool {
+    let mut s = *s;
+    if s.rest().len() < DATETIME_DIGITS || s.number(usize::MAX).is_none() {
+        return false;
+    }
+    !matches!(s.peek(), Some(b':' | b'.'))
+        && s.accept_punctuation()
+        && s.number(usize::MAX).is_some()
+        && s.accept_punctuation()
+        && s.number(usize::MAX).is_some()
+        && !s.rest().iter().any(|b| b.is_ascii_digit() || b.is_ascii_punctuation())
 }
 
 /// Reads the numbers; what follows them is left.
@@ -129,6 +147,6 @@ fn finish(f: &Fields, negative: bool, garbage: bool, round: bool) -> ParsedTempo
         value: Some(value),
         truncated: garbage || clamped,
         fraction_cut: f.fraction.cut,
-        date_only: false,
+        ..ParsedTemporal::INVALID
     }
 }
