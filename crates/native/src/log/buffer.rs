@@ -194,7 +194,8 @@ impl Log {
 
     /// Copies a group into its place.
     pub(crate) fn fill(&self, to: &Reserved<'_>, payload: &[u8], payload_crc: u32) {
-        let header = group_header(payload_crc, payload.len() as u32, to.start, self.epoch);
+        let len = payload.len() as u32;
+        let header = group_header(payload_crc, len, to.start, self.epoch, self.durable());
         self.copy(to.start, &header);
         self.copy(Lsn(to.start.0 + GROUP_HEADER_LEN as u64), payload);
         let used = to.start.0 + (GROUP_HEADER_LEN + payload.len()) as u64;

@@ -1,7 +1,7 @@
 //! Framing of the log stream: group headers and padding.
 //!
 //! ```text
-//! group:    len u32 | crc u32 | lsn u64 | epoch u32 | reserved u32 | payload (len bytes) | zeros to 8
+//! group:    len u32 | crc u32 | lsn u64 | epoch u32 | behind u32 | payload (len bytes) | zeros to 8
 //! padding:  len u32, high bit set | crc u32 | zeros up to len
 //! ```
 //!
@@ -26,20 +26,31 @@ pub(super) const fn group_len(payload: usize) -> usize {
     (GROUP_HEADER_LEN + payload).next_multiple_of(ALIGN)
 }
 
-/// The header of a group. `payload_crc` is computed before the LSN is known.
+/// The header of a group at `lsn`, written when the log was durable up to `durable`. `payload_crc` is computed before
+/// the LSN is known.
 pub(super) fn group_header(
     payload_crc: u32,
     len: u32,
     lsn: Lsn,
     epoch: u32,
+    durable: Lsn,
 ) -> [u8; GROUP_HEADER_LEN] {
+    let behind = (lsn.0 / BLOCK).saturating_sub(durable.0 / BLOCK);
+    let behind = u32::try_from(behind).unwrap_or(u32::MAX);
     let mut h = [0; GROUP_HEADER_LEN];
     h[0..4].copy_from_slice(&len.to_le_bytes());
     h[8..16].copy_from_slice(&lsn.0.to_le_bytes());
     h[16..20].copy_from_slice(&epoch.to_le_bytes());
+    h[20..24].copy_from_slice(&behind.to_le_bytes());
     let crc = header_crc(payload_crc, &h);
     h[4..8].copy_from_slice(&crc.to_le_bytes());
     h
+}
+
+/// Up to where the log was durable when the (checked) group at `lsn` was written.
+pub(super) fn durable_when_written(header: &[u8; GROUP_HEADER_LEN], lsn: Lsn) -> Lsn {
+    let behind = u32::from_le_bytes([header[20], header[21], header[22], header[23]]);
+    Lsn((lsn.0 / BLOCK).saturating_sub(u64::from(behind)) * BLOCK)
 }
 
 /// Continues a payload's checksum over the header fields.
@@ -120,14 +131,21 @@ mod tests {
     #[test]
     fn a_group_is_bound_to_its_place_and_payload() {
         let payload = b"some records";
-        let h = group_header(crc32c::crc32c(payload), payload.len() as u32, Lsn(4096), 3);
-        assert_eq!(check_group(&h, payload, Lsn(4096)), Some(3));
+        let h = group_header(
+            crc32c::crc32c(payload),
+            payload.len() as u32,
+            Lsn(4096 * 9),
+            3,
+            Lsn(4096 * 7),
+        );
+        assert_eq!(check_group(&h, payload, Lsn(4096 * 9)), Some(3));
+        assert_eq!(durable_when_written(&h, Lsn(4096 * 9)), Lsn(4096 * 7));
         assert_eq!(check_group(&h, payload, Lsn(8192)), None);
-        assert_eq!(check_group(&h, b"some recordz", Lsn(4096)), None);
+        assert_eq!(check_group(&h, b"some recordz", Lsn(4096 * 9)), None);
         for at in 0..GROUP_HEADER_LEN {
             let mut flipped = h;
             flipped[at] ^= 1;
-            assert_eq!(check_group(&flipped, payload, Lsn(4096)), None, "flip at {at}");
+            assert_eq!(check_group(&flipped, payload, Lsn(4096 * 9)), None, "flip at {at}");
         }
     }
 

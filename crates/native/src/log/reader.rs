@@ -1,7 +1,9 @@
 //! Reading the log back after a crash. The log ends at the first group with a bad length, LSN, epoch or checksum:
 //! whatever stands after a hole was never acknowledged (I8).
 
-use super::group::{BLOCK, Frame, GROUP_HEADER_LEN, check_group, group_len, peek};
+use super::group::{
+    BLOCK, Frame, GROUP_HEADER_LEN, check_group, durable_when_written, group_len, peek,
+};
 use super::segment::Segments;
 use crate::error::{Result, StorageError};
 use crate::ids::Lsn;
@@ -11,6 +13,8 @@ use crate::pool::Arena;
 const WINDOW: usize = 4 << 20;
 /// Groups up to this size are read in place.
 const SMALL: usize = WINDOW - BLOCK as usize;
+/// How far behind the end of the log groups are looked for.
+const SEARCH: u64 = 16 << 20;
 /// No log buffer is large enough for a larger group.
 const LARGEST: usize = 1 << 30;
 
@@ -117,6 +121,32 @@ impl<'s> LogReader<'s> {
         let (start, end) = (at, self.next);
         let payload = &self.whole(at, total)[GROUP_HEADER_LEN..];
         Ok(Some(Group { start, end, payload }))
+    }
+
+    /// At the end of the log: the furthest position that a group lying behind the end takes for durable. Beyond the
+    /// end, it means that what ended the log is damage and not a crash: nothing may follow a hole except what was
+    /// never acknowledged.
+    pub(crate) fn durable_claim_behind_end(&mut self) -> Result<Lsn> {
+        let mut claim = Lsn(0);
+        let first = Lsn(self.next.0.next_multiple_of(BLOCK));
+        // Every flush starts a group at a block boundary, and none is further ahead than a log buffer.
+        for at in (first.0..first.0 + SEARCH).step_by(BLOCK as usize).map(Lsn) {
+            let Some(header) = self.view(at, GROUP_HEADER_LEN)?.first_chunk().copied() else {
+                break;
+            };
+            let Frame::Group { len } = peek(&header, at, self.max_epoch..=self.max_epoch) else {
+                continue;
+            };
+            let total = GROUP_HEADER_LEN + len as usize;
+            if header[8..16] != at.0.to_le_bytes() || total > LARGEST || !self.collect(at, total)? {
+                continue;
+            }
+            let payload = &self.whole(at, total)[GROUP_HEADER_LEN..];
+            if check_group(&header, payload, at).is_some() {
+                claim = claim.max(durable_when_written(&header, at));
+            }
+        }
+        Ok(claim)
     }
 
     /// Makes a whole group available to `whole`; `false` if the segments end before it does.

@@ -38,10 +38,11 @@ pub(crate) fn scan_log(
     }
     scan.end = reader.position();
     scan.epoch = reader.epoch();
-    if scan.end < from.durable {
+    let durable = from.durable.max(reader.durable_claim_behind_end()?);
+    if scan.end < durable {
         return Err(StorageError::corrupt(format!(
-            "the log ends at {} although it was durable up to {}",
-            scan.end, from.durable
+            "the log is unreadable at {} although it was durable up to {durable}",
+            scan.end
         )));
     }
     Ok(scan)

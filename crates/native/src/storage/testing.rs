@@ -173,6 +173,13 @@ impl<'m> Workload<'m> {
         self.model.acked = self.model.history.len() - 1;
     }
 
+    /// One step that writes, acknowledged.
+    pub(crate) fn write_and_ack(&mut self) -> Result<()> {
+        self.write_some()?;
+        self.ack(self.storage.log().tail());
+        Ok(())
+    }
+
     /// One random step.
     pub(crate) fn step(&mut self) -> Result<()> {
         match self.rng.below(100) {
