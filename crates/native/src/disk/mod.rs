@@ -34,6 +34,8 @@ pub(crate) trait Disk: Send + Sync {
     fn rename(&self, from: &str, to: &str) -> io::Result<()>;
     /// Makes creations, removals and renames durable.
     fn sync_dir(&self) -> io::Result<()>;
+    /// Lets other openers in: the database is closed, and nothing will be written through this any more.
+    fn close(&self) {}
     /// Ends the process: a write that recovery depends on failed (I11). There is no way back, because the kernel may
     /// have dropped the data and would report success to a second fsync.
     fn fatal(&self, what: &str) -> !;

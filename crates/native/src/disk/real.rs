@@ -14,10 +14,10 @@ use std::sync::Arc;
 /// The file whose lock says that a process has the directory open.
 const LOCK: &str = "lock";
 
-/// A directory of real files, locked against other processes as long as this lives.
+/// A directory of real files, locked against other openers until it is closed or dropped.
 pub(crate) struct RealDisk {
     dir: PathBuf,
-    _lock: OwnedFd,
+    lock: OwnedFd,
 }
 
 impl RealDisk {
@@ -31,10 +31,10 @@ impl RealDisk {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC;
         let lock = rustix::fs::open(dir.join(LOCK), flags, mode)?;
         rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).map_err(|_| {
-            io::Error::new(io::ErrorKind::ResourceBusy, "another process has the directory open")
+            io::Error::new(io::ErrorKind::ResourceBusy, "the directory is already open")
         })?;
         allow_many_files();
-        Ok(RealDisk { dir: dir.to_owned(), _lock: lock })
+        Ok(RealDisk { dir: dir.to_owned(), lock })
     }
 
     fn open_with(&self, name: &str, access: Access, flags: OFlags) -> io::Result<Arc<dyn File>> {
@@ -86,6 +86,11 @@ impl Disk for RealDisk {
 
     fn sync_dir(&self) -> io::Result<()> {
         fs::File::open(&self.dir)?.sync_all()
+    }
+
+    fn close(&self) {
+        // Failing to unlock leaves the lock to the drop of its descriptor.
+        let _ = rustix::fs::flock(&self.lock, FlockOperation::Unlock);
     }
 
     fn fatal(&self, what: &str) -> ! {
@@ -195,6 +200,8 @@ mod tests {
             Err(io::ErrorKind::UnexpectedEof)
         );
         assert!(RealDisk::new(&dir).is_err(), "a second opener");
+        disk.close();
+        assert!(RealDisk::new(&dir).is_ok(), "after closing");
         assert_eq!(disk.list().map(|n| n.contains(&"b".to_owned())).ok(), Some(true));
         fs::remove_dir_all(dir).expect("removed");
     }

@@ -237,10 +237,12 @@ impl Storage {
         self.checkpointer.count.load(Ordering::Relaxed)
     }
 
-    /// Stops the threads and closes cleanly. The upper half has ended all transactions.
+    /// Stops the threads and closes cleanly. The upper half has ended all transactions and changes nothing after this.
     pub(crate) fn shutdown(&self) -> Result<()> {
         self.stop_background();
-        self.sharp_checkpoint()
+        self.sharp_checkpoint()?;
+        self.disk.close();
+        Ok(())
     }
 }
 
