@@ -6,7 +6,7 @@ mod number;
 mod string;
 mod token;
 
-use selkie_types::{Charset, SqlMode};
+use selkie_types::SqlMode;
 
 pub(crate) use keyword::Kw;
 pub(crate) use string::unescape;
@@ -230,6 +230,15 @@ fn single(b: u8) -> T {
     }
 }
 
+/// Character sets of MariaDB; `_name` introduces a literal even if Selkie cannot read it.
+const CHARSETS: &[&str] = &[
+    "utf8mb4", "utf8mb3", "utf8", "latin1", "binary", "ascii", "ucs2", "utf16", "utf16le", "utf32",
+    "latin2", "latin5", "latin7", "big5", "dec8", "cp850", "hp8", "koi8r", "swe7", "ujis", "sjis",
+    "hebrew", "tis620", "euckr", "koi8u", "gb2312", "greek", "cp1250", "gbk", "armscii8", "cp866",
+    "keybcs2", "macce", "macroman", "cp852", "cp1251", "cp1256", "cp1257", "geostd8", "cp932",
+    "eucjpms", "filename",
+];
+
 fn is_charset(name: &[u8]) -> bool {
-    std::str::from_utf8(name).is_ok_and(|n| Charset::from_name(n).is_some())
+    CHARSETS.iter().any(|c| c.as_bytes().eq_ignore_ascii_case(name))
 }

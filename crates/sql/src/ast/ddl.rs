@@ -323,8 +323,8 @@ pub enum TableOption {
     StatsPersistent(Option<bool>),
     /// `STATS_SAMPLE_PAGES`, `None` for `DEFAULT`.
     StatsSamplePages(Option<u64>),
-    /// `TRANSACTIONAL`.
-    Transactional(bool),
+    /// `TRANSACTIONAL`, `None` for `DEFAULT`.
+    Transactional(Option<bool>),
     /// `UNION (tables)`.
     Union(Vec<TableName>),
     /// `TABLESPACE name`.

@@ -35,7 +35,7 @@ impl Parser<'_> {
                 self.utf8(&bytes)?.to_ascii_lowercase().into()
             }
             Some(_) => self.utf8(raw)?.to_ascii_lowercase().into(),
-            None => return Err(self.error()),
+            None => Box::default(),
         };
         Ok(AccountName::Named { user: name.value, host: Some(host) })
     }

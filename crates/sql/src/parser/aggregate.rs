@@ -71,20 +71,27 @@ impl Parser<'_> {
 
     fn group_concat(&mut self) -> PResult<ExprKind> {
         self.next();
-        self.parens(|p| {
+        let call = self.parens(|p| {
             let distinct = p.eat(Kw::DISTINCT);
             let args = p.list(Self::expr)?;
             let order_by = p.order_by_opt()?;
             let separator = p.eat(Kw::SEPARATOR).then(|| p.string()).transpose()?;
             let limit = p.limit_opt()?;
-            Ok(ExprKind::GroupConcat(Box::new(GroupConcat {
-                distinct,
-                args,
-                order_by,
-                separator,
-                limit,
-            })))
-        })
+            Ok(GroupConcat { distinct, args, order_by, separator, limit })
+        })?;
+        self.refuse_over("GROUP_CONCAT()")?;
+        Ok(ExprKind::GroupConcat(call.into()))
+    }
+
+    /// Compat: MariaDB's grammar has these as window functions and its executor refuses them.
+    fn refuse_over(&mut self, function: &str) -> PResult<()> {
+        match self.at(Kw::OVER) {
+            true => {
+                let what = format!("{function} aggregate as window function");
+                Err(selkie_types::SqlError::not_supported(what))
+            }
+            false => Ok(()),
+        }
     }
 
     fn json_arrayagg(&mut self) -> PResult<ExprKind> {
@@ -96,12 +103,14 @@ impl Parser<'_> {
         call.order_by = self.order_by_opt()?;
         call.limit = self.limit_opt()?;
         self.expect(T::RParen)?;
+        self.refuse_over("JSON_ARRAYAGG()")?;
         Ok(ExprKind::Call(call))
     }
 
     fn json_objectagg(&mut self) -> PResult<ExprKind> {
         let name = self.keyword_name("json_objectagg");
         let args = self.arguments(2, 2)?;
+        self.refuse_over("JSON_OBJECTAGG()")?;
         Ok(self.plain_call(name, args))
     }
 
@@ -150,7 +159,7 @@ impl Parser<'_> {
         self.expect_all(&[Kw::WITHIN, Kw::GROUP])?;
         let order_by = self.parens(|p| {
             p.expect_all(&[Kw::ORDER, Kw::BY])?;
-            p.order_items()
+            Ok(vec![p.order_item()?])
         })?;
         self.windowed(name, args, order_by)
     }

@@ -36,6 +36,8 @@ impl Parser<'_> {
             }
             if let Some(method) = self.partition_by_opt()? {
                 actions.push(AlterAction::PartitionBy(method));
+            } else if self.eat2(Kw::REMOVE, Kw::PARTITIONING) {
+                actions.push(AlterAction::RemovePartitioning);
             }
         }
         Ok(Statement::AlterTable(
@@ -72,7 +74,10 @@ impl Parser<'_> {
             Kw::ALTER => self.alter_column()?,
             Kw::RENAME => self.alter_rename()?,
             Kw::CONVERT => self.alter_convert()?,
-            Kw::ORDER => AlterAction::OrderBy(self.order_by_opt()?),
+            Kw::ORDER => {
+                self.expect_all(&[Kw::ORDER, Kw::BY])?;
+                AlterAction::OrderBy(self.list(Self::column_order)?)
+            }
             Kw::ENABLE | Kw::DISABLE => {
                 self.next();
                 self.expect(Kw::KEYS)?;
@@ -103,6 +108,15 @@ impl Parser<'_> {
         };
         out.push(action);
         Ok(())
+    }
+
+    /// ALTER TABLE orders by columns only.
+    fn column_order(&mut self) -> PResult<crate::ast::OrderItem> {
+        let start = self.tok.start;
+        let kind = crate::ast::ExprKind::Column(self.column_ref()?);
+        let expr = crate::ast::Expr { kind, span: self.span_from(start) };
+        let descending = self.eat_any(&[Kw::ASC, Kw::DESC]) == Some(Kw::DESC);
+        Ok(crate::ast::OrderItem { expr, descending })
     }
 
     fn alter_options(&mut self, out: &mut Vec<AlterAction>) -> PResult<()> {
@@ -210,6 +224,9 @@ impl Parser<'_> {
             Kw::CONSTRAINT => {
                 self.next();
                 let if_exists = self.if_exists()?;
+                if self.eat2(Kw::PRIMARY, Kw::KEY) {
+                    return Ok(AlterAction::DropPrimaryKey { if_exists });
+                }
                 return Ok(AlterAction::DropConstraint { if_exists, name: self.index_name()? });
             }
             _ => {}
@@ -282,7 +299,7 @@ impl Parser<'_> {
             return Err(self.error());
         }
         let charset = self.type_charset_name()?;
-        let collation = self.eat(Kw::COLLATE).then(|| self.charset_name()).transpose()?;
+        let collation = self.eat(Kw::COLLATE).then(|| self.collation_name()).transpose()?;
         Ok(AlterAction::ConvertTo { charset, collation })
     }
 

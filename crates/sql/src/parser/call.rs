@@ -14,7 +14,6 @@ fn arity(kw: Kw) -> Option<(usize, usize)> {
         Kw::PASSWORD | Kw::QUARTER | Kw::REVERSE | Kw::DATE | Kw::DAY | Kw::HOUR => (1, 1),
         Kw::MINUTE | Kw::MONTH | Kw::SECOND | Kw::TIME | Kw::YEAR => (1, 1),
         Kw::MOD | Kw::REPEAT | Kw::TRUNCATE | Kw::LEFT | Kw::RIGHT => (2, 2),
-        Kw::CONTAINS => (2, 2),
         Kw::FORMAT => (2, 3),
         Kw::WEEK | Kw::TIMESTAMP => (1, 2),
         Kw::IF | Kw::REPLACE => (3, 3),
@@ -58,7 +57,7 @@ impl Parser<'_> {
     /// Compat: only loadable functions take arguments with aliases.
     fn argument(&mut self, function: &Ident) -> PResult<Expr> {
         let expr = self.expr()?;
-        if self.at(Kw::AS) || self.at_ident() {
+        if self.at(Kw::AS) || self.at_ident() || self.at(T::Str) {
             self.eat(Kw::AS);
             self.alias()?;
             return self.fail(&ER_WRONG_PARAMETERS_TO_NATIVE_FCT, &[function]);

@@ -66,10 +66,10 @@ impl Parser<'_> {
             }
             Kw::COLLATE => {
                 self.next();
-                c.data_type.collation = Some(self.charset_name()?);
+                c.data_type.collation = Some(self.collation_name()?);
             }
             Kw::AS | Kw::GENERATED => self.generated(c)?,
-            Kw::CHECK | Kw::CONSTRAINT => c.check = Some(self.column_check()?.into()),
+            Kw::CHECK | Kw::CONSTRAINT => self.column_constraint(c)?,
             Kw::REFERENCES => c.references = Some(self.references()?.into()),
             Kw::INVISIBLE => self.set(|| c.invisible = true),
             Kw::SERIAL => {
@@ -113,6 +113,9 @@ impl Parser<'_> {
         self.next();
         let method = self.eat(T::Eq).then(|| self.ident()).transpose()?;
         c.compressed = Some(method.map(|m| m.value));
+        let (charset, binary) = self.type_charset()?;
+        c.data_type.charset = charset.or(c.data_type.charset.take());
+        c.data_type.binary |= binary;
         Ok(())
     }
 
@@ -125,6 +128,9 @@ impl Parser<'_> {
             _ => return self.primary(),
         };
         self.next();
+        if !matches!(self.tok.kind, T::Int | T::Decimal | T::Float) {
+            return Err(self.error());
+        }
         let expr = self.primary()?.into();
         Ok(Expr { kind: ExprKind::Unary { op, expr }, span: self.span_from(start) })
     }
@@ -163,14 +169,20 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn column_check(&mut self) -> PResult<CheckDef> {
+    /// `[CONSTRAINT [name]] CHECK (expr)`; Compat: a named reference loses its name.
+    fn column_constraint(&mut self, c: &mut ColumnDef) -> PResult<()> {
         let mut name = None;
         if self.eat(Kw::CONSTRAINT) {
             name = self.ident_opt()?;
+            if self.at(Kw::REFERENCES) {
+                c.references = Some(self.references()?.into());
+                return Ok(());
+            }
         }
         self.expect(Kw::CHECK)?;
         let expr = self.parens(Self::expr)?;
-        Ok(CheckDef { name, if_not_exists: false, expr })
+        c.check = Some(CheckDef { name, if_not_exists: false, expr }.into());
+        Ok(())
     }
 
     /// `REFERENCES table [(columns)] [MATCH ..] [ON DELETE ..] [ON UPDATE ..]`.

@@ -12,7 +12,7 @@ const MAX_DEPTH: u32 = 400;
 /// Greatest height of an expression.
 const MAX_HEIGHT: u32 = 1000;
 /// Most SELECTs inside of each other, as in MariaDB.
-pub(super) const MAX_SELECT_NESTING: u32 = 63;
+pub(super) const MAX_SELECT_NESTING: u32 = 64;
 
 /// A parser in the middle of a statement.
 pub(crate) struct Parser<'a> {
@@ -31,6 +31,10 @@ pub(crate) struct Parser<'a> {
     pub(super) values_function: bool,
     /// `INTO` that stood before FROM, for the query it belongs to.
     pub(super) early_into: Option<Box<crate::ast::IntoTarget>>,
+    /// The query being parsed may have INTO.
+    pub(super) into_allowed: bool,
+    /// The next query to begin may have it.
+    pub(super) into_next: bool,
     depth: u32,
     /// Greatest height of the expressions completed since [`Parser::measured`] began.
     height: u32,
@@ -51,6 +55,8 @@ impl<'a> Parser<'a> {
             selects: 0,
             values_function: false,
             early_into: None,
+            into_allowed: false,
+            into_next: false,
             depth: 0,
             height: 0,
         }
@@ -197,7 +203,13 @@ impl<'a> Parser<'a> {
     /// The syntax error at the next token.
     #[cold]
     pub(super) fn error(&self) -> SqlError {
-        crate::error::syntax_error(self.text, self.mode, self.tok)
+        self.error_at(self.tok)
+    }
+
+    /// The syntax error at a token.
+    #[cold]
+    pub(super) fn error_at(&self, token: Token) -> SqlError {
+        crate::error::syntax_error(self.text, self.mode, token)
     }
 
     /// A catalogue error.

@@ -100,9 +100,19 @@ impl Parser<'_> {
     /// `ALTER DATABASE ...`, ALTER consumed.
     pub(super) fn alter_database(&mut self) -> PResult<Statement> {
         self.next();
-        let named = self.at_ident()
-            && !(self.at_any(&[Kw::CHARSET, Kw::COMMENT])
-                && matches!(self.peek(), T::Eq | T::Str | T::Word(_)));
+        let word = self.tok.kind;
+        let option = match word {
+            T::Word(Kw::COMMENT) => matches!(self.peek(), T::Eq | T::Str),
+            T::Word(Kw::CHARSET) => match self.peek() {
+                T::Eq | T::Str => true,
+                T::Word(kw) => {
+                    !matches!(kw, Kw::CHARSET | Kw::CHARACTER | Kw::COLLATE | Kw::COMMENT)
+                }
+                _ => false,
+            },
+            _ => false,
+        };
+        let named = self.at_ident() && !option;
         let name = if named { Some(self.ident()?) } else { None };
         let mut alter = AlterDatabase { name, upgrade_data_directory: false, options: Vec::new() };
         if alter.name.is_some() && self.eat(Kw::UPGRADE) {
@@ -131,7 +141,7 @@ impl Parser<'_> {
                 options.push(SchemaOption::Charset(self.type_charset_name()?));
             } else if self.eat(Kw::COLLATE) {
                 self.eat(T::Eq);
-                let name = self.charset_or_default()?.unwrap_or("default".into());
+                let name = self.collation_name()?;
                 options.push(SchemaOption::Collate(name));
             } else if default {
                 return Err(self.error());

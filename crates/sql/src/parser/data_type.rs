@@ -53,15 +53,15 @@ impl Parser<'_> {
         use Shape::*;
         match shape {
             Members => t.members = self.paren_list(Self::string)?,
-            NeedsLength | TextNeedsLength => t.length = Some(self.parens(Self::u64)?),
+            NeedsLength | TextNeedsLength => t.length = Some(self.parens(Self::length)?),
             Real if self.at(T::LParen) => {
                 (t.length, t.decimals) = self.parens(|p| {
-                    let length = p.u64()?;
-                    Ok((Some(length), p.eat(T::Comma).then(|| p.u64()).transpose()?))
+                    let length = p.length()?;
+                    Ok((Some(length), p.eat(T::Comma).then(|| p.length()).transpose()?))
                 })?;
             }
             Integer | Length | Text if self.at(T::LParen) => {
-                t.length = Some(self.parens(Self::u64)?)
+                t.length = Some(self.parens(Self::length)?)
             }
             _ => {}
         }
@@ -78,7 +78,7 @@ impl Parser<'_> {
     }
 
     /// `CHARACTER SET x`, ASCII, UNICODE, BYTE, and BINARY before or behind it.
-    fn type_charset(&mut self) -> PResult<(Option<CharsetName>, bool)> {
+    pub(super) fn type_charset(&mut self) -> PResult<(Option<CharsetName>, bool)> {
         let mut binary = self.eat(Kw::BINARY);
         let named = |name: &str| Some(CharsetName::Named(name.into()));
         let charset = match self.tok.kind {
@@ -181,12 +181,12 @@ impl Parser<'_> {
         if matches!(kw, Kw::CHAR | Kw::CHARACTER | Kw::NCHAR | Kw::VARCHAR) {
             return self.cast_char(kw);
         }
-        if !matches!(kw, Kw::BINARY | Kw::INTERVAL) && !kw.is_reserved() && cast_word(kw).is_none()
-        {
+        let named = !kw.is_reserved() && simple_type(kw).is_none();
+        if named && !matches!(kw, Kw::SIGNED) {
             let (name, _) = self.named_type()?;
             return Ok(CastType::Other(name));
         }
-        self.next();
+        let token = self.next();
         Ok(match kw {
             Kw::BINARY => CastType::Binary(self.length_opt()?),
             Kw::INTERVAL => {
@@ -211,25 +211,25 @@ impl Parser<'_> {
             Kw::DATE => CastType::Date,
             Kw::TIME => CastType::Time(self.length_opt()?),
             Kw::DATETIME => CastType::DateTime(self.length_opt()?),
-            _ => return Err(self.error()),
+            _ => return Err(self.error_at(token)),
         })
     }
 
     fn cast_char(&mut self, kw: Kw) -> PResult<CastType> {
         self.next();
         let varying = kw == Kw::VARCHAR || self.eat(Kw::VARYING);
-        let length = if varying { Some(self.parens(Self::u64)?) } else { self.length_opt()? };
+        let length = if varying { Some(self.parens(Self::length)?) } else { self.length_opt()? };
         if kw == Kw::NCHAR {
             let charset = Some(CharsetName::Named("utf8mb3".into()));
             return Ok(CastType::Char { length, charset, binary: false, collation: None });
         }
         let (charset, binary) = self.type_charset()?;
-        let collation = self.eat(Kw::COLLATE).then(|| self.charset_name()).transpose()?;
+        let collation = self.eat(Kw::COLLATE).then(|| self.collation_name()).transpose()?;
         Ok(CastType::Char { length, charset, binary, collation })
     }
 
     fn length_opt(&mut self) -> PResult<Option<u64>> {
-        if self.at(T::LParen) { self.parens(Self::u64).map(Some) } else { Ok(None) }
+        if self.at(T::LParen) { self.parens(Self::length).map(Some) } else { Ok(None) }
     }
 
     fn precision(&mut self) -> PResult<(Option<u64>, Option<u64>)> {
@@ -237,15 +237,10 @@ impl Parser<'_> {
             return Ok((None, None));
         }
         self.parens(|p| {
-            let precision = p.u64()?;
-            Ok((Some(precision), p.eat(T::Comma).then(|| p.u64()).transpose()?))
+            let precision = p.length()?;
+            Ok((Some(precision), p.eat(T::Comma).then(|| p.length()).transpose()?))
         })
     }
-}
-
-/// Words that are targets of CAST and no reserved words.
-fn cast_word(kw: Kw) -> Option<()> {
-    matches!(kw, Kw::SIGNED | Kw::FIXED | Kw::DATE | Kw::TIME | Kw::DATETIME).then_some(())
 }
 
 /// Types that are one keyword.
@@ -285,7 +280,7 @@ fn simple_type(kw: Kw) -> Option<(TypeName, Shape)> {
         Kw::LONGTEXT | Kw::CLOB => (N::LongText, S::PlainText),
         Kw::ENUM => (N::Enum, S::Members),
         Kw::SET => (N::Set, S::Members),
-        Kw::JSON => (N::Json, S::PlainText),
+        Kw::JSON => (N::Json, S::Bare),
         _ => return None,
     })
 }

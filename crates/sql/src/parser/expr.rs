@@ -232,8 +232,7 @@ impl Parser<'_> {
         let mut expr = self.primary()?;
         let mut height = 1;
         while self.eat(Kw::COLLATE) {
-            let collation =
-                if self.eat(Kw::DEFAULT) { "default".into() } else { self.charset_name()? };
+            let collation = self.collation_name()?;
             height = self.grow(height, 0)?;
             expr = Expr {
                 kind: ExprKind::Collate { expr: expr.into(), collation },

@@ -97,9 +97,9 @@ impl Parser<'_> {
     fn join_keyword(&mut self) -> PResult<Option<(JoinKind, bool)>> {
         let natural = self.eat(Kw::NATURAL);
         let kind = match self.tok.kind {
-            T::Word(Kw::STRAIGHT_JOIN) if !natural => {
+            T::Word(Kw::STRAIGHT_JOIN) => {
                 self.next();
-                return Ok(Some((JoinKind::Straight, false)));
+                return Ok(Some((JoinKind::Straight, natural)));
             }
             T::Word(Kw::JOIN) => JoinKind::Inner,
             T::Word(Kw::INNER | Kw::CROSS) => {
@@ -205,7 +205,7 @@ impl Parser<'_> {
 
     /// `[AS] alias`, if it is there.
     pub(super) fn table_alias_opt(&mut self) -> PResult<Option<Ident>> {
-        if self.eat(Kw::AS) || self.at_ident() && !self.at(Kw::WINDOW) {
+        if self.eat(Kw::AS) || self.eat(T::Eq) || self.at_ident() && !self.at(Kw::WINDOW) {
             return self.table_alias().map(Some);
         }
         Ok(None)

@@ -15,6 +15,8 @@ impl Parser<'_> {
         match self.tok.kind {
             T::Word(kw) => !kw.is_reserved(),
             T::Quoted => true,
+            // Compat: of the function keywords, these are names even before a parenthesis.
+            T::Func(Kw::ADDDATE | Kw::SUBDATE | Kw::SESSION_USER | Kw::SYSTEM_USER) => true,
             _ => false,
         }
     }
@@ -146,6 +148,11 @@ impl Parser<'_> {
             return Ok("binary".into());
         }
         Ok(self.ident_or_text()?.to_ascii_lowercase().into())
+    }
+
+    /// Name of a collation, or DEFAULT.
+    pub(super) fn collation_name(&mut self) -> PResult<Box<str>> {
+        if self.eat(Kw::DEFAULT) { Ok("default".into()) } else { self.charset_name() }
     }
 
     /// A charset name, or `None` for DEFAULT.

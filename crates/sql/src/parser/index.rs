@@ -158,6 +158,8 @@ impl Parser<'_> {
                 o.ignored = Some(true);
             } else if self.eat2(Kw::NOT, Kw::IGNORED) {
                 o.ignored = Some(false);
+            } else if self.eat(Kw::VISIBLE) {
+                // Compat: accepted, means nothing.
             } else if self.at_ident() && self.peek() == T::Eq && !self.at_any(&[Kw::ALGORITHM]) {
                 let option = self.engine_option()?;
                 if option.name.is("clustering") {

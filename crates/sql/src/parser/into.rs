@@ -7,7 +7,7 @@ use crate::lexer::{Kw, T};
 impl Parser<'_> {
     /// `INTO ...`, if it is there.
     pub(super) fn opt_into(&mut self) -> PResult<Option<Box<IntoTarget>>> {
-        if !self.eat(Kw::INTO) {
+        if !self.into_allowed || !self.eat(Kw::INTO) {
             return Ok(None);
         }
         let target = if self.eat(Kw::OUTFILE) {

@@ -19,11 +19,13 @@ impl Parser<'_> {
 
     /// `expr [ASC|DESC], ...`.
     pub(super) fn order_items(&mut self) -> PResult<Vec<OrderItem>> {
-        self.list(|p| {
-            let expr = p.expr()?;
-            let descending = p.eat_any(&[Kw::ASC, Kw::DESC]) == Some(Kw::DESC);
-            Ok(OrderItem { expr, descending })
-        })
+        self.list(Self::order_item)
+    }
+
+    pub(super) fn order_item(&mut self) -> PResult<OrderItem> {
+        let expr = self.expr()?;
+        let descending = self.eat_any(&[Kw::ASC, Kw::DESC]) == Some(Kw::DESC);
+        Ok(OrderItem { expr, descending })
     }
 
     /// `LIMIT ...` or `OFFSET .. FETCH ..`, if it is there.

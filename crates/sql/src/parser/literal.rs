@@ -64,15 +64,25 @@ impl Parser<'_> {
         Ok(value)
     }
 
+    /// A length of a type. Compat: a fraction is dropped, and what is too large fails a later check.
+    pub(super) fn length(&mut self) -> PResult<u64> {
+        if !matches!(self.tok.kind, T::Int | T::Decimal) {
+            return Err(self.error());
+        }
+        let token = self.next();
+        let digits = self.raw(token).split(|&b| b == b'.').next().unwrap_or_default();
+        Ok(parse_u64(digits).unwrap_or(u64::MAX))
+    }
+
     /// An integer with an optional sign.
     pub(super) fn i64(&mut self) -> PResult<i64> {
         let negative = self.eat(T::Minus);
         if !negative {
             self.eat(T::Plus);
         }
-        let error = self.error();
+        let token = self.tok;
         let value = i128::from(self.u64()?);
-        i64::try_from(if negative { -value } else { value }).map_err(|_| error)
+        i64::try_from(if negative { -value } else { value }).map_err(|_| self.error_at(token))
     }
 
     /// A number literal.

@@ -12,7 +12,8 @@ impl Parser<'_> {
 
     /// `PARTITION name VALUES .. options (subpartitions)`.
     pub(super) fn partition_def(&mut self) -> PResult<PartitionDef> {
-        self.expect(Kw::PARTITION)?;
+        // Compat: the word may be left out.
+        self.eat(Kw::PARTITION);
         let name = self.new_ident()?;
         let values = self.partition_values()?;
         let options = self.partition_options()?;

@@ -78,6 +78,12 @@ impl Parser<'_> {
         Ok(query)
     }
 
+    /// A query that is a statement and may deliver its rows INTO something.
+    pub(super) fn query_statement(&mut self) -> PResult<crate::ast::Statement> {
+        self.into_next = true;
+        Ok(crate::ast::Statement::Query(self.query()?.into()))
+    }
+
     /// A whole query.
     pub(super) fn query(&mut self) -> PResult<Query> {
         self.selects += 1;
@@ -85,10 +91,13 @@ impl Parser<'_> {
             return self.fail(&ER_TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT, &[]);
         }
         let outer_into = self.early_into.take();
+        let into_allowed = std::mem::replace(&mut self.into_allowed, self.into_next);
+        self.into_next = false;
         let values_function = std::mem::replace(&mut self.values_function, false);
         let query = self.nested(Self::query_inner)?;
         self.values_function = values_function;
         self.early_into = outer_into;
+        self.into_allowed = into_allowed;
         self.selects -= 1;
         Ok(query)
     }
@@ -96,7 +105,7 @@ impl Parser<'_> {
     fn query_inner(&mut self) -> PResult<Query> {
         let start = self.tok.start;
         let with = self.with_opt()?;
-        let first = self.body_primary()?;
+        let first = self.body_primary(true)?;
         let body = self.body_after(first)?;
         self.finish(with, body, start)
     }
@@ -146,10 +155,12 @@ impl Parser<'_> {
     fn body_after(&mut self, first: QueryBody) -> PResult<QueryBody> {
         let first = self.intersections(first)?;
         let mut rest = Vec::new();
-        while let Some(word) = self.eat_any(&[Kw::UNION, Kw::EXCEPT]) {
+        while self.early_into.is_none()
+            && let Some(word) = self.eat_any(&[Kw::UNION, Kw::EXCEPT])
+        {
             let op = if word == Kw::UNION { SetOp::Union } else { SetOp::Except };
             let all = self.all_or_distinct();
-            let primary = self.body_primary()?;
+            let primary = self.body_primary(false)?;
             rest.push(SetOperand { op, all, body: self.intersections(primary)? });
         }
         Ok(combined(first, rest))
@@ -157,9 +168,9 @@ impl Parser<'_> {
 
     fn intersections(&mut self, first: QueryBody) -> PResult<QueryBody> {
         let mut rest = Vec::new();
-        while self.eat(Kw::INTERSECT) {
+        while self.early_into.is_none() && self.eat(Kw::INTERSECT) {
             let all = self.all_or_distinct();
-            rest.push(SetOperand { op: SetOp::Intersect, all, body: self.body_primary()? });
+            rest.push(SetOperand { op: SetOp::Intersect, all, body: self.body_primary(false)? });
         }
         Ok(combined(first, rest))
     }
@@ -168,9 +179,10 @@ impl Parser<'_> {
         self.eat_any(&[Kw::ALL, Kw::DISTINCT]) == Some(Kw::ALL)
     }
 
-    fn body_primary(&mut self) -> PResult<QueryBody> {
+    /// A SELECT that is not the first of a set operation has no INTO of its own.
+    fn body_primary(&mut self, first: bool) -> PResult<QueryBody> {
         match self.tok.kind {
-            T::Word(Kw::SELECT) => Ok(QueryBody::Select(self.select()?.into())),
+            T::Word(Kw::SELECT) => Ok(QueryBody::Select(self.select(first)?.into())),
             T::Word(Kw::VALUES) => {
                 self.next();
                 Ok(QueryBody::Values(self.list(Self::value_row)?))
@@ -207,9 +219,8 @@ impl Parser<'_> {
     }
 
     fn locking_opt(&mut self) -> PResult<Option<Locking>> {
-        let exclusive = if self.at2(Kw::FOR, Kw::UPDATE) {
-            self.next();
-            self.next();
+        let exclusive = if self.eat(Kw::FOR) {
+            self.expect(Kw::UPDATE)?;
             true
         } else if self.eat2(Kw::LOCK, Kw::IN) {
             self.expect_all(&[Kw::SHARE, Kw::MODE])?;

@@ -5,11 +5,11 @@ use crate::ast::{Expr, ExprKind, Select, SelectItem, SelectOptions};
 use crate::lexer::{Kw, T};
 
 impl Parser<'_> {
-    pub(super) fn select(&mut self) -> PResult<Select> {
+    pub(super) fn select(&mut self, into: bool) -> PResult<Select> {
         let start = self.next().start;
         let options = self.select_options()?;
         let items = self.select_items()?;
-        if self.at(Kw::INTO) {
+        if into && self.at(Kw::INTO) {
             self.early_into = self.opt_into()?;
         }
         let from = if self.eat(Kw::FROM) { self.tables_clause()? } else { Vec::new() };
@@ -19,9 +19,9 @@ impl Parser<'_> {
         if self.eat(Kw::GROUP) {
             self.expect(Kw::BY)?;
             group_by = self.order_items()?;
-            rollup = self.eat(Kw::WITH);
-            if rollup {
-                self.expect(Kw::ROLLUP)?;
+            rollup = self.eat2(Kw::WITH, Kw::ROLLUP);
+            if self.at2(Kw::WITH, Kw::CUBE) {
+                return Err(selkie_types::SqlError::not_supported("CUBE"));
             }
         }
         let having = self.eat(Kw::HAVING).then(|| self.expr()).transpose()?;
@@ -51,6 +51,7 @@ impl Parser<'_> {
                 Kw::SQL_CALC_FOUND_ROWS => o.calc_found_rows = true,
                 Kw::SQL_CACHE if o.cache.is_none() => o.cache = Some(true),
                 Kw::SQL_NO_CACHE if o.cache.is_none() => o.cache = Some(false),
+                Kw::SQL_CACHE | Kw::SQL_NO_CACHE => return self.cache_conflict(o.cache, kw),
                 Kw::ALL | Kw::DISTINCT | Kw::DISTINCTROW => {
                     let def = &selkie_types::error::catalogue::ER_WRONG_USAGE;
                     return self.fail(def, &[&"ALL", &"DISTINCT"]);
@@ -58,6 +59,19 @@ impl Parser<'_> {
                 _ => return Ok(o),
             }
             self.next();
+        }
+    }
+
+    fn cache_conflict(&self, before: Option<bool>, kw: Kw) -> PResult<SelectOptions> {
+        use selkie_types::error::catalogue::{ER_DUP_ARGUMENT, ER_WRONG_USAGE};
+        match (before, kw) {
+            (Some(true), Kw::SQL_NO_CACHE) => {
+                self.fail(&ER_WRONG_USAGE, &[&"SQL_CACHE", &"SQL_NO_CACHE"])
+            }
+            (Some(false), Kw::SQL_CACHE) => {
+                self.fail(&ER_WRONG_USAGE, &[&"SQL_NO_CACHE", &"SQL_CACHE"])
+            }
+            _ => self.fail(&ER_DUP_ARGUMENT, &[&kw.text()]),
         }
     }
 

@@ -95,7 +95,7 @@ impl Parser<'_> {
         if let Some(scope) = self.var_scope() {
             return self.assigned_variable(Some(scope));
         }
-        if self.at(Kw::NAMES) && !matches!(self.peek(), T::Eq | T::Assign) {
+        if self.at(Kw::NAMES) {
             return self.set_names();
         }
         if self.at(Kw::PASSWORD) {

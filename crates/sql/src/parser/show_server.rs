@@ -183,7 +183,7 @@ impl Parser<'_> {
         if kw == Kw::NotKeyword && TABLES.iter().any(|t| name.is(t)) {
             return Ok(ShowWhat::Other(name));
         }
-        Err(crate::error::syntax_error(self.text, self.mode, token))
+        Err(self.error_at(token))
     }
 
     fn log_position(&mut self) -> PResult<(Option<StringLiteral>, Option<u64>)> {

@@ -13,8 +13,10 @@ impl Parser<'_> {
             return self.fail(&ER_EMPTY_QUERY, &[]);
         }
         let statement = self.statement()?;
-        match self.tok.kind {
+        let kind = self.tok.kind;
+        match kind {
             T::Eof => Ok((statement, self.text.len() as u32)),
+            T::Semicolon if self.peek() == T::Eof => Ok((statement, self.text.len() as u32)),
             T::Semicolon => Ok((statement, self.tok.end)),
             _ => Err(self.error()),
         }
@@ -42,7 +44,7 @@ impl Parser<'_> {
 
     pub(super) fn statement(&mut self) -> PResult<Statement> {
         match self.tok.kind {
-            T::LParen => Ok(Statement::Query(self.query()?.into())),
+            T::LParen => self.query_statement(),
             T::Word(kw) => self.statement_of(kw),
             _ => Err(self.error()),
         }
@@ -50,7 +52,7 @@ impl Parser<'_> {
 
     fn statement_of(&mut self, kw: Kw) -> PResult<Statement> {
         match kw {
-            Kw::SELECT | Kw::WITH | Kw::VALUES => Ok(Statement::Query(self.query()?.into())),
+            Kw::SELECT | Kw::WITH | Kw::VALUES => self.query_statement(),
             Kw::INSERT | Kw::REPLACE => self.insert(),
             Kw::UPDATE => self.update(),
             Kw::DELETE => self.delete(),

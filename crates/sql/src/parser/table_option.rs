@@ -74,7 +74,7 @@ impl Parser<'_> {
                 self.option_word();
                 TableOption::Sequence(self.u64()? != 0)
             }
-            Kw::WITH => {
+            Kw::WITH if self.peek() == T::Word(Kw::SYSTEM) => {
                 self.expect_all(&[Kw::WITH, Kw::SYSTEM, Kw::VERSIONING])?;
                 TableOption::SystemVersioning
             }
@@ -99,8 +99,8 @@ impl Parser<'_> {
             Kw::KEY_BLOCK_SIZE => TableOption::KeyBlockSize,
             Kw::MAX_ROWS => TableOption::MaxRows,
             Kw::MIN_ROWS => TableOption::MinRows,
-            Kw::TRANSACTIONAL => |n| TableOption::Transactional(n != 0),
             Kw::PACK_KEYS
+            | Kw::TRANSACTIONAL
             | Kw::STATS_AUTO_RECALC
             | Kw::STATS_PERSISTENT
             | Kw::STATS_SAMPLE_PAGES => {
@@ -118,6 +118,7 @@ impl Parser<'_> {
         let flag = value.map(|v| v != 0);
         Ok(match kw {
             Kw::PACK_KEYS => TableOption::PackKeys(flag),
+            Kw::TRANSACTIONAL => TableOption::Transactional(flag),
             Kw::STATS_AUTO_RECALC => TableOption::StatsAutoRecalc(flag),
             Kw::STATS_PERSISTENT => TableOption::StatsPersistent(flag),
             _ => TableOption::StatsSamplePages(value),
@@ -161,7 +162,7 @@ impl Parser<'_> {
         }
         self.expect(Kw::COLLATE)?;
         self.eat(T::Eq);
-        Ok(Some(TableOption::Collate(self.charset_or_default()?.unwrap_or("default".into()))))
+        Ok(Some(TableOption::Collate(self.collation_name()?)))
     }
 
     fn row_format(&mut self) -> PResult<RowFormat> {
@@ -186,7 +187,7 @@ impl Parser<'_> {
     }
 
     fn other_option(&mut self) -> PResult<Option<TableOption>> {
-        if !self.at_ident() || self.peek() != T::Eq {
+        if !self.at_ident() || self.at(Kw::TYPE) || self.peek() != T::Eq {
             return Ok(None);
         }
         Ok(Some(TableOption::Other(self.engine_option()?)))

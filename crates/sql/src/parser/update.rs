@@ -10,6 +10,7 @@ impl Parser<'_> {
         let low_priority = self.eat(Kw::LOW_PRIORITY);
         let ignore = self.eat(Kw::IGNORE);
         let tables = self.list(Self::table_ref)?;
+        self.refuse_portion()?;
         self.expect(Kw::SET)?;
         let assignments = self.assignments()?;
         let where_clause = self.where_opt()?;
@@ -51,6 +52,13 @@ impl Parser<'_> {
         Ok(Statement::Delete(delete.into()))
     }
 
+    fn refuse_portion(&mut self) -> PResult<()> {
+        match self.at2(Kw::FOR, Kw::PORTION) {
+            true => Err(selkie_types::SqlError::not_supported("FOR PORTION OF")),
+            false => Ok(()),
+        }
+    }
+
     fn delete_target(&mut self, delete: &mut Delete) -> PResult<()> {
         if self.eat2(Kw::HISTORY, Kw::FROM) {
             let table = self.table_name()?;
@@ -69,6 +77,7 @@ impl Parser<'_> {
             return self.delete_multi(delete, targets);
         }
         let factor = self.table_factor()?;
+        self.refuse_portion()?;
         delete.target = DeleteTarget::Single(factor.into());
         delete.where_clause = self.where_opt()?;
         delete.order_by = self.order_by_opt()?;
