@@ -16,5 +16,7 @@ mod error;
 mod lexer;
 mod parse;
 mod parser;
+mod unparse;
 
 pub use parse::{ParseOptions, Parsed, parse, parse_expr, syntax_error_at};
+pub use unparse::{UnparseOptions, quote_identifier, unparse_expr, unparse_query};

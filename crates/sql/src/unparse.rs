@@ -1,0 +1,95 @@
+//! Trees back to SQL in MariaDB's canonical style, as `SHOW CREATE` prints defaults, checks and views.
+//!
+//! Names are printed as the tree has them: qualifying them is the business of whoever resolved them.
+
+mod boolean;
+mod cast;
+mod expr;
+mod function;
+mod literal;
+mod query;
+mod special;
+mod table;
+mod types;
+
+use std::fmt::Write;
+
+use crate::ast::{Expr, Ident, Query};
+
+/// What the text depends on besides the tree.
+#[derive(Clone, Copy, Debug)]
+pub struct UnparseOptions<'a> {
+    /// Character set of `CAST(.. AS CHAR)` without one of its own: the connection's.
+    pub charset: &'a str,
+}
+
+impl Default for UnparseOptions<'_> {
+    fn default() -> Self {
+        Self { charset: "utf8mb4" }
+    }
+}
+
+/// The text of an expression.
+pub fn unparse_expr(expr: &Expr, options: &UnparseOptions<'_>) -> String {
+    let mut writer = Writer { out: String::new(), options: *options };
+    writer.expr(expr);
+    writer.out
+}
+
+/// The text of a query.
+pub fn unparse_query(query: &Query, options: &UnparseOptions<'_>) -> String {
+    let mut writer = Writer { out: String::new(), options: *options };
+    writer.query(query);
+    writer.out
+}
+
+/// A name in backticks.
+pub fn quote_identifier(name: &str) -> String {
+    format!("`{}`", name.replace('`', "``"))
+}
+
+/// The text so far.
+struct Writer<'a> {
+    out: String,
+    options: UnparseOptions<'a>,
+}
+
+impl Writer<'_> {
+    fn str(&mut self, text: &str) {
+        self.out.push_str(text);
+    }
+
+    fn display(&mut self, value: impl std::fmt::Display) {
+        // Writing to a String cannot fail.
+        let _ = write!(self.out, "{value}");
+    }
+
+    fn name(&mut self, name: &str) {
+        self.out.push('`');
+        for c in name.chars() {
+            if c == '`' {
+                self.out.push('`');
+            }
+            self.out.push(c);
+        }
+        self.out.push('`');
+    }
+
+    fn ident(&mut self, ident: &Ident) {
+        self.name(&ident.value);
+    }
+
+    /// Items with commas and no blanks between them.
+    fn list<T>(&mut self, items: &[T], mut item: impl FnMut(&mut Self, &T)) {
+        for (i, it) in items.iter().enumerate() {
+            if i > 0 {
+                self.out.push(',');
+            }
+            item(self, it);
+        }
+    }
+
+    fn exprs(&mut self, exprs: &[Expr]) {
+        self.list(exprs, Self::expr);
+    }
+}

@@ -1,0 +1,97 @@
+//! Conditions. Compat: MariaDB pushes NOT down and compares bare columns with zero before it prints.
+
+use super::Writer;
+use super::expr::operator_text;
+use crate::ast::{BinaryOp, Expr, ExprKind, UnaryOp};
+
+impl Writer<'_> {
+    /// Operands of AND or OR.
+    pub(super) fn conditions(&mut self, operands: &[Expr], word: &str, level: u8) {
+        for (i, operand) in operands.iter().enumerate() {
+            if i > 0 {
+                self.str(word);
+            }
+            self.condition(operand, level, word);
+        }
+    }
+
+    fn condition(&mut self, expr: &Expr, level: u8, word: &str) {
+        match &expr.kind {
+            ExprKind::Column(_) => {
+                self.expr(expr);
+                self.str(" <> 0");
+            }
+            // The same connective inside of itself needs no parentheses.
+            ExprKind::And(_) if word == " and " => self.expr(expr),
+            ExprKind::Or(_) if word == " or " => self.expr(expr),
+            _ => self.operand(expr, level),
+        }
+    }
+
+    /// NOT of a condition.
+    pub(super) fn negated(&mut self, expr: &Expr) {
+        match &expr.kind {
+            ExprKind::And(operands) => self.negated_list(operands, " or "),
+            ExprKind::Or(operands) => self.negated_list(operands, " and "),
+            ExprKind::Binary { op, left, right } if opposite(*op).is_some() => {
+                self.operand(left, 5);
+                self.display(format_args!(" {} ", opposite(*op).map_or("", operator_text)));
+                self.operand(right, 6);
+            }
+            ExprKind::Unary { op: UnaryOp::Not, expr } => self.condition(expr, 5, ""),
+            ExprKind::Is { expr: inner, test, negated } => {
+                let kind = ExprKind::Is { expr: inner.clone(), test: *test, negated: !negated };
+                self.expr(&Expr { kind, span: expr.span });
+            }
+            ExprKind::Between { .. } | ExprKind::InList { .. } | ExprKind::Like { .. } => {
+                self.expr(&flipped(expr));
+            }
+            ExprKind::InSubquery { .. } | ExprKind::Regexp { .. } | ExprKind::Exists(_) => {
+                self.str("!(");
+                self.expr(expr);
+                self.str(")");
+            }
+            _ => {
+                self.operand(expr, 6);
+                self.str(" = 0");
+            }
+        }
+    }
+
+    fn negated_list(&mut self, operands: &[Expr], word: &str) {
+        for (i, operand) in operands.iter().enumerate() {
+            if i > 0 {
+                self.str(word);
+            }
+            let parens = word == " and " && matches!(operand.kind, ExprKind::And(_));
+            self.str(if parens { "(" } else { "" });
+            self.negated(operand);
+            self.str(if parens { ")" } else { "" });
+        }
+    }
+}
+
+/// The comparison that is true when this one is false.
+fn opposite(op: BinaryOp) -> Option<BinaryOp> {
+    Some(match op {
+        BinaryOp::Eq => BinaryOp::Ne,
+        BinaryOp::Ne => BinaryOp::Eq,
+        BinaryOp::Lt => BinaryOp::Ge,
+        BinaryOp::Ge => BinaryOp::Lt,
+        BinaryOp::Gt => BinaryOp::Le,
+        BinaryOp::Le => BinaryOp::Gt,
+        _ => return None,
+    })
+}
+
+/// The same predicate with or without its NOT.
+fn flipped(expr: &Expr) -> Expr {
+    let mut flipped = expr.clone();
+    if let ExprKind::Between { negated, .. }
+    | ExprKind::InList { negated, .. }
+    | ExprKind::Like { negated, .. } = &mut flipped.kind
+    {
+        *negated = !*negated;
+    }
+    flipped
+}

@@ -1,0 +1,67 @@
+//! Casts and the calls that MariaDB prints as casts.
+
+use super::Writer;
+use crate::ast::{CastType, CharsetName, Expr};
+
+impl Writer<'_> {
+    /// `cast(expr as type)`.
+    pub(super) fn cast(&mut self, expr: &Expr, target: &CastType) {
+        self.str("cast(");
+        self.expr(expr);
+        self.str(" as ");
+        self.cast_type(target);
+        self.str(")");
+    }
+
+    /// `cast(expr as word)`.
+    pub(super) fn plain_cast(&mut self, expr: &Expr, word: &str) {
+        self.str("cast(");
+        self.expr(expr);
+        self.display(format_args!(" as {word})"));
+    }
+
+    fn cast_type(&mut self, target: &CastType) {
+        match target {
+            CastType::Binary(length) => {
+                self.with_length("char", *length);
+                self.str(" charset binary");
+            }
+            CastType::Char { length, charset, collation, .. } => {
+                self.with_length("char", *length);
+                let charset = match charset {
+                    Some(CharsetName::Named(name)) => name,
+                    _ => self.options.charset,
+                };
+                let charset = charset.to_owned();
+                self.display(format_args!(" charset {charset}"));
+                if let Some(collation) = collation {
+                    self.display(format_args!(" collate {collation}"));
+                }
+            }
+            CastType::Signed => self.str("signed"),
+            CastType::Unsigned => self.str("unsigned"),
+            CastType::Decimal { precision, decimals } => {
+                let (precision, decimals) = (precision.unwrap_or(10), decimals.unwrap_or(0));
+                self.display(format_args!("decimal({precision},{decimals})"));
+            }
+            CastType::Float => self.str("float"),
+            CastType::Double(None) => self.str("double"),
+            CastType::Double(Some((length, decimals))) => {
+                self.display(format_args!("double({length},{decimals})"));
+            }
+            CastType::Date => self.str("date"),
+            CastType::Time(fsp) => self.with_length("time", *fsp),
+            CastType::DateTime(fsp) => self.with_length("datetime", *fsp),
+            CastType::IntervalDaySecond(fsp) => self.with_length("interval day_second", *fsp),
+            CastType::Json => self.str("json"),
+            CastType::Other(name) => self.str(super::types::word(*name)),
+        }
+    }
+
+    fn with_length(&mut self, word: &str, length: Option<u64>) {
+        self.str(word);
+        if let Some(length) = length {
+            self.display(format_args!("({length})"));
+        }
+    }
+}

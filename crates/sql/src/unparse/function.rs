@@ -1,0 +1,80 @@
+//! Function calls. Compat: MariaDB prints the name of its item, not the synonym that was written.
+
+use super::Writer;
+use crate::ast::{BinaryOp, FunctionCall};
+
+/// The name MariaDB prints for a synonym.
+fn canonical(name: &str) -> &str {
+    match name {
+        "substring" | "mid" => "substr",
+        "length" => "octet_length",
+        "character_length" => "char_length",
+        "upper" => "ucase",
+        "lower" => "lcase",
+        "day" => "dayofmonth",
+        "ceil" => "ceiling",
+        "power" => "pow",
+        "schema" => "database",
+        "now" => "current_timestamp",
+        "session_user" | "system_user" => "user",
+        "position" => "locate",
+        "stddev" | "stddev_pop" => "std",
+        "var_pop" => "variance",
+        "sha1" => "sha",
+        _ => name,
+    }
+}
+
+impl Writer<'_> {
+    pub(super) fn call(&mut self, call: &FunctionCall) {
+        let name = call.name.value.to_ascii_lowercase();
+        if call.schema.is_none() && call.over.is_none() {
+            match (name.as_str(), call.args.as_slice()) {
+                ("mod", [a, b]) => return self.infix(BinaryOp::Mod, a, b),
+                ("date", [a]) => return self.plain_cast(a, "date"),
+                ("time", [a]) => return self.plain_cast(a, "time"),
+                ("timestamp", [a]) => return self.plain_cast(a, "datetime"),
+                ("isnull", [a]) => {
+                    self.operand(a, 5);
+                    return self.str(" is null");
+                }
+                _ => {}
+            }
+        }
+        match &call.schema {
+            Some(schema) => {
+                self.ident(schema);
+                self.str(".");
+                self.ident(&call.name);
+            }
+            None => self.str(canonical(&name)),
+        }
+        self.call_arguments(call);
+    }
+
+    fn call_arguments(&mut self, call: &FunctionCall) {
+        self.str("(");
+        if call.distinct {
+            self.str("distinct ");
+        }
+        if call.star {
+            self.str("*");
+        }
+        self.exprs(&call.args);
+        let within_group = call.over.is_some() && !call.order_by.is_empty();
+        if !within_group {
+            self.order_by(&call.order_by);
+        }
+        self.limit(call.limit.as_deref());
+        self.str(")");
+        if within_group {
+            self.str(" within group (");
+            self.order_by(&call.order_by);
+            self.str(")");
+        }
+        if let Some(over) = &call.over {
+            self.str(" over ");
+            self.over(over);
+        }
+    }
+}

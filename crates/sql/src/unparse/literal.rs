@@ -1,0 +1,66 @@
+//! Literals.
+
+use super::Writer;
+use crate::ast::{Literal, StringLiteral, TemporalKind};
+
+impl Writer<'_> {
+    pub(super) fn literal(&mut self, literal: &Literal) {
+        match literal {
+            Literal::Null => self.str("NULL"),
+            Literal::Bool(value) => self.str(if *value { "1" } else { "0" }),
+            Literal::Int(value) => self.display(value),
+            Literal::Decimal(text) => self.str(text),
+            Literal::Float(value) => self.str(&float(*value)),
+            Literal::String(string) => self.string(string),
+            Literal::Hex { bytes, hybrid: true } => self.hex("0x", bytes, ""),
+            Literal::Hex { bytes, hybrid: false } => self.hex("X'", bytes, "'"),
+            Literal::Bit(bytes) => self.hex("0x", bytes, ""),
+            Literal::Temporal { kind, text } => {
+                self.str(match kind {
+                    TemporalKind::Date => "DATE",
+                    TemporalKind::Time => "TIME",
+                    TemporalKind::Timestamp => "TIMESTAMP",
+                });
+                self.quoted(text);
+            }
+        }
+    }
+
+    fn hex(&mut self, before: &str, bytes: &[u8], after: &str) {
+        self.str(before);
+        for b in bytes {
+            self.display(format_args!("{b:02X}"));
+        }
+        self.str(after);
+    }
+
+    pub(super) fn string(&mut self, string: &StringLiteral) {
+        if let Some(charset) = &string.charset {
+            self.display(format_args!("_{charset}"));
+        }
+        self.quoted(&string.bytes);
+    }
+
+    /// Bytes that are no text are written in hexadecimal, which means the same.
+    fn quoted(&mut self, bytes: &[u8]) {
+        let Ok(text) = std::str::from_utf8(bytes) else { return self.hex("X'", bytes, "'") };
+        self.out.push('\'');
+        for c in text.chars() {
+            match c {
+                '\'' => self.str("\\'"),
+                '\\' => self.str("\\\\"),
+                '\n' => self.str("\\n"),
+                '\r' => self.str("\\r"),
+                '\0' => self.str("\\0"),
+                '\x1a' => self.str("\\Z"),
+                c => self.out.push(c),
+            }
+        }
+        self.out.push('\'');
+    }
+}
+
+/// A double with its exponent: it must stay a double when it is read again.
+fn float(value: f64) -> String {
+    format!("{value:e}")
+}

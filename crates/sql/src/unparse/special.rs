@@ -1,0 +1,247 @@
+//! Expressions with a syntax of their own.
+
+use super::Writer;
+use super::expr::operator_text;
+use crate::ast::{
+    Expr, ExprKind, GroupConcat, IntervalUnit, MatchMode, SystemVar, TemporalFormat, TrimSide,
+    VarScope,
+};
+
+impl Writer<'_> {
+    pub(super) fn special(&mut self, expr: &Expr) {
+        match &expr.kind {
+            ExprKind::UserVar(name) => self.user_var(name),
+            ExprKind::AssignUserVar { name, value } => {
+                self.user_var(name);
+                self.str(":=");
+                self.expr(value);
+            }
+            ExprKind::SystemVar(var) => self.system_var(var),
+            ExprKind::Case { operand, branches, otherwise } => {
+                self.case(operand.as_deref(), branches, otherwise.as_deref());
+            }
+            ExprKind::Cast { expr, target } => self.cast(expr, target),
+            ExprKind::ConvertUsing { expr, charset } => {
+                self.str("convert(");
+                self.expr(expr);
+                let charset = charset.as_deref().unwrap_or(self.options.charset).to_owned();
+                self.display(format_args!(" using {})", full_charset(&charset)));
+            }
+            ExprKind::Collate { expr, collation } => {
+                self.operand(expr, 17);
+                self.display(format_args!(" collate {collation}"));
+            }
+            ExprKind::AddInterval { expr, negated, amount, unit } => {
+                self.add_interval(expr, *negated, amount, *unit);
+            }
+            ExprKind::TimestampAdd { unit, amount, expr } => {
+                self.add_interval(expr, false, amount, *unit)
+            }
+            ExprKind::Call(call) => self.call(call),
+            ExprKind::GroupConcat(call) => self.group_concat(call),
+            ExprKind::InSubquery { expr, negated, query } => {
+                self.operand(expr, 7);
+                self.str(if *negated { " not in (" } else { " in (" });
+                self.query(query);
+                self.str(")");
+            }
+            ExprKind::Quantified { left, op, all, query } => {
+                self.operand(left, 5);
+                let word = if *all { "all" } else { "any" };
+                self.display(format_args!(" {} {word} (", operator_text(*op)));
+                self.query(query);
+                self.str(")");
+            }
+            ExprKind::Row(items) => {
+                self.str("(");
+                self.exprs(items);
+                self.str(")");
+            }
+            ExprKind::Subquery(query) => {
+                self.str("(");
+                self.query(query);
+                self.str(")");
+            }
+            ExprKind::Exists(query) => {
+                self.str("exists(");
+                self.query(query);
+                // Compat: MariaDB reads one row of it at most, and says so.
+                self.str(" limit 1)");
+            }
+            _ => self.special_call(expr),
+        }
+    }
+
+    /// Calls whose arguments are not a plain list.
+    fn special_call(&mut self, expr: &Expr) {
+        match &expr.kind {
+            ExprKind::Extract { unit, expr } => {
+                self.display(format_args!("extract({} from ", unit.name()));
+                self.expr(expr);
+                self.str(")");
+            }
+            ExprKind::Trim { side, what, expr } => self.trim(*side, what.as_deref(), expr),
+            ExprKind::Position { needle, haystack } => {
+                self.call_text("locate", &[needle, haystack])
+            }
+            ExprKind::TimestampDiff { unit, from, to } => {
+                self.display(format_args!("timestampdiff({},", unit.name().to_ascii_uppercase()));
+                self.list(&[from, to], |w, e| w.expr(e));
+                self.str(")");
+            }
+            ExprKind::GetFormat { kind, name } => {
+                self.str(match kind {
+                    TemporalFormat::Date => "get_format(DATE, ",
+                    TemporalFormat::Time => "get_format(TIME, ",
+                    TemporalFormat::DateTime => "get_format(DATETIME, ",
+                });
+                self.expr(name);
+                self.str(")");
+            }
+            ExprKind::Char { codes, charset } => {
+                self.str("char(");
+                self.exprs(codes);
+                if let Some(charset) = charset {
+                    self.display(format_args!(" using {}", full_charset(charset)));
+                }
+                self.str(")");
+            }
+            ExprKind::WeightString { expr, length, binary } => {
+                self.str("weight_string(");
+                self.expr(expr);
+                if let Some(length) = length {
+                    let word = if *binary { "binary" } else { "char" };
+                    self.display(format_args!(" as {word}({length})"));
+                }
+                self.str(")");
+            }
+            ExprKind::Match { columns, query, mode } => {
+                self.str("match ");
+                self.list(columns, Self::column);
+                self.str(" against (");
+                self.expr(query);
+                self.str(match mode {
+                    MatchMode::NaturalLanguage => ")",
+                    MatchMode::QueryExpansion => " with query expansion)",
+                    MatchMode::Boolean => " in boolean mode)",
+                });
+            }
+            ExprKind::Default(None) => self.str("default"),
+            ExprKind::Default(Some(column)) => {
+                self.str("default(");
+                self.column(column);
+                self.str(")");
+            }
+            ExprKind::Values(column) => {
+                self.str("values(");
+                self.column(column);
+                self.str(")");
+            }
+            ExprKind::NextValue(name) => {
+                self.str("nextval(");
+                self.table_name(name);
+                self.str(")");
+            }
+            ExprKind::PreviousValue(name) => {
+                self.str("lastval(");
+                self.table_name(name);
+                self.str(")");
+            }
+            ExprKind::SetValue { sequence, value, is_used, round } => {
+                self.str("setval(");
+                self.table_name(sequence);
+                self.display(format_args!(",{value},{},{round})", u8::from(*is_used)));
+            }
+            // Everything else was written by `expr` or `special`.
+            _ => {}
+        }
+    }
+
+    fn user_var(&mut self, name: &str) {
+        self.str("@");
+        self.name(name);
+    }
+
+    fn system_var(&mut self, var: &SystemVar) {
+        self.str(match var.scope {
+            Some(VarScope::Global) => "@@global.",
+            Some(VarScope::Session) => "@@session.",
+            None => "@@",
+        });
+        if let Some(instance) = &var.instance {
+            self.display(format_args!("{instance}."));
+        }
+        self.display(&var.name);
+    }
+
+    fn case(
+        &mut self,
+        operand: Option<&Expr>,
+        branches: &[(Expr, Expr)],
+        otherwise: Option<&Expr>,
+    ) {
+        self.str("case ");
+        if let Some(operand) = operand {
+            self.expr(operand);
+            self.str(" ");
+        }
+        for (when, then) in branches {
+            self.str("when ");
+            self.expr(when);
+            self.str(" then ");
+            self.expr(then);
+            self.str(" ");
+        }
+        if let Some(otherwise) = otherwise {
+            self.str("else ");
+            self.expr(otherwise);
+            self.str(" ");
+        }
+        self.str("end");
+    }
+
+    fn add_interval(&mut self, expr: &Expr, negated: bool, amount: &Expr, unit: IntervalUnit) {
+        self.operand(expr, 11);
+        self.str(if negated { " - interval " } else { " + interval " });
+        self.operand(amount, 20);
+        self.str(" ");
+        self.str(unit.name());
+    }
+
+    /// Compat: trimming blanks from one end is another function.
+    fn trim(&mut self, side: TrimSide, what: Option<&Expr>, expr: &Expr) {
+        let words = match (side, what) {
+            (TrimSide::Both, None) => return self.call_text("trim", &[expr]),
+            (TrimSide::Leading, None) => return self.call_text("ltrim", &[expr]),
+            (TrimSide::Trailing, None) => return self.call_text("rtrim", &[expr]),
+            (TrimSide::Both, _) => "trim(both ",
+            (TrimSide::Leading, _) => "trim(leading ",
+            (TrimSide::Trailing, _) => "trim(trailing ",
+        };
+        self.str(words);
+        if let Some(what) = what {
+            self.expr(what);
+        }
+        self.str(" from ");
+        self.expr(expr);
+        self.str(")");
+    }
+
+    fn group_concat(&mut self, call: &GroupConcat) {
+        self.str(if call.distinct { "group_concat(distinct " } else { "group_concat(" });
+        self.exprs(&call.args);
+        self.order_by(&call.order_by);
+        self.str(" separator ");
+        match &call.separator {
+            Some(separator) => self.string(separator),
+            None => self.str("','"),
+        }
+        self.limit(call.limit.as_deref());
+        self.str(")");
+    }
+}
+
+/// Compat: `utf8` is printed by its full name.
+fn full_charset(name: &str) -> &str {
+    if name.eq_ignore_ascii_case("utf8") { "utf8mb3" } else { name }
+}

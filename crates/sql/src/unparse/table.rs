@@ -1,0 +1,135 @@
+//! Table references.
+
+use super::Writer;
+use crate::ast::{
+    HintAction, HintPurpose, IndexHint, Join, JoinCondition, JoinKind, SystemTime, TableFactor,
+    TableName, TableRef,
+};
+
+impl Writer<'_> {
+    pub(super) fn table_name(&mut self, name: &TableName) {
+        if let Some(schema) = &name.schema {
+            self.ident(schema);
+            self.str(".");
+        }
+        self.ident(&name.name);
+    }
+
+    /// What follows FROM; Compat: commas are printed as joins, all in one pair of parentheses.
+    pub(super) fn tables(&mut self, tables: &[TableRef]) {
+        let [single] = tables else {
+            self.str("(");
+            for (i, table) in tables.iter().enumerate() {
+                self.str(if i > 0 { " join " } else { "" });
+                self.table(table);
+            }
+            return self.str(")");
+        };
+        self.table(single);
+    }
+
+    fn table(&mut self, table: &TableRef) {
+        match table {
+            TableRef::Table(factor) => self.factor(factor),
+            TableRef::Derived(derived) => {
+                self.str("(");
+                self.query(&derived.query);
+                self.str(") ");
+                self.ident(&derived.alias);
+                if !derived.columns.is_empty() {
+                    self.str("(");
+                    self.list(&derived.columns, Self::ident);
+                    self.str(")");
+                }
+            }
+            TableRef::JsonTable(table) => self.json_table(table),
+            TableRef::Join(join) => self.join(join),
+        }
+    }
+
+    fn factor(&mut self, factor: &TableFactor) {
+        self.table_name(&factor.name);
+        if !factor.partitions.is_empty() {
+            self.str(" PARTITION (");
+            self.list(&factor.partitions, Self::ident);
+            self.str(")");
+        }
+        if let Some(time) = &factor.system_time {
+            self.system_time(time);
+        }
+        if let Some(alias) = &factor.alias {
+            self.str(" ");
+            self.ident(alias);
+        }
+        for hint in &factor.hints {
+            self.hint(hint);
+        }
+    }
+
+    fn system_time(&mut self, time: &SystemTime) {
+        self.str(" FOR SYSTEM_TIME ");
+        match time {
+            SystemTime::All => self.str("ALL"),
+            SystemTime::AsOf(at) => {
+                self.str("AS OF ");
+                self.operand(at, 8);
+            }
+            SystemTime::Between(from, to) => {
+                self.str("BETWEEN ");
+                self.operand(from, 8);
+                self.str(" AND ");
+                self.operand(to, 8);
+            }
+            SystemTime::FromTo(from, to) => {
+                self.str("FROM ");
+                self.operand(from, 8);
+                self.str(" TO ");
+                self.operand(to, 8);
+            }
+        }
+    }
+
+    fn hint(&mut self, hint: &IndexHint) {
+        self.str(match hint.action {
+            HintAction::Use => " USE INDEX ",
+            HintAction::Force => " FORCE INDEX ",
+            HintAction::Ignore => " IGNORE INDEX ",
+        });
+        self.str(match hint.purpose {
+            None => "(",
+            Some(HintPurpose::Join) => "FOR JOIN (",
+            Some(HintPurpose::OrderBy) => "FOR ORDER BY (",
+            Some(HintPurpose::GroupBy) => "FOR GROUP BY (",
+        });
+        self.list(&hint.indexes, Self::ident);
+        self.str(")");
+    }
+
+    fn join(&mut self, join: &Join) {
+        let natural = matches!(join.condition, JoinCondition::Natural);
+        self.str("(");
+        self.table(&join.left);
+        self.str(if natural { " natural" } else { "" });
+        self.str(match join.kind {
+            JoinKind::Inner => " join ",
+            JoinKind::Straight => " straight_join ",
+            JoinKind::Left => " left join ",
+            JoinKind::Right => " right join ",
+        });
+        self.table(&join.right);
+        match &join.condition {
+            JoinCondition::On(condition) => {
+                self.str(" on(");
+                self.expr(condition);
+                self.str(")");
+            }
+            JoinCondition::Using(columns) => {
+                self.str(" using (");
+                self.list(columns, Self::ident);
+                self.str(")");
+            }
+            JoinCondition::None | JoinCondition::Natural => {}
+        }
+        self.str(")");
+    }
+}
