@@ -79,7 +79,8 @@ fn null_kernel(frame: &crate::kernel::Frame<'_>) -> SqlResult<selkie_types::Colu
 /// Replaces a literal by its conversion, if that raises nothing.
 pub(crate) fn fold_literal(e: &mut Expr, types: &TypeContext) {
     let ExprKind::Call(call) = &e.kind else { return };
-    if !call.args.iter().all(|a| matches!(a.kind, ExprKind::Literal(_))) || !e.is_foldable() {
+    let literals = call.args.iter().all(|a| matches!(a.kind, ExprKind::Literal(_)));
+    if !call.function.is_implicit() || !literals || !e.is_foldable() {
         return;
     }
     let ctx = crate::context::EvalContext::detached(types);
@@ -161,6 +162,10 @@ pub fn to_double(e: &mut Expr) {
 
 /// Converts to a decimal of sufficient precision and scale.
 pub fn to_decimal(e: &mut Expr) {
+    if let (ExprKind::Literal(Value::Int(v)), true) = (&e.kind, e.ty.is_integer()) {
+        *e = Expr::decimal((*v).into());
+        return;
+    }
     let ty = decimal_type(&e.ty);
     if retype_null(e, &ty) {
         return;
@@ -211,6 +216,14 @@ pub fn decimal_type(ty: &SqlType) -> SqlType {
     };
     decimal.unsigned = ty.unsigned && ty.is_numeric();
     decimal
+}
+
+/// Digits of an integer, as arithmetic counts them; a literal has those it is written with.
+pub fn digits_of(e: &Expr) -> u32 {
+    match e.kind {
+        ExprKind::Literal(Value::Int(v)) => v.unsigned_abs().checked_ilog10().map_or(1, |n| n + 1),
+        _ => integer_digits(&e.ty),
+    }
 }
 
 /// Digits of an integer type, as decimal arithmetic counts them.

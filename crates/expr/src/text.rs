@@ -105,7 +105,8 @@ pub fn for_message(bytes: &[u8], collation: CollationId) -> String {
     while at < bytes.len() {
         let decoded = charset.decode(&bytes[at..]);
         let shown = decoded.and_then(|(code, len)| Some((char::from_u32(code)?, len)));
-        match shown.filter(|(c, _)| !c.is_control() && !(collation.is_binary() && !c.is_ascii())) {
+        let readable = |c: char| !c.is_control() && (c.is_ascii() || !collation.is_binary());
+        match shown.filter(|(c, _)| readable(*c)) {
             Some((c, len)) => {
                 out.push(c);
                 at += len;

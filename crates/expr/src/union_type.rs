@@ -83,10 +83,11 @@ fn integers(a: &SqlType, b: &SqlType) -> SqlType {
     if matches!(kind, TypeKind::Bit | TypeKind::Year) {
         kind = TypeKind::BigInt;
     }
-    let mut ty = SqlType::new(kind, a.length.max(b.length), 0);
-    ty.unsigned = unsigned(a) && unsigned(b);
+    let unsigned_result = unsigned(a) && unsigned(b);
+    let digits = integer_digits(a).max(integer_digits(b));
+    let mut ty = SqlType::new(kind, digits + u32::from(!unsigned_result), 0);
+    ty.unsigned = unsigned_result;
     if unsigned(a) != unsigned(b) {
-        ty.length += 1;
         ty.kind = match kind {
             TypeKind::TinyInt => TypeKind::SmallInt,
             TypeKind::SmallInt => TypeKind::MediumInt,

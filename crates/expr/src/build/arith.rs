@@ -132,7 +132,7 @@ fn integer(op: Arithmetic, args: Vec<Expr>, types: &TypeContext) -> SqlResult<Ex
     use Arithmetic::*;
     let (a, b) = (&args[0].ty, &args[1].ty);
     let (ua, ub) = (a.physical() == Physical::UInt, b.physical() == Physical::UInt);
-    let (da, db) = (cast::integer_digits(a), cast::integer_digits(b));
+    let (da, db) = (cast::digits_of(&args[0]), cast::digits_of(&args[1]));
     let mut unsigned = ua || ub;
     let ty = match op {
         Add => integer_type(da.max(db) + 1, unsigned),
@@ -166,9 +166,7 @@ fn finish(
     let mut binding = Binding::new(op.function(), args, types);
     binding.option = CallOption::Number(types.div_precision_increment.into());
     let nullable = binding.nullable() || matches!(op, Divide | IntDivide | Modulo);
-    let mut e = binding.call(ty, nullable, kernel);
-    cast::fold_literal(&mut e, types);
-    Ok(e)
+    Ok(binding.call(ty, nullable, kernel))
 }
 
 fn decimal(op: Arithmetic, mut args: Vec<Expr>, types: &TypeContext) -> SqlResult<Expr> {

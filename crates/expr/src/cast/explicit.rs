@@ -69,13 +69,16 @@ fn fraction(e: &mut Expr, target: &SqlType, kernel: Kernel) {
     }
 }
 
-/// Compat: the result keeps the width of an integer argument.
+/// Compat: the result is as wide as the argument is as text.
 fn integer(e: &mut Expr, unsigned: bool) {
     let mut ty = SqlType::new(TypeKind::BigInt, 20, 0);
     ty.unsigned = unsigned;
-    if e.ty.is_integer() {
-        ty.length = e.ty.length;
-        if e.ty.length < 10 {
+    let shortest = if unsigned { 1 } else { 2 };
+    let length = crate::text::display_length(&e.ty).max(shortest);
+    let grows = unsigned && e.ty.is_integer() && !e.ty.unsigned;
+    if length < 20 && !grows && !matches!(e.ty.kind, TypeKind::Float | TypeKind::Double) {
+        ty.length = length;
+        if length < 10 {
             ty.kind = TypeKind::Int;
         }
     }
@@ -233,7 +236,8 @@ fn string(mut e: Expr, target: &SqlType, types: &TypeContext) -> SqlResult<Expr>
         (false, true) => cut_binary,
         (false, false) => cut,
     };
-    let nullable = e.nullable;
+    let cut_is_error = !unlimited && types.sql_mode.is_strict();
+    let nullable = e.nullable || cut_is_error;
     let call = Call {
         function: if e.is_foldable() || !from_number { &CAST } else { &CAST_LOCAL },
         args: vec![e],

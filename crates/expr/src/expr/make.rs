@@ -69,7 +69,9 @@ impl Expr {
 
     /// A decimal literal.
     pub fn decimal(value: Decimal) -> Self {
-        let ty = SqlType::decimal(value.precision(), value.scale());
+        // Compat: a zero before the point counts as a digit.
+        let precision = value.int_digits().max(1) + u32::from(value.scale());
+        let ty = SqlType::decimal(precision.min(65), value.scale());
         Self::literal(Value::Decimal(value), ty)
     }
 

@@ -51,7 +51,7 @@ impl<'a> Binding<'a> {
     }
 
     /// Number of arguments.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.args.len()
     }
 
@@ -186,8 +186,11 @@ impl<'a> Binding<'a> {
     }
 
     /// The call, NULL exactly when an argument is.
+    ///
+    /// Compat: in strict sql modes every string function counts as nullable.
     pub fn strict(self, ty: SqlType, kernel: Kernel) -> SqlResult<Expr> {
-        let nullable = self.nullable();
+        let string = ty.is_string() && self.types.sql_mode.is_strict();
+        let nullable = self.nullable() || string;
         Ok(self.call(ty, nullable, kernel))
     }
 
@@ -223,8 +226,8 @@ pub(crate) fn string_type(characters: u64, collation: CollationId, types: &TypeC
     let bytes = characters * bytes_per_char;
     let kind = match bytes {
         _ if characters <= 512 || bytes <= 65_532 => TypeKind::VarChar,
-        ..=65_535 => TypeKind::Text,
-        ..=16_777_215 => TypeKind::MediumText,
+        65_533..=65_535 => TypeKind::Text,
+        65_536..=16_777_215 => TypeKind::MediumText,
         _ => TypeKind::LongText,
     };
     let mut ty = SqlType::new(kind, characters as u32, 0);

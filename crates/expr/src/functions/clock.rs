@@ -179,10 +179,13 @@ fn local_of(frame: &Frame<'_>, seconds: Decimal) -> Option<DateTime> {
     frame.ctx.types.time_zone.local_from_micros(micros)
 }
 
+/// Two names of time zones, and the zones if both exist.
+type Zones = (Vec<u8>, Vec<u8>, Option<(TimeZone, TimeZone)>);
+
 fn convert_tz(frame: &Frame<'_>) -> SqlResult<Column> {
     let values = frame.view::<DateTime>(0);
     let (from, to) = (frame.bytes(1), frame.bytes(2));
-    let mut zones: Option<(Vec<u8>, Vec<u8>, Option<(TimeZone, TimeZone)>)> = None;
+    let mut zones: Option<Zones> = None;
     let parse = |name: &[u8]| TimeZone::parse(std::str::from_utf8(name).ok()?);
     let mut out = NativeOut::new(frame.rows);
     for row in 0..frame.rows {

@@ -146,7 +146,7 @@ fn sec_to_time(mut b: Binding<'_>) -> SqlResult<Expr> {
         _ => 6,
     };
     b.decimal(0);
-    b.strict(SqlType::time(fsp), |f| {
+    b.maybe(SqlType::time(fsp), |f| {
         let seconds = f.decimals(0);
         map_rows(f, |row| {
             let value = seconds.value(row);

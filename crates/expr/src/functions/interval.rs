@@ -66,8 +66,11 @@ fn bind(mut b: Binding<'_>) -> SqlResult<Expr> {
             b.maybe(SqlType::datetime(fsp), datetimes)
         }
         TypeKind::Time if date_unit && unit != IntervalUnit::Day && unit != IntervalUnit::Week => {
+            // A time has no months to add to.
             b.datetime(0);
-            b.maybe(SqlType::datetime(fsp.max(arg_fsp)), datetimes)
+            b.maybe(SqlType::datetime(fsp.max(arg_fsp)), |frame| {
+                map_rows(frame, |_| Ok(overflow(frame, None::<DateTime>, "time")))
+            })
         }
         TypeKind::Time => b.maybe(SqlType::time(fsp.max(arg_fsp)), times),
         _ => bind_text(b, fsp),
@@ -185,10 +188,12 @@ fn bind_extract(mut b: Binding<'_>) -> SqlResult<Expr> {
     let unit = unit_of(&b.option);
     let length = match unit {
         Year => 4,
-        Quarter | Month | Week | Day | Minute | Second => 2,
-        Hour => 3,
+        Quarter => 1,
+        Month | Week => 2,
+        Day | Hour | Minute | Second => 3,
         Microsecond | YearMonth => 6 + u32::from(unit == Microsecond),
-        DayHour | HourMinute | MinuteSecond => 5,
+        DayHour => 10,
+        HourMinute | MinuteSecond => 5,
         DayMinute | HourSecond => 7,
         DaySecond => 9,
         DayMicrosecond => 20,
@@ -196,7 +201,7 @@ fn bind_extract(mut b: Binding<'_>) -> SqlResult<Expr> {
         MinuteMicrosecond => 11,
         SecondMicrosecond => 9,
     };
-    let kind = if length >= 10 { TypeKind::BigInt } else { TypeKind::Int };
+    let kind = if length > 10 { TypeKind::BigInt } else { TypeKind::Int };
     let ty = SqlType::new(kind, length, 0);
     cast::local(&mut b.args[0]);
     let dated = matches!(unit, Year | Quarter | Month | Week | Day | YearMonth);
@@ -235,7 +240,7 @@ fn extract(unit: IntervalUnit, p: &Parts) -> i64 {
     let clock = p.hour * 10_000 + p.minute * 100 + p.second;
     match unit {
         Year => p.date.year().into(),
-        Quarter => i64::from(p.date.month()).div_euclid(3) + i64::from(p.date.month() % 3 != 0),
+        Quarter => p.date.month().div_ceil(3).into(),
         Month => p.date.month().into(),
         Week => p.date.week(WeekMode::new(0)).0.into(),
         Day => p.day,

@@ -18,31 +18,44 @@ pub(super) static FUNCTIONS: &[Function] = &[
         let kernel: Kernel = |f| numbers(f, |_, text| Some(i64::from(parse(text).is_ok())));
         measure(b, 1, kernel)
     }),
-    Function::new("JSON_EXTRACT", 2, MANY, |b| document(b, extract)),
-    Function::new("JSON_VALUE", 2, 2, |b| document(b, value)),
-    Function::new("JSON_QUERY", 2, 2, |b| document(b, query)),
+    Function::new("JSON_EXTRACT", 2, MANY, |mut b| {
+        (0..b.len()).for_each(|at| b.utf8_text(at));
+        let paths = b.len() as u64 - 1;
+        let several = if paths > 1 { 2 * paths } else { 0 };
+        let length = u64::from(b.args[0].ty.length) * 2 * paths + several;
+        result(b, length, extract)
+    }),
+    Function::new("JSON_VALUE", 2, 2, |b| as_long(b, 1, value)),
+    Function::new("JSON_QUERY", 2, 2, |b| as_long(b, 1, query)),
     Function::new("JSON_EXISTS", 2, 2, |b| measure(b, 1, exists)),
-    Function::new("JSON_UNQUOTE", 1, 1, |b| document(b, unquote)),
-    Function::new("JSON_QUOTE", 1, 1, |b| document(b, quote)),
-    Function::new("JSON_KEYS", 1, 2, |b| document(b, keys)),
+    Function::new("JSON_UNQUOTE", 1, 1, |b| as_long(b, 1, unquote)),
+    Function::new("JSON_QUOTE", 1, 1, |mut b| {
+        b.utf8_text(0);
+        let length = u64::from(b.args[0].ty.length) * 12 + 2;
+        result(b, length, quote)
+    }),
+    Function::new("JSON_KEYS", 1, 2, |b| as_long(b, 1, keys)),
     Function::new("JSON_LENGTH", 1, 2, |b| measure(b, 10, length)),
     Function::new("JSON_DEPTH", 1, 1, |b| {
         measure(b, 10, |f| numbers(f, |f, text| read(f, 0, text).map(|j| depth(&j))))
     }),
-    Function::new("JSON_TYPE", 1, 1, |b| document(b, type_name)),
+    Function::new("JSON_TYPE", 1, 1, |mut b| {
+        b.utf8_text(0);
+        result(b, 12, type_name)
+    }),
     Function::new("JSON_CONTAINS", 2, 3, |b| measure(b, 1, contains)),
     Function::new("JSON_CONTAINS_PATH", 3, MANY, |b| measure(b, 1, contains_path)),
-    Function::new("JSON_COMPACT", 1, 1, |b| document(b, |f| rewritten(f, write_compact))),
-    Function::new("JSON_LOOSE", 1, 1, |b| document(b, |f| rewritten(f, write_loose))),
-    Function::new("JSON_DETAILED", 1, 2, |b| document(b, |f| rewritten(f, detailed))),
-    Function::new("JSON_PRETTY", 1, 2, |b| document(b, |f| rewritten(f, detailed))),
+    Function::new("JSON_COMPACT", 1, 1, |b| as_long(b, 1, |f| rewritten(f, write_compact))),
+    Function::new("JSON_LOOSE", 1, 1, |b| as_long(b, 2, |f| rewritten(f, write_loose))),
+    Function::new("JSON_DETAILED", 1, 2, spaced),
+    Function::new("JSON_PRETTY", 1, 2, spaced),
     Function::new("JSON_ARRAY", 0, MANY, |b| build_from(b, array)),
     Function::new("JSON_OBJECT", 0, MANY, bind_object),
     Function::new("JSON_SET", 3, MANY, |b| change::bind(b, change::set)),
     Function::new("JSON_INSERT", 3, MANY, |b| change::bind(b, change::insert)),
     Function::new("JSON_REPLACE", 3, MANY, |b| change::bind(b, change::replace)),
     Function::new("JSON_ARRAY_APPEND", 3, MANY, |b| change::bind(b, change::array_append)),
-    Function::new("JSON_REMOVE", 2, MANY, |b| document(b, change::remove)),
+    Function::new("JSON_REMOVE", 2, MANY, |b| as_long(b, 1, change::remove)),
     Function::new("JSON_MERGE", 2, MANY, |b| document(b, change::merge_preserve)),
     Function::new("JSON_MERGE_PRESERVE", 2, MANY, |b| document(b, change::merge_preserve)),
     Function::new("JSON_MERGE_PATCH", 2, MANY, |b| document(b, change::merge_patch)),
@@ -53,6 +66,20 @@ fn document(mut b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
     (0..b.len()).for_each(|at| b.utf8_text(at));
     let length: u64 = b.args.iter().map(|a| u64::from(a.ty.length) + 4).sum();
     result(b, length * 2, kernel)
+}
+
+/// A document with a line for every value.
+fn spaced(mut b: Binding<'_>) -> SqlResult<Expr> {
+    b.utf8_text(0);
+    let length = b.types.max_allowed_packet;
+    result(b, length, |f| rewritten(f, detailed))
+}
+
+/// The same, the result being `times` as long as the first argument.
+fn as_long(mut b: Binding<'_>, times: u64, kernel: Kernel) -> SqlResult<Expr> {
+    (0..b.len()).for_each(|at| b.utf8_text(at));
+    let length = u64::from(b.args[0].ty.length) * times;
+    result(b, length, kernel)
 }
 
 fn result(mut b: Binding<'_>, length: u64, kernel: Kernel) -> SqlResult<Expr> {
@@ -395,9 +422,7 @@ fn build_from(mut b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
     let text =
         |e: &Expr| u64::from(cast::text_length(&e.ty)) * if e.ty.is_string() { 2 } else { 1 };
     let length: u64 = b.args.iter().map(|e| text(e) + 4).sum();
-    let mut e = result(b, length + 2, kernel)?;
-    e.nullable = false;
-    Ok(e)
+    result(b, length + 2, kernel)
 }
 
 /// Appends argument `at` as a JSON value.

@@ -45,8 +45,8 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new("ACOS", 1, 1, |b| real(b, |f| domain(f, |v| v.abs() <= 1.0, f64::acos))),
     Function::new("ATAN", 1, 2, atan),
     Function::new("ATAN2", 1, 2, atan),
-    Function::new("DEGREES", 1, 1, |b| real(b, |f| finite(f, |v| v / PI * 180.0))),
-    Function::new("RADIANS", 1, 1, |b| real(b, |f| finite(f, |v| v / 180.0 * PI))),
+    Function::new("DEGREES", 1, 1, |b| angle(b, |f| finite(f, |v| v / PI * 180.0))),
+    Function::new("RADIANS", 1, 1, |b| angle(b, |f| finite(f, |v| v / 180.0 * PI))),
     Function::new("RAND", 0, 1, rand).nature(Nature::Volatile),
 ];
 
@@ -54,6 +54,12 @@ pub(super) static FUNCTIONS: &[Function] = &[
 fn real(mut b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
     b.double(0);
     b.maybe(double_type(NOT_FIXED_DECIMALS), kernel)
+}
+
+/// The same, NULL only for NULL.
+fn angle(mut b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
+    b.double(0);
+    b.strict(double_type(NOT_FIXED_DECIMALS), kernel)
 }
 
 /// `f` where its result must be finite.

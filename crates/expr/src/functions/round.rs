@@ -72,12 +72,9 @@ fn decimal_type(arg: &SqlType, places: Option<i64>, round: bool) -> SqlType {
 }
 
 /// `f` over integers with the number of places.
-fn integers<T: crate::kernel::Native + Into<i128>>(
-    frame: &Frame<'_>,
-    fit: impl Fn(&Frame<'_>, T) -> SqlResult<T>,
-) -> SqlResult<Column>
+fn integers<T>(frame: &Frame<'_>, fit: impl Fn(&Frame<'_>, T) -> SqlResult<T>) -> SqlResult<Column>
 where
-    T: TryFrom<i128>,
+    T: crate::kernel::Native + Into<i128> + TryFrom<i128>,
 {
     let (values, places) = (frame.view::<T>(0), frame.view::<i64>(1));
     map_rows(frame, |row| {

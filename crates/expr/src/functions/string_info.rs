@@ -21,8 +21,10 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new("OCTET_LENGTH", 1, 1, |b| {
         measured(b, |f| from_bytes(f, |t| Ok(Some(t.len() as i64))))
     }),
-    Function::new("BIT_LENGTH", 1, 1, |b| {
-        measured(b, |f| from_bytes(f, |t| Ok(Some(t.len() as i64 * 8))))
+    Function::new("BIT_LENGTH", 1, 1, |mut b| {
+        b.subject(0);
+        let ty = SqlType::new(TypeKind::BigInt, 11, 0);
+        b.strict(ty, |f| from_bytes(f, |t| Ok(Some(t.len() as i64 * 8))))
     }),
     Function::new("CHAR_LENGTH", 1, 1, |b| measured(b, char_length)),
     Function::new("CHARACTER_LENGTH", 1, 1, |b| measured(b, char_length)),

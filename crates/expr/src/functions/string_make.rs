@@ -47,7 +47,8 @@ pub(super) static FUNCTIONS: &[Function] = &[
         let (from, to) = (u64::from(b.args[1].ty.length), u64::from(b.args[2].ty.length));
         let text = u64::from(b.args[0].ty.length);
         let longer = to.saturating_sub(from.max(1).min(to));
-        let grown = text + if from > 0 { text / from * longer } else { text * to };
+        let times = text.checked_div(from).unwrap_or(0);
+        let grown = text + times * longer;
         let ty = b.string_type(grown);
         b.strict(ty, replace)
     }),
@@ -72,8 +73,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         let count = b.len() as u64 - 1;
         let total: u64 = b.args[1..].iter().map(|a| u64::from(a.ty.length)).sum();
         let ty = b.string_type(total + count - 1);
-        let nullable = b.args[0].nullable;
-        Ok(b.call(ty, nullable, make_set))
+        Ok(b.call(ty, true, make_set))
     }),
     Function::new("EXPORT_SET", 3, 5, export_set),
     Function::new("QUOTE", 1, 1, |mut b| {
@@ -148,8 +148,7 @@ fn concat_ws(mut b: Binding<'_>) -> SqlResult<Expr> {
     let separators = u64::from(b.args[0].ty.length) * (b.len() as u64 - 2);
     let total: u64 = b.args[1..].iter().map(|a| u64::from(a.ty.length)).sum();
     let ty = b.string_type(total + separators);
-    let nullable = b.args[0].nullable;
-    Ok(b.call(ty, nullable, |frame| {
+    Ok(b.call(ty, true, |frame| {
         let views: Vec<_> = (0..frame.args.len()).map(|at| frame.bytes(at)).collect();
         let mut out = BytesOut::new(frame.rows);
         for row in 0..frame.rows {

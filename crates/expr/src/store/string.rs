@@ -26,7 +26,7 @@ impl Limits {
         let fixed = to.kind == TypeKind::Char;
         let (length, in_bytes) = match to.kind {
             TypeKind::TinyText => (255, true),
-            TypeKind::Text => (65_535.max(to.length as usize).min(65_535), true),
+            TypeKind::Text => (65_535, true),
             TypeKind::MediumText => (16_777_215, true),
             TypeKind::LongText => (u32::MAX as usize, true),
             _ => (to.length as usize, false),

@@ -188,7 +188,7 @@ fn time(source: &Source<'_>, row: usize) -> SqlResult<Time> {
     let limit = parsed.value.is_some_and(|v| v.0.abs() >= Time::MAX.truncate_to(0).0);
     match parsed.value {
         Some(v) if !parsed.truncated => {
-            if parsed.date_only {
+            if has_date(source, row) {
                 source.report.note(row);
             }
             Ok(v)
@@ -199,4 +199,11 @@ fn time(source: &Source<'_>, row: usize) -> SqlResult<Time> {
             Ok(value.unwrap_or_default())
         }
     }
+}
+
+/// Whether a text has a date before the time, which is dropped with a note.
+fn has_date(source: &Source<'_>, row: usize) -> bool {
+    let ColumnData::Bytes(v) = source.column.data() else { return false };
+    let text = v.get(source.column.physical_row(row));
+    text.len() > 10 && text[1..].contains(&b'-')
 }

@@ -5,6 +5,7 @@
 //! volatile results. Lines are made by `generate.py` beside the data.
 
 mod parser;
+mod store;
 
 use selkie_expr::{EvalContext, Expr, NoSession, TypeContext, text};
 use selkie_types::{SqlType, TypeKind, Value};

@@ -60,8 +60,10 @@ fn tokens(source: &str) -> Vec<Token> {
             at += text.len();
             if chars.get(at) == Some(&'e') && chars.get(at + 1).is_some_and(|c| !c.is_alphabetic())
             {
-                let mut rest = run(at + 1, &|c| c.is_ascii_digit() || c == '-' || c == '+');
-                rest.insert(0, 'e');
+                let signed = matches!(chars[at + 1], '-' | '+');
+                let digits = run(at + 1 + usize::from(signed), &|c| c.is_ascii_digit());
+                let sign = if signed { chars[at + 1].to_string() } else { String::new() };
+                let rest = format!("e{sign}{digits}");
                 at += rest.len();
                 text += &rest;
             }
