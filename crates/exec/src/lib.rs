@@ -16,23 +16,32 @@
 //! # Not here
 //! No packets, no authentication, no concrete engine.
 
+mod admin;
 pub mod control;
 mod dml;
 pub mod error;
+mod explain;
 mod file_format;
 mod instance;
 mod into;
+mod load;
 pub mod metadata;
 mod op;
+mod planning;
+mod prepared;
 mod query;
+mod rows_out;
 mod run;
 mod scan;
 pub mod session;
 mod sink;
+mod statement;
 mod subquery;
 mod transaction;
 
 pub use instance::{Engines, Instance, SystemRequest, SystemTable, TableHandle};
+pub use prepared::{Prepared, execute_prepared, prepare, prepare_statement};
 pub use session::Session;
 pub use sink::{NullSink, Outcome, ResultSink};
+pub use statement::{execute_statement, execute_text};
 pub use transaction::{Mark, Transaction};

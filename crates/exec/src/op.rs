@@ -29,9 +29,10 @@ use selkie_plan::physical::{Operator as Op, PlanNode};
 use selkie_types::{Batch, Column, SqlResult};
 
 pub(crate) use common::drain;
-pub(crate) use distinct::DistinctSet;
+pub(crate) use distinct::{DistinctSet, distinct_keys};
 pub(crate) use project::{filter_batch, keep_rows};
 pub(crate) use rows::RowBuffer;
+pub(crate) use sort_key::sorted_rows;
 
 use crate::run::Env;
 

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use selkie_plan::is_planned;
 use selkie_plan::physical::{OutputColumn, Plan};
 use selkie_sql::ast::Statement;
-use selkie_types::{SqlResult, SqlType, Value};
+use selkie_types::error::catalogue::ER_WRONG_ARGUMENTS;
+use selkie_types::{SqlError, SqlResult, SqlType, Value};
 
 use crate::planning::{self, PlanKey};
-use crate::statement::{self, Parameters};
+use crate::statement::{self, Running};
 use crate::{Instance, Outcome, ResultSink, Session};
 
 /// A prepared statement.
@@ -33,10 +35,10 @@ struct CachedPlan {
     types: Vec<SqlType>,
 }
 
-/// Parses and plans `text`.
+/// Parses and plans `text`, which is one statement.
 pub fn prepare(instance: &Instance, session: &mut Session, text: &[u8]) -> SqlResult<Prepared> {
     let parsed = planning::parse(session, text)?;
-    prepare_statement(instance, session, parsed.statement, text, parsed.parameters)
+    prepare_statement(instance, session, parsed.statement, text, parsed.params as usize)
 }
 
 /// Plans a parsed statement with `parameters` placeholders.
@@ -49,10 +51,12 @@ pub fn prepare_statement(
 ) -> SqlResult<Prepared> {
     let mut output = Vec::new();
     let mut cached = None;
-    if planning::is_planned(&statement) {
+    if is_planned(&statement) {
         let key = PlanKey::new(instance, session);
-        let plan = planning::plan(instance, session, &statement, text, &[])?;
-        output = plan.output.clone();
+        let plan = planning::plan(instance, session, &statement, text, (&[], parameters))?;
+        if plan.into.is_none() {
+            output = plan.output.clone();
+        }
         if parameters == 0 {
             cached = Some(CachedPlan { plan: Arc::new(plan), key, types: Vec::new() });
         }
@@ -67,19 +71,23 @@ impl Prepared {
         &self,
         instance: &Instance,
         session: &Session,
-        types: &[SqlType],
+        values: &[(Value, SqlType)],
     ) -> SqlResult<Arc<Plan>> {
         let key = PlanKey::new(instance, session);
+        let same = |types: &[SqlType]| {
+            types.len() == values.len() && types.iter().zip(values).all(|(a, (_, b))| a == b)
+        };
         if let Some(cached) = &*self.plan.lock()
             && cached.key == key
-            && cached.types == types
+            && same(&cached.types)
         {
             return Ok(cached.plan.clone());
         }
-        let plan = planning::plan(instance, session, &self.statement, &self.text, types)?;
+        let types: Vec<SqlType> = values.iter().map(|(_, ty)| ty.clone()).collect();
+        let parameters = (&types[..], self.parameters);
+        let plan = planning::plan(instance, session, &self.statement, &self.text, parameters)?;
         let plan = Arc::new(plan);
-        let cached = CachedPlan { plan: plan.clone(), key, types: types.to_vec() };
-        *self.plan.lock() = Some(cached);
+        *self.plan.lock() = Some(CachedPlan { plan: plan.clone(), key, types });
         Ok(plan)
     }
 }
@@ -92,6 +100,9 @@ pub fn execute_prepared(
     values: &[(Value, SqlType)],
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
-    let parameters = Parameters { values, prepared: Some(prepared) };
-    statement::execute(instance, session, &prepared.statement, &prepared.text, parameters, sink)
+    if values.len() != prepared.parameters {
+        return Err(SqlError::new(&ER_WRONG_ARGUMENTS, &[&"EXECUTE"]));
+    }
+    let running = Running { text: &prepared.text, values, prepared: Some(prepared) };
+    statement::execute(instance, session, &prepared.statement, running, sink)
 }

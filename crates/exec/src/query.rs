@@ -141,17 +141,35 @@ pub(crate) fn run_plan(
     values: &[(Value, SqlType)],
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
+    if !dml::changes_rows(plan) {
+        check_access(session, plan)?;
+        join_engines(instance, session, plan)?;
+        return run_operators(instance, session, control, plan, values, sink);
+    }
+    run_changes(instance, session, plan, &mut |instance, session, plan| {
+        run_operators(instance, session, control, plan, values, sink)
+    })
+}
+
+/// Something that changes rows.
+type Changes<'c> = &'c mut dyn FnMut(&Instance, &Session, &Plan) -> SqlResult<Outcome>;
+
+/// Runs `change` as a statement that changes rows of the plan's targets: checked, in the
+/// transaction, undone if it fails.
+pub(crate) fn run_changes(
+    instance: &Instance,
+    session: &mut Session,
+    plan: &Plan,
+    change: Changes<'_>,
+) -> SqlResult<Outcome> {
     check_access(session, plan)?;
     check_read_only(session, plan)?;
     join_engines(instance, session, plan)?;
-    let changes = dml::changes_rows(plan);
-    if changes {
-        note_unsafe(instance, session, plan)?;
-    }
-    let mark = if changes { Some(session.transaction.mark()?) } else { None };
-    let result = run_operators(instance, session, control, plan, values, sink);
-    if let (Err(_), Some(mark)) = (&result, &mark) {
-        session.transaction.undo(mark)?;
+    note_unsafe(instance, session, plan)?;
+    let mark = session.transaction.mark()?;
+    let result = change(instance, session, plan);
+    if result.is_err() {
+        session.transaction.undo(&mark)?;
     }
     result
 }

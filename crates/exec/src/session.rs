@@ -23,6 +23,7 @@ pub use hooks::{Access, NewValue, NoHooks, Privilege, SessionHooks};
 pub use settings::Settings;
 
 use crate::metadata::LockTicket;
+use crate::prepared::Prepared;
 use crate::transaction::Transaction;
 
 /// Who the client is.
@@ -62,6 +63,8 @@ pub struct Session {
     /// Temporary tables.
     pub temporary: TemporaryTables,
 
+    /// Statements of SQL `PREPARE`, by lower-case name.
+    pub prepared: HashMap<Box<str>, Arc<Prepared>>,
     /// One of [`crate::control::kill`]; others write it.
     pub kill: Arc<AtomicU8>,
     /// The server.
@@ -108,6 +111,7 @@ impl Session {
             diagnostics: Diagnostics::default(),
             counters: Counters::default(),
             temporary: TemporaryTables::default(),
+            prepared: HashMap::new(),
             kill: Arc::default(),
             hooks,
             last_insert_id: Cell::new(0),

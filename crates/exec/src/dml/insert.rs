@@ -300,6 +300,14 @@ impl<'r> Inserter<'r> {
         returning(&Batch::new(columns?, rows.rows()))
     }
 
+    /// Rows left out because of duplicates.
+    pub(crate) fn skipped(&self) -> u64 {
+        match self.plan.mode {
+            InsertMode::Replace => 0,
+            _ => self.duplicates,
+        }
+    }
+
     /// The outcome of the statement.
     pub(crate) fn finish(self) -> Outcome {
         let session = self.env.rt.session;

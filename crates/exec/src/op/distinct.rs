@@ -1,7 +1,9 @@
 //! Each distinct row once.
 
+use std::sync::Arc;
+
 use selkie_plan::physical::{ColumnType, PlanNode};
-use selkie_types::{Batch, SqlResult};
+use selkie_types::{Batch, Column, SqlResult, SqlType};
 
 use super::hash_table::{KeyKind, KeyTable};
 use super::{BoxOperator, Operator};
@@ -33,6 +35,14 @@ impl DistinctSet {
     pub(crate) fn memory(&self) -> usize {
         self.table.memory()
     }
+}
+
+/// The key number of each row of columns, and how many there are.
+pub(crate) fn distinct_keys(columns: &[Arc<Column>], types: &[&SqlType]) -> (Vec<u32>, usize) {
+    let mut table = KeyTable::new(types.iter().map(|ty| KeyKind::of(ty)).collect());
+    let (mut ids, mut new) = (Vec::new(), Vec::new());
+    table.assign(columns, columns.first().map_or(0, |c| c.len()), &mut ids, &mut new);
+    (ids, table.len())
 }
 
 /// Leaves out rows equal to earlier ones.

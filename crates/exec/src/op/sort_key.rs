@@ -89,3 +89,13 @@ pub(super) fn sorted(keys: &ByteRows) -> Vec<u32> {
     });
     rows.into_iter().map(|(_, row)| row).collect()
 }
+
+/// The rows of a column in the order of its type.
+pub(crate) fn sorted_rows(column: &Column, ty: &SqlType) -> Vec<u32> {
+    let mut keys = ByteRows::with_capacity(column.len());
+    for row in 0..column.len() {
+        put_key(ty, false, column, row, keys.buffer());
+        keys.end_row();
+    }
+    sorted(&keys)
+}

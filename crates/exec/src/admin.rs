@@ -1,0 +1,134 @@
+//! ANALYZE, CHECK, OPTIMIZE and REPAIR TABLE.
+
+mod analyze;
+
+use std::sync::Arc;
+
+use selkie_catalog::{Namespace, TableInfo, TableKind};
+use selkie_sql::ast::{MaintenanceAction, TableMaintenance, TableName};
+use selkie_types::error::catalogue::ER_NO_DB_ERROR;
+use selkie_types::{SqlError, SqlResult, Value};
+
+use crate::control::Control;
+use crate::error::from_engine;
+use crate::metadata::LockMode;
+use crate::rows_out::{output_column, send, text};
+use crate::session::{Access, Privilege};
+use crate::{Instance, Outcome, ResultSink, Session, query};
+
+/// Message type and text of one line of the result.
+type Message = (&'static str, String);
+
+/// Runs a maintenance statement over its tables.
+pub(crate) fn run(
+    instance: &Instance,
+    session: &mut Session,
+    statement: &TableMaintenance,
+    sink: &mut dyn ResultSink,
+) -> SqlResult<Outcome> {
+    session.commit()?;
+    let mut rows = Vec::new();
+    let op = op_name(statement.action)?;
+    for name in &statement.tables {
+        let schema = schema_of(session, name)?;
+        let shown = format!("{schema}.{}", name.name);
+        let messages = match maintain(instance, session, statement.action, &schema, name) {
+            Ok(messages) => messages,
+            Err(error) => {
+                session.rollback()?;
+                let failed = ("status", "Operation failed".to_owned());
+                vec![("Error", error.message().to_owned()), failed]
+            }
+        };
+        for (kind, message) in messages {
+            rows.push([shown.as_str(), op, kind, &message].map(Value::bytes).to_vec());
+        }
+        session.commit()?;
+    }
+    let columns = [("Table", 128), ("Op", 10), ("Msg_type", 10), ("Msg_text", 393_216)];
+    send(sink, &columns.map(|(name, length)| output_column(name, text(length))), &rows)
+}
+
+fn op_name(action: MaintenanceAction) -> SqlResult<&'static str> {
+    Ok(match action {
+        MaintenanceAction::Analyze => "analyze",
+        MaintenanceAction::Check => "check",
+        MaintenanceAction::Optimize => "optimize",
+        MaintenanceAction::Repair => "repair",
+        MaintenanceAction::Checksum => return Err(SqlError::not_supported("CHECKSUM TABLE")),
+    })
+}
+
+fn schema_of(session: &Session, name: &TableName) -> SqlResult<String> {
+    match (&name.schema, &session.schema) {
+        (Some(schema), _) => Ok(schema.value.to_string()),
+        (None, Some(schema)) => Ok(schema.to_string()),
+        (None, None) => Err(SqlError::new(&ER_NO_DB_ERROR, &[])),
+    }
+}
+
+fn maintain(
+    instance: &Instance,
+    session: &mut Session,
+    action: MaintenanceAction,
+    schema: &str,
+    name: &TableName,
+) -> SqlResult<Vec<Message>> {
+    let table = find(instance, session, schema, &name.name.value)?;
+    let access = Access { privilege: Privilege::Select, schema, table: table.name(), columns: &[] };
+    session.hooks.check_access(session, &access)?;
+    if table.kind != TableKind::Base && table.kind != TableKind::Temporary {
+        let note = format!("'{}.{}' is not of type 'BASE TABLE'", schema, table.name());
+        return Ok(vec![("Error", note), ("status", "Operation failed".to_owned())]);
+    }
+    let control = Control::new(session);
+    query::lock_table(instance, session, &control, &table, LockMode::Read)?;
+    session.transaction.begin_statement(&session.settings)?;
+    session.transaction.join(instance.engine(&table.engine)?)?;
+    match action {
+        MaintenanceAction::Check => check(instance, session, &control, &table),
+        MaintenanceAction::Analyze => {
+            analyze::analyze(instance, session, &control, &table)?;
+            let done = ("status", "Engine-independent statistics collected".to_owned());
+            Ok(vec![done, ("status", "OK".to_owned())])
+        }
+        MaintenanceAction::Optimize => {
+            analyze::analyze(instance, session, &control, &table)?;
+            let note = "Table does not support optimize, doing recreate + analyze instead";
+            Ok(vec![("note", note.to_owned()), ("status", "OK".to_owned())])
+        }
+        _ => {
+            let note = "The storage engine for the table doesn't support repair";
+            Ok(vec![("note", note.to_owned())])
+        }
+    }
+}
+
+fn find(
+    instance: &Instance,
+    session: &Session,
+    schema: &str,
+    name: &str,
+) -> SqlResult<Arc<TableInfo>> {
+    let snapshot = instance.catalog.snapshot();
+    let names = Namespace { snapshot: &snapshot, temporary: &session.temporary };
+    let found = names.table(schema, name).cloned();
+    found.ok_or_else(|| SqlError::no_such_table(schema, name))
+}
+
+fn check(
+    instance: &Instance,
+    session: &Session,
+    control: &Control,
+    table: &TableInfo,
+) -> SqlResult<Vec<Message>> {
+    let open = crate::run::open_table(instance, session, table)?;
+    let found = open.handle.table.check(open.trx, control);
+    let found = found.map_err(|e| from_engine(e, &table.def))?;
+    if found.is_empty() {
+        return Ok(vec![("status", "OK".to_owned())]);
+    }
+    let mut messages: Vec<Message> = found.into_iter().map(|text| ("error", text)).collect();
+    messages.push(("error", "Corrupt".to_owned()));
+    Ok(messages)
+}

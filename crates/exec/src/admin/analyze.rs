@@ -1,0 +1,141 @@
+//! ANALYZE TABLE: statistics from a sample.
+
+use std::sync::Arc;
+
+use selkie_catalog::{ColumnStatistics, IndexStatistics, Statistics, TableInfo, TableKind};
+use selkie_engine::RowSet;
+use selkie_types::{Column, ColumnData, SqlError, SqlResult, Value};
+
+use crate::control::Control;
+use crate::error::{corrupt, from_engine};
+use crate::op::{distinct_keys, sorted_rows};
+use crate::{Instance, Session};
+
+/// Rows looked at; all of a smaller table.
+const SAMPLE: usize = 30_000;
+
+/// Buckets of a histogram.
+const BUCKETS: usize = 64;
+
+/// Computes and stores the statistics of a locked table.
+pub(super) fn analyze(
+    instance: &Instance,
+    session: &mut Session,
+    control: &Control,
+    table: &TableInfo,
+) -> SqlResult<()> {
+    let statistics = Arc::new(compute(instance, session, control, table)?);
+    let mut info = table.clone();
+    info.version += 1;
+    info.statistics = Some(statistics.clone());
+    if table.kind == TableKind::Temporary {
+        session.temporary.put(Arc::new(info));
+        return Ok(());
+    }
+    let internal = |e: selkie_catalog::DictionaryError| SqlError::internal(format_args!("{e:?}"));
+    session.transaction.join(instance.dictionary.engine())?;
+    let trx = session.transaction.part(instance.dictionary.engine().name());
+    if let Some(trx) = trx {
+        instance.dictionary.put_statistics(trx, table.def.id, &statistics).map_err(internal)?;
+    }
+    session.transaction.commit()?;
+    instance.catalog.publish(|snapshot| snapshot.put_table(Arc::new(info)));
+    Ok(())
+}
+
+fn compute(
+    instance: &Instance,
+    session: &Session,
+    control: &Control,
+    table: &TableInfo,
+) -> SqlResult<Statistics> {
+    let open = crate::run::open_table(instance, session, table)?;
+    let mut set = RowSet::default();
+    let sampled = open.handle.table.sample(open.trx, control, SAMPLE, &mut set);
+    sampled.map_err(|e| from_engine(e, &table.def))?;
+    let rows = match set.rows.len() {
+        few if few < SAMPLE => few as u64,
+        many => open.handle.table.statistics().rows.max(many as u64),
+    };
+    let layout = &table.def.layout;
+    let decode = |at| layout.decode(&set.rows, at).map(Arc::new).map_err(corrupt);
+    let columns: SqlResult<Vec<Arc<Column>>> = (0..table.columns.len()).map(decode).collect();
+    let columns = columns?;
+    let all = columns.iter().zip(&table.columns);
+    Ok(Statistics {
+        rows,
+        columns: all.map(|(c, info)| Some(of_column(c, &info.ty, rows))).collect(),
+        indexes: table.def.indexes.iter().map(|i| of_index(i, &columns, table, rows)).collect(),
+    })
+}
+
+/// Distinct values of the whole from those of a sample: many values seen once mean many unseen.
+fn extrapolate(ids: &[u32], distinct: usize, rows: u64) -> f64 {
+    let sample = ids.len();
+    if sample == 0 || sample as u64 >= rows {
+        return distinct as f64;
+    }
+    let mut counts = vec![0u32; distinct];
+    ids.iter().for_each(|&id| counts[id as usize] += 1);
+    let once = counts.iter().filter(|&&c| c == 1).count() as f64;
+    let (n, d) = (sample as f64, distinct as f64);
+    let estimate = n * d / (n - once + once * n / rows as f64);
+    estimate.clamp(d, rows as f64)
+}
+
+fn of_column(column: &Arc<Column>, ty: &selkie_types::SqlType, rows: u64) -> ColumnStatistics {
+    let sample = column.len();
+    let present: Vec<u32> = (0..sample as u32).filter(|&r| !column.is_null(r as usize)).collect();
+    let values = Arc::new(column.gather(&present));
+    let null_fraction = 1.0 - present.len() as f64 / sample.max(1) as f64;
+    let (ids, distinct) = distinct_keys(std::slice::from_ref(&values), &[ty]);
+    let filled = (rows as f64 * (1.0 - null_fraction)) as u64;
+    let order = sorted_rows(&values, ty);
+    let at = |row: Option<&u32>| row.map_or(Value::Null, |&r| values.value(r as usize));
+    ColumnStatistics {
+        distinct: extrapolate(&ids, distinct, filled),
+        null_fraction,
+        average_bytes: average_bytes(column, ty),
+        min: at(order.first()),
+        max: at(order.last()),
+        histogram: histogram(&values, &order),
+    }
+}
+
+fn average_bytes(column: &Column, ty: &selkie_types::SqlType) -> f64 {
+    match (ty.fixed_width(), column.data()) {
+        (Some(width), _) => width as f64,
+        (None, ColumnData::Bytes(v)) => v.data().len() as f64 / column.len().max(1) as f64,
+        _ => 8.0,
+    }
+}
+
+/// Upper ends of buckets of equally many rows.
+fn histogram(values: &Column, order: &[u32]) -> Vec<Value> {
+    if order.len() < BUCKETS {
+        return Vec::new();
+    }
+    let end = |bucket: usize| order[(bucket * order.len()).div_ceil(BUCKETS) - 1];
+    (1..=BUCKETS).map(|bucket| values.value(end(bucket) as usize)).collect()
+}
+
+fn of_index(
+    index: &selkie_engine::IndexDef,
+    columns: &[Arc<Column>],
+    table: &TableInfo,
+    rows: u64,
+) -> IndexStatistics {
+    let count = index.parts.len();
+    let prefix = |parts: usize| {
+        if parts == count && index.is_unique() {
+            return rows as f64;
+        }
+        let keys: Vec<_> =
+            index.parts[..parts].iter().map(|p| columns[p.column].clone()).collect();
+        let types: Vec<_> =
+            index.parts[..parts].iter().map(|p| &table.columns[p.column].ty).collect();
+        let (ids, distinct) = distinct_keys(&keys, &types);
+        extrapolate(&ids, distinct, rows)
+    };
+    IndexStatistics { prefix_distinct: (1..=count).map(prefix).collect() }
+}

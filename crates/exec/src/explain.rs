@@ -1,0 +1,80 @@
+//! EXPLAIN: the planner's words as a result set. Nothing is executed.
+
+use selkie_plan::explain::{ExplainRow, json, rows};
+use selkie_plan::is_planned;
+use selkie_sql::ast;
+use selkie_types::{SqlError, SqlResult, SqlType, Value};
+
+use crate::control::Control;
+use crate::rows_out::{output_column, send, text};
+use crate::statement::Running;
+use crate::{Instance, Outcome, ResultSink, Session, planning, query};
+
+/// Sends the plan of a statement.
+pub(crate) fn run(
+    instance: &Instance,
+    session: &mut Session,
+    what: &ast::Explain,
+    running: Running<'_>,
+    sink: &mut dyn ResultSink,
+) -> SqlResult<Outcome> {
+    if what.analyze || !is_planned(&what.statement) {
+        let what = if what.analyze { "ANALYZE" } else { "EXPLAIN" };
+        return Err(SqlError::not_supported(format_args!("{what} of this statement")));
+    }
+    let control = Control::new(session);
+    let types: Vec<SqlType> = running.values.iter().map(|(_, ty)| ty.clone()).collect();
+    let result = planning::locked(instance, session, &control, |session| {
+        let parameters = (&types[..], types.len());
+        let plan = planning::plan(instance, session, &what.statement, running.text, parameters);
+        plan.map(std::sync::Arc::new)
+    });
+    let result = result.and_then(|plan| {
+        if what.json {
+            let column = output_column("EXPLAIN", text(0x00FF_FFFF));
+            return send(sink, &[column], &[vec![Value::bytes(json(&plan))]]);
+        }
+        table(&rows(&plan), what.extended, sink)
+    });
+    query::end_statement(session, result)
+}
+
+fn table(lines: &[ExplainRow], extended: bool, sink: &mut dyn ResultSink) -> SqlResult<Outcome> {
+    let number = || SqlType::new(selkie_types::TypeKind::BigInt, 10, 0);
+    let mut columns = vec![
+        output_column("id", number()),
+        output_column("select_type", text(19)),
+        output_column("table", text(64)),
+        output_column("type", text(10)),
+        output_column("possible_keys", text(4096)),
+        output_column("key", text(64)),
+        output_column("key_len", text(393)),
+        output_column("ref", text(2048)),
+        output_column("rows", number()),
+        output_column("Extra", text(255)),
+    ];
+    if extended {
+        columns.insert(9, output_column("filtered", SqlType::double()));
+    }
+    let string = |s: &Option<String>| s.as_ref().map_or(Value::Null, Value::bytes);
+    let count = |n: Option<u64>| n.map_or(Value::Null, |n| Value::Int(n as i64));
+    let row = |line: &ExplainRow| {
+        let mut row = vec![
+            count(line.id),
+            Value::bytes(line.select_type),
+            string(&line.table),
+            line.access.map_or(Value::Null, Value::bytes),
+            string(&line.possible_keys),
+            string(&line.key),
+            string(&line.key_len),
+            string(&line.reference),
+            count(line.rows),
+            Value::bytes(&line.extra),
+        ];
+        if extended {
+            row.insert(9, Value::Double(100.0));
+        }
+        row
+    };
+    send(sink, &columns, &lines.iter().map(row).collect::<Vec<_>>())
+}

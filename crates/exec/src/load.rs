@@ -1,0 +1,342 @@
+//! LOAD DATA [LOCAL] INFILE.
+//!
+//! The statement is planned as an INSERT of one row of placeholders, one per field; what the plan
+//! says about defaults, generated columns and checks then holds for the file's rows.
+
+use std::fs::File;
+use std::io::Read;
+use std::sync::Arc;
+
+use selkie_catalog::{Namespace, TableInfo};
+use selkie_expr::{EvalContext, ExprKind};
+use selkie_plan::physical::{Insert, Operator as Op, Plan};
+use selkie_sql::ast;
+use selkie_types::error::catalogue::{
+    ER_FILE_NOT_FOUND, ER_LOAD_INFO, ER_NO_DB_ERROR, ER_WARN_TOO_FEW_RECORDS,
+    ER_WARN_TOO_MANY_RECORDS,
+};
+use selkie_types::{
+    BATCH_ROWS, Batch, Charset, Column, Condition, Level, Physical, SqlError, SqlResult, SqlType,
+};
+
+use crate::control::Control;
+use crate::dml::Inserter;
+use crate::file_format::{Format, Found, Line, read_line};
+use crate::into::{charset_named, server_path};
+use crate::run::{Env, Runtime};
+use crate::session::{Access, Privilege};
+use crate::{Instance, Outcome, ResultSink, Session, planning, query};
+
+/// Bytes read at a time.
+const CHUNK: usize = 1 << 20;
+
+/// Runs the statement up to its end; committing is the caller's.
+pub(crate) fn run(
+    instance: &Instance,
+    session: &mut Session,
+    load: &ast::LoadData,
+    text: &[u8],
+    sink: &mut dyn ResultSink,
+) -> SqlResult<Outcome> {
+    if load.xml {
+        return Err(SqlError::not_supported("LOAD XML"));
+    }
+    let table = find_table(instance, session, load)?;
+    let charset = match &load.charset {
+        Some(name) => charset_named(name)?,
+        None => default_charset(instance, session),
+    };
+    let format = Format::new(&load.format, Some(charset))?;
+    if format.field_end.is_empty() && format.enclosed.is_none() {
+        return Err(SqlError::not_supported("LOAD DATA of fields of fixed width"));
+    }
+    let fields = fields_of(load, &table);
+    let statement = as_insert(load, &fields);
+    let ty = SqlType::varchar(u32::from(u16::MAX), charset.default_collation());
+    let types = vec![ty; fields.len()];
+    let control = Control::new(session);
+    let plan = planning::locked(instance, session, &control, |session| {
+        let parameters = (&types[..], types.len());
+        planning::plan(instance, session, &statement, text, parameters).map(Arc::new)
+    })?;
+    let name = String::from_utf8_lossy(&load.file.bytes).into_owned();
+    let job = Job { load, format, fields, types: &types, name };
+    query::run_changes(instance, session, &plan, &mut |instance, session, plan| {
+        let reader = open_file(instance, session, &job, sink)?;
+        insert_rows(instance, session, &control, plan, &job, reader)
+    })
+}
+
+/// What is loaded and how.
+struct Job<'a> {
+    load: &'a ast::LoadData,
+    format: Format,
+    fields: Vec<Target>,
+    types: &'a [SqlType],
+    name: String,
+}
+
+/// Where a field goes.
+#[derive(Clone, Debug)]
+enum Target {
+    Column(ast::ColumnRef),
+    Variable(Box<str>),
+}
+
+fn find_table(
+    instance: &Instance,
+    session: &Session,
+    load: &ast::LoadData,
+) -> SqlResult<Arc<TableInfo>> {
+    let schema = match (&load.table.schema, &session.schema) {
+        (Some(schema), _) => &*schema.value,
+        (None, Some(schema)) => schema,
+        (None, None) => return Err(SqlError::new(&ER_NO_DB_ERROR, &[])),
+    };
+    let snapshot = instance.catalog.snapshot();
+    let names = Namespace { snapshot: &snapshot, temporary: &session.temporary };
+    let name = &*load.table.name.value;
+    names.table(schema, name).cloned().ok_or_else(|| SqlError::no_such_table(schema, name))
+}
+
+fn default_charset(instance: &Instance, session: &Session) -> Charset {
+    let snapshot = instance.catalog.snapshot();
+    let schema = session.schema.as_deref().and_then(|name| snapshot.schema(name));
+    schema.map_or(Charset::Utf8mb4, |s| s.collation.charset())
+}
+
+fn fields_of(load: &ast::LoadData, table: &TableInfo) -> Vec<Target> {
+    if load.columns.is_empty() {
+        let visible = table.columns.iter().filter(|c| !c.invisible && c.generated.is_none());
+        return visible
+            .map(|c| Target::Column(ast::ColumnRef::bare(ast::Ident::new(&*c.name))))
+            .collect();
+    }
+    let target = |column: &ast::LoadColumn| match column {
+        ast::LoadColumn::Column(column) => Target::Column(column.clone()),
+        ast::LoadColumn::UserVar(name) => Target::Variable(name.to_lowercase().into()),
+    };
+    load.columns.iter().map(target).collect()
+}
+
+/// The INSERT with a placeholder for each field that goes to a column, then the SET expressions.
+fn as_insert(load: &ast::LoadData, fields: &[Target]) -> ast::Statement {
+    let mut columns = Vec::new();
+    let mut row = Vec::new();
+    for (at, field) in fields.iter().enumerate() {
+        if let Target::Column(column) = field {
+            columns.push(column.clone());
+            row.push(ast::Expr {
+                kind: ast::ExprKind::Param(at as u32),
+                span: ast::Span::default(),
+            });
+        }
+    }
+    for assignment in &load.assignments {
+        columns.push(assignment.column.clone());
+        row.push(assignment.value.clone());
+    }
+    // Compat: errors of a client's file are warnings, because the client has sent it already.
+    let lenient = load.local && load.duplicates == ast::OnDuplicate::Error;
+    ast::Statement::Insert(Box::new(ast::Insert {
+        replace: load.duplicates == ast::OnDuplicate::Replace,
+        priority: None,
+        ignore: lenient || load.duplicates == ast::OnDuplicate::Ignore,
+        table: load.table.clone(),
+        partitions: load.partitions.clone(),
+        columns: Some(columns),
+        source: ast::InsertSource::Values(vec![row]),
+        on_duplicate: Vec::new(),
+        returning: Vec::new(),
+    }))
+}
+
+fn open_file<'s>(
+    instance: &Instance,
+    session: &Session,
+    job: &Job<'_>,
+    sink: &'s mut dyn ResultSink,
+) -> SqlResult<Box<dyn Read + 's>> {
+    if job.load.local {
+        return sink.local_infile(&job.name);
+    }
+    let access = Access { privilege: Privilege::File, schema: "", table: "", columns: &[] };
+    session.hooks.check_access(session, &access)?;
+    let path = server_path(instance, &job.name)?;
+    let missing =
+        |e: std::io::Error| SqlError::new(&ER_FILE_NOT_FOUND, &[&job.name, &crate::error::errno(&e)]);
+    Ok(Box::new(File::open(path).map_err(missing)?))
+}
+
+fn insert_rows(
+    instance: &Instance,
+    session: &Session,
+    control: &Control,
+    plan: &Plan,
+    job: &Job<'_>,
+    reader: Box<dyn Read + '_>,
+) -> SqlResult<Outcome> {
+    let Op::Insert(insert) = &plan.root.operator else {
+        return Err(SqlError::internal("LOAD DATA was not planned as an INSERT"));
+    };
+    let runtime = Runtime::new(instance, session, control, plan)?;
+    let now = query::now_micros(session);
+    let mut eval = EvalContext::new(session.type_context(), session, now);
+    eval.subqueries = &runtime;
+    let env = Env { rt: &runtime, eval: &eval };
+    let mut loader = Loader::new(env, insert, job)?;
+    let result = loader.read(reader).and_then(|()| loader.flush());
+    let outcome = result.map(|()| loader.finish());
+    query::keep_conditions(session, &eval);
+    outcome
+}
+
+struct Loader<'r> {
+    env: Env<'r>,
+    insert: &'r Insert,
+    job: &'r Job<'r>,
+    inserter: Inserter<'r>,
+    /// For each source column, the field it is, if the row is made of fields alone.
+    direct: Option<Vec<usize>>,
+    columns: Vec<Column>,
+    rows: usize,
+    ignore: u64,
+    count: u64,
+}
+
+impl<'r> Loader<'r> {
+    fn new(env: Env<'r>, insert: &'r Insert, job: &'r Job<'r>) -> SqlResult<Self> {
+        let direct = match &insert.source.operator {
+            Op::Values(rows) if job.load.assignments.is_empty() && rows.len() == 1 => {
+                let field = |e: &selkie_expr::Expr| match e.kind {
+                    ExprKind::Parameter(slot) => Some(slot),
+                    _ => None,
+                };
+                rows[0].iter().map(field).collect()
+            }
+            _ => None,
+        };
+        Ok(Self {
+            env,
+            insert,
+            job,
+            inserter: Inserter::new(env, insert)?,
+            direct,
+            columns: empty_columns(job.fields.len()),
+            rows: 0,
+            ignore: job.load.ignore_lines,
+            count: 0,
+        })
+    }
+
+    fn read(&mut self, mut reader: Box<dyn Read + '_>) -> SqlResult<()> {
+        let mut buffer = Vec::with_capacity(CHUNK * 2);
+        let mut line = Line::default();
+        let mut at_end = false;
+        while !at_end {
+            let start = buffer.len();
+            buffer.resize(start + CHUNK, 0);
+            let read = reader.read(&mut buffer[start..]).map_err(|e| {
+                SqlError::new(&ER_FILE_NOT_FOUND, &[&self.job.name, &crate::error::errno(&e)])
+            })?;
+            buffer.truncate(start + read);
+            at_end = read == 0;
+            let used = self.lines(&buffer, at_end, &mut line)?;
+            buffer.drain(..used);
+        }
+        Ok(())
+    }
+
+    /// Takes all whole lines; the bytes used.
+    fn lines(&mut self, input: &[u8], at_end: bool, line: &mut Line) -> SqlResult<usize> {
+        let mut at = 0;
+        loop {
+            match read_line(&self.job.format, &input[at..], at_end, line) {
+                Found::Line(len) => {
+                    at += len;
+                    self.line(line)?;
+                }
+                Found::Incomplete | Found::End => return Ok(at),
+            }
+        }
+    }
+
+    fn line(&mut self, line: &Line) -> SqlResult<()> {
+        if self.ignore > 0 {
+            self.ignore -= 1;
+            return Ok(());
+        }
+        self.count += 1;
+        self.check_count(line)?;
+        for (at, column) in self.columns.iter_mut().enumerate() {
+            match line.fields.get(at) {
+                Some(field) if !field.is_null => column.push_bytes(&line.bytes[field.start..field.end]),
+                _ => column.push_null(),
+            }
+        }
+        self.rows += 1;
+        if self.rows == BATCH_ROWS || self.direct.is_none() {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Errors 1261 and 1262, or warnings.
+    fn check_count(&mut self, line: &Line) -> SqlResult<()> {
+        let wanted = self.job.fields.len();
+        let def = match line.fields.len() {
+            n if n == wanted => return Ok(()),
+            n if n < wanted => &ER_WARN_TOO_FEW_RECORDS,
+            _ => &ER_WARN_TOO_MANY_RECORDS,
+        };
+        let error = SqlError::new(def, &[&self.count]);
+        let ignore = self.insert.mode == selkie_plan::physical::InsertMode::Ignore;
+        if self.env.rt.session.is_strict() && !ignore {
+            return Err(error);
+        }
+        self.env.eval.push(Condition::from_error(Level::Warning, &error));
+        Ok(())
+    }
+
+    fn flush(&mut self) -> SqlResult<()> {
+        if self.rows == 0 {
+            return Ok(());
+        }
+        self.env.check()?;
+        let rows = std::mem::take(&mut self.rows);
+        let fields = std::mem::replace(&mut self.columns, empty_columns(self.job.fields.len()));
+        let fields: Vec<Arc<Column>> = fields.into_iter().map(Arc::new).collect();
+        let batch = match &self.direct {
+            Some(direct) => Batch::new(direct.iter().map(|&f| fields[f].clone()).collect(), rows),
+            None => self.computed(&fields)?,
+        };
+        self.inserter.add(&batch, &mut |_| Ok(()))
+    }
+
+    /// The source row of one line, after its fields were put into variables and placeholders.
+    fn computed(&self, fields: &[Arc<Column>]) -> SqlResult<Batch> {
+        let session: &dyn selkie_expr::Session = self.env.rt.session;
+        for (at, field) in self.job.fields.iter().enumerate() {
+            let value = fields[at].value(0);
+            if let Target::Variable(name) = field {
+                session.set_user_variable(name, value.clone(), &self.job.types[at]);
+            }
+            self.env.eval.set_parameter(at, value);
+        }
+        let mut source = crate::op::open(self.env, &self.insert.source)?;
+        source.next()?.ok_or_else(|| SqlError::internal("a row of values gave no row"))
+    }
+
+    fn finish(self) -> Outcome {
+        let skipped = self.inserter.skipped();
+        let deleted = self.inserter.deleted;
+        let warnings = self.env.eval.conditions.borrow().count();
+        let args: [&dyn std::fmt::Display; 4] = [&self.count, &deleted, &skipped, &warnings];
+        let info = SqlError::new(&ER_LOAD_INFO, &args).message().to_owned();
+        Outcome { info, ..self.inserter.finish() }
+    }
+}
+
+fn empty_columns(count: usize) -> Vec<Column> {
+    (0..count).map(|_| Column::new(Physical::Bytes, 0, BATCH_ROWS)).collect()
+}

@@ -1,0 +1,150 @@
+//! From a statement to a plan whose tables are locked and current.
+
+use std::sync::Arc;
+
+use selkie_catalog::{Namespace, Snapshot, TableInfo, TableKind};
+use selkie_engine::{Bound, RangeEstimate, TableId};
+use selkie_expr::Expr;
+use selkie_plan::physical::Plan;
+use selkie_plan::{PlanContext, StatisticsSource};
+use selkie_sql::ast::{self, Statement};
+use selkie_sql::{ParseOptions, Parsed};
+use selkie_types::{SqlResult, SqlType};
+
+use crate::control::Control;
+use crate::{Instance, Session, query};
+
+/// What makes a plan stale when it changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PlanKey {
+    catalog: u64,
+    temporary: u64,
+    settings: u64,
+    schema: Option<Box<str>>,
+    locks_reads: bool,
+}
+
+impl PlanKey {
+    pub(crate) fn new(instance: &Instance, session: &Session) -> Self {
+        Self {
+            catalog: instance.catalog.snapshot().version,
+            temporary: session.temporary.version,
+            settings: session.settings.version,
+            schema: session.schema.clone(),
+            locks_reads: session.transaction.locks_reads(&session.settings),
+        }
+    }
+}
+
+/// Parses one statement in the session's mode.
+pub(crate) fn parse(session: &Session, text: &[u8]) -> SqlResult<Parsed> {
+    let options = ParseOptions { sql_mode: session.settings.sql_mode };
+    let parsed = selkie_sql::parse(text, &options)?;
+    if parsed.end < text.len() {
+        return Err(selkie_sql::syntax_error_at(text, parsed.end, &options));
+    }
+    Ok(parsed)
+}
+
+/// Numbers from the engines.
+struct EngineStatistics<'a>(&'a Instance);
+
+impl StatisticsSource for EngineStatistics<'_> {
+    fn table_rows(&self, table: &TableInfo) -> Option<f64> {
+        if table.def.id == TableId(0) {
+            return None;
+        }
+        let handle = self.0.open_table(table).ok()?;
+        Some(handle.table.statistics().rows as f64)
+    }
+
+    fn range_rows(
+        &self,
+        table: &TableInfo,
+        index: usize,
+        lower: &Bound,
+        upper: &Bound,
+    ) -> Option<RangeEstimate> {
+        let handle = self.0.open_table(table).ok()?;
+        handle.table.estimate(Some(index), lower, upper).ok()
+    }
+}
+
+/// Plans a statement with parameters of these types.
+pub(crate) fn plan(
+    instance: &Instance,
+    session: &Session,
+    statement: &Statement,
+    text: &[u8],
+    (types, parameters): (&[SqlType], usize),
+) -> SqlResult<Plan> {
+    let snapshot = instance.catalog.snapshot();
+    with_context(instance, session, &snapshot, text, (types, parameters), |context| {
+        selkie_plan::plan(statement, context)
+    })
+}
+
+fn with_context<R>(
+    instance: &Instance,
+    session: &Session,
+    snapshot: &Snapshot,
+    text: &[u8],
+    (types, parameters): (&[SqlType], usize),
+    run: impl FnOnce(&PlanContext<'_>) -> R,
+) -> R {
+    let settings = session.plan_settings(types);
+    let type_context = session.type_context();
+    run(&PlanContext {
+        text,
+        tables: Namespace { snapshot, temporary: &session.temporary },
+        environment: session,
+        statistics: &EngineStatistics(instance),
+        settings: &settings,
+        types: &type_context,
+        parameters,
+    })
+}
+
+/// An expression by itself: of SET, of EXECUTE ... USING.
+pub(crate) fn bind(
+    instance: &Instance,
+    session: &Session,
+    expr: &ast::Expr,
+    text: &[u8],
+) -> SqlResult<Expr> {
+    let snapshot = instance.catalog.snapshot();
+    with_context(instance, session, &snapshot, text, (&[], 0), |context| {
+        selkie_plan::bind_constant(expr, context)
+    })
+}
+
+/// Whether every table of a plan is still what the plan was made for.
+fn is_current(instance: &Instance, session: &Session, plan: &Plan) -> bool {
+    let snapshot = instance.catalog.snapshot();
+    let names = Namespace { snapshot: &snapshot, temporary: &session.temporary };
+    plan.tables.iter().all(|table| {
+        let now = names.table(table.schema(), table.name());
+        let same = now.is_some_and(|now| Arc::ptr_eq(now, table) || now.version == table.version);
+        same || table.kind == TableKind::System
+    })
+}
+
+/// A plan made by `make` whose tables are locked and did not change before they were.
+pub(crate) fn locked(
+    instance: &Instance,
+    session: &mut Session,
+    control: &Control,
+    mut make: impl FnMut(&Session) -> SqlResult<Arc<Plan>>,
+) -> SqlResult<Arc<Plan>> {
+    loop {
+        let plan = make(session)?;
+        query::lock_tables(instance, session, control, &plan)?;
+        if is_current(instance, session, &plan) {
+            return Ok(plan);
+        }
+        control.check()?;
+        if !session.in_transaction() {
+            session.transaction.release_locks();
+        }
+    }
+}

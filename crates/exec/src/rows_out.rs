@@ -1,0 +1,51 @@
+//! Result sets made of single values: maintenance, EXPLAIN, SHOW.
+
+use std::sync::Arc;
+
+use selkie_plan::physical::OutputColumn;
+use selkie_types::{Batch, CollationId, SqlResult, SqlType, Value};
+
+use crate::op::column_of;
+use crate::{Outcome, ResultSink};
+
+/// A column of such a result set.
+pub(crate) fn output_column(name: &str, ty: SqlType) -> OutputColumn {
+    let nothing: Arc<str> = "".into();
+    OutputColumn {
+        name: name.into(),
+        ty,
+        nullable: true,
+        schema: nothing.clone(),
+        table: nothing.clone(),
+        org_table: nothing.clone(),
+        org_name: nothing,
+        primary_key: false,
+        unique_key: false,
+        multiple_key: false,
+        auto_increment: false,
+        no_default: false,
+        on_update_now: false,
+    }
+}
+
+/// A string type of metadata.
+pub(crate) fn text(characters: u32) -> SqlType {
+    SqlType::varchar(characters, CollationId::UTF8MB3_GENERAL_CI)
+}
+
+/// Sends rows, each with a value for every column.
+pub(crate) fn send(
+    sink: &mut dyn ResultSink,
+    columns: &[OutputColumn],
+    rows: &[Vec<Value>],
+) -> SqlResult<Outcome> {
+    sink.columns(columns)?;
+    for rows in rows.chunks(selkie_types::BATCH_ROWS) {
+        let mut out: Vec<_> = columns.iter().map(|c| column_of(&c.ty, rows.len())).collect();
+        for row in rows {
+            out.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
+        }
+        sink.batch(&Batch::new(out.into_iter().map(Arc::new).collect(), rows.len()))?;
+    }
+    Ok(Outcome { affected: rows.len() as u64, ..Outcome::rows() })
+}

@@ -1,0 +1,223 @@
+//! Runs one statement: the executor's front door.
+
+mod lock_tables;
+mod prepare;
+mod set;
+mod transaction;
+
+use std::sync::Arc;
+
+use selkie_catalog::Namespace;
+use selkie_sql::ast::{self, Statement};
+use selkie_types::error::catalogue::ER_UNKNOWN_STMT_HANDLER;
+use selkie_types::{SqlError, SqlResult, SqlType, Value};
+
+use crate::control::Control;
+use crate::prepared::Prepared;
+use crate::session::{Access, Privilege};
+use crate::{Instance, NullSink, Outcome, ResultSink, Session, admin, explain, load, planning, query};
+
+/// A statement being run, beside its tree.
+#[derive(Clone, Copy)]
+pub(crate) struct Running<'a> {
+    /// The text its spans point into.
+    pub(crate) text: &'a [u8],
+    /// Values of its placeholders.
+    pub(crate) values: &'a [(Value, SqlType)],
+    /// Where its plan may be kept.
+    pub(crate) prepared: Option<&'a Prepared>,
+}
+
+/// Runs a parsed statement; `text` is what it was parsed from.
+pub fn execute_statement(
+    instance: &Instance,
+    session: &mut Session,
+    statement: &Statement,
+    text: &[u8],
+    values: &[(Value, SqlType)],
+    sink: &mut dyn ResultSink,
+) -> SqlResult<Outcome> {
+    execute(instance, session, statement, Running { text, values, prepared: None }, sink)
+}
+
+/// Parses and runs one statement.
+pub fn execute_text(
+    instance: &Instance,
+    session: &mut Session,
+    text: &[u8],
+    sink: &mut dyn ResultSink,
+) -> SqlResult<Outcome> {
+    match planning::parse(session, text) {
+        Ok(parsed) => execute_statement(instance, session, &parsed.statement, text, &[], sink),
+        Err(error) => {
+            session.diagnostics.clear();
+            session.diagnostics.push_error(&error, session.settings.max_error_count);
+            Err(error)
+        }
+    }
+}
+
+/// Whether the warnings of the statement before stay visible to this one.
+fn keeps_diagnostics(statement: &Statement) -> bool {
+    match statement {
+        Statement::Show(_) => true,
+        // Compat: a query without tables leaves the list as it is until it raises something itself.
+        Statement::Query(query) => match &query.body {
+            ast::QueryBody::Select(select) => select.from.is_empty(),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+pub(crate) fn execute(
+    instance: &Instance,
+    session: &mut Session,
+    statement: &Statement,
+    running: Running<'_>,
+    sink: &mut dyn ResultSink,
+) -> SqlResult<Outcome> {
+    session.statement_start.set(query::now_micros(session));
+    session.explicit_insert_id.set(None);
+    let kept = keeps_diagnostics(statement);
+    if !kept {
+        session.diagnostics.clear();
+    }
+    let result = dispatch(instance, session, statement, running, sink);
+    match &result {
+        Ok(outcome) => {
+            let count = if outcome.result_set { -1 } else { outcome.affected as i64 };
+            session.row_count.set(count);
+        }
+        Err(error) => {
+            if kept {
+                session.diagnostics.clear();
+            }
+            session.diagnostics.push_error(error, session.settings.max_error_count);
+            session.row_count.set(-1);
+        }
+    }
+    result
+}
+
+fn dispatch(
+    instance: &Instance,
+    session: &mut Session,
+    statement: &Statement,
+    running: Running<'_>,
+    sink: &mut dyn ResultSink,
+) -> SqlResult<Outcome> {
+    if selkie_plan::is_planned(statement) {
+        return planned(instance, session, statement, running, sink);
+    }
+    match statement {
+        Statement::Transaction(what) => transaction::run(instance, session, what),
+        Statement::Set(items) => set::run(instance, session, items, running.text),
+        Statement::SetStatement { items, statement } => {
+            set::for_statement(instance, session, items, statement, running, sink)
+        }
+        Statement::Use(schema) => use_schema(instance, session, schema),
+        Statement::Prepare(prepare) => prepare::prepare(instance, session, prepare, running.text),
+        Statement::Execute(execute) => {
+            prepare::execute(instance, session, execute, running.text, sink)
+        }
+        Statement::ExecuteImmediate(execute) => {
+            prepare::immediate(instance, session, execute, running.text, sink)
+        }
+        Statement::Deallocate(name) => deallocate(session, name),
+        Statement::LockTables(lock) => lock_tables::lock(instance, session, lock),
+        Statement::UnlockTables => lock_tables::unlock(session),
+        Statement::LoadData(load) => {
+            let result = load::run(instance, session, load, running.text, sink);
+            query::end_statement(session, result)
+        }
+        Statement::Explain(what) => explain::run(instance, session, what, running, sink),
+        _ => other(instance, session, statement, sink),
+    }
+}
+
+/// Statements of the server and of other parts of the executor.
+fn other(
+    instance: &Instance,
+    session: &mut Session,
+    statement: &Statement,
+    sink: &mut dyn ResultSink,
+) -> SqlResult<Outcome> {
+    let hooks = session.hooks.clone();
+    if let Some(outcome) = hooks.statement(instance, session, statement, sink)? {
+        return Ok(outcome);
+    }
+    match statement {
+        Statement::TableMaintenance(what) => admin::run(instance, session, what, sink),
+        Statement::Unsupported { what } => Err(SqlError::not_supported(what)),
+        other => Err(SqlError::not_supported(name_of(other))),
+    }
+}
+
+/// The word for a statement in error 1235.
+fn name_of(statement: &Statement) -> String {
+    let debug = format!("{statement:?}");
+    let word = debug.split(['(', ' ', '{']).next().unwrap_or_default();
+    let mut name = String::new();
+    for letter in word.chars() {
+        if letter.is_ascii_uppercase() && !name.is_empty() {
+            name.push(' ');
+        }
+        name.push(letter.to_ascii_uppercase());
+    }
+    name
+}
+
+fn planned(
+    instance: &Instance,
+    session: &mut Session,
+    statement: &Statement,
+    running: Running<'_>,
+    sink: &mut dyn ResultSink,
+) -> SqlResult<Outcome> {
+    let control = Control::new(session);
+    let result = run_planned(instance, session, &control, statement, running, sink);
+    query::end_statement(session, result)
+}
+
+fn run_planned(
+    instance: &Instance,
+    session: &mut Session,
+    control: &Control,
+    statement: &Statement,
+    running: Running<'_>,
+    sink: &mut dyn ResultSink,
+) -> SqlResult<Outcome> {
+    let types: Vec<SqlType> = running.values.iter().map(|(_, ty)| ty.clone()).collect();
+    let plan = planning::locked(instance, session, control, |session| match running.prepared {
+        Some(prepared) => prepared.plan(instance, session, running.values),
+        None => {
+            let parameters = (&types[..], types.len());
+            planning::plan(instance, session, statement, running.text, parameters).map(Arc::new)
+        }
+    })?;
+    if let Statement::Do(_) = statement {
+        query::run_plan(instance, session, control, &plan, running.values, &mut NullSink)?;
+        return Ok(Outcome::ok());
+    }
+    query::run_plan(instance, session, control, &plan, running.values, sink)
+}
+
+fn use_schema(instance: &Instance, session: &mut Session, name: &ast::Ident) -> SqlResult<Outcome> {
+    let snapshot = instance.catalog.snapshot();
+    let names = Namespace { snapshot: &snapshot, temporary: &session.temporary };
+    let found = names.schema(&name.value).map(|s| s.name.clone());
+    let schema = found.ok_or_else(|| SqlError::unknown_database(&name.value))?;
+    let access = Access { privilege: Privilege::Any, schema: &schema, table: "", columns: &[] };
+    session.hooks.check_access(session, &access)?;
+    session.schema = Some(schema);
+    session.settings.version += 1;
+    Ok(Outcome::ok())
+}
+
+fn deallocate(session: &mut Session, name: &ast::Ident) -> SqlResult<Outcome> {
+    match session.prepared.remove(&*name.value.to_lowercase()) {
+        Some(_) => Ok(Outcome::ok()),
+        None => Err(SqlError::new(&ER_UNKNOWN_STMT_HANDLER, &[&name.value, &"DEALLOCATE PREPARE"])),
+    }
+}

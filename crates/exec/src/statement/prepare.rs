@@ -1,0 +1,95 @@
+//! SQL-level PREPARE and EXECUTE.
+
+use std::sync::Arc;
+
+use selkie_sql::ast;
+use selkie_types::error::catalogue::{ER_UNKNOWN_STMT_HANDLER, ER_UNSUPPORTED_PS};
+use selkie_types::{SqlError, SqlResult, SqlType, Value};
+
+use super::set::evaluate;
+use crate::prepared::{execute_prepared, prepare as prepare_text};
+use crate::{Instance, Outcome, ResultSink, Session};
+
+/// The text of a statement to prepare.
+fn source(
+    instance: &Instance,
+    session: &mut Session,
+    e: &ast::Expr,
+    text: &[u8],
+) -> SqlResult<Vec<u8>> {
+    let (value, ty) = evaluate(instance, session, e, text)?;
+    let mut source = Vec::new();
+    match value {
+        // Compat: the text of NULL is the word, which does not parse.
+        Value::Null => source.extend_from_slice(b"NULL"),
+        value => selkie_types::write_value(&ty, &value, &mut source),
+    }
+    Ok(source)
+}
+
+fn refuse_nested(statement: &ast::Statement) -> SqlResult<()> {
+    use ast::Statement::{Deallocate, Execute, ExecuteImmediate, Prepare};
+    match statement {
+        Prepare(_) | Execute(_) | ExecuteImmediate(_) | Deallocate(_) => {
+            Err(SqlError::new(&ER_UNSUPPORTED_PS, &[]))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// `PREPARE name FROM text`.
+pub(super) fn prepare(
+    instance: &Instance,
+    session: &mut Session,
+    statement: &ast::Prepare,
+    text: &[u8],
+) -> SqlResult<Outcome> {
+    let name: Box<str> = statement.name.value.to_lowercase().into();
+    // Compat: a failed PREPARE removes the statement that had the name.
+    session.prepared.remove(&name);
+    let source = source(instance, session, &statement.source, text)?;
+    let prepared = prepare_text(instance, session, &source)?;
+    refuse_nested(&prepared.statement)?;
+    session.prepared.insert(name, Arc::new(prepared));
+    Ok(Outcome { info: "Statement prepared".into(), ..Outcome::ok() })
+}
+
+fn values(
+    instance: &Instance,
+    session: &mut Session,
+    using: &[ast::Expr],
+    text: &[u8],
+) -> SqlResult<Vec<(Value, SqlType)>> {
+    using.iter().map(|e| evaluate(instance, session, e, text)).collect()
+}
+
+/// `EXECUTE name USING ...`.
+pub(super) fn execute(
+    instance: &Instance,
+    session: &mut Session,
+    statement: &ast::Execute,
+    text: &[u8],
+    sink: &mut dyn ResultSink,
+) -> SqlResult<Outcome> {
+    let name = &*statement.name.value;
+    let found = session.prepared.get(&*name.to_lowercase()).cloned();
+    let unknown = || SqlError::new(&ER_UNKNOWN_STMT_HANDLER, &[&name, &"EXECUTE"]);
+    let prepared = found.ok_or_else(unknown)?;
+    let values = values(instance, session, &statement.using, text)?;
+    execute_prepared(instance, session, &prepared, &values, sink)
+}
+
+/// `EXECUTE IMMEDIATE text USING ...`.
+pub(super) fn immediate(
+    instance: &Instance,
+    session: &mut Session,
+    statement: &ast::ExecuteImmediate,
+    text: &[u8],
+    sink: &mut dyn ResultSink,
+) -> SqlResult<Outcome> {
+    let source = source(instance, session, &statement.source, text)?;
+    let prepared = prepare_text(instance, session, &source)?;
+    refuse_nested(&prepared.statement)?;
+    let values = values(instance, session, &statement.using, text)?;
+    execute_prepared(instance, session, &prepared, &values, sink)
+}

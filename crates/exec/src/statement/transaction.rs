@@ -1,0 +1,67 @@
+//! BEGIN, COMMIT, ROLLBACK and savepoints.
+
+use selkie_sql::ast::Transaction as Ast;
+use selkie_types::SqlResult;
+
+use crate::session::bump;
+use crate::{Instance, Outcome, Session};
+
+/// Runs a statement that controls the transaction.
+pub(super) fn run(instance: &Instance, session: &mut Session, what: &Ast) -> SqlResult<Outcome> {
+    match what {
+        Ast::Begin { consistent_snapshot, read_only } => {
+            begin(instance, session, *consistent_snapshot, *read_only)?;
+        }
+        Ast::Commit { chain, release } => {
+            session.commit()?;
+            return Ok(ended(session, *chain, *release));
+        }
+        Ast::Rollback { chain, release } => {
+            session.rollback()?;
+            return Ok(ended(session, *chain, *release));
+        }
+        Ast::Savepoint(name) => {
+            bump(&session.counters.handler_savepoint, 1);
+            // Outside of a transaction the statement is one by itself, and so is the savepoint.
+            if session.in_transaction() || !session.settings.autocommit {
+                session.transaction.begin_statement(&session.settings)?;
+                session.transaction.savepoint(&name.value)?;
+            }
+        }
+        Ast::RollbackTo(name) => {
+            bump(&session.counters.handler_savepoint_rollback, 1);
+            if session.transaction.rollback_to(&name.value)? {
+                session.warn_incomplete_rollback();
+            }
+        }
+        Ast::Release(name) => session.transaction.release_savepoint(&name.value)?,
+    }
+    Ok(Outcome::ok())
+}
+
+fn begin(
+    instance: &Instance,
+    session: &mut Session,
+    consistent_snapshot: bool,
+    read_only: Option<bool>,
+) -> SqlResult<()> {
+    // Compat: BEGIN ends LOCK TABLES and commits what is open.
+    super::lock_tables::release(session);
+    session.commit()?;
+    session.transaction.begin(&session.settings, read_only);
+    if consistent_snapshot {
+        for engine in instance.engines.iter().filter(|e| e.capabilities().transactional) {
+            session.transaction.join(engine)?;
+        }
+        session.transaction.take_snapshots()?;
+    }
+    Ok(())
+}
+
+/// After COMMIT or ROLLBACK: a new transaction for CHAIN, the connection's end for RELEASE.
+fn ended(session: &mut Session, chain: Option<bool>, release: Option<bool>) -> Outcome {
+    if chain == Some(true) {
+        session.transaction.begin(&session.settings, None);
+    }
+    Outcome { release: release == Some(true), ..Outcome::ok() }
+}

@@ -1,0 +1,73 @@
+//! Runs the scripts of `tests/sql` end to end over the MEMORY engine with transactions.
+//!
+//! A script is a list of blocks: `statement ok`, `statement error CODE` or `query`, then SQL until
+//! an empty line or, for a query, `----` and the rows expected. `[name]` before a block runs it in
+//! another session. With UPDATE_EXPECT=1 the expected rows are written.
+
+mod sql;
+
+use std::path::{Path, PathBuf};
+
+use sql::script::{Block, Kind, parse, write};
+use sql::world::World;
+
+fn scripts(dir: &Path, out: &mut Vec<PathBuf>) {
+    let Ok(entries) = std::fs::read_dir(dir) else { return };
+    for entry in entries.flatten() {
+        let path = entry.path();
+        match path.is_dir() {
+            true => scripts(&path, out),
+            false if path.extension().is_some_and(|e| e == "test") => out.push(path),
+            false => {}
+        }
+    }
+}
+
+fn run_block(world: &mut World, block: &mut Block, update: bool) -> Result<(), String> {
+    let result = world.run(&block.session, &block.sql);
+    match (&block.kind, result) {
+        (Kind::Ok, Ok(_)) => Ok(()),
+        (Kind::Ok, Err(e)) => Err(format!("{e}")),
+        (Kind::Error(code), Err(e)) if e.code() == *code => Ok(()),
+        (Kind::Error(code), Err(e)) => Err(format!("expected error {code}, got {e}")),
+        (Kind::Error(code), Ok(_)) => Err(format!("expected error {code}, got none")),
+        (Kind::Query, Err(e)) => Err(format!("{e}")),
+        (Kind::Query, Ok(rows)) if update => {
+            block.expected = rows;
+            Ok(())
+        }
+        (Kind::Query, Ok(rows)) if rows == block.expected => Ok(()),
+        (Kind::Query, Ok(rows)) => {
+            Err(format!("expected:\n{}\ngot:\n{}", block.expected.join("\n"), rows.join("\n")))
+        }
+    }
+}
+
+fn run_script(path: &Path, update: bool) -> Vec<String> {
+    let text = std::fs::read_to_string(path).expect("a script can be read");
+    let mut blocks = parse(&text);
+    let mut world = World::new();
+    let mut failures = Vec::new();
+    for block in &mut blocks {
+        if let Err(what) = run_block(&mut world, block, update) {
+            failures.push(format!("{}:{}: {}\n{what}", path.display(), block.line, block.sql));
+        }
+    }
+    if update {
+        std::fs::write(path, write(&blocks)).expect("a script can be written");
+    }
+    failures
+}
+
+#[test]
+fn scripts_give_what_they_say() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/sql");
+    let mut paths = Vec::new();
+    scripts(&root, &mut paths);
+    paths.sort();
+    let only = std::env::var("SCRIPT").unwrap_or_default();
+    let update = std::env::var("UPDATE_EXPECT").is_ok();
+    let chosen = paths.iter().filter(|p| p.to_string_lossy().contains(&only));
+    let failures: Vec<String> = chosen.flat_map(|p| run_script(p, update)).collect();
+    assert!(failures.is_empty(), "{} failures\n{}", failures.len(), failures.join("\n\n"));
+}

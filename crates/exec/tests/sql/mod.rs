@@ -1,0 +1,4 @@
+//! The runner of SQL scripts.
+
+pub mod script;
+pub mod world;

@@ -1,0 +1,138 @@
+//! An instance over the MEMORY engine, and sessions by name.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use selkie_catalog::{Catalog, Dictionary, Namespace, Schema, TemporaryTables};
+use selkie_engine::{Engine, Isolation, TableId};
+use selkie_exec::session::{Account, NoHooks};
+use selkie_exec::{Engines, Instance, Outcome, ResultSink, Session, execute_statement};
+use selkie_expr::{EvalContext, NoSession, TypeContext};
+use selkie_memory::MemoryEngine;
+use selkie_plan::define::{DefineContext, define_table};
+use selkie_plan::physical::OutputColumn;
+use selkie_sql::ParseOptions;
+use selkie_sql::ast::{CreateTable, DropTables, Statement};
+use selkie_types::{Batch, CollationId, SqlResult, SqlType, Value, write_value};
+
+/// Rows as lines of text.
+#[derive(Default)]
+struct Lines {
+    types: Vec<SqlType>,
+    rows: Vec<String>,
+}
+
+impl ResultSink for Lines {
+    fn columns(&mut self, columns: &[OutputColumn]) -> SqlResult<()> {
+        self.types = columns.iter().map(|c| c.ty.clone()).collect();
+        Ok(())
+    }
+
+    fn batch(&mut self, batch: &Batch) -> SqlResult<()> {
+        for row in 0..batch.rows() {
+            let field = |at: usize| match batch.value(at, row) {
+                Value::Null => "NULL".to_owned(),
+                value => {
+                    let mut text = Vec::new();
+                    write_value(&self.types[at], &value, &mut text);
+                    if text.is_empty() { "(empty)".into() } else { String::from_utf8_lossy(&text).into_owned() }
+                }
+            };
+            self.rows.push((0..self.types.len()).map(field).collect::<Vec<_>>().join("|"));
+        }
+        Ok(())
+    }
+}
+
+/// One server and its sessions.
+pub struct World {
+    instance: Instance,
+    engine: Arc<dyn Engine>,
+    sessions: HashMap<String, Session>,
+}
+
+impl World {
+    pub fn new() -> Self {
+        let engine: Arc<dyn Engine> = Arc::new(MemoryEngine::transactional());
+        let (dictionary, snapshot) = Dictionary::open(engine.clone()).expect("a dictionary");
+        let mut engines = Engines::default();
+        engines.add(engine.clone());
+        engines.alias("InnoDB", engine.name());
+        let catalog = Catalog::new(snapshot);
+        catalog.publish(|snapshot| {
+            snapshot.put_schema(Schema {
+                name: "test".into(),
+                collation: CollationId::UTF8MB4_GENERAL_CI,
+                comment: String::new(),
+                tables: Default::default(),
+            });
+        });
+        let instance = Instance::new(catalog, dictionary, engines);
+        Self { instance, engine, sessions: HashMap::new() }
+    }
+
+    /// Runs a statement; the rows it gave.
+    pub fn run(&mut self, session: &str, sql: &str) -> SqlResult<Vec<String>> {
+        let id = self.sessions.len() as u64 + 1;
+        let session = self.sessions.entry(session.to_owned()).or_insert_with(|| {
+            let mut session = Session::new(id, Account::default(), Arc::new(NoHooks));
+            session.schema = Some("test".into());
+            session
+        });
+        let options = ParseOptions { sql_mode: session.settings.sql_mode };
+        let parsed = selkie_sql::parse(sql.as_bytes(), &options)?;
+        match &parsed.statement {
+            Statement::CreateTable(create) => create_table(&self.instance, &self.engine, create, sql)?,
+            Statement::DropTables(drop) => drop_tables(&self.instance, drop),
+            statement => {
+                let mut lines = Lines::default();
+                let outcome =
+                    execute_statement(&self.instance, session, statement, sql.as_bytes(), &[], &mut lines)?;
+                return Ok(shown(outcome, lines));
+            }
+        }
+        Ok(Vec::new())
+    }
+}
+
+fn shown(outcome: Outcome, lines: Lines) -> Vec<String> {
+    if outcome.result_set {
+        return lines.rows;
+    }
+    let info = if outcome.info.is_empty() { String::new() } else { format!(" {}", outcome.info) };
+    vec![format!("affected {}{info}", outcome.affected)]
+}
+
+fn create_table(instance: &Instance, engine: &Arc<dyn Engine>, create: &CreateTable, sql: &str) -> SqlResult<()> {
+    let snapshot = instance.catalog.snapshot();
+    let temporary = TemporaryTables::default();
+    let eval = EvalContext::new(TypeContext::default(), &NoSession, 0);
+    let context = DefineContext {
+        names: Namespace { snapshot: &snapshot, temporary: &temporary },
+        eval: &eval,
+        default_engine: "InnoDB",
+        engines: &["InnoDB"],
+        text: sql.as_bytes(),
+        now_seconds: 0,
+    };
+    let (mut info, auto_increment) = define_table(&context, create, "test")?;
+    let id = instance.dictionary.new_table_id().expect("an id");
+    let mut def = (*info.def).clone();
+    def.id = TableId(id.0 + 1000);
+    info.def = Arc::new(def);
+    let trx = engine.begin(Isolation::RepeatableRead, false).expect("a transaction");
+    engine.create_table(&*trx, &info.def).expect("a table");
+    if let Some(next) = auto_increment {
+        let table = engine.open_table(&info.def).expect("the table");
+        table.set_auto_increment(&*trx, next).expect("a counter");
+    }
+    trx.commit().expect("a commit");
+    instance.catalog.publish(|snapshot| snapshot.put_table(Arc::new(info)));
+    Ok(())
+}
+
+fn drop_tables(instance: &Instance, drop: &DropTables) {
+    for name in &drop.names {
+        instance.catalog.publish(|snapshot| snapshot.remove_table("test", &name.name.value));
+    }
+}
