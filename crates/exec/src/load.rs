@@ -163,8 +163,9 @@ fn open_file<'s>(
     let access = Access { privilege: Privilege::File, schema: "", table: "", columns: &[] };
     session.hooks.check_access(session, &access)?;
     let path = server_path(instance, &job.name)?;
-    let missing =
-        |e: std::io::Error| SqlError::new(&ER_FILE_NOT_FOUND, &[&job.name, &crate::error::errno(&e)]);
+    let missing = |e: std::io::Error| {
+        SqlError::new(&ER_FILE_NOT_FOUND, &[&job.name, &crate::error::errno(&e)])
+    };
     Ok(Box::new(File::open(path).map_err(missing)?))
 }
 
@@ -270,7 +271,9 @@ impl<'r> Loader<'r> {
         self.check_count(line)?;
         for (at, column) in self.columns.iter_mut().enumerate() {
             match line.fields.get(at) {
-                Some(field) if !field.is_null => column.push_bytes(&line.bytes[field.start..field.end]),
+                Some(field) if !field.is_null => {
+                    column.push_bytes(&line.bytes[field.start..field.end])
+                }
                 _ => column.push_null(),
             }
         }

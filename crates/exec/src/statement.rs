@@ -15,7 +15,9 @@ use selkie_types::{SqlError, SqlResult, SqlType, Value};
 use crate::control::Control;
 use crate::prepared::Prepared;
 use crate::session::{Access, Privilege};
-use crate::{Instance, NullSink, Outcome, ResultSink, Session, admin, explain, load, planning, query};
+use crate::{
+    Instance, NullSink, Outcome, ResultSink, Session, admin, explain, load, planning, query,
+};
 
 /// A statement being run, beside its tree.
 #[derive(Clone, Copy)]

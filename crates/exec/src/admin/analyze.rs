@@ -130,8 +130,7 @@ fn of_index(
         if parts == count && index.is_unique() {
             return rows as f64;
         }
-        let keys: Vec<_> =
-            index.parts[..parts].iter().map(|p| columns[p.column].clone()).collect();
+        let keys: Vec<_> = index.parts[..parts].iter().map(|p| columns[p.column].clone()).collect();
         let types: Vec<_> =
             index.parts[..parts].iter().map(|p| &table.columns[p.column].ty).collect();
         let (ids, distinct) = distinct_keys(&keys, &types);

@@ -43,11 +43,7 @@ pub(super) fn lock(
     Ok(Outcome::ok())
 }
 
-fn find(
-    instance: &Instance,
-    session: &Session,
-    lock: &ast::LockTable,
-) -> SqlResult<LockedTable> {
+fn find(instance: &Instance, session: &Session, lock: &ast::LockTable) -> SqlResult<LockedTable> {
     let schema = match (&lock.table.schema, &session.schema) {
         (Some(schema), _) => &*schema.value,
         (None, Some(schema)) => schema,

@@ -35,7 +35,11 @@ impl ResultSink for Lines {
                 value => {
                     let mut text = Vec::new();
                     write_value(&self.types[at], &value, &mut text);
-                    if text.is_empty() { "(empty)".into() } else { String::from_utf8_lossy(&text).into_owned() }
+                    if text.is_empty() {
+                        "(empty)".into()
+                    } else {
+                        String::from_utf8_lossy(&text).into_owned()
+                    }
                 }
             };
             self.rows.push((0..self.types.len()).map(field).collect::<Vec<_>>().join("|"));
@@ -82,12 +86,20 @@ impl World {
         let options = ParseOptions { sql_mode: session.settings.sql_mode };
         let parsed = selkie_sql::parse(sql.as_bytes(), &options)?;
         match &parsed.statement {
-            Statement::CreateTable(create) => create_table(&self.instance, &self.engine, create, sql)?,
+            Statement::CreateTable(create) => {
+                create_table(&self.instance, &self.engine, create, sql)?
+            }
             Statement::DropTables(drop) => drop_tables(&self.instance, drop),
             statement => {
                 let mut lines = Lines::default();
-                let outcome =
-                    execute_statement(&self.instance, session, statement, sql.as_bytes(), &[], &mut lines)?;
+                let outcome = execute_statement(
+                    &self.instance,
+                    session,
+                    statement,
+                    sql.as_bytes(),
+                    &[],
+                    &mut lines,
+                )?;
                 return Ok(shown(outcome, lines));
             }
         }
@@ -103,7 +115,12 @@ fn shown(outcome: Outcome, lines: Lines) -> Vec<String> {
     vec![format!("affected {}{info}", outcome.affected)]
 }
 
-fn create_table(instance: &Instance, engine: &Arc<dyn Engine>, create: &CreateTable, sql: &str) -> SqlResult<()> {
+fn create_table(
+    instance: &Instance,
+    engine: &Arc<dyn Engine>,
+    create: &CreateTable,
+    sql: &str,
+) -> SqlResult<()> {
     let snapshot = instance.catalog.snapshot();
     let temporary = TemporaryTables::default();
     let eval = EvalContext::new(TypeContext::default(), &NoSession, 0);
