@@ -13,6 +13,7 @@ use selkie_engine::LockMode;
 use selkie_plan::physical::{Operator as Op, Plan};
 use selkie_types::{Batch, SqlResult};
 
+pub(crate) use default::{implicit as implicit_default, of_column as default_of_column};
 pub(crate) use duplicate::duplicate_error;
 pub(crate) use insert::Inserter;
 

@@ -150,6 +150,11 @@ impl Instance {
         Ok(handle)
     }
 
+    /// Whether a handle of a table is kept.
+    pub fn is_open(&self, id: TableId) -> bool {
+        self.handles.read().contains_key(&id)
+    }
+
     /// Forgets the handle of a table that was dropped or changed.
     pub fn close_table(&self, id: TableId) {
         self.handles.write().remove(&id);

@@ -18,9 +18,11 @@
 
 mod admin;
 pub mod control;
+mod ddl;
 mod dml;
 pub mod error;
 mod explain;
+mod extension;
 mod file_format;
 mod instance;
 mod into;
@@ -34,9 +36,11 @@ mod rows_out;
 mod run;
 mod scan;
 pub mod session;
+mod show;
 mod sink;
 mod statement;
 mod subquery;
+mod system;
 mod transaction;
 
 pub use instance::{Engines, Instance, SystemRequest, SystemTable, TableHandle};
@@ -44,4 +48,5 @@ pub use prepared::{Prepared, execute_prepared, prepare, prepare_statement};
 pub use session::Session;
 pub use sink::{NullSink, Outcome, ResultSink};
 pub use statement::{execute_statement, execute_text};
+pub use system::register_system_tables;
 pub use transaction::{Mark, Transaction};

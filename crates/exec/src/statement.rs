@@ -13,6 +13,7 @@ use selkie_types::error::catalogue::ER_UNKNOWN_STMT_HANDLER;
 use selkie_types::{SqlError, SqlResult, SqlType, Value};
 
 use crate::control::Control;
+use crate::extension::extension;
 use crate::prepared::Prepared;
 use crate::session::{Access, Privilege};
 use crate::{
@@ -134,7 +135,7 @@ fn dispatch(
             query::end_statement(session, result)
         }
         Statement::Explain(what) => explain::run(instance, session, what, running, sink),
-        _ => other(instance, session, statement, sink),
+        _ => other(instance, session, statement, running, sink),
     }
 }
 
@@ -143,10 +144,14 @@ fn other(
     instance: &Instance,
     session: &mut Session,
     statement: &Statement,
+    running: Running<'_>,
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
     let hooks = session.hooks.clone();
     if let Some(outcome) = hooks.statement(instance, session, statement, sink)? {
+        return Ok(outcome);
+    }
+    if let Some(outcome) = extension(instance, session, statement, running.text, sink)? {
         return Ok(outcome);
     }
     match statement {

@@ -5,7 +5,7 @@ use selkie_expr::EvalContext;
 use selkie_types::{Date, DateTime, Decimal, Physical, SqlType, Time, TypeKind, Value};
 
 /// The zero of a type: what a NOT NULL column without DEFAULT holds when nothing strict is said.
-pub(super) fn implicit(ty: &SqlType) -> Value {
+pub(crate) fn implicit(ty: &SqlType) -> Value {
     match ty.physical() {
         Physical::Int => Value::Int(0),
         Physical::UInt => Value::UInt(u64::from(ty.kind == TypeKind::Enum)),
@@ -33,7 +33,7 @@ pub(super) fn now(eval: &EvalContext<'_>, ty: &SqlType) -> Value {
 }
 
 /// What a column holds by default; `None` if it has no default and must not be NULL.
-pub(super) fn of_column(eval: &EvalContext<'_>, column: &ColumnInfo) -> Option<Value> {
+pub(crate) fn of_column(eval: &EvalContext<'_>, column: &ColumnInfo) -> Option<Value> {
     match &column.default {
         DefaultValue::Literal(value) => Some(value.clone()),
         DefaultValue::CurrentTimestamp => Some(now(eval, &column.ty)),

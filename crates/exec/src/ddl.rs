@@ -1,0 +1,150 @@
+//! Statements that change definitions.
+//!
+//! Each commits the open transaction, locks the names it changes exclusively, computes the new
+//! definition ([`selkie_plan::define`]), then changes storage and dictionary in one transaction of
+//! the dictionary's engine and publishes the result. Temporary tables live in the session: no
+//! commit, no lock, no dictionary.
+//!
+//! # Invariants
+//! - DDL-1 A definition is published only after its dictionary transaction is durable.
+//! - DDL-2 Storage created for rows to be copied into belongs to no definition until the copy is
+//!   complete; a crash before leaves an orphan that the next start removes.
+
+mod alter;
+mod change;
+mod copy;
+mod create;
+mod drop;
+mod rename;
+mod schema;
+
+use std::time::Duration;
+
+use selkie_catalog::{Namespace, Snapshot, TableInfo};
+use selkie_expr::EvalContext;
+use selkie_plan::define::DefineContext;
+use selkie_sql::ast::{Statement, TableName};
+use selkie_types::error::catalogue::{ER_DBACCESS_DENIED_ERROR, ER_NO_DB_ERROR};
+use selkie_types::{Condition, SqlError, SqlResult};
+
+use crate::control::Control;
+use crate::metadata::LockMode;
+use crate::query::keep_conditions;
+use crate::session::{Access, Privilege, Session};
+use crate::{Instance, Outcome};
+
+/// A DDL statement in progress.
+pub(crate) struct Ddl<'a> {
+    instance: &'a Instance,
+    session: &'a mut Session,
+    control: &'a Control,
+    text: &'a [u8],
+}
+
+impl<'a> Ddl<'a> {
+    /// For one statement of `session` with source `text`.
+    pub(crate) fn new(
+        instance: &'a Instance,
+        session: &'a mut Session,
+        control: &'a Control,
+        text: &'a [u8],
+    ) -> Self {
+        Self { instance, session, control, text }
+    }
+
+    /// Runs `statement`; `None` if it is not one of these.
+    // tidy: dispatch
+    pub(crate) fn run(&mut self, statement: &Statement) -> SqlResult<Option<Outcome>> {
+        let outcome = match statement {
+            Statement::CreateDatabase(create) => self.create_database(create)?,
+            Statement::AlterDatabase(alter) => self.alter_database(alter)?,
+            Statement::DropDatabase { if_exists, name } => self.drop_database(*if_exists, name)?,
+            Statement::CreateTable(create) => self.create_table(create)?,
+            Statement::AlterTable(alter) => self.alter_table(alter)?,
+            Statement::CreateIndex(create) => self.create_index(create)?,
+            Statement::DropIndex(drop) => self.drop_index(drop)?,
+            Statement::DropTables(drop) => self.drop_tables(drop)?,
+            Statement::RenameTables(rename) => self.rename_tables(rename)?,
+            Statement::Truncate { table, .. } => self.truncate(table)?,
+            Statement::CreateView(_) => return Err(SqlError::not_supported("CREATE VIEW")),
+            Statement::CreateSequence(_) | Statement::AlterSequence(_) => {
+                return Err(SqlError::not_supported("sequences"));
+            }
+            _ => return Ok(None),
+        };
+        Ok(Some(outcome))
+    }
+
+    /// Schema and name a statement means.
+    fn resolve<'n>(&self, name: &'n TableName) -> SqlResult<(Box<str>, &'n str)> {
+        let schema = match &name.schema {
+            Some(schema) => schema.value.clone(),
+            None => {
+                let current = self.session.schema.clone();
+                current.ok_or_else(|| SqlError::new(&ER_NO_DB_ERROR, &[]))?
+            }
+        };
+        Ok((schema, &name.name.value))
+    }
+
+    /// Locks a name for a change of its definition.
+    fn lock(&self, schema: &str, table: &str) -> SqlResult<crate::metadata::LockTicket> {
+        let limit = Duration::from_secs(self.session.settings.lock_wait_timeout);
+        let (owner, name) = (self.session.id, (schema, table));
+        self.instance.locks.lock(self.control, owner, name, LockMode::Exclusive, limit)
+    }
+
+    /// Fails unless the account may do this; system schemas are nobody's to change.
+    fn check(&self, privilege: Privilege, schema: &str, table: &str) -> SqlResult<()> {
+        if schema.eq_ignore_ascii_case("information_schema") {
+            let account = &self.session.account;
+            let arguments: [&dyn std::fmt::Display; 3] = [&account.user, &account.host, &schema];
+            return Err(SqlError::new(&ER_DBACCESS_DENIED_ERROR, &arguments));
+        }
+        let access = Access { privilege, schema, table, columns: &[] };
+        self.session.hooks.check_access(self.session, &access)
+    }
+
+    /// Calls `define` with what definitions depend on and keeps its warnings.
+    fn with_context<T>(
+        &self,
+        snapshot: &Snapshot,
+        define: impl FnOnce(&DefineContext<'_>) -> SqlResult<T>,
+    ) -> SqlResult<T> {
+        let now = self.session.statement_start.get();
+        let eval = EvalContext::new(self.session.type_context(), &*self.session, now);
+        let engines: Vec<&str> = self.instance.engines.iter().map(|e| e.name()).collect();
+        let context = DefineContext {
+            names: Namespace { snapshot, temporary: &self.session.temporary },
+            eval: &eval,
+            default_engine: &self.session.settings.default_storage_engine,
+            engines: &engines,
+            text: self.text,
+            now_seconds: u64::try_from(now / 1_000_000).unwrap_or(0),
+        };
+        let result = define(&context);
+        keep_conditions(self.session, &eval);
+        result
+    }
+
+    /// Adds a note to the warnings list.
+    fn note(&self, condition: Condition) {
+        if self.session.settings.sql_notes {
+            self.session.diagnostics.push(condition, self.session.settings.max_error_count);
+        }
+    }
+
+    /// A base table by name, error 1146 without it.
+    fn base_table(
+        &self,
+        snapshot: &Snapshot,
+        schema: &str,
+        name: &str,
+    ) -> SqlResult<std::sync::Arc<TableInfo>> {
+        let names = Namespace { snapshot, temporary: &self.session.temporary };
+        match names.table(schema, name) {
+            Some(table) => Ok(table.clone()),
+            None => Err(SqlError::no_such_table(schema, name)),
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! ALTER TABLE, CREATE INDEX and DROP INDEX.
+
+use std::sync::Arc;
+
+use selkie_catalog::{ColumnInfo, TableInfo, TableKind};
+use selkie_engine::EngineError;
+use selkie_plan::define::{AlterPlan, ColumnSource, define_alter};
+use selkie_sql::ast::{AlterAction, AlterTable, CreateIndex, DropIndex, Ident};
+use selkie_types::error::catalogue::{ER_NO_SUCH_TABLE, ER_TABLE_EXISTS_ERROR, ER_WRONG_OBJECT};
+use selkie_types::{Condition, SqlError, SqlResult};
+
+use super::change::{
+    Change, create_storage_now, drop_storage_now, is_temporary, next_version, with_new_id,
+};
+use super::create::set_auto_increment;
+use super::rename::with_name;
+use super::{Ddl, copy};
+use crate::Outcome;
+use crate::error::from_engine;
+use crate::session::Privilege;
+
+impl Ddl<'_> {
+    pub(super) fn create_index(&mut self, create: &CreateIndex) -> SqlResult<Outcome> {
+        let mut actions = Vec::new();
+        if create.or_replace
+            && let Some(name) = &create.index.name
+        {
+            actions.push(AlterAction::DropIndex { if_exists: true, name: name.clone() });
+        }
+        actions.push(AlterAction::AddIndex(Box::new(create.index.clone())));
+        actions.extend(create.algorithm.map(AlterAction::Algorithm));
+        self.alter_table(&AlterTable {
+            online: false,
+            ignore: false,
+            if_exists: false,
+            table: create.table.clone(),
+            wait: create.wait,
+            actions,
+        })
+    }
+
+    pub(super) fn drop_index(&mut self, drop: &DropIndex) -> SqlResult<Outcome> {
+        let primary = !drop.name.quoted && drop.name.is("PRIMARY");
+        let name: Ident = drop.name.clone();
+        let action = match primary {
+            true => AlterAction::DropPrimaryKey { if_exists: drop.if_exists },
+            false => AlterAction::DropIndex { if_exists: drop.if_exists, name },
+        };
+        self.alter_table(&AlterTable {
+            online: false,
+            ignore: false,
+            if_exists: false,
+            table: drop.table.clone(),
+            wait: drop.wait,
+            actions: vec![action],
+        })
+    }
+
+    pub(super) fn alter_table(&mut self, alter: &AlterTable) -> SqlResult<Outcome> {
+        let (schema, name) = self.resolve(&alter.table)?;
+        self.check(Privilege::Alter, &schema, name)?;
+        let temporary = self.session.temporary.get(&schema, name).is_some();
+        if !temporary {
+            self.session.commit()?;
+        }
+        let _lock = (!temporary).then(|| self.lock(&schema, name)).transpose()?;
+        let snapshot = self.instance.catalog.snapshot();
+        let old = match self.base_table(&snapshot, &schema, name) {
+            Ok(table) => table,
+            Err(_) if alter.if_exists => {
+                self.note(Condition::note(&ER_NO_SUCH_TABLE, &[&schema, &name]));
+                return Ok(Outcome::ok());
+            }
+            Err(error) => return Err(error),
+        };
+        if matches!(old.kind, TableKind::View(_) | TableKind::System) {
+            let arguments: [&dyn std::fmt::Display; 3] = [&schema, &name, &"BASE TABLE"];
+            return Err(SqlError::new(&ER_WRONG_OBJECT, &arguments));
+        }
+        let plan = self.with_context(&snapshot, |context| define_alter(context, &old, alter))?;
+        let _target = match &plan.rename {
+            Some((schema, name)) => Some(self.lock_target(&plan, schema, name)?),
+            None => None,
+        };
+        self.apply(&old, plan)
+    }
+
+    /// Locks the new name, which must be free.
+    fn lock_target(
+        &self,
+        plan: &AlterPlan,
+        schema: &str,
+        name: &str,
+    ) -> SqlResult<crate::metadata::LockTicket> {
+        let lock = self.lock(schema, name)?;
+        let snapshot = self.instance.catalog.snapshot();
+        if snapshot.schema(schema).is_none() {
+            return Err(SqlError::unknown_database(schema));
+        }
+        let same = plan.table.schema() == schema && plan.table.name() == name;
+        if !same && snapshot.table(schema, name).is_some() {
+            return Err(SqlError::new(&ER_TABLE_EXISTS_ERROR, &[&name]));
+        }
+        Ok(lock)
+    }
+
+    fn apply(&mut self, old: &Arc<TableInfo>, plan: AlterPlan) -> SqlResult<Outcome> {
+        if plan.rebuild.is_some() || (is_temporary(old) && changes_indexes(&plan)) {
+            return self.rebuild(old, plan);
+        }
+        let table = self.final_name(
+            &plan,
+            TableInfo { version: next_version(self.instance), ..plan.table.clone() },
+        );
+        set_auto_increment(self.instance, &table, plan.auto_increment)?;
+        if is_temporary(old) {
+            self.session.temporary.remove(old.schema(), old.name());
+            self.session.temporary.put(Arc::new(table));
+            return Ok(nothing_copied());
+        }
+        let mut change = Change::begin(self.instance)?;
+        let engine = self.instance.engine(&table.engine)?.clone();
+        for id in &plan.dropped_indexes {
+            engine
+                .drop_index(change.trx(), table.def.id, *id)
+                .map_err(|e| from_engine(e, &table.def))?;
+        }
+        for position in &plan.added_indexes {
+            engine
+                .create_index(change.trx(), self.control, &table.def, *position)
+                .map_err(|e| self.index_error(e, old, &table))?;
+        }
+        change.put_table(&table)?;
+        change.redefine(&table);
+        self.publish(change, old, table)
+    }
+
+    fn index_error(&self, error: EngineError, old: &TableInfo, new: &TableInfo) -> SqlError {
+        let EngineError::DuplicateKey { index, existing, .. } = error else {
+            return from_engine(error, &new.def);
+        };
+        let tables = (old, new);
+        copy::duplicate_in_table(self.instance, self.control, tables, index, &existing)
+            .unwrap_or_else(|error| error)
+    }
+
+    fn final_name(&self, plan: &AlterPlan, table: TableInfo) -> TableInfo {
+        match &plan.rename {
+            Some((schema, name)) => with_name(&table, (schema, name), table.version),
+            None => table,
+        }
+    }
+
+    fn publish(
+        &mut self,
+        change: Change<'_>,
+        old: &TableInfo,
+        table: TableInfo,
+    ) -> SqlResult<Outcome> {
+        change.commit(|snapshot| {
+            snapshot.remove_table(old.schema(), old.name());
+            snapshot.put_table(Arc::new(table));
+        })?;
+        Ok(nothing_copied())
+    }
+
+    /// Copies all rows into new storage (DDL-2), then puts it in the place of the old.
+    fn rebuild(&mut self, old: &Arc<TableInfo>, plan: AlterPlan) -> SqlResult<Outcome> {
+        let renamed = self.final_name(&plan, plan.table.clone());
+        let new = with_new_id(self.instance, renamed)?;
+        create_storage_now(self.instance, &new)?;
+        let copied = copy::copy_rows(self.instance, self.session, self.control, old, &new, &plan)
+            .and_then(|copied| {
+                set_auto_increment(self.instance, &new, plan.auto_increment)?;
+                Ok(copied)
+            });
+        let copied = match copied {
+            Ok(copied) => copied,
+            Err(error) => {
+                let engine = self.instance.engine(&new.engine)?;
+                drop_storage_now(&**engine, new.def.id)?;
+                return Err(error);
+            }
+        };
+        self.replace(old, new)?;
+        let warnings = self.session.diagnostics.warning_count();
+        Ok(copied.outcome(warnings, counts_rows(old, &plan)))
+    }
+
+    fn replace(&mut self, old: &Arc<TableInfo>, new: TableInfo) -> SqlResult<()> {
+        if is_temporary(old) {
+            self.drop_one(old.schema(), old.name(), true)?;
+            self.session.temporary.put(Arc::new(new));
+            return Ok(());
+        }
+        let mut change = Change::begin(self.instance)?;
+        change.remove_table(old.def.id)?;
+        change.put_table(&new)?;
+        change.drop_storage(old)?;
+        self.publish(change, old, new).map(drop)
+    }
+}
+
+/// The outcome of a change that copies no rows.
+fn nothing_copied() -> Outcome {
+    copy::Copied::default().outcome(0, false)
+}
+
+/// Whether a column that stays changes its type, or the engine changes.
+fn counts_rows(old: &TableInfo, plan: &AlterPlan) -> bool {
+    let sources = plan.rebuild.iter().flatten().zip(&plan.table.columns);
+    let retyped = |(source, column): (&ColumnSource, &ColumnInfo)| match source {
+        ColumnSource::Old(at) => old.columns[*at].ty != column.ty,
+        ColumnSource::Default => false,
+    };
+    old.engine != plan.table.engine || sources.map(retyped).any(|changed| changed)
+}
+
+fn changes_indexes(plan: &AlterPlan) -> bool {
+    !plan.added_indexes.is_empty() || !plan.dropped_indexes.is_empty()
+}

@@ -1,0 +1,153 @@
+//! One change of definitions: dictionary rows and storage in one transaction.
+
+use std::sync::Arc;
+
+use selkie_catalog::{DictionaryError, Schema, Snapshot, TableInfo, TableKind};
+use selkie_engine::{Engine, EngineTrx, Isolation, TableId};
+use selkie_types::{SqlError, SqlResult};
+
+use crate::Instance;
+use crate::error::{from_engine, from_engine_commit};
+
+/// A dictionary transaction. Dropped without [`Change::commit`] it changes nothing.
+pub(super) struct Change<'a> {
+    instance: &'a Instance,
+    trx: Box<dyn EngineTrx>,
+    /// Storage in engines without transactions, to be dropped after the commit.
+    drop_later: Vec<(Arc<dyn Engine>, TableId)>,
+    /// Tables whose open handles are stale after the commit.
+    stale: Vec<TableId>,
+}
+
+impl<'a> Change<'a> {
+    pub(super) fn begin(instance: &'a Instance) -> SqlResult<Self> {
+        let trx = begin(&**instance.dictionary.engine())?;
+        Ok(Self { instance, trx, drop_later: Vec::new(), stale: Vec::new() })
+    }
+
+    /// The transaction, for storage of the dictionary's engine.
+    pub(super) fn trx(&self) -> &dyn EngineTrx {
+        &*self.trx
+    }
+
+    fn is_own(&self, engine: &dyn Engine) -> bool {
+        engine.name() == self.instance.dictionary.engine().name()
+    }
+
+    /// Creates storage for `table`.
+    pub(super) fn create_storage(&self, table: &TableInfo) -> SqlResult<()> {
+        let engine = self.instance.engine(&table.engine)?;
+        if self.is_own(&**engine) {
+            return engine
+                .create_table(&*self.trx, &table.def)
+                .map_err(|e| from_engine(e, &table.def));
+        }
+        create_storage_now(self.instance, table)
+    }
+
+    /// Removes the storage of `table` with the commit.
+    pub(super) fn drop_storage(&mut self, table: &TableInfo) -> SqlResult<()> {
+        let engine = self.instance.engine(&table.engine)?.clone();
+        self.stale.push(table.def.id);
+        if !self.is_own(&*engine) {
+            self.drop_later.push((engine, table.def.id));
+            return Ok(());
+        }
+        engine.drop_table(&*self.trx, table.def.id).map_err(|e| from_engine(e, &table.def))
+    }
+
+    /// Marks open handles of `table` stale.
+    pub(super) fn redefine(&mut self, table: &TableInfo) {
+        self.stale.push(table.def.id);
+    }
+
+    pub(super) fn put_table(&self, table: &TableInfo) -> SqlResult<()> {
+        self.instance.dictionary.put_table(&*self.trx, table).map_err(dictionary_error)
+    }
+
+    pub(super) fn remove_table(&self, id: TableId) -> SqlResult<()> {
+        self.instance.dictionary.remove_table(&*self.trx, id).map_err(dictionary_error)
+    }
+
+    pub(super) fn put_schema(&self, schema: &Schema) -> SqlResult<()> {
+        self.instance.dictionary.put_schema(&*self.trx, schema).map_err(dictionary_error)
+    }
+
+    pub(super) fn remove_schema(&self, name: &str) -> SqlResult<()> {
+        self.instance.dictionary.remove_schema(&*self.trx, name).map_err(dictionary_error)
+    }
+
+    /// Makes the change durable, then visible (DDL-1).
+    pub(super) fn commit(self, publish: impl FnOnce(&mut Snapshot)) -> SqlResult<()> {
+        let engine = self.instance.dictionary.engine();
+        if let Some(lsn) = self.trx.commit().map_err(from_engine_commit)? {
+            engine.wait_durable(lsn).map_err(from_engine_commit)?;
+        }
+        self.instance.catalog.publish(publish);
+        self.stale.into_iter().for_each(|id| self.instance.close_table(id));
+        self.drop_later.into_iter().try_for_each(|(engine, id)| drop_storage_now(&*engine, id))
+    }
+}
+
+/// The version a definition changed now gets.
+pub(super) fn next_version(instance: &Instance) -> u64 {
+    instance.catalog.snapshot().version + 1
+}
+
+fn begin(engine: &dyn Engine) -> SqlResult<Box<dyn EngineTrx>> {
+    let trx = engine.begin(Isolation::ReadCommitted, false).map_err(from_engine_commit)?;
+    trx.statement_begin(Isolation::ReadCommitted).map_err(from_engine_commit)?;
+    Ok(trx)
+}
+
+/// Creates storage that no definition knows yet (DDL-2), or of a temporary table.
+pub(super) fn create_storage_now(instance: &Instance, table: &TableInfo) -> SqlResult<()> {
+    let engine = instance.engine(&table.engine)?;
+    let trx = begin(&**engine)?;
+    engine.create_table(&*trx, &table.def).map_err(|e| from_engine(e, &table.def))?;
+    commit_now(&**engine, trx)
+}
+
+/// Removes storage that no definition knows.
+pub(super) fn drop_storage_now(engine: &dyn Engine, id: TableId) -> SqlResult<()> {
+    let trx = begin(engine)?;
+    engine.drop_table(&*trx, id).map_err(from_engine_commit)?;
+    commit_now(engine, trx)
+}
+
+/// Commits and waits for durability.
+pub(super) fn commit_now(engine: &dyn Engine, trx: Box<dyn EngineTrx>) -> SqlResult<()> {
+    match trx.commit().map_err(from_engine_commit)? {
+        Some(lsn) => engine.wait_durable(lsn).map_err(from_engine_commit),
+        None => Ok(()),
+    }
+}
+
+/// A transaction of its own in the engine of `table`.
+pub(super) fn begin_in(
+    instance: &Instance,
+    table: &TableInfo,
+) -> SqlResult<(Arc<dyn Engine>, Box<dyn EngineTrx>)> {
+    let engine = instance.engine(&table.engine)?.clone();
+    let trx = begin(&*engine)?;
+    Ok((engine, trx))
+}
+
+pub(super) fn dictionary_error(error: DictionaryError) -> SqlError {
+    match error {
+        DictionaryError::Engine(error) => from_engine_commit(error),
+        DictionaryError::Definition(what) => SqlError::internal(what),
+    }
+}
+
+/// Whether `table` belongs to one session.
+pub(super) fn is_temporary(table: &TableInfo) -> bool {
+    table.kind == TableKind::Temporary
+}
+
+/// `table` with an id of its own and the next version.
+pub(super) fn with_new_id(instance: &Instance, table: TableInfo) -> SqlResult<TableInfo> {
+    let id = instance.dictionary.new_table_id().map_err(dictionary_error)?;
+    let def = selkie_engine::TableDef { id, ..(*table.def).clone() };
+    Ok(TableInfo { def: Arc::new(def), version: next_version(instance), ..table })
+}

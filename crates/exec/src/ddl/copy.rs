@@ -1,0 +1,252 @@
+//! Writing all rows of a table anew under another definition.
+
+use std::sync::Arc;
+
+use selkie_catalog::{ColumnInfo, TableInfo};
+use selkie_engine::{EngineError, RowSet, Scan, Table};
+use selkie_expr::EvalContext;
+use selkie_expr::store::{StoreMode, StoreTarget, convert_for_column};
+use selkie_plan::define::{AlterPlan, ColumnSource};
+use selkie_types::error::catalogue::{ER_INSERT_INFO, WARN_DATA_TRUNCATED};
+use selkie_types::{
+    BATCH_ROWS, ByteRows, Column, Condition, Level, Physical, SqlError, SqlResult, Value,
+};
+
+use super::change::{begin_in, commit_now};
+use crate::control::Control;
+use crate::dml::{default_of_column, duplicate_error, implicit_default};
+use crate::error::{corrupt, from_engine};
+use crate::op::{column_of, scale_of};
+use crate::query::keep_conditions;
+use crate::session::Session;
+use crate::{Instance, Outcome};
+
+/// Batches written in one transaction; the new storage is nobody's until all are written.
+const BATCHES_PER_COMMIT: usize = 64;
+
+/// What a copy did.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Copied {
+    records: u64,
+    duplicates: u64,
+}
+
+impl Copied {
+    /// The statement's outcome after `warnings` conditions.
+    ///
+    /// Compat: MariaDB counts rows only where it copies them itself, which is where a column's type
+    /// changes; what InnoDB rebuilds counts none.
+    pub(super) fn outcome(self, warnings: u64, counted: bool) -> Outcome {
+        let records = if counted { self.records } else { 0 };
+        let info = SqlError::new(&ER_INSERT_INFO, &[&records, &self.duplicates, &warnings]);
+        Outcome { affected: records, info: info.message().to_owned(), ..Outcome::ok() }
+    }
+}
+
+struct Copy<'a> {
+    eval: &'a EvalContext<'a>,
+    old: &'a TableInfo,
+    new: &'a TableInfo,
+    sources: &'a [ColumnSource],
+    mode: StoreMode,
+    ignore: bool,
+    target: Arc<dyn Table>,
+    done: Copied,
+}
+
+/// Copies the rows of `old` into the empty storage of `new`.
+pub(super) fn copy_rows(
+    instance: &Instance,
+    session: &Session,
+    control: &Control,
+    old: &TableInfo,
+    new: &TableInfo,
+    plan: &AlterPlan,
+) -> SqlResult<Copied> {
+    let eval = EvalContext::new(session.type_context(), session, session.statement_start.get());
+    let strict = session.is_strict() && !plan.ignore;
+    let engine = instance.engine(&new.engine)?;
+    let mut copy = Copy {
+        eval: &eval,
+        old,
+        new,
+        sources: plan.rebuild.as_deref().unwrap_or_default(),
+        mode: if strict { StoreMode::Strict } else { StoreMode::Lenient },
+        ignore: plan.ignore,
+        target: engine.open_table(&new.def).map_err(|e| from_engine(e, &new.def))?,
+        done: Copied::default(),
+    };
+    let result = copy.run(instance, control);
+    keep_conditions(session, &eval);
+    result.map(|()| copy.done)
+}
+
+impl Copy<'_> {
+    fn run(&mut self, instance: &Instance, control: &Control) -> SqlResult<()> {
+        let source = instance.open_table(self.old)?;
+        let (reader_engine, reader) = begin_in(instance, self.old)?;
+        let old_error = |e| from_engine(e, &self.old.def);
+        let mut cursor =
+            source.table.scan(&*reader, control, &Scan::default()).map_err(old_error)?;
+        let mut set = RowSet::default();
+        let mut more = true;
+        while more {
+            let (engine, writer) = begin_in(instance, self.new)?;
+            for _ in 0..BATCHES_PER_COMMIT {
+                set.clear();
+                more = cursor.next_batch(&mut set, BATCH_ROWS).map_err(old_error)?;
+                if !more {
+                    break;
+                }
+                control.check()?;
+                let rows = self.convert(&set.rows)?;
+                self.insert(&*writer, control, &rows)?;
+            }
+            commit_now(&*engine, writer)?;
+        }
+        drop(cursor);
+        drop(reader_engine);
+        reader.rollback().map_err(old_error)
+    }
+
+    /// The rows in the new layout.
+    fn convert(&self, rows: &ByteRows) -> SqlResult<ByteRows> {
+        let columns: SqlResult<Vec<Arc<Column>>> =
+            (0..self.sources.len()).map(|at| self.column(at, rows)).collect();
+        let columns = columns?;
+        let views: Vec<&Column> = columns.iter().map(|c| &**c).collect();
+        let mut out = ByteRows::with_capacity(rows.len());
+        for row in 0..rows.len() {
+            self.new.def.layout.encode(&views, row, out.buffer());
+            out.end_row();
+        }
+        Ok(out)
+    }
+
+    fn column(&self, at: usize, rows: &ByteRows) -> SqlResult<Arc<Column>> {
+        let column = &self.new.columns[at];
+        match self.sources[at] {
+            ColumnSource::Old(old) => self.converted(column, old, rows),
+            ColumnSource::Default if column.auto_increment => self.numbered(column, rows.len()),
+            ColumnSource::Default => {
+                let value = default_of_column(self.eval, column);
+                let value = value.unwrap_or_else(|| implicit_default(&column.ty));
+                let (physical, scale) = (column.ty.physical(), scale_of(&column.ty));
+                Ok(Arc::new(Column::constant(&value, physical, scale, rows.len())))
+            }
+        }
+    }
+
+    fn converted(
+        &self,
+        column: &ColumnInfo,
+        old: usize,
+        rows: &ByteRows,
+    ) -> SqlResult<Arc<Column>> {
+        let values = Arc::new(self.old.def.layout.decode(rows, old).map_err(corrupt)?);
+        let target = StoreTarget {
+            ty: &column.ty,
+            schema: self.new.schema(),
+            table: self.new.name(),
+            column: &column.name,
+        };
+        let first = self.done.records + 1;
+        let from = &self.old.columns[old].ty;
+        let values = convert_for_column(&values, from, &target, self.mode, first, self.eval)?;
+        self.without_nulls(column, values)
+    }
+
+    fn without_nulls(&self, column: &ColumnInfo, values: Arc<Column>) -> SqlResult<Arc<Column>> {
+        if column.nullable || !values.has_nulls() {
+            return Ok(values);
+        }
+        let zero = implicit_default(&column.ty);
+        let mut out = column_of(&column.ty, values.len());
+        for row in 0..values.len() {
+            match values.value(row) {
+                Value::Null => {
+                    let number = self.done.records + row as u64 + 1;
+                    let error = SqlError::new(&WARN_DATA_TRUNCATED, &[&column.name, &number]);
+                    if self.mode == StoreMode::Strict {
+                        return Err(error);
+                    }
+                    self.eval.push(Condition::from_error(Level::Warning, &error));
+                    out.push(&zero);
+                }
+                value => out.push(&value),
+            }
+        }
+        Ok(Arc::new(out))
+    }
+
+    /// Values of a new AUTO_INCREMENT column.
+    fn numbered(&self, column: &ColumnInfo, rows: usize) -> SqlResult<Arc<Column>> {
+        let first = self
+            .target
+            .reserve_auto_increment(rows as u64, 1, 1)
+            .map_err(|e| from_engine(e, &self.new.def))?;
+        let mut out = column_of(&column.ty, rows);
+        for number in first..first + rows as u64 {
+            out.push(&match column.ty.physical() {
+                Physical::Int => Value::Int(number as i64),
+                Physical::Double => Value::Double(number as f64),
+                _ => Value::UInt(number),
+            });
+        }
+        Ok(Arc::new(out))
+    }
+
+    fn insert(
+        &mut self,
+        writer: &dyn selkie_engine::EngineTrx,
+        control: &Control,
+        rows: &ByteRows,
+    ) -> SqlResult<()> {
+        let total = rows.len() as u64;
+        let mut rest = rows.clone();
+        loop {
+            match self.target.insert(writer, control, &rest) {
+                Ok(_) => break,
+                Err(EngineError::DuplicateKey { row, .. }) if self.ignore => {
+                    self.done.duplicates += 1;
+                    rest = tail(&rest, row + 1);
+                }
+                Err(EngineError::DuplicateKey { index, row, .. }) => {
+                    let zone = &self.eval.types.time_zone;
+                    return Err(duplicate_error(self.new, index, &rest, row, zone));
+                }
+                Err(error) => return Err(from_engine(error, &self.new.def)),
+            }
+        }
+        self.done.records += total;
+        Ok(())
+    }
+}
+
+/// Rows from `first` on.
+fn tail(rows: &ByteRows, first: usize) -> ByteRows {
+    let mut out = ByteRows::default();
+    rows.iter().skip(first).for_each(|row| out.push(row));
+    out
+}
+
+/// 1062 for an index build that met a key twice; `existing` is the clustered key of one such row.
+pub(super) fn duplicate_in_table(
+    instance: &Instance,
+    control: &Control,
+    (old, new): (&TableInfo, &TableInfo),
+    index: usize,
+    existing: &[u8],
+) -> SqlResult<SqlError> {
+    let source = instance.open_table(old)?;
+    let (_engine, reader) = begin_in(instance, old)?;
+    let mut keys = ByteRows::default();
+    keys.push(existing);
+    let mut set = RowSet::default();
+    source
+        .table
+        .lookup(&*reader, control, &Scan::default(), &keys, &mut set)
+        .map_err(|e| from_engine(e, &old.def))?;
+    let zone = selkie_expr::TimeZone::utc();
+    Ok(duplicate_error(new, index, &set.rows, 0, &zone))
+}

@@ -1,0 +1,205 @@
+//! CREATE TABLE in its three forms.
+
+use std::sync::Arc;
+
+use selkie_catalog::{Snapshot, TableInfo, TableKind};
+use selkie_plan::define::{define_like, define_selected, define_table, selected_column};
+use selkie_plan::physical::OutputColumn;
+use selkie_sql::ast::{
+    ColumnRef, CreateSelect, CreateSource, CreateTable, Ident, Insert, InsertSource, OnDuplicate,
+    Query, Statement, TableName,
+};
+use selkie_types::error::catalogue::{ER_TABLE_EXISTS_ERROR, ER_WRONG_OBJECT};
+use selkie_types::{Condition, SqlError, SqlResult};
+
+use super::Ddl;
+use super::change::{
+    Change, begin_in, commit_now, create_storage_now, drop_storage_now, is_temporary, with_new_id,
+};
+use crate::error::from_engine;
+use crate::session::Privilege;
+use crate::{Instance, NullSink, Outcome, execute_statement, prepare_statement};
+
+impl Ddl<'_> {
+    pub(super) fn create_table(&mut self, create: &CreateTable) -> SqlResult<Outcome> {
+        let (schema, name) = self.resolve(&create.name)?;
+        let privilege =
+            if create.temporary { Privilege::CreateTemporary } else { Privilege::Create };
+        self.check(privilege, &schema, name)?;
+        if !create.temporary {
+            self.session.commit()?;
+        }
+        let _lock = (!create.temporary).then(|| self.lock(&schema, name)).transpose()?;
+        let snapshot = self.instance.catalog.snapshot();
+        if snapshot.schema(&schema).is_none() {
+            return Err(SqlError::unknown_database(&schema));
+        }
+        if self.exists(&snapshot, create, &schema, name) {
+            if create.if_not_exists {
+                self.note(Condition::note(&ER_TABLE_EXISTS_ERROR, &[&name]));
+                return Ok(Outcome::ok());
+            }
+            if !create.or_replace {
+                return Err(SqlError::new(&ER_TABLE_EXISTS_ERROR, &[&name]));
+            }
+            self.drop_one(&schema, name, create.temporary)?;
+        }
+        let snapshot = self.instance.catalog.snapshot();
+        let (table, next) = match &create.source {
+            CreateSource::Like(source) => (self.like(&snapshot, create, source, &schema)?, None),
+            CreateSource::Elements(_) => {
+                self.with_context(&snapshot, |c| define_table(c, create, &schema))?
+            }
+        };
+        match &create.select {
+            Some(_) => self.create_selected(create, table, next),
+            None => {
+                let table = with_new_id(self.instance, table)?;
+                self.create_storage(&table, next)?;
+                self.publish_table(table)?;
+                Ok(Outcome::ok())
+            }
+        }
+    }
+
+    fn exists(&self, snapshot: &Snapshot, create: &CreateTable, schema: &str, name: &str) -> bool {
+        match create.temporary {
+            true => self.session.temporary.get(schema, name).is_some(),
+            false => snapshot.table(schema, name).is_some(),
+        }
+    }
+
+    fn like(
+        &self,
+        snapshot: &Snapshot,
+        create: &CreateTable,
+        source: &TableName,
+        schema: &str,
+    ) -> SqlResult<TableInfo> {
+        let (source_schema, source_name) = self.resolve(source)?;
+        let source = self.base_table(snapshot, &source_schema, source_name)?;
+        if source.def.id.0 == 0 {
+            let arguments: [&dyn std::fmt::Display; 3] =
+                [&source_schema, &source_name, &"BASE TABLE"];
+            return Err(SqlError::new(&ER_WRONG_OBJECT, &arguments));
+        }
+        let name = &create.name.name.value;
+        self.with_context(snapshot, |c| define_like(c, &source, schema, name, create.temporary))
+    }
+
+    /// Storage for a complete definition, not yet published.
+    fn create_storage(&self, table: &TableInfo, next: Option<u64>) -> SqlResult<()> {
+        create_storage_now(self.instance, table)?;
+        set_auto_increment(self.instance, table, next)
+    }
+
+    /// Makes a table whose storage is complete known.
+    fn publish_table(&mut self, table: TableInfo) -> SqlResult<()> {
+        if is_temporary(&table) {
+            self.session.temporary.put(Arc::new(table));
+            return Ok(());
+        }
+        let change = Change::begin(self.instance)?;
+        change.put_table(&table)?;
+        change.commit(|snapshot| snapshot.put_table(Arc::new(table)))
+    }
+
+    /// CREATE TABLE ... SELECT: the rows are copied into storage nobody knows (DDL-2).
+    fn create_selected(
+        &mut self,
+        create: &CreateTable,
+        table: TableInfo,
+        next: Option<u64>,
+    ) -> SqlResult<Outcome> {
+        let Some(select) = &create.select else { return Ok(Outcome::ok()) };
+        let output = self.query_columns(&select.query)?;
+        let selected =
+            output.iter().map(|c| selected_column(&c.name, stored_type(&c.ty), c.nullable));
+        let selected: Vec<_> = selected.collect();
+        let snapshot = self.instance.catalog.snapshot();
+        let table = self
+            .with_context(&snapshot, |c| define_selected(c, create, &table, selected))
+            .and_then(|table| with_new_id(self.instance, table))?;
+        self.create_storage(&table, next)?;
+        let columns = output.iter().map(|c| ColumnRef::bare(Ident::new(&*c.name))).collect();
+        let result = self.insert_selected(&table, columns, select);
+        match result {
+            Ok(outcome) => {
+                self.publish_table(table)?;
+                Ok(outcome)
+            }
+            Err(error) => {
+                let engine = self.instance.engine(&table.engine)?;
+                drop_storage_now(&**engine, table.def.id)?;
+                Err(error)
+            }
+        }
+    }
+}
+
+impl Ddl<'_> {
+    /// The columns of a query's result.
+    fn query_columns(&mut self, query: &Query) -> SqlResult<Vec<OutputColumn>> {
+        let statement = Statement::Query(Box::new(query.clone()));
+        let prepared = prepare_statement(self.instance, self.session, statement, self.text, 0)?;
+        self.session.commit()?;
+        Ok(prepared.output)
+    }
+
+    /// Inserts a query's rows into a table that only this session knows, under its name, meanwhile.
+    fn insert_selected(
+        &mut self,
+        table: &TableInfo,
+        columns: Vec<ColumnRef>,
+        select: &CreateSelect,
+    ) -> SqlResult<Outcome> {
+        let name =
+            TableName { schema: Some(Ident::new(table.schema())), name: Ident::new(table.name()) };
+        let insert = Statement::Insert(Box::new(Insert {
+            replace: select.duplicates == OnDuplicate::Replace,
+            priority: None,
+            ignore: select.duplicates == OnDuplicate::Ignore,
+            table: name,
+            partitions: Vec::new(),
+            columns: Some(columns),
+            source: InsertSource::Query(Box::new(select.query.clone())),
+            on_duplicate: Vec::new(),
+            returning: Vec::new(),
+        }));
+        let own = TableInfo { kind: TableKind::Temporary, ..table.clone() };
+        self.session.temporary.put(Arc::new(own));
+        let (instance, text) = (self.instance, self.text);
+        let result = execute_statement(instance, self.session, &insert, text, &[], &mut NullSink);
+        self.session.temporary.remove(table.schema(), table.name());
+        let outcome = result?;
+        self.session.commit()?;
+        Ok(outcome)
+    }
+}
+
+/// The type of a column made from a query's column: results without a type become BINARY(0).
+fn stored_type(ty: &selkie_types::SqlType) -> selkie_types::SqlType {
+    match ty.kind {
+        selkie_types::TypeKind::Null => {
+            let mut out = selkie_types::SqlType::new(selkie_types::TypeKind::Char, 0, 0);
+            out.collation = selkie_types::CollationId::BINARY;
+            out
+        }
+        _ => ty.clone(),
+    }
+}
+
+/// Starts the counter of a new table at `next`.
+pub(super) fn set_auto_increment(
+    instance: &Instance,
+    table: &TableInfo,
+    next: Option<u64>,
+) -> SqlResult<()> {
+    let Some(next) = next.filter(|n| *n > 0 && table.def.auto_increment.is_some()) else {
+        return Ok(());
+    };
+    let (engine, trx) = begin_in(instance, table)?;
+    let handle = engine.open_table(&table.def).map_err(|e| from_engine(e, &table.def))?;
+    handle.set_auto_increment(&*trx, next).map_err(|e| from_engine(e, &table.def))?;
+    commit_now(&*engine, trx)
+}

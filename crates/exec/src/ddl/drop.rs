@@ -1,0 +1,112 @@
+//! DROP TABLE and TRUNCATE.
+
+use std::sync::Arc;
+
+use selkie_catalog::{TableInfo, TableKind};
+use selkie_sql::ast::{self, DropTables, TableName};
+use selkie_types::error::catalogue::{ER_BAD_TABLE_ERROR, ER_UNKNOWN_VIEW};
+use selkie_types::{Condition, SqlError, SqlResult};
+
+use super::Ddl;
+use super::change::{Change, create_storage_now, drop_storage_now, is_temporary, with_new_id};
+use crate::Outcome;
+use crate::session::Privilege;
+
+impl Ddl<'_> {
+    pub(super) fn drop_tables(&mut self, drop: &DropTables) -> SqlResult<Outcome> {
+        if drop.kind == ast::TableKind::Sequence {
+            return Err(SqlError::not_supported("sequences"));
+        }
+        if !drop.temporary {
+            self.session.commit()?;
+        }
+        let mut missing = Vec::new();
+        for name in &drop.names {
+            let (schema, table) = self.resolve(name)?;
+            self.check(Privilege::Drop, &schema, table)?;
+            if !self.drop_named(drop, &schema, table)? {
+                missing.push(format!("{schema}.{table}"));
+            }
+        }
+        if missing.is_empty() {
+            return Ok(Outcome::ok());
+        }
+        let view = drop.kind == ast::TableKind::View;
+        let def = if view { &ER_UNKNOWN_VIEW } else { &ER_BAD_TABLE_ERROR };
+        if !drop.if_exists {
+            return Err(SqlError::new(def, &[&missing.join(",")]));
+        }
+        missing.iter().for_each(|name| self.note(Condition::note(def, &[name])));
+        Ok(Outcome::ok())
+    }
+
+    /// Whether there was such a table, now dropped.
+    fn drop_named(&mut self, drop: &DropTables, schema: &str, table: &str) -> SqlResult<bool> {
+        let snapshot = self.instance.catalog.snapshot();
+        let temporary = self.session.temporary.get(schema, table).is_some();
+        let view = drop.kind == ast::TableKind::View;
+        if temporary && !view {
+            self.drop_one(schema, table, true)?;
+            return Ok(true);
+        }
+        let is_view = |t: &Arc<TableInfo>| matches!(t.kind, TableKind::View(_));
+        match snapshot.table(schema, table) {
+            Some(found) if !drop.temporary && is_view(found) == view => {
+                let _lock = self.lock(schema, table)?;
+                self.drop_one(schema, table, false)?;
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// Drops an existing table whose name is locked.
+    pub(super) fn drop_one(&mut self, schema: &str, name: &str, temporary: bool) -> SqlResult<()> {
+        if temporary {
+            let Some(table) = self.session.temporary.remove(schema, name) else { return Ok(()) };
+            self.instance.close_table(table.def.id);
+            let engine = self.instance.engine(&table.engine)?;
+            return drop_storage_now(&**engine, table.def.id);
+        }
+        let snapshot = self.instance.catalog.snapshot();
+        let Some(table) = snapshot.table(schema, name) else { return Ok(()) };
+        let mut change = Change::begin(self.instance)?;
+        change.remove_table(table.def.id)?;
+        if !matches!(table.kind, TableKind::View(_)) {
+            change.drop_storage(table)?;
+        }
+        change.commit(|snapshot| snapshot.remove_table(schema, name))?;
+        self.session.hooks.dropped(self.session, schema, name);
+        Ok(())
+    }
+
+    /// New, empty storage in place of the old: the counter starts again.
+    pub(super) fn truncate(&mut self, name: &TableName) -> SqlResult<Outcome> {
+        let (schema, name) = self.resolve(name)?;
+        self.check(Privilege::Drop, &schema, name)?;
+        let snapshot = self.instance.catalog.snapshot();
+        let temporary = self.session.temporary.get(&schema, name).is_some();
+        if !temporary {
+            self.session.commit()?;
+        }
+        let _lock = (!temporary).then(|| self.lock(&schema, name)).transpose()?;
+        let old = self.base_table(&snapshot, &schema, name)?;
+        if matches!(old.kind, TableKind::View(_) | TableKind::System) {
+            return Err(SqlError::no_such_table(&schema, name));
+        }
+        let new = with_new_id(self.instance, (*old).clone())?;
+        if is_temporary(&old) {
+            create_storage_now(self.instance, &new)?;
+            self.drop_one(&schema, name, true)?;
+            self.session.temporary.put(Arc::new(new));
+            return Ok(Outcome::ok());
+        }
+        let mut change = Change::begin(self.instance)?;
+        change.create_storage(&new)?;
+        change.remove_table(old.def.id)?;
+        change.put_table(&new)?;
+        change.drop_storage(&old)?;
+        change.commit(|snapshot| snapshot.put_table(Arc::new(new)))?;
+        Ok(Outcome::ok())
+    }
+}

@@ -1,0 +1,79 @@
+//! RENAME TABLE: several renames, one after the other, as one change.
+
+use std::sync::Arc;
+
+use selkie_catalog::{Snapshot, TableInfo};
+use selkie_engine::TableDef;
+use selkie_sql::ast::RenameTables;
+use selkie_types::error::catalogue::ER_TABLE_EXISTS_ERROR;
+use selkie_types::{SqlError, SqlResult};
+
+use super::Ddl;
+use super::change::{Change, next_version};
+use crate::Outcome;
+use crate::session::Privilege;
+
+impl Ddl<'_> {
+    pub(super) fn rename_tables(&mut self, rename: &RenameTables) -> SqlResult<Outcome> {
+        self.session.commit()?;
+        let mut locks = Vec::new();
+        for (from, to) in &rename.pairs {
+            for name in [from, to] {
+                let (schema, table) = self.resolve(name)?;
+                locks.push(self.lock(&schema, table)?);
+            }
+        }
+        // Each rename sees those before it, hence the copy.
+        let mut draft = Snapshot::clone(&self.instance.catalog.snapshot());
+        let mut change = Change::begin(self.instance)?;
+        let mut renamed = Vec::new();
+        for (from, to) in &rename.pairs {
+            let (from_schema, from) = self.resolve(from)?;
+            let (to_schema, to) = self.resolve(to)?;
+            self.check(Privilege::Alter, &from_schema, from)?;
+            self.check(Privilege::Create, &to_schema, to)?;
+            let table = self.renamed(&draft, (&from_schema, from), (&to_schema, to))?;
+            change.put_table(&table)?;
+            change.redefine(&table);
+            draft.remove_table(&from_schema, from);
+            draft.put_table(table.clone());
+            renamed.push(((from_schema, from.to_owned()), table));
+        }
+        change.commit(|snapshot| {
+            for ((schema, name), table) in renamed {
+                snapshot.remove_table(&schema, &name);
+                snapshot.put_table(table);
+            }
+        })?;
+        Ok(Outcome::ok())
+    }
+
+    /// The table `from` under the name `to`, which must be free.
+    pub(super) fn renamed(
+        &self,
+        snapshot: &Snapshot,
+        from: (&str, &str),
+        to: (&str, &str),
+    ) -> SqlResult<Arc<TableInfo>> {
+        let old = snapshot
+            .table(from.0, from.1)
+            .ok_or_else(|| SqlError::no_such_table(from.0, from.1))?;
+        if snapshot.schema(to.0).is_none() {
+            return Err(SqlError::unknown_database(to.0));
+        }
+        if snapshot.table(to.0, to.1).is_some() {
+            return Err(SqlError::new(&ER_TABLE_EXISTS_ERROR, &[&to.1]));
+        }
+        Ok(Arc::new(with_name(old, to, next_version(self.instance))))
+    }
+}
+
+/// `table` called `schema`.`name`.
+pub(super) fn with_name(
+    table: &TableInfo,
+    (schema, name): (&str, &str),
+    version: u64,
+) -> TableInfo {
+    let def = TableDef { schema: schema.into(), name: name.into(), ..(*table.def).clone() };
+    TableInfo { def: Arc::new(def), version, ..table.clone() }
+}

@@ -1,0 +1,118 @@
+//! CREATE, ALTER and DROP DATABASE.
+
+use selkie_catalog::Schema;
+use selkie_expr::VariableScope;
+use selkie_plan::define::schema_options;
+use selkie_sql::ast::{AlterDatabase, CreateDatabase, Ident};
+use selkie_types::error::catalogue::{
+    ER_DB_CREATE_EXISTS, ER_DB_DROP_EXISTS, ER_NO_DB_ERROR, ER_WRONG_DB_NAME,
+};
+use selkie_types::{CollationId, Condition, SqlError, SqlResult, Value};
+
+use super::Ddl;
+use super::change::Change;
+use crate::Outcome;
+use crate::session::Privilege;
+
+impl Ddl<'_> {
+    pub(super) fn create_database(&mut self, create: &CreateDatabase) -> SqlResult<Outcome> {
+        let name = &*create.name.value;
+        if name.is_empty() || name.ends_with(' ') || name.chars().count() > 64 {
+            return Err(SqlError::new(&ER_WRONG_DB_NAME, &[&name]));
+        }
+        self.check(Privilege::Create, name, "")?;
+        self.session.commit()?;
+        let _lock = self.lock(name, "")?;
+        if self.instance.catalog.snapshot().schema(name).is_some() {
+            if create.or_replace {
+                self.remove_database(name)?;
+            } else if create.if_not_exists {
+                self.note(Condition::note(&ER_DB_CREATE_EXISTS, &[&name]));
+                return Ok(Outcome::changed(1));
+            } else {
+                return Err(SqlError::new(&ER_DB_CREATE_EXISTS, &[&name]));
+            }
+        }
+        let said = schema_options(&create.options, self.server_collation()?)?;
+        let schema = Schema {
+            name: name.into(),
+            collation: said.collation,
+            comment: said.comment.unwrap_or_default().into(),
+            tables: Default::default(),
+        };
+        self.publish_schema(schema)?;
+        Ok(Outcome::changed(1))
+    }
+
+    /// `collation_server`, which new schemas have unless they say otherwise.
+    fn server_collation(&self) -> SqlResult<CollationId> {
+        let hooks = &self.session.hooks;
+        let name = hooks.variable(self.session, VariableScope::Session, "collation_server")?;
+        let name = match &name {
+            Value::Bytes(name) => std::str::from_utf8(name).ok(),
+            _ => None,
+        };
+        Ok(name.and_then(CollationId::from_name).unwrap_or(CollationId::UTF8MB4_GENERAL_CI))
+    }
+
+    fn publish_schema(&self, schema: Schema) -> SqlResult<()> {
+        let change = Change::begin(self.instance)?;
+        change.put_schema(&schema)?;
+        change.commit(|snapshot| snapshot.put_schema(schema))
+    }
+
+    pub(super) fn alter_database(&mut self, alter: &AlterDatabase) -> SqlResult<Outcome> {
+        let name = alter.name.as_ref().map(|n| n.value.clone()).or(self.session.schema.clone());
+        let name = name.ok_or_else(|| SqlError::new(&ER_NO_DB_ERROR, &[]))?;
+        self.check(Privilege::Alter, &name, "")?;
+        self.session.commit()?;
+        let _lock = self.lock(&name, "")?;
+        let snapshot = self.instance.catalog.snapshot();
+        let old = snapshot.schema(&name).ok_or_else(|| SqlError::unknown_database(&name))?;
+        let said = schema_options(&alter.options, old.collation)?;
+        let mut schema = (**old).clone();
+        schema.collation = said.collation;
+        if let Some(comment) = said.comment {
+            schema.comment = comment.into();
+        }
+        self.publish_schema(schema)?;
+        Ok(Outcome::changed(1))
+    }
+
+    pub(super) fn drop_database(&mut self, if_exists: bool, name: &Ident) -> SqlResult<Outcome> {
+        let name = &*name.value;
+        self.check(Privilege::Drop, name, "")?;
+        self.session.commit()?;
+        let _lock = self.lock(name, "")?;
+        if self.instance.catalog.snapshot().schema(name).is_none() {
+            if if_exists {
+                self.note(Condition::note(&ER_DB_DROP_EXISTS, &[&name]));
+                return Ok(Outcome::ok());
+            }
+            return Err(SqlError::new(&ER_DB_DROP_EXISTS, &[&name]));
+        }
+        let tables = self.remove_database(name)?;
+        if self.session.schema.as_deref() == Some(name) {
+            self.session.schema = None;
+        }
+        Ok(Outcome::changed(tables))
+    }
+
+    /// Drops a schema with its tables; how many there were.
+    fn remove_database(&mut self, name: &str) -> SqlResult<u64> {
+        let snapshot = self.instance.catalog.snapshot();
+        let schema = snapshot.schema(name).ok_or_else(|| SqlError::unknown_database(name))?;
+        let tables: Vec<_> = schema.tables.values().cloned().collect();
+        let locks: SqlResult<Vec<_>> = tables.iter().map(|t| self.lock(name, t.name())).collect();
+        let _locks = locks?;
+        let mut change = Change::begin(self.instance)?;
+        for table in &tables {
+            change.remove_table(table.def.id)?;
+            change.drop_storage(table)?;
+        }
+        change.remove_schema(name)?;
+        change.commit(|snapshot| snapshot.remove_schema(name))?;
+        self.session.hooks.dropped(self.session, name, "");
+        Ok(tables.len() as u64)
+    }
+}

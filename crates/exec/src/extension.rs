@@ -1,0 +1,75 @@
+//! Statements about definitions: DDL, SHOW, DESCRIBE.
+
+use selkie_plan::physical::OutputColumn;
+use selkie_sql::ast::Statement;
+use selkie_types::{Batch, Column, SqlResult};
+use std::sync::Arc;
+
+use crate::control::Control;
+use crate::ddl::Ddl;
+use crate::op::column_of;
+use crate::show::{ShownRows, describe_query, show_query, show_rows};
+use crate::{Instance, Outcome, ResultSink, Session, execute_text};
+
+/// Runs `statement`; `None` if it is not one of these.
+pub(crate) fn extension(
+    instance: &Instance,
+    session: &mut Session,
+    statement: &Statement,
+    text: &[u8],
+    sink: &mut dyn ResultSink,
+) -> SqlResult<Option<Outcome>> {
+    match statement {
+        Statement::Show(show) => {
+            if let Some(shown) = show_rows(instance, session, show)? {
+                return send(shown, sink).map(Some);
+            }
+            match show_query(instance, session, show, text)? {
+                Some(query) => execute_text(instance, session, query.as_bytes(), sink).map(Some),
+                None => Ok(None),
+            }
+        }
+        Statement::Describe(describe) => {
+            let query = describe_query(instance, session, describe)?;
+            execute_text(instance, session, query.as_bytes(), sink).map(Some)
+        }
+        _ => {
+            let control = Control::new(session);
+            Ddl::new(instance, session, &control, text).run(statement)
+        }
+    }
+}
+
+fn send(shown: ShownRows, sink: &mut dyn ResultSink) -> SqlResult<Outcome> {
+    let empty: Arc<str> = "".into();
+    let output: Vec<OutputColumn> = shown
+        .columns
+        .iter()
+        .map(|(name, ty)| OutputColumn {
+            name: (*name).into(),
+            ty: ty.clone(),
+            nullable: false,
+            schema: empty.clone(),
+            table: empty.clone(),
+            org_table: empty.clone(),
+            org_name: empty.clone(),
+            primary_key: false,
+            unique_key: false,
+            multiple_key: false,
+            auto_increment: false,
+            no_default: false,
+            on_update_now: false,
+        })
+        .collect();
+    sink.columns(&output)?;
+    if !shown.rows.is_empty() {
+        let mut columns: Vec<Column> =
+            shown.columns.iter().map(|(_, ty)| column_of(ty, shown.rows.len())).collect();
+        for row in &shown.rows {
+            columns.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
+        }
+        let columns = columns.into_iter().map(Arc::new).collect();
+        sink.batch(&Batch::new(columns, shown.rows.len()))?;
+    }
+    Ok(Outcome::rows())
+}

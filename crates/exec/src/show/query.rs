@@ -1,0 +1,420 @@
+//! SHOW statements as queries over `information_schema`.
+
+use std::fmt::Write;
+
+use selkie_catalog::{Namespace, quote_identifier, quote_string};
+use selkie_sql::ast::{
+    Describe, Ident, RoutineKind, Show, ShowFilter, ShowWhat, StringLiteral, TableName, VarScope,
+};
+use selkie_types::error::catalogue::ER_NO_DB_ERROR;
+use selkie_types::{SqlError, SqlResult};
+
+use crate::{Instance, Session};
+
+/// What an unfiltered SHOW selects.
+struct Shape {
+    /// Pairs of result column and expression, the first being what LIKE compares.
+    columns: Vec<(String, &'static str)>,
+    /// Table of `information_schema`.
+    table: &'static str,
+    /// Which of its rows.
+    condition: String,
+    /// Order of the rows.
+    order: &'static str,
+}
+
+impl Shape {
+    fn new(table: &'static str, columns: &[(&str, &'static str)]) -> Self {
+        let columns = columns.iter().map(|(name, expr)| ((*name).to_owned(), *expr)).collect();
+        Self { columns, table, condition: String::new(), order: "" }
+    }
+
+    fn filtered(mut self, condition: String) -> Self {
+        self.condition = condition;
+        self
+    }
+
+    fn ordered(mut self, order: &'static str) -> Self {
+        self.order = order;
+        self
+    }
+}
+
+/// The query that answers `show`, or `None` if it is not one. `text` is the statement's source.
+pub(crate) fn show_query(
+    instance: &Instance,
+    session: &Session,
+    show: &Show,
+    text: &[u8],
+) -> SqlResult<Option<String>> {
+    let Some(mut shape) = shape(instance, session, &show.what)? else { return Ok(None) };
+    let filter = show.filter.as_deref();
+    if let (Some(ShowFilter::Like(pattern)), true) = (filter, names_pattern(&show.what)) {
+        let name = &mut shape.columns[0].0;
+        *name = format!("{name} ({})", String::from_utf8_lossy(&pattern.bytes));
+    }
+    Ok(Some(render(&shape, filter, text)))
+}
+
+/// Compat: the first column of these is named after the pattern.
+fn names_pattern(what: &ShowWhat) -> bool {
+    matches!(what, ShowWhat::Databases | ShowWhat::Tables { .. })
+}
+
+/// The query that answers DESCRIBE.
+pub(crate) fn describe_query(
+    instance: &Instance,
+    session: &Session,
+    describe: &Describe,
+) -> SqlResult<String> {
+    let shape = columns_shape(instance, session, false, &describe.table)?;
+    let filter = describe
+        .pattern
+        .clone()
+        .map(|bytes| ShowFilter::Like(StringLiteral { bytes, charset: None }));
+    Ok(render(&shape, filter.as_ref(), b""))
+}
+
+fn render(shape: &Shape, filter: Option<&ShowFilter>, text: &[u8]) -> String {
+    let list: Vec<String> = shape
+        .columns
+        .iter()
+        .map(|(name, expr)| format!("{expr} AS {}", quote_identifier(name)))
+        .collect();
+    let mut inner = format!("SELECT {} FROM information_schema.{}", list.join(", "), shape.table);
+    if !shape.condition.is_empty() {
+        let _ = write!(inner, " WHERE {}", shape.condition);
+    }
+    if let Some(ShowFilter::Like(pattern)) = filter {
+        let word = if shape.condition.is_empty() { "WHERE" } else { "AND" };
+        let expr = shape.columns[0].1;
+        let pattern = quote_string(&String::from_utf8_lossy(&pattern.bytes));
+        let _ = write!(inner, " {word} {expr} LIKE {pattern}");
+    }
+    if !shape.order.is_empty() {
+        let _ = write!(inner, " ORDER BY {}", shape.order);
+    }
+    match filter {
+        Some(ShowFilter::Where(condition)) => {
+            let condition = String::from_utf8_lossy(condition.span.text(text)).into_owned();
+            format!("SELECT * FROM ({inner}) AS {} WHERE {condition}", shape.table)
+        }
+        _ => inner,
+    }
+}
+
+fn literal(text: &str) -> String {
+    quote_string(text)
+}
+
+/// The schema a SHOW is about, which must exist.
+fn schema_of(instance: &Instance, session: &Session, schema: Option<&Ident>) -> SqlResult<String> {
+    let name = schema.map(|s| s.value.clone()).or_else(|| session.schema.clone());
+    let name = name.ok_or_else(|| SqlError::new(&ER_NO_DB_ERROR, &[]))?;
+    match instance.catalog.snapshot().schema(&name) {
+        Some(schema) => Ok(schema.name.to_string()),
+        None => Err(SqlError::unknown_database(name)),
+    }
+}
+
+/// Schema and name of an existing table.
+pub(super) fn table_of(
+    instance: &Instance,
+    session: &Session,
+    table: &TableName,
+) -> SqlResult<std::sync::Arc<selkie_catalog::TableInfo>> {
+    let schema = match (&table.schema, &session.schema) {
+        (Some(schema), _) => &*schema.value,
+        (None, Some(schema)) => schema,
+        (None, None) => return Err(SqlError::new(&ER_NO_DB_ERROR, &[])),
+    };
+    let snapshot = instance.catalog.snapshot();
+    if snapshot.schema(schema).is_none() {
+        return Err(SqlError::unknown_database(schema));
+    }
+    let names = Namespace { snapshot: &snapshot, temporary: &session.temporary };
+    let found = names.table(schema, &table.name.value).cloned();
+    found.ok_or_else(|| SqlError::no_such_table(schema, &table.name.value))
+}
+
+// tidy: dispatch
+fn shape(instance: &Instance, session: &Session, what: &ShowWhat) -> SqlResult<Option<Shape>> {
+    Ok(Some(match what {
+        ShowWhat::Databases => {
+            Shape::new("SCHEMATA", &[("Database", "SCHEMA_NAME")]).ordered("SCHEMA_NAME")
+        }
+        ShowWhat::Tables { full, schema } => {
+            tables(&schema_of(instance, session, schema.as_ref())?, *full)
+        }
+        ShowWhat::TableStatus { schema } => {
+            table_status(&schema_of(instance, session, schema.as_ref())?)
+        }
+        ShowWhat::Columns { full, table } => columns_shape(instance, session, *full, table)?,
+        ShowWhat::Index { table } => index(instance, session, table)?,
+        ShowWhat::Variables(scope) => variables(*scope),
+        ShowWhat::Status(scope) => status(*scope),
+        ShowWhat::Processlist { full } => processlist(*full),
+        ShowWhat::Engines => engines(),
+        ShowWhat::Collation => collations(),
+        ShowWhat::CharacterSet => character_sets(),
+        ShowWhat::Plugins => plugins(),
+        ShowWhat::Triggers { schema, .. } => {
+            triggers(&schema_of(instance, session, schema.as_ref())?)
+        }
+        ShowWhat::Events { schema } => events(&schema_of(instance, session, schema.as_ref())?),
+        ShowWhat::RoutineStatus(kind) => routines(*kind),
+        _ => return Ok(None),
+    }))
+}
+
+fn tables(schema: &str, full: bool) -> Shape {
+    let first = format!("Tables_in_{schema}");
+    let mut columns = vec![(&*first, "TABLE_NAME")];
+    if full {
+        columns.push(("Table_type", "TABLE_TYPE"));
+    }
+    Shape::new("TABLES", &columns)
+        .filtered(format!("TABLE_SCHEMA = {}", literal(schema)))
+        .ordered("TABLE_NAME")
+}
+
+fn table_status(schema: &str) -> Shape {
+    let columns = [
+        ("Name", "TABLE_NAME"),
+        ("Engine", "ENGINE"),
+        ("Version", "VERSION"),
+        ("Row_format", "ROW_FORMAT"),
+        ("Rows", "TABLE_ROWS"),
+        ("Avg_row_length", "AVG_ROW_LENGTH"),
+        ("Data_length", "DATA_LENGTH"),
+        ("Max_data_length", "MAX_DATA_LENGTH"),
+        ("Index_length", "INDEX_LENGTH"),
+        ("Data_free", "DATA_FREE"),
+        ("Auto_increment", "AUTO_INCREMENT"),
+        ("Create_time", "CREATE_TIME"),
+        ("Update_time", "UPDATE_TIME"),
+        ("Check_time", "CHECK_TIME"),
+        ("Collation", "TABLE_COLLATION"),
+        ("Checksum", "CHECKSUM"),
+        ("Create_options", "CREATE_OPTIONS"),
+        ("Comment", "TABLE_COMMENT"),
+        ("Max_index_length", "MAX_INDEX_LENGTH"),
+        ("Temporary", "TEMPORARY"),
+    ];
+    Shape::new("TABLES", &columns)
+        .filtered(format!("TABLE_SCHEMA = {}", literal(schema)))
+        .ordered("TABLE_NAME")
+}
+
+/// Compat: SHOW COLUMNS takes the quotes off literal defaults that `information_schema` shows.
+const DEFAULT_UNQUOTED: &str = "CASE WHEN COLUMN_DEFAULT = 'NULL' THEN NULL \
+     WHEN COLUMN_DEFAULT LIKE '''%' THEN REPLACE(SUBSTR(COLUMN_DEFAULT, 2, \
+     CHAR_LENGTH(COLUMN_DEFAULT) - 2), '''''', '''') ELSE COLUMN_DEFAULT END";
+
+fn columns_shape(
+    instance: &Instance,
+    session: &Session,
+    full: bool,
+    table: &TableName,
+) -> SqlResult<Shape> {
+    let info = table_of(instance, session, table)?;
+    let mut columns = vec![("Field", "COLUMN_NAME"), ("Type", "COLUMN_TYPE")];
+    if full {
+        columns.push(("Collation", "COLLATION_NAME"));
+    }
+    columns.extend([
+        ("Null", "IS_NULLABLE"),
+        ("Key", "COLUMN_KEY"),
+        ("Default", DEFAULT_UNQUOTED),
+        ("Extra", "EXTRA"),
+    ]);
+    if full {
+        columns.extend([("Privileges", "PRIVILEGES"), ("Comment", "COLUMN_COMMENT")]);
+    }
+    Ok(Shape::new("COLUMNS", &columns).filtered(of_table(&info)).ordered("ORDINAL_POSITION"))
+}
+
+fn of_table(info: &selkie_catalog::TableInfo) -> String {
+    let (schema, name) = (literal(info.schema()), literal(info.name()));
+    format!("TABLE_SCHEMA = {schema} AND TABLE_NAME = {name}")
+}
+
+fn index(instance: &Instance, session: &Session, table: &TableName) -> SqlResult<Shape> {
+    let info = table_of(instance, session, table)?;
+    let columns = [
+        ("Table", "TABLE_NAME"),
+        ("Non_unique", "NON_UNIQUE"),
+        ("Key_name", "INDEX_NAME"),
+        ("Seq_in_index", "SEQ_IN_INDEX"),
+        ("Column_name", "COLUMN_NAME"),
+        ("Collation", "COLLATION"),
+        ("Cardinality", "CARDINALITY"),
+        ("Sub_part", "SUB_PART"),
+        ("Packed", "PACKED"),
+        ("Null", "NULLABLE"),
+        ("Index_type", "INDEX_TYPE"),
+        ("Comment", "COMMENT"),
+        ("Index_comment", "INDEX_COMMENT"),
+        ("Ignored", "IGNORED"),
+    ];
+    Ok(Shape::new("STATISTICS", &columns).filtered(of_table(&info)))
+}
+
+fn variables(scope: Option<VarScope>) -> Shape {
+    let table = match scope {
+        Some(VarScope::Global) => "GLOBAL_VARIABLES",
+        _ => "SESSION_VARIABLES",
+    };
+    let columns = [("Variable_name", "LOWER(VARIABLE_NAME)"), ("Value", "VARIABLE_VALUE")];
+    Shape::new(table, &columns).ordered("VARIABLE_NAME")
+}
+
+/// Compat: status names begin with a capital and go on in lower case.
+const STATUS_NAME: &str = "CONCAT(UPPER(LEFT(VARIABLE_NAME, 1)), LOWER(SUBSTR(VARIABLE_NAME, 2)))";
+
+fn status(scope: Option<VarScope>) -> Shape {
+    let table = match scope {
+        Some(VarScope::Global) => "GLOBAL_STATUS",
+        _ => "SESSION_STATUS",
+    };
+    let columns = [("Variable_name", STATUS_NAME), ("Value", "VARIABLE_VALUE")];
+    Shape::new(table, &columns).ordered("VARIABLE_NAME")
+}
+
+fn processlist(full: bool) -> Shape {
+    let info = if full { "INFO" } else { "LEFT(INFO, 100)" };
+    let columns = [
+        ("Id", "ID"),
+        ("User", "USER"),
+        ("Host", "HOST"),
+        ("db", "DB"),
+        ("Command", "COMMAND"),
+        ("Time", "TIME"),
+        ("State", "STATE"),
+        ("Info", info),
+        ("Progress", "PROGRESS"),
+    ];
+    Shape::new("PROCESSLIST", &columns).ordered("ID")
+}
+
+fn engines() -> Shape {
+    let columns = [
+        ("Engine", "ENGINE"),
+        ("Support", "SUPPORT"),
+        ("Comment", "COMMENT"),
+        ("Transactions", "TRANSACTIONS"),
+        ("XA", "XA"),
+        ("Savepoints", "SAVEPOINTS"),
+    ];
+    Shape::new("ENGINES", &columns)
+}
+
+fn collations() -> Shape {
+    let columns = [
+        ("Collation", "COLLATION_NAME"),
+        ("Charset", "CHARACTER_SET_NAME"),
+        ("Id", "ID"),
+        ("Default", "IS_DEFAULT"),
+        ("Compiled", "IS_COMPILED"),
+        ("Sortlen", "SORTLEN"),
+    ];
+    Shape::new("COLLATIONS", &columns)
+}
+
+fn character_sets() -> Shape {
+    let columns = [
+        ("Charset", "CHARACTER_SET_NAME"),
+        ("Description", "DESCRIPTION"),
+        ("Default collation", "DEFAULT_COLLATE_NAME"),
+        ("Maxlen", "MAXLEN"),
+    ];
+    Shape::new("CHARACTER_SETS", &columns)
+}
+
+fn plugins() -> Shape {
+    let columns = [
+        ("Name", "PLUGIN_NAME"),
+        ("Status", "PLUGIN_STATUS"),
+        ("Type", "PLUGIN_TYPE"),
+        ("Library", "PLUGIN_LIBRARY"),
+        ("License", "PLUGIN_LICENSE"),
+    ];
+    Shape::new("PLUGINS", &columns)
+}
+
+fn triggers(schema: &str) -> Shape {
+    let columns = [
+        ("Trigger", "TRIGGER_NAME"),
+        ("Event", "EVENT_MANIPULATION"),
+        ("Table", "EVENT_OBJECT_TABLE"),
+        ("Statement", "ACTION_STATEMENT"),
+        ("Timing", "ACTION_TIMING"),
+        ("Created", "CREATED"),
+        ("sql_mode", "SQL_MODE"),
+        ("Definer", "DEFINER"),
+        ("character_set_client", "CHARACTER_SET_CLIENT"),
+        ("collation_connection", "COLLATION_CONNECTION"),
+        ("Database Collation", "DATABASE_COLLATION"),
+    ];
+    Shape::new("TRIGGERS", &columns).filtered(format!("TRIGGER_SCHEMA = {}", literal(schema)))
+}
+
+fn events(schema: &str) -> Shape {
+    let columns = [
+        ("Db", "EVENT_SCHEMA"),
+        ("Name", "EVENT_NAME"),
+        ("Definer", "DEFINER"),
+        ("Time zone", "TIME_ZONE"),
+        ("Type", "EVENT_TYPE"),
+        ("Execute at", "EXECUTE_AT"),
+        ("Interval value", "INTERVAL_VALUE"),
+        ("Interval field", "INTERVAL_FIELD"),
+        ("Starts", "STARTS"),
+        ("Ends", "ENDS"),
+        ("Status", "STATUS"),
+        ("Originator", "ORIGINATOR"),
+        ("character_set_client", "CHARACTER_SET_CLIENT"),
+        ("collation_connection", "COLLATION_CONNECTION"),
+        ("Database Collation", "DATABASE_COLLATION"),
+    ];
+    Shape::new("EVENTS", &columns).filtered(format!("EVENT_SCHEMA = {}", literal(schema)))
+}
+
+fn routines(kind: RoutineKind) -> Shape {
+    let word = match kind {
+        RoutineKind::Procedure => "PROCEDURE",
+        RoutineKind::Function => "FUNCTION",
+        RoutineKind::Package => "PACKAGE",
+        RoutineKind::PackageBody => "PACKAGE BODY",
+    };
+    let columns = [
+        ("Db", "ROUTINE_SCHEMA"),
+        ("Name", "ROUTINE_NAME"),
+        ("Type", "ROUTINE_TYPE"),
+        ("Definer", "DEFINER"),
+        ("Modified", "LAST_ALTERED"),
+        ("Created", "CREATED"),
+        ("Security_type", "SECURITY_TYPE"),
+        ("Comment", "ROUTINE_COMMENT"),
+        ("character_set_client", "CHARACTER_SET_CLIENT"),
+        ("collation_connection", "COLLATION_CONNECTION"),
+        ("Database Collation", "DATABASE_COLLATION"),
+    ];
+    Shape::new("ROUTINES", &columns).filtered(format!("ROUTINE_TYPE = '{word}'"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Shape, render};
+    use selkie_sql::ast::{ShowFilter, StringLiteral};
+
+    #[test]
+    fn like_compares_the_first_column() {
+        let shape = Shape::new("SCHEMATA", &[("Database", "SCHEMA_NAME")]);
+        let pattern = StringLiteral { bytes: (*b"a%'").into(), charset: None };
+        let text = render(&shape, Some(&ShowFilter::Like(pattern)), b"");
+        let expected = "SELECT SCHEMA_NAME AS `Database` FROM information_schema.SCHEMATA \
+             WHERE SCHEMA_NAME LIKE 'a%'''";
+        assert_eq!(text, expected);
+    }
+}

@@ -1,0 +1,131 @@
+//! SHOW statements with rows of their own: warnings, definitions as statements.
+
+use selkie_catalog::{Namespace, TableKind, show_create_database, show_create_table};
+use selkie_sql::ast::{Expr, ExprKind, Ident, Limit, Literal, Show, ShowWhat, TableName};
+use selkie_types::{CollationId, Condition, Level, SqlError, SqlResult, SqlType, TypeKind, Value};
+
+use super::query::table_of;
+use crate::{Instance, Session};
+
+/// A small result set.
+pub(crate) struct ShownRows {
+    /// Names and types of its columns.
+    pub(crate) columns: Vec<(&'static str, SqlType)>,
+    /// Its rows.
+    pub(crate) rows: Vec<Vec<Value>>,
+}
+
+fn text_type(characters: u32) -> SqlType {
+    SqlType::varchar(characters, CollationId::UTF8MB4_GENERAL_CI)
+}
+
+fn long_text() -> SqlType {
+    let mut ty = SqlType::new(TypeKind::MediumText, 16_777_215, 0);
+    ty.collation = CollationId::UTF8MB4_GENERAL_CI;
+    ty
+}
+
+/// The rows of `show`, or `None` if it has none of its own.
+pub(crate) fn show_rows(
+    instance: &Instance,
+    session: &Session,
+    show: &Show,
+) -> SqlResult<Option<ShownRows>> {
+    Ok(Some(match &show.what {
+        ShowWhat::Warnings(limit) => conditions(session, limit.as_deref(), false),
+        ShowWhat::Errors(limit) => conditions(session, limit.as_deref(), true),
+        ShowWhat::CountWarnings => {
+            count("@@session.warning_count", session.diagnostics.warning_count())
+        }
+        ShowWhat::CountErrors => count("@@session.error_count", session.diagnostics.error_count()),
+        ShowWhat::CreateTable(name) => create_table(instance, session, name)?,
+        ShowWhat::CreateDatabase { if_not_exists, name } => {
+            create_database(instance, name, *if_not_exists)?
+        }
+        ShowWhat::OpenTables { schema } => open_tables(instance, session, schema.as_ref()),
+        _ => return Ok(None),
+    }))
+}
+
+fn count(name: &'static str, value: u64) -> ShownRows {
+    ShownRows {
+        columns: vec![(name, SqlType::bigint_unsigned())],
+        rows: vec![vec![Value::UInt(value)]],
+    }
+}
+
+fn number(expr: Option<&Expr>) -> Option<usize> {
+    match expr?.kind {
+        ExprKind::Literal(Literal::Int(n)) => usize::try_from(n).ok(),
+        _ => None,
+    }
+}
+
+fn conditions(session: &Session, limit: Option<&Limit>, errors_only: bool) -> ShownRows {
+    let offset = limit.and_then(|l| number(l.offset.as_ref())).unwrap_or(0);
+    let count = limit.and_then(|l| number(l.count.as_ref())).unwrap_or(usize::MAX);
+    let list = session.diagnostics.list();
+    let wanted = list.iter().filter(|c| !errors_only || c.level == Level::Error);
+    let row = |c: &Condition| {
+        vec![Value::bytes(c.level.name()), Value::UInt(c.code.into()), Value::bytes(&c.message)]
+    };
+    let mut code = SqlType::new(TypeKind::Int, 4, 0);
+    code.unsigned = true;
+    ShownRows {
+        columns: vec![("Level", text_type(7)), ("Code", code), ("Message", text_type(512))],
+        rows: wanted.skip(offset).take(count).map(row).collect(),
+    }
+}
+
+fn create_table(instance: &Instance, session: &Session, name: &TableName) -> SqlResult<ShownRows> {
+    let table = table_of(instance, session, name)?;
+    if let TableKind::View(_) = table.kind {
+        return Err(SqlError::not_supported("SHOW CREATE VIEW"));
+    }
+    let next = match table.kind {
+        TableKind::System => None,
+        _ => instance.open_table(&table)?.table.statistics().auto_increment,
+    };
+    let statement = show_create_table(&table, next);
+    Ok(ShownRows {
+        columns: vec![("Table", text_type(64)), ("Create Table", long_text())],
+        rows: vec![vec![Value::bytes(table.name()), Value::bytes(statement)]],
+    })
+}
+
+fn create_database(instance: &Instance, name: &Ident, if_not_exists: bool) -> SqlResult<ShownRows> {
+    let snapshot = instance.catalog.snapshot();
+    let schema =
+        snapshot.schema(&name.value).ok_or_else(|| SqlError::unknown_database(&name.value))?;
+    let statement = show_create_database(schema, if_not_exists);
+    Ok(ShownRows {
+        columns: vec![("Database", text_type(64)), ("Create Database", text_type(1024))],
+        rows: vec![vec![Value::bytes(&*schema.name), Value::bytes(statement)]],
+    })
+}
+
+/// Tables with an open handle.
+fn open_tables(instance: &Instance, session: &Session, schema: Option<&Ident>) -> ShownRows {
+    let snapshot = instance.catalog.snapshot();
+    let names = Namespace { snapshot: &snapshot, temporary: &session.temporary };
+    let mut rows = Vec::new();
+    for known in names.snapshot.schemas() {
+        if schema.is_some_and(|wanted| *wanted.value != *known.name) {
+            continue;
+        }
+        for table in known.tables.values().filter(|t| instance.is_open(t.def.id)) {
+            let name = |text: &str| Value::bytes(text);
+            rows.push(vec![name(table.schema()), name(table.name()), Value::Int(0), Value::Int(0)]);
+        }
+    }
+    let flag = SqlType::new(TypeKind::TinyInt, 1, 0);
+    ShownRows {
+        columns: vec![
+            ("Database", text_type(64)),
+            ("Table", text_type(64)),
+            ("In_use", flag.clone()),
+            ("Name_locked", flag),
+        ],
+        rows,
+    }
+}
