@@ -4,7 +4,7 @@
 use super::change::{BUILD, Builder, INSERT, REMOVE, RETIRE, TRUNCATE};
 use super::node::{Node, RECORD_OVERHEAD, SLOT, common_prefix, separator};
 use super::tree::{MAX_KEY, Tree};
-use crate::error::Result;
+use crate::error::{Result, StorageError};
 use crate::ids::{PAGE_SIZE, PageId, PageNo};
 use crate::mtr::{Mtr, PageSlot};
 use crate::page::{HEADER_LEN, PageType};
@@ -116,44 +116,74 @@ fn merged(left: Node<'_>, right: Node<'_>) -> Option<Vec<u8>> {
     (builder.used() <= MERGE_LIMIT).then_some(builder.payload)
 }
 
-/// Where a full node is divided for a new `key`, and the key that divides it.
-fn division(node: Node<'_>, key: &[u8]) -> (usize, Vec<u8>) {
-    let count = node.count();
-    let leaf = node.level() == 0;
-    if node.lower_bound(key) == count && count > 0 {
-        // Keys arrive in order: leave this node full, go on in an empty one.
-        return match leaf {
-            true => (count, separator(&node.key(count - 1), key)),
-            false if count > 2 => (count - 1, node.key(count - 1)),
-            false => (1, node.key(1)),
-        };
+/// How a full node is divided.
+struct Division {
+    /// Entries that stay.
+    at: usize,
+    /// The key that divides.
+    key: Vec<u8>,
+    left: Vec<u8>,
+    right: Vec<u8>,
+}
+
+/// Divides a node for a new `key`: behind the last entry if keys arrive in order, else in the middle, or as near to
+/// it as both halves fit into pages with their new fence.
+fn divide(node: Node<'_>, key: &[u8]) -> Option<Division> {
+    let (count, leaf) = (node.count(), node.level() == 0);
+    let append = node.lower_bound(key) == count;
+    let first = match (append, leaf) {
+        (true, true) => count,
+        (true, false) => count - 1,
+        (false, _) => middle(node),
+    };
+    if leaf && count < 2 && !append {
+        // The only entry leaves too little room for a key before it.
+        return try_division(node, 0, separator(key, &node.key(0)));
     }
+    let mut places: Vec<usize> = (1..count).collect();
+    let centre = middle(node);
+    places.sort_by_key(|at| at.abs_diff(centre));
+    std::iter::once(first).chain(places).find_map(|at| {
+        let dividing = match leaf {
+            true if at == count => separator(&node.key(at - 1), key),
+            true => separator(&node.key(at - 1), &node.key(at)),
+            false => node.key(at),
+        };
+        try_division(node, at, dividing)
+    })
+}
+
+/// The entry before which about half of the bytes lie.
+fn middle(node: Node<'_>) -> usize {
+    let count = node.count();
     let total: usize = (0..count).map(|at| SLOT + node.record_len(at)).sum();
     let mut sum = 0;
-    let middle = (0..count).position(|at| {
+    let half = (0..count).position(|at| {
         sum += SLOT + node.record_len(at);
         sum * 2 >= total
     });
-    let at = middle.map_or(1, |at| at + 1).clamp(1, count.saturating_sub(1).max(1));
-    match leaf {
-        true if count < 2 => one_entry(node, key),
-        true => (at, separator(&node.key(at - 1), &node.key(at))),
-        false => (at, node.key(at)),
-    }
+    half.map_or(1, |at| at + 1).clamp(1, count.saturating_sub(1).max(1))
 }
 
-/// A leaf whose only entry leaves too little room for `key`, which comes before it.
-fn one_entry(node: Node<'_>, key: &[u8]) -> (usize, Vec<u8>) {
-    let only = node.key(0);
-    (0, separator(key, &only))
+fn try_division(node: Node<'_>, at: usize, key: Vec<u8>) -> Option<Division> {
+    let left = part(node, 0, at, node.lower(), Some(&key))?;
+    let right = part(node, at, node.count(), &key, node.upper())?;
+    Some(Division { at, key, left, right })
 }
 
-fn part(node: Node<'_>, from: usize, to: usize, lower: &[u8], upper: Option<&[u8]>) -> Vec<u8> {
+/// A page of some of the node's entries, if they fit.
+fn part(
+    node: Node<'_>,
+    from: usize,
+    to: usize,
+    lower: &[u8],
+    upper: Option<&[u8]>,
+) -> Option<Vec<u8>> {
     let mut builder = Builder::new(node.level(), lower, upper, node.max_ver());
     for at in from..to {
         builder.push_parts(node.prefix(), node.suffix(at), node.value(at));
     }
-    builder.payload
+    (builder.used() <= PAGE_SIZE - HEADER_LEN).then_some(builder.payload)
 }
 
 impl Split<'_, '_> {
@@ -175,12 +205,12 @@ impl Split<'_, '_> {
     fn split(&mut self, depth: usize, key: &[u8]) -> Result<(PageSlot, PageSlot, Vec<u8>)> {
         let slot = self.path[depth];
         let page = self.mtr.id(slot).page;
-        let node = self.node(slot);
-        let (at, dividing) = division(node, key);
-        let upper = node.upper().map(<[u8]>::to_vec);
-        let right = part(node, at, node.count(), &dividing, upper.as_deref());
+        let Some(division) = divide(self.node(slot), key) else {
+            let fault = "a full page that cannot be divided";
+            return Err(StorageError::page(self.mtr.id(slot), fault));
+        };
+        let Division { at, key: dividing, left, right } = division;
         if page == self.tree.root {
-            let left = part(node, 0, at, node.lower(), Some(&dividing));
             return self.grow(slot, left, right, dividing);
         }
         let right_page = self.new_page(page)?;

@@ -2,10 +2,14 @@
 
 mod build;
 mod contract;
+#[cfg(test)]
+mod crash_tests;
 mod ddl;
 mod open;
 mod options;
 mod shared;
+#[cfg(test)]
+mod stress_tests;
 
 pub use contract::NativeEngine;
 pub use options::{FlushAtCommit, NativeOptions};

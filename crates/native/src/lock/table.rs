@@ -116,6 +116,11 @@ impl LockTable {
         }
     }
 
+    /// Gives back one lock.
+    pub(crate) fn release_one(&self, me: u64, file: FileId, key: &[u8]) {
+        self.release(me, &[(file, key.into())]);
+    }
+
     /// Explicit locks held.
     pub(crate) fn len(&self) -> usize {
         self.count.load(Ordering::Relaxed)

@@ -17,4 +17,4 @@ mod kill_tests;
 #[cfg(test)]
 mod stress_tests;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;

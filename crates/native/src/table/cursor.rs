@@ -281,9 +281,7 @@ impl<'a> NativeCursor<'a> {
         let me = self.trx.state();
         loop {
             let acquired = self.table.shared.locks.acquire(&me, file, key, mode);
-            if matches!(acquired, Ok(true)) {
-                self.trx.push_lock(file, key);
-            }
+            let new = matches!(acquired, Ok(true));
             // Read after locking: whoever changes the row from now on meets the lock.
             let (value, owner) = self.newest(key)?;
             let mine = owner.as_ref().is_some_and(|owner| owner.id == me.id);
@@ -295,7 +293,14 @@ impl<'a> NativeCursor<'a> {
                 (Ok(_), None) => Vec::new(),
             };
             if holders.is_empty() {
+                if new {
+                    self.trx.push_lock(file, key);
+                }
                 return Ok(value.filter(|value| !value::is_deleted(value)));
+            }
+            if new {
+                // The owner, who has the row already, must not find it locked meanwhile.
+                self.table.shared.locks.release_one(me.id, file, key);
             }
             if self.scan.wait == LockWait::SkipLocked {
                 return Ok(None);

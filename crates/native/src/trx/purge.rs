@@ -72,6 +72,7 @@ pub(crate) fn purge_step(shared: &Shared) -> Result<bool> {
 fn clean(shared: &Shared, segment: &Segment) -> Result<()> {
     for at in 0..segment.len() {
         let work = segment.with(at, |record| match record.kind {
+            _ if record.undone => None,
             Kind::Delete => Some((record.ver, record.file, record.key.to_vec(), None)),
             Kind::Update => value::chain_of(record.before)
                 .map(|chain| (record.ver, record.file, Vec::new(), Some(chain))),

@@ -1,7 +1,7 @@
 //! Logical records: what undo segments, the log and the undo snapshot hold. One encoding for all three.
 //!
 //! ```text
-//! row:         ver u64 | kind u8 (1 insert, 2 update, 3 delete; 0x80: auto follows) | file u32 | [auto u64]
+//! row:         ver u64 | kind u8 (1 insert, 2 update, 3 delete; 0x80: auto follows, 0x40: taken back) | file u32 | [auto u64]
 //!              | key len u16 | key | value before (none for an insert)
 //! transaction: 1 commit, 2 rolled back: u8 | segments u32 | seq u64 each | created u32 | file u32 each
 //!              | dropped u32 | file u32 each
@@ -23,6 +23,9 @@ pub(crate) enum Kind {
 }
 
 const HAS_AUTO: u8 = 0x80;
+const UNDONE: u8 = 0x40;
+/// Where the kind lies in an encoded record.
+const KIND_AT: usize = 8;
 
 /// One change of one entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,6 +37,8 @@ pub(crate) struct RowRecord<'a> {
     pub(crate) auto: Option<u64>,
     pub(crate) key: &'a [u8],
     pub(crate) before: &'a [u8],
+    /// It has been taken back by a rollback to a savepoint.
+    pub(crate) undone: bool,
 }
 
 fn take<'a>(from: &mut &'a [u8], n: usize) -> Option<&'a [u8]> {
@@ -51,6 +56,13 @@ fn take_u64(from: &mut &[u8]) -> Option<u64> {
 }
 
 impl<'a> RowRecord<'a> {
+    /// Notes in an encoded record that it has been taken back.
+    pub(super) fn mark_undone(encoded: &mut [u8]) {
+        if let Some(kind) = encoded.get_mut(KIND_AT) {
+            *kind |= UNDONE;
+        }
+    }
+
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {
         let kind = match self.kind {
             Kind::Insert => 1,
@@ -74,13 +86,14 @@ impl<'a> RowRecord<'a> {
         let auto = if kind & HAS_AUTO != 0 { Some(take_u64(rest)?) } else { None };
         let key_len = u16::from_le_bytes(take(rest, 2)?.try_into().ok()?);
         let key = take(rest, usize::from(key_len))?;
-        let kind = match kind & !HAS_AUTO {
+        let undone = kind & UNDONE != 0;
+        let kind = match kind & !(HAS_AUTO | UNDONE) {
             1 => Kind::Insert,
             2 => Kind::Update,
             3 => Kind::Delete,
             _ => return None,
         };
-        Some(RowRecord { ver, kind, file, auto, key, before: rest })
+        Some(RowRecord { ver, kind, file, auto, key, before: rest, undone })
     }
 }
 
@@ -165,6 +178,7 @@ mod tests {
             auto: Some(9),
             key: b"key",
             before: b"before",
+            undone: false,
         };
         let mut bytes = Vec::new();
         row.encode(&mut bytes);

@@ -116,8 +116,11 @@ pub(super) fn undo_record(shared: &Shared, segment: &Segment, at: usize) -> Resu
         (record.ver, record.kind, record.file, record.key.to_vec(), record.before.to_vec())
     });
     let Some((ver, kind, file, key, before)) = copy else { return Ok(()) };
-    let record = RowRecord { ver, kind, file, auto: None, key: &key, before: &before };
-    undo_change(shared, record)
+    let record =
+        RowRecord { ver, kind, file, auto: None, key: &key, before: &before, undone: false };
+    undo_change(shared, record)?;
+    segment.mark_undone(at);
+    Ok(())
 }
 
 fn undo_change(shared: &Shared, record: RowRecord<'_>) -> Result<()> {

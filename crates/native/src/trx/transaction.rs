@@ -198,7 +198,9 @@ impl EngineTrx for NativeTrx {
 
 impl Drop for NativeTrx {
     fn drop(&mut self) {
-        if !self.body.lock().ended
+        // While a panic unwinds, pages may be out of reach; the rows stay locked until the restart.
+        if !std::thread::panicking()
+            && !self.body.lock().ended
             && let Err(e) = self.roll_back_all()
         {
             tracing::error!("rollback of an abandoned transaction failed: {e}");

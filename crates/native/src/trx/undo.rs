@@ -68,6 +68,14 @@ impl Segment {
         true
     }
 
+    /// Notes that record `at` has been taken back: nothing is to be cleaned up behind it.
+    pub(super) fn mark_undone(&self, at: usize) {
+        let mut records = self.records.write();
+        if let Some(&from) = records.starts.get(at) {
+            RowRecord::mark_undone(&mut records.bytes[from as usize..]);
+        }
+    }
+
     /// Number of records.
     pub(crate) fn len(&self) -> usize {
         self.records.read().starts.len()

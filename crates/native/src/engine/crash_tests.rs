@@ -1,0 +1,206 @@
+//! Crashes of the whole engine on the simulated disk. After each, the tables must hold exactly what some commit left,
+//! not an earlier one than the last acknowledged, with every index telling the same story as the rows.
+
+use super::contract::NativeEngine;
+use super::options::NativeOptions;
+use crate::disk::sim::{Rng, SimDisk};
+use crate::ids::PAGE_SIZE;
+use crate::storage::testing::{process, quiet_process_ends};
+use selkie_engine::testing::{NoContext, contents, item_row, items, rows_of};
+use selkie_engine::{
+    Engine, EngineError, EngineResult, EngineTrx, Isolation, Table, TableDef, TableId,
+};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+type Rows = BTreeMap<i64, Vec<u8>>;
+
+/// What every commit so far left behind; the state before the first is empty.
+struct History {
+    states: Vec<Rows>,
+    acked: usize,
+    /// Next AUTO_INCREMENT value after the last acknowledged commit at least.
+    auto: u64,
+}
+
+fn options() -> NativeOptions {
+    NativeOptions {
+        buffer_pool_bytes: 40 * PAGE_SIZE,
+        log_capacity_bytes: 1 << 20,
+        log_buffer_bytes: 512 << 10,
+        log_segment_bytes: 256 << 10,
+        background: false,
+        ..NativeOptions::default()
+    }
+}
+
+fn open(disk: &SimDisk) -> EngineResult<NativeEngine> {
+    NativeEngine::open_on(Arc::new(disk.clone()), &options())
+}
+
+fn key(def: &TableDef, id: i64) -> Vec<u8> {
+    let mut key = Vec::new();
+    let codec = selkie_engine::IndexCodec::new(def, &def.indexes[0]);
+    codec.key_of_values(&[selkie_types::Value::Int(id)], &mut key);
+    key
+}
+
+/// A session that does random work and keeps book.
+struct Session<'e> {
+    engine: &'e NativeEngine,
+    def: Arc<TableDef>,
+    table: Arc<dyn Table>,
+    rng: Rng,
+}
+
+impl Session<'_> {
+    fn row(&mut self, id: i64) -> Vec<u8> {
+        let length = match self.rng.below(20) {
+            0 => 40_000,
+            1..4 => 3_000,
+            _ => 60,
+        };
+        let name = "x".repeat(self.rng.below(length) as usize);
+        let code = (self.rng.below(2) == 0).then(|| self.rng.below(1000) as i64);
+        item_row(&self.def, id, code, self.rng.below(9) as i64, &name)
+    }
+
+    /// One change in `trx` and in `rows`.
+    fn step(&mut self, trx: &dyn EngineTrx, rows: &mut Rows) -> EngineResult<()> {
+        let (id, context) = (self.rng.below(120) as i64, NoContext::default());
+        let (row, at) = (self.row(id), rows_of([key(&self.def, id)]));
+        match self.rng.below(10) {
+            0..5 => match self.table.insert(trx, &context, &rows_of([&row])) {
+                Ok(_) => drop(rows.insert(id, row)),
+                Err(EngineError::DuplicateKey { .. }) => {}
+                Err(e) => return Err(e),
+            },
+            5..8 => match self.table.update(trx, &context, &at, &rows_of([&row])) {
+                Ok(0) => assert!(!rows.contains_key(&id)),
+                Ok(_) => drop(rows.insert(id, row)),
+                Err(EngineError::DuplicateKey { .. }) => {}
+                Err(e) => return Err(e),
+            },
+            _ => {
+                let gone = self.table.delete(trx, &context, &at)?;
+                assert_eq!(gone == 1, rows.remove(&id).is_some());
+            }
+        }
+        Ok(())
+    }
+
+    /// A transaction, noted in the history before its commit can become durable.
+    fn transaction(&mut self, history: &mut History) -> EngineResult<()> {
+        let trx = self.engine.begin(Isolation::RepeatableRead, false)?;
+        let mut rows = history.states.last().cloned().unwrap_or_default();
+        for _ in 0..1 + self.rng.below(12) {
+            let (savepoint, before) = (trx.savepoint()?, rows.clone());
+            self.step(&*trx, &mut rows)?;
+            if self.rng.below(6) == 0 {
+                trx.rollback_to(savepoint)?;
+                rows = before;
+            }
+        }
+        if self.rng.below(4) == 0 {
+            return trx.rollback();
+        }
+        if self.rng.below(8) == 0 {
+            self.engine.checkpoint(false)?;
+        }
+        history.states.push(rows);
+        let state = history.states.len();
+        if let Some(lsn) = trx.commit()? {
+            if self.rng.below(3) > 0 {
+                self.engine.wait_durable(lsn)?;
+                history.acked = state;
+                history.auto = self.table.statistics().auto_increment.unwrap_or(0);
+            }
+        } else if history.acked == state - 1 {
+            history.acked = state;
+        }
+        if self.rng.below(10) == 0 { self.unfinished_ddl() } else { Ok(()) }
+    }
+
+    /// A table and an index that never come to be.
+    fn unfinished_ddl(&mut self) -> EngineResult<()> {
+        let trx = self.engine.begin(Isolation::RepeatableRead, false)?;
+        self.engine.create_table(&*trx, &items(77))?;
+        trx.rollback()
+    }
+}
+
+/// Opens after a crash, checks, and makes what was found the state to go on from.
+fn recover(disk: &SimDisk, history: &mut History, rng: &mut Rng) -> NativeEngine {
+    for _ in 0..rng.below(3) {
+        disk.crash_after(1 + rng.below(40));
+        let _ = process(|| open(disk).map(drop));
+        disk.crash();
+    }
+    disk.kill_process();
+    let engine = open(disk).unwrap_or_else(|e| panic!("recovery failed: {e}"));
+    let def = items(1);
+    if !engine.table_exists(TableId(1)) {
+        assert_eq!(history.acked, 0, "an acknowledged table is lost");
+        *history = History { states: Vec::new(), acked: 0, auto: 0 };
+        return engine;
+    }
+    assert!(!engine.table_exists(TableId(77)));
+    let found = contents(&engine, &def);
+    let same = |rows: &Rows| rows.len() == found.len() && rows.values().eq(found.iter());
+    let empty = Rows::new();
+    let state = (history.acked..=history.states.len())
+        .rev()
+        .find(|&n| same(n.checked_sub(1).map_or(&empty, |n| &history.states[n])));
+    let Some(state) = state else { panic!("no commit left what recovery found") };
+    let auto = engine.open_table(&def).unwrap().statistics().auto_increment.unwrap_or(0);
+    assert!(auto >= history.auto, "the counter went back from {} to {auto}", history.auto);
+    history.states.truncate(state);
+    history.acked = state;
+    engine
+}
+
+fn life(disk: &SimDisk, engine: NativeEngine, history: &mut History, rng: &mut Rng) {
+    disk.crash_after(1 + rng.below(400));
+    let seed = rng.next();
+    let _ = process(|| -> EngineResult<()> {
+        let def = items(1);
+        if !engine.table_exists(TableId(1)) {
+            let trx = engine.begin(Isolation::RepeatableRead, false)?;
+            engine.create_table(&*trx, &def)?;
+            let lsn = trx.commit()?;
+            lsn.map_or(Ok(()), |lsn| engine.wait_durable(lsn))?;
+        }
+        let table = engine.open_table(&def)?;
+        let mut session = Session { engine: &engine, def, table, rng: Rng::new(seed) };
+        (0..60).try_for_each(|_| session.transaction(history))
+    });
+    let _ = process(|| drop(engine));
+}
+
+#[test]
+fn random_crashes_lose_no_acknowledged_commit() {
+    quiet_process_ends();
+    let number = |name: &str| std::env::var(name).ok().and_then(|s| s.parse::<u64>().ok());
+    let first = number("SELKIE_SEED").unwrap_or(1);
+    let time = Duration::from_millis(number("SELKIE_SECONDS").map_or(1500, |s| s * 1000));
+    let start = Instant::now();
+    let mut seed = first;
+    while seed < first + 3 || start.elapsed() < time {
+        let (disk, mut rng) = (SimDisk::new(seed), Rng::new(seed ^ 0x5EED));
+        let mut history = History { states: Vec::new(), acked: 0, auto: 0 };
+        let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            for _ in 0..5 {
+                let engine = recover(&disk, &mut history, &mut rng);
+                life(&disk, engine, &mut history, &mut rng);
+                if rng.below(5) == 0 { disk.kill_process() } else { disk.crash() }
+            }
+            drop(recover(&disk, &mut history, &mut rng));
+        }));
+        if let Err(payload) = outcome {
+            eprintln!("failing seed: {seed}");
+            std::panic::resume_unwind(payload);
+        }
+        seed += 1;
+    }
+}
