@@ -25,6 +25,7 @@ pub(super) fn state(a: &Aggregate) -> Box<dyn State> {
         result_scale: a.ty.decimals,
         precision: a.ty.length.min(65) as u8,
         average: average.then_some(a.parameter as u32),
+        narrow_only: true,
     })
 }
 
@@ -42,6 +43,8 @@ struct Exact {
     precision: u8,
     /// Digits `AVG` adds.
     average: Option<u32>,
+    /// Only 64-bit values were added; no number of them overflows 128 bits.
+    narrow_only: bool,
 }
 
 impl Exact {
@@ -83,10 +86,8 @@ impl Exact {
             self.counts[0] += rows as u64;
             return self.add_i128(0, sum);
         }
-        let limit = i128::MAX >> 32;
-        let roomy = matches!(&self.sums, Sums::Narrow(s) if s.iter().all(|s| s.abs() < limit));
         if let (Groups::Ids(ids), true, true, Sums::Narrow(sums)) =
-            (groups, plain, roomy, &mut self.sums)
+            (groups, plain, self.narrow_only, &mut self.sums)
         {
             for (&id, &v) in ids.iter().zip(&values[..rows]) {
                 sums[id as usize] += v.into();
@@ -127,6 +128,7 @@ impl State for Exact {
             ColumnData::Decimal(d) => match d.values() {
                 DecimalValues::I64(v) => self.add_narrow(v, column, groups, rows),
                 DecimalValues::I128(v) => {
+                    self.narrow_only = false;
                     for row in (0..rows).filter(|&row| !column.is_null(row)) {
                         self.counts[groups.of(row)] += 1;
                         self.add_i128(groups.of(row), v[column.physical_row(row)]);
@@ -146,6 +148,7 @@ impl State for Exact {
 
     fn merge(&mut self, other: Box<dyn State>, map: &[u32], _: &EvalContext<'_>) -> SqlResult<()> {
         let other = same_kind::<Self>(other);
+        self.narrow_only &= other.narrow_only;
         for (from, &to) in map.iter().enumerate() {
             let to = to as usize;
             self.counts[to] += other.counts[from];

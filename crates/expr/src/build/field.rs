@@ -84,15 +84,19 @@ pub(super) fn literal_to_unsigned(e: &mut Expr) {
     }
 }
 
-/// A literal that converts to midnight of a day, as that day.
+/// A constant that converts to midnight of a day, as that day.
 pub(super) fn midnight_literal(e: &Expr, types: &TypeContext) -> Option<Expr> {
-    if !matches!(e.kind, ExprKind::Literal(_)) {
-        return None;
-    }
     let mut converted = e.clone();
     cast::to_datetime(&mut converted);
-    cast::fold_literal(&mut converted, types);
-    match converted.as_literal()? {
+    if !converted.is_foldable() {
+        return None;
+    }
+    let ctx = crate::context::EvalContext::detached(types);
+    let value = converted.eval_value(&ctx).ok()?;
+    if ctx.conditions.borrow().count() > 0 {
+        return None;
+    }
+    match value {
         Value::DateTime(v) if v.micros_of_day() == 0 => Some(Expr::date(v.date())),
         Value::Null => Some(Expr::literal(Value::Null, SqlType::date())),
         _ => None,

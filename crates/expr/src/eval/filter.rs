@@ -40,7 +40,7 @@ pub(super) fn eval(e: &Expr, ctx: &EvalContext<'_>, batch: &Batch) -> SqlResult<
 }
 
 /// Whether evaluation costs a few instructions a row and raises nothing.
-fn is_cheap(e: &Expr) -> bool {
+pub(super) fn is_cheap(e: &Expr) -> bool {
     let leaf = |e: &Expr| {
         matches!(e.kind, ExprKind::Column(_) | ExprKind::Literal(_) | ExprKind::Parameter(_))
     };

@@ -93,6 +93,9 @@ pub(super) fn any(parts: &[Expr], ctx: &EvalContext<'_>, batch: &Batch) -> SqlRe
 }
 
 /// Combines operands until every row has the deciding value: false for AND, true for OR.
+///
+/// Operands that are cheap and raise nothing are evaluated for all rows, because picking rows
+/// costs more than comparing them.
 fn lazily(
     parts: &[Expr],
     ctx: &EvalContext<'_>,
@@ -102,6 +105,11 @@ fn lazily(
     let rows = batch.rows();
     let mut result = Truth::all(Some(conjunction), rows);
     for part in parts {
+        if super::filter::is_cheap(part) {
+            let truth = eval(part, ctx, batch)?;
+            combine(&mut result, truth, conjunction);
+            continue;
+        }
         let open = undecided(&result, conjunction);
         let numbers = subset::numbers(&open);
         if numbers.is_empty() {
@@ -111,6 +119,18 @@ fn lazily(
         merge(&mut result, &truth, &numbers, conjunction);
     }
     Ok(result)
+}
+
+/// Combines the truth of all rows with that of one more operand.
+fn combine(result: &mut Truth, part: Truth, conjunction: bool) {
+    if result.known.is_some() || part.known.is_some() {
+        let numbers: Vec<u32> = (0..result.yes.len() as u32).collect();
+        return merge(result, &part, &numbers, conjunction);
+    }
+    result.yes = match conjunction {
+        true => result.yes.and(&part.yes),
+        false => bits::or(&result.yes, &part.yes),
+    };
 }
 
 fn undecided(result: &Truth, conjunction: bool) -> Bitmap {
