@@ -60,7 +60,7 @@ impl Query {
 
 /// Where names are looked up, beside the settings.
 #[derive(Clone, Copy)]
-pub struct Names<'a> {
+pub(crate) struct Names<'a> {
     /// Tables and views.
     pub tables: Namespace<'a>,
     /// Variables and stored functions.
@@ -90,7 +90,6 @@ pub(crate) struct Binder<'a> {
     schema: Option<Box<str>>,
     /// Text result columns are named by: the statement's, or a view's.
     text: Vec<Vec<u8>>,
-    blocks: usize,
     /// Types of user variables assigned in the statement.
     assigned: Vec<(Box<str>, SqlType)>,
     /// Columns `VALUES(c)` stands for in ON DUPLICATE KEY UPDATE.
@@ -119,7 +118,6 @@ impl<'a> Binder<'a> {
             views: Vec::new(),
             schema: None,
             text: Vec::new(),
-            blocks: 0,
             assigned: Vec::new(),
             inserted: None,
         }

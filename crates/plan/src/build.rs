@@ -17,10 +17,7 @@ mod order;
 mod scan;
 mod sort;
 
-use std::sync::Arc;
-
 use hashbrown::HashMap;
-use selkie_catalog::TableInfo;
 use selkie_expr::Expr;
 
 use crate::estimate::Estimator;
@@ -57,8 +54,6 @@ pub(crate) struct CommonEstimate {
     pub types: Vec<ColumnType>,
     /// Distinct values of its columns.
     pub distinct: Vec<f64>,
-    /// Its name.
-    pub name: Box<str>,
 }
 
 /// Cost of a subplan.
@@ -120,10 +115,6 @@ impl Builder<'_> {
 
     fn relation(&self, id: usize) -> &RelationInfo {
         &self.columns.relations[id]
-    }
-
-    fn table(&self, id: usize) -> &Arc<TableInfo> {
-        &self.columns.relations[id].table
     }
 
     /// Cost of evaluating `conditions` on `rows` rows, each only for rows the ones before let

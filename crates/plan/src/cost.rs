@@ -39,8 +39,6 @@ pub(crate) const GROUP_ROW: f64 = 45.0;
 pub(crate) const AGGREGATE: f64 = 8.0;
 /// One comparison of a sort.
 pub(crate) const SORT_COMPARE: f64 = 20.0;
-/// Evaluating one expression node for a row.
-pub(crate) const EXPRESSION: f64 = 4.0;
 /// Starting a correlated subplan for new values: opening its operators.
 pub(crate) const SUBPLAN: f64 = 3_000.0;
 /// Evaluating a subquery whose values are cached.

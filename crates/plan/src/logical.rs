@@ -8,7 +8,7 @@ mod columns;
 mod node;
 mod tree;
 
-pub(crate) use columns::{ColumnInfo, ColumnSet, Columns, RelationId, RelationInfo};
+pub(crate) use columns::{ColumnSet, Columns, RelationId, RelationInfo};
 pub(crate) use node::{
     AggregateNode, Join, Logical, RecursiveNode, SetNode, SortItem, SubqueryState, WindowItem,
     WindowNode,

@@ -270,7 +270,6 @@ fn common_table(builder: &mut Builder<'_>, common: &crate::bind::Common) -> Comm
         rows: built.node.rows,
         types: built.node.columns.clone(),
         distinct,
-        name: common.name.clone(),
     });
     CommonTable { name: common.name.clone(), columns: built.node.columns.clone(), plan: built.node }
 }

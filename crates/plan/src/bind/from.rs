@@ -81,7 +81,7 @@ impl Binder<'_> {
     /// Adds a table instance to the current scope.
     pub(super) fn add_table(&mut self, info: std::sync::Arc<TableInfo>, alias: &str) -> RelationId {
         let schema = info.schema().into();
-        let relation = self.columns.add_relation(info, alias, self.blocks);
+        let relation = self.columns.add_relation(info, alias);
         if self.settings.lock_reads {
             self.columns.relations[relation].lock = LockMode::Shared;
         }
@@ -374,7 +374,6 @@ impl Binder<'_> {
 
     /// A scope for a block.
     pub(super) fn push_scope(&mut self) {
-        self.blocks += 1;
         self.scopes.push(Scope::default());
     }
 

@@ -129,10 +129,4 @@ impl Binder<'_> {
             }
         }
     }
-
-    /// Columns that `ON UPDATE CURRENT_TIMESTAMP` keeps.
-    pub(super) fn updated_now(table: &TableInfo) -> Vec<usize> {
-        let columns = table.columns.iter().enumerate();
-        columns.filter(|(_, c)| c.on_update_now).map(|(at, _)| at).collect()
-    }
 }

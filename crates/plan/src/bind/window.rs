@@ -7,6 +7,7 @@ use selkie_types::error::catalogue::*;
 use selkie_types::{SqlError, SqlResult, SqlType};
 
 use super::Binder;
+use super::scope::Clause;
 use crate::logical::{Logical, SortItem, WindowItem, WindowNode, call_exprs_mut};
 use crate::physical::{FrameBound, FrameUnit, WindowFrame, WindowFunction};
 
@@ -60,12 +61,14 @@ impl Binder<'_> {
         } else {
             call.args.iter().map(|e| self.scalar(e)).collect::<SqlResult<_>>()?
         };
+        let before = std::mem::replace(&mut self.scope().clause, Clause::Window);
         let partition: Vec<Expr> =
             spec.partition_by.iter().map(|k| self.scalar(&k.expr)).collect::<SqlResult<_>>()?;
         let mut order = Vec::with_capacity(spec.order_by.len());
         for key in &spec.order_by {
             order.push(SortItem { expr: self.scalar(&key.expr)?, descending: key.descending });
         }
+        self.scope().clause = before;
         let (function, ty, nullable) = self.window_function(call, &mut args)?;
         let frame = self.frame(spec.frame.as_ref(), !order.is_empty())?;
         let column = self.columns.add(ty, nullable);

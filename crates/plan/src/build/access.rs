@@ -24,8 +24,6 @@ pub(super) struct Path {
     pub reverse: bool,
     /// Rows come in the wanted order.
     pub ordered: bool,
-    /// Rows it reads.
-    pub rows_read: f64,
     /// Rows left by all conditions.
     pub rows: f64,
     /// Cost of reading all of them.
@@ -101,7 +99,6 @@ impl Builder<'_> {
                 covering,
                 reverse: false,
                 ordered: true,
-                rows_read: 1.0,
                 rows: 1.0,
                 cost,
                 unique: true,
@@ -159,7 +156,6 @@ impl Builder<'_> {
             covering: false,
             reverse: false,
             ordered: false,
-            rows_read: rows,
             rows,
             cost,
             unique: false,
@@ -205,7 +201,6 @@ impl Builder<'_> {
             covering,
             reverse: ordered && order == Some(true),
             ordered,
-            rows_read: reads,
             rows: (rows * selectivity).min(reads).max(1e-6),
             cost,
             unique: false,

@@ -62,13 +62,3 @@ pub(crate) fn prefix_distinct(table: &TableInfo, index: usize, parts: usize, row
         .product();
     product.clamp(1.0, rows.max(1.0))
 }
-
-/// Whether an estimate for the first `parts` parts is more than a guess.
-pub(crate) fn prefix_known(table: &TableInfo, index: usize, parts: usize) -> bool {
-    let def = &table.def.indexes[index];
-    let measured = || {
-        let statistics = table.statistics.as_ref()?.indexes.get(index)?;
-        statistics.prefix_distinct.get(parts - 1)
-    };
-    (def.is_unique() && parts >= def.parts.len()) || measured().is_some()
-}

@@ -32,8 +32,6 @@ pub(crate) struct RelationInfo {
     pub allowed: Option<Vec<usize>>,
     /// Whether a table scan is to be avoided (`FORCE INDEX`).
     pub forced: bool,
-    /// The query block it stands in, for EXPLAIN.
-    pub block: usize,
 }
 
 /// What is known of a column.
@@ -57,13 +55,13 @@ pub(crate) struct Columns {
 
 impl Columns {
     /// A new column.
-    pub fn add(&mut self, ty: SqlType, nullable: bool) -> ColumnId {
+    pub(crate) fn add(&mut self, ty: SqlType, nullable: bool) -> ColumnId {
         self.columns.push(ColumnInfo { ty, nullable, origin: None });
         self.columns.len() - 1
     }
 
     /// A new instance of a table with its columns.
-    pub fn add_relation(&mut self, table: Arc<TableInfo>, alias: &str, block: usize) -> RelationId {
+    pub(crate) fn add_relation(&mut self, table: Arc<TableInfo>, alias: &str) -> RelationId {
         let relation = self.relations.len();
         let first = self.columns.len();
         self.columns.extend(table.columns.iter().enumerate().map(|(at, c)| ColumnInfo {
@@ -80,34 +78,33 @@ impl Columns {
             wait: LockWait::Default,
             allowed: None,
             forced: false,
-            block,
         });
         relation
     }
 
     /// What is known of `id`.
-    pub fn get(&self, id: ColumnId) -> &ColumnInfo {
+    pub(crate) fn get(&self, id: ColumnId) -> &ColumnInfo {
         &self.columns[id]
     }
 
     /// What is known of `id`, to be changed.
-    pub fn get_mut(&mut self, id: ColumnId) -> &mut ColumnInfo {
+    pub(crate) fn get_mut(&mut self, id: ColumnId) -> &mut ColumnInfo {
         &mut self.columns[id]
     }
 
     /// How many there are.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.columns.len()
     }
 
     /// The expression that reads `id`.
-    pub fn expr(&self, id: ColumnId) -> Expr {
+    pub(crate) fn expr(&self, id: ColumnId) -> Expr {
         let info = self.get(id);
         Expr::column(id, info.ty.clone(), info.nullable)
     }
 
     /// The table instance and column `id` is, if it is one.
-    pub fn table_column(&self, id: ColumnId) -> Option<(&RelationInfo, usize)> {
+    pub(crate) fn table_column(&self, id: ColumnId) -> Option<(&RelationInfo, usize)> {
         self.get(id).origin.map(|(relation, at)| (&self.relations[relation], at))
     }
 }
@@ -118,19 +115,19 @@ pub(crate) struct ColumnSet(SmallVec<[u64; 4]>);
 
 impl ColumnSet {
     /// The columns `expr` reads directly.
-    pub fn of(expr: &Expr) -> Self {
+    pub(crate) fn of(expr: &Expr) -> Self {
         let mut set = Self::default();
         set.add_expr(expr);
         set
     }
 
     /// Adds the columns `expr` reads.
-    pub fn add_expr(&mut self, expr: &Expr) {
+    pub(crate) fn add_expr(&mut self, expr: &Expr) {
         expr.for_each_column(&mut |id| self.insert(id));
     }
 
     /// Adds a column.
-    pub fn insert(&mut self, id: ColumnId) {
+    pub(crate) fn insert(&mut self, id: ColumnId) {
         let word = id / 64;
         if self.0.len() <= word {
             self.0.resize(word + 1, 0);
@@ -139,12 +136,12 @@ impl ColumnSet {
     }
 
     /// Whether `id` is in the set.
-    pub fn contains(&self, id: ColumnId) -> bool {
+    pub(crate) fn contains(&self, id: ColumnId) -> bool {
         self.0.get(id / 64).is_some_and(|word| word >> (id % 64) & 1 == 1)
     }
 
     /// Adds all of `other`.
-    pub fn union(&mut self, other: &Self) {
+    pub(crate) fn union(&mut self, other: &Self) {
         if self.0.len() < other.0.len() {
             self.0.resize(other.0.len(), 0);
         }
@@ -154,29 +151,29 @@ impl ColumnSet {
     }
 
     /// Takes out all of `other`.
-    pub fn subtract(&mut self, other: &Self) {
+    pub(crate) fn subtract(&mut self, other: &Self) {
         for (word, less) in self.0.iter_mut().zip(&other.0) {
             *word &= !less;
         }
     }
 
     /// Whether no column is in both.
-    pub fn is_disjoint(&self, other: &Self) -> bool {
+    pub(crate) fn is_disjoint(&self, other: &Self) -> bool {
         self.0.iter().zip(&other.0).all(|(a, b)| a & b == 0)
     }
 
     /// Whether all are in `other`.
-    pub fn is_subset(&self, other: &Self) -> bool {
+    pub(crate) fn is_subset(&self, other: &Self) -> bool {
         self.0.iter().enumerate().all(|(i, a)| a & !other.0.get(i).copied().unwrap_or(0) == 0)
     }
 
     /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.iter().all(|word| *word == 0)
     }
 
     /// The columns in ascending order.
-    pub fn iter(&self) -> impl Iterator<Item = ColumnId> + '_ {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = ColumnId> + '_ {
         self.0.iter().enumerate().flat_map(|(i, word)| {
             let word = *word;
             (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| i * 64 + bit)

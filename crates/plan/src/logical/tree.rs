@@ -3,7 +3,7 @@
 use selkie_expr::Expr;
 use selkie_expr::aggregate::Aggregate as AggregateCall;
 
-use super::{ColumnId, ColumnSet, Columns, Join, Logical};
+use super::{ColumnSet, Columns, Join, Logical};
 use crate::physical::JoinKind;
 
 impl Logical {
@@ -213,27 +213,6 @@ impl Logical {
         self.add_defined(all, &mut defined);
         used.subtract(&defined);
         used
-    }
-
-    /// Whether `id` can be NULL in the rows of this plan.
-    pub(crate) fn may_be_null(&self, all: &Columns, id: ColumnId) -> bool {
-        match self {
-            Self::Join(join) => {
-                if join.mark == Some(id) {
-                    return join.kind == JoinKind::NullAwareMark;
-                }
-                let on_right = join.kind.keeps_right() && join.right.columns(all).contains(id);
-                match (on_right, join.kind) {
-                    (true, JoinKind::Left) => true,
-                    (true, _) => join.right.may_be_null(all, id),
-                    (false, _) => join.left.may_be_null(all, id),
-                }
-            }
-            Self::Filter { input, .. } | Self::Sort { input, .. } | Self::Limit { input, .. } => {
-                input.may_be_null(all, id)
-            }
-            _ => all.get(id).nullable,
-        }
     }
 }
 

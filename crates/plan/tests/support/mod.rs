@@ -129,7 +129,7 @@ impl Draft {
 }
 
 /// The definitions.
-pub fn snapshot() -> Snapshot {
+pub(crate) fn snapshot() -> Snapshot {
     let mut snapshot = Snapshot::default();
     snapshot.put_schema(Schema {
         name: "test".into(),
@@ -165,13 +165,13 @@ pub fn snapshot() -> Snapshot {
 }
 
 /// Plans `sql` over the definitions.
-pub fn plan_sql(sql: &str) -> SqlResult<Plan> {
+pub(crate) fn plan_sql(sql: &str) -> SqlResult<Plan> {
     let (snapshot, temporary) = (snapshot(), TemporaryTables::default());
     plan_in(sql, &snapshot, &temporary, &[])
 }
 
 /// Plans `sql` with parameters of these types.
-pub fn plan_in(
+pub(crate) fn plan_in(
     sql: &str,
     snapshot: &Snapshot,
     temporary: &TemporaryTables,
