@@ -69,6 +69,9 @@ impl Binder<'_> {
         all: bool,
         query: &ast::Query,
     ) -> SqlResult<Expr> {
+        if all && op == CompareOp::Ne {
+            return self.in_subquery(left, true, query);
+        }
         if query.limit.is_some() {
             return Err(SqlError::not_supported("LIMIT & IN/ALL/ANY/SOME subquery"));
         }

@@ -1,6 +1,6 @@
 //! Choosing how a single table is read: every access path with its rows and cost.
 
-use selkie_engine::{Bound, IndexCodec, IndexKind};
+use selkie_engine::{Bound, IndexCodec, IndexKind, LockMode};
 use selkie_expr::Expr;
 use selkie_types::Value;
 
@@ -90,7 +90,8 @@ impl Builder<'_> {
             {
                 continue;
             }
-            let covering = index.kind != IndexKind::Primary && covers(index, read);
+            let covering =
+                index.kind != IndexKind::Primary && may_cover(info) && covers(index, read);
             let fetch = index.kind != IndexKind::Primary && !covering;
             let cost = cost::lookups(1.0, 1.0, fetch);
             return Some(Path {
@@ -175,7 +176,7 @@ impl Builder<'_> {
     ) -> Option<Path> {
         let index = &info.table.def.indexes[at];
         let clustered = index.kind == IndexKind::Primary;
-        let covering = !clustered && covers(index, read);
+        let covering = !clustered && may_cover(info) && covers(index, read);
         let found = bounds(info, index, conditions);
         let order = goal.order.and_then(|keys| self.index_order(info, at, found.as_ref(), keys));
         let useful = found.is_some() || order.is_some() || covering;
@@ -298,6 +299,11 @@ impl Builder<'_> {
         let never_null = index.parts.iter().all(|p| !info.table.columns[p.column].nullable);
         (index.is_unique() && never_null).then_some(reverse.unwrap_or(false))
     }
+}
+
+/// Whether index entries may stand for rows: not when the rows themselves are locked or changed.
+pub(super) fn may_cover(info: &RelationInfo) -> bool {
+    info.row_key.is_none() && info.lock == LockMode::None
 }
 
 /// Cost of passing one row of a table (or one entry of an index) in a scan: a fixed part and its

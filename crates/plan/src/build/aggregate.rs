@@ -17,7 +17,7 @@ impl Builder<'_> {
         required: &ColumnSet,
         goal: Goal<'_>,
     ) -> Built {
-        if let Some(built) = self.index_end(node) {
+        if let Some(built) = self.index_ends(node) {
             return built;
         }
         let mut node = node.clone();
@@ -102,6 +102,29 @@ impl Builder<'_> {
         let product: f64 =
             node.groups.iter().map(|(_, e)| estimator.expr_distinct(e, rows)).product();
         product.min(rows * 0.9).max(rows.min(1.0))
+    }
+
+    /// MINs and MAXs of indexed columns: each the first row in the order of an index.
+    fn index_ends(&mut self, node: &AggregateNode) -> Option<Built> {
+        if node.aggregates.len() < 2 {
+            return self.index_end(node);
+        }
+        if !node.groups.is_empty() {
+            return None;
+        }
+        let one =
+            |call: &(ColumnId, _)| AggregateNode { aggregates: vec![call.clone()], ..node.clone() };
+        let parts: Vec<AggregateNode> = node.aggregates.iter().map(one).collect();
+        if !parts.iter().all(|part| self.index_end(part).is_some()) {
+            return None;
+        }
+        let mut plans = parts.into_iter().map(|part| Logical::Aggregate(Box::new(part)));
+        let first = plans.next()?;
+        let all = plans.fold(first, |left, right| {
+            left.join(crate::physical::JoinKind::Inner, right, Vec::new())
+        });
+        let columns = node.aggregates.iter().map(|(id, _)| *id).collect();
+        Some(self.build(&all, &columns, Goal::default()))
     }
 
     /// MIN or MAX of an indexed column: the first row in index order.

@@ -5,7 +5,7 @@
 
 use selkie_engine::IndexDef;
 use selkie_expr::{CallOption, CompareBy, CompareOp, Expr, ExprKind};
-use selkie_types::Value;
+use selkie_types::{Physical, TypeKind, Value};
 
 use crate::logical::{ColumnId, RelationInfo};
 use crate::physical::{KeyRange, RangeBound};
@@ -194,9 +194,9 @@ fn restriction<'a>(
 ) -> Option<Restriction<'a>> {
     match &condition.kind {
         ExprKind::Compare(compare) => {
-            let (op, value) = if is_column(&compare.left, column) {
+            let (op, value) = if is_key(&compare.left, relation, column) {
                 (compare.op, &compare.right)
-            } else if is_column(&compare.right, column) {
+            } else if is_key(&compare.right, relation, column) {
                 (compare.op.swapped(), &compare.left)
             } else {
                 return None;
@@ -215,7 +215,7 @@ fn restriction<'a>(
             })
         }
         ExprKind::InList(list) => {
-            let usable = is_column(&list.value, column)
+            let usable = is_key(&list.value, relation, column)
                 && list.items.iter().all(is_fixed)
                 && same_order(list.by, relation, column);
             usable.then_some(Restriction::OneOf(&list.items))
@@ -250,6 +250,26 @@ fn starts_with_wildcard(pattern: &Expr) -> bool {
 
 fn is_column(expr: &Expr, column: ColumnId) -> bool {
     expr.as_column() == Some(column)
+}
+
+/// Whether an expression is the column, or the column converted to a type in which its values keep
+/// their order. The executor finds the place of a value of that type among the column's.
+fn is_key(expr: &Expr, relation: &RelationInfo, column: ColumnId) -> bool {
+    if is_column(expr, column) {
+        return true;
+    }
+    let ExprKind::Call(call) = &expr.kind else { return false };
+    let wrapped =
+        call.function.is_implicit() && call.args.len() == 1 && is_column(&call.args[0], column);
+    if !wrapped {
+        return false;
+    }
+    let from = &relation.table.columns[column - relation.first].ty;
+    match expr.ty.physical() {
+        Physical::Double | Physical::Decimal => from.is_integer() || from.kind == TypeKind::Year,
+        Physical::DateTime => matches!(from.kind, TypeKind::Date | TypeKind::Timestamp),
+        _ => false,
+    }
 }
 
 /// Whether an expression has one value for a whole scan.

@@ -4,6 +4,7 @@ use selkie_engine::IndexKind;
 use selkie_expr::{CompareOp, Expr, ExprKind};
 
 use super::Builder;
+use super::access::may_cover;
 use super::bounds::{covers, same_order};
 use super::graph::{Graph, Leaf, Leaves, Source, leaves_of};
 use crate::cost;
@@ -126,7 +127,7 @@ impl Builder<'_> {
         let clustered = index.kind == IndexKind::Primary;
         lookup.unique =
             index.is_unique() && parts == index.parts.len() && !lookup.null_safe.contains(&true);
-        lookup.covering = !clustered && covers(index, read);
+        lookup.covering = !clustered && may_cover(info) && covers(index, read);
         let found = match lookup.unique {
             true => 1.0,
             false => leaf.table_rows / prefix_distinct(&info.table, at, parts, leaf.table_rows),

@@ -159,6 +159,10 @@ impl Estimator<'_> {
         if !inner.nullable {
             return 1e-9;
         }
+        let outer_joined = inner.as_column().is_some_and(|id| !self.columns.get(id).nullable);
+        if outer_joined {
+            return OTHER;
+        }
         let known = inner.as_column().and_then(|id| {
             let (relation, at) = self.columns.table_column(id)?;
             column_statistics(&relation.table, at)

@@ -480,6 +480,9 @@ fn strip_limit(plan: Logical) -> Logical {
             *input
         }
         Logical::Sort { input, .. } => strip_limit(*input),
+        Logical::Project { input, columns } => {
+            Logical::Project { input: Box::new(strip_limit(*input)), columns }
+        }
         other => other,
     }
 }
