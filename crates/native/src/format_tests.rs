@@ -4,7 +4,7 @@
 use crate::ids::{FileId, Lsn, PAGE_SIZE, PageId};
 use crate::log::{BLOCK, GROUP_HEADER_LEN, Record, RecordWriter, SEGMENT_HEADER_LEN};
 use crate::page::*;
-use crate::space::{EXTENT_PAGES, FILE_META_OFFSET, REGION_PAGES};
+use crate::space::{EXTENT, FILE_META_OFFSET, REGION_PAGES};
 
 const DOCUMENT: &str = include_str!("../../../docs/format.md");
 
@@ -58,7 +58,7 @@ fn a_page_has_these_bytes() {
 #[test]
 fn space_and_log_are_as_documented() {
     expect(format!("A region is {REGION_PAGES} pages"));
-    expect(format!("An extent is {EXTENT_PAGES} pages"));
+    expect(format!("An extent is {EXTENT} pages"));
     field(FILE_META_OFFSET, PAGE_SIZE - FILE_META_OFFSET, "for the owner of the file");
     assert_eq!((BLOCK, SEGMENT_HEADER_LEN), (4096, 4096));
     expect(format!("one block ({BLOCK} bytes)"));

@@ -6,12 +6,6 @@
 //! Upper half: `btree` makes ordered maps of pages, `trx` versions and transactions of their entries, `lock` who waits
 //! for whom, `table` rows and indexes of entries, and `engine` the contract's engine of all that.
 
-#![allow(
-    dead_code,
-    unused_imports,
-    reason = "the interface of the lower half is wider than its present users"
-)]
-
 mod btree;
 mod checkpoint;
 mod disk;

@@ -36,7 +36,7 @@ impl Rng {
 }
 
 /// What a thread of the simulated process panics with when the process ends.
-pub(crate) struct ProcessEnded(pub(crate) String);
+pub(crate) struct ProcessEnded;
 
 /// File content, sparse.
 #[derive(Clone, Default)]
@@ -204,11 +204,6 @@ impl SimDisk {
             down: false,
             rng: Rng::new(seed),
         })))
-    }
-
-    /// Mutating calls so far.
-    pub(crate) fn steps(&self) -> u64 {
-        self.0.lock().steps
     }
 
     /// Crashes at the `n`-th mutating call from now.
@@ -387,7 +382,10 @@ impl Disk for SimDisk {
 
     fn fatal(&self, what: &str) -> ! {
         self.0.lock().down = true;
-        std::panic::panic_any(ProcessEnded(what.to_owned()))
+        if std::env::var_os("SELKIE_SHOW_ENDS").is_some() {
+            eprintln!("process ends: {what}");
+        }
+        std::panic::panic_any(ProcessEnded)
     }
 
     fn abandoned(&self, what: &str) {

@@ -1,6 +1,6 @@
 //! The contract's engine.
 
-use super::open::{open, open_on, start_purger};
+use super::open::{open_on, real_disk, start_purger};
 use super::options::{FlushAtCommit, NativeOptions};
 use super::shared::Shared;
 use crate::disk::Disk;
@@ -26,7 +26,7 @@ pub struct NativeEngine {
 impl NativeEngine {
     /// Opens the database in `dir`, creating it if there is none, and recovers it if it was not closed cleanly.
     pub fn open(dir: &Path, options: &NativeOptions) -> EngineResult<Self> {
-        Ok(Self::start(open(dir, options)?, options))
+        Self::open_on(real_disk(dir)?, options)
     }
 
     /// As `open`, on any disk.
@@ -149,7 +149,8 @@ impl Engine for NativeEngine {
             ("Innodb_buffer_pool_pages_dirty", pool.dirty_pages() as u64),
             ("Innodb_buffer_pool_pages_flushed", pool.pages_written()),
             ("Innodb_buffer_pool_reads", load(&pool.reads)),
-            ("Innodb_pages_read", load(&pool.reads)),
+            ("Innodb_buffer_pool_read_ahead", pool.read_ahead_pages()),
+            ("Innodb_pages_read", load(&pool.reads) + pool.read_ahead_pages()),
             ("Innodb_pages_written", pool.pages_written()),
             ("Innodb_checkpoint_age", storage.log_age()),
             ("Innodb_lsn_current", log.tail().0),

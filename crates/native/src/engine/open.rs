@@ -35,16 +35,15 @@ impl CheckpointParticipant for Participant {
     }
 }
 
-/// Opens the database in `dir`.
-pub(super) fn open(dir: &Path, options: &NativeOptions) -> Result<Arc<Shared>> {
-    std::fs::create_dir_all(dir)
-        .map_err(|e| StorageError::io(format!("creation of {}", dir.display()), e))?;
-    let disk = RealDisk::new(dir)
-        .map_err(|e| StorageError::io(format!("open of {}", dir.display()), e))?;
-    open_on(Arc::new(disk), options)
+/// The files of the directory `dir`, created if it does not exist.
+pub(super) fn real_disk(dir: &Path) -> Result<Arc<dyn Disk>> {
+    match RealDisk::new(dir) {
+        Ok(disk) => Ok(Arc::new(disk)),
+        Err(e) => Err(StorageError::io(format!("open of {}", dir.display()), e)),
+    }
 }
 
-/// As `open`, on any disk.
+/// Opens the database on a disk.
 pub(super) fn open_on(disk: Arc<dyn Disk>, options: &NativeOptions) -> Result<Arc<Shared>> {
     let mut recovered = Recovered::default();
     let storage = Storage::open_on(disk, options.storage(), Box::new(TreeRedo), &mut recovered)?;

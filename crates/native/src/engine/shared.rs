@@ -36,6 +36,9 @@ struct PendingFiles {
     dropped: Vec<(Lsn, FileId)>,
 }
 
+/// A tree and the table it belongs to.
+type OwnedTree = (Arc<Tree>, Arc<TableFiles>);
+
 /// The engine's inside.
 pub(crate) struct Shared {
     pub(crate) storage: Arc<Storage>,
@@ -45,7 +48,7 @@ pub(crate) struct Shared {
     pub(crate) purge: PurgeQueue,
     pub(crate) counters: RowCounters,
     pub(super) tables: RwLock<HashMap<TableId, Arc<TableFiles>>>,
-    trees: RwLock<HashMap<FileId, (Arc<Tree>, Arc<TableFiles>)>>,
+    trees: RwLock<HashMap<FileId, OwnedTree>>,
     files: Mutex<PendingFiles>,
     stripes: Box<[Mutex<()>]>,
     hasher: foldhash::fast::RandomState,
@@ -104,7 +107,7 @@ impl Shared {
     }
 
     /// The tree in a file, and its table.
-    pub(crate) fn tree(&self, file: FileId) -> Option<(Arc<Tree>, Arc<TableFiles>)> {
+    pub(crate) fn tree(&self, file: FileId) -> Option<OwnedTree> {
         self.trees.read().get(&file).cloned()
     }
 

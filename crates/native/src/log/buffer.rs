@@ -15,14 +15,12 @@
 
 use super::group::{BLOCK, GROUP_HEADER_LEN, group_header, group_len};
 use super::segment::Segments;
-use crate::disk::Disk;
 use crate::error::{Result, StorageError};
 use crate::ids::Lsn;
 use crate::pool::{Arena, Backoff};
 use parking_lot::{Condvar, Mutex};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
 
 /// Committers that can be between reservation and end of copy at the same time.
 const SLOTS: usize = 128;
@@ -31,12 +29,8 @@ const FREE: u64 = u64::MAX;
 #[repr(align(64))]
 struct Padded<T>(T);
 
-/// Called with every new durable position.
-type DurableListener = Box<dyn Fn(Lsn) + Send + Sync>;
-
 /// The write-ahead log of one engine.
 pub(crate) struct Log {
-    pub(super) disk: Arc<dyn Disk>,
     pub(super) segments: Segments,
     ring: Arena,
     tail: Padded<AtomicU64>,
@@ -51,7 +45,6 @@ pub(crate) struct Log {
     pub(super) flushing: Mutex<bool>,
     pub(super) flushed: Condvar,
     pub(super) mode: AtomicU8,
-    pub(super) listener: OnceLock<DurableListener>,
     /// Flushes that made the log durable.
     pub(crate) syncs: AtomicU64,
 }
@@ -75,18 +68,11 @@ impl Drop for Reserved<'_> {
 impl Log {
     /// A log that goes on at `start`, a block boundary, everything before being durable. `ring` is the size of the
     /// buffer in bytes.
-    pub(crate) fn new(
-        disk: Arc<dyn Disk>,
-        segments: Segments,
-        start: Lsn,
-        epoch: u32,
-        ring: usize,
-    ) -> Result<Log> {
+    pub(crate) fn new(segments: Segments, start: Lsn, epoch: u32, ring: usize) -> Result<Log> {
         assert!(start.0.is_multiple_of(BLOCK), "the log goes on at a block boundary");
         let ring = Arena::new(ring.next_multiple_of(BLOCK as usize).max(16 * BLOCK as usize));
         segments.settle(start);
         Ok(Log {
-            disk,
             segments,
             ring: ring.map_err(|e| StorageError::io("log buffer", e))?,
             tail: Padded(AtomicU64::new(start.0)),
@@ -99,7 +85,6 @@ impl Log {
             flushing: Mutex::new(false),
             flushed: Condvar::new(),
             mode: AtomicU8::new(1),
-            listener: OnceLock::new(),
             syncs: AtomicU64::new(0),
         })
     }
@@ -203,6 +188,7 @@ impl Log {
     }
 
     /// Appends a group that changes no page.
+    #[cfg(test)]
     pub(crate) fn append(&self, payload: &[u8]) -> Lsn {
         let crc = crc32c::crc32c(payload);
         let reserved = self.reserve(payload.len());

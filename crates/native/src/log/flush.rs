@@ -38,11 +38,6 @@ impl Log {
         self.mode.store(mode as u8, Ordering::Relaxed);
     }
 
-    /// Calls `listener` after every flush with the new durable position. Once per log.
-    pub(crate) fn on_durable(&self, listener: impl Fn(Lsn) + Send + Sync + 'static) {
-        let _ = self.listener.set(Box::new(listener));
-    }
-
     /// What a commit waits for before its client hears of it, according to the mode. Hold no latch.
     pub(crate) fn settle_commit(&self, lsn: Lsn) {
         match self.mode() {
@@ -67,12 +62,6 @@ impl Log {
         let tail = self.tail();
         self.flush_upto(tail);
         tail
-    }
-
-    /// The log thread's duty, once a second: modes 0 and 2 lose at most that much.
-    pub(crate) fn background_step(&self) -> Result<()> {
-        self.flush_all();
-        self.prepare_ahead()
     }
 
     /// Keeps two segments ready beyond the tail.
@@ -142,9 +131,6 @@ impl Log {
     fn advance_durable(&self, end: Lsn) {
         self.durable.store(end.0, Ordering::Release);
         self.syncs.fetch_add(1, Ordering::Relaxed);
-        if let Some(listener) = self.listener.get() {
-            listener(end);
-        }
     }
 
     /// Writes complete blocks without waiting for anybody; returns whether it could.

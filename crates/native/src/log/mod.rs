@@ -12,10 +12,14 @@ mod segment;
 
 pub(crate) use buffer::Log;
 pub(crate) use flush::FlushMode;
-pub(crate) use group::{BLOCK, GROUP_HEADER_LEN};
+pub(crate) use group::BLOCK;
+#[cfg(test)]
+pub(crate) use group::GROUP_HEADER_LEN;
 pub(crate) use reader::{Group, LogReader};
 pub(crate) use record::{Record, RecordReader, RecordWriter};
-pub(crate) use segment::{SEGMENT_HEADER_LEN, Segments};
+#[cfg(test)]
+pub(crate) use segment::SEGMENT_HEADER_LEN;
+pub(crate) use segment::Segments;
 
 #[cfg(test)]
 mod tests;

@@ -11,7 +11,7 @@ const SEGMENT: u64 = 64 << 10;
 
 fn new_log(disk: &SimDisk, ring: usize) -> Log {
     let segments = Segments::open(Arc::new(disk.clone()), SEGMENT).expect("segments");
-    Log::new(Arc::new(disk.clone()), segments, Lsn(4096), 1, ring).expect("log")
+    Log::new(segments, Lsn(4096), 1, ring).expect("log")
 }
 
 /// Payloads of all groups from the start, and where the log ends.

@@ -1,6 +1,6 @@
 //! Building a mini-transaction: latching, changing, recording.
 
-use crate::error::{Result, StorageError};
+use crate::error::Result;
 use crate::ids::{FileId, PAGE_SIZE, PageId};
 use crate::log::{Record, RecordWriter};
 use crate::page::{self, PageBytes};
@@ -21,9 +21,9 @@ pub(super) struct Held<'s> {
 
 /// A mini-transaction under construction.
 ///
-/// Every change of a latched page must be recorded here (`write`, `init`, `op`, or `edit` followed by `log_op` /
-/// `log_write`). Dropping one that has recorded nothing is free. Dropping one that has changed pages would leave
-/// memory and log apart, so it ends the process: check everything that can fail before the first change.
+/// Pages are changed only through `write`, `init` and `op`, which record what they do. Dropping a mini-transaction
+/// that has recorded nothing is free. Dropping one that has changed pages would leave memory and log apart, so it
+/// ends the process: check everything that can fail before the first change.
 ///
 /// Latch order: tree pages from top to bottom and left to right, then the space maps (`Space::alloc` and `free`
 /// latch them): allocate when all existing tree pages that the mini-transaction needs are latched.
@@ -59,11 +59,6 @@ impl<'s> Mtr<'s> {
         if buffer.capacity() <= 1 << 20 {
             BUFFER.set(buffer);
         }
-    }
-
-    /// The engine's storage.
-    pub(crate) fn storage(&self) -> &'s Storage {
-        self.storage
     }
 
     fn find(&self, id: PageId) -> Option<PageSlot> {
@@ -136,7 +131,7 @@ impl<'s> Mtr<'s> {
     pub(crate) fn write(&mut self, slot: PageSlot, offset: usize, bytes: &[u8]) {
         debug_assert!(offset + bytes.len() <= PAGE_SIZE);
         page::put(self.held(slot).bytes_mut(), offset, bytes);
-        self.log_write(slot, offset, bytes.len());
+        self.log_write(slot, offset, bytes);
     }
 
     /// Applies an operation of the page's owner through its `PageRedo` and records it.
@@ -147,30 +142,16 @@ impl<'s> Mtr<'s> {
         Ok(())
     }
 
-    /// The bytes, for a change that the caller records with `log_op` or `log_write` in this mini-transaction.
-    pub(crate) fn edit(&mut self, slot: PageSlot) -> &mut PageBytes {
-        self.held(slot).bytes_mut()
-    }
-
-    /// Records an operation whose effect the caller has already brought about with `edit`. Redo of it must give
-    /// the same bytes.
-    pub(crate) fn log_op(&mut self, slot: PageSlot, op: u8, payload: &[u8]) {
+    fn log_op(&mut self, slot: PageSlot, op: u8, payload: &[u8]) {
         let page = self.id(slot);
         self.pages[slot.0 as usize].logged = true;
         self.records.push(Record::Op { page, op, payload });
     }
 
-    /// Records the current bytes `[offset, offset + len)`, changed with `edit`.
-    pub(crate) fn log_write(&mut self, slot: PageSlot, offset: usize, len: usize) {
-        let held = &mut self.pages[slot.0 as usize];
-        held.logged = true;
-        let Some(guard) = &held.guard else { return };
-        let record = Record::Write {
-            page: guard.id(),
-            offset: offset as u16,
-            bytes: &guard[offset..offset + len],
-        };
-        self.records.push(record);
+    fn log_write(&mut self, slot: PageSlot, offset: usize, bytes: &[u8]) {
+        let page = self.id(slot);
+        self.pages[slot.0 as usize].logged = true;
+        self.records.push(Record::Write { page, offset: offset as u16, bytes });
     }
 
     /// Records a logical row change; recovery hands it to `RecoveryVisitor::row`.
@@ -189,22 +170,6 @@ impl<'s> Mtr<'s> {
 
     pub(crate) fn file_dropped(&mut self, file: FileId) {
         self.records.push(Record::FileDropped(file));
-    }
-
-    /// Bytes of records so far.
-    pub(crate) fn log_bytes(&self) -> usize {
-        self.records.bytes().len()
-    }
-
-    /// Whether `more` bytes of records still fit into one group.
-    pub(crate) fn check_room(&self, more: usize) -> Result<()> {
-        if self.log_bytes() + more <= self.storage.log().max_payload() {
-            return Ok(());
-        }
-        Err(StorageError::Io {
-            what: "mini-transaction".to_owned(),
-            source: std::io::ErrorKind::FileTooLarge.into(),
-        })
     }
 }
 

@@ -23,12 +23,14 @@ pub(crate) const OFF_FILE: usize = 16;
 /// The page's own number, u32.
 pub(crate) const OFF_PAGE: usize = 20;
 /// Index id, u64; the tree's.
+#[cfg(test)]
 pub(crate) const OFF_INDEX: usize = 24;
 /// Newest version sequence on the page, u64; the tree's.
 pub(crate) const OFF_MAX_VER: usize = 32;
 /// Number of entries, u16; the tree's.
 pub(crate) const OFF_COUNT: usize = 40;
 /// First of the 22 header bytes whose meaning the page type defines.
+#[cfg(test)]
 pub(crate) const OFF_TYPE_SPECIFIC: usize = 42;
 /// Length of the header; the body starts here.
 pub(crate) const HEADER_LEN: usize = 64;

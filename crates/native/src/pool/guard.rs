@@ -22,7 +22,6 @@ use std::sync::atomic::{AtomicU64, Ordering, fence};
 
 /// A page that may be read; others may read it too.
 pub(crate) struct SharedGuard<'p> {
-    pub(super) pool: &'p Pool,
     pub(super) word: &'p AtomicU64,
     pub(super) bytes: NonNull<u8>,
     pub(super) id: PageId,
@@ -38,29 +37,10 @@ pub(crate) struct ExclusiveGuard<'p> {
     pub(super) changed: bool,
 }
 
-impl<'p> SharedGuard<'p> {
+impl SharedGuard<'_> {
     /// Which page this is.
     pub(crate) fn id(&self) -> PageId {
         self.id
-    }
-
-    /// The page's LSN.
-    pub(crate) fn lsn(&self) -> Lsn {
-        page::page_lsn(&self[..])
-    }
-
-    /// Becomes exclusive without letting go, if nobody else reads the page; otherwise gives the guard back, and the
-    /// caller releases it and starts over.
-    pub(crate) fn try_upgrade(self) -> Result<ExclusiveGuard<'p>, SharedGuard<'p>> {
-        let seen = Word(self.word.load(Ordering::Relaxed));
-        let Some(wanted) = seen.upgraded() else { return Err(self) };
-        match self.word.compare_exchange(seen.0, wanted.0, Ordering::Acquire, Ordering::Relaxed) {
-            Ok(_) => {
-                let s = std::mem::ManuallyDrop::new(self);
-                Ok(ExclusiveGuard::taken(s.pool, s.word, s.bytes, s.id))
-            }
-            Err(_) => Err(self),
-        }
     }
 }
 

@@ -162,17 +162,7 @@ impl Pool {
 
     /// The page for optimistic reading; `None` if it is not in memory or is being written right now.
     pub(crate) fn optimistic(&self, id: PageId) -> Result<Option<OptimisticGuard<'_>>> {
-        Ok(OptimisticGuard::new(self, self.word(id)?, id))
-    }
-
-    /// The exclusive latch without waiting; `None` when held or not in memory.
-    pub(crate) fn try_exclusive(&self, id: PageId) -> Result<Option<ExclusiveGuard<'_>>> {
-        let word = self.word(id)?;
-        let seen = Word(word.load(Ordering::Relaxed));
-        let Some(next) = seen.exclusive() else { return Ok(None) };
-        let won =
-            word.compare_exchange(seen.0, next.0, Ordering::Acquire, Ordering::Relaxed).is_ok();
-        Ok(won.then(|| self.exclusive_guard(word, next, id)))
+        Ok(OptimisticGuard::new(self, self.word(id)?))
     }
 
     /// `None`: not in memory, or being read from disk.
@@ -185,12 +175,7 @@ impl Pool {
                     .compare_exchange_weak(seen.0, next.0, Ordering::Acquire, Ordering::Relaxed)
                     .is_ok()
                 {
-                    return Some(SharedGuard {
-                        pool: self,
-                        word,
-                        bytes: self.frame_bytes(next.frame()),
-                        id,
-                    });
+                    return Some(SharedGuard { word, bytes: self.frame_bytes(next.frame()), id });
                 }
             } else if matches!(seen.state(), EVICTED | LOADING) {
                 return None;
@@ -366,12 +351,6 @@ impl Pool {
         self.frame(held.frame()).assign(None);
         word.store(held.evicted().0, Ordering::Release);
         self.clock.give_back(held.frame());
-    }
-
-    /// Whether the page is in memory now.
-    pub(crate) fn is_resident(&self, id: PageId) -> bool {
-        self.word(id)
-            .is_ok_and(|w| !matches!(Word(w.load(Ordering::Acquire)).state(), EVICTED | LOADING))
     }
 
     /// The oldest log position some page in memory still needs; `None` when all are clean. Read the log's tail and

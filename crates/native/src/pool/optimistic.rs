@@ -4,9 +4,9 @@
 //! atomic loads at checked offsets, and every value read is hostile until `validate` succeeds. Meant for inner nodes
 //! of the tree; leaves are latched.
 
+use super::Pool;
 use super::word::{EVICTED, LOADING, MARKED, Word};
-use super::{ExclusiveGuard, Pool, SharedGuard};
-use crate::ids::{PAGE_SIZE, PageId};
+use crate::ids::PAGE_SIZE;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
 
@@ -17,20 +17,14 @@ pub(crate) struct Restart;
 /// A promise to notice, not a latch. Costs two loads of the entry word.
 #[derive(Clone, Copy)]
 pub(crate) struct OptimisticGuard<'p> {
-    pool: &'p Pool,
     word: &'p AtomicU64,
     bytes: NonNull<u8>,
     seen: Word,
-    id: PageId,
 }
 
 impl<'p> OptimisticGuard<'p> {
     /// Starts reading if the page is in memory and not being written.
-    pub(super) fn new(
-        pool: &'p Pool,
-        word: &'p AtomicU64,
-        id: PageId,
-    ) -> Option<OptimisticGuard<'p>> {
+    pub(super) fn new(pool: &'p Pool, word: &'p AtomicU64) -> Option<OptimisticGuard<'p>> {
         let mut seen = Word(word.load(Ordering::Acquire));
         if matches!(seen.state(), EVICTED | LOADING) || !seen.is_readable() {
             return None;
@@ -45,12 +39,7 @@ impl<'p> OptimisticGuard<'p> {
             );
             seen = seen.unmarked();
         }
-        Some(OptimisticGuard { pool, word, bytes: pool.frame_bytes(seen.frame()), seen, id })
-    }
-
-    /// Which page this is.
-    pub(crate) fn id(&self) -> PageId {
-        self.id
+        Some(OptimisticGuard { word, bytes: pool.frame_bytes(seen.frame()), seen })
     }
 
     fn cell<T>(&self, at: usize) -> Result<&T, Restart> {
@@ -86,13 +75,6 @@ impl<'p> OptimisticGuard<'p> {
         Ok(u32::from_le_bytes(bytes))
     }
 
-    /// A little-endian u64 at any offset inside the page.
-    pub(crate) fn u64_at(&self, at: usize) -> Result<u64, Restart> {
-        let mut bytes = [0; 8];
-        self.copy(at, &mut bytes)?;
-        Ok(u64::from_le_bytes(bytes))
-    }
-
     /// Copies `to.len()` bytes from `at`. Out of bounds is a `Restart`: the offset came from bytes that may be torn.
     pub(crate) fn copy(&self, at: usize, to: &mut [u8]) -> Result<(), Restart> {
         let end = at.checked_add(to.len()).filter(|end| *end <= PAGE_SIZE).ok_or(Restart)?;
@@ -115,27 +97,5 @@ impl<'p> OptimisticGuard<'p> {
         fence(Ordering::Acquire);
         let now = Word(self.word.load(Ordering::Relaxed));
         if now.is_readable() && now.same_content(self.seen) { Ok(()) } else { Err(Restart) }
-    }
-
-    /// Takes a shared latch on the version that was read.
-    pub(crate) fn into_shared(self) -> Result<SharedGuard<'p>, Restart> {
-        let now = Word(self.word.load(Ordering::Relaxed));
-        let next = now.shared().filter(|_| now.same_content(self.seen)).ok_or(Restart)?;
-        match self.word.compare_exchange(now.0, next.0, Ordering::Acquire, Ordering::Relaxed) {
-            Ok(_) => {
-                Ok(SharedGuard { pool: self.pool, word: self.word, bytes: self.bytes, id: self.id })
-            }
-            Err(_) => Err(Restart),
-        }
-    }
-
-    /// Takes the exclusive latch on the version that was read.
-    pub(crate) fn into_exclusive(self) -> Result<ExclusiveGuard<'p>, Restart> {
-        let now = Word(self.word.load(Ordering::Relaxed));
-        let next = now.exclusive().filter(|_| now.same_content(self.seen)).ok_or(Restart)?;
-        match self.word.compare_exchange(now.0, next.0, Ordering::Acquire, Ordering::Relaxed) {
-            Ok(_) => Ok(ExclusiveGuard::taken(self.pool, self.word, self.bytes, self.id)),
-            Err(_) => Err(Restart),
-        }
     }
 }

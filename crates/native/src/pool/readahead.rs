@@ -106,7 +106,7 @@ impl Pool {
         self.read_ahead.work.notify_all();
     }
 
-    /// Pages read ahead since start.
+    /// Pages read ahead since start: `Innodb_buffer_pool_read_ahead`.
     pub(crate) fn read_ahead_pages(&self) -> u64 {
         self.read_ahead.pages.load(Ordering::Relaxed)
     }

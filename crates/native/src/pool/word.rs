@@ -83,11 +83,6 @@ impl Word {
         if self.is_free() { Some(self.with_state(EXCLUSIVE)) } else { None }
     }
 
-    /// The exclusive word of the only shared holder.
-    pub(super) const fn upgraded(self) -> Option<Word> {
-        if self.state() == UNLOCKED + 1 { Some(self.with_state(EXCLUSIVE)) } else { None }
-    }
-
     /// The word after the exclusive holder leaves, having changed bytes.
     pub(super) const fn released(self) -> Word {
         Word::new(UNLOCKED, self.version() + 1, self.frame())

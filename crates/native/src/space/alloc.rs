@@ -10,9 +10,6 @@ use crate::page::PageType;
 use crate::storage::Storage;
 use std::sync::Arc;
 
-/// Pages per extent.
-pub(crate) const EXTENT_PAGES: u32 = EXTENT;
-
 /// Files of this many pages (8 MiB) or more grow ahead of need.
 const AHEAD_FROM: u32 = 512;
 
@@ -58,11 +55,6 @@ impl Reservation {
     /// Pages that can still be allocated.
     pub(crate) fn left(&self) -> u32 {
         self.left
-    }
-
-    /// The file they lie in.
-    pub(crate) fn file(&self) -> FileId {
-        self.file.id
     }
 }
 
@@ -168,25 +160,6 @@ impl Space {
             state.extent_hint = state.extent_hint.max(page.0 / EXTENT);
         });
         Ok(page)
-    }
-
-    /// Allocates a whole free extent and returns its first page, or `None` if the reserved pages do not form one;
-    /// then single pages must do.
-    pub(crate) fn alloc_extent(
-        &self,
-        mtr: &mut Mtr<'_>,
-        from: &mut Reservation,
-    ) -> Result<Option<PageNo>> {
-        let file = from.file.clone();
-        mtr.exclusive(PageId { file: file.id, page: map_page(0) })?;
-        let pages = file.state.lock().pages;
-        if from.left < EXTENT {
-            return Ok(None);
-        }
-        let Some(first) = free_extent(mtr, file.id, 0, pages)? else { return Ok(None) };
-        take(mtr, file.id, first, EXTENT)?;
-        from.consume(EXTENT, |_| {});
-        Ok(Some(first))
     }
 
     /// Frees a page. It may be handed out again as soon as the mini-transaction has committed. Latches space maps.

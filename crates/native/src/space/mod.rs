@@ -5,6 +5,9 @@ mod alloc;
 mod file;
 mod map;
 
-pub(crate) use alloc::{EXTENT_PAGES, Reservation, SpaceUse};
-pub(crate) use file::{FILE_META_OFFSET, Space, data_file_name};
-pub(crate) use map::REGION_PAGES;
+pub(crate) use alloc::Reservation;
+#[cfg(test)]
+pub(crate) use file::data_file_name;
+pub(crate) use file::{FILE_META_OFFSET, Space};
+#[cfg(test)]
+pub(crate) use map::{EXTENT, REGION_PAGES};

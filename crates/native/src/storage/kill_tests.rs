@@ -3,6 +3,7 @@
 
 use super::testing::{PutOp, Seen, StepCounter, small_options};
 use super::{Storage, StorageOptions};
+use crate::disk::RealDisk;
 use crate::ids::{FileId, PageId};
 use crate::mtr::Mtr;
 use crate::page::get_u64;
@@ -23,8 +24,9 @@ const OTHERS: u32 = 40;
 
 fn open(dir: &Path, background: bool) -> Arc<Storage> {
     let options = StorageOptions { background, ..small_options() };
+    let disk = Arc::new(RealDisk::new(dir).expect("directory"));
     let storage =
-        Storage::open(dir, options, Box::new(PutOp), &mut Seen::default()).expect("opened");
+        Storage::open_on(disk, options, Box::new(PutOp), &mut Seen::default()).expect("opened");
     storage.set_participant(Arc::new(StepCounter(AtomicU64::new(0))));
     storage.start_background();
     storage

@@ -4,11 +4,9 @@
 mod background;
 mod open;
 mod options;
-mod status;
 
 pub(crate) use open::Storage;
 pub(crate) use options::StorageOptions;
-pub(crate) use status::StorageStatus;
 
 #[cfg(test)]
 mod crash_tests;

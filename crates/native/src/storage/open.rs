@@ -6,7 +6,7 @@ use super::options::StorageOptions;
 use crate::checkpoint::{
     Brake, CheckpointParticipant, CheckpointRecord, Checkpointer, Control, Throttle,
 };
-use crate::disk::{Access, Disk, File, RealDisk};
+use crate::disk::{Access, Disk, File};
 use crate::error::{Result, StorageError};
 use crate::ids::{FileId, Lsn, PAGE_SIZE};
 use crate::log::{BLOCK, Log, Segments};
@@ -16,7 +16,6 @@ use crate::recovery::{self, DOUBLEWRITE, LogScan, RecoveryVisitor};
 use crate::space::Space;
 use hashbrown::HashMap;
 use parking_lot::Mutex;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -34,28 +33,15 @@ pub(crate) struct Storage {
     pub(super) checkpointer: Checkpointer,
     pub(super) options: StorageOptions,
     pub(super) background: Mutex<Background>,
-    /// Pages repaired from the doublewrite file at start.
-    pub(crate) repaired_pages: usize,
     /// Log groups read at start.
+    #[cfg(test)]
     pub(crate) redone_groups: u64,
 }
 
 impl Storage {
-    /// Opens the database in `dir`, creating it if the directory is empty; recovers it if it was not closed cleanly.
+    /// Opens the database on `disk`, creating it if there is none; recovers it if it was not closed cleanly.
     /// The visitor has seen everything when this returns, and no background thread runs yet: the caller restores
     /// its state, registers its `CheckpointParticipant`, and then calls `start_background`.
-    pub(crate) fn open(
-        dir: &Path,
-        options: StorageOptions,
-        redo: Box<dyn PageRedo>,
-        visitor: &mut dyn RecoveryVisitor,
-    ) -> Result<Arc<Storage>> {
-        let disk = RealDisk::new(dir)
-            .map_err(|e| StorageError::io(format!("open of {}", dir.display()), e))?;
-        Storage::open_on(Arc::new(disk), options, redo, visitor)
-    }
-
-    /// As `open`, on any disk.
     pub(crate) fn open_on(
         disk: Arc<dyn Disk>,
         options: StorageOptions,
@@ -88,13 +74,17 @@ impl Storage {
 
         let record = next_life(&from, &scan, &space, epoch, start);
         control.write(&record);
-        let log =
-            Arc::new(Log::new(disk.clone(), segments, start, epoch, options.log_buffer_bytes)?);
+        let log = Arc::new(Log::new(segments, start, epoch, options.log_buffer_bytes)?);
         let pool = Arc::new(Pool::new(disk.clone(), log.clone(), frames, doublewrite)?);
         handles.into_iter().for_each(|(id, handle)| pool.attach(id, handle));
         pool.set_newest_valid(Some(scan.end));
         let redone_groups = recovery::redo(log.segments(), &from, &scan, &pool, &*redo)?;
         pool.set_newest_valid(None);
+        if redone_groups > 0 {
+            tracing::info!(
+                "redo of {redone_groups} log groups; {repaired_pages} torn pages repaired"
+            );
+        }
 
         let checkpointer = Checkpointer::new(control, record, start);
         let background = Mutex::new(Background::default());
@@ -107,7 +97,7 @@ impl Storage {
             checkpointer,
             options,
             background,
-            repaired_pages,
+            #[cfg(test)]
             redone_groups,
         };
         storage.space.load_states(&storage)?;
@@ -117,11 +107,6 @@ impl Storage {
     /// The log.
     pub(crate) fn log(&self) -> &Log {
         &self.log
-    }
-
-    /// The log, to keep.
-    pub(crate) fn shared_log(&self) -> Arc<Log> {
-        self.log.clone()
     }
 
     /// The buffer pool.
@@ -233,6 +218,7 @@ impl Storage {
     }
 
     /// Checkpoints taken since start.
+    #[cfg(test)]
     pub(crate) fn checkpoints(&self) -> u64 {
         self.checkpointer.count.load(Ordering::Relaxed)
     }

@@ -56,7 +56,9 @@ fn increment(storage: &Storage, id: PageId) -> crate::ids::Lsn {
 
 fn read_optimistically(storage: &Storage, id: PageId) -> Result<(), Restart> {
     let Some(guard) = storage.pool().optimistic(id).expect("file") else { return Ok(()) };
-    let (left, right) = (guard.u64_at(LEFT)?, guard.u64_at(RIGHT)?);
+    let (mut left, mut right) = ([0; 8], [0; 8]);
+    guard.copy(LEFT, &mut left)?;
+    guard.copy(RIGHT, &mut right)?;
     guard.validate()?;
     assert_eq!(left, right, "a validated read of {id} was torn");
     Ok(())
@@ -167,6 +169,10 @@ fn the_log_stays_within_its_budget() {
     storage.shutdown().expect("shut down");
 }
 
+fn real_disk(dir: &std::path::Path) -> Arc<dyn Disk> {
+    Arc::new(crate::disk::RealDisk::new(dir).expect("directory"))
+}
+
 #[test]
 fn a_real_directory_survives_reopening() {
     let dir = std::env::temp_dir().join(format!("selkie-storage-{}", std::process::id()));
@@ -174,8 +180,13 @@ fn a_real_directory_survives_reopening() {
     let mut totals = Vec::new();
     let mut file = None;
     for life in 0..3u64 {
-        let storage = Storage::open(&dir, options.clone(), Box::new(PutOp), &mut Seen::default())
-            .expect("opened");
+        let storage = Storage::open_on(
+            real_disk(&dir),
+            options.clone(),
+            Box::new(PutOp),
+            &mut Seen::default(),
+        )
+        .expect("opened");
         storage.set_participant(Arc::new(StepCounter(AtomicU64::new(0))));
         storage.start_background();
         let file = *file.get_or_insert_with(|| create_pages(&storage));
@@ -220,7 +231,7 @@ fn hit_path_is_short() {
     measure("exclusive latch", &|id| u64::from(pool.exclusive(id).expect("hit")[LEFT]));
     measure("optimistic read", &|id| {
         let guard = pool.optimistic(id).expect("file").expect("hit");
-        let value = guard.u64_at(LEFT).expect("in bounds");
+        let value = u64::from(guard.u32_at(LEFT).expect("in bounds"));
         guard.validate().map(|()| value).expect("quiet")
     });
     measure("mini-transaction", &|id| increment(&storage, id).0);

@@ -16,6 +16,9 @@ use std::sync::atomic::Ordering;
 /// Bytes after which a batch ends early.
 const BATCH_BYTES: usize = 4 << 20;
 
+/// The newest version of a row, if there is one, and its writer as long as that has not ended.
+type Newest = (Option<Vec<u8>>, Option<Arc<TrxState>>);
+
 /// A scan in progress.
 pub(super) struct NativeCursor<'a> {
     table: &'a NativeTable,
@@ -309,7 +312,7 @@ impl<'a> NativeCursor<'a> {
         }
     }
 
-    fn newest(&mut self, key: &[u8]) -> EngineResult<(Option<Vec<u8>>, Option<Arc<TrxState>>)> {
+    fn newest(&mut self, key: &[u8]) -> EngineResult<Newest> {
         let undo = &self.table.shared.undo;
         let tree = &self.table.files.clustered;
         Ok(tree.read_near(&mut self.row_hint, Seek::At(key), |node| match node.search(key) {

@@ -188,11 +188,6 @@ impl Undo {
         found
     }
 
-    /// Segments in memory.
-    pub(crate) fn live(&self) -> usize {
-        self.live.lock().len()
-    }
-
     /// The transaction that wrote version `ver`, if it has not ended.
     pub(crate) fn active_owner(&self, ver: u64) -> Option<Arc<TrxState>> {
         let seq = seq_of(ver);
