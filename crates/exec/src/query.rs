@@ -219,7 +219,6 @@ pub(crate) fn keep_conditions(session: &Session, eval: &EvalContext<'_>) {
 }
 
 fn select(env: Env<'_>, plan: &Plan, sink: &mut dyn ResultSink) -> SqlResult<Outcome> {
-    env.rt.session.found_rows.set(0);
     let mut op = op::open(env, &plan.root)?;
     // The first batch comes before the header: a statement that fails at once sends only its error.
     let mut next = op.next()?;
@@ -232,9 +231,8 @@ fn select(env: Env<'_>, plan: &Plan, sink: &mut dyn ResultSink) -> SqlResult<Out
     }
     let session = env.rt.session;
     bump(&session.counters.rows_sent, sent);
-    if !plan.calc_found_rows || session.found_rows.get() < sent {
-        session.found_rows.set(sent);
-    }
+    let found = if plan.calc_found_rows { env.rt.found.get() } else { 0 };
+    session.found_rows.set(found.max(sent));
     Ok(Outcome { affected: sent, ..Outcome::rows() })
 }
 

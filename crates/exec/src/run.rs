@@ -1,6 +1,6 @@
 //! One execution of a plan: what its operators share.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use selkie_catalog::TableInfo;
@@ -35,6 +35,8 @@ pub(crate) struct Runtime<'a> {
     /// Rows of the round before, of recursive common tables being computed.
     pub(crate) work: RefCell<Vec<Option<SharedRows>>>,
     pub(crate) subqueries: RefCell<Vec<SubqueryCache>>,
+    /// Rows counted for SQL_CALC_FOUND_ROWS.
+    pub(crate) found: Cell<u64>,
 }
 
 impl<'a> Runtime<'a> {
@@ -60,6 +62,7 @@ impl<'a> Runtime<'a> {
             common: RefCell::new(vec![None; plan.common_tables.len()]),
             work: RefCell::new(vec![None; plan.common_tables.len()]),
             subqueries: RefCell::new(vec![SubqueryCache::default(); plan.subplans.len()]),
+            found: Cell::new(0),
         })
     }
 

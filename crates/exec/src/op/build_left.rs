@@ -1,11 +1,14 @@
 //! A hash join that builds from the left side and streams the right one.
 
+use std::sync::Arc;
+
 use selkie_plan::physical::{HashJoin as Plan, JoinKind};
 use selkie_types::{BATCH_ROWS, Batch, Bitmap, SqlResult};
 
+use super::hash_join::shape_of;
 use super::join_match::Matcher;
 use super::probe::{BuildTable, Pairs, key_columns};
-use super::{BoxOperator, Operator, keep_rows, open as open_node};
+use super::{BoxOperator, Operator, open as open_node};
 use crate::control::Memory;
 use crate::run::Env;
 
@@ -57,14 +60,13 @@ impl Operator for NullKeeper<'_, '_> {
 
 impl<'r> BuildLeft<'r> {
     pub(super) fn open(env: Env<'r>, plan: &'r Plan) -> SqlResult<Self> {
-        let right_types = plan.right.columns.clone();
         Ok(Self {
             env,
             plan,
             built: None,
             right: open_node(env, &plan.right)?,
             right_batch: None,
-            matcher: Matcher::new(env, plan.kind, &plan.residual, right_types),
+            matcher: Matcher::new(env, shape_of(plan)),
             null_safe: plan.keys.iter().map(|k| k.null_safe).collect(),
             rest: None,
             memory: Memory::new(env.rt.control),
@@ -107,13 +109,15 @@ impl<'r> BuildLeft<'r> {
             build.iter().for_each(|&row| built.matched.set(row as usize, true));
             return Ok(None);
         }
-        let left = Batch::new(built.table.rows.gather(&build), build.len());
-        let joined = left.zip(&right.gather(&probe));
-        let keep = keep_rows(self.env.eval, &self.plan.residual, &joined)?;
+        let left = |at: usize| built.table.rows.gather_column(at, &build);
+        let right = |at: usize| Arc::new(right.column(at).gather(&probe));
+        let keep = self.matcher.keep(build.len(), &left, &right)?;
+        let count = keep.as_ref().map_or(build.len(), Bitmap::count_ones);
+        let wanted = self.plan.kind.keeps_right() && count > 0;
+        let output = wanted.then(|| self.matcher.joined(build.len(), keep.as_ref(), &left, &right));
         let keep = keep.unwrap_or_else(|| Bitmap::ones(build.len()));
         keep.iter_ones().for_each(|pair| built.matched.set(build[pair] as usize, true));
-        let wanted = self.plan.kind.keeps_right() && keep.count_ones() > 0;
-        Ok(wanted.then(|| joined.filter(&keep)))
+        Ok(output)
     }
 
     /// Left rows that are given at the end: with a match for semi joins, without one for others.
@@ -129,21 +133,18 @@ impl<'r> BuildLeft<'r> {
                 .filter(|&r| built.matched.get(r as usize) == wanted)
                 .collect();
             *at = to;
-            if !rows.is_empty() {
-                return Some(self.pad(Batch::new(built.table.rows.gather(&rows), rows.len())));
+            let left = Batch::new(built.table.rows.gather(&rows), rows.len());
+            let all: Vec<u32> = (0..rows.len() as u32).collect();
+            if let Some(batch) = self.matcher.left_rows(&left, &all) {
+                return Some(batch);
             }
         }
         if wanted {
             return None;
         }
-        built.unmatchable.pop().map(|batch| self.pad(batch))
-    }
-
-    fn pad(&self, left: Batch) -> Batch {
-        match self.plan.kind {
-            JoinKind::Left => self.matcher.pad_right(left),
-            _ => left,
-        }
+        let left = built.unmatchable.pop()?;
+        let all: Vec<u32> = (0..left.rows() as u32).collect();
+        self.matcher.left_rows(&left, &all)
     }
 
     fn run(&mut self, built: &mut Built) -> SqlResult<Option<Batch>> {

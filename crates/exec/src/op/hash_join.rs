@@ -4,7 +4,7 @@ use selkie_plan::physical::{HashJoin as Plan, JoinKind};
 use selkie_types::{Batch, Bitmap, SqlResult};
 
 use super::hash_table::NOT_FOUND;
-use super::join_match::Matcher;
+use super::join_match::{Matcher, Shape};
 use super::null_aware::NullAware;
 use super::probe::{BuildTable, Pairs, key_columns};
 use super::{BoxOperator, Operator, open as open_node};
@@ -19,6 +19,17 @@ pub(super) fn open<'r>(env: Env<'r>, plan: &'r Plan) -> SqlResult<BoxOperator<'r
         return Ok(Box::new(super::build_left::BuildLeft::open(env, plan)?));
     }
     Ok(Box::new(HashJoin::open(env, plan)?))
+}
+
+/// What the matcher needs to know of the plan.
+pub(super) fn shape_of(plan: &Plan) -> Shape<'_> {
+    Shape {
+        kind: plan.kind,
+        residual: &plan.residual,
+        output: &plan.output,
+        left_width: plan.left.columns.len(),
+        right_types: plan.right.columns.clone(),
+    }
 }
 
 /// A left batch whose pairs are being made.
@@ -42,13 +53,12 @@ struct HashJoin<'r> {
 
 impl<'r> HashJoin<'r> {
     fn open(env: Env<'r>, plan: &'r Plan) -> SqlResult<Self> {
-        let right_types = plan.right.columns.clone();
         Ok(Self {
             env,
             plan,
             left: open_node(env, &plan.left)?,
             table: None,
-            matcher: Matcher::new(env, plan.kind, &plan.residual, right_types),
+            matcher: Matcher::new(env, shape_of(plan)),
             null_safe: plan.keys.iter().map(|k| k.null_safe).collect(),
             probing: None,
             memory: Memory::new(env.rt.control),
@@ -70,8 +80,9 @@ impl<'r> HashJoin<'r> {
             return Some(self.matcher.finish(left, &matched));
         }
         if self.plan.kind == JoinKind::Left && table.is_unique() && self.plan.residual.is_empty() {
-            let right = Batch::new(table.rows.gather(ids), ids.len());
-            return Some(Some(left.clone().zip(&right)));
+            let left_column = |at: usize| left.column(at).clone();
+            let right = |at: usize| table.rows.gather_column(at, ids);
+            return Some(Some(self.matcher.joined(ids.len(), None, &left_column, &right)));
         }
         None
     }
@@ -95,8 +106,8 @@ impl<'r> HashJoin<'r> {
         if !probing.pairs.next(table, &mut probe, &mut build) {
             return Ok(self.matcher.finish(&probing.left, &probing.matched));
         }
-        let right = if probe.is_empty() { Vec::new() } else { table.rows.gather(&build) };
-        let out = self.matcher.pairs(&probing.left, &probe, right, &mut probing.matched)?;
+        let right = |at: usize| table.rows.gather_column(at, &build);
+        let out = self.matcher.pairs(&probing.left, &probe, &right, &mut probing.matched)?;
         self.probing = Some(probing);
         Ok(out)
     }

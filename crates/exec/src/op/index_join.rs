@@ -4,7 +4,7 @@ use selkie_engine::{RowSet, Scan};
 use selkie_plan::physical::IndexJoin as Plan;
 use selkie_types::{BATCH_ROWS, Batch, Bitmap, ByteRows, SqlResult};
 
-use super::join_match::Matcher;
+use super::join_match::{Matcher, Shape};
 use super::{BoxOperator, Operator, open as open_node};
 use crate::error::from_engine;
 use crate::run::{Env, OpenTable};
@@ -57,7 +57,7 @@ impl<'r> IndexJoin<'r> {
             open,
             left: open_node(env, &plan.left)?,
             decoder,
-            matcher: Matcher::new(env, plan.kind, &plan.residual, right_types(plan)),
+            matcher: Matcher::new(env, shape_of(plan)),
             scan,
             probing: None,
             set: RowSet::default(),
@@ -106,7 +106,18 @@ impl<'r> IndexJoin<'r> {
             None => self.set.found_by.iter().map(|&f| left_row(f)).collect(),
             Some(rows) => rows.iter().map(|&r| left_row(self.set.found_by[r as usize])).collect(),
         };
-        self.matcher.pairs(&probing.left, &pairs, right.into_columns(), &mut probing.matched)
+        let right = |at: usize| right.column(at).clone();
+        self.matcher.pairs(&probing.left, &pairs, &right, &mut probing.matched)
+    }
+}
+
+fn shape_of(plan: &Plan) -> Shape<'_> {
+    Shape {
+        kind: plan.kind,
+        residual: &plan.residual,
+        output: &plan.output,
+        left_width: plan.left.columns.len(),
+        right_types: right_types(plan),
     }
 }
 

@@ -4,57 +4,112 @@ use std::sync::Arc;
 
 use selkie_expr::Expr;
 use selkie_plan::physical::{ColumnType, JoinKind};
-use selkie_types::{Batch, Bitmap, Column, ColumnData, NULL_ROW, SqlResult};
+use selkie_types::{Batch, Bitmap, Column, ColumnData, NULL_ROW, Physical, SqlResult};
 
 use super::{keep_rows, scale_of};
 use crate::run::Env;
 
-/// Makes output of the pairs of one left batch.
-pub(super) struct Matcher<'r> {
-    env: Env<'r>,
+/// What a join says about its output.
+pub(super) struct Shape<'r> {
     pub(super) kind: JoinKind,
-    residual: &'r [Expr],
-    right_types: Vec<ColumnType>,
+    /// Conditions over the joined row.
+    pub(super) residual: &'r [Expr],
+    /// Positions of the joined row given out.
+    pub(super) output: &'r [usize],
+    /// Columns of the left input.
+    pub(super) left_width: usize,
+    /// Columns of the right input.
+    pub(super) right_types: Vec<ColumnType>,
 }
 
+/// Makes output of the pairs of one left batch. Only columns that are given out or that the
+/// residual reads are ever gathered.
+pub(super) struct Matcher<'r> {
+    env: Env<'r>,
+    shape: Shape<'r>,
+    /// Positions of the joined row that the residual reads.
+    used: Vec<bool>,
+}
+
+/// Gathers a right column, a row for each pair.
+pub(super) type RightColumn<'a> = &'a dyn Fn(usize) -> Arc<Column>;
+
 impl<'r> Matcher<'r> {
-    pub(super) fn new(
-        env: Env<'r>,
-        kind: JoinKind,
-        residual: &'r [Expr],
-        right_types: Vec<ColumnType>,
-    ) -> Self {
-        Self { env, kind, residual, right_types }
+    pub(super) fn new(env: Env<'r>, shape: Shape<'r>) -> Self {
+        let mut used = vec![false; shape.left_width + shape.right_types.len()];
+        shape.residual.iter().for_each(|e| e.for_each_column(&mut |at| used[at] = true));
+        Self { env, shape, used }
     }
 
     /// Whether a pair of equal keys is a match without looking at the right row.
     pub(super) fn keys_suffice(&self) -> bool {
-        self.residual.is_empty() && !self.kind.keeps_right()
+        self.shape.residual.is_empty() && !self.shape.kind.keeps_right()
+    }
+
+    /// The pairs that satisfy the residual, `None` if all do.
+    pub(super) fn keep(
+        &self,
+        pairs: usize,
+        left: &dyn Fn(usize) -> Arc<Column>,
+        right: RightColumn<'_>,
+    ) -> SqlResult<Option<Bitmap>> {
+        if self.shape.residual.is_empty() {
+            return Ok(None);
+        }
+        let nothing = Arc::new(Column::nulls(Physical::Int, 0, pairs));
+        let width = self.shape.left_width;
+        let column = |at: usize| match (self.used[at], at < width) {
+            (false, _) => nothing.clone(),
+            (true, true) => left(at),
+            (true, false) => right(at - width),
+        };
+        let joined = Batch::new((0..self.used.len()).map(column).collect(), pairs);
+        keep_rows(self.env.eval, self.shape.residual, &joined)
+    }
+
+    /// The output for pairs, of which `keep` picks some.
+    pub(super) fn joined(
+        &self,
+        pairs: usize,
+        keep: Option<&Bitmap>,
+        left: &dyn Fn(usize) -> Arc<Column>,
+        right: RightColumn<'_>,
+    ) -> Batch {
+        let width = self.shape.left_width;
+        let column = |&at: &usize| {
+            let whole = if at < width { left(at) } else { right(at - width) };
+            keep.map_or(whole.clone(), |keep| Arc::new(whole.filter(keep)))
+        };
+        let rows = keep.map_or(pairs, Bitmap::count_ones);
+        Batch::new(self.shape.output.iter().map(column).collect(), rows)
     }
 
     /// Notes the left rows of matching pairs in `matched` and gives the joined rows, if the kind
-    /// has such. `pairs` are the left rows, `right` the right columns, a row for each pair.
+    /// has such. `pairs` are the left rows.
     pub(super) fn pairs(
         &self,
         left: &Batch,
         pairs: &[u32],
-        right: Vec<Arc<Column>>,
+        right: RightColumn<'_>,
         matched: &mut Bitmap,
     ) -> SqlResult<Option<Batch>> {
         if pairs.is_empty() {
             return Ok(None);
         }
-        let whole =
-            pairs.len() == left.rows() && pairs.iter().enumerate().all(|(i, p)| i as u32 == *p);
-        let mut joined = if whole { left.clone() } else { left.gather(pairs) };
-        joined = joined.zip(&Batch::new(right, pairs.len()));
-        let Some(keep) = keep_rows(self.env.eval, self.residual, &joined)? else {
-            pairs.iter().for_each(|&row| matched.set(row as usize, true));
-            return Ok(self.kind.keeps_right().then_some(joined));
+        let in_order = || pairs.iter().enumerate().all(|(at, row)| at as u32 == *row);
+        let whole = pairs.len() == left.rows() && in_order();
+        let left_column = |at: usize| match whole {
+            true => left.column(at).clone(),
+            false => Arc::new(left.column(at).gather(pairs)),
         };
-        keep.iter_ones().for_each(|pair| matched.set(pairs[pair] as usize, true));
-        let wanted = self.kind.keeps_right() && keep.count_ones() > 0;
-        Ok(wanted.then(|| joined.filter(&keep)))
+        let keep = self.keep(pairs.len(), &left_column, right)?;
+        match &keep {
+            None => pairs.iter().for_each(|&row| matched.set(row as usize, true)),
+            Some(keep) => keep.iter_ones().for_each(|pair| matched.set(pairs[pair] as usize, true)),
+        }
+        let any = keep.as_ref().is_none_or(|keep| keep.count_ones() > 0);
+        let wanted = self.shape.kind.keeps_right() && any;
+        Ok(wanted.then(|| self.joined(pairs.len(), keep.as_ref(), &left_column, right)))
     }
 
     /// The rows a left batch gives once all its pairs were seen.
@@ -62,33 +117,44 @@ impl<'r> Matcher<'r> {
         let rows = |wanted: bool| -> Vec<u32> {
             (0..left.rows() as u32).filter(|&row| matched.get(row as usize) == wanted).collect()
         };
-        let some = |rows: Vec<u32>| (!rows.is_empty()).then(|| left.gather(&rows));
-        match self.kind {
+        match self.shape.kind {
             JoinKind::Inner => None,
-            JoinKind::Left => some(rows(false)).map(|batch| self.pad_right(batch)),
-            JoinKind::Semi => some(rows(true)),
-            JoinKind::Anti | JoinKind::NullAwareAnti => some(rows(false)),
+            JoinKind::Semi => self.left_rows(left, &rows(true)),
+            JoinKind::Left | JoinKind::Anti | JoinKind::NullAwareAnti => {
+                self.left_rows(left, &rows(false))
+            }
             JoinKind::Mark | JoinKind::NullAwareMark => {
                 let marks = (0..left.rows()).map(|row| matched.get(row).into()).collect();
-                Some(with_marks(left, marks, None))
+                Some(self.with_marks(left, marks, None))
             }
         }
     }
 
-    /// Left rows beside NULLs.
-    pub(super) fn pad_right(&self, left: Batch) -> Batch {
-        let rows = left.rows();
-        let null = |c: &ColumnType| Arc::new(Column::nulls(c.ty.physical(), scale_of(&c.ty), rows));
-        left.zip(&Batch::new(self.right_types.iter().map(null).collect(), rows))
+    /// Some left rows as output, beside NULLs where right columns are given out.
+    pub(super) fn left_rows(&self, left: &Batch, rows: &[u32]) -> Option<Batch> {
+        if rows.is_empty() {
+            return None;
+        }
+        let left_column = |at: usize| match rows.len() == left.rows() {
+            true => left.column(at).clone(),
+            false => Arc::new(left.column(at).gather(rows)),
+        };
+        let right = |at: usize| {
+            let ty = &self.shape.right_types[at].ty;
+            Arc::new(Column::nulls(ty.physical(), scale_of(ty), rows.len()))
+        };
+        Some(self.joined(rows.len(), None, &left_column, &right))
+    }
+
+    /// Left rows with one more column: 1, 0 or NULL.
+    pub(super) fn with_marks(&self, left: &Batch, marks: Vec<i64>, known: Option<Bitmap>) -> Batch {
+        let rows = marks.len();
+        let mut columns: Vec<_> =
+            self.shape.output.iter().map(|&at| left.column(at).clone()).collect();
+        columns.push(Arc::new(Column::from_data(ColumnData::Int(marks), known)));
+        Batch::new(columns, rows)
     }
 }
 
-/// Rows with one more column: 1, 0 or NULL.
-pub(super) fn with_marks(left: &Batch, marks: Vec<i64>, known: Option<Bitmap>) -> Batch {
-    let rows = marks.len();
-    let column = Column::from_data(ColumnData::Int(marks), known);
-    left.clone().zip(&Batch::new(vec![Arc::new(column)], rows))
-}
-
-/// Row numbers that stand for NULLs where a key was not found.
+// A key that was not found gathers a row of NULLs.
 const _: () = assert!(NULL_ROW == super::hash_table::NOT_FOUND);

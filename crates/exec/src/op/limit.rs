@@ -48,14 +48,14 @@ impl Limit<'_> {
         while let Some(batch) = self.input.next()? {
             more += batch.rows() as u64;
         }
-        let found = &self.env.rt.session.found_rows;
+        let found = &self.env.rt.found;
         found.set(found.get() + more);
         Ok(())
     }
 
     fn note(&self, rows: u64) {
         if self.count {
-            let found = &self.env.rt.session.found_rows;
+            let found = &self.env.rt.found;
             found.set(found.get() + rows);
         }
     }

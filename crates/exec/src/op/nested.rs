@@ -1,10 +1,12 @@
 //! Joins without keys: every left row with every right row, which are kept in memory.
 
+use std::sync::Arc;
+
 use selkie_plan::physical::{JoinKind, NestedLoopJoin as Plan};
 use selkie_types::{Batch, Bitmap, SqlResult};
 
-use super::join_match::{Matcher, with_marks};
-use super::{BoxOperator, Operator, RowBuffer, keep_rows, open as open_node};
+use super::join_match::{Matcher, Shape};
+use super::{BoxOperator, Operator, RowBuffer, open as open_node};
 use crate::control::Memory;
 use crate::run::Env;
 
@@ -34,13 +36,19 @@ pub(super) struct NestedLoop<'r> {
 
 impl<'r> NestedLoop<'r> {
     pub(super) fn open(env: Env<'r>, plan: &'r Plan) -> SqlResult<Self> {
-        let right_types = plan.right.columns.clone();
+        let shape = Shape {
+            kind: plan.kind,
+            residual: &plan.conditions,
+            output: &plan.output,
+            left_width: plan.left.columns.len(),
+            right_types: plan.right.columns.clone(),
+        };
         Ok(Self {
             env,
             plan,
             left: open_node(env, &plan.left)?,
             rows: None,
-            matcher: Matcher::new(env, plan.kind, &plan.conditions, right_types),
+            matcher: Matcher::new(env, shape),
             probing: None,
             memory: Memory::new(env.rt.control),
         })
@@ -78,12 +86,13 @@ impl<'r> NestedLoop<'r> {
 
     fn step(&self, rows: &RowBuffer, probing: &mut Probing) -> SqlResult<Option<Batch>> {
         let (left, right) = Self::pairs(probing, rows.len());
-        let right = rows.gather(&right);
+        let right_column = |at: usize| rows.gather_column(at, &right);
         if !self.null_aware() {
-            return self.matcher.pairs(&probing.left, &left, right, &mut probing.matched);
+            return self.matcher.pairs(&probing.left, &left, &right_column, &mut probing.matched);
         }
-        let joined = probing.left.gather(&left).zip(&Batch::new(right, left.len()));
-        let keep = keep_rows(self.env.eval, &self.plan.conditions, &joined)?;
+        let left_column = |at: usize| Arc::new(probing.left.column(at).gather(&left));
+        let keep = self.matcher.keep(left.len(), &left_column, &right_column)?;
+        let joined = probing.left.gather(&left).zip(&Batch::new(rows.gather(&right), left.len()));
         let Some(comparison) = &self.plan.null_aware else { return Ok(None) };
         let truth = comparison.eval(self.env.eval, &joined)?;
         for (pair, &row) in left.iter().enumerate() {
@@ -105,13 +114,13 @@ impl<'r> NestedLoop<'r> {
             JoinKind::NullAwareMark => {
                 let marks = (0..left.rows()).map(|row| yes.get(row).into()).collect();
                 let known = (0..left.rows()).map(|row| yes.get(row) || !maybe.get(row)).collect();
-                Some(with_marks(left, marks, Some(known)))
+                Some(self.matcher.with_marks(left, marks, Some(known)))
             }
             JoinKind::NullAwareAnti => {
                 let out: Vec<u32> = (0..left.rows() as u32)
                     .filter(|&row| !yes.get(row as usize) && !maybe.get(row as usize))
                     .collect();
-                (!out.is_empty()).then(|| left.gather(&out))
+                self.matcher.left_rows(left, &out)
             }
             _ => self.matcher.finish(left, yes),
         }

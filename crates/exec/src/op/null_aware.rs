@@ -8,10 +8,11 @@ use std::sync::Arc;
 use selkie_plan::physical::{HashJoin as Plan, JoinKey, JoinKind};
 use selkie_types::{Batch, Bitmap, Column, SqlResult};
 
+use super::hash_join::shape_of;
 use super::hash_table::{KeyKind, KeyTable, NOT_FOUND};
-use super::join_match::with_marks;
+use super::join_match::Matcher;
 use super::probe::{BuildTable, Pairs, key_columns};
-use super::{BoxOperator, Operator, keep_rows, open as open_node};
+use super::{BoxOperator, Operator, open as open_node};
 use crate::control::Memory;
 use crate::run::Env;
 
@@ -34,6 +35,7 @@ pub(super) struct NullAware<'r> {
     correlation: &'r [JoinKey],
     left: BoxOperator<'r>,
     built: Option<Built>,
+    matcher: Matcher<'r>,
     memory: Memory<'r>,
 }
 
@@ -67,7 +69,9 @@ impl<'r> NullAware<'r> {
     pub(super) fn open(env: Env<'r>, plan: &'r Plan) -> SqlResult<Self> {
         let left = open_node(env, &plan.left)?;
         let memory = Memory::new(env.rt.control);
-        Ok(Self { env, plan, correlation: &plan.keys[1..], left, built: None, memory })
+        let matcher = Matcher::new(env, shape_of(plan));
+        let correlation = &plan.keys[1..];
+        Ok(Self { env, plan, correlation, left, built: None, matcher, memory })
     }
 
     fn build(&mut self) -> SqlResult<Built> {
@@ -104,9 +108,9 @@ impl<'r> NullAware<'r> {
         let (mut yes, mut maybe) = (Bitmap::zeros(left.rows()), Bitmap::zeros(left.rows()));
         let (mut probe, mut build) = (Vec::new(), Vec::new());
         while pairs.next(&built.table, &mut probe, &mut build) {
-            let right = Batch::new(built.table.rows.gather(&build), build.len());
-            let joined = left.gather(&probe).zip(&right);
-            let keep = keep_rows(self.env.eval, &self.plan.residual, &joined)?;
+            let left_column = |at: usize| Arc::new(left.column(at).gather(&probe));
+            let right = |at: usize| built.table.rows.gather_column(at, &build);
+            let keep = self.matcher.keep(probe.len(), &left_column, &right)?;
             for (at, (&l, &r)) in probe.iter().zip(&build).enumerate() {
                 if keep.as_ref().is_some_and(|keep| !keep.get(at)) {
                     continue;
@@ -148,13 +152,13 @@ impl Operator for NullAware<'_> {
                     let rows = 0..left.rows();
                     let marks = rows.clone().map(|row| yes.get(row).into()).collect();
                     let known = rows.map(|row| yes.get(row) || !maybe.get(row)).collect();
-                    Some(with_marks(&left, marks, Some(known)))
+                    Some(self.matcher.with_marks(&left, marks, Some(known)))
                 }
                 _ => {
                     let out: Vec<u32> = (0..left.rows() as u32)
                         .filter(|&row| !yes.get(row as usize) && !maybe.get(row as usize))
                         .collect();
-                    (!out.is_empty()).then(|| left.gather(&out))
+                    self.matcher.left_rows(&left, &out)
                 }
             };
         }

@@ -69,6 +69,11 @@ impl RowBuffer {
         self.columns.iter().map(|c| Arc::new(c.gather(rows))).collect()
     }
 
+    /// The rows numbered `rows` of one column.
+    pub(crate) fn gather_column(&self, at: usize, rows: &[u32]) -> Arc<Column> {
+        Arc::new(self.columns[at].gather(rows))
+    }
+
     /// Bytes of memory held.
     pub(crate) fn memory(&self) -> usize {
         self.columns.iter().map(|c| c.memory()).sum()

@@ -91,7 +91,7 @@ impl Top<'_> {
             self.env.check()?;
         }
         if self.env.rt.plan.calc_found_rows {
-            self.env.rt.session.found_rows.set(seen);
+            self.env.rt.found.set(seen);
         }
         bump(&self.env.counters().sort_rows, best.keys.len().min(self.wanted) as u64);
         bump(&self.env.counters().sort_scan, 1);

@@ -166,6 +166,10 @@ fn lower_edge(
 ) -> SqlResult<Edge> {
     let (e, included) = match b {
         RangeBound::Unbounded => return Ok(Edge::Open),
+        // Only says that NULLs are left out.
+        RangeBound::Excluded(e) if e.as_literal().is_some_and(Value::is_null) => {
+            return Ok(Edge::Open);
+        }
         RangeBound::Included(e) => (e, true),
         RangeBound::Excluded(e) => (e, false),
     };
