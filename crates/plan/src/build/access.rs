@@ -43,11 +43,11 @@ impl Builder<'_> {
         goal: Goal<'_>,
     ) -> Path {
         let info = self.relation(relation);
-        let rows = table_rows(&info.table, self.source);
-        let mut best: Option<(f64, Path)> = None;
         if let Some(unique) = self.unique_path(info, conditions, read) {
             return unique;
         }
+        let rows = table_rows(&info.table, self.source);
+        let mut best: Option<(f64, Path)> = None;
         let selectivity = self.estimator().all(conditions);
         for path in self.paths(relation, conditions, read, goal, rows, selectivity) {
             let total = self.total(&path, goal);
