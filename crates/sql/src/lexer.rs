@@ -8,6 +8,7 @@ mod token;
 
 use selkie_types::SqlMode;
 
+pub(crate) use comment::strip_comments;
 pub(crate) use keyword::Kw;
 pub(crate) use string::unescape;
 pub(crate) use token::{T, Token};
@@ -81,7 +82,8 @@ impl<'a> Lexer<'a> {
         }
         let start = self.pos;
         if self.at_end() {
-            return self.token(T::Eof, start);
+            let kind = if self.in_version_comment { T::Bad } else { T::Eof };
+            return self.token(kind, start);
         }
         let kind = match self.byte(0) {
             b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'$' | 0x80.. => self.word(start),

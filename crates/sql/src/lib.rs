@@ -12,11 +12,14 @@
 //! No catalog, no name resolution, no types of expressions, no I/O.
 
 pub mod ast;
+mod column_name;
+mod digest;
 mod error;
 mod lexer;
 mod parse;
 mod parser;
 mod unparse;
 
+pub use digest::{Digest, digest};
 pub use parse::{ParseOptions, Parsed, parse, parse_expr, syntax_error_at};
 pub use unparse::{UnparseOptions, quote_identifier, unparse_expr, unparse_query};

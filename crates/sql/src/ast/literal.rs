@@ -1,5 +1,7 @@
 //! Literals as written; numbers keep what their text says, strings their bytes.
 
+use std::fmt;
+
 /// A literal.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Literal {
@@ -34,12 +36,21 @@ pub enum Literal {
 }
 
 /// A character string literal, adjacent literals joined, escapes resolved.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct StringLiteral {
     /// The bytes, in the client's character set or that of the introducer.
     pub bytes: Box<[u8]>,
     /// The character set of the introducer (`_latin1'x'`), lower case; `utf8mb3` for `N'x'`.
     pub charset: Option<Box<str>>,
+}
+
+impl fmt::Debug for StringLiteral {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(charset) = &self.charset {
+            write!(f, "_{charset}")?;
+        }
+        write!(f, "'{}'", self.bytes.escape_ascii())
+    }
 }
 
 /// Type of a temporal literal.

@@ -1,5 +1,7 @@
 //! Blanks and comments, versioned comments among them.
 
+use std::borrow::Cow;
+
 use super::{Lexer, is_space};
 
 /// The version that `/*!NNNNNN` is compared with.
@@ -80,4 +82,53 @@ impl Lexer<'_> {
         }
         Err(start)
     }
+}
+
+/// A piece of a statement without its comments; of versioned ones only the signs go.
+pub(crate) fn strip_comments(text: &[u8]) -> Cow<'_, [u8]> {
+    let suspicious = |w: &[u8]| matches!(w, b"/*" | b"--" | b"*/");
+    if !text.windows(2).any(suspicious) && !text.contains(&b'#') {
+        return Cow::Borrowed(text);
+    }
+    let mut lexer = Lexer::new(text, super::Modes::new(selkie_types::SqlMode::EMPTY));
+    // The piece may begin inside of a versioned comment.
+    lexer.in_version_comment = true;
+    let mut out = Vec::with_capacity(text.len());
+    loop {
+        let gap = lexer.pos;
+        let token = lexer.next();
+        let start = token.start as usize;
+        blanks_of(&text[gap..start.max(gap)], &mut out);
+        if start >= text.len() {
+            return Cow::Owned(out);
+        }
+        out.extend_from_slice(&text[start..token.end as usize]);
+    }
+}
+
+/// Appends the blanks of a gap between tokens that are not part of a comment.
+fn blanks_of(mut gap: &[u8], out: &mut Vec<u8>) {
+    while let Some(&b) = gap.first() {
+        let skipped = match gap {
+            [b'/', b'*', b'M', b'!', ..] => 4 + version_digits(&gap[4..]),
+            [b'/', b'*', b'!', ..] => 3 + version_digits(&gap[3..]),
+            [b'*', b'/', ..] => 2,
+            [b'/', b'*', ..] => {
+                gap.windows(2).skip(2).position(|w| w == b"*/").map_or(gap.len(), |p| p + 4)
+            }
+            [b'#', ..] | [b'-', b'-', ..] => {
+                gap.iter().position(|&b| b == b'\n').unwrap_or(gap.len())
+            }
+            _ => {
+                // Anything else is the text of a versioned comment that is not executed.
+                out.extend(is_space(b).then_some(b));
+                1
+            }
+        };
+        gap = &gap[skipped.min(gap.len())..];
+    }
+}
+
+fn version_digits(text: &[u8]) -> usize {
+    text.iter().take(6).take_while(|b| b.is_ascii_digit()).count()
 }

@@ -8,7 +8,7 @@ use crate::ast::Span;
 use crate::lexer::{Kw, Lexer, Modes, T, Token};
 
 /// Deepest recursion of the grammar, a parenthesis costs two.
-const MAX_DEPTH: u32 = 400;
+const MAX_DEPTH: u32 = 300;
 /// Greatest height of an expression.
 const MAX_HEIGHT: u32 = 1000;
 /// Most SELECTs inside of each other, as in MariaDB.

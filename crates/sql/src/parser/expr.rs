@@ -134,7 +134,7 @@ impl Parser<'_> {
             Infix::And => Ok(ExprKind::And(self.operands(left, level)?)),
             Infix::Or => Ok(ExprKind::Or(self.operands(left, level)?)),
             Infix::Is => self.is_tail(left),
-            Infix::Predicate => self.predicate_tail(left),
+            Infix::Predicate => self.nested(|p| p.predicate_tail(left)),
             Infix::Binary(op) => {
                 self.next();
                 if op == BinaryOp::SoundsLike {

@@ -61,7 +61,7 @@ impl Parser<'_> {
             Interval::Function(call) => Ok(call.kind),
             Interval::Amount(amount, unit) => {
                 self.expect(T::Plus)?;
-                let expr = self.binary(prec::MUL)?.into();
+                let expr = self.nested(|p| p.binary(prec::MUL))?.into();
                 Ok(ExprKind::AddInterval { expr, negated: false, amount: amount.into(), unit })
             }
         }

@@ -15,6 +15,11 @@ impl Writer<'_> {
         }
     }
 
+    /// A whole condition: WHERE, HAVING, ON.
+    pub(super) fn whole_condition(&mut self, expr: &Expr) {
+        self.condition(expr, 0, "");
+    }
+
     fn condition(&mut self, expr: &Expr, level: u8, word: &str) {
         match &expr.kind {
             ExprKind::Column(_) => {

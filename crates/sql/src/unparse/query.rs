@@ -97,7 +97,7 @@ impl Writer<'_> {
         }
         if let Some(condition) = &select.where_clause {
             self.str(" where ");
-            self.expr(condition);
+            self.whole_condition(condition);
         }
         if !select.group_by.is_empty() {
             self.str(" group by ");
@@ -106,7 +106,7 @@ impl Writer<'_> {
         }
         if let Some(condition) = &select.having {
             self.str(" having ");
-            self.expr(condition);
+            self.whole_condition(condition);
         }
         if !select.windows.is_empty() {
             self.str(" window ");

@@ -120,7 +120,7 @@ impl Writer<'_> {
         match &join.condition {
             JoinCondition::On(condition) => {
                 self.str(" on(");
-                self.expr(condition);
+                self.whole_condition(condition);
                 self.str(")");
             }
             JoinCondition::Using(columns) => {

@@ -1,0 +1,46 @@
+//! Names of result columns without an alias: values and columns name themselves, everything else is
+//! named by its text.
+
+use crate::ast::{Expr, ExprKind, Literal, SelectItem, UnaryOp};
+use crate::lexer::strip_comments;
+
+impl SelectItem {
+    /// The name of the result column, given the text of the statement; `None` for a wildcard.
+    pub fn column_name(&self, text: &[u8]) -> Option<String> {
+        let SelectItem::Expr { expr, alias, span } = self else { return None };
+        if let Some(alias) = alias {
+            return Some(alias.value.to_string());
+        }
+        let name = match named_by_itself(expr) {
+            ExprKind::Column(column) => return Some(column.name.value.to_string()),
+            ExprKind::Literal(Literal::Null) => return Some("NULL".to_owned()),
+            ExprKind::Literal(Literal::Bool(true)) => return Some("TRUE".to_owned()),
+            ExprKind::Literal(Literal::Bool(false)) => return Some("FALSE".to_owned()),
+            ExprKind::Literal(Literal::String(string)) => {
+                String::from_utf8_lossy(&string.bytes).into_owned()
+            }
+            ExprKind::Literal(Literal::Temporal { .. }) => source(span.text(text)),
+            ExprKind::Literal(_) | ExprKind::Param(_) => source(bare(expr).span.text(text)),
+            _ => source(span.text(text)),
+        };
+        // Compat: blanks and control characters at the start are dropped.
+        Some(name.trim_start_matches(|c: char| c.is_ascii_control() || c == ' ').to_owned())
+    }
+}
+
+/// The expression below plus signs.
+fn bare(mut expr: &Expr) -> &Expr {
+    while let ExprKind::Unary { op: UnaryOp::Plus, expr: inner } = &expr.kind {
+        expr = inner;
+    }
+    expr
+}
+
+fn named_by_itself(expr: &Expr) -> &ExprKind {
+    &bare(expr).kind
+}
+
+/// Compat: the name is the text without comments, not the text itself.
+fn source(text: &[u8]) -> String {
+    String::from_utf8_lossy(&strip_comments(text)).trim_end().to_owned()
+}

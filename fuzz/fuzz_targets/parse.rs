@@ -1,0 +1,32 @@
+//! Feeds arbitrary bytes to the parser, the digest and, for what parses, the way back to text.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use selkie_sql::ast::Statement;
+use selkie_sql::{ParseOptions, UnparseOptions, digest, parse, parse_expr, unparse_expr, unparse_query};
+use selkie_types::SqlMode;
+
+fuzz_target!(|input: (u8, &[u8])| {
+    let (modes, text) = input;
+    let bits = [
+        SqlMode::ANSI_QUOTES,
+        SqlMode::PIPES_AS_CONCAT,
+        SqlMode::NO_BACKSLASH_ESCAPES,
+        SqlMode::IGNORE_SPACE,
+        SqlMode::HIGH_NOT_PRECEDENCE,
+        SqlMode::EMPTY_STRING_IS_NULL,
+    ];
+    let chosen = bits.into_iter().enumerate().filter(|(i, _)| modes >> i & 1 == 1);
+    let sql_mode = chosen.fold(SqlMode::EMPTY, |all, (_, mode)| all.with(mode));
+    let options = ParseOptions { sql_mode };
+    if let Ok(parsed) = parse(text, &options) {
+        assert!(parsed.end <= text.len());
+        if let Statement::Query(query) = &parsed.statement {
+            unparse_query(query, &UnparseOptions::default());
+        }
+    }
+    if let Ok(expr) = parse_expr(text, &options) {
+        unparse_expr(&expr, &UnparseOptions::default());
+    }
+    digest(text, sql_mode);
+});
