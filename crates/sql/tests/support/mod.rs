@@ -4,7 +4,7 @@ use selkie_sql::ast::{SelectItem, Statement};
 use selkie_sql::{ParseOptions, Parsed, UnparseOptions, parse, unparse_query};
 
 /// What a golden file says about a statement.
-pub fn describe(sql: &str, options: &ParseOptions) -> String {
+pub(crate) fn describe(sql: &str, options: &ParseOptions) -> String {
     match parse(sql.as_bytes(), options) {
         Err(e) => e.to_string(),
         Ok(parsed) => describe_parsed(sql, &parsed),
