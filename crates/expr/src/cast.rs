@@ -143,6 +143,7 @@ pub fn to_double(e: &mut Expr) {
         return;
     }
     local(e);
+    crate::build::unround(e);
     let ty = SqlType::double();
     match e.ty.physical() {
         Physical::Double => {}

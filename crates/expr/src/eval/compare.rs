@@ -193,6 +193,13 @@ fn strings(
     rows: usize,
 ) -> Bitmap {
     let (a, b) = (BytesView::of(a), BytesView::of(b));
+    if rows > 1 && matches!(op, CompareOp::Eq | CompareOp::Ne) {
+        let column_first =
+            if b.is_constant() { Some((a, b)) } else { a.is_constant().then_some((b, a)) };
+        if let Some((column, constant)) = column_first {
+            return strings_equal(op, collation, column, constant.value(0), rows);
+        }
+    }
     let collation = collation.info();
     let order = |row: usize| -> Ordering { collation.compare(a.value(row), b.value(row)) };
     match op {
@@ -202,4 +209,30 @@ fn strings(
         CompareOp::Ne => pack(rows, |row| !collation.equal(a.value(row), b.value(row))),
         _ => pack(rows, |row| op.holds(order(row))),
     }
+}
+
+/// Strings against one string. Under the simple collations a different first letter or digit
+/// decides without looking at weights.
+fn strings_equal(
+    op: CompareOp,
+    collation: selkie_types::CollationId,
+    column: BytesView<'_>,
+    value: &[u8],
+    rows: usize,
+) -> Bitmap {
+    let collation = collation.info();
+    let simple = collation.charset.is_ascii_compatible()
+        && (collation.name.ends_with("_general_ci") || collation.is_bin());
+    let first = value.first().copied().filter(|b| simple && b.is_ascii_alphanumeric());
+    let equal = |row: usize| {
+        let text = column.value(row);
+        if let (Some(wanted), Some(&b)) = (first, text.first())
+            && b.is_ascii_alphanumeric()
+            && !b.eq_ignore_ascii_case(&wanted)
+        {
+            return false;
+        }
+        collation.equal(text, value)
+    };
+    if op == CompareOp::Ne { pack(rows, |row| !equal(row)) } else { pack(rows, equal) }
 }

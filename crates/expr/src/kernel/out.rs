@@ -97,6 +97,13 @@ impl DecimalOut {
         Self { values: DecimalColumn::new(scale, rows), nulls: Nulls::default() }
     }
 
+    /// Appends an unscaled value.
+    #[inline]
+    pub(crate) fn push_i128(&mut self, unscaled: i128) {
+        self.nulls.push(self.values.len(), true);
+        self.values.push_i128(unscaled);
+    }
+
     /// Appends a row, rounded to the scale.
     #[inline]
     pub(crate) fn push(&mut self, value: Option<Decimal>) {

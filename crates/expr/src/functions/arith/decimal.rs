@@ -93,11 +93,69 @@ fn product(frame: &Frame<'_>) -> SqlResult<Column> {
     each(frame, Decimal::checked_mul)
 }
 
+/// Quotients of machine-width decimals, rounded to the scale of the result at once, or cut if the
+/// result has all digits MariaDB computes.
+///
+/// Rounding at once is what cutting after those digits and rounding then gives.
+fn narrow_quotient(frame: &Frame<'_>, increment: u32) -> Option<SqlResult<Column>> {
+    let (a, b) = (frame.decimals(0), frame.decimals(1));
+    let (DecimalValues::I64(x), DecimalValues::I64(y)) = (a.column().values(), b.column().values())
+    else {
+        return None;
+    };
+    let shift = i32::from(frame.ty.decimals) + i32::from(b.column().scale())
+        - i32::from(a.column().scale());
+    let factor = 10i128.checked_pow(u32::try_from(shift).ok().filter(|s| *s <= 19)?)?;
+    let digits = quotient_scale(a.column().scale(), b.column().scale(), increment);
+    let divide = if frame.ty.decimals >= digits { cut_quotient } else { rounded_quotient };
+    let mut out = DecimalOut::new(frame.ty.decimals, frame.rows);
+    for row in 0..frame.rows {
+        if frame.any_null(row) {
+            out.push(None);
+            continue;
+        }
+        let divisor = y[row & b.mask()];
+        if divisor == 0 {
+            match division_by_zero(frame) {
+                Ok(null) => out.push(null),
+                Err(e) => return Some(Err(e)),
+            }
+            continue;
+        }
+        out.push_i128(divide(i128::from(x[row & a.mask()]) * factor, divisor.into()));
+    }
+    Some(Ok(out.finish()))
+}
+
+/// The quotient cut towards zero.
+#[inline]
+fn cut_quotient(dividend: i128, divisor: i128) -> i128 {
+    dividend / divisor
+}
+
+/// The quotient rounded half away from zero.
+#[inline]
+fn rounded_quotient(dividend: i128, divisor: i128) -> i128 {
+    if let (Ok(n), Ok(d)) = (i64::try_from(dividend), i64::try_from(divisor))
+        && d != -1
+    {
+        let (q, r) = (n / d, n % d);
+        let up = r.unsigned_abs() >= d.unsigned_abs().div_ceil(2);
+        return i128::from(q) + if up { if (n < 0) == (d < 0) { 1 } else { -1 } } else { 0 };
+    }
+    let (q, r) = (dividend / divisor, dividend % divisor);
+    let up = r.unsigned_abs() >= divisor.unsigned_abs().div_ceil(2);
+    q + if up { if (dividend < 0) == (divisor < 0) { 1 } else { -1 } } else { 0 }
+}
+
 fn quotient(frame: &Frame<'_>) -> SqlResult<Column> {
     let increment = match frame.call.option {
         CallOption::Number(n) => n as u32,
         _ => 4,
     };
+    if let Some(column) = narrow_quotient(frame, increment) {
+        return column;
+    }
     divided(frame, |a, b| a.checked_div(b, increment))
 }
 
