@@ -114,6 +114,11 @@ impl Log {
         &self.segments
     }
 
+    /// Log space that is always kept free on disk.
+    pub(super) fn reserve_bytes(&self) -> u64 {
+        2 * self.ring.len() as u64
+    }
+
     /// The largest payload one group may have.
     pub(crate) fn max_payload(&self) -> usize {
         self.ring.len() / 4 - GROUP_HEADER_LEN - 8

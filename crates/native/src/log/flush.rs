@@ -64,9 +64,16 @@ impl Log {
         tail
     }
 
-    /// Keeps two segments ready beyond the tail.
+    /// Keeps a whole segment ready beyond the tail; the log thread's duty.
     pub(crate) fn prepare_ahead(&self) -> Result<()> {
-        self.segments.prepare(Lsn(self.tail().0 + 2 * self.segments.capacity()))
+        self.segments.prepare(Lsn(self.tail().0 + self.segments.capacity()))
+    }
+
+    /// Makes sure that what may come before the next look at space has a place on disk (I13): whatever is being
+    /// changed now, and rollback. No more than a log buffer of each can be under way.
+    pub(crate) fn ensure_space(&self) -> Result<()> {
+        let needed = Lsn(self.tail().0 + self.reserve_bytes());
+        if self.segments.prepared() >= needed { Ok(()) } else { self.segments.prepare(needed) }
     }
 
     fn lead_until(&self, done: impl Fn() -> bool, sync: bool) {

@@ -174,15 +174,18 @@ impl Segments {
         file.sync()
     }
 
-    /// Segments wholly below `keep_from` become future ones while fewer than `ahead` are prepared beyond `tail`, and
-    /// are removed otherwise. Only after the checkpoint record that no longer needs them is durable (I9).
-    pub(crate) fn recycle(&self, keep_from: Lsn, tail: Lsn, ahead: u64) -> Result<()> {
+    /// Segments wholly below `keep_from` become future ones while no more than `total` exist, and are removed
+    /// otherwise. Only after the checkpoint record that no longer needs them is durable (I9).
+    pub(crate) fn recycle(&self, keep_from: Lsn, total: u64) -> Result<()> {
         let _one_at_a_time = self.changing.lock();
         let last_dead = self.place(keep_from).0;
         while let Some((index, file)) = self.take_before(last_dead) {
             let next = self.prepared().0 / self.capacity();
-            let wanted = next <= self.place(tail).0 + ahead;
-            let outcome = if wanted && !self.files.lock().contains_key(&next) {
+            let wanted = {
+                let files = self.files.lock();
+                (files.len() as u64) < total && !files.contains_key(&next)
+            };
+            let outcome = if wanted {
                 self.reuse(index, next, &*file).map(|()| {
                     self.files.lock().insert(next, file);
                     self.prepared.store((next + 1) * self.capacity(), Ordering::Release);

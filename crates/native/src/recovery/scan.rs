@@ -5,7 +5,7 @@ use super::RecoveryVisitor;
 use crate::checkpoint::CheckpointRecord;
 use crate::error::{Result, StorageError};
 use crate::ids::{FileId, Lsn, PageId};
-use crate::log::{Group, LogReader, Record, RecordReader, Segments};
+use crate::log::{BLOCK, Group, LogReader, Record, RecordReader, Segments};
 use hashbrown::{HashMap, HashSet};
 
 /// What the first pass found.
@@ -78,7 +78,7 @@ impl LogScan {
 /// unchanged, and nothing after `end` was ever acknowledged.
 pub(crate) fn close_log(segments: &Segments, from: Lsn, end: Lsn, epoch: u32) -> Result<Lsn> {
     let start = segments.close(end, epoch)?;
-    segments.prepare(Lsn(start.0 + segments.capacity()))?;
+    segments.prepare(Lsn(start.0 + BLOCK))?;
     segments.make_durable(from, start);
     Ok(start)
 }

@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 const FLUSHER_PERIOD: Duration = Duration::from_millis(100);
 /// Pages per flusher step when nothing is urgent.
 const IDLE_PAGES: usize = 200;
+/// Pages per flusher step when the log budget runs out.
+const PRESSED_PAGES: usize = 1024;
 
 /// One round of a thread's work.
 type Duty = fn(&Storage, &Signals);
@@ -111,9 +113,23 @@ impl Storage {
         if pages > 0 && dirty > 0 {
             self.pool().write_older_than(self.log().tail(), pages);
         }
-        if age > budget / 100 * 75 {
-            let tail = self.log().tail();
-            self.pool().write_older_than(Lsn(tail.0 - budget / 2), usize::MAX);
+    }
+
+    /// Whether the log budget is so far used up that the brake is near.
+    fn is_pressed(&self) -> bool {
+        self.log_age() > self.options.log_budget_bytes / 100 * 75
+    }
+
+    /// Writes the oldest pages, a moderate number at a time so that checkpoints come in between, until the pressure
+    /// is gone.
+    fn relieve(&self, signals: &Signals) {
+        while self.is_pressed() && !signals.stopped() {
+            let upto = Lsn(self.log().tail().0 - self.options.log_budget_bytes / 2);
+            let written = self.pool().write_older_than(upto, PRESSED_PAGES);
+            self.checkpoint_step();
+            if written == 0 {
+                return;
+            }
         }
     }
 
@@ -162,6 +178,7 @@ fn flush_duty(storage: &Storage, signals: &Signals) {
             return;
         }
         storage.flush_step(storage.log().tail() == before);
+        storage.relieve(signals);
         if storage.log_age() > storage.options.log_budget_bytes / 2 {
             storage.checkpoint_step();
         }

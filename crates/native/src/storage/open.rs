@@ -142,10 +142,7 @@ impl Storage {
     /// What a mini-transaction passes before it takes any latch: log space on disk (I13), the brake (2.5), room in
     /// the log buffer, spare frames.
     pub(crate) fn admit(&self) -> Result<()> {
-        let segments = self.log.segments();
-        if segments.prepared().0 < self.log.tail().0 + segments.capacity() {
-            self.log.prepare_ahead()?;
-        }
+        self.log.ensure_space()?;
         self.brake()?;
         if self.log.is_crowded() {
             self.log.write_upto(self.log.completed());
@@ -194,8 +191,8 @@ impl Storage {
         let taken = self.checkpointer.run(&self.log, &self.pool)?;
         if taken {
             let segments = self.log.segments();
-            let ahead = (self.options.log_budget_bytes / segments.capacity()).max(2);
-            segments.recycle(self.checkpointer.lsn(), self.log.tail(), ahead)?;
+            let total = self.options.log_budget_bytes / segments.capacity() + 2;
+            segments.recycle(self.checkpointer.lsn(), total)?;
         }
         Ok(taken)
     }
