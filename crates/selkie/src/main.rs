@@ -1,2 +1,12 @@
-//! The `selkie` command: `serve` and its configuration.
-fn main() {}
+//! The `selkie` command: its allocator and its arguments; everything else is the server's.
+
+use std::process::ExitCode;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> =
+        std::env::args_os().skip(1).map(|a| a.to_string_lossy().into_owned()).collect();
+    selkie_server::lifecycle::main(&arguments, &selkie_server::open_backend)
+}

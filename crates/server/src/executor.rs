@@ -2,7 +2,13 @@
 //!
 //! The only place that names concrete engines. Must not know packets.
 
+mod account_tables;
 mod administration;
+mod com;
 mod hooks;
+mod open;
+mod session;
 mod settings;
 mod system;
+
+pub use open::open_backend;

@@ -21,4 +21,5 @@ mod tables;
 mod time;
 pub mod variables;
 
+pub use executor::open_backend;
 pub use log::LogTarget;

@@ -4,6 +4,7 @@
 
 mod assign;
 mod def;
+mod effects;
 mod ids;
 mod registry;
 mod rules;
@@ -13,6 +14,7 @@ mod value;
 
 pub use assign::{Assigned, SetValue, assign, parse_option};
 pub use def::{Access, Kind, OptionArgument, Scope, VarDef, VarId};
+pub use effects::{EFFECTIVE, has_effect};
 pub use ids::ids;
 pub use registry::{Registry, registry};
 pub use startup::{VERSION, VERSION_COMMENT, startup_values};

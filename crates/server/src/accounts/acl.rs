@@ -122,6 +122,8 @@ impl Acl {
 pub trait Persist: Send + Sync {
     /// Makes `new` durable in place of `old`, entirely or not at all.
     fn replace(&self, old: &Acl, new: &Acl) -> SqlResult<()>;
+    /// Reads what is durable, which somebody may have changed by hand.
+    fn load(&self) -> SqlResult<Acl>;
 }
 
 /// The current accounts of a server.
@@ -153,6 +155,16 @@ impl AclStore {
     /// The current state.
     pub fn current(&self) -> Arc<Acl> {
         Arc::clone(&self.current.read())
+    }
+
+    /// FLUSH PRIVILEGES: takes over what was saved.
+    pub fn refresh(&self) -> SqlResult<()> {
+        let _one_at_a_time = self.changing.lock();
+        let persist = self.persist.read().clone();
+        if let Some(persist) = persist {
+            self.reload(persist.load()?);
+        }
+        Ok(())
     }
 
     /// Replaces the state without saving it (FLUSH PRIVILEGES, start).

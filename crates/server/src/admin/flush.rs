@@ -36,7 +36,7 @@ fn flush_one(shared: &Shared, target: &FlushTarget) -> SqlResult<()> {
         FlushTarget::DeleteDomainIds(_) => Err(SqlError::new(&ER_NO_BINARY_LOGGING, &[])),
         FlushTarget::Privileges => {
             shared.server.password_cache.write().clear();
-            Ok(())
+            shared.server.accounts.refresh()
         }
         // Nothing of these is kept that could be out of date.
         FlushTarget::Tables { .. }

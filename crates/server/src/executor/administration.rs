@@ -30,6 +30,10 @@ pub(super) fn set(
         session.transaction.set_next(isolation.map(to_isolation), *read_only);
         return Ok(());
     }
+    if let SetItem::Password { .. } | SetItem::DefaultRole { .. } = item {
+        session.commit()?;
+    }
+    let was_autocommit = session.settings.autocommit;
     let value = value.map(|v| match v {
         NewValue::Default => SetValue::Default,
         NewValue::Value(value, ty) => SetValue::Value(plain(value, &ty)),
@@ -42,6 +46,10 @@ pub(super) fn set(
         follow(session, name, &value, is_default);
     }
     super::settings::refresh(shared, session);
+    if !was_autocommit && session.settings.autocommit {
+        // Compat: switching autocommit on ends the open transaction.
+        session.commit()?;
+    }
     Ok(())
 }
 
@@ -95,6 +103,10 @@ pub(super) fn statement(
     statement: &Statement,
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Option<Outcome>> {
+    if changes_accounts(statement) {
+        // Compat: these commit what is open, and wait for nothing of their own session.
+        session.commit()?;
+    }
     let mut notes = Notes::new();
     let answer = admin::run(shared, statement, &mut number, &mut notes)?;
     keep(session, notes);
@@ -103,6 +115,17 @@ pub(super) fn statement(
         Some(Answer::Done) => Ok(Some(Outcome::ok())),
         Some(Answer::Rows { columns, rows }) => send_rows(&columns, &rows, sink).map(Some),
     }
+}
+
+fn changes_accounts(statement: &Statement) -> bool {
+    matches!(
+        statement,
+        Statement::CreateUser(_)
+            | Statement::CreateRole(_)
+            | Statement::DropAccounts(_)
+            | Statement::RenameUsers(_)
+            | Statement::Grant(_)
+    )
 }
 
 /// A number written in the statement.

@@ -68,6 +68,10 @@ fn serve(arguments: &[String], log: &LogTarget, backend: &BackendFactory) -> Res
     for warning in std::mem::take(&mut settings.warnings) {
         tracing::warn!("{warning}");
     }
+    let without_effect = settings.without_effect();
+    if !without_effect.is_empty() {
+        tracing::info!("Accepted without effect: {}", without_effect.join(", "));
+    }
     let running = start(Start { settings, backend })?;
     signals::watch(&running.server).map_err(|e| format!("Can't watch signals: {e}"))?;
     if !logged_to_file {

@@ -4,7 +4,9 @@
 
 use super::other::{Meaning, meaning};
 use super::source::Sources;
-use crate::variables::{Kind, OptionArgument, VarDef, VarValue, parse_option, registry};
+use crate::variables::{
+    Kind, OptionArgument, VarDef, VarValue, has_effect, parse_option, registry,
+};
 
 /// Variables after all options, and what to write to the log about them.
 #[derive(Debug)]
@@ -137,6 +139,12 @@ impl Settings {
         self.warnings.extend(note);
         self.store(def, value);
         Ok(())
+    }
+
+    /// Names of variables that an option set without any effect.
+    pub fn without_effect(&self) -> Vec<&'static str> {
+        let given = registry().all().iter().filter(|d| self.given[usize::from(d.id.0)]);
+        given.map(|d| d.name).filter(|n| !has_effect(n)).collect()
     }
 
     fn store(&mut self, def: &VarDef, value: VarValue) {

@@ -33,6 +33,13 @@ impl Counters {
         self.add(id, 1);
     }
 
+    /// Makes the count `n`.
+    pub fn set(&self, id: StatusId, n: u64) {
+        if let Some(counter) = self.values.get(usize::from(id.0)) {
+            counter.store(n, Relaxed);
+        }
+    }
+
     /// Takes `n` away.
     pub fn subtract(&self, id: StatusId, n: u64) {
         if let Some(counter) = self.values.get(usize::from(id.0)) {

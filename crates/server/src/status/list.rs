@@ -61,7 +61,10 @@ pub fn find_status(name: &str) -> Option<StatusId> {
     BY_NAME.get(&name.to_ascii_lowercase()).copied()
 }
 
-/// The counter of a kind of statement: `Com_` and `what`.
+/// The counter of a kind of statement: `Com_` and `what`, in lower case.
 pub fn com_counter(what: &str) -> Option<StatusId> {
-    find_status(&format!("com_{what}"))
+    static BY_KIND: LazyLock<HashMap<&'static str, StatusId>> = LazyLock::new(|| {
+        LIST.iter().filter_map(|d| Some((d.name.strip_prefix("Com_")?, d.id))).collect()
+    });
+    BY_KIND.get(what).copied()
 }

@@ -1,0 +1,114 @@
+//! Accounts and grants in the tables of the `mysql` database, as MariaDB keeps them.
+//!
+//! Must not decide who may do what. A change is written in one transaction, so that it happens
+//! entirely or not at all.
+
+mod definitions;
+mod read;
+mod write;
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use selkie_exec::session::{Account, NoHooks, Session};
+use selkie_exec::{Instance, Outcome, ResultSink, statement};
+use selkie_plan::physical::OutputColumn;
+use selkie_types::{Batch, SqlResult, Value};
+
+use crate::accounts::{Acl, AclStore, Persist};
+
+/// The tables, and a session of the server's own to read and write them.
+pub(super) struct AccountTables {
+    instance: Arc<Instance>,
+    session: Mutex<Session>,
+}
+
+// The session is only used under its lock, and holds no engine's transaction between uses.
+impl AccountTables {
+    /// Creates the tables that are missing.
+    pub(super) fn open(instance: &Arc<Instance>) -> SqlResult<Self> {
+        let session = Session::new(0, Account::default(), Arc::new(NoHooks));
+        let this = Self { instance: Arc::clone(instance), session: Mutex::new(session) };
+        for text in definitions::STATEMENTS {
+            this.run(text)?;
+        }
+        Ok(this)
+    }
+
+    /// Loads the accounts into `store`, which saves its changes here from now on. A new database
+    /// gets the accounts the store has already.
+    pub(super) fn attach(self, store: &Arc<AclStore>) -> SqlResult<()> {
+        let loaded = self.load()?;
+        if loaded.accounts().next().is_none() {
+            self.replace(&Acl::default(), &store.current())?;
+        } else {
+            store.reload(loaded);
+        }
+        store.attach(Arc::new(self));
+        Ok(())
+    }
+
+    fn run(&self, text: &str) -> SqlResult<Outcome> {
+        self.run_into(text, &mut selkie_exec::NullSink)
+    }
+
+    fn run_into(&self, text: &str, sink: &mut dyn ResultSink) -> SqlResult<Outcome> {
+        let mut session = self.session.lock();
+        statement::execute_text(&self.instance, &mut session, text.as_bytes(), sink)
+    }
+
+    /// All rows of a query, each value as text.
+    fn rows(&self, text: &str) -> SqlResult<Vec<Vec<String>>> {
+        let mut sink = TextRows::default();
+        self.run_into(text, &mut sink)?;
+        Ok(sink.rows)
+    }
+}
+
+impl Persist for AccountTables {
+    fn replace(&self, old: &Acl, new: &Acl) -> SqlResult<()> {
+        let statements = write::statements(old, new);
+        if statements.is_empty() {
+            return Ok(());
+        }
+        self.run("START TRANSACTION")?;
+        for text in &statements {
+            if let Err(error) = self.run(text) {
+                self.run("ROLLBACK")?;
+                return Err(error);
+            }
+        }
+        self.run("COMMIT").map(|_| ())
+    }
+
+    fn load(&self) -> SqlResult<Acl> {
+        AccountTables::load(self)
+    }
+}
+
+/// Collects rows as text.
+#[derive(Default)]
+struct TextRows {
+    types: Vec<selkie_types::SqlType>,
+    rows: Vec<Vec<String>>,
+}
+
+impl ResultSink for TextRows {
+    fn columns(&mut self, columns: &[OutputColumn]) -> SqlResult<()> {
+        self.types = columns.iter().map(|c| c.ty.clone()).collect();
+        Ok(())
+    }
+
+    fn batch(&mut self, batch: &Batch) -> SqlResult<()> {
+        for row in 0..batch.rows() {
+            let values = self.types.iter().enumerate().map(|(at, ty)| {
+                let mut text = Vec::new();
+                let value: Value = batch.value(at, row);
+                selkie_types::write_value(ty, &value, &mut text);
+                String::from_utf8_lossy(&text).into_owned()
+            });
+            self.rows.push(values.collect());
+        }
+        Ok(())
+    }
+}

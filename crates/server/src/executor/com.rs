@@ -1,0 +1,131 @@
+//! Which `Com_` counter a statement counts in.
+//!
+//! Must not run statements.
+
+use selkie_sql::ast::{
+    Granted, Insert, InsertSource, MaintenanceAction, ShowWhat, Statement, Transaction,
+};
+
+use crate::status::{StatusId, com_counter, counter as counters};
+
+/// The counter of a statement.
+pub(super) fn counter(statement: &Statement) -> StatusId {
+    com_counter(word(statement)).unwrap_or(counters().com_admin_commands)
+}
+
+// tidy: dispatch
+fn word(statement: &Statement) -> &'static str {
+    match statement {
+        Statement::Query(_) => "select",
+        Statement::Insert(s) => insert_word(s),
+        Statement::Update(_) => "update",
+        Statement::Delete(_) => "delete",
+        Statement::LoadData(_) => "load",
+        Statement::Truncate { .. } => "truncate",
+        Statement::Do(_) => "do",
+        Statement::Call(_) => "call_procedure",
+        Statement::Handler(_) => "ha_read",
+        Statement::CreateTable(_) => "create_table",
+        Statement::AlterTable(_) => "alter_table",
+        Statement::CreateIndex(_) => "create_index",
+        Statement::DropIndex(_) => "drop_index",
+        Statement::DropTables(_) => "drop_table",
+        Statement::RenameTables(_) => "rename_table",
+        Statement::CreateView(_) => "create_view",
+        Statement::CreateSequence(_) => "create_sequence",
+        Statement::AlterSequence(_) => "alter_sequence",
+        Statement::CreateDatabase(_) => "create_db",
+        Statement::AlterDatabase(_) => "alter_db",
+        Statement::DropDatabase { .. } => "drop_db",
+        Statement::Show(s) => show_word(&s.what),
+        Statement::Describe(_) => "show_fields",
+        Statement::Explain(_) => "select",
+        Statement::Use(_) => "change_db",
+        Statement::Help(_) => "help",
+        Statement::Transaction(t) => transaction_word(t),
+        Statement::Set(_) | Statement::SetStatement { .. } => "set_option",
+        Statement::Prepare(_) => "prepare_sql",
+        Statement::Execute(_) => "execute_sql",
+        Statement::ExecuteImmediate(_) => "execute_immediate",
+        Statement::Deallocate(_) => "dealloc_sql",
+        Statement::LockTables(_) => "lock_tables",
+        Statement::UnlockTables => "unlock_tables",
+        Statement::Kill(_) => "kill",
+        Statement::CreateUser(s) if s.alter => "alter_user",
+        Statement::CreateUser(_) => "create_user",
+        Statement::CreateRole(_) => "create_role",
+        Statement::DropAccounts(s) if s.roles => "drop_role",
+        Statement::DropAccounts(_) => "drop_user",
+        Statement::RenameUsers(_) => "rename_user",
+        Statement::Grant(s) => match (&s.what, s.revoke) {
+            (Granted::Roles(_), false) => "grant_role",
+            (Granted::Roles(_), true) => "revoke_role",
+            (Granted::Everything, _) => "revoke_all",
+            (_, false) => "grant",
+            (_, true) => "revoke",
+        },
+        Statement::TableMaintenance(s) => match s.action {
+            MaintenanceAction::Analyze => "analyze",
+            MaintenanceAction::Check => "check",
+            MaintenanceAction::Optimize => "optimize",
+            MaintenanceAction::Repair => "repair",
+            MaintenanceAction::Checksum => "checksum",
+        },
+        Statement::Flush(_) => "flush",
+        Statement::Reset(_) => "reset",
+        Statement::PurgeLogs(_) => "purge",
+        Statement::Plugin(_) => "install_plugin",
+        Statement::Shutdown { .. } => "shutdown",
+        Statement::Xa(_) | Statement::Unsupported { .. } => "admin_commands",
+    }
+}
+
+fn insert_word(insert: &Insert) -> &'static str {
+    let from_query = matches!(insert.source, InsertSource::Query(_));
+    match (insert.replace, from_query) {
+        (false, false) => "insert",
+        (false, true) => "insert_select",
+        (true, false) => "replace",
+        (true, true) => "replace_select",
+    }
+}
+
+fn transaction_word(transaction: &Transaction) -> &'static str {
+    match transaction {
+        Transaction::Begin { .. } => "begin",
+        Transaction::Commit { .. } => "commit",
+        Transaction::Rollback { .. } => "rollback",
+        Transaction::Savepoint(_) => "savepoint",
+        Transaction::RollbackTo(_) => "rollback_to_savepoint",
+        Transaction::Release(_) => "release_savepoint",
+    }
+}
+
+fn show_word(what: &ShowWhat) -> &'static str {
+    match what {
+        ShowWhat::Databases => "show_databases",
+        ShowWhat::Tables { .. } => "show_tables",
+        ShowWhat::TableStatus { .. } => "show_table_status",
+        ShowWhat::Columns { .. } => "show_fields",
+        ShowWhat::Index { .. } => "show_keys",
+        ShowWhat::CreateTable(_) | ShowWhat::CreateView(_) => "show_create_table",
+        ShowWhat::CreateDatabase { .. } => "show_create_db",
+        ShowWhat::CreateUser(_) => "show_create_user",
+        ShowWhat::Variables(_) => "show_variables",
+        ShowWhat::Status(_) => "show_status",
+        ShowWhat::Warnings(_) | ShowWhat::CountWarnings => "show_warnings",
+        ShowWhat::Errors(_) | ShowWhat::CountErrors => "show_errors",
+        ShowWhat::Processlist { .. } => "show_processlist",
+        ShowWhat::Engines => "show_storage_engines",
+        ShowWhat::Engine { .. } => "show_engine_status",
+        ShowWhat::Collation => "show_collations",
+        ShowWhat::CharacterSet => "show_charsets",
+        ShowWhat::Plugins | ShowWhat::PluginsSoname(_) => "show_plugins",
+        ShowWhat::Privileges => "show_privileges",
+        ShowWhat::Grants(_) => "show_grants",
+        ShowWhat::OpenTables { .. } => "show_open_tables",
+        ShowWhat::Triggers { .. } => "show_triggers",
+        ShowWhat::Events { .. } => "show_events",
+        _ => "show_generic",
+    }
+}

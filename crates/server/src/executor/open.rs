@@ -1,0 +1,97 @@
+//! Engines, dictionary and accounts of a data directory, and the backend over them.
+//!
+//! The only file that names concrete engines.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use selkie_catalog::{Catalog, Dictionary};
+use selkie_engine::Engine;
+use selkie_exec::{Engines, Instance};
+use selkie_memory::MemoryEngine;
+use selkie_native::{FlushAtCommit, NativeEngine, NativeOptions};
+
+use super::account_tables::AccountTables;
+use super::session::ExecutorSession;
+use super::system::{Registered, register};
+use crate::accounts::AclStore;
+use crate::backend::{Backend, BackendSession};
+use crate::options::Settings;
+use crate::session::Shared;
+use crate::status::Gauges;
+use crate::variables::registry;
+
+/// The executor as the backend of a server.
+struct ExecutorBackend {
+    instance: Arc<Instance>,
+    sessions: Registered,
+}
+
+/// Opens the data directory; the error is the sentence for the log.
+pub fn open_backend(
+    settings: &Settings,
+    data_dir: &Path,
+    accounts: &Arc<AclStore>,
+) -> Result<Arc<dyn Backend>, String> {
+    let native = NativeEngine::open(data_dir, &native_options(settings))
+        .map_err(|e| format!("InnoDB: {e}"))?;
+    let native: Arc<dyn Engine> = Arc::new(native);
+    let (dictionary, snapshot) = Dictionary::open(Arc::clone(&native)).map_err(|e| e.to_string())?;
+    let known = snapshot.table_ids(native.name());
+    native.retain_tables(&known).map_err(|e| format!("InnoDB: {e}"))?;
+    let mut engines = Engines::default();
+    engines.add(native);
+    engines.add(Arc::new(MemoryEngine::new()));
+    engines.alias("HEAP", "MEMORY");
+    let mut instance = Instance::new(Catalog::new(snapshot), dictionary, engines);
+    instance.data_dir = data_dir.to_owned();
+    let sessions = Registered::default();
+    register(&instance, &sessions);
+    let instance = Arc::new(instance);
+    AccountTables::open(&instance)
+        .and_then(|tables| tables.attach(accounts))
+        .map_err(|e| format!("Can't open the privilege tables: {e}"))?;
+    Ok(Arc::new(ExecutorBackend { instance, sessions }))
+}
+
+fn number(settings: &Settings, name: &str) -> u64 {
+    registry().find(name).map_or(0, |d| settings.get(d).as_u64())
+}
+
+fn native_options(settings: &Settings) -> NativeOptions {
+    NativeOptions {
+        buffer_pool_bytes: number(settings, "innodb_buffer_pool_size") as usize,
+        log_capacity_bytes: number(settings, "innodb_log_file_size"),
+        log_buffer_bytes: number(settings, "innodb_log_buffer_size") as usize,
+        flush_at_commit: match number(settings, "innodb_flush_log_at_trx_commit") {
+            0 => FlushAtCommit::EverySecond,
+            2 => FlushAtCommit::Written,
+            _ => FlushAtCommit::Durable,
+        },
+        doublewrite: number(settings, "innodb_doublewrite") != 0,
+        ..NativeOptions::default()
+    }
+}
+
+impl Backend for ExecutorBackend {
+    fn open(&self, shared: &Arc<Shared>) -> Box<dyn BackendSession> {
+        let (instance, sessions) = (Arc::clone(&self.instance), Arc::clone(&self.sessions));
+        Box::new(ExecutorSession::new(instance, Arc::clone(shared), sessions))
+    }
+
+    fn status(&self, gauges: &mut Gauges) {
+        for engine in self.instance.engines.iter() {
+            engine.status(&mut |name, value| {
+                gauges.insert(name.to_ascii_lowercase(), value.to_string());
+            });
+        }
+    }
+
+    fn shutdown(&self) {
+        for engine in self.instance.engines.iter() {
+            if let Err(error) = engine.shutdown() {
+                tracing::error!("{}: {error}", engine.name());
+            }
+        }
+    }
+}

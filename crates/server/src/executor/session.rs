@@ -1,0 +1,316 @@
+//! One client's session of the executor.
+//!
+//! Must not know packets. Invariant: before each statement the executor's settings are those the
+//! system variables say, after it the process list and the counters are what the executor says.
+
+use std::any::Any;
+use std::sync::Arc;
+use std::sync::LazyLock;
+
+use selkie_catalog::{Namespace, TableInfo, quote_identifier};
+use selkie_engine::IndexKind;
+use selkie_exec::session::{Access, Account, Counters, Privilege, Session, SessionHooks};
+use selkie_exec::{Instance, NullSink, Outcome, ResultSink, prepared, statement};
+use selkie_plan::physical::OutputColumn;
+use selkie_protocol::Status;
+use selkie_sql::ast::{Ident, Statement};
+use selkie_sql::{ParseOptions, Parsed};
+use selkie_types::error::catalogue::*;
+use selkie_types::{CollationId, SqlError, SqlMode, SqlResult, SqlType, Value};
+
+use super::system::Registered;
+use super::{com, settings};
+use crate::backend::{BackendSession, Described, SessionStatus};
+use crate::session::Shared;
+use crate::status::{StatusId, counter, find_status};
+use crate::variables::{SessionVars, VarValue, ids};
+
+/// A session.
+pub(super) struct ExecutorSession {
+    instance: Arc<Instance>,
+    session: Session,
+    shared: Arc<Shared>,
+    registered: Registered,
+    /// The version of the system variables that the settings were made from.
+    settings_version: u64,
+}
+
+impl ExecutorSession {
+    pub(super) fn new(
+        instance: Arc<Instance>,
+        shared: Arc<Shared>,
+        registered: Registered,
+    ) -> Self {
+        registered.write().insert(shared.handle.id, Arc::downgrade(&shared));
+        let session = begin(&shared);
+        let mut this = Self { instance, session, shared, registered, settings_version: 0 };
+        this.refresh();
+        this
+    }
+
+    fn refresh(&mut self) {
+        let version = self.shared.settings_version();
+        if self.settings_version != version {
+            settings::refresh(&self.shared, &mut self.session);
+            self.settings_version = version;
+        }
+    }
+
+    fn parse(&self, text: &[u8], multi: bool) -> SqlResult<Parsed> {
+        let options = ParseOptions { sql_mode: self.session.settings.sql_mode };
+        let parsed = selkie_sql::parse(text, &options)?;
+        if parsed.end < text.len() && !multi {
+            return Err(selkie_sql::syntax_error_at(text, parsed.end, &options));
+        }
+        if parsed.params > 0 {
+            let at = text.iter().position(|b| *b == b'?').unwrap_or(parsed.end);
+            return Err(selkie_sql::syntax_error_at(text, at, &options));
+        }
+        Ok(parsed)
+    }
+
+    /// What follows from a statement besides its result.
+    fn after(&mut self, statement: &Statement, result: &SqlResult<Outcome>) {
+        if let (Statement::Use(_), Ok(_)) = (statement, result) {
+            self.entered_schema();
+        } else if self.session.schema.is_none() && self.shared.handle.schema().is_some() {
+            // The default database was dropped.
+            self.shared.schema_changed(None);
+        }
+        if let Statement::Flush(_) = statement {
+            self.session.counters.reset();
+        }
+        self.report();
+    }
+
+    fn entered_schema(&mut self) {
+        let name = self.session.schema.as_deref().map(str::to_owned);
+        self.shared.schema_changed(name.as_deref());
+        let snapshot = self.instance.catalog.snapshot();
+        let collation = name.and_then(|n| snapshot.schema(&n).map(|s| s.collation));
+        let Some(collation) = collation else { return };
+        let mut vars = self.shared.vars.lock();
+        vars.set(ids().character_set_database, VarValue::text(collation.charset().name()));
+        vars.set(ids().collation_database, VarValue::text(collation.name()));
+    }
+
+    /// Copies counters and transaction state to where others see them.
+    fn report(&self) {
+        static COUNTERS: LazyLock<Vec<Option<StatusId>>> = LazyLock::new(|| {
+            let mut list = Vec::new();
+            Counters::default().report(&mut |name, _| list.push(find_status(name)));
+            list
+        });
+        let mut at = 0;
+        self.session.counters.report(&mut |_, value| {
+            if let Some(Some(id)) = COUNTERS.get(at)
+                && *id != counter().rows_sent
+            {
+                self.shared.handle.counters.set(*id, value);
+            }
+            at += 1;
+        });
+        self.shared.handle.set_in_transaction(self.session.in_transaction());
+    }
+
+    fn run(
+        &mut self,
+        parsed: &Statement,
+        text: &[u8],
+        sink: &mut dyn ResultSink,
+    ) -> SqlResult<Outcome> {
+        self.shared.handle.counters.bump(com::counter(parsed));
+        let session = &mut self.session;
+        let result = statement::execute_statement(&self.instance, session, parsed, text, &[], sink);
+        self.after(parsed, &result);
+        result
+    }
+
+    /// Gives back everything that does not outlive the session.
+    fn end(&mut self) {
+        let tables: Vec<Arc<TableInfo>> = self.session.temporary.iter().cloned().collect();
+        // A failing rollback leaves nothing that could be tried again.
+        let _ = self.session.rollback();
+        let _ = self.quietly(b"UNLOCK TABLES");
+        for table in tables {
+            let (schema, name) = (quote_identifier(table.schema()), quote_identifier(table.name()));
+            let text = format!("DROP TEMPORARY TABLE IF EXISTS {schema}.{name}");
+            if let Err(error) = self.quietly(text.as_bytes()) {
+                tracing::error!(connection = self.shared.handle.id, "{}: {error}", text);
+            }
+        }
+        self.shared.server.user_locks.release_all(self.shared.handle.id);
+    }
+
+    fn quietly(&mut self, text: &[u8]) -> SqlResult<Outcome> {
+        // The session's own kill flag must not keep it from cleaning up.
+        self.session.kill = Arc::default();
+        statement::execute_text(&self.instance, &mut self.session, text, &mut NullSink)
+    }
+}
+
+/// A fresh session of the executor for whoever is logged in.
+fn begin(shared: &Arc<Shared>) -> Session {
+    let identity = shared.access.lock().identity().clone();
+    let account = Account {
+        user: identity.user,
+        host: identity.host,
+        account: identity.account.to_string(),
+        role: identity.role,
+    };
+    let hooks: Arc<dyn SessionHooks> = Arc::clone(shared) as Arc<dyn SessionHooks>;
+    let mut session = Session::new(shared.handle.id, account, hooks);
+    session.kill = Arc::clone(shared.handle.kill.shared());
+    session
+}
+
+impl Drop for ExecutorSession {
+    fn drop(&mut self) {
+        self.end();
+        self.registered.write().remove(&self.shared.handle.id);
+    }
+}
+
+impl BackendSession for ExecutorSession {
+    fn query(
+        &mut self,
+        text: &[u8],
+        multi: bool,
+        sink: &mut dyn ResultSink,
+    ) -> (SqlResult<Outcome>, Option<usize>) {
+        self.refresh();
+        let parsed = match self.parse(text, multi) {
+            Ok(parsed) => parsed,
+            Err(error) => {
+                self.note_error(&error);
+                return (Err(error), None);
+            }
+        };
+        let rest = Some(parsed.end).filter(|end| *end < text.len());
+        let result = self.run(&parsed.statement, text, sink);
+        (result, rest)
+    }
+
+    fn prepare(&mut self, text: &[u8]) -> SqlResult<Described> {
+        self.refresh();
+        self.session.diagnostics.clear();
+        let prepared = prepared::prepare(&self.instance, &mut self.session, text)?;
+        Ok(Described {
+            parameters: prepared.parameters,
+            columns: prepared.output.clone(),
+            statement: Box::new(prepared),
+        })
+    }
+
+    fn execute(
+        &mut self,
+        statement: &mut (dyn Any + Send),
+        parameters: Vec<(Value, SqlType)>,
+        sink: &mut dyn ResultSink,
+    ) -> SqlResult<Outcome> {
+        self.refresh();
+        let Some(prepared) = statement.downcast_ref::<prepared::Prepared>() else {
+            return Err(SqlError::internal("a statement of another backend"));
+        };
+        self.shared.handle.counters.bump(com::counter(&prepared.statement));
+        let session = &mut self.session;
+        let result =
+            prepared::execute_prepared(&self.instance, session, prepared, &parameters, sink);
+        self.after(&prepared.statement, &result);
+        result
+    }
+
+    fn field_list(&mut self, table: &str, pattern: &[u8]) -> SqlResult<Vec<OutputColumn>> {
+        let schema = self.session.schema.clone();
+        let schema = schema.ok_or_else(|| SqlError::new(&ER_NO_DB_ERROR, &[]))?;
+        let snapshot = self.instance.catalog.snapshot();
+        let names = Namespace { snapshot: &snapshot, temporary: &self.session.temporary };
+        let info = names.table(&schema, table).cloned();
+        let info = info.ok_or_else(|| SqlError::no_such_table(&schema, table))?;
+        let access =
+            Access { privilege: Privilege::Any, schema: &schema, table, columns: &[] };
+        self.shared.check_access(&self.session, &access)?;
+        let all = pattern.is_empty();
+        let matches = |name: &str| {
+            all || CollationId::UTF8MB3_GENERAL_CI.like(name.as_bytes(), pattern, None)
+        };
+        let columns = (0..info.columns.len()).filter(|at| matches(&info.columns[*at].name));
+        Ok(columns.map(|at| describe(&info, at)).collect())
+    }
+
+    fn use_schema(&mut self, schema: &str) -> SqlResult<()> {
+        self.refresh();
+        let statement = Statement::Use(Ident::new(schema));
+        let session = &mut self.session;
+        let result = statement::execute_statement(
+            &self.instance,
+            session,
+            &statement,
+            b"",
+            &[],
+            &mut NullSink,
+        );
+        self.after(&statement, &result);
+        result.map(|_| ())
+    }
+
+    fn status(&self) -> SessionStatus {
+        let settings = &self.session.settings;
+        let mut flags = Status::NONE;
+        let in_transaction = self.session.in_transaction();
+        let read_only = in_transaction && self.session.transaction.is_read_only(settings);
+        flags.set(Status::AUTOCOMMIT, settings.autocommit);
+        flags.set(Status::IN_TRANS, in_transaction);
+        flags.set(Status::IN_TRANS_READONLY, read_only);
+        let mode = settings.sql_mode;
+        flags.set(
+            Status::NO_BACKSLASH_ESCAPES,
+            mode.contains(SqlMode::NO_BACKSLASH_ESCAPES),
+        );
+        flags.set(Status::ANSI_QUOTES, mode.contains(SqlMode::ANSI_QUOTES));
+        let warnings = self.session.diagnostics.warning_count().min(u16::MAX.into()) as u16;
+        SessionStatus { flags, warnings }
+    }
+
+    fn note_error(&mut self, error: &SqlError) {
+        self.session.diagnostics.clear();
+        self.session.diagnostics.push_error(error, self.session.settings.max_error_count);
+    }
+
+    fn reset(&mut self) {
+        self.end();
+        let schema = self.session.schema.take();
+        *self.shared.vars.lock() = SessionVars::new(&self.shared.server.globals);
+        self.session = begin(&self.shared);
+        self.session.schema = schema;
+        self.settings_version = 0;
+        self.refresh();
+        self.report();
+    }
+}
+
+/// What FIELD_LIST tells about a column.
+fn describe(info: &TableInfo, at: usize) -> OutputColumn {
+    let column = &info.columns[at];
+    let first_of = |kind: IndexKind| {
+        info.def.indexes.iter().any(|i| i.kind == kind && i.parts.iter().any(|p| p.column == at))
+    };
+    let name: Arc<str> = Arc::from(&*column.name);
+    let table: Arc<str> = Arc::from(info.name());
+    OutputColumn {
+        name: name.clone(),
+        ty: column.ty.clone(),
+        nullable: column.nullable,
+        schema: Arc::from(info.schema()),
+        table: table.clone(),
+        org_table: table,
+        org_name: name,
+        primary_key: first_of(IndexKind::Primary),
+        unique_key: first_of(IndexKind::Unique),
+        multiple_key: first_of(IndexKind::Plain),
+        auto_increment: column.auto_increment,
+        no_default: !column.nullable
+            && matches!(column.default, selkie_catalog::DefaultValue::Implicit),
+        on_update_now: column.on_update_now,
+    }
+}
