@@ -34,6 +34,14 @@ pub struct Described {
     pub columns: Vec<OutputColumn>,
 }
 
+/// The first statement of a text.
+pub struct Step {
+    /// The backend's form of the statement.
+    pub statement: Box<dyn Any>,
+    /// Where the next statement begins, if there is one.
+    pub next: Option<usize>,
+}
+
 /// What the client is told about the session after each statement.
 #[derive(Copy, Clone, Debug, Default)]
 pub struct SessionStatus {
@@ -45,14 +53,16 @@ pub struct SessionStatus {
 
 /// Runs the statements of one session.
 pub trait BackendSession {
-    /// Runs the first statement of `text`. The second part of the result is where the next one
-    /// begins, if there is one; it is only looked for when `multi` allows several.
+    /// Reads the first statement of `text`, refusing a second one unless `multi` allows several.
+    fn parse(&mut self, text: &[u8], multi: bool) -> SqlResult<Step>;
+
+    /// Runs the statement that was read from `text`.
     fn query(
         &mut self,
+        statement: Box<dyn Any>,
         text: &[u8],
-        multi: bool,
         sink: &mut dyn ResultSink,
-    ) -> (SqlResult<Outcome>, Option<usize>);
+    ) -> SqlResult<Outcome>;
 
     /// Prepares a statement.
     fn prepare(&mut self, text: &[u8]) -> SqlResult<Described>;

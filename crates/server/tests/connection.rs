@@ -92,7 +92,9 @@ fn results_and_multi_results() {
     assert_eq!(ok[0][..5], [0, 3, 7, 2, 0]);
     let many = c.query("rows 1;do 0;rows 1");
     assert_eq!(many.len(), 5 + 1 + 5);
+    assert_eq!(many[2], [0xfe, 0, 0, 10, 0]);
     assert_eq!(many[4], [0xfe, 0, 0, 10, 0]);
+    assert_eq!(many[8], [0xfe, 0, 0, 2, 0]);
     assert_eq!(many[5], [0, 0, 0, 10, 0, 0, 0]);
     assert_eq!(many[10], [0xfe, 0, 0, 2, 0]);
     assert_eq!(code(&c.query("rows 1;nonsense;rows 1")[5]), 1064);

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use selkie_exec::session::{Account, NoHooks, Session};
-use selkie_exec::{Instance, Outcome, ResultSink, statement};
+use selkie_exec::{Instance, Outcome, ResultSink, execute_text};
 use selkie_plan::physical::OutputColumn;
 use selkie_types::{Batch, SqlResult, Value};
 
@@ -54,7 +54,7 @@ impl AccountTables {
 
     fn run_into(&self, text: &str, sink: &mut dyn ResultSink) -> SqlResult<Outcome> {
         let mut session = self.session.lock();
-        statement::execute_text(&self.instance, &mut session, text.as_bytes(), sink)
+        execute_text(&self.instance, &mut session, text.as_bytes(), sink)
     }
 
     /// All rows of a query, each value as text.

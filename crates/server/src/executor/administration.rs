@@ -6,9 +6,12 @@ use std::sync::Arc;
 
 use selkie_engine::Isolation;
 use selkie_exec::session::{NewValue, Session};
-use selkie_exec::{Instance, Outcome, ResultSink};
+use selkie_exec::{Instance, Outcome, ResultSink, execute_statement};
 use selkie_plan::physical::OutputColumn;
-use selkie_sql::ast::{Expr, ExprKind, IsolationLevel, Literal, SetItem, Statement};
+use selkie_sql::ast::{
+    Expr, IsolationLevel, Query, QueryBody, Select, SelectItem, SelectOptions, SetItem, Span,
+    Statement,
+};
 use selkie_types::error::catalogue::*;
 use selkie_types::{Batch, Column, Condition, SqlError, SqlResult, SqlType, Value};
 
@@ -98,7 +101,7 @@ fn keep(session: &Session, notes: Vec<Condition>) {
 /// A statement of the server's own, if it is one.
 pub(super) fn statement(
     shared: &Shared,
-    _: &Instance,
+    instance: &Instance,
     session: &mut Session,
     statement: &Statement,
     sink: &mut dyn ResultSink,
@@ -108,6 +111,7 @@ pub(super) fn statement(
         session.commit()?;
     }
     let mut notes = Notes::new();
+    let mut number = |expr: &Expr| evaluate(instance, session, expr);
     let answer = admin::run(shared, statement, &mut number, &mut notes)?;
     keep(session, notes);
     match answer {
@@ -128,11 +132,53 @@ fn changes_accounts(statement: &Statement) -> bool {
     )
 }
 
-/// A number written in the statement.
-fn number(expr: &Expr) -> SqlResult<u64> {
-    match &expr.kind {
-        ExprKind::Literal(Literal::Int(n)) => Ok(u64::try_from(*n).unwrap_or(0)),
-        _ => Err(SqlError::not_supported("an expression in KILL")),
+/// The number an expression gives.
+fn evaluate(instance: &Instance, session: &mut Session, expr: &Expr) -> SqlResult<u64> {
+    let item = SelectItem::Expr { expr: expr.clone(), alias: None, span: Span::default() };
+    let select = Select {
+        options: SelectOptions::default(),
+        items: vec![item],
+        from: Vec::new(),
+        where_clause: None,
+        group_by: Vec::new(),
+        rollup: false,
+        having: None,
+        windows: Vec::new(),
+        span: Span::default(),
+    };
+    let query = Query {
+        with: None,
+        body: QueryBody::Select(Box::new(select)),
+        order_by: Vec::new(),
+        limit: None,
+        into: None,
+        locking: None,
+        span: Span::default(),
+    };
+    let statement = Statement::Query(Box::new(query));
+    let mut sink = OneNumber(0);
+    execute_statement(instance, session, &statement, b"", &[], &mut sink)?;
+    Ok(sink.0)
+}
+
+/// Keeps the number in the first column of the first row.
+struct OneNumber(u64);
+
+impl ResultSink for OneNumber {
+    fn columns(&mut self, _: &[OutputColumn]) -> SqlResult<()> {
+        Ok(())
+    }
+
+    fn batch(&mut self, batch: &Batch) -> SqlResult<()> {
+        self.0 = match batch.value(0, 0) {
+            Value::Int(v) => v.max(0) as u64,
+            Value::UInt(v) => v,
+            Value::Double(v) => v as u64,
+            Value::Decimal(v) => v.to_u64().unwrap_or(0),
+            Value::Bytes(text) => String::from_utf8_lossy(&text).trim().parse().unwrap_or_default(),
+            _ => 0,
+        };
+        Ok(())
     }
 }
 

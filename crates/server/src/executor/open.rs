@@ -36,7 +36,8 @@ pub fn open_backend(
     let native = NativeEngine::open(data_dir, &native_options(settings))
         .map_err(|e| format!("InnoDB: {e}"))?;
     let native: Arc<dyn Engine> = Arc::new(native);
-    let (dictionary, snapshot) = Dictionary::open(Arc::clone(&native)).map_err(|e| e.to_string())?;
+    let (dictionary, snapshot) =
+        Dictionary::open(Arc::clone(&native)).map_err(|e| e.to_string())?;
     let known = snapshot.table_ids(native.name());
     native.retain_tables(&known).map_err(|e| format!("InnoDB: {e}"))?;
     let mut engines = Engines::default();

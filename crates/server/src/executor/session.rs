@@ -10,17 +10,20 @@ use std::sync::LazyLock;
 use selkie_catalog::{Namespace, TableInfo, quote_identifier};
 use selkie_engine::IndexKind;
 use selkie_exec::session::{Access, Account, Counters, Privilege, Session, SessionHooks};
-use selkie_exec::{Instance, NullSink, Outcome, ResultSink, prepared, statement};
+use selkie_exec::{
+    Instance, NullSink, Outcome, Prepared, ResultSink, execute_prepared, execute_statement,
+    execute_text, prepare,
+};
 use selkie_plan::physical::OutputColumn;
 use selkie_protocol::Status;
-use selkie_sql::ast::{Ident, Statement};
+use selkie_sql::ast::{Ident, QueryBody, Statement};
 use selkie_sql::{ParseOptions, Parsed};
 use selkie_types::error::catalogue::*;
 use selkie_types::{CollationId, SqlError, SqlMode, SqlResult, SqlType, Value};
 
 use super::system::Registered;
 use super::{com, settings};
-use crate::backend::{BackendSession, Described, SessionStatus};
+use crate::backend::{BackendSession, Described, SessionStatus, Step};
 use crate::session::Shared;
 use crate::status::{StatusId, counter, find_status};
 use crate::variables::{SessionVars, VarValue, ids};
@@ -33,6 +36,8 @@ pub(super) struct ExecutorSession {
     registered: Registered,
     /// The version of the system variables that the settings were made from.
     settings_version: u64,
+    /// Conditions that were in the list before the statement and stay there.
+    kept_warnings: u64,
 }
 
 impl ExecutorSession {
@@ -43,7 +48,8 @@ impl ExecutorSession {
     ) -> Self {
         registered.write().insert(shared.handle.id, Arc::downgrade(&shared));
         let session = begin(&shared);
-        let mut this = Self { instance, session, shared, registered, settings_version: 0 };
+        let mut this =
+            Self { instance, session, shared, registered, settings_version: 0, kept_warnings: 0 };
         this.refresh();
         this
     }
@@ -56,7 +62,7 @@ impl ExecutorSession {
         }
     }
 
-    fn parse(&self, text: &[u8], multi: bool) -> SqlResult<Parsed> {
+    fn parse_first(&self, text: &[u8], multi: bool) -> SqlResult<Parsed> {
         let options = ParseOptions { sql_mode: self.session.settings.sql_mode };
         let parsed = selkie_sql::parse(text, &options)?;
         if parsed.end < text.len() && !multi {
@@ -120,10 +126,26 @@ impl ExecutorSession {
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Outcome> {
         self.shared.handle.counters.bump(com::counter(parsed));
+        self.note_kept(parsed);
         let session = &mut self.session;
-        let result = statement::execute_statement(&self.instance, session, parsed, text, &[], sink);
+        let result = execute_statement(&self.instance, session, parsed, text, &[], sink);
         self.after(parsed, &result);
         result
+    }
+
+    /// Compat: SHOW and queries without tables leave the list of conditions as it is, and tell the
+    /// client of none of those.
+    fn note_kept(&mut self, statement: &Statement) {
+        let keeps = match statement {
+            Statement::Show(_) => true,
+            Statement::Query(query) => match &query.body {
+                QueryBody::Select(select) => select.from.is_empty(),
+                _ => false,
+            },
+            _ => false,
+        };
+        let count = self.session.diagnostics.warning_count();
+        self.kept_warnings = if keeps { count } else { 0 };
     }
 
     /// Gives back everything that does not outlive the session.
@@ -145,7 +167,7 @@ impl ExecutorSession {
     fn quietly(&mut self, text: &[u8]) -> SqlResult<Outcome> {
         // The session's own kill flag must not keep it from cleaning up.
         self.session.kill = Arc::default();
-        statement::execute_text(&self.instance, &mut self.session, text, &mut NullSink)
+        execute_text(&self.instance, &mut self.session, text, &mut NullSink)
     }
 }
 
@@ -172,29 +194,41 @@ impl Drop for ExecutorSession {
 }
 
 impl BackendSession for ExecutorSession {
-    fn query(
-        &mut self,
-        text: &[u8],
-        multi: bool,
-        sink: &mut dyn ResultSink,
-    ) -> (SqlResult<Outcome>, Option<usize>) {
+    fn parse(&mut self, text: &[u8], multi: bool) -> SqlResult<Step> {
         self.refresh();
-        let parsed = match self.parse(text, multi) {
-            Ok(parsed) => parsed,
+        match self.parse_first(text, multi) {
+            Ok(parsed) => {
+                let next = Some(parsed.end).filter(|end| *end < text.len());
+                Ok(Step { statement: Box::new(Some(parsed.statement)), next })
+            }
+            Err(error) if error.is(&ER_EMPTY_QUERY) && is_comment(text) => {
+                Ok(Step { statement: Box::new(None::<Statement>), next: None })
+            }
             Err(error) => {
                 self.note_error(&error);
-                return (Err(error), None);
+                Err(error)
             }
-        };
-        let rest = Some(parsed.end).filter(|end| *end < text.len());
-        let result = self.run(&parsed.statement, text, sink);
-        (result, rest)
+        }
+    }
+
+    fn query(
+        &mut self,
+        statement: Box<dyn Any>,
+        text: &[u8],
+        sink: &mut dyn ResultSink,
+    ) -> SqlResult<Outcome> {
+        match statement.downcast_ref::<Option<Statement>>() {
+            Some(Some(statement)) => self.run(statement, text, sink),
+            // Compat: a text of comments only is a statement that does nothing.
+            Some(None) => Ok(Outcome::ok()),
+            None => Err(SqlError::internal("a statement of another backend")),
+        }
     }
 
     fn prepare(&mut self, text: &[u8]) -> SqlResult<Described> {
         self.refresh();
         self.session.diagnostics.clear();
-        let prepared = prepared::prepare(&self.instance, &mut self.session, text)?;
+        let prepared = prepare(&self.instance, &mut self.session, text)?;
         Ok(Described {
             parameters: prepared.parameters,
             columns: prepared.output.clone(),
@@ -209,13 +243,13 @@ impl BackendSession for ExecutorSession {
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Outcome> {
         self.refresh();
-        let Some(prepared) = statement.downcast_ref::<prepared::Prepared>() else {
+        let Some(prepared) = statement.downcast_ref::<Prepared>() else {
             return Err(SqlError::internal("a statement of another backend"));
         };
         self.shared.handle.counters.bump(com::counter(&prepared.statement));
+        self.note_kept(&prepared.statement);
         let session = &mut self.session;
-        let result =
-            prepared::execute_prepared(&self.instance, session, prepared, &parameters, sink);
+        let result = execute_prepared(&self.instance, session, prepared, &parameters, sink);
         self.after(&prepared.statement, &result);
         result
     }
@@ -227,8 +261,7 @@ impl BackendSession for ExecutorSession {
         let names = Namespace { snapshot: &snapshot, temporary: &self.session.temporary };
         let info = names.table(&schema, table).cloned();
         let info = info.ok_or_else(|| SqlError::no_such_table(&schema, table))?;
-        let access =
-            Access { privilege: Privilege::Any, schema: &schema, table, columns: &[] };
+        let access = Access { privilege: Privilege::Any, schema: &schema, table, columns: &[] };
         self.shared.check_access(&self.session, &access)?;
         let all = pattern.is_empty();
         let matches = |name: &str| {
@@ -242,14 +275,8 @@ impl BackendSession for ExecutorSession {
         self.refresh();
         let statement = Statement::Use(Ident::new(schema));
         let session = &mut self.session;
-        let result = statement::execute_statement(
-            &self.instance,
-            session,
-            &statement,
-            b"",
-            &[],
-            &mut NullSink,
-        );
+        let result =
+            execute_statement(&self.instance, session, &statement, b"", &[], &mut NullSink);
         self.after(&statement, &result);
         result.map(|_| ())
     }
@@ -263,12 +290,10 @@ impl BackendSession for ExecutorSession {
         flags.set(Status::IN_TRANS, in_transaction);
         flags.set(Status::IN_TRANS_READONLY, read_only);
         let mode = settings.sql_mode;
-        flags.set(
-            Status::NO_BACKSLASH_ESCAPES,
-            mode.contains(SqlMode::NO_BACKSLASH_ESCAPES),
-        );
+        flags.set(Status::NO_BACKSLASH_ESCAPES, mode.contains(SqlMode::NO_BACKSLASH_ESCAPES));
         flags.set(Status::ANSI_QUOTES, mode.contains(SqlMode::ANSI_QUOTES));
-        let warnings = self.session.diagnostics.warning_count().min(u16::MAX.into()) as u16;
+        let raised = self.session.diagnostics.warning_count().saturating_sub(self.kept_warnings);
+        let warnings = raised.min(u16::MAX.into()) as u16;
         SessionStatus { flags, warnings }
     }
 
@@ -287,6 +312,11 @@ impl BackendSession for ExecutorSession {
         self.refresh();
         self.report();
     }
+}
+
+/// Whether a text without a statement has anything but spaces and semicolons.
+fn is_comment(text: &[u8]) -> bool {
+    text.iter().any(|b| !b.is_ascii_whitespace() && !matches!(b, b';' | 0))
 }
 
 /// What FIELD_LIST tells about a column.

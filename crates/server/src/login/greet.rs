@@ -95,6 +95,8 @@ pub(crate) fn greet(
         plugin: selkie_protocol::auth::native::NAME.to_owned(),
     };
     exchange.send(|b| greeting.encode(b)).map_err(ReadError::Io)?;
+    // From here on errors carry an SQLSTATE, whatever the client turns out to understand.
+    exchange.caps = Capabilities::PROTOCOL_41;
     exchange.receive()
 }
 

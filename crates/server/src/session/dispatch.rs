@@ -189,7 +189,12 @@ impl Session {
             let status = self.backend.status();
             let mut reply =
                 Reply::new(&self.shared, &mut self.wire, &mut self.out, RowForm::Text, status);
-            let (result, more) = self.backend.query(rest, multi, &mut reply);
+            let mut next = None;
+            let result = self.backend.parse(rest, multi).and_then(|step| {
+                next = step.next;
+                reply.expect_more(next.is_some());
+                self.backend.query(step.statement, rest, &mut reply)
+            });
             let status = self.backend.status();
             let outcome = match result {
                 Ok(outcome) => outcome,
@@ -198,11 +203,11 @@ impl Session {
                     return Next::Continue;
                 }
             };
-            reply.finish(&outcome, status, more.is_some());
+            reply.finish(&outcome, status);
             if outcome.release {
                 return Next::Close;
             }
-            match more.and_then(|at| rest.get(at..)) {
+            match next.and_then(|at| rest.get(at..)) {
                 Some(next) => rest = next,
                 None => return Next::Continue,
             }
@@ -294,7 +299,7 @@ impl Session {
         let status = self.backend.status();
         match result {
             Ok(outcome) => {
-                reply.finish(&outcome, status, false);
+                reply.finish(&outcome, status);
                 statement.cursor = reply.open_cursor(status);
                 statement.known = reply.sent.take();
                 Ok(if outcome.release { Next::Close } else { Next::Continue })
@@ -331,11 +336,8 @@ impl Session {
         } else {
             status.flags |= Status::CURSOR_EXISTS;
         }
-        Reply::new(&self.shared, &mut self.wire, &mut self.out, RowForm::Binary, status).finish(
-            &Outcome { result_set: true, ..Outcome::default() },
-            status,
-            false,
-        );
+        Reply::new(&self.shared, &mut self.wire, &mut self.out, RowForm::Binary, status)
+            .finish(&Outcome { result_set: true, ..Outcome::default() }, status);
     }
 
     fn reset_statement(&mut self, id: u32) -> SqlResult<()> {
@@ -492,9 +494,9 @@ impl Session {
         }
         let mut rest = text.as_bytes();
         loop {
-            let (result, more) = self.backend.query(rest, true, &mut Nobody);
-            result?;
-            match more.and_then(|at| rest.get(at..)) {
+            let step = self.backend.parse(rest, true)?;
+            self.backend.query(step.statement, rest, &mut Nobody)?;
+            match step.next.and_then(|at| rest.get(at..)) {
                 Some(next) => rest = next,
                 None => return Ok(()),
             }

@@ -47,7 +47,7 @@ pub fn column_def(column: &OutputColumn, results: Option<Charset>) -> ColumnDef<
         schema: &column.schema,
         table: &column.table,
         org_table: &column.org_table,
-        name: &column.name,
+        name: shortened(&column.name),
         org_name: &column.org_name,
         collation: collation(ty, results),
         length: display_length(ty, results),
@@ -57,6 +57,11 @@ pub fn column_def(column: &OutputColumn, results: Option<Charset>) -> ColumnDef<
         type_name: "",
         format_name: "",
     }
+}
+
+/// Compat: longer names are cut.
+fn shortened(name: &str) -> &str {
+    &name[..name.floor_char_boundary(255)]
 }
 
 fn has_text(ty: &SqlType) -> bool {

@@ -48,6 +48,7 @@ pub(super) struct Reply<'a> {
     results: Option<Charset>,
     encoders: Vec<Encoder>,
     in_result: bool,
+    more: bool,
     /// Flags beside the session's, for the packets of this result.
     extra: Status,
     /// Definitions the client has from the last execution of the same statement.
@@ -78,6 +79,7 @@ impl<'a> Reply<'a> {
             results: results_charset(shared),
             encoders: Vec::new(),
             in_result: false,
+            more: false,
             extra: Status::NONE,
             known: None,
             sent: None,
@@ -91,10 +93,16 @@ impl<'a> Reply<'a> {
         self.shared.capabilities()
     }
 
-    /// Ends the answer to one statement; `more` says that another one follows.
-    pub(super) fn finish(&mut self, outcome: &Outcome, status: SessionStatus, more: bool) {
-        self.status = status;
+    /// Says whether another statement follows this one.
+    pub(super) fn expect_more(&mut self, more: bool) {
+        self.more = more;
         self.extra.set(Status::MORE_RESULTS, more);
+    }
+
+    /// Ends the answer to one statement.
+    pub(super) fn finish(&mut self, outcome: &Outcome, status: SessionStatus) {
+        self.status = status;
+        self.extra.set(Status::MORE_RESULTS, self.more);
         if self.cursor.is_some() {
             return;
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use selkie_exec::{Outcome, ResultSink};
 use selkie_plan::physical::OutputColumn;
 use selkie_protocol::Status;
-use selkie_server::backend::{Backend, BackendSession, Described, SessionStatus};
+use selkie_server::backend::{Backend, BackendSession, Described, SessionStatus, Step};
 use selkie_server::session::Shared;
 use selkie_types::error::catalogue::*;
 use selkie_types::{Batch, CollationId, Column, Physical, SqlError, SqlResult, SqlType, Value};
@@ -102,16 +102,21 @@ impl DoubleSession {
 }
 
 impl BackendSession for DoubleSession {
-    fn query(
-        &mut self,
-        text: &[u8],
-        multi: bool,
-        sink: &mut dyn ResultSink,
-    ) -> (SqlResult<Outcome>, Option<usize>) {
+    fn parse(&mut self, text: &[u8], multi: bool) -> SqlResult<Step> {
         let end = text.iter().position(|b| *b == b';').filter(|_| multi);
         let this = String::from_utf8_lossy(&text[..end.unwrap_or(text.len())]).into_owned();
-        let result = self.run(&this, sink);
-        (result, end.map(|at| at + 1).filter(|at| *at < text.len()))
+        let next = end.map(|at| at + 1).filter(|at| *at < text.len());
+        Ok(Step { statement: Box::new(this), next })
+    }
+
+    fn query(
+        &mut self,
+        statement: Box<dyn Any>,
+        _: &[u8],
+        sink: &mut dyn ResultSink,
+    ) -> SqlResult<Outcome> {
+        let text = statement.downcast_ref::<String>().cloned().unwrap_or_default();
+        self.run(&text, sink)
     }
 
     fn prepare(&mut self, text: &[u8]) -> SqlResult<Described> {

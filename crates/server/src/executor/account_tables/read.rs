@@ -13,7 +13,11 @@ use crate::accounts::{AccountName, Acl, GrantTarget, Privileges, from_json};
 /// The account of a row; a row without host that is a role's belongs to the role.
 fn name(acl: &Acl, host: &str, user: &str) -> AccountName {
     let role = AccountName::role(user);
-    if host.is_empty() && acl.account(&role).is_some() { role } else { AccountName::new(user, host) }
+    if host.is_empty() && acl.account(&role).is_some() {
+        role
+    } else {
+        AccountName::new(user, host)
+    }
 }
 
 /// The words of a SET column as privileges.

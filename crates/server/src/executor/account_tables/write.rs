@@ -37,7 +37,9 @@ fn accounts(old: &Acl, new: &Acl, out: &mut Vec<String>) {
     for account in new.accounts().filter(|a| old.account(&a.name) != Some(*a)) {
         let (host, user) = owner(&account.name);
         let json = quote(&to_json(account));
-        out.push(format!("REPLACE INTO mysql.global_priv (Host, User, Priv) VALUES ({host}, {user}, {json})"));
+        out.push(format!(
+            "REPLACE INTO mysql.global_priv (Host, User, Priv) VALUES ({host}, {user}, {json})"
+        ));
     }
 }
 
@@ -153,7 +155,10 @@ fn members(old: &Acl, new: &Acl, out: &mut Vec<String>) {
     let (before, after) = (list(old), list(new));
     for ((name, role), _) in before.iter().filter(|(k, v)| after.get(k) != Some(v)) {
         let role = quote(role);
-        out.push(format!("DELETE FROM mysql.roles_mapping WHERE {} AND Role = {role}", of_owner(name)));
+        out.push(format!(
+            "DELETE FROM mysql.roles_mapping WHERE {} AND Role = {role}",
+            of_owner(name)
+        ));
     }
     for ((name, role), admin) in after.iter().filter(|(k, v)| before.get(k) != Some(v)) {
         let (host, user) = owner(name);
