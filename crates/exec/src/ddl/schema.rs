@@ -33,7 +33,7 @@ impl Ddl<'_> {
                 return Err(SqlError::new(&ER_DB_CREATE_EXISTS, &[&name]));
             }
         }
-        let said = schema_options(&create.options, self.server_collation()?)?;
+        let said = schema_options(&create.options, self.server_collation())?;
         let schema = Schema {
             name: name.into(),
             collation: said.collation,
@@ -44,15 +44,16 @@ impl Ddl<'_> {
         Ok(Outcome::changed(1))
     }
 
-    /// `collation_server`, which new schemas have unless they say otherwise.
-    fn server_collation(&self) -> SqlResult<CollationId> {
+    /// `collation_server`, which new schemas have unless they say otherwise; a session without
+    /// variables (the server's own) has none and gets the default.
+    fn server_collation(&self) -> CollationId {
         let hooks = &self.session.hooks;
-        let name = hooks.variable(self.session, VariableScope::Session, "collation_server")?;
-        let name = match &name {
-            Value::Bytes(name) => std::str::from_utf8(name).ok(),
+        let value = hooks.variable(self.session, VariableScope::Session, "collation_server");
+        let name = match &value {
+            Ok(Value::Bytes(name)) => std::str::from_utf8(name).ok(),
             _ => None,
         };
-        Ok(name.and_then(CollationId::from_name).unwrap_or(CollationId::UTF8MB4_GENERAL_CI))
+        name.and_then(CollationId::from_name).unwrap_or(CollationId::UTF8MB4_GENERAL_CI)
     }
 
     fn publish_schema(&self, schema: Schema) -> SqlResult<()> {

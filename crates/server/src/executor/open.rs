@@ -38,8 +38,6 @@ pub fn open_backend(
     let native: Arc<dyn Engine> = Arc::new(native);
     let (dictionary, snapshot) =
         Dictionary::open(Arc::clone(&native)).map_err(|e| e.to_string())?;
-    let known = snapshot.table_ids(native.name());
-    native.retain_tables(&known).map_err(|e| format!("InnoDB: {e}"))?;
     let mut engines = Engines::default();
     engines.add(native);
     engines.add(Arc::new(MemoryEngine::new()));
@@ -47,6 +45,7 @@ pub fn open_backend(
     let mut instance = Instance::new(Catalog::new(snapshot), dictionary, engines);
     instance.data_dir = data_dir.to_owned();
     let sessions = Registered::default();
+    selkie_exec::register_system_tables(&instance);
     register(&instance, &sessions);
     let instance = Arc::new(instance);
     AccountTables::open(&instance)
