@@ -72,7 +72,10 @@ fn decoder<'r>(open: &'r OpenTable<'r>, plan: &'r Plan) -> SqlResult<Decoder<'r>
         }
         _ => Decoder::new(&plan.table.def.layout, plan.columns.clone(), false),
     };
-    Ok(decoder.with_filter(&plan.filter, &plan.filter_columns).with_keys(plan.row_keys))
+    Ok(decoder
+        .with_output(&plan.output)
+        .with_filter(&plan.filter, &plan.filter_columns)
+        .with_keys(plan.row_keys))
 }
 
 /// Where a covering index holds each output column.

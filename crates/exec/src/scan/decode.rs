@@ -12,22 +12,51 @@ use crate::op::keep_rows;
 /// Decodes the rows of one scan.
 pub(crate) struct Decoder<'r> {
     layout: &'r RowLayout,
-    /// Position in the layout of each output column.
+    /// Position in the layout of each column read.
     places: Vec<usize>,
+    /// Which of these are given out, if `narrow`.
+    output: &'r [usize],
     filter: &'r [Expr],
     filter_columns: &'r [bool],
     /// Rows are index entries.
     covering: bool,
     row_keys: bool,
+    /// Only `output` is given out.
+    narrow: bool,
 }
 
 impl<'r> Decoder<'r> {
     /// A decoder of `places`, in this order.
     pub(crate) fn new(layout: &'r RowLayout, places: Vec<usize>, covering: bool) -> Self {
-        Self { layout, places, filter: &[], filter_columns: &[], covering, row_keys: false }
+        Self {
+            layout,
+            places,
+            output: &[],
+            filter: &[],
+            filter_columns: &[],
+            covering,
+            row_keys: false,
+            narrow: false,
+        }
     }
 
-    /// Leaves out rows that fail a condition; `columns` says which output columns they read.
+    /// Gives out only some of the columns; the others serve the filter.
+    pub(crate) fn with_output(mut self, output: &'r [usize]) -> Self {
+        self.output = output;
+        self.narrow = true;
+        self
+    }
+
+    /// The columns given out with their places.
+    fn given_out(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let count = if self.narrow { self.output.len() } else { self.places.len() };
+        (0..count).map(|at| {
+            let column = if self.narrow { self.output[at] } else { at };
+            (column, self.places[column])
+        })
+    }
+
+    /// Leaves out rows that fail a condition; `columns` says which columns they read.
     pub(crate) fn with_filter(mut self, filter: &'r [Expr], columns: &'r [bool]) -> Self {
         self.filter = filter;
         self.filter_columns = columns;
@@ -77,7 +106,7 @@ impl<'r> Decoder<'r> {
     fn all(&self, set: &RowSet) -> SqlResult<Batch> {
         let rows = self.rows(set);
         let mut columns = Vec::with_capacity(self.places.len() + 1);
-        for &at in &self.places {
+        for (_, at) in self.given_out() {
             columns.push(Arc::new(self.layout.decode(rows, at).map_err(corrupt)?));
         }
         if self.row_keys {
@@ -107,7 +136,7 @@ impl<'r> Decoder<'r> {
     fn finish(&self, set: &RowSet, first: Batch, numbers: Option<&[u32]>) -> SqlResult<Batch> {
         let rows = self.rows(set);
         let mut columns = Vec::with_capacity(self.places.len() + 1);
-        for (column, &at) in self.places.iter().enumerate() {
+        for (column, at) in self.given_out() {
             columns.push(match (self.is_filtered(column), numbers) {
                 (true, None) => first.column(column).clone(),
                 (true, Some(numbers)) => Arc::new(first.column(column).gather(numbers)),
