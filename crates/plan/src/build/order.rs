@@ -271,7 +271,7 @@ impl Search<'_, '_> {
             && let Some(each) = self.lookup_cost(left, right.trailing_zeros() as usize)
         {
             let own = plan.cost + plan.rows * each + output;
-            methods.push((Method::Lookup, own, true));
+            methods.push((Method::Lookup, own, kind != JoinKind::Left));
         }
         let Some((inner_cost, inner_rows)) = inner else { return methods };
         let both = plan.cost + inner_cost + output;
@@ -285,7 +285,7 @@ impl Search<'_, '_> {
             }
         }
         let pairs = plan.rows * inner_rows * cost::LOOP_PAIR + inner_rows * cost::HASH_BUILD;
-        methods.push((Method::Loop, both + pairs, true));
+        methods.push((Method::Loop, both + pairs, kind != JoinKind::Left));
         methods
     }
 

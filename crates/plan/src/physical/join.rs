@@ -77,7 +77,7 @@ pub struct HashJoin {
 pub struct IndexJoin {
     /// `Inner`, `Left`, `Semi` or `Anti`.
     pub kind: JoinKind,
-    /// Outer side; its order is kept.
+    /// Outer side; its order is kept, except by `Left`.
     pub left: PlanNode,
     /// What is looked up.
     pub lookup: IndexLookup,
@@ -92,7 +92,7 @@ pub struct IndexJoin {
 pub struct NestedLoopJoin {
     /// Any kind. For the null-aware kinds `null_aware` is the IN comparison.
     pub kind: JoinKind,
-    /// Outer side; its order is kept.
+    /// Outer side; its order is kept, except by `Left`.
     pub left: PlanNode,
     /// Inner side.
     pub right: PlanNode,
