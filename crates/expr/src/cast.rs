@@ -247,7 +247,7 @@ pub fn to_text(e: &mut Expr, types: &TypeContext) {
         return;
     }
     local(e);
-    let implicit = matches!(e.ty.kind, TypeKind::Enum | TypeKind::Set);
+    let implicit = matches!(e.ty.kind, TypeKind::Enum | TypeKind::Set | TypeKind::Bit);
     let kernel: Kernel = match e.ty.physical() {
         Physical::Bytes => return,
         Physical::Int => text::from_int,
@@ -259,9 +259,7 @@ pub fn to_text(e: &mut Expr, types: &TypeContext) {
         Physical::DateTime => text::from_datetime,
     };
     wrap(e, ty, false, kernel);
-    if !implicit {
-        e.coercibility = Coercibility::Numeric;
-    }
+    e.coercibility = if implicit { Coercibility::Implicit } else { Coercibility::Numeric };
 }
 
 /// Converts a string to the charset of `collation`, which becomes its collation.

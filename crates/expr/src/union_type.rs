@@ -26,6 +26,13 @@ pub fn aggregate_exprs(
     let views: Vec<&Expr> = strings.iter().collect();
     let claim: Claim = collate::aggregate(&views, operation, false)?;
     ty.collation = claim.collation;
+    if claim.collation.is_binary() {
+        let bytes = |e: &Expr| {
+            let per_char = e.ty.collation.charset().max_len() as u32;
+            text_length(&e.ty).saturating_mul(per_char)
+        };
+        ty.length = strings.iter().map(bytes).max().unwrap_or(ty.length);
+    }
     Ok((ty, claim.coercibility))
 }
 
@@ -54,9 +61,6 @@ fn integer_rank(kind: TypeKind) -> u32 {
 
 fn pair(a: &SqlType, b: &SqlType, types: &TypeContext) -> SqlType {
     use TypeKind::*;
-    if a.kind == b.kind && a.members.is_some() && a.members == b.members {
-        return a.clone();
-    }
     match (a.kind, b.kind) {
         _ if a.is_string() || b.is_string() => strings(a, b, types),
         (Enum | Set, _) | (_, Enum | Set) => strings(a, b, types),

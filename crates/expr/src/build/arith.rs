@@ -195,7 +195,8 @@ fn decimal(op: Arithmetic, mut args: Vec<Expr>, types: &TypeContext) -> SqlResul
         _ => {
             args.iter_mut().for_each(unround);
             let unsigned = a.unsigned || b.unsigned;
-            let ty = integer_type(whole(&a) + u32::from(b.decimals), unsigned);
+            let mut ty = integer_type(whole(&a) + u32::from(b.decimals), unsigned);
+            ty.length -= u32::from(!unsigned);
             let kernel = kernels::int_divide_decimal(unsigned);
             return finish(op, args, ty, kernel, types);
         }

@@ -81,6 +81,8 @@ pub fn nullif(a: Expr, b: Expr, types: &TypeContext) -> SqlResult<Expr> {
     let (mut ty, coercibility) = (a.ty.clone(), a.coercibility);
     if ty.kind == selkie_types::TypeKind::Null {
         ty = selkie_types::SqlType::varchar(0, types.collation_connection);
+    } else if ty.members.is_some() {
+        ty = selkie_types::SqlType::varchar(cast::text_length(&ty), ty.collation);
     }
     let mut a = a;
     cast::to_type(&mut a, &ty, types);

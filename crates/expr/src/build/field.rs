@@ -40,6 +40,7 @@ fn literal_as(e: &Expr, ty: &SqlType) -> Option<Expr> {
             d.small_unscaled()?
         }
         Value::Double(v) if v.fract() == 0.0 && v.abs() < 9e15 => *v as i128,
+        Value::Int(v) if ty.kind == TypeKind::Year => (*v).into(),
         _ => return None,
     };
     let value = if ty.kind == TypeKind::Year { year(value) } else { value };

@@ -14,6 +14,9 @@ pub(super) fn to_charset(e: &mut Expr, collation: CollationId) {
     }
     let mut ty = e.ty.clone();
     ty.collation = collation;
+    if to == Charset::Binary && !matches!(e.kind, ExprKind::Literal(_)) {
+        ty.length = e.ty.length.saturating_mul(from.max_len() as u32);
+    }
     if from == to || same_bytes(from, to) {
         super::retype(e, ty);
         e.ty.unsigned = false;
@@ -26,11 +29,6 @@ pub(super) fn to_charset(e: &mut Expr, collation: CollationId) {
             e.ty = ty;
             return;
         }
-    }
-    if from == Charset::Binary {
-        ty.length = e.ty.length;
-    } else if to == Charset::Binary {
-        ty.length = e.ty.length.saturating_mul(from.max_len() as u32);
     }
     super::wrap(e, ty, false, convert);
 }

@@ -134,7 +134,8 @@ fn bind_abs(mut b: Binding<'_>) -> SqlResult<Expr> {
     let arg = b.args[0].ty.clone();
     match kind {
         Numeric::Int if arg.physical() == selkie_types::Physical::UInt => {
-            b.strict(arg, |f| Ok(map(f, |v: u64| v)))
+            let ty = integer_type(arg.length, true);
+            b.strict(ty, |f| Ok(map(f, |v: u64| v)))
         }
         Numeric::Int => {
             let ty = integer_type(arg.length.saturating_sub(1).max(1), false);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes reference data: expressions on stdin, lines of the data format on stdout.
+"""Makes reference data: expressions over the table below on stdin, lines of the data format on stdout.
 
 Needs pymysql and a MariaDB server: generate.py HOST PORT < expressions > data.txt
 """
@@ -14,6 +14,13 @@ TYPES = {0: "decimal", 1: "tiny", 2: "short", 3: "long", 4: "float", 5: "double"
          251: "longblob", 252: "blob", 253: "varstring", 254: "string"}
 WIDTHS = {45: 4, 63: 1}
 
+TABLE = """create or replace table t(i int, u int unsigned, b bigint, bu bigint unsigned, t tinyint,
+d decimal(10,2), f float, db double, s varchar(20), c char(5) character set latin1, dt date,
+tm time(3), dtm datetime, ts timestamp null, y year, bt bit(5), e enum('x','yy'), tx text,
+bl blob, vb varbinary(10))"""
+ROW = """insert into t values(1,2,3,4,5,6.78,1.5,2.5,'abc','de','2020-01-02','10:11:12.123',
+'2020-01-02 03:04:05','2020-01-02 03:04:05',2020,b'101','yy','text','blob','vb')"""
+
 
 def main():
     connection = pymysql.connect(host=sys.argv[1], port=int(sys.argv[2]), user="root",
@@ -21,12 +28,14 @@ def main():
     cursor = connection.cursor()
     for setting in ("names utf8mb4", "timestamp=1700000000.123456", "time_zone='+00:00'"):
         cursor.execute("set " + setting)
+    for statement in ("create database if not exists expr_reference", "use expr_reference", TABLE, ROW):
+        cursor.execute(statement)
     for line in sys.stdin:
         source = line.rstrip("\n")
         if not source:
             continue
         try:
-            cursor.execute("select " + source)
+            cursor.execute("select " + source + " from t")
             value = cursor.fetchall()[0][0]
         except pymysql.Error as error:
             print(f"{source} | error {error.args[0]} | ")

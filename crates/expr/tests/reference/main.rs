@@ -6,6 +6,7 @@
 
 mod parser;
 mod store;
+mod table;
 
 use selkie_expr::{EvalContext, Expr, NoSession, TypeContext, text};
 use selkie_types::{SqlType, TypeKind, Value};
@@ -61,7 +62,7 @@ fn evaluate(source: &str, types: &TypeContext) -> (String, String) {
         Ok(expr) => expr,
         Err(e) => return (format!("error {}", e.code()), String::new()),
     };
-    match expr.eval_value(&ctx) {
+    match expr.eval(&ctx, &table::batch()).map(|column| column.value(0)) {
         Ok(v) => (describe(&expr), value(&expr, &v)),
         Err(e) => (format!("error {}", e.code()), String::new()),
     }

@@ -324,6 +324,11 @@ impl Parser<'_> {
                 return cast::literal_temporal(kind, t.as_bytes(), types)
                     .ok_or_else(|| SqlError::internal(t));
             }
+            (_, next) if next != Some(&Token::Symbol("(".into())) => {
+                if let Some(column) = crate::table::column(w) {
+                    return Ok(column);
+                }
+            }
             _ => {}
         }
         self.expect("(")?;
