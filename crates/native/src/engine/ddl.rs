@@ -15,8 +15,7 @@ impl Shared {
 
     pub(super) fn create_table(&self, trx: &NativeTrx, def: &TableDef) -> EngineResult<()> {
         let identity = FileIdentity { table: def.id, index: None };
-        let clustered = identity.create(&self.storage)?;
-        self.file_created(clustered.file)?;
+        let clustered = identity.create(&self.storage, |file| self.file_created(file))?;
         let files = Arc::new(TableFiles::new(def.id, clustered, 1, 0));
         trx.push_ddl(DdlStep::TableCreated(files.clone()));
         self.remember_table(files.clone());
@@ -34,8 +33,8 @@ impl Shared {
         files: &Arc<TableFiles>,
         id: IndexId,
     ) -> EngineResult<Arc<crate::btree::Tree>> {
-        let tree = FileIdentity { table: files.id, index: Some(id) }.create(&self.storage)?;
-        self.file_created(tree.file)?;
+        let identity = FileIdentity { table: files.id, index: Some(id) };
+        let tree = identity.create(&self.storage, |file| self.file_created(file))?;
         trx.push_ddl(DdlStep::IndexCreated(files.clone(), id, tree.file));
         files.indexes.write().insert(id, tree.clone());
         self.remember_tree(&tree, files);

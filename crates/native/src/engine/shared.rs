@@ -146,13 +146,9 @@ impl Shared {
         self.forget_tree(tree);
     }
 
-    /// Notes that a transaction has made a file; gone after a crash unless it commits.
-    pub(super) fn file_created(&self, file: FileId) -> EngineResult<()> {
+    /// Notes that a transaction makes a file; gone after a crash unless it commits.
+    pub(super) fn file_created(&self, file: FileId) {
         self.files.lock().created.push(file);
-        let mut mtr = Mtr::begin(&self.storage)?;
-        mtr.trx(&TrxRecord::Created(file).encode());
-        mtr.commit();
-        Ok(())
     }
 
     /// Called while the commit is published: what was made stays, what was dropped goes once that is durable.

@@ -11,6 +11,7 @@ use crate::mtr::Mtr;
 use crate::page::{get_u32, get_u64};
 use crate::space::FILE_META_OFFSET;
 use crate::storage::Storage;
+use crate::trx::TrxRecord;
 use hashbrown::HashMap;
 use parking_lot::RwLock;
 use selkie_engine::{IndexId, TableId};
@@ -57,15 +58,22 @@ impl FileIdentity {
         Ok(Some(FileIdentity { table, index: (index != CLUSTERED).then_some(IndexId(index)) }))
     }
 
-    /// Creates a file with this identity and an empty tree in it.
-    pub(crate) fn create(self, storage: &Arc<Storage>) -> Result<Arc<Tree>> {
+    /// Creates a file with this identity and an empty tree in it. `note` hears of the file before anything says what
+    /// it is; until then, recovery takes it for the remains of a crash.
+    pub(crate) fn create(
+        self,
+        storage: &Arc<Storage>,
+        note: impl FnOnce(FileId),
+    ) -> Result<Arc<Tree>> {
         let file = storage.space().create_file(storage)?;
+        note(file);
         let mut meta = MAGIC.to_vec();
         meta.extend_from_slice(&self.table.0.to_le_bytes());
         meta.extend_from_slice(&self.index.map_or(CLUSTERED, |id| id.0).to_le_bytes());
         let mut mtr = Mtr::begin(storage)?;
         let slot = mtr.exclusive(PageId::new(file, 0))?;
         mtr.write(slot, FILE_META_OFFSET, &meta);
+        mtr.trx(&TrxRecord::Created(file).encode());
         mtr.commit();
         Tree::create(storage.clone(), file).map(Arc::new)
     }
