@@ -26,8 +26,14 @@ struct Split<'t, 'm> {
 }
 
 impl Tree {
-    /// Splits the leaf of `key` if an entry of such a value does not fit into it.
-    pub(super) fn make_room(&self, key: &[u8], value_len: usize, reserved: bool) -> Result<()> {
+    /// Removes dead entries from the leaf of `key`, or splits it, if an entry of such a value does not fit into it.
+    pub(super) fn make_room(
+        &self,
+        key: &[u8],
+        value_len: usize,
+        reserved: bool,
+        dead: &dyn Fn(&[u8]) -> bool,
+    ) -> Result<()> {
         let _structure = self.structure.lock();
         let path = self.path(key)?;
         let pages = path.len() as u32 + 2;
@@ -45,11 +51,31 @@ impl Tree {
         if Node::new(mtr.page(leaf)).fits(key, value_len) {
             return Ok(());
         }
+        if self.remove_dead(&mut mtr, leaf, dead)? {
+            mtr.commit();
+            return Ok(());
+        }
         let mut split = Split { tree: self, mtr: &mut mtr, path: slots, space };
         let last = split.path.len() - 1;
         split.split(last, key)?;
         mtr.commit();
         Ok(())
+    }
+
+    /// Removes the entries that nobody needs any more; whether there were any.
+    fn remove_dead(
+        &self,
+        mtr: &mut Mtr<'_>,
+        leaf: PageSlot,
+        dead: &dyn Fn(&[u8]) -> bool,
+    ) -> Result<bool> {
+        let node = Node::new(mtr.page(leaf));
+        let slots: Vec<usize> =
+            (0..node.count()).rev().filter(|at| dead(node.value(*at))).collect();
+        for at in &slots {
+            mtr.op(leaf, REMOVE, &(*at as u16).to_le_bytes())?;
+        }
+        Ok(!slots.is_empty())
     }
 
     /// The lowest node of the path that surely stays whole, or the root.

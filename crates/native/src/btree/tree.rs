@@ -113,13 +113,15 @@ impl Tree {
 
     /// Lets `decide` see the value of `key` under the leaf's exclusive latch and do something about it, in one
     /// mini-transaction. `value_len` is the longest value it may put. `reserved`: for rollback, which must not be
-    /// refused space. `decide` is called once; it must not block. Returns the end of the log group.
+    /// refused space. `dead` says of a value that nobody needs its entry any more; such entries go when room is short.
+    /// `decide` is called once; it must not block. Returns the end of the log group.
     pub(crate) fn write(
         &self,
         key: &[u8],
         value_len: usize,
         reserved: bool,
         hint: &mut Hint,
+        dead: &dyn Fn(&[u8]) -> bool,
         decide: impl FnOnce(Option<&[u8]>, &mut Change) -> Decision,
     ) -> Result<Lsn> {
         debug_assert!(key.len() <= MAX_KEY && key.len() + value_len <= MAX_ENTRY + 64);
@@ -131,7 +133,7 @@ impl Tree {
                 mtr.release(slot);
                 drop(mtr);
                 *hint = Hint::default();
-                self.make_room(key, value_len, reserved)?;
+                self.make_room(key, value_len, reserved, dead)?;
                 continue;
             }
             *hint = Hint(Some(page));

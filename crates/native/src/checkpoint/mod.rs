@@ -19,4 +19,7 @@ pub(crate) trait CheckpointParticipant: Send + Sync {
     /// receiver drops what it already has (I16: records carry their undo position). Transactions whose commit was
     /// published may be left out: the log up to here is made durable before the checkpoint counts.
     fn snapshot(&self, lsn: crate::ids::Lsn) -> Vec<u8>;
+
+    /// About how long the snapshot would be now: long ones are not worth taking every second.
+    fn snapshot_len(&self) -> usize;
 }

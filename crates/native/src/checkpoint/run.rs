@@ -52,6 +52,14 @@ impl Checkpointer {
         Lsn(self.last_lsn.load(Ordering::Acquire))
     }
 
+    /// Whether a checkpoint now would free clearly more log than its undo snapshot costs, or a good part of `budget`.
+    pub(crate) fn is_worthwhile(&self, log: &Log, pool: &Pool, budget: u64) -> bool {
+        let len = self.participant.read().as_ref().map_or(0, |p| p.snapshot_len()) as u64;
+        let completed = log.completed();
+        let lsn = pool.oldest_change().map_or(completed, |oldest| oldest.min(completed));
+        lsn.0.saturating_sub(self.lsn().0) >= (4 * len).min(budget / 4)
+    }
+
     /// Moves the redo start forward as far as the dirty pages allow. Returns whether a record was written.
     pub(crate) fn run(&self, log: &Log, pool: &Pool) -> Result<bool> {
         let mut last = self.last.lock();

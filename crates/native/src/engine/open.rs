@@ -30,6 +30,10 @@ struct Found {
 struct Participant(Weak<Shared>);
 
 impl CheckpointParticipant for Participant {
+    fn snapshot_len(&self) -> usize {
+        self.0.upgrade().map_or(0, |shared| shared.undo.active_bytes())
+    }
+
     fn snapshot(&self, _: Lsn) -> Vec<u8> {
         self.0.upgrade().map_or_else(Vec::new, |shared| encode_snapshot(&shared))
     }

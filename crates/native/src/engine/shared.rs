@@ -5,9 +5,10 @@ use crate::error::Result;
 use crate::ids::{FileId, Lsn};
 use crate::lock::LockTable;
 use crate::mtr::Mtr;
+use crate::page::get_u64;
 use crate::storage::Storage;
-use crate::table::TableFiles;
-use crate::trx::{Counters, PurgeQueue, Snapshots, TrxRecord, TrxState, Undo, purge_step};
+use crate::table::{TableFiles, value};
+use crate::trx::{Counters, PurgeQueue, Snapshots, TrxRecord, TrxState, Undo, purge_step, seq_of};
 use hashbrown::HashMap;
 use parking_lot::{Condvar, Mutex, RwLock};
 use selkie_engine::{EngineResult, IndexId, TableId};
@@ -99,6 +100,13 @@ impl Shared {
 
     pub(crate) fn new_state(&self) -> Arc<TrxState> {
         Arc::new(TrxState::new(self.next_trx.fetch_add(1, Ordering::Relaxed)))
+    }
+
+    /// Whether an entry is a delete mark that everybody sees, and nothing hangs on it.
+    pub(crate) fn is_dead(&self, value: &[u8]) -> bool {
+        value::is_deleted(value)
+            && value::chain_of(value).is_none()
+            && seq_of(get_u64(value, 0)) < self.undo.reclaimed()
     }
 
     /// The mutex under which a unique key is checked and inserted (I26).

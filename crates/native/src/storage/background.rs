@@ -134,6 +134,10 @@ impl Storage {
     }
 
     fn checkpoint_step(&self) {
+        let budget = self.options.log_budget_bytes;
+        if !self.checkpointer.is_worthwhile(self.log(), self.pool(), budget) {
+            return;
+        }
         // A full disk refuses the undo snapshot; the log then simply stays longer.
         if let Err(e) = self.checkpoint() {
             tracing::warn!("checkpoint postponed: {e}");

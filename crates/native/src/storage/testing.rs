@@ -66,6 +66,10 @@ impl RecoveryVisitor for Seen {
 pub(crate) struct StepCounter(pub(crate) AtomicU64);
 
 impl CheckpointParticipant for StepCounter {
+    fn snapshot_len(&self) -> usize {
+        0
+    }
+
     fn snapshot(&self, _: Lsn) -> Vec<u8> {
         self.0.load(Ordering::SeqCst).to_le_bytes().to_vec()
     }

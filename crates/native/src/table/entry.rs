@@ -82,7 +82,8 @@ impl<'a> Writer<'a> {
         };
         let len = if body.is_empty() { 0 } else { 8 + body.len() };
         let mut outcome = Outcome::Missing;
-        tree.write(key, len, false, hint, |found, change| {
+        let dead = |value: &[u8]| self.trx.shared.is_dead(value);
+        tree.write(key, len, false, hint, &dead, |found, change| {
             outcome = self.judge(tree, key, found, action, locks);
             if !matches!(outcome, Outcome::Done(_)) {
                 return Decision::Leave;

@@ -21,5 +21,5 @@ pub(crate) use recover::{Counters, Recovered, encode_snapshot, undo_losers};
 pub(crate) use snapshots::Snapshots;
 pub(crate) use state::{TrxState, Waiter};
 pub(crate) use transaction::{DdlStep, NativeTrx};
-pub(crate) use undo::Undo;
+pub(crate) use undo::{Undo, seq_of};
 pub(crate) use view::{Resolved, View};

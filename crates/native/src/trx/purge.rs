@@ -94,7 +94,8 @@ fn remove_marked(shared: &Shared, ver: u64, file: FileId, key: &[u8]) -> Result<
     let Some((tree, _)) = shared.tree(file) else { return Ok(()) };
     let mut long = None;
     let mut removed = false;
-    tree.write(key, 0, true, &mut Hint::default(), |found, _| match found {
+    let dead = |value: &[u8]| shared.is_dead(value);
+    tree.write(key, 0, true, &mut Hint::default(), &dead, |found, _| match found {
         Some(found) if get_u64(found, 0) == ver && value::is_deleted(found) => {
             long = value::chain_of(found);
             removed = true;

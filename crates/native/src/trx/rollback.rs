@@ -129,7 +129,8 @@ fn undo_change(shared: &Shared, record: RowRecord<'_>) -> Result<()> {
     let mut long = None;
     let mut undone = 0;
     let len = record.before.len();
-    tree.write(record.key, len, true, &mut Hint::default(), |found, change| {
+    let dead = |value: &[u8]| shared.is_dead(value);
+    tree.write(record.key, len, true, &mut Hint::default(), &dead, |found, change| {
         let Some(found) = found.filter(|value| get_u64(value, 0) == record.ver) else {
             return Decision::Leave;
         };

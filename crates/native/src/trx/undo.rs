@@ -68,6 +68,10 @@ impl Segment {
         true
     }
 
+    fn bytes(&self) -> usize {
+        self.records.read().bytes.len()
+    }
+
     /// Notes that record `at` has been taken back: nothing is to be cleaned up behind it.
     pub(super) fn mark_undone(&self, at: usize) {
         let mut records = self.records.write();
@@ -186,6 +190,12 @@ impl Undo {
         }
         found.sort_by_key(|segment| segment.seq);
         found
+    }
+
+    /// Bytes of undo of transactions that have not ended, about.
+    pub(crate) fn active_bytes(&self) -> usize {
+        let few = self.live.lock().len() < 8;
+        if few { 0 } else { self.active().iter().map(|segment| segment.bytes()).sum() }
     }
 
     /// The transaction that wrote version `ver`, if it has not ended.
