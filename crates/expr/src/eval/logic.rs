@@ -155,7 +155,7 @@ fn merge(result: &mut Truth, part: &Truth, numbers: &[u32], conjunction: bool) {
             if let Some(k) = &mut result.known {
                 k.set(row, true);
             }
-        } else if !known && was_known {
+        } else if !known && was_known && result.yes.get(row) == conjunction {
             result.yes.set(row, false);
             result.known.get_or_insert_with(|| Bitmap::ones(rows)).set(row, false);
         }
