@@ -229,3 +229,25 @@ pub(crate) fn separator(left: &[u8], right: &[u8]) -> Vec<u8> {
     let len = (common_prefix(left, right) + 1).min(right.len());
     right[..len].to_vec()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tree_pages_are_as_documented() {
+        let document = include_str!("../../../../docs/format.md");
+        for (offset, size, text) in [
+            (OFF_HEAP, OFF_GARBAGE - OFF_HEAP, "start of the records"),
+            (OFF_GARBAGE, OFF_PREFIX - OFF_GARBAGE, "bytes of records no slot"),
+            (OFF_PREFIX, OFF_LOWER - OFF_PREFIX, "length of the prefix"),
+            (OFF_LOWER, OFF_UPPER - OFF_LOWER, "lower fence"),
+            (OFF_UPPER, OFF_FLAGS - OFF_UPPER, "upper fence"),
+            (OFF_FLAGS, 1, "flags; 1"),
+        ] {
+            let line = format!("| {offset} | {size} | {text}");
+            assert!(document.contains(&line), "docs/format.md does not say: {line}");
+        }
+        assert!(document.contains(&format!("slots of {SLOT} bytes")));
+    }
+}

@@ -3,6 +3,7 @@
 
 use super::contract::NativeEngine;
 use super::options::NativeOptions;
+use crate::disk::Disk;
 use crate::disk::sim::{Rng, SimDisk};
 use crate::ids::PAGE_SIZE;
 use crate::storage::testing::{process, quiet_process_ends};
@@ -176,6 +177,31 @@ fn life(disk: &SimDisk, engine: NativeEngine, history: &mut History, rng: &mut R
         (0..60).try_for_each(|_| session.transaction(history))
     });
     let _ = process(|| drop(engine));
+}
+
+#[test]
+fn a_damaged_file_is_refused_and_kept() {
+    let disk = SimDisk::new(5);
+    let engine = open(&disk).unwrap();
+    let trx = engine.begin(Isolation::RepeatableRead, false).unwrap();
+    engine.create_table(&*trx, &items(1)).unwrap();
+    trx.commit().unwrap();
+    engine.shutdown().unwrap();
+    drop(engine);
+    let files = |disk: &SimDisk| {
+        disk.list().unwrap().into_iter().filter(|n| n.starts_with("data.")).collect::<Vec<_>>()
+    };
+    let before = files(&disk);
+    assert!(!before.is_empty());
+    for file in &before {
+        for page in 0..3 {
+            let fork = disk.fork(page);
+            fork.flip(file, page * PAGE_SIZE as u64 + 5000, 2);
+            let outcome = open(&fork).and_then(|engine| engine.open_table(&items(1)).map(drop));
+            assert!(page == 2 || matches!(outcome, Err(EngineError::Corrupt(_))), "{file} {page}");
+            assert_eq!(files(&fork), before, "a damaged file was deleted");
+        }
+    }
 }
 
 #[test]

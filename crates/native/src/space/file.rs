@@ -159,7 +159,7 @@ fn read_state(storage: &Storage, id: FileId, pages: u32) -> Result<FileState> {
         let at = PageId { file: id, page: map_page(region) };
         match storage.pool().shared(at) {
             Ok(map) => used += count_used(&map, here),
-            Err(StorageError::Corrupt { .. }) if is_blank(storage, at)? => {
+            Err(StorageError::Corrupt { .. }) if storage.is_blank(at)? => {
                 let pages = if region == 0 { pages } else { region * REGION_PAGES };
                 return Ok(FileState::new(pages, if region == 0 { pages } else { used }));
             }
@@ -169,13 +169,15 @@ fn read_state(storage: &Storage, id: FileId, pages: u32) -> Result<FileState> {
     Ok(FileState::new(pages, used))
 }
 
-/// Whether the page is all zeros, or beyond the end of its file.
-fn is_blank(storage: &Storage, id: PageId) -> Result<bool> {
-    let mut buf = Arena::new(PAGE_SIZE).map_err(|e| StorageError::io("memory", e))?;
-    match storage.pool().handle(id.file)?.read_at(buf.bytes_mut(), id.byte_offset()) {
-        Ok(()) => Ok(buf.bytes_mut().iter().all(|b| *b == 0)),
-        Err(e) if e.kind() == std::io::ErrorKind::UnexpectedEof => Ok(true),
-        Err(e) => Err(StorageError::io(format!("read of {id}"), e)),
+impl Storage {
+    /// Whether the page was never written: all zeros on disk, or beyond the end of its file.
+    pub(crate) fn is_blank(&self, id: PageId) -> Result<bool> {
+        let mut buf = Arena::new(PAGE_SIZE).map_err(|e| StorageError::io("memory", e))?;
+        match self.pool().handle(id.file)?.read_at(buf.bytes_mut(), id.byte_offset()) {
+            Ok(()) => Ok(buf.bytes_mut().iter().all(|b| *b == 0)),
+            Err(e) if e.kind() == std::io::ErrorKind::UnexpectedEof => Ok(true),
+            Err(e) => Err(StorageError::io(format!("read of {id}"), e)),
+        }
     }
 }
 

@@ -44,10 +44,11 @@ pub(crate) struct FileIdentity {
 impl FileIdentity {
     /// Reads it; `None` if the file never got one.
     pub(crate) fn read(storage: &Storage, file: FileId) -> Result<Option<FileIdentity>> {
-        let page = match storage.pool().shared(PageId::new(file, 0)) {
+        let first = PageId::new(file, 0);
+        let page = match storage.pool().shared(first) {
             Ok(page) => page,
-            // A file whose creation the crash cut short.
-            Err(StorageError::Corrupt { .. }) => return Ok(None),
+            // A file whose creation the crash cut short. Damage is something else: the file must not go for that.
+            Err(StorageError::Corrupt { .. }) if storage.is_blank(first)? => return Ok(None),
             Err(e) => return Err(e),
         };
         let meta = &page[FILE_META_OFFSET..FILE_META_OFFSET + 16];
