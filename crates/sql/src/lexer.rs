@@ -107,9 +107,20 @@ impl<'a> Lexer<'a> {
         self.token(T::Word(Kw::NotKeyword), start)
     }
 
+    /// Skips the characters of a name. Bytes that are no UTF-8 end it.
     fn skip_word(&mut self) {
-        while self.text.get(self.pos).is_some_and(|&b| is_word(b)) {
+        let start = self.pos;
+        let mut bits = 0;
+        while let Some(&b) = self.text.get(self.pos)
+            && is_word(b)
+        {
+            bits |= b;
             self.pos += 1;
+        }
+        if bits >= 0x80
+            && let Err(e) = std::str::from_utf8(&self.text[start..self.pos])
+        {
+            self.pos = start + e.valid_up_to();
         }
     }
 
@@ -127,6 +138,10 @@ impl<'a> Lexer<'a> {
             }
         }
         self.skip_word();
+        if self.pos == start {
+            self.pos += 1;
+            return T::Bad;
+        }
         self.classify(start)
     }
 

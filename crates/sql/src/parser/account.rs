@@ -40,6 +40,11 @@ impl Parser<'_> {
         Ok(AccountName::Named { user: name.value, host: Some(host) })
     }
 
+    /// Name of a role: an account without a host.
+    fn role(&mut self) -> PResult<AccountName> {
+        Ok(AccountName::Named { user: self.ident_or_text()?, host: None })
+    }
+
     /// An account and how it logs in.
     pub(super) fn user_spec(&mut self) -> PResult<UserSpec> {
         let account = self.account()?;
@@ -199,7 +204,7 @@ impl Parser<'_> {
     pub(super) fn create_role(&mut self, or_replace: bool) -> PResult<Statement> {
         self.next();
         let if_not_exists = self.if_not_exists()?;
-        let roles = self.list(Self::account)?;
+        let roles = self.list(Self::role)?;
         let mut admin = None;
         if self.eat(Kw::WITH) {
             self.expect(Kw::ADMIN)?;
@@ -211,7 +216,7 @@ impl Parser<'_> {
     pub(super) fn drop_accounts(&mut self) -> PResult<Statement> {
         let roles = self.next().kind == T::Word(Kw::ROLE);
         let if_exists = self.if_exists()?;
-        let names = self.list(Self::account)?;
+        let names = self.list(if roles { Self::role } else { Self::account })?;
         Ok(Statement::DropAccounts(DropAccounts { roles, if_exists, names }.into()))
     }
 }

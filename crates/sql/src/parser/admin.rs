@@ -3,7 +3,7 @@
 use super::{PResult, Parser};
 use crate::ast::{
     Flush, FlushTarget, LogKind, MaintenanceAction, PersistentFor, Plugin, PurgeLogs, ResetTarget,
-    Statement, TableMaintenance,
+    Statement, StringLiteral, TableMaintenance,
 };
 use crate::lexer::{Kw, T};
 
@@ -176,11 +176,23 @@ impl Parser<'_> {
                 }
                 _ => {
                     let name = if p.at(T::Str) { Some(p.string()?) } else { None };
-                    ResetTarget::Slave { name, all: p.eat(Kw::ALL) }
+                    let all = p.eat(Kw::ALL);
+                    ResetTarget::Slave { name: p.for_channel(name)?, all }
                 }
             })
         })?;
         Ok(Statement::Reset(targets))
+    }
+
+    /// `FOR CHANNEL 'name'`, if it is there and no name was given before.
+    pub(super) fn for_channel(
+        &mut self,
+        name: Option<StringLiteral>,
+    ) -> PResult<Option<StringLiteral>> {
+        if name.is_none() && self.eat2(Kw::FOR, Kw::CHANNEL) {
+            return self.string().map(Some);
+        }
+        Ok(name)
     }
 
     pub(super) fn purge(&mut self) -> PResult<Statement> {

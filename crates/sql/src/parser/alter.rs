@@ -138,10 +138,10 @@ impl Parser<'_> {
             out.push(AlterAction::AddSystemVersioning);
             return Ok(());
         }
-        if self.at2(Kw::PERIOD, Kw::FOR) {
-            self.next();
+        if self.at(Kw::PERIOD) && matches!(self.peek(), T::Word(Kw::FOR | Kw::IF)) {
             self.next();
             let if_not_exists = self.if_not_exists()?;
+            self.expect(Kw::FOR)?;
             let name = self.ident()?;
             let (start, end) = self.period_columns()?;
             out.push(AlterAction::AddPeriod { if_not_exists, name, start, end });
@@ -199,10 +199,10 @@ impl Parser<'_> {
                 self.next();
                 return Ok(AlterAction::DropSystemVersioning);
             }
-            Kw::PERIOD if self.peek() == T::Word(Kw::FOR) => {
-                self.next();
+            Kw::PERIOD if matches!(self.peek(), T::Word(Kw::FOR | Kw::IF)) => {
                 self.next();
                 let if_exists = self.if_exists()?;
+                self.expect(Kw::FOR)?;
                 return Ok(AlterAction::DropPeriod { if_exists, name: self.ident()? });
             }
             Kw::FOREIGN => {

@@ -247,13 +247,21 @@ impl Parser<'_> {
         self.parens(Self::table_name).map(make)
     }
 
+    /// A number or a truth value.
+    fn flag(&mut self) -> PResult<bool> {
+        match self.eat_any(&[Kw::TRUE, Kw::FALSE]) {
+            Some(word) => Ok(word == Kw::TRUE),
+            None => Ok(self.u64()? != 0),
+        }
+    }
+
     fn setval(&mut self) -> PResult<ExprKind> {
         self.next();
         self.parens(|p| {
             let sequence = p.table_name()?.into();
             p.expect(T::Comma)?;
             let value = p.i64()?;
-            let is_used = !p.eat(T::Comma) || p.u64()? != 0;
+            let is_used = !p.eat(T::Comma) || p.flag()?;
             let round = if p.eat(T::Comma) { p.u64()? } else { 0 };
             Ok(ExprKind::SetValue { sequence, value, is_used, round })
         })

@@ -192,6 +192,11 @@ impl Parser<'_> {
     }
 
     fn derived(&mut self, query: Query) -> PResult<TableRef> {
+        if self.at2(Kw::FOR, Kw::SYSTEM_TIME) {
+            return Err(selkie_types::SqlError::not_supported(
+                "FOR SYSTEM_TIME of a derived table",
+            ));
+        }
         self.eat(Kw::AS);
         let alias = self.table_alias()?;
         let columns = self.ident_list_opt()?;

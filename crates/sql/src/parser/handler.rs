@@ -8,6 +8,9 @@ impl Parser<'_> {
     pub(super) fn handler(&mut self) -> PResult<Statement> {
         self.next();
         let table = self.table_name()?;
+        if table.schema.is_some() && !self.at(Kw::OPEN) {
+            return Err(self.error());
+        }
         let action = match self.expect_any(&[Kw::OPEN, Kw::CLOSE, Kw::READ])? {
             Kw::OPEN => HandlerAction::Open { alias: self.table_alias_opt()? },
             Kw::CLOSE => HandlerAction::Close,
@@ -27,7 +30,7 @@ impl Parser<'_> {
                 self.next();
                 (None, position)
             }
-            None => (Some(self.index_name()?), self.handler_position()?),
+            None => (Some(self.ident()?), self.handler_position()?),
         };
         let where_clause = self.where_opt()?.map(Box::new);
         let limit = self.limit_opt()?;

@@ -148,7 +148,7 @@ impl Parser<'_> {
                 }
                 let name = if self.at(T::Str) { Some(self.string()?) } else { None };
                 self.expect(Kw::STATUS)?;
-                ShowWhat::SlaveStatus(name)
+                ShowWhat::SlaveStatus(self.for_channel(name)?)
             }
             Kw::ALL => {
                 self.next();
@@ -168,15 +168,6 @@ impl Parser<'_> {
             "table_statistics",
             "user_statistics",
             "user_variables",
-            "locales",
-            "query_cache_info",
-            "query_response_time",
-            "query_response_time_read",
-            "query_response_time_write",
-            "wsrep_membership",
-            "wsrep_status",
-            "thread_pool_groups",
-            "metadata_lock_info",
         ];
         let token = self.tok;
         let name = self.ident()?;

@@ -8,17 +8,15 @@ impl Parser<'_> {
     /// Options, with or without commas between them.
     pub(super) fn table_options(&mut self) -> PResult<Vec<TableOption>> {
         let mut options = Vec::new();
-        while let Some(option) = self.table_option()? {
-            options.push(option);
-            if self.at(T::Comma) {
-                self.next();
-                match self.table_option()? {
-                    Some(option) => options.push(option),
-                    None => return Err(self.error()),
-                }
+        let mut comma = false;
+        loop {
+            match self.table_option()? {
+                Some(option) => options.push(option),
+                None if comma => return Err(self.error()),
+                None => return Ok(options),
             }
+            comma = self.eat(T::Comma);
         }
-        Ok(options)
     }
 
     /// One option, if one comes next.

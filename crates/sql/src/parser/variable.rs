@@ -72,7 +72,7 @@ impl Parser<'_> {
     pub(super) fn system_var_name(
         &mut self,
     ) -> PResult<(Option<crate::ast::Ident>, crate::ast::Ident)> {
-        let first = self.ident()?;
+        let first = if self.at2(T::Str, T::Dot) { self.alias()? } else { self.ident()? };
         if !self.eat(T::Dot) {
             return Ok((None, first));
         }

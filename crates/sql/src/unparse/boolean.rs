@@ -51,14 +51,13 @@ impl Writer<'_> {
             ExprKind::Between { .. } | ExprKind::InList { .. } | ExprKind::Like { .. } => {
                 self.expr(&flipped(expr));
             }
-            ExprKind::InSubquery { .. } | ExprKind::Regexp { .. } | ExprKind::Exists(_) => {
-                self.str("!(");
+            ExprKind::Column(_) | ExprKind::Literal(_) | ExprKind::Param(_) => {
                 self.expr(expr);
-                self.str(")");
+                self.str(" = 0");
             }
             _ => {
-                self.operand(expr, 6);
-                self.str(" = 0");
+                self.str("!");
+                self.operand(expr, 16);
             }
         }
     }

@@ -6,6 +6,8 @@ use crate::ast::{BinaryOp, ColumnRef, Expr, ExprKind, IsTest, UnaryOp};
 /// How tight an expression binds; the numbers are those of the parser.
 pub(super) fn precedence(kind: &ExprKind) -> u8 {
     match kind {
+        ExprKind::InSubquery { negated: true, .. } => 16,
+        ExprKind::Regexp { negated: true, .. } => 16,
         ExprKind::Or(_) => 1,
         ExprKind::And(_) => 3,
         ExprKind::Is { .. } | ExprKind::Quantified { .. } => 5,

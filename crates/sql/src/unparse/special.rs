@@ -3,8 +3,8 @@
 use super::Writer;
 use super::expr::operator_text;
 use crate::ast::{
-    Expr, ExprKind, GroupConcat, IntervalUnit, MatchMode, SystemVar, TemporalFormat, TrimSide,
-    VarScope,
+    BinaryOp, Expr, ExprKind, GroupConcat, IntervalUnit, MatchMode, SystemVar, TemporalFormat,
+    TrimSide, VarScope,
 };
 
 impl Writer<'_> {
@@ -40,17 +40,17 @@ impl Writer<'_> {
             ExprKind::Call(call) => self.call(call),
             ExprKind::GroupConcat(call) => self.group_concat(call),
             ExprKind::InSubquery { expr, negated, query } => {
-                self.operand(expr, 7);
-                self.str(if *negated { " not in (" } else { " in (" });
-                self.query(query);
-                self.str(")");
+                self.str(if *negated { "!(" } else { "" });
+                self.compared(expr, " in (", query);
+                self.str(if *negated { ")" } else { "" });
+            }
+            // Compat: `= ANY` is IN.
+            ExprKind::Quantified { left, op: BinaryOp::Eq, all: false, query } => {
+                self.compared(left, " in (", query);
             }
             ExprKind::Quantified { left, op, all, query } => {
-                self.operand(left, 5);
                 let word = if *all { "all" } else { "any" };
-                self.display(format_args!(" {} {word} (", operator_text(*op)));
-                self.query(query);
-                self.str(")");
+                self.compared(left, &format!(" {} {word} (", operator_text(*op)), query);
             }
             ExprKind::Row(items) => {
                 self.str("(");
@@ -155,6 +155,13 @@ impl Writer<'_> {
             // Everything else was written by `expr` or `special`.
             _ => {}
         }
+    }
+
+    fn compared(&mut self, left: &Expr, with: &str, query: &crate::ast::Query) {
+        self.operand(left, 5);
+        self.str(with);
+        self.query(query);
+        self.str(")");
     }
 
     fn user_var(&mut self, name: &str) {

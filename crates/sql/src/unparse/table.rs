@@ -15,17 +15,12 @@ impl Writer<'_> {
         self.ident(&name.name);
     }
 
-    /// What follows FROM; Compat: commas are printed as joins, all in one pair of parentheses.
+    /// What follows FROM; Compat: commas are printed as joins.
     pub(super) fn tables(&mut self, tables: &[TableRef]) {
-        let [single] = tables else {
-            self.str("(");
-            for (i, table) in tables.iter().enumerate() {
-                self.str(if i > 0 { " join " } else { "" });
-                self.table(table);
-            }
-            return self.str(")");
-        };
-        self.table(single);
+        for (i, table) in tables.iter().enumerate() {
+            self.str(if i > 0 { " join " } else { "" });
+            self.table(table);
+        }
     }
 
     fn table(&mut self, table: &TableRef) {
