@@ -266,7 +266,7 @@ fn variables(scope: Option<VarScope>) -> Shape {
         _ => "SESSION_VARIABLES",
     };
     let columns = [("Variable_name", "LOWER(VARIABLE_NAME)"), ("Value", "VARIABLE_VALUE")];
-    Shape::new(table, &columns).ordered("VARIABLE_NAME")
+    Shape::new(table, &columns)
 }
 
 /// Compat: status names begin with a capital and go on in lower case.
@@ -278,7 +278,7 @@ fn status(scope: Option<VarScope>) -> Shape {
         _ => "SESSION_STATUS",
     };
     let columns = [("Variable_name", STATUS_NAME), ("Value", "VARIABLE_VALUE")];
-    Shape::new(table, &columns).ordered("VARIABLE_NAME")
+    Shape::new(table, &columns)
 }
 
 fn processlist(full: bool) -> Shape {

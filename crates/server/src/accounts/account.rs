@@ -117,7 +117,7 @@ pub struct Account {
     pub limits: Limits,
     /// Role that is active after login.
     pub default_role: Option<String>,
-    /// When the password was changed, in seconds since 1970.
+    /// When the password was changed, in seconds since 1970; -1 if that is not known.
     pub password_changed: i64,
 }
 
@@ -135,7 +135,7 @@ impl Account {
             tls: TlsRequirement::None,
             limits: Limits::default(),
             default_role: None,
-            password_changed: 0,
+            password_changed: -1,
         }
     }
 

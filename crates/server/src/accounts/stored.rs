@@ -21,10 +21,11 @@ pub fn to_json(account: &Account) -> String {
         return Value::Object(map).to_string();
     }
     put_auth(&mut map, &account.auth);
-    map.insert(
-        "password_last_changed".into(),
-        json!(if account.expired { 0 } else { account.password_changed }),
-    );
+    // Compat: zero says that the password has expired.
+    let changed = if account.expired { 0 } else { account.password_changed };
+    if changed >= 0 {
+        map.insert("password_last_changed".into(), json!(changed));
+    }
     if account.locked {
         map.insert("account_locked".into(), json!(true));
     }

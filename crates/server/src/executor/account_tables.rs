@@ -10,12 +10,14 @@ mod write;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use selkie_exec::session::{Account, NoHooks, Session};
+use selkie_exec::session::{Account, Session, SessionHooks};
 use selkie_exec::{Instance, Outcome, ResultSink, execute_text};
+use selkie_expr::VariableScope;
 use selkie_plan::physical::OutputColumn;
 use selkie_types::{Batch, SqlResult, Value};
 
 use crate::accounts::{Acl, AclStore, Persist};
+use crate::variables::{VarValue, lookup, startup_values};
 
 /// The tables, and a session of the server's own to read and write them.
 pub(super) struct AccountTables {
@@ -23,11 +25,11 @@ pub(super) struct AccountTables {
     session: Mutex<Session>,
 }
 
-// The session is only used under its lock, and holds no engine's transaction between uses.
 impl AccountTables {
     /// Creates the tables that are missing.
     pub(super) fn open(instance: &Arc<Instance>) -> SqlResult<Self> {
-        let session = Session::new(0, Account::default(), Arc::new(NoHooks));
+        let hooks = Unattended { values: startup_values() };
+        let session = Session::new(0, Account::default(), Arc::new(hooks));
         let this = Self { instance: Arc::clone(instance), session: Mutex::new(session) };
         for text in definitions::STATEMENTS {
             this.run(text)?;
@@ -83,6 +85,19 @@ impl Persist for AccountTables {
 
     fn load(&self) -> SqlResult<Acl> {
         AccountTables::load(self)
+    }
+}
+
+/// The server's own session: nobody's privileges, MariaDB's defaults for variables.
+struct Unattended {
+    values: Vec<VarValue>,
+}
+
+impl SessionHooks for Unattended {
+    fn variable(&self, _: &Session, _: VariableScope, name: &str) -> SqlResult<Value> {
+        let def = lookup(name)?;
+        let value = self.values.get(usize::from(def.id.0)).cloned().unwrap_or(VarValue::null());
+        Ok(value.select(def).0)
     }
 }
 

@@ -44,6 +44,7 @@ pub fn open_backend(
     engines.alias("HEAP", "MEMORY");
     let mut instance = Instance::new(Catalog::new(snapshot), dictionary, engines);
     instance.data_dir = data_dir.to_owned();
+    selkie_exec::register_system_tables(&instance);
     let sessions = Registered::default();
     selkie_exec::register_system_tables(&instance);
     register(&instance, &sessions);
