@@ -1,4 +1,5 @@
-//! The threads of the storage layer: log, flusher, evictor, readers. Each does one duty in a loop; none waits for another.
+//! The threads of the storage layer: log, flusher, evictor, readers. Each does one duty in a loop; none waits for
+//! another.
 
 use super::open::Storage;
 use crate::ids::{Lsn, PAGE_SIZE};
