@@ -60,7 +60,7 @@ fn equals_the_model_also_after_restarts() {
     let scratch = Scratch::new("model");
     let model = MemoryEngine::transactional();
     let def = items(1);
-    for seed in 0..12 {
+    for seed in 0..5 {
         let engine = scratch.open();
         compare(
             &mut Twin::new(&model, &def),

@@ -226,3 +226,32 @@ fn a_deadlock_has_one_victim() {
     });
     assert_eq!(outcomes.iter().filter(|victim| **victim).count(), 1, "{outcomes:?}");
 }
+
+#[test]
+fn a_scan_does_not_meet_what_its_statement_does() {
+    let disk = SimDisk::new(5);
+    let bank = Bank::new(&disk);
+    let (table, def, context) = (&bank.table, &bank.def, NoContext::default());
+    let trx = bank.engine.begin(Isolation::RepeatableRead, false).unwrap();
+    for lock in [LockMode::None, LockMode::Exclusive] {
+        for index in [None, Some(2)] {
+            let scan = Scan { index, lock, want_keys: true, ..Scan::default() };
+            let before = bank.total(&*trx, None);
+            let mut cursor = table.scan(&*trx, &context, &scan).unwrap();
+            let (mut out, mut rows, mut next) = (RowSet::default(), 0, 1000 * before);
+            while cursor.next_batch(&mut out, 3).unwrap() {
+                for (key, row) in out.keys.iter().zip(out.rows.iter()) {
+                    // Every row moves ahead of the scan, in both orders.
+                    let (id, kind) = (number(def, row, 0), number(def, row, 2));
+                    let moved = item_row(def, next + id, None, kind + 1, "moved");
+                    table.update(&*trx, &context, &rows_of([key]), &rows_of([moved])).unwrap();
+                    rows += 1;
+                    next += 1;
+                }
+                out.clear();
+            }
+            assert_eq!(rows, ACCOUNTS, "{lock:?} by {index:?}");
+            assert_eq!(bank.total(&*trx, Some(2)), before + ACCOUNTS);
+        }
+    }
+}

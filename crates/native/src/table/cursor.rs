@@ -29,7 +29,10 @@ pub(super) struct NativeCursor<'a> {
     index: Option<usize>,
     lock: LockMode,
     pub(super) walk: Walk,
+    /// What a consistent read sees.
     view: Option<View<'a>>,
+    /// What was there when a locking read began.
+    newest: Option<View<'a>>,
     row_hint: Hint,
     scratch: Vec<u8>,
     /// Clustered keys whose rows are to be fetched.
@@ -62,6 +65,7 @@ impl<'a> NativeCursor<'a> {
             lock,
             walk: Walk::new(range, scan.reverse),
             view: (lock == LockMode::None).then(|| trx.view()),
+            newest: (lock != LockMode::None).then(|| trx.newest_view()),
             scan: scan.clone(),
             row_hint: Hint::default(),
             scratch: Vec::new(),
@@ -207,23 +211,32 @@ impl<'a> NativeCursor<'a> {
         Ok(())
     }
 
-    /// Whether a locking read looks at an entry: not if it is certainly gone.
-    fn may_be_live(shared: &crate::engine::Shared, me: u64, value: &[u8]) -> bool {
-        let owner = || shared.undo.active_owner(get_u64(value, 0));
-        !value::is_deleted(value) || owner().is_some_and(|owner| owner.id != me)
+    /// Whether a locking read looks at an entry: not if it is certainly gone, and not if the statement itself has put
+    /// it there since the scan began (I28).
+    fn may_be_live(&self, value: &[u8], scratch: &mut Vec<u8>) -> bool {
+        let me = self.trx.state().id;
+        match self.table.shared.undo.active_owner(get_u64(value, 0)) {
+            Some(owner) if owner.id == me => {
+                let newest = self.newest.as_ref();
+                newest.is_some_and(|view| view.resolve(value, scratch) != Resolved::Gone)
+            }
+            Some(_) => true,
+            None => !value::is_deleted(value),
+        }
     }
 
     fn locked_rows(&mut self, mode: LockMode, out: &mut RowSet, room: usize) -> EngineResult<()> {
-        let (shared, me) = (&self.table.shared, self.trx.state().id);
-        let pending = &mut self.pending;
+        let (mut pending, mut walk) = (std::mem::take(&mut self.pending), self.walk.clone());
+        let mut scratch = std::mem::take(&mut self.scratch);
         pending.clear();
-        self.walk.leaf(&self.table.files.clustered, |node, at| {
-            if Self::may_be_live(shared, me, node.value(at)) {
+        walk.leaf(&self.table.files.clustered, |node, at| {
+            if self.may_be_live(node.value(at), &mut scratch) {
                 node.put_key(at, pending.buffer());
                 pending.end_row();
             }
             if pending.len() == room { Step::Stop } else { Step::Next }
         })?;
+        (self.pending, self.walk, self.scratch) = (pending, walk, scratch);
         for at in 0..self.pending.len() {
             let key = self.pending.get(at).to_vec();
             if let Some(value) = self.lock_row(&key, mode)? {
@@ -240,19 +253,22 @@ impl<'a> NativeCursor<'a> {
         out: &mut RowSet,
         room: usize,
     ) -> EngineResult<()> {
-        let (shared, me) = (&self.table.shared, self.trx.state().id);
-        let (pending, indexed) = (&mut self.pending, &mut self.pending_index);
+        let (mut pending, mut walk) = (std::mem::take(&mut self.pending), self.walk.clone());
+        let mut indexed = std::mem::take(&mut self.pending_index);
+        let mut scratch = std::mem::take(&mut self.scratch);
         pending.clear();
         indexed.clear();
-        self.walk.leaf(&self.table.trees[at], |node, slot| {
+        walk.leaf(&self.table.trees[at], |node, slot| {
             let value = node.value(slot);
-            if Self::may_be_live(shared, me, value) {
-                put_clustered_key(node, slot, value, pending);
+            if self.may_be_live(value, &mut scratch) {
+                put_clustered_key(node, slot, value, &mut pending);
                 node.put_key(slot, indexed.buffer());
                 indexed.end_row();
             }
             if pending.len() == room { Step::Stop } else { Step::Next }
         })?;
+        (self.pending, self.walk, self.scratch) = (pending, walk, scratch);
+        self.pending_index = indexed;
         for n in 0..self.pending.len() {
             let key = self.pending.get(n).to_vec();
             let Some(value) = self.lock_row(&key, mode)? else { continue };

@@ -6,7 +6,7 @@
 //!           | tables u32 { file u32 | auto u64 | rows u64 } | created u32 { file u32 } | dropped u32 { file u32 }
 //! ```
 
-use super::record::{RowRecord, TrxRecord};
+use super::record::{Kind, RowRecord, TrxRecord};
 use super::rollback::undo_record;
 use super::state::TrxState;
 use super::undo::{Segment, seq_of};
@@ -126,6 +126,15 @@ impl RecoveryVisitor for Recovered {
     }
 
     fn row(&mut self, _: Lsn, payload: &[u8]) -> Result<()> {
+        if let Some(record) = RowRecord::decode(payload) {
+            // About right: what the snapshot counted after the checkpoint's position counts twice.
+            let rows = &mut self.counters.entry(record.file).or_default().rows;
+            *rows = match record.kind {
+                Kind::Insert => *rows + 1,
+                Kind::Update => *rows,
+                Kind::Delete => rows.saturating_sub(1),
+            };
+        }
         self.add(payload).ok_or_else(|| StorageError::corrupt("undecodable row record"))
     }
 

@@ -40,6 +40,13 @@ pub(super) struct Body {
     pub(super) ended: bool,
 }
 
+impl Body {
+    /// Versions made from now on have greater version words.
+    fn own_end(&self) -> u64 {
+        self.segments.last().map_or(0, |segment| segment.end())
+    }
+}
+
 /// A transaction of the native engine.
 pub(crate) struct NativeTrx {
     pub(crate) shared: Arc<Shared>,
@@ -114,7 +121,14 @@ impl NativeTrx {
         let log = self.shared.storage.log();
         let snapshot = *body.snapshot.get_or_insert_with(|| self.shared.snapshots.take(log));
         let dirty = body.isolation == Isolation::ReadUncommitted;
-        View::new(&self.shared.undo, self.state().id, (!dirty).then_some(snapshot))
+        let own_end = body.own_end();
+        View::new(&self.shared.undo, self.state().id, (!dirty).then_some(snapshot), own_end)
+    }
+
+    /// What is there now, committed or one's own, without what this transaction changes from now on.
+    pub(crate) fn newest_view(&self) -> View<'_> {
+        let own_end = self.body.lock().own_end();
+        View::new(&self.shared.undo, self.state().id, Some(u64::MAX), own_end)
     }
 
     /// The lock a read asked to take `mode` takes under this transaction's isolation.

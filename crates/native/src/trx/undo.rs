@@ -68,6 +68,11 @@ impl Segment {
         true
     }
 
+    /// The version word that the next record would get, if it fits.
+    pub(super) fn end(&self) -> u64 {
+        self.seq << VER_OFFSET_BITS | self.bytes() as u64
+    }
+
     fn bytes(&self) -> usize {
         self.records.read().bytes.len()
     }

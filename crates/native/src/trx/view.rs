@@ -1,10 +1,9 @@
 //! Which version of an entry a reader sees.
 
-use super::undo::{Segment, Undo, seq_of};
+use super::undo::{Undo, seq_of};
 use crate::page::get_u64;
 use crate::table::value;
 use std::cell::Cell;
-use std::sync::Arc;
 
 /// What a reader sees of an entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,19 +23,16 @@ pub(crate) struct View<'u> {
     /// `None`: the newest version, committed or not.
     snapshot: Option<u64>,
     pub(crate) reclaimed: u64,
+    /// Own versions from here on do not exist yet: they were made after the reader began to read.
+    own_end: u64,
     /// The last sequence looked up, and the answer, which does not change for a snapshot.
     last: Cell<(u64, bool)>,
 }
 
 impl<'u> View<'u> {
-    pub(crate) fn new(undo: &'u Undo, me: u64, snapshot: Option<u64>) -> View<'u> {
+    pub(crate) fn new(undo: &'u Undo, me: u64, snapshot: Option<u64>, own_end: u64) -> View<'u> {
         let reclaimed = undo.reclaimed();
-        View { undo, me, snapshot, reclaimed, last: Cell::new((u64::MAX, false)) }
-    }
-
-    fn sees_owner(&self, segment: &Arc<Segment>, snapshot: u64) -> bool {
-        let owner = &segment.owner;
-        owner.id == self.me || owner.commit_lsn().is_some_and(|lsn| lsn <= snapshot)
+        View { undo, me, snapshot, reclaimed, own_end, last: Cell::new((u64::MAX, false)) }
     }
 
     fn sees(&self, ver: u64) -> bool {
@@ -46,8 +42,11 @@ impl<'u> View<'u> {
         if last == seq {
             return answer;
         }
-        let segment = self.undo.get(seq);
-        let answer = segment.is_none_or(|segment| self.sees_owner(&segment, snapshot));
+        let Some(segment) = self.undo.get(seq) else { return true };
+        if segment.owner.id == self.me {
+            return ver < self.own_end;
+        }
+        let answer = segment.owner.commit_lsn().is_some_and(|lsn| lsn <= snapshot);
         self.last.set((seq, answer));
         answer
     }
