@@ -16,7 +16,7 @@ use selkie_types::{CollationId, Physical, SqlResult, SqlType, TypeKind, Value};
 pub use explicit::cast;
 pub(crate) use number::integer_of_hex;
 pub use temporal::literal_temporal;
-pub(crate) use temporal::{datetime_of_time, lenient};
+pub(crate) use temporal::{datetime_of_time, fsp_of, incorrect, lenient};
 pub(crate) use text::text_length;
 pub use value::{natural_type, value};
 
@@ -313,6 +313,25 @@ pub fn to_time(e: &mut Expr) {
         }
         Physical::Double => wrap(e, ty, true, temporal::double_to_time),
         Physical::Decimal => wrap(e, ty, true, temporal::decimal_to_time),
+    }
+}
+
+/// Converts an operand of a comparison with a date: what is no date is the zero date.
+pub(crate) fn to_compared_datetime(e: &mut Expr) {
+    if e.ty.is_string() {
+        let ty = SqlType::datetime(6);
+        wrap(e, ty, false, temporal::bytes_to_compared_datetime);
+    } else {
+        to_datetime(e);
+    }
+}
+
+/// Converts an operand of a comparison with a time.
+pub(crate) fn to_compared_time(e: &mut Expr) {
+    if e.ty.is_string() {
+        wrap(e, SqlType::time(6), false, temporal::bytes_to_compared_time);
+    } else {
+        to_time(e);
     }
 }
 

@@ -89,7 +89,8 @@ impl Expr {
             return;
         }
         if let Ok(value) = self.eval_value(ctx) {
-            self.nullable = value.is_null();
+            // Result metadata says what the expression can be, not what it is.
+            self.nullable |= value.is_null();
             self.kind = ExprKind::Literal(value);
         }
     }

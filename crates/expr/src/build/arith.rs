@@ -271,9 +271,10 @@ pub fn negate(mut e: Expr, types: &TypeContext) -> SqlResult<Expr> {
     refuse_row(&e)?;
     match &e.kind {
         ExprKind::Literal(Value::Int(v)) if !e.ty.unsigned && e.ty.is_integer() => {
-            if let Some(v) = v.checked_neg() {
-                return Ok(Expr::int(v));
-            }
+            return Ok(match v.checked_neg() {
+                Some(v) => Expr::int(v),
+                None => Expr::decimal((-i128::from(*v)).into()),
+            });
         }
         ExprKind::Literal(Value::UInt(v)) if *v == 1 << 63 => return Ok(Expr::int(i64::MIN)),
         ExprKind::Literal(Value::Decimal(v)) => return Ok(Expr::decimal(-*v)),

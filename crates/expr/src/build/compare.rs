@@ -54,7 +54,6 @@ pub fn compare_types(a: &Expr, b: &Expr) -> CompareTypes {
         return family(a);
     }
     let (fa, fb) = (family(a), family(b));
-    let temporal = |f| matches!(f, Date | Time | DateTime);
     match (fa, fb) {
         _ if fa == fb => fa,
         (Date, DateTime) | (DateTime, Date) | (Date | DateTime, Time) | (Time, Date | DateTime) => {
@@ -66,12 +65,11 @@ pub fn compare_types(a: &Expr, b: &Expr) -> CompareTypes {
         // A hexadecimal literal is a number beside a number.
         (String, other) if a.is_hex() => other,
         (other, String) if b.is_hex() => other,
+        // Compat: a string beside an integer compares as a decimal, so that no digit is lost.
+        (Integer, String) | (String, Integer) => Decimal,
         (Double | String, _) | (_, Double | String) => Double,
         (Decimal, _) | (_, Decimal) => Decimal,
-        _ => {
-            debug_assert!(!temporal(fa) && !temporal(fb));
-            Integer
-        }
+        _ => Integer,
     }
 }
 
@@ -154,7 +152,7 @@ pub(super) fn to_common(
             CompareBy::Double
         }
         CompareTypes::Time => {
-            each(args, cast::to_time);
+            each(args, cast::to_compared_time);
             CompareBy::Time
         }
         CompareTypes::Date => {
@@ -165,7 +163,7 @@ pub(super) fn to_common(
             if let Some(by) = dates(args, types) {
                 return Ok(by);
             }
-            each(args, cast::to_datetime);
+            each(args, cast::to_compared_datetime);
             CompareBy::DateTime
         }
         CompareTypes::String => {

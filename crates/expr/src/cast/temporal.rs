@@ -2,7 +2,10 @@
 
 use selkie_types::error::catalogue::{ER_TRUNCATED_WRONG_VALUE, ER_WRONG_VALUE};
 use selkie_types::temporal::{DateOptions, MICROS_PER_DAY, ParsedTemporal};
-use selkie_types::{Column, Date, DateTime, Decimal, SqlResult, SqlType, Time, TypeKind, Value};
+use selkie_types::{
+    Column, Condition, Date, DateTime, Decimal, Level, SqlError, SqlResult, SqlType, Time,
+    TypeKind, Value,
+};
 
 use super::number::ascii;
 use crate::context::{EvalContext, TypeContext};
@@ -11,7 +14,7 @@ use crate::kernel::{DecimalOut, Frame, Native, NativeOut, from_bytes, map, try_m
 use crate::text::for_message;
 
 /// Fraction digits an expression has as a temporal value.
-pub(super) fn fsp_of(e: &Expr) -> u8 {
+pub(crate) fn fsp_of(e: &Expr) -> u8 {
     match e.ty.kind {
         TypeKind::Time | TypeKind::DateTime | TypeKind::Timestamp | TypeKind::Decimal => {
             e.ty.decimals.min(6)
@@ -124,11 +127,52 @@ fn checked<T>(
     text: impl Fn() -> String,
 ) -> Option<T> {
     if parsed.value.is_none() {
-        ctx.warn(&ER_WRONG_VALUE, &[&kind, &text()]);
+        incorrect(ctx, kind, &text());
     } else if parsed.truncated {
         ctx.warn(&ER_TRUNCATED_WRONG_VALUE, &[&kind, &text()]);
     }
     parsed.value
+}
+
+/// 1292 for a text that is no temporal value at all.
+#[cold]
+pub(crate) fn incorrect(ctx: &EvalContext<'_>, kind: &str, text: &str) {
+    let message = SqlError::new(&ER_WRONG_VALUE, &[&kind, &text]).message().to_owned();
+    let code = ER_TRUNCATED_WRONG_VALUE.code;
+    ctx.push(Condition { level: Level::Warning, code, message });
+}
+
+/// A text compared with a date: what is no date compares as the zero date.
+pub(super) fn bytes_to_compared_datetime(frame: &Frame<'_>) -> SqlResult<Column> {
+    let options = lenient(frame.ctx);
+    from_bytes(frame, |bytes| {
+        let parsed = DateTime::parse(&ascii(frame, bytes), options);
+        report_compared(frame, bytes, "datetime", parsed.value.is_some() && !parsed.truncated);
+        Ok(Some(parsed.value.unwrap_or_default()))
+    })
+}
+
+/// A text compared with a time.
+pub(super) fn bytes_to_compared_time(frame: &Frame<'_>) -> SqlResult<Column> {
+    let options = lenient(frame.ctx);
+    from_bytes(frame, |bytes| {
+        let parsed = Time::parse(&ascii(frame, bytes), options);
+        report_compared(frame, bytes, "time", parsed.value.is_some() && !parsed.truncated);
+        Ok(Some(parsed.value.unwrap_or_default()))
+    })
+}
+
+/// Compat: constants are "truncated", column values "incorrect".
+fn report_compared(frame: &Frame<'_>, bytes: &[u8], kind: &str, good: bool) {
+    if good {
+        return;
+    }
+    let text = for_message(bytes, frame.arg_type(0).collation);
+    if frame.call.args[0].is_constant() {
+        frame.ctx.warn(&ER_TRUNCATED_WRONG_VALUE, &[&kind, &text]);
+    } else {
+        incorrect(frame.ctx, kind, &text);
+    }
 }
 
 pub(super) fn bytes_to_datetime(frame: &Frame<'_>) -> SqlResult<Column> {

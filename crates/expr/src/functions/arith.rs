@@ -70,7 +70,7 @@ pub(super) fn out_of_range(frame: &Frame<'_>, kind: &str) -> SqlError {
     let args: Vec<String> = frame.call.args.iter().map(|a| a.to_string()).collect();
     let name = frame.call.function.name();
     let text = match &args[..] {
-        [a] => format!("{name}{a}"),
+        [a] if !name.bytes().any(|b| b.is_ascii_alphabetic()) => format!("{name}{a}"),
         [a, b] if !name.bytes().any(|b| b.is_ascii_alphabetic()) || name == "DIV" => {
             format!("{a} {name} {b}")
         }

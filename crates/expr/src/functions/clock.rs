@@ -137,11 +137,7 @@ fn decimals(frame: &Frame<'_>, f: impl Fn(DateTime) -> Option<i64>) -> SqlResult
 }
 
 fn from_unixtime(mut b: Binding<'_>) -> SqlResult<Expr> {
-    let fsp = match b.args[0].ty.kind {
-        TypeKind::Decimal => b.args[0].ty.decimals.min(6),
-        _ if b.args[0].ty.is_integer() => 0,
-        _ => 6,
-    };
+    let fsp = cast::fsp_of(&b.args[0]);
     b.decimal(0);
     if b.len() == 1 {
         return b.maybe(SqlType::datetime(fsp), |f| {

@@ -106,11 +106,7 @@ fn makedate(year: i64, day: i64) -> Option<Date> {
 fn maketime(mut b: Binding<'_>) -> SqlResult<Expr> {
     b.int(0);
     b.int(1);
-    let fsp = match b.args[2].ty.kind {
-        TypeKind::Decimal => b.args[2].ty.decimals.min(6),
-        _ if b.args[2].ty.is_integer() => 0,
-        _ => 6,
-    };
+    let fsp = cast::fsp_of(&b.args[2]);
     b.decimal(2);
     b.maybe(SqlType::time(fsp), |f| {
         let (hours, minutes) = (f.view::<i64>(0), f.view::<i64>(1));
@@ -140,11 +136,7 @@ fn time_of(frame: &Frame<'_>, hour: i64, minute: i64, second: Decimal) -> Option
 }
 
 fn sec_to_time(mut b: Binding<'_>) -> SqlResult<Expr> {
-    let fsp = match b.args[0].ty.kind {
-        TypeKind::Decimal => b.args[0].ty.decimals.min(6),
-        _ if b.args[0].ty.is_integer() => 0,
-        _ => 6,
-    };
+    let fsp = cast::fsp_of(&b.args[0]);
     b.decimal(0);
     b.maybe(SqlType::time(fsp), |f| {
         let seconds = f.decimals(0);
@@ -256,7 +248,7 @@ fn addtime_text(frame: &Frame<'_>) -> SqlResult<Column> {
         let parsed = Time::parse(text, DateOptions::LENIENT);
         let Some(time) = parsed.value.filter(|_| !parsed.truncated) else {
             let shown = crate::text::for_message(text, frame.arg_type(0).collation);
-            frame.ctx.warn(&ER_TRUNCATED_WRONG_VALUE, &[&"time", &shown]);
+            cast::incorrect(frame.ctx, "time", &shown);
             return false;
         };
         let result = Time::clamped(time.0 + delta).0;

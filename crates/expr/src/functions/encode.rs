@@ -1,7 +1,7 @@
 //! Number bases, base64, digests.
 
 use md5::{Digest, Md5};
-use selkie_types::error::catalogue::{ER_BAD_BASE64_DATA, ER_WRONG_ARGUMENTS};
+use selkie_types::error::catalogue::{ER_BAD_BASE64_DATA, ER_WRONG_PARAMETERS_TO_NATIVE_FCT};
 use selkie_types::number::parse_integer;
 use selkie_types::{CollationId, Column, Decimal, Physical, SqlResult, SqlType, TypeKind};
 use sha1::Sha1;
@@ -300,7 +300,7 @@ fn bind_sha2(mut b: Binding<'_>) -> SqlResult<Expr> {
                 384 => hashed::<Sha384>(text, &mut plain),
                 512 => hashed::<Sha512>(text, &mut plain),
                 _ => {
-                    frame.ctx.warn(&ER_WRONG_ARGUMENTS, &[&"sha2"]);
+                    frame.ctx.warn(&ER_WRONG_PARAMETERS_TO_NATIVE_FCT, &[&"sha2"]);
                     return false;
                 }
             }

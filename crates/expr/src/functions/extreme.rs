@@ -22,6 +22,8 @@ fn bind(mut b: Binding<'_>, name: &str) -> SqlResult<Expr> {
         let next = compare_types(&b.args[0], e);
         if next == f { f } else { wider(f, next) }
     });
+    let mixed = family == CompareTypes::Decimal && b.args.iter().any(|e| e.ty.is_string());
+    let family = if mixed { CompareTypes::Double } else { family };
     let by = match family {
         CompareTypes::Date => {
             (0..b.len()).for_each(|at| b.date(at));

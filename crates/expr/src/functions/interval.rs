@@ -1,6 +1,6 @@
 //! `INTERVAL` arithmetic, EXTRACT and TIMESTAMPDIFF.
 
-use selkie_types::error::catalogue::{ER_DATETIME_FUNCTION_OVERFLOW, ER_WRONG_VALUE};
+use selkie_types::error::catalogue::ER_DATETIME_FUNCTION_OVERFLOW;
 use selkie_types::temporal::{Interval, IntervalUnit, WeekMode};
 use selkie_types::{Column, Date, DateTime, Physical, SqlResult, SqlType, Time, TypeKind, Value};
 
@@ -155,7 +155,7 @@ fn texts(frame: &Frame<'_>) -> SqlResult<Column> {
         let parsed = DateTime::parse(text, options);
         let Some(value) = parsed.value else {
             let shown = crate::text::for_message(text, frame.arg_type(0).collation);
-            frame.ctx.warn(&ER_WRONG_VALUE, &[&"datetime", &shown]);
+            cast::incorrect(frame.ctx, "datetime", &shown);
             return false;
         };
         let Some(interval) = amount(frame, row) else { return false };
