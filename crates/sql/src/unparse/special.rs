@@ -126,6 +126,13 @@ impl Writer<'_> {
                     MatchMode::Boolean => " in boolean mode)",
                 });
             }
+            _ => self.column_call(expr),
+        }
+    }
+
+    /// Calls whose argument is a name.
+    fn column_call(&mut self, expr: &Expr) {
+        match &expr.kind {
             ExprKind::Default(None) => self.str("default"),
             ExprKind::Default(Some(column)) => {
                 self.str("default(");
@@ -152,7 +159,7 @@ impl Writer<'_> {
                 self.table_name(sequence);
                 self.display(format_args!(",{value},{},{round})", u8::from(*is_used)));
             }
-            // Everything else was written by `expr` or `special`.
+            // Everything else was written by the functions before.
             _ => {}
         }
     }
