@@ -21,6 +21,8 @@ pub(crate) struct Format {
     pub(crate) line_end: Vec<u8>,
     /// `CHARACTER SET`.
     pub(crate) charset: Option<Charset>,
+    /// Bytes at which plain text may end: first bytes of terminators, the escape character.
+    stops: [bool; 256],
 }
 
 impl Format {
@@ -35,6 +37,7 @@ impl Format {
             _ => Err(SqlError::new(&ER_WRONG_FIELD_TERMINATORS, &[])),
         };
         Ok(Self {
+            stops: [false; 256],
             field_end: text(&options.field_terminator, b"\t"),
             enclosed: one(text(&options.enclosed_by, b""))?,
             optionally: options.optionally_enclosed,
@@ -42,7 +45,17 @@ impl Format {
             line_start: text(&options.line_start, b""),
             line_end: text(&options.line_terminator, b"\n"),
             charset,
-        })
+        }
+        .with_stops())
+    }
+
+    fn with_stops(mut self) -> Self {
+        let ends = [self.field_end.first(), self.line_end.first()];
+        let stops = ends.into_iter().flatten().copied().chain(self.escape);
+        for byte in stops.collect::<Vec<_>>() {
+            self.stops[usize::from(byte)] = true;
+        }
+        self
     }
 
     /// Bytes that must not stand in a field as they are.
@@ -195,11 +208,12 @@ impl Reader<'_> {
 
     /// What ends a field at `at`, and the position after it.
     fn terminator(&self, at: usize) -> Option<(Ended, usize)> {
-        if self.follows(at, &self.format.field_end) {
-            return Some((Ended::Field, at + self.format.field_end.len()));
-        }
+        // The line's end may begin with the field's, as in `|` and `|\n`.
         if self.follows(at, &self.format.line_end) {
             return Some((Ended::Line, at + self.format.line_end.len()));
+        }
+        if self.follows(at, &self.format.field_end) {
+            return Some((Ended::Field, at + self.format.field_end.len()));
         }
         None
     }
@@ -209,6 +223,11 @@ impl Reader<'_> {
         let start = line.bytes.len();
         let raw = self.at;
         loop {
+            let rest = self.input.get(self.at..).unwrap_or_default();
+            let run = rest.iter().position(|b| self.format.stops[usize::from(*b)]);
+            let run = run.unwrap_or(rest.len());
+            line.bytes.extend_from_slice(&rest[..run]);
+            self.at += run;
             if let Some((ended, next)) = self.terminator(self.at) {
                 let is_null = self.is_null_word(raw);
                 self.at = next;
@@ -311,7 +330,9 @@ mod tests {
             line_start: Vec::new(),
             line_end: b"\n".to_vec(),
             charset: None,
+            stops: [false; 256],
         }
+        .with_stops()
     }
 
     fn fields(format: &Format, input: &str) -> Vec<Option<String>> {
@@ -327,6 +348,10 @@ mod tests {
         assert_eq!(fields(&format(), "1,\"a,b\",\\N\n2"), [some("1"), some("a,b"), None]);
         assert_eq!(fields(&format(), "\"x\"\"y\",NULL"), [some("x\"y"), None]);
         assert_eq!(fields(&format(), "a\\,b,\n"), [some("a,b"), some("")]);
+        let mut bars = format();
+        bars.field_end = b"|".to_vec();
+        bars.line_end = b"|\n".to_vec();
+        assert_eq!(fields(&bars.with_stops(), "1|b c|\n2|d|\n"), [some("1"), some("b c")]);
     }
 
     #[test]
