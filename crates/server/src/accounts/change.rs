@@ -278,7 +278,7 @@ impl Acl {
             && (member.user == role
                 || self.roles_of(&AccountName::role(role)).contains(&member.user));
         if circular {
-            let (role, member) = (AccountName::role(role).quoted(), member.quoted());
+            let member = member.quoted();
             return Err(SqlError::new(&ER_CANNOT_GRANT_ROLE, &[&role, &member]));
         }
         let entry = self.members.entry((member.clone(), role.to_owned())).or_default();
@@ -292,7 +292,7 @@ impl Acl {
         match self.members.remove(&(member.clone(), role.to_owned())) {
             Some(_) => Ok(()),
             None => {
-                let (role, member) = (AccountName::role(role).quoted(), member.quoted());
+                let member = member.quoted();
                 Err(SqlError::new(&ER_CANNOT_REVOKE_ROLE, &[&role, &member]))
             }
         }
@@ -307,7 +307,7 @@ impl Acl {
                 Ok(())
             }
             None => {
-                let (role, member) = (AccountName::role(role).quoted(), member.quoted());
+                let member = member.quoted();
                 Err(SqlError::new(&ER_CANNOT_REVOKE_ROLE, &[&role, &member]))
             }
         }

@@ -68,7 +68,7 @@ fn put_tls(map: &mut Map<String, Value>, requirement: &TlsRequirement) {
 
 fn put_limits(map: &mut Map<String, Value>, limits: &Limits) {
     let counts = [
-        ("max_queries", limits.queries),
+        ("max_questions", limits.queries),
         ("max_updates", limits.updates),
         ("max_connections", limits.connections),
     ];
@@ -113,7 +113,7 @@ pub fn from_json(host: &str, user: &str, text: &str) -> Option<Account> {
         },
     };
     account.limits = Limits {
-        queries: number("max_queries"),
+        queries: number("max_questions"),
         updates: number("max_updates"),
         connections: number("max_connections"),
         user_connections: map.get("max_user_connections").and_then(Value::as_i64).unwrap_or(0),

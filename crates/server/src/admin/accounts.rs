@@ -37,20 +37,16 @@ pub(super) fn create_or_alter(
     let store = &shared.server.accounts;
     if statement.alter {
         let absent = store.change(|acl| acl.alter(&wanted, existing))?;
-        notes.extend(absent.iter().map(|n| note(&ER_USER_NOT_EXISTS_NOTE, n)));
+        notes.extend(absent.iter().map(|n| note(&ER_USER_DROP_EXISTS, n)));
     } else {
         let skipped = store.change(|acl| acl.create(&wanted, existing))?;
-        notes.extend(
-            skipped.iter().map(|n| Condition::note(&ER_USER_CREATE_EXISTS, &[&n.quoted()])),
-        );
+        notes.extend(skipped.iter().map(|n| note(&ER_USER_CREATE_EXISTS, n)));
     }
     Ok(())
 }
 
-const ER_USER_NOT_EXISTS_NOTE: selkie_types::ErrorDef = ER_USER_DROP_EXISTS;
-
 fn note(def: &selkie_types::ErrorDef, name: &AccountName) -> Condition {
-    Condition::note(def, &[&name.quoted()])
+    Condition::note(def, &[&name.user, &name.host_text()])
 }
 
 /// How a statement meets accounts that exist, or do not.

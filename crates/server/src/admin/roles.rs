@@ -39,7 +39,7 @@ pub(super) fn create(
         }
         Ok(skipped)
     })?;
-    notes.extend(skipped.iter().map(|r| Condition::note(&ER_ROLE_CREATE_EXISTS, &[&r.quoted()])));
+    notes.extend(skipped.iter().map(|r| Condition::note(&ER_ROLE_CREATE_EXISTS, &[&r.user])));
     Ok(())
 }
 

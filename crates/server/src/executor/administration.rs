@@ -9,8 +9,8 @@ use selkie_exec::session::{NewValue, Session};
 use selkie_exec::{Instance, Outcome, ResultSink, execute_statement};
 use selkie_plan::physical::OutputColumn;
 use selkie_sql::ast::{
-    Expr, IsolationLevel, Query, QueryBody, Select, SelectItem, SelectOptions, SetItem, Span,
-    Statement,
+    Expr, Grant, Granted, IsolationLevel, PrivilegeKind, PrivilegeLevel, Query, QueryBody, Select,
+    SelectItem, SelectOptions, SetItem, Span, Statement,
 };
 use selkie_types::error::catalogue::*;
 use selkie_types::{Batch, Column, Condition, SqlError, SqlResult, SqlType, Value};
@@ -45,6 +45,7 @@ pub(super) fn set(
     let mut notes = Notes::new();
     let target = admin::set_item(shared, item, value, &mut notes)?;
     keep(session, notes);
+    session.account.role.clone_from(&shared.access.lock().identity().role);
     if let Target::Session(name, value) = target {
         follow(session, name, &value, is_default);
     }
@@ -106,6 +107,9 @@ pub(super) fn statement(
     statement: &Statement,
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Option<Outcome>> {
+    if let Statement::Grant(grant) = statement {
+        check_target(instance, session, grant)?;
+    }
     if changes_accounts(statement) {
         // Compat: these commit what is open, and wait for nothing of their own session.
         session.commit()?;
@@ -118,6 +122,29 @@ pub(super) fn statement(
         None => Ok(None),
         Some(Answer::Done) => Ok(Some(Outcome::ok())),
         Some(Answer::Rows { columns, rows }) => send_rows(&columns, &rows, sink).map(Some),
+    }
+}
+
+/// What is granted on must exist, except that CREATE may be granted on a table to come.
+fn check_target(instance: &Instance, session: &Session, grant: &Grant) -> SqlResult<()> {
+    let Granted::Privileges { privileges, on } = &grant.what else { return Ok(()) };
+    match on {
+        _ if grant.revoke => Ok(()),
+        PrivilegeLevel::Table(name) => {
+            let creates = privileges.iter().any(|p| p.kind == PrivilegeKind::Create);
+            let schema = name.schema.as_ref().map(|s| &*s.value).or(session.schema.as_deref());
+            let schema = schema.ok_or_else(|| SqlError::new(&ER_NO_DB_ERROR, &[]))?;
+            let snapshot = instance.catalog.snapshot();
+            match creates || snapshot.table(schema, &name.name.value).is_some() {
+                true => Ok(()),
+                false => Err(SqlError::no_such_table(schema, &name.name.value)),
+            }
+        }
+        PrivilegeLevel::Routine(_, name) => {
+            let what = "FUNCTION or PROCEDURE";
+            Err(SqlError::new(&ER_SP_DOES_NOT_EXIST, &[&what, &name.name.value]))
+        }
+        _ => Ok(()),
     }
 }
 

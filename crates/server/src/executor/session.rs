@@ -220,7 +220,10 @@ impl BackendSession for ExecutorSession {
         match statement.downcast_ref::<Option<Statement>>() {
             Some(Some(statement)) => self.run(statement, text, sink),
             // Compat: a text of comments only is a statement that does nothing.
-            Some(None) => Ok(Outcome::ok()),
+            Some(None) => {
+                self.session.diagnostics.clear();
+                Ok(Outcome::ok())
+            }
             None => Err(SqlError::internal("a statement of another backend")),
         }
     }

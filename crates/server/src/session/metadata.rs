@@ -160,7 +160,9 @@ fn column_flags(column: &OutputColumn) -> u16 {
     add(column.multiple_key && !column.primary_key && !column.unique_key, flags::MULTIPLE_KEY);
     add(is_part_of_key, PART_OF_KEY);
     add(column.auto_increment, flags::AUTO_INCREMENT);
-    add(column.no_default && !column.auto_increment, flags::NO_DEFAULT_VALUE);
+    let is_computed = &*column.schema == "information_schema";
+    let lacks_default = column.no_default && !column.auto_increment && !is_computed;
+    add(lacks_default, flags::NO_DEFAULT_VALUE);
     add(column.on_update_now, flags::ON_UPDATE_NOW | flags::TIMESTAMP);
     set
 }

@@ -3,7 +3,7 @@
 //! Must not depend on the session beyond the value itself.
 
 use selkie_types::error::catalogue::*;
-use selkie_types::{Charset, CollationId, SqlError, SqlMode, SqlResult, Value};
+use selkie_types::{Charset, CollationId, Locale, SqlError, SqlMode, SqlResult, Value};
 
 use super::assign::{text_of, wrong_type, wrong_value};
 use super::def::VarDef;
@@ -26,7 +26,7 @@ pub(super) fn assign_text(def: &VarDef, given: &Value) -> SqlResult<VarValue> {
         | "default_tmp_storage_engine"
         | "enforce_storage_engine"
         | "storage_engine" => engine(def, given),
-        "lc_time_names" | "lc_messages" => locale(given),
+        "lc_time_names" | "lc_messages" => locale(def, given),
         "session_track_system_variables" => tracked(def, given),
         "time_zone" => time_zone(def, given),
         _ => plain(def, given),
@@ -64,6 +64,8 @@ pub(super) fn complete_set(def: &VarDef, bits: u64) -> u64 {
 
 fn plain(def: &VarDef, given: &Value) -> SqlResult<VarValue> {
     match given {
+        // Compat: a variable that is never NULL becomes empty.
+        Value::Null if def.default.is_some() => Ok(VarValue::text("")),
         Value::Null => Ok(VarValue::null()),
         Value::Bytes(_) => Ok(VarValue::text(text_of(given).unwrap_or_default())),
         _ => Err(wrong_type(def)),
@@ -129,17 +131,16 @@ fn engine(def: &VarDef, given: &Value) -> SqlResult<VarValue> {
     }
 }
 
-/// Locales by number: only the one whose day and month names exist.
-fn locale(given: &Value) -> SqlResult<VarValue> {
-    let known = match given {
-        Value::Int(0) | Value::UInt(0) => true,
-        Value::Bytes(_) => text_of(given).is_some_and(|t| t.eq_ignore_ascii_case("en_US")),
-        _ => false,
+fn locale(def: &VarDef, given: &Value) -> SqlResult<VarValue> {
+    let found = match given {
+        Value::Null => return Err(wrong_value(def, "NULL")),
+        Value::Int(number) => u32::try_from(*number).ok().and_then(Locale::from_number),
+        Value::UInt(number) => u32::try_from(*number).ok().and_then(Locale::from_number),
+        Value::Bytes(_) => Locale::from_name(&text_of(given).unwrap_or_default()),
+        _ => return Err(wrong_type(def)),
     };
-    match known {
-        true => Ok(VarValue::text("en_US")),
-        false => Err(SqlError::new(&ER_UNKNOWN_LOCALE, &[&shown(given)])),
-    }
+    let found = found.ok_or_else(|| SqlError::new(&ER_UNKNOWN_LOCALE, &[&shown(given)]))?;
+    Ok(VarValue::text(found.name))
 }
 
 fn tracked(def: &VarDef, given: &Value) -> SqlResult<VarValue> {
