@@ -342,12 +342,12 @@ impl Binder<'_> {
                 && !source.merged.contains(&position)
             {
                 if found.is_some() {
-                    return Err(SqlError::ambiguous_column(name, "from clause"));
+                    return Err(SqlError::ambiguous_column(name, Clause::From.name()));
                 }
                 found = Some((at, position, id));
             }
         }
-        found.ok_or_else(|| SqlError::unknown_column(name, "from clause"))
+        found.ok_or_else(|| SqlError::unknown_column(name, Clause::From.name()))
     }
 
     fn side_expr(&mut self, (source, _, id): (usize, usize, ColumnId)) -> Expr {

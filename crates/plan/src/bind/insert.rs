@@ -90,7 +90,7 @@ impl Binder<'_> {
         };
         let mut targets = Vec::with_capacity(names.len());
         for name in names {
-            let at = self.target_column(table, table.name(), name)?;
+            let at = self.target_column(table, table.name(), name, Clause::Into)?;
             if targets.contains(&at) {
                 return Err(SqlError::new(&ER_FIELD_SPECIFIED_TWICE, &[&name.name]));
             }
@@ -120,17 +120,31 @@ impl Binder<'_> {
                     return Err(SqlError::new(&ER_WRONG_VALUE_COUNT_ON_ROW, &[&1]));
                 }
                 let ids = bound.ids();
-                let listed = bound.columns.iter().map(|c| (c.name.as_str().into(), c.id)).collect();
-                self.scope().sources.push(Source {
-                    schema: "".into(),
-                    name: "".into(),
-                    columns: SourceColumns::Listed(listed),
-                    nullable: false,
-                    merged: Vec::new(),
-                });
+                self.add_query_sources(&bound);
                 Ok(Rows { plan: bound.plan, ids, flags: vec![None; targets.len()] })
             }
         }
+    }
+
+    /// Makes the columns of an inserted query visible to ON DUPLICATE KEY UPDATE, under the names of
+    /// the tables they come from.
+    fn add_query_sources(&mut self, query: &super::Query) {
+        let mut sources: Vec<Source> = Vec::new();
+        for column in &query.columns {
+            let entry = (column.name.as_str().into(), column.id);
+            let same = |s: &&mut Source| s.name == column.table && s.schema == column.schema;
+            match sources.iter_mut().find(same).map(|s| &mut s.columns) {
+                Some(SourceColumns::Listed(columns)) => columns.push(entry),
+                _ => sources.push(Source {
+                    schema: column.schema.clone(),
+                    name: column.table.clone(),
+                    columns: SourceColumns::Listed(vec![entry]),
+                    nullable: false,
+                    merged: Vec::new(),
+                }),
+            }
+        }
+        self.scope().sources.extend(sources);
     }
 
     /// VALUES rows. A place that is DEFAULT in some rows gets a second column that says where.
@@ -295,8 +309,8 @@ impl Binder<'_> {
     ) -> SqlResult<Vec<(usize, Option<Expr>)>> {
         let mut bound = Vec::with_capacity(list.len());
         for assignment in list {
-            let at = self.target_column(table, alias, &assignment.column)?;
-            bound.push((at, self.assigned_value(table, at, &assignment.value)?));
+            let at = self.target_column(table, alias, &assignment.column, Clause::Duplicate)?;
+            bound.push((at, self.assigned_value(table, at, &assignment.value, Clause::Fields)?));
         }
         Ok(bound)
     }
@@ -307,6 +321,7 @@ impl Binder<'_> {
         table: &TableInfo,
         at: usize,
         value: &ast::Expr,
+        clause: Clause,
     ) -> SqlResult<Option<Expr>> {
         if is_default(value) {
             return Ok(None);
@@ -315,7 +330,7 @@ impl Binder<'_> {
             let error = &ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN;
             return Err(SqlError::new(error, &[&table.columns[at].name, &table.name()]));
         }
-        self.in_clause(Clause::Fields, |b| b.scalar(value)).map(Some)
+        self.in_clause(clause, |b| b.scalar(value)).map(Some)
     }
 
     /// `VALUES(column)`: the value that was to be inserted; NULL elsewhere.
@@ -347,7 +362,7 @@ impl Binder<'_> {
         self.push_scope();
         let relation = self.add_table(table.clone(), table.name());
         let first = self.columns.relations[relation].first;
-        let bound = self.items(items);
+        let bound = self.in_clause(Clause::Returning, |b| b.items(items));
         self.pop_scope();
         let mut returned = Vec::new();
         for item in bound? {

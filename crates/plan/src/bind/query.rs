@@ -88,7 +88,7 @@ impl Binder<'_> {
                     Some(column) => self.columns.expr(column.id),
                     None => {
                         let text = self.span_text(key.expr.span);
-                        return Err(SqlError::unknown_column(text, "order clause"));
+                        return Err(SqlError::unknown_column(text, Clause::Order.name()));
                     }
                 },
                 None => self.tail_key(&key.expr, columns)?,

@@ -15,26 +15,35 @@ use crate::logical::{ColumnId, RelationId};
 pub(super) enum Clause {
     #[default]
     Fields,
+    From,
     Where,
     On,
     Group,
     Having,
     Order,
-    Window,
     Values,
+    Into,
+    Set,
+    Duplicate,
+    Returning,
 }
 
 impl Clause {
     /// As error messages name it.
     pub(super) fn name(self) -> &'static str {
         match self {
-            Self::Fields | Self::Values => "field list",
-            Self::Where => "where clause",
-            Self::On => "on clause",
-            Self::Group => "group statement",
-            Self::Having => "having clause",
-            Self::Order => "order clause",
-            Self::Window => "window partition by",
+            Self::Fields => "SELECT",
+            Self::From => "FROM",
+            Self::Where => "WHERE",
+            Self::On => "ON",
+            Self::Group => "GROUP BY",
+            Self::Having => "HAVING",
+            Self::Order => "ORDER BY",
+            Self::Values => "VALUES",
+            Self::Into => "INSERT INTO",
+            Self::Set => "SET",
+            Self::Duplicate => "UPDATE",
+            Self::Returning => "RETURNING",
         }
     }
 }

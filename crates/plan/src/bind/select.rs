@@ -95,7 +95,7 @@ impl Binder<'_> {
                     self.wildcard(schema.as_ref(), table.as_ref(), &mut bound)?;
                 }
                 ast::SelectItem::Expr { expr, alias, span } => {
-                    let value = self.in_clause(Clause::Fields, |b| b.scalar(expr))?;
+                    let value = self.scalar(expr)?;
                     let name = match (alias, &expr.kind) {
                         (Some(alias), _) => alias.value.to_string(),
                         (None, ast::ExprKind::Column(column)) => column.name.value.to_string(),
@@ -137,7 +137,7 @@ impl Binder<'_> {
         let star = self.scope().star.clone();
         if sources.is_empty() {
             return Err(match table {
-                Some(table) => SqlError::new(&ER_BAD_TABLE_ERROR, &[&table]),
+                Some(table) => self.unknown_table(schema, table),
                 None => SqlError::new(&ER_NO_TABLES_USED, &[]),
             });
         }
@@ -159,12 +159,21 @@ impl Binder<'_> {
             name: ast::Ident::new("*"),
         };
         let Some(source) = sources.iter().find(|s| names_source(s, &name)) else {
-            return Err(SqlError::new(&ER_BAD_TABLE_ERROR, &[&table]));
+            return Err(self.unknown_table(schema, table));
         };
         for (name, id) in self.source_columns(source) {
             self.wildcard_item(source, &name, id, items);
         }
         Ok(())
+    }
+
+    /// Error 1051, with the schema that is meant.
+    fn unknown_table(&self, schema: Option<&ast::Ident>, table: &ast::Ident) -> SqlError {
+        let name = match self.schema_of(schema) {
+            Ok(schema) => format!("{schema}.{table}"),
+            Err(_) => table.to_string(),
+        };
+        SqlError::new(&ER_BAD_TABLE_ERROR, &[&name])
     }
 
     fn wildcard_item(
@@ -193,7 +202,7 @@ impl Binder<'_> {
         let mut bound = Vec::with_capacity(keys.len());
         for key in keys {
             if let Some(position) = position_of(&key.expr) {
-                let expr = item_at(items, position, &key.expr, "group statement", self)?;
+                let expr = item_at(items, position, &key.expr, Clause::Group, self)?;
                 if self.scope().aggregates.contains(&expr) {
                     return Err(SqlError::new(&ER_WRONG_GROUP_FIELD, &[&items[position - 1].name]));
                 }
@@ -226,7 +235,7 @@ impl Binder<'_> {
         let mut bound = Vec::with_capacity(keys.len());
         for key in keys {
             let expr = match position_of(&key.expr) {
-                Some(position) => item_at(items, position, &key.expr, "order clause", self)?,
+                Some(position) => item_at(items, position, &key.expr, Clause::Order, self)?,
                 None => {
                     self.scope().use_aliases = Some(AliasUse::First);
                     let expr = self.in_clause(Clause::Order, |b| b.scalar(&key.expr));
@@ -434,11 +443,11 @@ fn item_at(
     items: &[Item],
     position: usize,
     expr: &ast::Expr,
-    clause: &str,
+    clause: Clause,
     binder: &Binder<'_>,
 ) -> SqlResult<Expr> {
     match position.checked_sub(1).and_then(|at| items.get(at)) {
         Some(item) => Ok(item.expr.clone()),
-        None => Err(SqlError::unknown_column(binder.span_text(expr.span), clause)),
+        None => Err(SqlError::unknown_column(binder.span_text(expr.span), clause.name())),
     }
 }

@@ -106,12 +106,13 @@ impl Binder<'_> {
         table: &TableInfo,
         alias: &str,
         name: &ast::ColumnRef,
+        clause: Clause,
     ) -> SqlResult<usize> {
         let other_table = name.table.as_ref().is_some_and(|t| {
             !identifier_eq(&t.value, alias) && !identifier_eq(&t.value, table.name())
         });
         let position = if other_table { None } else { table.column_position(&name.name.value) };
-        position.ok_or_else(|| SqlError::unknown_column(name, Clause::Fields.name()))
+        position.ok_or_else(|| SqlError::unknown_column(name, clause.name()))
     }
 
     /// Whether the target of a change is a base table.

@@ -47,7 +47,7 @@ impl Binder<'_> {
         for assignment in &update.assignments {
             let (relation, at) = self.assigned_column(&assignment.column)?;
             let table = self.columns.relations[relation].table.clone();
-            let value = self.assigned_value(&table, at, &assignment.value)?;
+            let value = self.assigned_value(&table, at, &assignment.value, Clause::Set)?;
             match targets.iter_mut().find(|t| t.relation == relation) {
                 Some(target) => target.assignments.push((at, value)),
                 None => targets.push(self.update_target(relation, (at, value))?),
@@ -79,10 +79,10 @@ impl Binder<'_> {
     }
 
     fn assigned_column(&mut self, name: &ast::ColumnRef) -> SqlResult<(RelationId, usize)> {
-        let column = self.in_clause(Clause::Fields, |b| b.column(name))?;
+        let column = self.in_clause(Clause::Set, |b| b.column(name))?;
         let origin = column.as_column().and_then(|id| self.columns.get(id).origin);
         let Some((relation, at)) = origin else {
-            return Err(SqlError::unknown_column(name, Clause::Fields.name()));
+            return Err(SqlError::unknown_column(name, Clause::Set.name()));
         };
         let direct = |s: &Source| matches!(s.columns, SourceColumns::Table(r) if r == relation);
         let Some(source) = self.scope().sources.iter().find(|s| direct(s)) else {

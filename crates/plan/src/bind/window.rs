@@ -61,9 +61,10 @@ impl Binder<'_> {
         } else {
             call.args.iter().map(|e| self.scalar(e)).collect::<SqlResult<_>>()?
         };
-        let before = std::mem::replace(&mut self.scope().clause, Clause::Window);
+        let before = std::mem::replace(&mut self.scope().clause, Clause::Group);
         let partition: Vec<Expr> =
             spec.partition_by.iter().map(|k| self.scalar(&k.expr)).collect::<SqlResult<_>>()?;
+        self.scope().clause = Clause::Order;
         let mut order = Vec::with_capacity(spec.order_by.len());
         for key in &spec.order_by {
             order.push(SortItem { expr: self.scalar(&key.expr)?, descending: key.descending });
