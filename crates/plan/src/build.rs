@@ -17,6 +17,7 @@ mod order;
 mod scan;
 mod sort;
 
+pub(crate) use graph::MOST_LEAVES;
 use hashbrown::HashMap;
 use selkie_expr::Expr;
 
@@ -166,13 +167,16 @@ impl Built {
     }
 }
 
+/// A position no row has: a column that is missing must end the statement, not read another one.
+const NOWHERE: usize = usize::MAX;
+
 /// `expr` over rows of `layout`.
 pub(crate) fn place(expr: &Expr, layout: &[ColumnId]) -> Expr {
     let mut placed = expr.clone();
     placed.map_columns(&mut |id| {
         let at = layout.iter().position(|column| *column == id);
         debug_assert!(at.is_some(), "column {id} is not in {layout:?}");
-        at.unwrap_or(0)
+        at.unwrap_or(NOWHERE)
     });
     placed
 }

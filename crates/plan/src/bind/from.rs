@@ -27,6 +27,9 @@ impl Binder<'_> {
                 Some(left) => inner(left, right, Vec::new(), straight),
             });
         }
+        if self.scope().sources.len() > crate::build::MOST_LEAVES {
+            return Err(SqlError::new(&ER_TOO_MANY_TABLES, &[&crate::build::MOST_LEAVES]));
+        }
         self.check_unique_names()?;
         Ok(plan.unwrap_or(Logical::OneRow))
     }

@@ -257,15 +257,8 @@ impl Builder<'_> {
                 }
             }
             method => {
-                let right_built = match dependent {
-                    Some(_) => {
-                        let leaf = &graph.leaves[right.trailing_zeros() as usize];
-                        self.construct_leaf(leaf, &below, Goal::default())
-                    }
-                    None => match pick(right, false) {
-                        Some(e) => self.construct(graph, table, right, e, &below, Goal::default()),
-                        None => return inputs.left,
-                    },
+                let Some(right_built) = self.construct_right(graph, table, right, &below) else {
+                    return inputs.left;
                 };
                 match method {
                     Method::Loop => self.loop_join(inputs, right_built, joined_keys, conditions),
@@ -274,6 +267,23 @@ impl Builder<'_> {
             }
         };
         self.filtered(built, after)
+    }
+
+    /// The right input of a join.
+    fn construct_right(
+        &mut self,
+        graph: &Graph,
+        table: &Table,
+        right: Leaves,
+        below: &ColumnSet,
+    ) -> Option<Built> {
+        if dependent_of(graph, right).is_some() {
+            let leaf = &graph.leaves[right.trailing_zeros() as usize];
+            return Some(self.construct_leaf(leaf, below, Goal::default()));
+        }
+        let entries = table.get(&right).copied().unwrap_or_default();
+        let entry = entries[0].or(entries[1])?;
+        Some(self.construct(graph, table, right, entry, below, Goal::default()))
     }
 
     fn construct_leaf(&mut self, leaf: &Leaf, needed: &ColumnSet, goal: Goal<'_>) -> Built {

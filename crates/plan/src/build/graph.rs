@@ -146,7 +146,7 @@ impl Graph {
 }
 
 /// Most leaves of one join; MariaDB's limit is 61.
-pub(super) const MOST_LEAVES: usize = 61;
+pub(crate) const MOST_LEAVES: usize = 61;
 
 impl Builder<'_> {
     /// The graph of a block with everything below its leaves built.

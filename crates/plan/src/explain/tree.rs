@@ -5,8 +5,8 @@ use std::fmt::Write;
 
 use super::names::{both, lookup_names, names, show, show_all};
 use crate::physical::{
-    Access, AggregateStrategy, HashJoin, IndexJoin, IndexRange, JoinKind, KeyRange, Operator, Plan,
-    PlanNode, RangeBound, SortKey, TableScan,
+    Access, Aggregate, AggregateStrategy, HashJoin, IndexJoin, IndexRange, JoinKind, KeyRange,
+    Operator, Plan, PlanNode, RangeBound, SortKey, TableScan,
 };
 
 /// The tree of `plan` with its subplans and common tables.
@@ -75,20 +75,7 @@ fn describe(plan: &Plan, node: &PlanNode) -> String {
             format!("Filter {}", show_all(conditions, &below(), " and "))
         }
         Operator::Project { exprs, .. } => format!("Project {}", show_all(exprs, &below(), ", ")),
-        Operator::Aggregate(aggregate) => {
-            let below = below();
-            let how = match aggregate.strategy {
-                _ if aggregate.groups.is_empty() => "Aggregate",
-                AggregateStrategy::Hash => "Hash aggregate",
-                AggregateStrategy::Sorted => "Sorted aggregate",
-            };
-            let calls = aggregate.aggregates.iter();
-            let calls: Vec<String> =
-                calls.map(|c| c.display_with(&|at| super::names::name(&below, at))).collect();
-            let groups = show_all(&aggregate.groups, &below, ", ");
-            let rollup = if aggregate.rollup { " with rollup" } else { "" };
-            format!("{how} {}{}{rollup}", calls.join(", "), prefixed(" by ", &groups))
-        }
+        Operator::Aggregate(aggregate) => describe_aggregate(aggregate, &below()),
         Operator::Window(window) => {
             let below = below();
             let partition = show_all(&window.partition, &below, ", ");
@@ -124,6 +111,20 @@ fn describe(plan: &Plan, node: &PlanNode) -> String {
             format!("Delete from {}", tables.join(", "))
         }
     }
+}
+
+fn describe_aggregate(aggregate: &Aggregate, below: &[String]) -> String {
+    let how = match aggregate.strategy {
+        _ if aggregate.groups.is_empty() => "Aggregate",
+        AggregateStrategy::Hash => "Hash aggregate",
+        AggregateStrategy::Sorted => "Sorted aggregate",
+    };
+    let calls = aggregate.aggregates.iter();
+    let calls: Vec<String> =
+        calls.map(|c| c.display_with(&|at| super::names::name(below, at))).collect();
+    let groups = show_all(&aggregate.groups, below, ", ");
+    let rollup = if aggregate.rollup { " with rollup" } else { "" };
+    format!("{how} {}{}{rollup}", calls.join(", "), prefixed(" by ", &groups))
 }
 
 fn prefixed(prefix: &str, text: &str) -> String {
