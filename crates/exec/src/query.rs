@@ -201,6 +201,10 @@ fn run_operators(
         (false, Some(target)) => crate::into::run(env, plan, target),
         (false, None) => select(env, plan, sink),
     };
+    if plan.tables.is_empty() && eval.conditions.borrow().count() > 0 {
+        // A query without tables left the list alone until now.
+        session.diagnostics.clear();
+    }
     keep_conditions(session, &eval);
     result
 }

@@ -5,6 +5,7 @@ use selkie_plan::physical::{Delete as Plan, DeleteTarget};
 use selkie_types::{Batch, ByteRows, SqlResult};
 
 use super::Returning;
+use super::update::has_join;
 use crate::Outcome;
 use crate::control::Memory;
 use crate::error::from_engine;
@@ -22,10 +23,10 @@ struct Target<'r> {
 
 pub(super) fn run(env: Env<'_>, plan: &Plan, returning: Returning<'_>) -> SqlResult<Outcome> {
     let several = plan.targets.len() > 1;
+    let joined = several || has_join(&plan.source);
     let mut targets = Vec::new();
     for target in &plan.targets {
-        // A join may give a row twice; so may one target of one table, which costs little to check.
-        let seen = (several || !plan.all_rows).then(HashSet::new);
+        let seen = joined.then(HashSet::new);
         let open = env.rt.table(&target.table)?;
         targets.push(Target { env, plan: target, open, seen, deleted: 0 });
     }

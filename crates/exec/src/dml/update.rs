@@ -83,7 +83,7 @@ fn outcome(env: Env<'_>, targets: &[Target<'_>]) -> Outcome {
 }
 
 /// Whether rows of a target may come twice.
-fn has_join(node: &PlanNode) -> bool {
+pub(super) fn has_join(node: &PlanNode) -> bool {
     match &node.operator {
         Op::TableScan(_) | Op::OneRow | Op::Empty => false,
         Op::Filter { input, .. } | Op::Project { input, .. } | Op::Materialize(input) => {

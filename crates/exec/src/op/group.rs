@@ -10,7 +10,7 @@ use selkie_types::{Batch, Column, SqlResult};
 use super::RowBuffer;
 use super::hash_table::{KeyKind, KeyTable};
 
-/// Groups by key. Made by one thread; those of several are merged.
+/// Groups by key.
 pub(crate) struct Grouping {
     table: KeyTable,
     pub(crate) keys: RowBuffer,
@@ -71,21 +71,6 @@ impl Grouping {
         self.groups = self.table.len();
         if !new.is_empty() {
             self.keys.append_rows(keys, &new)?;
-        }
-        Ok(())
-    }
-
-    /// Takes in the groups of another worker.
-    pub(crate) fn merge(&mut self, other: Self, eval: &EvalContext<'_>) -> SqlResult<()> {
-        self.ids.clear();
-        let keys = other.keys.batch();
-        if keys.columns().is_empty() {
-            self.ids.push(0);
-        } else {
-            self.assign(keys.columns(), keys.rows())?;
-        }
-        for (state, other) in self.states.iter_mut().zip(other.states) {
-            state.merge(other, &self.ids, eval)?;
         }
         Ok(())
     }

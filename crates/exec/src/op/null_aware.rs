@@ -59,7 +59,7 @@ impl Operator for KeyCollector<'_, '_> {
         let rows: Vec<u32> = (0..batch.rows() as u32).filter(|&r| passes(r as usize)).collect();
         let key = Arc::new(columns[0].gather(&rows));
         let start = self.ids.len();
-        self.keys.assign(&[key.clone()], rows.len(), self.ids, &mut Vec::new());
+        self.keys.assign(std::slice::from_ref(&key), rows.len(), self.ids, &mut Vec::new());
         (0..rows.len()).filter(|&r| key.is_null(r)).for_each(|r| self.ids[start + r] = NULL_ID);
         Ok(Some(batch))
     }

@@ -1,4 +1,4 @@
 //! The runner of SQL scripts.
 
-pub mod script;
-pub mod world;
+pub(crate) mod script;
+pub(crate) mod world;

@@ -2,7 +2,7 @@
 
 /// What a block expects.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// Success.
     Ok,
     /// This error.
@@ -13,14 +13,14 @@ pub enum Kind {
 
 /// One statement of a script.
 #[derive(Clone, Debug)]
-pub struct Block {
+pub(crate) struct Block {
     /// Comments and empty lines before it.
-    pub before: Vec<String>,
-    pub line: usize,
-    pub session: String,
-    pub kind: Kind,
-    pub sql: String,
-    pub expected: Vec<String>,
+    pub(crate) before: Vec<String>,
+    pub(crate) line: usize,
+    pub(crate) session: String,
+    pub(crate) kind: Kind,
+    pub(crate) sql: String,
+    pub(crate) expected: Vec<String>,
 }
 
 fn header(line: &str) -> Option<(String, Kind)> {
@@ -37,7 +37,7 @@ fn header(line: &str) -> Option<(String, Kind)> {
 }
 
 /// The blocks of a script.
-pub fn parse(text: &str) -> Vec<Block> {
+pub(crate) fn parse(text: &str) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
     let mut before = Vec::new();
     let mut lines = text.lines().enumerate().peekable();
@@ -65,7 +65,7 @@ pub fn parse(text: &str) -> Vec<Block> {
 }
 
 /// The script of blocks.
-pub fn write(blocks: &[Block]) -> String {
+pub(crate) fn write(blocks: &[Block]) -> String {
     let mut out = String::new();
     for block in blocks {
         block.before.iter().for_each(|line| out += &format!("{line}\n"));

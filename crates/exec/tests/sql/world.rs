@@ -49,14 +49,14 @@ impl ResultSink for Lines {
 }
 
 /// One server and its sessions.
-pub struct World {
+pub(crate) struct World {
     instance: Instance,
     engine: Arc<dyn Engine>,
     sessions: HashMap<String, Session>,
 }
 
 impl World {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let engine: Arc<dyn Engine> = Arc::new(MemoryEngine::transactional());
         let (dictionary, snapshot) = Dictionary::open(engine.clone()).expect("a dictionary");
         let mut engines = Engines::default();
@@ -76,7 +76,7 @@ impl World {
     }
 
     /// Runs a statement; the rows it gave.
-    pub fn run(&mut self, session: &str, sql: &str) -> SqlResult<Vec<String>> {
+    pub(crate) fn run(&mut self, session: &str, sql: &str) -> SqlResult<Vec<String>> {
         let id = self.sessions.len() as u64 + 1;
         let session = self.sessions.entry(session.to_owned()).or_insert_with(|| {
             let mut session = Session::new(id, Account::default(), Arc::new(NoHooks));
