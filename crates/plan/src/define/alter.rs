@@ -394,11 +394,9 @@ impl<'a> Draft<'a> {
             }
             out.push((def, key.info));
         }
-        let mut next = self.old.def.indexes.iter().map(|i| i.id.0 + 1).max().unwrap_or(0);
-        for (def, _) in out.iter_mut().filter(|(def, _)| def.id.0 == u32::MAX) {
-            def.id = IndexId(next);
-            next += 1;
-        }
+        let first_new = self.old.def.indexes.iter().map(|i| i.id.0 + 1).max().unwrap_or(0);
+        let new = out.iter_mut().filter(|(def, _)| def.id.0 == u32::MAX);
+        new.zip(first_new..).for_each(|((def, _), id)| def.id = IndexId(id));
         Ok(out)
     }
 
@@ -471,11 +469,8 @@ impl<'a> Draft<'a> {
 /// New keys get ids no index of the table has had, at least among those that exist.
 fn renumber(keys: &mut [Key], first_new: u32, old: &TableInfo) {
     let known = |id: IndexId| old.def.index_position(id).is_some();
-    let mut next = first_new;
-    for (def, _) in keys.iter_mut().filter(|(def, _)| !known(def.id)) {
-        def.id = IndexId(next);
-        next += 1;
-    }
+    let new = keys.iter_mut().filter(|(def, _)| !known(def.id));
+    new.zip(first_new..).for_each(|((def, _), id)| def.id = IndexId(id));
 }
 
 fn primary_parts(defs: &[IndexDef]) -> Option<&[IndexPart]> {
