@@ -101,7 +101,12 @@ impl FrameReader {
     ///
     /// A packet of one frame is borrowed in place; one of several frames is joined in place first.
     pub fn next_packet(&mut self) -> Result<Option<&[u8]>, FrameError> {
-        let Some((payload, frames)) = self.measure()? else { return Ok(None) };
+        let measured = self.measure().map_err(|(error, frames)| {
+            // The answer to a refused packet follows the frames that have arrived of it.
+            self.sequence = self.sequence.wrapping_add(frames as u8);
+            error
+        })?;
+        let Some((payload, frames)) = measured else { return Ok(None) };
         if frames > 1 {
             self.join(frames);
         }
@@ -146,17 +151,17 @@ impl FrameReader {
     }
 
     /// Payload size and number of frames of the packet at `start`, when it is complete.
-    fn measure(&self) -> Result<Option<(usize, usize)>, FrameError> {
+    fn measure(&self) -> Result<Option<(usize, usize)>, (FrameError, usize)> {
         let (mut at, mut payload, mut frames) = (self.start, 0, 0usize);
         loop {
             let Some((len, sequence)) = self.header(at) else { return Ok(None) };
             if sequence != self.sequence.wrapping_add(frames as u8) {
-                return Err(FrameError::OutOfOrder);
+                return Err((FrameError::OutOfOrder, frames));
             }
             payload += len;
             frames += 1;
             if payload > self.max_packet {
-                return Err(FrameError::TooLarge);
+                return Err((FrameError::TooLarge, frames));
             }
             at += HEADER + len;
             if at > self.end {

@@ -171,15 +171,13 @@ impl Session {
         timeouts::begin_session(&self.shared);
         let entered = schema.map_or(Ok(()), |s| self.backend.use_schema(&s));
         let result: SqlResult<()> = entered.and_then(|()| self.init_connect());
-        // The greeting's answer carries no state changes: nothing was there before.
-        self.shared.drop_changes();
+        let changes = self.shared.take_changes();
         match result {
             Ok(()) => {
                 let caps = self.shared.capabilities();
                 let status = self.backend.status().flags;
-                self.out.packet(|b| {
-                    put_ok(b, &OkPacket { status, ..OkPacket::default() }, caps, false)
-                });
+                let ok = OkPacket { status, changes: &changes, ..OkPacket::default() };
+                self.out.packet(|b| put_ok(b, &ok, caps, false));
             }
             Err(error) => {
                 self.shared.server.sessions.ended.bump(counter().aborted_connects);
@@ -252,7 +250,8 @@ impl Session {
                 self.abort("Got packets out of order");
             }
             ReadError::Frame(FrameError::TooLarge) => {
-                self.tell(&SqlError::new(&ER_NET_PACKET_TOO_LARGE, &[]), 1);
+                let sequence = self.wire.sequence();
+                self.tell(&SqlError::new(&ER_NET_PACKET_TOO_LARGE, &[]), sequence);
                 self.abort("Got a packet bigger than 'max_allowed_packet' bytes");
             }
         }

@@ -22,6 +22,7 @@ use super::rows::{Encoder, put_binary_row, put_text_row};
 use super::shared::Shared;
 use crate::backend::SessionStatus;
 use crate::net::Wire;
+use crate::sessions::Killed;
 use crate::status::counter;
 use crate::variables::ids;
 
@@ -306,6 +307,12 @@ impl ResultSink for Reply<'_> {
     }
 
     fn batch(&mut self, batch: &Batch) -> SqlResult<()> {
+        // Whatever was computed while the statement was being ended is not sent.
+        match self.shared.handle.kill.get() {
+            Killed::No => {}
+            Killed::Query => return Err(SqlError::interrupted()),
+            Killed::Connection => return Err(SqlError::new(&ER_CONNECTION_KILLED, &[])),
+        }
         self.rows += batch.rows() as u64;
         if let Some(cursor) = &mut self.cursor {
             cursor.push(batch.clone());
