@@ -21,7 +21,7 @@ pub(super) fn create(
     shared.access.lock().check_global(Privileges::CREATE_USER)?;
     let roles: Vec<AccountName> =
         statement.roles.iter().map(|r| names::role(shared, r)).collect::<SqlResult<_>>()?;
-    for role in roles.iter().filter(|r| is_reserved(&r.user)) {
+    if let Some(role) = roles.iter().find(|r| is_reserved(&r.user)) {
         return Err(SqlError::new(&ER_INVALID_ROLE, &[&role.user]));
     }
     let admin = match &statement.admin {

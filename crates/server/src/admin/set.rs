@@ -5,7 +5,7 @@
 
 use selkie_sql::ast::{PasswordValue, SetItem, VarScope as Said};
 use selkie_types::error::catalogue::*;
-use selkie_types::{Charset, CollationId, Condition, SqlError, SqlResult, Value};
+use selkie_types::{Charset, CollationId, SqlError, SqlResult, Value};
 
 use super::answer::Notes;
 use super::{names, roles};
@@ -105,7 +105,7 @@ fn set_variable(
             assigned.value
         }
     };
-    check_combination(shared, def, scope, &value, notes)?;
+    check_combination(shared, def, scope, &value)?;
     store(shared, def, scope, value)
 }
 
@@ -191,7 +191,6 @@ fn check_combination(
     def: &VarDef,
     scope: VarScope,
     value: &VarValue,
-    notes: &mut Notes,
 ) -> SqlResult<()> {
     let enables = value.as_u64() != 0 && scope != VarScope::Global;
     match def.name {
@@ -201,13 +200,10 @@ fn check_combination(
                 return Err(SqlError::new(&ER_QUERY_CACHE_IS_GLOBALY_DISABLED, &[]));
             }
         }
-        "tx_isolation" | "tx_read_only" if scope == VarScope::Default => {
-            if shared.handle.in_transaction() {
-                return Err(SqlError::new(&ER_CANT_CHANGE_TX_CHARACTERISTICS, &[]));
-            }
-        }
-        "wait_timeout" | "interactive_timeout" if value.as_u64() == 0 => {
-            notes.push(Condition::warning(&ER_TRUNCATED_WRONG_VALUE, &[&def.name, &0]));
+        "tx_isolation" | "tx_read_only"
+            if scope == VarScope::Default && shared.handle.in_transaction() =>
+        {
+            return Err(SqlError::new(&ER_CANT_CHANGE_TX_CHARACTERISTICS, &[]));
         }
         _ => {}
     }
