@@ -1,5 +1,6 @@
 //! Measures the engine alone, without SQL: rows per second of inserts, scans, lookups, updates and index builds.
-//! Usage: `cargo run --release -p selkie-native --example measure [rows]`.
+//! Usage: `cargo run --release -p selkie-native --example measure [rows] [MB of
+//! buffer pool and log]`.
 
 use selkie_engine::testing::{NoContext, Random, item_row, items, rows_of};
 use selkie_engine::{Engine, IndexId, Isolation, RowSet, Scan};
@@ -17,8 +18,10 @@ fn report(what: &str, count: usize, start: Instant) {
 fn main() {
     let count = std::env::args().nth(1).and_then(|n| n.parse().ok()).unwrap_or(1_000_000i64);
     let dir = std::env::temp_dir().join(format!("selkie-measure-{}", std::process::id()));
+    let pool = std::env::args().nth(2).and_then(|n| n.parse().ok()).unwrap_or(1024);
     let options = NativeOptions {
-        buffer_pool_bytes: 1 << 30,
+        buffer_pool_bytes: pool << 20,
+        log_capacity_bytes: (pool as u64) << 20,
         flush_at_commit: FlushAtCommit::EverySecond,
         ..NativeOptions::default()
     };
