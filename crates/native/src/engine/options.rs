@@ -25,6 +25,9 @@ impl From<FlushAtCommit> for FlushMode {
     }
 }
 
+/// The smallest log buffer that every change of a tree fits through.
+const MIN_LOG_BUFFER: usize = 512 << 10;
+
 /// Sizes and switches.
 #[derive(Clone, Debug)]
 pub struct NativeOptions {
@@ -63,7 +66,8 @@ impl NativeOptions {
     pub(super) fn storage(&self) -> StorageOptions {
         StorageOptions {
             pool_bytes: self.buffer_pool_bytes,
-            log_buffer_bytes: self.log_buffer_bytes,
+            // A group may take a quarter of the buffer, and a split that reaches the root takes some pages.
+            log_buffer_bytes: self.log_buffer_bytes.max(MIN_LOG_BUFFER),
             segment_bytes: self.log_segment_bytes,
             log_budget_bytes: self.log_capacity_bytes,
             doublewrite: self.doublewrite,
