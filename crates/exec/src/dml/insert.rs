@@ -28,6 +28,8 @@ pub(crate) struct Inserter<'r> {
     maker: RowMaker<'r>,
     auto: Option<AutoIncrement<'r>>,
     on_duplicate: Option<OnDuplicate<'r>>,
+    /// First generated value of a row that was stored.
+    first_stored: Option<u64>,
     /// Source rows taken.
     pub(crate) records: u64,
     /// Rows changed as the client counts them.
@@ -82,6 +84,7 @@ impl<'r> Inserter<'r> {
             maker,
             auto,
             on_duplicate,
+            first_stored: None,
             records: 0,
             affected: 0,
             duplicates: 0,
@@ -220,12 +223,28 @@ impl<'r> Inserter<'r> {
             }
             Err(error) => return Err(from_engine(error, &self.plan.table.def)),
         };
+        self.note_stored(new, from..done);
         self.affected += (done - from) as u64;
         bump(&self.env.counters().handler_write, (done - from) as u64);
         if let Some((index, existing)) = failed {
             self.conflict(new, done, index, &existing)?;
         }
         Ok(done)
+    }
+
+    /// Keeps the first generated value among rows that were stored.
+    fn note_stored(&mut self, new: &NewRows<'_>, rows: std::ops::Range<usize>) {
+        let Some((first, at)) = self.auto.as_ref().and_then(|a| Some((a.first?, a.column))) else {
+            return;
+        };
+        if self.first_stored.is_none() {
+            let generated = rows.filter_map(|row| match new.columns[at].value(row) {
+                Value::Int(v) => u64::try_from(v).ok(),
+                Value::UInt(v) => Some(v),
+                _ => None,
+            });
+            self.first_stored = generated.into_iter().find(|v| *v >= first);
+        }
     }
 
     /// Makes way for a row, replaces it by an update, or leaves it out. What happens next is told
@@ -311,7 +330,7 @@ impl<'r> Inserter<'r> {
     /// The outcome of the statement.
     pub(crate) fn finish(self) -> Outcome {
         let session = self.env.rt.session;
-        let generated = self.auto.as_ref().and_then(|a| a.first);
+        let generated = self.first_stored;
         if let Some(first) = generated {
             session.last_insert_id.set(first);
         }

@@ -6,7 +6,7 @@ use hashbrown::HashSet;
 use selkie_engine::EngineError;
 use selkie_plan::physical::{Access, Operator as Op, PlanNode, Update as Plan, UpdateTarget};
 use selkie_types::error::catalogue::ER_UPDATE_INFO;
-use selkie_types::{Batch, Bitmap, ByteRows, Column, Condition, Level, SqlError, SqlResult};
+use selkie_types::{Batch, Bitmap, ByteRows, Column, SqlError, SqlResult};
 
 use super::duplicate_error;
 use super::row::{RowMaker, Strictness};
@@ -231,7 +231,7 @@ impl Target<'_> {
                     if !self.maker.strictness.ignore {
                         return Err(error);
                     }
-                    self.env.eval.push(Condition::from_error(Level::Warning, &error));
+                    // Compat: UPDATE IGNORE says nothing of duplicates.
                     row
                 }
                 Err(error) => return Err(from_engine(error, &self.plan.table.def)),
