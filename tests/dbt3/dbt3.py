@@ -52,11 +52,9 @@ def load(port, tables):
     connection.close()
 
 
-def query(number, scale):
+def query(number):
     with open(os.path.join(HERE, f"q{number:02}.sql")) as file:
-        text = file.read().rstrip().rstrip(";")
-    # Q11's fraction depends on the scale factor: 0.0001 of it.
-    return text.replace("{fraction}", f"{0.0001 / float(scale):.10f}".rstrip("0"))
+        return file.read().rstrip().rstrip(";")
 
 
 def run(connection, text):
@@ -108,7 +106,7 @@ def main():
     for number in options.only or range(1, 23):
         best = []
         for at, connection in enumerate(connections):
-            results = [run(connection, query(number, options.scale)) for _ in range(options.runs)]
+            results = [run(connection, query(number)) for _ in range(options.runs)]
             best.append(min(seconds for _, seconds in results))
             totals[at] += best[at]
             try:
