@@ -53,10 +53,9 @@ fn compute(
     let mut set = RowSet::default();
     let sampled = open.handle.table.sample(open.trx, control, SAMPLE, &mut set);
     sampled.map_err(|e| from_engine(e, &table.def))?;
-    let rows = match set.rows.len() {
-        few if few < SAMPLE => few as u64,
-        many => open.handle.table.statistics().rows.max(many as u64),
-    };
+    // A sample may come out somewhat smaller than asked for, also of a large table.
+    let (sampled, known) = (set.rows.len() as u64, open.handle.table.statistics().rows);
+    let rows = if known <= SAMPLE as u64 { sampled } else { known.max(sampled) };
     let layout = &table.def.layout;
     let decode = |at| layout.decode(&set.rows, at).map(Arc::new).map_err(corrupt);
     let columns: SqlResult<Vec<Arc<Column>>> = (0..table.columns.len()).map(decode).collect();
