@@ -68,7 +68,7 @@ pub(crate) fn column_key(table: &TableInfo, at: usize) -> &'static str {
     }
     let leads = || indexes.iter().filter(|i| i.parts.first().is_some_and(|p| p.column == at));
     let alone = |i: &selkie_engine::IndexDef| i.kind == IndexKind::Unique && i.parts.len() == 1;
-    if leads().any(|i| alone(i)) {
+    if leads().any(alone) {
         "UNI"
     } else if leads().next().is_some() {
         "MUL"
