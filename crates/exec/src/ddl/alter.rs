@@ -213,7 +213,7 @@ fn counts_rows(old: &TableInfo, plan: &AlterPlan) -> bool {
         ColumnSource::Old(at) => old.columns[*at].ty != column.ty,
         ColumnSource::Default => false,
     };
-    old.engine != plan.table.engine || sources.map(retyped).any(|changed| changed)
+    old.engine != plan.table.engine || sources.into_iter().any(retyped)
 }
 
 fn changes_indexes(plan: &AlterPlan) -> bool {
