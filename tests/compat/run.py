@@ -5,7 +5,10 @@ Results are recorded from a MariaDB 10.11 server (--record); a script is `NAME.s
 A statement may be prefixed by a session (`b: SELECT 1;`); `-- meta` before a statement shows column
 metadata too, `-- unordered` sorts its rows.
 
-usage: run.py PORT [--record] [NAME ...]
+What differs from MariaDB today is pinned in `NAME.differs` (--accept writes it): a new difference
+fails, and so does one that is gone, until it is taken off the list.
+
+usage: run.py PORT [--record | --accept] [NAME ...]
 """
 
 import difflib
@@ -109,9 +112,14 @@ def run(port, name):
     return "\n".join(out)
 
 
+def differences(expected, got):
+    diff = difflib.unified_diff(expected.splitlines(), got.splitlines(), "MariaDB", "Selkie", n=1, lineterm="")
+    return "".join(line + "\n" for line in diff)
+
+
 def main():
     port = int(sys.argv[1])
-    record = "--record" in sys.argv
+    record, accept = "--record" in sys.argv, "--accept" in sys.argv
     names = [a for a in sys.argv[2:] if not a.startswith("-")]
     names = names or sorted(os.path.basename(p)[:-4] for p in glob.glob(os.path.join(HERE, "*.sql")))
     failed = []
@@ -127,9 +135,17 @@ def main():
             continue
         with open(path, encoding="utf-8") as file:
             expected = file.read()
-        if got != expected:
+        found = differences(expected, got)
+        pinned = os.path.join(HERE, name + ".differs")
+        if accept:
+            with open(pinned, "w", encoding="utf-8") as file:
+                file.write(found)
+            continue
+        with open(pinned, encoding="utf-8") as file:
+            known = file.read()
+        if found != known:
             failed.append(name)
-            diff = difflib.unified_diff(expected.splitlines(), got.splitlines(), "expected", "got", lineterm="")
+            diff = difflib.unified_diff(known.splitlines(), found.splitlines(), "known", "found", lineterm="")
             print(f"--- {name}", *list(diff)[:int(os.environ.get("DIFF_LINES", "60"))], sep="\n")
     print(f"compat: {len(names) - len(failed)} passed, {len(failed)} failed {' '.join(failed)}")
     raise SystemExit(1 if failed else 0)

@@ -164,11 +164,7 @@ fn literal_text(ty: &SqlType, value: &Value) -> String {
     write_value(ty, value, &mut bytes);
     let (text, _) = ty.collation.charset().convert(&bytes, selkie_types::Charset::Utf8mb4);
     let text = String::from_utf8_lossy(&text);
-    if ty.is_numeric() && ty.kind != TypeKind::Year {
-        text.into_owned()
-    } else {
-        quote_string(&text)
-    }
+    if ty.is_numeric() { text.into_owned() } else { quote_string(&text) }
 }
 
 /// The parts of a key in parentheses.

@@ -206,14 +206,15 @@ fn nothing_copied() -> Outcome {
     copy::Copied::default().outcome(0, false)
 }
 
-/// Whether a column that stays changes its type, or the engine changes.
+/// Whether a column that stays changes its type, the engine changes, or the primary key goes.
 fn counts_rows(old: &TableInfo, plan: &AlterPlan) -> bool {
     let sources = plan.rebuild.iter().flatten().zip(&plan.table.columns);
     let retyped = |(source, column): (&ColumnSource, &ColumnInfo)| match source {
         ColumnSource::Old(at) => old.columns[*at].ty != column.ty,
         ColumnSource::Default => false,
     };
-    old.engine != plan.table.engine || sources.into_iter().any(retyped)
+    let unkeyed = old.def.primary().is_some() && plan.table.def.primary().is_none();
+    unkeyed || old.engine != plan.table.engine || sources.into_iter().any(retyped)
 }
 
 fn changes_indexes(plan: &AlterPlan) -> bool {

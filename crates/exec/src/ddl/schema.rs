@@ -28,7 +28,7 @@ impl Ddl<'_> {
                 self.remove_database(name)?;
             } else if create.if_not_exists {
                 self.note(Condition::note(&ER_DB_CREATE_EXISTS, &[&name]));
-                return Ok(Outcome::changed(1));
+                return Ok(Outcome::ok());
             } else {
                 return Err(SqlError::new(&ER_DB_CREATE_EXISTS, &[&name]));
             }

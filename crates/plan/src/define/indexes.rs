@@ -225,6 +225,11 @@ fn prefix(
     match length {
         Some(0) | Some(_) if !ty.is_string() => Err(SqlError::new(&ER_WRONG_SUB_KEY, &[])),
         Some(n) if !text && n > u64::from(ty.length) => Err(SqlError::new(&ER_WRONG_SUB_KEY, &[])),
+        // Compat: a plain key over a whole TEXT is cut to the longest key, with a note.
+        None if text && kind == IndexKind::Plain => {
+            context.eval.note(&ER_TOO_LONG_KEY, &[&KEY_BYTES_MAX]);
+            Ok(Some((KEY_BYTES_MAX / max_len) as u32))
+        }
         None if text => Err(SqlError::new(&ER_BLOB_KEY_WITHOUT_LENGTH, &[&column.name])),
         None if ty.is_string() && u64::from(ty.length) * max_len > KEY_BYTES_MAX => {
             cut(context, kind, max_len)
