@@ -63,6 +63,8 @@ pub fn information_rows(
         "TABLE_CONSTRAINTS" => constraints::table_constraints(source),
         "REFERENTIAL_CONSTRAINTS" => constraints::referential_constraints(source),
         "CHECK_CONSTRAINTS" => constraints::check_constraints(source),
+        "INNODB_SYS_FOREIGN" => constraints::sys_foreign(source),
+        "INNODB_SYS_FOREIGN_COLS" => constraints::sys_foreign_cols(source),
         "CHARACTER_SETS" => charsets::character_sets(),
         "COLLATIONS" => charsets::collations(),
         "COLLATION_CHARACTER_SET_APPLICABILITY" => charsets::applicability(),

@@ -18,6 +18,7 @@
 //! No I/O but through [`selkie_engine::Engine`], no privileges checked, no statement executed.
 
 mod dictionary;
+mod foreign;
 mod information;
 mod names;
 mod show_create;
@@ -27,16 +28,16 @@ mod system_tables;
 mod table;
 
 pub use dictionary::{Dictionary, DictionaryError};
+pub use foreign::{ForeignKey, ForeignKeyAction, action_text};
 pub use information::{InformationRow, InformationSource, information_rows};
 pub use names::{Namespace, TemporaryTables};
 pub use show_create::{
-    action_text, default_text, quote_identifier, quote_string, show_create_database,
-    show_create_table,
+    default_text, quote_identifier, quote_string, show_create_database, show_create_table,
 };
 pub use snapshot::{Catalog, Schema, Snapshot};
 pub use statistics::{ColumnStatistics, IndexStatistics, Statistics};
 pub use system_tables::information_schema;
 pub use table::{
-    CheckInfo, ColumnInfo, DefaultValue, ForeignKey, ForeignKeyAction, Generated, IndexInfo,
-    TableInfo, TableKind, TableOptions, View,
+    CheckInfo, ColumnInfo, DefaultValue, Generated, IndexInfo, TableInfo, TableKind, TableOptions,
+    View,
 };

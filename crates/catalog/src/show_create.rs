@@ -5,7 +5,7 @@ use std::fmt::Write;
 use selkie_engine::{IndexDef, IndexKind};
 use selkie_types::{CollationId, SqlType, TypeKind, Value, write_value};
 
-use crate::{ColumnInfo, DefaultValue, ForeignKey, ForeignKeyAction, Schema, TableInfo, TableKind};
+use crate::{ColumnInfo, DefaultValue, Schema, TableInfo, TableKind};
 
 /// An identifier in backticks.
 pub fn quote_identifier(name: &str) -> String {
@@ -56,7 +56,7 @@ pub fn show_create_table(table: &TableInfo, auto_increment: Option<u64>) -> Stri
     for (index, info) in table.def.indexes.iter().zip(&table.indexes) {
         lines.push(format!("  {}", index_clause(table, index, info)));
     }
-    lines.extend(table.foreign_keys.iter().map(|key| format!("  {}", foreign_key(table, key))));
+    lines.extend(table.foreign_keys.iter().map(|key| format!("  {}", key.clause(table.schema()))));
     for check in &table.checks {
         let name = quote_identifier(&check.name);
         lines.push(format!("  CONSTRAINT {name} CHECK ({})", check.expression));
@@ -199,36 +199,4 @@ fn index_clause(table: &TableInfo, index: &IndexDef, info: &crate::IndexInfo) ->
         out.push_str(" IGNORED");
     }
     out
-}
-
-fn foreign_key(table: &TableInfo, key: &ForeignKey) -> String {
-    let list =
-        |names: &[String]| names.iter().map(|n| quote_identifier(n)).collect::<Vec<_>>().join(", ");
-    let mut referenced = quote_identifier(&key.referenced_table);
-    if key.referenced_schema != table.schema() {
-        referenced = format!("{}.{referenced}", quote_identifier(&key.referenced_schema));
-    }
-    let mut out = format!(
-        "CONSTRAINT {} FOREIGN KEY ({}) REFERENCES {referenced} ({})",
-        quote_identifier(&key.name),
-        list(&key.columns),
-        list(&key.referenced_columns)
-    );
-    for (event, action) in [("DELETE", key.on_delete), ("UPDATE", key.on_update)] {
-        if let Some(action) = action_text(action) {
-            let _ = write!(out, " ON {event} {action}");
-        }
-    }
-    out
-}
-
-/// A foreign key's action as written; RESTRICT is the default and not shown.
-pub fn action_text(action: ForeignKeyAction) -> Option<&'static str> {
-    match action {
-        ForeignKeyAction::Restrict => None,
-        ForeignKeyAction::NoAction => Some("NO ACTION"),
-        ForeignKeyAction::Cascade => Some("CASCADE"),
-        ForeignKeyAction::SetNull => Some("SET NULL"),
-        ForeignKeyAction::SetDefault => Some("SET DEFAULT"),
-    }
 }

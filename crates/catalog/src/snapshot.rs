@@ -7,7 +7,7 @@ use parking_lot::RwLock;
 use selkie_engine::TableId;
 use selkie_types::CollationId;
 
-use crate::{TableInfo, system_tables};
+use crate::{ForeignKey, TableInfo, system_tables};
 
 /// A database.
 #[derive(Clone, Debug)]
@@ -28,11 +28,20 @@ pub struct Snapshot {
     /// Grows with every published change.
     pub version: u64,
     schemas: BTreeMap<Box<str>, Arc<Schema>>,
+    references: References,
 }
+
+/// Tables by schema and name that foreign keys refer to, each with the tables that do. A table
+/// that does not exist may be referred to.
+type References = Arc<BTreeMap<Box<str>, BTreeMap<Box<str>, Vec<TableKey>>>>;
+
+/// Schema and name.
+type TableKey = (Box<str>, Box<str>);
 
 impl Default for Snapshot {
     fn default() -> Self {
-        Self { version: 1, schemas: BTreeMap::from([system_schema()]) }
+        let schemas = BTreeMap::from([system_schema()]);
+        Self { version: 1, schemas, references: References::default() }
     }
 }
 
@@ -86,22 +95,85 @@ impl Snapshot {
         self.schemas.insert(schema.name.clone(), Arc::new(schema));
     }
 
+    /// Tables with a foreign key to `schema`.`table`, which itself may be among them.
+    pub fn children(&self, schema: &str, table: &str) -> impl Iterator<Item = &Arc<TableInfo>> {
+        let list = self.references.get(schema).and_then(|tables| tables.get(table));
+        list.into_iter().flatten().filter_map(|(schema, name)| self.table(schema, name))
+    }
+
+    /// Every foreign key of a schema with its table.
+    pub fn foreign_keys(
+        &self,
+        schema: &str,
+    ) -> impl Iterator<Item = (&Arc<TableInfo>, &ForeignKey)> {
+        let tables = self.schema(schema).into_iter().flat_map(|s| s.tables.values());
+        tables.flat_map(|table| table.foreign_keys.iter().map(move |key| (table, key)))
+    }
+
     /// Removes a schema with its tables.
     pub fn remove_schema(&mut self, name: &str) {
-        self.schemas.remove(name);
+        let Some(schema) = self.schemas.remove(name) else { return };
+        schema.tables.values().for_each(|table| self.relink(Some(table), None));
     }
 
     /// Adds or replaces a table of an existing schema.
     pub fn put_table(&mut self, table: Arc<TableInfo>) {
         if let Some(schema) = self.schemas.get_mut(table.schema()) {
-            Arc::make_mut(schema).tables.insert(table.name().into(), table);
+            let old = Arc::make_mut(schema).tables.insert(table.name().into(), table.clone());
+            self.relink(old.as_deref(), Some(&table));
         }
     }
 
     /// Removes a table.
     pub fn remove_table(&mut self, schema: &str, name: &str) {
         if let Some(schema) = self.schemas.get_mut(schema) {
-            Arc::make_mut(schema).tables.remove(name);
+            let old = Arc::make_mut(schema).tables.remove(name);
+            self.relink(old.as_deref(), None);
+        }
+    }
+
+    /// Follows the replacement of a table by another of its name: who refers to whom, and new
+    /// versions for its parents and children, whose plans know it.
+    fn relink(&mut self, old: Option<&TableInfo>, new: Option<&TableInfo>) {
+        let keys = |table: Option<&TableInfo>| {
+            let keys = table.map_or(&[][..], |t| &t.foreign_keys).iter();
+            let parent = |k: &ForeignKey| {
+                (k.referenced_schema.as_str().into(), k.referenced_table.as_str().into())
+            };
+            keys.map(parent).collect::<Vec<TableKey>>()
+        };
+        let (before, after) = (keys(old), keys(new));
+        let Some(table) = new.or(old) else { return };
+        let me: TableKey = (table.schema().into(), table.name().into());
+        if before != after {
+            let references = Arc::make_mut(&mut self.references);
+            for (schema, name) in &before {
+                if let Some(list) = references.get_mut(schema).and_then(|t| t.get_mut(name)) {
+                    list.retain(|child| *child != me);
+                }
+            }
+            for (schema, name) in &after {
+                let tables = references.entry(schema.clone()).or_default();
+                let list = tables.entry(name.clone()).or_default();
+                if !list.contains(&me) {
+                    list.push(me.clone());
+                    list.sort();
+                }
+            }
+        }
+        let mut related = [before, after].concat();
+        let children = self.children(&me.0, &me.1);
+        related.extend(children.map(|t| (t.schema().into(), t.name().into())));
+        related.retain(|key| *key != me);
+        related.iter().for_each(|key| self.touch(key));
+    }
+
+    fn touch(&mut self, (schema, name): &TableKey) {
+        let version = self.version + 1;
+        let tables = self.schemas.get_mut(schema).map(|s| &mut Arc::make_mut(s).tables);
+        if let Some(table) = tables.and_then(|tables| tables.get_mut(name)) {
+            let version = version.max(table.version + 1);
+            *table = Arc::new(TableInfo { version, ..(**table).clone() });
         }
     }
 }

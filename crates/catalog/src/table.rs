@@ -6,7 +6,7 @@ use selkie_engine::{ColumnDef, IndexDef, TableDef, TableId};
 use selkie_types::{CollationId, SqlType, Value};
 use serde::{Deserialize, Serialize};
 
-use crate::Statistics;
+use crate::{ForeignKey, Statistics};
 
 /// What a name in a schema stands for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -96,6 +96,9 @@ pub struct IndexInfo {
     pub algorithm: Option<String>,
     /// Not used by the optimizer (`IGNORED`).
     pub ignored: bool,
+    /// Made for a foreign key: gives way to any other index that begins with its columns.
+    #[serde(default)]
+    pub generated: bool,
 }
 
 /// A table-level CHECK.
@@ -105,41 +108,6 @@ pub struct CheckInfo {
     pub name: String,
     /// Condition in canonical text.
     pub expression: String,
-}
-
-/// What happens to referencing rows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ForeignKeyAction {
-    /// Refuse.
-    #[default]
-    Restrict,
-    /// Refuse, and shown as written.
-    NoAction,
-    /// Do the same to them.
-    Cascade,
-    /// Set their columns NULL.
-    SetNull,
-    /// Parsed and refused by InnoDB tables.
-    SetDefault,
-}
-
-/// A foreign key.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ForeignKey {
-    /// Constraint name.
-    pub name: String,
-    /// Referencing columns.
-    pub columns: Vec<String>,
-    /// Referenced schema.
-    pub referenced_schema: String,
-    /// Referenced table.
-    pub referenced_table: String,
-    /// Referenced columns.
-    pub referenced_columns: Vec<String>,
-    /// `ON DELETE`.
-    pub on_delete: ForeignKeyAction,
-    /// `ON UPDATE`.
-    pub on_update: ForeignKeyAction,
 }
 
 /// Options after the closing parenthesis of `CREATE TABLE`.
@@ -194,6 +162,20 @@ impl TableInfo {
     /// Position of the column called `name`, in any case.
     pub fn column_position(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|c| selkie_types::charset::identifier_eq(&c.name, name))
+    }
+
+    /// Positions of the columns called `names`; `None` if one is missing.
+    pub fn column_positions(&self, names: &[String]) -> Option<Vec<usize>> {
+        names.iter().map(|name| self.column_position(name)).collect()
+    }
+
+    /// Position of an index whose first parts are `columns` in this order, whole.
+    pub fn index_over(&self, columns: &[usize]) -> Option<usize> {
+        self.def.indexes.iter().position(|index| {
+            let parts = || index.parts.iter().zip(columns);
+            index.parts.len() >= columns.len()
+                && parts().all(|(part, column)| part.column == *column && part.prefix.is_none())
+        })
     }
 
     /// The stored form for the dictionary.

@@ -15,6 +15,7 @@ mod change;
 mod copy;
 mod create;
 mod drop;
+mod foreign;
 mod rename;
 mod schema;
 
@@ -89,9 +90,19 @@ impl<'a> Ddl<'a> {
 
     /// Locks a name for a change of its definition.
     fn lock(&self, schema: &str, table: &str) -> SqlResult<crate::metadata::LockTicket> {
+        self.lock_as(schema, table, LockMode::Exclusive)
+    }
+
+    /// Locks a name in any mode.
+    fn lock_as(
+        &self,
+        schema: &str,
+        table: &str,
+        mode: LockMode,
+    ) -> SqlResult<crate::metadata::LockTicket> {
         let limit = Duration::from_secs(self.session.settings.lock_wait_timeout);
         let (owner, name) = (self.session.id, (schema, table));
-        self.instance.locks.lock(self.control, owner, name, LockMode::Exclusive, limit)
+        self.instance.locks.lock(self.control, owner, name, mode, limit)
     }
 
     /// Fails unless the account may do this; system schemas are nobody's to change.
@@ -121,6 +132,7 @@ impl<'a> Ddl<'a> {
             engines: &engines,
             text: self.text,
             now_seconds: u64::try_from(now / 1_000_000).unwrap_or(0),
+            foreign_key_checks: self.session.settings.foreign_key_checks,
         };
         let result = define(&context);
         keep_conditions(self.session, &eval);

@@ -4,6 +4,7 @@ mod auto_increment;
 mod default;
 mod delete;
 mod duplicate;
+mod foreign;
 mod insert;
 mod on_duplicate;
 mod row;

@@ -122,7 +122,8 @@ pub(crate) fn bind(
 fn is_current(instance: &Instance, session: &Session, plan: &Plan) -> bool {
     let snapshot = instance.catalog.snapshot();
     let names = Namespace { snapshot: &snapshot, temporary: &session.temporary };
-    plan.tables.iter().all(|table| {
+    let foreign = plan.foreign.touched().map(|(table, _)| table);
+    plan.tables.iter().chain(foreign).all(|table| {
         let now = names.table(table.schema(), table.name());
         let same = now.is_some_and(|now| Arc::ptr_eq(now, table) || now.version == table.version);
         same || table.kind == TableKind::System

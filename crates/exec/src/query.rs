@@ -41,6 +41,10 @@ pub(crate) fn lock_tables(
         let mode = if written { LockMode::Write } else { LockMode::Read };
         lock_table(instance, session, control, table, mode)?;
     }
+    for (table, written) in plan.foreign.touched() {
+        let mode = if written { LockMode::Write } else { LockMode::Read };
+        lock_table(instance, session, control, table, mode)?;
+    }
     Ok(())
 }
 
@@ -112,7 +116,8 @@ fn check_access(session: &Session, plan: &Plan) -> SqlResult<()> {
 /// Lets the engines of a plan's tables take part in the transaction.
 fn join_engines(instance: &Instance, session: &mut Session, plan: &Plan) -> SqlResult<()> {
     session.transaction.begin_statement(&session.settings)?;
-    for table in &plan.tables {
+    let related = plan.foreign.touched().map(|(table, _)| table);
+    for table in plan.tables.iter().chain(related) {
         if table.def.id != TableId(0) {
             let engine = instance.engine(&table.engine)?;
             session.transaction.join(engine)?;

@@ -53,6 +53,11 @@ impl<'a> Runtime<'a> {
                 tables.push((info.def.id, open_table(instance, session, info)?));
             }
         }
+        for (info, _) in plan.foreign.touched() {
+            if tables.iter().all(|(id, _)| *id != info.def.id) {
+                tables.push((info.def.id, open_table(instance, session, info)?));
+            }
+        }
         Ok(Self {
             instance,
             session,

@@ -9,6 +9,7 @@ mod charset;
 mod columns;
 mod constant;
 mod create;
+mod foreign;
 mod indexes;
 mod types;
 
@@ -34,6 +35,8 @@ pub struct DefineContext<'a> {
     pub text: &'a [u8],
     /// Seconds since 1970.
     pub now_seconds: u64,
+    /// `foreign_key_checks`.
+    pub foreign_key_checks: bool,
 }
 
 impl DefineContext<'_> {

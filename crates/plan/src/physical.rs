@@ -13,6 +13,7 @@
 mod access;
 mod aggregate;
 mod dml;
+mod foreign;
 mod join;
 mod node;
 mod output;
@@ -28,6 +29,7 @@ pub use dml::{
     Assignment, Delete, DeleteTarget, DuplicateUpdate, Insert, InsertMode, InsertValue, RowRules,
     Update, UpdateTarget,
 };
+pub use foreign::{ForeignLink, ForeignParent, ForeignTable, ForeignTables};
 pub use join::{HashJoin, IndexJoin, JoinKey, JoinKind, NestedLoopJoin};
 pub use node::{ColumnType, Limit, Operator, PlanNode, Sort, SortKey, TopN};
 pub use output::OutputColumn;
@@ -61,4 +63,6 @@ pub struct Plan {
     pub into: Option<selkie_sql::ast::IntoTarget>,
     /// `SQL_CALC_FOUND_ROWS`: count what the outermost LIMIT cut off.
     pub calc_found_rows: bool,
+    /// Foreign keys the statement has to keep.
+    pub foreign: ForeignTables,
 }

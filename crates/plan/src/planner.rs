@@ -1,6 +1,7 @@
 //! From a statement to its plan: bind, rewrite, build, and choose between variants.
 
 mod dml;
+mod foreign;
 
 use selkie_catalog::Namespace;
 use selkie_expr::{Expr, TypeContext};
@@ -301,6 +302,7 @@ impl Done {
             tables: self.draft.tables,
             into: None,
             calc_found_rows: false,
+            foreign: Default::default(),
         }
     }
 }

@@ -23,6 +23,8 @@ pub struct Settings<'a> {
     pub exhaustive_joins: usize,
     /// Reads of a transaction that locks what it reads (SERIALIZABLE).
     pub lock_reads: bool,
+    /// `foreign_key_checks`.
+    pub foreign_key_checks: bool,
 }
 
 impl Default for Settings<'_> {
@@ -36,6 +38,7 @@ impl Default for Settings<'_> {
             lower_case_names: false,
             exhaustive_joins: 10,
             lock_reads: false,
+            foreign_key_checks: true,
         }
     }
 }

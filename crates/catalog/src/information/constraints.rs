@@ -4,7 +4,7 @@ use selkie_engine::IndexKind;
 use selkie_types::Value;
 
 use super::{InformationRow, InformationSource, text};
-use crate::{ForeignKeyAction, TableInfo};
+use crate::{ForeignKey, ForeignKeyAction, TableInfo};
 
 pub(super) fn key_column_usage(source: &InformationSource<'_>) -> Vec<InformationRow> {
     let mut rows = Vec::new();
@@ -140,4 +140,49 @@ fn referenced_index<'t>(table: &'t TableInfo, columns: &[String]) -> Option<&'t 
             })
     };
     table.def.indexes.iter().find(begins).map(|index| &*index.name)
+}
+
+/// INNODB_SYS_FOREIGN: one row per foreign key, its actions as bits.
+pub(super) fn sys_foreign(source: &InformationSource<'_>) -> Vec<InformationRow> {
+    let mut rows = Vec::new();
+    for table in source.tables() {
+        for key in &table.foreign_keys {
+            rows.push(vec![
+                text(sys_id(table, key)),
+                text(format!("{}/{}", table.schema(), table.name())),
+                text(format!("{}/{}", key.referenced_schema, key.referenced_table)),
+                Value::UInt(key.columns.len() as u64),
+                Value::UInt(action_bits(key)),
+            ]);
+        }
+    }
+    rows
+}
+
+fn sys_id(table: &TableInfo, key: &ForeignKey) -> String {
+    format!("{}/{}", table.schema(), key.name)
+}
+
+fn action_bits(key: &ForeignKey) -> u64 {
+    let bits = |action, [cascade, null, none]: [u64; 3]| match action {
+        ForeignKeyAction::Cascade => cascade,
+        ForeignKeyAction::SetNull => null,
+        ForeignKeyAction::NoAction => none,
+        ForeignKeyAction::Restrict | ForeignKeyAction::SetDefault => 0,
+    };
+    bits(key.on_delete, [1, 2, 16]) | bits(key.on_update, [4, 8, 32])
+}
+
+/// INNODB_SYS_FOREIGN_COLS: one row per column of a foreign key.
+pub(super) fn sys_foreign_cols(source: &InformationSource<'_>) -> Vec<InformationRow> {
+    let mut rows = Vec::new();
+    for table in source.tables() {
+        for key in &table.foreign_keys {
+            for (at, (own, other)) in key.columns.iter().zip(&key.referenced_columns).enumerate() {
+                let position = Value::UInt(at as u64);
+                rows.push(vec![text(sys_id(table, key)), text(own), text(other), position]);
+            }
+        }
+    }
+    rows
 }

@@ -64,6 +64,7 @@ impl Ddl<'_> {
             self.session.commit()?;
         }
         let _lock = (!temporary).then(|| self.lock(&schema, name)).transpose()?;
+        let _parents = self.lock_parents_of_alter(alter)?;
         let snapshot = self.instance.catalog.snapshot();
         let old = match self.base_table(&snapshot, &schema, name) {
             Ok(table) => table,
@@ -77,7 +78,10 @@ impl Ddl<'_> {
             let arguments: [&dyn std::fmt::Display; 3] = [&schema, &name, &"BASE TABLE"];
             return Err(SqlError::new(&ER_WRONG_OBJECT, &arguments));
         }
-        let plan = self.with_context(&snapshot, |context| define_alter(context, &old, alter))?;
+        let plan = self.with_context(&snapshot, |context| define_alter(context, &old, alter));
+        let plan = self.explain_foreign(name, plan)?;
+        let follows = plan.rename.is_some() || !plan.renamed_columns.is_empty();
+        let _children = follows.then(|| self.lock_children(&schema, name)).transpose()?;
         let _target = match &plan.rename {
             Some((schema, name)) => Some(self.lock_target(&plan, schema, name)?),
             None => None,
@@ -108,6 +112,7 @@ impl Ddl<'_> {
         if plan.rebuild.is_some() || (is_temporary(old) && changes_indexes(&plan)) {
             return self.rebuild(old, plan);
         }
+        let checked = self.check_added_keys(old, &plan)?;
         let table = self.final_name(
             &plan,
             TableInfo { version: next_version(self.instance), ..plan.table.clone() },
@@ -132,7 +137,9 @@ impl Ddl<'_> {
         }
         change.put_table(&table)?;
         change.redefine(&table);
-        self.publish(change, old, table)
+        self.publish(change, old, table, &plan)?;
+        let warnings = self.session.diagnostics.warning_count();
+        Ok(copy::Copied::checked(checked.unwrap_or(0)).outcome(warnings, checked.is_some()))
     }
 
     fn index_error(&self, error: EngineError, old: &TableInfo, new: &TableInfo) -> SqlError {
@@ -152,16 +159,19 @@ impl Ddl<'_> {
     }
 
     fn publish(
-        &mut self,
+        &self,
         change: Change<'_>,
         old: &TableInfo,
         table: TableInfo,
-    ) -> SqlResult<Outcome> {
+        plan: &AlterPlan,
+    ) -> SqlResult<()> {
+        let (from, to) = ((old.schema(), old.name()), (table.schema(), table.name()));
+        let children = self.put_children(&change, from, to, &plan.renamed_columns)?;
         change.commit(|snapshot| {
             snapshot.remove_table(old.schema(), old.name());
             snapshot.put_table(Arc::new(table));
-        })?;
-        Ok(nothing_copied())
+            children.into_iter().for_each(|child| snapshot.put_table(child));
+        })
     }
 
     /// Copies all rows into new storage (DDL-2), then puts it in the place of the old.
@@ -172,6 +182,7 @@ impl Ddl<'_> {
         let copied = copy::copy_rows(self.instance, self.session, self.control, old, &new, &plan)
             .and_then(|copied| {
                 set_auto_increment(self.instance, &new, plan.auto_increment)?;
+                self.check_added_keys(&new, &plan)?;
                 Ok(copied)
             });
         let copied = match copied {
@@ -182,12 +193,14 @@ impl Ddl<'_> {
                 return Err(error);
             }
         };
-        self.replace(old, new)?;
+        self.replace(old, new, &plan)?;
         let warnings = self.session.diagnostics.warning_count();
-        Ok(copied.outcome(warnings, counts_rows(old, &plan)))
+        let checked =
+            !plan.added_foreign_keys.is_empty() && self.session.settings.foreign_key_checks;
+        Ok(copied.outcome(warnings, checked || counts_rows(old, &plan)))
     }
 
-    fn replace(&mut self, old: &Arc<TableInfo>, new: TableInfo) -> SqlResult<()> {
+    fn replace(&mut self, old: &Arc<TableInfo>, new: TableInfo, plan: &AlterPlan) -> SqlResult<()> {
         if is_temporary(old) {
             self.drop_one(old.schema(), old.name(), true)?;
             self.session.temporary.put(Arc::new(new));
@@ -197,7 +210,7 @@ impl Ddl<'_> {
         change.remove_table(old.def.id)?;
         change.put_table(&new)?;
         change.drop_storage(old)?;
-        self.publish(change, old, new).map(drop)
+        self.publish(change, old, new, plan)
     }
 }
 

@@ -32,6 +32,11 @@ pub(super) struct Copied {
 }
 
 impl Copied {
+    /// So many rows looked at where MariaDB would copy them.
+    pub(super) fn checked(records: u64) -> Self {
+        Self { records, duplicates: 0 }
+    }
+
     /// The statement's outcome after `warnings` conditions.
     ///
     /// Compat: MariaDB counts rows only where it copies them itself, which is where a column's type

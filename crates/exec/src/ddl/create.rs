@@ -30,6 +30,7 @@ impl Ddl<'_> {
             self.session.commit()?;
         }
         let _lock = (!create.temporary).then(|| self.lock(&schema, name)).transpose()?;
+        let _parents = self.lock_parents_of_create(create)?;
         let snapshot = self.instance.catalog.snapshot();
         if snapshot.schema(&schema).is_none() {
             return Err(SqlError::unknown_database(&schema));
@@ -42,13 +43,17 @@ impl Ddl<'_> {
             if !create.or_replace {
                 return Err(SqlError::new(&ER_TABLE_EXISTS_ERROR, &[&name]));
             }
+            if !create.temporary {
+                self.check_unreferenced((&schema, name), None)?;
+            }
             self.drop_one(&schema, name, create.temporary)?;
         }
         let snapshot = self.instance.catalog.snapshot();
         let (table, next) = match &create.source {
             CreateSource::Like(source) => (self.like(&snapshot, create, source, &schema)?, None),
             CreateSource::Elements(_) => {
-                self.with_context(&snapshot, |c| define_table(c, create, &schema))?
+                let table = self.with_context(&snapshot, |c| define_table(c, create, &schema));
+                self.explain_foreign(name, table)?
             }
         };
         match &create.select {
@@ -117,8 +122,9 @@ impl Ddl<'_> {
             output.iter().map(|c| selected_column(&c.name, stored_type(&c.ty), c.nullable));
         let selected: Vec<_> = selected.collect();
         let snapshot = self.instance.catalog.snapshot();
+        let table = self.with_context(&snapshot, |c| define_selected(c, create, &table, selected));
         let table = self
-            .with_context(&snapshot, |c| define_selected(c, create, &table, selected))
+            .explain_foreign(&create.name.name.value, table)
             .and_then(|table| with_new_id(self.instance, table))?;
         self.create_storage(&table, next)?;
         let columns = output.iter().map(|c| ColumnRef::bare(Ident::new(&*c.name))).collect();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use selkie_catalog::{TableInfo, TableKind};
 use selkie_sql::ast::{self, DropTables, TableName};
-use selkie_types::error::catalogue::{ER_BAD_TABLE_ERROR, ER_UNKNOWN_VIEW};
+use selkie_types::error::catalogue::{ER_BAD_TABLE_ERROR, ER_ROW_IS_REFERENCED_2, ER_UNKNOWN_VIEW};
 use selkie_types::{Condition, SqlError, SqlResult};
 
 use super::Ddl;
@@ -21,12 +21,20 @@ impl Ddl<'_> {
             self.session.commit()?;
         }
         let mut missing = Vec::new();
+        let mut needed = None;
         for name in &drop.names {
             let (schema, table) = self.resolve(name)?;
             self.check(Privilege::Drop, &schema, table)?;
-            if !self.drop_named(drop, &schema, table)? {
-                missing.push(format!("{schema}.{table}"));
+            match self.drop_named(drop, &schema, table) {
+                Ok(true) => {}
+                Ok(false) => missing.push(format!("{schema}.{table}")),
+                // Compat: a table that is referred to stays, the others of the list go.
+                Err(error) if error.code() == ER_ROW_IS_REFERENCED_2.code => needed = Some(error),
+                Err(error) => return Err(error),
             }
+        }
+        if let Some(error) = needed {
+            return Err(error);
         }
         if missing.is_empty() {
             return Ok(Outcome::ok());
@@ -53,6 +61,7 @@ impl Ddl<'_> {
         match snapshot.table(schema, table) {
             Some(found) if !drop.temporary && is_view(found) == view => {
                 let _lock = self.lock(schema, table)?;
+                self.check_unreferenced((schema, table), None)?;
                 self.drop_one(schema, table, false)?;
                 Ok(true)
             }
@@ -94,6 +103,7 @@ impl Ddl<'_> {
         if matches!(old.kind, TableKind::View(_) | TableKind::System) {
             return Err(SqlError::no_such_table(&schema, name));
         }
+        self.check_truncate(&old)?;
         let new = with_new_id(self.instance, (*old).clone())?;
         if is_temporary(&old) {
             create_storage_now(self.instance, &new)?;

@@ -10,6 +10,7 @@ use selkie_types::{SqlError, SqlResult};
 
 use super::Ddl;
 use super::change::{Change, next_version};
+use super::foreign::{follow_in_children, follow_own_name};
 use crate::Outcome;
 use crate::session::Privilege;
 
@@ -21,6 +22,7 @@ impl Ddl<'_> {
             for name in [from, to] {
                 let (schema, table) = self.resolve(name)?;
                 locks.push(self.lock(&schema, table)?);
+                locks.extend(self.lock_children(&schema, table)?);
             }
         }
         // Each rename sees those before it, hence the copy.
@@ -35,14 +37,19 @@ impl Ddl<'_> {
             let table = self.renamed(&draft, (&from_schema, from), (&to_schema, to))?;
             change.put_table(&table)?;
             change.redefine(&table);
+            let (old, new) = ((&*from_schema, from), (&*to_schema, to));
+            let children = follow_in_children(&draft, old, new, &[], table.version);
+            children.iter().try_for_each(|child| change.put_table(child))?;
             draft.remove_table(&from_schema, from);
             draft.put_table(table.clone());
-            renamed.push(((from_schema, from.to_owned()), table));
+            children.iter().for_each(|child| draft.put_table(child.clone()));
+            renamed.push(((from_schema, from.to_owned()), table, children));
         }
         change.commit(|snapshot| {
-            for ((schema, name), table) in renamed {
+            for ((schema, name), table, children) in renamed {
                 snapshot.remove_table(&schema, &name);
                 snapshot.put_table(table);
+                children.into_iter().for_each(|child| snapshot.put_table(child));
             }
         })?;
         Ok(Outcome::ok())
@@ -75,5 +82,7 @@ pub(super) fn with_name(
     version: u64,
 ) -> TableInfo {
     let def = TableDef { schema: schema.into(), name: name.into(), ..(*table.def).clone() };
-    TableInfo { def: Arc::new(def), version, ..table.clone() }
+    let mut renamed = TableInfo { def: Arc::new(def), version, ..table.clone() };
+    follow_own_name(&mut renamed, (table.schema(), table.name()));
+    renamed
 }

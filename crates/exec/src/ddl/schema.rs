@@ -106,6 +106,9 @@ impl Ddl<'_> {
         let tables: Vec<_> = schema.tables.values().cloned().collect();
         let locks: SqlResult<Vec<_>> = tables.iter().map(|t| self.lock(name, t.name())).collect();
         let _locks = locks?;
+        for table in &tables {
+            self.check_unreferenced((name, table.name()), Some(name))?;
+        }
         let mut change = Change::begin(self.instance)?;
         for table in &tables {
             change.remove_table(table.def.id)?;

@@ -1,10 +1,13 @@
 //! DELETE from one or several tables.
 
+use std::sync::Arc;
+
 use hashbrown::HashSet;
 use selkie_plan::physical::{Delete as Plan, DeleteTarget};
-use selkie_types::{Batch, ByteRows, SqlResult};
+use selkie_types::{Batch, ByteRows, Column, Condition, Level, SqlError, SqlResult};
 
 use super::Returning;
+use super::foreign::{ForeignKeys, Rows, is_foreign, undone_on_error};
 use super::update::has_join;
 use crate::Outcome;
 use crate::control::Memory;
@@ -18,6 +21,8 @@ struct Target<'r> {
     plan: &'r DeleteTarget,
     open: &'r OpenTable<'r>,
     seen: Option<HashSet<Box<[u8]>>>,
+    foreign: Option<ForeignKeys<'r>>,
+    ignore: bool,
     deleted: u64,
 }
 
@@ -28,7 +33,9 @@ pub(super) fn run(env: Env<'_>, plan: &Plan, returning: Returning<'_>) -> SqlRes
     for target in &plan.targets {
         let seen = joined.then(HashSet::new);
         let open = env.rt.table(&target.table)?;
-        targets.push(Target { env, plan: target, open, seen, deleted: 0 });
+        let foreign = ForeignKeys::of(env, target.table.def.id)?;
+        let ignore = plan.ignore;
+        targets.push(Target { env, plan: target, open, seen, foreign, ignore, deleted: 0 });
     }
     let mut source = open_node(env, &plan.source)?;
     if several {
@@ -62,18 +69,58 @@ impl Target<'_> {
         self.env.check()?;
         let column = batch.column(self.plan.key);
         let mut keys = ByteRows::with_capacity(batch.rows());
+        let mut rows = Vec::new();
         for row in (0..batch.rows()).filter(|&row| !column.is_null(row)) {
             let key = column.bytes(row);
             if self.seen.as_mut().is_none_or(|seen| seen.insert(key.into())) {
                 keys.push(key);
+                rows.push(row as u32);
             }
         }
-        let (table, control) = (&self.open.handle.table, self.env.rt.control);
-        let deleted = table
-            .delete(self.open.trx, control, &keys)
-            .map_err(|e| from_engine(e, &self.plan.table.def))?;
+        let deleted = match &self.foreign {
+            Some(foreign) => self.delete_related(foreign, &keys, &batch.gather(&rows))?,
+            None => self.delete_keys(&keys)?,
+        };
         self.deleted += deleted;
         bump(&self.env.counters().handler_delete, deleted);
         Ok(())
+    }
+
+    fn delete_keys(&self, keys: &ByteRows) -> SqlResult<u64> {
+        let (table, control) = (&self.open.handle.table, self.env.rt.control);
+        table.delete(self.open.trx, control, keys).map_err(|e| from_engine(e, &self.plan.table.def))
+    }
+
+    /// Deletes rows that others may refer to. Under IGNORE those that cannot go stay, with a
+    /// warning each.
+    fn delete_related(
+        &self,
+        foreign: &ForeignKeys<'_>,
+        keys: &ByteRows,
+        rows: &Batch,
+    ) -> SqlResult<u64> {
+        let Some(columns) = self.plan.columns.clone() else {
+            return Err(SqlError::internal("a plan gives no columns of a row that is referred to"));
+        };
+        let columns = &rows.columns()[columns];
+        if !self.ignore {
+            return foreign.delete(&Rows { keys, columns });
+        }
+        let mut deleted = 0;
+        for row in 0..keys.len() {
+            let mut key = ByteRows::with_capacity(1);
+            key.push(keys.get(row));
+            let columns: Vec<Arc<Column>> =
+                columns.iter().map(|c| Arc::new(c.gather(&[row as u32]))).collect();
+            let one = Rows { keys: &key, columns: &columns };
+            match undone_on_error(self.open, || foreign.delete(&one)) {
+                Ok(count) => deleted += count,
+                Err(error) if is_foreign(&error) => {
+                    self.env.eval.push(Condition::from_error(Level::Warning, &error));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(deleted)
     }
 }

@@ -8,11 +8,12 @@ use selkie_types::error::catalogue::ER_INSERT_INFO;
 use selkie_types::{Batch, ByteRows, Column, Condition, Level, SqlError, SqlResult, Value};
 
 use super::auto_increment::AutoIncrement;
-use super::on_duplicate::OnDuplicate;
+use super::foreign::{ForeignKeys, Rows};
+use super::on_duplicate::{OnDuplicate, fetch};
 use super::row::{RowMaker, Strictness};
 use super::{Returning, duplicate_error};
 use crate::Outcome;
-use crate::error::from_engine;
+use crate::error::{from_engine, from_engine_commit};
 use crate::op::{column_of, open as open_node};
 use crate::run::{Env, OpenTable};
 use crate::session::bump;
@@ -28,6 +29,7 @@ pub(crate) struct Inserter<'r> {
     maker: RowMaker<'r>,
     auto: Option<AutoIncrement<'r>>,
     on_duplicate: Option<OnDuplicate<'r>>,
+    foreign: Option<ForeignKeys<'r>>,
     /// First generated value of a row that was stored.
     first_stored: Option<u64>,
     /// Source rows taken.
@@ -75,8 +77,9 @@ impl<'r> Inserter<'r> {
         let strictness = Strictness::of(env, ignore, is_single_row(plan));
         let maker = RowMaker { env, table: &plan.table, strictness };
         let auto = plan.table.def.auto_increment.map(|at| AutoIncrement::new(env, open, at));
+        let foreign = ForeignKeys::of(env, plan.table.def.id)?;
         let on_duplicate =
-            plan.on_duplicate.as_ref().map(|rule| OnDuplicate { env, plan, rule, open });
+            plan.on_duplicate.as_ref().map(|rule| OnDuplicate { env, plan, rule, open, foreign });
         Ok(Self {
             env,
             plan,
@@ -84,6 +87,7 @@ impl<'r> Inserter<'r> {
             maker,
             auto,
             on_duplicate,
+            foreign,
             first_stored: None,
             records: 0,
             affected: 0,
@@ -187,11 +191,83 @@ impl<'r> Inserter<'r> {
         let mut rows = ByteRows::with_capacity(source.rows());
         self.maker.encode(&columns, 0..source.rows(), &mut rows);
         let new = NewRows { source, columns, rows };
-        let (mut at, mut step) = (0, usize::MAX);
+        let count = new.rows.len();
         let mut stored = Vec::new();
-        while at < new.rows.len() {
-            let to = at.saturating_add(step).min(new.rows.len());
-            let done = self.try_rows(&new, at, to)?;
+        match self.foreign {
+            None => self.store_part(&new, 0..count, &mut stored)?,
+            // Whether a row has a parent depends on what became of the rows before it.
+            Some(foreign) if foreign.refers_to_itself() && !self.is_plain() => {
+                for row in 0..count {
+                    self.store_children(foreign, &new, row..row + 1, &mut stored)?;
+                }
+            }
+            Some(foreign) => self.store_children(foreign, &new, 0..count, &mut stored)?,
+        }
+        self.give_back(&new, &stored, returning)
+    }
+
+    /// Whether a duplicate ends the statement.
+    fn is_plain(&self) -> bool {
+        self.plan.mode == InsertMode::Insert && self.on_duplicate.is_none()
+    }
+
+    /// Stores rows with foreign keys: those without a parent by themselves.
+    fn store_children(
+        &mut self,
+        foreign: ForeignKeys<'_>,
+        new: &NewRows<'_>,
+        part: std::ops::Range<usize>,
+        stored: &mut Vec<u32>,
+    ) -> SqlResult<()> {
+        let mut at = part.start;
+        for (row, link) in foreign.orphans(&new.columns, part.clone())? {
+            self.store_part(new, at..row, stored)?;
+            self.try_orphan(new, row, &ForeignKeys::orphan_error(link))?;
+            at = row + 1;
+        }
+        self.store_part(new, at..part.end, stored)
+    }
+
+    /// A row without a parent fails with `error`, unless a duplicate comes first and it need not be
+    /// stored.
+    fn try_orphan(&mut self, new: &NewRows<'_>, row: usize, error: &SqlError) -> SqlResult<()> {
+        let mut one = ByteRows::with_capacity(1);
+        one.push(new.rows.get(row));
+        loop {
+            let (table, control) = (&self.open.handle.table, self.env.rt.control);
+            let mark = self.open.trx.savepoint().map_err(from_engine_commit)?;
+            match table.insert(self.open.trx, control, &one) {
+                Ok(_) => {
+                    self.open.trx.rollback_to(mark).map_err(from_engine_commit)?;
+                    if self.plan.mode != InsertMode::Ignore {
+                        return Err(error.clone());
+                    }
+                    self.duplicates += 1;
+                    self.warn(error);
+                    return Ok(());
+                }
+                Err(EngineError::DuplicateKey { index, existing, .. }) => {
+                    self.conflict(new, row, index, &existing)?;
+                    if self.resolve(new, row)? > row {
+                        return Ok(());
+                    }
+                }
+                Err(error) => return Err(from_engine(error, &self.plan.table.def)),
+            }
+        }
+    }
+
+    /// Stores rows one after the other, minding duplicates.
+    fn store_part(
+        &mut self,
+        new: &NewRows<'_>,
+        part: std::ops::Range<usize>,
+        stored: &mut Vec<u32>,
+    ) -> SqlResult<()> {
+        let (mut at, mut step) = (part.start, usize::MAX);
+        while at < part.end {
+            let to = at.saturating_add(step).min(part.end);
+            let done = self.try_rows(new, at, to)?;
             stored.extend(at as u32..done as u32);
             let Some(duplicate) = (done < to).then_some(done) else {
                 at = to;
@@ -199,9 +275,9 @@ impl<'r> Inserter<'r> {
                 continue;
             };
             step = AFTER_DUPLICATE;
-            at = self.resolve(&new, duplicate)?;
+            at = self.resolve(new, duplicate)?;
         }
-        self.give_back(&new, &stored, returning)
+        Ok(())
     }
 
     /// Stores rows `from..to`; the first that was not because of a duplicate, or `to`.
@@ -288,9 +364,15 @@ impl<'r> Inserter<'r> {
         let mut at = ByteRows::with_capacity(1);
         at.push(existing);
         let (table, control) = (&self.open.handle.table, self.env.rt.control);
-        let deleted = table
-            .delete(self.open.trx, control, &at)
-            .map_err(|e| from_engine(e, &self.plan.table.def))?;
+        let deleted = match self.foreign.filter(ForeignKeys::has_children) {
+            Some(foreign) => match fetch(self.env, self.open, existing)? {
+                Some(columns) => foreign.delete(&Rows { keys: &at, columns: &columns })?,
+                None => 0,
+            },
+            None => table
+                .delete(self.open.trx, control, &at)
+                .map_err(|e| from_engine(e, &self.plan.table.def))?,
+        };
         bump(&self.env.counters().handler_delete, deleted);
         self.affected += deleted;
         self.deleted += deleted;

@@ -6,6 +6,7 @@ use selkie_engine::{EngineError, RowSet, Scan};
 use selkie_plan::physical::{DuplicateUpdate, Insert as Plan};
 use selkie_types::{Batch, ByteRows, Column, SqlResult};
 
+use super::foreign::{ForeignKeys, Rows};
 use super::row::RowMaker;
 use super::{CHANGE, duplicate_error};
 use crate::error::{corrupt, from_engine};
@@ -18,6 +19,7 @@ pub(super) struct OnDuplicate<'r> {
     pub(super) plan: &'r Plan,
     pub(super) rule: &'r DuplicateUpdate,
     pub(super) open: &'r OpenTable<'r>,
+    pub(super) foreign: Option<ForeignKeys<'r>>,
 }
 
 impl OnDuplicate<'_> {
@@ -29,7 +31,7 @@ impl OnDuplicate<'_> {
         new: Vec<Arc<Column>>,
         source: &Batch,
     ) -> SqlResult<u64> {
-        let Some(old) = self.fetch(existing)? else { return Ok(0) };
+        let Some(old) = fetch(self.env, self.open, existing)? else { return Ok(0) };
         let count = old.len();
         let mut input = old.clone();
         input.extend(new);
@@ -76,6 +78,11 @@ impl OnDuplicate<'_> {
         }
         let mut at = ByteRows::with_capacity(1);
         at.push(existing);
+        if let Some(foreign) = &self.foreign {
+            foreign.update(&Rows { keys: &at, columns: old }, &row, after)?;
+            bump(&self.env.counters().handler_update, 1);
+            return Ok(2);
+        }
         let (table, control) = (&self.open.handle.table, self.env.rt.control);
         match table.update(self.open.trx, control, &at, &after) {
             Ok(_) => {}
@@ -88,23 +95,27 @@ impl OnDuplicate<'_> {
         bump(&self.env.counters().handler_update, 1);
         Ok(2)
     }
+}
 
-    /// The columns of the row with a clustered key.
-    fn fetch(&self, key: &[u8]) -> SqlResult<Option<Vec<Arc<Column>>>> {
-        let mut keys = ByteRows::with_capacity(1);
-        keys.push(key);
-        let scan = Scan { lock: CHANGE, ..Scan::default() };
-        let mut set = RowSet::default();
-        let (table, control) = (&self.open.handle.table, self.env.rt.control);
-        let def = table.def();
-        table
-            .lookup(self.open.trx, control, &scan, &keys, &mut set)
-            .map_err(|e| from_engine(e, def))?;
-        if set.rows.is_empty() {
-            return Ok(None);
-        }
-        let decode = |at| def.layout.decode_selected(&set.rows, at, &[0]).map(Arc::new);
-        let columns: Result<Vec<_>, _> = (0..def.columns.len()).map(decode).collect();
-        columns.map(Some).map_err(corrupt)
+/// The columns of the row with a clustered key, locked to be changed.
+pub(super) fn fetch(
+    env: Env<'_>,
+    open: &OpenTable<'_>,
+    key: &[u8],
+) -> SqlResult<Option<Vec<Arc<Column>>>> {
+    let mut keys = ByteRows::with_capacity(1);
+    keys.push(key);
+    let scan = Scan { lock: CHANGE, ..Scan::default() };
+    let mut set = RowSet::default();
+    let table = &open.handle.table;
+    let def = table.def();
+    table
+        .lookup(open.trx, env.rt.control, &scan, &keys, &mut set)
+        .map_err(|e| from_engine(e, def))?;
+    if set.rows.is_empty() {
+        return Ok(None);
     }
+    let decode = |at| def.layout.decode_selected(&set.rows, at, &[0]).map(Arc::new);
+    let columns: Result<Vec<_>, _> = (0..def.columns.len()).map(decode).collect();
+    columns.map(Some).map_err(corrupt)
 }

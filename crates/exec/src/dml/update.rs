@@ -5,10 +5,11 @@ use std::sync::Arc;
 use hashbrown::HashSet;
 use selkie_engine::EngineError;
 use selkie_plan::physical::{Access, Operator as Op, PlanNode, Update as Plan, UpdateTarget};
-use selkie_types::error::catalogue::ER_UPDATE_INFO;
+use selkie_types::error::catalogue::{ER_DUP_ENTRY, ER_UPDATE_INFO};
 use selkie_types::{Batch, Bitmap, ByteRows, Column, SqlError, SqlResult};
 
 use super::duplicate_error;
+use super::foreign::{ForeignKeys, Rows, is_foreign, undone_on_error};
 use super::row::{RowMaker, Strictness};
 use crate::Outcome;
 use crate::control::Memory;
@@ -26,6 +27,7 @@ struct Target<'r> {
     open: &'r OpenTable<'r>,
     maker: RowMaker<'r>,
     simultaneous: bool,
+    foreign: Option<ForeignKeys<'r>>,
     seen: Seen,
     matched: u64,
     changed: u64,
@@ -42,6 +44,7 @@ pub(super) fn run(env: Env<'_>, plan: &Plan) -> SqlResult<Outcome> {
             open: env.rt.table(&target.table)?,
             maker: RowMaker { env, table: &target.table, strictness },
             simultaneous: plan.simultaneous,
+            foreign: ForeignKeys::of(env, target.table.def.id)?,
             seen: joined.then(HashSet::new),
             matched: 0,
             changed: 0,
@@ -207,7 +210,50 @@ impl Target<'_> {
             at.push(keys.bytes(row));
             self.maker.encode(&new, row..row + 1, &mut bytes);
         }
-        self.store(at, bytes)
+        match self.foreign {
+            Some(foreign) => {
+                let rows: Vec<u32> = changed.iter_ones().map(|row| row as u32).collect();
+                let gather = |columns: &[Arc<Column>]| {
+                    columns.iter().map(|c| Arc::new(c.gather(&rows))).collect::<Vec<_>>()
+                };
+                self.store_related(foreign, &at, (gather(old), gather(&new)), bytes)
+            }
+            None => self.store(at, bytes),
+        }
+    }
+
+    /// Stores rows with foreign keys. Compat: UPDATE IGNORE says nothing of rows that cannot be
+    /// updated.
+    fn store_related(
+        &mut self,
+        foreign: ForeignKeys<'_>,
+        at: &ByteRows,
+        (old, new): (Vec<Arc<Column>>, Vec<Arc<Column>>),
+        bytes: ByteRows,
+    ) -> SqlResult<()> {
+        if !self.maker.strictness.ignore {
+            let changed = foreign.update(&Rows { keys: at, columns: &old }, &new, bytes)?;
+            self.note(changed);
+            return Ok(());
+        }
+        for row in 0..at.len() {
+            let one = |rows: &ByteRows| {
+                let mut out = ByteRows::with_capacity(1);
+                out.push(rows.get(row));
+                out
+            };
+            let gather = |columns: &[Arc<Column>]| {
+                columns.iter().map(|c| Arc::new(c.gather(&[row as u32]))).collect::<Vec<_>>()
+            };
+            let (key, old, new, bytes) = (one(at), gather(&old), gather(&new), one(&bytes));
+            let before = Rows { keys: &key, columns: &old };
+            match undone_on_error(self.open, || foreign.update(&before, &new, bytes)) {
+                Ok(changed) => self.note(changed),
+                Err(error) if is_foreign(&error) || error.code() == ER_DUP_ENTRY.code => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
     }
 
     fn changed_rows(&self, old: &[Arc<Column>], new: &[Arc<Column>], rows: usize) -> Bitmap {

@@ -10,6 +10,8 @@ pub struct Diagnostics {
     list: RefCell<Vec<Condition>>,
     warnings: Cell<u64>,
     errors: Cell<u64>,
+    /// Conditions that come after the error the statement is about to fail with.
+    after: RefCell<Vec<Condition>>,
 }
 
 impl Diagnostics {
@@ -18,6 +20,12 @@ impl Diagnostics {
         self.list.borrow_mut().clear();
         self.warnings.set(0);
         self.errors.set(0);
+        self.after.borrow_mut().clear();
+    }
+
+    /// Keeps a condition to be listed after the error that ends the statement.
+    pub fn after_error(&self, condition: Condition) {
+        self.after.borrow_mut().push(condition);
     }
 
     /// Adds a condition, keeping `max` of them.
@@ -35,6 +43,8 @@ impl Diagnostics {
     /// Adds what a failed statement leaves in the list.
     pub fn push_error(&self, error: &SqlError, max: usize) {
         self.push(Condition::from_error(Level::Error, error), max);
+        let after = self.after.take();
+        after.into_iter().for_each(|condition| self.push(condition, max));
     }
 
     /// Counts conditions that were raised but not kept.

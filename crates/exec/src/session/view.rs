@@ -144,6 +144,7 @@ impl Session {
             select_limit: s.sql_select_limit,
             lower_case_names: s.lower_case_names,
             lock_reads: self.transaction.locks_reads(s),
+            foreign_key_checks: s.foreign_key_checks,
             ..PlanSettings::default()
         }
     }

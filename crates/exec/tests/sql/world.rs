@@ -131,6 +131,7 @@ fn create_table(
         engines: &["InnoDB"],
         text: sql.as_bytes(),
         now_seconds: 0,
+        foreign_key_checks: true,
     };
     let (mut info, auto_increment) = define_table(&context, create, "test")?;
     let id = instance.dictionary.new_table_id().expect("an id");

@@ -48,7 +48,7 @@ impl Binder<'_> {
     }
 
     /// Generated columns and checks of a table.
-    pub(super) fn row_rules(&mut self, table: &TableInfo) -> SqlResult<RowRules> {
+    pub(crate) fn row_rules(&mut self, table: &TableInfo) -> SqlResult<RowRules> {
         let mut rules = RowRules::default();
         for (at, column) in table.columns.iter().enumerate() {
             if let Some(generated) = &column.generated {

@@ -4,6 +4,8 @@
 //! and change their names meanwhile. What the storage needs follows from comparing the draft with
 //! the table: nothing, some indexes, or all rows anew.
 
+mod foreign;
+
 use std::sync::Arc;
 
 use selkie_catalog::{ColumnInfo, DefaultValue, IndexInfo, TableInfo};
@@ -18,6 +20,8 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{SqlError, SqlResult, TypeKind};
 
+use self::foreign::After;
+use super::foreign::ForeignSpec;
 use super::indexes::{self, Key, KeySpec};
 use super::{DefineContext, charset, columns, create};
 
@@ -43,6 +47,10 @@ pub struct AlterPlan {
     pub added_indexes: Vec<usize>,
     /// Indexes to remove.
     pub dropped_indexes: Vec<IndexId>,
+    /// Names of the foreign keys that are new.
+    pub added_foreign_keys: Vec<String>,
+    /// Columns that were renamed: from and to.
+    pub renamed_columns: Vec<(String, String)>,
     /// New AUTO_INCREMENT value.
     pub auto_increment: Option<u64>,
     /// Rows that repeat a unique key are left out (`ALTER IGNORE`).
@@ -62,6 +70,8 @@ struct Draft<'a> {
     columns: Vec<(ColumnInfo, ColumnSource)>,
     keys: Vec<DraftKey>,
     added: Vec<KeySpec<'a>>,
+    added_foreign: Vec<ForeignSpec<'a>>,
+    renamed_columns: Vec<(String, String)>,
     rename: Option<(Box<str>, Box<str>)>,
     auto_increment: Option<u64>,
     algorithm: AlterAlgorithm,
@@ -96,6 +106,8 @@ impl<'a> Draft<'a> {
             columns: columns.map(|(at, c)| (c.clone(), ColumnSource::Old(at))).collect(),
             keys: old.def.indexes.iter().zip(&old.indexes).map(key).collect(),
             added: Vec::new(),
+            added_foreign: Vec::new(),
+            renamed_columns: Vec::new(),
             rename: None,
             auto_increment: None,
             algorithm: AlterAlgorithm::Default,
@@ -134,9 +146,8 @@ impl<'a> Draft<'a> {
             }
             A::AddIndex(index) => self.add_index(index),
             A::DropPrimaryKey { if_exists } => self.drop_key("PRIMARY", *if_exists),
-            A::DropIndex { if_exists, name } | A::DropConstraint { if_exists, name } => {
-                self.drop_key(&name.value, *if_exists)
-            }
+            A::DropIndex { if_exists, name } => self.drop_key(&name.value, *if_exists),
+            A::DropConstraint { if_exists, name } => self.drop_constraint(name, *if_exists),
             A::RenameIndex { if_exists, from, to } => self.rename_key(from, to, *if_exists),
             A::SetIndexIgnored { if_exists, name, ignored } => {
                 let Some(at) = self.key_or(name, *if_exists)? else { return Ok(()) };
@@ -160,9 +171,8 @@ impl<'a> Draft<'a> {
             }
             // The clustered order is the primary key's; MariaDB's InnoDB ignores ORDER BY too.
             A::Lock(_) | A::EnableKeys | A::DisableKeys | A::OrderBy(_) => Ok(()),
-            A::AddForeignKey(_) | A::DropForeignKey { .. } => {
-                Err(SqlError::not_supported("FOREIGN KEY"))
-            }
+            A::AddForeignKey(key) => self.add_foreign_key(key),
+            A::DropForeignKey { if_exists, name } => self.drop_foreign_key(name, *if_exists),
             A::AddCheck(_) => Err(SqlError::not_supported("CHECK constraints")),
             A::AddPeriod { .. } | A::DropPeriod { .. } => Err(SqlError::not_supported("periods")),
             A::AddSystemVersioning | A::DropSystemVersioning => {
@@ -205,10 +215,19 @@ impl<'a> Draft<'a> {
         if self.find(&column.name).is_some() {
             return Err(SqlError::new(&ER_DUP_FIELDNAME, &[&column.name]));
         }
-        self.added.extend(KeySpec::of_column(def));
+        self.add_column_keys(def);
         let at = self.place(position)?.unwrap_or(self.columns.len());
         self.columns.insert(at, (column, ColumnSource::Default));
         Ok(())
+    }
+
+    /// The keys that a column's definition brings.
+    fn add_column_keys(&mut self, def: &'a selkie_sql::ast::ColumnDef) {
+        self.added.extend(KeySpec::of_column(def));
+        if let Some(spec) = ForeignSpec::of_column(def) {
+            self.added.push(KeySpec::of_foreign(&spec));
+            self.added_foreign.push(spec);
+        }
     }
 
     fn place(&self, position: Option<&ColumnPosition>) -> SqlResult<Option<usize>> {
@@ -267,7 +286,8 @@ impl<'a> Draft<'a> {
         });
         column.nullable &= !in_primary;
         self.rename_in_keys(name, &column.name);
-        self.added.extend(KeySpec::of_column(def));
+        self.rename_in_foreign_keys(name, &column.name);
+        self.add_column_keys(def);
         let source = self.columns[at].1;
         self.columns[at] = (column, source);
         self.move_column(at, position)
@@ -295,6 +315,7 @@ impl<'a> Draft<'a> {
             return Err(SqlError::new(&ER_DUP_FIELDNAME, &[to]));
         }
         self.rename_in_keys(&from.value, &to.value);
+        self.rename_in_foreign_keys(&from.value, &to.value);
         self.columns[at].0.name = to.value.clone();
         Ok(())
     }
@@ -410,6 +431,8 @@ impl<'a> Draft<'a> {
         indexes::add_keys(self.context, &mut columns, &mut keys, specs)?;
         renumber(&mut keys, first_new, self.old);
         let (defs, infos): (Vec<IndexDef>, Vec<IndexInfo>) = keys.into_iter().unzip();
+        let after = After { columns: &columns, sources: &sources, indexes: &defs };
+        self.check_foreign_keys(&after)?;
         let rebuild = self.force
             || self.rows_change(&columns, &sources)
             || primary_parts(&defs) != primary_parts(&self.old.def.indexes);
@@ -428,7 +451,10 @@ impl<'a> Draft<'a> {
         self.table.def = Arc::new(def);
         self.table.columns = columns;
         self.table.indexes = infos;
+        let added_foreign_keys = self.add_foreign_keys()?;
         Ok(AlterPlan {
+            added_foreign_keys,
+            renamed_columns: self.renamed_columns,
             table: self.table,
             rename: self.rename,
             rebuild: rebuild.then_some(sources),

@@ -70,7 +70,6 @@ fn refuse_unsupported(def: &ColumnDef) -> SqlResult<()> {
     let refused = [
         (def.generated.is_some(), "generated columns"),
         (def.check.is_some(), "CHECK constraints"),
-        (def.references.is_some(), "FOREIGN KEY"),
         (def.compressed.is_some(), "COMPRESSED columns"),
         (def.system_versioning == Some(true), "system-versioned tables"),
     ];

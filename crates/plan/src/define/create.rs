@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use selkie_catalog::{CheckInfo, ColumnInfo, DefaultValue, TableInfo, TableKind, TableOptions};
+use selkie_catalog::{
+    CheckInfo, ColumnInfo, DefaultValue, ForeignKey, IndexInfo, TableInfo, TableKind, TableOptions,
+};
 use selkie_engine::TableId;
 use selkie_sql::ast::{CreateSource, CreateTable, RowFormat, TableElement, TableOption};
 use selkie_types::charset::identifier_eq;
@@ -12,6 +14,7 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{CollationId, SqlError, SqlMode, SqlResult};
 
+use super::foreign::{self, Defined, ForeignSpec};
 use super::indexes::{self, Key, KeySpec};
 use super::{DefineContext, charset, columns};
 
@@ -55,8 +58,33 @@ pub fn define_table(
     let name = table_name(&statement.name.name.value)?;
     let engine = engine(context, options.engine.as_deref(), name)?;
     let kind = if statement.temporary { TableKind::Temporary } else { TableKind::Base };
-    let table = assemble(context, schema, name, columns, keys, kind, engine, collation, &options);
+    let mut table =
+        assemble(context, schema, name, columns, keys, kind, engine, collation, &options);
+    if statement.select.is_none() {
+        table.foreign_keys = foreign_keys(context, elements, &table)?;
+        foreign::check_children(context, schema, &table)?;
+    }
     Ok((table, options.auto_increment))
+}
+
+/// The foreign keys among `elements` of a new table that is complete without them.
+fn foreign_keys(
+    context: &DefineContext<'_>,
+    elements: &[TableElement],
+    table: &TableInfo,
+) -> SqlResult<Vec<ForeignKey>> {
+    let mut specs = Vec::new();
+    for element in elements {
+        match element {
+            TableElement::Column(column) => specs.extend(ForeignSpec::of_column(column)),
+            TableElement::ForeignKey(key) => specs.push(ForeignSpec::of(key)?),
+            _ => {}
+        }
+    }
+    let mut keys = Vec::new();
+    let defined = Defined { schema: table.schema(), table, verb: "Create ", highest: 0 };
+    foreign::add(context, &defined, &mut keys, &specs)?;
+    Ok(keys)
 }
 
 /// `table` extended by the columns a query gives and the statement's keys.
@@ -76,7 +104,10 @@ pub fn define_selected(
     indexes::add_keys(context, &mut columns, &mut keys, key_specs(elements)?)?;
     let (defs, infos) = keys.into_iter().unzip();
     let def = TableInfo::make_def(TableId(0), table.schema(), table.name(), &columns, defs);
-    Ok(TableInfo { def: Arc::new(def), columns, indexes: infos, ..table.clone() })
+    let mut table = TableInfo { def: Arc::new(def), columns, indexes: infos, ..table.clone() };
+    table.foreign_keys = foreign_keys(context, elements, &table)?;
+    foreign::check_children(context, table.schema(), &table)?;
+    Ok(table)
 }
 
 /// A table like `source`, called `schema`.`name`.
@@ -94,6 +125,11 @@ pub fn define_like(
         def: Arc::new(def),
         kind: if temporary { TableKind::Temporary } else { TableKind::Base },
         foreign_keys: Vec::new(),
+        indexes: source
+            .indexes
+            .iter()
+            .map(|i| IndexInfo { generated: false, ..i.clone() })
+            .collect(),
         created: context.now_seconds,
         version: 0,
         statistics: None,
@@ -149,7 +185,7 @@ fn define_columns(
         match element {
             TableElement::Column(def) => out.push(columns::column(context, def, collation)?),
             TableElement::Index(_) => {}
-            TableElement::ForeignKey(_) => return Err(SqlError::not_supported("FOREIGN KEY")),
+            TableElement::ForeignKey(_) => {}
             TableElement::Check(_) => return Err(SqlError::not_supported("CHECK constraints")),
             TableElement::Period { .. } => return Err(SqlError::not_supported("periods")),
         }
@@ -174,7 +210,11 @@ fn key_specs(elements: &[TableElement]) -> SqlResult<Vec<KeySpec<'_>>> {
     let mut out = Vec::new();
     for element in elements {
         match element {
-            TableElement::Column(column) => out.extend(KeySpec::of_column(column)),
+            TableElement::Column(column) => {
+                out.extend(KeySpec::of_column(column));
+                out.extend(ForeignSpec::of_column(column).as_ref().map(KeySpec::of_foreign));
+            }
+            TableElement::ForeignKey(key) => out.push(KeySpec::of_foreign(&ForeignSpec::of(key)?)),
             TableElement::Index(index) if index.without_overlaps.is_some() => {
                 return Err(SqlError::not_supported("WITHOUT OVERLAPS"));
             }

@@ -14,6 +14,7 @@ use selkie_types::error::catalogue::{
 use selkie_types::{SqlError, SqlResult};
 
 use super::DefineContext;
+use super::foreign::ForeignSpec;
 
 const KEY_BYTES_MAX: u64 = 3072;
 const KEYS_MAX: usize = 64;
@@ -28,6 +29,8 @@ pub(super) struct KeySpec<'a> {
     pub(super) name: Option<&'a str>,
     pub(super) parts: Vec<ast::IndexPart>,
     pub(super) options: ast::IndexOptions,
+    /// Made for a foreign key.
+    pub(super) generated: bool,
 }
 
 impl<'a> KeySpec<'a> {
@@ -38,6 +41,7 @@ impl<'a> KeySpec<'a> {
             name: def.name.as_ref().map(|n| &*n.value),
             parts: def.parts.clone(),
             options: def.options.clone(),
+            generated: false,
         }
     }
 
@@ -51,7 +55,24 @@ impl<'a> KeySpec<'a> {
             None => return None,
         };
         let part = ast::IndexPart { column: column.name.clone(), length: None, descending: false };
-        Some(Self { kind, name: None, parts: vec![part], options: Default::default() })
+        let (name, parts) = (None, vec![part]);
+        Some(Self { kind, name, parts, options: Default::default(), generated: false })
+    }
+
+    /// The key a foreign key needs unless there is another over its columns.
+    pub(super) fn of_foreign(spec: &ForeignSpec<'a>) -> Self {
+        let part = |column: &ast::Ident| ast::IndexPart {
+            column: column.clone(),
+            length: None,
+            descending: false,
+        };
+        Self {
+            kind: ast::IndexKind::Plain,
+            name: spec.name,
+            parts: spec.columns.iter().map(part).collect(),
+            options: Default::default(),
+            generated: true,
+        }
     }
 }
 
@@ -62,7 +83,7 @@ pub(super) fn add_keys(
     keys: &mut Vec<Key>,
     specs: Vec<KeySpec<'_>>,
 ) -> SqlResult<()> {
-    for spec in specs {
+    for spec in without_redundant(columns, keys, specs) {
         let key = define(context, columns, keys, &spec)?;
         if key.0.kind == IndexKind::Primary {
             make_not_null(columns, &key.0)?;
@@ -70,6 +91,38 @@ pub(super) fn add_keys(
         keys.push(key);
     }
     settle(columns, keys)
+}
+
+/// Leaves out the generated keys that another key serves as well, also among `keys`: its columns
+/// begin with theirs. Of two generated keys over the same columns the later stays.
+fn without_redundant<'a>(
+    columns: &[ColumnInfo],
+    keys: &mut Vec<Key>,
+    specs: Vec<KeySpec<'a>>,
+) -> Vec<KeySpec<'a>> {
+    let position = |name: &str| columns.iter().position(|c| identifier_eq(&c.name, name));
+    let of_spec = |spec: &KeySpec<'_>| {
+        let columns = spec.parts.iter();
+        columns.map(|p| (position(&p.column.value), p.length.map(|n| n as u32))).collect()
+    };
+    let of_key = |(key, _): &Key| key.parts.iter().map(|p| (Some(p.column), p.prefix)).collect();
+    let mut list: Vec<(bool, Vec<(Option<usize>, Option<u32>)>)> =
+        keys.iter().map(|key| (key.1.generated, of_key(key))).collect();
+    list.extend(specs.iter().map(|spec| (spec.generated, of_spec(spec))));
+    let redundant = |at: usize| {
+        let (generated, own) = &list[at];
+        let serves = |(other, (also, parts)): (usize, &(bool, Vec<_>))| {
+            let earlier = *also && parts.len() == own.len() && other < at;
+            other != at && parts.starts_with(own) && !earlier
+        };
+        *generated && list.iter().enumerate().any(serves)
+    };
+    let gone: Vec<bool> = (0..list.len()).map(redundant).collect();
+    let existing = keys.len();
+    let mut at = gone.iter();
+    keys.retain(|_| at.next() != Some(&true));
+    let kept = specs.into_iter().zip(&gone[existing..]).filter(|(_, gone)| !**gone);
+    kept.map(|(spec, _)| spec).collect()
 }
 
 fn make_not_null(columns: &mut [ColumnInfo], index: &IndexDef) -> SqlResult<()> {
@@ -128,7 +181,7 @@ fn define(
     };
     let id = keys.iter().map(|(k, _)| k.id.0 + 1).max().unwrap_or(0);
     let index = IndexDef { id: IndexId(id), name: name.into(), kind, parts };
-    Ok((index, info(&spec.options)))
+    Ok((index, IndexInfo { generated: spec.generated, ..info(&spec.options) }))
 }
 
 fn info(options: &ast::IndexOptions) -> IndexInfo {
@@ -143,6 +196,7 @@ fn info(options: &ast::IndexOptions) -> IndexInfo {
         comment: options.comment.as_deref().unwrap_or_default().to_owned(),
         algorithm,
         ignored: options.ignored == Some(true),
+        generated: false,
     }
 }
 

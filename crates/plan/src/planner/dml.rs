@@ -1,16 +1,19 @@
 //! Plans of INSERT, UPDATE and DELETE around the plan of their rows.
 
+use std::sync::Arc;
+
 use selkie_catalog::TableInfo;
 use selkie_expr::Expr;
 use selkie_types::SqlResult;
 
+use super::foreign::{Changes, foreign_tables, with_generated};
 use super::{Draft, PlanContext};
 use crate::bind::{BoundDelete, BoundInsert, BoundTarget, BoundUpdate, Named};
 use crate::build::place;
 use crate::logical::{ColumnId, Logical};
 use crate::physical::{
-    Access, Assignment, ColumnType, Delete, DeleteTarget, DuplicateUpdate, Insert, Operator,
-    OutputColumn, Plan, PlanNode, Update, UpdateTarget,
+    Access, Assignment, ColumnType, Delete, DeleteTarget, DuplicateUpdate, Insert, InsertMode,
+    Operator, OutputColumn, Plan, PlanNode, Update, UpdateTarget,
 };
 
 pub(super) fn insert(
@@ -28,6 +31,14 @@ pub(super) fn insert(
     if reads(&node, &table) {
         node = materialized(node);
     }
+    let mut updated = bound.on_duplicate.iter().map(|(at, _)| *at).collect::<Vec<_>>();
+    if !updated.is_empty() {
+        updated.extend(updated_now(&table));
+        updated = with_generated(&table, updated);
+    }
+    let deleted = bound.mode == InsertMode::Replace;
+    let changes = Changes { inserted: true, deleted, updated };
+    let foreign = foreign_tables(vec![(table.clone(), changes)], context)?;
     let on_duplicate = bound.rows.map(|(existing, new)| {
         let width = table.columns.len();
         let layout: Vec<ColumnId> = (existing..existing + width)
@@ -51,7 +62,8 @@ pub(super) fn insert(
     };
     let rows = insert.source.rows;
     let cost = insert.source.cost;
-    Ok(wrap(done, Operator::Insert(Box::new(insert)), rows, cost, output))
+    let operator = Operator::Insert(Box::new(insert));
+    Ok(Plan { foreign, ..wrap(done, operator, rows, cost, output) })
 }
 
 fn placed(list: &[(usize, Option<Expr>)], layout: &[ColumnId]) -> Vec<Assignment> {
@@ -155,10 +167,19 @@ pub(super) fn update(
             table,
         }
     });
-    let targets = made.collect();
+    let targets: Vec<UpdateTarget> = made.collect();
+    let foreign = foreign_tables(targets.iter().map(updates).collect(), context)?;
     let (rows, cost) = (node.rows, node.cost);
     let update = Update { source: node, targets, ignore, simultaneous };
-    Ok(wrap(done, Operator::Update(Box::new(update)), rows, cost, Vec::new()))
+    let operator = Operator::Update(Box::new(update));
+    Ok(Plan { foreign, ..wrap(done, operator, rows, cost, Vec::new()) })
+}
+
+fn updates(target: &UpdateTarget) -> (Arc<TableInfo>, Changes) {
+    let assigned = target.assignments.iter().map(|a| a.column);
+    let updated = assigned.chain(target.on_update_now.iter().copied()).collect();
+    let updated = with_generated(&target.table, updated);
+    (target.table.clone(), Changes { updated, ..Changes::default() })
 }
 
 /// The source of an UPDATE and its columns: of each target all columns and the key. Values with
@@ -228,9 +249,12 @@ pub(super) fn delete(
 ) -> SqlResult<Plan> {
     let BoundDelete { source, targets, ignore, returning, returning_first, all_rows } = bound;
     let mut ids: Vec<ColumnId> = Vec::new();
+    let tables = targets.iter().map(|(at, _)| draft.columns.relations[*at].table.clone());
+    let gone = |table| (table, Changes { deleted: true, ..Changes::default() });
+    let foreign = foreign_tables(tables.map(gone).collect(), context)?;
     for (relation, key) in &targets {
         let info = &draft.columns.relations[*relation];
-        if !returning.is_empty() || is_referenced(&info.table, context) {
+        if !returning.is_empty() || foreign.of(info.table.def.id).is_some() {
             ids.extend(info.first..info.first + info.table.columns.len());
         }
         ids.push(*key);
@@ -260,16 +284,6 @@ pub(super) fn delete(
     };
     let (rows, cost) = (node.rows, node.cost);
     let delete = Delete { source: node, targets: made, ignore, returning: exprs, all_rows };
-    Ok(wrap(done, Operator::Delete(Box::new(delete)), rows, cost, output))
-}
-
-/// Whether a foreign key refers to `table`.
-fn is_referenced(table: &TableInfo, context: &PlanContext<'_>) -> bool {
-    let schemas = context.tables.snapshot.schemas();
-    let refers = |t: &TableInfo| {
-        t.foreign_keys.iter().any(|key| {
-            *key.referenced_table == *table.name() && *key.referenced_schema == *table.schema()
-        })
-    };
-    schemas.flat_map(|s| s.tables.values()).any(|t| refers(t))
+    let operator = Operator::Delete(Box::new(delete));
+    Ok(Plan { foreign, ..wrap(done, operator, rows, cost, output) })
 }

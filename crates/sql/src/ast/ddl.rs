@@ -238,6 +238,8 @@ pub struct ForeignKeyDef {
 /// `REFERENCES table (columns) ...`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct References {
+    /// Name after CONSTRAINT, where it is part of a column's definition.
+    pub constraint: Option<Ident>,
     /// The parent table.
     pub table: TableName,
     /// Its columns, if given.

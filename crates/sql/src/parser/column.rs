@@ -169,13 +169,14 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `[CONSTRAINT [name]] CHECK (expr)`; Compat: a named reference loses its name.
+    /// `[CONSTRAINT [name]] CHECK (expr)` or a named reference.
     fn column_constraint(&mut self, c: &mut ColumnDef) -> PResult<()> {
         let mut name = None;
         if self.eat(Kw::CONSTRAINT) {
             name = self.ident_opt()?;
             if self.at(Kw::REFERENCES) {
-                c.references = Some(self.references()?.into());
+                let references = self.references()?;
+                c.references = Some(References { constraint: name, ..references }.into());
                 return Ok(());
             }
         }
@@ -210,7 +211,7 @@ impl Parser<'_> {
             }
             *slot = Some(self.reference_action()?);
         }
-        Ok(References { table, columns, on_delete, on_update, match_kind })
+        Ok(References { constraint: None, table, columns, on_delete, on_update, match_kind })
     }
 
     fn reference_action(&mut self) -> PResult<ReferenceAction> {

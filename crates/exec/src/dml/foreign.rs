@@ -1,0 +1,113 @@
+//! Foreign keys of rows that change: children have parents, and what happens to children.
+//!
+//! # Words
+//! *Parent*: the row referred to; *child*: a row that refers. *Level*: how many cascades led here.
+//!
+//! # Invariants
+//! - FK-1 Checks read the newest version of rows under a lock kept to the end of the transaction,
+//!   never the snapshot: a parent found cannot go, a child not found cannot come.
+//! - FK-2 Keys are kept row by row in the order rows change, as InnoDB does: a row may refer to
+//!   rows changed before it by its statement, not to later ones. Rows are taken together only
+//!   where that makes no difference.
+//! - FK-3 A failure leaves changes half done; the caller undoes its statement or row.
+
+mod cascade;
+mod change;
+mod link;
+
+use std::sync::Arc;
+
+use selkie_engine::TableId;
+use selkie_plan::physical::{ForeignLink, ForeignTable};
+use selkie_types::error::catalogue::{ER_NO_REFERENCED_ROW_2, ER_ROW_IS_REFERENCED_2};
+use selkie_types::{Column, SqlError, SqlResult};
+
+use crate::error::from_engine_commit;
+use crate::run::{Env, OpenTable};
+
+pub(super) use change::Rows;
+
+/// Cascades one inside the other.
+const MOST_LEVELS: usize = 15;
+
+/// The foreign keys around one table whose rows change.
+#[derive(Clone, Copy)]
+pub(super) struct ForeignKeys<'r> {
+    env: Env<'r>,
+    keys: &'r ForeignTable,
+    open: &'r OpenTable<'r>,
+}
+
+/// How a change came about.
+#[derive(Clone, Default)]
+struct Chain {
+    level: usize,
+    /// Tables whose rows are being updated.
+    updated: Vec<TableId>,
+}
+
+impl<'r> ForeignKeys<'r> {
+    /// The foreign keys of table `id`; `None` if the statement need not look at any.
+    pub(super) fn of(env: Env<'r>, id: TableId) -> SqlResult<Option<Self>> {
+        match env.rt.plan.foreign.of(id) {
+            None => Ok(None),
+            Some(keys) => {
+                let open = env.rt.table(&keys.table)?;
+                Ok(Some(Self { env, keys, open }))
+            }
+        }
+    }
+
+    /// Whether rows that go or change may be referred to.
+    pub(super) fn has_children(&self) -> bool {
+        !self.keys.children.is_empty()
+    }
+
+    /// Whether rows may refer to rows of the same table.
+    pub(super) fn refers_to_itself(&self) -> bool {
+        self.keys.parents.iter().any(ForeignLink::is_own)
+    }
+
+    /// The first key of each row that has no parent: row and key, in the order of rows. `rows` are
+    /// about to be inserted in this order; one may refer to itself or to those before it.
+    pub(super) fn orphans(
+        &self,
+        columns: &[Arc<Column>],
+        rows: std::ops::Range<usize>,
+    ) -> SqlResult<Vec<(usize, &'r ForeignLink)>> {
+        let mut out: Vec<(usize, &ForeignLink)> = Vec::new();
+        for link in &self.keys.parents {
+            let mut missing = self.without_parent(link, columns, rows.clone())?;
+            if link.is_own() && !missing.is_empty() {
+                self.drop_own_parents(link, columns, &rows, &mut missing);
+            }
+            out.extend(missing.into_iter().map(|row| (row, link)));
+        }
+        out.sort_by_key(|(row, _)| *row);
+        out.dedup_by_key(|(row, _)| *row);
+        Ok(out)
+    }
+
+    /// 1452 for a row without parent.
+    pub(super) fn orphan_error(link: &ForeignLink) -> SqlError {
+        SqlError::new(&ER_NO_REFERENCED_ROW_2, &[&link.text()])
+    }
+}
+
+/// Runs `change` so that it leaves nothing behind if it fails.
+pub(super) fn undone_on_error<T>(
+    open: &OpenTable<'_>,
+    change: impl FnOnce() -> SqlResult<T>,
+) -> SqlResult<T> {
+    let mark = open.trx.savepoint().map_err(from_engine_commit)?;
+    let result = change();
+    if result.is_err() {
+        open.trx.rollback_to(mark).map_err(from_engine_commit)?;
+    }
+    result
+}
+
+/// Whether a row failed for the sake of a foreign key, which IGNORE forgives.
+pub(super) fn is_foreign(error: &SqlError) -> bool {
+    [ER_NO_REFERENCED_ROW_2.code, ER_ROW_IS_REFERENCED_2.code].contains(&error.code())
+}

@@ -1,0 +1,247 @@
+//! What ALTER TABLE does to foreign keys, and what foreign keys keep it from doing.
+
+use std::fmt::Display;
+
+use selkie_catalog::{ColumnInfo, ForeignKey, ForeignKeyAction, TableInfo};
+use selkie_engine::{IndexDef, IndexKind};
+use selkie_sql::ast::{ForeignKeyDef, Ident};
+use selkie_types::charset::identifier_eq;
+use selkie_types::error::catalogue::{
+    ER_DROP_INDEX_FK, ER_DUP_KEYNAME, ER_ERROR_ON_RENAME, ER_FK_COLUMN_CANNOT_CHANGE,
+    ER_FK_COLUMN_CANNOT_CHANGE_CHILD, ER_FK_COLUMN_CANNOT_DROP, ER_FK_COLUMN_CANNOT_DROP_CHILD,
+    ER_FK_COLUMN_NOT_NULL, ER_ROW_IS_REFERENCED,
+};
+use selkie_types::{SqlError, SqlResult};
+
+use super::super::foreign::{self, Defined, ForeignSpec, comparable};
+use super::super::indexes::KeySpec;
+use super::{ColumnSource, Draft};
+
+/// The table after the change, as foreign keys see it.
+pub(super) struct After<'a> {
+    pub(super) columns: &'a [ColumnInfo],
+    pub(super) sources: &'a [ColumnSource],
+    pub(super) indexes: &'a [IndexDef],
+}
+
+impl<'a> Draft<'a> {
+    pub(super) fn add_foreign_key(&mut self, def: &'a ForeignKeyDef) -> SqlResult<()> {
+        let spec = ForeignSpec::of(def)?;
+        let exists = |name: &str| self.table.foreign_keys.iter().any(|k| k.name == name);
+        if let (true, Some(name)) = (def.if_not_exists, spec.name)
+            && exists(name)
+        {
+            self.context.eval.note(&ER_DUP_KEYNAME, &[&name]);
+            return Ok(());
+        }
+        self.added.push(KeySpec::of_foreign(&spec));
+        self.added_foreign.push(spec);
+        Ok(())
+    }
+
+    fn find_foreign_key(&self, name: &str) -> Option<usize> {
+        self.table.foreign_keys.iter().position(|key| identifier_eq(&key.name, name))
+    }
+
+    pub(super) fn drop_foreign_key(&mut self, name: &Ident, if_exists: bool) -> SqlResult<()> {
+        match self.find_foreign_key(&name.value) {
+            Some(at) => {
+                self.table.foreign_keys.remove(at);
+                Ok(())
+            }
+            None => self.cannot_drop("FOREIGN KEY", &name.value, if_exists),
+        }
+    }
+
+    /// `DROP CONSTRAINT`: a CHECK, a foreign key or a key.
+    pub(super) fn drop_constraint(&mut self, name: &Ident, if_exists: bool) -> SqlResult<()> {
+        if let Some(at) = self.table.checks.iter().position(|c| identifier_eq(&c.name, &name.value))
+        {
+            self.table.checks.remove(at);
+            return Ok(());
+        }
+        if let Some(at) = self.find_foreign_key(&name.value) {
+            self.table.foreign_keys.remove(at);
+            return Ok(());
+        }
+        match self.find_key(&name.value).filter(|at| self.keys[*at].def.is_unique()) {
+            Some(at) => {
+                self.keys.remove(at);
+                Ok(())
+            }
+            None => self.cannot_drop("CONSTRAINT", &name.value, if_exists),
+        }
+    }
+
+    /// Follows a column's new name in this table's keys and in its references to itself.
+    pub(super) fn rename_in_foreign_keys(&mut self, from: &str, to: &str) {
+        if from == to {
+            return;
+        }
+        let (schema, name) = (self.old.schema(), self.old.name());
+        let follow = |list: &mut Vec<String>| {
+            list.iter_mut().filter(|c| identifier_eq(c, from)).for_each(|c| *c = to.to_owned());
+        };
+        for key in &mut self.table.foreign_keys {
+            follow(&mut key.columns);
+            if key.refers_to(schema, name) {
+                follow(&mut key.referenced_columns);
+            }
+        }
+        self.renamed_columns.push((from.to_owned(), to.to_owned()));
+    }
+
+    /// Checks that the keys that stay, to and from this table, still can.
+    pub(super) fn check_foreign_keys(&self, after: &After<'_>) -> SqlResult<()> {
+        self.check_engine()?;
+        for key in &self.table.foreign_keys {
+            self.check_own(key, after)?;
+        }
+        let snapshot = self.context.names.snapshot;
+        for child in snapshot.children(self.old.schema(), self.old.name()) {
+            let refers = |k: &&ForeignKey| k.refers_to(self.old.schema(), self.old.name());
+            if child.def.id == self.old.def.id {
+                continue;
+            }
+            for key in child.foreign_keys.iter().filter(refers) {
+                self.check_child(child, key, after)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the new keys to the table, complete but for them; their names.
+    pub(super) fn add_foreign_keys(&mut self) -> SqlResult<Vec<String>> {
+        let specs = std::mem::take(&mut self.added_foreign);
+        let mut keys = std::mem::take(&mut self.table.foreign_keys);
+        let before: Vec<String> = keys.iter().map(|k| k.name.clone()).collect();
+        let defined = Defined {
+            schema: self.old.schema(),
+            table: &self.table,
+            verb: "Alter ",
+            highest: foreign::highest_number(self.old.name(), &self.old.foreign_keys),
+        };
+        foreign::add(self.context, &defined, &mut keys, &specs)?;
+        let added = keys.iter().map(|k| k.name.clone()).filter(|n| !before.contains(n)).collect();
+        self.table.foreign_keys = keys;
+        Ok(added)
+    }
+
+    /// Only InnoDB tables have foreign keys, at either end.
+    fn check_engine(&self) -> SqlResult<()> {
+        let innodb = self.table.engine.eq_ignore_ascii_case("InnoDB");
+        let (schema, name) = (self.old.schema(), self.old.name());
+        let mut children = self.context.names.snapshot.children(schema, name);
+        if !innodb && (!self.table.foreign_keys.is_empty() || children.next().is_some()) {
+            return Err(SqlError::new(&ER_ROW_IS_REFERENCED, &[]));
+        }
+        Ok(())
+    }
+
+    fn check_own(&self, key: &ForeignKey, after: &After<'_>) -> SqlResult<()> {
+        let was = self.old.foreign_keys.iter().find(|k| k.name == key.name);
+        let before = was.and_then(|k| self.old.column_positions(&k.columns)).unwrap_or_default();
+        let now = after.positions(&key.columns);
+        if self.context.foreign_key_checks
+            && let Some(index) = self.lost_index(&before, now.as_deref(), after)
+        {
+            return Err(SqlError::new(&ER_DROP_INDEX_FK, &[&index.name]));
+        }
+        let Some(now) = now else {
+            let missing = key.columns.iter().find(|c| after.position(c).is_none());
+            let missing = missing.map_or("", String::as_str);
+            let constraint = format!("{}/{}", self.old.schema(), key.name);
+            return Err(SqlError::new(&ER_FK_COLUMN_CANNOT_DROP, &[&missing, &constraint]));
+        };
+        let nulls = [key.on_delete, key.on_update].contains(&ForeignKeyAction::SetNull);
+        for (from, to) in before.iter().zip(now) {
+            let (from, to) = (&self.old.columns[*from], &after.columns[to]);
+            if !comparable(&from.ty, &to.ty) {
+                let arguments: [&dyn Display; 2] = [&from.name, &key.name];
+                return Err(SqlError::new(&ER_FK_COLUMN_CANNOT_CHANGE, &arguments));
+            }
+            if nulls && !to.nullable {
+                let arguments: [&dyn Display; 2] = [&to.name, &key.name];
+                return Err(SqlError::new(&ER_FK_COLUMN_NOT_NULL, &arguments));
+            }
+        }
+        Ok(())
+    }
+
+    /// The index that served `before`, if nothing serves `now`.
+    fn lost_index(
+        &self,
+        before: &[usize],
+        now: Option<&[usize]>,
+        after: &After<'_>,
+    ) -> Option<&IndexDef> {
+        let old = &self.old.def.indexes[self.old.index_over(before)?];
+        let served = now.is_some_and(|now| after.has_index(now));
+        (!served).then_some(old)
+    }
+
+    fn check_child(&self, child: &TableInfo, key: &ForeignKey, after: &After<'_>) -> SqlResult<()> {
+        let before = self.old.column_positions(&key.referenced_columns).unwrap_or_default();
+        let now: Vec<Option<usize>> = before.iter().map(|at| after.from_old(*at)).collect();
+        let of_child = format!("`{}`.`{}`", child.schema(), child.name());
+        for (from, to) in before.iter().zip(&now) {
+            let old = &self.old.columns[*from];
+            let Some(to) = to else {
+                let clustered = self.old.def.primary();
+                let copied = clustered.is_some_and(|p| p.parts.iter().any(|p| p.column == *from));
+                let constraint = match copied {
+                    true => key.name.clone(),
+                    false => format!("{}/{}", child.schema(), key.name),
+                };
+                let arguments: [&dyn Display; 3] = [&old.name, &constraint, &of_child];
+                return Err(SqlError::new(&ER_FK_COLUMN_CANNOT_DROP_CHILD, &arguments));
+            };
+            if !comparable(&old.ty, &after.columns[*to].ty) {
+                let of_child = format!("{}.{}", child.schema(), child.name());
+                let arguments: [&dyn Display; 3] = [&old.name, &key.name, &of_child];
+                return Err(SqlError::new(&ER_FK_COLUMN_CANNOT_CHANGE_CHILD, &arguments));
+            }
+        }
+        let now: Option<Vec<usize>> = now.into_iter().collect();
+        match self.lost_index(&before, now.as_deref(), after) {
+            Some(index) if self.context.foreign_key_checks => Err(self.index_needed(index)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Compat: a clustered key that children need is missed only when the copied table takes the
+    /// old one's name.
+    fn index_needed(&self, index: &IndexDef) -> SqlError {
+        if index.kind != IndexKind::Primary {
+            return SqlError::new(&ER_DROP_INDEX_FK, &[&index.name]);
+        }
+        let schema = self.old.schema();
+        let from =
+            format!("./{schema}/#sql-alter-{:x}-{:x}", std::process::id(), self.old.def.id.0);
+        let to = format!("./{schema}/{}", self.old.name());
+        SqlError::new(&ER_ERROR_ON_RENAME, &[&from, &to, &150])
+    }
+}
+
+impl After<'_> {
+    fn position(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|c| identifier_eq(&c.name, name))
+    }
+
+    fn positions(&self, names: &[String]) -> Option<Vec<usize>> {
+        names.iter().map(|name| self.position(name)).collect()
+    }
+
+    /// Where a column of the old table is now.
+    fn from_old(&self, at: usize) -> Option<usize> {
+        self.sources.iter().position(|source| *source == ColumnSource::Old(at))
+    }
+
+    fn has_index(&self, columns: &[usize]) -> bool {
+        self.indexes.iter().any(|index| {
+            let parts = || index.parts.iter().zip(columns);
+            index.parts.len() >= columns.len()
+                && parts().all(|(part, column)| part.column == *column && part.prefix.is_none())
+        })
+    }
+}
