@@ -70,12 +70,18 @@ pub enum WaitKind {
     RowLock,
     /// Another statement holds the table's definition.
     MetadataLock,
+    /// Another session holds a user lock.
+    UserLock,
     /// A page is read.
     PageRead,
     /// The log is flushed.
     LogFlush,
     /// Writers are slowed.
     Throttle,
+    /// The statement sleeps.
+    Sleep,
+    /// The client neither sends nor reads.
+    Network,
 }
 
 /// The statement on whose behalf an engine works. All blocking goes through here.
@@ -140,6 +146,9 @@ pub trait Engine: Send + Sync {
 
     /// Returns when everything up to `lsn` survives a crash, as far as the session's setting asks.
     fn wait_durable(&self, lsn: Lsn) -> EngineResult<()>;
+
+    /// Whether [`Self::wait_durable`] would return at once.
+    fn is_durable(&self, lsn: Lsn) -> bool;
 
     /// Writes a checkpoint; `sharp` leaves nothing to redo.
     fn checkpoint(&self, sharp: bool) -> EngineResult<()>;

@@ -20,6 +20,7 @@
 //! # Not here
 //! No engine is named, no SQL is parsed, no file is touched.
 
+mod blocking;
 mod contract;
 mod def;
 mod error;
@@ -28,6 +29,7 @@ mod range;
 #[cfg(feature = "testing")]
 pub mod testing;
 
+pub use blocking::{WaitObserver, blocking, observe_waits};
 pub use contract::{
     Bound, Capabilities, Cursor, Engine, EngineTrx, IndexEntries, InsertInfo, Isolation, LockMode,
     LockWait, Lsn, RangeEstimate, RowSet, Scan, StatementContext, Table, TableStatistics, WaitKind,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use selkie_engine::{EngineError, EngineResult, StatementContext, WaitKind};
+use selkie_engine::{EngineError, EngineResult, StatementContext, WaitKind, blocking};
 use selkie_types::error::catalogue::{ER_CONNECTION_KILLED, ER_OUTOFMEMORY, ER_STATEMENT_TIMEOUT};
 use selkie_types::{SqlError, SqlResult};
 
@@ -89,20 +89,9 @@ impl Control {
     }
 }
 
-impl StatementContext for Control {
-    fn check_killed(&self) -> EngineResult<()> {
-        if self.kill.load(Ordering::Relaxed) != kill::NONE {
-            return Err(EngineError::Killed);
-        }
-        match self.deadline {
-            Some(deadline) if Instant::now() >= deadline => Err(EngineError::StatementTimeout),
-            _ => Ok(()),
-        }
-    }
-
-    fn wait(
+impl Control {
+    fn wait_in_slices(
         &self,
-        _kind: WaitKind,
         limit: Option<Duration>,
         park: &mut dyn FnMut(Duration) -> bool,
     ) -> EngineResult<()> {
@@ -117,6 +106,27 @@ impl StatementContext for Control {
                 return Err(EngineError::LockWaitTimeout);
             }
         }
+    }
+}
+
+impl StatementContext for Control {
+    fn check_killed(&self) -> EngineResult<()> {
+        if self.kill.load(Ordering::Relaxed) != kill::NONE {
+            return Err(EngineError::Killed);
+        }
+        match self.deadline {
+            Some(deadline) if Instant::now() >= deadline => Err(EngineError::StatementTimeout),
+            _ => Ok(()),
+        }
+    }
+
+    fn wait(
+        &self,
+        kind: WaitKind,
+        limit: Option<Duration>,
+        park: &mut dyn FnMut(Duration) -> bool,
+    ) -> EngineResult<()> {
+        blocking(kind, || self.wait_in_slices(limit, park))
     }
 
     fn lock_wait_timeout(&self) -> Duration {

@@ -49,4 +49,4 @@ pub use session::Session;
 pub use sink::{NullSink, Outcome, ResultSink};
 pub use statement::{execute_statement, execute_text};
 pub use system::register_system_tables;
-pub use transaction::{Mark, Transaction};
+pub use transaction::{Mark, Transaction, Unsettled};

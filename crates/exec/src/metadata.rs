@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use hashbrown::HashMap;
 use parking_lot::{Condvar, Mutex};
+use selkie_engine::{WaitKind, blocking};
 use selkie_types::{SqlError, SqlResult};
 
 use crate::control::Control;
@@ -179,7 +180,9 @@ impl MetadataLocks {
         if !state.is_free(key, owner, mode) {
             state.entries.entry(key).or_default().waiting.push((owner, mode));
             state.waits.insert(owner, (key, mode));
-            let result = self.wait(control, &mut state, key, owner, mode, limit);
+            let result = blocking(WaitKind::MetadataLock, || {
+                self.wait(control, &mut state, key, owner, mode, limit)
+            });
             state.waits.remove(&owner);
             if let Some(entry) = state.entries.get_mut(&key)
                 && let Some(at) = entry.waiting.iter().position(|w| *w == (owner, mode))

@@ -3,12 +3,13 @@
 //! # Invariants
 //! - TRX-1 A statement that changes rows runs between [`Transaction::mark`] and
 //!   [`Transaction::undo`]: if it fails, its changes are gone and the transaction lives on.
-//! - TRX-2 A client is answered after [`Transaction::commit`] returned, which waits for durability.
+//! - TRX-2 A client is answered after its commit is durable: [`Transaction::commit`] waits for that,
+//!   or leaves it to whoever holds back the answer and takes [`Transaction::take_unsettled`].
 //! - TRX-3 Definitions used stay locked until the transaction ends.
 
 use std::sync::Arc;
 
-use selkie_engine::{Engine, EngineTrx, Isolation};
+use selkie_engine::{Engine, EngineTrx, Isolation, Lsn, WaitKind, blocking};
 use selkie_types::error::catalogue::{ER_SP_DOES_NOT_EXIST, ER_WARNING_NOT_COMPLETE_ROLLBACK};
 use selkie_types::{Condition, SqlError, SqlResult};
 
@@ -46,6 +47,28 @@ pub struct Transaction {
     locks: Vec<LockTicket>,
     /// An engine without rollback was changed.
     unsafe_changes: bool,
+    /// Somebody holds answers back until commits are durable.
+    answers_wait: bool,
+    unsettled: Option<Unsettled>,
+}
+
+/// A commit that may not be durable yet.
+pub struct Unsettled {
+    engine: Arc<dyn Engine>,
+    lsn: Lsn,
+}
+
+impl Unsettled {
+    /// Whether it is durable, as far as the server's setting asks.
+    pub fn is_settled(&self) -> bool {
+        self.engine.is_durable(self.lsn)
+    }
+
+    /// Waits until it is.
+    pub fn settle(&self) -> SqlResult<()> {
+        let wait = || self.engine.wait_durable(self.lsn);
+        blocking(WaitKind::LogFlush, wait).map_err(from_engine_commit)
+    }
 }
 
 /// Where a statement began in each engine.
@@ -177,9 +200,33 @@ impl Transaction {
             }
         }
         for (engine, lsn) in waits {
-            engine.wait_durable(lsn).map_err(from_engine_commit)?;
+            self.settle(Unsettled { engine, lsn })?;
         }
         result
+    }
+
+    fn settle(&mut self, commit: Unsettled) -> SqlResult<()> {
+        if commit.is_settled() {
+            return Ok(());
+        }
+        // Of one engine's commits the last is durable last.
+        let same = self.unsettled.as_ref().is_none_or(|u| Arc::ptr_eq(&u.engine, &commit.engine));
+        if !self.answers_wait || !same {
+            return commit.settle();
+        }
+        self.unsettled = Some(commit);
+        Ok(())
+    }
+
+    /// From now on commits do not wait; the caller answers only when what it takes from
+    /// [`Self::take_unsettled`] is settled.
+    pub fn hold_answers(&mut self) {
+        self.answers_wait = true;
+    }
+
+    /// The last commit that was not waited for.
+    pub fn take_unsettled(&mut self) -> Option<Unsettled> {
+        self.unsettled.take()
     }
 
     /// Undoes everything; whether something could not be undone.

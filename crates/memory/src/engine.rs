@@ -164,6 +164,10 @@ impl Engine for MemoryEngine {
         Ok(())
     }
 
+    fn is_durable(&self, _: Lsn) -> bool {
+        true
+    }
+
     fn checkpoint(&self, _: bool) -> EngineResult<()> {
         Ok(())
     }

@@ -55,6 +55,14 @@ impl Output {
         }
     }
 
+    /// Forgets the first `count` bytes, which were written.
+    pub fn drop_front(&mut self, count: usize) {
+        if count == self.buf.len() {
+            return self.clear();
+        }
+        self.buf.drain(..count);
+    }
+
     /// Appends the packets of `other`, which were numbered to follow those here.
     pub fn append(&mut self, other: &Self) {
         self.buf.extend_from_slice(&other.buf);

@@ -6,7 +6,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use selkie_exec::{Outcome, ResultSink};
+use selkie_exec::{Outcome, ResultSink, Unsettled};
 use selkie_plan::physical::OutputColumn;
 use selkie_protocol::Status;
 use selkie_types::{SqlResult, SqlType, Value};
@@ -52,7 +52,7 @@ pub struct SessionStatus {
 }
 
 /// Runs the statements of one session.
-pub trait BackendSession {
+pub trait BackendSession: Send {
     /// Reads the first statement of `text`, refusing a second one unless `multi` allows several.
     fn parse(&mut self, text: &[u8], multi: bool) -> SqlResult<Step>;
 
@@ -80,6 +80,14 @@ pub trait BackendSession {
 
     /// Changes the default database.
     fn use_schema(&mut self, schema: &str) -> SqlResult<()>;
+
+    /// From now on commits do not wait for durability: answers are held back instead.
+    fn hold_answers(&mut self) {}
+
+    /// A commit that the answer to the last command must wait for.
+    fn take_unsettled(&mut self) -> Option<Unsettled> {
+        None
+    }
 
     /// Flags and warnings.
     fn status(&self) -> SessionStatus;

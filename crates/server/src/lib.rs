@@ -13,11 +13,13 @@ mod log;
 mod login;
 pub mod net;
 pub mod options;
+mod scheduler;
 pub mod server;
 pub mod session;
 pub mod sessions;
 pub mod status;
 mod tables;
+mod thread_pool;
 mod time;
 pub mod variables;
 

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
+use selkie_engine::{WaitKind, blocking};
 use selkie_types::{SqlError, SqlResult};
 
 use crate::sessions::{KillFlag, Killed};
@@ -87,7 +88,7 @@ impl UserLocks {
                 return Ok(None);
             }
             state.waiting.insert(session, name.clone());
-            self.released.wait_for(&mut state, left.min(SLICE));
+            blocking(WaitKind::UserLock, || self.released.wait_for(&mut state, left.min(SLICE)));
             state.waiting.remove(&session);
         }
     }

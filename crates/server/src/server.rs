@@ -5,8 +5,8 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Instant, SystemTime};
 
 use parking_lot::{Condvar, Mutex, RwLock};
@@ -15,8 +15,9 @@ use selkie_protocol::auth::sha2;
 use crate::accounts::{AccountName, AclStore};
 use crate::backend::Backend;
 use crate::locks::UserLocks;
-use crate::sessions::Sessions;
+use crate::sessions::{Door, Sessions};
 use crate::status::{Gauges, counter};
+use crate::thread_pool::ThreadPool;
 use crate::variables::{Globals, ids};
 
 /// Everything that sessions share.
@@ -37,6 +38,7 @@ pub struct Server {
     pub(crate) user_locks: UserLocks,
     /// Prepared statements of all sessions.
     pub(crate) prepared: AtomicU64,
+    pool: OnceLock<ThreadPool>,
     started: Instant,
     started_at: SystemTime,
     flushed: Mutex<Instant>,
@@ -68,6 +70,7 @@ impl Server {
             password_cache: RwLock::default(),
             user_locks: UserLocks::default(),
             prepared: AtomicU64::new(0),
+            pool: OnceLock::new(),
             started: Instant::now(),
             started_at: SystemTime::now(),
             flushed: Mutex::new(Instant::now()),
@@ -85,6 +88,17 @@ impl Server {
     /// When the server was started.
     pub fn started_at(&self) -> SystemTime {
         self.started_at
+    }
+
+    /// The thread pool that serves connections, if one does.
+    pub(crate) fn pool(&self) -> Option<&ThreadPool> {
+        self.pool.get()
+    }
+
+    /// Says that a pool serves connections.
+    pub(crate) fn set_pool(&self, pool: ThreadPool) {
+        // A server is started once, so there is none yet.
+        let _ = self.pool.set(pool);
     }
 
     /// Asks the server to stop; returns at once.
@@ -136,6 +150,9 @@ impl Server {
         put("threads_connected", live.len().to_string());
         put("threads_running", running.to_string());
         put("threads_cached", "0".to_owned());
+        let (threads, idle) = self.pool().map_or((0, 0), ThreadPool::threads);
+        put("threadpool_threads", threads.to_string());
+        put("threadpool_idle_threads", idle.to_string());
         put("prepared_stmt_count", self.prepared.load(Ordering::Relaxed).to_string());
         put(
             "acl_users",
@@ -150,8 +167,12 @@ impl Server {
         gauges
     }
 
-    /// How many sessions may be connected.
-    pub(crate) fn max_connections(&self) -> usize {
-        self.globals.get(ids().max_connections).as_u64() as usize
+    /// How many sessions may be connected by `door`.
+    pub(crate) fn most_connections(&self, door: Door) -> usize {
+        let id = match door {
+            Door::Main => ids().max_connections,
+            Door::Extra => ids().extra_max_connections,
+        };
+        self.globals.get(id).as_u64() as usize
     }
 }

@@ -7,12 +7,15 @@ mod cursor;
 mod dispatch;
 mod metadata;
 mod params;
+mod pooled;
 mod reply;
 mod rows;
 mod shared;
 mod statements;
 mod timeouts;
 
+pub use crate::sessions::Door;
 pub use connection::serve;
 pub use metadata::column_def;
+pub(crate) use pooled::PooledSession;
 pub use shared::Shared;

@@ -86,11 +86,23 @@ pub struct SessionHandle {
     schema: Mutex<Option<String>>,
     activity: Mutex<Activity>,
     in_transaction: AtomicBool,
+    /// By which port it came.
+    pub(crate) door: Door,
+}
+
+/// A port that connections come by.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub enum Door {
+    /// The port, or the socket.
+    #[default]
+    Main,
+    /// `extra_port`.
+    Extra,
 }
 
 impl SessionHandle {
     /// A session that has just connected.
-    pub fn new(id: u64, host: String, closer: Closer) -> Self {
+    pub fn new(id: u64, host: String, closer: Closer, door: Door) -> Self {
         let activity = Activity {
             command: "Connect",
             state: "login",
@@ -109,6 +121,7 @@ impl SessionHandle {
             schema: Mutex::new(None),
             activity: Mutex::new(activity),
             in_transaction: AtomicBool::new(false),
+            door,
         }
     }
 
@@ -228,6 +241,11 @@ impl Sessions {
     /// Number of sessions.
     pub fn count(&self) -> usize {
         self.live.read().len()
+    }
+
+    /// Number of sessions that came by `door`.
+    pub fn count_by(&self, door: Door) -> usize {
+        self.live.read().values().filter(|s| s.door == door).count()
     }
 
     /// Counters of the whole server.

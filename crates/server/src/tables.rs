@@ -5,6 +5,7 @@
 mod plugins;
 mod privileges;
 mod processes;
+mod thread_pool;
 mod variables;
 
 use selkie_types::{SqlResult, Value};
@@ -29,6 +30,9 @@ pub(crate) const NAMES: &[&str] = &[
     "SESSION_VARIABLES",
     "SYSTEM_VARIABLES",
     "TABLE_PRIVILEGES",
+    "THREAD_POOL_GROUPS",
+    "THREAD_POOL_QUEUES",
+    "THREAD_POOL_STATS",
     "THREAD_POOL_WAITS",
     "USER_PRIVILEGES",
 ];
@@ -51,7 +55,10 @@ pub(crate) fn rows(table: &str, shared: &Shared, pseudo: Pseudo<'_>) -> SqlResul
         "SESSION_VARIABLES" => variables::session_variables(shared, pseudo),
         "SYSTEM_VARIABLES" => variables::system_variables(shared, pseudo),
         "TABLE_PRIVILEGES" => privileges::table_privileges(shared),
-        "THREAD_POOL_WAITS" => processes::thread_pool_waits(),
+        "THREAD_POOL_GROUPS" => thread_pool::groups(&shared.server),
+        "THREAD_POOL_QUEUES" => thread_pool::queues(&shared.server),
+        "THREAD_POOL_STATS" => thread_pool::stats(&shared.server),
+        "THREAD_POOL_WAITS" => thread_pool::waits(&shared.server),
         "USER_PRIVILEGES" => privileges::user_privileges(shared),
         _ => Vec::new(),
     })

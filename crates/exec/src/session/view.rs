@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use selkie_engine::{WaitKind, blocking};
 use selkie_expr::{TypeContext, VariableScope};
 use selkie_plan::{Environment, Settings as PlanSettings};
 use selkie_types::{SqlError, SqlResult, SqlType, Value};
@@ -72,17 +73,7 @@ impl selkie_expr::Session for Session {
     }
 
     fn sleep(&self, time: Duration) -> SqlResult<bool> {
-        let end = Instant::now() + time;
-        loop {
-            let left = end.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Ok(true);
-            }
-            if self.kill.load(Ordering::Relaxed) != kill::NONE {
-                return Ok(false);
-            }
-            std::thread::sleep(left.min(Duration::from_millis(20)));
-        }
+        blocking(WaitKind::Sleep, || self.sleep_until(Instant::now() + time))
     }
 
     fn get_lock(&self, name: &[u8], timeout: f64) -> SqlResult<Option<bool>> {
@@ -146,6 +137,22 @@ impl Session {
             lock_reads: self.transaction.locks_reads(s),
             foreign_key_checks: s.foreign_key_checks,
             ..PlanSettings::default()
+        }
+    }
+}
+
+impl Session {
+    /// Sleeps in slices; false if a kill ended it.
+    fn sleep_until(&self, end: Instant) -> SqlResult<bool> {
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(true);
+            }
+            if self.kill.load(Ordering::Relaxed) != kill::NONE {
+                return Ok(false);
+            }
+            std::thread::sleep(left.min(Duration::from_millis(20)));
         }
     }
 }

@@ -113,6 +113,10 @@ impl Engine for NativeEngine {
         Ok(())
     }
 
+    fn is_durable(&self, lsn: Lsn) -> bool {
+        self.shared.storage.log().is_settled(ids::Lsn(lsn.0))
+    }
+
     fn checkpoint(&self, sharp: bool) -> EngineResult<()> {
         let storage = &self.shared.storage;
         match sharp {

@@ -47,6 +47,15 @@ impl Log {
         }
     }
 
+    /// Whether [`Self::settle_commit`] would return at once.
+    pub(crate) fn is_settled(&self, lsn: Lsn) -> bool {
+        match self.mode() {
+            FlushMode::EverySecond => true,
+            FlushMode::AtCommit => self.durable() >= lsn,
+            FlushMode::WriteAtCommit => self.written() >= lsn,
+        }
+    }
+
     /// Returns when everything below `lsn` is durable. Hold no latch.
     pub(crate) fn flush_upto(&self, lsn: Lsn) {
         self.lead_until(|| self.durable() >= lsn, true);

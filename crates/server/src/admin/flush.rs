@@ -8,6 +8,7 @@ use selkie_types::{SqlError, SqlResult};
 
 use crate::accounts::Privileges;
 use crate::session::Shared;
+use crate::thread_pool::ThreadPool;
 
 /// Runs FLUSH.
 pub(super) fn flush(shared: &Shared, statement: &Flush) -> SqlResult<()> {
@@ -46,6 +47,14 @@ fn flush_one(shared: &Shared, target: &FlushTarget) -> SqlResult<()> {
         | FlushTarget::QueryCache
         | FlushTarget::UserResources
         | FlushTarget::Ssl => Ok(()),
+        FlushTarget::Other(name) if name.value.eq_ignore_ascii_case("thread_pool_stats") => {
+            shared.server.pool().into_iter().for_each(ThreadPool::reset_counts);
+            Ok(())
+        }
+        FlushTarget::Other(name) if name.value.eq_ignore_ascii_case("thread_pool_waits") => {
+            shared.server.pool().into_iter().for_each(ThreadPool::reset_waits);
+            Ok(())
+        }
         FlushTarget::Other(name) => {
             Err(SqlError::not_supported(format!("FLUSH {}", name.value.to_uppercase())))
         }

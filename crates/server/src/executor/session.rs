@@ -11,8 +11,8 @@ use selkie_catalog::{Namespace, TableInfo, quote_identifier};
 use selkie_engine::IndexKind;
 use selkie_exec::session::{Access, Account, Counters, Privilege, Session, SessionHooks};
 use selkie_exec::{
-    Instance, NullSink, Outcome, Prepared, ResultSink, execute_prepared, execute_statement,
-    execute_text, prepare,
+    Instance, NullSink, Outcome, Prepared, ResultSink, Unsettled, execute_prepared,
+    execute_statement, execute_text, prepare,
 };
 use selkie_plan::physical::OutputColumn;
 use selkie_protocol::Status;
@@ -255,6 +255,14 @@ impl BackendSession for ExecutorSession {
         let result = execute_prepared(&self.instance, session, prepared, &parameters, sink);
         self.after(&prepared.statement, &result);
         result
+    }
+
+    fn hold_answers(&mut self) {
+        self.session.transaction.hold_answers();
+    }
+
+    fn take_unsettled(&mut self) -> Option<Unsettled> {
+        self.session.transaction.take_unsettled().filter(|commit| !commit.is_settled())
     }
 
     fn field_list(&mut self, table: &str, pattern: &[u8]) -> SqlResult<Vec<OutputColumn>> {

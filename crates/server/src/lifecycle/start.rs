@@ -9,15 +9,12 @@ use std::time::{Duration, Instant};
 use super::data_dir::DataDir;
 use crate::accounts::{Acl, AclStore};
 use crate::backend::Backend;
-use crate::net::{Accepted, Acceptors, Endpoints, bind_all};
+use crate::net::{Acceptors, Endpoints, bind_all};
 use crate::options::Settings;
+use crate::scheduler;
 use crate::server::Server;
-use crate::session::serve;
-use crate::status::counter;
 use crate::variables::{Globals, VarValue, registry};
 
-/// Stack of a connection's thread: the parser and expressions recurse to a checked depth.
-const STACK: usize = 16 << 20;
 /// How long sessions may take to end when the server stops.
 const GRACE: Duration = Duration::from_secs(10);
 
@@ -39,6 +36,7 @@ pub struct Running {
     /// The server.
     pub server: Arc<Server>,
     acceptors: Acceptors,
+    extra: Option<Acceptors>,
     pid_file: Option<PathBuf>,
     data_dir: DataDir,
 }
@@ -61,12 +59,20 @@ pub fn start(start: Start<'_>) -> Result<Running, String> {
     if let Some(bound) = listeners.addresses().first() {
         server.globals.set(definition("port").id, VarValue::Uint(bound.port().into()));
     }
-    let acceptors = listeners
-        .run(skip_name_resolve, &acceptor(&server))
-        .map_err(|e| format!("Can't create a thread: {e}"))?;
+    let thread_error = |e| format!("Can't create a thread: {e}");
+    let door = scheduler::main_door(&server).map_err(thread_error)?;
+    let acceptors = listeners.run(skip_name_resolve, &door).map_err(thread_error)?;
+    let extra = match endpoints.extra() {
+        Some(extra) => {
+            let listeners = bind_all(&extra)?;
+            let door = scheduler::extra_door(&server);
+            Some(listeners.run(skip_name_resolve, &door).map_err(thread_error)?)
+        }
+        None => None,
+    };
     let pid_file = write_pid(&pid_file);
     announce(&server, &endpoints);
-    Ok(Running { server, acceptors, pid_file, data_dir })
+    Ok(Running { server, acceptors, extra, pid_file, data_dir })
 }
 
 fn definition(name: &str) -> &'static crate::variables::VarDef {
@@ -135,25 +141,10 @@ fn endpoints(settings: &Settings, accounts: &AclStore, data_dir: &Path) -> Endpo
     Endpoints {
         addresses: text(settings, "bind_address"),
         port: networking.then_some(port),
+        extra_port: Some(number(settings, "extra_port") as u16).filter(|p| networking && *p != 0),
         socket: Some(data_dir.join(text(settings, "socket"))),
         open_account,
     }
-}
-
-fn acceptor(server: &Arc<Server>) -> Accepted {
-    let server = Arc::clone(server);
-    Arc::new(move |transport, peer| {
-        let shared = Arc::clone(&server);
-        let thread = std::thread::Builder::new().name("connection".to_owned()).stack_size(STACK);
-        let spawned = thread.spawn(move || serve(&shared, transport, &peer));
-        match spawned {
-            Ok(_) => server.sessions.ended.bump(counter().threads_created),
-            Err(e) => {
-                tracing::error!("Can't create a thread to handle a new connection: {e}");
-                server.sessions.ended.bump(counter().connection_errors_internal);
-            }
-        }
-    })
 }
 
 fn write_pid(path: &Path) -> Option<PathBuf> {
@@ -213,6 +204,7 @@ impl Running {
     pub fn stop(self) {
         self.server.stop();
         self.acceptors.stop();
+        self.extra.into_iter().for_each(Acceptors::stop);
         for session in self.server.sessions.list() {
             session.kill_connection();
         }
@@ -222,6 +214,9 @@ impl Running {
         }
         for session in self.server.sessions.list() {
             tracing::warn!("Thread {} (user : '{}') did not exit", session.id, session.user());
+        }
+        if let Some(pool) = self.server.pool() {
+            pool.stop();
         }
         self.server.backend.shutdown();
         if let Some(path) = &self.pid_file {

@@ -38,6 +38,12 @@ impl<'a> Exchange<'a> {
         Self { wire, out, caps: Capabilities::NONE, timeout, scramble: new_scramble() }
     }
 
+    /// The exchange after the greeting that carried `scramble`.
+    pub(crate) fn greeted(wire: &'a mut Wire, timeout: Duration, scramble: [u8; SCRAMBLE]) -> Self {
+        // From here on errors carry an SQLSTATE, whatever the client turns out to understand.
+        Self { scramble, caps: Capabilities::PROTOCOL_41, ..Self::new(wire, 1, timeout) }
+    }
+
     /// Writes one packet at once.
     pub(crate) fn send(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> io::Result<()> {
         self.out.packet(write);
@@ -75,12 +81,12 @@ pub(crate) fn new_scramble() -> [u8; SCRAMBLE] {
     })
 }
 
-/// Sends the greeting and returns the client's answer.
+/// Sends the greeting.
 pub(crate) fn greet(
     exchange: &mut Exchange<'_>,
     server: &Server,
     connection_id: u64,
-) -> Result<Vec<u8>, ReadError> {
+) -> io::Result<()> {
     let collation = CollationId::from_name(server.globals.get(ids().collation_server).as_str());
     let version = server.globals.get(ids().version);
     let mut status = Status::NONE;
@@ -94,10 +100,7 @@ pub(crate) fn greet(
         status,
         plugin: selkie_protocol::auth::native::NAME.to_owned(),
     };
-    exchange.send(|b| greeting.encode(b)).map_err(ReadError::Io)?;
-    // From here on errors carry an SQLSTATE, whatever the client turns out to understand.
-    exchange.caps = Capabilities::PROTOCOL_41;
-    exchange.receive()
+    exchange.send(|b| greeting.encode(b))
 }
 
 /// The error a stream gets whose bytes were no login.

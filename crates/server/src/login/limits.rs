@@ -8,15 +8,16 @@ use selkie_types::{SqlError, SqlResult};
 use super::credentials::Authenticated;
 use crate::accounts::Privileges;
 use crate::server::Server;
+use crate::sessions::Door;
 use crate::variables::ids;
 
 /// 1040, 1203 or 1226 if the client comes on top of too many others.
 ///
 /// One connection more than `max_connections` is kept for an account that may end others.
-pub(crate) fn check_limits(server: &Server, who: &Authenticated) -> SqlResult<()> {
+pub(crate) fn check_limits(server: &Server, who: &Authenticated, door: Door) -> SqlResult<()> {
     let admin = Privileges::CONNECTION_ADMIN | Privileges::SUPER;
     let is_admin = who.account.global.has_any(admin);
-    if server.sessions.count() > server.max_connections() && !is_admin {
+    if server.sessions.count_by(door) > server.most_connections(door) && !is_admin {
         return Err(SqlError::new(&ER_CON_COUNT_ERROR, &[]));
     }
     check_account(server, who, is_admin)

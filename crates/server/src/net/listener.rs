@@ -28,10 +28,20 @@ pub(crate) struct Endpoints {
     pub(crate) addresses: String,
     /// Port; `None` is no TCP at all.
     pub(crate) port: Option<u16>,
+    /// A second port, for when the first is no use.
+    pub(crate) extra_port: Option<u16>,
     /// Path of the Unix socket.
     pub(crate) socket: Option<PathBuf>,
     /// The name of an account without password, which confines TCP to this machine.
     pub(crate) open_account: Option<String>,
+}
+
+impl Endpoints {
+    /// Where the extra port is, if there is one.
+    pub(crate) fn extra(&self) -> Option<Self> {
+        let port = Some(self.extra_port?);
+        Some(Self { port, socket: None, extra_port: None, ..self.clone() })
+    }
 }
 
 /// Binds all sockets; the error is the sentence for the log.

@@ -4,9 +4,12 @@
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::time::Duration;
+
+use rustix::net::{RecvFlags, SendFlags};
 
 /// A blocking byte stream with timeouts.
 pub trait Transport: Send {
@@ -14,6 +17,12 @@ pub trait Transport: Send {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize>;
     /// Writes everything.
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()>;
+    /// Reads what has arrived; `WouldBlock` if nothing has.
+    fn read_now(&mut self, buf: &mut [u8]) -> io::Result<usize>;
+    /// Writes what goes without waiting; `WouldBlock` if nothing does.
+    fn write_now(&mut self, bytes: &[u8]) -> io::Result<usize>;
+    /// The socket.
+    fn socket(&self) -> BorrowedFd<'_>;
     /// How long a read may wait.
     fn set_read_timeout(&mut self, timeout: Duration) -> io::Result<()>;
     /// How long a write may wait.
@@ -22,6 +31,15 @@ pub trait Transport: Send {
     fn is_secure(&self) -> bool;
     /// A way to end the stream from another thread.
     fn closer(&self) -> io::Result<Closer>;
+}
+
+fn receive_now(socket: impl AsFd, buf: &mut [u8]) -> io::Result<usize> {
+    let (_, arrived) = rustix::net::recv(socket, buf, RecvFlags::DONTWAIT)?;
+    Ok(arrived)
+}
+
+fn send_now(socket: impl AsFd, bytes: &[u8]) -> io::Result<usize> {
+    Ok(rustix::net::send(socket, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL)?)
 }
 
 /// Zero would mean "no timeout" to the system; the smallest timeout is meant.
@@ -36,6 +54,18 @@ impl Transport for TcpStream {
 
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         Write::write_all(self, bytes)
+    }
+
+    fn read_now(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        receive_now(&*self, buf)
+    }
+
+    fn write_now(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        send_now(&*self, bytes)
+    }
+
+    fn socket(&self) -> BorrowedFd<'_> {
+        self.as_fd()
     }
 
     fn set_read_timeout(&mut self, timeout: Duration) -> io::Result<()> {
@@ -62,6 +92,18 @@ impl Transport for UnixStream {
 
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         Write::write_all(self, bytes)
+    }
+
+    fn read_now(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        receive_now(&*self, buf)
+    }
+
+    fn write_now(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        send_now(&*self, bytes)
+    }
+
+    fn socket(&self) -> BorrowedFd<'_> {
+        self.as_fd()
     }
 
     fn set_read_timeout(&mut self, timeout: Duration) -> io::Result<()> {

@@ -3,8 +3,10 @@
 //! Must not interpret packets beyond their framing.
 
 use std::io;
+use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
 
+use selkie_engine::{WaitKind, blocking};
 use selkie_protocol::{FrameError, FrameReader, Output};
 
 use super::transport::{Closer, Transport};
@@ -35,6 +37,9 @@ pub struct Wire {
     received: u64,
     sent: u64,
     read_timeout: Duration,
+    /// What the socket was told last; telling it costs a system call.
+    told_read: Option<Duration>,
+    told_write: Option<Duration>,
 }
 
 impl std::fmt::Debug for Wire {
@@ -47,13 +52,38 @@ impl Wire {
     /// Packets of at most `max_packet` bytes over `transport`.
     pub fn new(transport: Box<dyn Transport>, max_packet: usize) -> Self {
         let read_timeout = Duration::from_secs(30);
-        Self { transport, reader: FrameReader::new(max_packet), received: 0, sent: 0, read_timeout }
+        Self {
+            transport,
+            reader: FrameReader::new(max_packet),
+            received: 0,
+            sent: 0,
+            read_timeout,
+            told_read: None,
+            told_write: None,
+        }
     }
 
     /// How long the rest of a packet, and the client's reading, may take.
     pub fn set_timeouts(&mut self, read: Duration, write: Duration) -> io::Result<()> {
         self.read_timeout = read;
-        self.transport.set_write_timeout(write)
+        if self.told_write != Some(write) {
+            self.transport.set_write_timeout(write)?;
+            self.told_write = Some(write);
+        }
+        Ok(())
+    }
+
+    fn tell_read_timeout(&mut self, timeout: Duration) -> io::Result<()> {
+        if self.told_read != Some(timeout) {
+            self.transport.set_read_timeout(timeout)?;
+            self.told_read = Some(timeout);
+        }
+        Ok(())
+    }
+
+    /// The socket.
+    pub fn socket(&self) -> BorrowedFd<'_> {
+        self.transport.socket()
     }
 
     /// Changes the size limit.
@@ -103,9 +133,10 @@ impl Wire {
             }
             let is_idle = !self.reader.has_pending();
             let patience = if is_idle { idle } else { self.read_timeout };
-            self.transport.set_read_timeout(patience).map_err(ReadError::Io)?;
+            self.tell_read_timeout(patience).map_err(ReadError::Io)?;
             let wanted = self.reader.wanted().max(CHUNK);
-            match self.transport.read(self.reader.space(wanted.min(1 << 20))) {
+            let space = self.reader.space(wanted.min(1 << 20));
+            match blocking(WaitKind::Network, || self.transport.read(space)) {
                 Ok(0) => return Err(ReadError::Closed),
                 Ok(n) => {
                     self.reader.filled(n);
@@ -119,15 +150,74 @@ impl Wire {
         }
     }
 
+    /// The next packet, if it has arrived whole.
+    pub fn packet_now(&mut self) -> Result<Option<Vec<u8>>, ReadError> {
+        let mut drained = false;
+        loop {
+            match self.reader.next_packet() {
+                Ok(Some(packet)) => return Ok(Some(packet.to_vec())),
+                Ok(None) if drained => return Ok(None),
+                Ok(None) => {}
+                Err(e) => return Err(ReadError::Frame(e)),
+            }
+            drained = self.receive_now()?;
+        }
+    }
+
+    /// Whether a packet, or a part of one, has arrived and was not taken.
+    pub fn has_pending(&self) -> bool {
+        self.reader.has_pending()
+    }
+
+    /// Takes what has arrived; whether that was all.
+    fn receive_now(&mut self) -> Result<bool, ReadError> {
+        let wanted = self.reader.wanted().max(CHUNK);
+        let space = self.reader.space(wanted.min(1 << 20));
+        let room = space.len();
+        match self.transport.read_now(space) {
+            Ok(0) => Err(ReadError::Closed),
+            Ok(n) => {
+                self.reader.filled(n);
+                self.received += n as u64;
+                Ok(n < room)
+            }
+            Err(e) if e.kind() == io::ErrorKind::WouldBlock => Ok(true),
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => Ok(false),
+            Err(e) if is_gone(&e) => Err(ReadError::Closed),
+            Err(e) => Err(ReadError::Io(e)),
+        }
+    }
+
     /// Writes everything that waits in `out`.
     pub fn flush(&mut self, out: &mut Output) -> io::Result<()> {
-        if out.is_empty() {
-            return Ok(());
-        }
-        let result = self.transport.write_all(out.bytes());
+        let written = self.write_now(out.bytes())?;
+        let rest = &out.bytes()[written..];
+        let result = match rest.is_empty() {
+            true => Ok(()),
+            false => blocking(WaitKind::Network, || self.transport.write_all(rest)),
+        };
         self.sent += out.len() as u64;
         out.clear();
         result
+    }
+
+    /// Writes what waits in `out` as far as that goes at once; whether that was all.
+    pub fn flush_now(&mut self, out: &mut Output) -> io::Result<bool> {
+        let written = self.write_now(out.bytes())?;
+        self.sent += written as u64;
+        out.drop_front(written);
+        Ok(out.is_empty())
+    }
+
+    fn write_now(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if bytes.is_empty() {
+            return Ok(0);
+        }
+        match self.transport.write_now(bytes) {
+            Err(e) if e.kind() == io::ErrorKind::WouldBlock => Ok(0),
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => Ok(0),
+            result => result,
+        }
     }
 }
 

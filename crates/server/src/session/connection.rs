@@ -5,6 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use selkie_protocol::greeting::SCRAMBLE;
 use selkie_protocol::packet::{Ok as OkPacket, put_err, put_ok};
 use selkie_protocol::{Capabilities, FrameError, Login, Output, SslRequest};
 use selkie_types::error::catalogue::*;
@@ -19,44 +20,30 @@ use crate::login::{
 };
 use crate::net::{Peer, ReadError, Transport, Wire};
 use crate::server::Server;
-use crate::sessions::{Killed, SessionHandle};
+use crate::sessions::{Door, Killed, SessionHandle};
 use crate::status::counter;
 use crate::variables::ids;
 
 /// Largest packet taken from a client that has not logged in.
 const MAX_LOGIN_PACKET: usize = 1 << 20;
 
-/// Serves one client until it leaves or is made to leave.
-pub fn serve(server: &Arc<Server>, transport: Box<dyn Transport>, peer: &Peer) {
-    let id = server.sessions.next_id();
-    let counters = &server.sessions.ended;
-    counters.bump(counter().connections);
-    let mut wire = Wire::new(transport, MAX_LOGIN_PACKET);
-    if server.sessions.count() > server.max_connections() {
-        counters.bump(counter().connection_errors_max_connections);
-        return refuse(&mut wire, &SqlError::new(&ER_CON_COUNT_ERROR, &[]));
-    }
-    let Ok(closer) = wire.closer() else {
-        counters.bump(counter().connection_errors_internal);
-        return;
+/// Serves one client until it leaves or is made to leave, on the thread that calls.
+pub fn serve(server: &Arc<Server>, transport: Box<dyn Transport>, peer: &Peer, door: Door) {
+    let Some(greeted) = greet_client(server, transport, peer, door) else { return };
+    let (mut session, _removed_at_the_end) = match greeted.log_in() {
+        Some(logged_in) => logged_in,
+        None => return,
     };
-    let handle = Arc::new(SessionHandle::new(id, peer.with_port(), closer));
-    server.sessions.add(Arc::clone(&handle));
-    let _removed_at_the_end = Registration { server, id };
-    server.note_connections(server.sessions.count());
-    if let Some((mut session, schema)) = log_in(server, &handle, wire, peer) {
-        session.begin(schema);
-        run(&mut session);
-    }
+    run(&mut session);
 }
 
 /// Takes the session out of the process list, also when its thread panics.
-struct Registration<'a> {
-    server: &'a Server,
+pub(super) struct Registration {
+    server: Arc<Server>,
     id: u64,
 }
 
-impl Drop for Registration<'_> {
+impl Drop for Registration {
     fn drop(&mut self) {
         self.server.sessions.remove(self.id);
     }
@@ -68,44 +55,107 @@ fn refuse(wire: &mut Wire, error: &SqlError) {
     let _ = wire.flush(&mut out);
 }
 
-/// Greeting and login; `None` if the client was refused or left.
-fn log_in(
+/// A client that has got its greeting.
+pub(super) struct Greeted {
+    server: Arc<Server>,
+    handle: Arc<SessionHandle>,
+    pub(super) wire: Wire,
+    peer: Peer,
+    scramble: [u8; SCRAMBLE],
+    registration: Registration,
+}
+
+/// Lets a client in and greets it; `None` if it was refused or left. Does not wait for it.
+pub(super) fn greet_client(
     server: &Arc<Server>,
-    handle: &Arc<SessionHandle>,
-    mut wire: Wire,
+    transport: Box<dyn Transport>,
     peer: &Peer,
-) -> Option<(Session, Option<String>)> {
-    let timeout = Duration::from_secs(server.globals.get(ids().connect_timeout).as_u64());
-    let _ = wire.set_timeouts(timeout, timeout);
+    door: Door,
+) -> Option<Greeted> {
+    let id = server.sessions.next_id();
+    let counters = &server.sessions.ended;
+    counters.bump(counter().connections);
+    let mut wire = Wire::new(transport, MAX_LOGIN_PACKET);
+    if server.sessions.count_by(door) > server.most_connections(door) {
+        counters.bump(counter().connection_errors_max_connections);
+        refuse(&mut wire, &SqlError::new(&ER_CON_COUNT_ERROR, &[]));
+        return None;
+    }
+    let Ok(closer) = wire.closer() else {
+        counters.bump(counter().connection_errors_internal);
+        return None;
+    };
     if !knows_host(server, peer) {
-        server.sessions.ended.bump(counter().aborted_connects);
+        counters.bump(counter().aborted_connects);
         refuse(&mut wire, &SqlError::new(&ER_HOST_NOT_PRIVILEGED, &[&peer.name()]));
         return None;
     }
+    let handle = Arc::new(SessionHandle::new(id, peer.with_port(), closer, door));
+    server.sessions.add(Arc::clone(&handle));
+    let registration = Registration { server: Arc::clone(server), id };
+    server.note_connections(server.sessions.count());
+    let timeout = connect_timeout(server);
+    let _ = wire.set_timeouts(timeout, timeout);
     let mut exchange = Exchange::new(&mut wire, 0, timeout);
-    let result = handshake(server, handle, &mut exchange, peer);
-    let (caps, sequence) = (exchange.caps, exchange.out.sequence());
-    match result {
-        Ok((who, login)) => {
-            handle.set_user(&who.identity.user);
-            let unrestricted = server.globals.get(ids().skip_grant_tables).as_bool();
-            let store = Arc::clone(&server.accounts);
-            let access = AccessControl::new(store, who.identity, unrestricted);
-            let shared = Shared::new(Arc::clone(server), Arc::clone(handle), access, caps);
-            let session = Session::new(Arc::new(shared), wire, Output::new(sequence), peer.clone());
-            session.set_client_collation(login.collation);
-            let schema = login.database.map(|d| String::from_utf8_lossy(&d).into_owned());
-            Some((session, schema))
-        }
-        Err(refusal) => {
-            server.sessions.ended.bump(counter().aborted_connects);
-            if let Some(error) = refusal {
+    let scramble = exchange.scramble;
+    if greet(&mut exchange, server, id).is_err() {
+        note_left(server);
+        return None;
+    }
+    let (server, peer) = (Arc::clone(server), peer.clone());
+    Some(Greeted { server, handle, wire, peer, scramble, registration })
+}
+
+/// How long a client may take to log in.
+pub(super) fn connect_timeout(server: &Server) -> Duration {
+    Duration::from_secs(server.globals.get(ids().connect_timeout).as_u64())
+}
+
+/// A client left before it had logged in.
+pub(super) fn note_left(server: &Server) {
+    server.sessions.ended.bump(counter().aborted_connects);
+    server.sessions.ended.bump(counter().aborted_connects_preauth);
+}
+
+impl Greeted {
+    /// Number of the connection.
+    pub(super) fn id(&self) -> u64 {
+        self.handle.id
+    }
+
+    /// The server.
+    pub(super) fn server(&self) -> &Server {
+        &self.server
+    }
+
+    /// The rest of the login; `None` if the client was refused or left.
+    pub(super) fn log_in(mut self) -> Option<(Session, Registration)> {
+        let server = &self.server;
+        let timeout = connect_timeout(server);
+        let mut exchange = Exchange::greeted(&mut self.wire, timeout, self.scramble);
+        let result = handshake(server, &self.handle, &mut exchange, &self.peer);
+        let (caps, sequence) = (exchange.caps, exchange.out.sequence());
+        let (who, login) = match result {
+            Ok(known) => known,
+            Err(Some(error)) => {
+                server.sessions.ended.bump(counter().aborted_connects);
                 exchange.refuse(&error);
-            } else {
-                server.sessions.ended.bump(counter().aborted_connects_preauth);
+                return None;
             }
-            None
-        }
+            Err(None) => {
+                note_left(server);
+                return None;
+            }
+        };
+        self.handle.set_user(&who.identity.user);
+        let unrestricted = server.globals.get(ids().skip_grant_tables).as_bool();
+        let access = AccessControl::new(Arc::clone(&server.accounts), who.identity, unrestricted);
+        let shared = Shared::new(Arc::clone(server), self.handle, access, caps);
+        let out = Output::new(sequence);
+        let mut session = Session::new(Arc::new(shared), self.wire, out, self.peer);
+        session.set_client_collation(login.collation);
+        session.begin(login.database.map(|d| String::from_utf8_lossy(&d).into_owned()));
+        Some((session, self.registration))
     }
 }
 
@@ -121,7 +171,7 @@ fn handshake(
     exchange: &mut Exchange<'_>,
     peer: &Peer,
 ) -> Result<(Authenticated, Login), Option<SqlError>> {
-    let packet = greet(exchange, server, handle.id).map_err(|e| login_error(&e))?;
+    let packet = exchange.receive().map_err(|e| login_error(&e))?;
     if SslRequest::decode(&packet).is_some() {
         return Err(Some(SqlError::new(&ER_HANDSHAKE_ERROR, &[])));
     }
@@ -139,7 +189,7 @@ fn handshake(
     let who = authenticate(server, exchange, peer, claim)
         .inspect_err(|e| note_denied(server, handle.id, &user, e))
         .map_err(Some)?;
-    check_limits(server, &who).map_err(Some)?;
+    check_limits(server, &who, handle.door).map_err(Some)?;
     Ok((who, login))
 }
 
@@ -203,35 +253,50 @@ impl Session {
 /// Serves commands until the session ends.
 fn run(session: &mut Session) {
     while !session.ended && !session.shared.server.is_stopping() {
-        session.shared.handle.sleep();
-        session.apply_timeouts();
-        let idle = timeouts::idle(&session.shared);
-        session.wire.begin_command();
-        let packet = match session.wire.read_packet(idle) {
-            Ok(packet) => packet,
-            Err(error) => {
-                session.lost(&error);
-                return;
-            }
-        };
-        session.out.set_sequence(session.wire.sequence());
-        let next = session.on_command(&packet);
-        session.count_bytes();
-        let written = session.wire.flush(&mut session.out);
-        session.count_bytes();
-        if written.is_err() {
-            return session.abort("Got an error writing communication packets");
+        session.rest();
+        match session.wire.read_packet(session.patience.idle) {
+            Ok(packet) => session.command(&packet),
+            Err(error) => return session.lost(&error),
         }
-        if next == Next::Close || session.shared.handle.kill.get() == Killed::Connection {
-            return;
+        session.send();
+    }
+}
+
+impl Session {
+    /// Between two commands: what the process list shows, what variables may have changed.
+    pub(super) fn rest(&mut self) {
+        self.shared.handle.sleep();
+        self.apply_timeouts();
+        self.wire.begin_command();
+    }
+
+    /// Runs a command; its answer stays in the output buffer.
+    pub(super) fn command(&mut self, packet: &[u8]) {
+        self.out.set_sequence(self.wire.sequence());
+        let next = self.on_command(packet);
+        self.ended = next == Next::Close || self.shared.handle.kill.get() == Killed::Connection;
+    }
+
+    /// Sends the answer, however long the client takes to read it.
+    pub(super) fn send(&mut self) {
+        let written = self.wire.flush(&mut self.out);
+        self.sent(written.is_ok());
+    }
+
+    /// The answer was sent, or could not be.
+    pub(super) fn sent(&mut self, written: bool) {
+        self.count_bytes();
+        if !written {
+            self.abort("Got an error writing communication packets");
+            self.ended = true;
         }
-        session.shared.handle.kill.statement_is_over();
+        self.shared.handle.kill.statement_is_over();
     }
 }
 
 impl Session {
     /// The client cannot be read any more.
-    fn lost(&mut self, error: &ReadError) {
+    pub(super) fn lost(&mut self, error: &ReadError) {
         if self.shared.server.is_stopping() {
             return;
         }

@@ -14,7 +14,7 @@ use super::reply::{Reply, RowForm};
 use super::rows::to_utf8;
 use super::shared::Shared;
 use super::statements::{Prepared, Statements};
-use super::timeouts;
+use super::timeouts::{self, Patience};
 use crate::accounts::Privileges;
 use crate::backend::BackendSession;
 use crate::login::{Claim, Exchange, authenticate};
@@ -40,6 +40,7 @@ pub(super) struct Session {
     pub(super) peer: Peer,
     pub(super) backend: Box<dyn BackendSession>,
     pub(super) ended: bool,
+    pub(super) patience: Patience,
     statements: Statements,
 }
 
@@ -47,7 +48,8 @@ impl Session {
     pub(super) fn new(shared: Arc<Shared>, wire: Wire, out: Output, peer: Peer) -> Self {
         let backend = shared.server.backend.open(&shared);
         let statements = Statements::new(Arc::clone(&shared.server));
-        Self { shared, wire, out, peer, backend, ended: false, statements }
+        let patience = Patience::of(&shared).unapplied();
+        Self { shared, wire, out, peer, backend, ended: false, patience, statements }
     }
 
     /// Answers one command into the output buffer.
@@ -210,6 +212,11 @@ impl Session {
             match next.and_then(|at| rest.get(at..)) {
                 Some(next) => rest = next,
                 None => return Next::Continue,
+            }
+            // What the next statement answers may fill the buffer and leave.
+            if let Some(Err(error)) = self.backend.take_unsettled().map(|commit| commit.settle()) {
+                self.answer(Err(error));
+                return Next::Close;
             }
             self.shared.handle.counters.bump(counter().questions);
         }
@@ -505,11 +512,13 @@ impl Session {
 
     /// Takes over timeouts and limits that variables may have changed.
     pub(super) fn apply_timeouts(&mut self) {
-        let (read, write) = timeouts::net(&self.shared);
+        if self.patience.is_current(&self.shared) {
+            return;
+        }
+        self.patience = Patience::of(&self.shared);
         // A socket that does not take a timeout is gone; the next read tells.
-        let _ = self.wire.set_timeouts(read, write);
-        let limit = self.shared.var(ids().max_allowed_packet).as_u64();
-        self.wire.set_max_packet(limit.min(1 << 30) as usize);
+        let _ = self.wire.set_timeouts(self.patience.read, self.patience.write);
+        self.wire.set_max_packet(self.patience.max_packet);
     }
 
     pub(super) fn count_bytes(&mut self) {

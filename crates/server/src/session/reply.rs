@@ -20,6 +20,7 @@ use super::cursor::Cursor;
 use super::metadata::column_def;
 use super::rows::{Encoder, put_binary_row, put_text_row};
 use super::shared::Shared;
+use super::timeouts::Patience;
 use crate::backend::SessionStatus;
 use crate::net::Wire;
 use crate::sessions::Killed;
@@ -356,7 +357,7 @@ struct LocalFile<'r, 'a> {
 
 impl LocalFile<'_, '_> {
     fn next_packet(&mut self) -> io::Result<()> {
-        let (timeout, _) = super::timeouts::net(self.reply.shared);
+        let timeout = Patience::of(self.reply.shared).read;
         let packet = self.reply.wire.read_packet(timeout);
         self.packet = packet.map_err(|e| io::Error::other(format!("{e:?}")))?;
         self.reply.out.set_sequence(self.reply.wire.sequence());

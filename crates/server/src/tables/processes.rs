@@ -45,22 +45,3 @@ fn row(session: &SessionHandle) -> Row {
         ("TID", Value::Int(0)),
     ]
 }
-
-/// The reasons a pool's thread can wait for, none of which happened without a pool.
-pub(super) fn thread_pool_waits() -> Vec<Row> {
-    const REASONS: [&str; 12] = [
-        "UNKNOWN",
-        "SLEEP",
-        "DISKIO",
-        "ROW_LOCK",
-        "GLOBAL_LOCK",
-        "META_DATA_LOCK",
-        "TABLE_LOCK",
-        "USER_LOCK",
-        "BINLOG",
-        "GROUP_COMMIT",
-        "SYNC",
-        "NET",
-    ];
-    REASONS.iter().map(|r| vec![("REASON", text(r)), ("COUNT", Value::Int(0))]).collect()
-}

@@ -41,7 +41,8 @@ ids! {
     session_track_transaction_info skip_grant_tables skip_name_resolve skip_networking
     slow_query_log slow_query_log_file socket sql_auto_is_null sql_big_selects sql_log_bin
     sql_mode sql_notes sql_safe_updates sql_select_limit sql_warnings storage_engine
-    system_time_zone thread_handling thread_pool_size time_zone timestamp tmpdir
+    system_time_zone thread_handling thread_pool_idle_timeout thread_pool_max_threads thread_pool_oversubscribe
+    thread_pool_prio_kickup_timer thread_pool_priority thread_pool_size thread_pool_stall_limit time_zone timestamp tmpdir
     tx_isolation tx_read_only unique_checks version version_comment version_compile_machine
     version_compile_os wait_timeout warning_count
 }

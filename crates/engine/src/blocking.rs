@@ -1,0 +1,79 @@
+//! Where a thread says that it is about to wait, so that whoever owns the thread may let another
+//! one work meanwhile. All waits but those for a latch go through [`blocking`].
+//!
+//! Must not wait itself. Never called while a latch is held (I30).
+
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+
+use crate::WaitKind;
+
+/// Hears of the waits of one thread.
+pub trait WaitObserver: Send + Sync {
+    /// The thread is about to wait.
+    fn begin(&self, kind: WaitKind);
+    /// It goes on.
+    fn end(&self, kind: WaitKind);
+}
+
+thread_local! {
+    static OBSERVER: RefCell<Option<Arc<dyn WaitObserver>>> = const { RefCell::new(None) };
+    static WAITING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// From now on `observer` hears of the waits of this thread.
+pub fn observe_waits(observer: Option<Arc<dyn WaitObserver>>) {
+    OBSERVER.with(|cell| *cell.borrow_mut() = observer);
+}
+
+/// Does what may block. Of nested calls the outer one counts.
+pub fn blocking<R>(kind: WaitKind, wait: impl FnOnce() -> R) -> R {
+    let observer = OBSERVER.with(|cell| cell.borrow().clone());
+    let Some(observer) = observer.filter(|_| !WAITING.replace(true)) else { return wait() };
+    let _end = Ended { observer: &*observer, kind };
+    observer.begin(kind);
+    wait()
+}
+
+/// Says that the wait is over, also when it ends by a panic.
+struct Ended<'a> {
+    observer: &'a dyn WaitObserver,
+    kind: WaitKind,
+}
+
+impl Drop for Ended<'_> {
+    fn drop(&mut self) {
+        WAITING.set(false);
+        self.observer.end(self.kind);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    #[derive(Default)]
+    struct Count(AtomicU32, AtomicU32);
+
+    impl WaitObserver for Count {
+        fn begin(&self, _: WaitKind) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+
+        fn end(&self, _: WaitKind) {
+            self.1.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn outer_waits_are_told_once() {
+        let count = Arc::new(Count::default());
+        observe_waits(Some(count.clone()));
+        let result = blocking(WaitKind::Sleep, || blocking(WaitKind::RowLock, || 7));
+        observe_waits(None);
+        blocking(WaitKind::Sleep, || ());
+        let seen = (count.0.load(Ordering::Relaxed), count.1.load(Ordering::Relaxed));
+        assert_eq!((result, seen), (7, (1, 1)));
+    }
+}

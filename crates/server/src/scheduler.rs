@@ -1,0 +1,82 @@
+//! Which thread serves a connection: `thread_handling`, and the extra port beside it.
+//!
+//! Must not talk to clients.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::net::{Accepted, Peer, Transport};
+use crate::server::Server;
+use crate::session::{Door, PooledSession, serve};
+use crate::status::counter;
+use crate::thread_pool::{Limits, ThreadPool};
+use crate::variables::ids;
+
+/// Stack of a connection's thread: the parser and expressions recurse to a checked depth.
+const STACK: usize = 16 << 20;
+
+/// What is done with connections to the main port, by `thread_handling`.
+pub(crate) fn main_door(server: &Arc<Server>) -> io::Result<Accepted> {
+    let handling = server.globals.get(ids().thread_handling);
+    match handling.as_str() {
+        "one-thread-per-connection" => Ok(thread_for_each(server, Door::Main)),
+        "no-threads" => Ok(one_after_another(server)),
+        _ => pooled(server),
+    }
+}
+
+/// Connections to the extra port have a thread each, which a blocked pool does not hold up.
+pub(crate) fn extra_door(server: &Arc<Server>) -> Accepted {
+    thread_for_each(server, Door::Extra)
+}
+
+/// The limits that the variables say now.
+pub(crate) fn limits(server: &Server) -> Limits {
+    let number = |id| server.globals.get(id).as_u64();
+    Limits {
+        size: number(ids().thread_pool_size) as usize,
+        oversubscribe: number(ids().thread_pool_oversubscribe) as usize,
+        max_threads: number(ids().thread_pool_max_threads) as usize,
+        idle_timeout: Duration::from_secs(number(ids().thread_pool_idle_timeout)),
+        stall_limit: Duration::from_millis(number(ids().thread_pool_stall_limit)),
+        kickup: Duration::from_millis(number(ids().thread_pool_prio_kickup_timer)),
+    }
+}
+
+fn pooled(server: &Arc<Server>) -> io::Result<Accepted> {
+    let shared = Arc::downgrade(server);
+    let current = move || shared.upgrade().map(|server| limits(&server));
+    let pool = ThreadPool::new(limits(server), Box::new(current))?;
+    server.set_pool(pool);
+    let server = Arc::clone(server);
+    Ok(Arc::new(move |transport, peer| {
+        let Some((id, client)) = PooledSession::accept(&server, transport, &peer) else { return };
+        let Some(pool) = server.pool() else { return };
+        if let Err(e) = pool.add(id, Box::new(client), PooledSession::login_timeout(&server)) {
+            failed(&server, &e);
+        }
+    }))
+}
+
+fn thread_for_each(server: &Arc<Server>, door: Door) -> Accepted {
+    let server = Arc::clone(server);
+    Arc::new(move |transport: Box<dyn Transport>, peer: Peer| {
+        let shared = Arc::clone(&server);
+        let thread = std::thread::Builder::new().name("connection".to_owned()).stack_size(STACK);
+        match thread.spawn(move || serve(&shared, transport, &peer, door)) {
+            Ok(_) => server.sessions.ended.bump(counter().threads_created),
+            Err(e) => failed(&server, &e),
+        }
+    })
+}
+
+fn one_after_another(server: &Arc<Server>) -> Accepted {
+    let server = Arc::clone(server);
+    Arc::new(move |transport, peer| serve(&server, transport, &peer, Door::Main))
+}
+
+fn failed(server: &Server, error: &io::Error) {
+    tracing::error!("Can't create a thread to handle a new connection: {error}");
+    server.sessions.ended.bump(counter().connection_errors_internal);
+}

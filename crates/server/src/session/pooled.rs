@@ -1,0 +1,171 @@
+//! A session as a client of the thread pool: one command at a time, no thread while it waits.
+//!
+//! Must not wait for the client's next command.
+
+use std::os::fd::BorrowedFd;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::connection::{Greeted, Registration, connect_timeout, greet_client, note_left};
+use super::dispatch::Session;
+use crate::net::{Peer, ReadError, Transport};
+use crate::server::Server;
+use crate::sessions::Door;
+use crate::thread_pool::{Client, Priority, Progress};
+
+/// A connection of the pool.
+pub(crate) struct PooledSession {
+    stage: Stage,
+}
+
+enum Stage {
+    /// It was greeted and has to log in.
+    Login(Box<Greeted>),
+    /// It sends commands.
+    Commands { session: Box<Session>, _registration: Registration },
+    /// Between the two, and when the login failed.
+    Over,
+}
+
+impl PooledSession {
+    /// Lets a client in; the number of its connection. `None` if it was refused or left.
+    pub(crate) fn accept(
+        server: &Arc<Server>,
+        transport: Box<dyn Transport>,
+        peer: &Peer,
+    ) -> Option<(u64, Self)> {
+        let greeted = greet_client(server, transport, peer, Door::Main)?;
+        Some((greeted.id(), Self { stage: Stage::Login(Box::new(greeted)) }))
+    }
+
+    /// How long a client may take to log in.
+    pub(crate) fn login_timeout(server: &Server) -> Duration {
+        connect_timeout(server)
+    }
+
+    fn log_in(&mut self, timed_out: bool) -> Progress {
+        let Stage::Login(greeted) = std::mem::replace(&mut self.stage, Stage::Over) else {
+            return Progress::Ended;
+        };
+        if timed_out {
+            note_left(greeted.server());
+            return self.over(greeted);
+        }
+        // The client answers in pieces at most when it is hostile or far away; then a thread waits.
+        let Some((mut session, registration)) = greeted.log_in() else { return Progress::Ended };
+        session.backend.hold_answers();
+        let progress = session.after_answer();
+        self.stage = Stage::Commands { session: Box::new(session), _registration: registration };
+        progress
+    }
+
+    /// The socket is needed until the pool has let go of it.
+    fn over(&mut self, greeted: Box<Greeted>) -> Progress {
+        self.stage = Stage::Login(greeted);
+        Progress::Ended
+    }
+}
+
+impl Client for PooledSession {
+    fn serve(&mut self, timed_out: bool) -> Progress {
+        match &mut self.stage {
+            Stage::Commands { session, .. } => session.serve(timed_out),
+            Stage::Login(greeted) if greeted.server().is_stopping() => Progress::Ended,
+            Stage::Login(_) => self.log_in(timed_out),
+            Stage::Over => Progress::Ended,
+        }
+    }
+
+    fn answer(&mut self) -> Progress {
+        match &mut self.stage {
+            Stage::Commands { session, .. } => session.release_answer(),
+            _ => Progress::Ended,
+        }
+    }
+
+    fn priority(&self) -> Priority {
+        match &self.stage {
+            Stage::Commands { session, .. } => session.priority(),
+            _ => Priority::Low,
+        }
+    }
+
+    fn socket(&self) -> Option<BorrowedFd<'_>> {
+        match &self.stage {
+            Stage::Login(greeted) => Some(greeted.wire.socket()),
+            Stage::Commands { session, .. } => Some(session.wire.socket()),
+            Stage::Over => None,
+        }
+    }
+}
+
+impl Session {
+    fn serve(&mut self, timed_out: bool) -> Progress {
+        if !self.out.is_empty() {
+            // The rest of an answer that did not go at once.
+            self.send();
+            return self.after_answer();
+        }
+        if self.shared.server.is_stopping() {
+            return Progress::Ended;
+        }
+        match self.wire.packet_now() {
+            Ok(Some(packet)) => self.run_command(&packet),
+            Ok(None) if timed_out => self.left(&ReadError::Timeout { idle: true }),
+            Ok(None) => self.idle(),
+            Err(error) => self.left(&error),
+        }
+    }
+
+    fn run_command(&mut self, packet: &[u8]) -> Progress {
+        self.command(packet);
+        if let Some(commit) = self.backend.take_unsettled() {
+            return Progress::Unsettled(commit);
+        }
+        self.send();
+        self.after_answer()
+    }
+
+    fn left(&mut self, error: &ReadError) -> Progress {
+        self.lost(error);
+        Progress::Ended
+    }
+
+    /// Sends an answer that was held back for its commit.
+    fn release_answer(&mut self) -> Progress {
+        match self.wire.flush_now(&mut self.out) {
+            // A worker sends the rest.
+            Ok(false) => return Progress::Ready,
+            Ok(true) => self.sent(true),
+            Err(_) => self.sent(false),
+        }
+        self.after_answer()
+    }
+
+    fn after_answer(&mut self) -> Progress {
+        if self.ended {
+            return Progress::Ended;
+        }
+        self.rest();
+        match self.wire.has_pending() {
+            true => Progress::Ready,
+            false => self.idle(),
+        }
+    }
+
+    fn idle(&self) -> Progress {
+        Progress::Idle(match self.wire.has_pending() {
+            true => self.patience.read,
+            false => self.patience.idle,
+        })
+    }
+
+    /// `thread_pool_priority`; `auto` prefers those that hold locks.
+    fn priority(&self) -> Priority {
+        match self.patience.priority {
+            Some(priority) => priority,
+            None if self.shared.handle.in_transaction() => Priority::High,
+            None => Priority::Low,
+        }
+    }
+}

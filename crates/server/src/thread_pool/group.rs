@@ -1,0 +1,318 @@
+//! A group: some connections, and the threads that serve them.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::Arc;
+use std::time::Instant;
+
+use parking_lot::{Condvar, Mutex};
+use selkie_exec::Unsettled;
+
+use super::client::Priority;
+use super::connection::Connection;
+use super::held::Held;
+use super::poller::Poller;
+use super::pool::Shared;
+use super::queue::Queue;
+use super::statistics::{Counts, GroupCounts, GroupState, QueuedConnection, bump};
+use super::worker;
+
+/// A group.
+pub(super) struct Group {
+    pub(super) poller: Poller,
+    state: Mutex<State>,
+    needed: Condvar,
+    counts: Counts,
+}
+
+#[derive(Default)]
+struct State {
+    connections: HashMap<u64, Arc<Connection>>,
+    queue: Queue,
+    held: Held,
+    threads: usize,
+    /// Threads that serve a connection and do not wait.
+    active: usize,
+    standby: usize,
+    polling: bool,
+    /// Connections taken since the timer looked.
+    taken: u64,
+    stalled: bool,
+    last_created: Option<Instant>,
+    stopped: bool,
+}
+
+/// What a thread does next.
+pub(super) enum Work {
+    /// Serves a connection.
+    Serve(Arc<Connection>),
+    /// Sends answers that were held back.
+    Settle(Held),
+}
+
+/// Why a thread is wanted.
+#[derive(Copy, Clone, PartialEq, Eq)]
+enum Why {
+    Work,
+    Stall,
+}
+
+impl Group {
+    pub(super) fn new() -> io::Result<Self> {
+        Ok(Self {
+            poller: Poller::new()?,
+            state: Mutex::default(),
+            needed: Condvar::new(),
+            counts: Counts::default(),
+        })
+    }
+
+    /// Takes a connection in and watches its socket.
+    pub(super) fn add(
+        self: &Arc<Self>,
+        shared: &Arc<Shared>,
+        connection: Arc<Connection>,
+    ) -> io::Result<()> {
+        let mut state = self.state.lock();
+        state.connections.insert(connection.id, Arc::clone(&connection));
+        let watched = match connection.client.lock().socket() {
+            Some(socket) => self.poller.add(socket, connection.id),
+            None => Err(io::ErrorKind::NotConnected.into()),
+        };
+        if watched.is_err() {
+            state.connections.remove(&connection.id);
+            return watched;
+        }
+        if state.threads == 0 {
+            self.wake_or_create(shared, &mut state, Why::Work);
+        }
+        Ok(())
+    }
+
+    /// A connection is over.
+    pub(super) fn remove(&self, connection: &Connection) {
+        if let Some(socket) = connection.client.lock().socket() {
+            self.poller.remove(socket);
+        }
+        self.state.lock().connections.remove(&connection.id);
+    }
+
+    /// Queues a connection that the caller has taken.
+    pub(super) fn enqueue(self: &Arc<Self>, shared: &Arc<Shared>, connection: Arc<Connection>) {
+        let mut state = self.state.lock();
+        state.queue.push(connection, Instant::now());
+        if state.active == 0 {
+            self.wake_or_create(shared, &mut state, Why::Work);
+        }
+    }
+
+    /// Holds back the answer of a connection.
+    pub(super) fn hold(&self, connection: Arc<Connection>, commit: Unsettled) {
+        self.state.lock().held.push(connection, commit);
+    }
+
+    /// What a thread that is done with its work does next; `None` if it ends.
+    pub(super) fn next(&self, shared: &Shared, keys: &mut Vec<u64>) -> Option<Work> {
+        let mut state = self.state.lock();
+        state.active -= 1;
+        loop {
+            if state.stopped {
+                state.threads -= 1;
+                return None;
+            }
+            if state.active <= shared.limits().oversubscribe {
+                if let Some(work) = self.take(&mut state) {
+                    return Some(work);
+                }
+                if !state.polling {
+                    let waits = state.held.is_empty();
+                    state = self.poll(state, keys, waits);
+                    if !waits && state.queue.is_empty() && !state.held.is_empty() {
+                        state.active += 1;
+                        return Some(Work::Settle(state.held.take()));
+                    }
+                    continue;
+                }
+            }
+            state.standby += 1;
+            let idle = self.needed.wait_for(&mut state, shared.limits().idle_timeout);
+            state.standby -= 1;
+            if idle.timed_out() && state.queue.is_empty() && (state.polling || state.active > 0) {
+                state.threads -= 1;
+                return None;
+            }
+        }
+    }
+
+    /// What there is to do without looking at the sockets.
+    fn take(&self, state: &mut State) -> Option<Work> {
+        let unattended = state.polling && !state.held.is_empty() && state.queue.is_empty();
+        let work = if state.held.is_due() || unattended {
+            Work::Settle(state.held.take())
+        } else {
+            let connection = state.queue.pop()?;
+            bump(&self.counts.dequeues);
+            Work::Serve(connection)
+        };
+        state.taken += 1;
+        state.active += 1;
+        Some(work)
+    }
+
+    fn poll<'s>(
+        &'s self,
+        mut state: parking_lot::MutexGuard<'s, State>,
+        keys: &mut Vec<u64>,
+        waits: bool,
+    ) -> parking_lot::MutexGuard<'s, State> {
+        state.polling = true;
+        drop(state);
+        bump(&self.counts.polls);
+        keys.clear();
+        self.poller.wait(keys, waits);
+        let mut state = self.state.lock();
+        state.polling = false;
+        let now = Instant::now();
+        for key in keys.iter() {
+            let arrived = state.connections.get(key).filter(|c| c.arrived()).cloned();
+            if let Some(connection) = arrived {
+                state.queue.push(connection, now);
+            }
+        }
+        state
+    }
+
+    /// A thread at work is about to wait. Another takes over, unless the wait is short and there is
+    /// nothing to do.
+    pub(super) fn wait_begins(self: &Arc<Self>, shared: &Arc<Shared>, short: bool) {
+        let mut state = self.state.lock();
+        state.active -= 1;
+        let unattended = state.active == 0 && !state.polling;
+        let has_work = !state.queue.is_empty() || !state.held.is_empty();
+        if unattended && (has_work || !short) {
+            self.wake_or_create(shared, &mut state, Why::Work);
+        }
+    }
+
+    /// It goes on.
+    pub(super) fn wait_ends(&self) {
+        self.state.lock().active += 1;
+    }
+
+    /// Makes sure that a thread comes for what is queued, or for the sockets.
+    fn wake_or_create(self: &Arc<Self>, shared: &Arc<Shared>, state: &mut State, why: Why) {
+        if state.polling && state.queue.is_empty() && state.held.is_empty() {
+            return;
+        }
+        if state.standby > 0 {
+            bump(&self.counts.wakes);
+            if why == Why::Stall {
+                bump(&self.counts.wakes_due_to_stall);
+            }
+            self.needed.notify_one();
+        } else if state.polling {
+            // The thread at the sockets would not see what was queued from elsewhere.
+            self.poller.ring();
+        } else if self.may_create(shared, state) {
+            self.create(shared, state, why);
+        } else {
+            bump(&self.counts.throttles);
+        }
+    }
+
+    /// Compat: the more threads a group has, the longer until it gets another.
+    fn may_create(&self, shared: &Shared, state: &State) -> bool {
+        let limits = shared.limits();
+        if shared.threads() >= limits.max_threads && state.threads >= 2 {
+            return false;
+        }
+        let pause = match state.threads {
+            n if n <= 1 + limits.oversubscribe => return true,
+            0..=7 => 50,
+            8..=15 => 100,
+            _ => 200,
+        };
+        let last = state.last_created;
+        last.is_none_or(|at| at.elapsed().as_millis() >= pause)
+    }
+
+    fn create(self: &Arc<Self>, shared: &Arc<Shared>, state: &mut State, why: Why) {
+        if let Err(error) = worker::spawn(shared, self) {
+            tracing::error!("Can't create a thread: {error}");
+            return;
+        }
+        state.threads += 1;
+        // It enters `next` as if it were done with a connection.
+        state.active += 1;
+        state.last_created = Some(Instant::now());
+        bump(&self.counts.thread_creations);
+        if why == Why::Stall {
+            bump(&self.counts.thread_creations_due_to_stall);
+        }
+    }
+
+    /// The timer's look: a group where nothing was taken and nobody watches the sockets stands still.
+    pub(super) fn look(self: &Arc<Self>, shared: &Arc<Shared>) {
+        let mut state = self.state.lock();
+        state.queue.promote(shared.limits().kickup);
+        let work = !state.queue.is_empty() || !state.held.is_empty();
+        let waits = work || !state.polling && !state.connections.is_empty();
+        state.stalled = waits && state.taken == 0;
+        state.taken = 0;
+        if state.stalled {
+            bump(&self.counts.stalls);
+            self.wake_or_create(shared, &mut state, Why::Stall);
+        }
+    }
+
+    /// Queues connections that have been idle for too long.
+    pub(super) fn time_out(self: &Arc<Self>, shared: &Arc<Shared>) {
+        let overdue: Vec<_> = {
+            let state = self.state.lock();
+            state.connections.values().filter(|c| c.time_out()).cloned().collect()
+        };
+        overdue.into_iter().for_each(|connection| self.enqueue(shared, connection));
+    }
+
+    /// Its threads end when they are done with what they do.
+    pub(super) fn stop(&self) {
+        self.state.lock().stopped = true;
+        self.needed.notify_all();
+        self.poller.ring();
+    }
+
+    pub(super) fn threads(&self) -> usize {
+        self.state.lock().threads
+    }
+
+    pub(super) fn counts(&self) -> GroupCounts {
+        self.counts.read()
+    }
+
+    pub(super) fn reset_counts(&self) {
+        self.counts.reset();
+    }
+
+    pub(super) fn state(&self) -> GroupState {
+        let state = self.state.lock();
+        GroupState {
+            connections: state.connections.len(),
+            threads: state.threads,
+            active: state.active,
+            standby: state.standby,
+            queued: state.queue.len(),
+            has_listener: state.polling,
+            is_stalled: state.stalled,
+        }
+    }
+
+    pub(super) fn queued(&self) -> Vec<QueuedConnection> {
+        let state = self.state.lock();
+        let list = state.queue.list().map(|(queued, priority)| QueuedConnection {
+            connection: queued.connection.id,
+            high_priority: priority == Priority::High,
+            waited: queued.since.elapsed(),
+        });
+        list.collect()
+    }
+}

@@ -1,0 +1,99 @@
+//! What the threads of a pool wait for.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use selkie_engine::{WaitKind, WaitObserver};
+
+use super::group::Group;
+use super::pool::Shared;
+
+/// The reasons of `INFORMATION_SCHEMA.THREAD_POOL_WAITS`, in its order.
+pub(crate) const REASONS: [&str; 12] = [
+    "UNKNOWN",
+    "SLEEP",
+    "DISKIO",
+    "ROW_LOCK",
+    "GLOBAL_LOCK",
+    "META_DATA_LOCK",
+    "TABLE_LOCK",
+    "USER_LOCK",
+    "BINLOG",
+    "GROUP_COMMIT",
+    "SYNC",
+    "NET",
+];
+
+/// How often threads waited, by reason.
+#[derive(Debug, Default)]
+pub(super) struct WaitCounts([AtomicU64; REASONS.len()]);
+
+impl WaitCounts {
+    pub(super) fn read(&self) -> [u64; REASONS.len()] {
+        std::array::from_fn(|at| self.0[at].load(Ordering::Relaxed))
+    }
+
+    pub(super) fn reset(&self) {
+        self.0.iter().for_each(|count| count.store(0, Ordering::Relaxed));
+    }
+}
+
+fn reason(kind: WaitKind) -> usize {
+    let name = match kind {
+        WaitKind::Sleep => "SLEEP",
+        WaitKind::PageRead => "DISKIO",
+        WaitKind::RowLock => "ROW_LOCK",
+        WaitKind::MetadataLock => "META_DATA_LOCK",
+        WaitKind::UserLock => "USER_LOCK",
+        WaitKind::LogFlush => "GROUP_COMMIT",
+        WaitKind::Throttle => "SYNC",
+        WaitKind::Network => "NET",
+    };
+    REASONS.iter().position(|r| *r == name).unwrap_or(0)
+}
+
+/// A wait of this length is worth another thread, whether there is work or not.
+const LONG: u64 = 1000;
+
+/// How long flushes of the log take, in microseconds: a moving average.
+#[derive(Debug, Default)]
+pub(super) struct FlushTime(AtomicU64);
+
+impl FlushTime {
+    /// Notes how long one took.
+    pub(super) fn note(&self, time: Duration) {
+        let average = self.0.load(Ordering::Relaxed);
+        let micros = time.as_micros() as u64;
+        // Of two that write at once one is lost, which an average can bear.
+        self.0.store((average * 7 + micros) / 8, Ordering::Relaxed);
+    }
+}
+
+/// Whether the wait is over about as soon as another thread would be at work: then one is only
+/// worth it if there is work.
+fn is_short(kind: WaitKind, flush: &FlushTime) -> bool {
+    match kind {
+        WaitKind::PageRead | WaitKind::Throttle => true,
+        WaitKind::LogFlush => flush.0.load(Ordering::Relaxed) < LONG,
+        _ => false,
+    }
+}
+
+/// Tells a group of the waits of its threads.
+pub(super) struct GroupObserver {
+    pub(super) shared: Weak<Shared>,
+    pub(super) group: Arc<Group>,
+}
+
+impl WaitObserver for GroupObserver {
+    fn begin(&self, kind: WaitKind) {
+        let Some(shared) = self.shared.upgrade() else { return };
+        shared.waits.0[reason(kind)].fetch_add(1, Ordering::Relaxed);
+        self.group.wait_begins(&shared, is_short(kind, &shared.flush_time));
+    }
+
+    fn end(&self, _: WaitKind) {
+        self.group.wait_ends();
+    }
+}

@@ -1,0 +1,79 @@
+//! A thread of a group.
+
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use super::client::Progress;
+use super::connection::Connection;
+use super::group::{Group, Work};
+use super::pool::Shared;
+use super::waits::GroupObserver;
+
+/// Stack of a thread: the parser and expressions recurse to a checked depth.
+const STACK: usize = 16 << 20;
+
+/// Starts a thread for a group.
+pub(super) fn spawn(shared: &Arc<Shared>, group: &Arc<Group>) -> io::Result<()> {
+    let (shared, group) = (Arc::clone(shared), Arc::clone(group));
+    let thread = std::thread::Builder::new().name("worker".to_owned()).stack_size(STACK);
+    thread.spawn(move || run(&shared, &group)).map(drop)
+}
+
+fn run(shared: &Arc<Shared>, group: &Arc<Group>) {
+    shared.thread_started();
+    let observer = GroupObserver { shared: Arc::downgrade(shared), group: Arc::clone(group) };
+    selkie_engine::observe_waits(Some(Arc::new(observer)));
+    let mut keys = Vec::new();
+    while let Some(work) = group.next(shared, &mut keys) {
+        match work {
+            Work::Serve(connection) => serve(shared, group, connection),
+            Work::Settle(held) => held.settle(shared, group),
+        }
+    }
+    shared.thread_ended();
+}
+
+fn serve(shared: &Arc<Shared>, group: &Arc<Group>, connection: Arc<Connection>) {
+    let timed_out = connection.take_timed_out();
+    let progress = guarded(&connection, |client| client.serve(timed_out));
+    go_on(shared, group, connection, progress);
+}
+
+/// Does something with the client; a panic is a bug that costs this client its connection.
+pub(super) fn guarded(
+    connection: &Connection,
+    work: impl FnOnce(&mut dyn super::Client) -> Progress,
+) -> Progress {
+    let mut client = connection.client.lock();
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        let progress = work(&mut **client);
+        (progress, client.priority())
+    }));
+    match outcome {
+        Ok((progress, priority)) => {
+            connection.set_priority(priority);
+            progress
+        }
+        Err(_) => Progress::Ended,
+    }
+}
+
+/// Puts a connection where it belongs after it was served.
+pub(super) fn go_on(
+    shared: &Arc<Shared>,
+    group: &Arc<Group>,
+    connection: Arc<Connection>,
+    progress: Progress,
+) {
+    match progress {
+        Progress::Idle(at_most) => {
+            if !connection.rest(at_most) {
+                group.enqueue(shared, connection);
+            }
+        }
+        Progress::Ready => group.enqueue(shared, connection),
+        Progress::Unsettled(commit) => group.hold(connection, commit),
+        Progress::Ended => group.remove(&connection),
+    }
+}
