@@ -103,6 +103,27 @@ pub trait StatementContext: Sync {
     fn lock_wait_timeout(&self) -> Duration;
 }
 
+/// Name of a branch of a distributed transaction.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Xid {
+    /// The transaction, up to 64 bytes.
+    pub gtrid: Box<[u8]>,
+    /// The branch, up to 64 bytes.
+    pub bqual: Box<[u8]>,
+    /// Whose names these are.
+    pub format: u32,
+}
+
+/// A transaction that was prepared before a restart and waits for its outcome.
+pub struct PreparedTrx {
+    /// Its name.
+    pub xid: Xid,
+    /// Tables it has changed.
+    pub tables: Vec<TableId>,
+    /// What remains to be done: commit or rollback.
+    pub trx: Box<dyn EngineTrx>,
+}
+
 /// A storage engine.
 pub trait Engine: Send + Sync {
     /// Name in `ENGINE=`.
@@ -150,6 +171,11 @@ pub trait Engine: Send + Sync {
     /// Whether [`Self::wait_durable`] would return at once.
     fn is_durable(&self, lsn: Lsn) -> bool;
 
+    /// Called once at start: transactions that were prepared and have not ended. Their rows are locked.
+    fn take_prepared(&self) -> EngineResult<Vec<PreparedTrx>> {
+        Ok(Vec::new())
+    }
+
     /// Writes a checkpoint; `sharp` leaves nothing to redo.
     fn checkpoint(&self, sharp: bool) -> EngineResult<()>;
 
@@ -176,6 +202,13 @@ pub trait EngineTrx: Send + Sync {
 
     /// Whether anything was changed.
     fn has_changes(&self) -> bool;
+
+    /// Promises that [`EngineTrx::commit`] will succeed, also after a crash: once the LSN is durable
+    /// the transaction survives under the name `xid`, and is not undone when this object goes.
+    /// Nothing may be changed any more. `None` if there is nothing to keep.
+    fn prepare(&self, _xid: &Xid) -> EngineResult<Option<Lsn>> {
+        Ok(None)
+    }
 
     /// Publishes the changes; the LSN to wait for, `None` if nothing was changed.
     fn commit(self: Box<Self>) -> EngineResult<Option<Lsn>>;

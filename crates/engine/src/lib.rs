@@ -32,7 +32,8 @@ pub mod testing;
 pub use blocking::{WaitObserver, blocking, observe_waits};
 pub use contract::{
     Bound, Capabilities, Cursor, Engine, EngineTrx, IndexEntries, InsertInfo, Isolation, LockMode,
-    LockWait, Lsn, RangeEstimate, RowSet, Scan, StatementContext, Table, TableStatistics, WaitKind,
+    LockWait, Lsn, PreparedTrx, RangeEstimate, RowSet, Scan, StatementContext, Table,
+    TableStatistics, WaitKind, Xid,
 };
 pub use def::{ColumnDef, IndexDef, IndexId, IndexKind, IndexPart, TableDef, TableId};
 pub use error::{EngineError, EngineResult};

@@ -35,7 +35,7 @@ pub(crate) fn run(
         let messages = match maintain(instance, session, statement.action, &schema, name) {
             Ok(messages) => messages,
             Err(error) => {
-                session.rollback()?;
+                session.rollback_for(&error)?;
                 let failed = ("status", "Operation failed".to_owned());
                 vec![("Error", error.message().to_owned()), failed]
             }

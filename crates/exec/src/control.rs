@@ -46,6 +46,17 @@ impl Control {
         }
     }
 
+    /// Of work that no session asked for: nobody kills it, nothing limits it.
+    pub fn unattended() -> Self {
+        Self {
+            kill: Arc::default(),
+            deadline: None,
+            row_lock_wait: Duration::ZERO,
+            memory_limit: usize::MAX,
+            memory: AtomicUsize::new(0),
+        }
+    }
+
     /// Fails if the statement was killed or is out of time.
     #[inline]
     pub fn check(&self) -> SqlResult<()> {

@@ -13,6 +13,7 @@ use selkie_types::{SqlError, SqlResult, Value};
 use crate::Session;
 use crate::error::from_engine;
 use crate::metadata::MetadataLocks;
+use crate::xa::Branches;
 
 /// What is asked of a computed table.
 pub struct SystemRequest<'a> {
@@ -98,6 +99,8 @@ pub struct Instance {
     pub engines: Engines,
     /// Locks on definitions.
     pub locks: MetadataLocks,
+    /// Branches of distributed transactions.
+    pub branches: Branches,
     /// Computed tables by upper-case name.
     pub system_tables: RwLock<HashMap<Box<str>, Arc<dyn SystemTable>>>,
     /// `secure_file_priv`: `None` allows any directory, an empty path none.
@@ -116,6 +119,7 @@ impl Instance {
             dictionary,
             engines,
             locks: MetadataLocks::default(),
+            branches: Branches::default(),
             system_tables: RwLock::default(),
             secure_file_priv: None,
             data_dir: PathBuf::from("."),

@@ -42,6 +42,7 @@ mod statement;
 mod subquery;
 mod system;
 mod transaction;
+mod xa;
 
 pub use instance::{Engines, Instance, SystemRequest, SystemTable, TableHandle};
 pub use prepared::{Prepared, execute_prepared, prepare, prepare_statement};
@@ -50,3 +51,4 @@ pub use sink::{NullSink, Outcome, ResultSink};
 pub use statement::{execute_statement, execute_text};
 pub use system::register_system_tables;
 pub use transaction::{Mark, Transaction, Unsettled};
+pub use xa::{Branches, recover_branches};

@@ -57,6 +57,9 @@ pub(crate) fn lock_table(
     mode: LockMode,
 ) -> SqlResult<()> {
     let (schema, name) = (table.schema(), table.name());
+    if table.kind != TableKind::System {
+        session.transaction.check_branch_active()?;
+    }
     let is_shared = !matches!(table.kind, TableKind::Temporary | TableKind::System);
     if !is_shared || session.transaction.holds(schema, name, mode) {
         return Ok(());
@@ -287,7 +290,7 @@ pub(crate) fn end_statement(
         Err(error) => {
             let whole = error.severity() != Severity::Statement || !session.in_transaction();
             if whole {
-                session.rollback()?;
+                session.rollback_for(&error)?;
             }
             Err(error)
         }

@@ -4,6 +4,7 @@ mod lock_tables;
 mod prepare;
 mod set;
 mod transaction;
+mod xa;
 
 use std::sync::Arc;
 
@@ -110,11 +111,15 @@ fn dispatch(
     running: Running<'_>,
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
+    if xa::commits_implicitly(statement) {
+        session.transaction.check_no_branch()?;
+    }
     if selkie_plan::is_planned(statement) {
         return planned(instance, session, statement, running, sink);
     }
     match statement {
         Statement::Transaction(what) => transaction::run(instance, session, what),
+        Statement::Xa(what) => xa::run(instance, session, what, sink),
         Statement::Set(items) => set::run(instance, session, items, running.text),
         Statement::SetStatement { items, statement } => {
             set::for_statement(instance, session, items, statement, running, sink)

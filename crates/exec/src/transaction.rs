@@ -16,6 +16,7 @@ use selkie_types::{Condition, SqlError, SqlResult};
 use crate::error::from_engine_commit;
 use crate::metadata::LockTicket;
 use crate::session::{Session, Settings, bump};
+use crate::xa::{Branch, BranchState};
 
 struct Part {
     engine: Arc<dyn Engine>,
@@ -50,6 +51,8 @@ pub struct Transaction {
     /// Somebody holds answers back until commits are durable.
     answers_wait: bool,
     unsettled: Option<Unsettled>,
+    /// The branch of a distributed transaction that this is.
+    branch: Option<Branch>,
 }
 
 /// A commit that may not be durable yet.
@@ -172,6 +175,59 @@ impl Transaction {
         Ok(())
     }
 
+    /// The branch of a distributed transaction that this is.
+    pub(crate) fn branch(&self) -> Option<&Branch> {
+        self.branch.as_ref()
+    }
+
+    /// Fails with the branch's state if this is one: statements that end transactions may not.
+    pub fn check_no_branch(&self) -> SqlResult<()> {
+        self.branch.as_ref().map_or(Ok(()), |branch| Err(branch.state.refusal()))
+    }
+
+    /// Fails if this is a branch whose work has ended.
+    pub(crate) fn check_branch_active(&self) -> SqlResult<()> {
+        match &self.branch {
+            Some(branch) if branch.state != BranchState::Active => Err(branch.state.refusal()),
+            _ => Ok(()),
+        }
+    }
+
+    /// `XA START`.
+    pub(crate) fn begin_branch(&mut self, settings: &Settings, branch: Branch) {
+        self.begin(settings, None);
+        self.branch = Some(branch);
+    }
+
+    /// Moves the branch to another state.
+    pub(crate) fn set_branch_state(&mut self, state: BranchState) {
+        if let Some(branch) = &mut self.branch {
+            branch.state = state;
+        }
+    }
+
+    /// A prepared transaction of the last life of the server.
+    pub(crate) fn recovered(
+        engine: Arc<dyn Engine>,
+        trx: Box<dyn EngineTrx>,
+        locks: Vec<LockTicket>,
+    ) -> Self {
+        Self { parts: vec![Part { engine, trx }], locks, ..Self::default() }
+    }
+
+    /// Lets the engines promise that a commit will succeed, durably.
+    pub(crate) fn prepare(&mut self, xid: &selkie_engine::Xid) -> SqlResult<()> {
+        let mut waits = Vec::new();
+        for part in &self.parts {
+            if let Some(lsn) = part.trx.prepare(xid).map_err(from_engine_commit)? {
+                waits.push((&part.engine, lsn));
+            }
+        }
+        self.savepoints.clear();
+        let wait = |(engine, lsn): (&Arc<dyn Engine>, _)| engine.wait_durable(lsn);
+        waits.into_iter().try_for_each(wait).map_err(from_engine_commit)
+    }
+
     /// Keeps a definition locked until the end.
     pub fn hold(&mut self, lock: LockTicket) {
         self.locks.push(lock);
@@ -185,6 +241,18 @@ impl Transaction {
     /// An engine without rollback was changed.
     pub fn note_unsafe_change(&mut self) {
         self.unsafe_changes = true;
+    }
+
+    /// Undoes everything, but the branch stays until its owner ends it.
+    pub(crate) fn fail_branch(&mut self, error: &SqlError) -> SqlResult<bool> {
+        let branch = self.branch.take();
+        let incomplete = self.rollback();
+        if let Some(branch) = branch {
+            let state = BranchState::RollbackOnly(BranchState::reason(error));
+            self.branch = Some(Branch { state, ..branch });
+            self.explicit = true;
+        }
+        incomplete
     }
 
     /// Publishes everything and waits until it is durable (TRX-2).
@@ -246,6 +314,7 @@ impl Transaction {
         self.explicit = false;
         self.implicit = false;
         self.unsafe_changes = false;
+        self.branch = None;
         self.savepoints.clear();
         std::mem::take(&mut self.parts)
     }
@@ -257,6 +326,7 @@ impl Transaction {
 
     /// `SAVEPOINT name`: replaces one of the same name.
     pub fn savepoint(&mut self, name: &str) -> SqlResult<()> {
+        self.check_branch_active()?;
         let Mark(marks) = self.mark()?;
         self.savepoints.retain(|s| !s.name.eq_ignore_ascii_case(name));
         self.savepoints.push(Savepoint { name: name.into(), marks });
@@ -271,6 +341,7 @@ impl Transaction {
     /// `ROLLBACK TO name`: later savepoints are forgotten. Whether something could not be undone.
     pub fn rollback_to(&mut self, name: &str) -> SqlResult<bool> {
         let at = self.find_savepoint(name)?;
+        self.check_branch_active()?;
         self.savepoints.truncate(at + 1);
         for (part, mark) in self.parts.iter().zip(&self.savepoints[at].marks) {
             part.trx.rollback_to(*mark).map_err(from_engine_commit)?;
@@ -289,12 +360,31 @@ impl Transaction {
 impl Session {
     /// Commits the open transaction, if any: `COMMIT`, DDL, a statement under autocommit.
     pub fn commit(&mut self) -> SqlResult<()> {
+        self.transaction.check_no_branch()?;
+        self.commit_branch()
+    }
+
+    /// As [`Self::commit`], of a branch of a distributed transaction too.
+    pub(crate) fn commit_branch(&mut self) -> SqlResult<()> {
         if !self.transaction.parts.is_empty() {
             bump(&self.counters.handler_commit, 1);
         }
         let result = self.transaction.commit();
         self.transaction.release_locks();
         result
+    }
+
+    /// An error takes the whole transaction down; of a branch, the name stays.
+    pub(crate) fn rollback_for(&mut self, error: &SqlError) -> SqlResult<()> {
+        if self.transaction.branch.is_none() {
+            return self.rollback();
+        }
+        let incomplete = self.transaction.fail_branch(error);
+        self.transaction.release_locks();
+        if incomplete? {
+            self.warn_incomplete_rollback();
+        }
+        Ok(())
     }
 
     /// Rolls the open transaction back, warning of what cannot be undone.

@@ -19,6 +19,7 @@ pub(super) fn lock(
     session: &mut Session,
     statement: &ast::LockTables,
 ) -> SqlResult<Outcome> {
+    session.transaction.check_no_branch()?;
     release(session);
     session.commit()?;
     let limit = match statement.wait {

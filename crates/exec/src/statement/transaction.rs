@@ -17,6 +17,7 @@ pub(super) fn run(instance: &Instance, session: &mut Session, what: &Ast) -> Sql
             return Ok(ended(session, *chain, *release));
         }
         Ast::Rollback { chain, release } => {
+            session.transaction.check_no_branch()?;
             session.rollback()?;
             return Ok(ended(session, *chain, *release));
         }
@@ -46,6 +47,7 @@ fn begin(
     read_only: Option<bool>,
 ) -> SqlResult<()> {
     // Compat: BEGIN ends LOCK TABLES and commits what is open.
+    session.transaction.check_no_branch()?;
     super::lock_tables::release(session);
     session.commit()?;
     session.transaction.begin(&session.settings, read_only);

@@ -1,16 +1,16 @@
 //! The contract's engine.
 
-use super::open::{open_on, real_disk, start_purger};
+use super::open::{open_on, real_disk, start_purger, start_rollback, undo_losers};
 use super::options::{FlushAtCommit, NativeOptions};
 use super::shared::Shared;
 use crate::disk::Disk;
 use crate::ids;
 use crate::table::{NativeTable, own_trx};
-use crate::trx::{NativeTrx, purge_step};
+use crate::trx::{NativeTrx, purge_step, take_prepared};
 use parking_lot::Mutex;
 use selkie_engine::{
-    Capabilities, Engine, EngineResult, EngineTrx, IndexId, Isolation, Lsn, StatementContext,
-    Table, TableDef, TableId,
+    Capabilities, Engine, EngineResult, EngineTrx, IndexId, Isolation, Lsn, PreparedTrx,
+    StatementContext, Table, TableDef, TableId,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -21,6 +21,7 @@ use std::thread::JoinHandle;
 pub struct NativeEngine {
     shared: Arc<Shared>,
     purger: Mutex<Option<JoinHandle<()>>>,
+    rollback: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl NativeEngine {
@@ -31,17 +32,30 @@ impl NativeEngine {
 
     /// As `open`, on any disk.
     pub(crate) fn open_on(disk: Arc<dyn Disk>, options: &NativeOptions) -> EngineResult<Self> {
-        Ok(Self::start(open_on(disk, options)?, options))
+        let shared = open_on(disk, options)?;
+        if !options.background {
+            undo_losers(&shared)?;
+        }
+        Ok(Self::start(shared, options))
     }
 
     fn start(shared: Arc<Shared>, options: &NativeOptions) -> Self {
         let purger = if options.background { start_purger(&shared) } else { None };
-        Self { shared, purger: Mutex::new(purger) }
+        let rollback = if options.background { start_rollback(&shared) } else { None };
+        Self { shared, purger: Mutex::new(purger), rollback: Mutex::new(rollback) }
     }
 
     /// Changes `innodb_flush_log_at_trx_commit`.
     pub fn set_flush_at_commit(&self, mode: FlushAtCommit) {
         self.shared.storage.log().set_mode(mode.into());
+    }
+
+    fn stop_threads(&self) {
+        self.shared.losers.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.rollback.lock().take() {
+            let _ = thread.join();
+        }
+        self.stop_purger();
     }
 
     fn stop_purger(&self) {
@@ -55,7 +69,7 @@ impl NativeEngine {
 
 impl Drop for NativeEngine {
     fn drop(&mut self) {
-        self.stop_purger();
+        self.stop_threads();
         self.shared.storage.stop_background();
     }
 }
@@ -117,6 +131,10 @@ impl Engine for NativeEngine {
         self.shared.storage.log().is_settled(ids::Lsn(lsn.0))
     }
 
+    fn take_prepared(&self) -> EngineResult<Vec<PreparedTrx>> {
+        Ok(take_prepared(&self.shared))
+    }
+
     fn checkpoint(&self, sharp: bool) -> EngineResult<()> {
         let storage = &self.shared.storage;
         match sharp {
@@ -127,7 +145,7 @@ impl Engine for NativeEngine {
     }
 
     fn shutdown(&self) -> EngineResult<()> {
-        self.stop_purger();
+        self.stop_threads();
         while purge_step(&self.shared)? {}
         self.shared.storage.log().flush_all();
         self.shared.delete_dropped()?;
@@ -163,6 +181,8 @@ impl Engine for NativeEngine {
             ("Innodb_os_log_fsyncs", load(&log.syncs)),
             ("Innodb_os_log_written", log.written().0),
             ("Innodb_history_list_length", shared.purge.len() as u64),
+            ("Selkie_unfinished_segments", shared.losers.len() as u64),
+            ("Selkie_prepared_transactions", shared.prepared.len() as u64),
             ("Innodb_deadlocks", deadlocks),
             ("Innodb_row_lock_waits", waits),
             ("Innodb_row_lock_current_waits", shared.locks.waiting() as u64),

@@ -10,7 +10,7 @@ use crate::error::{Result, StorageError};
 use crate::ids::{FileId, Lsn};
 use crate::storage::Storage;
 use crate::table::{FileIdentity, TableFiles};
-use crate::trx::{Recovered, encode_snapshot, purge_step, undo_losers};
+use crate::trx::{Recovered, adopt_unfinished, encode_snapshot, purge_step, undo_losers_step};
 use selkie_engine::{IndexId, TableId};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -47,17 +47,14 @@ pub(super) fn real_disk(dir: &Path) -> Result<Arc<dyn Disk>> {
     }
 }
 
-/// Opens the database on a disk.
+/// Opens the database on a disk. What a crash cut short is there, and locked, until it has been taken back.
 pub(super) fn open_on(disk: Arc<dyn Disk>, options: &NativeOptions) -> Result<Arc<Shared>> {
     let mut recovered = Recovered::default();
     let storage = Storage::open_on(disk, options.storage(), Box::new(TreeRedo), &mut recovered)?;
     storage.log().set_mode(options.flush_at_commit.into());
     let shared = Arc::new(Shared::new(storage.clone(), recovered.next_seq.max(1)));
     settle_files(&shared, &recovered)?;
-    let undone = undo_losers(&shared, &mut recovered)?;
-    if undone > 0 {
-        tracing::info!("recovery took back {undone} changes of unfinished transactions");
-    }
+    adopt_unfinished(&shared, &mut recovered);
     storage.set_participant(Arc::new(Participant(Arc::downgrade(&shared))));
     storage.start_background();
     Ok(shared)
@@ -95,6 +92,39 @@ fn settle_files(shared: &Arc<Shared>, recovered: &Recovered) -> Result<()> {
         shared.remember_table(Arc::new(files));
     }
     Ok(())
+}
+
+/// Takes back now what a crash cut short.
+pub(super) fn undo_losers(shared: &Shared) -> Result<()> {
+    while undo_losers_step(shared)? {}
+    Ok(())
+}
+
+/// Starts the thread that takes back what a crash cut short, if there is any.
+pub(super) fn start_rollback(shared: &Arc<Shared>) -> Option<JoinHandle<()>> {
+    if shared.losers.len() == 0 {
+        return None;
+    }
+    let weak = Arc::downgrade(shared);
+    let run = move || {
+        while let Some(shared) = weak.upgrade() {
+            match undo_losers_step(&shared) {
+                Ok(true) => {}
+                Ok(false) if shared.losers.len() > 0 => return,
+                Ok(false) => {
+                    let undone = shared.losers.undone.load(Ordering::Relaxed);
+                    tracing::info!("{undone} changes of unfinished transactions were taken back");
+                    return;
+                }
+                Err(e) => {
+                    tracing::warn!("rollback of unfinished transactions postponed: {e}");
+                    drop(shared);
+                    std::thread::sleep(Duration::from_secs(1));
+                }
+            }
+        }
+    };
+    std::thread::Builder::new().name("selkie-rollback".to_owned()).spawn(run).ok()
 }
 
 /// Starts the thread that cleans up behind commits.

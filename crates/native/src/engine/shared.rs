@@ -8,7 +8,10 @@ use crate::mtr::Mtr;
 use crate::page::get_u64;
 use crate::storage::Storage;
 use crate::table::{TableFiles, value};
-use crate::trx::{Counters, PurgeQueue, Snapshots, TrxRecord, TrxState, Undo, purge_step, seq_of};
+use crate::trx::{
+    Counters, Losers, PreparedTransactions, PurgeQueue, Snapshots, TrxRecord, TrxState, Undo,
+    purge_step, seq_of,
+};
 use hashbrown::HashMap;
 use parking_lot::{Condvar, Mutex, RwLock};
 use selkie_engine::{EngineResult, IndexId, TableId};
@@ -47,6 +50,8 @@ pub(crate) struct Shared {
     pub(crate) snapshots: Snapshots,
     pub(crate) locks: LockTable,
     pub(crate) purge: PurgeQueue,
+    pub(crate) prepared: PreparedTransactions,
+    pub(crate) losers: Losers,
     pub(crate) counters: RowCounters,
     pub(super) tables: RwLock<HashMap<TableId, Arc<TableFiles>>>,
     trees: RwLock<HashMap<FileId, OwnedTree>>,
@@ -87,6 +92,8 @@ impl Shared {
             snapshots: Snapshots::default(),
             locks: LockTable::new(),
             purge: PurgeQueue::default(),
+            prepared: PreparedTransactions::default(),
+            losers: Losers::default(),
             counters: RowCounters::default(),
             tables: RwLock::default(),
             trees: RwLock::default(),

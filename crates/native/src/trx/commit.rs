@@ -26,6 +26,7 @@ impl NativeTrx {
         // take the transaction for an active one, a snapshot would see half of it.
         let lsn = mtr.commit_with(|lsn| {
             state.set_committed(lsn.0);
+            self.shared.prepared.ended(state.id);
             self.shared.files_committed(&created, &dropped, lsn);
         });
         self.shared.snapshots.committed(lsn.0);

@@ -5,6 +5,8 @@
 //! A sequence below `Undo::reclaimed` is visible to everybody and never looked up.
 
 mod commit;
+mod losers;
+mod prepared;
 mod purge;
 mod record;
 mod recover;
@@ -15,9 +17,11 @@ mod transaction;
 mod undo;
 mod view;
 
+pub(crate) use losers::{Losers, undo_losers_step};
+pub(crate) use prepared::{PreparedTransactions, take_prepared};
 pub(crate) use purge::{PurgeQueue, purge_step};
 pub(crate) use record::{Kind, RowRecord, TrxRecord};
-pub(crate) use recover::{Counters, Recovered, encode_snapshot, undo_losers};
+pub(crate) use recover::{Counters, Recovered, adopt_unfinished, encode_snapshot};
 pub(crate) use snapshots::Snapshots;
 pub(crate) use state::{TrxState, Waiter};
 pub(crate) use transaction::{DdlStep, NativeTrx};

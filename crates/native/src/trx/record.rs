@@ -7,9 +7,12 @@
 //!              | dropped u32 | file u32 each
 //!              3 created: u8 | file u32
 //!              4 counter: u8 | file u32 | next value u64
+//!              5 prepared: u8 | format u32 | gtrid len u8, bytes | bqual len u8, bytes | segments u32 | seq u64 each
+//!              | taken back u32 | version word u64 each
 //! ```
 
 use crate::ids::FileId;
+use selkie_engine::Xid;
 
 /// What a row record undoes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -108,6 +111,47 @@ pub(crate) enum TrxRecord {
     Created(FileId),
     /// The AUTO_INCREMENT counter of a table was set.
     Counter(FileId, u64),
+    /// The changes in these undo segments wait for an outcome that comes from outside.
+    Prepared(Prepared),
+}
+
+/// A prepared transaction.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Prepared {
+    pub(crate) xid: Xid,
+    pub(crate) seqs: Vec<u64>,
+    /// Changes that a rollback to a savepoint took back and that a commit must not clean up behind: the log does not
+    /// tell of such rollbacks.
+    pub(crate) undone: Vec<u64>,
+}
+
+impl Prepared {
+    pub(super) fn encode(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.xid.format.to_le_bytes());
+        for part in [&self.xid.gtrid, &self.xid.bqual] {
+            out.push(part.len() as u8);
+            out.extend_from_slice(part);
+        }
+        for list in [&self.seqs, &self.undone] {
+            out.extend_from_slice(&(list.len() as u32).to_le_bytes());
+            list.iter().for_each(|n| out.extend_from_slice(&n.to_le_bytes()));
+        }
+    }
+
+    pub(super) fn decode(from: &mut &[u8]) -> Option<Prepared> {
+        let format = take_u32(from)?;
+        let mut part = || {
+            let len = take(from, 1)?[0];
+            take(from, len.into()).map(Into::into)
+        };
+        let (gtrid, bqual) = (part()?, part()?);
+        let xid = Xid { gtrid, bqual, format };
+        Some(Prepared { xid, seqs: take_u64s(from)?, undone: take_u64s(from)? })
+    }
+}
+
+fn take_u64s(from: &mut &[u8]) -> Option<Vec<u64>> {
+    (0..take_u32(from)?).map(|_| take_u64(from)).collect()
 }
 
 fn put_files(files: &[FileId], out: &mut Vec<u8>) {
@@ -141,6 +185,10 @@ impl TrxRecord {
                 out.extend_from_slice(&file.0.to_le_bytes());
                 out.extend_from_slice(&next.to_le_bytes());
             }
+            TrxRecord::Prepared(prepared) => {
+                out.push(5);
+                prepared.encode(&mut out);
+            }
         }
         out
     }
@@ -150,7 +198,7 @@ impl TrxRecord {
         let kind = take(rest, 1)?[0];
         Some(match kind {
             1 | 2 => {
-                let seqs = (0..take_u32(rest)?).map(|_| take_u64(rest)).collect::<Option<_>>()?;
+                let seqs = take_u64s(rest)?;
                 let (created, dropped) = (take_files(rest)?, take_files(rest)?);
                 match kind {
                     1 => TrxRecord::Committed { seqs, created, dropped },
@@ -159,6 +207,7 @@ impl TrxRecord {
             }
             3 => TrxRecord::Created(FileId(take_u32(rest)?)),
             4 => TrxRecord::Counter(FileId(take_u32(rest)?), take_u64(rest)?),
+            5 => TrxRecord::Prepared(Prepared::decode(rest)?),
             _ => return None,
         })
     }
@@ -188,6 +237,11 @@ mod tests {
             TrxRecord::RolledBack { seqs: vec![] },
             TrxRecord::Created(FileId(9)),
             TrxRecord::Counter(FileId(9), 10),
+            TrxRecord::Prepared(Prepared {
+                xid: Xid { gtrid: b"global".as_slice().into(), bqual: Box::default(), format: 7 },
+                seqs: vec![3, 4],
+                undone: vec![5],
+            }),
         ];
         records.iter().for_each(|r| assert_eq!(TrxRecord::decode(&r.encode()).as_ref(), Some(r)));
     }

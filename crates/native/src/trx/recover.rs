@@ -4,22 +4,21 @@
 //! ```text
 //! snapshot: format u8 | next seq u64 | segments u32 { seq u64 | records u32 { len u32 | record } }
 //!           | tables u32 { file u32 | auto u64 | rows u64 } | created u32 { file u32 } | dropped u32 { file u32 }
+//!           | prepared u32 { as in the record of a prepared transaction }
 //! ```
 
-use super::record::{Kind, RowRecord, TrxRecord};
-use super::rollback::undo_record;
-use super::state::TrxState;
+use super::prepared::PreparedSegments;
+use super::record::{Kind, Prepared, RowRecord, TrxRecord};
 use super::undo::{Segment, seq_of};
 use crate::btree::VER_OFFSET_BITS;
 use crate::engine::Shared;
 use crate::error::{Result, StorageError};
 use crate::ids::{FileId, Lsn};
-use crate::mtr::Mtr;
 use crate::recovery::RecoveryVisitor;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-const FORMAT: u8 = 1;
+const FORMAT: u8 = 2;
 
 /// Counters of a table that live outside its pages.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
@@ -37,6 +36,7 @@ pub(crate) struct Recovered {
     /// Records of transactions that have not ended, by version word.
     records: BTreeMap<u64, Box<[u8]>>,
     ended: BTreeSet<u64>,
+    prepared: Vec<Prepared>,
     pub(crate) counters: BTreeMap<FileId, Counters>,
     /// Files of transactions that have not committed.
     pub(crate) created: BTreeSet<FileId>,
@@ -60,12 +60,21 @@ impl Recovered {
     }
 
     fn end(&mut self, seqs: Vec<u64>) {
+        self.prepared.retain(|p| p.seqs.iter().all(|seq| !seqs.contains(seq)));
         for seq in seqs {
             let (from, to) = (seq << VER_OFFSET_BITS, (seq + 1) << VER_OFFSET_BITS);
             let mut rest = self.records.split_off(&from);
             self.records.append(&mut rest.split_off(&to));
             self.next_seq = self.next_seq.max(seq + 1);
             self.ended.insert(seq);
+        }
+    }
+
+    /// Notes a prepared transaction, of which the snapshot and the log may both tell.
+    fn prepare(&mut self, prepared: Prepared) {
+        let known = |p: &Prepared| p.seqs == prepared.seqs;
+        if !self.prepared.iter().any(known) && !prepared.seqs.iter().any(|s| self.ended.contains(s)) {
+            self.prepared.push(prepared);
         }
     }
 
@@ -94,6 +103,10 @@ impl Recovered {
         }
         for _ in 0..u32_of(rest)? {
             self.dropped.insert(FileId(u32_of(rest)?));
+        }
+        for _ in 0..u32_of(rest)? {
+            let prepared = Prepared::decode(rest)?;
+            self.prepare(prepared);
         }
         Some(())
     }
@@ -150,6 +163,7 @@ impl RecoveryVisitor for Recovered {
             TrxRecord::RolledBack { seqs } => self.end(seqs),
             TrxRecord::Created(file) => drop(self.created.insert(file)),
             TrxRecord::Counter(file, next) => self.counters.entry(file).or_default().auto = next,
+            TrxRecord::Prepared(prepared) => self.prepare(prepared),
         }
         Ok(())
     }
@@ -160,6 +174,7 @@ pub(crate) fn encode_snapshot(shared: &Shared) -> Vec<u8> {
     // Files first: a transaction that ends meanwhile then leaves a file too many here, never one too few,
     // and its end lies behind the checkpoint.
     let (created, dropped) = shared.pending_files();
+    let prepared = shared.prepared.encode();
     let tables = shared.counters();
     let segments = shared.undo.active();
     let mut out = vec![FORMAT];
@@ -186,31 +201,31 @@ pub(crate) fn encode_snapshot(shared: &Shared) -> Vec<u8> {
         put_u32(&mut out, files.len());
         files.iter().for_each(|file| out.extend_from_slice(&file.0.to_le_bytes()));
     }
+    out.extend_from_slice(&prepared);
     out
 }
 
-/// Takes back what transactions that had not ended have changed, newest change first.
-pub(crate) fn undo_losers(shared: &Shared, recovered: &mut Recovered) -> Result<usize> {
-    let owner = Arc::new(TrxState::new(0));
+/// Puts the undo of transactions that had not ended back in its place: their rows are locked as before. What was
+/// prepared waits for its outcome, the rest is to be taken back.
+pub(crate) fn adopt_unfinished(shared: &Shared, recovered: &mut Recovered) {
     let mut segments: BTreeMap<u64, Arc<Segment>> = BTreeMap::new();
+    for prepared in std::mem::take(&mut recovered.prepared) {
+        let owner = shared.new_state();
+        let own: Vec<_> = prepared.seqs.iter().map(|seq| shared.undo.adopt(*seq, &owner)).collect();
+        own.iter().for_each(|segment| drop(segments.insert(segment.seq, segment.clone())));
+        shared.prepared.found(PreparedSegments { prepared, owner, segments: own });
+    }
+    let mut losers = Vec::new();
     for (ver, payload) in std::mem::take(&mut recovered.records) {
         let seq = seq_of(ver);
-        let segment = segments.entry(seq).or_insert_with(|| shared.undo.adopt(seq, &owner));
+        // One owner per segment: whoever waits for a row goes on as soon as that segment has been taken back.
+        let segment = segments.entry(seq).or_insert_with(|| {
+            let segment = shared.undo.adopt(seq, &shared.new_state());
+            losers.push(segment.clone());
+            segment
+        });
         segment.restore(ver, &payload);
     }
-    let mut undone = 0;
-    for segment in segments.values().rev() {
-        for at in (0..segment.len()).rev() {
-            undo_record(shared, segment, at)?;
-            undone += 1;
-        }
-    }
-    if !segments.is_empty() {
-        let seqs: Vec<u64> = segments.keys().copied().collect();
-        let mut mtr = Mtr::begin_reserved(&shared.storage);
-        mtr.trx(&TrxRecord::RolledBack { seqs: seqs.clone() }.encode());
-        mtr.commit();
-        shared.undo.remove(seqs.into_iter());
-    }
-    Ok(undone)
+    shared.prepared.mark_undone();
+    shared.losers.set(losers);
 }

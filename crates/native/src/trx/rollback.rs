@@ -24,7 +24,10 @@ impl NativeTrx {
             mtr.trx(&TrxRecord::RolledBack { seqs: seqs.clone() }.encode());
             // Published before the record counts, as for commits: a checkpoint in between must not
             // keep the segments of a transaction whose end lies before it.
-            mtr.commit_with(|_| state.set_rolled_back());
+            mtr.commit_with(|_| {
+                state.set_rolled_back();
+                self.shared.prepared.ended(state.id);
+            });
             self.shared.undo.remove(seqs.into_iter());
         }
         state.set_rolled_back();

@@ -10,7 +10,7 @@ use crate::table::TableFiles;
 use parking_lot::Mutex;
 use selkie_engine::{
     EngineError, EngineResult, EngineTrx, IndexId, Isolation, LockMode, LockWait, Lsn,
-    StatementContext, WaitKind,
+    StatementContext, WaitKind, Xid,
 };
 use std::any::Any;
 use std::sync::Arc;
@@ -38,6 +38,8 @@ pub(super) struct Body {
     pub(super) ddl: Vec<DdlStep>,
     pub(super) locks: Vec<(FileId, Box<[u8]>)>,
     pub(super) ended: bool,
+    /// Its outcome comes from outside.
+    pub(super) prepared: bool,
 }
 
 impl Body {
@@ -62,9 +64,12 @@ pub(super) fn position(segment: usize, record: usize) -> u64 {
 
 impl NativeTrx {
     pub(crate) fn new(shared: Arc<Shared>, isolation: Isolation) -> NativeTrx {
-        let state = Mutex::new(shared.new_state());
-        let body = Mutex::new(Body { isolation, ..Body::default() });
-        NativeTrx { shared, state, body }
+        let state = shared.new_state();
+        NativeTrx::with_state(shared, state, Body { isolation, ..Body::default() })
+    }
+
+    pub(super) fn with_state(shared: Arc<Shared>, state: Arc<TrxState>, body: Body) -> NativeTrx {
+        NativeTrx { shared, state: Mutex::new(state), body: Mutex::new(body) }
     }
 
     pub(crate) fn state(&self) -> Arc<TrxState> {
@@ -197,6 +202,10 @@ impl EngineTrx for NativeTrx {
         !body.segments.is_empty() || !body.ddl.is_empty()
     }
 
+    fn prepare(&self, xid: &Xid) -> EngineResult<Option<Lsn>> {
+        self.prepare_as(xid)
+    }
+
     fn commit(self: Box<Self>) -> EngineResult<Option<Lsn>> {
         self.commit_all()
     }
@@ -212,9 +221,11 @@ impl EngineTrx for NativeTrx {
 
 impl Drop for NativeTrx {
     fn drop(&mut self) {
-        // While a panic unwinds, pages may be out of reach; the rows stay locked until the restart.
+        // While a panic unwinds, pages may be out of reach; the rows stay locked until the restart. What is prepared
+        // stays so.
+        let open = |body: &Body| !body.ended && !body.prepared;
         if !std::thread::panicking()
-            && !self.body.lock().ended
+            && open(&self.body.lock())
             && let Err(e) = self.roll_back_all()
         {
             tracing::error!("rollback of an abandoned transaction failed: {e}");

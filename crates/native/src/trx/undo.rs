@@ -85,6 +85,17 @@ impl Segment {
         }
     }
 
+    /// Notes that the records with these version words have been taken back.
+    pub(super) fn mark_undone_versions(&self, versions: &[u64]) {
+        let mut records = self.records.write();
+        for ver in versions.iter().filter(|ver| seq_of(**ver) == self.seq) {
+            let from = (ver & (SEGMENT_BYTES as u64 - 1)) as usize;
+            if let Some(record) = records.bytes.get_mut(from..) {
+                RowRecord::mark_undone(record);
+            }
+        }
+    }
+
     /// Number of records.
     pub(crate) fn len(&self) -> usize {
         self.records.read().starts.len()
@@ -153,9 +164,11 @@ impl Undo {
         segment
     }
 
-    /// A segment that existed before a restart.
+    /// A segment that existed before a restart. Nobody reads yet, so `reclaimed` may go back.
     pub(super) fn adopt(&self, seq: u64, owner: &Arc<TrxState>) -> Arc<Segment> {
         let segment = Arc::new(Segment::new(seq, owner.clone()));
+        self.live.lock().insert(seq);
+        self.reclaimed.fetch_min(seq, Ordering::AcqRel);
         self.shard(seq).write().insert(seq, segment.clone());
         segment
     }

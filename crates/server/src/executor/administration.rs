@@ -42,6 +42,9 @@ pub(super) fn set(
         NewValue::Value(value, ty) => SetValue::Value(plain(value, &ty)),
     });
     let is_default = !matches!(value, Some(SetValue::Value(_)));
+    if !was_autocommit && turns_autocommit_on(item, value.as_ref()) {
+        session.transaction.check_no_branch()?;
+    }
     let mut notes = Notes::new();
     let target = admin::set_item(shared, item, value, &mut notes)?;
     keep(session, notes);
@@ -55,6 +58,18 @@ pub(super) fn set(
         session.commit()?;
     }
     Ok(())
+}
+
+/// Whether an assignment commits what is open.
+fn turns_autocommit_on(item: &SetItem, value: Option<&SetValue>) -> bool {
+    let SetItem::SystemVar { name, scope, .. } = item else { return false };
+    let is_off = match value {
+        Some(SetValue::Value(Value::Int(0) | Value::UInt(0))) => true,
+        Some(SetValue::Value(Value::Bytes(word))) => word.eq_ignore_ascii_case(b"off"),
+        _ => false,
+    };
+    let is_global = matches!(scope, Some(selkie_sql::ast::VarScope::Global));
+    name.value.eq_ignore_ascii_case("autocommit") && !is_global && !is_off
 }
 
 /// Numbers and strings as variables take them: members of enumerations count as strings.

@@ -48,6 +48,8 @@ pub fn open_backend(
     let sessions = Registered::default();
     selkie_exec::register_system_tables(&instance);
     register(&instance, &sessions);
+    selkie_exec::recover_branches(&instance)
+        .map_err(|e| format!("Can't recover prepared transactions: {e}"))?;
     let instance = Arc::new(instance);
     AccountTables::open(&instance)
         .and_then(|tables| tables.attach(accounts))

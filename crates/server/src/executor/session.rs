@@ -152,7 +152,7 @@ impl ExecutorSession {
     fn end(&mut self) {
         let tables: Vec<Arc<TableInfo>> = self.session.temporary.iter().cloned().collect();
         // A failing rollback leaves nothing that could be tried again.
-        let _ = self.session.rollback();
+        let _ = self.session.end_transaction(&self.instance);
         let _ = self.quietly(b"UNLOCK TABLES");
         for table in tables {
             let (schema, name) = (quote_identifier(table.schema()), quote_identifier(table.name()));

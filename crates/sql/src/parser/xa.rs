@@ -61,7 +61,11 @@ impl Parser<'_> {
         if self.eat(T::Comma) {
             xid.bqual = self.string()?.bytes;
             if self.eat(T::Comma) {
+                let out_of_range = self.error();
                 xid.format = self.u64()?;
+                if xid.format > i32::MAX as u64 {
+                    return Err(out_of_range);
+                }
             }
         }
         if xid.gtrid.len() > 64 || xid.bqual.len() > 64 {

@@ -1,0 +1,289 @@
+//! XA statements.
+
+use selkie_engine::Xid;
+use selkie_plan::physical::OutputColumn;
+use selkie_sql::ast::{self, MaintenanceAction, Statement};
+use selkie_types::error::catalogue::{
+    ER_XA_RBROLLBACK, ER_XAER_DUPID, ER_XAER_INVAL, ER_XAER_NOTA, ER_XAER_OUTSIDE, ER_XAER_RMERR,
+};
+use selkie_types::{CollationId, SqlError, SqlResult, SqlType, TypeKind, Value};
+
+use crate::rows_out::{output_column, send, text};
+use crate::xa::{Branch, BranchState, refusal_in, rolled_back};
+use crate::{Instance, Outcome, ResultSink, Session};
+
+/// Runs an XA statement.
+pub(super) fn run(
+    instance: &Instance,
+    session: &mut Session,
+    what: &ast::Xa,
+    sink: &mut dyn ResultSink,
+) -> SqlResult<Outcome> {
+    match what {
+        ast::Xa::Start { xid, join, resume } => {
+            start(instance, session, &name(xid), *join, *resume)?;
+        }
+        ast::Xa::End { xid, suspend, .. } => end(session, &name(xid), *suspend)?,
+        ast::Xa::Prepare(xid) => prepare(instance, session, &name(xid))?,
+        ast::Xa::Commit { xid, one_phase } => commit(instance, session, &name(xid), *one_phase)?,
+        ast::Xa::Rollback(xid) => rollback(instance, session, &name(xid))?,
+        ast::Xa::Recover { sql_format } => return recover(instance, *sql_format, sink),
+    }
+    Ok(Outcome::ok())
+}
+
+fn name(xid: &ast::Xid) -> Xid {
+    // The parser lets no greater format through.
+    let format = u32::try_from(xid.format).unwrap_or(u32::MAX);
+    Xid { gtrid: xid.gtrid.clone(), bqual: xid.bqual.clone(), format }
+}
+
+fn invalid() -> SqlError {
+    SqlError::new(&ER_XAER_INVAL, &[])
+}
+
+fn unknown() -> SqlError {
+    SqlError::new(&ER_XAER_NOTA, &[])
+}
+
+fn outside() -> SqlError {
+    SqlError::new(&ER_XAER_OUTSIDE, &[])
+}
+
+/// The session's branch, or error 1399 with what it is instead.
+fn own(session: &Session) -> SqlResult<Branch> {
+    session.transaction.branch().cloned().ok_or_else(|| refusal_in("NON-EXISTING"))
+}
+
+fn start(
+    instance: &Instance,
+    session: &mut Session,
+    xid: &Xid,
+    join: bool,
+    resume: bool,
+) -> SqlResult<()> {
+    if let (Some(branch), true) = (session.transaction.branch(), resume)
+        && branch.state == BranchState::Idle
+    {
+        if branch.xid != *xid {
+            return Err(unknown());
+        }
+        session.transaction.set_branch_state(BranchState::Active);
+        return Ok(());
+    }
+    if join || resume || xid.gtrid.is_empty() {
+        return Err(invalid());
+    }
+    session.transaction.check_no_branch()?;
+    if session.in_transaction() || session.locked_tables.is_some() {
+        return Err(outside());
+    }
+    if !instance.branches.start(xid) {
+        return Err(SqlError::new(&ER_XAER_DUPID, &[]));
+    }
+    let branch = Branch { xid: xid.clone(), state: BranchState::Active };
+    session.transaction.begin_branch(&session.settings, branch);
+    Ok(())
+}
+
+fn end(session: &mut Session, xid: &Xid, suspend: bool) -> SqlResult<()> {
+    if suspend {
+        return Err(invalid());
+    }
+    let branch = own(session)?;
+    if branch.state != BranchState::Active {
+        return Err(branch.state.refusal());
+    }
+    if branch.xid != *xid {
+        return Err(unknown());
+    }
+    session.transaction.set_branch_state(BranchState::Idle);
+    Ok(())
+}
+
+fn prepare(instance: &Instance, session: &mut Session, xid: &Xid) -> SqlResult<()> {
+    let branch = own(session)?;
+    if branch.state != BranchState::Idle {
+        return Err(branch.state.refusal());
+    }
+    if branch.xid != *xid {
+        return Err(unknown());
+    }
+    if let Err(error) = session.transaction.prepare(xid) {
+        tracing::error!("XA PREPARE failed: {error}");
+        session.rollback()?;
+        instance.branches.end(xid);
+        return Err(SqlError::new(&ER_XA_RBROLLBACK, &[]));
+    }
+    session.transaction.set_branch_state(BranchState::Prepared);
+    instance.branches.prepared(xid);
+    Ok(())
+}
+
+fn commit(
+    instance: &Instance,
+    session: &mut Session,
+    xid: &Xid,
+    one_phase: bool,
+) -> SqlResult<()> {
+    let Some(branch) = session.transaction.branch().filter(|branch| branch.xid == *xid).cloned()
+    else {
+        return commit_other(instance, session, xid, one_phase);
+    };
+    match (branch.state, one_phase) {
+        (BranchState::Idle, true) | (BranchState::Prepared, false) => {}
+        (BranchState::RollbackOnly(reason), _) => {
+            session.rollback()?;
+            instance.branches.end(xid);
+            return Err(rolled_back(reason));
+        }
+        (BranchState::Prepared, true) => return Err(invalid()),
+        (state, _) => return Err(state.refusal()),
+    }
+    let result = session.commit_branch();
+    instance.branches.end(xid);
+    result.map_err(|_| SqlError::new(&ER_XAER_RMERR, &[]))
+}
+
+/// A branch that is not the session's own can only be one that waits without owner.
+fn commit_other(
+    instance: &Instance,
+    session: &Session,
+    xid: &Xid,
+    one_phase: bool,
+) -> SqlResult<()> {
+    if session.in_transaction() {
+        return Err(outside());
+    }
+    if one_phase {
+        return Err(invalid());
+    }
+    let mut transaction = instance.branches.take(xid).ok_or_else(unknown)?;
+    let result = transaction.commit();
+    instance.branches.end(xid);
+    transaction.release_locks();
+    result.map_err(|_| SqlError::new(&ER_XAER_RMERR, &[]))
+}
+
+fn rollback(instance: &Instance, session: &mut Session, xid: &Xid) -> SqlResult<()> {
+    let own = session.transaction.branch().filter(|branch| branch.xid == *xid).cloned();
+    let Some(branch) = own else {
+        return rollback_other(instance, session, xid);
+    };
+    if branch.state == BranchState::Active {
+        return Err(branch.state.refusal());
+    }
+    let result = session.rollback();
+    instance.branches.end(xid);
+    result.map_err(|_| SqlError::new(&ER_XAER_RMERR, &[]))
+}
+
+fn rollback_other(instance: &Instance, session: &Session, xid: &Xid) -> SqlResult<()> {
+    if session.in_transaction() {
+        return Err(outside());
+    }
+    let mut transaction = instance.branches.take(xid).ok_or_else(unknown)?;
+    let result = transaction.rollback();
+    instance.branches.end(xid);
+    transaction.release_locks();
+    match result {
+        Ok(true) => session.warn_incomplete_rollback(),
+        Ok(false) => {}
+        Err(_) => return Err(SqlError::new(&ER_XAER_RMERR, &[])),
+    }
+    Ok(())
+}
+
+fn recover(
+    instance: &Instance,
+    sql_format: bool,
+    sink: &mut dyn ResultSink,
+) -> SqlResult<Outcome> {
+    let data = |xid: &Xid| if sql_format { as_sql(xid) } else { [&*xid.gtrid, &xid.bqual].concat() };
+    let row = |xid: &Xid| {
+        let number = |n: usize| Value::Int(n as i64);
+        let (gtrid, bqual) = (number(xid.gtrid.len()), number(xid.bqual.len()));
+        vec![Value::Int(xid.format.into()), gtrid, bqual, Value::bytes(data(xid))]
+    };
+    let rows: Vec<_> = instance.branches.list().iter().map(row).collect();
+    let not_null = |name, ty| OutputColumn { nullable: false, ..output_column(name, ty) };
+    let number = SqlType::new(TypeKind::BigInt, 10, 0);
+    let data_type = if sql_format { text(276) } else { SqlType::varchar(128, CollationId::BINARY) };
+    let columns = [
+        not_null("formatID", number.clone()),
+        not_null("gtrid_length", number.clone()),
+        not_null("bqual_length", number),
+        not_null("data", data_type),
+    ];
+    send(sink, &columns, &rows)
+}
+
+/// A name as an XA statement would say it.
+fn as_sql(xid: &Xid) -> Vec<u8> {
+    let plain = |b: &u8| (b' '..=b'~').contains(b) && !matches!(b, b'\'' | b'\\');
+    let is_plain = xid.gtrid.iter().chain(&xid.bqual).all(plain);
+    let put = |part: &[u8], out: &mut Vec<u8>| match is_plain {
+        true => out.extend([b"'", part, b"'"].concat()),
+        false => {
+            out.extend_from_slice(b"X'");
+            part.iter().for_each(|byte| out.extend(format!("{byte:02x}").into_bytes()));
+            out.push(b'\'');
+        }
+    };
+    let mut out = Vec::new();
+    put(&xid.gtrid, &mut out);
+    if !xid.bqual.is_empty() || xid.format != 1 {
+        out.push(b',');
+        put(&xid.bqual, &mut out);
+    }
+    if xid.format != 1 {
+        out.extend(format!(",{}", xid.format).into_bytes());
+    }
+    out
+}
+
+/// Whether a statement commits the open transaction, so that a branch may not run it.
+pub(super) fn commits_implicitly(statement: &Statement) -> bool {
+    match statement {
+        Statement::CreateTable(create) => !create.temporary,
+        Statement::DropTables(drop) => !drop.temporary,
+        Statement::TableMaintenance(what) => what.action != MaintenanceAction::Checksum,
+        Statement::Truncate { .. }
+        | Statement::AlterTable(_)
+        | Statement::CreateIndex(_)
+        | Statement::DropIndex(_)
+        | Statement::RenameTables(_)
+        | Statement::CreateView(_)
+        | Statement::CreateSequence(_)
+        | Statement::AlterSequence(_)
+        | Statement::CreateDatabase(_)
+        | Statement::AlterDatabase(_)
+        | Statement::DropDatabase { .. }
+        | Statement::CreateUser(_)
+        | Statement::CreateRole(_)
+        | Statement::DropAccounts(_)
+        | Statement::RenameUsers(_)
+        | Statement::Grant(_)
+        | Statement::Flush(_)
+        | Statement::Reset(_)
+        | Statement::Plugin(_) => true,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_as_sql() {
+        let shown = |gtrid: &[u8], bqual: &[u8], format| {
+            let xid = Xid { gtrid: gtrid.into(), bqual: bqual.into(), format };
+            String::from_utf8(as_sql(&xid)).unwrap()
+        };
+        assert_eq!(shown(b"a", b"", 1), "'a'");
+        assert_eq!(shown(b"a", b"b", 1), "'a','b'");
+        assert_eq!(shown(b"a", b"", 7), "'a','',7");
+        assert_eq!(shown(b"a\xff", b"b", 5), "X'61ff',X'62',5");
+    }
+}

@@ -1,0 +1,197 @@
+//! Branches of distributed transactions: their names, who owns them, and those that wait without an owner.
+//!
+//! # Invariants
+//! - XA-1 A name (both parts, without the format: Compat) is used once at a time in the server.
+//! - XA-2 A prepared branch ends by a statement only: not with its session, not with the server.
+//! - XA-3 A branch without an owner is in the list until the statement that ends it has taken it out.
+
+use std::time::Duration;
+
+use hashbrown::HashMap;
+use parking_lot::Mutex;
+use selkie_engine::Xid;
+use selkie_types::error::catalogue::{
+    ER_LOCK_DEADLOCK, ER_LOCK_WAIT_TIMEOUT, ER_XA_RBDEADLOCK, ER_XA_RBROLLBACK, ER_XA_RBTIMEOUT,
+    ER_XAER_RMFAIL,
+};
+use selkie_types::{SqlError, SqlResult};
+
+use crate::control::Control;
+use crate::error::from_engine_commit;
+use crate::metadata::LockMode;
+use crate::{Instance, Session, Transaction};
+
+/// Owners of locks on definitions that no session has: numbers no connection gets.
+const RECOVERED: u64 = 1 << 63;
+
+/// Why a branch can only be rolled back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reason {
+    Deadlock,
+    Timeout,
+    Error,
+}
+
+/// Where a branch stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BranchState {
+    /// Between `XA START` and `XA END`.
+    Active,
+    /// After `XA END`.
+    Idle,
+    /// After `XA PREPARE`.
+    Prepared,
+    /// An error undid its work.
+    RollbackOnly(Reason),
+}
+
+impl BranchState {
+    /// Why `error` took a branch down.
+    pub(crate) fn reason(error: &SqlError) -> Reason {
+        match error.code() {
+            code if code == ER_LOCK_DEADLOCK.code => Reason::Deadlock,
+            code if code == ER_LOCK_WAIT_TIMEOUT.code => Reason::Timeout,
+            _ => Reason::Error,
+        }
+    }
+
+    /// Error 1399.
+    pub(crate) fn refusal(self) -> SqlError {
+        let name = match self {
+            BranchState::Active => "ACTIVE",
+            BranchState::Idle => "IDLE",
+            BranchState::Prepared => "PREPARED",
+            BranchState::RollbackOnly(_) => "ROLLBACK ONLY",
+        };
+        refusal_in(name)
+    }
+}
+
+/// Error 1399 for a state by name. Compat: MariaDB's text has two spaces before it.
+pub(crate) fn refusal_in(state: &str) -> SqlError {
+    SqlError::new(&ER_XAER_RMFAIL, &[&state])
+}
+
+/// What a commit of a branch that can only be rolled back answers.
+pub(crate) fn rolled_back(reason: Reason) -> SqlError {
+    let error = match reason {
+        Reason::Deadlock => &ER_XA_RBDEADLOCK,
+        Reason::Timeout => &ER_XA_RBTIMEOUT,
+        Reason::Error => &ER_XA_RBROLLBACK,
+    };
+    SqlError::new(error, &[])
+}
+
+/// The branch a session works on.
+#[derive(Clone, Debug)]
+pub(crate) struct Branch {
+    pub(crate) xid: Xid,
+    pub(crate) state: BranchState,
+}
+
+struct Known {
+    xid: Xid,
+    prepared: bool,
+    /// The transaction, if no session owns it.
+    waiting: Option<Transaction>,
+}
+
+/// The two parts of a name.
+type Name = (Box<[u8]>, Box<[u8]>);
+
+fn name(xid: &Xid) -> Name {
+    (xid.gtrid.clone(), xid.bqual.clone())
+}
+
+/// All branches of a server.
+#[derive(Default)]
+pub struct Branches {
+    known: Mutex<HashMap<Name, Known>>,
+}
+
+impl Branches {
+    /// Takes a name; false if it is taken (XA-1).
+    pub(crate) fn start(&self, xid: &Xid) -> bool {
+        let mut known = self.known.lock();
+        if known.contains_key(&name(xid)) {
+            return false;
+        }
+        known.insert(name(xid), Known { xid: xid.clone(), prepared: false, waiting: None });
+        true
+    }
+
+    pub(crate) fn prepared(&self, xid: &Xid) {
+        if let Some(known) = self.known.lock().get_mut(&name(xid)) {
+            known.prepared = true;
+        }
+    }
+
+    /// Gives a name free.
+    pub(crate) fn end(&self, xid: &Xid) {
+        self.known.lock().remove(&name(xid));
+    }
+
+    /// Lets a prepared branch wait without owner.
+    fn detach(&self, xid: &Xid, transaction: Transaction) {
+        let known = Known { xid: xid.clone(), prepared: true, waiting: Some(transaction) };
+        self.known.lock().insert(name(xid), known);
+    }
+
+    /// Takes a branch that waits without owner. Its name stays taken until [`Self::end`].
+    pub(crate) fn take(&self, xid: &Xid) -> Option<Transaction> {
+        let mut known = self.known.lock();
+        known.get_mut(&name(xid)).filter(|known| known.xid == *xid)?.waiting.take()
+    }
+
+    /// Names of prepared branches.
+    pub(crate) fn list(&self) -> Vec<Xid> {
+        let known = self.known.lock();
+        known.values().filter(|known| known.prepared).map(|known| known.xid.clone()).collect()
+    }
+}
+
+/// Makes what the engines found prepared at start known, with its tables locked against changes of
+/// their definitions.
+pub fn recover_branches(instance: &Instance) -> SqlResult<()> {
+    let control = Control::unattended();
+    let mut owner = RECOVERED;
+    for engine in instance.engines.iter() {
+        for found in engine.take_prepared().map_err(from_engine_commit)? {
+            let mut locks = Vec::new();
+            let snapshot = instance.catalog.snapshot();
+            for schema in snapshot.schemas() {
+                let changed = |table: &&std::sync::Arc<_>| is_one_of(table, &found.tables);
+                for table in schema.tables.values().filter(changed) {
+                    let names = (table.schema(), table.name());
+                    let lock =
+                        instance.locks.lock(&control, owner, names, LockMode::Write, Duration::ZERO);
+                    locks.push(lock?);
+                }
+            }
+            owner += 1;
+            tracing::info!("found a prepared transaction, waiting for XA COMMIT or XA ROLLBACK");
+            let transaction = Transaction::recovered(engine.clone(), found.trx, locks);
+            instance.branches.detach(&found.xid, transaction);
+        }
+    }
+    Ok(())
+}
+
+fn is_one_of(table: &selkie_catalog::TableInfo, ids: &[selkie_engine::TableId]) -> bool {
+    ids.contains(&table.def.id)
+}
+
+impl Session {
+    /// The connection ends: what is open is rolled back, what is prepared waits for others (XA-2).
+    pub fn end_transaction(&mut self, instance: &Instance) -> SqlResult<()> {
+        let Some(branch) = self.transaction.branch().cloned() else { return self.rollback() };
+        if branch.state == BranchState::Prepared {
+            let transaction = std::mem::take(&mut self.transaction);
+            instance.branches.detach(&branch.xid, transaction);
+            return Ok(());
+        }
+        let result = self.rollback();
+        instance.branches.end(&branch.xid);
+        result
+    }
+}

@@ -1,0 +1,54 @@
+//! Transactions that a crash cut short are taken back while the server already works: newest undo segment first, each
+//! with a record of its own, so that a crash in between repeats little and does no harm (I17). Until then their rows
+//! are locked like those of any other transaction.
+
+use super::record::TrxRecord;
+use super::rollback::undo_record;
+use super::undo::Segment;
+use crate::engine::Shared;
+use crate::error::Result;
+use crate::mtr::Mtr;
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Undo segments to be taken back, by sequence.
+#[derive(Default)]
+pub(crate) struct Losers {
+    segments: Mutex<Vec<Arc<Segment>>>,
+    /// Changes taken back so far.
+    pub(crate) undone: AtomicU64,
+    /// Set to leave the rest to the next start.
+    pub(crate) stop: AtomicBool,
+}
+
+impl Losers {
+    pub(super) fn set(&self, mut segments: Vec<Arc<Segment>>) {
+        segments.sort_by_key(|segment| segment.seq);
+        *self.segments.lock() = segments;
+    }
+
+    /// Segments left.
+    pub(crate) fn len(&self) -> usize {
+        self.segments.lock().len()
+    }
+}
+
+/// Takes back the newest segment; whether there was one. One caller at a time.
+pub(crate) fn undo_losers_step(shared: &Shared) -> Result<bool> {
+    let Some(segment) = shared.losers.segments.lock().last().cloned() else { return Ok(false) };
+    for at in (0..segment.len()).rev() {
+        if shared.losers.stop.load(Ordering::Relaxed) {
+            return Ok(false);
+        }
+        undo_record(shared, &segment, at)?;
+        shared.losers.undone.fetch_add(1, Ordering::Relaxed);
+    }
+    let mut mtr = Mtr::begin_reserved(&shared.storage);
+    mtr.trx(&TrxRecord::RolledBack { seqs: vec![segment.seq] }.encode());
+    mtr.commit_with(|_| segment.owner.set_rolled_back());
+    shared.undo.remove([segment.seq].into_iter());
+    segment.owner.wake();
+    shared.losers.segments.lock().pop();
+    Ok(true)
+}

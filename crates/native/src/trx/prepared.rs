@@ -1,0 +1,127 @@
+//! Prepared transactions: kept through checkpoints and crashes until their outcome comes from outside (I32).
+
+use super::record::{Kind, Prepared, RowRecord, TrxRecord};
+use super::state::TrxState;
+use super::transaction::{Body, NativeTrx};
+use super::undo::Segment;
+use crate::engine::Shared;
+use crate::mtr::Mtr;
+use crate::table::value;
+use parking_lot::Mutex;
+use selkie_engine::{EngineError, EngineResult, Isolation, Lsn, PreparedTrx, TableId, Xid};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// One that a restart found.
+pub(super) struct PreparedSegments {
+    pub(super) prepared: Prepared,
+    pub(super) owner: Arc<TrxState>,
+    pub(super) segments: Vec<Arc<Segment>>,
+}
+
+/// All prepared transactions.
+#[derive(Default)]
+pub(crate) struct PreparedTransactions {
+    /// By the id of their state.
+    live: Mutex<BTreeMap<u64, Prepared>>,
+    /// Those of the last life that nobody has asked for yet.
+    found: Mutex<Vec<PreparedSegments>>,
+}
+
+impl PreparedTransactions {
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.live.lock().len()
+    }
+
+    /// The part of the undo snapshot about them.
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let live = self.live.lock();
+        let mut out = (live.len() as u32).to_le_bytes().to_vec();
+        live.values().for_each(|prepared| prepared.encode(&mut out));
+        out
+    }
+
+    pub(super) fn found(&self, found: PreparedSegments) {
+        self.live.lock().insert(found.owner.id, found.prepared.clone());
+        self.found.lock().push(found);
+    }
+
+    /// Repeats in the restored undo what the log does not tell: rollbacks to savepoints.
+    pub(super) fn mark_undone(&self) {
+        for found in self.found.lock().iter() {
+            for segment in &found.segments {
+                segment.leaves_work.store(true, Ordering::Relaxed);
+                segment.mark_undone_versions(&found.prepared.undone);
+            }
+        }
+    }
+
+    /// It has ended; called while that is published.
+    pub(super) fn ended(&self, id: u64) {
+        self.live.lock().remove(&id);
+    }
+}
+
+/// Hands out what the last life left prepared.
+pub(crate) fn take_prepared(shared: &Arc<Shared>) -> Vec<PreparedTrx> {
+    let found = std::mem::take(&mut *shared.prepared.found.lock());
+    let trx = |found: PreparedSegments| PreparedTrx {
+        xid: found.prepared.xid.clone(),
+        tables: tables_of(shared, &found.segments),
+        trx: Box::new(NativeTrx::prepared(shared.clone(), found)),
+    };
+    found.into_iter().map(trx).collect()
+}
+
+fn tables_of(shared: &Shared, segments: &[Arc<Segment>]) -> Vec<TableId> {
+    let mut files = BTreeSet::new();
+    for segment in segments {
+        files.extend((0..segment.len()).filter_map(|at| segment.with(at, |record| record.file)));
+    }
+    let tables: BTreeSet<TableId> =
+        files.into_iter().filter_map(|file| shared.tree(file)).map(|(_, t)| t.id).collect();
+    tables.into_iter().collect()
+}
+
+impl NativeTrx {
+    fn prepared(shared: Arc<Shared>, found: PreparedSegments) -> NativeTrx {
+        let isolation = Isolation::default();
+        let body =
+            Body { isolation, segments: found.segments, prepared: true, ..Body::default() };
+        NativeTrx::with_state(shared, found.owner, body)
+    }
+
+    pub(super) fn prepare_as(&self, xid: &Xid) -> EngineResult<Option<Lsn>> {
+        let mut body = self.body.lock();
+        if !body.ddl.is_empty() {
+            return Err(EngineError::Unsupported("XA PREPARE after a change of definitions"));
+        }
+        self.release_snapshot(&mut body);
+        body.prepared = true;
+        if body.segments.is_empty() {
+            return Ok(None);
+        }
+        let prepared = Prepared {
+            xid: xid.clone(),
+            seqs: body.segments.iter().map(|segment| segment.seq).collect(),
+            undone: body.segments.iter().flat_map(|segment| undone_of(segment)).collect(),
+        };
+        let id = self.state().id;
+        let mut mtr = Mtr::begin(&self.shared.storage)?;
+        mtr.trx(&TrxRecord::Prepared(prepared.clone()).encode());
+        // A checkpoint behind the record must know of it (I18).
+        let lsn = mtr.commit_with(|_| drop(self.shared.prepared.live.lock().insert(id, prepared)));
+        Ok(Some(Lsn(lsn.0)))
+    }
+}
+
+/// Versions taken back behind which a commit would clean up what is in use again.
+fn undone_of(segment: &Segment) -> Vec<u64> {
+    let matters = |record: RowRecord<'_>| {
+        let long = record.kind == Kind::Update && value::chain_of(record.before).is_some();
+        (record.undone && long).then_some(record.ver)
+    };
+    (0..segment.len()).filter_map(|at| segment.with(at, matters).flatten()).collect()
+}
