@@ -77,6 +77,11 @@ crash() {
   "$python" tests/crash/crash.py "$binary" 8 1
 }
 
+trx() {
+  say trx
+  "$python" tests/trx/xa.py "$binary"
+}
+
 compat() {
   say compat
   with_server --port-first "$python" tests/compat/run.py
@@ -94,7 +99,7 @@ dbt3() {
   with_server --port-first "$python" tests/dbt3/dbt3.py --load --tables "$tables" --scale 0.01
 }
 
-steps=(install lint unit build compat clients oltp crash hostile dbt3)
+steps=(install lint unit build compat clients oltp crash trx hostile dbt3)
 [ $# -eq 0 ] || steps=("$@")
 for step in "${steps[@]}"; do
   "$step"

@@ -24,10 +24,14 @@ impl NativeTrx {
             mtr.trx(&TrxRecord::RolledBack { seqs: seqs.clone() }.encode());
             // Published before the record counts, as for commits: a checkpoint in between must not
             // keep the segments of a transaction whose end lies before it.
-            mtr.commit_with(|_| {
+            let lsn = mtr.commit_with(|_| {
                 state.set_rolled_back();
                 self.shared.prepared.ended(state.id);
             });
+            if body.prepared {
+                // Its coordinator forgets it now, so it must not be there again after a crash.
+                self.shared.storage.log().flush_upto(lsn);
+            }
             self.shared.undo.remove(seqs.into_iter());
         }
         state.set_rolled_back();
