@@ -163,8 +163,13 @@ pub fn recover_branches(instance: &Instance) -> SqlResult<()> {
                 let changed = |table: &&std::sync::Arc<_>| is_one_of(table, &found.tables);
                 for table in schema.tables.values().filter(changed) {
                     let names = (table.schema(), table.name());
-                    let lock =
-                        instance.locks.lock(&control, owner, names, LockMode::Write, Duration::ZERO);
+                    let lock = instance.locks.lock(
+                        &control,
+                        owner,
+                        names,
+                        LockMode::Write,
+                        Duration::ZERO,
+                    );
                     locks.push(lock?);
                 }
             }

@@ -120,12 +120,7 @@ fn prepare(instance: &Instance, session: &mut Session, xid: &Xid) -> SqlResult<(
     Ok(())
 }
 
-fn commit(
-    instance: &Instance,
-    session: &mut Session,
-    xid: &Xid,
-    one_phase: bool,
-) -> SqlResult<()> {
+fn commit(instance: &Instance, session: &mut Session, xid: &Xid, one_phase: bool) -> SqlResult<()> {
     let Some(branch) = session.transaction.branch().filter(|branch| branch.xid == *xid).cloned()
     else {
         return commit_other(instance, session, xid, one_phase);
@@ -194,12 +189,9 @@ fn rollback_other(instance: &Instance, session: &Session, xid: &Xid) -> SqlResul
     Ok(())
 }
 
-fn recover(
-    instance: &Instance,
-    sql_format: bool,
-    sink: &mut dyn ResultSink,
-) -> SqlResult<Outcome> {
-    let data = |xid: &Xid| if sql_format { as_sql(xid) } else { [&*xid.gtrid, &xid.bqual].concat() };
+fn recover(instance: &Instance, sql_format: bool, sink: &mut dyn ResultSink) -> SqlResult<Outcome> {
+    let data =
+        |xid: &Xid| if sql_format { as_sql(xid) } else { [&*xid.gtrid, &xid.bqual].concat() };
     let row = |xid: &Xid| {
         let number = |n: usize| Value::Int(n as i64);
         let (gtrid, bqual) = (number(xid.gtrid.len()), number(xid.bqual.len()));

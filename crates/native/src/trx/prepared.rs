@@ -88,8 +88,7 @@ fn tables_of(shared: &Shared, segments: &[Arc<Segment>]) -> Vec<TableId> {
 impl NativeTrx {
     fn prepared(shared: Arc<Shared>, found: PreparedSegments) -> NativeTrx {
         let isolation = Isolation::default();
-        let body =
-            Body { isolation, segments: found.segments, prepared: true, ..Body::default() };
+        let body = Body { isolation, segments: found.segments, prepared: true, ..Body::default() };
         NativeTrx::with_state(shared, found.owner, body)
     }
 

@@ -73,7 +73,8 @@ impl Recovered {
     /// Notes a prepared transaction, of which the snapshot and the log may both tell.
     fn prepare(&mut self, prepared: Prepared) {
         let known = |p: &Prepared| p.seqs == prepared.seqs;
-        if !self.prepared.iter().any(known) && !prepared.seqs.iter().any(|s| self.ended.contains(s)) {
+        if !self.prepared.iter().any(known) && !prepared.seqs.iter().any(|s| self.ended.contains(s))
+        {
             self.prepared.push(prepared);
         }
     }
