@@ -292,6 +292,11 @@ impl Transaction {
         self.answers_wait = true;
     }
 
+    /// Nobody holds an answer back any more.
+    pub(crate) fn wait_for_commits(&mut self) {
+        self.answers_wait = false;
+    }
+
     /// The last commit that was not waited for.
     pub fn take_unsettled(&mut self) -> Option<Unsettled> {
         self.unsettled.take()

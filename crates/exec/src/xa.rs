@@ -132,7 +132,8 @@ impl Branches {
     }
 
     /// Lets a prepared branch wait without owner.
-    fn detach(&self, xid: &Xid, transaction: Transaction) {
+    fn detach(&self, xid: &Xid, mut transaction: Transaction) {
+        transaction.wait_for_commits();
         let known = Known { xid: xid.clone(), prepared: true, waiting: Some(transaction) };
         self.known.lock().insert(name(xid), known);
     }
