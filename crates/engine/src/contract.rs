@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use selkie_types::ByteRows;
 
-use crate::{EngineResult, IndexId, TableDef, TableId};
+use crate::{EngineObserver, EngineResult, IndexId, Inspection, LockDetail, TableDef, TableId};
 
 /// A byte position in an engine's log; commits are ordered by it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -184,10 +184,21 @@ pub trait Engine: Send + Sync {
 
     /// Reports status counters by name.
     fn status(&self, report: &mut dyn FnMut(&str, u64));
+
+    /// Tells of the transactions that have not ended, and of locks in such detail.
+    fn inspect(&self, _detail: LockDetail) -> Inspection {
+        Inspection::default()
+    }
+
+    /// Has `observer` told of what happens from now on, in place of who was told before.
+    fn observe(&self, _observer: Arc<dyn EngineObserver>) {}
 }
 
 /// A transaction of one session in one engine.
 pub trait EngineTrx: Send + Sync {
+    /// Says which session's transaction this is, for reports.
+    fn set_session(&self, _session: u64) {}
+
     /// A statement starts; at READ COMMITTED its snapshot.
     fn statement_begin(&self, isolation: Isolation) -> EngineResult<()>;
 

@@ -24,6 +24,7 @@ mod blocking;
 mod contract;
 mod def;
 mod error;
+mod inspect;
 mod keys;
 mod range;
 #[cfg(feature = "testing")]
@@ -37,5 +38,9 @@ pub use contract::{
 };
 pub use def::{ColumnDef, IndexDef, IndexId, IndexKind, IndexPart, TableDef, TableId};
 pub use error::{EngineError, EngineResult};
+pub use inspect::{
+    Deadlock, DeadlockParty, EngineObserver, Inspection, LockDetail, LockExtent, LockInfo,
+    LockStrength, LockWaitInfo, TransactionInfo, TransactionPhase,
+};
 pub use keys::{IndexCodec, next_in_series, prefix_end};
 pub use range::KeyRange;

@@ -106,7 +106,7 @@ impl Session {
             account,
             schema: None,
             settings: Settings::default(),
-            transaction: Transaction::default(),
+            transaction: Transaction::of_session(id),
             variables: RefCell::default(),
             diagnostics: Diagnostics::default(),
             counters: Counters::default(),

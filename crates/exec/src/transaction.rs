@@ -32,6 +32,8 @@ struct Savepoint {
 /// A transaction, or the lack of one.
 #[derive(Default)]
 pub struct Transaction {
+    /// The session's number, for reports of engines.
+    session: u64,
     /// `BEGIN` was said; commits of statements wait for its end.
     explicit: bool,
     /// Opened by a statement while `autocommit` was off.
@@ -78,6 +80,11 @@ impl Unsettled {
 pub struct Mark(Vec<u64>);
 
 impl Transaction {
+    /// No transaction yet, of this session.
+    pub fn of_session(session: u64) -> Self {
+        Self { session, ..Self::default() }
+    }
+
     /// Whether a transaction is open beyond the statement.
     pub fn is_open(&self) -> bool {
         self.explicit || self.implicit
@@ -140,6 +147,7 @@ impl Transaction {
             return Ok(());
         }
         let trx = engine.begin(self.isolation, self.read_only).map_err(from_engine_commit)?;
+        trx.set_session(self.session);
         trx.statement_begin(self.isolation).map_err(from_engine_commit)?;
         if !self.savepoints.is_empty() {
             let start = trx.savepoint().map_err(from_engine_commit)?;

@@ -9,8 +9,8 @@ use crate::table::{NativeTable, own_trx};
 use crate::trx::{NativeTrx, purge_step, take_prepared};
 use parking_lot::Mutex;
 use selkie_engine::{
-    Capabilities, Engine, EngineResult, EngineTrx, IndexId, Isolation, Lsn, PreparedTrx,
-    StatementContext, Table, TableDef, TableId,
+    Capabilities, Engine, EngineObserver, EngineResult, EngineTrx, IndexId, Inspection, Isolation,
+    LockDetail, Lsn, PreparedTrx, StatementContext, Table, TableDef, TableId,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -83,8 +83,10 @@ impl Engine for NativeEngine {
         Capabilities { transactional: true, durable: true, ordered_scan: true }
     }
 
-    fn begin(&self, isolation: Isolation, _: bool) -> EngineResult<Box<dyn EngineTrx>> {
-        Ok(Box::new(NativeTrx::new(self.shared.clone(), isolation)))
+    fn begin(&self, isolation: Isolation, read_only: bool) -> EngineResult<Box<dyn EngineTrx>> {
+        let trx = NativeTrx::new(self.shared.clone(), isolation);
+        trx.state().notes.set_read_only(read_only);
+        Ok(Box::new(trx))
     }
 
     fn create_table(&self, trx: &dyn EngineTrx, def: &TableDef) -> EngineResult<()> {
@@ -151,6 +153,16 @@ impl Engine for NativeEngine {
         self.shared.delete_dropped()?;
         self.shared.storage.shutdown()?;
         Ok(())
+    }
+
+    fn inspect(&self, detail: LockDetail) -> Inspection {
+        let transactions = self.shared.running.all().iter().map(|state| state.info()).collect();
+        let (locks, waits) = self.shared.locks.inspect(detail, &|file| self.shared.place_of(file));
+        Inspection { transactions, locks, waits }
+    }
+
+    fn observe(&self, observer: Arc<dyn EngineObserver>) {
+        self.shared.locks.observe(observer);
     }
 
     fn status(&self, report: &mut dyn FnMut(&str, u64)) {

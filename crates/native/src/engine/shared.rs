@@ -9,8 +9,8 @@ use crate::page::get_u64;
 use crate::storage::Storage;
 use crate::table::{TableFiles, value};
 use crate::trx::{
-    Counters, Losers, PreparedTransactions, PurgeQueue, Snapshots, TrxRecord, TrxState, Undo,
-    purge_step, seq_of,
+    Counters, Losers, PreparedTransactions, PurgeQueue, Snapshots, TrxList, TrxRecord, TrxState,
+    Undo, purge_step, seq_of,
 };
 use hashbrown::HashMap;
 use parking_lot::{Condvar, Mutex, RwLock};
@@ -48,6 +48,7 @@ pub(crate) struct Shared {
     pub(crate) storage: Arc<Storage>,
     pub(crate) undo: Undo,
     pub(crate) snapshots: Snapshots,
+    pub(crate) running: TrxList,
     pub(crate) locks: LockTable,
     pub(crate) purge: PurgeQueue,
     pub(crate) prepared: PreparedTransactions,
@@ -90,6 +91,7 @@ impl Shared {
             storage,
             undo: Undo::new(next_seq),
             snapshots: Snapshots::default(),
+            running: TrxList::default(),
             locks: LockTable::new(),
             purge: PurgeQueue::default(),
             prepared: PreparedTransactions::default(),
@@ -119,6 +121,17 @@ impl Shared {
     /// The mutex under which a unique key is checked and inserted (I26).
     pub(crate) fn stripe(&self, file: FileId, key: &[u8]) -> &Mutex<()> {
         &self.stripes[self.hasher.hash_one((file, key)) as usize % STRIPES]
+    }
+
+    /// The table and index whose tree a file holds.
+    pub(super) fn place_of(&self, file: FileId) -> Option<(TableId, Option<IndexId>)> {
+        let (_, files) = self.tree(file)?;
+        if files.clustered.file == file {
+            return Some((files.id, None));
+        }
+        let indexes = files.indexes.read();
+        let id = indexes.iter().find(|(_, tree)| tree.file == file).map(|(id, _)| *id);
+        id.map(|id| (files.id, Some(id)))
     }
 
     /// The tree in a file, and its table.

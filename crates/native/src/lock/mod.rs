@@ -2,6 +2,7 @@
 //! Explicit locks, keyed by key bytes, are for reads that lock. Both last until their transaction ends, so every wait
 //! is for the end of transactions, and the wait-for graph is over transactions alone. There are no gap locks.
 
+mod inspect;
 mod table;
 mod wait;
 

@@ -4,8 +4,8 @@ use super::wait::Waits;
 use crate::ids::FileId;
 use crate::trx::TrxState;
 use hashbrown::HashMap;
-use parking_lot::Mutex;
-use selkie_engine::LockMode;
+use parking_lot::{Mutex, RwLock};
+use selkie_engine::{EngineObserver, LockMode};
 use smallvec::SmallVec;
 use std::hash::{BuildHasher, Hash};
 use std::sync::Arc;
@@ -42,6 +42,8 @@ pub(crate) struct LockTable {
     hasher: foldhash::fast::RandomState,
     count: AtomicUsize,
     pub(super) waits: Waits,
+    /// Who is told of deadlocks.
+    pub(super) observer: RwLock<Option<Arc<dyn EngineObserver>>>,
 }
 
 impl LockTable {
@@ -51,6 +53,7 @@ impl LockTable {
             hasher: foldhash::fast::RandomState::default(),
             count: AtomicUsize::new(0),
             waits: Waits::default(),
+            observer: RwLock::default(),
         }
     }
 
@@ -119,6 +122,15 @@ impl LockTable {
     /// Gives back one lock.
     pub(crate) fn release_one(&self, me: u64, file: FileId, key: &[u8]) {
         self.release(me, &[(file, key.into())]);
+    }
+
+    /// Shows every explicit lock: its transaction, tree, key and mode.
+    pub(super) fn each(&self, show: &mut dyn FnMut(u64, FileId, &[u8], LockMode)) {
+        for shard in &self.shards {
+            for (Name(file, key), holders) in shard.lock().iter() {
+                holders.iter().for_each(|holder| show(holder.trx.id, *file, key, holder.mode));
+            }
+        }
     }
 
     /// Explicit locks held.

@@ -4,13 +4,14 @@ use super::record::TrxRecord;
 use super::transaction::{Body, DdlStep, NativeTrx};
 use crate::ids::FileId;
 use crate::mtr::Mtr;
-use selkie_engine::{EngineResult, Lsn};
+use selkie_engine::{EngineResult, Lsn, TransactionPhase};
 
 impl NativeTrx {
     pub(super) fn commit_all(&self) -> EngineResult<Option<Lsn>> {
         let mut body = std::mem::take(&mut *self.body.lock());
         self.release_snapshot(&mut body);
         let state = self.state();
+        state.notes.set_phase(TransactionPhase::Committing);
         if body.segments.is_empty() && body.ddl.is_empty() {
             state.set_rolled_back();
             self.end(&body);
@@ -42,6 +43,7 @@ impl NativeTrx {
     pub(super) fn end(&self, body: &Body) {
         let state = self.state();
         self.shared.locks.release(state.id, &body.locks);
+        self.shared.running.leave(&state);
         state.wake();
         self.body.lock().ended = true;
     }

@@ -5,6 +5,7 @@
 //! A sequence below `Undo::reclaimed` is visible to everybody and never looked up.
 
 mod commit;
+mod inspect;
 mod losers;
 mod prepared;
 mod purge;
@@ -17,6 +18,7 @@ mod transaction;
 mod undo;
 mod view;
 
+pub(crate) use inspect::TrxList;
 pub(crate) use losers::{Losers, undo_losers_step};
 pub(crate) use prepared::{PreparedTransactions, take_prepared};
 pub(crate) use purge::{PurgeQueue, purge_step};

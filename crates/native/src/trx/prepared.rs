@@ -8,7 +8,9 @@ use crate::engine::Shared;
 use crate::mtr::Mtr;
 use crate::table::value;
 use parking_lot::Mutex;
-use selkie_engine::{EngineError, EngineResult, Isolation, Lsn, PreparedTrx, TableId, Xid};
+use selkie_engine::{
+    EngineError, EngineResult, Isolation, Lsn, PreparedTrx, TableId, TransactionPhase, Xid,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -88,6 +90,8 @@ fn tables_of(shared: &Shared, segments: &[Arc<Segment>]) -> Vec<TableId> {
 impl NativeTrx {
     fn prepared(shared: Arc<Shared>, found: PreparedSegments) -> NativeTrx {
         let isolation = Isolation::default();
+        shared.running.enter(&found.owner, isolation);
+        found.owner.notes.set_phase(TransactionPhase::Prepared);
         let body = Body { isolation, segments: found.segments, prepared: true, ..Body::default() };
         NativeTrx::with_state(shared, found.owner, body)
     }
@@ -99,6 +103,7 @@ impl NativeTrx {
         }
         self.release_snapshot(&mut body);
         body.prepared = true;
+        self.state().notes.set_phase(TransactionPhase::Prepared);
         if body.segments.is_empty() {
             return Ok(None);
         }

@@ -9,10 +9,11 @@ use crate::error::Result;
 use crate::mtr::Mtr;
 use crate::page::get_u64;
 use crate::table::value;
-use selkie_engine::EngineResult;
+use selkie_engine::{EngineResult, TransactionPhase};
 
 impl NativeTrx {
     pub(super) fn roll_back_all(&self) -> EngineResult<()> {
+        self.state().notes.set_phase(TransactionPhase::RollingBack);
         self.roll_back_to(0)?;
         let mut body = std::mem::take(&mut *self.body.lock());
         self.release_snapshot(&mut body);

@@ -1,5 +1,6 @@
 //! What others may know of a transaction: whether it has ended, and how to hear of it.
 
+use super::inspect::Notes;
 use parking_lot::{Condvar, Mutex};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,6 +16,8 @@ pub(crate) struct TrxState {
     status: AtomicU64,
     /// Rows changed so far: what a rollback would cost.
     pub(crate) weight: AtomicU64,
+    /// For reports.
+    pub(crate) notes: Notes,
     waiters: Mutex<Vec<Arc<Waiter>>>,
 }
 
@@ -24,6 +27,7 @@ impl TrxState {
             id,
             status: AtomicU64::new(ACTIVE),
             weight: AtomicU64::new(0),
+            notes: Notes::default(),
             waiters: Mutex::default(),
         }
     }

@@ -77,7 +77,10 @@ impl NativeTrx {
     }
 
     pub(super) fn renew(&self) {
-        *self.state.lock() = self.shared.new_state();
+        let mut state = self.state.lock();
+        let session = state.notes.session();
+        *state = self.shared.new_state();
+        state.notes.set_session(session);
     }
 
     /// Where undo stands now.
@@ -113,6 +116,7 @@ impl NativeTrx {
     }
 
     pub(crate) fn push_lock(&self, file: FileId, key: &[u8]) {
+        self.state().notes.count_lock(std::mem::size_of::<(FileId, Box<[u8]>)>() + key.len());
         self.body.lock().locks.push((file, key.into()));
     }
 
@@ -124,6 +128,7 @@ impl NativeTrx {
     pub(crate) fn view(&self) -> View<'_> {
         let mut body = self.body.lock();
         let log = self.shared.storage.log();
+        self.state().notes.has_snapshot.store(true, Ordering::Relaxed);
         let snapshot = *body.snapshot.get_or_insert_with(|| self.shared.snapshots.take(log));
         let dirty = body.isolation == Isolation::ReadUncommitted;
         let own_end = body.own_end();
@@ -157,10 +162,12 @@ impl NativeTrx {
             LockWait::Upto(limit) => limit,
         };
         let me = self.state();
+        me.notes.begin_wait();
         let outcome = self
             .shared
             .locks
             .wait(&me, holders, |park| context.wait(WaitKind::RowLock, Some(limit), park));
+        me.notes.end_wait();
         if matches!(outcome, Err(EngineError::Deadlock)) {
             self.roll_back_all()?;
         }
@@ -169,15 +176,21 @@ impl NativeTrx {
 
     pub(super) fn release_snapshot(&self, body: &mut Body) {
         if let Some(snapshot) = body.snapshot.take() {
+            self.state().notes.has_snapshot.store(false, Ordering::Relaxed);
             self.shared.snapshots.release(snapshot);
         }
     }
 }
 
 impl EngineTrx for NativeTrx {
+    fn set_session(&self, session: u64) {
+        self.state().notes.set_session(session);
+    }
+
     fn statement_begin(&self, isolation: Isolation) -> EngineResult<()> {
         let mut body = self.body.lock();
         body.isolation = isolation;
+        self.shared.running.enter(&self.state(), isolation);
         if matches!(isolation, Isolation::ReadCommitted | Isolation::ReadUncommitted) {
             self.release_snapshot(&mut body);
         }

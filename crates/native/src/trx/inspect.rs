@@ -1,0 +1,214 @@
+//! What reports may know of running transactions, and the list of them.
+//!
+//! Sessions write their own notes and list themselves in a part of the list of their thread's: a statement touches no
+//! memory that other threads write. Nothing here decides anything.
+
+use super::state::TrxState;
+use parking_lot::Mutex;
+use rustix::time::{ClockId, clock_gettime};
+use selkie_engine::{Isolation, TransactionInfo, TransactionPhase};
+use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+const PARTS: usize = 64;
+const UNLISTED: u32 = u32::MAX;
+
+/// Facts about a transaction for reports, written by its session.
+pub(crate) struct Notes {
+    /// Connection number; 0: none.
+    session: AtomicU64,
+    /// Microseconds since 1970.
+    started: AtomicU64,
+    wait_started: AtomicU64,
+    isolation: AtomicU8,
+    phase: AtomicU8,
+    read_only: AtomicBool,
+    pub(crate) has_snapshot: AtomicBool,
+    pub(crate) rows_locked: AtomicU64,
+    pub(crate) lock_bytes: AtomicU64,
+    part: AtomicU32,
+}
+
+impl Default for Notes {
+    fn default() -> Notes {
+        Notes {
+            session: AtomicU64::new(0),
+            started: AtomicU64::new(0),
+            wait_started: AtomicU64::new(0),
+            isolation: AtomicU8::new(0),
+            phase: AtomicU8::new(0),
+            read_only: AtomicBool::new(false),
+            has_snapshot: AtomicBool::new(false),
+            rows_locked: AtomicU64::new(0),
+            lock_bytes: AtomicU64::new(0),
+            part: AtomicU32::new(UNLISTED),
+        }
+    }
+}
+
+impl Notes {
+    pub(crate) fn set_session(&self, session: u64) {
+        self.session.store(session, Relaxed);
+    }
+
+    pub(crate) fn session(&self) -> u64 {
+        self.session.load(Relaxed)
+    }
+
+    pub(crate) fn set_read_only(&self, read_only: bool) {
+        self.read_only.store(read_only, Relaxed);
+    }
+
+    pub(crate) fn set_phase(&self, phase: TransactionPhase) {
+        self.phase.store(phase as u8, Relaxed);
+    }
+
+    pub(crate) fn begin_wait(&self) {
+        self.wait_started.store(now_micros(), Relaxed);
+        self.set_phase(TransactionPhase::LockWait);
+    }
+
+    pub(crate) fn end_wait(&self) {
+        self.set_phase(TransactionPhase::Running);
+        self.wait_started.store(0, Relaxed);
+    }
+
+    /// Counts a record locked, with the bytes its lock takes.
+    pub(crate) fn count_lock(&self, bytes: usize) {
+        self.rows_locked.fetch_add(1, Relaxed);
+        self.lock_bytes.fetch_add(bytes as u64, Relaxed);
+    }
+
+    fn phase(&self) -> TransactionPhase {
+        use TransactionPhase::{Committing, LockWait, Prepared, RollingBack, Running};
+        let all = [Running, LockWait, RollingBack, Committing, Prepared];
+        all.into_iter().find(|phase| *phase as u8 == self.phase.load(Relaxed)).unwrap_or_default()
+    }
+
+    fn isolation(&self) -> Isolation {
+        use Isolation::{ReadCommitted, ReadUncommitted, RepeatableRead, Serializable};
+        let all = [ReadUncommitted, ReadCommitted, RepeatableRead, Serializable];
+        all.into_iter().find(|i| *i as u8 == self.isolation.load(Relaxed)).unwrap_or_default()
+    }
+}
+
+impl TrxState {
+    /// What reports say of it.
+    pub(crate) fn info(&self) -> TransactionInfo {
+        let notes = &self.notes;
+        let weight = self.weight.load(Relaxed);
+        let rows_locked = notes.rows_locked.load(Relaxed);
+        let session = notes.session();
+        let wait_started = notes.wait_started.load(Relaxed);
+        TransactionInfo {
+            id: self.id,
+            session: (session != 0).then_some(session),
+            phase: notes.phase(),
+            started: time_of(notes.started.load(Relaxed)),
+            wait_started: (wait_started != 0).then(|| time_of(wait_started)),
+            isolation: notes.isolation(),
+            read_only: notes.read_only.load(Relaxed),
+            has_snapshot: notes.has_snapshot.load(Relaxed),
+            rows_modified: weight,
+            undo_records: weight,
+            rows_locked,
+            lock_structs: rows_locked,
+            lock_bytes: notes.lock_bytes.load(Relaxed),
+            tables: 0,
+        }
+    }
+}
+
+/// The clock of reports: cheap, and exact to some milliseconds.
+fn now_micros() -> u64 {
+    let now = clock_gettime(ClockId::RealtimeCoarse);
+    now.tv_sec as u64 * 1_000_000 + now.tv_nsec as u64 / 1000
+}
+
+fn time_of(micros: u64) -> SystemTime {
+    UNIX_EPOCH + Duration::from_micros(micros)
+}
+
+/// A part of the list, on cache lines of its own.
+#[derive(Default)]
+#[repr(align(128))]
+struct Part(Mutex<Vec<Arc<TrxState>>>);
+
+/// The transactions of sessions that have not ended.
+pub(crate) struct TrxList {
+    parts: Box<[Part]>,
+}
+
+impl Default for TrxList {
+    fn default() -> TrxList {
+        TrxList { parts: (0..PARTS).map(|_| Part::default()).collect() }
+    }
+}
+
+/// The part of the list for this thread.
+fn own_part() -> u32 {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    thread_local!(static PART: Cell<u32> = const { Cell::new(UNLISTED) });
+    PART.with(|part| {
+        if part.get() == UNLISTED {
+            part.set(NEXT.fetch_add(1, Relaxed) % PARTS as u32);
+        }
+        part.get()
+    })
+}
+
+impl TrxList {
+    /// A statement of the transaction begins: it is on the list from its first one.
+    pub(crate) fn enter(&self, state: &Arc<TrxState>, isolation: Isolation) {
+        let notes = &state.notes;
+        notes.isolation.store(isolation as u8, Relaxed);
+        if notes.part.load(Relaxed) != UNLISTED {
+            return;
+        }
+        let part = own_part();
+        notes.started.store(now_micros(), Relaxed);
+        notes.part.store(part, Relaxed);
+        self.parts[part as usize].0.lock().push(state.clone());
+    }
+
+    /// The transaction has ended.
+    pub(crate) fn leave(&self, state: &Arc<TrxState>) {
+        let part = state.notes.part.swap(UNLISTED, Relaxed);
+        let Some(part) = self.parts.get(part as usize) else { return };
+        let mut part = part.0.lock();
+        if let Some(at) = part.iter().position(|other| Arc::ptr_eq(other, state)) {
+            part.swap_remove(at);
+        }
+    }
+
+    /// Those on the list, oldest first.
+    pub(crate) fn all(&self) -> Vec<Arc<TrxState>> {
+        let mut all: Vec<_> = self.parts.iter().flat_map(|part| part.0.lock().clone()).collect();
+        all.sort_by_key(|state| state.id);
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn transactions_come_and_go() {
+        let list = TrxList::default();
+        let states: Vec<_> = (1..=3).map(|id| Arc::new(TrxState::new(id))).collect();
+        states.iter().rev().for_each(|state| list.enter(state, Isolation::ReadCommitted));
+        list.enter(&states[0], Isolation::Serializable);
+        list.leave(&states[1]);
+        list.leave(&states[1]);
+        let ids: Vec<u64> = list.all().iter().map(|state| state.id).collect();
+        assert_eq!(ids, [1, 3]);
+        assert_eq!(states[0].info().isolation, Isolation::Serializable);
+        states[2].notes.begin_wait();
+        let info = states[2].info();
+        assert_eq!(info.phase, TransactionPhase::LockWait);
+        assert!(info.wait_started.is_some_and(|at| at >= info.started));
+    }
+}
