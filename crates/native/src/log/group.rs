@@ -110,6 +110,16 @@ pub(super) fn peek(bytes: &[u8], lsn: Lsn, epochs: std::ops::RangeInclusive<u32>
     candidates.next().map_or(Frame::Nothing, |epoch| Frame::Pad { len, epoch })
 }
 
+/// Whether an unchecked header claims to stand at `lsn` in one of `epochs`.
+pub(super) fn names_place(
+    header: &[u8; GROUP_HEADER_LEN],
+    lsn: Lsn,
+    epochs: std::ops::RangeInclusive<u32>,
+) -> bool {
+    let epoch = u32::from_le_bytes([header[16], header[17], header[18], header[19]]);
+    header[8..16] == lsn.0.to_le_bytes() && epochs.contains(&epoch)
+}
+
 /// The epoch of a whole group at `lsn`, if it is one.
 pub(super) fn check_group(
     header: &[u8; GROUP_HEADER_LEN],

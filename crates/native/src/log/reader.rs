@@ -2,7 +2,7 @@
 //! whatever stands after a hole was never acknowledged (I8).
 
 use super::group::{
-    BLOCK, Frame, GROUP_HEADER_LEN, check_group, durable_when_written, group_len, peek,
+    BLOCK, Frame, GROUP_HEADER_LEN, check_group, durable_when_written, group_len, names_place, peek,
 };
 use super::segment::Segments;
 use crate::error::{Result, StorageError};
@@ -104,7 +104,7 @@ impl<'s> LogReader<'s> {
     fn read_group(&mut self, at: Lsn, len: usize) -> Result<Option<Group<'_>>> {
         let total = GROUP_HEADER_LEN + len;
         let (epoch, max_epoch) = (self.epoch, self.max_epoch);
-        if total > LARGEST || !self.collect(at, total)? {
+        if total > LARGEST || !self.is_header_of(at)? || !self.collect(at, total)? {
             return Ok(None);
         }
         let Some((header, payload)) = self.whole(at, total).split_first_chunk::<GROUP_HEADER_LEN>()
@@ -123,6 +123,14 @@ impl<'s> LogReader<'s> {
         Ok(Some(Group { start, end, payload }))
     }
 
+    /// Whether the header at `at` names that place and an epoch that can stand there. What a recycled segment still
+    /// holds rarely does, and its length would make the reader collect gigabytes before the checksum says no.
+    fn is_header_of(&mut self, at: Lsn) -> Result<bool> {
+        let epochs = self.epoch..=self.max_epoch;
+        let header = self.view(at, GROUP_HEADER_LEN)?.first_chunk();
+        Ok(header.is_some_and(|h| names_place(h, at, epochs)))
+    }
+
     /// At the end of the log: the furthest position that a group lying behind the end takes for durable. Beyond the
     /// end, it means that what ended the log is damage and not a crash: nothing may follow a hole except what was
     /// never acknowledged.
@@ -138,7 +146,8 @@ impl<'s> LogReader<'s> {
                 continue;
             };
             let total = GROUP_HEADER_LEN + len as usize;
-            if header[8..16] != at.0.to_le_bytes() || total > LARGEST || !self.collect(at, total)? {
+            let its_place = names_place(&header, at, self.max_epoch..=self.max_epoch);
+            if !its_place || total > LARGEST || !self.collect(at, total)? {
                 continue;
             }
             let payload = &self.whole(at, total)[GROUP_HEADER_LEN..];
