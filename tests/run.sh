@@ -80,6 +80,9 @@ crash() {
 trx() {
   say trx
   "$python" tests/trx/xa.py "$binary"
+connections() {
+  say connections
+  "$python" tests/connections/connections.py "$binary"
 }
 
 compat() {
@@ -99,7 +102,7 @@ dbt3() {
   with_server --port-first "$python" tests/dbt3/dbt3.py --load --tables "$tables" --scale 0.01
 }
 
-steps=(install lint unit build compat clients oltp crash trx hostile dbt3)
+steps=(install lint unit build compat clients connections oltp crash trx hostile dbt3)
 [ $# -eq 0 ] || steps=("$@")
 for step in "${steps[@]}"; do
   "$step"
