@@ -80,6 +80,8 @@ crash() {
 trx() {
   say trx
   "$python" tests/trx/xa.py "$binary"
+}
+
 connections() {
   say connections
   "$python" tests/connections/connections.py "$binary"
