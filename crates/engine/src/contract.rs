@@ -129,6 +129,11 @@ pub trait Engine: Send + Sync {
     /// Name in `ENGINE=`.
     fn name(&self) -> &'static str;
 
+    /// Name of the engine that keeps its tables: itself, unless it is one by another name.
+    fn storage(&self) -> &'static str {
+        self.name()
+    }
+
     /// What it can do.
     fn capabilities(&self) -> Capabilities;
 

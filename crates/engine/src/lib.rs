@@ -26,6 +26,7 @@ mod def;
 mod error;
 mod inspect;
 mod keys;
+mod named;
 mod range;
 #[cfg(feature = "testing")]
 pub mod testing;
@@ -43,4 +44,5 @@ pub use inspect::{
     LockStrength, LockWaitInfo, TransactionInfo, TransactionPhase,
 };
 pub use keys::{IndexCodec, next_in_series, prefix_end};
+pub use named::NamedEngine;
 pub use range::KeyRange;

@@ -249,7 +249,7 @@ pub(super) fn engine(
     let wanted = wanted.unwrap_or(context.default_engine);
     let known = |name: &str| context.engines.iter().find(|e| e.eq_ignore_ascii_case(name));
     if let Some(engine) =
-        known(wanted).or_else(|| known(if wanted == "HEAP" { "MEMORY" } else { "" }))
+        known(wanted).or_else(|| known(alias(wanted)))
     {
         return Ok((*engine).to_owned());
     }
@@ -260,6 +260,15 @@ pub(super) fn engine(
     context.eval.warn(&ER_UNKNOWN_STORAGE_ENGINE, &[&wanted]);
     context.eval.warn(&ER_WARN_USING_OTHER_HANDLER, &[&context.default_engine, &table]);
     Ok(context.default_engine.to_owned())
+}
+
+/// The engine an old name stands for.
+fn alias(name: &str) -> &'static str {
+    match name.to_ascii_uppercase().as_str() {
+        "HEAP" => "MEMORY",
+        "MARIA" => "Aria",
+        _ => "",
+    }
 }
 
 /// Reads the options of a table in order; the last of several wins.

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use selkie_catalog::{Catalog, Dictionary};
-use selkie_engine::Engine;
+use selkie_engine::{Engine, NamedEngine};
 use selkie_exec::{Engines, Instance};
 use selkie_memory::MemoryEngine;
 use selkie_native::{FlushAtCommit, NativeEngine, NativeOptions};
@@ -39,9 +39,13 @@ pub fn open_backend(
     let (dictionary, snapshot) =
         Dictionary::open(Arc::clone(&native)).map_err(|e| e.to_string())?;
     let mut engines = Engines::default();
-    engines.add(native);
+    engines.add(Arc::clone(&native));
     engines.add(Arc::new(MemoryEngine::new()));
+    for name in ["MyISAM", "Aria", "CSV"] {
+        engines.add(Arc::new(NamedEngine::new(name, Arc::clone(&native))));
+    }
     engines.alias("HEAP", "MEMORY");
+    engines.alias("Maria", "Aria");
     let mut instance = Instance::new(Catalog::new(snapshot), dictionary, engines);
     instance.data_dir = data_dir.to_owned();
     selkie_exec::register_system_tables(&instance);
