@@ -313,8 +313,7 @@ impl Transaction {
     /// Publishes the changes in engines without transactions: a statement has ended, and they stay
     /// whatever becomes of the transaction.
     pub(crate) fn end_immediate(&mut self) -> SqlResult<()> {
-        while let Some(at) =
-            self.parts.iter().position(|p| !p.engine.capabilities().transactional)
+        while let Some(at) = self.parts.iter().position(|p| !p.engine.capabilities().transactional)
         {
             let part = self.parts.remove(at);
             for savepoint in &mut self.savepoints {

@@ -248,9 +248,7 @@ pub(super) fn engine(
 ) -> SqlResult<String> {
     let wanted = wanted.unwrap_or(context.default_engine);
     let known = |name: &str| context.engines.iter().find(|e| e.eq_ignore_ascii_case(name));
-    if let Some(engine) =
-        known(wanted).or_else(|| known(alias(wanted)))
-    {
+    if let Some(engine) = known(wanted).or_else(|| known(alias(wanted))) {
         return Ok((*engine).to_owned());
     }
     let unknown = SqlError::new(&ER_UNKNOWN_STORAGE_ENGINE, &[&wanted]);
