@@ -75,6 +75,7 @@ oltp() {
 crash() {
   say crash
   "$python" tests/crash/crash.py "$binary" 8 1
+  "$python" tests/crash/disk_full.py "$binary"
 }
 
 trx() {
