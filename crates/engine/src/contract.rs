@@ -84,6 +84,20 @@ pub enum WaitKind {
     Network,
 }
 
+impl WaitKind {
+    /// Every kind.
+    pub const ALL: [Self; 8] = [
+        Self::RowLock,
+        Self::MetadataLock,
+        Self::UserLock,
+        Self::PageRead,
+        Self::LogFlush,
+        Self::Throttle,
+        Self::Sleep,
+        Self::Network,
+    ];
+}
+
 /// The statement on whose behalf an engine works. All blocking goes through here.
 pub trait StatementContext: Sync {
     /// Fails if the statement was killed or ran out of time. Called at least once per batch.
