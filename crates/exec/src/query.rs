@@ -282,17 +282,15 @@ pub(crate) fn end_statement(
 ) -> SqlResult<Outcome> {
     match result {
         Ok(outcome) => {
-            match session.in_transaction() {
-                true => session.transaction.end_immediate()?,
-                false => session.commit()?,
+            if !session.in_transaction() {
+                session.commit()?;
             }
             Ok(outcome)
         }
         Err(error) => {
             let whole = error.severity() != Severity::Statement || !session.in_transaction();
-            match whole {
-                true => session.rollback_for(&error)?,
-                false => session.transaction.end_immediate()?,
+            if whole {
+                session.rollback_for(&error)?;
             }
             Err(error)
         }

@@ -9,7 +9,6 @@ mod charset;
 mod columns;
 mod constant;
 mod create;
-mod expressions;
 mod foreign;
 mod indexes;
 mod types;

@@ -14,5 +14,4 @@ mod statement;
 
 pub(crate) use answer::{Answer, Notes};
 pub(crate) use set::{Target, set_item};
-pub(crate) use show::engine_rows;
 pub(crate) use statement::run;

@@ -12,4 +12,3 @@ mod settings;
 mod system;
 
 pub use open::open_backend;
-pub(crate) use system::Registered;

@@ -7,7 +7,6 @@ pub mod accounts;
 mod admin;
 pub mod backend;
 mod executor;
-mod innodb;
 pub mod lifecycle;
 mod locks;
 mod log;

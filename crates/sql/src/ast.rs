@@ -17,7 +17,6 @@ mod session;
 mod show;
 mod statement;
 mod types;
-mod visit;
 
 pub use account::*;
 pub use admin::*;

@@ -39,6 +39,20 @@ impl NativeEngine {
         Ok(Self::start(shared, options))
     }
 
+    /// As `open_on`, leaving what a crash cut short to `undo_step`.
+    #[cfg(test)]
+    pub(super) fn open_unfinished(
+        disk: Arc<dyn Disk>,
+        options: &NativeOptions,
+    ) -> EngineResult<Self> {
+        Ok(Self::start(open_on(disk, options)?, options))
+    }
+
+    #[cfg(test)]
+    pub(super) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
     fn start(shared: Arc<Shared>, options: &NativeOptions) -> Self {
         let purger = if options.background { start_purger(&shared) } else { None };
         let rollback = if options.background { start_rollback(&shared) } else { None };
@@ -193,6 +207,14 @@ impl Engine for NativeEngine {
             ("Innodb_os_log_fsyncs", load(&log.syncs)),
             ("Innodb_os_log_written", log.written().0),
             ("Innodb_history_list_length", shared.purge.len() as u64),
+            ("Selkie_undo_segments", shared.undo.len() as u64),
+            ("Selkie_undo_memory_bytes", shared.undo.memory() as u64),
+            ("Selkie_undo_pruned_versions", load(&shared.undo.pruned)),
+            ("Selkie_undo_removed_segments", load(&shared.undo.removed)),
+            ("Selkie_undo_spilled_segments", load(&shared.undo.spilled)),
+            ("Selkie_undo_stored_bytes", load(&shared.undo.store.bytes)),
+            ("Selkie_undo_store_written", load(&shared.undo.store.written)),
+            ("Selkie_undo_store_reads", load(&shared.undo.store.reads)),
             ("Selkie_unfinished_segments", shared.losers.len() as u64),
             ("Selkie_prepared_transactions", shared.prepared.len() as u64),
             ("Innodb_deadlocks", deadlocks),

@@ -11,6 +11,11 @@ mod shared;
 #[cfg(test)]
 mod stress_tests;
 
+#[cfg(test)]
+mod undo_crash_tests;
+#[cfg(test)]
+mod undo_tests;
+
 pub use contract::NativeEngine;
 pub use options::{FlushAtCommit, NativeOptions};
 pub(crate) use shared::Shared;

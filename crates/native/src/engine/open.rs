@@ -10,7 +10,9 @@ use crate::error::{Result, StorageError};
 use crate::ids::{FileId, Lsn};
 use crate::storage::Storage;
 use crate::table::{FileIdentity, TableFiles};
-use crate::trx::{Recovered, adopt_unfinished, encode_snapshot, purge_step, undo_losers_step};
+use crate::trx::{
+    Recovered, Undo, YOUNG, adopt_unfinished, encode_snapshot, purge_step, undo_losers_step,
+};
 use selkie_engine::{IndexId, TableId};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -52,9 +54,14 @@ pub(super) fn open_on(disk: Arc<dyn Disk>, options: &NativeOptions) -> Result<Ar
     let mut recovered = Recovered::default();
     let storage = Storage::open_on(disk, options.storage(), Box::new(TreeRedo), &mut recovered)?;
     storage.log().set_mode(options.flush_at_commit.into());
-    let shared = Arc::new(Shared::new(storage.clone(), recovered.next_seq.max(1)));
+    let undo = Undo::new(recovered.next_seq.max(1), &storage, &recovered.stored())?;
+    undo.set_budget(options.undo_memory());
+    let shared = Arc::new(Shared::new(storage.clone(), undo));
+    if options.background {
+        shared.snapshots.set_young(YOUNG);
+    }
     settle_files(&shared, &recovered)?;
-    adopt_unfinished(&shared, &mut recovered);
+    adopt_unfinished(&shared, &mut recovered)?;
     storage.set_participant(Arc::new(Participant(Arc::downgrade(&shared))));
     storage.start_background();
     Ok(shared)

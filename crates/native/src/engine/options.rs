@@ -37,6 +37,8 @@ pub struct NativeOptions {
     pub log_capacity_bytes: u64,
     /// `innodb_log_buffer_size`.
     pub log_buffer_bytes: usize,
+    /// Memory that undo may take before it goes to a file; 0: an eighth of the buffer pool's size, 8 MiB at least.
+    pub undo_memory_bytes: usize,
     /// Bytes per log segment file; fixed when the database is created.
     pub log_segment_bytes: u64,
     /// `innodb_flush_log_at_trx_commit`.
@@ -54,6 +56,7 @@ impl Default for NativeOptions {
             buffer_pool_bytes: storage.pool_bytes,
             log_capacity_bytes: storage.log_budget_bytes,
             log_buffer_bytes: storage.log_buffer_bytes,
+            undo_memory_bytes: 0,
             log_segment_bytes: storage.segment_bytes,
             flush_at_commit: FlushAtCommit::default(),
             doublewrite: storage.doublewrite,
@@ -63,6 +66,13 @@ impl Default for NativeOptions {
 }
 
 impl NativeOptions {
+    pub(super) fn undo_memory(&self) -> usize {
+        match self.undo_memory_bytes {
+            0 => (self.buffer_pool_bytes / 8).max(8 << 20),
+            bytes => bytes,
+        }
+    }
+
     pub(super) fn storage(&self) -> StorageOptions {
         StorageOptions {
             pool_bytes: self.buffer_pool_bytes,

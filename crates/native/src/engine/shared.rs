@@ -86,10 +86,10 @@ impl Purger {
 }
 
 impl Shared {
-    pub(super) fn new(storage: Arc<Storage>, next_seq: u64) -> Shared {
+    pub(super) fn new(storage: Arc<Storage>, undo: Undo) -> Shared {
         Shared {
             storage,
-            undo: Undo::new(next_seq),
+            undo,
             snapshots: Snapshots::default(),
             running: TrxList::default(),
             locks: LockTable::new(),
@@ -235,7 +235,7 @@ impl Shared {
     /// Cleans up now, or has it done.
     pub(crate) fn after_commit(&self) {
         if self.purger.runs.load(Ordering::Relaxed) {
-            if self.purge.len() >= 64 {
+            if self.purge.waiting() >= 64 {
                 self.purger.wake();
             }
         } else if let Err(e) = purge_step(self) {

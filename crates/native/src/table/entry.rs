@@ -94,8 +94,16 @@ impl<'a> Writer<'a> {
                 _ if before.is_empty() => Kind::Insert,
                 _ => Kind::Update,
             };
-            let record =
-                RowRecord { ver: 0, kind, file: tree.file, auto, key, before, undone: false };
+            let record = RowRecord {
+                ver: 0,
+                kind,
+                file: tree.file,
+                auto,
+                key,
+                before,
+                undone: false,
+                pruned: false,
+            };
             let work = value::chain_of(before).is_some();
             let ver = self.trx.push_undo(record, work, &mut change.row);
             change.value.extend_from_slice(&ver.to_le_bytes());

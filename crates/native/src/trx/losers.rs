@@ -4,7 +4,7 @@
 
 use super::record::TrxRecord;
 use super::rollback::undo_record;
-use super::undo::Segment;
+use super::segment::Segment;
 use crate::engine::Shared;
 use crate::error::Result;
 use crate::mtr::Mtr;

@@ -1,9 +1,9 @@
 //! Prepared transactions: kept through checkpoints and crashes until their outcome comes from outside (I32).
 
 use super::record::{Kind, Prepared, RowRecord, TrxRecord};
+use super::segment::Segment;
 use super::state::TrxState;
 use super::transaction::{Body, NativeTrx};
-use super::undo::Segment;
 use crate::engine::Shared;
 use crate::mtr::Mtr;
 use crate::table::value;
@@ -104,9 +104,8 @@ impl NativeTrx {
         self.release_snapshot(&mut body);
         body.prepared = true;
         self.state().notes.set_phase(TransactionPhase::Prepared);
-        if body.segments.is_empty() {
-            return Ok(None);
-        }
+        let Some(last) = body.segments.last() else { return Ok(None) };
+        self.shared.undo.seal(last);
         let prepared = Prepared {
             xid: xid.clone(),
             seqs: body.segments.iter().map(|segment| segment.seq).collect(),

@@ -1,29 +1,52 @@
-//! Cleaning up behind commits that everybody sees: delete marks, long values that were replaced, undo itself.
+//! Cleaning up behind commits: delete marks, long values that were replaced, undo itself. What everybody sees is done
+//! with; of the rest, versions that no snapshot can see are pruned.
 
+use super::prune::Pruning;
 use super::record::Kind;
-use super::undo::Segment;
+use super::segment::Segment;
 use crate::btree::{Decision, Hint, free_chain};
 use crate::engine::Shared;
 use crate::error::Result;
-use crate::ids::FileId;
+use crate::ids::{FileId, PageNo};
 use crate::page::get_u64;
 use crate::table::value;
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Commits cleaned up or pruned in one go.
+const STEP: usize = 4096;
 
 struct Ended {
     lsn: u64,
     segments: Vec<Arc<Segment>>,
 }
 
+impl Ended {
+    fn is_empty(&self) -> bool {
+        self.segments.iter().all(|segment| segment.live() == 0)
+    }
+}
+
 /// Commits not yet cleaned up, about in their order.
 #[derive(Default)]
 pub(crate) struct PurgeQueue {
+    /// Not looked at yet.
     queue: Mutex<VecDeque<Ended>>,
+    /// Pruned, and needed by some snapshot.
+    kept: Mutex<Kept>,
+    /// Commits in `kept` that have lost all their records.
+    hollow: AtomicUsize,
     /// Held by whoever cleans up.
     busy: Mutex<()>,
+}
+
+#[derive(Default)]
+struct Kept {
+    list: VecDeque<Ended>,
+    /// Those before have been considered for spilling.
+    spilled: usize,
 }
 
 impl PurgeQueue {
@@ -33,27 +56,48 @@ impl PurgeQueue {
         }
     }
 
-    /// Transactions waiting: the length of the history.
-    pub(crate) fn len(&self) -> usize {
+    /// Transactions not looked at yet.
+    pub(crate) fn waiting(&self) -> usize {
         self.queue.lock().len()
+    }
+
+    /// Transactions some of whose versions are still there: the length of the history.
+    pub(crate) fn len(&self) -> usize {
+        let kept = self.kept.lock().list.len();
+        self.waiting() + kept.saturating_sub(self.hollow.load(Ordering::Relaxed))
     }
 }
 
 /// Cleans up everything that no snapshot needs; whether there was anything.
 pub(crate) fn purge_step(shared: &Shared) -> Result<bool> {
     let Some(_busy) = shared.purge.busy.try_lock() else { return Ok(false) };
+    let horizon = shared.snapshots.horizon(shared.storage.log());
+    let mut any = reclaim(shared, horizon)?;
+    any |= prune(shared);
+    spill_history(shared);
+    Ok(any)
+}
+
+/// Forgets commits that everybody sees.
+fn reclaim(shared: &Shared, horizon: u64) -> Result<bool> {
     let mut any = false;
     let mut gone = Vec::new();
-    let horizon = shared.snapshots.horizon(shared.storage.log());
     loop {
-        let ended = {
-            let mut queue = shared.purge.queue.lock();
-            match queue.front() {
-                Some(front) if front.lsn <= horizon => queue.pop_front(),
-                _ => None,
-            }
+        let due = |list: &mut VecDeque<Ended>| match list.front() {
+            Some(front) if front.lsn <= horizon => list.pop_front(),
+            _ => None,
         };
-        let Some(ended) = ended else { break };
+        let kept = {
+            let mut kept = shared.purge.kept.lock();
+            let ended = due(&mut kept.list);
+            kept.spilled -= usize::from(ended.is_some() && kept.spilled > 0);
+            ended
+        };
+        if kept.as_ref().is_some_and(Ended::is_empty) {
+            let less = |n: usize| Some(n.saturating_sub(1));
+            let _ = shared.purge.hollow.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
+        }
+        let Some(ended) = kept.or_else(|| due(&mut shared.purge.queue.lock())) else { break };
         any = true;
         for segment in &ended.segments {
             if segment.leaves_work.load(Ordering::Relaxed) {
@@ -69,29 +113,101 @@ pub(crate) fn purge_step(shared: &Shared) -> Result<bool> {
     Ok(any)
 }
 
-fn clean(shared: &Shared, segment: &Segment) -> Result<()> {
-    for at in 0..segment.len() {
-        let work = segment.with(at, |record| match record.kind {
-            _ if record.undone => None,
-            Kind::Delete => Some((record.ver, record.file, record.key.to_vec(), None)),
-            Kind::Update => value::chain_of(record.before)
-                .map(|chain| (record.ver, record.file, Vec::new(), Some(chain))),
-            Kind::Insert => None,
-        });
-        match work.flatten() {
-            Some((ver, file, key, None)) => remove_marked(shared, ver, file, &key)?,
-            Some((_, file, _, Some((page, len)))) if shared.tree(file).is_some() => {
-                free_chain(&shared.storage, file, page, len)?;
+/// Prunes behind commits that some snapshot does not see yet. Those as young as a running statement wait: the
+/// snapshot that holds them will be gone in a moment.
+fn prune(shared: &Shared) -> bool {
+    if shared.purge.queue.lock().is_empty() {
+        return false;
+    }
+    let (snapshots, upto, again) = shared.snapshots.in_use(shared.storage.log());
+    let mut pruning = Pruning { shared, snapshots, emptied: Vec::new() };
+    if again {
+        prune_again(shared, &mut pruning);
+    }
+    let mut any = false;
+    for _ in 0..STEP {
+        let ended = {
+            let mut queue = shared.purge.queue.lock();
+            match queue.front() {
+                Some(front) if front.lsn <= upto => queue.pop_front(),
+                _ => None,
             }
-            _ => {}
+        };
+        let Some(ended) = ended else { break };
+        any = true;
+        ended.segments.iter().for_each(|segment| pruning.segment(segment, ended.lsn));
+        if !ended.is_empty() {
+            shared.purge.kept.lock().list.push_back(ended);
+        }
+    }
+    forget(shared, pruning.emptied);
+    any
+}
+
+/// A snapshot in the middle has gone: what only it could see is looked for once more.
+fn prune_again(shared: &Shared, pruning: &mut Pruning<'_>) {
+    let mut list = std::mem::take(&mut shared.purge.kept.lock().list);
+    for ended in &list {
+        let resident = ended.segments.iter().filter(|segment| !segment.is_spilled());
+        resident.for_each(|segment| pruning.segment(segment, ended.lsn));
+    }
+    list.retain(|ended| !ended.is_empty());
+    let mut kept = shared.purge.kept.lock();
+    kept.spilled = 0;
+    kept.list = list;
+    shared.purge.hollow.store(0, Ordering::Relaxed);
+}
+
+fn forget(shared: &Shared, emptied: Vec<u64>) {
+    let hollow = shared.purge.hollow.fetch_add(emptied.len(), Ordering::Relaxed) + emptied.len();
+    shared.undo.remove(emptied.into_iter());
+    let mut kept = shared.purge.kept.lock();
+    if hollow > 64 && hollow > kept.list.len() / 2 {
+        kept.list.retain(|ended| !ended.is_empty());
+        kept.spilled = 0;
+        shared.purge.hollow.store(0, Ordering::Relaxed);
+    }
+}
+
+/// History that does not fit leaves memory, oldest first.
+fn spill_history(shared: &Shared) {
+    while shared.undo.is_over_budget() {
+        let mut kept = shared.purge.kept.lock();
+        let Some(ended) = kept.list.get(kept.spilled) else { return };
+        ended.segments.iter().filter(|s| !s.is_spilled() && s.live() > 0).for_each(|segment| {
+            segment.seal();
+            shared.undo.spill(segment);
+        });
+        kept.spilled += 1;
+    }
+}
+
+fn clean(shared: &Shared, segment: &Segment) -> Result<()> {
+    let mut marks: Vec<(u64, FileId, Vec<u8>)> = Vec::new();
+    let mut chains: Vec<(FileId, PageNo, u64)> = Vec::new();
+    segment.each(|_, record| {
+        if record.undone {
+            return;
+        }
+        if record.kind == Kind::Delete {
+            marks.push((record.ver, record.file, record.key.to_vec()));
+        }
+        chains.extend(record.owned_chain().map(|(page, len)| (record.file, page, len)));
+    });
+    for (ver, file, key) in marks {
+        remove_marked(shared, ver, file, &key)?;
+    }
+    for (file, page, len) in chains {
+        if shared.tree(file).is_some() {
+            free_chain(&shared.storage, file, page, len)?;
         }
     }
     Ok(())
 }
 
-/// Removes the entry that version `ver` marked as deleted, unless it has changed again (I21).
-fn remove_marked(shared: &Shared, ver: u64, file: FileId, key: &[u8]) -> Result<()> {
-    let Some((tree, _)) = shared.tree(file) else { return Ok(()) };
+/// Removes the entry that version `ver` marked as deleted, unless it has changed again (I21); whether it did.
+pub(super) fn remove_marked(shared: &Shared, ver: u64, file: FileId, key: &[u8]) -> Result<bool> {
+    let Some((tree, _)) = shared.tree(file) else { return Ok(false) };
     let mut long = None;
     let mut removed = false;
     let dead = |value: &[u8]| shared.is_dead(value);
@@ -109,5 +225,5 @@ fn remove_marked(shared: &Shared, ver: u64, file: FileId, key: &[u8]) -> Result<
     if removed {
         tree.merge_if_sparse(key)?;
     }
-    Ok(())
+    Ok(removed)
 }

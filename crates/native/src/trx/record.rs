@@ -1,7 +1,7 @@
 //! Logical records: what undo segments, the log and the undo snapshot hold. One encoding for all three.
 //!
 //! ```text
-//! row:         ver u64 | kind u8 (1 insert, 2 update, 3 delete; 0x80: auto follows, 0x40: taken back) | file u32 | [auto u64]
+//! row:         ver u64 | kind u8 (1 insert, 2 update, 3 delete; 0x80: auto follows, 0x40: taken back, 0x20: pruned) | file u32 | [auto u64]
 //!              | key len u16 | key | value before (none for an insert)
 //! transaction: 1 commit, 2 rolled back: u8 | segments u32 | seq u64 each | created u32 | file u32 each
 //!              | dropped u32 | file u32 each
@@ -11,7 +11,8 @@
 //!              | taken back u32 | version word u64 each
 //! ```
 
-use crate::ids::FileId;
+use crate::ids::{FileId, PageNo};
+use crate::table::value;
 use selkie_engine::Xid;
 
 /// What a row record undoes.
@@ -27,8 +28,7 @@ pub(crate) enum Kind {
 
 const HAS_AUTO: u8 = 0x80;
 const UNDONE: u8 = 0x40;
-/// Where the kind lies in an encoded record.
-const KIND_AT: usize = 8;
+const PRUNED: u8 = 0x20;
 
 /// One change of one entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,6 +42,8 @@ pub(crate) struct RowRecord<'a> {
     pub(crate) before: &'a [u8],
     /// It has been taken back by a rollback to a savepoint.
     pub(crate) undone: bool,
+    /// It leads past versions nobody can see: `before` is what the last of them replaced.
+    pub(crate) pruned: bool,
 }
 
 fn take<'a>(from: &mut &'a [u8], n: usize) -> Option<&'a [u8]> {
@@ -59,11 +61,11 @@ fn take_u64(from: &mut &[u8]) -> Option<u64> {
 }
 
 impl<'a> RowRecord<'a> {
-    /// Notes in an encoded record that it has been taken back.
-    pub(super) fn mark_undone(encoded: &mut [u8]) {
-        if let Some(kind) = encoded.get_mut(KIND_AT) {
-            *kind |= UNDONE;
-        }
+    /// The chain of pages that goes with this record: that of the value replaced. A delete mark has the same chain as
+    /// the row it replaced, and keeps it.
+    pub(super) fn owned_chain(&self) -> Option<(PageNo, u64)> {
+        let owns = self.kind == Kind::Update || self.pruned;
+        if owns && !self.before.is_empty() { value::chain_of(self.before) } else { None }
     }
 
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {
@@ -73,7 +75,9 @@ impl<'a> RowRecord<'a> {
             Kind::Delete => 3,
         };
         out.extend_from_slice(&self.ver.to_le_bytes());
-        out.push(if self.auto.is_some() { kind | HAS_AUTO } else { kind });
+        let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
+        let flags = flag(self.undone, UNDONE) | flag(self.pruned, PRUNED);
+        out.push(kind | flags | flag(self.auto.is_some(), HAS_AUTO));
         out.extend_from_slice(&self.file.0.to_le_bytes());
         self.auto.iter().for_each(|auto| out.extend_from_slice(&auto.to_le_bytes()));
         out.extend_from_slice(&(self.key.len() as u16).to_le_bytes());
@@ -89,14 +93,14 @@ impl<'a> RowRecord<'a> {
         let auto = if kind & HAS_AUTO != 0 { Some(take_u64(rest)?) } else { None };
         let key_len = u16::from_le_bytes(take(rest, 2)?.try_into().ok()?);
         let key = take(rest, usize::from(key_len))?;
-        let undone = kind & UNDONE != 0;
-        let kind = match kind & !(HAS_AUTO | UNDONE) {
+        let (undone, pruned) = (kind & UNDONE != 0, kind & PRUNED != 0);
+        let kind = match kind & !(HAS_AUTO | UNDONE | PRUNED) {
             1 => Kind::Insert,
             2 => Kind::Update,
             3 => Kind::Delete,
             _ => return None,
         };
-        Some(RowRecord { ver, kind, file, auto, key, before: rest, undone })
+        Some(RowRecord { ver, kind, file, auto, key, before: rest, undone, pruned })
     }
 }
 
@@ -228,6 +232,7 @@ mod tests {
             key: b"key",
             before: b"before",
             undone: false,
+            pruned: true,
         };
         let mut bytes = Vec::new();
         row.encode(&mut bytes);

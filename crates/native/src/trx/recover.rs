@@ -3,13 +3,16 @@
 //!
 //! ```text
 //! snapshot: format u8 | next seq u64 | segments u32 { seq u64 | records u32 { len u32 | record } }
+//!           | in the undo store u32 { seq u64 | position u64 | length u32 | crc u32 }
 //!           | tables u32 { file u32 | auto u64 | rows u64 } | created u32 { file u32 } | dropped u32 { file u32 }
 //!           | prepared u32 { as in the record of a prepared transaction }
 //! ```
 
 use super::prepared::PreparedSegments;
 use super::record::{Kind, Prepared, RowRecord, TrxRecord};
-use super::undo::{Segment, seq_of};
+use super::segment::Segment;
+use super::store::Place;
+use super::undo::seq_of;
 use crate::btree::VER_OFFSET_BITS;
 use crate::engine::Shared;
 use crate::error::{Result, StorageError};
@@ -18,7 +21,7 @@ use crate::recovery::RecoveryVisitor;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-const FORMAT: u8 = 2;
+const FORMAT: u8 = 3;
 
 /// Counters of a table that live outside its pages.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
@@ -36,6 +39,8 @@ pub(crate) struct Recovered {
     /// Records of transactions that have not ended, by version word.
     records: BTreeMap<u64, Box<[u8]>>,
     ended: BTreeSet<u64>,
+    /// Segments of transactions that have not ended that are in the undo store.
+    stored: BTreeMap<u64, Place>,
     prepared: Vec<Prepared>,
     pub(crate) counters: BTreeMap<FileId, Counters>,
     /// Files of transactions that have not committed.
@@ -66,8 +71,14 @@ impl Recovered {
             let mut rest = self.records.split_off(&from);
             self.records.append(&mut rest.split_off(&to));
             self.next_seq = self.next_seq.max(seq + 1);
+            self.stored.remove(&seq);
             self.ended.insert(seq);
         }
+    }
+
+    /// Places in the undo store that are needed.
+    pub(crate) fn stored(&self) -> Vec<Place> {
+        self.stored.values().copied().collect()
     }
 
     /// Notes a prepared transaction, of which the snapshot and the log may both tell.
@@ -93,6 +104,10 @@ impl Recovered {
                 *rest = more;
                 self.add(record)?;
             }
+        }
+        for _ in 0..u32_of(rest)? {
+            let (seq, at) = (u64_of(rest)?, u64_of(rest)?);
+            self.stored.insert(seq, Place { at, len: u32_of(rest)?, crc: u32_of(rest)? });
         }
         for _ in 0..u32_of(rest)? {
             let file = FileId(u32_of(rest)?);
@@ -181,16 +196,21 @@ pub(crate) fn encode_snapshot(shared: &Shared) -> Vec<u8> {
     let mut out = vec![FORMAT];
     out.extend_from_slice(&shared.undo.next().to_le_bytes());
     let put_u32 = |out: &mut Vec<u8>, n: usize| out.extend_from_slice(&(n as u32).to_le_bytes());
-    put_u32(&mut out, segments.len());
-    for segment in &segments {
-        let (bytes, starts) = segment.copy();
+    let places = segments.iter().map(|segment| segment.save_if_large());
+    let (stored, inline): (Vec<_>, Vec<_>) =
+        segments.iter().zip(places).partition(|s| s.1.is_some());
+    shared.undo.store.sync();
+    put_u32(&mut out, inline.len());
+    for (segment, _) in inline {
         out.extend_from_slice(&segment.seq.to_le_bytes());
-        put_u32(&mut out, starts.len());
-        for (at, from) in starts.iter().enumerate() {
-            let to = starts.get(at + 1).map_or(bytes.len(), |next| *next as usize);
-            put_u32(&mut out, to - *from as usize);
-            out.extend_from_slice(&bytes[*from as usize..to]);
-        }
+        segment.encode(&mut out);
+    }
+    put_u32(&mut out, stored.len());
+    for (seq, place) in stored.iter().filter_map(|(s, place)| Some((s.seq, (*place)?))) {
+        out.extend_from_slice(&seq.to_le_bytes());
+        out.extend_from_slice(&place.at.to_le_bytes());
+        out.extend_from_slice(&place.len.to_le_bytes());
+        out.extend_from_slice(&place.crc.to_le_bytes());
     }
     put_u32(&mut out, tables.len());
     for (file, counters) in tables {
@@ -208,7 +228,7 @@ pub(crate) fn encode_snapshot(shared: &Shared) -> Vec<u8> {
 
 /// Puts the undo of transactions that had not ended back in its place: their rows are locked as before. What was
 /// prepared waits for its outcome, the rest is to be taken back.
-pub(crate) fn adopt_unfinished(shared: &Shared, recovered: &mut Recovered) {
+pub(crate) fn adopt_unfinished(shared: &Shared, recovered: &mut Recovered) -> Result<()> {
     let mut segments: BTreeMap<u64, Arc<Segment>> = BTreeMap::new();
     for prepared in std::mem::take(&mut recovered.prepared) {
         let owner = shared.new_state();
@@ -217,16 +237,22 @@ pub(crate) fn adopt_unfinished(shared: &Shared, recovered: &mut Recovered) {
         shared.prepared.found(PreparedSegments { prepared, owner, segments: own });
     }
     let mut losers = Vec::new();
-    for (ver, payload) in std::mem::take(&mut recovered.records) {
-        let seq = seq_of(ver);
+    let mut segment = |seq| {
         // One owner per segment: whoever waits for a row goes on as soon as that segment has been taken back.
-        let segment = segments.entry(seq).or_insert_with(|| {
+        let adopt = || {
             let segment = shared.undo.adopt(seq, &shared.new_state());
             losers.push(segment.clone());
             segment
-        });
-        segment.restore(ver, &payload);
+        };
+        segments.entry(seq).or_insert_with(adopt).clone()
+    };
+    for (seq, place) in std::mem::take(&mut recovered.stored) {
+        segment(seq).restore_stored(place)?;
+    }
+    for (ver, payload) in std::mem::take(&mut recovered.records) {
+        segment(seq_of(ver)).restore(ver, &payload);
     }
     shared.prepared.mark_undone();
     shared.losers.set(losers);
+    Ok(())
 }

@@ -1,8 +1,8 @@
 //! Rollback: own undo records backwards, by key, each one only if the entry still carries its version (I17).
 
 use super::record::{Kind, RowRecord, TrxRecord};
+use super::segment::Segment;
 use super::transaction::{Body, DdlStep, NativeTrx, position};
-use super::undo::Segment;
 use crate::btree::{Decision, Hint, free_chain};
 use crate::engine::Shared;
 use crate::error::Result;
@@ -124,8 +124,16 @@ pub(super) fn undo_record(shared: &Shared, segment: &Segment, at: usize) -> Resu
         (record.ver, record.kind, record.file, record.key.to_vec(), record.before.to_vec())
     });
     let Some((ver, kind, file, key, before)) = copy else { return Ok(()) };
-    let record =
-        RowRecord { ver, kind, file, auto: None, key: &key, before: &before, undone: false };
+    let record = RowRecord {
+        ver,
+        kind,
+        file,
+        auto: None,
+        key: &key,
+        before: &before,
+        undone: false,
+        pruned: false,
+    };
     undo_change(shared, record)?;
     segment.mark_undone(at);
     Ok(())

@@ -1,8 +1,8 @@
 //! A transaction: the contract's object, owned by a session.
 
 use super::record::{Kind, RowRecord};
+use super::segment::Segment;
 use super::state::TrxState;
-use super::undo::Segment;
 use super::view::View;
 use crate::engine::Shared;
 use crate::ids::FileId;
@@ -105,6 +105,9 @@ impl NativeTrx {
                     segment.leaves_work.store(true, Ordering::Relaxed);
                 }
                 return ver;
+            }
+            if let Some(full) = body.segments.last() {
+                self.shared.undo.seal(full);
             }
             let segment = self.shared.undo.allocate(&state);
             body.segments.push(segment);

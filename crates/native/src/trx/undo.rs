@@ -1,131 +1,22 @@
-//! Undo segments: what transactions have changed, in memory, found by sequence number.
+//! All undo segments, found by sequence number.
 
-use super::record::RowRecord;
+use super::segment::Segment;
 use super::state::TrxState;
+use super::store::{Place, UndoStore};
 use crate::btree::VER_OFFSET_BITS;
+use crate::error::Result;
+use crate::storage::Storage;
 use hashbrown::HashMap;
 use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// Bytes of a full segment: what the version word can address.
-const SEGMENT_BYTES: usize = 1 << VER_OFFSET_BITS;
 const SHARDS: usize = 64;
 
 /// The segment a version word names.
 pub(crate) fn seq_of(ver: u64) -> u64 {
     ver >> VER_OFFSET_BITS
-}
-
-#[derive(Default)]
-struct Records {
-    bytes: Vec<u8>,
-    starts: Vec<u32>,
-}
-
-/// A piece of one transaction's undo.
-pub(crate) struct Segment {
-    pub(crate) seq: u64,
-    pub(crate) owner: Arc<TrxState>,
-    records: RwLock<Records>,
-    /// Whether there are delete marks or long values to clean up behind the commit.
-    pub(crate) leaves_work: AtomicBool,
-}
-
-impl Segment {
-    fn new(seq: u64, owner: Arc<TrxState>) -> Segment {
-        let records = RwLock::default();
-        Segment { seq, owner, records, leaves_work: AtomicBool::new(false) }
-    }
-
-    /// Appends a record, giving it its version word, and leaves its encoding in `out`; false if it does not fit.
-    pub(crate) fn push(&self, mut record: RowRecord<'_>, out: &mut Vec<u8>) -> Option<u64> {
-        let mut records = self.records.write();
-        let at = records.bytes.len();
-        record.ver = self.seq << VER_OFFSET_BITS | at as u64;
-        out.clear();
-        record.encode(out);
-        if at + out.len() > SEGMENT_BYTES && at > 0 {
-            return None;
-        }
-        records.starts.push(at as u32);
-        records.bytes.extend_from_slice(out);
-        Some(record.ver)
-    }
-
-    /// Appends an encoded record at the place its version word names, unless it is there already.
-    pub(super) fn restore(&self, ver: u64, payload: &[u8]) -> bool {
-        let mut records = self.records.write();
-        let at = (ver & (SEGMENT_BYTES as u64 - 1)) as usize;
-        if at < records.bytes.len() {
-            return true;
-        }
-        // Records of mini-transactions that never became complete leave gaps.
-        records.bytes.resize(at, 0);
-        records.starts.push(at as u32);
-        records.bytes.extend_from_slice(payload);
-        true
-    }
-
-    /// The version word that the next record would get, if it fits.
-    pub(super) fn end(&self) -> u64 {
-        self.seq << VER_OFFSET_BITS | self.bytes() as u64
-    }
-
-    fn bytes(&self) -> usize {
-        self.records.read().bytes.len()
-    }
-
-    /// Notes that record `at` has been taken back: nothing is to be cleaned up behind it.
-    pub(super) fn mark_undone(&self, at: usize) {
-        let mut records = self.records.write();
-        if let Some(&from) = records.starts.get(at) {
-            RowRecord::mark_undone(&mut records.bytes[from as usize..]);
-        }
-    }
-
-    /// Notes that the records with these version words have been taken back.
-    pub(super) fn mark_undone_versions(&self, versions: &[u64]) {
-        let mut records = self.records.write();
-        for ver in versions.iter().filter(|ver| seq_of(**ver) == self.seq) {
-            let from = (ver & (SEGMENT_BYTES as u64 - 1)) as usize;
-            if let Some(record) = records.bytes.get_mut(from..) {
-                RowRecord::mark_undone(record);
-            }
-        }
-    }
-
-    /// Number of records.
-    pub(crate) fn len(&self) -> usize {
-        self.records.read().starts.len()
-    }
-
-    /// Calls `with` on record `at`.
-    pub(crate) fn with<R>(&self, at: usize, with: impl FnOnce(RowRecord<'_>) -> R) -> Option<R> {
-        let records = self.records.read();
-        let from = *records.starts.get(at)? as usize;
-        let to = records.starts.get(at + 1).map_or(records.bytes.len(), |next| *next as usize);
-        RowRecord::decode(records.bytes.get(from..to)?).map(with)
-    }
-
-    /// The value that the version `ver` replaced, written to `out`; false if there was none.
-    pub(super) fn before(&self, ver: u64, out: &mut Vec<u8>) -> bool {
-        let records = self.records.read();
-        let from = (ver & (SEGMENT_BYTES as u64 - 1)) as u32;
-        let Ok(at) = records.starts.binary_search(&from) else { return false };
-        let to = records.starts.get(at + 1).map_or(records.bytes.len(), |next| *next as usize);
-        let record = records.bytes.get(from as usize..to).and_then(RowRecord::decode);
-        out.clear();
-        record.iter().for_each(|record| out.extend_from_slice(record.before));
-        record.is_some_and(|record| !record.before.is_empty())
-    }
-
-    /// All bytes, and where records start.
-    pub(super) fn copy(&self) -> (Vec<u8>, Vec<u32>) {
-        let records = self.records.read();
-        (records.bytes.clone(), records.starts.clone())
-    }
 }
 
 type Shard = RwLock<HashMap<u64, Arc<Segment>, foldhash::fast::RandomState>>;
@@ -137,17 +28,36 @@ pub(crate) struct Undo {
     live: Mutex<BTreeSet<u64>>,
     next: AtomicU64,
     reclaimed: AtomicU64,
+    /// Grows between a version being led past and its going: a reader that saw it grow on its way starts again.
+    epoch: AtomicU64,
+    pub(crate) store: Arc<UndoStore>,
+    /// Bytes of segments in memory, of transactions with more than one segment and of history.
+    memory: AtomicUsize,
+    budget: AtomicUsize,
+    /// Versions dropped between snapshots.
+    pub(crate) pruned: AtomicU64,
+    /// Segments forgotten.
+    pub(crate) removed: AtomicU64,
+    /// Segments moved out of memory.
+    pub(crate) spilled: AtomicU64,
 }
 
 impl Undo {
-    /// Nothing yet; sequences from `next` on.
-    pub(crate) fn new(next: u64) -> Undo {
-        Undo {
+    /// Nothing yet; sequences from `next` on. `stored` are the places that recovery found in use.
+    pub(crate) fn new(next: u64, storage: &Arc<Storage>, stored: &[Place]) -> Result<Undo> {
+        Ok(Undo {
             shards: (0..SHARDS).map(|_| RwLock::default()).collect(),
             live: Mutex::default(),
             next: AtomicU64::new(next),
             reclaimed: AtomicU64::new(next),
-        }
+            epoch: AtomicU64::new(0),
+            store: UndoStore::open(storage.clone(), stored)?,
+            memory: AtomicUsize::new(0),
+            budget: AtomicUsize::new(usize::MAX),
+            pruned: AtomicU64::new(0),
+            removed: AtomicU64::new(0),
+            spilled: AtomicU64::new(0),
+        })
     }
 
     fn shard(&self, seq: u64) -> &Shard {
@@ -158,7 +68,7 @@ impl Undo {
     pub(crate) fn allocate(&self, owner: &Arc<TrxState>) -> Arc<Segment> {
         let mut live = self.live.lock();
         let seq = self.next.fetch_add(1, Ordering::SeqCst);
-        let segment = Arc::new(Segment::new(seq, owner.clone()));
+        let segment = Arc::new(Segment::new(seq, owner.clone(), self.store.clone()));
         self.shard(seq).write().insert(seq, segment.clone());
         live.insert(seq);
         segment
@@ -166,7 +76,7 @@ impl Undo {
 
     /// A segment that existed before a restart. Nobody reads yet, so `reclaimed` may go back.
     pub(super) fn adopt(&self, seq: u64, owner: &Arc<TrxState>) -> Arc<Segment> {
-        let segment = Arc::new(Segment::new(seq, owner.clone()));
+        let segment = Arc::new(Segment::new(seq, owner.clone(), self.store.clone()));
         self.live.lock().insert(seq);
         self.reclaimed.fetch_min(seq, Ordering::AcqRel);
         self.shard(seq).write().insert(seq, segment.clone());
@@ -177,11 +87,14 @@ impl Undo {
         self.shard(seq).read().get(&seq).cloned()
     }
 
-    /// Forgets segments: everybody sees what they changed, or it has been undone.
+    /// Forgets segments: everybody sees what they changed, or it has been undone, or nobody can see it any more.
     pub(crate) fn remove(&self, seqs: impl Iterator<Item = u64>) {
         let mut live = self.live.lock();
         for seq in seqs {
-            self.shard(seq).write().remove(&seq);
+            if let Some(segment) = self.shard(seq).write().remove(&seq) {
+                self.memory.fetch_sub(segment.counted.swap(0, Ordering::AcqRel), Ordering::Relaxed);
+                self.removed.fetch_add(1, Ordering::Relaxed);
+            }
             live.remove(&seq);
         }
         let lowest = live.first().copied();
@@ -199,6 +112,19 @@ impl Undo {
         self.next.load(Ordering::SeqCst)
     }
 
+    /// Segments in use.
+    pub(crate) fn len(&self) -> usize {
+        self.live.lock().len()
+    }
+
+    pub(super) fn epoch(&self) -> u64 {
+        self.epoch.load(Ordering::Acquire)
+    }
+
+    pub(super) fn next_epoch(&self) {
+        self.epoch.fetch_add(1, Ordering::AcqRel);
+    }
+
     /// Segments of transactions that have not ended.
     pub(super) fn active(&self) -> Vec<Arc<Segment>> {
         let mut found = Vec::new();
@@ -210,10 +136,10 @@ impl Undo {
         found
     }
 
-    /// Bytes of undo of transactions that have not ended, about.
+    /// Bytes of undo of transactions that have not ended that a checkpoint would write, about.
     pub(crate) fn active_bytes(&self) -> usize {
         let few = self.live.lock().len() < 8;
-        if few { 0 } else { self.active().iter().map(|segment| segment.bytes()).sum() }
+        if few { 0 } else { self.active().iter().map(|segment| segment.unsaved_bytes()).sum() }
     }
 
     /// The transaction that wrote version `ver`, if it has not ended.
@@ -223,5 +149,44 @@ impl Undo {
             return None;
         }
         self.get(seq).map(|segment| segment.owner.clone()).filter(|owner| owner.is_active())
+    }
+
+    /// Sets the memory that segments may take.
+    pub(crate) fn set_budget(&self, bytes: usize) {
+        self.budget.store(bytes, Ordering::Relaxed);
+    }
+
+    /// Bytes of segments in memory.
+    pub(crate) fn memory(&self) -> usize {
+        self.memory.load(Ordering::Relaxed)
+    }
+
+    /// Counts what `segment` takes now.
+    pub(super) fn count(&self, segment: &Segment) {
+        let now = segment.resident_bytes();
+        let before = segment.counted.swap(now, Ordering::AcqRel);
+        self.memory.fetch_add(now.wrapping_sub(before), Ordering::Relaxed);
+    }
+
+    /// A transaction goes on in its next segment: `segment` is complete, and leaves memory if there is too little.
+    pub(super) fn seal(&self, segment: &Segment) {
+        segment.seal();
+        self.count(segment);
+        if self.is_over_budget() {
+            self.spill(segment);
+        }
+    }
+
+    /// Whether segments take more memory than they may.
+    pub(super) fn is_over_budget(&self) -> bool {
+        self.memory() > self.budget.load(Ordering::Relaxed)
+    }
+
+    /// Moves a segment out of memory.
+    pub(super) fn spill(&self, segment: &Segment) {
+        if segment.spill() {
+            self.spilled.fetch_add(1, Ordering::Relaxed);
+        }
+        self.count(segment);
     }
 }

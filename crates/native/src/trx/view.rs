@@ -1,5 +1,6 @@
 //! Which version of an entry a reader sees.
 
+use super::segment::Before;
 use super::undo::{Undo, seq_of};
 use crate::page::get_u64;
 use crate::table::value;
@@ -60,15 +61,30 @@ impl<'u> View<'u> {
         self.older(get_u64(value, 0), scratch)
     }
 
-    fn older(&self, mut ver: u64, scratch: &mut Vec<u8>) -> Resolved {
+    /// Follows the chain of versions down from `newest`, which is in a leaf and so is never pruned.
+    fn older(&self, newest: u64, scratch: &mut Vec<u8>) -> Resolved {
         loop {
-            let Some(segment) = self.undo.get(seq_of(ver)) else { return Resolved::Gone };
-            if !segment.before(ver, scratch) {
-                return Resolved::Gone;
+            let epoch = self.undo.epoch();
+            let found = self.walk(newest, scratch);
+            // A version on the way may have been pruned (and so looked as one that everybody sees) only if this moved.
+            if self.undo.epoch() == epoch {
+                return found.unwrap_or(Resolved::Gone);
+            }
+        }
+    }
+
+    /// `None` if the chain breaks off.
+    fn walk(&self, mut ver: u64, scratch: &mut Vec<u8>) -> Option<Resolved> {
+        loop {
+            match self.undo.get(seq_of(ver))?.before(ver, scratch) {
+                Before::Value => {}
+                Before::Nothing => return Some(Resolved::Gone),
+                Before::Pruned => return None,
             }
             ver = get_u64(scratch, 0);
             if self.sees(ver) {
-                return if value::is_deleted(scratch) { Resolved::Gone } else { Resolved::Old };
+                let gone = value::is_deleted(scratch);
+                return Some(if gone { Resolved::Gone } else { Resolved::Old });
             }
         }
     }

@@ -9,7 +9,7 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{CollationId, SqlError, SqlResult, TypeKind};
 
-use super::{DefineContext, constant, expressions, types};
+use super::{DefineContext, constant, types};
 
 /// Longest identifier in characters.
 const IDENTIFIER_MAX: usize = 64;
@@ -39,8 +39,8 @@ pub(super) fn column(
         default: DefaultValue::Implicit,
         on_update_now: false,
         auto_increment,
-        generated: expressions::generated(def)?,
-        check: expressions::column_check(def),
+        generated: None,
+        check: None,
         invisible: def.invisible,
         comment: def.comment.as_deref().unwrap_or_default().to_owned(),
     };
@@ -68,6 +68,8 @@ fn check_name(name: &str) -> SqlResult<()> {
 
 fn refuse_unsupported(def: &ColumnDef) -> SqlResult<()> {
     let refused = [
+        (def.generated.is_some(), "generated columns"),
+        (def.check.is_some(), "CHECK constraints"),
         (def.compressed.is_some(), "COMPRESSED columns"),
         (def.system_versioning == Some(true), "system-versioned tables"),
     ];
@@ -89,10 +91,14 @@ pub(super) fn default_value(
     }
     if is_now(default) {
         let temporal = matches!(column.ty.kind, TypeKind::Timestamp | TypeKind::DateTime);
-        return if temporal { Ok(DefaultValue::CurrentTimestamp) } else { Ok(expression(default)) };
+        return if temporal {
+            Ok(DefaultValue::CurrentTimestamp)
+        } else {
+            Ok(expression(context, default))
+        };
     }
     let Some(literal) = literal(context, default)? else {
-        return Ok(expression(default));
+        return Ok(expression(context, default));
     };
     if matches!(default.kind, ExprKind::Literal(Literal::Null)) {
         return if column.nullable {
@@ -104,8 +110,9 @@ pub(super) fn default_value(
     constant::store(context, literal, &column.ty).map(DefaultValue::Literal).ok_or_else(invalid)
 }
 
-fn expression(default: &ast::Expr) -> DefaultValue {
-    DefaultValue::Expression(expressions::default_text(default))
+fn expression(context: &DefineContext<'_>, default: &ast::Expr) -> DefaultValue {
+    let text = String::from_utf8_lossy(default.span.text(context.text));
+    DefaultValue::Expression(format!("({text})"))
 }
 
 /// `CURRENT_TIMESTAMP`, `NOW()` and their synonyms, whatever the digits.

@@ -13,9 +13,6 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("unix_socket", "AUTHENTICATION"),
     ("MEMORY", "STORAGE ENGINE"),
     ("InnoDB", "STORAGE ENGINE"),
-    ("MyISAM", "STORAGE ENGINE"),
-    ("Aria", "STORAGE ENGINE"),
-    ("CSV", "STORAGE ENGINE"),
 ];
 
 pub(super) fn rows() -> Vec<Row> {

@@ -1,7 +1,6 @@
 //! Current values: one set for the server, one for each session that starts as its copy.
 //!
-//! Must not validate. Sessions share the server's set as it was when they began, and have of their
-//! own only what they changed: a copy would be most of an idle connection's memory.
+//! Must not validate. Sessions share the server's set until they change something.
 
 use std::sync::Arc;
 
@@ -64,35 +63,23 @@ impl Globals {
 /// A session's values.
 #[derive(Clone, Debug)]
 pub struct SessionVars {
-    inherited: Values,
-    /// Those set since, by their identity.
-    own: Vec<(VarId, VarValue)>,
+    values: Values,
 }
 
 impl SessionVars {
     /// A session that begins now.
     pub fn new(globals: &Globals) -> Self {
-        Self { inherited: globals.snapshot(), own: Vec::new() }
+        Self { values: globals.snapshot() }
     }
 
     /// The session's value of a variable with a session scope.
     pub fn get(&self, id: VarId) -> &VarValue {
-        match self.place(id) {
-            Ok(at) => &self.own[at].1,
-            Err(_) => &self.inherited[usize::from(id.0)],
-        }
-    }
-
-    fn place(&self, id: VarId) -> Result<usize, usize> {
-        self.own.binary_search_by_key(&id.0, |(own, _)| own.0)
+        &self.values[usize::from(id.0)]
     }
 
     /// Stores a value for this session.
     pub fn set(&mut self, id: VarId, value: VarValue) {
-        match self.place(id) {
-            Ok(at) => self.own[at].1 = value,
-            Err(at) => self.own.insert(at, (id, value)),
-        }
+        Arc::make_mut(&mut self.values)[usize::from(id.0)] = value;
     }
 
     /// The value `SELECT @@scope.name` reads.
