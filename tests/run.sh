@@ -75,6 +75,7 @@ oltp() {
 crash() {
   say crash
   "$python" tests/crash/crash.py "$binary" 8 1
+  "$python" tests/crash/disk_full.py "$binary"
 }
 
 trx() {
@@ -82,9 +83,22 @@ trx() {
   "$python" tests/trx/xa.py "$binary"
 }
 
+connections() {
+  say connections
+  "$python" tests/connections/connections.py "$binary"
+}
+
 compat() {
   say compat
   with_server --port-first "$python" tests/compat/run.py
+}
+
+# MariaDB's own tests that pass, each run in an order of its own for at most some minutes.
+conformance() {
+  say conformance
+  have mariadb-test && [ -d /usr/share/mysql/mysql-test/std_data ] ||
+    apt-get install -y -qq --no-install-recommends mariadb-test mariadb-test-data >/dev/null
+  SELKIE=$binary tests/conformance/run.sh --must-pass --budget 240 --timeout 30 tests/conformance/passing.txt
 }
 
 hostile() {
@@ -99,7 +113,7 @@ dbt3() {
   with_server --port-first "$python" tests/dbt3/dbt3.py --load --tables "$tables" --scale 0.01
 }
 
-steps=(install lint unit build compat clients oltp crash trx hostile dbt3)
+steps=(install lint unit build compat conformance clients connections oltp crash trx hostile dbt3)
 [ $# -eq 0 ] || steps=("$@")
 for step in "${steps[@]}"; do
   "$step"

@@ -164,7 +164,7 @@ impl Dictionary {
             engine,
         };
         let snapshot = dictionary.read()?;
-        let mut known = snapshot.table_ids(dictionary.engine.name());
+        let mut known = snapshot.table_ids();
         known.extend([SCHEMAS, TABLES, STATISTICS]);
         dictionary.engine.retain_tables(&known)?;
         Ok((dictionary, snapshot))

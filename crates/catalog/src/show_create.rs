@@ -81,6 +81,10 @@ fn table_options(table: &TableInfo, auto_increment: Option<u64>, out: &mut Strin
     for (name, value) in &table.options.shown {
         let _ = write!(out, " {name}={value}");
     }
+    let given = |wanted: &str| table.options.shown.iter().any(|(name, _)| name == wanted);
+    if &*table.engine == "Aria" && !given("PAGE_CHECKSUM") {
+        out.push_str(" PAGE_CHECKSUM=1");
+    }
     if !table.options.comment.is_empty() {
         let _ = write!(out, " COMMENT={}", quote_string(&table.options.comment));
     }

@@ -81,13 +81,10 @@ impl Snapshot {
         schema.tables.get(name)
     }
 
-    /// Ids of all tables an engine stores.
-    pub fn table_ids(&self, engine: &str) -> Vec<TableId> {
+    /// Ids of all tables with rows in an engine, whichever it is.
+    pub fn table_ids(&self) -> Vec<TableId> {
         let tables = self.schemas.values().flat_map(|s| s.tables.values());
-        tables
-            .filter(|t| t.engine.eq_ignore_ascii_case(engine) && t.def.id != TableId(0))
-            .map(|t| t.def.id)
-            .collect()
+        tables.map(|t| t.def.id).filter(|id| *id != TableId(0)).collect()
     }
 
     /// Adds or replaces a schema.

@@ -5,6 +5,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use crate::WaitKind;
 
@@ -18,6 +19,7 @@ pub trait WaitObserver: Send + Sync {
 
 thread_local! {
     static OBSERVER: RefCell<Option<Arc<dyn WaitObserver>>> = const { RefCell::new(None) };
+    static NOTE: RefCell<Option<Arc<AtomicU8>>> = const { RefCell::new(None) };
     static WAITING: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -26,8 +28,42 @@ pub fn observe_waits(observer: Option<Arc<dyn WaitObserver>>) {
     OBSERVER.with(|cell| *cell.borrow_mut() = observer);
 }
 
+/// From now on the waits of this thread are noted in `note` while they last: the kind's number plus
+/// one, as [`noted_wait`] reads it. Returns where they were noted before.
+pub fn note_waits(note: Option<Arc<AtomicU8>>) -> Option<Arc<AtomicU8>> {
+    NOTE.with(|cell| cell.replace(note))
+}
+
+/// The wait that is noted.
+pub fn noted_wait(note: &AtomicU8) -> Option<WaitKind> {
+    let number = note.load(Ordering::Relaxed);
+    WaitKind::ALL.into_iter().find(|kind| *kind as u8 + 1 == number)
+}
+
+/// Notes a wait until it is dropped.
+struct Noted(Option<Arc<AtomicU8>>);
+
+impl Noted {
+    fn begin(kind: WaitKind) -> Self {
+        let note = NOTE.with(|cell| cell.borrow().clone());
+        if let Some(note) = &note {
+            note.store(kind as u8 + 1, Ordering::Relaxed);
+        }
+        Self(note)
+    }
+}
+
+impl Drop for Noted {
+    fn drop(&mut self) {
+        if let Some(note) = &self.0 {
+            note.store(0, Ordering::Relaxed);
+        }
+    }
+}
+
 /// Does what may block. Of nested calls the outer one counts.
 pub fn blocking<R>(kind: WaitKind, wait: impl FnOnce() -> R) -> R {
+    let _noted = Noted::begin(kind);
     let observer = OBSERVER.with(|cell| cell.borrow().clone());
     let Some(observer) = observer.filter(|_| !WAITING.replace(true)) else { return wait() };
     let _end = Ended { observer: &*observer, kind };
@@ -51,7 +87,7 @@ impl Drop for Ended<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::sync::atomic::AtomicU32;
 
     #[derive(Default)]
     struct Count(AtomicU32, AtomicU32);

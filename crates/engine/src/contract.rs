@@ -84,6 +84,20 @@ pub enum WaitKind {
     Network,
 }
 
+impl WaitKind {
+    /// Every kind.
+    pub const ALL: [Self; 8] = [
+        Self::RowLock,
+        Self::MetadataLock,
+        Self::UserLock,
+        Self::PageRead,
+        Self::LogFlush,
+        Self::Throttle,
+        Self::Sleep,
+        Self::Network,
+    ];
+}
+
 /// The statement on whose behalf an engine works. All blocking goes through here.
 pub trait StatementContext: Sync {
     /// Fails if the statement was killed or ran out of time. Called at least once per batch.
@@ -128,6 +142,11 @@ pub struct PreparedTrx {
 pub trait Engine: Send + Sync {
     /// Name in `ENGINE=`.
     fn name(&self) -> &'static str;
+
+    /// Name of the engine that keeps its tables: itself, unless it is one by another name.
+    fn storage(&self) -> &'static str {
+        self.name()
+    }
 
     /// What it can do.
     fn capabilities(&self) -> Capabilities;

@@ -26,11 +26,12 @@ mod def;
 mod error;
 mod inspect;
 mod keys;
+mod named;
 mod range;
 #[cfg(feature = "testing")]
 pub mod testing;
 
-pub use blocking::{WaitObserver, blocking, observe_waits};
+pub use blocking::{WaitObserver, blocking, note_waits, noted_wait, observe_waits};
 pub use contract::{
     Bound, Capabilities, Cursor, Engine, EngineTrx, IndexEntries, InsertInfo, Isolation, LockMode,
     LockWait, Lsn, PreparedTrx, RangeEstimate, RowSet, Scan, StatementContext, Table,
@@ -43,4 +44,5 @@ pub use inspect::{
     LockStrength, LockWaitInfo, TransactionInfo, TransactionPhase,
 };
 pub use keys::{IndexCodec, next_in_series, prefix_end};
+pub use named::NamedEngine;
 pub use range::KeyRange;

@@ -282,15 +282,17 @@ pub(crate) fn end_statement(
 ) -> SqlResult<Outcome> {
     match result {
         Ok(outcome) => {
-            if !session.in_transaction() {
-                session.commit()?;
+            match session.in_transaction() {
+                true => session.transaction.end_immediate()?,
+                false => session.commit()?,
             }
             Ok(outcome)
         }
         Err(error) => {
             let whole = error.severity() != Severity::Statement || !session.in_transaction();
-            if whole {
-                session.rollback_for(&error)?;
+            match whole {
+                true => session.rollback_for(&error)?,
+                false => session.transaction.end_immediate()?,
             }
             Err(error)
         }

@@ -76,7 +76,7 @@ impl SystemTable for EngineList {
                 Value::bytes(if default { "DEFAULT" } else { "YES" }),
                 Value::bytes(comment(engine.name())),
                 yes_no(transactional),
-                yes_no(false),
+                yes_no(transactional),
                 yes_no(transactional),
             ])?;
         }
@@ -88,6 +88,9 @@ fn comment(engine: &str) -> &'static str {
     match engine {
         "InnoDB" => "Transactions, row locks, crash recovery",
         "MEMORY" => "Kept in memory, useful for temporary tables",
+        "MyISAM" => "Tables without transactions",
+        "Aria" => "Tables without transactions, crash recovery",
+        "CSV" => "Tables without transactions or indexes",
         _ => "",
     }
 }

@@ -310,9 +310,24 @@ impl Transaction {
         self.unsettled.take()
     }
 
+    /// Publishes the changes in engines without transactions: a statement has ended, and they stay
+    /// whatever becomes of the transaction.
+    pub(crate) fn end_immediate(&mut self) -> SqlResult<()> {
+        while let Some(at) = self.parts.iter().position(|p| !p.engine.capabilities().transactional)
+        {
+            let part = self.parts.remove(at);
+            for savepoint in &mut self.savepoints {
+                savepoint.marks.remove(at);
+            }
+            part.trx.commit().map_err(from_engine_commit)?;
+        }
+        Ok(())
+    }
+
     /// Undoes everything; whether something could not be undone.
     pub fn rollback(&mut self) -> SqlResult<bool> {
-        let incomplete = self.unsafe_changes;
+        let incomplete = self.unsafe_changes && self.is_open();
+        self.end_immediate()?;
         let mut result = Ok(incomplete);
         for part in self.finish() {
             if let Err(error) = part.trx.rollback() {

@@ -42,6 +42,8 @@ use crate::logical::{ColumnId, Columns, Logical, SubqueryState};
 use crate::settings::{Environment, Settings};
 use scope::Scope;
 
+pub(crate) use scope::Clause;
+
 /// A bound query: its rows, and the columns that count.
 #[derive(Clone, Debug)]
 pub(crate) struct Query {

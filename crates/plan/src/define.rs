@@ -9,6 +9,7 @@ mod charset;
 mod columns;
 mod constant;
 mod create;
+mod expressions;
 mod foreign;
 mod indexes;
 mod types;

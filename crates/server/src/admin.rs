@@ -14,4 +14,5 @@ mod statement;
 
 pub(crate) use answer::{Answer, Notes};
 pub(crate) use set::{Target, set_item};
+pub(crate) use show::engine_rows;
 pub(crate) use statement::run;

@@ -12,3 +12,4 @@ mod settings;
 mod system;
 
 pub use open::open_backend;
+pub(crate) use system::Registered;

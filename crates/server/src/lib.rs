@@ -7,6 +7,7 @@ pub mod accounts;
 mod admin;
 pub mod backend;
 mod executor;
+mod innodb;
 pub mod lifecycle;
 mod locks;
 mod log;

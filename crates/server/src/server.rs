@@ -14,6 +14,7 @@ use selkie_protocol::auth::sha2;
 
 use crate::accounts::{AccountName, AclStore};
 use crate::backend::Backend;
+use crate::innodb::Monitor;
 use crate::locks::UserLocks;
 use crate::sessions::{Door, Sessions};
 use crate::status::{Gauges, counter};
@@ -34,6 +35,8 @@ pub struct Server {
     pub datadir: PathBuf,
     /// Hashes of passwords that were proven once, for `caching_sha2_password`.
     pub(crate) password_cache: RwLock<HashMap<AccountName, (Vec<u8>, sha2::Cached)>>,
+    /// What reports about the transactional engine remember.
+    pub(crate) innodb: Monitor,
     /// User locks.
     pub(crate) user_locks: UserLocks,
     /// Prepared statements of all sessions.
@@ -68,6 +71,7 @@ impl Server {
             backend,
             datadir,
             password_cache: RwLock::default(),
+            innodb: Monitor::default(),
             user_locks: UserLocks::default(),
             prepared: AtomicU64::new(0),
             pool: OnceLock::new(),

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::{Instant, SystemTime};
 
 use parking_lot::{Mutex, RwLock};
+use selkie_engine::{WaitKind, noted_wait};
 
 use crate::net::Closer;
 use crate::status::{Counters, Totals};
@@ -86,8 +87,23 @@ pub struct SessionHandle {
     schema: Mutex<Option<String>>,
     activity: Mutex<Activity>,
     in_transaction: AtomicBool,
+    /// `unique_checks` in bit 0, `foreign_key_checks` in bit 1.
+    checks: AtomicU8,
+    /// What its thread waits for.
+    pub(crate) waits: Arc<AtomicU8>,
     /// By which port it came.
     pub(crate) door: Door,
+}
+
+/// The State column of a session that waits; `None` if that says nothing new.
+fn wait_state(kind: WaitKind) -> Option<&'static str> {
+    match kind {
+        WaitKind::MetadataLock => Some("Waiting for table metadata lock"),
+        WaitKind::UserLock => Some("User lock"),
+        WaitKind::Sleep => Some("User sleep"),
+        WaitKind::LogFlush => Some("Commit"),
+        WaitKind::RowLock | WaitKind::PageRead | WaitKind::Throttle | WaitKind::Network => None,
+    }
 }
 
 /// A port that connections come by.
@@ -121,6 +137,8 @@ impl SessionHandle {
             schema: Mutex::new(None),
             activity: Mutex::new(activity),
             in_transaction: AtomicBool::new(false),
+            checks: AtomicU8::new(3),
+            waits: Arc::default(),
             door,
         }
     }
@@ -147,7 +165,11 @@ impl SessionHandle {
 
     /// What it is doing.
     pub fn activity(&self) -> Activity {
-        self.activity.lock().clone()
+        let mut activity = self.activity.lock().clone();
+        if let Some(state) = noted_wait(&self.waits).and_then(wait_state) {
+            activity.state = state;
+        }
+        activity
     }
 
     /// Says that a command begins.
@@ -164,6 +186,17 @@ impl SessionHandle {
         activity.state = "";
         activity.info = None;
         activity.since = Instant::now();
+    }
+
+    /// Whether it checks unique and foreign keys.
+    pub fn checks(&self) -> (bool, bool) {
+        let bits = self.checks.load(Ordering::Relaxed);
+        (bits & 1 != 0, bits & 2 != 0)
+    }
+
+    /// Says whether it checks unique and foreign keys.
+    pub fn set_checks(&self, unique: bool, foreign: bool) {
+        self.checks.store(u8::from(unique) | u8::from(foreign) << 1, Ordering::Relaxed);
     }
 
     /// Sets the State column.

@@ -64,6 +64,6 @@ pub(crate) fn rows(table: &str, shared: &Shared, pseudo: Pseudo<'_>) -> SqlResul
     })
 }
 
-fn text(value: impl AsRef<[u8]>) -> Value {
+pub(crate) fn text(value: impl AsRef<[u8]>) -> Value {
     Value::bytes(value)
 }

@@ -17,6 +17,7 @@ mod session;
 mod show;
 mod statement;
 mod types;
+mod visit;
 
 pub use account::*;
 pub use admin::*;

@@ -31,7 +31,7 @@ impl<'a> Change<'a> {
     }
 
     fn is_own(&self, engine: &dyn Engine) -> bool {
-        engine.name() == self.instance.dictionary.engine().name()
+        engine.storage() == self.instance.dictionary.engine().name()
     }
 
     /// Creates storage for `table`.

@@ -4,17 +4,19 @@ use std::sync::Arc;
 
 use selkie_catalog::{ColumnInfo, TableInfo};
 use selkie_engine::{EngineError, RowSet, Scan, Table};
-use selkie_expr::EvalContext;
 use selkie_expr::store::{StoreMode, StoreTarget, convert_for_column};
+use selkie_expr::{EvalContext, Expr};
 use selkie_plan::define::{AlterPlan, ColumnSource};
+use selkie_plan::physical::RowRules;
 use selkie_types::error::catalogue::{ER_INSERT_INFO, WARN_DATA_TRUNCATED};
 use selkie_types::{
-    BATCH_ROWS, ByteRows, Column, Condition, Level, Physical, SqlError, SqlResult, Value,
+    BATCH_ROWS, Batch, ByteRows, Column, Condition, Level, Physical, SqlError, SqlResult, SqlType,
+    Value,
 };
 
 use super::change::{begin_in, commit_now};
 use crate::control::Control;
-use crate::dml::{default_of_column, duplicate_error, implicit_default};
+use crate::dml::{check_error, default_of_column, duplicate_error, implicit_default, is_false};
 use crate::error::{corrupt, from_engine};
 use crate::op::{column_of, scale_of};
 use crate::query::keep_conditions;
@@ -53,6 +55,10 @@ struct Copy<'a> {
     old: &'a TableInfo,
     new: &'a TableInfo,
     sources: &'a [ColumnSource],
+    rules: &'a RowRules,
+    defaults: &'a [(usize, Expr)],
+    /// Rows must pass all checks.
+    verify: bool,
     mode: StoreMode,
     ignore: bool,
     target: Arc<dyn Table>,
@@ -76,6 +82,9 @@ pub(super) fn copy_rows(
         old,
         new,
         sources: plan.rebuild.as_deref().unwrap_or_default(),
+        rules: &plan.rules,
+        defaults: &plan.defaults,
+        verify: plan.verify && session.settings.check_constraint_checks,
         mode: if strict { StoreMode::Strict } else { StoreMode::Lenient },
         ignore: plan.ignore,
         target: engine.open_table(&new.def).map_err(|e| from_engine(e, &new.def))?,
@@ -118,7 +127,9 @@ impl Copy<'_> {
     fn convert(&self, rows: &ByteRows) -> SqlResult<ByteRows> {
         let columns: SqlResult<Vec<Arc<Column>>> =
             (0..self.sources.len()).map(|at| self.column(at, rows)).collect();
-        let columns = columns?;
+        let mut columns = columns?;
+        self.compute(&mut columns, rows.len())?;
+        self.check(&columns, rows.len())?;
         let views: Vec<&Column> = columns.iter().map(|c| &**c).collect();
         let mut out = ByteRows::with_capacity(rows.len());
         for row in 0..rows.len() {
@@ -128,9 +139,54 @@ impl Copy<'_> {
         Ok(out)
     }
 
+    /// Fills in new columns whose default is an expression, then generated ones.
+    fn compute(&self, columns: &mut [Arc<Column>], rows: usize) -> SqlResult<()> {
+        for (at, e) in self.defaults.iter().chain(&self.rules.generated) {
+            let values = e.eval(self.eval, &Batch::new(columns.to_vec(), rows))?;
+            columns[*at] = self.stored(&self.new.columns[*at], &values, &e.ty)?;
+        }
+        Ok(())
+    }
+
+    /// Fails with 4025 if a row does not pass a check that is to be verified.
+    fn check(&self, columns: &[Arc<Column>], rows: usize) -> SqlResult<()> {
+        if !self.verify {
+            return Ok(());
+        }
+        let batch = Batch::new(columns.to_vec(), rows);
+        for (name, e) in &self.rules.checks {
+            let truth = e.eval(self.eval, &batch)?;
+            if (0..rows).any(|row| is_false(&truth, row)) {
+                return Err(check_error(name, self.new));
+            }
+        }
+        Ok(())
+    }
+
+    /// `values` of type `from` as `column` keeps them.
+    fn stored(
+        &self,
+        column: &ColumnInfo,
+        values: &Arc<Column>,
+        from: &SqlType,
+    ) -> SqlResult<Arc<Column>> {
+        let target = StoreTarget {
+            ty: &column.ty,
+            schema: self.new.schema(),
+            table: self.new.name(),
+            column: &column.name,
+        };
+        let first = self.done.records + 1;
+        convert_for_column(values, from, &target, self.mode, first, self.eval)
+    }
+
     fn column(&self, at: usize, rows: &ByteRows) -> SqlResult<Arc<Column>> {
         let column = &self.new.columns[at];
         match self.sources[at] {
+            _ if column.generated.is_some() => {
+                let (physical, scale) = (column.ty.physical(), scale_of(&column.ty));
+                Ok(Arc::new(Column::nulls(physical, scale, rows.len())))
+            }
             ColumnSource::Old(old) => self.converted(column, old, rows),
             ColumnSource::Default if column.auto_increment => self.numbered(column, rows.len()),
             ColumnSource::Default => {
@@ -149,15 +205,7 @@ impl Copy<'_> {
         rows: &ByteRows,
     ) -> SqlResult<Arc<Column>> {
         let values = Arc::new(self.old.def.layout.decode(rows, old).map_err(corrupt)?);
-        let target = StoreTarget {
-            ty: &column.ty,
-            schema: self.new.schema(),
-            table: self.new.name(),
-            column: &column.name,
-        };
-        let first = self.done.records + 1;
-        let from = &self.old.columns[old].ty;
-        let values = convert_for_column(&values, from, &target, self.mode, first, self.eval)?;
+        let values = self.stored(column, &values, &self.old.columns[old].ty)?;
         self.without_nulls(column, values)
     }
 

@@ -177,7 +177,7 @@ impl Ddl<'_> {
         let (instance, text) = (self.instance, self.text);
         let result = execute_statement(instance, self.session, &insert, text, &[], &mut NullSink);
         self.session.temporary.remove(table.schema(), table.name());
-        let outcome = result?;
+        let outcome = result.inspect_err(|_| self.session.diagnostics.take_error())?;
         self.session.commit()?;
         Ok(outcome)
     }

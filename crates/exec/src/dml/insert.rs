@@ -34,6 +34,8 @@ pub(crate) struct Inserter<'r> {
     first_stored: Option<u64>,
     /// Source rows taken.
     pub(crate) records: u64,
+    /// Of those, rows left out because of a CHECK.
+    rejected: u64,
     /// Rows changed as the client counts them.
     pub(crate) affected: u64,
     /// Rows in the way of others.
@@ -57,6 +59,11 @@ pub(super) fn run(env: Env<'_>, plan: &Plan, returning: Returning<'_>) -> SqlRes
         inserter.add(&batch, returning)?;
     }
     Ok(inserter.finish())
+}
+
+/// Whether a row says DEFAULT.
+fn is_set(flags: &Column, row: usize) -> bool {
+    matches!(flags.value(row), Value::Int(1) | Value::UInt(1))
 }
 
 /// Whether the statement gives one row of values.
@@ -90,6 +97,7 @@ impl<'r> Inserter<'r> {
             foreign,
             first_stored: None,
             records: 0,
+            rejected: 0,
             affected: 0,
             duplicates: 0,
             deleted: 0,
@@ -124,7 +132,10 @@ impl<'r> Inserter<'r> {
         let rows = source.rows();
         let count = self.plan.values.len();
         let mut columns: Vec<_> = (0..count).map(|at| self.maker.placeholder(at, rows)).collect();
-        for (at, value) in self.plan.values.iter().enumerate() {
+        // Defaults that are expressions may use columns after their own.
+        let is_expr = |(_, value): &(usize, &InsertValue)| matches!(value, InsertValue::Expr(_));
+        let values = || self.plan.values.iter().enumerate();
+        for (at, value) in values().filter(|v| !is_expr(v)).chain(values().filter(is_expr)) {
             columns[at] = match value {
                 InsertValue::Generated => continue,
                 InsertValue::Default => self.maker.default(at, rows)?,
@@ -138,6 +149,9 @@ impl<'r> Inserter<'r> {
                     self.maker.convert(at, source.column(*from), ty, first_row)?
                 }
             };
+            if self.default_expr(at).is_some() {
+                continue;
+            }
             if let Some(flag) = self.plan.default_flags.get(at).copied().flatten() {
                 columns[at] = self.with_defaults(at, &columns[at], source.column(flag))?;
             }
@@ -145,16 +159,31 @@ impl<'r> Inserter<'r> {
                 columns[at] = self.maker.refuse_nulls(at, columns[at].clone())?;
             }
         }
+        for (at, e) in &self.plan.default_exprs {
+            let values = e.eval(self.env.eval, &Batch::new(columns.clone(), rows))?;
+            let values = self.maker.convert(*at, &values, &e.ty, first_row)?;
+            let flag = self.plan.default_flags[*at].map(|flag| source.column(flag));
+            let mut merged = column_of(&self.plan.table.columns[*at].ty, rows);
+            for row in 0..rows {
+                let given = flag.is_none_or(|flag| !is_set(flag, row));
+                merged.push(&if given { columns[*at].value(row) } else { values.value(row) });
+            }
+            columns[*at] = self.maker.refuse_nulls(*at, Arc::new(merged))?;
+        }
         Ok(columns)
+    }
+
+    fn default_expr(&self, at: usize) -> Option<&selkie_expr::Expr> {
+        self.plan.default_exprs.iter().find(|(column, _)| *column == at).map(|(_, e)| e)
     }
 
     /// Replaces the values of rows that say DEFAULT.
     fn with_defaults(&self, at: usize, values: &Column, flags: &Column) -> SqlResult<Arc<Column>> {
         let mut out = column_of(&self.plan.table.columns[at].ty, values.len());
         for row in 0..values.len() {
-            match flags.value(row) {
-                Value::Int(1) | Value::UInt(1) => out.push(&self.maker.default_value(at)?),
-                _ => out.push(&values.value(row)),
+            match is_set(flags, row) {
+                true => out.push(&self.maker.default_value(at)?),
+                false => out.push(&values.value(row)),
             }
         }
         Ok(Arc::new(out))
@@ -174,10 +203,12 @@ impl<'r> Inserter<'r> {
         if kept.is_none() && part == (0..count) {
             return self.store(source, columns, returning);
         }
+        let all = part.len();
         let numbers: Vec<u32> = match kept {
             None => (part.start as u32..part.end as u32).collect(),
             Some(rows) => rows.into_iter().filter(|&r| part.contains(&(r as usize))).collect(),
         };
+        self.rejected += (all - numbers.len()) as u64;
         let columns = columns.iter().map(|c| Arc::new(c.gather(&numbers))).collect();
         self.store(&source.gather(&numbers), columns, returning)
     }
@@ -422,6 +453,7 @@ impl<'r> Inserter<'r> {
         let info = match self.records {
             0 | 1 if is_single_row(self.plan) => String::new(),
             records => {
+                let records = records - self.rejected;
                 let args: [&dyn std::fmt::Display; 3] = [&records, &self.duplicates, &warnings];
                 SqlError::new(&ER_INSERT_INFO, &args).message().to_owned()
             }

@@ -153,22 +153,18 @@ impl<'r> RowMaker<'r> {
             return Ok(None);
         }
         let batch = Batch::new(columns.to_vec(), rows);
+        let truths: SqlResult<Vec<_>> =
+            rules.checks.iter().map(|(_, e)| e.eval(self.env.eval, &batch)).collect();
+        let truths = truths?;
         let mut bad = vec![false; rows];
-        for (name, e) in &rules.checks {
-            let truth = e.eval(self.env.eval, &batch)?;
-            for (row, bad) in bad.iter_mut().enumerate() {
-                if !is_false(&truth, row) || *bad {
-                    continue;
-                }
-                let args: [&dyn std::fmt::Display; 3] =
-                    [name, &self.table.schema(), &self.table.name()];
-                let error = SqlError::new(&ER_CONSTRAINT_FAILED, &args);
-                if !self.strictness.ignore {
-                    return Err(error);
-                }
-                self.env.eval.push(Condition::from_error(Level::Warning, &error));
-                *bad = true;
+        for (row, bad) in bad.iter_mut().enumerate() {
+            let Some(at) = truths.iter().position(|truth| is_false(truth, row)) else { continue };
+            let error = check_error(&rules.checks[at].0, self.table);
+            if !self.strictness.ignore {
+                return Err(error);
             }
+            self.env.eval.push(Condition::from_error(Level::Warning, &error));
+            *bad = true;
         }
         let any = bad.contains(&true);
         Ok(any.then(|| (0..rows as u32).filter(|&row| !bad[row as usize]).collect()))
@@ -189,8 +185,13 @@ impl<'r> RowMaker<'r> {
     }
 }
 
+/// 4025 for the CHECK called `name`.
+pub(crate) fn check_error(name: &str, table: &TableInfo) -> SqlError {
+    SqlError::new(&ER_CONSTRAINT_FAILED, &[&name, &table.schema(), &table.name()])
+}
+
 /// Whether a condition is false: neither true nor NULL.
-fn is_false(truth: &Column, row: usize) -> bool {
+pub(crate) fn is_false(truth: &Column, row: usize) -> bool {
     match truth.value(row) {
         Value::Int(v) => v == 0,
         Value::UInt(v) => v == 0,

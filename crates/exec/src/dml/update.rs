@@ -203,6 +203,8 @@ impl Target<'_> {
         }
         if let Some(kept) = self.maker.check(&self.plan.rules, &new, rows)? {
             let kept: Bitmap = (0..rows as u32).map(|row| kept.contains(&row)).collect();
+            // Compat: rows that fail a CHECK do not count as matched.
+            self.matched -= (rows - kept.count_ones()) as u64;
             changed = changed.and(&kept);
         }
         let (mut at, mut bytes) = (ByteRows::default(), ByteRows::default());

@@ -47,6 +47,16 @@ impl Diagnostics {
         after.into_iter().for_each(|condition| self.push(condition, max));
     }
 
+    /// Takes the error at the end of the list back, which an outer statement will add.
+    pub fn take_error(&self) {
+        let mut list = self.list.borrow_mut();
+        if list.last().is_some_and(|c| c.level == Level::Error) {
+            list.pop();
+            self.warnings.set(self.warnings.get() - 1);
+            self.errors.set(self.errors.get() - 1);
+        }
+    }
+
     /// Counts conditions that were raised but not kept.
     pub fn count_more(&self, n: u64) {
         self.warnings.set(self.warnings.get() + n);

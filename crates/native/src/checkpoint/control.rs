@@ -9,6 +9,7 @@
 use crate::disk::{Access, Disk, File};
 use crate::error::{Result, StorageError};
 use crate::ids::{Lsn, PAGE_SIZE};
+use std::io;
 use std::sync::Arc;
 
 const NAME: &str = "control";
@@ -16,6 +17,8 @@ const MAGIC: &[u8; 8] = b"SLKYCTL1";
 const VERSION: u32 = 1;
 const SLOT: usize = 4096;
 const LEN: usize = 88;
+/// Bytes that each undo snapshot can have also when the disk is full.
+const SNAPSHOT_RESERVE: u64 = 1 << 20;
 
 /// One checkpoint.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -130,24 +133,49 @@ impl Control {
         }
     }
 
-    /// Writes the bytes that belong to the next record, durably.
-    pub(crate) fn write_snapshot(&self, number: u32, bytes: &[u8]) -> Result<u32> {
-        let name = snapshot_name(number);
-        let save = || {
-            if self.disk.list()?.contains(&name) {
-                self.disk.remove(&name)?;
-            }
-            let file = self.disk.create(&name, Access::Buffered)?;
-            file.allocate(bytes.len() as u64)?;
-            file.write_at(bytes, 0)?;
+    /// Gives both snapshot files the space that a checkpoint on a full disk needs (I13).
+    pub(crate) fn reserve_snapshots(&self) -> Result<()> {
+        let reserve = |number| -> io::Result<()> {
+            let (file, _) = self.snapshot_file(&snapshot_name(number), 0)?;
+            file.allocate(SNAPSHOT_RESERVE)?;
             file.sync()?;
             self.disk.sync_dir()
         };
+        let reserved = [0, 1].into_iter().try_for_each(reserve);
+        match reserved {
+            // As many active transactions as fit into what is there can still be saved.
+            Err(e) if e.kind() == io::ErrorKind::StorageFull => Ok(()),
+            outcome => outcome.map_err(|e| StorageError::io("growth of the undo snapshots", e)),
+        }
+    }
+
+    /// Writes the bytes that belong to the next record, durably. The file is written over in place, which keeps its
+    /// space: it belongs to the record before the current one, which nobody reads any more.
+    pub(crate) fn write_snapshot(&self, number: u32, bytes: &[u8]) -> Result<u32> {
+        let save = || {
+            let (file, created) = self.snapshot_file(&snapshot_name(number), bytes.len() as u64)?;
+            file.allocate(bytes.len() as u64)?;
+            file.write_at(bytes, 0)?;
+            file.sync()?;
+            if created { self.disk.sync_dir() } else { Ok(()) }
+        };
         match save() {
             Ok(()) => Ok(crc32c::crc32c(bytes)),
-            Err(e) if e.kind() == std::io::ErrorKind::StorageFull => Err(StorageError::DiskFull),
+            Err(e) if e.kind() == io::ErrorKind::StorageFull => Err(StorageError::DiskFull),
             Err(e) => self.disk.fatal(&format!("write of the undo snapshot failed: {e}")),
         }
+    }
+
+    /// The file, and whether it is new. One that a huge transaction left behind is given up for a smaller one.
+    fn snapshot_file(&self, name: &str, len: u64) -> io::Result<(Arc<dyn File>, bool)> {
+        if self.disk.list()?.iter().any(|n| n == name) {
+            let file = self.disk.open(name, Access::Buffered)?;
+            if file.len()? <= (4 * len).max(SNAPSHOT_RESERVE) {
+                return Ok((file, false));
+            }
+            self.disk.remove(name)?;
+        }
+        Ok((self.disk.create(name, Access::Buffered)?, true))
     }
 
     /// Reads the bytes that belong to `record`.

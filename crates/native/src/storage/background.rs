@@ -162,14 +162,16 @@ fn run(storage: &Weak<Storage>, signals: &Signals, duty: Duty) {
 }
 
 fn log_duty(storage: &Storage, signals: &Signals) {
+    let mut failed = None;
     for _ in 0..10 {
         signals.sleep(Duration::from_millis(100));
         if signals.stopped() {
             return;
         }
-        if let Err(e) = storage.log().prepare_ahead() {
-            tracing::warn!("cannot prepare log segments: {e}");
-        }
+        failed = storage.log().prepare_ahead().err();
+    }
+    if let Some(e) = failed {
+        tracing::warn!("cannot prepare log segments: {e}");
     }
     storage.log().flush_all();
 }

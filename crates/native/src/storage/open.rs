@@ -56,6 +56,7 @@ impl Storage {
             None => create_database(&*disk, &control, &options)?,
         };
         let segments = Segments::open(disk.clone(), from.segment_size)?;
+        control.reserve_snapshots()?;
         visitor.snapshot(&control.read_snapshot(&from)?)?;
         let scan = recovery::scan_log(&segments, &from, visitor)?;
         let epoch = from.epoch + 1;

@@ -21,6 +21,7 @@ pub(crate) struct BoundInsert {
     pub source_columns: Vec<ColumnId>,
     pub values: Vec<InsertValue>,
     pub default_flags: Vec<Option<usize>>,
+    pub default_exprs: Vec<(usize, Expr)>,
     pub mode: InsertMode,
     /// Assignments of ON DUPLICATE KEY UPDATE; values over column numbers.
     pub on_duplicate: Vec<(usize, Option<Expr>)>,
@@ -49,11 +50,12 @@ impl Binder<'_> {
         let targets = self.insert_columns(&table, insert)?;
         self.push_scope();
         let source = self.insert_source(&table, &targets, &insert.source)?;
-        let values = self.insert_values(&table, &targets, &source)?;
+        let values = self.insert_values(&table, &targets, &source, insert.ignore)?;
         let mut default_flags = vec![None; table.columns.len()];
         for (position, flag) in targets.iter().zip(&source.flags) {
             default_flags[*position] = *flag;
         }
+        let default_exprs = self.default_exprs(&table, &default_flags)?;
         let (on_duplicate, rows) = self.duplicate_update(&table, insert)?;
         self.pop_scope();
         let rules = self.row_rules(&table)?;
@@ -69,6 +71,7 @@ impl Binder<'_> {
             source_columns: source.ids,
             values,
             default_flags,
+            default_exprs,
             mode,
             on_duplicate,
             rows,
@@ -219,12 +222,13 @@ impl Binder<'_> {
         table: &TableInfo,
         targets: &[usize],
         source: &Rows,
+        ignore: bool,
     ) -> SqlResult<Vec<InsertValue>> {
         let mut values = Vec::with_capacity(table.columns.len());
         for (at, column) in table.columns.iter().enumerate() {
             let given = targets.iter().position(|t| *t == at);
             values.push(match (&column.generated, given, &column.default) {
-                (Some(_), Some(place), _) if source.flags[place].is_none() => {
+                (Some(_), Some(place), _) if source.flags[place].is_none() && !ignore => {
                     self.refuse_generated(table, &column.name, &source.plan, source.ids[place])?;
                     InsertValue::Generated
                 }
@@ -237,6 +241,21 @@ impl Binder<'_> {
             });
         }
         Ok(values)
+    }
+
+    /// The DEFAULT expressions of columns that some rows say DEFAULT for.
+    fn default_exprs(
+        &mut self,
+        table: &TableInfo,
+        flags: &[Option<usize>],
+    ) -> SqlResult<Vec<(usize, Expr)>> {
+        let mut out = Vec::new();
+        for (at, column) in table.columns.iter().enumerate() {
+            if let (Some(_), DefaultValue::Expression(text)) = (flags[at], &column.default) {
+                out.push((at, self.row_expr(table, text)?));
+            }
+        }
+        Ok(out)
     }
 
     /// A generated column may be given NULL or DEFAULT only.
@@ -324,7 +343,13 @@ impl Binder<'_> {
         clause: Clause,
     ) -> SqlResult<Option<Expr>> {
         if is_default(value) {
-            return Ok(None);
+            let name = ast::ColumnRef::bare(ast::Ident::new(&*table.columns[at].name));
+            return match &table.columns[at].default {
+                DefaultValue::Expression(_) if self.inserted.is_none() => {
+                    self.default_of(&name).map(Some)
+                }
+                _ => Ok(None),
+            };
         }
         if table.columns[at].generated.is_some() && self.settings.sql_mode.is_strict() {
             let error = &ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN;

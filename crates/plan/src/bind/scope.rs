@@ -12,7 +12,7 @@ use crate::logical::{ColumnId, RelationId};
 
 /// The clause a name stands in, as errors call it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Clause {
+pub(crate) enum Clause {
     #[default]
     Fields,
     From,
@@ -26,11 +26,17 @@ pub(super) enum Clause {
     Set,
     Duplicate,
     Returning,
+    /// Of a table's definition.
+    Check,
+    /// Of a table's definition.
+    Default,
+    /// Of a table's definition.
+    Generated,
 }
 
 impl Clause {
     /// As error messages name it.
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Fields => "SELECT",
             Self::From => "FROM",
@@ -44,6 +50,9 @@ impl Clause {
             Self::Set => "SET",
             Self::Duplicate => "UPDATE",
             Self::Returning => "RETURNING",
+            Self::Check => "CHECK",
+            Self::Default => "DEFAULT",
+            Self::Generated => "GENERATED ALWAYS AS",
         }
     }
 }

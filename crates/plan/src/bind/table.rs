@@ -39,9 +39,19 @@ impl Binder<'_> {
     /// An expression of a definition, over the positions of the table's row.
     pub(super) fn row_expr(&mut self, table: &TableInfo, text: &str) -> SqlResult<Expr> {
         let syntax = crate::parse::expression(text.as_bytes(), self.settings.sql_mode)?;
+        self.row_syntax(table, &syntax, Clause::default())
+    }
+
+    /// An expression of a clause of a definition, over the positions of the table's row.
+    pub(crate) fn row_syntax(
+        &mut self,
+        table: &TableInfo,
+        syntax: &ast::Expr,
+        clause: Clause,
+    ) -> SqlResult<Expr> {
         self.in_row(table, |binder| {
             let first = binder.columns.len() - table.columns.len();
-            let mut expr = binder.scalar(&syntax)?;
+            let mut expr = binder.in_clause(clause, |b| b.scalar(syntax))?;
             expr.map_columns(&mut |id| id - first);
             Ok(expr)
         })
@@ -55,7 +65,8 @@ impl Binder<'_> {
                 rules.generated.push((at, self.row_expr(table, &generated.expression)?));
             }
             if let Some(check) = &column.check {
-                rules.checks.push((column.name.clone(), self.row_condition(table, check)?));
+                let name = format!("{}.{}", table.name(), column.name);
+                rules.checks.push((name.into(), self.row_condition(table, check)?));
             }
         }
         for check in &table.checks {

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use selkie_catalog::{ColumnInfo, DefaultValue, IndexInfo, TableInfo};
 use selkie_engine::{IndexDef, IndexId, IndexKind, IndexPart};
+use selkie_expr::Expr;
 use selkie_sql::ast::{
     AlterAction, AlterAlgorithm, AlterTable, ColumnPosition, Ident, TableOption,
 };
@@ -17,13 +18,15 @@ use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::{
     ER_ALTER_OPERATION_NOT_SUPPORTED, ER_BAD_FIELD_ERROR, ER_CANT_DROP_FIELD_OR_KEY,
     ER_CANT_REMOVE_ALL_FIELDS, ER_DUP_FIELDNAME, ER_DUP_KEYNAME, ER_KEY_DOES_NOT_EXISTS,
+    ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN,
 };
 use selkie_types::{SqlError, SqlResult, TypeKind};
 
 use self::foreign::After;
 use super::foreign::ForeignSpec;
 use super::indexes::{self, Key, KeySpec};
-use super::{DefineContext, charset, columns, create};
+use super::{DefineContext, charset, columns, create, expressions};
+use crate::physical::RowRules;
 
 /// Where a new column's values come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +54,12 @@ pub struct AlterPlan {
     pub added_foreign_keys: Vec<String>,
     /// Columns that were renamed: from and to.
     pub renamed_columns: Vec<(String, String)>,
+    /// Computed columns and checks of the new definition.
+    pub rules: RowRules,
+    /// Values of new columns whose DEFAULT is an expression, over the other columns.
+    pub defaults: Vec<(usize, Expr)>,
+    /// There are new checks, which stored rows must pass.
+    pub verify: bool,
     /// New AUTO_INCREMENT value.
     pub auto_increment: Option<u64>,
     /// Rows that repeat a unique key are left out (`ALTER IGNORE`).
@@ -76,6 +85,7 @@ struct Draft<'a> {
     auto_increment: Option<u64>,
     algorithm: AlterAlgorithm,
     force: bool,
+    verify: bool,
 }
 
 /// What `statement` makes of `old`.
@@ -112,6 +122,7 @@ impl<'a> Draft<'a> {
             auto_increment: None,
             algorithm: AlterAlgorithm::Default,
             force: false,
+            verify: false,
         }
     }
 
@@ -173,7 +184,12 @@ impl<'a> Draft<'a> {
             A::Lock(_) | A::EnableKeys | A::DisableKeys | A::OrderBy(_) => Ok(()),
             A::AddForeignKey(key) => self.add_foreign_key(key),
             A::DropForeignKey { if_exists, name } => self.drop_foreign_key(name, *if_exists),
-            A::AddCheck(_) => Err(SqlError::not_supported("CHECK constraints")),
+            A::AddCheck(check) => {
+                let before = self.table.checks.len();
+                expressions::add_check(self.context, &mut self.table.checks, check)?;
+                self.verify |= self.table.checks.len() > before;
+                Ok(())
+            }
             A::AddPeriod { .. } | A::DropPeriod { .. } => Err(SqlError::not_supported("periods")),
             A::AddSystemVersioning | A::DropSystemVersioning => {
                 Err(SqlError::not_supported("system-versioned tables"))
@@ -216,6 +232,7 @@ impl<'a> Draft<'a> {
             return Err(SqlError::new(&ER_DUP_FIELDNAME, &[&column.name]));
         }
         self.add_column_keys(def);
+        self.verify |= column.check.is_some();
         let at = self.place(position)?.unwrap_or(self.columns.len());
         self.columns.insert(at, (column, ColumnSource::Default));
         Ok(())
@@ -287,6 +304,8 @@ impl<'a> Draft<'a> {
         column.nullable &= !in_primary;
         self.rename_in_keys(name, &column.name);
         self.rename_in_foreign_keys(name, &column.name);
+        self.rename_in_expressions(name, &column.name);
+        self.compare_computed(at, &column)?;
         self.add_column_keys(def);
         let source = self.columns[at].1;
         self.columns[at] = (column, source);
@@ -316,7 +335,37 @@ impl<'a> Draft<'a> {
         }
         self.rename_in_keys(&from.value, &to.value);
         self.rename_in_foreign_keys(&from.value, &to.value);
+        self.rename_in_expressions(&from.value, &to.value);
         self.columns[at].0.name = to.value.clone();
+        Ok(())
+    }
+
+    /// Follows a column's new name in expressions.
+    fn rename_in_expressions(&mut self, from: &str, to: &str) {
+        if from == to {
+            return;
+        }
+        let context = self.context;
+        let follow = |text: &mut String| *text = expressions::renamed(context, text, from, to);
+        for (column, _) in &mut self.columns {
+            column.generated.iter_mut().for_each(|g| follow(&mut g.expression));
+            column.check.iter_mut().for_each(follow);
+            if let DefaultValue::Expression(text) = &mut column.default {
+                follow(text);
+            }
+        }
+        self.table.checks.iter_mut().for_each(|check| follow(&mut check.expression));
+    }
+
+    /// What it means that the column at `at` becomes `new`: values computed anew, rows checked.
+    fn compare_computed(&mut self, at: usize, new: &ColumnInfo) -> SqlResult<()> {
+        let old = &self.columns[at].0;
+        let is_virtual = |c: &ColumnInfo| c.generated.as_ref().is_some_and(|g| !g.stored);
+        if is_virtual(old) != is_virtual(new) {
+            return Err(SqlError::new(&ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN, &[]));
+        }
+        self.force |= old.generated != new.generated;
+        self.verify |= new.check.is_some() && old.check != new.check;
         Ok(())
     }
 
@@ -434,6 +483,7 @@ impl<'a> Draft<'a> {
         let after = After { columns: &columns, sources: &sources, indexes: &defs };
         self.check_foreign_keys(&after)?;
         let rebuild = self.force
+            || self.verify
             || self.rows_change(&columns, &sources)
             || primary_parts(&defs) != primary_parts(&self.old.def.indexes);
         let added = position_of_new(&defs, &self.old.def.indexes);
@@ -451,10 +501,17 @@ impl<'a> Draft<'a> {
         self.table.def = Arc::new(def);
         self.table.columns = columns;
         self.table.indexes = infos;
+        expressions::name_checks(&mut self.table.checks);
         let added_foreign_keys = self.add_foreign_keys()?;
+        expressions::check(self.context, &self.table)?;
+        let rules = expressions::rules(self.context, &self.table)?;
+        let defaults = expressions::defaults(self.context, &self.table, &sources)?;
         Ok(AlterPlan {
             added_foreign_keys,
             renamed_columns: self.renamed_columns,
+            rules,
+            defaults,
+            verify: self.verify,
             table: self.table,
             rename: self.rename,
             rebuild: rebuild.then_some(sources),

@@ -9,7 +9,7 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{CollationId, SqlError, SqlResult, TypeKind};
 
-use super::{DefineContext, constant, types};
+use super::{DefineContext, constant, expressions, types};
 
 /// Longest identifier in characters.
 const IDENTIFIER_MAX: usize = 64;
@@ -39,8 +39,8 @@ pub(super) fn column(
         default: DefaultValue::Implicit,
         on_update_now: false,
         auto_increment,
-        generated: None,
-        check: None,
+        generated: expressions::generated(def)?,
+        check: expressions::column_check(def),
         invisible: def.invisible,
         comment: def.comment.as_deref().unwrap_or_default().to_owned(),
     };
@@ -68,8 +68,6 @@ fn check_name(name: &str) -> SqlResult<()> {
 
 fn refuse_unsupported(def: &ColumnDef) -> SqlResult<()> {
     let refused = [
-        (def.generated.is_some(), "generated columns"),
-        (def.check.is_some(), "CHECK constraints"),
         (def.compressed.is_some(), "COMPRESSED columns"),
         (def.system_versioning == Some(true), "system-versioned tables"),
     ];
@@ -91,14 +89,10 @@ pub(super) fn default_value(
     }
     if is_now(default) {
         let temporal = matches!(column.ty.kind, TypeKind::Timestamp | TypeKind::DateTime);
-        return if temporal {
-            Ok(DefaultValue::CurrentTimestamp)
-        } else {
-            Ok(expression(context, default))
-        };
+        return if temporal { Ok(DefaultValue::CurrentTimestamp) } else { Ok(expression(default)) };
     }
     let Some(literal) = literal(context, default)? else {
-        return Ok(expression(context, default));
+        return Ok(expression(default));
     };
     if matches!(default.kind, ExprKind::Literal(Literal::Null)) {
         return if column.nullable {
@@ -110,9 +104,8 @@ pub(super) fn default_value(
     constant::store(context, literal, &column.ty).map(DefaultValue::Literal).ok_or_else(invalid)
 }
 
-fn expression(context: &DefineContext<'_>, default: &ast::Expr) -> DefaultValue {
-    let text = String::from_utf8_lossy(default.span.text(context.text));
-    DefaultValue::Expression(format!("({text})"))
+fn expression(default: &ast::Expr) -> DefaultValue {
+    DefaultValue::Expression(expressions::default_text(default))
 }
 
 /// `CURRENT_TIMESTAMP`, `NOW()` and their synonyms, whatever the digits.

@@ -16,7 +16,7 @@ use selkie_types::{CollationId, SqlError, SqlMode, SqlResult};
 
 use super::foreign::{self, Defined, ForeignSpec};
 use super::indexes::{self, Key, KeySpec};
-use super::{DefineContext, charset, columns};
+use super::{DefineContext, charset, columns, expressions};
 
 const COLUMNS_MAX: usize = 4096;
 
@@ -61,10 +61,26 @@ pub fn define_table(
     let mut table =
         assemble(context, schema, name, columns, keys, kind, engine, collation, &options);
     if statement.select.is_none() {
-        table.foreign_keys = foreign_keys(context, elements, &table)?;
-        foreign::check_children(context, schema, &table)?;
+        add_constraints(context, elements, &mut table)?;
     }
     Ok((table, options.auto_increment))
+}
+
+/// Adds the checks and foreign keys among `elements` to a new table that is complete without them.
+fn add_constraints(
+    context: &DefineContext<'_>,
+    elements: &[TableElement],
+    table: &mut TableInfo,
+) -> SqlResult<()> {
+    for element in elements {
+        if let TableElement::Check(check) = element {
+            expressions::add_check(context, &mut table.checks, check)?;
+        }
+    }
+    expressions::name_checks(&mut table.checks);
+    table.foreign_keys = foreign_keys(context, elements, table)?;
+    expressions::check(context, table)?;
+    foreign::check_children(context, table.schema(), table)
 }
 
 /// The foreign keys among `elements` of a new table that is complete without them.
@@ -105,8 +121,7 @@ pub fn define_selected(
     let (defs, infos) = keys.into_iter().unzip();
     let def = TableInfo::make_def(TableId(0), table.schema(), table.name(), &columns, defs);
     let mut table = TableInfo { def: Arc::new(def), columns, indexes: infos, ..table.clone() };
-    table.foreign_keys = foreign_keys(context, elements, &table)?;
-    foreign::check_children(context, table.schema(), &table)?;
+    add_constraints(context, elements, &mut table)?;
     Ok(table)
 }
 
@@ -185,8 +200,7 @@ fn define_columns(
         match element {
             TableElement::Column(def) => out.push(columns::column(context, def, collation)?),
             TableElement::Index(_) => {}
-            TableElement::ForeignKey(_) => {}
-            TableElement::Check(_) => return Err(SqlError::not_supported("CHECK constraints")),
+            TableElement::ForeignKey(_) | TableElement::Check(_) => {}
             TableElement::Period { .. } => return Err(SqlError::not_supported("periods")),
         }
     }
@@ -234,9 +248,7 @@ pub(super) fn engine(
 ) -> SqlResult<String> {
     let wanted = wanted.unwrap_or(context.default_engine);
     let known = |name: &str| context.engines.iter().find(|e| e.eq_ignore_ascii_case(name));
-    if let Some(engine) =
-        known(wanted).or_else(|| known(if wanted == "HEAP" { "MEMORY" } else { "" }))
-    {
+    if let Some(engine) = known(wanted).or_else(|| known(alias(wanted))) {
         return Ok((*engine).to_owned());
     }
     let unknown = SqlError::new(&ER_UNKNOWN_STORAGE_ENGINE, &[&wanted]);
@@ -246,6 +258,15 @@ pub(super) fn engine(
     context.eval.warn(&ER_UNKNOWN_STORAGE_ENGINE, &[&wanted]);
     context.eval.warn(&ER_WARN_USING_OTHER_HANDLER, &[&context.default_engine, &table]);
     Ok(context.default_engine.to_owned())
+}
+
+/// The engine an old name stands for.
+fn alias(name: &str) -> &'static str {
+    match name.to_ascii_uppercase().as_str() {
+        "HEAP" => "MEMORY",
+        "MARIA" => "Aria",
+        _ => "",
+    }
 }
 
 /// Reads the options of a table in order; the last of several wins.

@@ -93,6 +93,9 @@ pub(super) fn add_keys(
     settle(columns, keys)
 }
 
+/// A column, if there is one of the name, and the length of the prefix.
+type Part = (Option<usize>, Option<u32>);
+
 /// Leaves out the generated keys that another key serves as well, also among `keys`: its columns
 /// begin with theirs. Of two generated keys over the same columns the later stays.
 fn without_redundant<'a>(
@@ -106,7 +109,7 @@ fn without_redundant<'a>(
         columns.map(|p| (position(&p.column.value), p.length.map(|n| n as u32))).collect()
     };
     let of_key = |(key, _): &Key| key.parts.iter().map(|p| (Some(p.column), p.prefix)).collect();
-    let mut list: Vec<(bool, Vec<(Option<usize>, Option<u32>)>)> =
+    let mut list: Vec<(bool, Vec<Part>)> =
         keys.iter().map(|key| (key.1.generated, of_key(key))).collect();
     list.extend(specs.iter().map(|spec| (spec.generated, of_spec(spec))));
     let redundant = |at: usize| {

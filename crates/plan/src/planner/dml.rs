@@ -53,6 +53,7 @@ pub(super) fn insert(
         table: table.clone(),
         values: bound.values,
         default_flags: bound.default_flags,
+        default_exprs: bound.default_exprs,
         mode: bound.mode,
         on_duplicate,
         rules: bound.rules,

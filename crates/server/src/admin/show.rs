@@ -2,7 +2,7 @@
 //!
 //! Must not answer what is a query over `information_schema`.
 
-use selkie_sql::ast::{AccountName as Said, EngineReport, Show, ShowWhat};
+use selkie_sql::ast::{AccountName as Said, Show, ShowWhat};
 use selkie_types::error::catalogue::*;
 use selkie_types::{SqlError, SqlResult};
 
@@ -26,8 +26,6 @@ pub(super) fn show(shared: &Shared, statement: &Show) -> SqlResult<Option<Answer
             return Err(SqlError::new(&ER_NO_BINARY_LOGGING, &[]));
         }
         ShowWhat::PluginsSoname(_) => no_rows(&["Name", "Status", "Type", "Library", "License"]),
-        ShowWhat::Engine { engine, what: EngineReport::Status } => engine_status(shared, engine)?,
-        ShowWhat::Engine { .. } => no_rows(&["Type", "Name", "Status"]),
         ShowWhat::Authors => no_rows(&["Name", "Location", "Comment"]),
         ShowWhat::Contributors => no_rows(&["Name", "Location", "Comment"]),
         _ => return Ok(None),
@@ -88,24 +86,15 @@ fn create_user(shared: &Shared, name: Option<&Said>) -> SqlResult<Answer> {
     Ok(text_rows(&[(&format!("CREATE USER for {account}"), 1024)], vec![vec![line]]))
 }
 
-fn engine_status(shared: &Shared, engine: &Option<selkie_sql::ast::Ident>) -> SqlResult<Answer> {
-    shared.access.lock().check_global(Privileges::PROCESS)?;
-    let name = engine.as_ref().map_or("InnoDB", |e| e.as_str());
-    if !name.eq_ignore_ascii_case("innodb") {
-        return Ok(no_rows(&["Type", "Name", "Status"]));
-    }
-    let mut gauges: Vec<(String, String)> =
-        shared.server.gauges().into_iter().filter(|(k, _)| k.starts_with("innodb_")).collect();
-    gauges.sort();
-    let report: String = gauges.iter().map(|(k, v)| format!("{k} {v}\n")).collect();
-    let mut answer = text_rows(
-        &[("Type", 10), ("Name", 512), ("Status", 0)],
-        vec![vec!["InnoDB".to_owned(), String::new(), report]],
-    );
+/// The rows of SHOW ENGINE: one with the report, if there is one.
+pub(crate) fn engine_rows(report: Option<String>) -> Answer {
+    let rows = report.map(|report| vec!["InnoDB".to_owned(), String::new(), report]);
+    let mut answer =
+        text_rows(&[("Type", 10), ("Name", 512), ("Status", 0)], rows.into_iter().collect());
     if let Answer::Rows { columns, .. } = &mut answer {
         columns[2].1 = long_text();
     }
-    Ok(answer)
+    answer
 }
 
 fn privileges() -> Answer {

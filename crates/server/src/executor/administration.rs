@@ -9,13 +9,14 @@ use selkie_exec::session::{NewValue, Session};
 use selkie_exec::{Instance, Outcome, ResultSink, execute_statement};
 use selkie_plan::physical::OutputColumn;
 use selkie_sql::ast::{
-    Expr, Grant, Granted, IsolationLevel, PrivilegeKind, PrivilegeLevel, Query, QueryBody, Select,
-    SelectItem, SelectOptions, SetItem, Span, Statement,
+    EngineReport, Expr, Grant, Granted, Ident, IsolationLevel, PrivilegeKind, PrivilegeLevel,
+    Query, QueryBody, Select, SelectItem, SelectOptions, SetItem, ShowWhat, Span, Statement,
 };
 use selkie_types::error::catalogue::*;
 use selkie_types::{Batch, Column, Condition, SqlError, SqlResult, SqlType, Value};
 
 use crate::admin::{self, Answer, Notes, Target};
+use crate::innodb;
 use crate::session::Shared;
 use crate::variables::SetValue;
 
@@ -131,6 +132,13 @@ pub(super) fn statement(
     }
     let mut notes = Notes::new();
     let mut number = |expr: &Expr| evaluate(instance, session, expr);
+    if let Statement::Show(show) = statement
+        && let ShowWhat::Engine { engine, what } = &show.what
+    {
+        let answer = engine_report(shared, instance, engine.as_ref(), what)?;
+        let Answer::Rows { columns, rows } = answer else { return Ok(Some(Outcome::ok())) };
+        return send_rows(&columns, &rows, sink).map(Some);
+    }
     let answer = admin::run(shared, statement, &mut number, &mut notes)?;
     keep(session, notes);
     match answer {
@@ -138,6 +146,27 @@ pub(super) fn statement(
         Some(Answer::Done) => Ok(Some(Outcome::ok())),
         Some(Answer::Rows { columns, rows }) => send_rows(&columns, &rows, sink).map(Some),
     }
+}
+
+/// SHOW ENGINE.
+fn engine_report(
+    shared: &Shared,
+    instance: &Instance,
+    engine: Option<&Ident>,
+    what: &EngineReport,
+) -> SqlResult<Answer> {
+    let name = engine.map_or("InnoDB", |e| &e.value);
+    let is_native = name.eq_ignore_ascii_case("innodb");
+    if !name.eq_ignore_ascii_case("performance_schema") {
+        instance.engine(name)?;
+    }
+    let report = match what {
+        EngineReport::Status if is_native => {
+            Some(innodb::status_report(&innodb::Asked { shared, instance })?)
+        }
+        _ => None,
+    };
+    Ok(admin::engine_rows(report))
 }
 
 /// What is granted on must exist, except that CREATE may be granted on a table to come.

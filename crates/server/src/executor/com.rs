@@ -80,6 +80,27 @@ fn word(statement: &Statement) -> &'static str {
     }
 }
 
+/// The State column of the process list while a statement runs.
+pub(super) fn state(statement: &Statement) -> &'static str {
+    match statement {
+        Statement::Insert(s) if !matches!(s.source, InsertSource::Query(_)) => "Update",
+        Statement::Query(_) | Statement::Insert(_) => "Sending data",
+        Statement::Update(_) | Statement::Delete(_) => "Updating",
+        Statement::LoadData(_) => "Reading file",
+        Statement::AlterTable(_) | Statement::CreateIndex(_) | Statement::DropIndex(_) => {
+            "altering table"
+        }
+        Statement::CreateTable(_) => "creating table",
+        Statement::DropTables(_) => "checking permissions",
+        Statement::Show(_) => "Filling schema table",
+        Statement::TableMaintenance(_) => "Checking table",
+        Statement::Transaction(Transaction::Commit { .. }) => "Commit",
+        Statement::Transaction(Transaction::Rollback { .. }) => "Rollback",
+        Statement::Kill(_) | Statement::Set(_) => "starting",
+        _ => "init",
+    }
+}
+
 fn insert_word(insert: &Insert) -> &'static str {
     let from_query = matches!(insert.source, InsertSource::Query(_));
     match (insert.replace, from_query) {

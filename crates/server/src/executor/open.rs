@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use selkie_catalog::{Catalog, Dictionary};
-use selkie_engine::Engine;
+use selkie_engine::{Engine, EngineObserver, NamedEngine};
 use selkie_exec::{Engines, Instance};
 use selkie_memory::MemoryEngine;
 use selkie_native::{FlushAtCommit, NativeEngine, NativeOptions};
@@ -16,6 +16,7 @@ use super::session::ExecutorSession;
 use super::system::{Registered, register};
 use crate::accounts::AclStore;
 use crate::backend::{Backend, BackendSession};
+use crate::innodb::DeadlockWatcher;
 use crate::options::Settings;
 use crate::session::Shared;
 use crate::status::Gauges;
@@ -39,9 +40,13 @@ pub fn open_backend(
     let (dictionary, snapshot) =
         Dictionary::open(Arc::clone(&native)).map_err(|e| e.to_string())?;
     let mut engines = Engines::default();
-    engines.add(native);
+    engines.add(Arc::clone(&native));
     engines.add(Arc::new(MemoryEngine::new()));
+    for name in ["MyISAM", "Aria", "CSV"] {
+        engines.add(Arc::new(NamedEngine::new(name, Arc::clone(&native))));
+    }
     engines.alias("HEAP", "MEMORY");
+    engines.alias("Maria", "Aria");
     let mut instance = Instance::new(Catalog::new(snapshot), dictionary, engines);
     instance.data_dir = data_dir.to_owned();
     selkie_exec::register_system_tables(&instance);
@@ -51,6 +56,9 @@ pub fn open_backend(
     selkie_exec::recover_branches(&instance)
         .map_err(|e| format!("Can't recover prepared transactions: {e}"))?;
     let instance = Arc::new(instance);
+    let watcher = DeadlockWatcher::new(Arc::downgrade(&instance), Arc::clone(&sessions));
+    let watcher: Arc<dyn EngineObserver> = Arc::new(watcher);
+    instance.engines.iter().for_each(|engine| engine.observe(Arc::clone(&watcher)));
     AccountTables::open(&instance)
         .and_then(|tables| tables.attach(accounts))
         .map_err(|e| format!("Can't open the privilege tables: {e}"))?;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::LazyLock;
 
 use selkie_catalog::{Namespace, TableInfo, quote_identifier};
-use selkie_engine::IndexKind;
+use selkie_engine::{IndexKind, note_waits};
 use selkie_exec::session::{Access, Account, Counters, Privilege, Session, SessionHooks};
 use selkie_exec::{
     Instance, NullSink, Outcome, Prepared, ResultSink, Unsettled, execute_prepared,
@@ -24,6 +24,7 @@ use selkie_types::{CollationId, SqlError, SqlMode, SqlResult, SqlType, Value};
 use super::system::Registered;
 use super::{com, settings};
 use crate::backend::{BackendSession, Described, SessionStatus, Step};
+use crate::innodb;
 use crate::session::Shared;
 use crate::status::{StatusId, counter, find_status};
 use crate::variables::{SessionVars, VarValue, ids};
@@ -83,6 +84,12 @@ impl ExecutorSession {
             // The default database was dropped.
             self.shared.schema_changed(None);
         }
+        if let Err(error) = result
+            && (error.is(&ER_ROW_IS_REFERENCED_2) || error.is(&ER_NO_REFERENCED_ROW_2))
+        {
+            let text = innodb::foreign_key_error(&self.shared.handle, error.message());
+            self.shared.server.innodb.set_foreign_key_error(text);
+        }
         if let Statement::Flush(_) = statement {
             self.session.counters.reset();
         }
@@ -127,8 +134,11 @@ impl ExecutorSession {
     ) -> SqlResult<Outcome> {
         self.shared.handle.counters.bump(com::counter(parsed));
         self.note_kept(parsed);
+        self.shared.handle.set_state(com::state(parsed));
+        let before = note_waits(Some(Arc::clone(&self.shared.handle.waits)));
         let session = &mut self.session;
         let result = execute_statement(&self.instance, session, parsed, text, &[], sink);
+        note_waits(before);
         self.after(parsed, &result);
         result
     }
@@ -251,8 +261,11 @@ impl BackendSession for ExecutorSession {
         };
         self.shared.handle.counters.bump(com::counter(&prepared.statement));
         self.note_kept(&prepared.statement);
+        self.shared.handle.set_state(com::state(&prepared.statement));
+        let before = note_waits(Some(Arc::clone(&self.shared.handle.waits)));
         let session = &mut self.session;
         let result = execute_prepared(&self.instance, session, prepared, &parameters, sink);
+        note_waits(before);
         self.after(&prepared.statement, &result);
         result
     }

@@ -49,6 +49,7 @@ pub(super) fn refresh(shared: &Shared, session: &mut Session) {
     s.default_tmp_storage_engine =
         Some(get("default_tmp_storage_engine").as_str()).filter(|n| !n.is_empty()).map(Into::into);
     s.max_recursive_iterations = number("max_recursive_iterations");
+    shared.handle.set_checks(s.unique_checks, s.foreign_key_checks);
     s.version += 1;
     drop(vars);
     let global = |name: &str| {

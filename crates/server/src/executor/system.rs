@@ -8,19 +8,20 @@ use hashbrown::HashMap;
 use parking_lot::RwLock;
 use selkie_catalog::TableInfo;
 use selkie_exec::{Instance, SystemRequest, SystemTable};
-use selkie_types::{Physical, SqlResult, Value};
+use selkie_types::{Physical, SqlResult, SqlType, Value};
 
 use super::hooks::pseudo_value;
+use crate::innodb;
 use crate::session::Shared;
 use crate::tables::{self, Row};
 use crate::variables::lookup;
 
 /// The server's side of each session, by connection number.
-pub(super) type Registered = Arc<RwLock<HashMap<u64, Weak<Shared>>>>;
+pub(crate) type Registered = Arc<RwLock<HashMap<u64, Weak<Shared>>>>;
 
 /// Registers all tables.
 pub(super) fn register(instance: &Instance, sessions: &Registered) {
-    for name in tables::NAMES {
+    for name in tables::NAMES.iter().chain(innodb::TABLES) {
         let table = ServerTable { name, sessions: Arc::clone(sessions) };
         instance.add_system_table(name, Arc::new(table));
     }
@@ -39,6 +40,11 @@ impl SystemTable for ServerTable {
     ) -> SqlResult<()> {
         let shared = self.sessions.read().get(&request.session.id).and_then(Weak::upgrade);
         let Some(shared) = shared else { return Ok(()) };
+        if innodb::TABLES.contains(&self.name) {
+            let asked = innodb::Asked { shared: &shared, instance: request.instance };
+            let mut rows = innodb::rows(self.name, &asked)?.into_iter();
+            return rows.try_for_each(|row| emit(&arrange(request.table, row)));
+        }
         let pseudo = |name: &str| {
             let value = pseudo_value(request.session, name)?;
             Some(value.show(lookup(name).ok()?))
@@ -57,12 +63,26 @@ fn arrange(table: &TableInfo, mut row: Row) -> Vec<Value> {
         let at = row.iter().position(|(name, _)| name.eq_ignore_ascii_case(&column.name));
         let value = at.map(|at| row.swap_remove(at).1);
         values.push(match value {
-            Some(value) => value,
+            Some(value) => fit(value, &column.ty),
             None if column.nullable => Value::Null,
             None => empty(column.ty.physical()),
         });
     }
     values
+}
+
+/// A number or a member's name as the column stores it.
+fn fit(value: Value, ty: &SqlType) -> Value {
+    match (value, ty.physical()) {
+        (Value::Int(v), Physical::UInt) => Value::UInt(v as u64),
+        (Value::UInt(v), Physical::Int) => Value::Int(v as i64),
+        (Value::Bytes(name), Physical::UInt) => {
+            let members = ty.members.iter().flat_map(|members| members.iter());
+            let at = members.into_iter().position(|m| m.as_bytes() == &name[..]);
+            Value::UInt(at.map_or(0, |at| at as u64 + 1))
+        }
+        (value, _) => value,
+    }
 }
 
 fn empty(physical: Physical) -> Value {

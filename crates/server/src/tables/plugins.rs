@@ -13,6 +13,9 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("unix_socket", "AUTHENTICATION"),
     ("MEMORY", "STORAGE ENGINE"),
     ("InnoDB", "STORAGE ENGINE"),
+    ("MyISAM", "STORAGE ENGINE"),
+    ("Aria", "STORAGE ENGINE"),
+    ("CSV", "STORAGE ENGINE"),
 ];
 
 pub(super) fn rows() -> Vec<Row> {

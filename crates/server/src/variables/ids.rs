@@ -30,7 +30,8 @@ ids! {
     connect_timeout datadir default_storage_engine default_tmp_storage_engine
     enforce_storage_engine error_count external_user
     extra_max_connections extra_port foreign_key_checks general_log general_log_file hostname
-    identity in_transaction init_connect init_file insert_id interactive_timeout
+    identity in_transaction init_connect init_file innodb_print_all_deadlocks
+    innodb_status_output_locks insert_id interactive_timeout
     last_insert_id lc_messages lc_time_names local_infile log_error log_slow_query_file
     log_warnings long_query_time lower_case_table_names max_allowed_packet max_connections
     max_error_count max_prepared_stmt_count max_statement_time max_user_connections

@@ -10,7 +10,15 @@ use super::def::VarDef;
 use super::value::VarValue;
 
 /// Names of engines that can be a default.
-const ENGINES: &[(&str, &str)] = &[("InnoDB", "innodb"), ("MEMORY", "memory"), ("MEMORY", "heap")];
+const ENGINES: &[(&str, &str)] = &[
+    ("InnoDB", "innodb"),
+    ("MEMORY", "memory"),
+    ("MEMORY", "heap"),
+    ("MyISAM", "myisam"),
+    ("Aria", "aria"),
+    ("Aria", "maria"),
+    ("CSV", "csv"),
+];
 
 /// The value `SET def = given` stores in a variable of kind text.
 pub(super) fn assign_text(def: &VarDef, given: &Value) -> SqlResult<VarValue> {

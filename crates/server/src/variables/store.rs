@@ -1,6 +1,7 @@
 //! Current values: one set for the server, one for each session that starts as its copy.
 //!
-//! Must not validate. Sessions share the server's set until they change something.
+//! Must not validate. Sessions share the server's set as it was when they began, and have of their
+//! own only what they changed: a copy would be most of an idle connection's memory.
 
 use std::sync::Arc;
 
@@ -63,23 +64,35 @@ impl Globals {
 /// A session's values.
 #[derive(Clone, Debug)]
 pub struct SessionVars {
-    values: Values,
+    inherited: Values,
+    /// Those set since, by their identity.
+    own: Vec<(VarId, VarValue)>,
 }
 
 impl SessionVars {
     /// A session that begins now.
     pub fn new(globals: &Globals) -> Self {
-        Self { values: globals.snapshot() }
+        Self { inherited: globals.snapshot(), own: Vec::new() }
     }
 
     /// The session's value of a variable with a session scope.
     pub fn get(&self, id: VarId) -> &VarValue {
-        &self.values[usize::from(id.0)]
+        match self.place(id) {
+            Ok(at) => &self.own[at].1,
+            Err(_) => &self.inherited[usize::from(id.0)],
+        }
+    }
+
+    fn place(&self, id: VarId) -> Result<usize, usize> {
+        self.own.binary_search_by_key(&id.0, |(own, _)| own.0)
     }
 
     /// Stores a value for this session.
     pub fn set(&mut self, id: VarId, value: VarValue) {
-        Arc::make_mut(&mut self.values)[usize::from(id.0)] = value;
+        match self.place(id) {
+            Ok(at) => self.own[at].1 = value,
+            Err(at) => self.own.insert(at, (id, value)),
+        }
     }
 
     /// The value `SELECT @@scope.name` reads.

@@ -32,6 +32,9 @@ impl Parser<'_> {
 
     fn column_attribute(&mut self, c: &mut ColumnDef) -> PResult<bool> {
         let T::Word(kw) = self.tok.kind else { return self.named_attribute(c) };
+        if Self::is_complete(c, kw) {
+            return Ok(false);
+        }
         match kw {
             Kw::NULL => self.set(|| c.nullable = Some(true)),
             Kw::NOT => {
@@ -92,6 +95,16 @@ impl Parser<'_> {
             _ => return self.named_attribute(c),
         }
         Ok(true)
+    }
+
+    /// Whether nothing like `kw` may follow what a column has already.
+    fn is_complete(c: &ColumnDef, kw: Kw) -> bool {
+        let of_generated = [Kw::UNIQUE, Kw::COMMENT, Kw::INVISIBLE, Kw::CHECK];
+        let after_check = [Kw::REFERENCES, Kw::CONSTRAINT];
+        let computed = matches!(c.generated.as_deref(), Some(Generated::Expr { .. }));
+        c.references.is_some()
+            || (c.check.is_some() && !after_check.contains(&kw))
+            || (computed && !of_generated.contains(&kw))
     }
 
     fn set(&mut self, set: impl FnOnce()) {
@@ -169,12 +182,11 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `[CONSTRAINT [name]] CHECK (expr)` or a named reference.
+    /// `CHECK (expr)` or a named reference; Compat: a column's check has no name.
     fn column_constraint(&mut self, c: &mut ColumnDef) -> PResult<()> {
-        let mut name = None;
         if self.eat(Kw::CONSTRAINT) {
-            name = self.ident_opt()?;
-            if self.at(Kw::REFERENCES) {
+            let name = self.ident_opt()?;
+            if self.at(Kw::REFERENCES) || name.is_some() {
                 let references = self.references()?;
                 c.references = Some(References { constraint: name, ..references }.into());
                 return Ok(());
@@ -182,7 +194,7 @@ impl Parser<'_> {
         }
         self.expect(Kw::CHECK)?;
         let expr = self.parens(Self::expr)?;
-        c.check = Some(CheckDef { name, if_not_exists: false, expr }.into());
+        c.check = Some(CheckDef { name: None, if_not_exists: false, expr }.into());
         Ok(())
     }
 

@@ -182,7 +182,7 @@ impl<'a> Draft<'a> {
 
     fn check_child(&self, child: &TableInfo, key: &ForeignKey, after: &After<'_>) -> SqlResult<()> {
         let before = self.old.column_positions(&key.referenced_columns).unwrap_or_default();
-        let now: Vec<Option<usize>> = before.iter().map(|at| after.from_old(*at)).collect();
+        let now: Vec<Option<usize>> = before.iter().map(|at| after.new_position(*at)).collect();
         let of_child = format!("`{}`.`{}`", child.schema(), child.name());
         for (from, to) in before.iter().zip(&now) {
             let old = &self.old.columns[*from];
@@ -233,7 +233,7 @@ impl After<'_> {
     }
 
     /// Where a column of the old table is now.
-    fn from_old(&self, at: usize) -> Option<usize> {
+    fn new_position(&self, at: usize) -> Option<usize> {
         self.sources.iter().position(|source| *source == ColumnSource::Old(at))
     }
 

@@ -1,0 +1,96 @@
+//! An engine by another name: tables stored by one engine that behave as another's.
+//!
+//! Changes of rows are immediate and stay, whatever becomes of the transaction around them: the
+//! executor commits such parts at the end of each statement. Must not name an engine.
+
+use std::sync::Arc;
+
+use crate::{
+    Capabilities, Engine, EngineResult, EngineTrx, IndexId, Isolation, Lsn, StatementContext,
+    Table, TableDef, TableId,
+};
+
+/// Tables of `name` in the storage of another engine, without transactions.
+pub struct NamedEngine {
+    name: &'static str,
+    storage: Arc<dyn Engine>,
+}
+
+impl NamedEngine {
+    /// An engine called `name` over `storage`.
+    pub fn new(name: &'static str, storage: Arc<dyn Engine>) -> Self {
+        Self { name, storage }
+    }
+}
+
+impl Engine for NamedEngine {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn storage(&self) -> &'static str {
+        self.storage.storage()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { transactional: false, ..self.storage.capabilities() }
+    }
+
+    fn begin(&self, isolation: Isolation, read_only: bool) -> EngineResult<Box<dyn EngineTrx>> {
+        self.storage.begin(isolation, read_only)
+    }
+
+    fn create_table(&self, trx: &dyn EngineTrx, def: &TableDef) -> EngineResult<()> {
+        self.storage.create_table(trx, def)
+    }
+
+    fn drop_table(&self, trx: &dyn EngineTrx, id: TableId) -> EngineResult<()> {
+        self.storage.drop_table(trx, id)
+    }
+
+    fn create_index(
+        &self,
+        trx: &dyn EngineTrx,
+        context: &dyn StatementContext,
+        def: &Arc<TableDef>,
+        position: usize,
+    ) -> EngineResult<()> {
+        self.storage.create_index(trx, context, def, position)
+    }
+
+    fn drop_index(&self, trx: &dyn EngineTrx, table: TableId, index: IndexId) -> EngineResult<()> {
+        self.storage.drop_index(trx, table, index)
+    }
+
+    fn open_table(&self, def: &Arc<TableDef>) -> EngineResult<Arc<dyn Table>> {
+        self.storage.open_table(def)
+    }
+
+    fn table_exists(&self, id: TableId) -> bool {
+        self.storage.table_exists(id)
+    }
+
+    /// Nothing: the storage is asked under its own name, about all tables.
+    fn retain_tables(&self, _: &[TableId]) -> EngineResult<()> {
+        Ok(())
+    }
+
+    /// Nothing is promised: changes are durable with the next commit that is waited for.
+    fn wait_durable(&self, _: Lsn) -> EngineResult<()> {
+        Ok(())
+    }
+
+    fn is_durable(&self, _: Lsn) -> bool {
+        true
+    }
+
+    fn checkpoint(&self, _: bool) -> EngineResult<()> {
+        Ok(())
+    }
+
+    fn shutdown(&self) -> EngineResult<()> {
+        Ok(())
+    }
+
+    fn status(&self, _: &mut dyn FnMut(&str, u64)) {}
+}

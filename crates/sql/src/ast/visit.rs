@@ -1,0 +1,114 @@
+//! Walking over expressions: the operands of a node, whatever it is. Queries inside are not entered.
+
+use super::{ColumnRef, Expr, ExprKind, FunctionCall, OrderItem};
+
+/// The operands of a kind of node, pushed onto a list, borrowed shared or mutably.
+macro_rules! operands {
+    ($kind:expr, $out:ident, $iter:ident, $deref:ident, $whole:ident) => {
+        match $kind {
+            ExprKind::AssignUserVar { value: expr, .. }
+            | ExprKind::Unary { expr, .. }
+            | ExprKind::Is { expr, .. }
+            | ExprKind::InSubquery { expr, .. }
+            | ExprKind::Quantified { left: expr, .. }
+            | ExprKind::Cast { expr, .. }
+            | ExprKind::ConvertUsing { expr, .. }
+            | ExprKind::Collate { expr, .. }
+            | ExprKind::Extract { expr, .. }
+            | ExprKind::GetFormat { name: expr, .. }
+            | ExprKind::WeightString { expr, .. }
+            | ExprKind::Match { query: expr, .. } => $out.push(expr),
+            ExprKind::Binary { left: a, right: b, .. }
+            | ExprKind::Regexp { expr: a, pattern: b, .. }
+            | ExprKind::AddInterval { expr: a, amount: b, .. }
+            | ExprKind::Position { needle: a, haystack: b }
+            | ExprKind::TimestampAdd { amount: a, expr: b, .. }
+            | ExprKind::TimestampDiff { from: a, to: b, .. } => {
+                $out.push(a);
+                $out.push(b);
+            }
+            ExprKind::And(list) | ExprKind::Or(list) | ExprKind::Row(list) => {
+                $out.extend(list.$iter());
+            }
+            ExprKind::Char { codes, .. } => $out.extend(codes.$iter()),
+            ExprKind::Between { expr, low, high, .. } => {
+                $out.push(expr);
+                $out.push(low);
+                $out.push(high);
+            }
+            ExprKind::InList { expr, list, .. } => {
+                $out.push(expr);
+                $out.extend(list.$iter());
+            }
+            ExprKind::Like { expr, pattern, escape, .. } => {
+                $out.push(expr);
+                $out.push(pattern);
+                $out.extend(escape.$deref());
+            }
+            ExprKind::Trim { what, expr, .. } => {
+                $out.extend(what.$deref());
+                $out.push(expr);
+            }
+            ExprKind::Case { operand, branches, otherwise } => {
+                $out.extend(operand.$deref());
+                for (condition, result) in branches.$iter() {
+                    $out.push(condition);
+                    $out.push(result);
+                }
+                $out.extend(otherwise.$deref());
+            }
+            ExprKind::Call(call) => {
+                let FunctionCall { args, order_by, .. } = call.$whole();
+                $out.extend(args.$iter());
+                for OrderItem { expr, .. } in order_by.$iter() {
+                    $out.push(expr);
+                }
+            }
+            ExprKind::GroupConcat(call) => $out.extend(call.args.$iter()),
+            ExprKind::Literal(_)
+            | ExprKind::Param(_)
+            | ExprKind::Column(_)
+            | ExprKind::UserVar(_)
+            | ExprKind::SystemVar(_)
+            | ExprKind::Default(_)
+            | ExprKind::Values(_)
+            | ExprKind::Subquery(_)
+            | ExprKind::Exists(_)
+            | ExprKind::NextValue(_)
+            | ExprKind::PreviousValue(_)
+            | ExprKind::SetValue { .. } => {}
+        }
+    };
+}
+
+impl Expr {
+    /// Its operands in the order they are written.
+    pub fn operands(&self) -> Vec<&Self> {
+        let mut out: Vec<&Self> = Vec::new();
+        operands!(&self.kind, out, iter, as_deref, as_ref);
+        out
+    }
+
+    /// Its operands in the order they are written.
+    pub fn operands_mut(&mut self) -> Vec<&mut Self> {
+        let mut out: Vec<&mut Self> = Vec::new();
+        operands!(&mut self.kind, out, iter_mut, as_deref_mut, as_mut);
+        out
+    }
+
+    /// Calls `visit` with it and everything in it, outermost first, as long as it gives nothing.
+    pub fn find<'a, T>(&'a self, visit: &mut dyn FnMut(&'a Self) -> Option<T>) -> Option<T> {
+        visit(self).or_else(|| self.operands().into_iter().find_map(|e| e.find(visit)))
+    }
+
+    /// Calls `visit` with every column named in it.
+    pub fn for_each_column_mut(&mut self, visit: &mut dyn FnMut(&mut ColumnRef)) {
+        match &mut self.kind {
+            ExprKind::Column(column) => visit(column),
+            ExprKind::Default(Some(column)) | ExprKind::Values(column) => visit(column),
+            ExprKind::Match { columns, .. } => columns.iter_mut().for_each(&mut *visit),
+            _ => {}
+        }
+        self.operands_mut().into_iter().for_each(|e| e.for_each_column_mut(visit));
+    }
+}

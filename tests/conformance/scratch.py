@@ -1,0 +1,141 @@
+"""A server for foreign tests, and how it is brought back to a known state between two of them.
+
+The directories lie as those tests expect them; settings are theirs, not this server's defaults.
+"""
+
+import contextlib
+import os
+import re
+import shutil
+import sys
+
+import pymysql
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from selkie import Server  # noqa: E402
+from suite import ROOT  # noqa: E402
+
+SETTINGS = [
+    "--default-storage-engine=MyISAM",
+    "--sql-mode=STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_AUTO_CREATE_USER,"
+    "NO_ENGINE_SUBSTITUTION",
+    "--use-stat-tables=PREFERABLY", "--histogram-type=JSON_HB", "--local-infile=1",
+    "--max-heap-table-size=1M", "--sort-buffer-size=256K", "--key-buffer-size=1M",
+    "--general-log=1", "--slow-query-log=1", "--log-output=FILE", "--character-set-server=latin1",
+    "--collation-server=latin1_swedish_ci", "--log-bin-trust-function-creators=1",
+]
+SYSTEM = {"mysql", "information_schema", "performance_schema", "sys", "mtr"}
+VOLATILE = re.compile(r"timestamp$|gtid_|last_|error_count|warning_count|rand_seed|identity|"
+                      r"insert_id|pseudo_thread_id|in_transaction|innodb_buffer_pool_(dump|load)")
+# Options for what is always there.
+NEEDLESS = re.compile(r"(innodb|innodb_(sys|cmp|trx|locks|lock_waits|metrics|buffer_page)\w*|"
+                      r"partition|sequence|enable_partition|plugin_maturity|core_file|"
+                      r"stack_trace|symbolic_links|gdb|performance_schema\w*|debug\w*)$")
+
+
+def literal(value):
+    """A setting as shown or as in an option file, as SQL."""
+    if re.fullmatch(r"-?\d+(\.\d+)?", value):
+        return value
+    if found := re.fullmatch(r"(\d+)([KMG])", value, re.IGNORECASE):
+        return str(int(found.group(1)) << {"K": 10, "M": 20, "G": 30}[found.group(2).upper()])
+    return "'" + value.replace("\\", "\\\\").replace("'", "''") + "'"
+
+
+class Scratch:
+    """One server with its directories."""
+
+    def __init__(self, binary, root):
+        self.binary, self.var = binary, os.path.join(root, "var")
+        for name in ("log", "tmp", "run"):
+            os.makedirs(f"{self.var}/{name}")
+        shutil.copytree(f"{ROOT}/std_data", f"{self.var}/std_data")
+        self.server, self.variables, self.accounts = None, {}, set()
+        self.start()
+
+    def start(self):
+        shutil.rmtree(f"{self.var}/mysqld.1", ignore_errors=True)
+        data = f"{self.var}/mysqld.1/data"
+        os.makedirs(os.path.dirname(data))
+        options = [*SETTINGS, f"--secure-file-priv={self.var}"]
+        port = self.server.port if self.server else None
+        if self.server:
+            self.server.remove()
+        self.server = Server(self.binary, data, options)
+        if port:
+            self.server.port = port
+        self.server.start()
+        with self.connect() as session:
+            self.variables = dict(self.rows(session, "SHOW GLOBAL VARIABLES"))
+            self.accounts = self.all_accounts(session)
+
+    def connect(self):
+        return self.server.connect(charset="utf8mb4", read_timeout=30)
+
+    @staticmethod
+    def rows(session, statement):
+        with session.cursor() as cursor:
+            cursor.execute(statement)
+            return [tuple(r.decode("utf-8", "replace") if isinstance(r, bytes) else r for r in row)
+                    for row in cursor.fetchall()]
+
+    def all_accounts(self, session):
+        """Users and roles, quoted."""
+        statement = "SELECT DISTINCT grantee FROM information_schema.user_privileges"
+        return {row[0] for row in self.rows(session, statement)}
+
+    def alive(self):
+        with contextlib.suppress(pymysql.MySQLError, OSError):
+            self.connect().close()
+            return True
+        return False
+
+    def clean(self):
+        """No sessions, databases, accounts or settings of the test before."""
+        if not self.alive():
+            self.start()
+        with self.connect() as session:
+            for statement in self.repairs(session):
+                with contextlib.suppress(pymysql.MySQLError), session.cursor() as cursor:
+                    cursor.execute(statement)
+        for name in os.listdir(f"{self.var}/tmp"):
+            path = f"{self.var}/tmp/{name}"
+            shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
+
+    def repairs(self, session):
+        for row in self.rows(session, "SHOW PROCESSLIST"):
+            if row[0] != session.thread_id():
+                yield f"KILL {row[0]}"
+        yield "SET lock_wait_timeout = 10, foreign_key_checks = 0"
+        for name, value in self.rows(session, "SHOW GLOBAL VARIABLES"):
+            before = self.variables.get(name, value)
+            if value != before and not VOLATILE.search(name):
+                yield f"SET GLOBAL {name} = {literal(before)}"
+        names = {row[0] for row in self.rows(session, "SHOW DATABASES")}
+        for name in sorted(n for n in names if n.lower() not in SYSTEM) + ["test"]:
+            yield "DROP DATABASE IF EXISTS `%s`" % name.replace("`", "``")
+        for account in sorted(self.all_accounts(session) - self.accounts):
+            yield f"DROP {'USER' if '@' in account else 'ROLE'} {account}"
+        yield "CREATE DATABASE test CHARACTER SET latin1 COLLATE latin1_swedish_ci"
+
+    def apply(self, options):
+        """Server options as global settings; what cannot be set is left as it is."""
+        with self.connect() as session:
+            for option in options:
+                name, equals, value = option[2:].partition("=")
+                name = re.sub("^loose_", "", name.replace("-", "_"))
+                given = value if equals else "1"
+                if found := re.match(r"(skip|disable|enable)_(\w+)$", name):
+                    if name not in self.variables:
+                        name, given = found.group(2), "01"[found.group(1) == "enable"]
+                if name == "default_time_zone":
+                    name = "time_zone"
+                if name == "timezone":
+                    zones = {"GMT-3": "+03:00", "GMT+10": "-10:00"}
+                    name, given = "time_zone", zones.get(value, value)
+                if not NEEDLESS.match(name):
+                    with contextlib.suppress(pymysql.MySQLError), session.cursor() as cursor:
+                        cursor.execute(f"SET GLOBAL {name} = {literal(given)}")
+
+    def stop(self):
+        self.server.remove()

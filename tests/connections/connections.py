@@ -1,0 +1,267 @@
+"""Connections and the threads that serve them: kills, time-outs, stalls, the extra port, many clients.
+
+usage: connections.py BINARY [IDLE_CONNECTIONS]
+
+Starts servers of its own on loopback with private data. Every scenario is a function; the first
+that does not find what it expects ends the run with exit code 1. IDLE_CONNECTIONS, 1000 unless
+given, is limited by the number of open files.
+"""
+
+import contextlib
+import os
+import resource
+import socket
+import sys
+import threading
+import time
+
+import pymysql
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from selkie import Server, free_port  # noqa: E402
+
+
+def one(connection, sql):
+    with connection.cursor() as cursor:
+        cursor.execute(sql)
+        rows = cursor.fetchall()
+        return rows[0][0] if rows else None
+
+
+def expect(what, found, wanted):
+    if found != wanted:
+        raise SystemExit(f"{what}: expected {wanted!r}, found {found!r}")
+
+
+def error_of(call):
+    """The number of the error that `call` ends with, 0 without one."""
+    try:
+        call()
+    except pymysql.MySQLError as error:
+        return error.args[0]
+    return 0
+
+
+def wait_for(what, condition, seconds=10):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            raise SystemExit(f"{what}: not within {seconds} s")
+        time.sleep(0.01)
+
+
+class Background(threading.Thread):
+    """Runs one statement; `outcome` is its error number, 0 if it succeeded."""
+
+    def __init__(self, connection, sql):
+        super().__init__(daemon=True)
+        self.connection, self.sql, self.outcome, self.seconds = connection, sql, None, None
+        self.begun = time.monotonic()
+        self.start()
+
+    def run(self):
+        self.outcome = error_of(lambda: one(self.connection, self.sql))
+        self.seconds = time.monotonic() - self.begun
+
+    def end(self, seconds=10):
+        self.join(seconds)
+        if self.outcome is None:
+            raise SystemExit(f"still running after {seconds} s: {self.sql}")
+        return self.outcome
+
+
+def kill_idle(server):
+    victim, other = server.connect(), server.connect()
+    one(other, f"KILL {victim.thread_id()}")
+    expect("a killed connection", error_of(lambda: one(victim, "SELECT 1")) in (1927, 2006, 2013), True)
+    seen = "SELECT COUNT(*) FROM information_schema.processlist WHERE id = "
+    wait_for("the end of a killed connection", lambda: one(other, seen + str(victim.thread_id())) == 0)
+
+
+def kill_query(server):
+    victim, other = server.connect(), server.connect()
+    running = Background(victim, "SELECT SLEEP(30) FROM (SELECT 1) t")
+    time.sleep(0.2)
+    one(other, f"KILL QUERY {victim.thread_id()}")
+    running.end(5)
+    expect("the connection after KILL QUERY", one(victim, "SELECT 1"), 1)
+
+
+def kill_waiting(server):
+    """A statement that waits for a row, and one that waits for a user lock."""
+    holder, victim, other = server.connect(autocommit=False), server.connect(), server.connect()
+    one(other, "CREATE TABLE t (id INT PRIMARY KEY, v INT)")
+    one(other, "INSERT INTO t VALUES (1, 1)")
+    one(holder, "UPDATE t SET v = 2")
+    one(holder, "SELECT GET_LOCK('l', 1)")
+    for sql in ("UPDATE t SET v = 3", "SELECT GET_LOCK('l', 60)"):
+        running = Background(victim, sql)
+        time.sleep(0.2)
+        one(other, f"KILL QUERY {victim.thread_id()}")
+        running.end(5)
+    expect("the connection after its waits were killed", one(victim, "SELECT 1"), 1)
+    holder.rollback()
+    one(other, "DROP TABLE t")
+
+
+def wait_timeout(server):
+    connection = server.connect()
+    one(connection, "SET wait_timeout = 1")
+    time.sleep(3.2)
+    expect("a connection idle for too long", error_of(lambda: one(connection, "SELECT 1")) > 0, True)
+
+
+def login_timeout(server):
+    """A client that does not log in holds no thread and goes away."""
+    admin = server.connect()
+    one(admin, "SET GLOBAL connect_timeout = 2")
+    silent = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(40)]
+    expect("a login beside silent clients", one(server.connect(), "SELECT 1"), 1)
+    time.sleep(4)
+    for client in silent:
+        client.settimeout(5)
+        while client.recv(4096):
+            pass
+        client.close()
+    one(admin, "SET GLOBAL connect_timeout = 10")
+
+
+def stalls(server):
+    """Long statements in every group do not hold up short ones."""
+    groups = one(server.connect(), "SELECT @@thread_pool_size")
+    busy = [Background(server.connect(), "SELECT BENCHMARK(2000000000, 1 + 1)") for _ in range(groups)]
+    time.sleep(0.1)
+    begun = time.monotonic()
+    for _ in range(groups * 2):
+        expect("a short statement", one(server.connect(), "SELECT 1"), 1)
+    if time.monotonic() - begun > 5:
+        raise SystemExit("short statements waited for long ones")
+    admin = server.connect()
+    for thread in busy:
+        with contextlib.suppress(pymysql.MySQLError):
+            one(admin, f"KILL {thread.connection.thread_id()}")
+    for thread in busy:
+        thread.end(20)
+
+
+def extra_port(binary):
+    """With all threads of the pool asleep only the extra port lets somebody in."""
+    extra = free_port()
+    options = ["--thread-pool-size=1", "--thread-pool-max-threads=2", f"--extra-port={extra}",
+               "--extra-max-connections=1"]
+    with running(binary, options) as server:
+        sleepers = [Background(server.connect(), "SELECT SLEEP(20)") for _ in range(2)]
+        time.sleep(0.5)
+        late = {}
+        blocked = threading.Thread(target=lambda: late.update(c=server.connect()), daemon=True)
+        blocked.start()
+        blocked.join(1)
+        expect("a login to a pool without threads", blocked.is_alive(), True)
+        admin = pymysql.connect(host="127.0.0.1", port=extra, user="root")
+        expect("the extra port", one(admin, "SELECT 1"), 1)
+        for sleeper in sleepers:
+            one(admin, f"KILL {sleeper.connection.thread_id()}")
+            sleeper.end()
+        blocked.join(5)
+        expect("the login after that", blocked.is_alive(), False)
+
+
+def too_many(binary):
+    with running(binary, ["--max-connections=10"]) as server:
+        admin = server.connect()
+        one(admin, "CREATE USER u@localhost IDENTIFIED BY 'x'")
+        one(admin, "GRANT SELECT ON *.* TO u@localhost")
+        connect = lambda: server.connect(user="u", password="x")  # noqa: E731
+        held = [connect() for _ in range(9)]
+        expect("one more than max_connections", error_of(connect), 1040)
+        expect("one more for an administrator", one(server.connect(), "SELECT 1"), 1)
+        held.pop().close()
+
+
+def schedulers(binary):
+    for handling in ("one-thread-per-connection", "no-threads", "pool-of-threads"):
+        with running(binary, [f"--thread-handling={handling}"]) as server:
+            connection = server.connect()
+            expect("thread_handling", one(connection, "SELECT @@thread_handling"), handling)
+            connection.close()
+
+
+def storm(server, count=400):
+    """Connects and disconnects under load."""
+    stop = threading.Event()
+
+    def load():
+        connection = server.connect()
+        while not stop.is_set():
+            one(connection, "SELECT COUNT(*) FROM information_schema.schemata")
+
+    workers = [threading.Thread(target=load, daemon=True) for _ in range(2)]
+    for worker in workers:
+        worker.start()
+    for _ in range(count):
+        connection = server.connect()
+        one(connection, "SELECT 1")
+        connection.close()
+    stop.set()
+    for worker in workers:
+        worker.join(10)
+
+
+def memory_of(pid):
+    with open(f"/proc/{pid}/statm") as statm:
+        return int(statm.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+
+def threads_of(pid):
+    return len(os.listdir(f"/proc/{pid}/task"))
+
+
+def idle_connections(binary, count):
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    count = min(count, hard // 3)
+    with running(binary, [f"--max-connections={count + 10}"]) as server:
+        pid = server.process.pid
+        first = server.connect()
+        before, threads = memory_of(pid), threads_of(pid)
+        idle = [server.connect() for _ in range(count)]
+        each = (memory_of(pid) - before) / count / 1024
+        print(f"connections: {count} idle, {each:.1f} KiB each, {threads_of(pid)} threads")
+        expect("idle connections", each <= 20, True)
+        expect("threads for idle connections", threads_of(pid) <= threads + 8, True)
+        expect("the first beside them", one(first, "SELECT 1"), 1)
+        expect("the last beside them", one(idle[-1], "SELECT 1"), 1)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@contextlib.contextmanager
+def running(binary, options=()):
+    server = Server(binary, options=options)
+    try:
+        yield server.start()
+        server.stop()
+    finally:
+        server.remove()
+
+
+def main():
+    binary = sys.argv[1]
+    idle = int(sys.argv[2]) if len(sys.argv) > 2 else 1000
+    with running(binary) as server:
+        admin = server.connect()
+        one(admin, "CREATE DATABASE test")
+        for scenario in (kill_idle, kill_query, wait_timeout, login_timeout, stalls, storm):
+            scenario(server)
+            print(f"connections: {scenario.__name__} ok", flush=True)
+        with_test = lambda **o: Server.connect(server, database="test", **o)  # noqa: E731
+        server.connect = with_test
+        kill_waiting(server)
+        print("connections: kill_waiting ok", flush=True)
+    for scenario in (extra_port, too_many, schedulers):
+        scenario(binary)
+        print(f"connections: {scenario.__name__} ok", flush=True)
+    idle_connections(binary, idle)
+    print("connections: ok")
+
+
+main()
