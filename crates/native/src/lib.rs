@@ -20,6 +20,7 @@ mod pool;
 mod recovery;
 mod space;
 mod storage;
+mod stripe;
 mod table;
 mod trx;
 

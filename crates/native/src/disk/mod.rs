@@ -2,10 +2,12 @@
 //! replace the operating system by one that crashes, tears, fails and fills up at every step. No policy here:
 //! which write must be durable when is decided by the callers.
 
+mod counted;
 mod real;
 #[cfg(test)]
 pub(crate) mod sim;
 
+pub(crate) use counted::{CountedDisk, DiskTraffic};
 pub(crate) use real::RealDisk;
 
 use std::io;
@@ -39,6 +41,11 @@ pub(crate) trait Disk: Send + Sync {
     /// Ends the process: a write that recovery depends on failed (I11). There is no way back, because the kernel may
     /// have dropped the data and would report success to a second fsync.
     fn fatal(&self, what: &str) -> !;
+
+    /// What went through files, if that is counted.
+    fn traffic(&self) -> Option<&DiskTraffic> {
+        None
+    }
     /// `fatal`, called while a panic unwinds: memory and log have come apart.
     fn abandoned(&self, what: &str) {
         self.fatal(what)

@@ -14,7 +14,7 @@ use selkie_engine::{
 };
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 
 /// The transactional engine. It answers to the name InnoDB.
@@ -180,52 +180,6 @@ impl Engine for NativeEngine {
     }
 
     fn status(&self, report: &mut dyn FnMut(&str, u64)) {
-        let (shared, storage) = (&self.shared, &self.shared.storage);
-        let (pool, log) = (storage.pool(), storage.log());
-        let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        let (waits, deadlocks) = shared.locks.counters();
-        let total = pool.capacity() as u64;
-        let free = pool.free_frames() as u64;
-        let durable = log.durable().0;
-        let page = ids::PAGE_SIZE as u64;
-        let counters = [
-            ("Innodb_page_size", page),
-            ("Innodb_buffer_pool_pages_total", total),
-            ("Innodb_buffer_pool_pages_free", free),
-            ("Innodb_buffer_pool_pages_data", total.saturating_sub(free)),
-            ("Innodb_buffer_pool_bytes_data", total.saturating_sub(free) * page),
-            ("Innodb_buffer_pool_pages_dirty", pool.dirty_pages() as u64),
-            ("Innodb_buffer_pool_pages_flushed", pool.pages_written()),
-            ("Innodb_buffer_pool_reads", load(&pool.reads)),
-            ("Innodb_buffer_pool_read_ahead", pool.read_ahead_pages()),
-            ("Innodb_pages_read", load(&pool.reads) + pool.read_ahead_pages()),
-            ("Innodb_pages_written", pool.pages_written()),
-            ("Innodb_checkpoint_age", storage.log_age()),
-            ("Innodb_lsn_current", log.tail().0),
-            ("Innodb_lsn_flushed", durable),
-            ("Innodb_lsn_last_checkpoint", storage.checkpoint_lsn().0),
-            ("Innodb_os_log_fsyncs", load(&log.syncs)),
-            ("Innodb_os_log_written", log.written().0),
-            ("Innodb_history_list_length", shared.purge.len() as u64),
-            ("Selkie_undo_segments", shared.undo.len() as u64),
-            ("Selkie_undo_memory_bytes", shared.undo.memory() as u64),
-            ("Selkie_undo_pruned_versions", load(&shared.undo.pruned)),
-            ("Selkie_undo_removed_segments", load(&shared.undo.removed)),
-            ("Selkie_undo_spilled_segments", load(&shared.undo.spilled)),
-            ("Selkie_undo_stored_bytes", load(&shared.undo.store.bytes)),
-            ("Selkie_undo_store_written", load(&shared.undo.store.written)),
-            ("Selkie_undo_store_reads", load(&shared.undo.store.reads)),
-            ("Selkie_unfinished_segments", shared.losers.len() as u64),
-            ("Selkie_prepared_transactions", shared.prepared.len() as u64),
-            ("Innodb_deadlocks", deadlocks),
-            ("Innodb_row_lock_waits", waits),
-            ("Innodb_row_lock_current_waits", shared.locks.waiting() as u64),
-            ("Innodb_current_row_locks", shared.locks.len() as u64),
-            ("Innodb_rows_read", load(&shared.counters.read)),
-            ("Innodb_rows_inserted", load(&shared.counters.inserted)),
-            ("Innodb_rows_updated", load(&shared.counters.updated)),
-            ("Innodb_rows_deleted", load(&shared.counters.deleted)),
-        ];
-        counters.into_iter().for_each(|(name, value)| report(name, value));
+        self.shared.report_status(report);
     }
 }

@@ -5,7 +5,7 @@ use super::options::NativeOptions;
 use super::shared::Shared;
 use crate::btree::{Tree, TreeRedo};
 use crate::checkpoint::CheckpointParticipant;
-use crate::disk::{Disk, RealDisk};
+use crate::disk::{CountedDisk, Disk, RealDisk};
 use crate::error::{Result, StorageError};
 use crate::ids::{FileId, Lsn};
 use crate::storage::Storage;
@@ -44,7 +44,7 @@ impl CheckpointParticipant for Participant {
 /// The files of the directory `dir`, created if it does not exist.
 pub(super) fn real_disk(dir: &Path) -> Result<Arc<dyn Disk>> {
     match RealDisk::new(dir) {
-        Ok(disk) => Ok(Arc::new(disk)),
+        Ok(disk) => Ok(Arc::new(CountedDisk::new(Arc::new(disk)))),
         Err(e) => Err(StorageError::io(format!("open of {}", dir.display()), e)),
     }
 }

@@ -7,10 +7,11 @@ use crate::lock::LockTable;
 use crate::mtr::Mtr;
 use crate::page::get_u64;
 use crate::storage::Storage;
+use crate::stripe::Striped;
 use crate::table::{TableFiles, value};
 use crate::trx::{
     Counters, Losers, PreparedTransactions, PurgeQueue, Snapshots, TrxList, TrxRecord, TrxState,
-    Undo, purge_step, seq_of,
+    Undo, WaitTimes, purge_step, seq_of,
 };
 use hashbrown::HashMap;
 use parking_lot::{Condvar, Mutex, RwLock};
@@ -25,10 +26,10 @@ const STRIPES: usize = 64;
 /// Rows touched since start.
 #[derive(Default)]
 pub(crate) struct RowCounters {
-    pub(crate) read: AtomicU64,
-    pub(crate) inserted: AtomicU64,
-    pub(crate) updated: AtomicU64,
-    pub(crate) deleted: AtomicU64,
+    pub(crate) read: Striped,
+    pub(crate) inserted: Striped,
+    pub(crate) updated: Striped,
+    pub(crate) deleted: Striped,
 }
 
 /// Files whose fate is not settled in the log yet.
@@ -54,6 +55,7 @@ pub(crate) struct Shared {
     pub(crate) prepared: PreparedTransactions,
     pub(crate) losers: Losers,
     pub(crate) counters: RowCounters,
+    pub(crate) wait_times: WaitTimes,
     pub(super) tables: RwLock<HashMap<TableId, Arc<TableFiles>>>,
     trees: RwLock<HashMap<FileId, OwnedTree>>,
     files: Mutex<PendingFiles>,
@@ -97,6 +99,7 @@ impl Shared {
             prepared: PreparedTransactions::default(),
             losers: Losers::default(),
             counters: RowCounters::default(),
+            wait_times: WaitTimes::default(),
             tables: RwLock::default(),
             trees: RwLock::default(),
             files: Mutex::default(),
@@ -109,6 +112,16 @@ impl Shared {
 
     pub(crate) fn new_state(&self) -> Arc<TrxState> {
         Arc::new(TrxState::new(self.next_trx.fetch_add(1, Ordering::Relaxed)))
+    }
+
+    /// The number of the next transaction.
+    pub(super) fn next_trx(&self) -> u64 {
+        self.next_trx.load(Ordering::Relaxed)
+    }
+
+    /// Files of trees.
+    pub(super) fn open_files(&self) -> usize {
+        self.trees.read().len()
     }
 
     /// Whether an entry is a delete mark that everybody sees, and nothing hangs on it.

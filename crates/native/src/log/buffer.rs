@@ -18,6 +18,7 @@ use super::segment::Segments;
 use crate::error::{Result, StorageError};
 use crate::ids::Lsn;
 use crate::pool::{Arena, Backoff};
+use crate::stripe::Striped;
 use parking_lot::{Condvar, Mutex};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
@@ -47,6 +48,10 @@ pub(crate) struct Log {
     pub(super) mode: AtomicU8,
     /// Flushes that made the log durable.
     pub(crate) syncs: AtomicU64,
+    /// Groups reserved.
+    pub(crate) groups: Striped,
+    /// Waits for room in the ring.
+    pub(crate) waits: AtomicU64,
 }
 
 /// A reserved piece of the stream; it counts as in flight until dropped.
@@ -86,6 +91,8 @@ impl Log {
             flushed: Condvar::new(),
             mode: AtomicU8::new(1),
             syncs: AtomicU64::new(0),
+            groups: Striped::default(),
+            waits: AtomicU64::new(0),
         })
     }
 
@@ -175,6 +182,7 @@ impl Log {
             "a mini-transaction larger than the log buffer allows"
         );
         let len = group_len(payload) as u64;
+        self.groups.add_about(1);
         let slot = self.enter();
         let start = self.tail.0.fetch_add(len, Ordering::SeqCst);
         let reserved = self.reserved(slot, start, start + len);
@@ -221,6 +229,10 @@ impl Log {
     /// Waits until the ring can take bytes below `end`. The log's writer needs no page latch, so waiting here under
     /// latches cannot deadlock; `Mtr::begin` makes it rare.
     fn wait_for_room(&self, end: Lsn) {
+        if self.has_room(end) {
+            return;
+        }
+        self.waits.fetch_add(1, Ordering::Relaxed);
         let mut backoff = Backoff::new();
         while !self.has_room(end) {
             if !self.write_completed() {

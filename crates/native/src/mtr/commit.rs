@@ -24,6 +24,8 @@ impl Mtr<'_> {
         let log = self.storage.log();
         let crc = crc32c::crc32c(records.bytes());
         let reserved = log.reserve(records.bytes().len());
+        let changed = pages.iter().filter(|h| h.logged).count();
+        self.storage.pool().changes.add_about(changed as u64);
         for held in pages.iter_mut().filter(|h| h.logged) {
             if let Some(guard) = &mut held.guard {
                 guard.mark_dirty(reserved.start, reserved.end, held.initialised);

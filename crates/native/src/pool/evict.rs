@@ -118,6 +118,7 @@ impl Pool {
             }
             if self.background.load(Ordering::Relaxed) {
                 self.clock.request();
+                self.waits_for_frames.fetch_add(1, Ordering::Relaxed);
                 self.clock.wait_free();
             } else {
                 self.evict_round();

@@ -15,6 +15,7 @@ use crate::disk::{Disk, File};
 use crate::error::{Result, StorageError};
 use crate::ids::{FileId, Lsn, PAGE_SIZE, PageId};
 use crate::log::Log;
+use crate::stripe::Striped;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -43,6 +44,14 @@ pub(crate) struct Pool {
     pub(super) background: AtomicBool,
     /// Page reads from files since start.
     pub(crate) reads: AtomicU64,
+    /// Pages asked for.
+    pub(crate) requests: Striped,
+    /// Pages changed by mini-transactions.
+    pub(crate) changes: Striped,
+    /// Pages made without reading.
+    pub(crate) created: AtomicU64,
+    /// Waits for a free frame.
+    pub(crate) waits_for_frames: AtomicU64,
 }
 
 impl Pool {
@@ -69,6 +78,10 @@ impl Pool {
             newest_valid: AtomicU64::new(u64::MAX),
             background: AtomicBool::new(false),
             reads: AtomicU64::new(0),
+            requests: Striped::default(),
+            changes: Striped::default(),
+            created: AtomicU64::new(0),
+            waits_for_frames: AtomicU64::new(0),
         })
     }
 
@@ -162,11 +175,13 @@ impl Pool {
 
     /// The page for optimistic reading; `None` if it is not in memory or is being written right now.
     pub(crate) fn optimistic(&self, id: PageId) -> Result<Option<OptimisticGuard<'_>>> {
+        self.requests.add_about(1);
         Ok(OptimisticGuard::new(self, self.word(id)?))
     }
 
     /// `None`: not in memory, or being read from disk.
     fn latch_shared<'p>(&'p self, word: &'p AtomicU64, id: PageId) -> Option<SharedGuard<'p>> {
+        self.requests.add_about(1);
         let mut backoff = Backoff::new();
         loop {
             let seen = Word(word.load(Ordering::Relaxed));
@@ -190,6 +205,7 @@ impl Pool {
         word: &'p AtomicU64,
         id: PageId,
     ) -> Option<ExclusiveGuard<'p>> {
+        self.requests.add_about(1);
         let mut backoff = Backoff::new();
         loop {
             let seen = Word(word.load(Ordering::Relaxed));
@@ -294,6 +310,7 @@ impl Pool {
             } else if seen.state() == EVICTED
                 && let Some(loading) = self.claim(word, seen)?
             {
+                self.created.fetch_add(1, Ordering::Relaxed);
                 return Ok(self.enter_blank(word, loading, id));
             }
         }

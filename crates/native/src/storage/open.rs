@@ -157,6 +157,11 @@ impl Storage {
         self.log.tail().0 - self.checkpointer.lsn().0
     }
 
+    /// The log that may have to be read after a crash.
+    pub(crate) fn log_budget(&self) -> u64 {
+        self.options.log_budget_bytes
+    }
+
     fn brake(&self) -> Result<()> {
         loop {
             let brake = Throttle::brake(self.log_age(), self.options.log_budget_bytes);

@@ -11,7 +11,6 @@ use selkie_engine::{
 };
 use selkie_types::ByteRows;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 /// Bytes after which a batch ends early.
 const BATCH_BYTES: usize = 4 << 20;
@@ -94,7 +93,7 @@ impl<'a> NativeCursor<'a> {
             }
         }
         let read = produced(out) - before;
-        self.table.shared.counters.read.fetch_add(read as u64, Ordering::Relaxed);
+        self.table.shared.counters.read.add(read as u64);
         Ok(read > 0)
     }
 

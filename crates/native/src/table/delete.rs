@@ -6,7 +6,6 @@ use super::insert::{Tools, undo_row};
 use crate::trx::NativeTrx;
 use selkie_engine::{EngineResult, StatementContext};
 use selkie_types::ByteRows;
-use std::sync::atomic::Ordering;
 
 impl NativeTable {
     pub(super) fn delete_rows(
@@ -24,7 +23,7 @@ impl NativeTable {
                 self.delete_row(&writer, &mut tools, key).or_else(|e| undo_row(trx, mark, e))?;
             deleted += u64::from(done);
         }
-        self.shared.counters.deleted.fetch_add(deleted, Ordering::Relaxed);
+        self.shared.counters.deleted.add(deleted);
         Ok(deleted)
     }
 

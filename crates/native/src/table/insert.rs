@@ -57,7 +57,7 @@ impl NativeTable {
                 .or_else(|e| undo_row(trx, mark, e))?;
         }
         let rows = rows.len() as u64;
-        self.shared.counters.inserted.fetch_add(rows, Ordering::Relaxed);
+        self.shared.counters.inserted.add(rows);
         Ok(InsertInfo { rows })
     }
 

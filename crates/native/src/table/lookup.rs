@@ -7,7 +7,6 @@ use crate::btree::{Hint, Node, Seek};
 use crate::trx::{NativeTrx, Resolved, View};
 use selkie_engine::{EngineResult, KeyRange, LockMode, RowSet, Scan, StatementContext};
 use selkie_types::ByteRows;
-use std::sync::atomic::Ordering;
 
 /// What the visit of one leaf found of a clustered key.
 enum Point {
@@ -44,7 +43,7 @@ impl NativeTable {
             };
             match found {
                 Point::Row => {
-                    self.shared.counters.read.fetch_add(1, Ordering::Relaxed);
+                    self.shared.counters.read.add(1);
                 }
                 Point::Nothing => {}
                 Point::Long(value) => cursor.put(key, &value, out)?,

@@ -7,7 +7,6 @@ use super::insert::{Tools, numbered, undo_row};
 use crate::trx::NativeTrx;
 use selkie_engine::{EngineResult, StatementContext};
 use selkie_types::ByteRows;
-use std::sync::atomic::Ordering;
 
 impl NativeTable {
     pub(super) fn update_rows(
@@ -27,7 +26,7 @@ impl NativeTable {
                 .or_else(|e| undo_row(trx, mark, numbered(e, number)))?;
             changed += u64::from(done);
         }
-        self.shared.counters.updated.fetch_add(changed, Ordering::Relaxed);
+        self.shared.counters.updated.add(changed);
         Ok(changed)
     }
 

@@ -4,10 +4,10 @@
 //! memory that other threads write. Nothing here decides anything.
 
 use super::state::TrxState;
+use crate::stripe::own_stripe;
 use parking_lot::Mutex;
 use rustix::time::{ClockId, clock_gettime};
 use selkie_engine::{Isolation, TransactionInfo, TransactionPhase};
-use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -147,16 +147,25 @@ impl Default for TrxList {
     }
 }
 
-/// The part of the list for this thread.
-fn own_part() -> u32 {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    thread_local!(static PART: Cell<u32> = const { Cell::new(UNLISTED) });
-    PART.with(|part| {
-        if part.get() == UNLISTED {
-            part.set(NEXT.fetch_add(1, Relaxed) % PARTS as u32);
-        }
-        part.get()
-    })
+/// How long waits for row locks took.
+#[derive(Default)]
+pub(crate) struct WaitTimes {
+    pub(crate) micros: AtomicU64,
+    pub(crate) longest: AtomicU64,
+    /// Waits that have ended.
+    pub(crate) ended: AtomicU64,
+    pub(crate) timeouts: AtomicU64,
+}
+
+impl WaitTimes {
+    /// Counts a wait that has ended.
+    pub(crate) fn count(&self, time: Duration, timed_out: bool) {
+        let micros = time.as_micros() as u64;
+        self.micros.fetch_add(micros, Relaxed);
+        self.longest.fetch_max(micros, Relaxed);
+        self.ended.fetch_add(1, Relaxed);
+        self.timeouts.fetch_add(timed_out.into(), Relaxed);
+    }
 }
 
 impl TrxList {
@@ -167,7 +176,7 @@ impl TrxList {
         if notes.part.load(Relaxed) != UNLISTED {
             return;
         }
-        let part = own_part();
+        let part = (own_stripe() % PARTS) as u32;
         notes.started.store(now_micros(), Relaxed);
         notes.part.store(part, Relaxed);
         self.parts[part as usize].0.lock().push(state.clone());

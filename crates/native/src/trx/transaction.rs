@@ -15,6 +15,7 @@ use selkie_engine::{
 use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 /// A change of files, to be completed or taken back at the end.
 pub(crate) enum DdlStep {
@@ -166,11 +167,14 @@ impl NativeTrx {
         };
         let me = self.state();
         me.notes.begin_wait();
+        let since = Instant::now();
         let outcome = self
             .shared
             .locks
             .wait(&me, holders, |park| context.wait(WaitKind::RowLock, Some(limit), park));
         me.notes.end_wait();
+        let timed_out = matches!(outcome, Err(EngineError::LockWaitTimeout));
+        self.shared.wait_times.count(since.elapsed(), timed_out);
         if matches!(outcome, Err(EngineError::Deadlock)) {
             self.roll_back_all()?;
         }
