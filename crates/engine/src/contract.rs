@@ -204,6 +204,12 @@ pub trait Engine: Send + Sync {
     /// Reports status counters by name.
     fn status(&self, report: &mut dyn FnMut(&str, u64));
 
+    /// A server variable is about to get this value, here and now; returns the value it gets, which differs if the
+    /// engine can only go part of the way. Called for every number that is assigned; most mean nothing to an engine.
+    fn set_variable(&self, _name: &str, value: u64) -> u64 {
+        value
+    }
+
     /// Tells of the transactions that have not ended, and of locks in such detail.
     fn inspect(&self, _detail: LockDetail) -> Inspection {
         Inspection::default()

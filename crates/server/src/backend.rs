@@ -20,6 +20,10 @@ pub trait Backend: Send + Sync {
     fn open(&self, shared: &Arc<Shared>) -> Box<dyn BackendSession>;
     /// Adds what it measures to the status variables.
     fn status(&self, _gauges: &mut Gauges) {}
+    /// A server variable is about to get this value; returns the one it gets.
+    fn set_variable(&self, _name: &str, value: u64) -> u64 {
+        value
+    }
     /// The server stops: no session is left.
     fn shutdown(&self) {}
 }

@@ -169,6 +169,20 @@ impl Engine for NativeEngine {
         Ok(())
     }
 
+    fn set_variable(&self, name: &str, value: u64) -> u64 {
+        let pool = self.shared.storage.pool();
+        match name {
+            "innodb_flush_log_at_trx_commit" => {
+                self.set_flush_at_commit(FlushAtCommit::of_setting(value));
+                value
+            }
+            "innodb_buffer_pool_size" => {
+                (pool.resize(value as usize / ids::PAGE_SIZE) * ids::PAGE_SIZE) as u64
+            }
+            _ => value,
+        }
+    }
+
     fn inspect(&self, detail: LockDetail) -> Inspection {
         let transactions = self.shared.running.all().iter().map(|state| state.info()).collect();
         let (locks, waits) = self.shared.locks.inspect(detail, &|file| self.shared.place_of(file));

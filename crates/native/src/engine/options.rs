@@ -15,6 +15,17 @@ pub enum FlushAtCommit {
     Written,
 }
 
+impl FlushAtCommit {
+    /// The meaning of the variable's value. Compat: 3 differs from 1 only with a binary log.
+    pub fn of_setting(value: u64) -> FlushAtCommit {
+        match value {
+            0 => FlushAtCommit::EverySecond,
+            2 => FlushAtCommit::Written,
+            _ => FlushAtCommit::Durable,
+        }
+    }
+}
+
 impl From<FlushAtCommit> for FlushMode {
     fn from(mode: FlushAtCommit) -> FlushMode {
         match mode {

@@ -72,6 +72,13 @@ impl Arena {
         unsafe { std::slice::from_raw_parts_mut(self.base.as_ptr(), self.len) }
     }
 
+    /// Returns the memory of `[from, from + len)`, whole pages, to the system.
+    pub(super) fn discard_part(&self, from: usize, len: usize) {
+        assert!(from + len <= self.len, "range outside the arena");
+        // SAFETY: inside the mapping, checked above; it stays valid under DONTNEED, readers see zeros.
+        let _ = unsafe { madvise(self.base.add(from).as_ptr().cast(), len, Advice::LinuxDontNeed) };
+    }
+
     /// Returns memory to the system; the bytes read as zero afterwards.
     pub(crate) fn discard(&self) {
         // SAFETY: an anonymous private mapping stays valid under DONTNEED; readers see zeros.

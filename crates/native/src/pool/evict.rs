@@ -15,9 +15,17 @@ use std::time::Duration;
 /// Frames looked at per round of the clock.
 const ROUND: usize = 64;
 
+/// Frames without a page.
+struct Free {
+    list: Vec<u32>,
+    /// Frames from here on are not handed out any more; they collect in `retired`.
+    limit: u32,
+    retired: Vec<u32>,
+}
+
 /// Free frames and the clock's hand.
 pub(super) struct Clock {
-    free: Mutex<Vec<u32>>,
+    free: Mutex<Free>,
     free_count: AtomicUsize,
     came_free: Condvar,
     wanted: Mutex<bool>,
@@ -28,7 +36,11 @@ pub(super) struct Clock {
 impl Clock {
     pub(super) fn new(frames: u32) -> Clock {
         Clock {
-            free: Mutex::new((0..frames).rev().collect()),
+            free: Mutex::new(Free {
+                list: (0..frames).rev().collect(),
+                limit: frames,
+                retired: Vec::new(),
+            }),
             free_count: AtomicUsize::new(frames as usize),
             came_free: Condvar::new(),
             wanted: Mutex::new(false),
@@ -39,17 +51,49 @@ impl Clock {
 
     fn pop(&self) -> Option<u32> {
         let mut free = self.free.lock();
-        let frame = free.pop();
-        self.free_count.store(free.len(), Ordering::Relaxed);
+        let frame = free.list.pop();
+        self.free_count.store(free.list.len(), Ordering::Relaxed);
         frame
     }
 
     pub(super) fn give_back(&self, frame: u32) {
         let mut free = self.free.lock();
-        free.push(frame);
-        self.free_count.store(free.len(), Ordering::Relaxed);
+        if frame >= free.limit {
+            free.retired.push(frame);
+            return;
+        }
+        free.list.push(frame);
+        self.free_count.store(free.list.len(), Ordering::Relaxed);
         drop(free);
         self.came_free.notify_one();
+    }
+
+    /// Hands out frames below `limit` only, from now on; frames between the old limit and a higher new one are free.
+    pub(super) fn set_limit(&self, limit: u32) {
+        let mut free = self.free.lock();
+        let old = std::mem::replace(&mut free.limit, limit);
+        let Free { list, retired, .. } = &mut *free;
+        retired.extend(list.extract_if(.., |frame| *frame >= limit));
+        list.extend((old..limit).rev());
+        self.free_count.store(list.len(), Ordering::Relaxed);
+        drop(free);
+        self.came_free.notify_all();
+    }
+
+    /// Frames at or above the limit that hold no page any more.
+    pub(super) fn retired(&self) -> usize {
+        self.free.lock().retired.len()
+    }
+
+    /// Forgets them; or, after a lowering that did not succeed, hands them out again under the old limit.
+    pub(super) fn settle(&self, restored: Option<u32>) {
+        let mut free = self.free.lock();
+        let retired = std::mem::take(&mut free.retired);
+        if let Some(limit) = restored {
+            free.limit = limit;
+            free.list.extend(retired);
+            self.free_count.store(free.list.len(), Ordering::Relaxed);
+        }
     }
 
     fn request(&self) {
@@ -59,7 +103,7 @@ impl Clock {
 
     fn wait_free(&self) {
         let mut free = self.free.lock();
-        if free.is_empty() {
+        if free.list.is_empty() {
             self.came_free.wait_for(&mut free, Duration::from_millis(20));
         }
     }
@@ -147,16 +191,24 @@ impl Pool {
         self.clock.request();
     }
 
-    /// One round of the clock: unmarked pages get marked, marked clean ones leave, marked dirty ones are written and
+    /// One round: what scans brought in beyond their share, else of the clock: unmarked pages get marked, marked clean ones leave, marked dirty ones are written and
     /// then leave.
     pub(super) fn evict_round(&self) {
-        let mut dirty = Vec::new();
-        for _ in 0..ROUND.min(self.capacity()) {
-            let frame = self.clock.hand.fetch_add(1, Ordering::Relaxed) % self.capacity() as u32;
-            if let Some(id) = self.visit(frame) {
-                dirty.push((frame, id));
-            }
+        let overrun = self.overrun_frames(ROUND);
+        if !overrun.is_empty() {
+            // Twice: the first visit marks, the second takes.
+            self.evict_among(overrun.iter().copied());
+            return self.evict_among(overrun.into_iter());
         }
+        let capacity = self.capacity();
+        let turn = |_| self.clock.hand.fetch_add(1, Ordering::Relaxed) % capacity as u32;
+        self.evict_among((0..ROUND.min(capacity)).map(turn));
+    }
+
+    /// Visits these frames and lets go of what can leave.
+    pub(super) fn evict_among(&self, frames: impl Iterator<Item = u32>) {
+        let mut dirty: Vec<(u32, PageId)> =
+            frames.filter_map(|frame| Some((frame, self.visit(frame)?))).collect();
         if dirty.is_empty() {
             return;
         }

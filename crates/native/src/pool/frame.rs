@@ -1,7 +1,10 @@
 //! What the pool remembers about each frame besides its bytes: whose page it is and since when it differs from disk.
 //! One cache line per frame, not touched by hits.
 
+use super::arena::Arena;
 use crate::ids::{Lsn, PageId};
+use std::io;
+use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Descriptor of a frame.
@@ -16,16 +19,30 @@ pub(super) struct Frame {
     initialised: AtomicBool,
 }
 
-impl Frame {
-    pub(super) fn new() -> Frame {
-        Frame {
-            page: AtomicU64::new(0),
-            rec_lsn: AtomicU64::new(0),
-            writing: AtomicU64::new(0),
-            initialised: AtomicBool::new(false),
-        }
-    }
+/// The descriptors of all frames there can ever be. Memory is used only for those that were.
+pub(super) struct FrameTable {
+    memory: Arena,
+    len: usize,
+}
 
+impl FrameTable {
+    /// `len` descriptors of empty frames.
+    pub(super) fn new(len: usize) -> io::Result<FrameTable> {
+        Ok(FrameTable { memory: Arena::new(len * size_of::<Frame>())?, len })
+    }
+}
+
+impl Deref for FrameTable {
+    type Target = [Frame];
+
+    fn deref(&self) -> &[Frame] {
+        // SAFETY: the arena holds `len` descriptors, is aligned to a page at least, and starts out as zeros, which
+        // are a valid `Frame`: no page, clean. Nobody has a mutable reference to any of them.
+        unsafe { std::slice::from_raw_parts(self.memory.at(0).as_ptr().cast::<Frame>(), self.len) }
+    }
+}
+
+impl Frame {
     /// The page in the frame. Only a hint unless the page is latched.
     pub(super) fn page(&self) -> Option<PageId> {
         PageId::unpack(self.page.load(Ordering::Acquire))

@@ -3,10 +3,11 @@
 
 use super::arena::Arena;
 use super::evict::Clock;
-use super::frame::Frame;
+use super::frame::{Frame, FrameTable};
 use super::guard::{ExclusiveGuard, SharedGuard};
 use super::optimistic::OptimisticGuard;
 use super::readahead::ReadAhead;
+use super::resize::{Extent, reserved_frames};
 use super::translate::{FileEntry, FileTable};
 use super::wait::{Backoff, ReadWaiters};
 use super::word::{EVICTED, EXCLUSIVE, LOADING, MAX_FRAMES, UNLOCKED, Word};
@@ -32,8 +33,9 @@ pub(crate) const MIN_FRAMES: usize = 16;
 pub(crate) struct Pool {
     pub(super) disk: Arc<dyn Disk>,
     pub(super) log: Arc<Log>,
-    arena: Arena,
-    pub(super) frames: Box<[Frame]>,
+    pub(super) arena: Arena,
+    pub(super) frames: FrameTable,
+    pub(super) extent: Extent,
     pub(super) files: FileTable,
     waiters: ReadWaiters,
     pub(super) clock: Clock,
@@ -63,13 +65,14 @@ impl Pool {
         doublewrite: Option<Arc<dyn File>>,
     ) -> Result<Pool> {
         let frames = frames.clamp(MIN_FRAMES, MAX_FRAMES);
-        let arena = Arena::new(frames * PAGE_SIZE)
-            .map_err(|e| StorageError::io("buffer pool memory", e))?;
+        let (arena, table) =
+            reserve(frames).map_err(|e| StorageError::io("buffer pool memory", e))?;
         Ok(Pool {
             disk,
             log,
             arena,
-            frames: (0..frames).map(|_| Frame::new()).collect(),
+            frames: table,
+            extent: Extent::new(frames),
             files: FileTable::new(),
             waiters: ReadWaiters::new(),
             clock: Clock::new(frames as u32),
@@ -87,7 +90,12 @@ impl Pool {
 
     /// Number of frames.
     pub(crate) fn capacity(&self) -> usize {
-        self.frames.len()
+        self.extent.limit()
+    }
+
+    /// The frames that may hold a page.
+    pub(super) fn frames_in_use(&self) -> &[Frame] {
+        &self.frames[..self.extent.end()]
     }
 
     /// Makes an open file's pages reachable.
@@ -242,7 +250,7 @@ impl Pool {
             match seen.state() {
                 EVICTED => match self.claim(word, seen)? {
                     Some(loading) => {
-                        self.note_miss(id);
+                        self.note_miss(id, loading.frame());
                         return self.read_into(word, loading, id);
                     }
                     None => continue,
@@ -333,7 +341,7 @@ impl Pool {
 
     /// Forgets all pages of a file without writing them, and the file's handle. Nobody may be using the file.
     pub(crate) fn drop_file(&self, file: FileId) {
-        for (frame, descriptor) in self.frames.iter().enumerate() {
+        for (frame, descriptor) in self.frames_in_use().iter().enumerate() {
             if let Some(id) = descriptor.page().filter(|id| id.file == file) {
                 self.drop_page(frame as u32, id);
             }
@@ -373,13 +381,19 @@ impl Pool {
     /// The oldest log position some page in memory still needs; `None` when all are clean. Read the log's tail and
     /// in-flight slots *before* calling this (I4).
     pub(crate) fn oldest_change(&self) -> Option<Lsn> {
-        self.frames.iter().filter_map(Frame::oldest_change).min()
+        self.frames_in_use().iter().filter_map(Frame::oldest_change).min()
     }
 
     /// Number of pages waiting to be written.
     pub(crate) fn dirty_pages(&self) -> usize {
-        self.frames.iter().filter(|f| f.dirty_since().is_some()).count()
+        self.frames_in_use().iter().filter(|f| f.dirty_since().is_some()).count()
     }
+}
+
+/// Address space for as many frames as there can be, or just for these where that is refused.
+fn reserve(frames: usize) -> std::io::Result<(Arena, FrameTable)> {
+    let space = |n: usize| Ok((Arena::new(n * PAGE_SIZE)?, FrameTable::new(n)?));
+    space(reserved_frames(frames)).or_else(|_: std::io::Error| space(frames))
 }
 
 fn no_such_file(id: PageId) -> StorageError {

@@ -10,6 +10,7 @@ mod guard;
 mod miss;
 mod optimistic;
 mod readahead;
+mod resize;
 mod translate;
 mod wait;
 mod word;

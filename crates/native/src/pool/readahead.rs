@@ -31,17 +31,39 @@ struct Run {
     first: u32,
 }
 
+/// A scan may keep one frame in so many before its oldest pages leave ahead of everybody else's.
+const SCAN_SHARE: usize = 8;
+
 /// Runs that wait for a reader thread.
 pub(super) struct ReadAhead {
     queue: Mutex<VecDeque<Run>>,
+    /// Pages that scans have brought in, oldest first: a page used once by a scan must not push out one that is
+    /// used again and again. Entries may be out of date.
+    scanned: Mutex<VecDeque<(u32, PageId)>>,
     work: Condvar,
     pages: AtomicU64,
 }
 
 impl ReadAhead {
     pub(super) fn new() -> ReadAhead {
-        ReadAhead { queue: Mutex::default(), work: Condvar::new(), pages: AtomicU64::new(0) }
+        ReadAhead {
+            queue: Mutex::default(),
+            scanned: Mutex::default(),
+            work: Condvar::new(),
+            pages: AtomicU64::new(0),
+        }
     }
+}
+
+/// What a miss looks like.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Miss {
+    /// Nothing special.
+    Alone,
+    /// Part of a scan: the pages after it should be read.
+    Scan,
+    /// Part of a scan, asked for already, only not read yet.
+    Requested,
 }
 
 /// The last miss of a file, as one word: page and how many misses in a row led there.
@@ -52,28 +74,31 @@ impl MissHistory {
         MissHistory(AtomicU64::new(0))
     }
 
-    /// Notes a miss; returns whether the pages after it should be read. Races lose a guess, no more.
-    fn note(&self, page: u32) -> bool {
+    /// Notes a miss. Races lose a guess, no more.
+    fn note(&self, page: u32) -> Miss {
         let seen = self.0.load(Ordering::Relaxed);
         let (last, in_row) = ((seen >> 32) as u32, seen as u32);
         if in_row >= SCAN_MISSES && last.wrapping_sub(page) < RUN_PAGES * RUNS {
-            // Requested already, only not read yet.
-            return false;
+            return Miss::Requested;
         }
         let in_row = if (1..=MAX_GAP).contains(&page.wrapping_sub(last)) { in_row + 1 } else { 0 };
         let scan = in_row >= SCAN_MISSES;
         // After a request the next miss of the scan is expected behind what was requested.
         let next = if scan { page.saturating_add(RUN_PAGES * RUNS) } else { page };
         self.0.store(u64::from(next) << 32 | u64::from(in_row), Ordering::Relaxed);
-        scan
+        if scan { Miss::Scan } else { Miss::Alone }
     }
 }
 
 impl Pool {
-    /// Called for every page read from a file on demand.
-    pub(super) fn note_miss(&self, id: PageId) {
+    /// Called for every page that is about to be read from a file on demand into `frame`.
+    pub(super) fn note_miss(&self, id: PageId, frame: u32) {
         let Some(entry) = self.files.get(id.file) else { return };
-        if !self.is_background() || !entry.misses.note(id.page.0) {
+        let miss = if self.is_background() { entry.misses.note(id.page.0) } else { Miss::Alone };
+        if miss != Miss::Alone {
+            self.note_scanned(frame, id);
+        }
+        if miss != Miss::Scan {
             return;
         }
         let mut queue = self.read_ahead.queue.lock();
@@ -85,6 +110,25 @@ impl Pool {
         }
         drop(queue);
         self.read_ahead.work.notify_all();
+    }
+
+    fn note_scanned(&self, frame: u32, id: PageId) {
+        let mut scanned = self.read_ahead.scanned.lock();
+        if scanned.len() >= self.capacity() {
+            scanned.pop_front();
+        }
+        scanned.push_back((frame, id));
+    }
+
+    /// Up to `most` frames of pages that only a scan has brought in, if scans hold more than their share.
+    pub(super) fn overrun_frames(&self, most: usize) -> Vec<u32> {
+        let mut scanned = self.read_ahead.scanned.lock();
+        let excess = scanned.len().saturating_sub(self.capacity() / SCAN_SHARE);
+        let oldest: Vec<_> = scanned.drain(..excess.min(most)).collect();
+        drop(scanned);
+        let is_there =
+            |(frame, id): (u32, PageId)| (self.frame(frame).page() == Some(id)).then_some(frame);
+        oldest.into_iter().filter_map(is_there).collect()
     }
 
     /// A reader thread's body: waits for a run and reads it.
@@ -167,6 +211,7 @@ impl Pool {
                 self.frame(loading.frame()).assign(Some(id));
                 let ready = Word::new(UNLOCKED, loading.version(), loading.frame());
                 word.store(ready.0, Ordering::Release);
+                self.note_scanned(loading.frame(), id);
                 self.read_ahead.pages.fetch_add(1, Ordering::Relaxed);
             }
             None => {

@@ -107,7 +107,7 @@ impl Pool {
     /// Writes the oldest changes first: all dirty pages changed before `upto`, at most `limit` of them.
     pub(crate) fn write_older_than(&self, upto: Lsn, limit: usize) -> usize {
         let mut old: Vec<(Lsn, u32, PageId)> = Vec::new();
-        for (frame, descriptor) in self.frames.iter().enumerate() {
+        for (frame, descriptor) in self.frames_in_use().iter().enumerate() {
             if let (Some(since), Some(id)) = (descriptor.dirty_since(), descriptor.page())
                 && since < upto
             {

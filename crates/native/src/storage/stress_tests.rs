@@ -121,6 +121,41 @@ fn sixteen_frames_serve_many_threads() {
 }
 
 #[test]
+fn a_pool_is_resized_under_load() {
+    let disk = SimDisk::new(21);
+    let storage = open(Arc::new(disk.clone()), true);
+    let file = create_pages(&storage);
+    let done = AtomicBool::new(false);
+    let increments = AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        for t in 0..3 {
+            let (storage, done, increments) = (&storage, &done, &increments);
+            scope.spawn(move || {
+                let mut rng = Rng::new(t);
+                while !done.load(Ordering::Relaxed) {
+                    increment(storage, random_page(file, &mut rng));
+                    increments.fetch_add(1, Ordering::Relaxed);
+                    read_latched(storage, random_page(file, &mut rng));
+                }
+            });
+        }
+        for frames in [64, 20, 128, 16, 40, 33, 16, 64] {
+            assert_eq!(storage.pool().resize(frames), frames);
+            assert_eq!(storage.pool().capacity(), frames);
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+    assert_eq!(sum(&storage, file), increments.load(Ordering::Relaxed));
+    storage.log().flush_all();
+    storage.stop_background();
+    drop(storage);
+    disk.crash();
+    let sum = sum(&open(Arc::new(disk), false), file);
+    assert_eq!(sum, increments.load(Ordering::Relaxed));
+}
+
+#[test]
 fn a_crash_under_load_keeps_every_acknowledged_increment() {
     quiet_process_ends();
     for seed in 0..6 {
@@ -237,34 +272,60 @@ fn hit_path_is_short() {
     measure("mini-transaction", &|id| increment(&storage, id).0);
 }
 
-#[test]
-fn a_cold_scan_is_read_ahead() {
-    const LEAVES: u32 = 600;
-    let disk = SimDisk::new(15);
+fn start_with_16_mebibytes(disk: &SimDisk) -> Arc<Storage> {
     let options = StorageOptions { pool_bytes: 16 << 20, background: true, ..small_options() };
-    let start = |disk: &SimDisk| {
-        let storage = Storage::open_on(
-            Arc::new(disk.clone()),
-            options.clone(),
-            Box::new(PutOp),
-            &mut Seen::default(),
-        );
-        let storage = storage.expect("opened");
-        storage.set_participant(Arc::new(StepCounter(AtomicU64::new(0))));
-        storage.start_background();
-        storage
-    };
-    let storage = start(&disk);
+    let disk: Arc<dyn Disk> = Arc::new(disk.clone());
+    let storage = Storage::open_on(disk, options, Box::new(PutOp), &mut Seen::default());
+    let storage = storage.expect("opened");
+    storage.set_participant(Arc::new(StepCounter(AtomicU64::new(0))));
+    storage.start_background();
+    storage
+}
+
+/// A file whose pages from 2 on hold their numbers, and a clean shutdown behind it.
+fn create_leaves(disk: &SimDisk, leaves: u32) -> FileId {
+    let storage = start_with_16_mebibytes(disk);
     let file = storage.space().create_file(&storage).expect("file");
-    for n in 2..LEAVES {
+    for n in 2..leaves {
         let mut mtr = Mtr::begin(&storage).expect("begun");
         let slot = mtr.create(PageId::new(file, n), 4).expect("created");
         mtr.write(slot, LEFT, &u64::from(n).to_le_bytes());
         mtr.commit();
     }
     storage.shutdown().expect("shut down");
-    drop(storage);
-    let storage = start(&disk);
+    file
+}
+
+#[test]
+fn a_scan_does_not_push_out_what_is_used() {
+    const LEAVES: u32 = 5_000;
+    const HOT: u32 = 500;
+    let disk = SimDisk::new(16);
+    let file = create_leaves(&disk, LEAVES);
+    let storage = start_with_16_mebibytes(&disk);
+    // Backwards, so that it does not look like a scan.
+    let touch = |n: u32| drop(storage.pool().shared(PageId::new(file, n)).expect("page"));
+    let read = || storage.pool().reads.load(Ordering::Relaxed);
+    (2..HOT).rev().for_each(touch);
+    for n in HOT..LEAVES {
+        touch(n);
+        if n % 50 == 0 {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+    }
+    let before = read();
+    (2..HOT).rev().for_each(touch);
+    let lost = read() - before;
+    assert!(lost < u64::from(HOT) / 5, "{lost} of {HOT} pages had to be read again");
+    storage.stop_background();
+}
+
+#[test]
+fn a_cold_scan_is_read_ahead() {
+    const LEAVES: u32 = 600;
+    let disk = SimDisk::new(15);
+    let file = create_leaves(&disk, LEAVES);
+    let storage = start_with_16_mebibytes(&disk);
     for n in 2..LEAVES {
         let page = storage.pool().shared(PageId::new(file, n)).expect("page");
         assert_eq!(get_u64(&page[..], LEFT), u64::from(n));

@@ -5,7 +5,7 @@
 
 use selkie_sql::ast::{PasswordValue, SetItem, VarScope as Said};
 use selkie_types::error::catalogue::*;
-use selkie_types::{Charset, CollationId, SqlError, SqlResult, Value};
+use selkie_types::{Charset, CollationId, Condition, SqlError, SqlResult, Value};
 
 use super::answer::Notes;
 use super::{names, roles};
@@ -106,7 +106,22 @@ fn set_variable(
         }
     };
     check_combination(shared, def, scope, &value)?;
+    let value =
+        if scope == VarScope::Global { take_effect(shared, def, value, notes) } else { value };
     store(shared, def, scope, value)
+}
+
+/// Lets the engines act on a number; one that cannot go all the way says how far it went.
+fn take_effect(shared: &Shared, def: &VarDef, value: VarValue, notes: &mut Notes) -> VarValue {
+    let VarValue::Uint(wanted) = value else { return value };
+    let got = shared.server.backend.set_variable(def.name, wanted);
+    if got != wanted {
+        notes.push(Condition::warning(
+            &ER_TRUNCATED_WRONG_VALUE,
+            &[&def.name, &wanted as &dyn std::fmt::Display],
+        ));
+    }
+    VarValue::Uint(got)
 }
 
 fn current(shared: &Shared, def: &VarDef, scope: VarScope) -> VarValue {

@@ -74,11 +74,10 @@ fn native_options(settings: &Settings) -> NativeOptions {
         buffer_pool_bytes: number(settings, "innodb_buffer_pool_size") as usize,
         log_capacity_bytes: number(settings, "innodb_log_file_size"),
         log_buffer_bytes: number(settings, "innodb_log_buffer_size") as usize,
-        flush_at_commit: match number(settings, "innodb_flush_log_at_trx_commit") {
-            0 => FlushAtCommit::EverySecond,
-            2 => FlushAtCommit::Written,
-            _ => FlushAtCommit::Durable,
-        },
+        flush_at_commit: FlushAtCommit::of_setting(number(
+            settings,
+            "innodb_flush_log_at_trx_commit",
+        )),
         doublewrite: number(settings, "innodb_doublewrite") != 0,
         ..NativeOptions::default()
     }
@@ -96,6 +95,11 @@ impl Backend for ExecutorBackend {
                 gauges.insert(name.to_ascii_lowercase(), value.to_string());
             });
         }
+    }
+
+    fn set_variable(&self, name: &str, value: u64) -> u64 {
+        let engines = self.instance.engines.iter();
+        engines.fold(value, |value, engine| engine.set_variable(name, value))
     }
 
     fn shutdown(&self) {
