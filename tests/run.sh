@@ -81,6 +81,7 @@ crash() {
 trx() {
   say trx
   "$python" tests/trx/xa.py "$binary"
+  "$python" tests/trx/foreign_keys.py "$binary"
 }
 
 connections() {

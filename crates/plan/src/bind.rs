@@ -94,6 +94,9 @@ pub(crate) struct Binder<'a> {
     text: Vec<Vec<u8>>,
     /// Types of user variables assigned in the statement.
     assigned: Vec<(Box<str>, SqlType)>,
+    /// The table whose definition is being bound, and the first of its columns, where an expression
+    /// says `DEFAULT(column)`.
+    row_table: Option<(Arc<TableInfo>, ColumnId)>,
     /// Columns `VALUES(c)` stands for in ON DUPLICATE KEY UPDATE.
     inserted: Option<ColumnId>,
 }
@@ -121,6 +124,7 @@ impl<'a> Binder<'a> {
             schema: None,
             text: Vec::new(),
             assigned: Vec::new(),
+            row_table: None,
             inserted: None,
         }
     }

@@ -197,7 +197,7 @@ impl Ddl<'_> {
         let warnings = self.session.diagnostics.warning_count();
         let checked =
             !plan.added_foreign_keys.is_empty() && self.session.settings.foreign_key_checks;
-        Ok(copied.outcome(warnings, checked || plan.verify || counts_rows(old, &plan)))
+        Ok(copied.outcome(warnings, checked || !plan.verify.is_empty() || counts_rows(old, &plan)))
     }
 
     fn replace(&mut self, old: &Arc<TableInfo>, new: TableInfo, plan: &AlterPlan) -> SqlResult<()> {

@@ -57,8 +57,8 @@ struct Copy<'a> {
     sources: &'a [ColumnSource],
     rules: &'a RowRules,
     defaults: &'a [(usize, Expr)],
-    /// Rows must pass all checks.
-    verify: bool,
+    /// Checks the rows must pass.
+    verify: &'a [(Box<str>, Expr)],
     mode: StoreMode,
     ignore: bool,
     target: Arc<dyn Table>,
@@ -84,7 +84,7 @@ pub(super) fn copy_rows(
         sources: plan.rebuild.as_deref().unwrap_or_default(),
         rules: &plan.rules,
         defaults: &plan.defaults,
-        verify: plan.verify && session.settings.check_constraint_checks,
+        verify: if session.settings.check_constraint_checks { &plan.verify } else { &[] },
         mode: if strict { StoreMode::Strict } else { StoreMode::Lenient },
         ignore: plan.ignore,
         target: engine.open_table(&new.def).map_err(|e| from_engine(e, &new.def))?,
@@ -150,14 +150,15 @@ impl Copy<'_> {
 
     /// Fails with 4025 if a row does not pass a check that is to be verified.
     fn check(&self, columns: &[Arc<Column>], rows: usize) -> SqlResult<()> {
-        if !self.verify {
-            return Ok(());
-        }
         let batch = Batch::new(columns.to_vec(), rows);
-        for (name, e) in &self.rules.checks {
+        for (name, e) in self.verify {
             let truth = e.eval(self.eval, &batch)?;
-            if (0..rows).any(|row| is_false(&truth, row)) {
-                return Err(check_error(name, self.new));
+            for _ in (0..rows).filter(|row| is_false(&truth, *row)) {
+                let error = check_error(name, self.new);
+                if !self.ignore {
+                    return Err(error);
+                }
+                self.eval.push(Condition::from_error(Level::Warning, &error));
             }
         }
         Ok(())

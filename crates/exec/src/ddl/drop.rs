@@ -60,6 +60,8 @@ impl Ddl<'_> {
         let is_view = |t: &Arc<TableInfo>| matches!(t.kind, TableKind::View(_));
         match snapshot.table(schema, table) {
             Some(found) if !drop.temporary && is_view(found) == view => {
+                // What cannot be dropped fails at once rather than after waiting for its users.
+                self.check_unreferenced((schema, table), None)?;
                 let _lock = self.lock(schema, table)?;
                 self.check_unreferenced((schema, table), None)?;
                 self.drop_one(schema, table, false)?;

@@ -111,6 +111,40 @@ impl<'r> Inserter<'r> {
         self.env.eval.set_row(first_row);
         self.env.eval.set_strict_arithmetic(self.maker.strictness.null_is_error);
         let columns = self.columns(source, first_row)?;
+        match self.passing(&columns, source.rows(), first_row)? {
+            None => self.add_checked(source, columns, first_row, returning),
+            Some(rows) => {
+                self.rejected += (source.rows() - rows.len()) as u64;
+                let columns = columns.iter().map(|c| Arc::new(c.gather(&rows))).collect();
+                self.add_checked(&source.gather(&rows), columns, first_row, returning)
+            }
+        }
+    }
+
+    /// The rows that pass all CHECKs, `None` if all do. No CHECK depends on an automatic value, and
+    /// a row that fails takes none.
+    fn passing(
+        &self,
+        columns: &[Arc<Column>],
+        rows: usize,
+        first_row: u64,
+    ) -> SqlResult<Option<Vec<u32>>> {
+        if self.plan.rules.checks.is_empty() {
+            return Ok(None);
+        }
+        let mut columns = columns.to_vec();
+        self.maker.generate(&self.plan.rules, &mut columns, rows, first_row)?;
+        self.maker.check(&self.plan.rules, &columns, rows)
+    }
+
+    /// Inserts rows that pass all CHECKs.
+    fn add_checked(
+        &mut self,
+        source: &Batch,
+        columns: Vec<Arc<Column>>,
+        first_row: u64,
+        returning: Returning<'_>,
+    ) -> SqlResult<()> {
         let Some(auto) = &self.auto else {
             let all = 0..source.rows();
             return self.add_part(source, columns, all, first_row, returning);
@@ -199,16 +233,10 @@ impl<'r> Inserter<'r> {
     ) -> SqlResult<()> {
         let count = source.rows();
         self.maker.generate(&self.plan.rules, &mut columns, count, first_row)?;
-        let kept = self.maker.check(&self.plan.rules, &columns, count)?;
-        if kept.is_none() && part == (0..count) {
+        if part == (0..count) {
             return self.store(source, columns, returning);
         }
-        let all = part.len();
-        let numbers: Vec<u32> = match kept {
-            None => (part.start as u32..part.end as u32).collect(),
-            Some(rows) => rows.into_iter().filter(|&r| part.contains(&(r as usize))).collect(),
-        };
-        self.rejected += (all - numbers.len()) as u64;
+        let numbers: Vec<u32> = (part.start as u32..part.end as u32).collect();
         let columns = columns.iter().map(|c| Arc::new(c.gather(&numbers))).collect();
         self.store(&source.gather(&numbers), columns, returning)
     }

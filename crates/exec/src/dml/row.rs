@@ -134,11 +134,30 @@ impl<'r> RowMaker<'r> {
     ) -> SqlResult<()> {
         for (at, e) in &rules.generated {
             let batch = Batch::new(columns.to_vec(), rows);
+            let raised = self.raised();
             let values = e.eval(self.env.eval, &batch)?;
+            self.refuse_warnings(raised)?;
             let values = self.convert(*at, &values, &e.ty, first_row)?;
             columns[*at] = self.refuse_nulls(*at, values)?;
         }
         Ok(())
+    }
+
+    /// Conditions raised so far.
+    fn raised(&self) -> usize {
+        self.env.eval.conditions.borrow().list().len()
+    }
+
+    /// Compat: what an expression of the definition warns of, such as a string that is no number,
+    /// is an error of a strict statement.
+    fn refuse_warnings(&self, raised: usize) -> SqlResult<()> {
+        if !self.strictness.is_strict() {
+            return Ok(());
+        }
+        match self.env.eval.conditions.borrow_mut().take_warning_after(raised) {
+            Some(warning) => Err(SqlError::raw(warning.code, warning.sqlstate(), warning.message)),
+            None => Ok(()),
+        }
     }
 
     /// The rows that satisfy all CHECK constraints, `None` if all do. A failure is error 4025, or
@@ -153,9 +172,11 @@ impl<'r> RowMaker<'r> {
             return Ok(None);
         }
         let batch = Batch::new(columns.to_vec(), rows);
+        let raised = self.raised();
         let truths: SqlResult<Vec<_>> =
             rules.checks.iter().map(|(_, e)| e.eval(self.env.eval, &batch)).collect();
         let truths = truths?;
+        self.refuse_warnings(raised)?;
         let mut bad = vec![false; rows];
         for (row, bad) in bad.iter_mut().enumerate() {
             let Some(at) = truths.iter().position(|truth| is_false(truth, row)) else { continue };

@@ -36,6 +36,15 @@ impl Conditions {
         self.list.iter().filter(|c| c.level != Level::Note).count()
     }
 
+    /// Takes out the first warning among those after the first `kept`, and forgets the others.
+    pub fn take_warning_after(&mut self, kept: usize) -> Option<Condition> {
+        let at = self.list.iter().skip(kept).position(|c| c.level == Level::Warning)? + kept;
+        let found = self.list.swap_remove(at);
+        self.list.truncate(kept);
+        self.count = self.count.min(kept as u64);
+        Some(found)
+    }
+
     /// Takes all of them out.
     pub fn take(&mut self) -> Self {
         std::mem::take(self)

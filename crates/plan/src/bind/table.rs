@@ -1,5 +1,7 @@
 //! What a table asks of every row that is stored: generated columns, checks, defaults.
 
+use std::sync::Arc;
+
 use selkie_catalog::{DefaultValue, TableInfo};
 use selkie_expr::{Expr, build};
 use selkie_sql::ast;
@@ -51,7 +53,14 @@ impl Binder<'_> {
     ) -> SqlResult<Expr> {
         self.in_row(table, |binder| {
             let first = binder.columns.len() - table.columns.len();
-            let mut expr = binder.in_clause(clause, |b| b.scalar(syntax))?;
+            let is_default =
+                |e: &ast::Expr| matches!(e.kind, ast::ExprKind::Default(Some(_))).then_some(());
+            if syntax.find(&mut |e| is_default(e)).is_some() {
+                binder.row_table = Some((Arc::new(table.clone()), first));
+            }
+            let bound = binder.in_clause(clause, |b| b.scalar(syntax));
+            binder.row_table = None;
+            let mut expr = bound?;
             expr.map_columns(&mut |id| id - first);
             Ok(expr)
         })
@@ -86,10 +95,14 @@ impl Binder<'_> {
     pub(super) fn default_of(&mut self, name: &ast::ColumnRef) -> SqlResult<Expr> {
         let column = self.column(name)?;
         let origin = column.as_column().and_then(|id| self.columns.table_column(id));
-        let Some((relation, at)) = origin else {
+        let in_row = self.row_table.clone().and_then(|(table, first)| {
+            let at = column.as_column()?.checked_sub(first)?;
+            (at < table.columns.len()).then_some((table, at))
+        });
+        let known = origin.map(|(relation, at)| (relation.table.clone(), at)).or(in_row);
+        let Some((table, at)) = known else {
             return Err(SqlError::unknown_column(name, Clause::Fields.name()));
         };
-        let table = relation.table.clone();
         let info = &table.columns[at];
         match &info.default {
             DefaultValue::Literal(value) => Ok(Expr::literal(value.clone(), info.ty.clone())),
@@ -104,7 +117,8 @@ impl Binder<'_> {
             DefaultValue::Expression(text) => {
                 let mut expr = self.row_expr(&table, text)?;
                 let first = self.columns.table_column(column.as_column().unwrap_or(0));
-                let first = first.map_or(0, |(r, _)| r.first);
+                let row = self.row_table.as_ref().map_or(0, |(_, first)| *first);
+                let first = first.map_or(row, |(r, _)| r.first);
                 expr.map_columns(&mut |at| first + at);
                 Ok(expr)
             }

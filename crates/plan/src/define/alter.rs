@@ -58,8 +58,8 @@ pub struct AlterPlan {
     pub rules: RowRules,
     /// Values of new columns whose DEFAULT is an expression, over the other columns.
     pub defaults: Vec<(usize, Expr)>,
-    /// There are new checks, which stored rows must pass.
-    pub verify: bool,
+    /// Checks that stored rows must pass.
+    pub verify: Vec<(Box<str>, Expr)>,
     /// New AUTO_INCREMENT value.
     pub auto_increment: Option<u64>,
     /// Rows that repeat a unique key are left out (`ALTER IGNORE`).
@@ -85,7 +85,12 @@ struct Draft<'a> {
     auto_increment: Option<u64>,
     algorithm: AlterAlgorithm,
     force: bool,
-    verify: bool,
+    /// Columns with new checks.
+    verify: Vec<Box<str>>,
+    /// There are new checks of the table; Compat: then rows must pass all.
+    verify_all: bool,
+    /// Names of columns that are gone.
+    dropped: Vec<String>,
 }
 
 /// What `statement` makes of `old`.
@@ -122,7 +127,9 @@ impl<'a> Draft<'a> {
             auto_increment: None,
             algorithm: AlterAlgorithm::Default,
             force: false,
-            verify: false,
+            verify: Vec::new(),
+            verify_all: false,
+            dropped: Vec::new(),
         }
     }
 
@@ -184,12 +191,7 @@ impl<'a> Draft<'a> {
             A::Lock(_) | A::EnableKeys | A::DisableKeys | A::OrderBy(_) => Ok(()),
             A::AddForeignKey(key) => self.add_foreign_key(key),
             A::DropForeignKey { if_exists, name } => self.drop_foreign_key(name, *if_exists),
-            A::AddCheck(check) => {
-                let before = self.table.checks.len();
-                expressions::add_check(self.context, &mut self.table.checks, check)?;
-                self.verify |= self.table.checks.len() > before;
-                Ok(())
-            }
+            A::AddCheck(check) => self.add_check(check),
             A::AddPeriod { .. } | A::DropPeriod { .. } => Err(SqlError::not_supported("periods")),
             A::AddSystemVersioning | A::DropSystemVersioning => {
                 Err(SqlError::not_supported("system-versioned tables"))
@@ -232,7 +234,9 @@ impl<'a> Draft<'a> {
             return Err(SqlError::new(&ER_DUP_FIELDNAME, &[&column.name]));
         }
         self.add_column_keys(def);
-        self.verify |= column.check.is_some();
+        if column.check.is_some() {
+            self.verify.push(column.name.clone());
+        }
         let at = self.place(position)?.unwrap_or(self.columns.len());
         self.columns.insert(at, (column, ColumnSource::Default));
         Ok(())
@@ -266,6 +270,7 @@ impl<'a> Draft<'a> {
             return Err(SqlError::new(&ER_CANT_REMOVE_ALL_FIELDS, &[]));
         }
         self.columns.remove(at);
+        self.dropped.push(name.value.to_string());
         for key in &mut self.keys {
             if let Some(part) = key.columns.iter().position(|c| identifier_eq(c, &name.value)) {
                 key.columns.remove(part);
@@ -340,6 +345,13 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
+    fn add_check(&mut self, check: &selkie_sql::ast::CheckDef) -> SqlResult<()> {
+        let before = self.table.checks.len();
+        expressions::add_check(self.context, &mut self.table.checks, check)?;
+        self.verify_all |= self.table.checks.len() > before;
+        Ok(())
+    }
+
     /// Follows a column's new name in expressions.
     fn rename_in_expressions(&mut self, from: &str, to: &str) {
         if from == to {
@@ -365,7 +377,9 @@ impl<'a> Draft<'a> {
             return Err(SqlError::new(&ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN, &[]));
         }
         self.force |= old.generated != new.generated;
-        self.verify |= new.check.is_some() && old.check != new.check;
+        if new.check.is_some() && old.check != new.check {
+            self.verify.push(new.name.clone());
+        }
         Ok(())
     }
 
@@ -483,7 +497,8 @@ impl<'a> Draft<'a> {
         let after = After { columns: &columns, sources: &sources, indexes: &defs };
         self.check_foreign_keys(&after)?;
         let rebuild = self.force
-            || self.verify
+            || self.verify_all
+            || !self.verify.is_empty()
             || self.rows_change(&columns, &sources)
             || primary_parts(&defs) != primary_parts(&self.old.def.indexes);
         let added = position_of_new(&defs, &self.old.def.indexes);
@@ -501,17 +516,25 @@ impl<'a> Draft<'a> {
         self.table.def = Arc::new(def);
         self.table.columns = columns;
         self.table.indexes = infos;
+        if !self.dropped.is_empty() {
+            expressions::drop_checks(self.context, &mut self.table.checks, &self.dropped);
+        }
         expressions::name_checks(&mut self.table.checks);
         let added_foreign_keys = self.add_foreign_keys()?;
         expressions::check(self.context, &self.table)?;
         let rules = expressions::rules(self.context, &self.table)?;
+        let own = |name: &str| {
+            self.verify.iter().any(|column| name == format!("{}.{column}", self.old.name()))
+        };
+        let verify = rules.checks.iter().filter(|(name, _)| self.verify_all || own(name));
+        let verify = verify.cloned().collect();
         let defaults = expressions::defaults(self.context, &self.table, &sources)?;
         Ok(AlterPlan {
             added_foreign_keys,
             renamed_columns: self.renamed_columns,
             rules,
             defaults,
-            verify: self.verify,
+            verify,
             table: self.table,
             rename: self.rename,
             rebuild: rebuild.then_some(sources),

@@ -152,6 +152,38 @@ pub(super) fn add_check(
     Ok(())
 }
 
+/// Fails if a check has the name of a unique key, a foreign key or a column's check.
+fn check_names(table: &TableInfo) -> SqlResult<()> {
+    let unique = table.def.indexes.iter().filter(|i| i.kind == IndexKind::Unique);
+    let columns = table.columns.iter().filter(|c| c.check.is_some()).map(|c| &*c.name);
+    let keys = table.foreign_keys.iter().map(|k| &*k.name);
+    let names = unique.map(|i| &*i.name).chain(keys).chain(columns);
+    for name in names {
+        if table.checks.iter().any(|check| identifier_eq(&check.name, name)) {
+            return Err(SqlError::new(&ER_DUP_CONSTRAINT_NAME, &[&"CHECK", &name]));
+        }
+    }
+    Ok(())
+}
+
+/// Compat: a check of nothing but dropped columns goes with them.
+pub(super) fn drop_checks(
+    context: &DefineContext<'_>,
+    checks: &mut Vec<CheckInfo>,
+    dropped: &[String],
+) {
+    checks.retain(|check| {
+        let text = check.expression.as_bytes();
+        let Ok(mut expr) = crate::parse::expression(text, context.sql_mode()) else { return true };
+        let (mut any, mut all) = (false, true);
+        expr.for_each_column_mut(&mut |column| {
+            any = true;
+            all &= dropped.iter().any(|name| identifier_eq(name, &column.name.value));
+        });
+        !(any && all)
+    });
+}
+
 /// Names the checks without a name, after all that have one.
 pub(super) fn name_checks(checks: &mut [CheckInfo]) {
     for at in 0..checks.len() {
@@ -185,6 +217,7 @@ pub(super) fn renamed(context: &DefineContext<'_>, text: &str, from: &str, to: &
 }
 
 /// Which clause an expression is of, and of what.
+#[derive(Clone, Copy)]
 struct Place<'a> {
     clause: Clause,
     /// The column or constraint, for messages.
@@ -198,6 +231,7 @@ struct Place<'a> {
 /// Checks every expression of a table that is otherwise complete.
 pub(super) fn check(context: &DefineContext<'_>, table: &TableInfo) -> SqlResult<()> {
     check_keys(table)?;
+    check_names(table)?;
     for (at, column) in table.columns.iter().enumerate() {
         let place = |clause, kept| Place { clause, name: &column.name, column: Some(at), kept };
         if let Some(generated) = &column.generated {
@@ -248,6 +282,11 @@ fn check_one(
         return Err(not_allowed(&what, place));
     }
     let bound = bind(context, table, &syntax, place)?;
+    let auto = bound.columns().into_iter().find(|at| table.columns[*at].auto_increment);
+    if let Some(at) = auto.filter(|_| !matches!(place.clause, Clause::Default)) {
+        let place = Place { name: &table.columns[at].name, ..*place };
+        return Err(not_allowed("AUTO_INCREMENT", &place));
+    }
     match place.column {
         Some(at) => check_order(table, at, &bound),
         None => Ok(()),

@@ -214,13 +214,14 @@ impl Parser<'_> {
         let (mut on_delete, mut on_update) = (None, None);
         while self.at(Kw::ON) && matches!(self.peek(), T::Word(Kw::DELETE | Kw::UPDATE)) {
             self.next();
-            let slot = match self.next().kind {
+            let slot = match self.tok.kind {
                 T::Word(Kw::DELETE) => &mut on_delete,
                 _ => &mut on_update,
             };
             if slot.is_some() {
                 return Err(self.error());
             }
+            self.next();
             *slot = Some(self.reference_action()?);
         }
         Ok(References { constraint: None, table, columns, on_delete, on_update, match_kind })
