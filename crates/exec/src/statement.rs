@@ -2,6 +2,7 @@
 
 mod lock_tables;
 mod prepare;
+mod read_only;
 mod set;
 mod transaction;
 mod xa;
@@ -114,6 +115,7 @@ fn dispatch(
     if xa::commits_implicitly(statement) {
         session.transaction.check_no_branch()?;
     }
+    read_only::check(session, statement)?;
     if selkie_plan::is_planned(statement) {
         return planned(instance, session, statement, running, sink);
     }
@@ -208,6 +210,7 @@ fn run_planned(
             planning::plan(instance, session, statement, running.text, parameters).map(Arc::new)
         }
     })?;
+    read_only::check_locking(session, statement, &plan)?;
     if let Statement::Do(_) = statement {
         query::run_plan(instance, session, control, &plan, running.values, &mut NullSink)?;
         return Ok(Outcome::ok());

@@ -129,6 +129,11 @@ impl Transaction {
         self.explicit = true;
     }
 
+    /// `AND CHAIN`: another transaction like the one that has just ended.
+    pub fn begin_next(&mut self) {
+        self.explicit = true;
+    }
+
     /// A statement that uses tables begins: opens the implicit transaction of `autocommit=0`.
     pub fn begin_statement(&mut self, settings: &Settings) -> SqlResult<()> {
         if !self.is_open() && self.parts.is_empty() {

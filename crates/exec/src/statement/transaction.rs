@@ -13,13 +13,15 @@ pub(super) fn run(instance: &Instance, session: &mut Session, what: &Ast) -> Sql
             begin(instance, session, *consistent_snapshot, *read_only)?;
         }
         Ast::Commit { chain, release } => {
+            let was_open = session.in_transaction();
             session.commit()?;
-            return Ok(ended(session, *chain, *release));
+            return Ok(ended(session, was_open, *chain, *release));
         }
         Ast::Rollback { chain, release } => {
             session.transaction.check_no_branch()?;
+            let was_open = session.in_transaction();
             session.rollback()?;
-            return Ok(ended(session, *chain, *release));
+            return Ok(ended(session, was_open, *chain, *release));
         }
         Ast::Savepoint(name) => {
             bump(&session.counters.handler_savepoint, 1);
@@ -61,9 +63,17 @@ fn begin(
 }
 
 /// After COMMIT or ROLLBACK: a new transaction for CHAIN, the connection's end for RELEASE.
-fn ended(session: &mut Session, chain: Option<bool>, release: Option<bool>) -> Outcome {
+fn ended(
+    session: &mut Session,
+    was_open: bool,
+    chain: Option<bool>,
+    release: Option<bool>,
+) -> Outcome {
     if chain == Some(true) {
-        session.transaction.begin(&session.settings, None);
+        match was_open {
+            true => session.transaction.begin_next(),
+            false => session.transaction.begin(&session.settings, None),
+        }
     }
     Outcome { release: release == Some(true), ..Outcome::ok() }
 }

@@ -74,7 +74,8 @@ impl Session<'_> {
         let codec = IndexCodec::new(&self.def, &self.def.indexes[0]);
         codec.key_of_values(&[selkie_types::Value::Int(id)], &mut key);
         let (context, at) = (NoContext::default(), rows_of([key]));
-        if !rows.contains_key(&id) {
+        let is_new = !rows.contains_key(&id);
+        if is_new {
             self.table.insert(trx, &context, &rows_of([&row]))?;
             rows.insert(id, row);
         } else if self.rng.below(4) == 0 {

@@ -81,7 +81,8 @@ impl<'e> World<'e> {
         let kind = self.rng.below(5) as i64;
         let row = item_row(&self.def, id, Some(id), kind, &name);
         let (context, at) = (NoContext::default(), rows_of([key(&self.def, id)]));
-        if !rows.contains_key(&id) {
+        let is_new = !rows.contains_key(&id);
+        if is_new {
             self.table.insert(trx, &context, &rows_of([&row])).unwrap();
             rows.insert(id, row);
         } else if self.rng.below(4) == 0 {

@@ -74,6 +74,7 @@ fn native_options(settings: &Settings) -> NativeOptions {
         buffer_pool_bytes: number(settings, "innodb_buffer_pool_size") as usize,
         log_capacity_bytes: number(settings, "innodb_log_file_size"),
         log_buffer_bytes: number(settings, "innodb_log_buffer_size") as usize,
+        undo_memory_bytes: number(settings, "selkie_undo_memory") as usize,
         flush_at_commit: FlushAtCommit::of_setting(number(
             settings,
             "innodb_flush_log_at_trx_commit",

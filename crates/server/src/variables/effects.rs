@@ -61,6 +61,7 @@ pub const EFFECTIVE: &[&str] = &[
     "port",
     "pseudo_thread_id",
     "report_port",
+    "selkie_undo_memory",
     "server_id",
     "session_track_schema",
     "session_track_state_change",

@@ -1,0 +1,88 @@
+//! What a READ ONLY transaction refuses before it looks at anything: error 1792. Changes of rows are refused by their
+//! plan, which knows what is temporary.
+
+use selkie_catalog::TableKind;
+use selkie_plan::physical::Plan;
+use selkie_sql::ast::{LockMode, MaintenanceAction, SetItem, Statement};
+use selkie_types::error::catalogue::ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION;
+use selkie_types::{SqlError, SqlResult};
+
+use crate::Session;
+
+fn refused() -> SqlError {
+    SqlError::new(&ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, &[])
+}
+
+/// Fails for statements that change definitions or accounts.
+pub(super) fn check(session: &Session, statement: &Statement) -> SqlResult<()> {
+    let (transaction, settings) = (&session.transaction, &session.settings);
+    let read_only = match changes(statement) {
+        Changes::Nothing => false,
+        Changes::Temporary => transaction.is_read_only(settings),
+        // Compat: they commit what is open first, and run in the transaction that comes next.
+        Changes::Shared if transaction.is_open() => settings.tx_read_only,
+        Changes::Shared => transaction.is_read_only(settings),
+    };
+    if read_only { Err(refused()) } else { Ok(()) }
+}
+
+/// Fails for a query that locks rows of other than temporary tables exclusively.
+pub(super) fn check_locking(
+    session: &Session,
+    statement: &Statement,
+    plan: &Plan,
+) -> SqlResult<()> {
+    let Statement::Query(query) = statement else { return Ok(()) };
+    let for_update = query.locking.is_some_and(|locking| locking.exclusive);
+    let shared = || plan.tables.iter().any(|t| matches!(t.kind, TableKind::Base));
+    if for_update && session.transaction.is_read_only(&session.settings) && shared() {
+        return Err(refused());
+    }
+    Ok(())
+}
+
+enum Changes {
+    Nothing,
+    Temporary,
+    Shared,
+}
+
+fn changes(statement: &Statement) -> Changes {
+    let of = |temporary| if temporary { Changes::Temporary } else { Changes::Shared };
+    match statement {
+        Statement::CreateTable(create) => of(create.temporary),
+        Statement::DropTables(drop) => of(drop.temporary),
+        Statement::TableMaintenance(what) => match what.action {
+            MaintenanceAction::Optimize => Changes::Shared,
+            _ => Changes::Nothing,
+        },
+        Statement::LockTables(lock) => {
+            let writes = |mode| matches!(mode, LockMode::Write | LockMode::WriteConcurrent);
+            match lock.tables.iter().any(|table| writes(table.mode)) {
+                true => Changes::Shared,
+                false => Changes::Nothing,
+            }
+        }
+        Statement::Set(items) => match items.first() {
+            Some(SetItem::Password { .. } | SetItem::DefaultRole { .. }) => Changes::Shared,
+            _ => Changes::Nothing,
+        },
+        Statement::Truncate { .. }
+        | Statement::AlterTable(_)
+        | Statement::CreateIndex(_)
+        | Statement::DropIndex(_)
+        | Statement::RenameTables(_)
+        | Statement::CreateView(_)
+        | Statement::CreateSequence(_)
+        | Statement::AlterSequence(_)
+        | Statement::CreateDatabase(_)
+        | Statement::AlterDatabase(_)
+        | Statement::DropDatabase { .. }
+        | Statement::CreateUser(_)
+        | Statement::CreateRole(_)
+        | Statement::DropAccounts(_)
+        | Statement::RenameUsers(_)
+        | Statement::Grant(_) => Changes::Shared,
+        _ => Changes::Nothing,
+    }
+}
