@@ -39,6 +39,7 @@ pub mod session;
 mod show;
 mod sink;
 mod statement;
+mod stored;
 mod subquery;
 mod system;
 mod transaction;

@@ -16,6 +16,7 @@ mod null_aware;
 mod probe;
 mod project;
 mod rows;
+mod series;
 mod set;
 mod sort;
 mod sort_key;
@@ -52,7 +53,10 @@ pub(crate) fn open<'r>(env: Env<'r>, node: &'r PlanNode) -> SqlResult<BoxOperato
         Op::Empty => Box::new(source::Empty),
         Op::Values(rows) => Box::new(source::Values::new(env, node, rows)),
         Op::TableScan(scan) => table_scan::open(env, scan)?,
-        Op::SystemTableScan(scan) => Box::new(system::SystemScan::open(env, scan)?),
+        Op::SystemTableScan(scan) => match series_of(&scan.table) {
+            Some(series) => Box::new(series::SeriesScan::new(env, scan, series)),
+            None => Box::new(system::SystemScan::open(env, scan)?),
+        },
         Op::CommonTableScan(at) => Box::new(common::CommonScan::open(env, *at)?),
         Op::WorkTableScan(at) => Box::new(common::WorkScan::open(env, *at)?),
         Op::IndexJoin(join) => Box::new(index_join::IndexJoin::open(env, join)?),
@@ -91,4 +95,10 @@ pub(crate) fn scale_of(ty: &selkie_types::SqlType) -> u8 {
         selkie_types::Physical::Decimal => ty.decimals,
         _ => 0,
     }
+}
+
+/// The numbers of a table that has nothing else.
+fn series_of(table: &selkie_catalog::TableInfo) -> Option<selkie_catalog::Series> {
+    let is_series = &*table.engine == selkie_catalog::SERIES_ENGINE;
+    is_series.then(|| selkie_catalog::Series::from_name(table.name())).flatten()
 }

@@ -158,6 +158,9 @@ fn other(
     if let Some(outcome) = hooks.statement(instance, session, statement, sink)? {
         return Ok(outcome);
     }
+    if let Some(outcome) = crate::stored::run(session, statement)? {
+        return Ok(outcome);
+    }
     if let Some(outcome) = extension(instance, session, statement, running.text, sink)? {
         return Ok(outcome);
     }

@@ -80,6 +80,10 @@ impl SystemTable for EngineList {
                 yes_no(transactional),
             ])?;
         }
+        let texts = [selkie_catalog::SERIES_ENGINE, "YES", "Tables of numbers, by name", "YES"];
+        let mut row: Vec<Value> = texts.iter().map(|text| Value::bytes(*text)).collect();
+        row.extend([Value::bytes("NO"), Value::bytes("YES")]);
+        emit(&row)?;
         Ok(())
     }
 }

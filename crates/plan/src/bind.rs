@@ -154,6 +154,10 @@ impl<'a> Binder<'a> {
         let schema = self.schema_of(name.schema.as_ref())?;
         let table = self.folded(&name.name.value);
         let Some(info) = self.names.tables.table(&schema, &table) else {
+            // Compat: even in a schema that does not exist.
+            if selkie_catalog::Series::from_name(&table).is_some() {
+                return Ok(selkie_catalog::Series::table(&schema, &table));
+            }
             return Err(self.missing_table(&schema, &name.name.value));
         };
         self.depend(info.clone());

@@ -42,6 +42,7 @@ mod show;
 mod show_create;
 mod show_server;
 mod statement;
+mod stored;
 mod table_option;
 mod transaction;
 mod unsupported;

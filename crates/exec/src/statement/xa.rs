@@ -251,6 +251,7 @@ pub(super) fn commits_implicitly(statement: &Statement) -> bool {
         | Statement::CreateDatabase(_)
         | Statement::AlterDatabase(_)
         | Statement::DropDatabase { .. }
+        | Statement::DropStored(_)
         | Statement::CreateUser(_)
         | Statement::CreateRole(_)
         | Statement::DropAccounts(_)

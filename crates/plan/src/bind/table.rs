@@ -150,6 +150,11 @@ impl Binder<'_> {
             selkie_catalog::TableKind::View(_) => {
                 Err(SqlError::new(&ER_NON_UPDATABLE_TABLE, &[&table.name(), &statement]))
             }
+            selkie_catalog::TableKind::System
+                if &*table.engine == selkie_catalog::SERIES_ENGINE =>
+            {
+                Err(SqlError::new(&ER_ILLEGAL_HA, &[&table.engine, &table.schema(), &table.name()]))
+            }
             selkie_catalog::TableKind::System => {
                 Err(SqlError::new(&ER_DBACCESS_DENIED_ERROR, &[&"", &"", &table.schema()]))
             }

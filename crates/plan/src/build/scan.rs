@@ -124,6 +124,12 @@ impl Builder<'_> {
     ) -> Built {
         const ROWS: f64 = 100.0;
         let info = self.relation(relation);
+        let series = selkie_catalog::Series::from_name(info.table.name())
+            .filter(|_| &*info.table.engine == selkie_catalog::SERIES_ENGINE);
+        let (all_rows, cost) = match series {
+            Some(series) => (series.count as f64, series.count as f64),
+            None => (ROWS, 100_000.0),
+        };
         let mut read = required.clone();
         conditions.iter().for_each(|c| read.add_expr(c));
         let columns = positions(info, &read);
@@ -138,8 +144,8 @@ impl Builder<'_> {
         let node = PlanNode {
             operator: Operator::SystemTableScan(Box::new(scan)),
             columns: layout.iter().map(|id| self.column_type(*id)).collect(),
-            rows: (ROWS * self.estimator().all(conditions)).max(1.0),
-            cost: 100_000.0,
+            rows: (all_rows * self.estimator().all(conditions)).max(1.0),
+            cost,
         };
         Built { node, layout, ordered: false }
     }

@@ -30,6 +30,13 @@ fn word(statement: &Statement) -> &'static str {
         Statement::CreateIndex(_) => "create_index",
         Statement::DropIndex(_) => "drop_index",
         Statement::DropTables(_) => "drop_table",
+        Statement::DropStored(drop) => match drop.kind {
+            selkie_sql::ast::StoredKind::Procedure => "drop_procedure",
+            selkie_sql::ast::StoredKind::Function => "drop_function",
+            selkie_sql::ast::StoredKind::Trigger => "drop_trigger",
+            selkie_sql::ast::StoredKind::Event => "drop_event",
+            selkie_sql::ast::StoredKind::Server => "drop_server",
+        },
         Statement::RenameTables(_) => "rename_table",
         Statement::CreateView(_) => "create_view",
         Statement::CreateSequence(_) => "create_sequence",

@@ -16,6 +16,7 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("MyISAM", "STORAGE ENGINE"),
     ("Aria", "STORAGE ENGINE"),
     ("CSV", "STORAGE ENGINE"),
+    ("SEQUENCE", "STORAGE ENGINE"),
 ];
 
 pub(super) fn rows() -> Vec<Row> {

@@ -125,9 +125,37 @@ pub enum Statement {
         wait_for_slaves: bool,
     },
 
+    /// `DROP PROCEDURE` and the like.
+    DropStored(Box<DropStored>),
     /// A statement of MariaDB that Selkie does not have; answered with error 1235.
     Unsupported {
         /// What it is, for the error's text: `CREATE PROCEDURE`.
         what: &'static str,
     },
+}
+
+/// `DROP PROCEDURE | FUNCTION | TRIGGER | EVENT | SERVER`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DropStored {
+    /// What.
+    pub kind: StoredKind,
+    /// `IF EXISTS`.
+    pub if_exists: bool,
+    /// Its name.
+    pub name: TableName,
+}
+
+/// Something stored that is not a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StoredKind {
+    /// `PROCEDURE`.
+    Procedure,
+    /// `FUNCTION`.
+    Function,
+    /// `TRIGGER`.
+    Trigger,
+    /// `EVENT`.
+    Event,
+    /// `SERVER`.
+    Server,
 }

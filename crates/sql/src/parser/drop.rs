@@ -25,7 +25,7 @@ impl Parser<'_> {
                 self.next();
                 Ok(Statement::Deallocate(self.ident()?))
             }
-            _ => self.unsupported_drop(),
+            _ => self.drop_stored(),
         }
     }
 

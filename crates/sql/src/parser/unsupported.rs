@@ -59,12 +59,7 @@ impl Parser<'_> {
     pub(super) fn unsupported_drop(&mut self) -> PResult<Statement> {
         let T::Word(kw) = self.tok.kind else { return Err(self.error()) };
         match kw {
-            Kw::PROCEDURE => self.swallow_one("DROP PROCEDURE"),
-            Kw::FUNCTION => self.swallow_one("DROP FUNCTION"),
-            Kw::TRIGGER => self.swallow_one("DROP TRIGGER"),
-            Kw::EVENT => self.swallow_one("DROP EVENT"),
             Kw::PACKAGE => self.swallow_one("DROP PACKAGE"),
-            Kw::SERVER => self.swallow_one("DROP SERVER"),
             Kw::TABLESPACE => self.swallow_one("DROP TABLESPACE"),
             Kw::LOGFILE => self.swallow_one("DROP LOGFILE GROUP"),
             _ => Err(self.error()),

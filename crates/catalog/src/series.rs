@@ -1,0 +1,103 @@
+//! Tables of numbers: `seq_FROM_to_TO[_step_STEP]` exists in every schema that has no other table
+//! of the name.
+//!
+//! Only names and their meaning: rows are made by whoever reads them.
+
+use std::sync::Arc;
+
+use selkie_engine::TableId;
+use selkie_types::{CollationId, SqlType};
+
+use crate::{ColumnInfo, DefaultValue, TableInfo, TableKind, TableOptions};
+
+/// The engine such tables are shown with.
+pub const SERIES_ENGINE: &str = "SEQUENCE";
+
+/// The numbers of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Series {
+    /// The first.
+    pub first: u64,
+    /// How many.
+    pub count: u64,
+    /// Distance of neighbours.
+    pub step: u64,
+    /// Counts down.
+    pub down: bool,
+}
+
+impl Series {
+    /// What a table's name says, if it is one of these.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let (from, rest) = name.strip_prefix("seq_")?.split_once("_to_")?;
+        let (to, step) = rest.split_once("_step_").unwrap_or((rest, "1"));
+        let (from, to, step) = (number(from)?, number(to)?, number(step)?);
+        if step == 0 {
+            return None;
+        }
+        let count = (from.abs_diff(to) / step).checked_add(1)?;
+        let down = from > to;
+        // Compat: counting down gives the numbers of counting up from the lower end.
+        let first = if down { to + (count - 1) * step } else { from };
+        Some(Self { first, count, step, down })
+    }
+
+    /// The number at a position.
+    pub fn at(&self, position: u64) -> u64 {
+        match self.down {
+            true => self.first - position * self.step,
+            false => self.first + position * self.step,
+        }
+    }
+
+    /// The definition of the table.
+    pub fn table(schema: &str, name: &str) -> Arc<TableInfo> {
+        let columns = vec![ColumnInfo {
+            name: "seq".into(),
+            ty: SqlType::bigint_unsigned(),
+            nullable: false,
+            default: DefaultValue::Implicit,
+            on_update_now: false,
+            auto_increment: false,
+            generated: None,
+            check: None,
+            invisible: false,
+            comment: String::new(),
+        }];
+        Arc::new(TableInfo {
+            def: Arc::new(TableInfo::make_def(TableId(0), schema, name, &columns, Vec::new())),
+            kind: TableKind::System,
+            engine: SERIES_ENGINE.into(),
+            columns,
+            indexes: Vec::new(),
+            checks: Vec::new(),
+            foreign_keys: Vec::new(),
+            collation: CollationId::UTF8MB4_GENERAL_CI,
+            options: TableOptions::default(),
+            created: 0,
+            version: 0,
+            statistics: None,
+        })
+    }
+}
+
+fn number(digits: &str) -> Option<u64> {
+    digits.bytes().all(|b| b.is_ascii_digit()).then(|| digits.parse().ok()).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Series;
+
+    #[test]
+    fn names_say_the_numbers() {
+        let up = Series::from_name("seq_1_to_10_step_4").unwrap();
+        assert_eq!((0..up.count).map(|at| up.at(at)).collect::<Vec<_>>(), [1, 5, 9]);
+        let down = Series::from_name("seq_3_to_1").unwrap();
+        assert_eq!((0..down.count).map(|at| down.at(at)).collect::<Vec<_>>(), [3, 2, 1]);
+        assert_eq!(Series::from_name("seq_5_to_5").unwrap().count, 1);
+        for name in ["seq_1_to_2_step_0", "seq__to_2", "seq_1_to_x", "Seq_1_to_2", "seq_-1_to_2"] {
+            assert_eq!(Series::from_name(name), None, "{name}");
+        }
+    }
+}

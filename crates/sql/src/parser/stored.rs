@@ -1,0 +1,24 @@
+//! DROP of procedures, functions, triggers, events and servers.
+
+use super::{PResult, Parser};
+use crate::ast::{DropStored, Statement, StoredKind};
+use crate::lexer::{Kw, T};
+
+impl Parser<'_> {
+    /// `DROP PROCEDURE` and the like; DROP is consumed.
+    pub(super) fn drop_stored(&mut self) -> PResult<Statement> {
+        let T::Word(kw) = self.tok.kind else { return Err(self.error()) };
+        let kind = match kw {
+            Kw::PROCEDURE => StoredKind::Procedure,
+            Kw::FUNCTION => StoredKind::Function,
+            Kw::TRIGGER => StoredKind::Trigger,
+            Kw::EVENT => StoredKind::Event,
+            Kw::SERVER => StoredKind::Server,
+            _ => return self.unsupported_drop(),
+        };
+        self.next();
+        let if_exists = self.if_exists()?;
+        let name = self.table_name()?;
+        Ok(Statement::DropStored(Box::new(DropStored { kind, if_exists, name })))
+    }
+}
