@@ -149,6 +149,11 @@ pub struct TableInfo {
 }
 
 impl TableInfo {
+    /// Whether it has rows in an engine.
+    pub fn has_storage(&self) -> bool {
+        matches!(self.kind, TableKind::Base | TableKind::Temporary) && self.def.id != TableId(0)
+    }
+
     /// Schema name.
     pub fn schema(&self) -> &str {
         &self.def.schema

@@ -18,6 +18,7 @@ mod drop;
 mod foreign;
 mod rename;
 mod schema;
+mod view;
 
 use std::time::Duration;
 
@@ -67,7 +68,7 @@ impl<'a> Ddl<'a> {
             Statement::DropTables(drop) => self.drop_tables(drop)?,
             Statement::RenameTables(rename) => self.rename_tables(rename)?,
             Statement::Truncate { table, .. } => self.truncate(table)?,
-            Statement::CreateView(_) => return Err(SqlError::not_supported("CREATE VIEW")),
+            Statement::CreateView(create) => self.create_view(create)?,
             Statement::CreateSequence(_) | Statement::AlterSequence(_) => {
                 return Err(SqlError::not_supported("sequences"));
             }

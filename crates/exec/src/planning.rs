@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use selkie_catalog::{Namespace, Snapshot, TableInfo, TableKind};
-use selkie_engine::{Bound, RangeEstimate, TableId};
+use selkie_engine::{Bound, RangeEstimate};
 use selkie_expr::Expr;
 use selkie_plan::physical::Plan;
 use selkie_plan::{PlanContext, StatisticsSource};
@@ -51,7 +51,7 @@ struct EngineStatistics<'a>(&'a Instance);
 
 impl StatisticsSource for EngineStatistics<'_> {
     fn table_rows(&self, table: &TableInfo) -> Option<f64> {
-        if table.def.id == TableId(0) {
+        if !table.has_storage() {
             return None;
         }
         let handle = self.0.open_table(table).ok()?;

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use selkie_catalog::{TableInfo, TableKind};
-use selkie_engine::TableId;
 use selkie_expr::EvalContext;
 use selkie_plan::physical::{OutputColumn, Plan};
 use selkie_types::error::catalogue::{
@@ -121,7 +120,7 @@ fn join_engines(instance: &Instance, session: &mut Session, plan: &Plan) -> SqlR
     session.transaction.begin_statement(&session.settings)?;
     let related = plan.foreign.touched().map(|(table, _)| table);
     for table in plan.tables.iter().chain(related) {
-        if table.def.id != TableId(0) {
+        if table.has_storage() {
             let engine = instance.engine(&table.engine)?;
             session.transaction.join(engine)?;
         }

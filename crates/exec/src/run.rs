@@ -49,7 +49,7 @@ impl<'a> Runtime<'a> {
     ) -> SqlResult<Self> {
         let mut tables = Vec::with_capacity(plan.tables.len());
         for info in &plan.tables {
-            if info.def.id != TableId(0) {
+            if info.has_storage() {
                 tables.push((info.def.id, open_table(instance, session, info)?));
             }
         }

@@ -6,6 +6,7 @@
 
 mod query;
 mod rows;
+mod view;
 
 pub(crate) use query::{describe_query, show_query};
 pub(crate) use rows::{ShownRows, show_rows};

@@ -12,11 +12,15 @@ mod create;
 mod expressions;
 mod foreign;
 mod indexes;
+mod qualify;
 mod types;
+mod view;
 
 pub use alter::{AlterPlan, ColumnSource, define_alter};
 pub use charset::{SchemaCharset, schema_options};
 pub use create::{NewTable, define_like, define_selected, define_table, selected_column};
+
+pub use view::{ViewColumn, ViewSession, check_view_query, define_view};
 
 use selkie_catalog::Namespace;
 use selkie_expr::EvalContext;

@@ -18,6 +18,7 @@ mod show;
 mod statement;
 mod types;
 mod visit;
+mod walk;
 
 pub use account::*;
 pub use admin::*;
@@ -33,3 +34,4 @@ pub use session::*;
 pub use show::*;
 pub use statement::*;
 pub use types::*;
+pub use walk::Mention;

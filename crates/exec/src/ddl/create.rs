@@ -145,7 +145,7 @@ impl Ddl<'_> {
 
 impl Ddl<'_> {
     /// The columns of a query's result.
-    fn query_columns(&mut self, query: &Query) -> SqlResult<Vec<OutputColumn>> {
+    pub(super) fn query_columns(&mut self, query: &Query) -> SqlResult<Vec<OutputColumn>> {
         let statement = Statement::Query(Box::new(query.clone()));
         let prepared = prepare_statement(self.instance, self.session, statement, self.text, 0)?;
         self.session.commit()?;

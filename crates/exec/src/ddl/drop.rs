@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use selkie_catalog::{TableInfo, TableKind};
 use selkie_sql::ast::{self, DropTables, TableName};
-use selkie_types::error::catalogue::{ER_BAD_TABLE_ERROR, ER_ROW_IS_REFERENCED_2, ER_UNKNOWN_VIEW};
+use selkie_types::error::catalogue::{
+    ER_BAD_TABLE_ERROR, ER_IT_IS_A_VIEW, ER_ROW_IS_REFERENCED_2, ER_UNKNOWN_VIEW,
+};
 use selkie_types::{Condition, SqlError, SqlResult};
 
 use super::Ddl;
@@ -42,10 +44,21 @@ impl Ddl<'_> {
         let view = drop.kind == ast::TableKind::View;
         let def = if view { &ER_UNKNOWN_VIEW } else { &ER_BAD_TABLE_ERROR };
         if !drop.if_exists {
+            if let ([name], false) = (&missing[..], view)
+                && self.is_view(name)
+            {
+                return Err(SqlError::new(&ER_IT_IS_A_VIEW, &[name]));
+            }
             return Err(SqlError::new(def, &[&missing.join(",")]));
         }
         missing.iter().for_each(|name| self.note(Condition::note(def, &[name])));
         Ok(Outcome::ok())
+    }
+
+    fn is_view(&self, name: &str) -> bool {
+        let Some((schema, table)) = name.split_once('.') else { return false };
+        let snapshot = self.instance.catalog.snapshot();
+        snapshot.table(schema, table).is_some_and(|t| matches!(t.kind, TableKind::View(_)))
     }
 
     /// Whether there was such a table, now dropped.

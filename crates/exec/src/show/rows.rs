@@ -2,9 +2,11 @@
 
 use selkie_catalog::{Namespace, TableKind, show_create_database, show_create_table};
 use selkie_sql::ast::{Expr, ExprKind, Ident, Limit, Literal, Show, ShowWhat, TableName};
+use selkie_types::error::catalogue::ER_WRONG_OBJECT;
 use selkie_types::{CollationId, Condition, Level, SqlError, SqlResult, SqlType, TypeKind, Value};
 
 use super::query::table_of;
+use crate::session::{Access, Privilege};
 use crate::{Instance, Session};
 
 /// A small result set.
@@ -15,11 +17,11 @@ pub(crate) struct ShownRows {
     pub(crate) rows: Vec<Vec<Value>>,
 }
 
-fn text_type(characters: u32) -> SqlType {
+pub(super) fn text_type(characters: u32) -> SqlType {
     SqlType::varchar(characters, CollationId::UTF8MB4_GENERAL_CI)
 }
 
-fn long_text() -> SqlType {
+pub(super) fn long_text() -> SqlType {
     let mut ty = SqlType::new(TypeKind::MediumText, 16_777_215, 0);
     ty.collation = CollationId::UTF8MB4_GENERAL_CI;
     ty
@@ -39,6 +41,7 @@ pub(crate) fn show_rows(
         }
         ShowWhat::CountErrors => count("@@session.error_count", session.diagnostics.error_count()),
         ShowWhat::CreateTable(name) => create_table(instance, session, name)?,
+        ShowWhat::CreateView(name) => create_view(instance, session, name)?,
         ShowWhat::CreateDatabase { if_not_exists, name } => {
             create_database(instance, name, *if_not_exists)?
         }
@@ -80,7 +83,7 @@ fn conditions(session: &Session, limit: Option<&Limit>, errors_only: bool) -> Sh
 fn create_table(instance: &Instance, session: &Session, name: &TableName) -> SqlResult<ShownRows> {
     let table = table_of(instance, session, name)?;
     if let TableKind::View(_) = table.kind {
-        return Err(SqlError::not_supported("SHOW CREATE VIEW"));
+        return create_view(instance, session, name);
     }
     let next = match table.kind {
         TableKind::System => None,
@@ -91,6 +94,21 @@ fn create_table(instance: &Instance, session: &Session, name: &TableName) -> Sql
         columns: vec![("Table", text_type(64)), ("Create Table", long_text())],
         rows: vec![vec![Value::bytes(table.name()), Value::bytes(statement)]],
     })
+}
+
+fn create_view(instance: &Instance, session: &Session, name: &TableName) -> SqlResult<ShownRows> {
+    let table = table_of(instance, session, name)?;
+    for privilege in [Privilege::Select, Privilege::ShowView] {
+        let (schema, table) = (table.schema(), table.name());
+        session.hooks.check_access(session, &Access { privilege, schema, table, columns: &[] })?;
+    }
+    match &table.kind {
+        TableKind::View(view) => super::view::create_view(&table, view, session.schema.as_deref()),
+        _ => {
+            let (schema, name) = (table.schema(), table.name());
+            Err(SqlError::new(&ER_WRONG_OBJECT, &[&schema, &name, &"VIEW"]))
+        }
+    }
 }
 
 fn create_database(instance: &Instance, name: &Ident, if_not_exists: bool) -> SqlResult<ShownRows> {

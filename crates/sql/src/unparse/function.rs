@@ -58,7 +58,8 @@ impl Writer<'_> {
             self.str("distinct ");
         }
         if call.star {
-            self.str("*");
+            // Compat: it counts a constant.
+            self.str("0");
         }
         self.exprs(&call.args);
         let within_group = call.over.is_some() && !call.order_by.is_empty();

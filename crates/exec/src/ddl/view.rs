@@ -1,0 +1,88 @@
+//! CREATE VIEW and ALTER VIEW.
+
+use std::sync::Arc;
+
+use selkie_catalog::TableKind;
+use selkie_plan::define::{ViewColumn, ViewSession, check_view_query, define_view};
+use selkie_sql::ast::{AccountName, CreateView};
+use selkie_types::error::catalogue::{ER_TABLE_EXISTS_ERROR, ER_WRONG_OBJECT};
+use selkie_types::{Condition, SqlError, SqlResult};
+
+use super::Ddl;
+use super::change::{Change, with_new_id};
+use crate::Outcome;
+use crate::session::Privilege;
+
+impl Ddl<'_> {
+    pub(super) fn create_view(&mut self, create: &CreateView) -> SqlResult<Outcome> {
+        let (schema, name) = self.resolve(&create.name)?;
+        let snapshot = self.instance.catalog.snapshot();
+        let current = self.session.schema.clone();
+        self.with_context(&snapshot, |c| check_view_query(c, current.as_deref(), &create.query))?;
+        self.check(Privilege::CreateView, &schema, name)?;
+        if create.or_replace || create.alter {
+            self.check(Privilege::Drop, &schema, name)?;
+        }
+        self.session.commit()?;
+        let _lock = self.lock(&schema, name)?;
+        let snapshot = self.instance.catalog.snapshot();
+        if snapshot.schema(&schema).is_none() {
+            return Err(SqlError::unknown_database(&schema));
+        }
+        let old = snapshot.table(&schema, name).cloned();
+        match &old {
+            None if create.alter => return Err(SqlError::no_such_table(&schema, name)),
+            Some(_) if create.if_not_exists => {
+                self.note(Condition::note(&ER_TABLE_EXISTS_ERROR, &[&name]));
+                return Ok(Outcome::ok());
+            }
+            Some(_) if !create.alter && !create.or_replace => {
+                return Err(SqlError::new(&ER_TABLE_EXISTS_ERROR, &[&name]));
+            }
+            Some(old) if !matches!(old.kind, TableKind::View(_)) => {
+                return Err(SqlError::new(&ER_WRONG_OBJECT, &[&schema, &name, &"VIEW"]));
+            }
+            _ => {}
+        }
+        let output = self.query_columns(&create.query)?;
+        let columns = output.into_iter().map(|c| ViewColumn {
+            origin: (!c.org_name.is_empty() && !c.org_table.is_empty())
+                .then(|| ((&*c.schema).into(), (&*c.org_table).into(), (&*c.org_name).into())),
+            name: (&*c.name).into(),
+            ty: c.ty,
+            nullable: c.nullable,
+        });
+        let columns = columns.collect();
+        let session = ViewSession {
+            schema: current.as_deref(),
+            definer: self.definer(create)?,
+            client_charset: self.session.settings.client_charset.name().to_owned(),
+            connection_collation: self.session.settings.collation_connection.name().to_owned(),
+        };
+        let view =
+            self.with_context(&snapshot, |c| define_view(c, &session, create, &schema, columns))?;
+        let view = with_new_id(self.instance, view)?;
+        let change = Change::begin(self.instance)?;
+        if let Some(old) = &old {
+            change.remove_table(old.def.id)?;
+        }
+        change.put_table(&view)?;
+        change.commit(|snapshot| snapshot.put_table(Arc::new(view)))?;
+        Ok(Outcome::ok())
+    }
+
+    /// `user@host` of the definer. Another than oneself takes a privilege.
+    fn definer(&self, create: &CreateView) -> SqlResult<String> {
+        let own = format!("{}@{}", self.session.account.user, self.session.account.host);
+        let wanted = match &create.definer {
+            Some(AccountName::Named { user, host, .. }) => {
+                format!("{user}@{}", host.as_deref().unwrap_or("%"))
+            }
+            _ => own.clone(),
+        };
+        if wanted != own {
+            self.check(Privilege::Super, "", "")?;
+        }
+        Ok(wanted)
+    }
+}

@@ -1,0 +1,76 @@
+//! SHOW CREATE VIEW.
+
+use selkie_catalog::{TableInfo, View, quote_identifier};
+use selkie_sql::ast::{Mention, Query, Statement};
+use selkie_sql::{ParseOptions, UnparseOptions, unparse_query};
+use selkie_types::{SqlError, SqlMode, SqlResult, Value};
+
+use super::rows::{ShownRows, long_text, text_type};
+
+/// The row of SHOW CREATE VIEW for a session whose current schema is `current`.
+pub(super) fn create_view(
+    table: &TableInfo,
+    view: &View,
+    current: Option<&str>,
+) -> SqlResult<ShownRows> {
+    let options = ParseOptions { sql_mode: SqlMode::default() };
+    let Statement::Query(mut query) =
+        selkie_sql::parse(view.select.as_bytes(), &options)?.statement
+    else {
+        return Err(SqlError::internal("a view that is not a query"));
+    };
+    // Compat: schemas are left out if all of it is in the current one.
+    let short = current == Some(table.schema()) && is_within(&mut query, table.schema());
+    if short {
+        strip(&mut query);
+    }
+    let name = match short {
+        true => quote_identifier(table.name()),
+        false => format!("{}.{}", quote_identifier(table.schema()), quote_identifier(table.name())),
+    };
+    let (user, host) = view.definer.rsplit_once('@').unwrap_or((&view.definer, ""));
+    let select = unparse_query(&query, &UnparseOptions { charset: &view.client_charset });
+    let check = match view.check_option.as_str() {
+        "NONE" => String::new(),
+        option => format!(" WITH {option} CHECK OPTION"),
+    };
+    let statement = format!(
+        "CREATE ALGORITHM={} DEFINER={}@{} SQL SECURITY {} VIEW {name} AS {select}{check}",
+        view.algorithm,
+        quote_identifier(user),
+        quote_identifier(host),
+        if view.security_invoker { "INVOKER" } else { "DEFINER" },
+    );
+    Ok(ShownRows {
+        columns: vec![
+            ("View", text_type(64)),
+            ("Create View", long_text()),
+            ("character_set_client", text_type(32)),
+            ("collation_connection", text_type(64)),
+        ],
+        rows: vec![vec![
+            Value::bytes(table.name()),
+            Value::bytes(statement),
+            Value::bytes(&view.client_charset),
+            Value::bytes(&view.connection_collation),
+        ]],
+    })
+}
+
+fn is_within(query: &mut Query, schema: &str) -> bool {
+    let mut within = true;
+    query.for_each_mention(&mut |mention| {
+        if let Mention::Table(factor) = mention {
+            within &= factor.name.schema.as_ref().is_none_or(|s| &*s.value == schema);
+        }
+    });
+    within
+}
+
+fn strip(query: &mut Query) {
+    query.for_each_mention(&mut |mention| match mention {
+        Mention::Table(factor) => factor.name.schema = None,
+        Mention::Column(column) => column.schema = None,
+        Mention::Variable => {}
+    });
+}

@@ -1,0 +1,371 @@
+//! The text of a view: its query with every table and column qualified and `*` spelled out, so that
+//! it means the same whatever the current schema is and whatever columns are added later.
+//!
+//! Works on syntax alone. The query is known to be valid; a name that is not found stays as it is.
+
+use selkie_catalog::{Namespace, Series};
+use selkie_sql::ast::{
+    ColumnRef, CommonTable, Expr, ExprKind, Ident, Join, JoinCondition, JoinKind, Literal,
+    OrderItem, Query, QueryBody, Select, SelectItem, TableFactor, TableRef,
+};
+use selkie_types::charset::identifier_eq;
+
+/// A table of FROM.
+struct Source {
+    /// Given with its columns: of base tables without an alias.
+    schema: Option<Ident>,
+    alias: Ident,
+    columns: Vec<Box<str>>,
+    /// Columns that USING or NATURAL took from another table.
+    merged: Vec<Box<str>>,
+}
+
+/// A common table expression that can be named.
+struct Common {
+    name: Box<str>,
+    columns: Vec<Box<str>>,
+}
+
+/// Qualifies one query.
+pub(super) struct Qualifier<'a> {
+    names: Namespace<'a>,
+    schema: Option<&'a str>,
+    text: &'a [u8],
+    scopes: Vec<Vec<Source>>,
+    common: Vec<Common>,
+}
+
+impl<'a> Qualifier<'a> {
+    pub(super) fn new(names: Namespace<'a>, schema: Option<&'a str>, text: &'a [u8]) -> Self {
+        Self { names, schema, text, scopes: Vec::new(), common: Vec::new() }
+    }
+
+    /// Qualifies `query` and gives the names of its columns. `named`: columns without an alias get
+    /// one, as in all queries but those inside expressions.
+    pub(super) fn query(&mut self, query: &mut Query, named: bool) -> Vec<Box<str>> {
+        let before = self.common.len();
+        if let Some(with) = &mut query.with {
+            let recursive = with.recursive;
+            with.tables.iter_mut().for_each(|table| self.common_table(table, recursive));
+        }
+        let names = match &mut query.body {
+            QueryBody::Select(select) => self.select(select, &mut query.order_by, named),
+            body => self.body(body, named),
+        };
+        self.common.truncate(before);
+        names
+    }
+
+    fn common_table(&mut self, table: &mut CommonTable, recursive: bool) {
+        if recursive {
+            let columns = match table.columns.is_empty() {
+                true => self.written_names(&table.query.body),
+                false => table.columns.iter().map(|c| c.value.clone()).collect(),
+            };
+            self.common.push(Common { name: table.name.value.clone(), columns });
+        }
+        let scopes = std::mem::take(&mut self.scopes);
+        let mut columns = self.query(&mut table.query, true);
+        self.scopes = scopes;
+        if !table.columns.is_empty() {
+            columns = table.columns.iter().map(|c| c.value.clone()).collect();
+        }
+        self.common.push(Common { name: table.name.value.clone(), columns });
+    }
+
+    /// Names of the columns of a body as they are written.
+    fn written_names(&self, body: &QueryBody) -> Vec<Box<str>> {
+        match body {
+            QueryBody::Select(select) => {
+                let names = select.items.iter().filter_map(|item| item.column_name(self.text));
+                names.map(Into::into).collect()
+            }
+            QueryBody::Values(_) => Vec::new(),
+            QueryBody::Nested(query) => self.written_names(&query.body),
+            QueryBody::Combined { first, .. } => self.written_names(first),
+        }
+    }
+
+    fn body(&mut self, body: &mut QueryBody, named: bool) -> Vec<Box<str>> {
+        match body {
+            QueryBody::Select(select) => self.select(select, &mut [], named),
+            QueryBody::Values(rows) => {
+                rows.iter_mut().flatten().for_each(|e| self.expr(e));
+                Vec::new()
+            }
+            QueryBody::Nested(query) => self.query(query, named),
+            QueryBody::Combined { first, rest } => {
+                let names = self.body(first, named);
+                for operand in rest {
+                    self.body(&mut operand.body, named);
+                }
+                names
+            }
+        }
+    }
+
+    fn select(
+        &mut self,
+        select: &mut Select,
+        order_by: &mut [OrderItem],
+        named: bool,
+    ) -> Vec<Box<str>> {
+        self.scopes.push(Vec::new());
+        select.from.iter_mut().for_each(|table| self.table(table));
+        let (items, names) = self.items(std::mem::take(&mut select.items), named);
+        select.items = items;
+        if let Some(condition) = &mut select.where_clause {
+            self.expr(condition);
+        }
+        for item in &mut select.group_by {
+            self.key(item, &select.items, &names, false);
+        }
+        if let Some(condition) = &mut select.having {
+            self.having(condition, &names);
+        }
+        for window in &mut select.windows {
+            window.spec.exprs_mut().into_iter().for_each(|e| self.expr(e));
+        }
+        for item in order_by {
+            self.key(item, &select.items, &names, true);
+        }
+        self.scopes.pop();
+        names
+    }
+
+    fn items(&mut self, items: Vec<SelectItem>, named: bool) -> (Vec<SelectItem>, Vec<Box<str>>) {
+        let (mut out, mut names) = (Vec::new(), Vec::new());
+        for item in items {
+            let name = item.column_name(self.text);
+            match item {
+                SelectItem::Wildcard { table, span, .. } => {
+                    for (expr, name) in self.wildcard(table.as_ref()) {
+                        let alias = named.then(|| Ident::new(name.clone()));
+                        out.push(SelectItem::Expr { expr, alias, span });
+                        names.push(name);
+                    }
+                }
+                SelectItem::Expr { mut expr, alias, span } => {
+                    self.expr(&mut expr);
+                    let name: Box<str> = name.unwrap_or_default().into();
+                    let alias = alias.or_else(|| named.then(|| Ident::new(name.clone())));
+                    out.push(SelectItem::Expr { expr, alias, span });
+                    names.push(name);
+                }
+            }
+        }
+        (out, names)
+    }
+
+    fn wildcard(&self, table: Option<&Ident>) -> Vec<(Expr, Box<str>)> {
+        let sources = self.scopes.last().into_iter().flatten();
+        let wanted =
+            sources.filter(|s| table.is_none_or(|t| identifier_eq(&s.alias.value, &t.value)));
+        let columns = wanted.flat_map(|s| s.columns.iter().map(move |name| (s, name)));
+        columns
+            .filter(|(s, name)| table.is_some() || !s.merged.iter().any(|m| identifier_eq(m, name)))
+            .map(|(source, name)| (column_of(source, name), name.clone()))
+            .collect()
+    }
+
+    /// A key of GROUP BY or ORDER BY: the name of a selected expression stands for it.
+    fn key(
+        &mut self,
+        item: &mut OrderItem,
+        items: &[SelectItem],
+        names: &[Box<str>],
+        prefer: bool,
+    ) {
+        if let ExprKind::Column(ColumnRef { table: None, name, .. }) = &item.expr.kind {
+            let is_column = self.find(name).is_some();
+            let at = names.iter().position(|n| identifier_eq(n, &name.value));
+            if let Some(SelectItem::Expr { expr, .. }) = at.and_then(|at| items.get(at))
+                && (prefer || !is_column)
+                && !matches!(expr.kind, ExprKind::Literal(Literal::Int(_)))
+            {
+                item.expr = expr.clone();
+                return;
+            }
+        }
+        self.expr(&mut item.expr);
+    }
+
+    /// HAVING: names of selected expressions stay.
+    fn having(&mut self, expr: &mut Expr, names: &[Box<str>]) {
+        if let ExprKind::Column(ColumnRef { table: None, name, .. }) = &expr.kind
+            && names.iter().any(|n| identifier_eq(n, &name.value))
+            && self.find(name).is_none()
+        {
+            return;
+        }
+        if let Some(query) = expr.query_mut() {
+            self.query(query, false);
+        }
+        match &mut expr.kind {
+            ExprKind::Column(column) => self.column(column),
+            _ => expr.operands_mut().into_iter().for_each(|e| self.having(e, names)),
+        }
+    }
+
+    fn table(&mut self, table: &mut TableRef) {
+        match table {
+            TableRef::Table(factor) => self.factor(factor),
+            TableRef::Derived(derived) => {
+                let scopes = std::mem::take(&mut self.scopes);
+                let mut columns = self.query(&mut derived.query, true);
+                self.scopes = scopes;
+                if !derived.columns.is_empty() {
+                    columns = derived.columns.iter().map(|c| c.value.clone()).collect();
+                }
+                self.add(None, derived.alias.clone(), columns);
+            }
+            TableRef::JsonTable(json) => self.expr(&mut json.document),
+            TableRef::Join(join) => self.join(join),
+        }
+    }
+
+    fn add(&mut self, schema: Option<Ident>, alias: Ident, columns: Vec<Box<str>>) {
+        let source = Source { schema, alias, columns, merged: Vec::new() };
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.push(source);
+        }
+    }
+
+    fn factor(&mut self, factor: &mut TableFactor) {
+        let name = factor.name.name.clone();
+        let alias = factor.alias.clone().unwrap_or_else(|| name.clone());
+        if factor.name.schema.is_none()
+            && let Some(common) =
+                self.common.iter().rev().find(|c| identifier_eq(&c.name, &name.value))
+        {
+            let columns = common.columns.clone();
+            return self.add(None, alias, columns);
+        }
+        let Some(schema) = factor.name.schema.clone().or_else(|| self.schema.map(Ident::new))
+        else {
+            return;
+        };
+        let found = self.names.table(&schema.value, &name.value).cloned();
+        let found = found.or_else(|| {
+            Series::from_name(&name.value).map(|_| Series::table(&schema.value, &name.value))
+        });
+        let Some(table) = found else { return };
+        let is_view = matches!(table.kind, selkie_catalog::TableKind::View(_));
+        let shown = table.columns.iter().filter(|c| !c.invisible).map(|c| c.name.clone());
+        let columns = shown.collect();
+        let own = (factor.alias.is_none() && !is_view).then(|| schema.clone());
+        factor.name.schema = Some(schema);
+        self.add(own, alias, columns);
+    }
+
+    fn join(&mut self, join: &mut Join) {
+        let start = self.scopes.last().map_or(0, Vec::len);
+        self.table(&mut join.left);
+        let middle = self.scopes.last().map_or(0, Vec::len);
+        self.table(&mut join.right);
+        let columns: Vec<Box<str>> = match &join.condition {
+            JoinCondition::Using(columns) => columns.iter().map(|c| c.value.clone()).collect(),
+            JoinCondition::Natural => self.common_columns(start, middle),
+            JoinCondition::On(_) => {
+                if let JoinCondition::On(condition) = &mut join.condition {
+                    self.expr(condition);
+                }
+                return;
+            }
+            JoinCondition::None => return,
+        };
+        join.condition = self.merge(&columns, start, middle, join.kind == JoinKind::Right);
+    }
+
+    fn common_columns(&self, start: usize, middle: usize) -> Vec<Box<str>> {
+        let Some(scope) = self.scopes.last() else { return Vec::new() };
+        let left = scope[start..middle].iter().flat_map(|s| &s.columns);
+        let right = |name: &str| {
+            scope[middle..].iter().any(|s| s.columns.iter().any(|c| identifier_eq(c, name)))
+        };
+        left.filter(|name| right(name)).cloned().collect()
+    }
+
+    /// The condition of USING, after which its columns are those of one side.
+    fn merge(
+        &mut self,
+        columns: &[Box<str>],
+        start: usize,
+        middle: usize,
+        right_wins: bool,
+    ) -> JoinCondition {
+        let Some(scope) = self.scopes.last_mut() else { return JoinCondition::None };
+        let mut equal = Vec::new();
+        for name in columns {
+            let has = |s: &Source| s.columns.iter().any(|c| identifier_eq(c, name));
+            let left = scope[start..middle].iter().position(has).map(|at| at + start);
+            let right = scope[middle..].iter().position(has).map(|at| at + middle);
+            let (Some(left), Some(right)) = (left, right) else { continue };
+            equal.push(equality(column_of(&scope[left], name), column_of(&scope[right], name)));
+            let loser = if right_wins { left } else { right };
+            scope[loser].merged.push(name.clone());
+        }
+        match equal.len() {
+            0 => JoinCondition::None,
+            1 => JoinCondition::On(equal.remove(0)),
+            _ => JoinCondition::On(Expr { kind: ExprKind::And(equal), span: Default::default() }),
+        }
+    }
+
+    fn expr(&mut self, expr: &mut Expr) {
+        match &mut expr.kind {
+            ExprKind::Column(column) => return self.column(column),
+            ExprKind::Default(Some(column)) => self.column(column),
+            ExprKind::Match { columns, .. } => columns.iter_mut().for_each(|c| self.column(c)),
+            _ => {}
+        }
+        if let Some(query) = expr.query_mut() {
+            self.query(query, false);
+        }
+        expr.window_exprs_mut().into_iter().for_each(|e| self.expr(e));
+        expr.operands_mut().into_iter().for_each(|e| self.expr(e));
+    }
+
+    /// The table an unqualified column is of.
+    fn find(&self, name: &Ident) -> Option<(&Source, &str)> {
+        let has = |source: &Source| {
+            let merged = source.merged.iter().any(|m| identifier_eq(m, &name.value));
+            !merged && source.columns.iter().any(|c| identifier_eq(c, &name.value))
+        };
+        let found = self.scopes.iter().rev().find_map(|scope| scope.iter().find(|s| has(s)))?;
+        let column = found.columns.iter().find(|c| identifier_eq(c, &name.value))?;
+        Some((found, column))
+    }
+
+    fn column(&self, column: &mut ColumnRef) {
+        let found = match &column.table {
+            None => self.find(&column.name).map(|(source, _)| source),
+            Some(table) => {
+                let same = |s: &&Source| identifier_eq(&s.alias.value, &table.value);
+                self.scopes.iter().rev().find_map(|scope| scope.iter().find(same))
+            }
+        };
+        let Some(source) = found else { return };
+        let same = |c: &&Box<str>| identifier_eq(c, &column.name.value);
+        if let Some(name) = source.columns.iter().find(same) {
+            column.name = Ident::new(name.clone());
+        }
+        column.schema = source.schema.clone().map(Box::new);
+        column.table = Some(Box::new(source.alias.clone()));
+    }
+}
+
+fn column_of(source: &Source, name: &str) -> Expr {
+    let column = ColumnRef {
+        schema: source.schema.clone().map(Box::new),
+        table: Some(Box::new(source.alias.clone())),
+        name: Ident::new(name),
+    };
+    Expr { kind: ExprKind::Column(column), span: Default::default() }
+}
+
+fn equality(left: Expr, right: Expr) -> Expr {
+    use selkie_sql::ast::BinaryOp;
+    let (left, right) = (Box::new(left), Box::new(right));
+    Expr { kind: ExprKind::Binary { op: BinaryOp::Eq, left, right }, span: Default::default() }
+}

@@ -1,0 +1,179 @@
+//! CREATE VIEW and ALTER VIEW: what is refused, names of columns, the canonical text.
+
+use std::sync::Arc;
+
+use selkie_catalog::{ColumnInfo, DefaultValue, TableInfo, TableKind, TableOptions, View};
+use selkie_engine::TableId;
+use selkie_sql::ast::{self, CheckOption, CreateView, Mention, Query, SqlSecurity, ViewAlgorithm};
+use selkie_sql::{UnparseOptions, unparse_query};
+use selkie_types::charset::identifier_eq;
+use selkie_types::error::catalogue::{
+    ER_DUP_FIELDNAME, ER_VIEW_SELECT_CLAUSE, ER_VIEW_SELECT_TMPTABLE, ER_VIEW_SELECT_VARIABLE,
+    ER_VIEW_WRONG_LIST,
+};
+use selkie_types::{SqlError, SqlResult, SqlType};
+
+use super::DefineContext;
+use super::qualify::Qualifier;
+
+/// A column of the view's query.
+pub struct ViewColumn {
+    /// Its name in the query.
+    pub name: Box<str>,
+    /// Its type.
+    pub ty: SqlType,
+    /// Whether it can be NULL.
+    pub nullable: bool,
+    /// Schema, table and column it is the value of, if it is just that.
+    pub origin: Option<(Box<str>, Box<str>, Box<str>)>,
+}
+
+/// What a view's definition takes from the session.
+pub struct ViewSession<'a> {
+    /// The current schema, where the query's tables are.
+    pub schema: Option<&'a str>,
+    /// `user@host` if nothing else is said.
+    pub definer: String,
+    /// `character_set_client`.
+    pub client_charset: String,
+    /// `collation_connection`.
+    pub connection_collation: String,
+}
+
+/// The view `statement` defines in `schema`; `columns` are those of its query.
+pub fn define_view(
+    context: &DefineContext<'_>,
+    session: &ViewSession<'_>,
+    statement: &CreateView,
+    schema: &str,
+    columns: Vec<ViewColumn>,
+) -> SqlResult<TableInfo> {
+    let mut query = statement.query.clone();
+    let names = column_names(statement, &columns)?;
+    Qualifier::new(context.names, session.schema, context.text).query(&mut query, true);
+    if !statement.columns.is_empty() {
+        rename_columns(&mut query.body, &names);
+    }
+    let options = UnparseOptions { charset: &session.client_charset };
+    let view = View {
+        select: unparse_query(&query, &options),
+        algorithm: match statement.algorithm {
+            ViewAlgorithm::Undefined => "UNDEFINED",
+            ViewAlgorithm::Merge => "MERGE",
+            ViewAlgorithm::TempTable => "TEMPTABLE",
+        }
+        .to_owned(),
+        definer: session.definer.clone(),
+        security_invoker: statement.security == Some(SqlSecurity::Invoker),
+        check_option: match statement.check_option {
+            None => "NONE",
+            Some(CheckOption::Local) => "LOCAL",
+            Some(CheckOption::Cascaded) => "CASCADED",
+        }
+        .to_owned(),
+        client_charset: session.client_charset.clone(),
+        connection_collation: session.connection_collation.clone(),
+    };
+    let infos: Vec<ColumnInfo> =
+        names.into_iter().zip(columns).map(|(name, c)| column(context, name, c)).collect();
+    let name = &statement.name.name.value;
+    Ok(TableInfo {
+        def: Arc::new(TableInfo::make_def(TableId(0), schema, name, &infos, Vec::new())),
+        kind: TableKind::View(view),
+        engine: "".into(),
+        columns: infos,
+        indexes: Vec::new(),
+        checks: Vec::new(),
+        foreign_keys: Vec::new(),
+        collation: context.schema_collation(schema),
+        options: TableOptions::default(),
+        created: context.now_seconds,
+        version: 0,
+        statistics: None,
+    })
+}
+
+/// Refuses what a view's query may not hold, before it is looked at closer.
+pub fn check_view_query(
+    context: &DefineContext<'_>,
+    schema: Option<&str>,
+    query: &Query,
+) -> SqlResult<()> {
+    if query.into.is_some() {
+        return Err(SqlError::new(&ER_VIEW_SELECT_CLAUSE, &[&"INTO"]));
+    }
+    let mut result = Ok(());
+    query.clone().for_each_mention(&mut |mention| match mention {
+        Mention::Variable => result = Err(SqlError::new(&ER_VIEW_SELECT_VARIABLE, &[])),
+        Mention::Table(factor) => {
+            let named = factor.name.schema.as_ref().map(|s| &*s.value).or(schema);
+            let table = named.and_then(|s| context.names.temporary.get(s, &factor.name.name.value));
+            if let Some(table) = table {
+                result = Err(SqlError::new(&ER_VIEW_SELECT_TMPTABLE, &[&table.name()]));
+            }
+        }
+        Mention::Column(_) => {}
+    });
+    result
+}
+
+fn column_names(statement: &CreateView, columns: &[ViewColumn]) -> SqlResult<Vec<Box<str>>> {
+    let given = &statement.columns;
+    if !given.is_empty() && given.len() != columns.len() {
+        return Err(SqlError::new(&ER_VIEW_WRONG_LIST, &[]));
+    }
+    let names: Vec<Box<str>> = match given.is_empty() {
+        true => columns.iter().map(|c| c.name.clone()).collect(),
+        false => given.iter().map(|c| c.value.clone()).collect(),
+    };
+    for (at, name) in names.iter().enumerate() {
+        if names[..at].iter().any(|other| identifier_eq(other, name)) {
+            return Err(SqlError::new(&ER_DUP_FIELDNAME, &[name]));
+        }
+    }
+    Ok(names)
+}
+
+/// Gives the columns of the first SELECT the names of the view's.
+fn rename_columns(body: &mut ast::QueryBody, names: &[Box<str>]) {
+    match body {
+        ast::QueryBody::Select(select) => {
+            for (item, name) in select.items.iter_mut().zip(names) {
+                if let ast::SelectItem::Expr { alias, .. } = item {
+                    *alias = Some(ast::Ident::new(name.clone()));
+                }
+            }
+        }
+        ast::QueryBody::Nested(query) => rename_columns(&mut query.body, names),
+        ast::QueryBody::Combined { first, .. } => rename_columns(first, names),
+        ast::QueryBody::Values(_) => {}
+    }
+}
+
+/// A column with the default of the one it shows; other values that cannot be NULL have their
+/// type's zero.
+fn column(context: &DefineContext<'_>, name: Box<str>, column: ViewColumn) -> ColumnInfo {
+    let origin = column.origin.as_ref().and_then(|(schema, table, name)| {
+        let table = context.names.table(schema, table)?;
+        table.column_position(name).map(|at| table.columns[at].clone())
+    });
+    let default = match &origin {
+        Some(origin) => origin.default.clone(),
+        None if column.nullable => DefaultValue::Implicit,
+        None if column.ty.is_string() => DefaultValue::Literal(selkie_types::Value::bytes("")),
+        None if column.ty.is_integer() => DefaultValue::Literal(selkie_types::Value::Int(0)),
+        None => DefaultValue::Implicit,
+    };
+    ColumnInfo {
+        name,
+        ty: column.ty,
+        nullable: column.nullable,
+        default,
+        on_update_now: false,
+        auto_increment: false,
+        generated: None,
+        check: None,
+        invisible: false,
+        comment: origin.map(|o| o.comment).unwrap_or_default(),
+    }
+}

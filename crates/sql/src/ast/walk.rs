@@ -1,0 +1,138 @@
+//! Walking over queries: the tables and columns named anywhere in one, and variables used.
+
+use super::{ColumnRef, FrameBound, OrderItem};
+use super::{
+    Expr, ExprKind, JoinCondition, Over, Query, QueryBody, Select, SelectItem, TableFactor,
+    TableRef, WindowSpec,
+};
+
+/// Something a query mentions.
+pub enum Mention<'a> {
+    /// A table in FROM.
+    Table(&'a mut TableFactor),
+    /// A column.
+    Column(&'a mut ColumnRef),
+    /// A user variable, a system variable or a placeholder.
+    Variable,
+}
+
+type Visit<'v> = &'v mut dyn FnMut(Mention<'_>);
+
+impl Query {
+    /// Calls `visit` with everything mentioned, in subqueries too.
+    pub fn for_each_mention(&mut self, visit: Visit<'_>) {
+        if let Some(with) = &mut self.with {
+            with.tables.iter_mut().for_each(|t| t.query.for_each_mention(visit));
+        }
+        body(&mut self.body, visit);
+        self.order_by.iter_mut().for_each(|item| item.expr.for_each_mention(visit));
+    }
+}
+
+fn body(target: &mut QueryBody, visit: Visit<'_>) {
+    match target {
+        QueryBody::Select(query) => select(query, visit),
+        QueryBody::Values(rows) => {
+            rows.iter_mut().flatten().for_each(|e| e.for_each_mention(visit));
+        }
+        QueryBody::Nested(query) => query.for_each_mention(visit),
+        QueryBody::Combined { first, rest } => {
+            body(first, visit);
+            rest.iter_mut().for_each(|operand| body(&mut operand.body, visit));
+        }
+    }
+}
+
+fn select(select: &mut Select, visit: Visit<'_>) {
+    for item in &mut select.items {
+        if let SelectItem::Expr { expr, .. } = item {
+            expr.for_each_mention(visit);
+        }
+    }
+    select.from.iter_mut().for_each(|t| table(t, visit));
+    let conditions = [&mut select.where_clause, &mut select.having];
+    conditions.into_iter().flatten().for_each(|e| e.for_each_mention(visit));
+    select.group_by.iter_mut().for_each(|item| item.expr.for_each_mention(visit));
+    for window in &mut select.windows {
+        window.spec.exprs_mut().into_iter().for_each(|e| e.for_each_mention(visit));
+    }
+}
+
+fn table(target: &mut TableRef, visit: Visit<'_>) {
+    match target {
+        TableRef::Table(factor) => visit(Mention::Table(factor)),
+        TableRef::Derived(derived) => derived.query.for_each_mention(visit),
+        TableRef::JsonTable(json) => json.document.for_each_mention(visit),
+        TableRef::Join(join) => {
+            table(&mut join.left, visit);
+            table(&mut join.right, visit);
+            if let JoinCondition::On(condition) = &mut join.condition {
+                condition.for_each_mention(visit);
+            }
+        }
+    }
+}
+
+impl Expr {
+    /// Calls `visit` with everything mentioned, in subqueries too.
+    pub fn for_each_mention(&mut self, visit: Visit<'_>) {
+        match &mut self.kind {
+            ExprKind::Column(column) => visit(Mention::Column(column)),
+            ExprKind::Default(Some(column)) => visit(Mention::Column(column)),
+            ExprKind::UserVar(_)
+            | ExprKind::SystemVar(_)
+            | ExprKind::Param(_)
+            | ExprKind::AssignUserVar { .. } => visit(Mention::Variable),
+            ExprKind::Match { columns, .. } => {
+                columns.iter_mut().for_each(|c| visit(Mention::Column(c)));
+            }
+            _ => {}
+        }
+        if let Some(query) = self.query_mut() {
+            query.for_each_mention(visit);
+        }
+        self.window_exprs_mut().into_iter().for_each(|e| e.for_each_mention(visit));
+        self.operands_mut().into_iter().for_each(|e| e.for_each_mention(visit));
+    }
+
+    /// The subquery it is, or compares with.
+    pub fn query_mut(&mut self) -> Option<&mut Query> {
+        match &mut self.kind {
+            ExprKind::Subquery(query)
+            | ExprKind::Exists(query)
+            | ExprKind::InSubquery { query, .. }
+            | ExprKind::Quantified { query, .. } => Some(query),
+            _ => None,
+        }
+    }
+
+    /// Expressions of its OVER clause and of the ORDER BY inside a GROUP_CONCAT.
+    pub fn window_exprs_mut(&mut self) -> Vec<&mut Expr> {
+        match &mut self.kind {
+            ExprKind::Call(call) => match call.over.as_deref_mut() {
+                Some(Over::Spec(spec)) => spec.exprs_mut(),
+                _ => Vec::new(),
+            },
+            ExprKind::GroupConcat(call) => {
+                call.order_by.iter_mut().map(|item| &mut item.expr).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
+impl WindowSpec {
+    /// Its expressions.
+    pub fn exprs_mut(&mut self) -> Vec<&mut Expr> {
+        let items = self.partition_by.iter_mut().chain(&mut self.order_by);
+        let mut out: Vec<&mut Expr> = items.map(|item: &mut OrderItem| &mut item.expr).collect();
+        if let Some(frame) = &mut self.frame {
+            for bound in [&mut frame.start, &mut frame.end] {
+                if let FrameBound::Preceding(expr) | FrameBound::Following(expr) = bound {
+                    out.push(expr);
+                }
+            }
+        }
+        out
+    }
+}
