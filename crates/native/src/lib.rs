@@ -12,6 +12,7 @@ mod disk;
 mod engine;
 mod error;
 mod ids;
+mod inspect;
 mod lock;
 mod log;
 mod mtr;
@@ -25,6 +26,7 @@ mod table;
 mod trx;
 
 pub use engine::{FlushAtCommit, NativeEngine, NativeOptions};
+pub use inspect::inspect;
 
 #[cfg(test)]
 mod format_tests;

@@ -11,5 +11,5 @@ mod session;
 mod settings;
 mod system;
 
-pub use open::open_backend;
+pub use open::{inspect, open_backend};
 pub(crate) use system::Registered;

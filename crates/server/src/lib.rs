@@ -24,5 +24,5 @@ mod thread_pool;
 mod time;
 pub mod variables;
 
-pub use executor::open_backend;
+pub use executor::{inspect, open_backend};
 pub use log::LogTarget;

@@ -18,5 +18,6 @@ mod undo_crash_tests;
 mod undo_tests;
 
 pub use contract::NativeEngine;
+pub(crate) use open::{open_on, undo_losers};
 pub use options::{FlushAtCommit, NativeOptions};
 pub(crate) use shared::Shared;

@@ -50,7 +50,7 @@ pub(super) fn real_disk(dir: &Path) -> Result<Arc<dyn Disk>> {
 }
 
 /// Opens the database on a disk. What a crash cut short is there, and locked, until it has been taken back.
-pub(super) fn open_on(disk: Arc<dyn Disk>, options: &NativeOptions) -> Result<Arc<Shared>> {
+pub(crate) fn open_on(disk: Arc<dyn Disk>, options: &NativeOptions) -> Result<Arc<Shared>> {
     let mut recovered = Recovered::default();
     let storage = Storage::open_on(disk, options.storage(), Box::new(TreeRedo), &mut recovered)?;
     storage.log().set_mode(options.flush_at_commit.into());
@@ -102,7 +102,7 @@ fn settle_files(shared: &Arc<Shared>, recovered: &Recovered) -> Result<()> {
 }
 
 /// Takes back now what a crash cut short.
-pub(super) fn undo_losers(shared: &Shared) -> Result<()> {
+pub(crate) fn undo_losers(shared: &Shared) -> Result<()> {
     while undo_losers_step(shared)? {}
     Ok(())
 }

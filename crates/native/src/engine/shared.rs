@@ -119,6 +119,11 @@ impl Shared {
         self.next_trx.load(Ordering::Relaxed)
     }
 
+    /// All tables, in no order.
+    pub(crate) fn all_tables(&self) -> Vec<Arc<TableFiles>> {
+        self.tables.read().values().cloned().collect()
+    }
+
     /// Files of trees.
     pub(super) fn open_files(&self) -> usize {
         self.trees.read().len()

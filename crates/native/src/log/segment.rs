@@ -108,7 +108,6 @@ impl Segments {
     }
 
     /// Bytes in segment files.
-    #[cfg(test)]
     pub(crate) fn bytes_on_disk(&self) -> u64 {
         self.files.lock().len() as u64 * self.size
     }

@@ -6,7 +6,6 @@ mod file;
 mod map;
 
 pub(crate) use alloc::Reservation;
-#[cfg(test)]
 pub(crate) use file::data_file_name;
 pub(crate) use file::{FILE_META_OFFSET, Space};
 #[cfg(test)]

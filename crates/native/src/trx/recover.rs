@@ -76,6 +76,11 @@ impl Recovered {
         }
     }
 
+    /// Changes of transactions that had not ended, by version word.
+    pub(crate) fn unfinished(&self) -> impl Iterator<Item = (u64, &[u8])> {
+        self.records.iter().map(|(version, record)| (*version, &record[..]))
+    }
+
     /// Places in the undo store that are needed.
     pub(crate) fn stored(&self) -> Vec<Place> {
         self.stored.values().copied().collect()

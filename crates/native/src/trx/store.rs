@@ -21,9 +21,9 @@ const SLOT: u64 = 2 << 20;
 /// Where a segment's bytes are in the store.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Place {
-    pub(super) at: u64,
-    pub(super) len: u32,
-    pub(super) crc: u32,
+    pub(crate) at: u64,
+    pub(crate) len: u32,
+    pub(crate) crc: u32,
 }
 
 impl Place {

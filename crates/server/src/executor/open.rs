@@ -65,6 +65,11 @@ pub fn open_backend(
     Ok(Arc::new(ExecutorBackend { instance, sessions }))
 }
 
+/// `selkie inspect`: looks at a data directory without a server.
+pub fn inspect(arguments: &[String]) -> std::process::ExitCode {
+    selkie_native::inspect(arguments, &mut std::io::stdout().lock()).into()
+}
+
 fn number(settings: &Settings, name: &str) -> u64 {
     registry().find(name).map_or(0, |d| settings.get(d).as_u64())
 }

@@ -21,6 +21,8 @@ Usage: selkie [serve] [--datadir=DIR] [--port=N] [--socket=PATH] [--bind-address
 Starts the server. Without arguments: data in ./selkie-data, TCP on 127.0.0.1:3306 and a Unix
 socket in the data directory. Every system variable of MariaDB 10.11 that has a startup option can
 be given, here or in an option file.
+
+`selkie inspect` tells what lies in a data directory, `selkie inspect --help` how.
 ";
 
 /// Runs the program and returns its exit code.
