@@ -98,7 +98,7 @@ fn foreign_keys(
         }
     }
     let mut keys = Vec::new();
-    let defined = Defined { schema: table.schema(), table, verb: "Create ", highest: 0 };
+    let defined = Defined::new(table);
     foreign::add(context, &defined, &mut keys, &specs)?;
     Ok(keys)
 }

@@ -418,19 +418,20 @@ fn refuse_varying_virtual(context: &DefineContext<'_>, column: &ColumnInfo) -> S
     }
 }
 
-/// A stored column may not be computed from one that a cascade sets.
+/// A stored column may not be computed from one that a cascade sets, also not by way of a virtual
+/// one.
 fn check_cascades(context: &DefineContext<'_>, table: &TableInfo) -> SqlResult<()> {
     use selkie_catalog::ForeignKeyAction::{Cascade, SetNull};
     let sets = |key: &&selkie_catalog::ForeignKey| {
         matches!(key.on_update, Cascade | SetNull) || key.on_delete == SetNull
     };
-    let set: Vec<&String> =
-        table.foreign_keys.iter().filter(sets).flat_map(|key| &key.columns).collect();
+    let mut set: Vec<&str> =
+        table.foreign_keys.iter().filter(sets).flat_map(|k| &k.columns).map(|c| &**c).collect();
     if set.is_empty() {
         return Ok(());
     }
     for column in &table.columns {
-        let Some(generated) = column.generated.as_ref().filter(|g| g.stored) else { continue };
+        let Some(generated) = &column.generated else { continue };
         let syntax = crate::parse::expression(generated.expression.as_bytes(), context.sql_mode())?;
         let used = syntax.find(&mut |e| match &e.kind {
             ExprKind::Column(c) => {
@@ -438,10 +439,14 @@ fn check_cascades(context: &DefineContext<'_>, table: &TableInfo) -> SqlResult<(
             }
             _ => None,
         });
-        if let Some(name) = used {
-            let place =
-                Place { clause: Clause::Generated, name: &column.name, column: None, kept: true };
-            return Err(not_allowed(name, &place));
+        match used {
+            Some(name) if generated.stored => {
+                let (clause, kept) = (Clause::Generated, true);
+                let place = Place { clause, name: &column.name, column: None, kept };
+                return Err(not_allowed(name, &place));
+            }
+            Some(_) => set.push(&column.name),
+            None => {}
         }
     }
     Ok(())

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use selkie_catalog::{ColumnInfo, ForeignKey, ForeignKeyAction, TableInfo, TableKind};
 use selkie_sql::ast::{self, Ident, ReferenceAction, References};
 use selkie_types::charset::identifier_eq;
-use selkie_types::error::catalogue::{ER_CANT_CREATE_TABLE, ER_WRONG_FK_DEF};
+use selkie_types::error::catalogue::{
+    ER_CANT_CREATE_TABLE, ER_DUP_CONSTRAINT_NAME, ER_FK_NO_INDEX_PARENT, ER_WRONG_FK_DEF,
+};
 use selkie_types::{Condition, Level, SqlError, SqlResult, SqlType, TypeKind};
 
 use super::DefineContext;
@@ -57,8 +59,12 @@ impl<'a> ForeignSpec<'a> {
 pub(super) struct Defined<'a> {
     pub(super) schema: &'a str,
     pub(super) table: &'a TableInfo,
+    /// The table as references to itself see it. Compat: under ALTER TABLE as it was before.
+    pub(super) itself: &'a TableInfo,
     /// `Create ` or `Alter `, as warnings have it.
     pub(super) verb: &'static str,
+    /// `ALGORITHM=COPY` was said.
+    pub(super) copied: bool,
     /// The highest number in a generated constraint name so far.
     pub(super) highest: u32,
 }
@@ -80,19 +86,12 @@ pub(super) fn add(
         return Err(defined.error(CANNOT_ADD));
     }
     let kept = keys.len();
-    let mut number = defined.highest;
-    for spec in specs {
-        let name = match spec.name {
-            Some(name) => name.to_owned(),
-            None => {
-                number += 1;
-                format!("{}_ibfk_{number}", table.name())
-            }
-        };
+    let names = names(defined, specs);
+    if names.iter().enumerate().any(|(at, name)| names[..at].contains(name)) {
+        return Err(defined.error(CANNOT_ADD));
+    }
+    for (spec, name) in specs.iter().zip(names) {
         let key = define(context, defined, spec, name)?;
-        if keys[kept..].iter().any(|k| k.name == key.name) {
-            return Err(defined.error(CANNOT_ADD));
-        }
         if keys[..kept].iter().any(|k| k.name == key.name) || is_taken(context, defined, &key.name)
         {
             return Err(defined.duplicate(context, &key));
@@ -101,6 +100,19 @@ pub(super) fn add(
     }
     keys.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(())
+}
+
+/// The names of the new constraints, generated where none is given.
+fn names(defined: &Defined<'_>, specs: &[ForeignSpec<'_>]) -> Vec<String> {
+    let mut number = defined.highest;
+    let name = |spec: &ForeignSpec<'_>| match spec.name {
+        Some(name) => name.to_owned(),
+        None => {
+            number += 1;
+            format!("{}_ibfk_{number}", defined.table.name())
+        }
+    };
+    specs.iter().map(name).collect()
 }
 
 /// Whether another table of the schema has a constraint of this name.
@@ -129,9 +141,13 @@ fn define(
     };
     refuse_generated(&own, spec)?;
     if let Some(parent) = find_parent(context, defined, &key, spec)? {
-        let parent = parent.as_ref().map_or(defined.table, |p| &**p);
+        let parent = parent.as_ref().map_or(defined.itself, |p| &**p);
         let others = referenced_columns(context, defined, parent, spec)?;
         if let Some(why) = misfit(parent, &others, &own) {
+            if defined.in_place(context) {
+                let arguments: [&dyn Display; 2] = [&key.name, &parent.name()];
+                return Err(SqlError::new(&ER_FK_NO_INDEX_PARENT, &arguments));
+            }
             return Err(defined.refuse(context, spec, &why));
         }
         key.referenced_columns = others.iter().map(|c| c.name.to_string()).collect();
@@ -263,6 +279,15 @@ pub(super) fn comparable(a: &SqlType, b: &SqlType) -> bool {
     class(a.kind) == class(b.kind) && (a.kind != b.kind || bytes(a) == bytes(b))
 }
 
+/// Whether a column that foreign keys use may get the other type.
+pub(super) fn unchanged(a: &SqlType, b: &SqlType) -> bool {
+    if a.is_integer() && b.is_integer() {
+        return comparable(a, b);
+    }
+    let shape = |ty: &SqlType| (ty.kind, ty.length, ty.decimals, ty.unsigned, ty.collation);
+    shape(a) == shape(b) && a.members == b.members
+}
+
 /// Fails if tables already refer to the new table `defined` in a way it cannot serve.
 pub(super) fn check_children(
     context: &DefineContext<'_>,
@@ -272,7 +297,7 @@ pub(super) fn check_children(
     if !context.foreign_key_checks || table.kind != TableKind::Base {
         return Ok(());
     }
-    let defined = Defined { schema, table, verb: "Create ", highest: 0 };
+    let defined = Defined::new(table);
     for child in context.names.snapshot.children(schema, table.name()) {
         for key in child.foreign_keys.iter().filter(|k| k.refers_to(schema, table.name())) {
             let fits = || {
@@ -313,6 +338,18 @@ impl ForeignSpec<'_> {
 }
 
 impl<'a> Defined<'a> {
+    /// For a new table.
+    pub(super) fn new(table: &'a TableInfo) -> Self {
+        Self {
+            schema: table.schema(),
+            table,
+            itself: table,
+            verb: "Create ",
+            copied: true,
+            highest: 0,
+        }
+    }
+
     fn columns(&self, spec: &ForeignSpec<'_>) -> SqlResult<Vec<&'a ColumnInfo>> {
         use selkie_types::error::catalogue::ER_KEY_COLUMN_DOES_NOT_EXIST;
         let column = |name: &Ident| {
@@ -320,6 +357,11 @@ impl<'a> Defined<'a> {
             found.ok_or_else(|| SqlError::new(&ER_KEY_COLUMN_DOES_NOT_EXIST, &[name]))
         };
         spec.columns.iter().map(column).collect()
+    }
+
+    /// Compat: without checks InnoDB adds keys to existing tables in place, and has other errors.
+    fn in_place(&self, context: &DefineContext<'_>) -> bool {
+        !self.copied && !context.foreign_key_checks
     }
 
     fn error(&self, number: u16) -> SqlError {
@@ -343,6 +385,10 @@ impl<'a> Defined<'a> {
     }
 
     fn duplicate(&self, context: &DefineContext<'_>, key: &ForeignKey) -> SqlError {
+        if self.in_place(context) {
+            let name = format!("{}/{}", self.schema, key.name);
+            return SqlError::new(&ER_DUP_CONSTRAINT_NAME, &[&"FOREIGN KEY", &name]);
+        }
         let message = format!(
             "CREATE or ALTER TABLE `{}`.`{}` failed: duplicate name, {}",
             self.schema,

@@ -4,16 +4,17 @@ use std::fmt::Display;
 
 use selkie_catalog::{ColumnInfo, ForeignKey, ForeignKeyAction, TableInfo};
 use selkie_engine::{IndexDef, IndexKind};
-use selkie_sql::ast::{ForeignKeyDef, Ident};
+use selkie_sql::ast::{AlterAlgorithm, ForeignKeyDef, Ident};
 use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::{
+    ER_ALTER_OPERATION_NOT_SUPPORTED_REASON, ER_ALTER_OPERATION_NOT_SUPPORTED_REASON_FK_CHECK,
     ER_DROP_INDEX_FK, ER_DUP_KEYNAME, ER_ERROR_ON_RENAME, ER_FK_COLUMN_CANNOT_CHANGE,
     ER_FK_COLUMN_CANNOT_CHANGE_CHILD, ER_FK_COLUMN_CANNOT_DROP, ER_FK_COLUMN_CANNOT_DROP_CHILD,
     ER_FK_COLUMN_NOT_NULL, ER_ROW_IS_REFERENCED,
 };
-use selkie_types::{SqlError, SqlResult};
+use selkie_types::{SqlError, SqlResult, SqlType, TypeKind};
 
-use super::super::foreign::{self, Defined, ForeignSpec, comparable};
+use super::super::foreign::{self, Defined, ForeignSpec, unchanged};
 use super::super::indexes::KeySpec;
 use super::{ColumnSource, Draft};
 
@@ -113,18 +114,35 @@ impl<'a> Draft<'a> {
     /// Adds the new keys to the table, complete but for them; their names.
     pub(super) fn add_foreign_keys(&mut self) -> SqlResult<Vec<String>> {
         let specs = std::mem::take(&mut self.added_foreign);
+        let in_place = !matches!(self.algorithm, AlterAlgorithm::Default | AlterAlgorithm::Copy);
+        if !specs.is_empty() && in_place && self.context.foreign_key_checks {
+            return Err(self.needs_copy());
+        }
         let mut keys = std::mem::take(&mut self.table.foreign_keys);
         let before: Vec<String> = keys.iter().map(|k| k.name.clone()).collect();
         let defined = Defined {
             schema: self.old.schema(),
             table: &self.table,
+            itself: self.old,
             verb: "Alter ",
+            copied: self.algorithm == AlterAlgorithm::Copy,
             highest: foreign::highest_number(self.old.name(), &self.old.foreign_keys),
         };
         foreign::add(self.context, &defined, &mut keys, &specs)?;
         let added = keys.iter().map(|k| k.name.clone()).filter(|n| !before.contains(n)).collect();
         self.table.foreign_keys = keys;
         Ok(added)
+    }
+
+    fn needs_copy(&self) -> SqlError {
+        let asked = match self.algorithm {
+            AlterAlgorithm::Instant => "ALGORITHM=INSTANT",
+            AlterAlgorithm::Nocopy => "ALGORITHM=NOCOPY",
+            _ => "ALGORITHM=INPLACE",
+        };
+        let why = SqlError::new(&ER_ALTER_OPERATION_NOT_SUPPORTED_REASON_FK_CHECK, &[]);
+        let arguments: [&dyn Display; 3] = [&asked, &why.message(), &"ALGORITHM=COPY"];
+        SqlError::new(&ER_ALTER_OPERATION_NOT_SUPPORTED_REASON, &arguments)
     }
 
     /// Only InnoDB tables have foreign keys, at either end.
@@ -156,8 +174,9 @@ impl<'a> Draft<'a> {
         let nulls = [key.on_delete, key.on_update].contains(&ForeignKeyAction::SetNull);
         for (from, to) in before.iter().zip(now) {
             let (from, to) = (&self.old.columns[*from], &after.columns[to]);
-            if !comparable(&from.ty, &to.ty) {
-                let arguments: [&dyn Display; 2] = [&from.name, &key.name];
+            if !unchanged(&from.ty, &to.ty) {
+                let name = self.changed_key(key, (&from.ty, &to.ty), self.old.schema());
+                let arguments: [&dyn Display; 2] = [&from.name, &name];
                 return Err(SqlError::new(&ER_FK_COLUMN_CANNOT_CHANGE, &arguments));
             }
             if nulls && !to.nullable {
@@ -196,9 +215,12 @@ impl<'a> Draft<'a> {
                 let arguments: [&dyn Display; 3] = [&old.name, &constraint, &of_child];
                 return Err(SqlError::new(&ER_FK_COLUMN_CANNOT_DROP_CHILD, &arguments));
             };
-            if !comparable(&old.ty, &after.columns[*to].ty) {
-                let of_child = format!("{}.{}", child.schema(), child.name());
-                let arguments: [&dyn Display; 3] = [&old.name, &key.name, &of_child];
+            let new = &after.columns[*to].ty;
+            if !unchanged(&old.ty, new) {
+                let name = self.changed_key(key, (&old.ty, new), child.schema());
+                let dot = if name == key.name { '.' } else { '/' };
+                let of_child = format!("{}{dot}{}", child.schema(), child.name());
+                let arguments: [&dyn Display; 3] = [&old.name, &name, &of_child];
                 return Err(SqlError::new(&ER_FK_COLUMN_CANNOT_CHANGE_CHILD, &arguments));
             }
         }
@@ -207,6 +229,26 @@ impl<'a> Draft<'a> {
             Some(index) if self.context.foreign_key_checks => Err(self.index_needed(index)),
             _ => Ok(()),
         }
+    }
+
+    /// Compat: a key is named with its schema where InnoDB would change the column in place, which
+    /// it could if the column only became longer.
+    fn changed_key(
+        &self,
+        key: &ForeignKey,
+        (old, new): (&SqlType, &SqlType),
+        schema: &str,
+    ) -> String {
+        let longer = old.kind == TypeKind::VarChar
+            && new.kind == TypeKind::VarChar
+            && old.collation == new.collation
+            && new.length > old.length;
+        let in_place = match self.algorithm {
+            AlterAlgorithm::Default => longer && !self.force && !self.verify_all,
+            AlterAlgorithm::Copy => false,
+            _ => true,
+        };
+        if in_place { format!("{schema}/{}", key.name) } else { key.name.clone() }
     }
 
     /// Compat: a clustered key that children need is missed only when the copied table takes the
