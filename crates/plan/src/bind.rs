@@ -94,6 +94,8 @@ pub(crate) struct Binder<'a> {
     text: Vec<Vec<u8>>,
     /// Types of user variables assigned in the statement.
     assigned: Vec<(Box<str>, SqlType)>,
+    /// The statement says IGNORE.
+    ignore: bool,
     /// The table whose definition is being bound, and the first of its columns, where an expression
     /// says `DEFAULT(column)`.
     row_table: Option<(Arc<TableInfo>, ColumnId)>,
@@ -124,6 +126,7 @@ impl<'a> Binder<'a> {
             schema: None,
             text: Vec::new(),
             assigned: Vec::new(),
+            ignore: false,
             row_table: None,
             inserted: None,
         }

@@ -110,6 +110,7 @@ impl<'r> Inserter<'r> {
         self.records += source.rows() as u64;
         self.env.eval.set_row(first_row);
         self.env.eval.set_strict_arithmetic(self.maker.strictness.null_is_error);
+        self.warn_of_generated(source);
         let columns = self.columns(source, first_row)?;
         match self.passing(&columns, source.rows(), first_row)? {
             None => self.add_checked(source, columns, first_row, returning),
@@ -117,6 +118,17 @@ impl<'r> Inserter<'r> {
                 self.rejected += (source.rows() - rows.len()) as u64;
                 let columns = columns.iter().map(|c| Arc::new(c.gather(&rows))).collect();
                 self.add_checked(&source.gather(&rows), columns, first_row, returning)
+            }
+        }
+    }
+
+    /// 1906 for every value given for a generated column.
+    fn warn_of_generated(&self, source: &Batch) {
+        for (at, value) in self.plan.values.iter().enumerate() {
+            let InsertValue::Generated(Some(from)) = value else { continue };
+            let given = source.column(*from);
+            for _ in (0..source.rows()).filter(|row| !given.is_null(*row)) {
+                self.maker.warn_of_generated(at);
             }
         }
     }
@@ -171,7 +183,7 @@ impl<'r> Inserter<'r> {
         let values = || self.plan.values.iter().enumerate();
         for (at, value) in values().filter(|v| !is_expr(v)).chain(values().filter(is_expr)) {
             columns[at] = match value {
-                InsertValue::Generated => continue,
+                InsertValue::Generated(_) => continue,
                 InsertValue::Default => self.maker.default(at, rows)?,
                 InsertValue::Expr(e) => {
                     let so_far = Batch::new(columns.clone(), rows);

@@ -5,7 +5,10 @@ use std::sync::Arc;
 use selkie_catalog::TableInfo;
 use selkie_expr::store::{StoreMode, StoreTarget, convert_for_column};
 use selkie_plan::physical::RowRules;
-use selkie_types::error::catalogue::{ER_CONSTRAINT_FAILED, ER_NO_DEFAULT_FOR_FIELD};
+use selkie_types::error::catalogue::{
+    ER_CONSTRAINT_FAILED, ER_NO_DEFAULT_FOR_FIELD,
+    ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN,
+};
 use selkie_types::{
     Batch, ByteRows, Column, Condition, Level, SqlError, SqlResult, SqlType, Value,
 };
@@ -109,6 +112,14 @@ impl<'r> RowMaker<'r> {
         }
         self.env.eval.push(Condition::from_error(Level::Warning, &error));
         Ok(default::implicit(&column.ty))
+    }
+
+    /// 1906: a value given for generated column `at` is ignored.
+    #[cold]
+    pub(super) fn warn_of_generated(&self, at: usize) {
+        let arguments: [&dyn std::fmt::Display; 2] =
+            [&self.table.columns[at].name, &self.table.name()];
+        self.env.eval.warn(&ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN, &arguments);
     }
 
     /// The current time for column `at`.

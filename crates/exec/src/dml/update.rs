@@ -163,6 +163,13 @@ impl Target<'_> {
         let start = self.plan.columns.start;
         for assignment in &self.plan.assignments {
             let at = assignment.column;
+            if self.plan.table.columns[at].generated.is_some() {
+                // What is assigned is computed anew anyway; DEFAULT says so itself.
+                if assignment.value.is_some() {
+                    (0..batch.rows()).for_each(|_| self.maker.warn_of_generated(at));
+                }
+                continue;
+            }
             let values = match &assignment.value {
                 None => self.maker.default(at, batch.rows())?,
                 Some(e) => {

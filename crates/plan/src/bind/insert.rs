@@ -45,12 +45,13 @@ impl Binder<'_> {
         if !insert.partitions.is_empty() {
             return Err(SqlError::new(&ER_PARTITION_CLAUSE_ON_NONPARTITIONED, &[]));
         }
+        self.ignore = insert.ignore;
         let table = self.find_table(&insert.table)?;
         self.check_target(&table, "INSERT")?;
         let targets = self.insert_columns(&table, insert)?;
         self.push_scope();
         let source = self.insert_source(&table, &targets, &insert.source)?;
-        let values = self.insert_values(&table, &targets, &source, insert.ignore)?;
+        let values = self.insert_values(&table, &targets, &source)?;
         let mut default_flags = vec![None; table.columns.len()];
         for (position, flag) in targets.iter().zip(&source.flags) {
             default_flags[*position] = *flag;
@@ -222,17 +223,19 @@ impl Binder<'_> {
         table: &TableInfo,
         targets: &[usize],
         source: &Rows,
-        ignore: bool,
     ) -> SqlResult<Vec<InsertValue>> {
         let mut values = Vec::with_capacity(table.columns.len());
         for (at, column) in table.columns.iter().enumerate() {
             let given = targets.iter().position(|t| *t == at);
             values.push(match (&column.generated, given, &column.default) {
-                (Some(_), Some(place), _) if source.flags[place].is_none() && !ignore => {
-                    self.refuse_generated(table, &column.name, &source.plan, source.ids[place])?;
-                    InsertValue::Generated
+                (Some(_), Some(place), _) => {
+                    if source.flags[place].is_none() {
+                        let id = source.ids[place];
+                        self.refuse_generated(table, &column.name, &source.plan, id)?;
+                    }
+                    InsertValue::Generated(Some(place))
                 }
-                (Some(_), ..) => InsertValue::Generated,
+                (Some(_), ..) => InsertValue::Generated(None),
                 (None, Some(place), _) => InsertValue::Source(place),
                 (None, None, DefaultValue::Expression(text)) => {
                     InsertValue::Expr(self.row_expr(table, text)?)
@@ -273,7 +276,7 @@ impl Binder<'_> {
             return Ok(());
         }
         let error = &ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN;
-        match self.settings.sql_mode.is_strict() {
+        match self.settings.sql_mode.is_strict() && !self.ignore {
             true => Err(SqlError::new(error, &[&column, &table.name()])),
             false => Ok(()),
         }
@@ -351,7 +354,8 @@ impl Binder<'_> {
                 _ => Ok(None),
             };
         }
-        if table.columns[at].generated.is_some() && self.settings.sql_mode.is_strict() {
+        let strict = self.settings.sql_mode.is_strict() && !self.ignore;
+        if table.columns[at].generated.is_some() && strict {
             let error = &ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN;
             return Err(SqlError::new(error, &[&table.columns[at].name, &table.name()]));
         }

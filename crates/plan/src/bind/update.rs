@@ -30,6 +30,7 @@ pub(crate) struct BoundTarget {
 
 impl Binder<'_> {
     pub(crate) fn update(&mut self, update: &ast::Update) -> SqlResult<BoundUpdate> {
+        self.ignore = update.ignore;
         self.push_scope();
         let bound = self.update_in_scope(update);
         self.pop_scope();

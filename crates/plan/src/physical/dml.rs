@@ -42,8 +42,9 @@ pub enum InsertValue {
     Default,
     /// An expression over the columns of the new row that come before: expression defaults.
     Expr(Expr),
-    /// Computed later by [`RowRules::generated`].
-    Generated,
+    /// Computed later by [`RowRules::generated`]. Values in the column of the source, if any, are
+    /// ignored with a warning.
+    Generated(Option<usize>),
 }
 
 /// Inserts the rows of `source`.

@@ -216,7 +216,8 @@ impl<'a> Draft<'a> {
                 return Err(SqlError::new(&ER_FK_COLUMN_CANNOT_DROP_CHILD, &arguments));
             };
             let new = &after.columns[*to].ty;
-            if !unchanged(&old.ty, new) {
+            // Without an index the key finds nothing, and nothing depends on the type.
+            if !unchanged(&old.ty, new) && self.old.index_over(&before).is_some() {
                 let name = self.changed_key(key, (&old.ty, new), child.schema());
                 let dot = if name == key.name { '.' } else { '/' };
                 let of_child = format!("{}{dot}{}", child.schema(), child.name());
