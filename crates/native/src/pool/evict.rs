@@ -12,8 +12,18 @@ use parking_lot::{Condvar, Mutex};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// Frames looked at per round of the clock.
-const ROUND: usize = 64;
+/// Frames looked at per round of the clock, for a pool of `frames`: enough that the dirty ones among them make a
+/// doublewrite batch worth its flush.
+const fn round(frames: usize) -> usize {
+    let n = frames / 32;
+    if n < 64 {
+        64
+    } else if n > 512 {
+        512
+    } else {
+        n
+    }
+}
 
 /// Frames without a page.
 struct Free {
@@ -178,7 +188,7 @@ impl Pool {
         }
         *wanted = false;
         drop(wanted);
-        for _ in 0..2 * self.capacity().div_ceil(ROUND) {
+        for _ in 0..2 * self.capacity().div_ceil(round(self.capacity())) {
             if self.free_frames() >= self.low_water() * 2 {
                 return;
             }
@@ -194,7 +204,7 @@ impl Pool {
     /// One round: what scans brought in beyond their share, else of the clock: unmarked pages get marked, marked clean ones leave, marked dirty ones are written and
     /// then leave.
     pub(super) fn evict_round(&self) {
-        let overrun = self.overrun_frames(ROUND);
+        let overrun = self.overrun_frames(round(self.capacity()));
         if !overrun.is_empty() {
             // Twice: the first visit marks, the second takes.
             self.evict_among(overrun.iter().copied());
@@ -202,7 +212,7 @@ impl Pool {
         }
         let capacity = self.capacity();
         let turn = |_| self.clock.hand.fetch_add(1, Ordering::Relaxed) % capacity as u32;
-        self.evict_among((0..ROUND.min(capacity)).map(turn));
+        self.evict_among((0..round(capacity).min(capacity)).map(turn));
     }
 
     /// Visits these frames and lets go of what can leave.

@@ -242,6 +242,11 @@ impl Pool {
         ExclusiveGuard::taken(self, word, self.frame_bytes(held.frame()), id)
     }
 
+    /// Whether the page is in memory or on its way there, at this moment.
+    pub(crate) fn is_resident(&self, id: PageId) -> bool {
+        self.word(id).is_ok_and(|word| Word(word.load(Ordering::Relaxed)).state() != EVICTED)
+    }
+
     /// Brings the page into memory without latching it. Hold no latch when calling this.
     pub(crate) fn load(&self, id: PageId) -> Result<()> {
         let word = self.word(id)?;

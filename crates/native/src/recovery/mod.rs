@@ -2,6 +2,7 @@
 //! Recovery itself may be interrupted anywhere: until its last step it changes nothing that a second run would not
 //! change in the same way.
 
+mod prefetch;
 mod redo;
 mod repair;
 mod scan;

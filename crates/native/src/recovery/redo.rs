@@ -1,6 +1,7 @@
 //! Second pass over the log: bring pages up to its end. A group is applied to a page iff the page is older than the
 //! group (I5), with all pages of the group latched until it is complete.
 
+use super::prefetch::{Ahead, with_prefetch};
 use super::scan::LogScan;
 use crate::checkpoint::CheckpointRecord;
 use crate::error::{Result, StorageError};
@@ -20,19 +21,37 @@ struct Touched<'p> {
 }
 
 /// Redoes everything from the checkpoint to the end the scan found. `drop_file` removes a dropped file's remains.
-/// Returns the number of groups read.
+/// With `threads`, others read pages ahead. Returns the number of groups read.
 pub(crate) fn redo(
     segments: &Segments,
     from: &CheckpointRecord,
     scan: &LogScan,
     pool: &Pool,
     apply: &dyn PageRedo,
+    threads: bool,
+) -> Result<u64> {
+    if threads && from.lsn < scan.end {
+        return with_prefetch(segments, from, scan, pool, |ahead| {
+            redo_all(segments, from, scan, pool, apply, ahead)
+        });
+    }
+    redo_all(segments, from, scan, pool, apply, &Ahead::default())
+}
+
+fn redo_all(
+    segments: &Segments,
+    from: &CheckpointRecord,
+    scan: &LogScan,
+    pool: &Pool,
+    apply: &dyn PageRedo,
+    ahead: &Ahead,
 ) -> Result<u64> {
     let mut reader = LogReader::new(segments, from.lsn, from.epoch_at_lsn, from.epoch)?;
     let mut groups = 0;
     while reader.position() < scan.end
         && let Some(group) = reader.next_group()?
     {
+        ahead.note(group.start.0);
         redo_group(&group, scan, pool, apply)?;
         groups += 1;
     }
@@ -73,7 +92,7 @@ fn redo_group(group: &Group<'_>, scan: &LogScan, pool: &Pool, apply: &dyn PageRe
 }
 
 /// Whether the change is lost on purpose: the file is dropped later, or the page starts over later.
-fn is_moot(scan: &LogScan, group: &Group<'_>, id: PageId) -> bool {
+pub(super) fn is_moot(scan: &LogScan, group: &Group<'_>, id: PageId) -> bool {
     scan.dropped.contains(&id.file)
         || scan.last_init.get(&id).is_some_and(|init| group.start < *init)
 }

@@ -79,7 +79,8 @@ impl Storage {
         let pool = Arc::new(Pool::new(disk.clone(), log.clone(), frames, doublewrite)?);
         handles.into_iter().for_each(|(id, handle)| pool.attach(id, handle));
         pool.set_newest_valid(Some(scan.end));
-        let redone_groups = recovery::redo(log.segments(), &from, &scan, &pool, &*redo)?;
+        let redone_groups =
+            recovery::redo(log.segments(), &from, &scan, &pool, &*redo, options.background)?;
         pool.set_newest_valid(None);
         if redone_groups > 0 {
             tracing::info!(

@@ -321,6 +321,32 @@ fn a_scan_does_not_push_out_what_is_used() {
 }
 
 #[test]
+fn recovery_reads_ahead_of_redo() {
+    const LEAVES: u32 = 3_000;
+    let disk = SimDisk::new(17);
+    let file = create_leaves(&disk, LEAVES);
+    let storage = start_with_16_mebibytes(&disk);
+    for n in (2..LEAVES).rev() {
+        let mut mtr = Mtr::begin(&storage).expect("begun");
+        let slot = mtr.exclusive(PageId::new(file, n)).expect("latched");
+        mtr.write(slot, RIGHT, &u64::from(n).to_le_bytes());
+        mtr.commit();
+    }
+    storage.log().flush_all();
+    storage.stop_background();
+    drop(storage);
+    disk.crash();
+    let storage = start_with_16_mebibytes(&disk);
+    assert!(storage.redone_groups > 0);
+    for n in 2..LEAVES {
+        let page = storage.pool().shared(PageId::new(file, n)).expect("page");
+        assert_eq!(get_u64(&page[..], LEFT), u64::from(n));
+        assert_eq!(get_u64(&page[..], RIGHT), u64::from(n));
+    }
+    storage.stop_background();
+}
+
+#[test]
 fn a_cold_scan_is_read_ahead() {
     const LEAVES: u32 = 600;
     let disk = SimDisk::new(15);
