@@ -55,6 +55,34 @@ fn keeps_the_contract() {
     engine.shutdown().unwrap();
 }
 
+fn counter(engine: &NativeEngine, wanted: &str) -> u64 {
+    let mut found = 0;
+    engine.status(&mut |name, value| {
+        if name == wanted {
+            found = value;
+        }
+    });
+    found
+}
+
+#[test]
+fn the_pool_is_resized_by_its_variable() {
+    let scratch = Scratch::new("resize");
+    let engine = scratch.open();
+    for mebibytes in [24, 4, 8] {
+        let bytes = mebibytes << 20;
+        assert_eq!(engine.set_variable("innodb_buffer_pool_size", bytes), bytes);
+        assert_eq!(counter(&engine, "Innodb_buffer_pool_pages_total"), bytes >> 14);
+        conformance(&engine);
+    }
+    let most = engine.set_variable("innodb_buffer_pool_size", u64::MAX);
+    assert!(most < 1 << 41, "no more than there is memory: {most}");
+    assert_eq!(engine.set_variable("innodb_buffer_pool_size", 8 << 20), 8 << 20);
+    assert_eq!(engine.set_variable("innodb_flush_log_at_trx_commit", 2), 2);
+    assert_eq!(engine.set_variable("any_other", 7), 7);
+    engine.shutdown().unwrap();
+}
+
 #[test]
 fn equals_the_model_also_after_restarts() {
     let scratch = Scratch::new("model");
