@@ -172,13 +172,14 @@ fn literal_text(ty: &SqlType, value: &Value) -> String {
 }
 
 /// The parts of a key in parentheses.
-fn key_parts(table: &TableInfo, index: &IndexDef) -> String {
+fn key_parts(table: &TableInfo, index: &IndexDef, info: &crate::IndexInfo) -> String {
     let parts = index.parts.iter().map(|part| {
         let mut text = quote_identifier(&table.columns[part.column].name);
         if let Some(prefix) = part.prefix {
             let _ = write!(text, "({prefix})");
         }
-        if part.descending {
+        // Compat: a hash has no direction.
+        if part.descending && info.algorithm.as_deref() != Some("HASH") {
             text.push_str(" DESC");
         }
         text
@@ -192,7 +193,7 @@ fn index_clause(table: &TableInfo, index: &IndexDef, info: &crate::IndexInfo) ->
         IndexKind::Unique => format!("UNIQUE KEY {} ", quote_identifier(&index.name)),
         IndexKind::Plain => format!("KEY {} ", quote_identifier(&index.name)),
     };
-    out.push_str(&key_parts(table, index));
+    out.push_str(&key_parts(table, index, info));
     if let Some(algorithm) = &info.algorithm {
         let _ = write!(out, " USING {algorithm}");
     }

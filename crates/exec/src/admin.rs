@@ -98,15 +98,38 @@ fn maintain(
             let said = statement.persistent.is_some().then_some(collected);
             Ok(said.into_iter().chain([("status", "OK".to_owned())]).collect())
         }
-        MaintenanceAction::Optimize => {
-            analyze::analyze(instance, session, &control, &table)?;
-            let note = "Table does not support optimize, doing recreate + analyze instead";
-            Ok(vec![("note", note.to_owned()), ("status", "OK".to_owned())])
+        MaintenanceAction::Optimize | MaintenanceAction::Repair => {
+            let message = storage_message(statement.action, &table.engine);
+            if statement.action == MaintenanceAction::Optimize
+                && !matches!(message, Some("optimize"))
+            {
+                analyze::analyze(instance, session, &control, &table)?;
+            }
+            let done = ("status", "OK".to_owned());
+            Ok(match message {
+                None => vec![done],
+                Some("recreate") => {
+                    let note = "Table does not support optimize, doing recreate + analyze instead";
+                    vec![("note", note.to_owned()), done]
+                }
+                Some(what) => {
+                    let engine = "The storage engine for the table doesn't support";
+                    vec![("note", format!("{engine} {what}"))]
+                }
+            })
         }
-        _ => {
-            let note = "The storage engine for the table doesn't support repair";
-            Ok(vec![("note", note.to_owned())])
-        }
+        MaintenanceAction::Checksum => Ok(Vec::new()),
+    }
+}
+
+/// What an engine says to OPTIMIZE and REPAIR besides that all is well.
+fn storage_message(action: MaintenanceAction, engine: &str) -> Option<&'static str> {
+    match (action, engine) {
+        (_, "MyISAM" | "Aria") => None,
+        (MaintenanceAction::Repair, "CSV") => None,
+        (MaintenanceAction::Optimize, "InnoDB") => Some("recreate"),
+        (MaintenanceAction::Optimize, _) => Some("optimize"),
+        _ => Some("repair"),
     }
 }
 

@@ -69,7 +69,7 @@ impl SystemTable for EngineList {
     ) -> SqlResult<()> {
         for engine in request.instance.engines.iter() {
             let yes_no = |yes: bool| Value::bytes(if yes { "YES" } else { "NO" });
-            let default = engine.name().eq_ignore_ascii_case("InnoDB");
+            let default = *engine.name() == *request.session.settings.default_storage_engine;
             let transactional = engine.capabilities().transactional;
             emit(&[
                 Value::bytes(engine.name()),

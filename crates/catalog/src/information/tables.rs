@@ -41,7 +41,7 @@ fn base_row(table: &TableInfo, statistics: &TableStatistics) -> InformationRow {
         text(table.name()),
         text("BASE TABLE"),
         text(&table.engine),
-        Value::UInt(11),
+        Value::UInt(if table.kind == TableKind::System { 11 } else { 10 }),
         text(if &*table.engine == "MEMORY" { "Fixed" } else { "Dynamic" }),
         Value::UInt(statistics.rows),
         Value::UInt(average),

@@ -39,5 +39,10 @@ fn shown(ty: &selkie_types::SqlType, value: &Value) -> String {
     }
     let mut text = Vec::new();
     selkie_expr::text::write_value(&mut text, value, ty);
+    if ty.kind == TypeKind::Char && ty.is_binary_string() {
+        // Compat: what BINARY was filled up with is not shown.
+        let end = text.iter().rposition(|&b| b != 0).map_or(0, |at| at + 1);
+        text.truncate(end);
+    }
     selkie_expr::text::for_message(&text, ty.collation)
 }

@@ -11,7 +11,7 @@ use selkie_types::error::catalogue::{
     ER_MULTIPLE_PRI_KEY, ER_PRIMARY_CANT_HAVE_NULL, ER_TOO_LONG_KEY, ER_TOO_MANY_KEY_PARTS,
     ER_TOO_MANY_KEYS, ER_WRONG_AUTO_KEY, ER_WRONG_NAME_FOR_INDEX, ER_WRONG_SUB_KEY,
 };
-use selkie_types::{SqlError, SqlResult};
+use selkie_types::{Condition, SqlError, SqlResult};
 
 use super::DefineContext;
 use super::foreign::ForeignSpec;
@@ -179,7 +179,14 @@ fn define(
     }
     let parts = parts(context, columns, kind, spec)?;
     let name = match kind {
-        IndexKind::Primary => "PRIMARY".to_owned(),
+        IndexKind::Primary => {
+            if let Some(name) = spec.name.filter(|n| !n.eq_ignore_ascii_case("PRIMARY")) {
+                let message = format!("Name '{name}' ignored for PRIMARY key.");
+                let warning = Condition::warning(&ER_WRONG_NAME_FOR_INDEX, &[&name]);
+                context.eval.push(Condition { message, ..warning });
+            }
+            "PRIMARY".to_owned()
+        }
         _ => key_name(columns, keys, spec, &parts)?,
     };
     let id = keys.iter().map(|(k, _)| k.id.0 + 1).max().unwrap_or(0);

@@ -105,6 +105,8 @@ fn derive(settings: &mut Settings, data_dir: &Path) {
     }
     let port = VarValue::Uint(number(settings, "port"));
     settings.derive("report_port", port);
+    let engine = text(settings, "default_storage_engine");
+    settings.derive("storage_engine", VarValue::text(engine));
     derive_charsets(settings);
 }
 
