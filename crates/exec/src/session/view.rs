@@ -1,5 +1,7 @@
 //! The session as expressions and the planner see it.
 
+use std::borrow::Cow;
+
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -11,13 +13,21 @@ use selkie_types::{SqlError, SqlResult, SqlType, Value};
 use super::Session;
 use crate::control::kill;
 
+/// The name a user variable is kept under: names that differ in case only are one.
+fn folded(name: &str) -> Cow<'_, str> {
+    match name.chars().any(char::is_uppercase) {
+        true => Cow::Owned(name.to_lowercase()),
+        false => Cow::Borrowed(name),
+    }
+}
+
 impl selkie_expr::Session for Session {
     fn user_variable(&self, name: &str) -> Option<(Value, SqlType)> {
-        self.variables.borrow().get(name).cloned()
+        self.variables.borrow().get(&*folded(name)).cloned()
     }
 
     fn set_user_variable(&self, name: &str, value: Value, ty: &SqlType) {
-        self.variables.borrow_mut().insert(name.into(), (value, ty.clone()));
+        self.variables.borrow_mut().insert((*folded(name)).into(), (value, ty.clone()));
     }
 
     fn system_variable(&self, scope: VariableScope, name: &str) -> SqlResult<Value> {
@@ -101,7 +111,7 @@ impl selkie_expr::Session for Session {
 
 impl Environment for Session {
     fn user_variable(&self, name: &str) -> Option<SqlType> {
-        self.variables.borrow().get(name).map(|(_, ty)| ty.clone())
+        self.variables.borrow().get(&*folded(name)).map(|(_, ty)| ty.clone())
     }
 
     fn system_variable(&self, name: &str) -> Option<SqlType> {

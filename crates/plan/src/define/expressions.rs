@@ -283,7 +283,7 @@ fn check_one(
     }
     let bound = bind(context, table, &syntax, place)?;
     let auto = bound.columns().into_iter().find(|at| table.columns[*at].auto_increment);
-    if let Some(at) = auto.filter(|_| !matches!(place.clause, Clause::Default)) {
+    if let Some(at) = auto {
         let place = Place { name: &table.columns[at].name, ..*place };
         return Err(not_allowed("AUTO_INCREMENT", &place));
     }
@@ -418,8 +418,8 @@ fn refuse_varying_virtual(context: &DefineContext<'_>, column: &ColumnInfo) -> S
     }
 }
 
-/// A stored column may not be computed from one that a cascade sets, also not by way of a virtual
-/// one.
+/// No stored column may be computed from one that a cascade sets, also not by way of a virtual one,
+/// and no check depend on one.
 fn check_cascades(context: &DefineContext<'_>, table: &TableInfo) -> SqlResult<()> {
     use selkie_catalog::ForeignKeyAction::{Cascade, SetNull};
     let sets = |key: &&selkie_catalog::ForeignKey| {
@@ -430,23 +430,33 @@ fn check_cascades(context: &DefineContext<'_>, table: &TableInfo) -> SqlResult<(
     if set.is_empty() {
         return Ok(());
     }
-    for column in &table.columns {
-        let Some(generated) = &column.generated else { continue };
-        let syntax = crate::parse::expression(generated.expression.as_bytes(), context.sql_mode())?;
-        let used = syntax.find(&mut |e| match &e.kind {
+    let used = |text: &str, set: &[&str]| -> SqlResult<Option<String>> {
+        let syntax = crate::parse::expression(text.as_bytes(), context.sql_mode())?;
+        Ok(syntax.find(&mut |e| match &e.kind {
             ExprKind::Column(c) => {
-                set.iter().find(|name| identifier_eq(name, &c.name.value)).copied()
+                set.iter().find(|name| identifier_eq(name, &c.name.value)).map(|n| (*n).to_owned())
             }
             _ => None,
-        });
-        match used {
-            Some(name) if generated.stored => {
-                let (clause, kept) = (Clause::Generated, true);
-                let place = Place { clause, name: &column.name, column: None, kept };
-                return Err(not_allowed(name, &place));
+        }))
+    };
+    let refuse = |what: &str, clause, name: &str| {
+        Err(not_allowed(what, &Place { clause, name, column: None, kept: true }))
+    };
+    for column in &table.columns {
+        let Some(generated) = &column.generated else { continue };
+        match used(&generated.expression, &set)? {
+            Some(what) if generated.stored => {
+                return refuse(&what, Clause::Generated, &column.name);
             }
             Some(_) => set.push(&column.name),
             None => {}
+        }
+    }
+    let of_columns = table.columns.iter().filter_map(|c| Some((&*c.name, c.check.as_deref()?)));
+    let of_table = table.checks.iter().map(|c| (&*c.name, &*c.expression));
+    for (name, text) in of_columns.chain(of_table) {
+        if let Some(what) = used(text, &set)? {
+            return refuse(&what, Clause::Check, name);
         }
     }
     Ok(())
