@@ -190,7 +190,14 @@ impl Engine for NativeEngine {
     }
 
     fn observe(&self, observer: Arc<dyn EngineObserver>) {
-        self.shared.locks.observe(observer);
+        let weak = Arc::downgrade(&self.shared);
+        self.shared.locks.observe(Box::new(move |parties, victim| {
+            let Some(shared) = weak.upgrade() else { return };
+            let place = |file| shared.place_of(file);
+            if let Some(deadlock) = shared.locks.describe_cycle(parties, victim, &place) {
+                observer.deadlock(&deadlock);
+            }
+        }));
     }
 
     fn status(&self, report: &mut dyn FnMut(&str, u64)) {

@@ -1,20 +1,54 @@
 //! Locks as reports see them.
 
-use super::LockTable;
+use super::{CycleObserver, LockTable};
 use crate::ids::FileId;
+use crate::trx::{Request, TrxState};
 use selkie_engine::{
-    EngineObserver, IndexId, LockDetail, LockExtent, LockInfo, LockMode, LockStrength,
+    Deadlock, DeadlockParty, IndexId, LockDetail, LockExtent, LockInfo, LockMode, LockStrength,
     LockWaitInfo, TableId,
 };
 use std::sync::Arc;
+use std::time::SystemTime;
 
 /// The table and index whose tree a file holds.
 pub(crate) type PlaceOf<'a> = &'a dyn Fn(FileId) -> Option<(TableId, Option<IndexId>)>;
 
+fn strength_of(mode: LockMode) -> LockStrength {
+    match mode {
+        LockMode::Exclusive => LockStrength::Exclusive,
+        _ => LockStrength::Shared,
+    }
+}
+
+/// A lock that is asked for.
+fn requested(trx: &TrxState, request: &Request, place: PlaceOf<'_>) -> Option<LockInfo> {
+    let (table, index) = place(request.file)?;
+    Some(LockInfo {
+        transaction: trx.id,
+        strength: strength_of(request.mode),
+        extent: LockExtent::Record,
+        table,
+        index,
+        key: Some(request.key.clone()),
+        granted: false,
+    })
+}
+
 impl LockTable {
     /// Has `observer` told of deadlocks.
-    pub(crate) fn observe(&self, observer: Arc<dyn EngineObserver>) {
-        *self.observer.write() = Some(observer);
+    pub(crate) fn observe(&self, observer: CycleObserver) {
+        *self.waits.observer.write() = Some(observer);
+    }
+
+    /// A lock in the way of a request: explicit, or that of the newest version's owner.
+    fn blocking_lock(&self, holder: &TrxState, request: &Request, wanted: &LockInfo) -> LockInfo {
+        let mode = self.mode_of(holder.id, request.file, &request.key);
+        LockInfo {
+            transaction: holder.id,
+            strength: strength_of(mode.unwrap_or(LockMode::Exclusive)),
+            granted: true,
+            ..wanted.clone()
+        }
     }
 
     /// Locks in such detail, and who waits for whom by their positions.
@@ -23,19 +57,59 @@ impl LockTable {
         detail: LockDetail,
         place: PlaceOf<'_>,
     ) -> (Vec<LockInfo>, Vec<LockWaitInfo>) {
-        let mut locks = Vec::new();
+        let (mut locks, mut waits) = (Vec::new(), Vec::new());
+        if detail == LockDetail::None {
+            return (locks, waits);
+        }
+        self.waits.each(&mut |me, holders| {
+            let Some(request) = me.notes.request() else { return };
+            let Some(wanted) = requested(me, &request, place) else { return };
+            let at = locks.len();
+            locks.push(wanted.clone());
+            for holder in holders {
+                let lock = self.blocking_lock(holder, &request, &wanted);
+                let known = locks.iter().position(|other| *other == lock);
+                let blocking = known.unwrap_or(locks.len());
+                if known.is_none() {
+                    locks.push(lock);
+                }
+                waits.push(LockWaitInfo { requested: at, blocking });
+            }
+        });
         if detail == LockDetail::All {
+            let blocking: Vec<LockInfo> = locks.iter().filter(|l| l.granted).cloned().collect();
             self.each(&mut |transaction, file, key, mode| {
                 let Some((table, index)) = place(file) else { return };
-                let strength = match mode {
-                    LockMode::Exclusive => LockStrength::Exclusive,
-                    _ => LockStrength::Shared,
-                };
-                let (extent, key) = (LockExtent::Record, Some(key.into()));
-                let granted = true;
-                locks.push(LockInfo { transaction, strength, extent, table, index, key, granted });
+                let (strength, extent) = (strength_of(mode), LockExtent::Record);
+                let (key, granted) = (Some(key.into()), true);
+                let lock = LockInfo { transaction, strength, extent, table, index, key, granted };
+                if !blocking.contains(&lock) {
+                    locks.push(lock);
+                }
             });
         }
-        (locks, Vec::new())
+        (locks, waits)
+    }
+
+    /// Transactions that wait for each other in a circle, for reports.
+    pub(crate) fn describe_cycle(
+        &self,
+        parties: &[Arc<TrxState>],
+        victim: usize,
+        place: PlaceOf<'_>,
+    ) -> Option<Deadlock> {
+        let mut described = Vec::new();
+        for (at, party) in parties.iter().enumerate() {
+            let request = party.notes.request()?;
+            let before = &parties[(at + parties.len() - 1) % parties.len()];
+            let wanted = before.notes.request()?;
+            let held = requested(before, &wanted, place)?;
+            described.push(DeadlockParty {
+                transaction: party.info(),
+                requested: requested(party, &request, place)?,
+                held: vec![self.blocking_lock(party, &wanted, &held)],
+            });
+        }
+        Some(Deadlock { at: SystemTime::now(), parties: described, victim })
     }
 }

@@ -7,3 +7,4 @@ mod table;
 mod wait;
 
 pub(crate) use table::LockTable;
+pub(crate) use wait::CycleObserver;

@@ -4,8 +4,8 @@ use super::wait::Waits;
 use crate::ids::FileId;
 use crate::trx::TrxState;
 use hashbrown::HashMap;
-use parking_lot::{Mutex, RwLock};
-use selkie_engine::{EngineObserver, LockMode};
+use parking_lot::Mutex;
+use selkie_engine::LockMode;
 use smallvec::SmallVec;
 use std::hash::{BuildHasher, Hash};
 use std::sync::Arc;
@@ -42,8 +42,6 @@ pub(crate) struct LockTable {
     hasher: foldhash::fast::RandomState,
     count: AtomicUsize,
     pub(super) waits: Waits,
-    /// Who is told of deadlocks.
-    pub(super) observer: RwLock<Option<Arc<dyn EngineObserver>>>,
 }
 
 impl LockTable {
@@ -53,7 +51,6 @@ impl LockTable {
             hasher: foldhash::fast::RandomState::default(),
             count: AtomicUsize::new(0),
             waits: Waits::default(),
-            observer: RwLock::default(),
         }
     }
 
@@ -122,6 +119,14 @@ impl LockTable {
     /// Gives back one lock.
     pub(crate) fn release_one(&self, me: u64, file: FileId, key: &[u8]) {
         self.release(me, &[(file, key.into())]);
+    }
+
+    /// The explicit lock of a transaction on a row.
+    pub(super) fn mode_of(&self, trx: u64, file: FileId, key: &[u8]) -> Option<LockMode> {
+        let name = NameRef(file, key);
+        let shard = self.shard(&name).lock();
+        let holder = shard.get(&name)?.iter().find(|holder| holder.trx.id == trx)?;
+        Some(holder.mode)
     }
 
     /// Shows every explicit lock: its transaction, tree, key and mode.

@@ -3,7 +3,7 @@
 use super::LockTable;
 use crate::trx::{TrxState, Waiter};
 use hashbrown::HashMap;
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 use selkie_engine::{EngineError, EngineResult};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,10 +16,15 @@ struct Wait {
     victim: bool,
 }
 
+/// Hears of deadlocks while the graph is locked.
+pub(crate) type CycleObserver = Box<dyn Fn(&[Arc<TrxState>], usize) + Send + Sync>;
+
 /// Who waits for whom, by transaction id.
 #[derive(Default)]
 pub(super) struct Waits {
     graph: Mutex<HashMap<u64, Wait>>,
+    /// Told of the transactions of a deadlock, each waiting for the next, and which gives way.
+    pub(super) observer: RwLock<Option<CycleObserver>>,
     pub(super) waits: AtomicU64,
     pub(super) deadlocks: AtomicU64,
 }
@@ -91,6 +96,7 @@ impl Waits {
         self.deadlocks.fetch_add(1, Ordering::Relaxed);
         let weight = |id: &u64| graph.get(id).map_or(0, |w| w.me.weight.load(Ordering::Relaxed));
         let lightest = cycle.iter().min_by_key(|id| (weight(id), **id != me.id)).copied();
+        self.tell(&graph, &cycle, lightest.unwrap_or(me.id));
         match lightest.filter(|id| *id != me.id).and_then(|id| graph.get_mut(&id)) {
             Some(other) => {
                 other.victim = true;
@@ -101,6 +107,24 @@ impl Waits {
                 graph.remove(&me.id);
                 Err(EngineError::Deadlock)
             }
+        }
+    }
+}
+
+impl Waits {
+    fn tell(&self, graph: &HashMap<u64, Wait>, cycle: &[u64], victim: u64) {
+        let Some(observer) = &*self.observer.read() else { return };
+        let party = |id: &u64| graph.get(id).map(|wait| wait.me.clone());
+        let parties: Vec<Arc<TrxState>> = cycle.iter().filter_map(party).collect();
+        let victim = parties.iter().position(|party| party.id == victim);
+        observer(&parties, victim.unwrap_or(0));
+    }
+
+    /// Shows every transaction that waits, with those in its way that have not ended.
+    pub(super) fn each(&self, show: &mut dyn FnMut(&TrxState, &[Arc<TrxState>])) {
+        for wait in self.graph.lock().values() {
+            let holders: Vec<_> = wait.holders.iter().filter(|h| h.is_active()).cloned().collect();
+            show(&wait.me, &holders);
         }
     }
 }

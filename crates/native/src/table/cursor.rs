@@ -323,6 +323,7 @@ impl<'a> NativeCursor<'a> {
             if self.scan.wait == LockWait::SkipLocked {
                 return Ok(None);
             }
+            me.notes.will_wait_for(file, key, mode);
             self.trx.wait_for(&holders, self.context, self.scan.wait)?;
         }
     }

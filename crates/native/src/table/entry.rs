@@ -57,7 +57,10 @@ impl<'a> Writer<'a> {
     ) -> EngineResult<Outcome> {
         loop {
             match self.try_change(tree, hint, key, action, locks)? {
-                Outcome::Blocked(holders) => self.wait(&holders)?,
+                Outcome::Blocked(holders) => {
+                    self.state.notes.will_wait_for(tree.file, key, LockMode::Exclusive);
+                    self.wait(&holders)?;
+                }
                 done => return Ok(done),
             }
         }

@@ -4,16 +4,25 @@
 //! memory that other threads write. Nothing here decides anything.
 
 use super::state::TrxState;
+use crate::ids::FileId;
 use crate::stripe::own_stripe;
 use parking_lot::Mutex;
 use rustix::time::{ClockId, clock_gettime};
-use selkie_engine::{Isolation, TransactionInfo, TransactionPhase};
+use selkie_engine::{Isolation, LockMode, TransactionInfo, TransactionPhase};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 const PARTS: usize = 64;
 const UNLISTED: u32 = u32::MAX;
+
+/// A row that a transaction waits for.
+#[derive(Clone)]
+pub(crate) struct Request {
+    pub(crate) file: FileId,
+    pub(crate) key: Box<[u8]>,
+    pub(crate) mode: LockMode,
+}
 
 /// Facts about a transaction for reports, written by its session.
 pub(crate) struct Notes {
@@ -29,6 +38,7 @@ pub(crate) struct Notes {
     pub(crate) rows_locked: AtomicU64,
     pub(crate) lock_bytes: AtomicU64,
     part: AtomicU32,
+    request: Mutex<Option<Request>>,
 }
 
 impl Default for Notes {
@@ -44,6 +54,7 @@ impl Default for Notes {
             rows_locked: AtomicU64::new(0),
             lock_bytes: AtomicU64::new(0),
             part: AtomicU32::new(UNLISTED),
+            request: Mutex::default(),
         }
     }
 }
@@ -70,7 +81,18 @@ impl Notes {
         self.set_phase(TransactionPhase::LockWait);
     }
 
+    /// Says what the next wait will be for.
+    pub(crate) fn will_wait_for(&self, file: FileId, key: &[u8], mode: LockMode) {
+        *self.request.lock() = Some(Request { file, key: key.into(), mode });
+    }
+
+    /// What it waits for.
+    pub(crate) fn request(&self) -> Option<Request> {
+        self.request.lock().clone()
+    }
+
     pub(crate) fn end_wait(&self) {
+        self.request.lock().take();
         self.set_phase(TransactionPhase::Running);
         self.wait_started.store(0, Relaxed);
     }

@@ -21,7 +21,7 @@ mod transaction;
 mod undo;
 mod view;
 
-pub(crate) use inspect::{TrxList, WaitTimes};
+pub(crate) use inspect::{Request, TrxList, WaitTimes};
 pub(crate) use losers::{Losers, undo_losers_step};
 pub(crate) use prepared::{PreparedTransactions, take_prepared};
 pub(crate) use purge::{PurgeQueue, purge_step};
