@@ -87,6 +87,12 @@ trx() {
   "$python" tests/trx/foreign_keys.py "$binary"
 }
 
+# What tools see of the running engine, and selkie inspect.
+visible() {
+  say visible
+  "$python" tests/visible/visible.py "$binary"
+}
+
 connections() {
   say connections
   "$python" tests/connections/connections.py "$binary"
@@ -117,7 +123,7 @@ dbt3() {
   with_server --port-first "$python" tests/dbt3/dbt3.py --load --tables "$tables" --scale 0.01
 }
 
-steps=(install lint unit build compat conformance clients connections oltp crash trx hostile dbt3)
+steps=(install lint unit build compat conformance clients connections oltp crash trx visible hostile dbt3)
 [ $# -eq 0 ] || steps=("$@")
 for step in "${steps[@]}"; do
   "$step"

@@ -24,6 +24,7 @@ impl NativeTable {
             deleted += u64::from(done);
         }
         self.shared.counters.deleted.add(deleted);
+        trx.state().notes.count_rows(deleted);
         Ok(deleted)
     }
 

@@ -7,7 +7,9 @@ use super::value;
 use crate::btree::{Hint, Seek};
 use crate::page::get_u64;
 use crate::trx::{NativeTrx, TrxState};
-use selkie_engine::{EngineError, EngineResult, EngineTrx, InsertInfo, KeyRange, StatementContext};
+use selkie_engine::{
+    EngineError, EngineResult, EngineTrx, InsertInfo, KeyRange, LockMode, StatementContext,
+};
 use selkie_types::ByteRows;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -58,6 +60,7 @@ impl NativeTable {
         }
         let rows = rows.len() as u64;
         self.shared.counters.inserted.add(rows);
+        trx.state().notes.count_rows(rows);
         Ok(InsertInfo { rows })
     }
 
@@ -137,6 +140,8 @@ impl NativeTable {
                 },
             };
             drop(stripe);
+            let state = writer.trx.state();
+            state.notes.will_wait_for(tree.file, &entry.key, LockMode::Exclusive);
             writer.wait(&blocked)?;
         }
     }

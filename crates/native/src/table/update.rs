@@ -27,6 +27,7 @@ impl NativeTable {
             changed += u64::from(done);
         }
         self.shared.counters.updated.add(changed);
+        trx.state().notes.count_rows(changed);
         Ok(changed)
     }
 

@@ -37,6 +37,7 @@ pub(crate) struct Notes {
     pub(crate) has_snapshot: AtomicBool,
     pub(crate) rows_locked: AtomicU64,
     pub(crate) lock_bytes: AtomicU64,
+    rows_modified: AtomicU64,
     part: AtomicU32,
     request: Mutex<Option<Request>>,
 }
@@ -53,6 +54,7 @@ impl Default for Notes {
             has_snapshot: AtomicBool::new(false),
             rows_locked: AtomicU64::new(0),
             lock_bytes: AtomicU64::new(0),
+            rows_modified: AtomicU64::new(0),
             part: AtomicU32::new(UNLISTED),
             request: Mutex::default(),
         }
@@ -97,6 +99,11 @@ impl Notes {
         self.wait_started.store(0, Relaxed);
     }
 
+    /// Counts rows changed.
+    pub(crate) fn count_rows(&self, rows: u64) {
+        self.rows_modified.fetch_add(rows, Relaxed);
+    }
+
     /// Counts a record locked, with the bytes its lock takes.
     pub(crate) fn count_lock(&self, bytes: usize) {
         self.rows_locked.fetch_add(1, Relaxed);
@@ -133,7 +140,7 @@ impl TrxState {
             isolation: notes.isolation(),
             read_only: notes.read_only.load(Relaxed),
             has_snapshot: notes.has_snapshot.load(Relaxed),
-            rows_modified: weight,
+            rows_modified: notes.rows_modified.load(Relaxed),
             undo_records: weight,
             rows_locked,
             lock_structs: rows_locked,
