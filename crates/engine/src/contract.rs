@@ -430,6 +430,12 @@ pub trait Table: Send + Sync {
         out: &mut RowSet,
     ) -> EngineResult<()>;
 
+    /// Gives back what nothing refers to, as after a crash; how many things. Nobody changes the
+    /// table meanwhile.
+    fn reclaim(&self, _context: &dyn StatementContext) -> EngineResult<u64> {
+        Ok(0)
+    }
+
     /// Compares every index with the rows and checks the structure: what is wrong, in words.
     fn check(
         &self,

@@ -86,7 +86,11 @@ fn maintain(
         return Ok(vec![("Error", note), ("status", "Operation failed".to_owned())]);
     }
     let control = Control::new(session);
-    query::lock_table(instance, session, &control, &table, LockMode::Read)?;
+    let mode = match statement.action {
+        MaintenanceAction::Optimize => LockMode::NoWrite,
+        _ => LockMode::Read,
+    };
+    query::lock_table(instance, session, &control, &table, mode)?;
     session.transaction.begin_statement(&session.settings)?;
     session.transaction.join(instance.engine(&table.engine)?)?;
     match statement.action {
@@ -99,6 +103,11 @@ fn maintain(
             Ok(said.into_iter().chain([("status", "OK".to_owned())]).collect())
         }
         MaintenanceAction::Optimize | MaintenanceAction::Repair => {
+            if statement.action == MaintenanceAction::Optimize {
+                let open = crate::run::open_table(instance, session, &table)?;
+                let reclaimed = open.handle.table.reclaim(&control);
+                reclaimed.map_err(|e| from_engine(e, &table.def))?;
+            }
             let message = storage_message(statement.action, &table.engine);
             if statement.action == MaintenanceAction::Optimize
                 && !matches!(message, Some("optimize"))

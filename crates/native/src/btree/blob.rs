@@ -58,6 +58,11 @@ pub(crate) fn read_chain(
     Ok(())
 }
 
+/// The page after this one in a chain; 0 behind the last.
+pub(crate) fn next_of_chain(page: &[u8]) -> PageNo {
+    PageNo(get_u32(page, OFF_NEXT))
+}
+
 /// Gives the pages of a chain back.
 pub(crate) fn free_chain(storage: &Storage, file: FileId, first: PageNo, len: u64) -> Result<()> {
     let mut page = first;

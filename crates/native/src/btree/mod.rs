@@ -17,7 +17,7 @@ mod node;
 mod split;
 mod tree;
 
-pub(crate) use blob::{free_chain, read_chain, write_chain};
+pub(crate) use blob::{free_chain, next_of_chain, read_chain, write_chain};
 pub(crate) use bulk::BulkLoad;
 pub(crate) use change::{TreeRedo, VER_OFFSET_BITS};
 pub(crate) use descend::Seek;

@@ -237,6 +237,9 @@ fn recover(disk: &SimDisk, model: &mut Model, rng: &mut Rng) -> NativeEngine {
         }
         check(&engine, model);
     }
+    if rng.below(3) == 0 && prepared.is_empty() {
+        sweep(&engine, model);
+    }
     if let Some(found) = prepared.pop() {
         assert_eq!((&found.xid, &found.tables[..]), (&name(), &[TableId(1)][..]));
         if rng.below(2) == 0 {
@@ -250,6 +253,17 @@ fn recover(disk: &SimDisk, model: &mut Model, rng: &mut Rng) -> NativeEngine {
         }
     }
     engine
+}
+
+/// After a sweep no page is used by nobody, and nothing is missing.
+fn sweep(engine: &NativeEngine, model: &mut Model) {
+    let table = engine.open_table(&items(1)).unwrap();
+    let context = NoContext::default();
+    table.reclaim(&context).unwrap();
+    assert_eq!(table.reclaim(&context).unwrap(), 0);
+    check(engine, model);
+    let trx = engine.begin(Isolation::RepeatableRead, false).unwrap();
+    assert_eq!(table.check(&*trx, &context).unwrap(), Vec::<String>::new());
 }
 
 fn session(engine: &NativeEngine, seed: u64) -> Session<'_> {

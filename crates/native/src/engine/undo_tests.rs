@@ -166,6 +166,7 @@ fn readers_and_writers(seed: u64, undo_memory: usize) {
     world.reader();
     let (reader, context) = (&world.readers[0].0, NoContext::default());
     assert_eq!(world.table.check(&**reader, &context).unwrap(), Vec::<String>::new());
+    assert_eq!(world.table.reclaim(&context).unwrap(), 0, "something was left behind");
     world.check();
 }
 

@@ -9,4 +9,5 @@ pub(crate) use alloc::Reservation;
 pub(crate) use file::data_file_name;
 pub(crate) use file::{FILE_META_OFFSET, Space};
 #[cfg(test)]
-pub(crate) use map::{EXTENT, REGION_PAGES};
+pub(crate) use map::EXTENT;
+pub(crate) use map::{REGION_OVERHEAD, REGION_PAGES};

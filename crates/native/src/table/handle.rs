@@ -231,4 +231,8 @@ impl Table for NativeTable {
     ) -> EngineResult<Vec<String>> {
         self.check_all(own_trx(trx)?, context)
     }
+
+    fn reclaim(&self, context: &dyn StatementContext) -> EngineResult<u64> {
+        self.sweep(context)
+    }
 }

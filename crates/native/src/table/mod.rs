@@ -13,6 +13,7 @@ mod insert;
 mod leaf_scan;
 mod lookup;
 mod rows;
+mod sweep;
 mod update;
 pub(crate) mod value;
 

@@ -24,7 +24,7 @@ mod view;
 pub(crate) use inspect::{Request, TrxList, WaitTimes};
 pub(crate) use losers::{Losers, undo_losers_step};
 pub(crate) use prepared::{PreparedTransactions, take_prepared};
-pub(crate) use purge::{PurgeQueue, purge_step};
+pub(crate) use purge::{PurgeQueue, purge_step, remove_marked};
 pub(crate) use record::{Kind, RowRecord, TrxRecord};
 pub(crate) use recover::{Counters, Recovered, adopt_unfinished, encode_snapshot};
 pub(crate) use snapshots::{Snapshots, YOUNG};

@@ -56,6 +56,11 @@ impl PurgeQueue {
         }
     }
 
+    /// Nothing is cleaned up until the guard goes.
+    pub(crate) fn pause(&self) -> parking_lot::MutexGuard<'_, ()> {
+        self.busy.lock()
+    }
+
     /// Transactions not looked at yet.
     pub(crate) fn waiting(&self) -> usize {
         self.queue.lock().len()
@@ -206,7 +211,7 @@ fn clean(shared: &Shared, segment: &Segment) -> Result<()> {
 }
 
 /// Removes the entry that version `ver` marked as deleted, unless it has changed again (I21); whether it did.
-pub(super) fn remove_marked(shared: &Shared, ver: u64, file: FileId, key: &[u8]) -> Result<bool> {
+pub(crate) fn remove_marked(shared: &Shared, ver: u64, file: FileId, key: &[u8]) -> Result<bool> {
     let Some((tree, _)) = shared.tree(file) else { return Ok(false) };
     let mut long = None;
     let mut removed = false;

@@ -5,6 +5,7 @@ use super::state::TrxState;
 use super::store::{Place, UndoStore};
 use crate::btree::VER_OFFSET_BITS;
 use crate::error::Result;
+use crate::ids::FileId;
 use crate::storage::Storage;
 use hashbrown::HashMap;
 use parking_lot::{Mutex, RwLock};
@@ -134,6 +135,20 @@ impl Undo {
         }
         found.sort_by_key(|segment| segment.seq);
         found
+    }
+
+    /// Calls `with` on the file and the value before of every change that is not forgotten.
+    pub(crate) fn each_value(&self, mut with: impl FnMut(FileId, &[u8])) {
+        for shard in &self.shards {
+            let segments: Vec<_> = shard.read().values().cloned().collect();
+            segments.iter().for_each(|segment| {
+                segment.each(|_, record| {
+                    if !record.before.is_empty() {
+                        with(record.file, record.before);
+                    }
+                });
+            });
+        }
     }
 
     /// Bytes of undo of transactions that have not ended that a checkpoint would write, about.
