@@ -1,9 +1,10 @@
 """A write load on data larger than the buffer pool, second by second: are there stalls?
 
 Loads sysbench's tables, runs one of its scripts, and prints the median second, the worst second
-after warm-up, their ratio, the greatest resident memory, and commits per log flush. Then kill -9,
-and the seconds until the server answers a query that reads a table. Any error but a deadlock fails,
-and so does what the limits given as options forbid; without them it only measures.
+after warm-up, their ratio, the greatest resident memory, and commits per log flush; and the worst
+of the calm seconds, those in which other processes took less than a fifth of the machine. Then
+kill -9, and the seconds until the server answers a query that reads a table. Any error but a
+deadlock fails, and so does what the limits given as options forbid; without them it only measures.
 
 The sizes are small by default. The full run is
     stalls.py BINARY --tables 8 --rows 1000000 --pool 512M --seconds 600 --floor 0.7 --recovery 20
@@ -88,7 +89,7 @@ def parse():
     a.add_argument("--threads", type=int, default=16)
     a.add_argument("--seconds", type=int, default=60)
     a.add_argument("--warmup", type=int, default=10)
-    a.add_argument("--floor", type=float, help="least ratio of worst second to median")
+    a.add_argument("--floor", type=float, help="least ratio of worst calm second to median")
     a.add_argument("--recovery", type=float, help="most seconds from start to the first answer")
     a.add_argument("--overhead", help="most resident bytes beyond the pool and its twentieth")
     a.add_argument("--group", type=float, help="least commits per log flush")
@@ -129,16 +130,36 @@ def log_flushes(status):
     return int(status.get("innodb_os_log_fsyncs", status.get("innodb_data_fsyncs", 0)))
 
 
+class Others:
+    """The part of the machine that other processes took since the last look."""
+
+    def __init__(self, *ours):
+        self.ours, self.last = ours, None
+
+    def look(self):
+        with open("/proc/stat") as stat:
+            ticks = [int(n) for n in stat.readline().split()[1:9]]
+        busy, whole = sum(ticks) - ticks[3] - ticks[4], sum(ticks)
+        for pid in self.ours:
+            with contextlib.suppress(OSError), open(f"/proc/{pid}/stat") as stat:
+                fields = stat.read().rsplit(")", 1)[1].split()
+                busy -= int(fields[11]) + int(fields[12])
+        before, self.last = self.last, (busy, whole)
+        return (busy - before[0]) / max(whole - before[1], 1) if before else 1.0
+
+
 def run(args, server):
-    """Returns transactions per second, one number a second, and the whole output."""
+    """Returns transactions per second and others' part of the machine, one pair a second, and the
+    whole output."""
     command = sysbench(args, server, "run", f"--threads={args.threads}", f"--time={args.seconds}",
                        "--report-interval=1")
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    others = Others(server.process.pid, process.pid)
     seconds, output = [], []
     for line in process.stdout:
         output.append(line)
         if found := re.search(r"\[ \d+s \].* tps: ([\d.]+)", line):
-            seconds.append(float(found.group(1)))
+            seconds.append((float(found.group(1)), others.look()))
     if process.wait() != 0 or any("FATAL" in line for line in output):
         print("".join(output[-15:]), server.log(), sep="\n", file=sys.stderr)
         raise SystemExit("stalls: the load ended with an error")
@@ -163,12 +184,15 @@ def measure(args, server):
     load(args, server)
     before, memory = counters(server), Memory(server.process.pid)
     memory.start()
-    seconds, output = run(args, server)
+    pairs, output = run(args, server)
+    seconds = [tps for tps, _ in pairs]
     memory.done = True
     after = counters(server)
     steady = seconds[args.warmup:-1] or seconds
     median, worst = statistics.median(steady), min(steady)
     ratio = worst / median if median else 0.0
+    calm = [tps for tps, taken in pairs[args.warmup:-1] if taken < 0.2]
+    calm_ratio = min(calm, default=median) / median if median else 0.0
     flushes = log_flushes(after) - log_flushes(before)
     done = int(re.search(r"transactions:\s+(\d+)", output).group(1))
     latency = re.search(r"95th percentile:\s+([\d.]+)", output).group(1)
@@ -178,6 +202,7 @@ def measure(args, server):
         print(" ".join(f"{s:.0f}" for s in seconds))
     print(f"{args.script}: median {median:.0f} tps, worst second {worst:.0f}, ratio {ratio:.2f},"
           f" {sum(s < 0.7 * median for s in steady)} of {len(steady)} seconds under 70 %")
+    print(f"calm seconds: {len(calm)}, the worst {min(calm, default=0):.0f}, ratio {calm_ratio:.2f}")
     print(f"latency: 95 % {latency} ms, most {most} ms; {done / max(flushes, 1):.1f} commits per"
           f" log flush ({done} / {flushes})")
     print(f"resident: {memory.most >> 20} MiB at most, pool {size(args.pool) >> 20} MiB, beyond"
@@ -185,7 +210,7 @@ def measure(args, server):
     seconds_back = recover(args, server)
     print(f"kill -9: answers again after {seconds_back:.1f} s", flush=True)
     broken = [
-        args.floor is not None and ratio < args.floor and f"worst second {ratio:.2f} of median",
+        args.floor is not None and calm_ratio < args.floor and f"worst calm second {calm_ratio:.2f}",
         args.overhead is not None and excess > size(args.overhead) and "too much memory",
         args.group is not None and done < args.group * flushes and "too many log flushes",
         args.recovery is not None and seconds_back > args.recovery and "recovery took too long"]
