@@ -85,7 +85,7 @@ class Runner:
             MYSQL_TMP_DIR=f"{var}/tmp", MYSQL_BINDIR="/usr", MYSQL_SHAREDIR=SHARE,
             MYSQL_CHARSETSDIR=f"{SHARE}/charsets", SECURE_LOAD_PATH=f"{ROOT}/std_data",
             MASTER_MYPORT=str(self.scratch.server.port), DEFAULT_MASTER_PORT="3306",
-            MASTER_MYSOCK=f"{var}/tmp/mysqld.1.sock", SLAVE_MYPORT="0", BIG_TEST="",
+            MASTER_MYSOCK=f"{var}/tmp/mysqld.1.sock", SLAVE_MYPORT="0", BIG_TEST="", STAGING_RUN="0",
             MTR_LOG_ERROR=f"{var}/log/mysqld.1.err", VALGRIND_TEST="0", MYSQL_EMBEDDED="",
             MARIADB_DATADIR=f"{var}/mysqld.1/data", MTR_TEST_NAME=case.name,
             MTR_SUITE_DIR=case.include, MTR_COMBINATIONS=",".join(case.combinations),

@@ -6,6 +6,7 @@ mod checksum;
 use std::sync::Arc;
 
 use selkie_catalog::{Namespace, TableInfo, TableKind};
+use selkie_expr::VariableScope;
 use selkie_sql::ast::{MaintenanceAction, TableMaintenance, TableName};
 use selkie_types::error::catalogue::ER_NO_DB_ERROR;
 use selkie_types::{SqlError, SqlResult, Value};
@@ -99,7 +100,8 @@ fn maintain(
             analyze::analyze(instance, session, &control, &table)?;
             // Compat: MariaDB says so only when asked for them, though they are always collected here.
             let collected = ("status", "Engine-independent statistics collected".to_owned());
-            let said = statement.persistent.is_some().then_some(collected);
+            let asked = statement.persistent.is_some() || always_collects(session);
+            let said = asked.then_some(collected);
             Ok(said.into_iter().chain([("status", "OK".to_owned())]).collect())
         }
         MaintenanceAction::Optimize | MaintenanceAction::Repair => {
@@ -129,6 +131,12 @@ fn maintain(
         }
         MaintenanceAction::Checksum => Ok(Vec::new()),
     }
+}
+
+/// Whether `use_stat_tables` has every ANALYZE collect statistics.
+fn always_collects(session: &Session) -> bool {
+    let value = session.hooks.variable(session, VariableScope::Session, "use_stat_tables");
+    matches!(value, Ok(Value::Bytes(name)) if matches!(&*name, b"PREFERABLY" | b"COMPLEMENTARY"))
 }
 
 /// What an engine says to OPTIMIZE and REPAIR besides that all is well.
