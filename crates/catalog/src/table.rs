@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use selkie_engine::{ColumnDef, IndexDef, TableDef, TableId};
-use selkie_types::{CollationId, SqlType, Value};
+use selkie_types::{CollationId, RowVersion, SqlType, Value};
 use serde::{Deserialize, Serialize};
 
 use crate::{ForeignKey, Statistics};
@@ -197,6 +197,7 @@ impl TableInfo {
             options: self.options.clone(),
             created: self.created,
             version: self.version,
+            row_versions: self.def.layout.earlier(),
         }
     }
 
@@ -240,6 +241,9 @@ pub struct StoredTable {
     options: TableOptions,
     created: u64,
     version: u64,
+    /// Columns under which rows may still be stored, by the version number in the row.
+    #[serde(default)]
+    row_versions: Vec<RowVersion>,
 }
 
 impl StoredTable {
@@ -251,7 +255,8 @@ impl StoredTable {
         name: &str,
         statistics: Option<Arc<Statistics>>,
     ) -> TableInfo {
-        let def = TableInfo::make_def(id, schema, name, &self.columns, self.index_defs);
+        let mut def = TableInfo::make_def(id, schema, name, &self.columns, self.index_defs);
+        def.layout = def.layout.with_earlier(self.row_versions);
         TableInfo {
             def: Arc::new(def),
             kind: self.kind,

@@ -15,6 +15,7 @@ mod change;
 mod copy;
 mod create;
 mod drop;
+mod instant;
 mod foreign;
 mod rename;
 mod schema;
@@ -25,7 +26,7 @@ use std::time::Duration;
 use selkie_catalog::{Namespace, Snapshot, TableInfo};
 use selkie_expr::EvalContext;
 use selkie_plan::define::DefineContext;
-use selkie_sql::ast::{Statement, TableName};
+use selkie_sql::ast::{LockWait, Statement, TableName};
 use selkie_types::error::catalogue::{ER_DBACCESS_DENIED_ERROR, ER_NO_DB_ERROR};
 use selkie_types::{Condition, SqlError, SqlResult};
 
@@ -41,6 +42,8 @@ pub(crate) struct Ddl<'a> {
     session: &'a mut Session,
     control: &'a Control,
     text: &'a [u8],
+    /// `WAIT n` or `NOWAIT`, in place of `lock_wait_timeout`.
+    wait: Option<LockWait>,
 }
 
 impl<'a> Ddl<'a> {
@@ -51,12 +54,13 @@ impl<'a> Ddl<'a> {
         control: &'a Control,
         text: &'a [u8],
     ) -> Self {
-        Self { instance, session, control, text }
+        Self { instance, session, control, text, wait: None }
     }
 
     /// Runs `statement`; `None` if it is not one of these.
     // tidy: dispatch
     pub(crate) fn run(&mut self, statement: &Statement) -> SqlResult<Option<Outcome>> {
+        self.wait = wait_of(statement);
         let outcome = match statement {
             Statement::CreateDatabase(create) => self.create_database(create)?,
             Statement::AlterDatabase(alter) => self.alter_database(alter)?,
@@ -101,7 +105,12 @@ impl<'a> Ddl<'a> {
         table: &str,
         mode: LockMode,
     ) -> SqlResult<crate::metadata::LockTicket> {
-        let limit = Duration::from_secs(self.session.settings.lock_wait_timeout);
+        let seconds = match self.wait {
+            Some(LockWait::Wait(seconds)) => seconds,
+            Some(_) => 0,
+            None => self.session.settings.lock_wait_timeout,
+        };
+        let limit = Duration::from_secs(seconds);
         let (owner, name) = (self.session.id, (schema, table));
         self.instance.locks.lock(self.control, owner, name, mode, limit)
     }
@@ -159,5 +168,17 @@ impl<'a> Ddl<'a> {
             Some(table) => Ok(table.clone()),
             None => Err(SqlError::no_such_table(schema, name)),
         }
+    }
+}
+
+fn wait_of(statement: &Statement) -> Option<LockWait> {
+    match statement {
+        Statement::AlterTable(s) => s.wait,
+        Statement::CreateIndex(s) => s.wait,
+        Statement::DropIndex(s) => s.wait,
+        Statement::DropTables(s) => s.wait,
+        Statement::RenameTables(s) => s.wait,
+        Statement::Truncate { wait, .. } => *wait,
+        _ => None,
     }
 }

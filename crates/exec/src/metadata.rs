@@ -25,16 +25,22 @@ pub enum LockMode {
     Write,
     /// `LOCK TABLES ... READ`: nobody else changes rows.
     NoWrite,
+    /// The definition is about to change: rows may be read until then, not changed.
+    Upgradable,
     /// The definition changes, or `LOCK TABLES ... WRITE`.
     Exclusive,
 }
 
 impl LockMode {
     fn allows(self, other: Self) -> bool {
-        use LockMode::{Exclusive, NoWrite, Write};
+        use LockMode::{Exclusive, NoWrite, Upgradable, Write};
         !matches!(
             (self, other),
-            (Exclusive, _) | (_, Exclusive) | (NoWrite, Write) | (Write, NoWrite)
+            (Exclusive, _)
+                | (_, Exclusive)
+                | (NoWrite | Upgradable, Write)
+                | (Write, NoWrite | Upgradable)
+                | (Upgradable, Upgradable)
         )
     }
 }

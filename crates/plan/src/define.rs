@@ -4,6 +4,7 @@
 //! rest of this crate: nothing is created here. What MariaDB decides silently (lengths, key names,
 //! the order of keys) is decided here in the same way; what it refuses is refused with its error.
 
+mod algorithm;
 mod alter;
 mod charset;
 mod columns;
@@ -12,6 +13,7 @@ mod create;
 mod expressions;
 mod foreign;
 mod indexes;
+mod instant;
 mod qualify;
 mod types;
 mod view;

@@ -32,7 +32,7 @@ pub use column::{Bitmap, BytesColumn, Column, ColumnData, DecimalColumn, Decimal
 pub use decimal::Decimal;
 pub use error::{Condition, ErrorDef, Level, Severity, SqlError, SqlResult};
 pub use locale::Locale;
-pub use row::{ByteRows, FLAG_WIDE, RowColumn, RowCorrupt, RowLayout};
+pub use row::{ByteRows, FLAG_WIDE, RowColumn, RowCorrupt, RowLayout, RowSource, RowVersion};
 pub use sql_mode::SqlMode;
 pub use sql_type::{NOT_FIXED_DECIMALS, Physical, SqlType, TypeKind, decimal_width};
 pub use temporal::{Date, DateTime, Time};

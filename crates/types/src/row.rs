@@ -16,9 +16,11 @@ mod byte_rows;
 mod decode;
 mod encode;
 mod layout;
+mod upgrade;
 
 pub use byte_rows::ByteRows;
 pub use layout::{FLAG_WIDE, RowColumn, RowLayout};
+pub use upgrade::{RowSource, RowVersion};
 
 /// A row that does not fit its layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use selkie_catalog::{ColumnInfo, TableInfo, TableKind};
 use selkie_engine::EngineError;
 use selkie_plan::define::{AlterPlan, ColumnSource, define_alter};
-use selkie_sql::ast::{AlterAction, AlterTable, CreateIndex, DropIndex, Ident};
+use selkie_sql::ast::{AlterAction, AlterLock, AlterTable, CreateIndex, DropIndex, Ident};
 use selkie_types::error::catalogue::{ER_NO_SUCH_TABLE, ER_TABLE_EXISTS_ERROR, ER_WRONG_OBJECT};
 use selkie_types::{Condition, SqlError, SqlResult};
 
@@ -17,6 +17,7 @@ use super::rename::with_name;
 use super::{Ddl, copy};
 use crate::Outcome;
 use crate::error::from_engine;
+use crate::metadata::{LockMode, LockTicket};
 use crate::session::Privilege;
 
 impl Ddl<'_> {
@@ -29,6 +30,7 @@ impl Ddl<'_> {
         }
         actions.push(AlterAction::AddIndex(Box::new(create.index.clone())));
         actions.extend(create.algorithm.map(AlterAction::Algorithm));
+        actions.extend(create.lock.map(AlterAction::Lock));
         self.alter_table(&AlterTable {
             online: false,
             ignore: false,
@@ -63,7 +65,9 @@ impl Ddl<'_> {
         if !temporary {
             self.session.commit()?;
         }
-        let _lock = (!temporary).then(|| self.lock(&schema, name)).transpose()?;
+        let exclusive = alter.actions.contains(&AlterAction::Lock(AlterLock::Exclusive));
+        let mode = if exclusive { LockMode::Exclusive } else { LockMode::Upgradable };
+        let _lock = (!temporary).then(|| self.lock_as(&schema, name, mode)).transpose()?;
         let _parents = self.lock_parents_of_alter(alter)?;
         let snapshot = self.instance.catalog.snapshot();
         let old = match self.base_table(&snapshot, &schema, name) {
@@ -108,7 +112,8 @@ impl Ddl<'_> {
         Ok(lock)
     }
 
-    fn apply(&mut self, old: &Arc<TableInfo>, plan: AlterPlan) -> SqlResult<Outcome> {
+    fn apply(&mut self, old: &Arc<TableInfo>, mut plan: AlterPlan) -> SqlResult<Outcome> {
+        let retired = self.reread(old, &mut plan)?;
         if plan.rebuild.is_some() || (is_temporary(old) && changes_indexes(&plan)) {
             return self.rebuild(old, plan);
         }
@@ -134,6 +139,11 @@ impl Ddl<'_> {
             engine
                 .create_index(change.trx(), self.control, &table.def, *position)
                 .map_err(|e| self.index_error(e, old, &table))?;
+        }
+        let _readers = self.lock_out_readers(old)?;
+        if retired {
+            // What ANALYZE knew of columns it knew by position.
+            change.remove_table(old.def.id)?;
         }
         change.put_table(&table)?;
         change.redefine(&table);
@@ -183,10 +193,10 @@ impl Ddl<'_> {
             .and_then(|copied| {
                 set_auto_increment(self.instance, &new, plan.auto_increment)?;
                 self.check_added_keys(&new, &plan)?;
-                Ok(copied)
+                Ok((copied, self.lock_out_readers(old)?))
             });
-        let copied = match copied {
-            Ok(copied) => copied,
+        let (copied, _readers) = match copied {
+            Ok(done) => done,
             Err(error) => {
                 let engine = self.instance.engine(&new.engine)?;
                 drop_storage_now(&**engine, new.def.id)?;
@@ -198,6 +208,12 @@ impl Ddl<'_> {
         let checked =
             !plan.added_foreign_keys.is_empty() && self.session.settings.foreign_key_checks;
         Ok(copied.outcome(warnings, checked || !plan.verify.is_empty() || counts_rows(old, &plan)))
+    }
+
+    /// Waits until nobody reads the table any more; until then others may.
+    fn lock_out_readers(&self, table: &TableInfo) -> SqlResult<Option<LockTicket>> {
+        let shared = !is_temporary(table);
+        shared.then(|| self.lock(table.schema(), table.name())).transpose()
     }
 
     fn replace(&mut self, old: &Arc<TableInfo>, new: TableInfo, plan: &AlterPlan) -> SqlResult<()> {

@@ -49,6 +49,7 @@ impl NativeTable {
                 if let Some((page, len)) = value::chain_of(stored) {
                     read_chain(&tree.storage, tree.file, page, len, &mut row)?;
                 }
+                super::rows::upgrade_tail(&def.layout, 0, &mut row)?;
                 key.clear();
                 let any_null = codec.key_of_row(&def.layout, &row, &mut key)?;
                 let split = key.len();

@@ -2,12 +2,13 @@
 
 use super::handle::NativeTable;
 use super::leaf_scan::{Step, Walk};
+use super::rows::push_row;
 use super::value;
 use crate::btree::{Hint, Node, Seek};
 use crate::page::get_u64;
 use crate::trx::{NativeTrx, Resolved, TrxState, View};
 use selkie_engine::{
-    Cursor, EngineResult, KeyRange, LockMode, LockWait, RowSet, Scan, StatementContext,
+    Cursor, EngineError, EngineResult, KeyRange, LockMode, LockWait, RowSet, Scan, StatementContext,
 };
 use selkie_types::ByteRows;
 use std::sync::Arc;
@@ -45,6 +46,8 @@ pub(super) struct NativeCursor<'a> {
 struct Rest {
     /// A row that continues elsewhere: key and value.
     long: Option<(Vec<u8>, Vec<u8>)>,
+    /// A row that could not be read.
+    wrong: Option<EngineError>,
 }
 
 impl<'a> NativeCursor<'a> {
@@ -101,7 +104,8 @@ impl<'a> NativeCursor<'a> {
     fn rows(&mut self, out: &mut RowSet, room: usize) -> EngineResult<()> {
         let Some(view) = &self.view else { return Ok(()) };
         let (scan, scratch) = (&self.scan, &mut self.scratch);
-        let cut = if scan.fixed_only { self.table.def.layout.fixed_bytes() } else { usize::MAX };
+        let layout = &self.table.def.layout;
+        let cut = if scan.fixed_only { layout.fixed_bytes() } else { usize::MAX };
         let plain = !scan.covering || scan.index.is_none();
         let (mut rest, mut count) = (Rest::default(), 0);
         self.walk.leaf(&self.table.files.clustered, |node, at| {
@@ -112,12 +116,15 @@ impl<'a> NativeCursor<'a> {
                 Resolved::Old => value = scratch,
             }
             let row = value::row_start(value);
-            let long = value::tag(value) & value::LONG != 0 && row.len() < cut;
-            if long || !plain {
+            let long = value::tag(value) & value::LONG != 0;
+            if !plain || (long && (row.len() < cut || layout.is_earlier(row))) {
                 rest.long = Some((node.key(at), value.to_vec()));
                 return Step::Stop;
             }
-            out.rows.push(&row[..row.len().min(cut)]);
+            if let Err(error) = push_row(layout, row, cut, &mut out.rows) {
+                rest.wrong = Some(error);
+                return Step::Stop;
+            }
             if scan.want_keys {
                 node.put_key(at, out.keys.buffer());
                 out.keys.end_row();
@@ -125,6 +132,9 @@ impl<'a> NativeCursor<'a> {
             count += 1;
             if count == room { Step::Stop } else { Step::Next }
         })?;
+        if let Some(error) = rest.wrong {
+            return Err(error);
+        }
         match rest.long {
             Some((key, value)) => self.put(&key, &value, out),
             None => Ok(()),
@@ -201,7 +211,7 @@ impl<'a> NativeCursor<'a> {
             return Ok(());
         }
         let (start, fixed) = (value::row_start(value), layout.fixed_bytes());
-        if self.scan.fixed_only && start.len() >= fixed {
+        if self.scan.fixed_only && start.len() >= fixed && !layout.is_earlier(start) {
             out.rows.push(&start[..fixed]);
         } else {
             self.table.whole_row(value, out.rows.buffer())?;

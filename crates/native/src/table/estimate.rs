@@ -81,8 +81,10 @@ impl NativeTable {
                         Resolved::Old => value = &scratch,
                     }
                     match value::chain_of(value) {
-                        None => out.rows.push(value::row_start(value)),
-                        Some(_) => long.push(value.to_vec()),
+                        None if !self.def.layout.is_earlier(value::row_start(value)) => {
+                            out.rows.push(value::row_start(value));
+                        }
+                        _ => long.push(value.to_vec()),
                     }
                 }
             })?;

@@ -81,7 +81,8 @@ impl NativeTable {
                 Resolved::Old => value = &scratch,
             }
             let row = value::row_start(value);
-            if value::tag(value) & value::LONG != 0 && row.len() < cut {
+            let earlier = self.def.layout.is_earlier(row);
+            if earlier || (value::tag(value) & value::LONG != 0 && row.len() < cut) {
                 return Point::Long(value.to_vec());
             }
             out.rows.push(&row[..row.len().min(cut)]);

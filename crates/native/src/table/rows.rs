@@ -4,9 +4,40 @@ use super::handle::NativeTable;
 use super::value::{self, LONG, ROW_AT, TRAILER};
 use crate::btree::{MAX_ENTRY, MAX_KEY, free_chain, read_chain, write_chain};
 use selkie_engine::{EngineError, EngineResult};
+use selkie_types::{ByteRows, RowLayout};
 
 /// Bytes of a long row that lie in the leaf, if its fixed part is not longer.
 const LONG_START: usize = 256;
+
+/// Brings the row at the end of `out`, from `start` on, to the current version if it is of an earlier one (I35).
+pub(super) fn upgrade_tail(
+    layout: &RowLayout,
+    start: usize,
+    out: &mut Vec<u8>,
+) -> EngineResult<()> {
+    if layout.is_earlier(&out[start..]) {
+        let row = out.split_off(start);
+        layout.upgrade(&row, out)?;
+    }
+    Ok(())
+}
+
+/// Appends a short row, or its first `cut` bytes, in the current version.
+#[inline]
+pub(super) fn push_row(
+    layout: &RowLayout,
+    row: &[u8],
+    cut: usize,
+    out: &mut ByteRows,
+) -> EngineResult<()> {
+    if layout.is_earlier(row) {
+        layout.upgrade(row, out.buffer())?;
+        out.end_row();
+        return Ok(());
+    }
+    out.push(&row[..row.len().min(cut)]);
+    Ok(())
+}
 
 /// An index entry's key and body (tag and what follows).
 #[derive(Default)]
@@ -62,11 +93,12 @@ impl NativeTable {
 
     /// Appends the whole row of a clustered entry. Hold no latch.
     pub(super) fn whole_row(&self, value: &[u8], out: &mut Vec<u8>) -> EngineResult<()> {
+        let start = out.len();
         out.extend_from_slice(value::row_start(value));
         if let Some((page, len)) = value::chain_of(value) {
             read_chain(&self.shared.storage, self.files.clustered.file, page, len, out)?;
         }
-        Ok(())
+        upgrade_tail(&self.def.layout, start, out)
     }
 
     /// The entry of `row` in the index at `at`.

@@ -9,14 +9,14 @@ mod foreign;
 use std::sync::Arc;
 
 use selkie_catalog::{ColumnInfo, DefaultValue, IndexInfo, TableInfo};
-use selkie_engine::{IndexDef, IndexId, IndexKind, IndexPart};
+use selkie_engine::{IndexDef, IndexId, IndexKind};
 use selkie_expr::Expr;
 use selkie_sql::ast::{
-    AlterAction, AlterAlgorithm, AlterTable, ColumnPosition, Ident, TableOption,
+    AlterAction, AlterAlgorithm, AlterLock, AlterTable, ColumnPosition, Ident, TableOption,
 };
 use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::{
-    ER_ALTER_OPERATION_NOT_SUPPORTED, ER_BAD_FIELD_ERROR, ER_CANT_DROP_FIELD_OR_KEY,
+    ER_BAD_FIELD_ERROR, ER_CANT_DROP_FIELD_OR_KEY,
     ER_CANT_REMOVE_ALL_FIELDS, ER_DUP_FIELDNAME, ER_DUP_KEYNAME, ER_KEY_DOES_NOT_EXISTS,
     ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN,
 };
@@ -24,6 +24,8 @@ use selkie_types::{SqlError, SqlResult, TypeKind};
 
 use self::foreign::After;
 use super::foreign::ForeignSpec;
+use super::algorithm::Work;
+use super::instant::{StoredRows, stored_rows};
 use super::indexes::{self, Key, KeySpec};
 use super::{DefineContext, charset, columns, create, expressions};
 use crate::physical::RowRules;
@@ -44,6 +46,8 @@ pub struct AlterPlan {
     pub table: TableInfo,
     /// Schema and name if the table is renamed.
     pub rename: Option<(Box<str>, Box<str>)>,
+    /// Rows stay, and their columns are found by these sources, one per new column.
+    pub reread: Option<Vec<ColumnSource>>,
     /// All rows are written anew from these sources, one per new column; `None` if rows stay.
     pub rebuild: Option<Vec<ColumnSource>>,
     /// Positions of indexes to build over the rows that stay.
@@ -84,6 +88,7 @@ struct Draft<'a> {
     rename: Option<(Box<str>, Box<str>)>,
     auto_increment: Option<u64>,
     algorithm: AlterAlgorithm,
+    lock: AlterLock,
     force: bool,
     /// Columns with new checks.
     verify: Vec<Box<str>>,
@@ -126,6 +131,7 @@ impl<'a> Draft<'a> {
             rename: None,
             auto_increment: None,
             algorithm: AlterAlgorithm::Default,
+            lock: AlterLock::Default,
             force: false,
             verify: Vec::new(),
             verify_all: false,
@@ -181,6 +187,7 @@ impl<'a> Draft<'a> {
             A::Option(option) => self.option(option),
             A::Algorithm(algorithm) => {
                 self.algorithm = *algorithm;
+                self.force |= *algorithm == AlterAlgorithm::Copy;
                 Ok(())
             }
             A::Force => {
@@ -188,7 +195,11 @@ impl<'a> Draft<'a> {
                 Ok(())
             }
             // The clustered order is the primary key's; MariaDB's InnoDB ignores ORDER BY too.
-            A::Lock(_) | A::EnableKeys | A::DisableKeys | A::OrderBy(_) => Ok(()),
+            A::Lock(lock) => {
+                self.lock = *lock;
+                Ok(())
+            }
+            A::EnableKeys | A::DisableKeys | A::OrderBy(_) => Ok(()),
             A::AddForeignKey(key) => self.add_foreign_key(key),
             A::DropForeignKey { if_exists, name } => self.drop_foreign_key(name, *if_exists),
             A::AddCheck(check) => self.add_check(check),
@@ -496,23 +507,35 @@ impl<'a> Draft<'a> {
         let (defs, infos): (Vec<IndexDef>, Vec<IndexInfo>) = keys.into_iter().unzip();
         let after = After { columns: &columns, sources: &sources, indexes: &defs };
         self.check_foreign_keys(&after)?;
-        let rebuild = self.force
-            || self.verify_all
-            || !self.verify.is_empty()
-            || self.rows_change(&columns, &sources)
-            || primary_parts(&defs) != primary_parts(&self.old.def.indexes);
+        let rows = match self.force || self.verify_all || !self.verify.is_empty() {
+            true => StoredRows::Rewritten,
+            false => stored_rows(self.old, &columns, &sources, &defs),
+        };
+        let rebuild = rows == StoredRows::Rewritten;
         let added = position_of_new(&defs, &self.old.def.indexes);
         let gone = |old: &&IndexDef| !defs.iter().any(|new| new.id == old.id);
         let dropped: Vec<IndexId> =
             self.old.def.indexes.iter().filter(gone).map(|old| old.id).collect();
-        self.check_algorithm(rebuild, added.is_empty() && dropped.is_empty())?;
-        let def = TableInfo::make_def(
+        let work = Work {
+            old: self.old,
+            columns: &columns,
+            sources: &sources,
+            indexes: &defs,
+            rows,
+            adds_index: !rebuild && !added.is_empty(),
+            drops_index: !rebuild && !dropped.is_empty(),
+        };
+        work.check(self.algorithm, self.lock)?;
+        let mut def = TableInfo::make_def(
             self.old.def.id,
             self.old.schema(),
             self.old.name(),
             &columns,
             defs,
         );
+        if rows == StoredRows::Fit {
+            def.layout = def.layout.with_earlier(self.old.def.layout.earlier());
+        }
         self.table.def = Arc::new(def);
         self.table.columns = columns;
         self.table.indexes = infos;
@@ -537,38 +560,13 @@ impl<'a> Draft<'a> {
             verify,
             table: self.table,
             rename: self.rename,
+            reread: (rows == StoredRows::Earlier).then(|| sources.clone()),
             rebuild: rebuild.then_some(sources),
             added_indexes: if rebuild { Vec::new() } else { added },
             dropped_indexes: if rebuild { Vec::new() } else { dropped },
             auto_increment: self.auto_increment,
             ignore,
         })
-    }
-
-    /// Whether stored rows differ under the new columns.
-    fn rows_change(&self, columns: &[ColumnInfo], sources: &[ColumnSource]) -> bool {
-        columns.len() != self.old.columns.len()
-            || columns.iter().zip(sources).enumerate().any(|(at, (column, source))| {
-                let old = &self.old.columns[at];
-                *source != ColumnSource::Old(at)
-                    || column.nullable != old.nullable
-                    || column.ty != old.ty
-                    || column.auto_increment != old.auto_increment
-            })
-    }
-
-    fn check_algorithm(&self, rebuild: bool, metadata_only: bool) -> SqlResult<()> {
-        let refuse = |asked: &str, instead: &str| {
-            let arguments: [&dyn std::fmt::Display; 2] = [&asked, &instead];
-            Err(SqlError::new(&ER_ALTER_OPERATION_NOT_SUPPORTED, &arguments))
-        };
-        match self.algorithm {
-            AlterAlgorithm::Instant if rebuild || !metadata_only => {
-                refuse("ALGORITHM=INSTANT", "ALGORITHM=INPLACE")
-            }
-            AlterAlgorithm::Nocopy if rebuild => refuse("ALGORITHM=NOCOPY", "ALGORITHM=INPLACE"),
-            _ => Ok(()),
-        }
     }
 }
 
@@ -577,10 +575,6 @@ fn renumber(keys: &mut [Key], first_new: u32, old: &TableInfo) {
     let known = |id: IndexId| old.def.index_position(id).is_some();
     let new = keys.iter_mut().filter(|(def, _)| !known(def.id));
     new.zip(first_new..).for_each(|((def, _), id)| def.id = IndexId(id));
-}
-
-fn primary_parts(defs: &[IndexDef]) -> Option<&[IndexPart]> {
-    defs.first().filter(|d| d.kind == IndexKind::Primary).map(|d| &*d.parts)
 }
 
 fn position_of_new(new: &[IndexDef], old: &[IndexDef]) -> Vec<usize> {

@@ -12,6 +12,7 @@ impl RowLayout {
         debug_assert_eq!(columns.len(), self.columns().len());
         let start = out.len();
         out.resize(start + self.fixed_end, 0);
+        out[start] = self.version;
         self.encode_fixed(columns, row, &mut out[start..]);
         self.encode_variable(columns, row, start, out);
     }
@@ -40,15 +41,25 @@ impl RowLayout {
     }
 
     fn encode_variable(&self, columns: &[&Column], row: usize, start: usize, out: &mut Vec<u8>) {
-        if self.variable == 0 {
-            return;
-        }
         let strings = || {
             let places = self.columns().iter().zip(columns);
             places
                 .filter(|(p, _)| matches!(p.place, Place::Variable { .. }))
                 .map(|(_, column)| if column.is_null(row) { &b""[..] } else { column.bytes(row) })
         };
+        self.put_strings(strings, start, out);
+    }
+
+    /// Appends the strings of the row that begins at `start`: where they end, then their bytes.
+    pub(super) fn put_strings<'s, I: Iterator<Item = &'s [u8]>>(
+        &self,
+        strings: impl Fn() -> I,
+        start: usize,
+        out: &mut Vec<u8>,
+    ) {
+        if self.variable == 0 {
+            return;
+        }
         let total: usize = strings().map(<[u8]>::len).sum();
         let wide = total > usize::from(u16::MAX);
         if wide {

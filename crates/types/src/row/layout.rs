@@ -25,12 +25,17 @@ pub(super) enum Place {
     Variable { rank: u32 },
 }
 
-/// The layout of a table's rows. Derived from the column types alone, never stored.
+/// The layout of a table's rows. Follows from the column types, and from those the table had before
+/// if rows stored then are still there.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RowLayout {
     columns: Vec<RowColumn>,
     pub(super) fixed_end: usize,
     pub(super) variable: usize,
+    /// First byte of rows of this layout.
+    pub(super) version: u8,
+    /// What rows with lower first bytes are, by that byte.
+    pub(super) earlier: Option<super::upgrade::Earlier>,
 }
 
 impl RowLayout {
@@ -57,7 +62,7 @@ impl RowLayout {
             };
             columns.push(RowColumn { ty: ty.clone(), null_bit, place });
         }
-        Self { columns, fixed_end: offset, variable: rank as usize }
+        Self { columns, fixed_end: offset, variable: rank as usize, version: 0, earlier: None }
     }
 
     /// The columns in order.

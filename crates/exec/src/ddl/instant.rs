@@ -1,0 +1,51 @@
+//! New columns over rows that stay: the definition learns what earlier rows are (I35).
+
+use std::sync::Arc;
+
+use selkie_catalog::TableInfo;
+use selkie_engine::TableDef;
+use selkie_expr::EvalContext;
+use selkie_plan::define::{AlterPlan, ColumnSource};
+use selkie_types::{RowSource, SqlResult};
+
+use super::Ddl;
+use crate::dml::{default_of_column, implicit_default};
+
+impl Ddl<'_> {
+    /// If rows are to be read another way, puts their columns so far into the new definition. Rows
+    /// are written anew where the engine keeps no transactions or versions are used up. Whether
+    /// stored rows now belong to an earlier version.
+    pub(super) fn reread(&self, old: &TableInfo, plan: &mut AlterPlan) -> SqlResult<bool> {
+        let Some(sources) = plan.reread.take() else { return Ok(false) };
+        let able = self.instance.engine(&old.engine)?.capabilities().transactional;
+        let stored = self.row_sources(&plan.table, &sources);
+        let layout = plan.table.def.layout.clone();
+        match old.def.layout.followed_by(layout, &stored).filter(|_| able) {
+            Some(layout) => {
+                let def = TableDef { layout, ..(*plan.table.def).clone() };
+                plan.table.def = Arc::new(def);
+                plan.table.statistics = None;
+                Ok(true)
+            }
+            None => {
+                plan.rebuild = Some(sources);
+                plan.added_indexes.clear();
+                plan.dropped_indexes.clear();
+                Ok(false)
+            }
+        }
+    }
+
+    fn row_sources(&self, table: &TableInfo, sources: &[ColumnSource]) -> Vec<RowSource> {
+        let now = self.session.statement_start.get();
+        let eval = EvalContext::new(self.session.type_context(), &*self.session, now);
+        let source = |(column, source): (&selkie_catalog::ColumnInfo, &ColumnSource)| match source {
+            ColumnSource::Old(at) => RowSource::Stored(*at),
+            ColumnSource::Default => {
+                let value = default_of_column(&eval, column);
+                RowSource::Constant(value.unwrap_or_else(|| implicit_default(&column.ty)))
+            }
+        };
+        table.columns.iter().zip(sources).map(source).collect()
+    }
+}

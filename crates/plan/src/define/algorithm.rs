@@ -1,0 +1,102 @@
+//! `ALGORITHM` and `LOCK` of ALTER TABLE: refused where the change cannot be made that way.
+
+use selkie_catalog::{ColumnInfo, TableInfo, TableKind};
+use selkie_engine::{IndexDef, IndexKind};
+use selkie_sql::ast::{AlterAlgorithm, AlterLock};
+use selkie_types::error::catalogue::{
+    ER_ALTER_OPERATION_NOT_SUPPORTED, ER_ALTER_OPERATION_NOT_SUPPORTED_REASON,
+};
+use selkie_types::{SqlError, SqlResult};
+
+use super::alter::ColumnSource;
+use super::instant::{StoredRows, same_storage};
+
+const TYPE: &str = "Cannot change column type";
+const NO_KEY: &str = "Dropping a primary key is not allowed without also adding a new primary key";
+const COUNTER: &str = "Adding an auto-increment column requires a lock";
+const COPY: &str = "COPY algorithm requires a lock";
+
+/// A change, as far as it matters here.
+pub(super) struct Work<'a> {
+    pub(super) old: &'a TableInfo,
+    pub(super) columns: &'a [ColumnInfo],
+    pub(super) sources: &'a [ColumnSource],
+    pub(super) indexes: &'a [IndexDef],
+    pub(super) rows: StoredRows,
+    /// Indexes are built over rows that stay.
+    pub(super) adds_index: bool,
+    pub(super) drops_index: bool,
+}
+
+impl Work<'_> {
+    /// Fails with 1845 or 1846 unless the change can be made as asked.
+    pub(super) fn check(&self, algorithm: AlterAlgorithm, lock: AlterLock) -> SqlResult<()> {
+        self.check_algorithm(algorithm)?;
+        if lock == AlterLock::None && self.old.kind != TableKind::Temporary {
+            self.check_unlocked(algorithm)?;
+        }
+        Ok(())
+    }
+
+    fn check_algorithm(&self, algorithm: AlterAlgorithm) -> SqlResult<()> {
+        use AlterAlgorithm as A;
+        let asked = match algorithm {
+            A::Default | A::Copy => return Ok(()),
+            A::Inplace => "ALGORITHM=INPLACE",
+            A::Nocopy => "ALGORITHM=NOCOPY",
+            A::Instant => "ALGORITHM=INSTANT",
+        };
+        if self.retypes() {
+            return Err(because(asked, TYPE, "ALGORITHM=COPY"));
+        }
+        if self.unkeys() {
+            return Err(because(asked, NO_KEY, "ALGORITHM=COPY"));
+        }
+        if self.rows == StoredRows::Rewritten && algorithm != A::Inplace {
+            let arguments: [&dyn std::fmt::Display; 2] = [&asked, &"ALGORITHM=INPLACE"];
+            return Err(SqlError::new(&ER_ALTER_OPERATION_NOT_SUPPORTED, &arguments));
+        }
+        match algorithm {
+            A::Instant if self.adds_index => Err(because(asked, "ADD INDEX", "ALGORITHM=NOCOPY")),
+            A::Instant if self.drops_index => Err(because(asked, "DROP INDEX", "ALGORITHM=NOCOPY")),
+            _ => Ok(()),
+        }
+    }
+
+    /// Others cannot change rows while rows are copied or an index is built.
+    fn check_unlocked(&self, algorithm: AlterAlgorithm) -> SqlResult<()> {
+        let counter = |(column, source): (&ColumnInfo, &ColumnSource)| {
+            column.auto_increment && *source == ColumnSource::Default
+        };
+        let reason = if algorithm == AlterAlgorithm::Copy {
+            COPY
+        } else if self.retypes() {
+            TYPE
+        } else if self.columns.iter().zip(self.sources).any(counter) {
+            COUNTER
+        } else if self.rows == StoredRows::Rewritten {
+            COPY
+        } else if self.adds_index {
+            "ADD INDEX"
+        } else {
+            return Ok(());
+        };
+        Err(because("LOCK=NONE", reason, "LOCK=SHARED"))
+    }
+
+    fn retypes(&self) -> bool {
+        self.columns.iter().zip(self.sources).any(|(column, source)| match source {
+            ColumnSource::Old(at) => !same_storage(&self.old.columns[*at].ty, &column.ty),
+            ColumnSource::Default => false,
+        })
+    }
+
+    fn unkeys(&self) -> bool {
+        let keyed = self.indexes.first().is_some_and(|index| index.kind == IndexKind::Primary);
+        self.old.def.primary().is_some() && !keyed
+    }
+}
+
+fn because(asked: &str, reason: &str, instead: &str) -> SqlError {
+    SqlError::new(&ER_ALTER_OPERATION_NOT_SUPPORTED_REASON, &[&asked, &reason, &instead])
+}

@@ -1,0 +1,103 @@
+//! What a change of columns means for stored rows: whether they may stay as they are, and if so
+//! whether they are read another way.
+
+use selkie_catalog::{ColumnInfo, DefaultValue, TableInfo};
+use selkie_engine::{IndexDef, IndexKind};
+use selkie_types::{SqlType, TypeKind};
+
+use super::alter::ColumnSource;
+
+/// What becomes of stored rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum StoredRows {
+    /// They fit the new columns as they are.
+    Fit,
+    /// They belong to an earlier version of the columns.
+    Earlier,
+    /// They must be written anew.
+    Rewritten,
+}
+
+/// What becomes of the rows of `old` under new columns and indexes.
+pub(super) fn stored_rows(
+    old: &TableInfo,
+    columns: &[ColumnInfo],
+    sources: &[ColumnSource],
+    indexes: &[IndexDef],
+) -> StoredRows {
+    let pairs = || columns.iter().zip(sources).enumerate();
+    if !same_primary(old, sources, indexes)
+        || !pairs().all(|(at, (column, source))| may_stay(old, column, *source, at, indexes))
+    {
+        return StoredRows::Rewritten;
+    }
+    let same = columns.len() == old.columns.len()
+        && pairs().all(|(at, (column, source))| {
+            *source == ColumnSource::Old(at) && column.nullable == old.columns[at].nullable
+        });
+    if same { StoredRows::Fit } else { StoredRows::Earlier }
+}
+
+/// Whether rows need not be written anew for the column at `at`.
+fn may_stay(
+    old: &TableInfo,
+    column: &ColumnInfo,
+    source: ColumnSource,
+    at: usize,
+    indexes: &[IndexDef],
+) -> bool {
+    let ColumnSource::Old(was) = source else {
+        let computed =
+            column.generated.is_some() || matches!(column.default, DefaultValue::Expression(_));
+        return !computed && !column.auto_increment;
+    };
+    let before = &old.columns[was];
+    let uses = |indexes: &[IndexDef], at: usize| {
+        indexes.iter().any(|index| index.parts.iter().any(|part| part.column == at))
+    };
+    // Keys of a column that may be NULL differ from keys of one that may not.
+    let nullable = column.nullable == before.nullable
+        || (column.nullable && !uses(indexes, at) && !uses(&old.def.indexes, was));
+    nullable
+        && column.auto_increment == before.auto_increment
+        && same_storage(&before.ty, &column.ty)
+}
+
+/// Whether every value of type `old` has the same stored form under `new`.
+pub(super) fn same_storage(old: &SqlType, new: &SqlType) -> bool {
+    if old == new {
+        return true;
+    }
+    if old.kind != new.kind || old.collation != new.collation || old.unsigned != new.unsigned {
+        return false;
+    }
+    match old.kind {
+        // Lengths of whole numbers are display widths.
+        TypeKind::TinyInt
+        | TypeKind::SmallInt
+        | TypeKind::MediumInt
+        | TypeKind::Int
+        | TypeKind::BigInt => true,
+        TypeKind::VarChar => new.length >= old.length,
+        TypeKind::Enum | TypeKind::Set => {
+            let (old_members, new_members) = (old.members.as_deref(), new.members.as_deref());
+            let begins = new_members.unwrap_or(&[]).starts_with(old_members.unwrap_or(&[]));
+            begins && old.fixed_width() == new.fixed_width()
+        }
+        _ => false,
+    }
+}
+
+/// Whether the clustered keys of stored rows stay what they are.
+fn same_primary(old: &TableInfo, sources: &[ColumnSource], indexes: &[IndexDef]) -> bool {
+    let primary = indexes.first().filter(|index| index.kind == IndexKind::Primary);
+    let (Some(before), Some(after)) = (old.def.primary(), primary) else {
+        return old.def.primary().is_none() && primary.is_none();
+    };
+    before.parts.len() == after.parts.len()
+        && before.parts.iter().zip(&after.parts).all(|(old, new)| {
+            sources.get(new.column) == Some(&ColumnSource::Old(old.column))
+                && old.prefix == new.prefix
+                && old.descending == new.descending
+        })
+}
