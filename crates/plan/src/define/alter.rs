@@ -16,17 +16,16 @@ use selkie_sql::ast::{
 };
 use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::{
-    ER_BAD_FIELD_ERROR, ER_CANT_DROP_FIELD_OR_KEY,
-    ER_CANT_REMOVE_ALL_FIELDS, ER_DUP_FIELDNAME, ER_DUP_KEYNAME, ER_KEY_DOES_NOT_EXISTS,
-    ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN,
+    ER_BAD_FIELD_ERROR, ER_CANT_DROP_FIELD_OR_KEY, ER_CANT_REMOVE_ALL_FIELDS, ER_DUP_FIELDNAME,
+    ER_DUP_KEYNAME, ER_KEY_DOES_NOT_EXISTS, ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN,
 };
 use selkie_types::{SqlError, SqlResult, TypeKind};
 
 use self::foreign::After;
-use super::foreign::ForeignSpec;
 use super::algorithm::Work;
-use super::instant::{StoredRows, stored_rows};
+use super::foreign::ForeignSpec;
 use super::indexes::{self, Key, KeySpec};
+use super::instant::{StoredRows, stored_rows};
 use super::{DefineContext, charset, columns, create, expressions};
 use crate::physical::RowRules;
 

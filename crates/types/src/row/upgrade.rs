@@ -175,11 +175,8 @@ mod tests {
         first.encode_values(&[Value::UInt(7), Value::bytes("seven")], &mut row);
         // A column before all, one after; the string becomes the second of three.
         let second = layout(&[(text(), true), (text(), true), (number.clone(), false)]);
-        let sources = [
-            RowSource::Constant(Value::bytes("new")),
-            RowSource::Stored(1),
-            RowSource::Stored(0),
-        ];
+        let sources =
+            [RowSource::Constant(Value::bytes("new")), RowSource::Stored(1), RowSource::Stored(0)];
         let second = first.followed_by(second, &sources).unwrap();
         assert!(second.is_earlier(&row));
         let mut now = Vec::new();
