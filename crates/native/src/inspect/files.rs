@@ -14,11 +14,7 @@ pub(super) fn list(directory: &Directory, out: &mut Vec<u8>) -> Findings {
     let storage = &shared.storage;
     let mut files = storage.space().files();
     files.sort_unstable();
-    writeln!(
-        out,
-        "{:>10} {:>10} {:>6} {:>10} {:>10}  {}",
-        "file", "table", "index", "pages", "used", "bytes"
-    )?;
+    writeln!(out, "      file      table  index      pages       used  bytes")?;
     for file in &files {
         let owner = FileIdentity::read(storage, *file)?;
         let (table, index) = match owner {

@@ -33,6 +33,9 @@ struct Holder {
 
 type Shard = HashMap<Name, SmallVec<[Holder; 1]>, foldhash::fast::RandomState>;
 
+/// Is shown a transaction, a tree, a key in it and the lock's mode.
+pub(super) type ShowLock<'a> = &'a mut dyn FnMut(u64, FileId, &[u8], LockMode);
+
 /// Transactions in the way.
 pub(crate) type Holders = SmallVec<[Arc<TrxState>; 2]>;
 
@@ -130,7 +133,7 @@ impl LockTable {
     }
 
     /// Shows every explicit lock: its transaction, tree, key and mode.
-    pub(super) fn each(&self, show: &mut dyn FnMut(u64, FileId, &[u8], LockMode)) {
+    pub(super) fn each(&self, show: ShowLock<'_>) {
         for shard in &self.shards {
             for (Name(file, key), holders) in shard.lock().iter() {
                 holders.iter().for_each(|holder| show(holder.trx.id, *file, key, holder.mode));

@@ -71,13 +71,7 @@ fn word(statement: &Statement) -> &'static str {
             (_, false) => "grant",
             (_, true) => "revoke",
         },
-        Statement::TableMaintenance(s) => match s.action {
-            MaintenanceAction::Analyze => "analyze",
-            MaintenanceAction::Check => "check",
-            MaintenanceAction::Optimize => "optimize",
-            MaintenanceAction::Repair => "repair",
-            MaintenanceAction::Checksum => "checksum",
-        },
+        Statement::TableMaintenance(s) => maintenance_word(s.action),
         Statement::Flush(_) => "flush",
         Statement::Reset(_) => "reset",
         Statement::PurgeLogs(_) => "purge",
@@ -105,6 +99,16 @@ pub(super) fn state(statement: &Statement) -> &'static str {
         Statement::Transaction(Transaction::Rollback { .. }) => "Rollback",
         Statement::Kill(_) | Statement::Set(_) => "starting",
         _ => "init",
+    }
+}
+
+fn maintenance_word(action: MaintenanceAction) -> &'static str {
+    match action {
+        MaintenanceAction::Analyze => "analyze",
+        MaintenanceAction::Check => "check",
+        MaintenanceAction::Optimize => "optimize",
+        MaintenanceAction::Repair => "repair",
+        MaintenanceAction::Checksum => "checksum",
     }
 }
 
