@@ -65,3 +65,7 @@ VALUES (1, 'a'), (2, 'b');
 -- meta
 SELECT id, name, pay, pay * 2 AS p2, COUNT(*) c, AVG(pay), 'x', 1, 1.5, 1e0, NULL, NOW() IS NULL FROM e GROUP BY id ORDER BY id LIMIT 1;
 SELECT dept, id, SUM(pay) OVER (PARTITION BY dept ORDER BY id) FROM e ORDER BY dept, id;
+SELECT nowhere.a;
+SELECT local.a, 1;
+SELECT nowhere.a FROM (SELECT 1 AS a) AS d;
+SELECT (SELECT nowhere.a FROM (SELECT 1 AS a) AS d);

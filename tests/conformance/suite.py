@@ -61,6 +61,7 @@ class Case:
         if not os.path.isfile(self.path):
             raise SystemExit(f"no test {name}")
         self.options, self.combinations = [], []
+        self.add_config(f"{self.directory}/my.cnf")
         self.add_options(f"{self.directory}/suite.opt")
         self.scan(self.path, set())
         self.add_combination(f"{self.directory}/combinations")
@@ -82,6 +83,15 @@ class Case:
         self.add_options(stem + ".opt")
         self.add_options(stem + "-master.opt")
         self.add_combination(stem + ".combinations")
+
+    def add_config(self, path):
+        """Server settings of a suite's option file."""
+        server = False
+        for line in map(str.strip, read(path).splitlines()):
+            if line.startswith("["):
+                server = line.startswith(("[mysqld", "[server"))
+            elif server and re.match(r"[\w-]+\s*=", line):
+                self.options.append("--" + re.sub(r"\s*=\s*", "=", line, count=1))
 
     def add_options(self, path):
         try:

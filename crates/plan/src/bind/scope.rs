@@ -3,6 +3,7 @@
 use selkie_expr::Expr;
 use selkie_sql::ast;
 use selkie_types::charset::identifier_eq;
+use selkie_types::error::catalogue::ER_UNKNOWN_TABLE;
 use selkie_types::{SqlError, SqlResult};
 
 use super::Binder;
@@ -182,6 +183,16 @@ impl Binder<'_> {
             && let Some((slot, ty)) = self.names.environment.local_variable(&name.name.value)
         {
             return Ok(Expr::parameter(slot, ty));
+        }
+        // Compat: with no table at all it is the table that is missing.
+        if let Some(table) = &name.table
+            && self.scopes.iter().all(|scope| scope.sources.is_empty())
+        {
+            let named = match &name.schema {
+                Some(schema) => format!("{schema}.{table}"),
+                None => table.to_string(),
+            };
+            return Err(SqlError::new(&ER_UNKNOWN_TABLE, &[&named, &clause.name()]));
         }
         Err(SqlError::unknown_column(name, clause.name()))
     }
