@@ -159,6 +159,11 @@ impl Instance {
         self.handles.read().contains_key(&id)
     }
 
+    /// Tables of which a handle is kept.
+    pub fn open_tables(&self) -> usize {
+        self.handles.read().len()
+    }
+
     /// Forgets the handle of a table that was dropped or changed.
     pub fn close_table(&self, id: TableId) {
         self.handles.write().remove(&id);

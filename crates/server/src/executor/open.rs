@@ -96,6 +96,9 @@ impl Backend for ExecutorBackend {
     }
 
     fn status(&self, gauges: &mut Gauges) {
+        let open = self.instance.open_tables().to_string();
+        gauges.insert("open_tables".to_owned(), open.clone());
+        gauges.insert("open_table_definitions".to_owned(), open);
         for engine in self.instance.engines.iter() {
             engine.status(&mut |name, value| {
                 gauges.insert(name.to_ascii_lowercase(), value.to_string());
