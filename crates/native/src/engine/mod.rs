@@ -8,6 +8,7 @@ mod ddl;
 mod open;
 mod options;
 mod shared;
+mod sort;
 mod status;
 #[cfg(test)]
 mod stress_tests;
