@@ -180,9 +180,8 @@ impl Run {
             return Ok(false);
         }
         self.need(file, HEAD)?;
-        let number = |at: usize| {
-            usize::from(u16::from_le_bytes([self.buffer[at], self.buffer[at + 1]]))
-        };
+        let number =
+            |at: usize| usize::from(u16::from_le_bytes([self.buffer[at], self.buffer[at + 1]]));
         self.entry = (number(self.at), number(self.at + 2), number(self.at + 4));
         self.at += HEAD;
         let len = self.entry.0 + self.entry.1;
