@@ -346,8 +346,8 @@ impl<'a> Qualifier<'a> {
             }
         };
         let Some(source) = found else { return };
-        let same = |c: &&Box<str>| identifier_eq(c, &column.name.value);
-        if let Some(name) = source.columns.iter().find(same) {
+        let mut columns = source.columns.iter();
+        if let Some(name) = columns.find(|c| identifier_eq(c, &column.name.value)) {
             column.name = Ident::new(name.clone());
         }
         column.schema = source.schema.clone().map(Box::new);
