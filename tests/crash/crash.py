@@ -1,11 +1,13 @@
 """kill -9 in the middle of a write load, again and again; nothing acknowledged may be missing.
 
-Every worker commits transactions of two ledger rows and one increment of its own counter, and
-autocommitted single rows. What was acknowledged is remembered here, outside the server. After
-every restart: each acknowledged row is there, no transaction is there in part, counters agree with
-the ledger, and CHECK TABLE compares every index with its table.
+Writers commit transactions of two ledger rows and one increment of their own counter; a teller moves
+money between two accounts; one session changes definitions; one keeps a large transaction open; one
+prepares branches and ends some of them. What was acknowledged is remembered here, outside the server.
+After every restart: each acknowledged row is there, no transaction is there in part, counters and
+sums agree, AUTO_INCREMENT values do not come again, definitions are whole, prepared branches wait for
+their outcome, and CHECK TABLE EXTENDED compares every index with its table.
 
-usage: crash.py BINARY CYCLES [SEED]
+usage: crash.py BINARY CYCLES [SEED] [--xa]      100 cycles take about 3 minutes; 1000 are for a night
 """
 
 import os
@@ -20,117 +22,303 @@ import pymysql
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 from selkie import Server  # noqa: E402
 
-WORKERS = 8
+WRITERS = 4
+ACCOUNTS = 20
+MONEY = 1000
 SCHEMA = [
     "CREATE DATABASE crash",
     """CREATE TABLE crash.ledger (
         id BIGINT AUTO_INCREMENT PRIMARY KEY, worker INT NOT NULL, seq INT NOT NULL,
-        part INT NOT NULL, payload VARCHAR(400) NOT NULL, checksum BIGINT NOT NULL,
+        part INT NOT NULL, payload LONGTEXT NOT NULL, checksum BIGINT NOT NULL,
         UNIQUE KEY place (worker, seq, part), KEY by_checksum (checksum))""",
     "CREATE TABLE crash.counters (worker INT PRIMARY KEY, n INT NOT NULL, KEY by_n (n))",
+    "CREATE TABLE crash.accounts (id INT PRIMARY KEY, money INT NOT NULL, KEY by_money (money))",
+    "CREATE TABLE crash.bulk (id INT PRIMARY KEY, n INT NOT NULL, filler VARCHAR(200), KEY by_n (n))",
+    "CREATE TABLE crash.branches (id INT PRIMARY KEY, part INT NOT NULL, KEY by_part (part))",
 ]
+LOST = (0, 2003, 2006, 2013)
 
 
-class Worker(threading.Thread):
-    """Writes until the server dies; `acked` are sequence numbers known to be committed."""
+class Session(threading.Thread):
+    """Works until the server dies."""
 
-    def __init__(self, server, number, first, seed):
+    def __init__(self, server, rng):
         super().__init__(daemon=True)
-        self.server, self.number, self.seq = server, number, first
-        self.random = random.Random(seed)
-        self.acked = []
-        self.problem = None
+        self.server, self.random, self.problem = server, rng, None
 
     def run(self):
         try:
             connection = self.server.connect(read_timeout=60, write_timeout=60)
             with connection.cursor() as cursor:
                 while True:
-                    self.write(connection, cursor)
-                    self.acked.append(self.seq)
-                    self.seq += 1
+                    self.work(connection, cursor)
         except (pymysql.err.OperationalError, pymysql.err.InterfaceError, OSError) as error:
-            if error.args and error.args[0] not in (0, 2003, 2006, 2013):
+            if error.args and error.args[0] not in LOST:
                 self.problem = error
-        except pymysql.MySQLError as error:
+        except (pymysql.MySQLError, AssertionError) as error:
             self.problem = error
 
-    def write(self, connection, cursor):
+
+class Writer(Session):
+    """Two ledger rows and a counter; `acked` are (sequence number, largest id) known to be committed."""
+
+    def __init__(self, server, rng, number, first):
+        super().__init__(server, rng)
+        self.number, self.seq, self.acked, self.top = number, first, [], 0
+
+    def work(self, connection, cursor):
         connection.begin()
         for part in range(2):
-            payload = "".join(self.random.choices("abcdefgh", k=self.random.randrange(10, 400)))
+            size = 30_000 if self.random.random() < 0.05 else 400
+            payload = self.random.choice("abcdefgh") * self.random.randrange(10, size)
             checksum = zlib.crc32(payload.encode())
             cursor.execute(
                 "INSERT INTO crash.ledger (worker, seq, part, payload, checksum)"
                 " VALUES (%s, %s, %s, %s, %s)", (self.number, self.seq, part, payload, checksum))
+            top = cursor.lastrowid
         cursor.execute("UPDATE crash.counters SET n = n + 1 WHERE worker = %s", (self.number,))
+        if self.random.random() < 0.1:
+            connection.rollback()
+            return
+        connection.commit()
+        self.top = top
+        self.acked.append(self.seq)
+        self.seq += 1
+
+
+class Teller(Session):
+    """Moves money; the sum stays."""
+
+    def work(self, connection, cursor):
+        source, target = self.random.sample(range(ACCOUNTS), 2)
+        connection.begin()
+        for account, amount in sorted([(source, -1), (target, 1)]):
+            cursor.execute("UPDATE crash.accounts SET money = money + %s WHERE id = %s", (amount, account))
         connection.commit()
 
 
-def verify(server, acked, attempted):
-    with server.connect() as connection, connection.cursor() as cursor:
-        cursor.execute("SELECT worker, seq, part, payload, checksum FROM crash.ledger")
-        present = {}
-        for worker, seq, part, payload, checksum in cursor.fetchall():
-            assert zlib.crc32(payload.encode()) == checksum, f"row {worker}/{seq} is damaged"
-            present.setdefault((worker, seq), set()).add(part)
-        cursor.execute("SELECT worker, n FROM crash.counters")
-        counters = dict(cursor.fetchall())
-        for table in ("ledger", "counters"):
-            cursor.execute(f"CHECK TABLE crash.{table} EXTENDED")
-            verdict = cursor.fetchall()
-            assert verdict[-1][3] == "OK", verdict
-    missing = acked - present.keys()
+class Definer(Session):
+    """Creates, changes and drops tables of its own; every table has two rows, or none after TRUNCATE."""
+
+    def __init__(self, server, rng, number):
+        super().__init__(server, rng)
+        self.number = number
+
+    def work(self, connection, cursor):
+        self.number += 1
+        name = f"crash.d{self.number}"
+        cursor.execute(f"CREATE TABLE {name} (id INT AUTO_INCREMENT PRIMARY KEY, a INT, b VARCHAR(50))")
+        cursor.execute(f"INSERT INTO {name} (a, b) VALUES (1, 'one'), (2, 'two')")
+        changes = [
+            f"ALTER TABLE {name} ADD INDEX by_a (a)",
+            f"ALTER TABLE {name} ADD COLUMN c INT DEFAULT 7",
+            f"ALTER TABLE {name} ADD UNIQUE INDEX by_b (b), MODIFY a BIGINT",
+            f"RENAME TABLE {name} TO {name}r",
+            f"TRUNCATE TABLE {name}",
+        ]
+        for change in self.random.sample(changes, 3):
+            cursor.execute(change)
+            if change.startswith("RENAME"):
+                break
+        if self.random.random() < 0.7:
+            cursor.execute(f"DROP TABLE IF EXISTS {name}, {name}r")
+
+
+class Hoarder(Session):
+    """A long transaction that never commits."""
+
+    def work(self, connection, cursor):
+        connection.begin()
+        for start in range(0, 2000, 200):
+            cursor.execute("UPDATE crash.bulk SET n = n + 1, filler = REPEAT('x', 150)"
+                           " WHERE id BETWEEN %s AND %s", (start, start + 199))
+            time.sleep(0.005)
+        connection.rollback()
+
+
+class Brancher(Session):
+    """Branches of two rows each. `prepared`: acknowledged; `ended`: with what outcome, acknowledged."""
+
+    def __init__(self, server, rng, number):
+        super().__init__(server, rng)
+        self.number, self.prepared, self.ending = number, set(), {}
+        self.ended = {}
+
+    def work(self, connection, cursor):
+        self.number += 1
+        n, outcome = self.number, self.random.choice(["COMMIT", "ROLLBACK"])
+        cursor.execute(f"XA START 'b{n}'")
+        cursor.execute("INSERT INTO crash.branches VALUES (%s, 0), (%s, 1)", (2 * n, 2 * n + 1))
+        cursor.execute(f"XA END 'b{n}'")
+        cursor.execute(f"XA PREPARE 'b{n}'")
+        self.prepared.add(n)
+        time.sleep(self.random.random() * 0.01)
+        self.ending[n] = outcome
+        cursor.execute(f"XA {outcome} 'b{n}'")
+        self.ended[n] = outcome
+
+
+class History:
+    """What is known to be true, over all lives of the server."""
+
+    def __init__(self, rng, xa):
+        self.rng, self.xa = rng, xa
+        self.acked, self.attempted, self.next_seq = set(), set(), [0] * WRITERS
+        self.top, self.definitions, self.branch = 0, 0, 0
+
+    def child(self):
+        return random.Random(self.rng.random())
+
+    def sessions(self, server):
+        writers = [Writer(server, self.child(), n, self.next_seq[n]) for n in range(WRITERS)]
+        others = [Teller(server, self.child()), Definer(server, self.child(), self.definitions),
+                  Hoarder(server, self.child())]
+        if self.xa:
+            others.append(Brancher(server, self.child(), self.branch))
+        return writers + others
+
+    def learn(self, sessions):
+        for session in sessions:
+            session.join(60)
+            assert not session.is_alive() and session.problem is None, session.problem
+            if isinstance(session, Writer):
+                n = session.number
+                self.acked.update((n, seq) for seq in session.acked)
+                self.attempted.update((n, seq) for seq in range(self.next_seq[n], session.seq + 1))
+                self.next_seq[n] = session.seq + 1
+                self.top = max(self.top, session.top)
+            elif isinstance(session, Definer):
+                self.definitions = session.number
+            elif isinstance(session, Brancher):
+                self.branch = session.number
+
+
+def rows(cursor, query):
+    cursor.execute(query)
+    return cursor.fetchall()
+
+
+def check_ledger(cursor, history):
+    present = {}
+    for worker, seq, part, payload, checksum in rows(
+            cursor, "SELECT worker, seq, part, payload, checksum FROM crash.ledger"):
+        assert zlib.crc32(payload.encode()) == checksum, f"row {worker}/{seq} is damaged"
+        present.setdefault((worker, seq), set()).add(part)
+    missing = history.acked - present.keys()
     assert not missing, f"{len(missing)} acknowledged transactions are missing: {sorted(missing)[:5]}"
     partial = [key for key, parts in present.items() if parts != {0, 1}]
     assert not partial, f"transactions there in part: {partial[:5]}"
-    unknown = present.keys() - attempted
+    unknown = present.keys() - history.attempted
     assert not unknown, f"rows nobody wrote: {sorted(unknown)[:5]}"
-    for worker in range(WORKERS):
-        rows = sum(1 for key in present if key[0] == worker)
-        assert counters[worker] == rows, f"counter {worker} is {counters[worker]}, rows {rows}"
-    return present.keys()
+    for worker, n in rows(cursor, "SELECT worker, n FROM crash.counters"):
+        there = sum(1 for key in present if key[0] == worker)
+        assert n == there, f"counter {worker} is {n}, rows {there}"
+    history.acked |= present.keys()
 
 
-def cycle(server, rng, number, acked, attempted, next_seq):
-    workers = [Worker(server, w, next_seq[w], rng.random()) for w in range(WORKERS)]
-    for worker in workers:
-        worker.start()
-    time.sleep(rng.uniform(0.2, 1.2))
+def check_rest(cursor, history):
+    (money,), = rows(cursor, "SELECT SUM(money) FROM crash.accounts")
+    assert money == ACCOUNTS * MONEY, f"{money} is not what the accounts had"
+    (changed,), = rows(cursor, "SELECT COUNT(*) FROM crash.bulk WHERE n <> 0")
+    assert changed == 0, f"{changed} rows of a transaction that never committed"
+    cursor.execute("INSERT INTO crash.ledger (worker, seq, part, payload, checksum) VALUES (99, 0, 0, '', 0)")
+    given = cursor.lastrowid
+    cursor.execute("DELETE FROM crash.ledger WHERE worker = 99")
+    assert given > history.top, f"AUTO_INCREMENT gave {given} after {history.top}"
+    history.top = given
+
+
+def check_branches(cursor, history, brancher):
+    """Ends what is prepared, one way or the other, and compares with what was promised."""
+    waiting = {int(row[3][1:]) for row in rows(cursor, "XA RECOVER")}
+    promised = brancher.prepared - brancher.ending.keys()
+    assert promised <= waiting, f"prepared branches are missing: {promised - waiting}"
+    assert not waiting & brancher.ended.keys(), f"ended branches are back: {waiting & brancher.ended.keys()}"
+    outcomes = {n: brancher.ending.get(n) for n in brancher.prepared | waiting}
+    for n in waiting:
+        outcomes[n] = history.rng.choice(["COMMIT", "ROLLBACK"])
+        cursor.execute(f"XA {outcomes[n]} 'b{n}'")
+    there = {row[0] for row in rows(cursor, "SELECT id FROM crash.branches")}
+    for n, outcome in outcomes.items():
+        both = {2 * n, 2 * n + 1}
+        assert there & both == (both if outcome == "COMMIT" else set()), f"branch {n}: {outcome}"
+    cursor.execute("DELETE FROM crash.branches")
+
+
+def check_definitions(cursor):
+    """Tables of the definer are whole; then they go, so that the next life starts clean."""
+    tables = [row[0] for row in rows(cursor, "SHOW TABLES FROM crash")]
+    fixed = {"ledger", "counters", "accounts", "bulk", "branches"}
+    assert fixed <= set(tables), tables
+    for table in tables:
+        verdict = rows(cursor, f"CHECK TABLE crash.{table} EXTENDED")
+        assert verdict[-1][3] == "OK", verdict
+        if table not in fixed:
+            count = rows(cursor, f"SELECT COUNT(*) FROM crash.{table}")[0][0]
+            assert count in (0, 2), f"{table} has {count} rows"
+            cursor.execute(f"DROP TABLE crash.{table}")
+
+
+def verify(server, history, sessions):
+    with server.connect() as connection, connection.cursor() as cursor:
+        cursor.execute("SET SESSION max_statement_time = 60")
+        for session in sessions:
+            if isinstance(session, Brancher):
+                check_branches(cursor, history, session)
+        check_ledger(cursor, history)
+        check_rest(cursor, history)
+        check_definitions(cursor)
+        # What is long known is not read again and again.
+        if len(history.acked) > 1500:
+            cursor.execute("DELETE FROM crash.ledger")
+            cursor.execute("UPDATE crash.counters SET n = 0")
+            history.acked.clear()
+
+
+def cycle(server, history, number):
+    sessions = history.sessions(server)
+    for session in sessions:
+        session.start()
+    time.sleep(history.rng.uniform(0.1, 0.9))
     server.kill()
-    for worker in workers:
-        worker.join(60)
-        assert not worker.is_alive() and worker.problem is None, worker.problem
-        acked.update((worker.number, seq) for seq in worker.acked)
-        attempted.update((worker.number, seq) for seq in range(next_seq[worker.number], worker.seq + 1))
-        next_seq[worker.number] = worker.seq + 1
+    history.learn(sessions)
     started = time.monotonic()
     server.start()
-    present = verify(server, acked, attempted)
-    acked |= present
-    print(f"cycle {number}: {len(acked)} transactions, back in {time.monotonic() - started:.1f} s",
-          flush=True)
+    back = time.monotonic() - started
+    verify(server, history, sessions)
+    if number % 10 == 0:
+        print(f"cycle {number}: {sum(history.next_seq)} transactions, {history.definitions} tables, "
+              f"{history.branch} branches, back in {back:.2f} s", flush=True)
+
+
+def fill(server):
+    with server.connect() as connection, connection.cursor() as cursor:
+        for statement in SCHEMA:
+            cursor.execute(statement)
+        counters = [(n, 0) for n in range(WRITERS)]
+        cursor.executemany("INSERT INTO crash.counters VALUES (%s, %s)", counters)
+        accounts = [(n, MONEY) for n in range(ACCOUNTS)]
+        cursor.executemany("INSERT INTO crash.accounts VALUES (%s, %s)", accounts)
+        bulk = [(n, 0, "filler") for n in range(2000)]
+        cursor.executemany("INSERT INTO crash.bulk VALUES (%s, %s, %s)", bulk)
 
 
 def main():
-    binary, cycles = sys.argv[1], int(sys.argv[2])
-    seed = int(sys.argv[3]) if len(sys.argv) > 3 else random.randrange(1 << 30)
+    arguments = [a for a in sys.argv[1:] if a != "--xa"]
+    binary, cycles = arguments[0], int(arguments[1])
+    seed = int(arguments[2]) if len(arguments) > 2 else random.randrange(1 << 30)
     print(f"seed {seed}", flush=True)
-    rng = random.Random(seed)
-    server = Server(binary, options=["--innodb-buffer-pool-size=64M"]).start()
+    history = History(random.Random(seed), "--xa" in sys.argv)
+    server = Server(binary, options=["--innodb-buffer-pool-size=16M"]).start()
     try:
-        with server.connect() as connection, connection.cursor() as cursor:
-            for statement in SCHEMA:
-                cursor.execute(statement)
-            for worker in range(WORKERS):
-                cursor.execute("INSERT INTO crash.counters VALUES (%s, 0)", (worker,))
-        acked, attempted, next_seq = set(), set(), [0] * WORKERS
+        fill(server)
         for number in range(1, cycles + 1):
-            cycle(server, rng, number, acked, attempted, next_seq)
+            cycle(server, history, number)
         server.stop()
     finally:
         server.remove()
-    print(f"crash: {cycles} cycles, {len(acked)} transactions, nothing lost")
+    print(f"crash: {cycles} cycles, {sum(history.next_seq)} transactions, {history.definitions} tables, "
+          f"{history.branch} branches, nothing lost")
 
 
 if __name__ == "__main__":
