@@ -104,13 +104,25 @@ impl TableFiles {
     /// Numbers a row. The first time, numbers go on after the highest that is stored.
     pub(crate) fn number_row(&self) -> Result<u64> {
         if self.next_row.load(Ordering::Acquire) == 0 {
-            let last = self.clustered.read(Seek::Before(None), |node| {
-                node.count().checked_sub(1).map(|at| node.key(at))
-            })?;
-            let last =
-                last.and_then(|key| key.first_chunk().copied()).map_or(0, u64::from_be_bytes);
+            let last = self.last_key()?;
+            let last = last.first_chunk().map_or(0, |key| u64::from_be_bytes(*key));
             self.next_row.fetch_max(last + 1, Ordering::AcqRel);
         }
         Ok(self.next_row.fetch_add(1, Ordering::AcqRel))
+    }
+
+    /// The highest clustered key; empty if there is none. The last leaves may have lost all their rows.
+    fn last_key(&self) -> Result<Vec<u8>> {
+        let mut end: Option<Vec<u8>> = None;
+        loop {
+            let (key, lower) = self.clustered.read(Seek::Before(end.as_deref()), |node| {
+                (node.count().checked_sub(1).map(|at| node.key(at)), node.lower().to_vec())
+            })?;
+            match key {
+                Some(key) => return Ok(key),
+                None if lower.is_empty() => return Ok(lower),
+                None => end = Some(lower),
+            }
+        }
     }
 }
