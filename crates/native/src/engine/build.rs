@@ -4,7 +4,7 @@ use super::shared::Shared;
 use super::sort::Sorter;
 use crate::btree::{BulkLoad, MAX_KEY};
 use crate::table::NativeTable;
-use crate::trx::NativeTrx;
+use crate::trx::{NativeTrx, undo_losers_step};
 use selkie_engine::{EngineError, EngineResult, StatementContext, TableDef};
 use std::sync::Arc;
 
@@ -19,6 +19,10 @@ impl Shared {
         def: &Arc<TableDef>,
         position: usize,
     ) -> EngineResult<()> {
+        // The entries read are the newest ones: those that a crash cut short must be out of the way.
+        while undo_losers_step(self)? {
+            context.check_killed()?;
+        }
         let files = self.table_files(def.id)?;
         let index = &def.indexes[position];
         let mut sorter = Sorter::new(SORT_BYTES);

@@ -16,6 +16,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 #[derive(Default)]
 pub(crate) struct Losers {
     segments: Mutex<Vec<Arc<Segment>>>,
+    /// Held by whoever takes back a segment.
+    turn: Mutex<()>,
     /// Changes taken back so far.
     pub(crate) undone: AtomicU64,
     /// Set to leave the rest to the next start.
@@ -34,8 +36,9 @@ impl Losers {
     }
 }
 
-/// Takes back the newest segment; whether there was one. One caller at a time.
+/// Takes back the newest segment; whether there was one.
 pub(crate) fn undo_losers_step(shared: &Shared) -> Result<bool> {
+    let _turn = shared.losers.turn.lock();
     let Some(segment) = shared.losers.segments.lock().last().cloned() else { return Ok(false) };
     for at in (0..segment.len()).rev() {
         if shared.losers.stop.load(Ordering::Relaxed) {
@@ -44,6 +47,7 @@ pub(crate) fn undo_losers_step(shared: &Shared) -> Result<bool> {
         undo_record(shared, &segment, at)?;
         shared.losers.undone.fetch_add(1, Ordering::Relaxed);
     }
+    crate::failpoint::reached("losers before record");
     let mut mtr = Mtr::begin_reserved(&shared.storage);
     mtr.trx(&TrxRecord::RolledBack { seqs: vec![segment.seq] }.encode());
     mtr.commit_with(|_| segment.owner.set_rolled_back());
