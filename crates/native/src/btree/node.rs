@@ -207,7 +207,7 @@ impl<'p> Node<'p> {
 
     /// Bytes in use by slots, records and fences.
     pub(crate) fn used(self) -> usize {
-        PAGE_SIZE - HEADER_LEN - self.room()
+        (PAGE_SIZE - HEADER_LEN).saturating_sub(self.room())
     }
 
     /// Whether an entry of such a value could be put under `key` without a split.
