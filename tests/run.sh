@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # All checks and tests. Installs what it needs on Debian 12 with rustup; talks to loopback only.
 # usage: tests/run.sh [STEP ...]    without a step: all of them, in order
+# longer: SELKIE_SEEDS=100000 tests/run.sh simulate; tests/crash/crash.py target/release/selkie 1000
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -47,6 +48,12 @@ unit() {
   cargo test -q --workspace
 }
 
+# Histories of the whole engine on a simulated disk, crashed at random.
+simulate() {
+  say simulate
+  SELKIE_SEEDS=${SELKIE_SEEDS:-2000} cargo test -q -p selkie-native --lib sim::run
+}
+
 build() {
   say build
   cargo build -q --release
@@ -77,7 +84,7 @@ oltp() {
 
 crash() {
   say crash
-  "$python" tests/crash/crash.py "$binary" 8 1
+  "$python" tests/crash/crash.py "$binary" 100 1
   "$python" tests/crash/disk_full.py "$binary"
 }
 
@@ -123,7 +130,7 @@ dbt3() {
   with_server --port-first "$python" tests/dbt3/dbt3.py --load --tables "$tables" --scale 0.01
 }
 
-steps=(install lint unit build compat conformance clients connections oltp crash trx visible hostile dbt3)
+steps=(install lint unit simulate build compat conformance clients connections oltp crash trx visible hostile dbt3)
 [ $# -eq 0 ] || steps=("$@")
 for step in "${steps[@]}"; do
   "$step"

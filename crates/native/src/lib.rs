@@ -11,6 +11,7 @@ mod checkpoint;
 mod disk;
 mod engine;
 mod error;
+mod failpoint;
 mod ids;
 mod inspect;
 mod lock;
@@ -28,5 +29,7 @@ mod trx;
 pub use engine::{FlushAtCommit, NativeEngine, NativeOptions};
 pub use inspect::inspect;
 
+#[cfg(test)]
+mod damage_tests;
 #[cfg(test)]
 mod format_tests;

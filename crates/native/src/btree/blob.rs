@@ -29,6 +29,7 @@ pub(crate) fn write_chain(storage: &Storage, file: FileId, bytes: &[u8]) -> Resu
         mtr.write(slot, OFF_LEN, &head);
         mtr.write(slot, HEADER_LEN, chunk);
         mtr.commit();
+        crate::failpoint::reached("long value partly written");
         next = page;
     }
     Ok(next)

@@ -58,7 +58,9 @@ impl Tree {
         let mut split = Split { tree: self, mtr: &mut mtr, path: slots, space };
         let last = split.path.len() - 1;
         split.split(last, key)?;
+        crate::failpoint::reached("split before commit");
         mtr.commit();
+        crate::failpoint::reached("split committed");
         Ok(())
     }
 
@@ -122,6 +124,7 @@ impl Tree {
         mtr.op(right_page, RETIRE, &[])?;
         mtr.op(parent, REMOVE, &(right_slot as u16).to_le_bytes())?;
         self.storage.space().free(&mut mtr, right)?;
+        crate::failpoint::reached("merge before commit");
         mtr.commit();
         Ok(())
     }

@@ -73,11 +73,13 @@ impl Checkpointer {
             return Ok(false);
         }
         pool.sync_files();
+        crate::failpoint::reached("checkpoint files synced");
         let snapshot = participant.snapshot(lsn);
         let snapshot_file = 1 - last.snapshot_file.min(1);
         let saved = self.control.write_snapshot(snapshot_file, &snapshot);
         self.blocked.store(saved.is_err(), Ordering::Relaxed);
         let snapshot_crc = saved?;
+        crate::failpoint::reached("checkpoint snapshot saved");
         // What the snapshot takes for committed must stay committed, so its commit records must be durable first.
         let durable = log.flush_all();
         let record = CheckpointRecord {
@@ -93,7 +95,9 @@ impl Checkpointer {
             segment_size: last.segment_size,
         };
         assert!(log.durable() >= lsn, "a checkpoint must not overtake the log");
+        crate::failpoint::reached("checkpoint before record");
         self.control.write(&record);
+        crate::failpoint::reached("checkpoint recorded");
         *last = record;
         self.last_lsn.store(lsn.0, Ordering::Release);
         self.count.fetch_add(1, Ordering::Relaxed);

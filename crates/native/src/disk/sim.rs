@@ -252,6 +252,21 @@ impl SimDisk {
         (state.down, state.crash_at, state.fail_at) = (false, None, None);
     }
 
+    /// The process is gone from here on; nothing it still tries reaches the disk.
+    pub(crate) fn power_off(&self) {
+        self.0.lock().down = true;
+    }
+
+    /// Whether the process has ended.
+    pub(crate) fn is_down(&self) -> bool {
+        self.0.lock().down
+    }
+
+    /// Length of a file.
+    pub(crate) fn length(&self, name: &str) -> Option<u64> {
+        self.0.lock().names.get(name).map(|inode| inode.lock().live.len)
+    }
+
     /// Changes one bit of a file, on the platter.
     pub(crate) fn flip(&self, name: &str, at: u64, bit: u8) {
         let state = self.0.lock();

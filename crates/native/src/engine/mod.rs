@@ -8,6 +8,8 @@ mod ddl;
 mod open;
 mod options;
 mod shared;
+#[cfg(test)]
+mod sim;
 mod sort;
 mod status;
 #[cfg(test)]

@@ -222,6 +222,7 @@ impl Shared {
             files.dropped.iter().filter(|(lsn, _)| *lsn <= durable).map(|(_, file)| *file).collect()
         };
         for file in due {
+            crate::failpoint::reached("drop durable, file there");
             self.files.lock().dropped.retain(|(_, other)| *other != file);
             self.storage.space().delete_file(&self.storage, file)?;
         }

@@ -118,8 +118,10 @@ impl Log {
         self.write_until(sync, || self.written() >= end);
         if sync {
             if unsynced_from < from {
+                crate::failpoint::reached("log before sync");
                 self.segments.sync(unsynced_from, from);
             }
+            crate::failpoint::reached("log durable, not yet said");
             self.advance_durable(self.written());
         }
     }

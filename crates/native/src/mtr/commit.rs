@@ -26,14 +26,17 @@ impl Mtr<'_> {
         let reserved = log.reserve(records.bytes().len());
         let changed = pages.iter().filter(|h| h.logged).count();
         self.storage.pool().changes.add_about(changed as u64);
+        crate::failpoint::reached("mtr reserved");
         for held in pages.iter_mut().filter(|h| h.logged) {
             if let Some(guard) = &mut held.guard {
                 guard.mark_dirty(reserved.start, reserved.end, held.initialised);
             }
         }
         log.fill(&reserved, records.bytes(), crc);
+        crate::failpoint::reached("mtr copied");
         let end = reserved.end;
         publish(end);
+        crate::failpoint::reached("mtr published");
         // I4: the dirty pages carry their rec_lsn before the slot is cleared.
         drop(reserved);
         drop(pages);

@@ -139,8 +139,11 @@ impl Pool {
         }
         self.log.flush_upto(newest);
         assert!(self.log.durable() >= newest, "I1: a page must not overtake its log");
+        crate::failpoint::reached("pages before doublewrite");
         self.doublewrite(writer, &staged, who);
+        crate::failpoint::reached("pages after doublewrite");
         self.write_in_place(writer, &staged);
+        crate::failpoint::reached("pages in place");
         self.writers.written.fetch_add(staged.len() as u64, Ordering::Relaxed);
         staged.len()
     }
@@ -199,6 +202,7 @@ impl Pool {
                 self.writers.unsynced.lock().insert(first.file);
             }
             staged[at..at + run].iter().for_each(|s| self.frame(s.frame).end_write());
+            crate::failpoint::reached("pages partly in place");
             at += run;
         }
     }

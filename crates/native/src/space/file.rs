@@ -108,6 +108,7 @@ impl Space {
             let _ = self.disk.remove(&name);
             StorageError::io(format!("creation of {name}"), e)
         })?;
+        crate::failpoint::reached("file created");
         storage.pool().attach(id, handle.clone());
         let state = FileState::new(FIRST_PAGES, REGION_OVERHEAD);
         self.files.write().insert(id, DataFile::new(id, handle, state));
@@ -122,6 +123,7 @@ impl Space {
         mtr.file_dropped(id);
         let lsn = mtr.commit();
         storage.log().flush_upto(lsn);
+        crate::failpoint::reached("file drop logged");
         storage.pool().drop_file(id);
         self.files.write().remove(&id);
         let gone = self.disk.remove(&data_file_name(id)).and_then(|()| self.disk.sync_dir());

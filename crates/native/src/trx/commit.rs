@@ -30,6 +30,7 @@ impl NativeTrx {
             self.shared.prepared.ended(state.id);
             self.shared.files_committed(&created, &dropped, lsn);
         });
+        crate::failpoint::reached("commit published");
         self.shared.snapshots.committed(lsn.0);
         self.finish_ddl(&mut body);
         self.end(&body);

@@ -205,6 +205,7 @@ pub(crate) fn encode_snapshot(shared: &Shared) -> Vec<u8> {
     let (stored, inline): (Vec<_>, Vec<_>) =
         segments.iter().zip(places).partition(|s| s.1.is_some());
     shared.undo.store.sync();
+    crate::failpoint::reached("undo snapshot stored");
     put_u32(&mut out, inline.len());
     for (segment, _) in inline {
         out.extend_from_slice(&segment.seq.to_le_bytes());

@@ -15,6 +15,7 @@ impl NativeTrx {
     pub(super) fn roll_back_all(&self) -> EngineResult<()> {
         self.state().notes.set_phase(TransactionPhase::RollingBack);
         self.roll_back_to(0)?;
+        crate::failpoint::reached("rollback before record");
         let mut body = std::mem::take(&mut *self.body.lock());
         self.release_snapshot(&mut body);
         let isolation = body.isolation;
@@ -135,6 +136,7 @@ pub(super) fn undo_record(shared: &Shared, segment: &Segment, at: usize) -> Resu
         pruned: false,
     };
     undo_change(shared, record)?;
+    crate::failpoint::reached("rollback of a record");
     segment.mark_undone(at);
     Ok(())
 }

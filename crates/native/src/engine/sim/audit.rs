@@ -1,0 +1,145 @@
+//! What must be true of a recovered database: its content is that of one state, indexes and rows agree, every page is
+//! used once and allocated, no file is left over, counters do not go back.
+
+use super::super::contract::NativeEngine;
+use super::model::{Db, Model, Overlay, TableState};
+use super::work::Impatient;
+use crate::btree::{Seek, Tree};
+use crate::disk::{Disk, sim::SimDisk};
+use crate::ids::{FileId, PAGE_SIZE, PageId};
+use crate::page::{HEADER_LEN, get_u32};
+use crate::table::value;
+use selkie_engine::{Engine, EngineResult, EngineTrx, Isolation, RowSet, Scan, Table};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Rows of a table as `trx` sees them, without their keys.
+pub(super) fn read(table: &dyn Table, trx: &dyn EngineTrx) -> EngineResult<BTreeSet<Vec<u8>>> {
+    let mut out = RowSet::default();
+    let mut cursor = table.scan(trx, &Impatient, &Scan::default())?;
+    while cursor.next_batch(&mut out, 50)? {}
+    let rows: BTreeSet<Vec<u8>> = out.rows.iter().map(<[u8]>::to_vec).collect();
+    assert_eq!(rows.len(), out.rows.len(), "a scan gave a row twice");
+    Ok(rows)
+}
+
+/// Whether rows are those of a table, with the changes of `overlay` on top.
+pub(super) fn same_rows(found: &BTreeSet<Vec<u8>>, table: &TableState, overlay: &Overlay) -> bool {
+    let own = overlay.iter().filter(|((id, _), _)| *id == table.def.id);
+    let own: Vec<_> = own.filter_map(|(_, row)| row.as_ref()).collect();
+    let kept = |id: &i64| !overlay.contains_key(&(table.def.id, *id));
+    let others: Vec<_> = table.rows.iter().filter(|(id, _)| kept(id)).map(|(_, r)| r).collect();
+    found.len() == own.len() + others.len()
+        && own.iter().chain(&others).all(|row| found.contains(&row.bytes[..]))
+}
+
+/// What a recovered engine holds, read once.
+pub(super) struct Found {
+    tables: BTreeSet<selkie_engine::TableId>,
+    prepared: BTreeSet<u32>,
+}
+
+impl Found {
+    pub(super) fn new(engine: &NativeEngine, model: &Model, prepared: BTreeSet<u32>) -> Found {
+        let tables = model.all_tables().into_iter().filter(|id| engine.table_exists(*id)).collect();
+        Found { tables, prepared }
+    }
+
+    /// How this differs from the state `db`; `None`: not at all.
+    pub(super) fn difference(
+        &self,
+        engine: &NativeEngine,
+        db: &Db,
+    ) -> EngineResult<Option<String>> {
+        if !self.tables.iter().eq(db.tables.keys()) {
+            return Ok(Some(format!("tables {:?} for {:?}", self.tables, db.tables.keys())));
+        }
+        if !self.prepared.iter().eq(db.prepared.keys()) {
+            return Ok(Some(format!("branches {:?} for {:?}", self.prepared, db.prepared.keys())));
+        }
+        for table in db.tables.values() {
+            // An index that is not there yet, or no more, is a difference like any other.
+            let (id, has) = (table.def.id, index_files(engine, table));
+            if has != table.def.indexes.len() - usize::from(table.def.primary().is_some()) {
+                return Ok(Some(format!("{has} indexes of table {id}")));
+            }
+            let trx = engine.begin(Isolation::RepeatableRead, true)?;
+            let rows = read(&*engine.open_table(&table.def)?, &*trx)?;
+            if !same_rows(&rows, table, &Overlay::new()) {
+                let (there, wanted) = (rows.len(), table.rows.len());
+                return Ok(Some(format!("{there} rows of table {id} for {wanted}")));
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn index_files(engine: &NativeEngine, table: &TableState) -> usize {
+    let tables = engine.shared().tables.read();
+    tables.get(&table.def.id).map_or(0, |files| files.indexes.read().len())
+}
+
+/// Checks structure, indexes against rows, pages and files; `settled`: nobody works, all is purged.
+pub(super) fn deep(engine: &NativeEngine, db: &Db) -> EngineResult<()> {
+    for table in db.tables.values() {
+        let trx = engine.begin(Isolation::RepeatableRead, true)?;
+        let wrong = engine.open_table(&table.def)?.check(&*trx, &Impatient)?;
+        assert!(wrong.is_empty(), "{wrong:?}");
+        let Some(files) = engine.shared().tables.read().get(&table.def.id).cloned() else {
+            panic!("table {} has gone", table.def.id)
+        };
+        let indexes: Vec<Arc<Tree>> = files.indexes.read().values().cloned().collect();
+        for tree in indexes.iter().chain([&files.clustered]) {
+            pages(engine, tree)?;
+        }
+    }
+    Ok(())
+}
+
+/// Every page of long values belongs to one entry, is allocated, and there is room for all in the file's count.
+fn pages(engine: &NativeEngine, tree: &Tree) -> EngineResult<()> {
+    let storage = &engine.shared().storage;
+    let (mut start, mut chains) = (Vec::new(), Vec::new());
+    loop {
+        let next = tree.read(Seek::At(&start), |node| {
+            chains.extend((0..node.count()).filter_map(|at| value::chain_of(node.value(at))));
+            node.upper().map(<[u8]>::to_vec)
+        })?;
+        let Some(next) = next else { break };
+        start = next;
+    }
+    let mut seen = BTreeSet::new();
+    for (first, len) in chains {
+        let mut page = first;
+        for _ in 0..(len as usize).div_ceil(PAGE_SIZE - HEADER_LEN) {
+            let id = PageId { file: tree.file, page };
+            assert!(seen.insert(page), "{id} belongs to two long values");
+            assert!(storage.space().is_allocated(storage, id)?, "{id} is used but free");
+            page = crate::ids::PageNo(get_u32(&storage.pool().shared(id)?[..], 44));
+        }
+    }
+    let used = storage.space().usage(tree.file)?.used as usize;
+    let reached = seen.len() + tree.check()?.pages as usize;
+    assert!(used >= reached, "{} pages are used, {reached} are reached", used);
+    Ok(())
+}
+
+/// No file but those of the state's tables.
+pub(super) fn files(engine: &NativeEngine, disk: &SimDisk, db: &Db) {
+    let known = |t: &TableState| 1 + t.def.indexes.len() - usize::from(t.def.primary().is_some());
+    let expected: usize = db.tables.values().map(known).sum();
+    let names = disk.list().unwrap_or_default();
+    let there: Vec<_> = names.iter().filter(|name| name.starts_with("data.")).collect();
+    let pending: Vec<FileId> = engine.shared().storage.space().files();
+    assert_eq!(there.len(), expected, "files left over: {there:?}, open {pending:?}");
+}
+
+/// AUTO_INCREMENT values that were stored are not given again.
+pub(super) fn counters(engine: &NativeEngine, db: &Db, model: &Model) -> EngineResult<()> {
+    for table in db.tables.values().filter(|table| table.def.auto_increment.is_some()) {
+        let next = engine.open_table(&table.def)?.statistics().auto_increment.unwrap_or(0);
+        let used = model.auto_acked.get(&table.def.id).copied().unwrap_or(0);
+        assert!(next > used, "value {used} was stored and {next} comes next");
+    }
+    Ok(())
+}

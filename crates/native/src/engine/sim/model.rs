@@ -1,0 +1,161 @@
+//! What the engine must hold: every state that a commit, a preparation or the outcome of one left, in order.
+
+use selkie_engine::testing::{items, letters};
+use selkie_engine::{IndexCodec, IndexId, IndexPart, TableDef, TableId};
+use selkie_types::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// A row: what is stored, and its value in the unique index.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Row {
+    pub(super) bytes: Arc<[u8]>,
+    pub(super) code: Option<i64>,
+}
+
+/// A table and its committed rows.
+#[derive(Clone)]
+pub(super) struct TableState {
+    pub(super) def: Arc<TableDef>,
+    pub(super) rows: BTreeMap<i64, Row>,
+}
+
+/// Changes of a transaction: the row it leaves under a key, or none.
+pub(super) type Overlay = BTreeMap<(TableId, i64), Option<Row>>;
+
+/// One state of the database.
+#[derive(Clone, Default)]
+pub(super) struct Db {
+    pub(super) tables: BTreeMap<TableId, TableState>,
+    /// Prepared transactions by number.
+    pub(super) prepared: BTreeMap<u32, Arc<Overlay>>,
+}
+
+impl Db {
+    pub(super) fn apply(&mut self, overlay: &Overlay) {
+        for ((table, id), row) in overlay {
+            let Some(table) = self.tables.get_mut(table) else { continue };
+            match row {
+                Some(row) => drop(table.rows.insert(*id, row.clone())),
+                None => drop(table.rows.remove(id)),
+            }
+        }
+    }
+
+    /// The row under a key as the owner of `overlay` sees it.
+    pub(super) fn row<'a>(
+        &'a self,
+        overlay: &'a Overlay,
+        table: TableId,
+        id: i64,
+    ) -> Option<&'a Row> {
+        match overlay.get(&(table, id)) {
+            Some(row) => row.as_ref(),
+            None => self.tables.get(&table)?.rows.get(&id),
+        }
+    }
+
+    /// The row with `code`, as the owner of `overlay` sees it.
+    pub(super) fn with_code(&self, overlay: &Overlay, table: TableId, code: i64) -> Option<i64> {
+        let own = overlay.iter().filter(|((t, _), _)| *t == table);
+        let own = own.filter_map(|((_, id), row)| row.as_ref().map(|row| (*id, row)));
+        let rows = self.tables.get(&table).map(|t| &t.rows);
+        let others = rows.into_iter().flatten().map(|(id, row)| (*id, row));
+        let others = others.filter(|(id, _)| !overlay.contains_key(&(table, *id)));
+        own.chain(others).find(|(_, row)| row.code == Some(code)).map(|(id, _)| id)
+    }
+}
+
+/// All states so far.
+pub(super) struct Model {
+    /// The first is the empty database.
+    pub(super) states: Vec<Arc<Db>>,
+    /// States up to here are known to survive.
+    pub(super) acked: usize,
+    /// Highest AUTO_INCREMENT value whose insertion was logged, and the part of it known to survive.
+    pub(super) auto: BTreeMap<TableId, u64>,
+    pub(super) auto_acked: BTreeMap<TableId, u64>,
+    /// Tables and branches are never named twice.
+    pub(super) next_table: u64,
+    pub(super) next_branch: u32,
+}
+
+impl Model {
+    pub(super) fn new() -> Model {
+        Model {
+            states: vec![Arc::default()],
+            acked: 0,
+            auto: BTreeMap::new(),
+            auto_acked: BTreeMap::new(),
+            next_table: 1,
+            next_branch: 1,
+        }
+    }
+
+    pub(super) fn now(&self) -> &Arc<Db> {
+        &self.states[self.states.len() - 1]
+    }
+
+    /// Notes a state about to become durable; before the engine can write it.
+    pub(super) fn push(&mut self, state: Db) {
+        self.states.push(Arc::new(state));
+    }
+
+    /// Everything so far is durable.
+    pub(super) fn acknowledge(&mut self) {
+        self.acked = self.states.len() - 1;
+        self.auto_acked = self.auto.clone();
+    }
+
+    /// Goes on from state `n`, which recovery found.
+    pub(super) fn cut(&mut self, n: usize) {
+        self.states.truncate(n + 1);
+        self.acked = n;
+        self.auto = self.auto_acked.clone();
+    }
+
+    /// Names of all tables there ever were.
+    pub(super) fn all_tables(&self) -> BTreeSet<TableId> {
+        (1..self.next_table).map(TableId).collect()
+    }
+}
+
+/// The index that comes and goes.
+pub(super) const BY_NAME: IndexId = IndexId(9);
+
+/// A table of one of two kinds.
+pub(super) fn new_def(id: u64, keyed: bool) -> Arc<TableDef> {
+    if keyed { items(id) } else { letters(id) }
+}
+
+pub(super) fn is_keyed(def: &TableDef) -> bool {
+    def.primary().is_some()
+}
+
+/// The same table with or without the index.
+pub(super) fn toggled(def: &TableDef) -> Arc<TableDef> {
+    let mut def = def.clone();
+    match def.index_position(BY_NAME) {
+        Some(at) => drop(def.indexes.remove(at)),
+        None => {
+            let mut index = def.indexes[2].clone();
+            (index.id, index.name) = (BY_NAME, "by_name".into());
+            index.parts = vec![IndexPart { column: 3, prefix: Some(20), descending: false }];
+            def.indexes.push(index);
+        }
+    }
+    Arc::new(def)
+}
+
+/// Key in the first index: the clustered one of `items`, that of the name of `letters`.
+pub(super) fn key(def: &TableDef, id: i64) -> Vec<u8> {
+    let value = if is_keyed(def) { Value::Int(id) } else { Value::bytes(&letter_name(id)) };
+    let mut key = Vec::new();
+    IndexCodec::new(def, &def.indexes[0]).key_of_values(&[value], &mut key);
+    key
+}
+
+/// The name that stands for an id in a table without a primary key.
+pub(super) fn letter_name(id: i64) -> String {
+    format!("letter {id:05}")
+}

@@ -1,0 +1,294 @@
+//! Sessions, interleaved: each step lets one of them do a statement, end its transaction, or change a definition.
+
+use super::super::contract::NativeEngine;
+use super::audit::{read, same_rows};
+use super::model::{BY_NAME, Db, Model, Overlay, TableState, is_keyed, new_def, toggled};
+use super::work::{Impatient, Statement, new_row};
+use crate::disk::sim::Rng;
+use crate::trx::undo_losers_step;
+use selkie_engine::testing::rows_of;
+use selkie_engine::{
+    Engine, EngineError, EngineResult, EngineTrx, Isolation, Lsn, TableDef, TableId, Xid,
+};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+const SESSIONS: usize = 3;
+const TABLES: usize = 3;
+
+/// A transaction under way.
+pub(super) struct Open {
+    pub(super) trx: Box<dyn EngineTrx>,
+    pub(super) overlay: Overlay,
+    /// What its snapshot must show.
+    pub(super) snapshot: Option<Arc<Db>>,
+    /// Tables whose definition must not change meanwhile.
+    pub(super) uses: BTreeSet<TableId>,
+    /// Its number, once prepared.
+    pub(super) branch: Option<u32>,
+}
+
+/// The sessions and what they work on.
+pub(super) struct Sessions<'a> {
+    pub(super) engine: &'a NativeEngine,
+    pub(super) model: &'a mut Model,
+    pub(super) open: BTreeMap<usize, Open>,
+    pub(super) rng: Rng,
+}
+
+fn xid(branch: u32) -> Xid {
+    Xid { gtrid: branch.to_le_bytes().as_slice().into(), bqual: b"".as_slice().into(), format: 1 }
+}
+
+/// The number behind a name.
+pub(super) fn branch_of(xid: &Xid) -> u32 {
+    xid.gtrid.first_chunk().map_or(0, |b| u32::from_le_bytes(*b))
+}
+
+impl Sessions<'_> {
+    /// One step. `DiskFull` is an answer like others; other errors end the life.
+    pub(super) fn step(&mut self) -> EngineResult<()> {
+        match self.any_step() {
+            Err(EngineError::DiskFull) => Ok(()),
+            other => other,
+        }
+    }
+
+    fn any_step(&mut self) -> EngineResult<()> {
+        if self.rng.chance(2) {
+            return self.engine.checkpoint(self.rng.chance(20));
+        }
+        if self.rng.chance(10) {
+            undo_losers_step(self.engine.shared())?;
+        }
+        let who = self.rng.below(SESSIONS as u64) as usize;
+        let prepared = self.open.get(&who).map(|open| open.branch.is_some());
+        match (prepared, self.rng.below(100)) {
+            (None, 0..18) => self.definition(),
+            (None, _) => self.begin(who),
+            (Some(true), 0..70) => Ok(()),
+            (Some(true), 70..88) => self.commit(who),
+            (Some(_), 0..70) => self.statement(who),
+            (Some(false), 70..76) => self.look(who),
+            (Some(false), 76..80) => self.prepare(who),
+            (Some(false), 80..93) => self.commit(who),
+            (Some(_), _) => self.rollback(who),
+        }
+    }
+
+    fn begin(&mut self, who: usize) -> EngineResult<()> {
+        let levels = [Isolation::RepeatableRead, Isolation::ReadCommitted];
+        let isolation = levels[self.rng.below(2) as usize];
+        let trx = self.engine.begin(isolation, false)?;
+        trx.statement_begin(isolation)?;
+        let (mut snapshot, mut uses) = (None, BTreeSet::new());
+        if isolation == Isolation::RepeatableRead && self.rng.chance(40) {
+            trx.take_snapshot()?;
+            snapshot = Some(self.model.now().clone());
+            uses.extend(self.pick_table());
+        }
+        let overlay = Overlay::new();
+        self.open.insert(who, Open { trx, overlay, snapshot, uses, branch: None });
+        Ok(())
+    }
+
+    fn pick_table(&mut self) -> Option<TableId> {
+        let tables = &self.model.now().tables;
+        let at = self.rng.below(tables.len().max(1) as u64) as usize;
+        tables.keys().nth(at).copied()
+    }
+
+    /// A few statements, one of which may be taken back.
+    fn statement(&mut self, who: usize) -> EngineResult<()> {
+        let Some(id) = self.pick_table() else { return Ok(()) };
+        let (db, contended) = (self.model.now().clone(), self.contended());
+        // Without a unique key two sessions could make the same row twice, which the model cannot tell apart.
+        let others = |(n, open): (&usize, &Open)| *n != who && open.uses.contains(&id);
+        if !is_keyed(&db.tables[&id].def) && self.open.iter().any(others) {
+            return Ok(());
+        }
+        let auto = self.model.auto.entry(id).or_default();
+        let Some(open) = self.open.get_mut(&who) else { return Ok(()) };
+        open.uses.insert(id);
+        let (savepoint, before) = (open.trx.savepoint()?, open.overlay.clone());
+        for _ in 0..1 + self.rng.below(3) {
+            let (def, table) = Statement::open(self.engine, &db.tables[&id])?;
+            let (trx, overlay, rng) = (&*open.trx, &mut open.overlay, &mut self.rng);
+            let db = &*db;
+            Statement { db, def, table, trx, overlay, auto, contended, rng }.run()?;
+        }
+        if self.rng.chance(20) {
+            open.trx.rollback_to(savepoint)?;
+            open.overlay = before;
+        }
+        Ok(())
+    }
+
+    /// Whether a lock may be in the way of somebody.
+    fn contended(&self) -> bool {
+        self.open.len() > 1 || self.engine.shared().losers.len() > 0
+    }
+
+    /// A consistent read sees its snapshot and its own changes, whatever the others do.
+    fn look(&mut self, who: usize) -> EngineResult<()> {
+        let Some(open) = self.open.get(&who) else { return Ok(()) };
+        let Some(db) = &open.snapshot else { return Ok(()) };
+        // A row without a primary key that came again is another row, next to the one the snapshot has.
+        let now = &self.model.now().tables;
+        let told = |table: &&TableState| {
+            let id = table.def.id;
+            let same = now.get(&id).is_some_and(|now| Arc::ptr_eq(&now.def, &table.def));
+            let changed = open.overlay.keys().any(|(changed, _)| *changed == id);
+            open.uses.contains(&id) && same && (is_keyed(&table.def) || !changed)
+        };
+        for table in db.tables.values().filter(told) {
+            let rows = read(&*self.engine.open_table(&table.def)?, &*open.trx)?;
+            assert!(
+                same_rows(&rows, table, &open.overlay),
+                "a snapshot of {} changed",
+                table.def.id
+            );
+        }
+        Ok(())
+    }
+
+    /// After a commit that lies at `lsn`: somebody may wait for it.
+    fn settle(&mut self, lsn: Option<Lsn>) -> EngineResult<()> {
+        if let Some(lsn) = lsn.filter(|_| self.rng.chance(60)) {
+            self.engine.wait_durable(lsn)?;
+            self.model.acknowledge();
+        }
+        Ok(())
+    }
+
+    fn commit(&mut self, who: usize) -> EngineResult<()> {
+        let Some(open) = self.open.remove(&who) else { return Ok(()) };
+        if open.branch.is_some() || !open.overlay.is_empty() || open.trx.has_changes() {
+            let mut next = Db::clone(self.model.now());
+            open.branch.iter().for_each(|branch| drop(next.prepared.remove(branch)));
+            next.apply(&open.overlay);
+            self.model.push(next);
+        }
+        let lsn = open.trx.commit()?;
+        self.settle(lsn)
+    }
+
+    fn rollback(&mut self, who: usize) -> EngineResult<()> {
+        let Some(open) = self.open.remove(&who) else { return Ok(()) };
+        if let Some(branch) = open.branch {
+            let mut next = Db::clone(self.model.now());
+            next.prepared.remove(&branch);
+            self.model.push(next);
+        }
+        open.trx.rollback()
+    }
+
+    fn prepare(&mut self, who: usize) -> EngineResult<()> {
+        let Some(open) = self.open.get_mut(&who) else { return Ok(()) };
+        if !open.trx.has_changes() {
+            return Ok(());
+        }
+        let branch = self.model.next_branch;
+        self.model.next_branch += 1;
+        let mut next = Db::clone(self.model.now());
+        next.prepared.insert(branch, Arc::new(open.overlay.clone()));
+        open.snapshot = None;
+        self.model.push(next);
+        let outcome = open.trx.prepare(&xid(branch));
+        match outcome {
+            Ok(lsn) => {
+                open.branch = Some(branch);
+                self.settle(lsn)
+            }
+            Err(e) => {
+                self.model.states.pop();
+                let Some(open) = self.open.remove(&who) else { return Ok(()) };
+                open.trx.rollback()?;
+                Err(e)
+            }
+        }
+    }
+
+    /// A table or an index comes or goes, in a transaction of its own.
+    fn definition(&mut self) -> EngineResult<()> {
+        let mut next = Db::clone(self.model.now());
+        let free = |id: &TableId| !self.open.values().any(|open| open.uses.contains(id));
+        let tables: Vec<TableId> = next.tables.keys().copied().filter(free).collect();
+        let trx = self.engine.begin(Isolation::RepeatableRead, false)?;
+        let at = self.rng.below(tables.len().max(1) as u64) as usize;
+        let done = match (tables.get(at).copied(), self.rng.below(10)) {
+            _ if next.tables.len() < TABLES && self.rng.chance(60) => self.create(&*trx, &mut next),
+            (Some(id), 0..2) => {
+                next.tables.remove(&id);
+                self.engine.drop_table(&*trx, id)
+            }
+            (Some(id), 2..5) => self.truncate(&*trx, &mut next, id),
+            (Some(id), _) => self.toggle_index(&*trx, &mut next, id),
+            (None, _) => Ok(()),
+        };
+        if done.is_err() || self.rng.chance(20) {
+            trx.rollback()?;
+            return done;
+        }
+        self.model.push(next);
+        let lsn = trx.commit()?;
+        self.settle(lsn)
+    }
+
+    fn new_table(&mut self, keyed: bool) -> Arc<TableDef> {
+        let id = self.model.next_table;
+        self.model.next_table += 1;
+        new_def(id, keyed)
+    }
+
+    /// A new table, perhaps with rows, as `CREATE TABLE ... SELECT` makes it.
+    fn create(&mut self, trx: &dyn EngineTrx, next: &mut Db) -> EngineResult<()> {
+        let keyed = self.rng.chance(70);
+        let def = self.new_table(keyed);
+        self.engine.create_table(trx, &def)?;
+        let mut state = TableState { def: def.clone(), rows: BTreeMap::new() };
+        let table = self.engine.open_table(&def)?;
+        if self.rng.chance(50) {
+            for id in 0..self.rng.below(30) as i64 {
+                let mut row = new_row(&def, id, &mut self.rng);
+                if row.code.is_some_and(|code| state.rows.values().any(|r| r.code == Some(code))) {
+                    continue;
+                }
+                table.insert(trx, &Impatient, &rows_of([&row.bytes[..]]))?;
+                row.bytes = row.bytes.to_vec().into();
+                state.rows.insert(id, row);
+            }
+        }
+        next.tables.insert(def.id, state);
+        Ok(())
+    }
+
+    /// As the executor does it: a new table takes the old one's place.
+    fn truncate(&mut self, trx: &dyn EngineTrx, next: &mut Db, id: TableId) -> EngineResult<()> {
+        let keyed = next.tables.get(&id).is_some_and(|table| is_keyed(&table.def));
+        let def = self.new_table(keyed);
+        self.engine.create_table(trx, &def)?;
+        self.engine.drop_table(trx, id)?;
+        next.tables.remove(&id);
+        next.tables.insert(def.id, TableState { def, rows: BTreeMap::new() });
+        Ok(())
+    }
+
+    fn toggle_index(
+        &mut self,
+        trx: &dyn EngineTrx,
+        next: &mut Db,
+        id: TableId,
+    ) -> EngineResult<()> {
+        let Some(table) = next.tables.get_mut(&id).filter(|table| is_keyed(&table.def)) else {
+            return Ok(());
+        };
+        let def = toggled(&table.def);
+        match def.index_position(BY_NAME) {
+            Some(at) => self.engine.create_index(trx, &Impatient, &def, at)?,
+            None => self.engine.drop_index(trx, id, BY_NAME)?,
+        }
+        table.def = def;
+        Ok(())
+    }
+}
