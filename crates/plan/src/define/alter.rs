@@ -184,11 +184,7 @@ impl<'a> Draft<'a> {
             }
             A::ConvertTo { charset, collation } => self.convert_to(charset, collation.as_deref()),
             A::Option(option) => self.option(option),
-            A::Algorithm(algorithm) => {
-                self.algorithm = *algorithm;
-                self.force |= *algorithm == AlterAlgorithm::Copy;
-                Ok(())
-            }
+            A::Algorithm(algorithm) => self.set_algorithm(*algorithm),
             A::Force => {
                 self.force = true;
                 Ok(())
@@ -210,6 +206,24 @@ impl<'a> Draft<'a> {
                 Err(SqlError::not_supported("tablespace import"))
             }
             _ => Err(SqlError::not_supported("partitioned tables")),
+        }
+    }
+
+    fn set_algorithm(&mut self, algorithm: AlterAlgorithm) -> SqlResult<()> {
+        self.algorithm = algorithm;
+        self.force |= algorithm == AlterAlgorithm::Copy;
+        Ok(())
+    }
+
+    fn stored_rows(
+        &self,
+        columns: &[ColumnInfo],
+        sources: &[ColumnSource],
+        indexes: &[IndexDef],
+    ) -> StoredRows {
+        match self.force || self.verify_all || !self.verify.is_empty() {
+            true => StoredRows::Rewritten,
+            false => stored_rows(self.old, columns, sources, indexes),
         }
     }
 
@@ -506,10 +520,7 @@ impl<'a> Draft<'a> {
         let (defs, infos): (Vec<IndexDef>, Vec<IndexInfo>) = keys.into_iter().unzip();
         let after = After { columns: &columns, sources: &sources, indexes: &defs };
         self.check_foreign_keys(&after)?;
-        let rows = match self.force || self.verify_all || !self.verify.is_empty() {
-            true => StoredRows::Rewritten,
-            false => stored_rows(self.old, &columns, &sources, &defs),
-        };
+        let rows = self.stored_rows(&columns, &sources, &defs);
         let rebuild = rows == StoredRows::Rewritten;
         let added = position_of_new(&defs, &self.old.def.indexes);
         let gone = |old: &&IndexDef| !defs.iter().any(|new| new.id == old.id);
