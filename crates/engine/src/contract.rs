@@ -227,6 +227,10 @@ pub trait EngineTrx: Send + Sync {
     /// A statement starts; at READ COMMITTED its snapshot.
     fn statement_begin(&self, isolation: Isolation) -> EngineResult<()>;
 
+    /// With `on`, a locking read that meets a row newer than the transaction's snapshot fails with
+    /// [`crate::EngineError::SnapshotConflict`] and ends the transaction.
+    fn set_snapshot_isolation(&self, _on: bool) {}
+
     /// Takes the transaction's snapshot now (`WITH CONSISTENT SNAPSHOT`).
     fn take_snapshot(&self) -> EngineResult<()>;
 
@@ -289,6 +293,9 @@ pub struct Scan {
     pub lock: LockMode,
     /// If a row is locked.
     pub wait: LockWait,
+    /// A row that another transaction has locked is given as it was committed last, without a lock,
+    /// and noted in [`RowSet::unlocked`].
+    pub semi_consistent: bool,
 }
 
 /// Index entries of a covering scan or lookup: each index part's stored value in part order, as a
@@ -306,6 +313,8 @@ pub struct RowSet {
     pub keys: ByteRows,
     /// Of [`Table::lookup`]: the number of the key each row was found by.
     pub found_by: Vec<u32>,
+    /// Of semi-consistent scans: the numbers of rows given without a lock.
+    pub unlocked: Vec<u32>,
 }
 
 impl RowSet {
@@ -315,6 +324,7 @@ impl RowSet {
         self.entries.clear();
         self.keys.clear();
         self.found_by.clear();
+        self.unlocked.clear();
     }
 }
 
@@ -323,6 +333,10 @@ pub trait Cursor {
     /// Appends up to `max_rows` rows to `out`; false, with no row appended, once there are no more.
     /// Stops earlier, with at least one row, when `out` has grown large.
     fn next_batch(&mut self, out: &mut RowSet, max_rows: usize) -> EngineResult<bool>;
+
+    /// Gives up the locks of some rows of the last batch, by their numbers in descending order,
+    /// as far as the running statement took them.
+    fn unlock(&mut self, _rows: &mut dyn Iterator<Item = usize>) {}
 }
 
 /// What an insert did.

@@ -42,6 +42,8 @@ pub struct Transaction {
     isolation: Isolation,
     /// `READ ONLY`.
     read_only: bool,
+    /// `innodb_snapshot_isolation`.
+    snapshot_isolation: bool,
     /// `SET TRANSACTION` for the next one.
     next_isolation: Option<Isolation>,
     next_read_only: Option<bool>,
@@ -104,6 +106,11 @@ impl Transaction {
         self.next_read_only.unwrap_or(settings.tx_read_only)
     }
 
+    /// Whether rows that a statement does not want are unlocked again.
+    pub fn unlocks_rows(&self) -> bool {
+        matches!(self.isolation, Isolation::ReadCommitted | Isolation::ReadUncommitted)
+    }
+
     fn effective_isolation(&self, settings: &Settings) -> Isolation {
         if self.is_open() || !self.parts.is_empty() {
             return self.isolation;
@@ -142,7 +149,9 @@ impl Transaction {
         }
         for part in &self.parts {
             part.trx.statement_begin(self.isolation).map_err(from_engine_commit)?;
+            part.trx.set_snapshot_isolation(settings.snapshot_isolation);
         }
+        self.snapshot_isolation = settings.snapshot_isolation;
         Ok(())
     }
 
@@ -154,6 +163,7 @@ impl Transaction {
         let trx = engine.begin(self.isolation, self.read_only).map_err(from_engine_commit)?;
         trx.set_session(self.session);
         trx.statement_begin(self.isolation).map_err(from_engine_commit)?;
+        trx.set_snapshot_isolation(self.snapshot_isolation);
         if !self.savepoints.is_empty() {
             let start = trx.savepoint().map_err(from_engine_commit)?;
             self.savepoints.iter_mut().for_each(|s| s.marks.push(start));

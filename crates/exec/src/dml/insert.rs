@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use selkie_engine::EngineError;
+use selkie_engine::{EngineError, LockMode, RowSet, Scan};
 use selkie_plan::physical::{Insert as Plan, InsertMode, InsertValue, Operator as Op};
 use selkie_types::error::catalogue::ER_INSERT_INFO;
 use selkie_types::{Batch, ByteRows, Column, Condition, Level, SqlError, SqlResult, Value};
@@ -351,6 +351,24 @@ impl<'r> Inserter<'r> {
         Ok(())
     }
 
+    /// Compat: a row that made an insert fail stays locked until the transaction ends. False if
+    /// the row has gone meanwhile.
+    fn holds_duplicate(&self, existing: &[u8]) -> SqlResult<bool> {
+        let takes_over = self.on_duplicate.is_some() || self.plan.mode == InsertMode::Replace;
+        if takes_over || !self.env.rt.session.in_transaction() {
+            return Ok(true);
+        }
+        let mut keys = ByteRows::with_capacity(1);
+        keys.push(existing);
+        let scan = Scan { lock: LockMode::Shared, ..Scan::default() };
+        let mut set = RowSet::default();
+        let (table, control) = (&self.open.handle.table, self.env.rt.control);
+        table
+            .lookup(self.open.trx, control, &scan, &keys, &mut set)
+            .map_err(|e| from_engine(e, &self.plan.table.def))?;
+        Ok(!set.rows.is_empty())
+    }
+
     /// Stores rows `from..to`; the first that was not because of a duplicate, or `to`.
     fn try_rows(&mut self, new: &NewRows<'_>, from: usize, to: usize) -> SqlResult<usize> {
         let part;
@@ -366,17 +384,26 @@ impl<'r> Inserter<'r> {
         let (done, failed) = match table.insert(self.open.trx, control, rows) {
             Ok(_) => (to, None),
             Err(EngineError::DuplicateKey { index, row, existing }) => {
+                if !self.holds_duplicate(&existing)? {
+                    self.count_stored(new, from..from + row);
+                    return self.try_rows(new, from + row, to);
+                }
                 (from + row, Some((index, existing)))
             }
             Err(error) => return Err(from_engine(error, &self.plan.table.def)),
         };
-        self.note_stored(new, from..done);
-        self.affected += (done - from) as u64;
-        bump(&self.env.counters().handler_write, (done - from) as u64);
+        self.count_stored(new, from..done);
         if let Some((index, existing)) = failed {
             self.conflict(new, done, index, &existing)?;
         }
         Ok(done)
+    }
+
+    fn count_stored(&mut self, new: &NewRows<'_>, rows: std::ops::Range<usize>) {
+        let count = rows.len() as u64;
+        self.note_stored(new, rows);
+        self.affected += count;
+        bump(&self.env.counters().handler_write, count);
     }
 
     /// Keeps the first generated value among rows that were stored.

@@ -2,8 +2,8 @@
 
 use std::vec::IntoIter;
 
-use selkie_engine::{Bound, Cursor, RowSet, Scan};
-use selkie_plan::physical::{Access, IndexRange, TableScan as Plan};
+use selkie_engine::{Bound, Cursor, LockMode, LockWait, RowSet, Scan};
+use selkie_plan::physical::{Access, IndexRange, Operator as Op, PlanNode, TableScan as Plan};
 use selkie_types::{BATCH_ROWS, Batch, ByteRows, SqlResult};
 
 use super::{BoxOperator, Operator, source};
@@ -85,6 +85,10 @@ fn entry_places(plan: &Plan, index: usize) -> Vec<usize> {
     plan.columns.iter().map(place).collect()
 }
 
+fn has_limit(node: &PlanNode) -> bool {
+    matches!(node.operator, Op::Limit(_)) || node.inputs().iter().any(|input| has_limit(input))
+}
+
 /// A scan of ranges, one after the other.
 struct TableScan<'r> {
     env: Env<'r>,
@@ -95,6 +99,10 @@ struct TableScan<'r> {
     ranges: IntoIter<Range>,
     cursor: Option<Box<dyn Cursor + 'r>>,
     set: RowSet,
+    /// Rows locked after a look at them without a lock.
+    relocked: RowSet,
+    /// Locks of rows that fail the filter are given up.
+    unlocks: bool,
     batch_rows: usize,
 }
 
@@ -107,12 +115,34 @@ impl<'r> TableScan<'r> {
         scan: Scan,
         mut ranges: Vec<Range>,
     ) -> Self {
+        let mut scan = scan;
+        let unlocks = scan.lock != LockMode::None && env.rt.session.transaction.unlocks_rows();
+        scan.semi_consistent = unlocks
+            && plan.row_keys
+            && !scan.covering
+            && scan.wait == LockWait::Default
+            && matches!(env.rt.plan.root.operator, Op::Update(_));
         if scan.reverse {
             ranges.reverse();
         }
         let ranges = ranges.into_iter();
-        let (set, batch_rows) = (RowSet::default(), FIRST_ROWS);
-        Self { env, open, plan, decoder, scan, ranges, cursor: None, set, batch_rows }
+        let set = RowSet::default();
+        // What is read ahead of a LIMIT would stay locked.
+        let one_by_one = scan.lock != LockMode::None && has_limit(&env.rt.plan.root);
+        let batch_rows = if one_by_one { 1 } else { FIRST_ROWS };
+        Self {
+            env,
+            open,
+            plan,
+            decoder,
+            scan,
+            ranges,
+            cursor: None,
+            set,
+            relocked: RowSet::default(),
+            unlocks,
+            batch_rows,
+        }
     }
 
     fn next_range(&mut self) -> SqlResult<bool> {
@@ -155,7 +185,9 @@ impl<'r> TableScan<'r> {
             }
             let rows = self.set.rows.len().max(self.set.entries.len());
             if rows > 0 {
-                self.batch_rows = (self.batch_rows * 4).min(BATCH_ROWS);
+                if self.batch_rows > 1 {
+                    self.batch_rows = (self.batch_rows * 4).min(BATCH_ROWS);
+                }
                 self.count(rows);
                 return Ok(true);
             }
@@ -163,14 +195,74 @@ impl<'r> TableScan<'r> {
     }
 }
 
+impl TableScan<'_> {
+    /// Gives up the locks of rows that failed the filter: `passed` is none, all, or some.
+    fn unlock(&mut self, passed: Option<Option<&[u32]>>) {
+        let rows = self.set.rows.len().max(self.set.entries.len());
+        let failed = |row: &usize| match passed {
+            None => true,
+            Some(None) => false,
+            Some(Some(numbers)) => numbers.binary_search(&(*row as u32)).is_err(),
+        };
+        if let Some(cursor) = &mut self.cursor {
+            cursor.unlock(&mut (0..rows).rev().filter(failed));
+        }
+    }
+
+    /// Locks the rows of a batch that were only looked at, for the next batch, and returns the
+    /// others. `numbers`: of the rows of `batch` in the set.
+    fn relock(&mut self, batch: Batch, numbers: Option<Vec<u32>>) -> SqlResult<Option<Batch>> {
+        let numbers = numbers.unwrap_or_else(|| (0..batch.rows() as u32).collect());
+        let is_unlocked = |number: &u32| self.set.unlocked.binary_search(number).is_ok();
+        let mut keys = ByteRows::default();
+        let (mut rest, mut at) = (Vec::new(), 0);
+        for number in &numbers {
+            match is_unlocked(number) {
+                true => keys.push(self.set.keys.get(*number as usize)),
+                false => rest.push(at),
+            }
+            at += 1;
+        }
+        let scan =
+            Scan { index: None, semi_consistent: false, covering: false, ..self.scan.clone() };
+        self.relocked.clear();
+        let (table, control) = (&self.open.handle.table, self.env.rt.control);
+        table
+            .lookup(self.open.trx, control, &scan, &keys, &mut self.relocked)
+            .map_err(|e| from_engine(e, &self.plan.table.def))?;
+        Ok((!rest.is_empty()).then(|| batch.gather(&rest)))
+    }
+
+    fn relocked(&mut self) -> SqlResult<Option<Batch>> {
+        if self.relocked.rows.is_empty() {
+            return Ok(None);
+        }
+        let decoded = self.decoder.decode(self.env.eval, &self.relocked)?;
+        self.relocked.clear();
+        Ok(decoded.map(|(batch, _)| batch))
+    }
+}
+
 impl Operator for TableScan<'_> {
     fn next(&mut self) -> SqlResult<Option<Batch>> {
         loop {
             self.env.check()?;
+            if let Some(batch) = self.relocked()? {
+                return Ok(Some(batch));
+            }
             if !self.fill()? {
                 return Ok(None);
             }
-            if let Some((batch, _)) = self.decoder.decode(self.env.eval, &self.set)? {
+            let decoded = self.decoder.decode(self.env.eval, &self.set)?;
+            if self.unlocks {
+                let passed = decoded.as_ref().map(|(_, numbers)| numbers.as_deref());
+                self.unlock(passed);
+            }
+            let Some((batch, numbers)) = decoded else { continue };
+            if self.set.unlocked.is_empty() {
+                return Ok(Some(batch));
+            }
+            if let Some(batch) = self.relock(batch, numbers)? {
                 return Ok(Some(batch));
             }
         }

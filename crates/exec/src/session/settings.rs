@@ -22,6 +22,8 @@ pub struct Settings {
     pub time_zone: TimeZone,
     /// `autocommit`.
     pub autocommit: bool,
+    /// `innodb_snapshot_isolation`.
+    pub snapshot_isolation: bool,
     /// `tx_isolation`.
     pub isolation: Isolation,
     /// `tx_read_only`.
@@ -93,6 +95,7 @@ impl Default for Settings {
             results_charset: Some(Charset::Utf8mb4),
             time_zone: TimeZone::utc(),
             autocommit: true,
+            snapshot_isolation: false,
             isolation: Isolation::RepeatableRead,
             tx_read_only: false,
             max_error_count: 64,

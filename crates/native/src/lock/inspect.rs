@@ -87,6 +87,12 @@ impl LockTable {
                     locks.push(lock);
                 }
             });
+            self.gaps.each(&mut |transaction, file, to| {
+                let Some((table, index)) = place(file) else { return };
+                let (strength, extent) = (LockStrength::Exclusive, LockExtent::Gap);
+                let (key, granted) = (to.map(Into::into), true);
+                locks.push(LockInfo { transaction, strength, extent, table, index, key, granted });
+            });
         }
         (locks, waits)
     }

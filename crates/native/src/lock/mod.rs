@@ -1,10 +1,12 @@
 //! Row locks and waiting. A row's exclusive lock is mostly implicit: the newest version's owner has not ended.
 //! Explicit locks, keyed by key bytes, are for reads that lock. Both last until their transaction ends, so every wait
-//! is for the end of transactions, and the wait-for graph is over transactions alone. There are no gap locks.
+//! is for the end of transactions, and the wait-for graph is over transactions alone. Gaps between records are locked as
+//! intervals of keys, which only inserts look at.
 
+mod gaps;
 mod inspect;
 mod table;
 mod wait;
 
-pub(crate) use table::LockTable;
+pub(crate) use table::{LockTable, Place};
 pub(crate) use wait::CycleObserver;

@@ -1,8 +1,9 @@
 //! Explicit record locks.
 
+use super::gaps::Gaps;
 use super::wait::Waits;
 use crate::ids::FileId;
-use crate::trx::TrxState;
+use crate::trx::{TrxState, Waiter};
 use hashbrown::HashMap;
 use parking_lot::Mutex;
 use selkie_engine::LockMode;
@@ -31,7 +32,46 @@ struct Holder {
     mode: LockMode,
 }
 
-type Shard = HashMap<Name, SmallVec<[Holder; 1]>, foldhash::fast::RandomState>;
+/// A transaction that wants the lock next.
+struct Waiting {
+    trx: Arc<TrxState>,
+    mode: LockMode,
+    waiter: Arc<Waiter>,
+}
+
+/// Who has a record, and who waits for it in the order they came. Nobody overtakes.
+#[derive(Default)]
+struct Record {
+    holders: SmallVec<[Holder; 1]>,
+    waiting: Vec<Waiting>,
+}
+
+impl Record {
+    fn is_unused(&self) -> bool {
+        self.holders.is_empty() && self.waiting.is_empty()
+    }
+
+    fn wake(&self) {
+        self.waiting.iter().for_each(|waiting| waiting.waiter.wake());
+    }
+
+    /// Holders that conflict, and those who came before.
+    fn conflicts(&self, me: u64, mode: LockMode, place: Option<&Arc<Waiter>>) -> Holders {
+        let mut blocking = conflicts(&self.holders, me, mode);
+        let shared = mode == LockMode::Shared;
+        for ahead in &self.waiting {
+            if place.is_some_and(|mine| Arc::ptr_eq(mine, &ahead.waiter)) {
+                break;
+            }
+            if ahead.trx.id != me && !(shared && ahead.mode == LockMode::Shared) {
+                blocking.push(ahead.trx.clone());
+            }
+        }
+        blocking
+    }
+}
+
+type Shard = HashMap<Name, Record, foldhash::fast::RandomState>;
 
 /// Is shown a transaction, a tree, a key in it and the lock's mode.
 pub(super) type ShowLock<'a> = &'a mut dyn FnMut(u64, FileId, &[u8], LockMode);
@@ -44,6 +84,7 @@ pub(crate) struct LockTable {
     shards: Box<[Mutex<Shard>]>,
     hasher: foldhash::fast::RandomState,
     count: AtomicUsize,
+    pub(crate) gaps: Gaps,
     pub(super) waits: Waits,
 }
 
@@ -53,6 +94,7 @@ impl LockTable {
             shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
             hasher: foldhash::fast::RandomState::default(),
             count: AtomicUsize::new(0),
+            gaps: Gaps::default(),
             waits: Waits::default(),
         }
     }
@@ -61,36 +103,74 @@ impl LockTable {
         &self.shards[self.hasher.hash_one(name) as usize % SHARDS]
     }
 
-    /// Takes the lock, or says who holds one that conflicts. The flag: the transaction did not have it before.
+    /// Takes the lock, or says who holds one that conflicts or came before; `place` is one's own in the queue. The
+    /// flag: the transaction did not have the lock before.
     pub(crate) fn acquire(
         &self,
         me: &Arc<TrxState>,
         file: FileId,
         key: &[u8],
         mode: LockMode,
+        place: Option<&Arc<Waiter>>,
     ) -> Result<bool, Holders> {
         let name = NameRef(file, key);
         let mut shard = self.shard(&name).lock();
-        if let Some(holders) = shard.get_mut(&name) {
-            let blocking = conflicts(holders, me.id, mode);
-            if !blocking.is_empty() {
-                return Err(blocking);
-            }
-            match holders.iter_mut().find(|h| h.trx.id == me.id) {
-                Some(mine) if mode == LockMode::Exclusive => mine.mode = mode,
-                Some(_) => {}
-                None => {
-                    holders.push(Holder { trx: me.clone(), mode });
-                    self.count.fetch_add(1, Ordering::Relaxed);
-                    return Ok(true);
-                }
-            }
+        let Some(record) = shard.get_mut(&name) else {
+            let holders = SmallVec::from_iter([Holder { trx: me.clone(), mode }]);
+            shard.insert(Name(file, key.into()), Record { holders, waiting: Vec::new() });
+            self.count.fetch_add(1, Ordering::Relaxed);
+            return Ok(true);
+        };
+        let mine = record.holders.iter().position(|holder| holder.trx.id == me.id);
+        let has = mine.map(|at| record.holders[at].mode);
+        if has.is_some_and(|has| has == mode || has == LockMode::Exclusive) {
             return Ok(false);
         }
-        let holder = Holder { trx: me.clone(), mode };
-        shard.insert(Name(file, key.into()), SmallVec::from_iter([holder]));
-        self.count.fetch_add(1, Ordering::Relaxed);
-        Ok(true)
+        let blocking = record.conflicts(me.id, mode, place);
+        if !blocking.is_empty() {
+            return Err(blocking);
+        }
+        match mine {
+            Some(at) => record.holders[at].mode = mode,
+            None => {
+                record.holders.push(Holder { trx: me.clone(), mode });
+                self.count.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        Ok(mine.is_none())
+    }
+
+    /// Takes a place in the record's queue, given up when dropped.
+    pub(crate) fn queue<'l>(
+        &'l self,
+        me: &Arc<TrxState>,
+        file: FileId,
+        key: &'l [u8],
+        mode: LockMode,
+    ) -> Place<'l> {
+        let name = NameRef(file, key);
+        let waiter = Arc::new(Waiter::default());
+        let waiting = Waiting { trx: me.clone(), mode, waiter: waiter.clone() };
+        let mut shard = self.shard(&name).lock();
+        match shard.get_mut(&name) {
+            Some(record) => record.waiting.push(waiting),
+            None => {
+                let record = Record { holders: SmallVec::new(), waiting: vec![waiting] };
+                shard.insert(Name(file, key.into()), record);
+            }
+        }
+        Place { locks: self, file, key, waiter }
+    }
+
+    fn leave(&self, place: &Place<'_>) {
+        let name = NameRef(place.file, place.key);
+        let mut shard = self.shard(&name).lock();
+        let Some(record) = shard.get_mut(&name) else { return };
+        record.waiting.retain(|waiting| !Arc::ptr_eq(&waiting.waiter, &place.waiter));
+        record.wake();
+        if record.is_unused() {
+            shard.remove(&name);
+        }
     }
 
     /// Who else holds a lock that conflicts with `mode`.
@@ -100,7 +180,7 @@ impl LockTable {
         }
         let name = NameRef(file, key);
         let shard = self.shard(&name).lock();
-        shard.get(&name).map_or_else(Holders::new, |holders| conflicts(holders, me, mode))
+        shard.get(&name).map_or_else(Holders::new, |record| conflicts(&record.holders, me, mode))
     }
 
     /// Gives back locks of an ended transaction.
@@ -108,15 +188,28 @@ impl LockTable {
         for (file, key) in locks {
             let name = NameRef(*file, key);
             let mut shard = self.shard(&name).lock();
-            let Some(holders) = shard.get_mut(&name) else { continue };
-            let before = holders.len();
-            holders.retain(|holder| holder.trx.id != me);
-            let gone = before - holders.len();
-            if holders.is_empty() {
+            let Some(record) = shard.get_mut(&name) else { continue };
+            let before = record.holders.len();
+            record.holders.retain(|holder| holder.trx.id != me);
+            let gone = before - record.holders.len();
+            record.wake();
+            if record.is_unused() {
                 shard.remove(&name);
             }
             self.count.fetch_sub(gone, Ordering::Relaxed);
         }
+    }
+
+    /// Gives back a lock just taken, which nobody can have begun to wait for.
+    pub(crate) fn take_back(&self, me: u64, file: FileId, key: &[u8]) {
+        let name = NameRef(file, key);
+        let mut shard = self.shard(&name).lock();
+        let Some(record) = shard.get_mut(&name) else { return };
+        record.holders.retain(|holder| holder.trx.id != me);
+        if record.is_unused() {
+            shard.remove(&name);
+        }
+        self.count.fetch_sub(1, Ordering::Relaxed);
     }
 
     /// Gives back one lock.
@@ -128,15 +221,18 @@ impl LockTable {
     pub(super) fn mode_of(&self, trx: u64, file: FileId, key: &[u8]) -> Option<LockMode> {
         let name = NameRef(file, key);
         let shard = self.shard(&name).lock();
-        let holder = shard.get(&name)?.iter().find(|holder| holder.trx.id == trx)?;
+        let holder = shard.get(&name)?.holders.iter().find(|holder| holder.trx.id == trx)?;
         Some(holder.mode)
     }
 
     /// Shows every explicit lock: its transaction, tree, key and mode.
     pub(super) fn each(&self, show: ShowLock<'_>) {
         for shard in &self.shards {
-            for (Name(file, key), holders) in shard.lock().iter() {
-                holders.iter().for_each(|holder| show(holder.trx.id, *file, key, holder.mode));
+            for (Name(file, key), record) in shard.lock().iter() {
+                record
+                    .holders
+                    .iter()
+                    .for_each(|holder| show(holder.trx.id, *file, key, holder.mode));
             }
         }
     }
@@ -144,6 +240,21 @@ impl LockTable {
     /// Explicit locks held.
     pub(crate) fn len(&self) -> usize {
         self.count.load(Ordering::Relaxed)
+    }
+}
+
+/// A place in the queue for a record.
+pub(crate) struct Place<'l> {
+    locks: &'l LockTable,
+    file: FileId,
+    key: &'l [u8],
+    /// Woken when something changed for the record.
+    pub(crate) waiter: Arc<Waiter>,
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        self.locks.leave(self);
     }
 }
 

@@ -30,14 +30,15 @@ pub(super) struct Waits {
 }
 
 impl LockTable {
-    /// Sleeps, through `sleep`, until one of `holders` has ended. `Deadlock` if this transaction has to give way.
+    /// Sleeps, through `sleep`, until one of `holders` has ended or `waiter` is woken. `Deadlock` if this transaction
+    /// has to give way.
     pub(crate) fn wait(
         &self,
         me: &Arc<TrxState>,
         holders: &[Arc<TrxState>],
+        waiter: Arc<Waiter>,
         sleep: impl FnOnce(&mut dyn FnMut(Duration) -> bool) -> EngineResult<()>,
     ) -> EngineResult<()> {
-        let waiter = Arc::new(Waiter::default());
         let subscribed = holders.iter().take_while(|holder| holder.subscribe(&waiter)).count();
         let outcome = if subscribed == holders.len() {
             self.waits.waits.fetch_add(1, Ordering::Relaxed);
@@ -92,23 +93,30 @@ impl Waits {
             victim: false,
         };
         graph.insert(me.id, wait);
-        let Some(cycle) = find_cycle(&graph, me.id) else { return Ok(()) };
-        self.deadlocks.fetch_add(1, Ordering::Relaxed);
-        let weight = |id: &u64| graph.get(id).map_or(0, |w| w.me.weight.load(Ordering::Relaxed));
-        let lightest = cycle.iter().min_by_key(|id| (weight(id), **id != me.id)).copied();
-        self.tell(&graph, &cycle, lightest.unwrap_or(me.id));
-        match lightest.filter(|id| *id != me.id).and_then(|id| graph.get_mut(&id)) {
-            Some(other) => {
-                other.victim = true;
-                other.waiter.wake();
-                Ok(())
-            }
-            None => {
-                graph.remove(&me.id);
-                Err(EngineError::Deadlock)
+        // Whoever is in the way may stand in several cycles.
+        while let Some(cycle) = find_cycle(&graph, me.id) {
+            self.deadlocks.fetch_add(1, Ordering::Relaxed);
+            let victim = lightest(&graph, &cycle, me.id);
+            self.tell(&graph, &cycle, victim);
+            match graph.get_mut(&victim).filter(|_| victim != me.id) {
+                Some(other) => {
+                    other.victim = true;
+                    other.waiter.wake();
+                }
+                None => {
+                    graph.remove(&me.id);
+                    return Err(EngineError::Deadlock);
+                }
             }
         }
+        Ok(())
     }
+}
+
+/// Whoever of a cycle has changed and locked the least; of several, the one that closed it.
+fn lightest(graph: &HashMap<u64, Wait>, cycle: &[u64], me: u64) -> u64 {
+    let weight = |id: &u64| graph.get(id).map_or(0, |w| w.me.weight.load(Ordering::Relaxed));
+    cycle.iter().min_by_key(|id| (weight(id), **id != me)).copied().unwrap_or(me)
 }
 
 impl Waits {

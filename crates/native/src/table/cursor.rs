@@ -2,16 +2,20 @@
 
 use super::handle::NativeTable;
 use super::leaf_scan::{Step, Walk};
+use super::next_key::{Search, Uniqueness, stretch};
 use super::rows::push_row;
 use super::value;
-use crate::btree::{Hint, Node, Seek};
+use crate::btree::{Hint, Node, Seek, Tree};
+use crate::lock::Place;
 use crate::page::get_u64;
 use crate::trx::{NativeTrx, Resolved, TrxState, View};
 use selkie_engine::{
-    Cursor, EngineError, EngineResult, KeyRange, LockMode, LockWait, RowSet, Scan, StatementContext,
+    Bound, Cursor, EngineError, EngineResult, KeyRange, LockMode, LockWait, RowSet, Scan,
+    StatementContext,
 };
 use selkie_types::ByteRows;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// Bytes after which a batch ends early.
 const BATCH_BYTES: usize = 4 << 20;
@@ -39,6 +43,12 @@ pub(super) struct NativeCursor<'a> {
     pending: ByteRows,
     /// Index keys of `pending`, for locking reads that must see whether the row still has them.
     pending_index: ByteRows,
+    /// What a locking read searches for, if it locks gaps.
+    search: Option<Search>,
+    /// The row behind the range that is to be locked.
+    beyond: Option<Vec<u8>>,
+    /// Clustered keys of the locked rows of the last batch, if they may be unlocked again.
+    given: Option<Vec<Vec<u8>>>,
 }
 
 /// What a leaf gave besides rows put out already.
@@ -57,7 +67,7 @@ impl<'a> NativeCursor<'a> {
         context: &'a dyn StatementContext,
         scan: &Scan,
     ) -> EngineResult<NativeCursor<'a>> {
-        let lock = trx.lock_mode(scan.lock);
+        let lock = scan.lock;
         let range = KeyRange::new(&scan.lower, &scan.upper);
         Ok(NativeCursor {
             table,
@@ -73,12 +83,85 @@ impl<'a> NativeCursor<'a> {
             scratch: Vec::new(),
             pending: ByteRows::default(),
             pending_index: ByteRows::default(),
+            search: (lock != LockMode::None && trx.locks_gaps()).then(|| search_of(scan)),
+            beyond: None,
+            given: (lock != LockMode::None && !trx.locks_gaps()).then(Vec::new),
         })
+    }
+
+    /// Appends the rows whose keys begin with `key`.
+    pub(super) fn search_for(&mut self, key: &[u8], out: &mut RowSet) -> EngineResult<()> {
+        let uniqueness = self.uniqueness();
+        self.search = self.search.map(|_| Search::Equal(uniqueness));
+        let before = produced(out);
+        self.walk.restart(KeyRange::prefix(key));
+        while self.next_batch(out, 1024)? {}
+        let one = uniqueness != Uniqueness::Plain && self.search.is_some();
+        if one && produced(out) == before {
+            // The row may have gone while its lock was waited for; then there is a gap to lock.
+            self.search = Some(Search::Equal(Uniqueness::Plain));
+            self.walk.restart(KeyRange::prefix(key));
+            while self.next_batch(out, 1024)? {}
+        }
+        Ok(())
+    }
+
+    fn uniqueness(&self) -> Uniqueness {
+        match self.index {
+            None => Uniqueness::Clustered,
+            Some(at) if self.table.def.indexes[at].is_unique() => Uniqueness::Unique,
+            Some(_) => Uniqueness::Plain,
+        }
+    }
+
+    /// Visits a leaf for a locking read: calls `visit`, then locks the gaps between what it saw.
+    /// Returns where the walk stands, and the row behind the range if that is to be locked.
+    fn locking_leaf(
+        &self,
+        tree: &Tree,
+        visit: impl FnMut(Node<'_>, usize) -> Step,
+    ) -> EngineResult<(Walk, Option<Vec<u8>>)> {
+        let (mut walk, mut beyond) = (self.walk.clone(), None);
+        walk.leaf_passing(tree, visit, |passed| {
+            let Some(search) = self.search else { return };
+            let live = |node: Node<'_>, at| self.may_be_live(node.value(at), &mut Vec::new());
+            let (reverse, start) = (self.walk.reverse, &self.walk.range.start);
+            let Some(stretch) = stretch(&passed, reverse, search, start, live) else { return };
+            self.trx.lock_gap(tree.file, &stretch.from, stretch.to.as_deref());
+            beyond = stretch.beyond.map(|at| self.clustered_key(passed.node, at));
+        })?;
+        Ok((walk, beyond))
+    }
+
+    /// The clustered key of an entry of the tree that is walked.
+    fn clustered_key(&self, node: Node<'_>, at: usize) -> Vec<u8> {
+        let key = node.key(at);
+        match self.index {
+            Some(_) => key.get(value::split(node.value(at))..).unwrap_or(&[]).to_vec(),
+            None => key,
+        }
+    }
+
+    fn passed(&mut self, (walk, beyond): (Walk, Option<Vec<u8>>)) {
+        self.walk = walk;
+        self.beyond = beyond.or(self.beyond.take());
+    }
+
+    /// Locks the row behind the range once its last row was.
+    fn lock_beyond(&mut self, mode: LockMode) -> EngineResult<()> {
+        match self.beyond.take() {
+            Some(key) if self.walk.done => self.lock_row(&key, mode).map(drop),
+            other => {
+                self.beyond = other;
+                Ok(())
+            }
+        }
     }
 
     /// Appends up to `max_rows` rows; whether there were any.
     pub(super) fn next_batch(&mut self, out: &mut RowSet, max_rows: usize) -> EngineResult<bool> {
         self.context.check_killed()?;
+        self.given.iter_mut().for_each(Vec::clear);
         let before = produced(out);
         let wanted = before + max_rows.max(1);
         while !self.walk.done && produced(out) < wanted {
@@ -182,9 +265,18 @@ impl<'a> NativeCursor<'a> {
         Ok(())
     }
 
-    /// The clustered value of `key` that the view sees.
+    /// The clustered value of `key` that the scan's view sees.
     fn seen_row(&self, hint: &mut Hint, key: &[u8]) -> EngineResult<Option<Vec<u8>>> {
         let Some(view) = &self.view else { return Ok(None) };
+        self.seen_by(view, hint, key)
+    }
+
+    fn seen_by(
+        &self,
+        view: &View<'_>,
+        hint: &mut Hint,
+        key: &[u8],
+    ) -> EngineResult<Option<Vec<u8>>> {
         let mut scratch = Vec::new();
         let found = self.table.files.clustered.read_near(hint, Seek::At(key), |node| {
             let value = node.value(node.search(key).ok()?);
@@ -235,24 +327,54 @@ impl<'a> NativeCursor<'a> {
     }
 
     fn locked_rows(&mut self, mode: LockMode, out: &mut RowSet, room: usize) -> EngineResult<()> {
-        let (mut pending, mut walk) = (std::mem::take(&mut self.pending), self.walk.clone());
-        let mut scratch = std::mem::take(&mut self.scratch);
+        let (mut pending, mut scratch) = (std::mem::take(&mut self.pending), Vec::new());
         pending.clear();
-        walk.leaf(&self.table.files.clustered, |node, at| {
+        let passed = self.locking_leaf(&self.table.files.clustered, |node, at| {
             if self.may_be_live(node.value(at), &mut scratch) {
                 node.put_key(at, pending.buffer());
                 pending.end_row();
             }
             if pending.len() == room { Step::Stop } else { Step::Next }
         })?;
-        (self.pending, self.walk, self.scratch) = (pending, walk, scratch);
+        self.pending = pending;
+        self.passed(passed);
         for at in 0..self.pending.len() {
             let key = self.pending.get(at).to_vec();
-            if let Some(value) = self.lock_row(&key, mode)? {
-                self.put(&key, &value, out)?;
+            if let Some(value) = self.lock_or_look(&key, mode, out)? {
+                self.put_locked(&key, &value, out)?;
             }
         }
-        Ok(())
+        self.lock_beyond(mode)
+    }
+
+    fn put_locked(&mut self, key: &[u8], value: &[u8], out: &mut RowSet) -> EngineResult<()> {
+        self.given.iter_mut().for_each(|given| given.push(key.to_vec()));
+        self.put(key, value, out)
+    }
+
+    /// Locks a row, or if that would have to wait and the scan asks for it, notes the next row put
+    /// out as not locked and returns its last committed version.
+    fn lock_or_look(
+        &mut self,
+        key: &[u8],
+        mode: LockMode,
+        out: &mut RowSet,
+    ) -> EngineResult<Option<Vec<u8>>> {
+        if !self.scan.semi_consistent {
+            return self.lock_row(key, mode);
+        }
+        let wait = std::mem::replace(&mut self.scan.wait, LockWait::NoWait);
+        let locked = self.lock_row(key, mode);
+        self.scan.wait = wait;
+        if !matches!(locked, Err(EngineError::LockWaitTimeout)) {
+            return locked;
+        }
+        let view = self.trx.view();
+        let seen = self.seen_by(&view, &mut Hint::default(), key)?;
+        if seen.is_some() {
+            out.unlocked.push(produced(out) as u32);
+        }
+        Ok(seen)
     }
 
     fn locked_index_rows(
@@ -262,12 +384,11 @@ impl<'a> NativeCursor<'a> {
         out: &mut RowSet,
         room: usize,
     ) -> EngineResult<()> {
-        let (mut pending, mut walk) = (std::mem::take(&mut self.pending), self.walk.clone());
+        let (mut pending, mut scratch) = (std::mem::take(&mut self.pending), Vec::new());
         let mut indexed = std::mem::take(&mut self.pending_index);
-        let mut scratch = std::mem::take(&mut self.scratch);
         pending.clear();
         indexed.clear();
-        walk.leaf(&self.table.trees[at], |node, slot| {
+        let passed = self.locking_leaf(&self.table.trees[at], |node, slot| {
             let value = node.value(slot);
             if self.may_be_live(value, &mut scratch) {
                 put_clustered_key(node, slot, value, &mut pending);
@@ -276,16 +397,18 @@ impl<'a> NativeCursor<'a> {
             }
             if pending.len() == room { Step::Stop } else { Step::Next }
         })?;
-        (self.pending, self.walk, self.scratch) = (pending, walk, scratch);
-        self.pending_index = indexed;
+        (self.pending, self.pending_index) = (pending, indexed);
+        self.passed(passed);
         for n in 0..self.pending.len() {
             let key = self.pending.get(n).to_vec();
-            let Some(value) = self.lock_row(&key, mode)? else { continue };
+            let Some(value) = self.lock_or_look(&key, mode, out)? else { continue };
             if self.has_index_key(at, &key, &value, self.pending_index.get(n))? {
-                self.put(&key, &value, out)?;
+                self.put_locked(&key, &value, out)?;
+            } else if out.unlocked.last() == Some(&(produced(out) as u32)) {
+                out.unlocked.pop();
             }
         }
-        Ok(())
+        self.lock_beyond(mode)
     }
 
     /// Whether the row as it is now has the index key by which it was found.
@@ -307,8 +430,12 @@ impl<'a> NativeCursor<'a> {
     pub(super) fn lock_row(&mut self, key: &[u8], mode: LockMode) -> EngineResult<Option<Vec<u8>>> {
         let file = self.table.files.clustered.file;
         let me = self.trx.state();
+        let locks = &self.table.shared.locks;
+        let (mut place, mut begun): (Option<Place<'_>>, Option<Instant>) = (None, None);
         loop {
-            let acquired = self.table.shared.locks.acquire(&me, file, key, mode);
+            let waiter = place.as_ref().map(|place| &place.waiter);
+            waiter.into_iter().for_each(|waiter| waiter.reset());
+            let acquired = locks.acquire(&me, file, key, mode, waiter);
             let new = matches!(acquired, Ok(true));
             // Read after locking: whoever changes the row from now on meets the lock.
             let (value, owner) = self.newest(key)?;
@@ -324,17 +451,34 @@ impl<'a> NativeCursor<'a> {
                 if new {
                     self.trx.push_lock(file, key);
                 }
+                if let Some(value) = &value {
+                    self.trx.check_snapshot(get_u64(value, 0))?;
+                }
                 return Ok(value.filter(|value| !value::is_deleted(value)));
             }
             if new {
                 // The owner, who has the row already, must not find it locked meanwhile.
-                self.table.shared.locks.release_one(me.id, file, key);
+                locks.take_back(me.id, file, key);
             }
-            if self.scan.wait == LockWait::SkipLocked {
-                return Ok(None);
+            match self.scan.wait {
+                LockWait::SkipLocked => return Ok(None),
+                LockWait::NoWait => return Err(EngineError::LockWaitTimeout),
+                LockWait::Default | LockWait::Upto(_) => {}
             }
+            let Some(place) = &place else {
+                place = Some(locks.queue(&me, file, key, mode));
+                continue;
+            };
+            let wait = match self.scan.wait {
+                LockWait::Default => self.context.lock_wait_timeout(),
+                LockWait::Upto(limit) => limit,
+                LockWait::NoWait | LockWait::SkipLocked => Duration::ZERO,
+            };
+            // Waking up to find others ahead does not begin the wait anew.
+            let begun = *begun.get_or_insert_with(Instant::now);
+            let wait = LockWait::Upto(wait.saturating_sub(begun.elapsed()));
             me.notes.will_wait_for(file, key, mode);
-            self.trx.wait_for(&holders, self.context, self.scan.wait)?;
+            self.trx.wait_in_place(&holders, place.waiter.clone(), self.context, wait)?;
         }
     }
 
@@ -348,6 +492,16 @@ impl<'a> NativeCursor<'a> {
             }
             Err(_) => (None, None),
         })?)
+    }
+}
+
+/// A scan whose bounds are the same key searches for keys equal to it.
+fn search_of(scan: &Scan) -> Search {
+    match (&scan.lower, &scan.upper) {
+        (Bound::Included(lower), Bound::Included(upper)) if lower == upper => {
+            Search::Equal(Uniqueness::Plain)
+        }
+        _ => Search::Range,
     }
 }
 
@@ -371,5 +525,11 @@ pub(super) fn produced(out: &RowSet) -> usize {
 impl Cursor for NativeCursor<'_> {
     fn next_batch(&mut self, out: &mut RowSet, max_rows: usize) -> EngineResult<bool> {
         NativeCursor::next_batch(self, out, max_rows)
+    }
+
+    fn unlock(&mut self, rows: &mut dyn Iterator<Item = usize>) {
+        let Some(given) = &self.given else { return };
+        let file = self.table.files.clustered.file;
+        rows.filter_map(|row| given.get(row)).for_each(|key| self.trx.drop_lock(file, key));
     }
 }

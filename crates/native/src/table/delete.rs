@@ -25,6 +25,8 @@ impl NativeTable {
         }
         self.shared.counters.deleted.add(deleted);
         trx.state().notes.count_rows(deleted);
+        // A changed row is locked by its version.
+        (0..at.len()).rev().for_each(|n| trx.drop_lock(self.files.clustered.file, at.get(n)));
         Ok(deleted)
     }
 

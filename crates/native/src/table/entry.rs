@@ -123,6 +123,15 @@ impl<'a> Writer<'a> {
         Ok(outcome)
     }
 
+    /// Whether a key may come where there is none (I29).
+    fn enter_gap(&self, tree: &Tree, key: &[u8]) -> Outcome {
+        let holders = self.trx.shared.locks.gaps.blocking(self.state.id, tree.file, key);
+        match holders.is_empty() {
+            true => Outcome::Done(Vec::new()),
+            false => Outcome::Blocked(holders.into_vec()),
+        }
+    }
+
     fn judge(
         &self,
         tree: &Tree,
@@ -133,7 +142,7 @@ impl<'a> Writer<'a> {
     ) -> Outcome {
         let inserting = matches!(action, Action::Insert { .. });
         let Some(found) = found else {
-            return if inserting { Outcome::Done(Vec::new()) } else { Outcome::Missing };
+            return if inserting { self.enter_gap(tree, key) } else { Outcome::Missing };
         };
         let deleted = value::is_deleted(found);
         let owner = self.trx.shared.undo.active_owner(get_u64(found, 0));
@@ -152,6 +161,7 @@ impl<'a> Writer<'a> {
         }
         match (inserting, deleted) {
             (true, false) => Outcome::Duplicate,
+            (true, true) if !mine => self.enter_gap(tree, key),
             (false, true) => Outcome::Missing,
             _ => Outcome::Done(Vec::new()),
         }

@@ -20,6 +20,8 @@ pub(super) struct Walk {
     pub(super) range: KeyRange,
     pub(super) reverse: bool,
     pub(super) done: bool,
+    /// Whether no leaf was visited yet.
+    first: bool,
     hint: Hint,
 }
 
@@ -30,18 +32,32 @@ enum Reached {
     /// The end of the leaf, with the fence from which to go on.
     Fence(Vec<u8>),
     /// An entry, with its key.
-    Entry(Vec<u8>),
+    Entry(usize, Vec<u8>),
+}
+
+/// What a visit of a leaf has passed, for whoever locks it under the same latch.
+pub(super) struct Passed<'n> {
+    pub(super) node: Node<'n>,
+    /// The first entry of the range in this leaf, and the first one behind it.
+    pub(super) entries: (usize, usize),
+    /// The entry where the visitor said stop.
+    pub(super) stopped: Option<usize>,
+    /// Whether the range ends in this leaf.
+    pub(super) ended: bool,
+    /// Whether the range begins in this leaf.
+    pub(super) first: bool,
 }
 
 impl Walk {
     pub(super) fn new(range: KeyRange, reverse: bool) -> Walk {
         let done = range.is_empty();
-        Walk { range, reverse, done, hint: Hint::default() }
+        Walk { range, reverse, done, first: true, hint: Hint::default() }
     }
 
     /// Starts over with another range, keeping the leaf at hand.
     pub(super) fn restart(&mut self, range: KeyRange) {
         self.done = range.is_empty();
+        self.first = true;
         self.range = range;
     }
 
@@ -51,23 +67,44 @@ impl Walk {
         tree: &Tree,
         visit: impl FnMut(Node<'_>, usize) -> Step,
     ) -> Result<()> {
+        self.leaf_passing(tree, visit, |_| ())
+    }
+
+    /// As [`Self::leaf`], and tells `passed` afterwards, still under the latch, what that covered.
+    pub(super) fn leaf_passing(
+        &mut self,
+        tree: &Tree,
+        visit: impl FnMut(Node<'_>, usize) -> Step,
+        passed: impl FnOnce(Passed<'_>),
+    ) -> Result<()> {
         let range = &self.range;
+        let first = std::mem::replace(&mut self.first, false);
         let seek = match self.reverse {
             false => Seek::At(&range.start),
             true => Seek::Before(range.end.as_deref()),
         };
-        let reached = tree.read_near(&mut self.hint, seek, |node| match self.reverse {
-            false => forward(node, range, visit),
-            true => backward(node, range, visit),
+        let reached = tree.read_near(&mut self.hint, seek, |node| {
+            let entries = limits(node, range);
+            let reached = match self.reverse {
+                false => forward(node, entries, range, visit),
+                true => backward(node, entries, range, visit),
+            };
+            let stopped = match &reached {
+                Reached::Entry(at, _) => Some(*at),
+                _ => None,
+            };
+            let ended = matches!(reached, Reached::End);
+            passed(Passed { node, entries, stopped, ended, first });
+            reached
         })?;
         match (reached, self.reverse) {
             (Reached::End, _) => self.done = true,
             (Reached::Fence(key), false) => self.range.start = key,
-            (Reached::Entry(mut key), false) => {
+            (Reached::Entry(_, mut key), false) => {
                 key.push(0);
                 self.range.start = key;
             }
-            (Reached::Fence(key) | Reached::Entry(key), true) => self.range.end = Some(key),
+            (Reached::Fence(key) | Reached::Entry(_, key), true) => self.range.end = Some(key),
         }
         Ok(())
     }
@@ -87,13 +124,13 @@ fn limits(node: Node<'_>, range: &KeyRange) -> (usize, usize) {
 
 fn forward(
     node: Node<'_>,
+    (low, high): (usize, usize),
     range: &KeyRange,
     mut visit: impl FnMut(Node<'_>, usize) -> Step,
 ) -> Reached {
-    let (low, high) = limits(node, range);
     for at in low..high {
         if visit(node, at) == Step::Stop {
-            return Reached::Entry(node.key(at));
+            return Reached::Entry(at, node.key(at));
         }
     }
     match node.upper() {
@@ -106,13 +143,13 @@ fn forward(
 
 fn backward(
     node: Node<'_>,
+    (low, high): (usize, usize),
     range: &KeyRange,
     mut visit: impl FnMut(Node<'_>, usize) -> Step,
 ) -> Reached {
-    let (low, high) = limits(node, range);
     for at in (low..high).rev() {
         if visit(node, at) == Step::Stop {
-            return Reached::Entry(node.key(at));
+            return Reached::Entry(at, node.key(at));
         }
     }
     let lower = node.lower();

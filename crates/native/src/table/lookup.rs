@@ -5,7 +5,7 @@ use super::handle::NativeTable;
 use super::value;
 use crate::btree::{Hint, Node, Seek};
 use crate::trx::{NativeTrx, Resolved, View};
-use selkie_engine::{EngineResult, KeyRange, LockMode, RowSet, Scan, StatementContext};
+use selkie_engine::{EngineResult, LockMode, RowSet, Scan, StatementContext};
 use selkie_types::ByteRows;
 
 /// What the visit of one leaf found of a clustered key.
@@ -30,9 +30,8 @@ impl NativeTable {
         out: &mut RowSet,
     ) -> EngineResult<()> {
         let scan = Scan { reverse: false, ..scan.clone() };
-        let points = self.secondary_of(&scan).is_none()
-            && trx.lock_mode(scan.lock) == LockMode::None
-            && !scan.covering;
+        let points =
+            self.secondary_of(&scan).is_none() && scan.lock == LockMode::None && !scan.covering;
         let mut cursor = NativeCursor::new(self, trx, context, &scan)?;
         let view = points.then(|| trx.view());
         let mut hint = Hint::default();
@@ -48,8 +47,7 @@ impl NativeTable {
                 Point::Nothing => {}
                 Point::Long(value) => cursor.put(key, &value, out)?,
                 Point::Prefix => {
-                    cursor.walk.restart(KeyRange::prefix(key));
-                    while cursor.next_batch(out, 1024)? {}
+                    cursor.search_for(key, out)?;
                 }
             }
             out.found_by.resize(produced(out), number as u32);

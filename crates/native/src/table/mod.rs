@@ -12,6 +12,7 @@ mod handle;
 mod insert;
 mod leaf_scan;
 mod lookup;
+mod next_key;
 mod rows;
 mod sweep;
 mod update;

@@ -28,6 +28,8 @@ impl NativeTable {
         }
         self.shared.counters.updated.add(changed);
         trx.state().notes.count_rows(changed);
+        // A changed row is locked by its version.
+        (0..at.len()).rev().for_each(|n| trx.drop_lock(self.files.clustered.file, at.get(n)));
         Ok(changed)
     }
 

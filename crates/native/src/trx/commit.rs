@@ -44,6 +44,7 @@ impl NativeTrx {
     pub(super) fn end(&self, body: &Body) {
         let state = self.state();
         self.shared.locks.release(state.id, &body.locks);
+        self.shared.locks.gaps.release(state.id, &body.gaps);
         self.shared.running.leave(&state);
         state.wake();
         self.body.lock().ended = true;

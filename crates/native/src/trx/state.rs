@@ -14,7 +14,7 @@ pub(crate) struct TrxState {
     pub(crate) id: u64,
     /// `ACTIVE`, `ROLLED_BACK`, or the LSN of the commit.
     status: AtomicU64,
-    /// Rows changed so far: what a rollback would cost.
+    /// Rows changed and locked so far: whoever has the least gives way in a deadlock.
     pub(crate) weight: AtomicU64,
     /// For reports.
     pub(crate) notes: Notes,
@@ -85,6 +85,11 @@ impl Waiter {
     pub(crate) fn wake(&self) {
         *self.woken.lock() = true;
         self.bell.notify_all();
+    }
+
+    /// What happened before this does not count. To be followed by a look whether to wait at all.
+    pub(crate) fn reset(&self) {
+        *self.woken.lock() = false;
     }
 
     /// Sleeps up to `time`; whether it was woken.

@@ -2,15 +2,15 @@
 
 use super::record::{Kind, RowRecord};
 use super::segment::Segment;
-use super::state::TrxState;
+use super::state::{TrxState, Waiter};
 use super::view::View;
 use crate::engine::Shared;
 use crate::ids::FileId;
 use crate::table::TableFiles;
 use parking_lot::Mutex;
 use selkie_engine::{
-    EngineError, EngineResult, EngineTrx, IndexId, Isolation, LockMode, LockWait, Lsn,
-    StatementContext, WaitKind, Xid,
+    EngineError, EngineResult, EngineTrx, IndexId, Isolation, LockWait, Lsn, StatementContext,
+    WaitKind, Xid,
 };
 use std::any::Any;
 use std::sync::Arc;
@@ -38,6 +38,12 @@ pub(super) struct Body {
     pub(super) skips: Vec<(u64, u64)>,
     pub(super) ddl: Vec<DdlStep>,
     pub(super) locks: Vec<(FileId, Box<[u8]>)>,
+    /// Trees with gap locks.
+    pub(super) gaps: Vec<FileId>,
+    /// How many of `locks` are older than the statement.
+    pub(super) older_locks: usize,
+    /// `innodb_snapshot_isolation`.
+    pub(super) snapshot_isolation: bool,
     pub(super) ended: bool,
     /// Its outcome comes from outside.
     pub(super) prepared: bool,
@@ -121,7 +127,53 @@ impl NativeTrx {
 
     pub(crate) fn push_lock(&self, file: FileId, key: &[u8]) {
         self.state().notes.count_lock(std::mem::size_of::<(FileId, Box<[u8]>)>() + key.len());
+        self.state().weight.fetch_add(1, Ordering::Relaxed);
         self.body.lock().locks.push((file, key.into()));
+    }
+
+    /// Gives back the lock of a row that the running statement locked: it has changed the row, which
+    /// locks it too, or does not want it.
+    pub(crate) fn drop_lock(&self, file: FileId, key: &[u8]) {
+        let mut body = self.body.lock();
+        let newer = &body.locks[body.older_locks.min(body.locks.len())..];
+        let found = newer.iter().rposition(|(f, k)| *f == file && **k == *key);
+        // Rows are mostly given back in the reverse order of locking.
+        let Some(at) = found.filter(|at| newer.len() - at <= 2048) else { return };
+        let at = at + body.older_locks;
+        body.locks.swap_remove(at);
+        drop(body);
+        let state = self.state();
+        state.weight.fetch_sub(1, Ordering::Relaxed);
+        self.shared.locks.release_one(state.id, file, key);
+    }
+
+    /// Whether a locking read must not touch the version `ver` of a row, because it is newer than
+    /// the snapshot. Then the transaction has been rolled back.
+    pub(crate) fn check_snapshot(&self, ver: u64) -> EngineResult<()> {
+        let body = self.body.lock();
+        let Some(snapshot) = body.snapshot.filter(|_| body.snapshot_isolation) else {
+            return Ok(());
+        };
+        let own_end = body.own_end();
+        drop(body);
+        let view = View::new(&self.shared.undo, self.state().id, Some(snapshot), own_end);
+        if view.sees(ver) {
+            return Ok(());
+        }
+        self.roll_back_all()?;
+        Err(EngineError::SnapshotConflict)
+    }
+
+    /// Keeps others from inserting keys from `from` up to but without `to`.
+    pub(crate) fn lock_gap(&self, file: FileId, from: &[u8], to: Option<&[u8]>) {
+        if self.shared.locks.gaps.cover(&self.state(), file, from, to) {
+            self.body.lock().gaps.push(file);
+        }
+    }
+
+    /// Whether locking reads lock gaps too.
+    pub(crate) fn locks_gaps(&self) -> bool {
+        matches!(self.isolation(), Isolation::RepeatableRead | Isolation::Serializable)
     }
 
     pub(crate) fn isolation(&self) -> Isolation {
@@ -145,18 +197,21 @@ impl NativeTrx {
         View::new(&self.shared.undo, self.state().id, Some(u64::MAX), own_end)
     }
 
-    /// The lock a read asked to take `mode` takes under this transaction's isolation.
-    pub(crate) fn lock_mode(&self, mode: LockMode) -> LockMode {
-        match mode {
-            LockMode::None if self.isolation() == Isolation::Serializable => LockMode::Shared,
-            mode => mode,
-        }
-    }
-
     /// Waits until one of `holders` has ended. Rolls back if this transaction is a deadlock's victim.
     pub(crate) fn wait_for(
         &self,
         holders: &[Arc<TrxState>],
+        context: &dyn StatementContext,
+        wait: LockWait,
+    ) -> EngineResult<()> {
+        self.wait_in_place(holders, Arc::default(), context, wait)
+    }
+
+    /// As [`Self::wait_for`], with a place in a queue whose waiter is woken by what happens there.
+    pub(crate) fn wait_in_place(
+        &self,
+        holders: &[Arc<TrxState>],
+        waiter: Arc<Waiter>,
         context: &dyn StatementContext,
         wait: LockWait,
     ) -> EngineResult<()> {
@@ -171,7 +226,7 @@ impl NativeTrx {
         let outcome = self
             .shared
             .locks
-            .wait(&me, holders, |park| context.wait(WaitKind::RowLock, Some(limit), park));
+            .wait(&me, holders, waiter, |park| context.wait(WaitKind::RowLock, Some(limit), park));
         me.notes.end_wait();
         let timed_out = matches!(outcome, Err(EngineError::LockWaitTimeout));
         self.shared.wait_times.count(since.elapsed(), timed_out);
@@ -197,11 +252,22 @@ impl EngineTrx for NativeTrx {
     fn statement_begin(&self, isolation: Isolation) -> EngineResult<()> {
         let mut body = self.body.lock();
         body.isolation = isolation;
+        body.older_locks = body.locks.len();
         self.shared.running.enter(&self.state(), isolation);
         if matches!(isolation, Isolation::ReadCommitted | Isolation::ReadUncommitted) {
             self.release_snapshot(&mut body);
         }
         Ok(())
+    }
+
+    fn set_snapshot_isolation(&self, on: bool) {
+        let mut body = self.body.lock();
+        body.snapshot_isolation = on;
+        let wanted = on && body.isolation == Isolation::Serializable;
+        drop(body);
+        if wanted {
+            self.view();
+        }
     }
 
     fn take_snapshot(&self) -> EngineResult<()> {

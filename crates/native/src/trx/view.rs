@@ -36,7 +36,7 @@ impl<'u> View<'u> {
         View { undo, me, snapshot, reclaimed, own_end, last: Cell::new((u64::MAX, false)) }
     }
 
-    fn sees(&self, ver: u64) -> bool {
+    pub(crate) fn sees(&self, ver: u64) -> bool {
         let seq = seq_of(ver);
         let Some(snapshot) = self.snapshot.filter(|_| seq >= self.reclaimed) else { return true };
         let (last, answer) = self.last.get();

@@ -25,6 +25,7 @@ pub(super) fn refresh(shared: &Shared, session: &mut Session) {
     s.results_charset = charset(&get("character_set_results"));
     s.time_zone = TimeZone::parse(get("time_zone").as_str()).unwrap_or_else(TimeZone::system);
     s.autocommit = flag("autocommit");
+    s.snapshot_isolation = number("innodb_snapshot_isolation") != 0;
     s.isolation = isolation(number("tx_isolation"));
     s.tx_read_only = flag("tx_read_only");
     s.max_error_count = number("max_error_count") as usize;

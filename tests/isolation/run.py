@@ -1,0 +1,158 @@
+"""Several sessions step by step: what each sees, who waits for whom, who wakes up.
+
+usage: run.py PORT [--record] [--match TEXT]
+
+A script in scripts/ is a list of lines `NAME: SQL`; NAME is a session, `setup` runs before all.
+A script whose first line is `levels` runs at all isolation levels, and at REPEATABLE READ and
+SERIALIZABLE also with innodb_snapshot_isolation=ON. After each line the runner notes the result:
+rows, affected rows, or the error's number. A statement that has not ended after WAIT seconds is
+noted as waiting, and its result is noted under the line that let it go on.
+
+--record writes what the server at PORT, a MariaDB 10.11, does to the .result files; otherwise the
+server's answers are compared with them.
+"""
+
+import argparse
+import pathlib
+import queue
+import sys
+import threading
+import time
+
+import pymysql
+
+WAIT = 0.35
+HERE = pathlib.Path(__file__).parent / "scripts"
+LEVELS = ["READ UNCOMMITTED", "READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"]
+
+
+class Session(threading.Thread):
+    """One connection; statements are given to it and their outcomes taken from it."""
+
+    def __init__(self, port, settings):
+        super().__init__(daemon=True)
+        self.connection = pymysql.connect(host="127.0.0.1", port=port, user="root", database="isolation",
+                                          autocommit=True)
+        for setting in settings:
+            self.connection.cursor().execute(setting)
+        self.todo, self.done, self.waiting = queue.Queue(), queue.Queue(), False
+        self.start()
+
+    def run(self):
+        while (sql := self.todo.get()) is not None:
+            self.done.put(self.outcome(sql))
+        self.connection.close()
+
+    def outcome(self, sql):
+        try:
+            with self.connection.cursor() as cursor:
+                affected = cursor.execute(sql)
+                if cursor.description is None:
+                    return f"ok {affected}"
+                return "rows " + " ".join(str(row) for row in cursor.fetchall())
+        except pymysql.MySQLError as error:
+            return f"error {error.args[0]}"
+
+    def result(self, seconds):
+        try:
+            return self.done.get(timeout=seconds)
+        except queue.Empty:
+            return None
+
+
+def run_script(port, lines, settings):
+    admin = pymysql.connect(host="127.0.0.1", port=port, user="root", autocommit=True)
+    with admin.cursor() as cursor:
+        cursor.execute("DROP DATABASE IF EXISTS isolation")
+        cursor.execute("CREATE DATABASE isolation CHARACTER SET latin1")
+        cursor.execute("USE isolation")
+        for line in lines:
+            if line.startswith("setup:"):
+                cursor.execute(line.partition(":")[2])
+    sessions, notes = {}, []
+    try:
+        for line in lines:
+            if not line.startswith("setup:"):
+                notes += step(port, sessions, settings, line)
+    finally:
+        for session in sessions.values():
+            session.todo.put(None)
+        deadline = time.monotonic() + 5
+        for session in sessions.values():
+            session.join(max(0.1, deadline - time.monotonic()))
+        admin.cursor().execute("DROP DATABASE isolation")
+        admin.close()
+    return notes
+
+
+def step(port, sessions, settings, line):
+    name, _, sql = line.partition(":")
+    if name not in sessions:
+        sessions[name] = Session(port, settings)
+    session = sessions[name]
+    notes = [line]
+    if session.waiting:
+        return notes + ["  (still waits)"]
+    session.todo.put(sql.strip())
+    result = session.result(WAIT)
+    session.waiting = result is None
+    notes.append("  waits" if result is None else f"  {result}")
+    others = [(n, s) for n, s in sorted(sessions.items()) if s.waiting and s is not session]
+    for other, waiter in others:
+        result = waiter.result(WAIT)
+        if result is not None:
+            waiter.waiting = False
+            notes.append(f"  {other} goes on: {result}")
+    if session.waiting and (result := session.result(0)) is not None:
+        session.waiting = False
+        notes.append(f"  {name} goes on: {result}")
+    return notes
+
+
+def variants(lines):
+    if not lines or lines[0] != "levels":
+        yield "", lines, []
+        return
+    for level in LEVELS:
+        modes = ("OFF", "ON") if level in ("REPEATABLE READ", "SERIALIZABLE") else ("OFF",)
+        for mode in modes:
+            settings = [f"SET SESSION TRANSACTION ISOLATION LEVEL {level}",
+                        f"SET SESSION innodb_snapshot_isolation={mode}"]
+            yield f"== {level}, innodb_snapshot_isolation={mode}", lines[1:], settings
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("port", type=int)
+    parser.add_argument("--record", action="store_true")
+    parser.add_argument("--match", default="")
+    options = parser.parse_args()
+    failed = 0
+    for script in sorted(HERE.glob("*.script")):
+        if options.match not in script.name:
+            continue
+        lines = [line for line in script.read_text().splitlines() if line and not line.startswith("#")]
+        notes = []
+        for title, body, settings in variants(lines):
+            notes += [title] if title else []
+            notes += run_script(options.port, body, settings)
+        expected = script.with_suffix(".result")
+        if options.record:
+            expected.write_text("\n".join(notes) + "\n")
+            continue
+        wanted = expected.read_text().splitlines()
+        if notes != wanted:
+            failed += 1
+            report(script.name, wanted, notes)
+    print(f"isolation: {failed} scripts differ" if failed else "isolation: ok")
+    sys.exit(1 if failed else 0)
+
+
+def report(name, wanted, found):
+    import difflib
+    print(f"isolation: {name} differs")
+    for line in difflib.unified_diff(wanted, found, "expected", "found", lineterm="", n=3):
+        print("   ", line)
+
+
+main()
