@@ -88,6 +88,11 @@ crash() {
   "$python" tests/crash/disk_full.py "$binary"
 }
 
+isolation() {
+  say isolation
+  with_server --port-first "$python" tests/isolation/run.py
+}
+
 trx() {
   say trx
   "$python" tests/trx/xa.py "$binary"
@@ -130,7 +135,7 @@ dbt3() {
   with_server --port-first "$python" tests/dbt3/dbt3.py --load --tables "$tables" --scale 0.01
 }
 
-steps=(install lint unit simulate build compat conformance clients connections oltp crash trx visible hostile dbt3)
+steps=(install lint unit simulate build compat conformance clients connections oltp isolation crash trx visible hostile dbt3)
 [ $# -eq 0 ] || steps=("$@")
 for step in "${steps[@]}"; do
   "$step"
