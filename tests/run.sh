@@ -91,6 +91,7 @@ crash() {
 isolation() {
   say isolation
   with_server --port-first "$python" tests/isolation/run.py
+  with_server --port-first "$python" tests/isolation/lost_updates.py 10000
 }
 
 trx() {

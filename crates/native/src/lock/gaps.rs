@@ -26,6 +26,9 @@ struct Holder {
 
 type Shard = HashMap<FileId, Vec<Holder>>;
 
+/// Takes a gap lock's transaction, tree and the first key behind it.
+pub(super) type ShowGap<'a> = &'a mut dyn FnMut(u64, FileId, Option<&[u8]>);
+
 /// All gap locks.
 #[derive(Default)]
 pub(crate) struct Gaps {
@@ -89,7 +92,7 @@ impl Gaps {
     }
 
     /// Shows every interval: its transaction, tree and the first key behind it.
-    pub(super) fn each(&self, show: &mut dyn FnMut(u64, FileId, Option<&[u8]>)) {
+    pub(super) fn each(&self, show: ShowGap<'_>) {
         for shard in &self.shards {
             for (file, holders) in shard.lock().iter() {
                 for holder in holders {

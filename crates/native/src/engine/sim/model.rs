@@ -149,7 +149,7 @@ pub(super) fn toggled(def: &TableDef) -> Arc<TableDef> {
 
 /// Key in the first index: the clustered one of `items`, that of the name of `letters`.
 pub(super) fn key(def: &TableDef, id: i64) -> Vec<u8> {
-    let value = if is_keyed(def) { Value::Int(id) } else { Value::bytes(&letter_name(id)) };
+    let value = if is_keyed(def) { Value::Int(id) } else { Value::bytes(letter_name(id)) };
     let mut key = Vec::new();
     IndexCodec::new(def, &def.indexes[0]).key_of_values(&[value], &mut key);
     key

@@ -58,7 +58,7 @@ pub(super) fn new_row(def: &TableDef, id: i64, rng: &mut Rng) -> Row {
     }
     let mut bytes = Vec::new();
     let body = if rng.chance(10) { Value::Null } else { Value::bytes(&body) };
-    def.layout.encode_values(&[Value::bytes(&letter_name(id)), body], &mut bytes);
+    def.layout.encode_values(&[Value::bytes(letter_name(id)), body], &mut bytes);
     Row { bytes: bytes.into(), code: None }
 }
 
