@@ -113,6 +113,7 @@ connections() {
 
 compat() {
   say compat
+  with_server --port-first "$python" tests/scripts.py
   with_server --port-first "$python" tests/compat/run.py
 }
 

@@ -21,6 +21,8 @@ pub struct Capabilities {
     pub durable: bool,
     /// Scans give rows in key order.
     pub ordered_scan: bool,
+    /// Rows stored under an earlier version of the definition are read under the current one.
+    pub row_versions: bool,
 }
 
 /// Transaction isolation.

@@ -89,7 +89,7 @@ impl Engine for MemoryEngine {
 
     fn capabilities(&self) -> Capabilities {
         let transactional = self.shared.transactional;
-        Capabilities { transactional, durable: false, ordered_scan: true }
+        Capabilities { transactional, durable: false, ordered_scan: true, row_versions: false }
     }
 
     fn begin(&self, _: Isolation, _: bool) -> EngineResult<Box<dyn EngineTrx>> {

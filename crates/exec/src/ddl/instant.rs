@@ -13,11 +13,11 @@ use crate::dml::{default_of_column, implicit_default};
 
 impl Ddl<'_> {
     /// If rows are to be read another way, puts their columns so far into the new definition. Rows
-    /// are written anew where the engine keeps no transactions or versions are used up. Whether
+    /// are written anew where the engine keeps no versions of rows or they are used up. Whether
     /// stored rows now belong to an earlier version.
     pub(super) fn reread(&self, old: &TableInfo, plan: &mut AlterPlan) -> SqlResult<bool> {
         let Some(sources) = plan.reread.take() else { return Ok(false) };
-        let able = self.instance.engine(&old.engine)?.capabilities().transactional;
+        let able = self.instance.engine(&old.engine)?.capabilities().row_versions;
         let stored = self.row_sources(&plan.table, &sources);
         let layout = plan.table.def.layout.clone();
         match old.def.layout.followed_by(layout, &stored).filter(|_| able) {

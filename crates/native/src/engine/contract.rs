@@ -94,7 +94,7 @@ impl Engine for NativeEngine {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { transactional: true, durable: true, ordered_scan: true }
+        Capabilities { transactional: true, durable: true, ordered_scan: true, row_versions: true }
     }
 
     fn begin(&self, isolation: Isolation, read_only: bool) -> EngineResult<Box<dyn EngineTrx>> {
