@@ -87,6 +87,9 @@ fn transaction(payload: &[u8]) -> String {
             format!("commit of segments {seqs:?}, {files} files come or go")
         }
         Some(TrxRecord::RolledBack { seqs }) => format!("rollback of segments {seqs:?}"),
+        Some(TrxRecord::Unprepared { seqs }) => {
+            format!("end of the preparedness of segments {seqs:?}")
+        }
         Some(TrxRecord::Created(file)) => format!("file {} made by a transaction", file.0),
         Some(TrxRecord::Counter(file, next)) => {
             format!("AUTO_INCREMENT of file {} continues with {next}", file.0)

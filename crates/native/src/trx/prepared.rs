@@ -120,6 +120,21 @@ impl NativeTrx {
     }
 }
 
+impl NativeTrx {
+    /// Says that a rollback begins. Not waited for: if the log loses it, it loses what the rollback changes too.
+    pub(super) fn unprepare(&self) {
+        let body = self.body.lock();
+        if !body.prepared || body.segments.is_empty() {
+            return;
+        }
+        let seqs = body.segments.iter().map(|segment| segment.seq).collect();
+        let id = self.state().id;
+        let mut mtr = Mtr::begin_reserved(&self.shared.storage);
+        mtr.trx(&TrxRecord::Unprepared { seqs }.encode());
+        mtr.commit_with(|_| self.shared.prepared.ended(id));
+    }
+}
+
 /// Versions taken back behind which a commit would clean up what is in use again.
 fn undone_of(segment: &Segment) -> Vec<u64> {
     let matters = |record: RowRecord<'_>| {

@@ -117,6 +117,12 @@ pub(crate) enum TrxRecord {
     Counter(FileId, u64),
     /// The changes in these undo segments wait for an outcome that comes from outside.
     Prepared(Prepared),
+    /// A prepared transaction begins to be rolled back: should that be cut short, what is left of it is undone like
+    /// any other, and nobody may commit it any more.
+    Unprepared {
+        /// Its undo segments.
+        seqs: Vec<u64>,
+    },
 }
 
 /// A prepared transaction.
@@ -180,6 +186,7 @@ impl TrxRecord {
         match self {
             TrxRecord::Committed { seqs, created, dropped } => ended(1, seqs, created, dropped),
             TrxRecord::RolledBack { seqs } => ended(2, seqs, &[], &[]),
+            TrxRecord::Unprepared { seqs } => ended(6, seqs, &[], &[]),
             TrxRecord::Created(file) => {
                 out.push(3);
                 out.extend_from_slice(&file.0.to_le_bytes());
@@ -201,11 +208,12 @@ impl TrxRecord {
         let rest = &mut bytes;
         let kind = take(rest, 1)?[0];
         Some(match kind {
-            1 | 2 => {
+            1 | 2 | 6 => {
                 let seqs = take_u64s(rest)?;
                 let (created, dropped) = (take_files(rest)?, take_files(rest)?);
                 match kind {
                     1 => TrxRecord::Committed { seqs, created, dropped },
+                    6 => TrxRecord::Unprepared { seqs },
                     _ => TrxRecord::RolledBack { seqs },
                 }
             }
@@ -240,6 +248,7 @@ mod tests {
         let records = [
             TrxRecord::Committed { seqs: vec![1, 2], created: vec![FileId(4)], dropped: vec![] },
             TrxRecord::RolledBack { seqs: vec![] },
+            TrxRecord::Unprepared { seqs: vec![8] },
             TrxRecord::Created(FileId(9)),
             TrxRecord::Counter(FileId(9), 10),
             TrxRecord::Prepared(Prepared {

@@ -182,6 +182,9 @@ impl RecoveryVisitor for Recovered {
                 self.dropped.extend(dropped);
             }
             TrxRecord::RolledBack { seqs } => self.end(seqs),
+            TrxRecord::Unprepared { seqs } => {
+                self.prepared.retain(|p| p.seqs.iter().all(|seq| !seqs.contains(seq)));
+            }
             TrxRecord::Created(file) => drop(self.created.insert(file)),
             TrxRecord::Counter(file, next) => self.counters.entry(file).or_default().auto = next,
             TrxRecord::Prepared(prepared) => self.prepare(prepared),

@@ -14,6 +14,7 @@ use selkie_engine::{EngineResult, TransactionPhase};
 impl NativeTrx {
     pub(super) fn roll_back_all(&self) -> EngineResult<()> {
         self.state().notes.set_phase(TransactionPhase::RollingBack);
+        self.unprepare();
         self.roll_back_to(0)?;
         crate::failpoint::reached("rollback before record");
         let mut body = std::mem::take(&mut *self.body.lock());
