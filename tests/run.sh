@@ -25,6 +25,9 @@ install() {
   have npm || missing+=(npm)
   have javac || missing+=(default-jdk-headless)
   have mvn || missing+=(maven)
+  have mariadb-test || missing+=(mariadb-test)
+  [ -d /usr/share/mysql/mysql-test/std_data ] || missing+=(mariadb-test-data)
+  have patch || missing+=(patch)
   python3 -c 'import venv, ensurepip' 2>/dev/null || missing+=(python3 python3-venv)
   if [ ${#missing[@]} -gt 0 ]; then
     export DEBIAN_FRONTEND=noninteractive
@@ -84,7 +87,7 @@ oltp() {
 
 crash() {
   say crash
-  "$python" tests/crash/crash.py "$binary" 100 1
+  "$python" tests/crash/crash.py "$binary" 100 1 --xa
   "$python" tests/crash/disk_full.py "$binary"
 }
 
@@ -120,8 +123,6 @@ compat() {
 # MariaDB's own tests that pass, each run in an order of its own for at most some minutes.
 conformance() {
   say conformance
-  have mariadb-test && [ -d /usr/share/mysql/mysql-test/std_data ] ||
-    apt-get install -y -qq --no-install-recommends mariadb-test mariadb-test-data >/dev/null
   SELKIE=$binary tests/conformance/run.sh --must-pass --budget 240 --timeout 30 tests/conformance/passing.txt
 }
 

@@ -218,7 +218,7 @@ impl LockTable {
     }
 
     /// The explicit lock of a transaction on a row.
-    pub(super) fn mode_of(&self, trx: u64, file: FileId, key: &[u8]) -> Option<LockMode> {
+    pub(crate) fn mode_of(&self, trx: u64, file: FileId, key: &[u8]) -> Option<LockMode> {
         let name = NameRef(file, key);
         let shard = self.shard(&name).lock();
         let holder = shard.get(&name)?.holders.iter().find(|holder| holder.trx.id == trx)?;

@@ -9,7 +9,8 @@ use crate::mtr::Mtr;
 use crate::table::value;
 use parking_lot::Mutex;
 use selkie_engine::{
-    EngineError, EngineResult, Isolation, Lsn, PreparedTrx, TableId, TransactionPhase, Xid,
+    EngineError, EngineResult, Isolation, LockMode, Lsn, PreparedTrx, TableId, TransactionPhase,
+    Xid,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -96,6 +97,20 @@ impl NativeTrx {
         NativeTrx::with_state(shared, found.owner, body)
     }
 
+    /// Compat: what is prepared keeps its exclusive row locks only, as after a restart.
+    fn keep_exclusive_locks(&self, body: &mut Body) {
+        let (state, locks) = (self.state(), &self.shared.locks);
+        locks.gaps.release(state.id, &std::mem::take(&mut body.gaps));
+        let shared = |(file, key): &(_, Box<[u8]>)| {
+            locks.mode_of(state.id, *file, key) == Some(LockMode::Shared)
+        };
+        let (given_up, kept): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut body.locks).into_iter().partition(shared);
+        locks.release(state.id, &given_up);
+        body.locks = kept;
+        state.wake();
+    }
+
     pub(super) fn prepare_as(&self, xid: &Xid) -> EngineResult<Option<Lsn>> {
         let mut body = self.body.lock();
         if !body.ddl.is_empty() {
@@ -103,6 +118,7 @@ impl NativeTrx {
         }
         self.release_snapshot(&mut body);
         body.prepared = true;
+        self.keep_exclusive_locks(&mut body);
         self.state().notes.set_phase(TransactionPhase::Prepared);
         let Some(last) = body.segments.last() else { return Ok(None) };
         self.shared.undo.seal(last);
