@@ -202,6 +202,7 @@ fn run_operators(
     let mut eval = EvalContext::new(session.type_context(), session, now_micros(session));
     eval.subqueries = &runtime;
     eval.set_parameters(values.iter().map(|(v, _)| v.clone()).collect());
+    plan.conditions.iter().for_each(|condition| eval.push(condition.clone()));
     let env = Env { rt: &runtime, eval: &eval };
     let result = match (dml::changes_rows(plan), &plan.into) {
         (true, _) => dml::run(env, plan, sink),

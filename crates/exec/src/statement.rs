@@ -68,11 +68,18 @@ fn keeps_diagnostics(statement: &Statement) -> bool {
         Statement::Show(_) => true,
         // Compat: a query without tables leaves the list as it is until it raises something itself.
         Statement::Query(query) => match &query.body {
-            ast::QueryBody::Select(select) => select.from.is_empty(),
+            ast::QueryBody::Select(select) => select.from.is_empty() && !names_table(query),
             _ => false,
         },
         _ => false,
     }
+}
+
+fn names_table(query: &ast::Query) -> bool {
+    let mut found = false;
+    let visit = &mut |mention: ast::Mention<'_>| found |= matches!(mention, ast::Mention::Table(_));
+    query.clone().for_each_mention(visit);
+    found
 }
 
 pub(crate) fn execute(

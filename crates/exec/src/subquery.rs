@@ -19,7 +19,8 @@ const REMEMBERED: usize = 4096;
 /// What a subquery gave for one set of values.
 #[derive(Clone, Debug)]
 enum Known {
-    Scalar(Value),
+    /// Its single row, if it has one.
+    Single(Option<Arc<[Value]>>),
     Exists(bool),
     Rows(SharedRows),
 }
@@ -96,17 +97,18 @@ fn put_value(value: &Value, out: &mut Vec<u8>) {
 }
 
 impl SubqueryRunner for Runtime<'_> {
-    fn scalar(&self, id: SubqueryId, ctx: &EvalContext<'_>) -> SqlResult<Value> {
+    fn scalar(&self, id: SubqueryId, column: usize, ctx: &EvalContext<'_>) -> SqlResult<Value> {
         let known = self.answer(id, ctx, |env, plan| {
             let mut op = open(env, &plan.root)?;
-            let Some(batch) = op.next()? else { return Ok(Known::Scalar(Value::Null)) };
+            let Some(batch) = op.next()? else { return Ok(Known::Single(None)) };
             if batch.rows() > 1 || op.next()?.is_some() {
                 return Err(SqlError::new(&ER_SUBQUERY_NO_1_ROW, &[]));
             }
-            Ok(Known::Scalar(batch.value(0, 0)))
+            let row = (0..batch.columns().len()).map(|at| batch.value(at, 0)).collect();
+            Ok(Known::Single(Some(row)))
         })?;
         match known {
-            Known::Scalar(value) => Ok(value),
+            Known::Single(row) => Ok(row.map_or(Value::Null, |row| row[column].clone())),
             _ => Err(SqlError::internal("a subquery is asked for a value and for rows")),
         }
     }

@@ -105,8 +105,8 @@ pub struct SubqueryId(pub u32);
 /// What is asked of a subquery.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SubqueryKind {
-    /// Its single value, NULL if it has no row.
-    Scalar,
+    /// The value at a position of its single row, NULL if it has no row.
+    Scalar(usize),
     /// Whether it has a row.
     Exists,
     /// Whether the predicate is true for a row (`IN`, `= ANY`). The predicate sees the subquery's

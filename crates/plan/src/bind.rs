@@ -6,6 +6,7 @@
 //! because column numbers are unique in the statement.
 
 mod aggregate;
+mod alias;
 mod call;
 mod common;
 mod delete;
@@ -23,6 +24,7 @@ mod syntax;
 mod table;
 mod update;
 mod window;
+mod window_spec;
 
 use std::sync::Arc;
 
@@ -30,7 +32,7 @@ use selkie_catalog::{Namespace, TableInfo};
 use selkie_expr::{Expr, TypeContext};
 use selkie_sql::ast;
 use selkie_types::error::catalogue::*;
-use selkie_types::{SqlError, SqlResult, SqlType};
+use selkie_types::{Condition, SqlError, SqlResult, SqlType};
 
 pub(crate) use common::Common;
 pub(crate) use delete::BoundDelete;
@@ -101,6 +103,8 @@ pub(crate) struct Binder<'a> {
     row_table: Option<(Arc<TableInfo>, ColumnId)>,
     /// Columns `VALUES(c)` stands for in ON DUPLICATE KEY UPDATE.
     inserted: Option<ColumnId>,
+    /// Warnings about what the statement says.
+    pub(crate) conditions: Vec<Condition>,
 }
 
 impl<'a> Binder<'a> {
@@ -129,6 +133,7 @@ impl<'a> Binder<'a> {
             ignore: false,
             row_table: None,
             inserted: None,
+            conditions: Vec::new(),
         }
     }
 

@@ -92,9 +92,7 @@ impl Builder<'_> {
             Logical::Project { input, columns } => self.project(input, columns, required, goal),
             Logical::Aggregate(node) => self.aggregate(node, required, goal),
             Logical::Sort { input, keys } => self.sort(input, keys, None, required, goal),
-            Logical::Limit { input, limit, offset } => {
-                self.limit(input, limit.as_ref(), offset.as_ref(), required)
-            }
+            Logical::Limit { input, cut } => self.limit(input, cut, required),
             other => self.other(other, required),
         }
     }

@@ -10,7 +10,7 @@ mod tree;
 
 pub(crate) use columns::{ColumnSet, Columns, RelationId, RelationInfo};
 pub(crate) use node::{
-    AggregateNode, Join, Logical, RecursiveNode, SetNode, SortItem, SubqueryState, WindowItem,
+    AggregateNode, Cut, Join, Logical, RecursiveNode, SetNode, SortItem, SubqueryState, WindowItem,
     WindowNode,
 };
 pub(crate) use tree::{call_exprs, call_exprs_mut};

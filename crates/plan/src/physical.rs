@@ -65,4 +65,6 @@ pub struct Plan {
     pub calc_found_rows: bool,
     /// Foreign keys the statement has to keep.
     pub foreign: ForeignTables,
+    /// Warnings about what the statement says, for every execution.
+    pub conditions: Vec<selkie_types::Condition>,
 }

@@ -91,7 +91,10 @@ fn plan_query(
     let outermost = query.into.is_none();
     let bound = binder.query_as(query, outermost)?;
     let calc_found_rows = calc_found_rows(&query.body);
-    let Query { plan, columns } = bound;
+    let Query { mut plan, columns } = bound;
+    if calc_found_rows {
+        count_cut_rows(&mut plan);
+    }
     let ids: Vec<ColumnId> = columns.iter().map(|c| c.id).collect();
     let done = Draft::new(binder).finish(plan, &ids, context);
     let types = done.root.node.columns.iter();
@@ -111,6 +114,15 @@ fn calc_found_rows(body: &ast::QueryBody) -> bool {
     }
 }
 
+/// Makes the outermost LIMIT count what it cuts off.
+fn count_cut_rows(plan: &mut Logical) {
+    match plan {
+        Logical::Limit { cut, .. } => cut.counted = true,
+        Logical::Project { input, .. } => count_cut_rows(input),
+        _ => {}
+    }
+}
+
 /// What binding left, on the way to a plan.
 #[derive(Clone)]
 pub(crate) struct Draft {
@@ -120,6 +132,7 @@ pub(crate) struct Draft {
     pub slots: usize,
     pub parameters: usize,
     pub tables: Vec<std::sync::Arc<selkie_catalog::TableInfo>>,
+    pub conditions: Vec<selkie_types::Condition>,
 }
 
 /// A finished plan in its parts.
@@ -140,6 +153,7 @@ impl Draft {
             slots: binder.slots.max(parameters),
             parameters,
             tables: binder.tables,
+            conditions: binder.conditions,
         }
     }
 
@@ -285,9 +299,10 @@ fn subplan(builder: &mut Builder<'_>, subquery: &SubqueryState) -> SubPlan {
     let ids = subquery.output.iter().copied().collect();
     let built = builder.build(&subquery.plan, &ids, Goal::default());
     let built = builder.arrange(built, &subquery.output);
-    let correlated = !subquery.slots.is_empty() || subquery.volatile;
+    let correlated = !subquery.args.is_empty() || subquery.volatile;
     builder.subplans.push(SubplanCost { cost: built.node.cost, correlated });
-    SubPlan { root: built.node, slots: subquery.slots.clone(), volatile: subquery.volatile }
+    let slots = subquery.args.iter().map(|(slot, _)| *slot).collect();
+    SubPlan { root: built.node, slots, volatile: subquery.volatile }
 }
 
 impl Done {
@@ -303,6 +318,7 @@ impl Done {
             into: None,
             calc_found_rows: false,
             foreign: Default::default(),
+            conditions: self.draft.conditions,
         }
     }
 }

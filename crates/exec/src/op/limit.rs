@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use selkie_expr::Expr;
-use selkie_plan::physical::{Limit as Plan, Operator as Root, PlanNode};
+use selkie_plan::physical::{Limit as Plan, PlanNode, SortKey};
 use selkie_types::error::catalogue::ER_SUBQUERY_NO_1_ROW;
-use selkie_types::{Batch, Column, SqlError, SqlResult, Value};
+use selkie_types::{Batch, ByteRows, Column, SqlError, SqlResult, Value};
 
+use super::sort_key::put_keys;
 use super::{BoxOperator, Operator, open as open_node, scale_of};
 use crate::run::Env;
 
@@ -23,10 +24,10 @@ pub(super) fn row_count(env: Env<'_>, e: Option<&Expr>) -> SqlResult<Option<u64>
 pub(super) fn open<'r>(env: Env<'r>, plan: &'r Plan) -> SqlResult<BoxOperator<'r>> {
     let limit = row_count(env, plan.limit.as_ref())?;
     let offset = row_count(env, plan.offset.as_ref())?.unwrap_or(0);
-    let is_root = matches!(&env.rt.plan.root.operator, Root::Limit(l) if std::ptr::eq(&**l, plan));
-    let count = env.rt.plan.calc_found_rows && is_root;
     let input = open_node(env, &plan.input)?;
-    Ok(Box::new(Limit { env, input, skip: offset, left: limit.unwrap_or(u64::MAX), count }))
+    let left = limit.unwrap_or(u64::MAX);
+    let ties = plan.ties.as_deref().filter(|_| left > 0).map(|keys| Ties { keys, last: None });
+    Ok(Box::new(Limit { env, input, skip: offset, left, ties, count: plan.counted }))
 }
 
 /// Some rows, as they come.
@@ -35,8 +36,30 @@ struct Limit<'r> {
     input: BoxOperator<'r>,
     skip: u64,
     left: u64,
+    /// WITH TIES.
+    ties: Option<Ties<'r>>,
     /// SQL_CALC_FOUND_ROWS: the rest of the rows is read and counted.
     count: bool,
+}
+
+/// Rows that sort as the last one.
+struct Ties<'r> {
+    keys: &'r [SortKey],
+    /// Key of the last row, once it was given.
+    last: Option<Vec<u8>>,
+}
+
+impl Ties<'_> {
+    /// The end of the rows from `from` on that tie with the row before them.
+    fn end(&mut self, env: Env<'_>, batch: &Batch, from: usize) -> SqlResult<usize> {
+        let mut keys = ByteRows::default();
+        put_keys(env.eval, self.keys, batch, &mut keys)?;
+        let last = match &self.last {
+            Some(last) => last,
+            None => self.last.insert(keys.get(from - 1).to_vec()),
+        };
+        Ok((from..batch.rows()).find(|&row| keys.get(row) != last).unwrap_or(batch.rows()))
+    }
 }
 
 impl Limit<'_> {
@@ -59,6 +82,27 @@ impl Limit<'_> {
             found.set(found.get() + rows);
         }
     }
+
+    /// The rows of the last batch that counts: up to `to`, and those that tie.
+    fn last_rows(&mut self, batch: &Batch, to: usize) -> SqlResult<usize> {
+        let Some(ties) = &mut self.ties else { return Ok(to) };
+        let end = ties.end(self.env, batch, to)?;
+        if end < batch.rows() {
+            self.ties = None;
+        }
+        Ok(end)
+    }
+
+    /// More rows that tie with the last one.
+    fn tied(&mut self) -> SqlResult<Option<Batch>> {
+        if self.ties.is_none() {
+            return Ok(None);
+        }
+        let Some(batch) = self.input.next()? else { return Ok(None) };
+        self.note(batch.rows() as u64);
+        let end = self.last_rows(&batch, 0)?;
+        Ok((end > 0).then(|| batch.slice(0, end)))
+    }
 }
 
 impl Operator for Limit<'_> {
@@ -72,12 +116,18 @@ impl Operator for Limit<'_> {
                 continue;
             }
             let from = std::mem::take(&mut self.skip);
-            let to = rows.min(from.saturating_add(self.left));
-            self.left -= to - from;
+            let mut to = rows.min(from.saturating_add(self.left)) as usize;
+            self.left -= to as u64 - from;
             if self.left == 0 {
+                to = self.last_rows(&batch, to)?;
+            }
+            if self.left == 0 && self.ties.is_none() {
                 self.count_rest()?;
             }
-            return Ok(Some(batch.slice(from as usize, to as usize)));
+            return Ok(Some(batch.slice(from as usize, to)));
+        }
+        if let Some(batch) = self.tied()? {
+            return Ok(Some(batch));
         }
         self.count_rest()?;
         Ok(None)

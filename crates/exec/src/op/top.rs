@@ -17,7 +17,7 @@ const SLACK: usize = 4096;
 pub(super) fn open<'r>(env: Env<'r>, plan: &'r Plan) -> SqlResult<BoxOperator<'r>> {
     let limit = row_count(env, Some(&plan.limit))?.unwrap_or(u64::MAX);
     let offset = row_count(env, plan.offset.as_ref())?.unwrap_or(0);
-    if limit == 0 && !env.rt.plan.calc_found_rows {
+    if limit == 0 && !plan.counted {
         return Ok(Box::new(source::Empty));
     }
     let wanted = usize::try_from(limit.saturating_add(offset)).unwrap_or(usize::MAX);
@@ -90,7 +90,7 @@ impl Top<'_> {
             self.memory.set(best.rows.memory() + best.keys.memory())?;
             self.env.check()?;
         }
-        if self.env.rt.plan.calc_found_rows {
+        if self.plan.counted {
             self.env.rt.found.set(seen);
         }
         bump(&self.env.counters().sort_rows, best.keys.len().min(self.wanted) as u64);

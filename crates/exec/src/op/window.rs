@@ -1,7 +1,9 @@
 //! Window functions over sorted partitions.
 
 mod frame;
+mod percentile;
 mod rank;
+mod slide;
 mod value;
 
 use std::sync::Arc;
@@ -134,9 +136,15 @@ impl<'r> Window<'r> {
                 let frames = frame::frames(self.env, self.plan, call, sorted)?;
                 Ok(value::of_frame(call, &frames, &args))
             }
+            PercentileCont | PercentileDisc => {
+                percentile::compute(self.env, self.plan, call, sorted, &args)
+            }
             Aggregate(aggregate) => {
                 let frames = frame::frames(self.env, self.plan, call, sorted)?;
-                frame::aggregate(self.env, aggregate, sorted, &frames)
+                match slide::sums(self.env, aggregate, sorted, &frames)? {
+                    Some(column) => Ok(column),
+                    None => frame::aggregate(self.env, aggregate, sorted, &frames),
+                }
             }
         }
     }

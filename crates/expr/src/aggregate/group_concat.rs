@@ -1,15 +1,16 @@
-//! GROUP_CONCAT.
+//! GROUP_CONCAT, and JSON_ARRAYAGG, which is the same with values as JSON in brackets.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
 
 use hashbrown::HashSet;
 use selkie_types::error::catalogue::ER_CUT_VALUE_GROUP_CONCAT;
-use selkie_types::{CollationId, Column, SqlResult, Value};
+use selkie_types::{CollationId, Column, SqlResult, SqlType, Value};
 
-use super::Aggregate;
 use super::state::{Groups, State, same_kind};
+use super::{Aggregate, AggregateKind};
 use crate::context::EvalContext;
+use crate::json::put_sql_value;
 use crate::kernel::BytesOut;
 use crate::order::compare_values;
 use crate::row_key::put_value;
@@ -42,8 +43,17 @@ pub(super) struct GroupConcat {
     limit: Option<(u64, u64)>,
     max_bytes: usize,
     collation: CollationId,
+    /// How values become elements of an array.
+    json: Option<Element>,
     groups: Vec<Group>,
     held: usize,
+}
+
+/// A value as an element of a JSON array.
+struct Element {
+    ty: SqlType,
+    /// Whether a string is JSON already.
+    is_json: bool,
 }
 
 impl GroupConcat {
@@ -57,8 +67,25 @@ impl GroupConcat {
             limit: a.limit,
             max_bytes: usize::try_from(a.parameter).unwrap_or(usize::MAX),
             collation: a.ty.collation,
+            json: (a.kind == AggregateKind::JsonArrayAgg).then(|| Element {
+                ty: a.args[0].ty.clone(),
+                is_json: crate::json::is_json(&a.args[0]),
+            }),
             groups: Vec::new(),
             held: 0,
+        }
+    }
+
+    /// The text of a row; NULL is left out, but is an element of an array.
+    fn text(&self, values: &[Arc<Column>], row: usize) -> Option<Vec<u8>> {
+        match &self.json {
+            Some(element) => {
+                let mut text = Vec::new();
+                put_sql_value(&mut text, &values[0].value(row), &element.ty, element.is_json);
+                Some(text)
+            }
+            None if values.iter().any(|a| a.is_null(row)) => None,
+            None => Some(values.iter().flat_map(|a| a.bytes(row)).copied().collect()),
         }
     }
 
@@ -115,10 +142,14 @@ impl GroupConcat {
                 break;
             }
         }
+        let name = if self.json.is_some() { "json_arrayagg()" } else { "group_concat()" };
         if let Some(row) = group.cut {
-            ctx.warn(&ER_CUT_VALUE_GROUP_CONCAT, &[&row, &"group_concat()"]);
+            ctx.warn(&ER_CUT_VALUE_GROUP_CONCAT, &[&row, &name]);
         }
-        group.joined
+        match self.json {
+            None => group.joined,
+            Some(_) => group.joined.map(|text| [b"[", &text[..], b"]"].concat()),
+        }
     }
 }
 
@@ -158,13 +189,13 @@ impl State for GroupConcat {
         let (values, keys) = args.split_at(self.args);
         for row in 0..rows {
             let group = groups.of(row);
-            if values.iter().any(|a| a.is_null(row)) || self.groups[group].cut.is_some() {
+            if self.groups[group].cut.is_some() {
                 continue;
             }
+            let Some(text) = self.text(values, row) else { continue };
             if !self.is_new(group, values, row) {
                 continue;
             }
-            let text = values.iter().flat_map(|a| a.bytes(row)).copied().collect();
             let keys = keys.iter().map(|k| k.value(row)).collect();
             self.add(group, Row { keys, text });
         }

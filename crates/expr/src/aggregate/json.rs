@@ -1,32 +1,28 @@
-//! JSON_ARRAYAGG and JSON_OBJECTAGG.
+//! JSON_OBJECTAGG.
 
 use std::sync::Arc;
 
 use selkie_types::{Column, SqlResult, SqlType, Value};
 
+use super::Aggregate;
 use super::state::{Groups, State, same_kind};
-use super::{Aggregate, AggregateKind};
 use crate::context::EvalContext;
 use crate::json::{put_sql_value, put_string};
 use crate::kernel::BytesOut;
 
 /// Documents of each group, without their brackets.
-pub(super) struct JsonAgg {
-    object: bool,
-    distinct: bool,
-    types: Vec<SqlType>,
-    /// Whether a string argument is JSON already.
+pub(super) struct ObjectAgg {
+    ty: SqlType,
+    /// Whether a string value is JSON already.
     is_json: bool,
     groups: Vec<Option<Vec<u8>>>,
 }
 
-impl JsonAgg {
+impl ObjectAgg {
     pub(super) fn new(a: &Aggregate) -> Self {
         Self {
-            object: a.kind == AggregateKind::JsonObjectAgg,
-            distinct: a.distinct,
-            types: a.args.iter().map(|e| e.ty.clone()).collect(),
-            is_json: a.args.last().is_some_and(crate::json::is_json),
+            ty: a.args[1].ty.clone(),
+            is_json: crate::json::is_json(&a.args[1]),
             groups: Vec::new(),
         }
     }
@@ -35,15 +31,14 @@ impl JsonAgg {
         match &mut self.groups[group] {
             None => self.groups[group] = Some(text.to_vec()),
             Some(joined) => {
-                let separator: &[u8] = if self.object { b", " } else { b"," };
-                joined.extend_from_slice(separator);
+                joined.extend_from_slice(b", ");
                 joined.extend_from_slice(text);
             }
         }
     }
 }
 
-impl State for JsonAgg {
+impl State for ObjectAgg {
     fn resize(&mut self, groups: usize) {
         self.groups.resize(groups, None);
     }
@@ -55,16 +50,12 @@ impl State for JsonAgg {
         args: &[Arc<Column>],
         _: &EvalContext<'_>,
     ) -> SqlResult<()> {
-        debug_assert!(!self.distinct || !self.object);
         for row in 0..rows {
+            let Value::Bytes(name) = args[0].value(row) else { continue };
             let mut text = Vec::new();
-            if self.object {
-                let Value::Bytes(name) = args[0].value(row) else { continue };
-                put_string(&mut text, &name);
-                text.push(b':');
-            }
-            let last = self.types.len() - 1;
-            put_sql_value(&mut text, &args[last].value(row), &self.types[last], self.is_json);
+            put_string(&mut text, &name);
+            text.push(b':');
+            put_sql_value(&mut text, &args[1].value(row), &self.ty, self.is_json);
             self.append(groups.of(row), &text);
         }
         Ok(())
@@ -81,14 +72,13 @@ impl State for JsonAgg {
     }
 
     fn finish(&mut self, _: &EvalContext<'_>) -> SqlResult<Column> {
-        let (open, close) = if self.object { (b'{', b'}') } else { (b'[', b']') };
         let mut out = BytesOut::new(self.groups.len());
         for group in &self.groups {
             out.write(|buffer| {
                 let Some(text) = group else { return false };
-                buffer.push(open);
+                buffer.push(b'{');
                 buffer.extend_from_slice(text);
-                buffer.push(close);
+                buffer.push(b'}');
                 true
             });
         }

@@ -78,6 +78,7 @@ impl AggregateState {
                 | AggregateKind::BitOr
                 | AggregateKind::AnyValue
                 | AggregateKind::GroupConcat
+                | AggregateKind::JsonArrayAgg
         );
         let state = if a.distinct && repeats_matter {
             Box::new(distinct::Distinct::new(a, state))
@@ -137,7 +138,7 @@ fn plain(a: &Aggregate) -> Box<dyn State> {
         AnyValue => Box::new(extreme::First::new(a)),
         Std | StddevSamp | Variance | VarSamp => Box::new(spread::Spread::new(a.kind)),
         BitAnd | BitOr | BitXor => Box::new(bits::Bits::new(a.kind)),
-        GroupConcat => Box::new(group_concat::GroupConcat::new(a)),
-        JsonArrayAgg | JsonObjectAgg => Box::new(json::JsonAgg::new(a)),
+        GroupConcat | JsonArrayAgg => Box::new(group_concat::GroupConcat::new(a)),
+        JsonObjectAgg => Box::new(json::ObjectAgg::new(a)),
     }
 }

@@ -99,9 +99,8 @@ pub(crate) fn to_number(e: &mut Expr) -> Numeric {
 /// `a op b`.
 pub fn arithmetic(op: Arithmetic, a: Expr, b: Expr, types: &TypeContext) -> SqlResult<Expr> {
     use Arithmetic::*;
-    refuse_row(&a)?;
-    refuse_row(&b)?;
     let function = op.function();
+    super::row::refuse_rows(function.name(), &a, &b)?;
     match op {
         BitAnd | BitOr | BitXor | ShiftLeft | ShiftRight => {
             return function.bind(Binding::new(function, vec![a, b], types));

@@ -76,9 +76,10 @@ pub fn is_truth(e: Expr, value: bool, types: &TypeContext) -> SqlResult<Expr> {
     function.bind(Binding::new(function, vec![condition(e)?], types))
 }
 
-/// A subquery used as a value.
-pub fn scalar_subquery(id: SubqueryId, args: Vec<(usize, Expr)>, ty: SqlType) -> Expr {
-    let subquery = Subquery { id, kind: SubqueryKind::Scalar, args, operands: Vec::new() };
+/// A column of a subquery used as a value.
+pub fn scalar_subquery(id: SubqueryId, column: usize, ty: SqlType) -> Expr {
+    let kind = SubqueryKind::Scalar(column);
+    let subquery = Subquery { id, kind, args: Vec::new(), operands: Vec::new() };
     let mut e = Expr::new(ExprKind::Subquery(Box::new(subquery)), ty, true);
     if e.ty.is_string() {
         e.coercibility = crate::Coercibility::Implicit;

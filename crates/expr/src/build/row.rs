@@ -1,6 +1,8 @@
 //! Row comparisons, lowered to comparisons of their parts.
 
-use selkie_types::error::catalogue::ER_OPERAND_COLUMNS;
+use selkie_types::error::catalogue::{
+    ER_ILLEGAL_PARAMETER_DATA_TYPES2_FOR_OPERATION, ER_OPERAND_COLUMNS,
+};
 use selkie_types::{SqlError, SqlResult};
 
 use super::{and, not, or};
@@ -8,16 +10,29 @@ use crate::context::TypeContext;
 use crate::expr::{CompareOp, Expr, ExprKind};
 
 /// The parts of two rows of equal width.
-fn parts(a: Expr, b: Expr) -> SqlResult<(Vec<Expr>, Vec<Expr>)> {
-    let width = |e: &Expr| match &e.kind {
-        ExprKind::Row(v) => v.len(),
-        _ => 1,
-    };
-    let wanted = width(&a);
+fn parts(op: CompareOp, a: Expr, b: Expr) -> SqlResult<(Vec<Expr>, Vec<Expr>)> {
     match (a.kind, b.kind) {
         (ExprKind::Row(a), ExprKind::Row(b)) if a.len() == b.len() => Ok((a, b)),
-        _ => Err(SqlError::new(&ER_OPERAND_COLUMNS, &[&wanted])),
+        (ExprKind::Row(a), ExprKind::Row(_)) => {
+            Err(SqlError::new(&ER_OPERAND_COLUMNS, &[&a.len()]))
+        }
+        (ExprKind::Row(_), _) => Err(illegal_types(op.symbol(), "row", b.ty.name())),
+        _ => Err(illegal_types(op.symbol(), a.ty.name(), "row")),
     }
+}
+
+/// Error 4078 for an operator that takes no rows.
+pub(super) fn refuse_rows(operation: &str, a: &Expr, b: &Expr) -> SqlResult<()> {
+    let is_row = |e: &Expr| matches!(e.kind, ExprKind::Row(_));
+    let name = |e: &Expr| if is_row(e) { "row" } else { e.ty.name() };
+    match is_row(a) || is_row(b) {
+        true => Err(illegal_types(operation, name(a), name(b))),
+        false => Ok(()),
+    }
+}
+
+fn illegal_types(operation: &str, a: &str, b: &str) -> SqlError {
+    SqlError::new(&ER_ILLEGAL_PARAMETER_DATA_TYPES2_FOR_OPERATION, &[&a, &b, &operation])
 }
 
 /// `(a, b) op (c, d)`.
@@ -63,6 +78,6 @@ pub(super) fn comparison(op: CompareOp, a: Expr, b: Expr, types: &TypeContext) -
     if !matches!((&a.kind, &b.kind), (ExprKind::Row(_), _) | (_, ExprKind::Row(_))) {
         return super::comparison(op, a, b, types);
     }
-    let (a, b) = parts(a, b)?;
+    let (a, b) = parts(op, a, b)?;
     comparison_of(op, a, b, types)
 }

@@ -121,8 +121,8 @@ impl Session for NoSession {}
 /// Runs subqueries for expressions. The values a subquery depends on are in the parameter slots of
 /// the context when it is called.
 pub trait SubqueryRunner {
-    /// The single value of a subquery, NULL if it has no row; error 1242 if it has several.
-    fn scalar(&self, id: SubqueryId, ctx: &EvalContext<'_>) -> SqlResult<Value>;
+    /// A value of the single row of a subquery, NULL if it has no row; error 1242 if it has several.
+    fn scalar(&self, id: SubqueryId, column: usize, ctx: &EvalContext<'_>) -> SqlResult<Value>;
 
     /// Whether the subquery has a row.
     fn exists(&self, id: SubqueryId, ctx: &EvalContext<'_>) -> SqlResult<bool>;
@@ -141,7 +141,7 @@ impl NoSubqueries {
 }
 
 impl SubqueryRunner for NoSubqueries {
-    fn scalar(&self, id: SubqueryId, _: &EvalContext<'_>) -> SqlResult<Value> {
+    fn scalar(&self, id: SubqueryId, _: usize, _: &EvalContext<'_>) -> SqlResult<Value> {
         Self::missing(id)
     }
 

@@ -46,7 +46,7 @@ pub(super) fn eval(
 fn run(subquery: &Subquery, ctx: &EvalContext<'_>) -> SqlResult<Value> {
     let truth = |v: Option<bool>| v.map_or(Value::Null, |v| Value::Int(v.into()));
     match &subquery.kind {
-        SubqueryKind::Scalar => ctx.subqueries.scalar(subquery.id, ctx),
+        SubqueryKind::Scalar(column) => ctx.subqueries.scalar(subquery.id, *column, ctx),
         SubqueryKind::Exists => Ok(truth(Some(ctx.subqueries.exists(subquery.id, ctx)?))),
         SubqueryKind::Any(predicate) => Ok(truth(quantified(subquery, predicate, ctx, true)?)),
         SubqueryKind::All(predicate) => Ok(truth(quantified(subquery, predicate, ctx, false)?)),

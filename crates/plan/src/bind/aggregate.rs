@@ -1,12 +1,15 @@
 //! Aggregate functions in expressions: collected by block, read as columns of its grouping.
+//!
+//! An aggregate belongs to the innermost block whose columns it reads, which may be a block around
+//! the one it is written in; inside of that one it is then an outer value.
 
-use selkie_expr::Expr;
 use selkie_expr::aggregate::{Aggregate, AggregateKind, invalid_group_function_use};
+use selkie_expr::{Expr, ExprKind};
 use selkie_sql::ast;
 use selkie_types::SqlResult;
 
 use super::Binder;
-use crate::logical::ColumnId;
+use crate::logical::{ColumnId, ColumnSet, call_exprs};
 
 /// The aggregates of a block.
 #[derive(Debug, Default)]
@@ -31,74 +34,125 @@ impl Binder<'_> {
         kind: AggregateKind,
         call: &ast::FunctionCall,
     ) -> SqlResult<Expr> {
-        let args = match call.star {
-            true if !self.scope().allow_aggregates => return Err(invalid_group_function_use()),
-            true => Vec::new(),
-            false => self.aggregate_args(&call.args)?,
-        };
-        let aggregate = Aggregate::new(kind, call.distinct, args, self.types)?;
-        Ok(self.add_aggregate(aggregate))
+        let args = if call.star { Vec::new() } else { self.aggregate_args(&call.args)? };
+        let order = self.aggregate_order(&call.order_by, &args)?;
+        let mut aggregate = Aggregate::new(kind, call.distinct, args, self.types)?;
+        aggregate.order_by = order;
+        aggregate.limit = call.limit.as_deref().map(row_limit);
+        self.add_aggregate(aggregate)
     }
 
     pub(super) fn group_concat(&mut self, call: &ast::GroupConcat) -> SqlResult<Expr> {
         let args = self.aggregate_args(&call.args)?;
-        let mut order = Vec::with_capacity(call.order_by.len());
-        for key in &call.order_by {
-            let expr = match super::select::position_of(&key.expr)
-                .and_then(|p| args.get(p.wrapping_sub(1)))
-            {
-                Some(arg) => arg.clone(),
-                None => self.aggregate_args(std::slice::from_ref(&key.expr))?.remove(0),
-            };
-            order.push((expr, key.descending));
-        }
+        let order = self.aggregate_order(&call.order_by, &args)?;
         let separator =
             call.separator.as_ref().map(|s| String::from_utf8_lossy(&s.bytes).into_owned());
-        let number = |e: &Option<ast::Expr>| match e.as_ref().map(|e| &e.kind) {
-            Some(ast::ExprKind::Literal(ast::Literal::Int(n))) => Some(*n),
-            _ => None,
-        };
-        let limit = call.limit.as_ref().map(|limit| {
-            (number(&limit.offset).unwrap_or(0), number(&limit.count).unwrap_or(u64::MAX))
-        });
         let aggregate = Aggregate::group_concat(
             call.distinct,
             args,
             order,
             separator.as_deref(),
-            limit,
+            call.limit.as_deref().map(row_limit),
             self.types,
         )?;
-        Ok(self.add_aggregate(aggregate))
+        self.add_aggregate(aggregate)
     }
 
-    /// Arguments of an aggregate: over the rows below the grouping, without aggregates.
+    /// ORDER BY inside of a call; a number is the position of an argument.
+    fn aggregate_order(
+        &mut self,
+        keys: &[ast::OrderItem],
+        args: &[Expr],
+    ) -> SqlResult<Vec<(Expr, bool)>> {
+        let mut order = Vec::with_capacity(keys.len());
+        for key in keys {
+            let expr = match super::select::position_of(&key.expr) {
+                None => self.aggregate_args(std::slice::from_ref(&key.expr))?.remove(0),
+                Some(position) => match position.checked_sub(1).and_then(|at| args.get(at)) {
+                    Some(arg) => arg.clone(),
+                    None => return Err(self.no_such_position(&key.expr, super::Clause::Order)),
+                },
+            };
+            order.push((expr, key.descending));
+        }
+        Ok(order)
+    }
+
+    /// Arguments of an aggregate: over the rows below a grouping, without its aggregates.
     pub(super) fn aggregate_args(&mut self, args: &[ast::Expr]) -> SqlResult<Vec<Expr>> {
         let scope = self.scope();
-        if !scope.allow_aggregates {
-            return Err(invalid_group_function_use());
-        }
-        scope.allow_aggregates = false;
+        let inside = std::mem::replace(&mut scope.in_aggregate, true);
         let aliases = scope.use_aliases.take();
         let bound = args.iter().map(|e| self.scalar(e)).collect();
         let scope = self.scope();
-        scope.allow_aggregates = true;
+        scope.in_aggregate = inside;
         scope.use_aliases = aliases;
         bound
     }
 
-    fn add_aggregate(&mut self, aggregate: Aggregate) -> Expr {
-        let found = self.scope().aggregates.calls.iter().find(|(_, c)| *c == aggregate);
-        let id = match found {
+    /// The block that computes an aggregate, or error 1111.
+    fn aggregation_block(&mut self, aggregate: &Aggregate) -> SqlResult<usize> {
+        self.scope();
+        let current = self.scopes.len() - 1;
+        let mut read = ColumnSet::default();
+        call_exprs(aggregate).for_each(|e| self.add_columns(e, &mut read));
+        let deepest = (0..=current).rev().find(|at| self.owns_any(*at, &read));
+        let allowed = |at: usize| self.scopes[at].allow_aggregates;
+        let between = deepest.map_or(0, |at| at + 1)..current;
+        let block = match deepest {
+            Some(at) if at == current => allowed(at).then_some(at),
+            None if allowed(current) => Some(current),
+            _ => deepest
+                .filter(|at| allowed(*at))
+                .or_else(|| between.rev().find(|at| allowed(*at)))
+                .or_else(|| allowed(current).then_some(current)),
+        };
+        // Compat: an aggregate inside of another must belong to a block further out.
+        block.filter(|at| !self.scopes[*at].in_aggregate).ok_or_else(invalid_group_function_use)
+    }
+
+    /// Adds the columns an expression reads, in its subqueries too.
+    fn add_columns(&self, expr: &Expr, read: &mut ColumnSet) {
+        read.add_expr(expr);
+        expr.visit(&mut |e| {
+            if let ExprKind::Subquery(subquery) = &e.kind {
+                let plan = &self.subqueries[subquery.id.0 as usize].plan;
+                plan.for_each_expr_deep(&mut |e| self.add_columns(e, read));
+            }
+        });
+    }
+
+    /// Whether a block's tables or aggregates have one of these columns.
+    fn owns_any(&self, block: usize, columns: &ColumnSet) -> bool {
+        let scope = &self.scopes[block];
+        let from_table =
+            |source| self.source_columns(source).iter().any(|(_, id)| columns.contains(*id));
+        scope.sources.iter().any(from_table)
+            || scope.aggregates.calls.iter().any(|(id, _)| columns.contains(*id))
+    }
+
+    fn add_aggregate(&mut self, aggregate: Aggregate) -> SqlResult<Expr> {
+        let block = self.aggregation_block(&aggregate)?;
+        let calls = &self.scopes[block].aggregates.calls;
+        let id = match calls.iter().find(|(_, c)| *c == aggregate) {
             Some((id, _)) => *id,
             None => {
                 let id = self.columns.add(aggregate.ty.clone(), aggregate.nullable);
-                self.scope().aggregates.calls.push((id, aggregate.clone()));
+                self.scopes[block].aggregates.calls.push((id, aggregate.clone()));
                 id
             }
         };
         let mut expr = self.columns.expr(id);
         expr.coercibility = aggregate.coercibility;
-        expr
+        Ok(expr)
     }
+}
+
+/// `LIMIT` of a call as offset and count.
+fn row_limit(limit: &ast::Limit) -> (u64, u64) {
+    let number = |e: &Option<ast::Expr>| match e.as_ref().map(|e| &e.kind) {
+        Some(ast::ExprKind::Literal(ast::Literal::Int(n))) => Some(*n),
+        _ => None,
+    };
+    (number(&limit.offset).unwrap_or(0), number(&limit.count).unwrap_or(u64::MAX))
 }

@@ -132,7 +132,7 @@ impl Binder<'_> {
     fn derived(&mut self, derived: &ast::DerivedTable) -> SqlResult<Logical> {
         let query = self.closed_query(&derived.query)?;
         let ids = query.ids();
-        let names = self.derived_names(&query, &derived.columns)?;
+        let names = self.derived_names(&query, &[])?;
         self.add_listed(&derived.alias.value, names, ids);
         Ok(query.plan)
     }

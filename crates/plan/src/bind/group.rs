@@ -39,22 +39,22 @@ impl Grouping {
         grouping
     }
 
-    /// Makes `expr` read groups. `name` is what error 1055 calls it.
+    /// Makes `expr` read groups; `checked` if `ONLY_FULL_GROUP_BY` is about it.
     pub(super) fn above(
         &mut self,
         binder: &mut Binder<'_>,
         expr: &mut Expr,
-        name: &str,
+        checked: bool,
     ) -> SqlResult<()> {
-        if let Some(replaced) = self.replacement(binder, expr, name)? {
+        if let Some(replaced) = self.replacement(binder, expr, checked)? {
             *expr = replaced;
             return Ok(());
         }
         if let ExprKind::Subquery(subquery) = &expr.kind {
-            self.inside(binder, subquery.id.0 as usize, name)?;
+            self.inside(binder, subquery.id.0 as usize, checked)?;
         }
         for child in expr.children_mut() {
-            self.above(binder, child, name)?;
+            self.above(binder, child, checked)?;
         }
         Ok(())
     }
@@ -63,7 +63,7 @@ impl Grouping {
         &mut self,
         binder: &mut Binder<'_>,
         expr: &Expr,
-        name: &str,
+        checked: bool,
     ) -> SqlResult<Option<Expr>> {
         if let Some((id, _)) = self.groups.iter().find(|(_, key)| key == expr) {
             return Ok(Some(same_claim(binder.columns.expr(*id), expr)));
@@ -72,8 +72,8 @@ impl Grouping {
         if !self.from.contains(id) {
             return Ok(None);
         }
-        if self.full && !self.determines(binder, id) {
-            return Err(SqlError::new(&ER_WRONG_FIELD_WITH_GROUP, &[&name]));
+        if self.full && checked {
+            return Err(self.not_grouped(binder, id));
         }
         if let Some((id, _)) = self.carried.iter().find(|(_, e)| e == expr) {
             return Ok(Some(same_claim(binder.columns.expr(*id), expr)));
@@ -84,40 +84,45 @@ impl Grouping {
         Ok(Some(same_claim(binder.columns.expr(carried), expr)))
     }
 
-    /// Whether the group keys include a unique key of the column's table.
-    fn determines(&self, binder: &Binder<'_>, id: ColumnId) -> bool {
-        let Some((relation, _)) = binder.columns.table_column(id) else { return false };
-        let grouped = |column: usize| {
-            self.groups.iter().any(|(_, e)| e.as_column() == Some(relation.first + column))
+    /// Compat: that the keys may determine the column does not count.
+    fn not_grouped(&self, binder: &Binder<'_>, id: ColumnId) -> SqlError {
+        if self.groups.is_empty() {
+            return SqlError::new(&ER_MIX_OF_GROUP_FUNC_AND_FIELDS, &[]);
+        }
+        let name = match binder.columns.table_column(id) {
+            Some((relation, at)) => {
+                let column = relation.table.columns.get(at).map_or("", |c| &c.name);
+                format!("{}.{}.{column}", relation.table.schema(), relation.alias)
+            }
+            None => binder.listed_name(id).unwrap_or_default(),
         };
-        let never_null = |column: usize| !relation.table.columns[column].nullable;
-        relation.table.def.indexes.iter().any(|index| {
-            index.is_unique()
-                && index.parts.iter().all(|p| grouped(p.column) && never_null(p.column))
-        })
+        SqlError::new(&ER_WRONG_FIELD_WITH_GROUP, &[&name])
     }
 
     /// The same inside a subquery that reads columns of this block.
-    fn inside(&mut self, binder: &mut Binder<'_>, id: usize, name: &str) -> SqlResult<()> {
+    fn inside(&mut self, binder: &mut Binder<'_>, id: usize, checked: bool) -> SqlResult<()> {
         let mut plan =
             std::mem::replace(&mut binder.subqueries[id].plan, crate::logical::Logical::OneRow);
         let mut result = Ok(());
         plan.for_each_expr_deep_mut(&mut |e| {
             if result.is_ok() {
-                result = self.columns_inside(binder, e, name);
+                result = self.above(binder, e, checked);
             }
         });
         binder.subqueries[id].plan = plan;
         result
     }
+}
 
-    fn columns_inside(
-        &mut self,
-        binder: &mut Binder<'_>,
-        expr: &mut Expr,
-        name: &str,
-    ) -> SqlResult<()> {
-        self.above(binder, expr, name)
+impl Binder<'_> {
+    /// `table.column` of a derived table in FROM.
+    fn listed_name(&self, id: ColumnId) -> Option<String> {
+        let sources = self.scopes.last()?.sources.iter();
+        sources.rev().find_map(|source| {
+            let columns = self.source_columns(source);
+            let (name, _) = columns.into_iter().find(|(_, column)| *column == id)?;
+            Some(format!("{}.{name}", source.name))
+        })
     }
 }
 

@@ -8,6 +8,7 @@ use selkie_types::{SqlError, SqlResult};
 
 use super::Binder;
 use super::aggregate::Aggregates;
+use super::alias::{Alias, AliasUse};
 use super::window::Windows;
 use crate::logical::{ColumnId, RelationId};
 
@@ -89,29 +90,28 @@ pub(super) struct Scope {
     pub sources: Vec<Source>,
     /// The order of `*`, if USING changed it: source and column.
     pub star: Option<Vec<(usize, usize)>>,
-    /// Select list aliases and what they stand for, once bound.
-    pub aliases: Vec<(Box<str>, Expr)>,
+    /// The entries of the select list that are bound.
+    pub aliases: Vec<Alias>,
+    /// Names of those that are not bound yet.
+    pub pending: Vec<Box<str>>,
     /// Whether aliases are searched, and before the tables.
     pub use_aliases: Option<AliasUse>,
+    /// Columns of GROUP BY, which HAVING may read.
+    pub group_columns: Vec<Expr>,
+    /// There is a GROUP BY.
+    pub grouped: bool,
     /// The clause being bound.
     pub clause: Clause,
     /// Aggregates found so far; `None` where they are not allowed.
     pub aggregates: Aggregates,
     /// Whether aggregates may stand here.
     pub allow_aggregates: bool,
+    /// Whether the arguments of an aggregate are being bound.
+    pub in_aggregate: bool,
     /// Window functions found so far.
     pub windows: Windows,
     /// The names of outer blocks are not visible: a derived table.
     pub closed: bool,
-}
-
-/// When aliases are searched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum AliasUse {
-    /// Before the tables.
-    First,
-    /// After the tables.
-    Last,
 }
 
 impl Binder<'_> {
@@ -194,29 +194,63 @@ impl Binder<'_> {
             };
             return Err(SqlError::new(&ER_UNKNOWN_TABLE, &[&named, &clause.name()]));
         }
-        Err(SqlError::unknown_column(name, clause.name()))
+        Err(self.unknown(name, clause))
     }
 
+    /// Compat: a column of an outer block that its grouping hides is called by its full name.
+    fn unknown(&self, name: &ast::ColumnRef, clause: Clause) -> SqlError {
+        let outer = self.scopes.iter().rev().skip(1).flat_map(|scope| &scope.sources);
+        let hidden = outer.filter(|s| names_source(s, name)).find(|source| {
+            !source.schema.is_empty() && self.source_column(source, &name.name.value).is_some()
+        });
+        match hidden {
+            Some(source) if name.table.is_some() && name.schema.is_none() => {
+                let full = format!("{}.{name}", source.schema);
+                SqlError::unknown_column(full, clause.name())
+            }
+            _ => SqlError::unknown_column(name, clause.name()),
+        }
+    }
+
+    /// What a name means in the block `at`.
     fn in_scope(
+        &mut self,
+        at: usize,
+        name: &ast::ColumnRef,
+        clause: Clause,
+    ) -> SqlResult<Option<Expr>> {
+        let own = at + 1 == self.scopes.len();
+        let in_aggregate = self.scopes.last().is_some_and(|s| s.in_aggregate);
+        let rule = match self.scopes[at].use_aliases {
+            // What an aggregate reads comes from below the grouping.
+            Some(AliasUse::Only) if in_aggregate => None,
+            Some(AliasUse::Inner) if own => None,
+            Some(AliasUse::First) if !own => Some(AliasUse::Last),
+            rule => rule,
+        };
+        match rule {
+            None => self.in_tables(at, name, clause),
+            Some(AliasUse::Only) => self.in_having(at, name, clause),
+            Some(AliasUse::First) => match self.in_select_list(at, name, clause)? {
+                Some(expr) => Ok(Some(expr)),
+                None => self.in_tables(at, name, clause),
+            },
+            Some(AliasUse::Last | AliasUse::Inner) => match self.in_tables(at, name, clause)? {
+                Some(expr) => Ok(Some(expr)),
+                None => self.in_select_list(at, name, clause),
+            },
+        }
+    }
+
+    /// The column of the tables of block `at` that a name means.
+    pub(super) fn in_tables(
         &self,
         at: usize,
         name: &ast::ColumnRef,
         clause: Clause,
     ) -> SqlResult<Option<Expr>> {
-        let scope = &self.scopes[at];
-        let alias = |when: AliasUse| -> Option<Expr> {
-            if scope.use_aliases != Some(when) || name.table.is_some() {
-                return None;
-            }
-            let mut found =
-                scope.aliases.iter().filter(|(n, _)| identifier_eq(n, &name.name.value));
-            found.next().map(|(_, e)| e.clone())
-        };
-        if let Some(expr) = alias(AliasUse::First) {
-            return Ok(Some(expr));
-        }
         let mut found: Option<Expr> = None;
-        for source in &scope.sources {
+        for source in &self.scopes[at].sources {
             if !names_source(source, name) {
                 continue;
             }
@@ -231,7 +265,7 @@ impl Binder<'_> {
             }
             found = Some(self.source_expr(source, id));
         }
-        Ok(found.or_else(|| alias(AliasUse::Last)))
+        Ok(found)
     }
 }
 

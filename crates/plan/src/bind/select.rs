@@ -6,10 +6,11 @@ use selkie_sql::ast;
 use selkie_types::error::catalogue::*;
 use selkie_types::{SqlError, SqlResult};
 
+use super::alias::{Alias, AliasUse};
 use super::group::Grouping;
-use super::scope::{AliasUse, Clause, names_source};
+use super::scope::{Clause, names_source};
 use super::{Binder, Named, Query};
-use crate::logical::{AggregateNode, ColumnId, ColumnSet, Logical, SortItem};
+use crate::logical::{AggregateNode, ColumnId, ColumnSet, Cut, Logical, SortItem};
 
 /// ORDER BY and LIMIT of the query around a SELECT.
 #[derive(Clone, Copy, Default)]
@@ -26,6 +27,8 @@ pub(super) struct Item {
     pub name: String,
     pub schema: Box<str>,
     pub table: Box<str>,
+    /// The column it is, if it is just that.
+    pub column: Box<str>,
 }
 
 /// The parts of a SELECT between FROM and its projection.
@@ -50,12 +53,13 @@ impl Binder<'_> {
             let bound = self.in_clause(Clause::Where, |b| b.condition(condition))?;
             plan = plan.filter(Self::conjuncts(bound));
         }
-        self.named_windows(&select.windows);
         self.scope().allow_aggregates = true;
+        self.named_windows(&select.windows)?;
         let items = self.items(&select.items)?;
-        self.scope().aliases =
-            items.iter().map(|i| (i.name.as_str().into(), i.expr.clone())).collect();
         let groups = self.group_keys(&select.group_by, &items)?;
+        let is_column = |e: &&Expr| e.as_column().is_some();
+        self.scope().grouped = !groups.is_empty();
+        self.scope().group_columns = groups.iter().filter(is_column).cloned().collect();
         let having = match &select.having {
             Some(having) => Some(self.having(having)?),
             None => None,
@@ -86,42 +90,74 @@ impl Binder<'_> {
         self.finish_select(plan, parts, limit, select.options.distinct)
     }
 
-    /// The select list, wildcards expanded.
+    /// The select list, wildcards expanded. What reads the list in a window must find it bound.
     pub(super) fn items(&mut self, items: &[ast::SelectItem]) -> SqlResult<Vec<Item>> {
-        let mut bound = Vec::with_capacity(items.len());
-        for item in items {
-            match item {
-                ast::SelectItem::Wildcard { schema, table, .. } => {
-                    self.wildcard(schema.as_ref(), table.as_ref(), &mut bound)?;
+        let names = items.iter().map(|item| self.item_name(item));
+        let mut pending: Vec<Box<str>> = names.map(|n| n.unwrap_or_default().into()).collect();
+        let mut bound: Vec<Vec<Item>> = items.iter().map(|_| Vec::new()).collect();
+        let before = self.scope().use_aliases.replace(AliasUse::Inner);
+        for windowed in [false, true] {
+            for (at, item) in items.iter().enumerate() {
+                if has_window(item) != windowed {
+                    continue;
                 }
-                ast::SelectItem::Expr { expr, alias, span } => {
-                    let value = self.scalar(expr)?;
-                    let name = match (alias, &expr.kind) {
-                        (Some(alias), _) => alias.value.to_string(),
-                        (None, ast::ExprKind::Column(column)) => column.name.value.to_string(),
-                        (None, ast::ExprKind::Literal(ast::Literal::String(s))) => {
-                            String::from_utf8_lossy(&s.bytes).into_owned()
-                        }
-                        (None, _) => self.span_text(*span),
-                    };
-                    bound.push(self.item(value, name));
-                }
+                pending[at] = "".into();
+                self.scope().pending.clone_from(&pending);
+                bound[at] = self.select_item(item)?;
+                self.scope().aliases.extend(bound[at].iter().map(Alias::new));
             }
         }
+        let bound: Vec<Item> = bound.into_iter().flatten().collect();
+        let scope = self.scope();
+        scope.aliases = bound.iter().map(Alias::new).collect();
+        scope.pending.clear();
+        scope.use_aliases = before;
         Ok(bound)
+    }
+
+    /// The name of the column an entry becomes.
+    fn item_name(&self, item: &ast::SelectItem) -> Option<String> {
+        let ast::SelectItem::Expr { expr, alias, span } = item else { return None };
+        Some(match (alias, &expr.kind) {
+            (Some(alias), _) => alias.value.to_string(),
+            (None, ast::ExprKind::Column(column)) => column.name.value.to_string(),
+            (None, ast::ExprKind::Literal(ast::Literal::String(s))) => {
+                String::from_utf8_lossy(&s.bytes).into_owned()
+            }
+            (None, _) => self.span_text(*span),
+        })
+    }
+
+    fn select_item(&mut self, item: &ast::SelectItem) -> SqlResult<Vec<Item>> {
+        match item {
+            ast::SelectItem::Wildcard { schema, table, .. } => {
+                let mut items = Vec::new();
+                self.wildcard(schema.as_ref(), table.as_ref(), &mut items)?;
+                Ok(items)
+            }
+            ast::SelectItem::Expr { expr, .. } => {
+                let value = self.scalar(expr)?;
+                let name = self.item_name(item).unwrap_or_default();
+                Ok(vec![self.item(value, name)])
+            }
+        }
     }
 
     /// A select list entry with the table it comes from, if it is a plain column.
     pub(super) fn item(&mut self, expr: Expr, name: String) -> Item {
-        let mut item = Item { expr, name, schema: "".into(), table: "".into() };
+        let (schema, table, column) = Default::default();
+        let mut item = Item { expr, name, schema, table, column };
         if let Some(id) = item.expr.as_column() {
             let sources = self.scopes.last().map(|s| s.sources.as_slice()).unwrap_or_default();
-            let holder = sources
-                .iter()
-                .find(|s| self.source_columns(s).iter().any(|(_, column)| *column == id));
-            if let Some(source) = holder {
+            let found = sources.iter().find_map(|source| {
+                let columns = self.source_columns(source);
+                let (name, _) = columns.into_iter().find(|(_, column)| *column == id)?;
+                Some((source, name))
+            });
+            if let Some((source, name)) = found {
                 item.schema = source.schema.clone();
                 item.table = source.name.clone();
+                item.column = name;
             }
         }
         item
@@ -195,6 +231,7 @@ impl Binder<'_> {
             name: name.into(),
             schema: source.schema.clone(),
             table: source.name.clone(),
+            column: name.into(),
         });
     }
 
@@ -203,30 +240,54 @@ impl Binder<'_> {
         for key in keys {
             if let Some(position) = position_of(&key.expr) {
                 let expr = item_at(items, position, &key.expr, Clause::Group, self)?;
-                if self.scope().aggregates.contains(&expr) {
+                let scope = self.scope();
+                if scope.aggregates.contains(&expr) || scope.windows.contains(&expr) {
                     return Err(SqlError::new(&ER_WRONG_GROUP_FIELD, &[&items[position - 1].name]));
                 }
                 bound.push(expr);
                 continue;
             }
-            self.scope().use_aliases = Some(AliasUse::Last);
-            self.scope().allow_aggregates = false;
-            let expr = self.in_clause(Clause::Group, |b| b.scalar(&key.expr));
-            self.scope().allow_aggregates = true;
-            self.scope().use_aliases = None;
-            let expr = expr?;
-            if self.scope().aggregates.contains(&expr) {
-                let text = self.span_text(key.expr.span);
-                return Err(SqlError::new(&ER_WRONG_GROUP_FIELD, &[&text]));
-            }
-            bound.push(expr);
+            bound.push(self.group_key(key)?);
         }
         Ok(bound)
     }
 
+    fn group_key(&mut self, key: &ast::OrderItem) -> SqlResult<Expr> {
+        let by_name = match &key.expr.kind {
+            ast::ExprKind::Column(name) => self.group_name(name)?,
+            _ => None,
+        };
+        let expr = match by_name {
+            Some(expr) => expr,
+            None => {
+                self.scope().allow_aggregates = false;
+                let rule = Some(AliasUse::Last);
+                let expr = self.with_aliases(rule, Clause::Group, |b| b.scalar(&key.expr));
+                self.scope().allow_aggregates = true;
+                expr?
+            }
+        };
+        let scope = self.scope();
+        if scope.aggregates.contains(&expr) || scope.windows.contains(&expr) {
+            let text = self.span_text(key.expr.span);
+            return Err(SqlError::new(&ER_WRONG_GROUP_FIELD, &[&text]));
+        }
+        Ok(expr)
+    }
+
     fn having(&mut self, having: &ast::Expr) -> SqlResult<Expr> {
-        self.scope().use_aliases = Some(AliasUse::First);
-        let bound = self.in_clause(Clause::Having, |b| b.condition(having));
+        self.with_aliases(Some(AliasUse::Only), Clause::Having, |b| b.condition(having))
+    }
+
+    /// Binds with the select list visible as `rule` says.
+    fn with_aliases<T>(
+        &mut self,
+        rule: Option<AliasUse>,
+        clause: Clause,
+        bind: impl FnOnce(&mut Self) -> SqlResult<T>,
+    ) -> SqlResult<T> {
+        self.scope().use_aliases = rule;
+        let bound = self.in_clause(clause, bind);
         self.scope().use_aliases = None;
         bound
     }
@@ -234,14 +295,13 @@ impl Binder<'_> {
     fn order_keys(&mut self, keys: &[ast::OrderItem], items: &[Item]) -> SqlResult<Vec<SortItem>> {
         let mut bound = Vec::with_capacity(keys.len());
         for key in keys {
+            let rule = match key.expr.kind {
+                ast::ExprKind::Column(_) => AliasUse::First,
+                _ => AliasUse::Last,
+            };
             let expr = match position_of(&key.expr) {
                 Some(position) => item_at(items, position, &key.expr, Clause::Order, self)?,
-                None => {
-                    self.scope().use_aliases = Some(AliasUse::First);
-                    let expr = self.in_clause(Clause::Order, |b| b.scalar(&key.expr));
-                    self.scope().use_aliases = None;
-                    expr?
-                }
+                None => self.with_aliases(Some(rule), Clause::Order, |b| b.scalar(&key.expr))?,
             };
             bound.push(SortItem { expr, descending: key.descending });
         }
@@ -260,16 +320,16 @@ impl Binder<'_> {
         let calls = std::mem::take(&mut self.scope().aggregates.calls);
         let mut grouping = Grouping::new(self, keys, from.clone(), select.rollup);
         for item in &mut parts.items {
-            grouping.above(self, &mut item.expr, &item.name)?;
+            grouping.above(self, &mut item.expr, true)?;
         }
         if let Some(having) = &mut parts.having {
-            grouping.above(self, having, "having")?;
+            grouping.above(self, having, true)?;
         }
         for key in &mut parts.order {
-            grouping.above(self, &mut key.expr, "order")?;
+            grouping.above(self, &mut key.expr, false)?;
         }
         let mut windows = std::mem::take(&mut self.scope().windows);
-        windows.for_each_expr(&mut |e| grouping.above(self, e, "window"))?;
+        windows.for_each_expr(&mut |e| grouping.above(self, e, false))?;
         self.scope().windows = windows;
         let carried = self.any_values(grouping.carried)?;
         Ok(Logical::Aggregate(Box::new(AggregateNode {
@@ -281,20 +341,19 @@ impl Binder<'_> {
     }
 
     /// Row count and offset.
-    pub(super) fn limit(
-        &mut self,
-        tail: Tail<'_>,
-    ) -> SqlResult<Option<(Option<Expr>, Option<Expr>)>> {
+    pub(super) fn limit(&mut self, tail: Tail<'_>) -> SqlResult<Option<Cut>> {
         let Some(limit) = tail.limit else {
             let unlimited = self.settings.select_limit == u64::MAX || !tail.outermost;
-            return Ok((!unlimited).then(|| (Some(Expr::uint(self.settings.select_limit)), None)));
+            let limit = Some(Expr::uint(self.settings.select_limit));
+            return Ok((!unlimited).then(|| Cut { limit, ..Cut::default() }));
         };
-        if limit.with_ties {
-            return Err(SqlError::not_supported("FETCH ... WITH TIES"));
+        if limit.with_ties && tail.order_by.is_empty() {
+            return Err(SqlError::new(&ER_WITH_TIES_NEEDS_ORDER, &[]));
         }
         let mut number =
             |e: &Option<ast::Expr>| e.as_ref().map(|e| self.limit_value(e)).transpose();
-        Ok(Some((number(&limit.count)?, number(&limit.offset)?)))
+        let (count, offset) = (number(&limit.count)?, number(&limit.offset)?);
+        Ok(Some(Cut { limit: count, offset, ties: limit.with_ties, counted: false }))
     }
 
     fn limit_value(&mut self, value: &ast::Expr) -> SqlResult<Expr> {
@@ -308,7 +367,7 @@ impl Binder<'_> {
         &mut self,
         plan: Logical,
         parts: Parts,
-        limit: Option<(Option<Expr>, Option<Expr>)>,
+        limit: Option<Cut>,
         distinct: bool,
     ) -> SqlResult<Query> {
         let Parts { items, order, .. } = parts;
@@ -340,6 +399,11 @@ impl Binder<'_> {
             self.columns.get_mut(id).origin = self.columns.get(from).origin;
         }
         id
+    }
+
+    /// The error for a position beyond the select list.
+    pub(super) fn no_such_position(&self, expr: &ast::Expr, clause: Clause) -> SqlError {
+        SqlError::unknown_column(self.span_text(expr.span), clause.name())
     }
 
     /// Distinct rows of `columns`. Sort keys that are not among them take any row's value.
@@ -420,14 +484,21 @@ fn renamed(
     (Logical::Project { input, columns }, groups)
 }
 
+/// Whether an entry of the select list has a window function, apart from subqueries.
+fn has_window(item: &ast::SelectItem) -> bool {
+    let ast::SelectItem::Expr { expr, .. } = item else { return false };
+    let over = |e: &ast::Expr| matches!(&e.kind, ast::ExprKind::Call(c) if c.over.is_some());
+    expr.find(&mut |e| over(e).then_some(())).is_some()
+}
+
 pub(super) fn sorted(plan: Logical, keys: Vec<SortItem>) -> Logical {
     if keys.is_empty() { plan } else { Logical::Sort { input: Box::new(plan), keys } }
 }
 
-pub(super) fn limited(plan: Logical, limit: Option<(Option<Expr>, Option<Expr>)>) -> Logical {
-    match limit {
-        None | Some((None, None)) => plan,
-        Some((limit, offset)) => Logical::Limit { input: Box::new(plan), limit, offset },
+pub(super) fn limited(plan: Logical, cut: Option<Cut>) -> Logical {
+    match cut {
+        None | Some(Cut { limit: None, offset: None, .. }) => plan,
+        Some(cut) => Logical::Limit { input: Box::new(plan), cut },
     }
 }
 
@@ -448,6 +519,6 @@ fn item_at(
 ) -> SqlResult<Expr> {
     match position.checked_sub(1).and_then(|at| items.get(at)) {
         Some(item) => Ok(item.expr.clone()),
-        None => Err(SqlError::unknown_column(binder.span_text(expr.span), clause.name())),
+        None => Err(binder.no_such_position(expr, clause)),
     }
 }

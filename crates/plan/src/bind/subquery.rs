@@ -13,10 +13,7 @@ use crate::logical::SubqueryState;
 
 impl Binder<'_> {
     fn subquery(&mut self, query: &ast::Query) -> SqlResult<(SubqueryId, Query)> {
-        let allow = std::mem::take(&mut self.scope().allow_aggregates);
-        let bound = self.query(query);
-        self.scope().allow_aggregates = allow;
-        let bound = bound?;
+        let bound = self.query(query)?;
         let id = self.add_subquery(&bound);
         Ok((id, bound))
     }
@@ -29,20 +26,19 @@ impl Binder<'_> {
             output: query.ids(),
             prepared: false,
             finished: false,
-            slots: Vec::new(),
+            args: Vec::new(),
             volatile,
         });
         SubqueryId(self.subqueries.len() as u32 - 1)
     }
 
-    /// `(SELECT ...)` as a value; as a row it can only be compared.
+    /// `(SELECT ...)` as a value, or as a row of values.
     pub(super) fn scalar_subquery(&mut self, query: &ast::Query) -> SqlResult<Expr> {
         let (id, query) = self.subquery(query)?;
-        if query.columns.len() != 1 {
-            return Err(SqlError::new(&ER_OPERAND_COLUMNS, &[&1]));
-        }
-        let ty = self.columns.get(query.columns[0].id).ty.clone();
-        Ok(build::scalar_subquery(id, Vec::new(), ty))
+        let value = |(at, column): (usize, &super::Named)| {
+            build::scalar_subquery(id, at, self.columns.get(column.id).ty.clone())
+        };
+        Ok(row_of(query.columns.iter().enumerate().map(value).collect()))
     }
 
     pub(super) fn exists(&mut self, query: &ast::Query) -> SqlResult<Expr> {

@@ -4,12 +4,17 @@ use selkie_expr::aggregate::{Aggregate as AggregateCall, AggregateKind};
 use selkie_expr::{Expr, cast};
 use selkie_sql::ast;
 use selkie_types::error::catalogue::*;
-use selkie_types::{SqlError, SqlResult, SqlType};
+use selkie_types::{SqlError, SqlResult, SqlType, TypeKind};
 
 use super::Binder;
+use super::alias::AliasUse;
 use super::scope::Clause;
+use super::window_spec::{Form, NamedWindows};
 use crate::logical::{Logical, SortItem, WindowItem, WindowNode, call_exprs_mut};
-use crate::physical::{FrameBound, FrameUnit, WindowFrame, WindowFunction};
+use crate::physical::WindowFunction;
+
+/// Decimals of results that are shares of a partition.
+const SHARE_DECIMALS: u8 = 10;
 
 /// The window functions of a block.
 #[derive(Debug, Default)]
@@ -17,7 +22,9 @@ pub(super) struct Windows {
     /// Windows with their functions.
     pub nodes: Vec<WindowNode>,
     /// The WINDOW clause.
-    pub named: Vec<(Box<str>, ast::WindowSpec)>,
+    pub named: NamedWindows,
+    /// Whether a specification is being bound.
+    pub inside: bool,
 }
 
 impl Windows {
@@ -38,12 +45,24 @@ impl Windows {
         }
         Ok(())
     }
+
+    /// Whether an expression reads a window function of this block.
+    pub(super) fn contains(&self, expr: &Expr) -> bool {
+        let mut items = self.nodes.iter().flat_map(|node| &node.items);
+        let columns = expr.columns();
+        items.any(|item| columns.contains(&item.column))
+    }
 }
 
 impl Binder<'_> {
-    pub(super) fn named_windows(&mut self, windows: &[ast::NamedWindow]) {
-        let named = windows.iter().map(|w| (w.name.value.clone(), w.spec.clone())).collect();
-        self.scope().windows.named = named;
+    /// The WINDOW clause. A window nobody refers to must still make sense.
+    pub(super) fn named_windows(&mut self, windows: &[ast::NamedWindow]) -> SqlResult<()> {
+        self.scope().windows.named = NamedWindows::new(windows)?;
+        for window in windows {
+            let spec = self.scope().windows.named.extended(&window.spec)?;
+            self.window_keys(&spec)?;
+        }
+        Ok(())
     }
 
     /// `function(args) OVER ...`: the column it becomes.
@@ -52,30 +71,78 @@ impl Binder<'_> {
         call: &ast::FunctionCall,
         over: &ast::Over,
     ) -> SqlResult<Expr> {
-        if !self.scope().allow_aggregates {
-            return Err(SqlError::new(&ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION, &[]));
+        self.check_window_place()?;
+        let form = Form::of(&call.name.value);
+        if let ast::Over::Spec(written) = over {
+            // Compat: an order that a named window would lend does not count.
+            form.check(&call.name.value, written)?;
         }
-        let spec = self.window_spec(over)?;
-        let mut args: Vec<Expr> = if call.star {
-            Vec::new()
+        let mut spec = self.scope().windows.named.specification(over)?;
+        form.check(&call.name.value, &spec)?;
+        if form.orders_itself() {
+            spec.order_by = form.order(call);
+        }
+        let mut args = self.window_args(call)?;
+        let (partition, order) = self.window_keys(&spec)?;
+        let (function, ty, nullable) = self.window_function(call, &mut args, &order)?;
+        let frame = self.frame(spec.frame.as_ref(), &order)?;
+        let column = self.columns.add(ty, nullable);
+        let item = WindowItem { column, function, args, frame };
+        self.add_window(partition, order, item);
+        Ok(self.columns.expr(column))
+    }
+
+    /// Window functions stand in the select list and in ORDER BY, not inside of aggregates or of
+    /// each other's windows.
+    fn check_window_place(&mut self) -> SqlResult<()> {
+        let scope = self.scope();
+        let placed =
+            scope.allow_aggregates && matches!(scope.clause, Clause::Fields | Clause::Order);
+        let def = if scope.in_aggregate {
+            &ER_SUM_FUNC_WITH_WINDOW_FUNC_AS_ARG
+        } else if scope.windows.inside || !placed {
+            &ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION
         } else {
-            call.args.iter().map(|e| self.scalar(e)).collect::<SqlResult<_>>()?
+            return Ok(());
         };
-        let before = std::mem::replace(&mut self.scope().clause, Clause::Group);
-        let partition: Vec<Expr> =
-            spec.partition_by.iter().map(|k| self.scalar(&k.expr)).collect::<SqlResult<_>>()?;
+        Err(SqlError::new(def, &[]))
+    }
+
+    /// Arguments; those of a percentile function that does not order by its argument.
+    fn window_args(&mut self, call: &ast::FunctionCall) -> SqlResult<Vec<Expr>> {
+        if call.star || call.name.is("median") {
+            return Ok(Vec::new());
+        }
+        call.args.iter().map(|e| self.scalar(e)).collect()
+    }
+
+    /// Partition and order of a specification.
+    fn window_keys(&mut self, spec: &ast::WindowSpec) -> SqlResult<(Vec<Expr>, Vec<SortItem>)> {
+        let scope = self.scope();
+        let before = (scope.clause, scope.use_aliases, scope.windows.inside);
+        scope.windows.inside = true;
+        let keys = self.partition_and_order(spec);
+        let scope = self.scope();
+        (scope.clause, scope.use_aliases, scope.windows.inside) = before;
+        keys
+    }
+
+    fn partition_and_order(
+        &mut self,
+        spec: &ast::WindowSpec,
+    ) -> SqlResult<(Vec<Expr>, Vec<SortItem>)> {
+        self.scope().use_aliases = Some(AliasUse::Last);
+        self.scope().clause = Clause::Group;
+        let mut partition = Vec::with_capacity(spec.partition_by.len());
+        for key in &spec.partition_by {
+            partition.push(self.scalar(&key.expr)?);
+        }
         self.scope().clause = Clause::Order;
         let mut order = Vec::with_capacity(spec.order_by.len());
         for key in &spec.order_by {
             order.push(SortItem { expr: self.scalar(&key.expr)?, descending: key.descending });
         }
-        self.scope().clause = before;
-        let (function, ty, nullable) = self.window_function(call, &mut args)?;
-        let frame = self.frame(spec.frame.as_ref(), !order.is_empty())?;
-        let column = self.columns.add(ty, nullable);
-        let item = WindowItem { column, function, args, frame };
-        self.add_window(partition, order, item);
-        Ok(self.columns.expr(column))
+        Ok((partition, order))
     }
 
     fn add_window(&mut self, partition: Vec<Expr>, order: Vec<SortItem>, item: WindowItem) {
@@ -100,106 +167,84 @@ impl Binder<'_> {
         }
     }
 
-    /// The specification after OVER with what it inherits.
-    fn window_spec(&mut self, over: &ast::Over) -> SqlResult<ast::WindowSpec> {
-        let mut spec = match over {
-            ast::Over::Named(name) => {
-                ast::WindowSpec { base: Some(name.clone()), ..Default::default() }
-            }
-            ast::Over::Spec(spec) => spec.clone(),
-        };
-        let mut depth = 0;
-        while let Some(base) = spec.base.take() {
-            let named = self.scope().windows.named.clone();
-            let Some((_, found)) = named.into_iter().find(|(n, _)| base.is(n)) else {
-                return Err(SqlError::new(&ER_WRONG_WINDOW_SPEC_NAME, &[&base]));
-            };
-            if spec.partition_by.is_empty() {
-                spec.partition_by = found.partition_by;
-            }
-            if spec.order_by.is_empty() {
-                spec.order_by = found.order_by;
-            }
-            spec.frame = spec.frame.or(found.frame);
-            spec.base = found.base;
-            depth += 1;
-            if depth > 64 {
-                return Err(SqlError::new(&ER_WRONG_WINDOW_SPEC_NAME, &[&base]));
-            }
-        }
-        Ok(spec)
-    }
-
     fn window_function(
         &mut self,
         call: &ast::FunctionCall,
         args: &mut Vec<Expr>,
+        order: &[SortItem],
     ) -> SqlResult<(WindowFunction, SqlType, bool)> {
         use WindowFunction::*;
         let first = |args: &[Expr]| args.first().map_or(SqlType::null(), |e| e.ty.clone());
-        let double = SqlType::double();
-        Ok(match call.name.value.to_ascii_lowercase().as_str() {
-            "row_number" => (RowNumber, SqlType::bigint(), false),
-            "rank" => (Rank, SqlType::bigint(), false),
-            "dense_rank" => (DenseRank, SqlType::bigint(), false),
-            "percent_rank" => (PercentRank, double, false),
-            "cume_dist" => (CumeDist, double, false),
-            "ntile" => (Ntile, SqlType::bigint(), true),
+        let digits = 17 + u32::from(SHARE_DECIMALS);
+        let share = || SqlType::new(TypeKind::Double, digits, SHARE_DECIMALS);
+        let count = || SqlType::new(TypeKind::BigInt, 21, 0);
+        let name = call.name.value.to_ascii_lowercase();
+        let counted = if name == "ntile" { 0 } else { 1 };
+        if matches!(&*name, "ntile" | "lead" | "lag" | "nth_value") {
+            args.iter_mut().skip(counted).for_each(cast::to_int);
+        }
+        Ok(match name.as_str() {
+            "row_number" => (RowNumber, count(), false),
+            "rank" => (Rank, count(), false),
+            "dense_rank" => (DenseRank, count(), false),
+            "percent_rank" => (PercentRank, share(), false),
+            "cume_dist" => (CumeDist, share(), false),
+            "ntile" => (Ntile, count(), true),
             "lead" => (Lead, first(args), true),
             "lag" => (Lag, first(args), true),
             "first_value" => (FirstValue, first(args), true),
             "last_value" => (LastValue, first(args), true),
             "nth_value" => (NthValue, first(args), true),
-            name => {
-                let Some(kind) = AggregateKind::from_name(name) else {
-                    return Err(SqlError::not_supported(format!("{name} as a window function")));
-                };
-                if call.distinct {
-                    return Err(SqlError::not_supported(
-                        "COUNT(DISTINCT) aggregate as window function",
-                    ));
-                }
-                let call = AggregateCall::new(kind, false, std::mem::take(args), self.types)?;
-                let (ty, nullable) = (call.ty.clone(), call.nullable);
-                (Aggregate(call), ty, nullable)
+            "median" => {
+                args.push(Expr::double(0.5));
+                self.check_percentile("median", args, order)?;
+                (PercentileCont, share(), true)
             }
+            "percentile_cont" => {
+                self.check_percentile("percentile_cont", args, order)?;
+                args.iter_mut().for_each(cast::to_double);
+                (PercentileCont, share(), true)
+            }
+            "percentile_disc" => {
+                self.check_percentile("percentile_disc", args, order)?;
+                args.iter_mut().for_each(cast::to_double);
+                let ty = order.first().map_or(SqlType::null(), |key| key.expr.ty.clone());
+                (PercentileDisc, ty, true)
+            }
+            name => self.aggregate_over(name, call, args)?,
         })
     }
 
-    /// The frame: as written, or up to the current row if there is an order, or everything.
-    fn frame(&mut self, frame: Option<&ast::Frame>, ordered: bool) -> SqlResult<WindowFrame> {
-        let Some(frame) = frame else {
-            let end = if ordered { FrameBound::CurrentRow } else { FrameBound::UnboundedFollowing };
-            return Ok(WindowFrame {
-                unit: FrameUnit::Range,
-                start: FrameBound::UnboundedPreceding,
-                end,
-            });
-        };
-        if frame.exclude != ast::FrameExclude::NoOthers {
-            return Err(SqlError::new(&ER_FRAME_EXCLUSION_NOT_SUPPORTED, &[]));
+    /// Percentiles between values are of numbers; the share is a constant number.
+    fn check_percentile(&self, name: &str, args: &[Expr], order: &[SortItem]) -> SqlResult<()> {
+        let between = name != "percentile_disc";
+        if between && !order.iter().all(|key| key.expr.ty.is_numeric()) {
+            // Compat: MEDIAN is known as what it stands for.
+            return Err(SqlError::new(&ER_WRONG_TYPE_FOR_PERCENTILE_FUNC, &[&"percentile_cont"]));
         }
-        let unit = if frame.rows { FrameUnit::Rows } else { FrameUnit::Range };
-        let start = self.frame_bound(&frame.start, frame.rows)?;
-        Ok(WindowFrame { unit, start, end: self.frame_bound(&frame.end, frame.rows)? })
+        if !args.iter().all(|share| share.ty.is_numeric()) {
+            return Err(SqlError::new(&ER_WRONG_TYPE_OF_ARGUMENT, &[&name]));
+        }
+        Ok(())
     }
 
-    fn frame_bound(&mut self, bound: &ast::FrameBound, rows: bool) -> SqlResult<FrameBound> {
-        let mut value = |e: &ast::Expr| -> SqlResult<Expr> {
-            let mut expr = self.scalar(e)?;
-            if rows {
-                cast::to_uint(&mut expr);
-                crate::fold::fold(&mut expr, self.types);
-            }
-            Ok(expr)
+    fn aggregate_over(
+        &mut self,
+        name: &str,
+        call: &ast::FunctionCall,
+        args: &mut Vec<Expr>,
+    ) -> SqlResult<(WindowFunction, SqlType, bool)> {
+        let Some(kind) = AggregateKind::from_name(name) else {
+            return Err(SqlError::not_supported(format!("{name} as a window function")));
         };
-        Ok(match bound {
-            ast::FrameBound::UnboundedPreceding => FrameBound::UnboundedPreceding,
-            ast::FrameBound::Preceding(e) => FrameBound::Preceding(value(e)?),
-            ast::FrameBound::CurrentRow => FrameBound::CurrentRow,
-            ast::FrameBound::Following(e) => FrameBound::Following(value(e)?),
-            ast::FrameBound::UnboundedFollowing => FrameBound::UnboundedFollowing,
-        })
+        if call.distinct {
+            let name = name.to_ascii_uppercase();
+            let what = format!("{name}(DISTINCT) aggregate as window function");
+            return Err(SqlError::not_supported(what));
+        }
+        let call = AggregateCall::new(kind, false, std::mem::take(args), self.types)?;
+        let (ty, nullable) = (call.ty.clone(), call.nullable);
+        Ok((WindowFunction::Aggregate(call), ty, nullable))
     }
 
     /// Puts the block's windows on top of `plan`.

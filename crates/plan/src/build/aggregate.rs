@@ -157,6 +157,8 @@ impl Builder<'_> {
                 input: built.node,
                 limit: Some(Expr::int(1)),
                 offset: None,
+                ties: None,
+                counted: false,
             })),
         };
         let input = Built { node: first, layout: built.layout, ordered: false };

@@ -6,24 +6,16 @@ use selkie_types::Value;
 use super::operators::place_keys;
 use super::{Builder, Built, Goal};
 use crate::cost;
-use crate::logical::{ColumnSet, Logical, SortItem};
+use crate::logical::{ColumnSet, Cut, Logical, SortItem};
 use crate::physical::{Limit, Operator, PlanNode, Sort, TopN};
 
 /// Rows assumed of a limit that is not known before execution.
 const UNKNOWN_LIMIT: f64 = 100.0;
 
-/// A limit with its offset.
-pub(super) struct Cut<'a> {
-    limit: Option<&'a Expr>,
-    offset: Option<&'a Expr>,
-}
-
-impl Cut<'_> {
-    /// Rows read until it is reached.
-    fn rows(&self) -> Option<f64> {
-        let limit = number(self.limit?);
-        Some(limit + self.offset.map_or(0.0, number))
-    }
+/// Rows read until a limit is reached.
+fn rows_read(cut: &Cut) -> Option<f64> {
+    let limit = number(cut.limit.as_ref()?);
+    Some(limit + cut.offset.as_ref().map_or(0.0, number))
 }
 
 fn number(expr: &Expr) -> f64 {
@@ -35,20 +27,13 @@ fn number(expr: &Expr) -> f64 {
 }
 
 impl Builder<'_> {
-    pub(super) fn limit(
-        &mut self,
-        input: &Logical,
-        limit: Option<&Expr>,
-        offset: Option<&Expr>,
-        required: &ColumnSet,
-    ) -> Built {
-        let cut = Cut { limit, offset };
+    pub(super) fn limit(&mut self, input: &Logical, cut: &Cut, required: &ColumnSet) -> Built {
         if let Logical::Sort { input, keys } = input {
-            return self.sort(input, keys, Some(&cut), required, Goal::default());
+            return self.sort(input, keys, Some(cut), required, Goal::default());
         }
-        let goal = Goal { order: None, limit: cut.rows() };
+        let goal = Goal { order: None, limit: rows_read(cut) };
         let built = self.build(input, required, goal);
-        limited(built, &cut)
+        limited(built, cut, &[])
     }
 
     /// Sorts, unless the input comes sorted; with a limit keeps only as many rows as needed.
@@ -56,38 +41,39 @@ impl Builder<'_> {
         &mut self,
         input: &Logical,
         keys: &[SortItem],
-        cut: Option<&Cut<'_>>,
+        cut: Option<&Cut>,
         required: &ColumnSet,
         goal: Goal<'_>,
     ) -> Built {
         let mut below = required.clone();
         keys.iter().for_each(|key| below.add_expr(&key.expr));
-        let wanted = cut.map_or(goal.limit, Cut::rows);
+        let wanted = cut.map_or(goal.limit, rows_read);
         let keys: Vec<SortItem> =
             keys.iter().filter(|key| !key.expr.is_foldable()).cloned().collect();
         if keys.is_empty() {
             let built = self.build(input, &below, Goal { order: None, limit: wanted });
-            return cut.map_or(built.clone(), |cut| limited(built, cut));
+            return cut.map_or(built.clone(), |cut| limited(built, cut, &[]));
         }
         let input = self.build(input, &below, Goal { order: Some(&keys), limit: wanted });
         if input.ordered {
             return match cut {
-                Some(cut) => limited(input, cut),
+                Some(cut) => limited(input, cut, &keys),
                 None => input,
             };
         }
         let placed = place_keys(&input, &keys);
         let (rows, columns) = (input.node.rows, input.node.columns.clone());
         let node = match cut {
-            Some(Cut { limit: Some(limit), offset }) => {
+            Some(Cut { limit: Some(limit), offset, ties: false, counted }) => {
                 let kept = wanted.unwrap_or(UNKNOWN_LIMIT);
-                let out = (kept - offset.map_or(0.0, number)).clamp(0.0, rows);
+                let out = (kept - offset.as_ref().map_or(0.0, number)).clamp(0.0, rows);
                 let cost = input.node.cost + cost::top_n(rows, kept);
                 let top = TopN {
                     input: input.node,
                     keys: placed,
-                    limit: (*limit).clone(),
-                    offset: offset.cloned(),
+                    limit: limit.clone(),
+                    offset: offset.clone(),
+                    counted: *counted,
                 };
                 PlanNode { operator: Operator::TopN(Box::new(top)), columns, rows: out, cost }
             }
@@ -99,25 +85,28 @@ impl Builder<'_> {
         };
         let built = Built { node, layout: input.layout, ordered: true };
         match cut {
-            Some(cut) if cut.limit.is_none() => limited(built, cut),
+            Some(cut) if cut.limit.is_none() || cut.ties => limited(built, cut, &keys),
             _ => built,
         }
     }
 }
 
-/// `input` cut off.
-fn limited(input: Built, cut: &Cut<'_>) -> Built {
+/// `input`, which is sorted by `keys`, cut off.
+fn limited(input: Built, cut: &Cut, keys: &[SortItem]) -> Built {
     let before = input.node.rows;
-    let read = cut.rows().unwrap_or(before).min(before);
+    let read = rows_read(cut).unwrap_or(before).min(before);
     let share = if before > 0.0 { read / before } else { 1.0 };
+    let ties = cut.ties.then(|| place_keys(&input, keys));
     let node = PlanNode {
         columns: input.node.columns.clone(),
-        rows: (read - cut.offset.map_or(0.0, number)).max(0.0),
+        rows: (read - cut.offset.as_ref().map_or(0.0, number)).max(0.0),
         cost: input.node.cost * share.clamp(0.0, 1.0),
         operator: Operator::Limit(Box::new(Limit {
             input: input.node,
-            limit: cut.limit.cloned(),
-            offset: cut.offset.cloned(),
+            limit: cut.limit.clone(),
+            offset: cut.offset.clone(),
+            ties,
+            counted: cut.counted,
         })),
     };
     Built { node, ..input }

@@ -212,11 +212,8 @@ impl<'a> Qualifier<'a> {
             TableRef::Table(factor) => self.factor(factor),
             TableRef::Derived(derived) => {
                 let scopes = std::mem::take(&mut self.scopes);
-                let mut columns = self.query(&mut derived.query, true);
+                let columns = self.query(&mut derived.query, true);
                 self.scopes = scopes;
-                if !derived.columns.is_empty() {
-                    columns = derived.columns.iter().map(|c| c.value.clone()).collect();
-                }
                 self.add(None, derived.alias.clone(), columns);
             }
             TableRef::JsonTable(json) => self.expr(&mut json.document),

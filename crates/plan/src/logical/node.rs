@@ -34,7 +34,7 @@ pub(crate) enum Logical {
     /// Sorts; a limit directly above makes it partial.
     Sort { input: Box<Logical>, keys: Vec<SortItem> },
     /// Some rows.
-    Limit { input: Box<Logical>, limit: Option<Expr>, offset: Option<Expr> },
+    Limit { input: Box<Logical>, cut: Cut },
     /// Distinct rows, by the listed columns (all the others are dropped).
     Distinct { input: Box<Logical>, columns: Vec<ColumnId> },
     /// UNION, INTERSECT, EXCEPT.
@@ -108,6 +108,19 @@ pub(crate) struct SortItem {
     pub descending: bool,
 }
 
+/// LIMIT, OFFSET and FETCH.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Cut {
+    /// Rows at most.
+    pub limit: Option<Expr>,
+    /// Rows left out first.
+    pub offset: Option<Expr>,
+    /// Rows that sort as the last one count with it; a sort is directly below.
+    pub ties: bool,
+    /// `SQL_CALC_FOUND_ROWS`: the rows cut off are counted.
+    pub counted: bool,
+}
+
 /// A set operation.
 #[derive(Clone, Debug)]
 pub(crate) struct SetNode {
@@ -148,8 +161,8 @@ pub(crate) struct SubqueryState {
     pub prepared: bool,
     /// It is a subplan: outer columns are parameters.
     pub finished: bool,
-    /// Slots its expression fills.
-    pub slots: Vec<usize>,
+    /// Slots its expression fills, with the outer columns whose values they take.
+    pub args: Vec<(usize, ColumnId)>,
     /// It must run for every row.
     pub volatile: bool,
 }

@@ -3,7 +3,7 @@
 use selkie_expr::Expr;
 use selkie_expr::aggregate::Aggregate as AggregateCall;
 
-use super::{ColumnSet, Columns, Join, Logical};
+use super::{ColumnSet, Columns, Cut, Join, Logical};
 use crate::physical::JoinKind;
 
 impl Logical {
@@ -103,7 +103,7 @@ impl Logical {
                 }
             }
             Self::Sort { keys, .. } => keys.iter().for_each(|key| f(&key.expr)),
-            Self::Limit { limit, offset, .. } => limit.iter().chain(offset).for_each(f),
+            Self::Limit { cut, .. } => cut.limit.iter().chain(&cut.offset).for_each(f),
         }
     }
 
@@ -139,7 +139,10 @@ impl Logical {
                 }
             }
             Self::Sort { keys, .. } => keys.iter_mut().for_each(|key| f(&mut key.expr)),
-            Self::Limit { limit, offset, .. } => limit.iter_mut().chain(offset).for_each(f),
+            Self::Limit { cut, .. } => {
+                let Cut { limit, offset, .. } = cut;
+                limit.iter_mut().chain(offset).for_each(f);
+            }
         }
     }
 

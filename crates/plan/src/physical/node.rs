@@ -123,6 +123,10 @@ pub struct Limit {
     pub limit: Option<Expr>,
     /// Rows left out first.
     pub offset: Option<Expr>,
+    /// Keys by which the input is sorted; rows that are equal in them to the last one follow it.
+    pub ties: Option<Vec<SortKey>>,
+    /// The rows cut off are counted.
+    pub counted: bool,
 }
 
 /// A sort that needs only the first `offset + limit` rows.
@@ -136,6 +140,8 @@ pub struct TopN {
     pub limit: Expr,
     /// Rows left out first.
     pub offset: Option<Expr>,
+    /// The rows cut off are counted.
+    pub counted: bool,
 }
 
 impl PlanNode {

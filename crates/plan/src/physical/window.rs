@@ -58,6 +58,10 @@ pub enum WindowFunction {
     LastValue,
     /// NTH_VALUE(expr, n).
     NthValue,
+    /// PERCENTILE_CONT(share), between values of the order key; MEDIAN is that of one half.
+    PercentileCont,
+    /// PERCENTILE_DISC(share), a value of the order key.
+    PercentileDisc,
     /// An aggregate over the frame.
     Aggregate(AggregateCall),
 }

@@ -10,7 +10,9 @@ use selkie_types::{SqlType, Value};
 
 use super::nulls::rejects_null;
 use super::pull::{Pulled, pull};
-use crate::logical::{AggregateNode, ColumnId, ColumnSet, Columns, Join, Logical, SubqueryState};
+use crate::logical::{
+    AggregateNode, ColumnId, ColumnSet, Columns, Cut, Join, Logical, SubqueryState,
+};
 use crate::physical::JoinKind;
 
 /// Unnests the subqueries of a plan.
@@ -157,7 +159,7 @@ impl Unnest<'_> {
             let ExprKind::Subquery(subquery) = &e.kind else { return None };
             let taken = std::mem::replace(input, Logical::OneRow);
             let (joined, column) = match &subquery.kind {
-                SubqueryKind::Scalar => self.scalar(taken, e, subquery, &whole),
+                SubqueryKind::Scalar(0) => self.scalar(taken, e, subquery, &whole),
                 _ => self.mark(taken, subquery),
             };
             *input = joined;
@@ -205,7 +207,7 @@ impl Unnest<'_> {
         }
         self.prepare(subquery.id);
         let state = &self.subqueries[subquery.id.0 as usize];
-        let output = *state.output.first()?;
+        let [output] = state.output[..] else { return None };
         let Logical::Project { input: below, columns: made } = &state.plan else { return None };
         let Logical::Aggregate(node) = &**below else { return None };
         let (_, result) = made.iter().find(|(id, _)| *id == output)?;
@@ -333,6 +335,7 @@ impl Unnest<'_> {
             ExprKind::Subquery(subquery) if !self.subqueries[subquery.id.0 as usize].finished => {
                 Some(self.subplan(e, subquery))
             }
+            ExprKind::Subquery(subquery) => self.again(e, subquery),
             _ => None,
         });
     }
@@ -358,10 +361,21 @@ impl Unnest<'_> {
         subquery.args = args.iter().map(|(slot, id)| (*slot, self.columns.expr(*id))).collect();
         let state = &mut self.subqueries[id];
         state.plan = plan;
-        state.slots = args.iter().map(|(slot, _)| *slot).collect();
+        state.args = args;
         state.finished = true;
         positions(&mut subquery.kind, &state.output);
         Expr { kind: ExprKind::Subquery(Box::new(subquery)), ..expr.clone() }
+    }
+
+    /// Another column of a row subquery that is a subplan already: it depends on the same values.
+    fn again(&mut self, expr: &Expr, subquery: &Subquery) -> Option<Expr> {
+        let state = &self.subqueries[subquery.id.0 as usize];
+        if subquery.args.len() == state.args.len() {
+            return None;
+        }
+        let args = state.args.iter().map(|(slot, id)| (*slot, self.columns.expr(*id))).collect();
+        let subquery = Subquery { args, ..subquery.clone() };
+        Some(Expr { kind: ExprKind::Subquery(Box::new(subquery)), ..expr.clone() })
     }
 
     fn operand_slots(
@@ -474,7 +488,7 @@ fn is_single_table(plan: &Logical) -> bool {
 /// EXISTS does not care how many rows there are beyond one.
 fn strip_limit(plan: Logical) -> Logical {
     match plan {
-        Logical::Limit { input, limit: Some(limit), offset: None }
+        Logical::Limit { input, cut: Cut { limit: Some(limit), offset: None, .. } }
             if matches!(limit.as_literal(), Some(Value::Int(1..) | Value::UInt(1..))) =>
         {
             *input

@@ -224,7 +224,7 @@ pub enum LockWait {
 pub enum TableRef {
     /// A table, view, sequence or common table expression.
     Table(Box<TableFactor>),
-    /// `(query) alias [(columns)]`.
+    /// `(query) alias`.
     Derived(Box<DerivedTable>),
     /// `JSON_TABLE(...)`.
     JsonTable(Box<JsonTable>),
@@ -267,8 +267,6 @@ pub struct DerivedTable {
     pub query: Query,
     /// Its alias.
     pub alias: Ident,
-    /// Names of its columns, if given.
-    pub columns: Vec<Ident>,
 }
 
 /// `JSON_TABLE(document, path COLUMNS (...)) alias`.

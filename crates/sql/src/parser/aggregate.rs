@@ -23,7 +23,7 @@ impl Parser<'_> {
             Kw::FIRST_VALUE | Kw::NTILE => self.window_function(kw.text(), 1, 1),
             Kw::NTH_VALUE => self.window_function(kw.text(), 2, 2),
             Kw::LAG | Kw::LEAD => self.window_function(kw.text(), 1, 2),
-            Kw::MEDIAN => self.window_function("median", 1, 1),
+            Kw::MEDIAN => self.median(),
             Kw::PERCENTILE_CONT | Kw::PERCENTILE_DISC => self.percentile(kw),
             _ => Err(self.error()),
         }
@@ -123,17 +123,7 @@ impl Parser<'_> {
     ) -> PResult<ExprKind> {
         let name = self.keyword_name(name);
         let args = self.arguments(least, most)?;
-        self.windowed(name, args, Vec::new())
-    }
-
-    fn windowed(
-        &mut self,
-        name: crate::ast::Ident,
-        args: Vec<Expr>,
-        order_by: Vec<crate::ast::OrderItem>,
-    ) -> PResult<ExprKind> {
         let mut call = self.call_of(self.plain_call(name, args))?;
-        call.order_by = order_by;
         call.over = self.over_opt()?;
         if call.over.is_none() {
             return Err(self.error());
@@ -152,6 +142,12 @@ impl Parser<'_> {
         Ok(ExprKind::Call(call))
     }
 
+    fn median(&mut self) -> PResult<ExprKind> {
+        let name = self.keyword_name("median");
+        let args = self.arguments(1, 1)?;
+        self.over_partition(name, args, Vec::new())
+    }
+
     /// `PERCENTILE_CONT(fraction) WITHIN GROUP (ORDER BY expr) OVER (...)`.
     fn percentile(&mut self, kw: Kw) -> PResult<ExprKind> {
         let name = self.keyword_name(kw.text());
@@ -161,7 +157,23 @@ impl Parser<'_> {
             p.expect_all(&[Kw::ORDER, Kw::BY])?;
             Ok(vec![p.order_item()?])
         })?;
-        self.windowed(name, args, order_by)
+        self.over_partition(name, args, order_by)
+    }
+
+    /// `OVER ([PARTITION BY ..])` of a function that brings its own order.
+    fn over_partition(
+        &mut self,
+        name: crate::ast::Ident,
+        args: Vec<Expr>,
+        order_by: Vec<crate::ast::OrderItem>,
+    ) -> PResult<ExprKind> {
+        let mut call = self.call_of(self.plain_call(name, args))?;
+        call.order_by = order_by;
+        self.expect(Kw::OVER)?;
+        let partition_by = self.parens(Self::window_partition_opt)?;
+        let spec = crate::ast::WindowSpec { partition_by, ..Default::default() };
+        call.over = Some(Over::Spec(spec).into());
+        Ok(ExprKind::Call(call))
     }
 
     fn over_opt(&mut self) -> PResult<Option<Box<Over>>> {

@@ -199,8 +199,7 @@ impl Parser<'_> {
         }
         self.eat(Kw::AS);
         let alias = self.table_alias()?;
-        let columns = self.ident_list_opt()?;
-        Ok(TableRef::Derived(DerivedTable { query, alias, columns }.into()))
+        Ok(TableRef::Derived(DerivedTable { query, alias }.into()))
     }
 
     /// An alias of a table; WINDOW cannot be one.

@@ -1,6 +1,8 @@
 //! Query expressions: WITH, set operations, parentheses, and the clauses behind them.
 
-use selkie_types::error::catalogue::ER_TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT;
+use selkie_types::error::catalogue::{
+    ER_EMPTY_ROW_IN_TVC, ER_TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT,
+};
 
 use super::core::MAX_SELECT_NESTING;
 use super::{PResult, Parser};
@@ -185,7 +187,11 @@ impl Parser<'_> {
             T::Word(Kw::SELECT) => Ok(QueryBody::Select(self.select(first)?.into())),
             T::Word(Kw::VALUES) => {
                 self.next();
-                Ok(QueryBody::Values(self.list(Self::value_row)?))
+                let rows = self.list(Self::value_row)?;
+                match rows.iter().any(Vec::is_empty) {
+                    true => self.fail(&ER_EMPTY_ROW_IN_TVC, &[]),
+                    false => Ok(QueryBody::Values(rows)),
+                }
             }
             T::LParen => Ok(QueryBody::Nested(self.subquery()?.into())),
             _ => Err(self.error()),

@@ -1,8 +1,7 @@
 //! Window specifications and the WINDOW clause.
 
-use super::expr::prec;
 use super::{PResult, Parser};
-use crate::ast::{Frame, FrameBound, FrameExclude, NamedWindow, WindowSpec};
+use crate::ast::{Frame, FrameBound, FrameExclude, NamedWindow, OrderItem, WindowSpec};
 use crate::lexer::{Kw, T};
 
 impl Parser<'_> {
@@ -22,16 +21,19 @@ impl Parser<'_> {
     pub(super) fn window_spec(&mut self) -> PResult<WindowSpec> {
         self.parens(|p| {
             let base = p.ident_opt()?;
-            let partition_by = match p.eat(Kw::PARTITION) {
-                true => {
-                    p.expect(Kw::BY)?;
-                    p.order_items()?
-                }
-                false => Vec::new(),
-            };
+            let partition_by = p.window_partition_opt()?;
             let order_by = p.order_by_opt()?;
             Ok(WindowSpec { base, partition_by, order_by, frame: p.frame_opt()? })
         })
+    }
+
+    /// `PARTITION BY ...`, if it is there.
+    pub(super) fn window_partition_opt(&mut self) -> PResult<Vec<OrderItem>> {
+        if !self.eat(Kw::PARTITION) {
+            return Ok(Vec::new());
+        }
+        self.expect(Kw::BY)?;
+        self.order_items()
     }
 
     fn frame_opt(&mut self) -> PResult<Option<Frame>> {
@@ -59,7 +61,8 @@ impl Parser<'_> {
                 _ => FrameBound::UnboundedFollowing,
             });
         }
-        let expr = self.binary(prec::BIT_OR)?;
+        let literal = matches!(self.tok.kind, T::Int | T::Decimal | T::Float | T::Str | T::Param);
+        let expr = if literal { self.primary()? } else { return Err(self.error()) };
         Ok(match self.expect_any(&[Kw::PRECEDING, Kw::FOLLOWING])? {
             Kw::PRECEDING => FrameBound::Preceding(expr),
             _ => FrameBound::Following(expr),

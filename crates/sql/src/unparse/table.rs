@@ -31,11 +31,6 @@ impl Writer<'_> {
                 self.query(&derived.query);
                 self.str(") ");
                 self.ident(&derived.alias);
-                if !derived.columns.is_empty() {
-                    self.str("(");
-                    self.list(&derived.columns, Self::ident);
-                    self.str(")");
-                }
             }
             TableRef::JsonTable(table) => self.json_table(table),
             TableRef::Join(join) => self.join(join),

@@ -56,7 +56,7 @@ struct OrderValues {
     descending: bool,
 }
 
-fn number(value: &Value) -> Option<f64> {
+pub(super) fn number(value: &Value) -> Option<f64> {
     Some(match value {
         Value::Int(v) => *v as f64,
         Value::UInt(v) => *v as f64,

@@ -12,7 +12,8 @@ fn integer(value: &Value) -> Option<i64> {
     match value {
         Value::Int(v) => Some(*v),
         Value::UInt(v) => i64::try_from(*v).ok(),
-        _ => None,
+        // Compat: an offset that is not known is none.
+        _ => Some(0),
     }
 }
 

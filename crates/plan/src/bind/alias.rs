@@ -1,0 +1,176 @@
+//! Names that mean entries of the select list, in the clauses that may read them.
+
+use selkie_expr::Expr;
+use selkie_sql::ast;
+use selkie_types::charset::identifier_eq;
+use selkie_types::error::catalogue::*;
+use selkie_types::{Condition, SqlError, SqlMode, SqlResult};
+
+use super::Binder;
+use super::scope::Clause;
+use super::select::Item;
+
+/// An entry of the select list as names find it.
+#[derive(Clone, Debug)]
+pub(super) struct Alias {
+    /// Its name.
+    pub name: Box<str>,
+    /// What it stands for.
+    pub expr: Expr,
+    /// The column it is, if it is just that.
+    pub column: Option<AliasColumn>,
+}
+
+/// A column of a table that is an entry of the select list.
+#[derive(Clone, Debug)]
+pub(super) struct AliasColumn {
+    schema: Box<str>,
+    table: Box<str>,
+    name: Box<str>,
+}
+
+/// When the select list is searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AliasUse {
+    /// Before the tables: a key of ORDER BY.
+    First,
+    /// After the tables.
+    Last,
+    /// After the tables, but only for subqueries: in the select list itself.
+    Inner,
+    /// In place of the tables: HAVING, which sees the columns of GROUP BY too.
+    Only,
+}
+
+impl Alias {
+    pub(super) fn new(item: &Item) -> Self {
+        let column = (!item.column.is_empty()).then(|| AliasColumn {
+            schema: item.schema.clone(),
+            table: item.table.clone(),
+            name: item.column.clone(),
+        });
+        Self { name: item.name.as_str().into(), expr: item.expr.clone(), column }
+    }
+}
+
+impl AliasColumn {
+    fn is_named(&self, name: &ast::ColumnRef) -> bool {
+        identifier_eq(&self.name, &name.name.value)
+            && name.table.as_ref().is_none_or(|t| identifier_eq(&self.table, &t.value))
+            && name.schema.as_ref().is_none_or(|s| identifier_eq(&self.schema, &s.value))
+    }
+}
+
+/// The entry a name means. A name without table means an alias, or a column that has another alias;
+/// a qualified name means a column whatever its alias is. `Err` if several are meant.
+fn find<'a>(aliases: &'a [Alias], name: &ast::ColumnRef) -> Result<Option<&'a Alias>, ()> {
+    let (mut found, mut behind): (Option<&Alias>, Option<&Alias>) = (None, None);
+    let mut behind_several = false;
+    for alias in aliases {
+        let by_name = name.table.is_none() && identifier_eq(&alias.name, &name.name.value);
+        let is_column = alias.column.as_ref().is_some_and(|c| c.is_named(name));
+        if by_name && alias.column.is_none() {
+            found = Some(alias);
+            break;
+        }
+        if by_name {
+            if found.is_some_and(|other| other.expr != alias.expr) {
+                return Err(());
+            }
+            found = Some(alias);
+        } else if is_column {
+            behind_several |= behind.is_some_and(|other| other.expr != alias.expr);
+            behind = Some(alias);
+        }
+    }
+    match (found, behind_several) {
+        (None, true) => Err(()),
+        _ => Ok(found.or(behind)),
+    }
+}
+
+impl Binder<'_> {
+    /// The entry of the select list of block `at` that a name means.
+    pub(super) fn in_select_list(
+        &self,
+        at: usize,
+        name: &ast::ColumnRef,
+        clause: Clause,
+    ) -> SqlResult<Option<Expr>> {
+        let scope = &self.scopes[at];
+        let ambiguous = |()| SqlError::ambiguous_column(name, clause.name());
+        if let Some(alias) = find(&scope.aliases, name).map_err(ambiguous)? {
+            let own = at + 1 == self.scopes.len();
+            let grouped =
+                scope.aggregates.contains(&alias.expr) || scope.windows.contains(&alias.expr);
+            if grouped && !own {
+                return Err(illegal_reference(name, "reference to group function"));
+            }
+            return Ok(Some(alias.expr.clone()));
+        }
+        let later = |n: &Box<str>| name.table.is_none() && identifier_eq(n, &name.name.value);
+        match scope.pending.iter().any(later) {
+            true => Err(illegal_reference(name, "forward reference in item list")),
+            false => Ok(None),
+        }
+    }
+
+    /// What HAVING reads: entries of the select list and columns of GROUP BY.
+    pub(super) fn in_having(
+        &mut self,
+        at: usize,
+        name: &ast::ColumnRef,
+        clause: Clause,
+    ) -> SqlResult<Option<Expr>> {
+        let selected = self.in_select_list(at, name, clause)?;
+        let from = self.in_tables(at, name, clause).ok().flatten();
+        let grouped = from.filter(|column| self.scopes[at].group_columns.contains(column));
+        match (selected, grouped) {
+            (Some(selected), Some(grouped)) if selected != grouped => {
+                self.warn_ambiguous(name, clause);
+                Ok(Some(grouped))
+            }
+            (Some(selected), None) => {
+                let full = self.settings.sql_mode.contains(SqlMode::ONLY_FULL_GROUP_BY)
+                    && !self.scopes[at].grouped;
+                let is_column = selected.as_column().is_some();
+                let by_alias = |a: &Alias| {
+                    a.expr == selected
+                        && a.column.as_ref().is_none_or(|c| !identifier_eq(&c.name, &a.name))
+                };
+                let aliased = self.scopes[at].aliases.iter().any(by_alias);
+                match full && is_column && !aliased {
+                    true => {
+                        Err(SqlError::new(&ER_NON_GROUPING_FIELD_USED, &[&name.name, &"HAVING"]))
+                    }
+                    false => Ok(Some(selected)),
+                }
+            }
+            (selected, grouped) => Ok(selected.or(grouped)),
+        }
+    }
+
+    /// A key of GROUP BY that is a name: a column of the tables goes before an alias.
+    pub(super) fn group_name(&mut self, name: &ast::ColumnRef) -> SqlResult<Option<Expr>> {
+        let at = self.scopes.len() - 1;
+        let Some(selected) = self.in_select_list(at, name, Clause::Group)? else {
+            return Ok(None);
+        };
+        match self.in_tables(at, name, Clause::Group) {
+            Ok(Some(column)) if column != selected => {
+                self.warn_ambiguous(name, Clause::Group);
+                Ok(Some(column))
+            }
+            _ => Ok(Some(selected)),
+        }
+    }
+
+    fn warn_ambiguous(&mut self, name: &ast::ColumnRef, clause: Clause) {
+        let condition = Condition::warning(&ER_NON_UNIQ_ERROR, &[&name.name, &clause.name()]);
+        self.conditions.push(condition);
+    }
+}
+
+fn illegal_reference(name: &ast::ColumnRef, why: &str) -> SqlError {
+    SqlError::new(&ER_ILLEGAL_REFERENCE, &[&name.name, &why])
+}
