@@ -10,6 +10,8 @@ pub struct Diagnostics {
     list: RefCell<Vec<Condition>>,
     warnings: Cell<u64>,
     errors: Cell<u64>,
+    /// Those of `warnings` that the present statement raised.
+    raised: Cell<u64>,
     /// Conditions that come after the error the statement is about to fail with.
     after: RefCell<Vec<Condition>>,
 }
@@ -20,7 +22,18 @@ impl Diagnostics {
         self.list.borrow_mut().clear();
         self.warnings.set(0);
         self.errors.set(0);
+        self.raised.set(0);
         self.after.borrow_mut().clear();
+    }
+
+    /// A statement begins that leaves the conditions of the one before as they are.
+    pub fn begin_statement(&self) {
+        self.raised.set(0);
+    }
+
+    /// Number of conditions the present statement raised, as its client is told.
+    pub fn raised(&self) -> u64 {
+        self.raised.get()
     }
 
     /// Keeps a condition to be listed after the error that ends the statement.
@@ -30,7 +43,7 @@ impl Diagnostics {
 
     /// Adds a condition, keeping `max` of them.
     pub fn push(&self, condition: Condition, max: usize) {
-        self.warnings.set(self.warnings.get() + 1);
+        self.count_more(1);
         if condition.level == Level::Error {
             self.errors.set(self.errors.get() + 1);
         }
@@ -60,6 +73,7 @@ impl Diagnostics {
     /// Counts conditions that were raised but not kept.
     pub fn count_more(&self, n: u64) {
         self.warnings.set(self.warnings.get() + n);
+        self.raised.set(self.raised.get() + n);
     }
 
     /// The conditions kept.

@@ -16,7 +16,7 @@ use selkie_exec::{
 };
 use selkie_plan::physical::OutputColumn;
 use selkie_protocol::Status;
-use selkie_sql::ast::{Ident, QueryBody, Statement};
+use selkie_sql::ast::{Ident, Statement};
 use selkie_sql::{ParseOptions, Parsed};
 use selkie_types::error::catalogue::*;
 use selkie_types::{CollationId, SqlError, SqlMode, SqlResult, SqlType, Value};
@@ -37,8 +37,6 @@ pub(super) struct ExecutorSession {
     registered: Registered,
     /// The version of the system variables that the settings were made from.
     settings_version: u64,
-    /// Conditions that were in the list before the statement and stay there.
-    kept_warnings: u64,
 }
 
 impl ExecutorSession {
@@ -49,8 +47,7 @@ impl ExecutorSession {
     ) -> Self {
         registered.write().insert(shared.handle.id, Arc::downgrade(&shared));
         let session = begin(&shared);
-        let mut this =
-            Self { instance, session, shared, registered, settings_version: 0, kept_warnings: 0 };
+        let mut this = Self { instance, session, shared, registered, settings_version: 0 };
         this.refresh();
         this
     }
@@ -133,7 +130,7 @@ impl ExecutorSession {
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Outcome> {
         self.shared.handle.counters.bump(com::counter(parsed));
-        self.note_kept(parsed);
+        self.session.diagnostics.begin_statement();
         self.shared.handle.set_state(com::state(parsed));
         let before = note_waits(Some(Arc::clone(&self.shared.handle.waits)));
         let session = &mut self.session;
@@ -141,21 +138,6 @@ impl ExecutorSession {
         note_waits(before);
         self.after(parsed, &result);
         result
-    }
-
-    /// Compat: SHOW and queries without tables leave the list of conditions as it is, and tell the
-    /// client of none of those.
-    fn note_kept(&mut self, statement: &Statement) {
-        let keeps = match statement {
-            Statement::Show(_) => true,
-            Statement::Query(query) => match &query.body {
-                QueryBody::Select(select) => select.from.is_empty(),
-                _ => false,
-            },
-            _ => false,
-        };
-        let count = self.session.diagnostics.warning_count();
-        self.kept_warnings = if keeps { count } else { 0 };
     }
 
     /// Gives back everything that does not outlive the session.
@@ -260,7 +242,7 @@ impl BackendSession for ExecutorSession {
             return Err(SqlError::internal("a statement of another backend"));
         };
         self.shared.handle.counters.bump(com::counter(&prepared.statement));
-        self.note_kept(&prepared.statement);
+        self.session.diagnostics.begin_statement();
         self.shared.handle.set_state(com::state(&prepared.statement));
         let before = note_waits(Some(Arc::clone(&self.shared.handle.waits)));
         let session = &mut self.session;
@@ -316,8 +298,7 @@ impl BackendSession for ExecutorSession {
         let mode = settings.sql_mode;
         flags.set(Status::NO_BACKSLASH_ESCAPES, mode.contains(SqlMode::NO_BACKSLASH_ESCAPES));
         flags.set(Status::ANSI_QUOTES, mode.contains(SqlMode::ANSI_QUOTES));
-        let raised = self.session.diagnostics.warning_count().saturating_sub(self.kept_warnings);
-        let warnings = raised.min(u16::MAX.into()) as u16;
+        let warnings = self.session.diagnostics.raised().min(u16::MAX.into()) as u16;
         SessionStatus { flags, warnings }
     }
 
