@@ -26,8 +26,8 @@ pub use access::{
 };
 pub use aggregate::{Aggregate, AggregateStrategy};
 pub use dml::{
-    Assignment, Delete, DeleteTarget, DuplicateUpdate, Insert, InsertMode, InsertValue, RowRules,
-    Update, UpdateTarget,
+    Assignment, Delete, DeleteTarget, DuplicateUpdate, Insert, InsertMode, InsertValue, OwnValue,
+    RowRules, Update, UpdateTarget,
 };
 pub use foreign::{ForeignLink, ForeignParent, ForeignTable, ForeignTables};
 pub use join::{HashJoin, IndexJoin, JoinKey, JoinKind, NestedLoopJoin};

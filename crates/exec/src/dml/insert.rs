@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use selkie_engine::{EngineError, LockMode, RowSet, Scan};
-use selkie_plan::physical::{Insert as Plan, InsertMode, InsertValue, Operator as Op};
+use selkie_plan::physical::{Insert as Plan, InsertMode, InsertValue, Operator as Op, OwnValue};
 use selkie_types::error::catalogue::ER_INSERT_INFO;
 use selkie_types::{Batch, ByteRows, Column, Condition, Level, SqlError, SqlResult, Value};
 
@@ -58,6 +58,7 @@ pub(super) fn run(env: Env<'_>, plan: &Plan, returning: Returning<'_>) -> SqlRes
         env.check()?;
         inserter.add(&batch, returning)?;
     }
+    inserter.maker.refuse_warnings(0)?;
     Ok(inserter.finish())
 }
 
@@ -82,6 +83,7 @@ impl<'r> Inserter<'r> {
         let open = env.rt.table(&plan.table)?;
         let ignore = plan.mode == InsertMode::Ignore;
         let strictness = Strictness::of(env, ignore, is_single_row(plan));
+        env.eval.set_strict_arithmetic(strictness.is_strict());
         let maker = RowMaker { env, table: &plan.table, strictness };
         let auto = plan.table.def.auto_increment.map(|at| AutoIncrement::new(env, open, at));
         let foreign = ForeignKeys::of(env, plan.table.def.id)?;
@@ -105,13 +107,27 @@ impl<'r> Inserter<'r> {
     }
 
     /// Inserts one row for each of `source`.
+    ///
+    /// Values are converted a column at a time, unless something is wrong with one: conditions
+    /// come row by row.
     pub(crate) fn add(&mut self, source: &Batch, returning: Returning<'_>) -> SqlResult<()> {
+        self.maker.refuse_warnings(0)?;
+        let mark = self.env.eval.conditions.borrow().mark();
+        if source.rows() > 1 && !self.plan.own.is_empty() {
+            return self.add_one_by_one(source, returning);
+        }
         let first_row = self.records + 1;
-        self.records += source.rows() as u64;
         self.env.eval.set_row(first_row);
-        self.env.eval.set_strict_arithmetic(self.maker.strictness.null_is_error);
-        self.warn_of_generated(source);
-        let columns = self.columns(source, first_row)?;
+        let columns = self.columns(source, first_row);
+        if source.rows() > 1 {
+            let raised = self.env.eval.conditions.borrow_mut().forget_since(mark);
+            if raised || columns.is_err() {
+                return self.add_one_by_one(source, returning);
+            }
+        }
+        self.records += source.rows() as u64;
+        let columns = columns?;
+        self.maker.refuse_warnings(0)?;
         match self.passing(&columns, source.rows(), first_row)? {
             None => self.add_checked(source, columns, first_row, returning),
             Some(rows) => {
@@ -120,6 +136,13 @@ impl<'r> Inserter<'r> {
                 self.add_checked(&source.gather(&rows), columns, first_row, returning)
             }
         }
+    }
+
+    fn add_one_by_one(&mut self, source: &Batch, returning: Returning<'_>) -> SqlResult<()> {
+        for row in 0..source.rows() as u32 {
+            self.add(&source.gather(&[row]), returning)?;
+        }
+        Ok(())
     }
 
     /// 1906 for every value given for a generated column.
@@ -175,35 +198,31 @@ impl<'r> Inserter<'r> {
 
     /// The new rows' columns, generated ones and automatic values left open.
     fn columns(&self, source: &Batch, first_row: u64) -> SqlResult<Vec<Arc<Column>>> {
+        self.warn_of_generated(source);
         let rows = source.rows();
         let count = self.plan.values.len();
         let mut columns: Vec<_> = (0..count).map(|at| self.maker.placeholder(at, rows)).collect();
-        // Defaults that are expressions may use columns after their own.
-        let is_expr = |(_, value): &(usize, &InsertValue)| matches!(value, InsertValue::Expr(_));
-        let values = || self.plan.values.iter().enumerate();
-        for (at, value) in values().filter(|v| !is_expr(v)).chain(values().filter(is_expr)) {
-            columns[at] = match value {
-                InsertValue::Generated(_) => continue,
+        for (at, value) in self.plan.values.iter().enumerate() {
+            let values = match value {
                 InsertValue::Default => self.maker.default(at, rows)?,
-                InsertValue::Expr(e) => {
-                    let so_far = Batch::new(columns.clone(), rows);
-                    let values = e.eval(self.env.eval, &so_far)?;
-                    self.maker.convert(at, &values, &e.ty, first_row)?
-                }
                 InsertValue::Source(from) => {
                     let ty = &self.plan.source.columns[*from].ty;
                     self.maker.convert(at, source.column(*from), ty, first_row)?
                 }
+                InsertValue::Generated(_) | InsertValue::Own | InsertValue::Expr(_) => continue,
             };
-            if self.default_expr(at).is_some() {
-                continue;
-            }
-            if let Some(flag) = self.plan.default_flags.get(at).copied().flatten() {
-                columns[at] = self.with_defaults(at, &columns[at], source.column(flag))?;
-            }
-            if !self.plan.table.columns[at].auto_increment {
-                columns[at] = self.maker.refuse_nulls(at, columns[at].clone())?;
-            }
+            columns[at] = self.completed(at, values, source)?;
+        }
+        for own in &self.plan.own {
+            let values = self.own_value(own, &columns, source, first_row)?;
+            columns[own.column] = self.completed(own.column, values, source)?;
+        }
+        // Defaults that are expressions may use columns after their own.
+        for (at, value) in self.plan.values.iter().enumerate() {
+            let InsertValue::Expr(e) = value else { continue };
+            let values = e.eval(self.env.eval, &Batch::new(columns.clone(), rows))?;
+            let values = self.maker.convert(at, &values, &e.ty, first_row)?;
+            columns[at] = self.completed(at, values, source)?;
         }
         for (at, e) in &self.plan.default_exprs {
             let values = e.eval(self.env.eval, &Batch::new(columns.clone(), rows))?;
@@ -217,6 +236,48 @@ impl<'r> Inserter<'r> {
             columns[*at] = self.maker.refuse_nulls(*at, Arc::new(merged))?;
         }
         Ok(columns)
+    }
+
+    /// Values of column `at` with constant defaults where they were asked for, without NULLs if it
+    /// may not have any.
+    fn completed(
+        &self,
+        at: usize,
+        mut values: Arc<Column>,
+        source: &Batch,
+    ) -> SqlResult<Arc<Column>> {
+        if self.default_expr(at).is_some() {
+            return Ok(values);
+        }
+        if let Some(flag) = self.plan.default_flags.get(at).copied().flatten() {
+            values = self.with_defaults(at, &values, source.column(flag))?;
+        }
+        match self.plan.table.columns[at].auto_increment {
+            true => Ok(values),
+            false => self.maker.refuse_nulls(at, values),
+        }
+    }
+
+    /// The value of a single row that reads the row itself: columns given values before, defaults
+    /// of the others.
+    fn own_value(
+        &self,
+        own: &OwnValue,
+        columns: &[Arc<Column>],
+        source: &Batch,
+        first_row: u64,
+    ) -> SqlResult<Arc<Column>> {
+        let so_far = (0..columns.len()).map(|at| match own.before.contains(&at) {
+            true => columns[at].clone(),
+            false => self.maker.initial(at),
+        });
+        let row = Batch::new(so_far.collect(), 1);
+        let number = match source.column(own.number).value(0) {
+            Value::Int(n) => n as usize,
+            _ => 0,
+        };
+        let e = &own.values[number];
+        self.maker.convert(own.column, &e.eval(self.env.eval, &row)?, &e.ty, first_row)
     }
 
     fn default_expr(&self, at: usize) -> Option<&selkie_expr::Expr> {

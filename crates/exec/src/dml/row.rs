@@ -35,7 +35,7 @@ impl Strictness {
         Self { mode, ignore, null_is_error: (null_is_error || strict) && !ignore }
     }
 
-    fn is_strict(self) -> bool {
+    pub(super) fn is_strict(self) -> bool {
         self.mode == StoreMode::Strict
     }
 }
@@ -114,6 +114,14 @@ impl<'r> RowMaker<'r> {
         Ok(default::implicit(&column.ty))
     }
 
+    /// What column `at` of a new row holds before it is given a value.
+    pub(super) fn initial(&self, at: usize) -> Arc<Column> {
+        let column = &self.table.columns[at];
+        let value = default::of_column(self.env.eval, column);
+        let value = value.unwrap_or_else(|| default::implicit(&column.ty));
+        Arc::new(Column::constant(&value, column.ty.physical(), scale_of(&column.ty), 1))
+    }
+
     /// 1906: a value given for generated column `at` is ignored.
     #[cold]
     pub(super) fn warn_of_generated(&self, at: usize) {
@@ -155,13 +163,13 @@ impl<'r> RowMaker<'r> {
     }
 
     /// Conditions raised so far.
-    fn raised(&self) -> usize {
+    pub(super) fn raised(&self) -> usize {
         self.env.eval.conditions.borrow().list().len()
     }
 
-    /// Compat: what an expression of the definition warns of, such as a string that is no number,
-    /// is an error of a strict statement.
-    fn refuse_warnings(&self, raised: usize) -> SqlResult<()> {
+    /// Compat: what an expression warns of, such as a string that is no number, is an error of a
+    /// strict statement.
+    pub(super) fn refuse_warnings(&self, raised: usize) -> SqlResult<()> {
         if !self.strictness.is_strict() {
             return Ok(());
         }

@@ -60,6 +60,7 @@ pub(super) fn run(env: Env<'_>, plan: &Plan) -> SqlResult<Outcome> {
     } else {
         update_as_read(&mut *source, &mut targets)?;
     }
+    targets.iter().try_for_each(|target| target.maker.refuse_warnings(0))?;
     Ok(outcome(env, &targets))
 }
 
@@ -148,11 +149,28 @@ impl Target<'_> {
             gathered = batch.gather(&rows);
             &gathered
         };
+        self.change(batch)
+    }
+
+    /// Updates rows. They are computed a column at a time, unless something is wrong with one:
+    /// conditions come row by row.
+    fn change(&mut self, batch: &Batch) -> SqlResult<()> {
+        self.maker.refuse_warnings(0)?;
+        let mark = self.env.eval.conditions.borrow().mark();
         let first_row = self.matched + 1;
-        self.matched += batch.rows() as u64;
         self.env.eval.set_row(first_row);
+        let new = self.assign(batch, first_row);
+        if batch.rows() > 1 {
+            let raised = self.env.eval.conditions.borrow_mut().forget_since(mark);
+            if raised || new.is_err() {
+                let rows = 0..batch.rows() as u32;
+                return rows.map(|row| batch.gather(&[row])).try_for_each(|row| self.change(&row));
+            }
+        }
+        self.matched += batch.rows() as u64;
+        let new = new?;
+        self.maker.refuse_warnings(0)?;
         let old = &batch.columns()[self.plan.columns.clone()];
-        let new = self.assign(batch, first_row)?;
         let keys = batch.column(self.plan.key);
         self.write(keys, old, new, first_row)
     }

@@ -12,6 +12,13 @@ pub struct Conditions {
     count: u64,
 }
 
+/// An end the list had.
+#[derive(Clone, Copy, Debug)]
+pub struct Mark {
+    kept: usize,
+    count: u64,
+}
+
 impl Conditions {
     /// Adds one.
     pub fn push(&mut self, condition: Condition) {
@@ -43,6 +50,19 @@ impl Conditions {
         self.list.truncate(kept);
         self.count = self.count.min(kept as u64);
         Some(found)
+    }
+
+    /// Where the list ends now.
+    pub fn mark(&self) -> Mark {
+        Mark { kept: self.list.len(), count: self.count }
+    }
+
+    /// Forgets what was raised since `mark`; true if something was.
+    pub fn forget_since(&mut self, mark: Mark) -> bool {
+        let raised = self.count > mark.count;
+        self.list.truncate(mark.kept);
+        self.count = mark.count;
+        raised
     }
 
     /// Takes all of them out.

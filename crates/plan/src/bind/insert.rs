@@ -11,7 +11,7 @@ use selkie_types::{SqlError, SqlResult, SqlType};
 use super::scope::{Clause, Source, SourceColumns};
 use super::{Binder, Named};
 use crate::logical::{ColumnId, Logical};
-use crate::physical::{InsertMode, InsertValue, RowRules};
+use crate::physical::{InsertMode, InsertValue, OwnValue, RowRules};
 
 /// A bound INSERT.
 pub(crate) struct BoundInsert {
@@ -20,6 +20,7 @@ pub(crate) struct BoundInsert {
     /// Columns of the source in the order `values` counts them.
     pub source_columns: Vec<ColumnId>,
     pub values: Vec<InsertValue>,
+    pub own: Vec<OwnValue>,
     pub default_flags: Vec<Option<usize>>,
     pub default_exprs: Vec<(usize, Expr)>,
     pub mode: InsertMode,
@@ -38,6 +39,7 @@ struct Rows {
     plan: Logical,
     ids: Vec<ColumnId>,
     flags: Vec<Option<usize>>,
+    own: Vec<OwnValue>,
 }
 
 impl Binder<'_> {
@@ -71,6 +73,7 @@ impl Binder<'_> {
             source: source.plan,
             source_columns: source.ids,
             values,
+            own: source.own,
             default_flags,
             default_exprs,
             mode,
@@ -125,7 +128,12 @@ impl Binder<'_> {
                 }
                 let ids = bound.ids();
                 self.add_query_sources(&bound);
-                Ok(Rows { plan: bound.plan, ids, flags: vec![None; targets.len()] })
+                Ok(Rows {
+                    plan: bound.plan,
+                    ids,
+                    flags: vec![None; targets.len()],
+                    own: Vec::new(),
+                })
             }
         }
     }
@@ -174,6 +182,7 @@ impl Binder<'_> {
             bound.push(self.value_row(row, &mut defaults)?);
         }
         self.scope().sources.pop();
+        let mut own = own_values(&mut bound, targets, first..first + table.columns.len());
         let mut flags = vec![None; targets.len()];
         let mut width = targets.len();
         for at in (0..targets.len()).filter(|at| defaults[*at]) {
@@ -184,8 +193,14 @@ impl Binder<'_> {
                 row.push(Expr::int(default.into()));
             }
         }
+        if !own.is_empty() {
+            own.iter_mut().for_each(|own| own.number = width);
+            let numbered = bound.iter_mut().zip(0..);
+            numbered.for_each(|(row, number)| row.push(Expr::int(number)));
+            width += 1;
+        }
         let ids = self.common_types(&mut bound, width);
-        Ok(Rows { plan: Logical::Values { rows: bound, columns: ids.clone() }, ids, flags })
+        Ok(Rows { plan: Logical::Values { rows: bound, columns: ids.clone() }, ids, flags, own })
     }
 
     fn value_row(&mut self, row: &[&ast::Expr], defaults: &mut [bool]) -> SqlResult<Vec<Expr>> {
@@ -236,6 +251,9 @@ impl Binder<'_> {
                     InsertValue::Generated(Some(place))
                 }
                 (Some(_), ..) => InsertValue::Generated(None),
+                (None, Some(_), _) if source.own.iter().any(|own| own.column == at) => {
+                    InsertValue::Own
+                }
                 (None, Some(place), _) => InsertValue::Source(place),
                 (None, None, DefaultValue::Expression(text)) => {
                     InsertValue::Expr(self.row_expr(table, text)?)
@@ -401,6 +419,26 @@ impl Binder<'_> {
         }
         Ok((returned, first))
     }
+}
+
+/// Takes the values that read columns of the new row, numbered `row`, out of rows of values.
+fn own_values(
+    rows: &mut [Vec<Expr>],
+    targets: &[usize],
+    row: std::ops::Range<ColumnId>,
+) -> Vec<OwnValue> {
+    let layout: Vec<ColumnId> = row.clone().collect();
+    let reads = |e: &Expr| e.columns().iter().any(|id| row.contains(id));
+    let mut own = Vec::new();
+    for (place, &column) in targets.iter().enumerate() {
+        if !rows.iter().any(|row| reads(&row[place])) {
+            continue;
+        }
+        let taken = rows.iter_mut().map(|row| std::mem::replace(&mut row[place], Expr::null()));
+        let values = taken.map(|e| crate::build::place(&e, &layout)).collect();
+        own.push(OwnValue { column, values, number: 0, before: targets[..place].to_vec() });
+    }
+    own
 }
 
 fn is_default(value: &ast::Expr) -> bool {

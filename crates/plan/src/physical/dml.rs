@@ -42,9 +42,24 @@ pub enum InsertValue {
     Default,
     /// An expression over the columns of the new row that come before: expression defaults.
     Expr(Expr),
+    /// A value that reads the row itself: [`Insert::own`].
+    Own,
     /// Computed later by [`RowRules::generated`]. Values in the column of the source, if any, are
     /// ignored with a warning.
     Generated(Option<usize>),
+}
+
+/// A column whose value reads the row being made: `INSERT INTO t (a, b) VALUES (1, a + 1)`.
+#[derive(Clone, Debug)]
+pub struct OwnValue {
+    /// The column.
+    pub column: usize,
+    /// Its value in each row, over the columns of the table.
+    pub values: Vec<Expr>,
+    /// Column of the source with the number of the row, from 0.
+    pub number: usize,
+    /// Columns that have their values already; the others still have their defaults.
+    pub before: Vec<usize>,
 }
 
 /// Inserts the rows of `source`.
@@ -56,6 +71,8 @@ pub struct Insert {
     pub source: PlanNode,
     /// One per column of the table.
     pub values: Vec<InsertValue>,
+    /// Values that read the row itself, in the order they are computed.
+    pub own: Vec<OwnValue>,
     /// For each column of the table: the rows may give `DEFAULT` for it; then the source has NULL
     /// and the given source column is 1. Rare.
     pub default_flags: Vec<Option<usize>>,

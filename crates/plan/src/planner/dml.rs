@@ -52,6 +52,7 @@ pub(super) fn insert(
     let insert = Insert {
         table: table.clone(),
         values: bound.values,
+        own: bound.own,
         default_flags: bound.default_flags,
         default_exprs: bound.default_exprs,
         mode: bound.mode,
