@@ -88,7 +88,7 @@ pub(crate) fn fold_literal(e: &mut Expr, types: &TypeContext) {
         && ctx.conditions.borrow().count() == 0
     {
         e.nullable = value.is_null();
-        e.kind = ExprKind::Literal(value);
+        e.become_literal(value);
     }
 }
 

@@ -16,7 +16,7 @@ mod variable;
 
 use std::sync::Arc;
 
-use selkie_types::{Batch, Bitmap, Column, ColumnData, SqlResult, SqlType, Value};
+use selkie_types::{Batch, Bitmap, Column, ColumnData, JsonRole, SqlResult, SqlType, Value};
 
 pub use cache::{CallCache, ListCache};
 pub(crate) use compare::columns as compare_columns;
@@ -91,8 +91,16 @@ impl Expr {
         if let Ok(value) = self.eval_value(ctx) {
             // Result metadata says what the expression can be, not what it is.
             self.nullable |= value.is_null();
-            self.kind = ExprKind::Literal(value);
+            self.become_literal(value);
         }
+    }
+
+    /// Takes the place of the expression by its value, which stays a JSON document if it was one.
+    pub fn become_literal(&mut self, value: Value) {
+        if crate::json::is_json(self) {
+            self.ty.json = JsonRole::Document;
+        }
+        self.kind = ExprKind::Literal(value);
     }
 
     /// Drops operands of AND and OR that cannot change the result.

@@ -41,6 +41,8 @@ pub struct Function {
     min: u8,
     max: u8,
     nature: Nature,
+    /// From this argument on they come in pairs.
+    pairs: Option<u8>,
     bind: fn(Binding<'_>) -> SqlResult<Expr>,
 }
 
@@ -55,12 +57,17 @@ impl Function {
         max: u8,
         bind: fn(Binding<'_>) -> SqlResult<Expr>,
     ) -> Self {
-        Self { name, min, max, nature: Nature::Pure, bind }
+        Self { name, min, max, nature: Nature::Pure, pairs: None, bind }
     }
 
     /// This function with another nature.
     pub(crate) const fn nature(self, nature: Nature) -> Self {
         Self { nature, ..self }
+    }
+
+    /// This function, whose arguments come in pairs after the first `count`.
+    pub(crate) const fn pairs_after(self, count: u8) -> Self {
+        Self { pairs: Some(count), ..self }
     }
 
     /// The name in upper case; the symbol of an operator.
@@ -88,12 +95,20 @@ impl Function {
         self.name.is_empty()
     }
 
+    /// Error 1582 if the function, called by `written`, does not take so many arguments.
+    pub(crate) fn check_count(&self, count: usize, written: &str) -> SqlResult<()> {
+        let few = count < usize::from(self.min);
+        let many = self.max != MANY && count > usize::from(self.max);
+        let odd = self.pairs.is_some_and(|n| (count + usize::from(n)) % 2 == 1);
+        match few || many || odd {
+            true => Err(SqlError::new(&ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT, &[&written])),
+            false => Ok(()),
+        }
+    }
+
     /// Binds a call, checking the number of arguments.
     pub(crate) fn bind(&'static self, binding: Binding<'_>) -> SqlResult<Expr> {
-        let count = binding.args.len();
-        if count < usize::from(self.min) || (self.max != MANY && count > usize::from(self.max)) {
-            return Err(SqlError::new(&ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT, &[&self.name]));
-        }
+        self.check_count(binding.args.len(), self.name)?;
         (self.bind)(binding)
     }
 }

@@ -1,24 +1,67 @@
 //! JSON text: reading, writing and walking documents. JSON values are strings that are documents.
+//!
+//! Documents are in UTF-8. Strings and numbers stay as they are written, escapes included: what a
+//! function returns of a document is text of that document.
 
 mod document;
+mod escape;
+mod normal;
+mod parse;
 mod path;
+mod path_parse;
+mod write;
 
-use selkie_types::{Physical, SqlType, Value};
+use selkie_types::{JsonRole, Physical, SqlType, TypeKind, Value};
 
-pub(crate) use document::{Json, parse, put_string, write_loose};
-pub(crate) use path::Path;
+pub(crate) use document::Json;
+pub(crate) use escape::{put_escaped, put_string, same_text, unescape};
+pub(crate) use normal::normalize;
+pub(crate) use parse::{ErrorKind, JsonError, MAX_DEPTH, parse, parse_partly, string_at};
+pub(crate) use path::{Last, Path, index};
+pub(crate) use path_parse::PathError;
+pub(crate) use write::{write_compact, write_detailed, write_loose};
 
 use crate::expr::{Expr, ExprKind};
 
+/// Functions whose result is a document, not a text to be quoted.
+const DOCUMENTS: &[&str] = &[
+    "JSON_ARRAY",
+    "JSON_ARRAYAGG",
+    "JSON_ARRAY_APPEND",
+    "JSON_ARRAY_INSERT",
+    "JSON_COMPACT",
+    "JSON_DETAILED",
+    "JSON_EXTRACT",
+    "JSON_INSERT",
+    "JSON_LOOSE",
+    "JSON_MERGE",
+    "JSON_MERGE_PATCH",
+    "JSON_MERGE_PRESERVE",
+    "JSON_NORMALIZE",
+    "JSON_OBJECT",
+    "JSON_OBJECTAGG",
+    "JSON_PRETTY",
+    "JSON_QUERY",
+    "JSON_REMOVE",
+    "JSON_REPLACE",
+    "JSON_SEARCH",
+    "JSON_SET",
+];
+
 /// Whether an expression's strings are JSON documents, not texts to be quoted.
 pub(crate) fn is_json(e: &Expr) -> bool {
+    if e.ty.json == JsonRole::Document {
+        return true;
+    }
     match &e.kind {
         ExprKind::Call(c) if c.function.is_implicit() => is_json(&c.args[0]),
-        ExprKind::Call(c) => {
-            let name = c.function.name();
-            name.starts_with("JSON_")
-                && !matches!(name, "JSON_UNQUOTE" | "JSON_VALUE" | "JSON_TYPE")
+        ExprKind::Call(c) => DOCUMENTS.contains(&c.function.name()),
+        ExprKind::Case(c) => {
+            let results = c.whens.iter().map(|(_, then)| then).chain(&c.otherwise);
+            let mut known = results.filter(|e| e.ty.kind != TypeKind::Null).peekable();
+            known.peek().is_some() && known.all(is_json)
         }
+        ExprKind::Coalesce(parts) => parts.iter().all(is_json),
         _ => false,
     }
 }
@@ -27,17 +70,25 @@ pub(crate) fn is_json(e: &Expr) -> bool {
 pub(crate) fn put_sql_value(out: &mut Vec<u8>, value: &Value, ty: &SqlType, is_json: bool) {
     match value {
         Value::Null => out.extend_from_slice(b"null"),
+        Value::Int(v) if ty.json == JsonRole::Truth => {
+            out.extend_from_slice(if *v == 0 { b"false" } else { b"true" });
+        }
         Value::Bytes(b) if is_json => out.extend_from_slice(b),
         Value::Bytes(b) => {
             let text = ty.collation.charset().convert(b, selkie_types::Charset::Utf8mb4).0;
             put_string(out, &text);
         }
         _ if matches!(ty.physical(), Physical::Date | Physical::Time | Physical::DateTime)
-            || matches!(ty.kind, selkie_types::TypeKind::Enum | selkie_types::TypeKind::Set) =>
+            || matches!(ty.kind, TypeKind::Enum | TypeKind::Set) =>
         {
             let mut text = Vec::new();
             crate::text::write_value(&mut text, value, ty);
             put_string(out, &text);
+        }
+        _ if ty.kind == TypeKind::Bit => {
+            let mut text = Vec::new();
+            crate::text::write_value(&mut text, value, ty);
+            put_escaped(out, &text);
         }
         _ => crate::text::write_value(out, value, ty),
     }

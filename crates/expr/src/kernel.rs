@@ -8,6 +8,7 @@ mod view;
 
 use std::sync::Arc;
 
+use selkie_types::error::catalogue::ER_WARN_ALLOWED_PACKET_OVERFLOWED;
 use selkie_types::{Column, SqlType};
 
 pub(crate) use adapt::*;
@@ -50,6 +51,17 @@ impl<'a> Frame<'a> {
     /// The declared type of argument `at`.
     pub(crate) fn arg_type(&self, at: usize) -> &SqlType {
         &self.call.args[at].ty
+    }
+
+    /// Whether a result would be too long; then it is NULL, with warning 1301.
+    pub(crate) fn too_long(&self, bytes: usize) -> bool {
+        let max = self.ctx.types.max_allowed_packet;
+        if bytes as u64 <= max {
+            return false;
+        }
+        let name = self.call.function.name().to_ascii_lowercase();
+        self.ctx.warn(&ER_WARN_ALLOWED_PACKET_OVERFLOWED, &[&name, &max]);
+        true
     }
 
     /// Whether `row` of some argument is NULL.

@@ -16,7 +16,8 @@ pub(crate) fn fold(expr: &mut Expr, types: &TypeContext) {
     if let Ok(value) = expr.eval_value(&context)
         && context.conditions.borrow().count() == 0
     {
-        expr.nullable = value.is_null();
-        expr.kind = ExprKind::Literal(value);
+        // Result metadata says what the expression can be, not what it is.
+        expr.nullable |= value.is_null();
+        expr.become_literal(value);
     }
 }

@@ -34,7 +34,7 @@ pub use error::{Condition, ErrorDef, Level, Severity, SqlError, SqlResult};
 pub use locale::Locale;
 pub use row::{ByteRows, FLAG_WIDE, RowColumn, RowCorrupt, RowLayout, RowSource, RowVersion};
 pub use sql_mode::SqlMode;
-pub use sql_type::{NOT_FIXED_DECIMALS, Physical, SqlType, TypeKind, decimal_width};
+pub use sql_type::{JsonRole, NOT_FIXED_DECIMALS, Physical, SqlType, TypeKind, decimal_width};
 pub use temporal::{Date, DateTime, Time};
 pub use text::{bit_text, write_value};
 pub use value::Value;

@@ -86,8 +86,28 @@ pub enum Physical {
 /// `decimals` of a floating-point type declared without digits after the point.
 pub const NOT_FIXED_DECIMALS: u8 = 31;
 
+/// What values of a type are when they become part of a JSON document.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum JsonRole {
+    /// A number or a text, as the kind says.
+    #[default]
+    Plain,
+    /// The text is a document.
+    Document,
+    /// The number is a truth value.
+    Truth,
+}
+
+impl JsonRole {
+    fn is_plain(&self) -> bool {
+        *self == Self::Plain
+    }
+}
+
 /// A SQL type with its attributes.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+///
+/// Types are equal whatever their role in JSON is: it says nothing of values and their storage.
+#[derive(Clone, Debug, Eq, Serialize, Deserialize)]
 pub struct SqlType {
     /// Family.
     pub kind: TypeKind,
@@ -103,13 +123,43 @@ pub struct SqlType {
     pub collation: CollationId,
     /// Members of an ENUM or SET, in the column's charset.
     pub members: Option<Arc<[Box<str>]>>,
+    /// What values are in JSON.
+    #[serde(default, skip_serializing_if = "JsonRole::is_plain")]
+    pub json: JsonRole,
+}
+
+impl PartialEq for SqlType {
+    fn eq(&self, other: &Self) -> bool {
+        let Self { kind, unsigned, zerofill, length, decimals, collation, members, json: _ } = self;
+        *kind == other.kind
+            && (*unsigned, *zerofill) == (other.unsigned, other.zerofill)
+            && (*length, *decimals) == (other.length, other.decimals)
+            && *collation == other.collation
+            && *members == other.members
+    }
+}
+
+impl std::hash::Hash for SqlType {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        let Self { kind, unsigned, zerofill, length, decimals, collation, members, json: _ } = self;
+        (kind, unsigned, zerofill, length, decimals, collation, members).hash(state);
+    }
 }
 
 impl SqlType {
     /// A type of `kind` with `length` and `decimals`, signed, of the binary collation.
     pub const fn new(kind: TypeKind, length: u32, decimals: u8) -> Self {
         let collation = CollationId::BINARY;
-        Self { kind, unsigned: false, zerofill: false, length, decimals, collation, members: None }
+        Self {
+            kind,
+            unsigned: false,
+            zerofill: false,
+            length,
+            decimals,
+            collation,
+            members: None,
+            json: JsonRole::Plain,
+        }
     }
 
     /// The type of `NULL`.

@@ -15,6 +15,7 @@ pub fn function_call(name: &str, args: Vec<Expr>, types: &TypeContext) -> SqlRes
     let Some(function) = lookup(name) else {
         return Err(SqlError::new(&ER_SP_DOES_NOT_EXIST, &[&"FUNCTION", &name]));
     };
+    function.check_count(args.len(), name)?;
     let binding = Binding::new(function, args, types);
     binding.scalars()?;
     function.bind(binding)

@@ -1,6 +1,6 @@
 //! Logical operators and subquery predicates.
 
-use selkie_types::{SqlResult, SqlType, TypeKind};
+use selkie_types::{JsonRole, SqlResult, SqlType, TypeKind};
 
 use super::compare::refuse_row;
 use crate::cast;
@@ -10,7 +10,9 @@ use crate::function::Binding;
 
 /// The type of predicates.
 pub(crate) fn boolean_type() -> SqlType {
-    SqlType::new(TypeKind::Int, 1, 0)
+    let mut ty = SqlType::new(TypeKind::Int, 1, 0);
+    ty.json = JsonRole::Truth;
+    ty
 }
 
 fn condition(mut e: Expr) -> SqlResult<Expr> {

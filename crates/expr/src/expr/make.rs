@@ -64,7 +64,7 @@ impl Expr {
 
     /// `TRUE` or `FALSE`.
     pub fn boolean(value: bool) -> Self {
-        Self::literal(Value::Int(value.into()), SqlType::new(TypeKind::Int, 1, 0))
+        Self::literal(Value::Int(value.into()), crate::build::boolean_type())
     }
 
     /// A decimal literal.

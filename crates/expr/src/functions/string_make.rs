@@ -1,6 +1,5 @@
 //! Functions that make strings of strings.
 
-use selkie_types::error::catalogue::ER_WARN_ALLOWED_PACKET_OVERFLOWED;
 use selkie_types::{Charset, CollationId, Column, SqlResult};
 
 use crate::cast;
@@ -93,17 +92,6 @@ fn charset(frame: &Frame<'_>) -> Charset {
     frame.call.collation.charset()
 }
 
-/// Whether a result would be too long; then it is NULL, with warning 1301.
-fn too_long(frame: &Frame<'_>, bytes: usize) -> bool {
-    let max = frame.ctx.types.max_allowed_packet;
-    if bytes as u64 <= max {
-        return false;
-    }
-    let name = frame.call.function.name().to_ascii_lowercase();
-    frame.ctx.warn(&ER_WARN_ALLOWED_PACKET_OVERFLOWED, &[&name, &max]);
-    true
-}
-
 fn bind_char(mut b: Binding<'_>) -> SqlResult<Expr> {
     (0..b.len()).for_each(|at| b.int(at));
     b.connection_collation();
@@ -135,7 +123,7 @@ fn concat(frame: &Frame<'_>) -> SqlResult<Column> {
     let views: Vec<_> = (0..frame.args.len()).map(|at| frame.bytes(at)).collect();
     write_rows(frame, |row, out| {
         let length = views.iter().map(|v| v.value(row).len()).sum();
-        if too_long(frame, length) {
+        if frame.too_long(length) {
             return false;
         }
         views.iter().for_each(|v| out.extend_from_slice(v.value(row)));
@@ -221,7 +209,7 @@ fn bind_repeat(mut b: Binding<'_>) -> SqlResult<Expr> {
         write_rows(frame, |row, out| {
             let text = texts.value(row);
             let count = usize::try_from(counts.value(row).max(0)).unwrap_or(usize::MAX);
-            if too_long(frame, text.len().saturating_mul(count)) {
+            if frame.too_long(text.len().saturating_mul(count)) {
                 return false;
             }
             (0..count).for_each(|_| out.extend_from_slice(text));
@@ -259,7 +247,7 @@ fn padded(frame: &Frame<'_>, left: bool) -> SqlResult<Column> {
             out.extend_from_slice(charset.prefix(text, length));
             return true;
         }
-        if pad.is_empty() || too_long(frame, length.saturating_mul(charset.max_len())) {
+        if pad.is_empty() || frame.too_long(length.saturating_mul(charset.max_len())) {
             return false;
         }
         if !left {

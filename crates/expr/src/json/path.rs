@@ -1,14 +1,18 @@
-//! JSON paths: `$.name[0].*`, `$**.name`.
+//! JSON paths: `$.name[0].*`, `$**.name`, `$[last-1 to last]`.
 
 use super::Json;
 
 /// A step from a value to values inside it.
 #[derive(Clone, Debug, PartialEq)]
-enum Step {
+pub(super) enum Step {
+    /// A name as written, escapes included.
     Member(Vec<u8>),
     AnyMember,
+    /// A position; from the end if negative, -1 being the last.
     Item(i64),
     AnyItem,
+    /// Positions from one to another.
+    Range(i64, i64),
     /// The value itself and all values below it.
     Descend,
 }
@@ -16,97 +20,47 @@ enum Step {
 /// A parsed path.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Path {
-    steps: Vec<Step>,
+    pub(super) steps: Vec<Step>,
 }
 
 impl Path {
-    /// The path of a text; the position of the first error otherwise.
-    pub(crate) fn parse(text: &[u8]) -> Result<Self, usize> {
-        let mut at = text.iter().position(|b| *b != b' ').unwrap_or(text.len());
-        if text.get(at) != Some(&b'$') {
-            return Err(at + 1);
-        }
-        at += 1;
-        let mut steps = Vec::new();
-        while at < text.len() {
-            let (step, next) = Self::step(text, at).ok_or(at + 1)?;
-            steps.push(step);
-            at = next;
-        }
-        Ok(Self { steps })
-    }
-
-    fn step(text: &[u8], at: usize) -> Option<(Step, usize)> {
-        match &text[at..] {
-            [b'*', b'*', ..] => Some((Step::Descend, at + 2)),
-            [b'.', b'*', ..] => Some((Step::AnyMember, at + 2)),
-            [b'.', b'"', ..] => {
-                let end = at + 2 + text[at + 2..].iter().position(|b| *b == b'"')?;
-                Some((Step::Member(text[at + 2..end].to_vec()), end + 1))
-            }
-            [b'.', rest @ ..] => {
-                let end = rest.iter().position(|b| matches!(b, b'.' | b'[' | b'*'));
-                let name = &rest[..end.unwrap_or(rest.len())];
-                (!name.is_empty()).then(|| (Step::Member(name.to_vec()), at + 1 + name.len()))
-            }
-            [b'[', rest @ ..] => {
-                let end = rest.iter().position(|b| *b == b']')?;
-                let inside = std::str::from_utf8(&rest[..end]).ok()?.trim();
-                let step = if inside == "*" {
-                    Step::AnyItem
-                } else if let Some(from_end) = inside.strip_prefix("last") {
-                    let n = from_end
-                        .trim()
-                        .strip_prefix('-')
-                        .map_or(Some(0), |n| n.trim().parse().ok());
-                    Step::Item(-1 - n?)
-                } else {
-                    Step::Item(inside.parse().ok()?)
-                };
-                Some((step, at + end + 2))
-            }
-            _ => None,
-        }
-    }
-
     /// Whether the path can lead to several values.
     pub(crate) fn is_wild(&self) -> bool {
-        self.steps.iter().any(|s| matches!(s, Step::AnyMember | Step::AnyItem | Step::Descend))
+        use Step::{AnyItem, AnyMember, Descend, Range};
+        self.steps.iter().any(|s| matches!(s, AnyMember | AnyItem | Descend | Range(..)))
     }
 
-    /// The values the path leads to, in the order of the document.
-    pub(crate) fn find<'j>(&self, root: &'j Json) -> Vec<&'j Json> {
+    /// Whether it leads to the document itself.
+    pub(crate) fn is_root(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    /// The values the path leads to, in the order of the document, each once.
+    pub(crate) fn find<'j, 'a>(&self, root: &'j Json<'a>) -> Vec<&'j Json<'a>> {
         let mut found = vec![root];
         for step in &self.steps {
-            found = found.into_iter().flat_map(|v| follow(v, step)).collect();
+            let mut next: Vec<&'j Json<'a>> = Vec::new();
+            found.into_iter().for_each(|value| follow(value, step, &mut next));
+            found = if self.is_wild() { distinct(next) } else { next };
         }
         found
     }
 
-    /// The place the path leads to; a missing last member or item is added if `add`.
-    pub(crate) fn find_mut<'j>(&self, root: &'j mut Json, add: bool) -> Option<&'j mut Json> {
+    /// The place the path leads to, without adding anything; the first of several.
+    ///
+    /// Compat: a value that is no array counts as an array of itself, from its end too.
+    pub(crate) fn find_mut<'j, 'a>(&self, root: &'j mut Json<'a>) -> Option<&'j mut Json<'a>> {
         let mut here = root;
-        for (at, step) in self.steps.iter().enumerate() {
-            let last = at + 1 == self.steps.len();
+        for step in &self.steps {
             here = match (step, here) {
-                (Step::Member(name), Json::Object(members)) => {
-                    match members.iter().position(|(n, _)| n == name) {
-                        Some(i) => &mut members[i].1,
-                        None if add && last => {
-                            members.push((name.clone(), Json::Null));
-                            &mut members.last_mut()?.1
-                        }
-                        None => return None,
-                    }
+                (Step::Member(name), Json::Object(members, _)) => members
+                    .iter_mut()
+                    .find(|(n, _)| super::same_text(n, name))
+                    .map(|(_, value)| value)?,
+                (Step::Item(n), Json::Array(items, _)) => {
+                    let at = index(*n, items.len())?;
+                    items.get_mut(at)?
                 }
-                (Step::Item(n), Json::Array(items)) => match index(*n, items.len()) {
-                    Some(i) if i < items.len() => &mut items[i],
-                    Some(_) if add && last => {
-                        items.push(Json::Null);
-                        items.last_mut()?
-                    }
-                    _ => return None,
-                },
                 (Step::Item(0 | -1), other) => other,
                 _ => return None,
             };
@@ -114,48 +68,64 @@ impl Path {
         Some(here)
     }
 
-    /// Removes the value the path leads to.
-    pub(crate) fn remove(&self, root: &mut Json) {
-        let Some((last, parents)) = self.steps.split_last() else { return };
-        let parent = Self { steps: parents.to_vec() };
-        match (last, parent.find_mut(root, false)) {
-            (Step::Member(name), Some(Json::Object(members))) => members.retain(|(n, _)| n != name),
-            (Step::Item(n), Some(Json::Array(items))) => {
-                if let Some(i) = index(*n, items.len()).filter(|i| *i < items.len()) {
-                    items.remove(i);
-                }
-            }
-            _ => {}
-        }
+    /// The path without its last step, and what that step names.
+    pub(crate) fn split_last(&self) -> Option<(Self, Last<'_>)> {
+        let (last, steps) = self.steps.split_last()?;
+        let last = match last {
+            Step::Member(name) => Last::Member(name),
+            Step::Item(n) => Last::Item(*n),
+            _ => return None,
+        };
+        Some((Self { steps: steps.to_vec() }, last))
     }
 }
 
-fn index(n: i64, len: usize) -> Option<usize> {
+/// The last step of a path without wildcards.
+pub(crate) enum Last<'p> {
+    /// A name as written.
+    Member(&'p [u8]),
+    /// A position; from the end if negative.
+    Item(i64),
+}
+
+/// The position `n` of an array; one behind the end or further if it is not in it.
+pub(crate) fn index(n: i64, len: usize) -> Option<usize> {
     let n = if n < 0 { len as i64 + n } else { n };
     usize::try_from(n).ok()
 }
 
-fn follow<'j>(value: &'j Json, step: &Step) -> Vec<&'j Json> {
+/// Each value once, in the order of the document.
+fn distinct<'j, 'a>(found: Vec<&'j Json<'a>>) -> Vec<&'j Json<'a>> {
+    let mut seen = hashbrown::HashSet::new();
+    found.into_iter().filter(|value| seen.insert(std::ptr::from_ref(*value))).collect()
+}
+
+/// Compat: a value that is no array counts as an array of itself, but only from its start.
+fn follow<'j, 'a>(value: &'j Json<'a>, step: &Step, out: &mut Vec<&'j Json<'a>>) {
     match (step, value) {
-        (Step::Member(name), Json::Object(members)) => {
-            members.iter().filter(|(n, _)| n == name).map(|(_, v)| v).take(1).collect()
+        (Step::Member(name), Json::Object(members, _)) => {
+            let named = members.iter().filter(|(n, _)| super::same_text(n, name));
+            out.extend(named.map(|(_, value)| value));
         }
-        (Step::AnyMember, Json::Object(members)) => members.iter().map(|(_, v)| v).collect(),
-        (Step::Item(n), Json::Array(items)) => {
-            index(*n, items.len()).and_then(|i| items.get(i)).into_iter().collect()
+        (Step::AnyMember, Json::Object(members, _)) => out.extend(members.iter().map(|(_, v)| v)),
+        (Step::AnyItem, Json::Array(items, _)) => out.extend(items),
+        (Step::Item(n), Json::Array(items, _)) => {
+            out.extend(index(*n, items.len()).and_then(|at| items.get(at)));
         }
-        (Step::Item(0 | -1), other) => vec![other],
-        (Step::AnyItem, Json::Array(items)) => items.iter().collect(),
-        (Step::Descend, value) => {
-            let mut all = vec![value];
-            let below: Vec<&Json> = match value {
-                Json::Array(items) => items.iter().collect(),
-                Json::Object(members) => members.iter().map(|(_, v)| v).collect(),
-                _ => Vec::new(),
-            };
-            all.extend(below.into_iter().flat_map(|v| follow(v, step)));
-            all
+        (Step::Item(0), other) => out.push(other),
+        (Step::Range(from, to), Json::Array(items, _)) => {
+            let from = if *from < 0 { items.len() as i64 + from } else { *from };
+            let to = if *to < 0 { items.len() as i64 + to } else { *to };
+            let wanted = |at: usize| (from..=to).contains(&(at as i64));
+            out.extend(items.iter().enumerate().filter(|(at, _)| wanted(*at)).map(|(_, v)| v));
         }
-        _ => Vec::new(),
+        (Step::Range(0, _), other) => out.push(other),
+        (Step::Descend, value) => descend(value, out),
+        _ => {}
     }
+}
+
+fn descend<'j, 'a>(value: &'j Json<'a>, out: &mut Vec<&'j Json<'a>>) {
+    out.push(value);
+    value.children().into_iter().for_each(|child| descend(child, out));
 }

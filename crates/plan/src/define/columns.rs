@@ -7,7 +7,7 @@ use selkie_types::error::catalogue::{
     ER_INVALID_DEFAULT, ER_INVALID_ON_UPDATE, ER_TOO_LONG_IDENT, ER_WRONG_COLUMN_NAME,
     ER_WRONG_FIELD_SPEC,
 };
-use selkie_types::{CollationId, SqlError, SqlResult, TypeKind};
+use selkie_types::{CollationId, JsonRole, SqlError, SqlResult, TypeKind};
 
 use super::{DefineContext, constant, expressions, types};
 
@@ -40,10 +40,13 @@ pub(super) fn column(
         on_update_now: false,
         auto_increment,
         generated: expressions::generated(def)?,
-        check: expressions::column_check(def),
+        check: check(def),
         invisible: def.invisible,
         comment: def.comment.as_deref().unwrap_or_default().to_owned(),
     };
+    if column.ty.is_string() && column.check == Some(json_check(name)) {
+        column.ty.json = JsonRole::Document;
+    }
     if let Some(default) = &def.default {
         column.default = default_value(context, &column, default)?;
     }
@@ -54,6 +57,17 @@ pub(super) fn column(
         column.on_update_now = true;
     }
     Ok(column)
+}
+
+/// The CHECK of a column; one of type JSON without any holds documents.
+fn check(def: &ColumnDef) -> Option<String> {
+    let json = def.data_type.name == TypeName::Json;
+    expressions::column_check(def).or_else(|| json.then(|| json_check(&def.name.value)))
+}
+
+/// The CHECK by which a column is known to hold documents, as canonical text.
+fn json_check(name: &str) -> String {
+    format!("json_valid(`{}`)", name.replace('`', "``"))
 }
 
 fn check_name(name: &str) -> SqlResult<()> {

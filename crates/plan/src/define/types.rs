@@ -176,6 +176,7 @@ fn string(
         T::TinyText | T::TinyBlob => with(TypeKind::TinyText, 255),
         T::MediumText | T::MediumBlob => with(TypeKind::MediumText, 16_777_215),
         T::LongText | T::LongBlob => with(TypeKind::LongText, u32::MAX),
+        T::Json => with(TypeKind::LongText, u32::MAX),
         T::Text | T::Blob => text_for(ty.length, collation),
         T::Enum | T::Set => return members(name, ty, collation),
         _ => return Err(SqlError::not_supported(type_words(ty.name))),
@@ -185,7 +186,6 @@ fn string(
 /// What an unsupported type is called in the error.
 fn type_words(name: TypeName) -> &'static str {
     match name {
-        TypeName::Json => "JSON columns",
         TypeName::Uuid => "UUID columns",
         TypeName::Inet4 | TypeName::Inet6 => "INET columns",
         _ => "spatial columns",

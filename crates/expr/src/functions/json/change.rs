@@ -1,168 +1,166 @@
 //! JSON functions that change documents.
 
-use selkie_types::{CollationId, Column, SqlResult};
+use selkie_types::error::catalogue::ER_JSON_PATH_EMPTY;
+use selkie_types::{Column, SqlResult};
 
-use super::{loose, put_arg, read, read_path, result, texts};
+use super::{
+    charset_of_first, document, first_length, loose, make, read, read_plain_path, strict_texts,
+    texts,
+};
 use crate::cast;
 use crate::expr::Expr;
 use crate::function::{Binding, Kernel};
-use crate::json::{Json, parse};
+use crate::json::{Json, Last, Path, index, parse, same_text};
 use crate::kernel::Frame;
 
 /// Arguments: the document, then pairs of a path and a value.
-pub(super) fn bind(mut b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
+///
+/// Compat: the length counts the arguments in front of the middle, whatever they are.
+pub(super) fn bind(b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
+    let of = |at: usize| u64::from(cast::text_length(&b.args[at].ty));
+    let pairs = (b.len() - 1) / 2;
+    let length = of(0) + (0..pairs).map(|at| of(at) + of(at + 1) + 10).sum::<u64>();
+    bind_pairs(b, length, kernel)
+}
+
+/// The same for functions of arrays.
+pub(super) fn bind_array(b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
+    let of = |at: usize| u64::from(cast::text_length(&b.args[at].ty));
+    let length = first_length(&b) + (2..b.len()).step_by(2).map(|at| of(at) + 4).sum::<u64>();
+    bind_pairs(b, length, kernel)
+}
+
+fn bind_pairs(mut b: Binding<'_>, length: u64, kernel: Kernel) -> SqlResult<Expr> {
+    b.collation = charset_of_first(&b);
     b.utf8_text(0);
-    for at in (1..b.len()).step_by(2) {
-        b.utf8_text(at);
-    }
-    for at in (2..b.len()).step_by(2) {
-        let e = &mut b.args[at];
-        cast::local(e);
-        if e.ty.is_string() && e.ty.collation.charset() != selkie_types::Charset::Utf8mb4 {
-            cast::to_charset(e, CollationId::UTF8MB4_GENERAL_CI);
-        }
-    }
-    let length: u64 = b.args.iter().map(|e| u64::from(cast::text_length(&e.ty)) * 2 + 4).sum();
-    result(b, length, kernel)
+    (1..b.len()).step_by(2).for_each(|at| b.utf8_text(at));
+    (2..b.len()).step_by(2).for_each(|at| make::prepare(&mut b.args[at]));
+    document(b, length, kernel)
 }
 
-/// Applies `f` to the document for every pair of a path and a value.
-fn pairs(frame: &Frame<'_>, f: impl Fn(&mut Json, &crate::json::Path, Json)) -> SqlResult<Column> {
-    let mut out = crate::kernel::BytesOut::new(frame.rows);
-    for row in 0..frame.rows {
-        let paths_known = (1..frame.args.len()).step_by(2).all(|at| !frame.args[at].is_null(row));
-        let text =
-            (paths_known && !frame.args[0].is_null(row)).then(|| changed(frame, row, &f)).flatten();
-        out.push(text.as_deref());
-    }
-    Ok(out.finish())
-}
-
-fn changed(
+/// Applies `f` to the document for every pair of a path and a value; `None` makes all of it NULL.
+fn pairs(
     frame: &Frame<'_>,
-    row: usize,
-    f: &impl Fn(&mut Json, &crate::json::Path, Json),
-) -> Option<Vec<u8>> {
-    let mut root = read(frame, 0, frame.bytes(0).value(row))?;
-    for at in (1..frame.args.len()).step_by(2) {
-        let path = read_path(frame, at, row)?;
-        let mut text = Vec::new();
-        put_arg(frame, at + 1, row, &mut text);
-        f(&mut root, &path, parse(&text).ok()?);
+    f: impl for<'a> Fn(&mut Json<'a>, &'a Path, Json<'a>) -> Option<()>,
+) -> SqlResult<Column> {
+    let places = || (1..frame.args.len()).step_by(2);
+    texts(frame, |row| {
+        if frame.args[0].is_null(row) || places().any(|at| frame.args[at].is_null(row)) {
+            return None;
+        }
+        let mut values = Vec::new();
+        for at in places() {
+            let mut text = Vec::new();
+            make::put_arg(frame, at + 1, row, &mut text);
+            values.push(text);
+        }
+        let paths: Vec<Path> =
+            places().map(|at| read_plain_path(frame, at, row)).collect::<Option<_>>()?;
+        let mut root = read(frame, 0, row)?;
+        for (path, text) in paths.iter().zip(&values) {
+            f(&mut root, path, parse(text).ok()?)?;
+        }
+        Some(loose(&root))
+    })
+}
+
+/// Adds `value` where `path` leads to nothing, if something it can be added to is there.
+fn add<'a>(root: &mut Json<'a>, path: &'a Path, value: Json<'a>) {
+    let Some((parent, last)) = path.split_last() else { return };
+    match (parent.find_mut(root), last) {
+        (Some(Json::Object(members, _)), Last::Member(name)) => members.push((name, value)),
+        (Some(Json::Array(items, _)), Last::Item(_)) => items.push(value),
+        (Some(other), Last::Item(_)) => {
+            let first = std::mem::replace(other, Json::Null);
+            *other = Json::array(vec![first, value]);
+        }
+        _ => {}
     }
-    Some(loose(&root))
 }
 
 pub(super) fn set(frame: &Frame<'_>) -> SqlResult<Column> {
     pairs(frame, |root, path, value| {
-        if let Some(place) = path.find_mut(root, true) {
-            *place = value;
+        match path.find_mut(root) {
+            Some(old) => *old = value,
+            None => add(root, path, value),
         }
+        Some(())
     })
 }
 
 pub(super) fn insert(frame: &Frame<'_>) -> SqlResult<Column> {
     pairs(frame, |root, path, value| {
-        if path.find_mut(root, false).is_none()
-            && let Some(place) = path.find_mut(root, true)
-        {
-            *place = value;
+        if path.find_mut(root).is_none() {
+            add(root, path, value);
         }
+        Some(())
     })
 }
 
 pub(super) fn replace(frame: &Frame<'_>) -> SqlResult<Column> {
     pairs(frame, |root, path, value| {
-        if let Some(place) = path.find_mut(root, false) {
-            *place = value;
+        if let Some(old) = path.find_mut(root) {
+            *old = value;
         }
+        Some(())
     })
 }
 
 pub(super) fn array_append(frame: &Frame<'_>) -> SqlResult<Column> {
-    pairs(frame, |root, path, value| match path.find_mut(root, false) {
-        Some(Json::Array(items)) => items.push(value),
-        Some(other) => {
-            let first = std::mem::replace(other, Json::Null);
-            *other = Json::Array(vec![first, value]);
+    pairs(frame, |root, path, value| {
+        match path.find_mut(root)? {
+            Json::Array(items, _) => items.push(value),
+            other => {
+                let first = std::mem::replace(other, Json::Null);
+                *other = Json::array(vec![first, value]);
+            }
         }
-        None => {}
+        Some(())
+    })
+}
+
+/// Compat: a position before the start, or the last one, is the end.
+pub(super) fn array_insert(frame: &Frame<'_>) -> SqlResult<Column> {
+    pairs(frame, |root, path, value| {
+        let (parent, Last::Item(n)) = path.split_last()? else { return None };
+        if let Some(Json::Array(items, _)) = parent.find_mut(root) {
+            let at = if n < 0 { items.len() } else { index(n, items.len())? };
+            items.insert(at.min(items.len()), value);
+        }
+        Some(())
     })
 }
 
 pub(super) fn remove(frame: &Frame<'_>) -> SqlResult<Column> {
-    texts(frame, |row| {
-        let mut root = read(frame, 0, frame.bytes(0).value(row))?;
+    strict_texts(frame, |row| {
+        let mut paths = Vec::new();
         for at in 1..frame.args.len() {
-            read_path(frame, at, row)?.remove(&mut root);
-        }
-        Some(loose(&root))
-    })
-}
-
-fn merged(frame: &Frame<'_>, f: fn(Json, Json) -> Json) -> SqlResult<Column> {
-    texts(frame, |row| {
-        let mut root = read(frame, 0, frame.bytes(0).value(row))?;
-        for at in 1..frame.args.len() {
-            root = f(root, read(frame, at, frame.bytes(at).value(row))?);
-        }
-        Some(loose(&root))
-    })
-}
-
-pub(super) fn merge_preserve(frame: &Frame<'_>) -> SqlResult<Column> {
-    merged(frame, preserve)
-}
-
-fn preserve(a: Json, b: Json) -> Json {
-    match (a, b) {
-        (Json::Object(mut members), Json::Object(more)) => {
-            for (name, value) in more {
-                match members.iter_mut().find(|(n, _)| *n == name) {
-                    Some((_, old)) => {
-                        let before = std::mem::replace(old, Json::Null);
-                        *old = preserve(before, value);
-                    }
-                    None => members.push((name, value)),
-                }
+            let path = read_plain_path(frame, at, row)?;
+            if path.is_root() {
+                frame.ctx.warn(&ER_JSON_PATH_EMPTY, &[&(at + 1), &super::name(frame)]);
+                return None;
             }
-            Json::Object(members)
+            paths.push(path);
         }
-        (a, b) => {
-            let items = |j| match j {
-                Json::Array(items) => items,
-                other => vec![other],
-            };
-            let mut all = items(a);
-            all.extend(items(b));
-            Json::Array(all)
-        }
-    }
+        let mut root = read(frame, 0, row)?;
+        paths.iter().for_each(|path| remove_at(&mut root, path));
+        Some(loose(&root))
+    })
 }
 
-pub(super) fn merge_patch(frame: &Frame<'_>) -> SqlResult<Column> {
-    merged(frame, patch)
-}
-
-fn patch(a: Json, b: Json) -> Json {
-    let Json::Object(changes) = b else { return b };
-    let mut members = match a {
-        Json::Object(members) => members,
-        _ => Vec::new(),
-    };
-    for (name, change) in changes {
-        let at = members.iter().position(|(n, _)| *n == name);
-        match (at, change) {
-            (Some(at), Json::Null) => {
+fn remove_at(root: &mut Json<'_>, path: &Path) {
+    let Some((parent, last)) = path.split_last() else { return };
+    match (parent.find_mut(root), last) {
+        (Some(Json::Object(members, _)), Last::Member(name)) => {
+            if let Some(at) = members.iter().position(|(n, _)| same_text(n, name)) {
                 members.remove(at);
             }
-            (None, Json::Null) => {}
-            (Some(at), change) => {
-                let before = std::mem::replace(&mut members[at].1, Json::Null);
-                members[at].1 = patch(before, change);
-            }
-            (None, change) => members.push((name, patch(Json::Null, change))),
         }
+        (Some(Json::Array(items, _)), Last::Item(n)) => {
+            if let Some(at) = index(n, items.len()).filter(|at| *at < items.len()) {
+                items.remove(at);
+            }
+        }
+        _ => {}
     }
-    Json::Object(members)
 }

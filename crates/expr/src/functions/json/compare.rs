@@ -1,0 +1,89 @@
+//! JSON functions that compare two documents.
+
+use selkie_types::{Column, SqlResult};
+
+use super::{numbers, read, read_plain_path};
+use crate::json::{Json, normalize, parse_partly};
+use crate::kernel::Frame;
+
+/// Whether the target, or what a path leads to in it, contains the candidate.
+pub(super) fn contains(frame: &Frame<'_>) -> SqlResult<Column> {
+    numbers(frame, |row| {
+        if frame.args.len() < 3 {
+            return Some(includes(&read(frame, 0, row)?, &read(frame, 1, row)?).into());
+        }
+        let path = read_plain_path(frame, 2, row)?;
+        let (root, error) = parse_partly(frame.bytes(0).value(row));
+        let found = root.as_ref().map_or(Vec::new(), |root| path.find(root));
+        match found.first() {
+            Some(target) => Some(includes(target, &read(frame, 1, row)?).into()),
+            None => {
+                let error = error.map(|e| frame.ctx.push(super::condition(frame, 0, e)));
+                error.is_none().then_some(0)
+            }
+        }
+    })
+}
+
+fn includes(target: &Json<'_>, candidate: &Json<'_>) -> bool {
+    match (target, candidate) {
+        (Json::Array(items, _), Json::Array(wanted, _)) => {
+            wanted.iter().all(|w| items.iter().any(|item| includes(item, w)))
+        }
+        (Json::Array(items, _), other) => items.iter().any(|item| includes(item, other)),
+        (Json::Object(..), Json::Object(wanted, _)) => wanted
+            .iter()
+            .all(|(name, w)| target.member(name).is_some_and(|value| includes(value, w))),
+        (a, b) => same_scalar(a, b),
+    }
+}
+
+/// Compat: strings are compared as they are written.
+fn same_scalar(a: &Json<'_>, b: &Json<'_>) -> bool {
+    let value = |digits: &[u8]| selkie_types::number::parse_f64(digits).value;
+    match (a, b) {
+        (Json::Number(x), Json::Number(y)) => x == y || value(x) == value(y),
+        (Json::String(x), Json::String(y)) => x == y,
+        (Json::Bool(x), Json::Bool(y)) => x == y,
+        (Json::Null, Json::Null) => true,
+        _ => false,
+    }
+}
+
+fn normal(json: &Json<'_>) -> Vec<u8> {
+    let mut out = Vec::new();
+    normalize(&mut out, json);
+    out
+}
+
+pub(super) fn equals(frame: &Frame<'_>) -> SqlResult<Column> {
+    numbers(frame, |row| {
+        let (a, b) = (read(frame, 0, row)?, read(frame, 1, row)?);
+        Some((normal(&a) == normal(&b)).into())
+    })
+}
+
+/// Whether two documents have an item, a member or themselves in common.
+pub(super) fn overlaps(frame: &Frame<'_>) -> SqlResult<Column> {
+    numbers(frame, |row| {
+        let (a, b) = (read(frame, 0, row)?, read(frame, 1, row)?);
+        Some(meet(&a, &b).into())
+    })
+}
+
+fn meet(a: &Json<'_>, b: &Json<'_>) -> bool {
+    match (a, b) {
+        (Json::Object(members, _), Json::Object(..)) => members.iter().any(|(name, value)| {
+            b.member(name).is_some_and(|other| normal(value) == normal(other))
+        }),
+        (Json::Array(items, _), Json::Array(others, _)) => {
+            let others: Vec<_> = others.iter().map(normal).collect();
+            items.iter().any(|item| others.contains(&normal(item)))
+        }
+        (Json::Array(items, _), other) | (other, Json::Array(items, _)) => {
+            let other = normal(other);
+            items.iter().any(|item| normal(item) == other)
+        }
+        (a, b) => same_scalar(a, b),
+    }
+}

@@ -1,0 +1,144 @@
+//! JSON functions that make documents of SQL values, or a text of a JSON string.
+
+use selkie_types::{CollationId, Column, SqlResult, TypeKind};
+
+use super::{condition, document, first_length, strict_texts, texts};
+use crate::cast;
+use crate::collate;
+use crate::expr::Expr;
+use crate::function::{Binding, Kernel};
+use crate::json::{ErrorKind, JsonError, is_json, put_sql_value, put_string, unescape};
+use crate::kernel::Frame;
+
+/// The collation of a text made of all arguments.
+pub(super) fn collation(b: &Binding<'_>) -> SqlResult<CollationId> {
+    if b.args.is_empty() {
+        return Ok(b.types.collation_connection);
+    }
+    let mut texts = b.args.clone();
+    texts.iter_mut().for_each(|e| cast::to_text(e, b.types));
+    let name = b.function.name().to_ascii_lowercase();
+    let views: Vec<&Expr> = texts.iter().collect();
+    Ok(collate::aggregate(&views, &name, false)?.collation)
+}
+
+/// Characters of a document made of the arguments.
+///
+/// Compat: texts count twice, for their escapes; nothing is shorter than `null`.
+pub(super) fn length(b: &Binding<'_>) -> u64 {
+    let one = |e: &Expr| {
+        let length = u64::from(cast::text_length(&e.ty));
+        let quoted = !e.ty.is_numeric() && !is_json(e) && e.ty.kind != TypeKind::Null;
+        (if quoted { length * 2 } else { length }).max(4) + 4
+    };
+    if b.args.is_empty() { 0 } else { b.args.iter().map(one).sum::<u64>() + 2 }
+}
+
+/// Makes texts readable as UTF-8 and leaves the kind of other values.
+pub(super) fn prepare(e: &mut Expr) {
+    cast::local(e);
+    if e.ty.is_string() && e.ty.collation.charset() != selkie_types::Charset::Utf8mb4 {
+        cast::to_charset(e, CollationId::UTF8MB4_GENERAL_CI);
+    }
+}
+
+/// A document of SQL values.
+pub(super) fn bind(mut b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
+    let length = length(&b);
+    b.collation = collation(&b)?;
+    b.args.iter_mut().for_each(prepare);
+    document(b, length, kernel)
+}
+
+/// Appends argument `at` as a JSON value.
+pub(super) fn put_arg(frame: &Frame<'_>, at: usize, row: usize, out: &mut Vec<u8>) {
+    let arg = &frame.call.args[at];
+    put_sql_value(out, &frame.args[at].value(row), &arg.ty, is_json(arg));
+}
+
+/// A text if it is not longer than a packet.
+fn bounded(frame: &Frame<'_>, text: Vec<u8>) -> Option<Vec<u8>> {
+    if frame.too_long(text.len()) { None } else { Some(text) }
+}
+
+pub(super) fn array(frame: &Frame<'_>) -> SqlResult<Column> {
+    texts(frame, |row| {
+        let mut out = vec![b'['];
+        for at in 0..frame.args.len() {
+            if at > 0 {
+                out.extend_from_slice(b", ");
+            }
+            put_arg(frame, at, row, &mut out);
+        }
+        out.push(b']');
+        bounded(frame, out)
+    })
+}
+
+pub(super) fn bind_object(mut b: Binding<'_>) -> SqlResult<Expr> {
+    let length = length(&b);
+    b.collation = collation(&b)?;
+    (0..b.len()).step_by(2).for_each(|at| b.utf8_text(at));
+    b.args.iter_mut().for_each(prepare);
+    document(b, length, |frame| {
+        texts(frame, |row| {
+            let mut out = vec![b'{'];
+            for at in (0..frame.args.len()).step_by(2) {
+                if at > 0 {
+                    out.extend_from_slice(b", ");
+                }
+                put_string(&mut out, frame.bytes(at).value(row));
+                out.extend_from_slice(b": ");
+                put_arg(frame, at + 1, row, &mut out);
+            }
+            out.push(b'}');
+            bounded(frame, out)
+        })
+    })
+}
+
+/// Compat: numbers are not quoted but NULL.
+pub(super) fn bind_quote(mut b: Binding<'_>) -> SqlResult<Expr> {
+    let length = first_length(&b) * 12 + 2;
+    let number = b.args[0].ty.is_numeric();
+    b.utf8_text(0);
+    b.collation = CollationId::UTF8MB4_BIN;
+    if number {
+        return document(b, length, |frame| texts(frame, |_| None));
+    }
+    document(b, length, |frame| {
+        strict_texts(frame, |row| {
+            let mut out = Vec::new();
+            put_string(&mut out, frame.bytes(0).value(row));
+            Some(out)
+        })
+    })
+}
+
+pub(super) fn bind_unquote(mut b: Binding<'_>) -> SqlResult<Expr> {
+    let length = first_length(&b);
+    b.utf8_text(0);
+    b.collation = CollationId::UTF8MB4_BIN;
+    document(b, length, unquote)
+}
+
+/// What is no JSON string stays, with a warning if it begins as one.
+fn unquote(frame: &Frame<'_>) -> SqlResult<Column> {
+    strict_texts(frame, |row| {
+        let text = frame.bytes(0).value(row);
+        let start = text.iter().position(|b| !b.is_ascii_whitespace()).unwrap_or(text.len());
+        if text.get(start) != Some(&b'"') {
+            return Some(text.to_vec());
+        }
+        let mut plain = Vec::new();
+        let error = match crate::json::string_at(text, start) {
+            Ok(inside) => match unescape(inside, &mut plain) {
+                Ok(()) => return Some(plain),
+                Err(at) => JsonError { kind: ErrorKind::BadCharacter, position: start + 1 + at },
+            },
+            Err(error) => error,
+        };
+        frame.ctx.push(condition(frame, 0, error));
+        Some(text.to_vec())
+    })
+}

@@ -1,0 +1,219 @@
+//! JSON functions that look into a document.
+
+use hashbrown::HashMap;
+use selkie_types::error::catalogue::ER_JSON_ONE_OR_ALL;
+use selkie_types::{Column, Condition, Level, SqlResult};
+
+use super::{condition, loose, numbers, read, read_path, read_plain_path, strict_texts};
+use crate::json::{Json, Path, parse, parse_partly, unescape};
+use crate::kernel::Frame;
+
+/// Compat: what is wrong is told in a note.
+pub(super) fn valid(frame: &Frame<'_>) -> SqlResult<Column> {
+    numbers(frame, |row| match parse(frame.bytes(0).value(row)) {
+        Ok(_) => Some(1),
+        Err(error) => {
+            let told = condition(frame, 0, error);
+            frame.ctx.push(Condition { level: Level::Note, ..told });
+            Some(0)
+        }
+    })
+}
+
+/// Documents read only as far as what is looked for.
+///
+/// Compat: an error behind the value that a path leads to goes unnoticed.
+struct Partly<'a> {
+    root: Option<Json<'a>>,
+    error: Option<crate::json::JsonError>,
+}
+
+impl<'a> Partly<'a> {
+    fn read(frame: &Frame<'a>, row: usize) -> Self {
+        let (root, error) = parse_partly(frame.bytes(0).value(row));
+        Self { root, error }
+    }
+
+    /// The values a path leads to that were read to their end.
+    fn complete(&self, path: &Path) -> Vec<&Json<'a>> {
+        let mut found = self.root.as_ref().map_or(Vec::new(), |root| path.find(root));
+        if self.error.is_some() {
+            let mut spine = self.root.as_ref();
+            while let Some(open) = spine.filter(|json| !json.is_scalar()) {
+                found.retain(|json| !std::ptr::eq(*json, open));
+                spine = open.last_child();
+            }
+        }
+        found
+    }
+
+    /// Warns of the error, if there is one.
+    fn report(&self, frame: &Frame<'_>) {
+        if let Some(error) = self.error {
+            frame.ctx.push(condition(frame, 0, error));
+        }
+    }
+}
+
+/// The values of all paths in the order of the document; those of one place in that of the paths.
+pub(super) fn extract(frame: &Frame<'_>) -> SqlResult<Column> {
+    strict_texts(frame, |row| {
+        let root = read(frame, 0, row)?;
+        let paths: Vec<Path> =
+            (1..frame.args.len()).map(|at| read_path(frame, at, row)).collect::<Option<_>>()?;
+        if let [path] = &paths[..]
+            && !path.is_wild()
+        {
+            return path.find(&root).first().map(|json| loose(json));
+        }
+        let mut found: Vec<&Json<'_>> = paths.iter().flat_map(|path| path.find(&root)).collect();
+        if found.is_empty() {
+            return None;
+        }
+        if paths.len() > 1 {
+            let mut places = HashMap::new();
+            number_places(&root, &mut places);
+            found.sort_by_key(|json| places.get(&std::ptr::from_ref(*json)).copied());
+        }
+        Some(loose(&Json::array(found.into_iter().cloned().collect())))
+    })
+}
+
+/// Numbers all values of a document in their order.
+fn number_places<'j, 'a>(json: &'j Json<'a>, places: &mut HashMap<*const Json<'a>, usize>) {
+    places.insert(std::ptr::from_ref(json), places.len());
+    json.children().into_iter().for_each(|child| number_places(child, places));
+}
+
+/// Scalars only, without quotes. Compat: a text that is no document is no reason for a warning.
+pub(super) fn value(frame: &Frame<'_>) -> SqlResult<Column> {
+    strict_texts(frame, |row| {
+        let path = read_plain_path(frame, 1, row)?;
+        let document = Partly::read(frame, row);
+        let scalar = document.complete(&path).into_iter().find(|json| json.is_scalar())?;
+        match scalar {
+            Json::String(inside) => {
+                let mut text = Vec::new();
+                unescape(inside, &mut text).ok().map(|()| text)
+            }
+            Json::Bool(value) => Some(vec![b'0' + u8::from(*value)]),
+            Json::Number(digits) => Some(digits.to_vec()),
+            _ => None,
+        }
+    })
+}
+
+/// Arrays and objects only, as they are written.
+pub(super) fn query(frame: &Frame<'_>) -> SqlResult<Column> {
+    strict_texts(frame, |row| {
+        let path = read_plain_path(frame, 1, row)?;
+        let document = Partly::read(frame, row);
+        document.complete(&path).into_iter().find_map(|json| match json {
+            Json::Array(_, text) | Json::Object(_, text) => Some(text.to_vec()),
+            _ => None,
+        })
+    })
+}
+
+/// Compat: a value exists as soon as it begins.
+pub(super) fn exists(frame: &Frame<'_>) -> SqlResult<Column> {
+    numbers(frame, |row| {
+        let path = read_path(frame, 1, row)?;
+        let document = Partly::read(frame, row);
+        if document.root.as_ref().is_some_and(|root| !path.find(root).is_empty()) {
+            return Some(1);
+        }
+        document.report(frame);
+        document.error.is_none().then_some(0)
+    })
+}
+
+pub(super) fn contains_path(frame: &Frame<'_>) -> SqlResult<Column> {
+    numbers(frame, |row| {
+        let all = one_or_all(frame, row)?;
+        let root = read(frame, 0, row)?;
+        let mut hits = 0;
+        for at in 2..frame.args.len() {
+            hits += usize::from(!read_path(frame, at, row)?.find(&root).is_empty());
+        }
+        let wanted = if all { frame.args.len() - 2 } else { 1 };
+        Some(i64::from(hits >= wanted))
+    })
+}
+
+/// Whether the second argument says `all`; a warning if it says neither that nor `one`.
+pub(super) fn one_or_all(frame: &Frame<'_>, row: usize) -> Option<bool> {
+    let word = frame.bytes(1).value(row);
+    if word.eq_ignore_ascii_case(b"all") {
+        return Some(true);
+    }
+    if word.eq_ignore_ascii_case(b"one") {
+        return Some(false);
+    }
+    frame.ctx.warn(&ER_JSON_ONE_OR_ALL, &[&super::name(frame)]);
+    None
+}
+
+/// The value of the document, or the first one of those the path in argument 1 leads to.
+fn with_place<R>(
+    frame: &Frame<'_>,
+    row: usize,
+    f: impl FnOnce(&Json<'_>) -> Option<R>,
+) -> Option<R> {
+    if frame.args.len() < 2 {
+        return f(&read(frame, 0, row)?);
+    }
+    let path = read_plain_path(frame, 1, row)?;
+    let document = Partly::read(frame, row);
+    match document.complete(&path).first() {
+        Some(json) => f(json),
+        None => {
+            document.report(frame);
+            None
+        }
+    }
+}
+
+/// Each name once.
+pub(super) fn keys(frame: &Frame<'_>) -> SqlResult<Column> {
+    strict_texts(frame, |row| {
+        with_place(frame, row, |json| {
+            let Json::Object(members, _) = json else { return None };
+            let mut names: Vec<&[u8]> = Vec::new();
+            for (name, _) in members {
+                if !names.contains(name) {
+                    names.push(name);
+                }
+            }
+            Some(loose(&Json::array(names.into_iter().map(Json::String).collect())))
+        })
+    })
+}
+
+pub(super) fn length(frame: &Frame<'_>) -> SqlResult<Column> {
+    numbers(frame, |row| {
+        with_place(frame, row, |json| {
+            Some(if json.is_scalar() { 1 } else { json.children().len() as i64 })
+        })
+    })
+}
+
+pub(super) fn depth(frame: &Frame<'_>) -> SqlResult<Column> {
+    numbers(frame, |row| read(frame, 0, row).map(|json| json.depth()))
+}
+
+/// Compat: only a point makes a number a double.
+pub(super) fn type_name(frame: &Frame<'_>) -> SqlResult<Column> {
+    strict_texts(frame, |row| {
+        let name = match read(frame, 0, row)? {
+            Json::Null => "NULL",
+            Json::Bool(_) => "BOOLEAN",
+            Json::Number(digits) if digits.contains(&b'.') => "DOUBLE",
+            Json::Number(_) => "INTEGER",
+            Json::String(_) => "STRING",
+            Json::Array(..) => "ARRAY",
+            Json::Object(..) => "OBJECT",
+        };
+        Some(name.as_bytes().to_vec())
+    })
+}
