@@ -2,6 +2,8 @@
 
 pub(crate) mod arith;
 mod clock;
+mod compress;
+mod crypt;
 pub(crate) mod date_format;
 mod date_make;
 mod date_part;
@@ -11,6 +13,7 @@ mod info;
 pub(crate) mod interval;
 mod json;
 pub(crate) mod logic;
+mod natural;
 mod net;
 mod numeric;
 pub(crate) mod pattern;
@@ -25,6 +28,8 @@ use crate::function::Function;
 /// All families of functions that are called by name.
 pub(crate) static FAMILIES: &[&[Function]] = &[
     clock::FUNCTIONS,
+    compress::FUNCTIONS,
+    crypt::FUNCTIONS,
     date_format::FUNCTIONS,
     date_make::FUNCTIONS,
     date_part::FUNCTIONS,
@@ -34,6 +39,7 @@ pub(crate) static FAMILIES: &[&[Function]] = &[
     interval::FUNCTIONS,
     json::FUNCTIONS,
     logic::FUNCTIONS,
+    natural::FUNCTIONS,
     net::FUNCTIONS,
     numeric::FUNCTIONS,
     regexp::FUNCTIONS,

@@ -1,0 +1,88 @@
+//! Compression by zlib, the length of the whole in front.
+
+use std::io::Read;
+
+use flate2::Compression;
+use flate2::read::{ZlibDecoder, ZlibEncoder};
+use selkie_types::error::catalogue::{
+    ER_TOO_BIG_FOR_UNCOMPRESS, ER_ZLIB_Z_BUF_ERROR, ER_ZLIB_Z_DATA_ERROR,
+};
+use selkie_types::{Column, SqlResult, SqlType, TypeKind};
+
+use super::crypt::{byte_length, bytes};
+use crate::function::Function;
+use crate::kernel::{Frame, bytes_to_bytes, from_bytes};
+
+/// Functions called by name.
+pub(super) static FUNCTIONS: &[Function] = &[
+    Function::new("COMPRESS", 1, 1, |b| {
+        let length = byte_length(&b) * 120 / 100 + 12;
+        bytes(b, length, compress)
+    }),
+    Function::new("UNCOMPRESS", 1, 1, |b| bytes(b, u32::MAX.into(), uncompress)),
+    Function::new("UNCOMPRESSED_LENGTH", 1, 1, |mut b| {
+        b.text(0);
+        b.maybe(SqlType::new(TypeKind::Int, 10, 0), uncompressed_length)
+    }),
+];
+
+/// The length has 30 bits.
+const LENGTH_MASK: u32 = 0x3FFF_FFFF;
+
+/// Compat: a point follows what would end with a space, which CHAR columns lose.
+fn compress(frame: &Frame<'_>) -> SqlResult<Column> {
+    bytes_to_bytes(frame, |plain, out| {
+        if plain.is_empty() {
+            return true;
+        }
+        out.extend_from_slice(&(plain.len() as u32 & LENGTH_MASK).to_le_bytes());
+        if ZlibEncoder::new(plain, Compression::default()).read_to_end(out).is_err() {
+            return false;
+        }
+        if out.last() == Some(&b' ') {
+            out.push(b'.');
+        }
+        true
+    })
+}
+
+/// The length a text says it has when it is uncompressed, if it is long enough to say so.
+fn length(frame: &Frame<'_>, text: &[u8]) -> Option<usize> {
+    let Some(head) = text.first_chunk().filter(|_| text.len() > 4) else {
+        frame.ctx.warn(&ER_ZLIB_Z_DATA_ERROR, &[]);
+        return None;
+    };
+    Some((u32::from_le_bytes(*head) & LENGTH_MASK) as usize)
+}
+
+fn uncompress(frame: &Frame<'_>) -> SqlResult<Column> {
+    bytes_to_bytes(frame, |text, out| {
+        if text.is_empty() {
+            return true;
+        }
+        let Some(length) = length(frame, text) else { return false };
+        let max = frame.ctx.types.max_allowed_packet;
+        if length as u64 > max {
+            frame.ctx.warn(&ER_TOO_BIG_FOR_UNCOMPRESS, &[&max]);
+            return false;
+        }
+        let start = out.len();
+        let mut decoder = ZlibDecoder::new(&text[4..]).take(length as u64 + 1);
+        if decoder.read_to_end(out).is_err() {
+            frame.ctx.warn(&ER_ZLIB_Z_DATA_ERROR, &[]);
+            return false;
+        }
+        if out.len() - start > length {
+            frame.ctx.warn(&ER_ZLIB_Z_BUF_ERROR, &[]);
+            return false;
+        }
+        true
+    })
+}
+
+fn uncompressed_length(frame: &Frame<'_>) -> SqlResult<Column> {
+    from_bytes(frame, |text| match text.is_empty() {
+        true => Ok(Some(0i64)),
+        false => Ok(length(frame, text).map(|n| n as i64)),
+    })
+}

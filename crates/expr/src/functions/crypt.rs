@@ -1,0 +1,277 @@
+//! Encryption: AES, and the old ciphers that MariaDB keeps for data encrypted long ago.
+
+use aes::Aes128;
+use aes::cipher::generic_array::GenericArray;
+use aes::cipher::{BlockDecrypt, BlockEncrypt, KeyInit};
+use des::TdesEde3;
+use md5::{Digest, Md5};
+use selkie_types::error::catalogue::{ER_WARN_DEPRECATED_SYNTAX, ER_WRONG_PARAMETERS_TO_PROCEDURE};
+use selkie_types::{CollationId, Column, Condition, SqlResult};
+
+use crate::expr::Expr;
+use crate::function::{Binding, Function, Kernel};
+use crate::kernel::{Frame, bytes_to_bytes, write_rows};
+use crate::random::Random;
+
+/// Functions called by name.
+pub(super) static FUNCTIONS: &[Function] = &[
+    Function::new("AES_ENCRYPT", 2, 2, |b| {
+        let length = byte_length(&b) / AES_BLOCK as u64 * AES_BLOCK as u64 + AES_BLOCK as u64;
+        bytes(b, length, aes_encrypt)
+    }),
+    Function::new("AES_DECRYPT", 2, 2, |b| as_long(b, aes_decrypt)),
+    Function::new("ENCODE", 2, 2, |b| as_long(b, |f| shuffled(f, Shuffle::encode))),
+    Function::new("DECODE", 2, 2, |b| as_long(b, |f| shuffled(f, Shuffle::decode))),
+    Function::new("DES_ENCRYPT", 1, 2, |b| {
+        let length = byte_length(&b) + 9;
+        bytes(b, length, des_encrypt)
+    }),
+    Function::new("DES_DECRYPT", 1, 2, |b| {
+        let length = byte_length(&b).saturating_sub(9).max(1);
+        bytes(b, length, des_decrypt)
+    }),
+    Function::new("OLD_PASSWORD", 1, 1, |mut b| {
+        b.text(0);
+        b.connection_collation();
+        let ty = b.string_type(16);
+        b.strict(ty, old_password)
+    }),
+];
+
+/// The length of the first argument's texts in bytes.
+pub(super) fn byte_length(b: &Binding<'_>) -> u64 {
+    let ty = &b.args[0].ty;
+    let width = if ty.is_string() { ty.collation.charset().max_len() as u64 } else { 1 };
+    u64::from(crate::cast::text_length(ty)) * width
+}
+
+/// A binary string made of texts; NULL for what cannot be made.
+pub(super) fn bytes(mut b: Binding<'_>, length: u64, kernel: Kernel) -> SqlResult<Expr> {
+    (0..b.len()).for_each(|at| b.text(at));
+    b.collation = CollationId::BINARY;
+    let ty = b.string_type(length);
+    b.maybe(ty, kernel)
+}
+
+fn as_long(b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
+    let length = byte_length(&b);
+    bytes(b, length, kernel)
+}
+
+const AES_BLOCK: usize = 16;
+
+/// The cipher of a key of any length, folded to 128 bits.
+fn aes(key: &[u8]) -> Aes128 {
+    let mut folded = [0u8; AES_BLOCK];
+    key.iter().enumerate().for_each(|(at, b)| folded[at % AES_BLOCK] ^= b);
+    Aes128::new(&folded.into())
+}
+
+/// Block by block, each by itself, padded to whole blocks.
+fn aes_encrypt(frame: &Frame<'_>) -> SqlResult<Column> {
+    let (texts, keys) = (frame.bytes(0), frame.bytes(1));
+    write_rows(frame, |row, out| {
+        let cipher = aes(keys.value(row));
+        let start = out.len();
+        out.extend_from_slice(texts.value(row));
+        let missing = AES_BLOCK - texts.value(row).len() % AES_BLOCK;
+        out.extend(std::iter::repeat_n(missing as u8, missing));
+        for block in out[start..].chunks_exact_mut(AES_BLOCK) {
+            cipher.encrypt_block(GenericArray::from_mut_slice(block));
+        }
+        true
+    })
+}
+
+fn aes_decrypt(frame: &Frame<'_>) -> SqlResult<Column> {
+    let (texts, keys) = (frame.bytes(0), frame.bytes(1));
+    write_rows(frame, |row, out| {
+        let text = texts.value(row);
+        if text.is_empty() || text.len() % AES_BLOCK != 0 {
+            return false;
+        }
+        let cipher = aes(keys.value(row));
+        let start = out.len();
+        out.extend_from_slice(text);
+        for block in out[start..].chunks_exact_mut(AES_BLOCK) {
+            cipher.decrypt_block(GenericArray::from_mut_slice(block));
+        }
+        let padding = usize::from(out[out.len() - 1]);
+        let end = out.len().wrapping_sub(padding);
+        let padded = (1..=AES_BLOCK).contains(&padding)
+            && out[end..].iter().all(|b| usize::from(*b) == padding);
+        if padded {
+            out.truncate(end);
+        }
+        padded
+    })
+}
+
+/// The two words that MariaDB's first passwords were hashed to; spaces do not count.
+fn old_hash(password: &[u8]) -> (u32, u32) {
+    let (mut first, mut second, mut sum) = (1_345_345_333u32, 0x1234_5671u32, 7u32);
+    for b in password.iter().filter(|b| !matches!(b, b' ' | b'\t')) {
+        let mixed = (first & 63).wrapping_add(sum).wrapping_mul(u32::from(*b));
+        first ^= mixed.wrapping_add(first << 8);
+        second = second.wrapping_add((second << 8) ^ first);
+        sum = sum.wrapping_add(u32::from(*b));
+    }
+    (first & 0x7FFF_FFFF, second & 0x7FFF_FFFF)
+}
+
+fn old_password(frame: &Frame<'_>) -> SqlResult<Column> {
+    let charset = frame.ty.collation.charset();
+    bytes_to_bytes(frame, |password, out| {
+        if !password.is_empty() {
+            let (first, second) = old_hash(password);
+            let text = format!("{first:08x}{second:08x}");
+            out.extend_from_slice(
+                &selkie_types::Charset::Utf8mb4.convert(text.as_bytes(), charset).0,
+            );
+        }
+        true
+    })
+}
+
+/// The cipher of `ENCODE`: bytes replaced by a shuffled alphabet, then mixed with random ones.
+struct Shuffle {
+    random: Random,
+    encode: [u8; 256],
+    decode: [u8; 256],
+    shift: u32,
+}
+
+impl Shuffle {
+    fn new(password: &[u8]) -> Self {
+        let (first, second) = old_hash(password);
+        let mut random = Random::from_seeds(first, second);
+        let mut decode: [u8; 256] = std::array::from_fn(|at| at as u8);
+        for at in 0..256 {
+            decode.swap((random.next() * 255.0) as usize, at);
+        }
+        let mut encode = [0; 256];
+        (0..=255u8).for_each(|at| encode[usize::from(decode[usize::from(at)])] = at);
+        Self { random, encode, decode, shift: 0 }
+    }
+
+    fn encode(&mut self, b: u8) -> u8 {
+        self.shift ^= (self.random.next() * 255.0) as u32;
+        let out = self.encode[usize::from(b)] ^ self.shift as u8;
+        self.shift ^= u32::from(b);
+        out
+    }
+
+    fn decode(&mut self, b: u8) -> u8 {
+        self.shift ^= (self.random.next() * 255.0) as u32;
+        let out = self.decode[usize::from(b ^ self.shift as u8)];
+        self.shift ^= u32::from(out);
+        out
+    }
+}
+
+fn shuffled(frame: &Frame<'_>, step: fn(&mut Shuffle, u8) -> u8) -> SqlResult<Column> {
+    let (texts, passwords) = (frame.bytes(0), frame.bytes(1));
+    write_rows(frame, |row, out| {
+        let mut shuffle = Shuffle::new(passwords.value(row));
+        out.extend(texts.value(row).iter().map(|b| step(&mut shuffle, *b)));
+        true
+    })
+}
+
+const DES_BLOCK: usize = 8;
+
+/// In the first byte of what DES encrypted: a mark, and the number of the key, 127 being a text.
+const DES_MARK: u8 = 0x80;
+const DES_TEXT_KEY: u8 = 127;
+
+fn deprecated(frame: &Frame<'_>) {
+    let name = frame.call.function.name().to_ascii_lowercase();
+    let text = format!("'{name}' is deprecated and will be removed in a future release");
+    let mut note = Condition::note(&ER_WARN_DEPRECATED_SYNTAX, &[&"", &""]);
+    note.message = text;
+    frame.ctx.push(note);
+}
+
+/// The cipher of a text as key; without one, that of key `number`, which no file says.
+fn des(key: Option<&[u8]>) -> TdesEde3 {
+    let mut bytes = [0u8; 24];
+    if let Some(key) = key {
+        let first = Md5::digest(key);
+        let second = Md5::new().chain_update(first).chain_update(key).finalize();
+        bytes[..16].copy_from_slice(&first);
+        bytes[16..].copy_from_slice(&second[..8]);
+    }
+    TdesEde3::new(&bytes.into())
+}
+
+/// The second argument as the number of a key, if it is one digit.
+fn key_number(key: &[u8]) -> Option<u8> {
+    match key {
+        [digit @ b'0'..=b'9'] => Some(digit - b'0'),
+        _ => None,
+    }
+}
+
+fn des_encrypt(frame: &Frame<'_>) -> SqlResult<Column> {
+    deprecated(frame);
+    let texts = frame.bytes(0);
+    write_rows(frame, |row, out| {
+        let text = texts.value(row);
+        if text.is_empty() {
+            return true;
+        }
+        let key = (frame.args.len() > 1).then(|| frame.bytes(1).value(row));
+        if key.is_some_and(<[u8]>::is_empty) {
+            frame.ctx.warn(&ER_WRONG_PARAMETERS_TO_PROCEDURE, &[&"des_encrypt"]);
+            return false;
+        }
+        let number = key.map_or(Some(0), key_number);
+        let cipher = des(key.filter(|_| number.is_none()));
+        out.push(DES_MARK | number.unwrap_or(DES_TEXT_KEY));
+        let start = out.len();
+        out.extend_from_slice(text);
+        let missing = DES_BLOCK - text.len() % DES_BLOCK;
+        out.extend(std::iter::repeat_n(b'*', missing - 1));
+        out.push(missing as u8);
+        let mut before = [0u8; DES_BLOCK];
+        for block in out[start..].chunks_exact_mut(DES_BLOCK) {
+            block.iter_mut().zip(before).for_each(|(b, mix)| *b ^= mix);
+            cipher.encrypt_block(GenericArray::from_mut_slice(block));
+            before.copy_from_slice(block);
+        }
+        true
+    })
+}
+
+/// Compat: what was not encrypted by DES stays as it is.
+fn des_decrypt(frame: &Frame<'_>) -> SqlResult<Column> {
+    deprecated(frame);
+    let texts = frame.bytes(0);
+    write_rows(frame, |row, out| {
+        let text = texts.value(row);
+        let marked = text.first().is_some_and(|b| b & DES_MARK != 0);
+        if !marked || text.len() < 9 || text.len() % DES_BLOCK != 1 {
+            out.extend_from_slice(text);
+            return true;
+        }
+        let key = (frame.args.len() > 1).then(|| frame.bytes(1).value(row));
+        let cipher = des(key.filter(|key| key_number(key).is_none()));
+        let start = out.len();
+        out.extend_from_slice(&text[1..]);
+        let mut before = [0u8; DES_BLOCK];
+        for block in out[start..].chunks_exact_mut(DES_BLOCK) {
+            let mut encrypted = [0u8; DES_BLOCK];
+            encrypted.copy_from_slice(block);
+            cipher.decrypt_block(GenericArray::from_mut_slice(block));
+            block.iter_mut().zip(before).for_each(|(b, mix)| *b ^= mix);
+            before = encrypted;
+        }
+        let padding = usize::from(out[out.len() - 1]);
+        if padding > DES_BLOCK {
+            frame.ctx.warn(&ER_WRONG_PARAMETERS_TO_PROCEDURE, &[&"des_decrypt"]);
+            return false;
+        }
+        out.truncate(out.len() - padding);
+        true
+    })
+}
