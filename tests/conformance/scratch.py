@@ -23,7 +23,11 @@ SETTINGS = [
     "--max-heap-table-size=1M", "--sort-buffer-size=256K", "--key-buffer-size=1M",
     "--general-log=1", "--slow-query-log=1", "--log-output=FILE", "--character-set-server=latin1",
     "--collation-server=latin1_swedish_ci", "--log-bin-trust-function-creators=1",
+    "--connect-timeout=60", "--plugin-maturity=unknown", "--slave-net-timeout=120",
+    "--binlog-direct-non-transactional-updates=1", "--innodb-write-io-threads=2",
+    "--innodb-read-io-threads=2", "--innodb-lru-scan-depth=100",
 ]
+CHARSETS = "/usr/share/mysql/charsets"
 SYSTEM = {"mysql", "information_schema", "performance_schema", "sys", "mtr"}
 VOLATILE = re.compile(r"timestamp$|gtid_|last_|error_count|warning_count|rand_seed|identity|"
                       r"insert_id|pseudo_thread_id|in_transaction|innodb_buffer_pool_(dump|load)")
@@ -57,7 +61,12 @@ class Scratch:
         shutil.rmtree(f"{self.var}/mysqld.1", ignore_errors=True)
         data = f"{self.var}/mysqld.1/data"
         os.makedirs(os.path.dirname(data))
-        options = [*SETTINGS, f"--secure-file-priv={self.var}"]
+        os.makedirs(f"{self.var}/tmp/mysqld.1", exist_ok=True)
+        options = [*SETTINGS, f"--secure-file-priv={self.var}", f"--pid-file={self.var}/run/mysqld.1.pid",
+                   f"--socket={self.var}/tmp/mysqld.1.sock", f"--tmpdir={self.var}/tmp/mysqld.1",
+                   f"--character-sets-dir={CHARSETS}",
+                   f"--general-log-file={self.var}/mysqld.1/mysqld.log",
+                   f"--slow-query-log-file={self.var}/mysqld.1/mysqld-slow.log"]
         port = self.server.port if self.server else None
         if self.server:
             self.server.remove()
@@ -98,7 +107,7 @@ class Scratch:
             for statement in self.repairs(session):
                 with contextlib.suppress(pymysql.MySQLError), session.cursor() as cursor:
                     cursor.execute(statement)
-        for name in os.listdir(f"{self.var}/tmp"):
+        for name in set(os.listdir(f"{self.var}/tmp")) - {"mysqld.1", "mysqld.1.sock"}:
             path = f"{self.var}/tmp/{name}"
             shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
 

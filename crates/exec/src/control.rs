@@ -35,11 +35,9 @@ impl Control {
     /// Limits taken from a session's settings.
     pub fn new(session: &crate::Session) -> Self {
         let s = &session.settings;
-        let limit = (s.max_statement_micros > 0)
-            .then(|| Instant::now() + Duration::from_micros(s.max_statement_micros));
         Self {
             kill: session.kill.clone(),
-            deadline: limit,
+            deadline: session.deadline.get(),
             row_lock_wait: Duration::from_secs(s.row_lock_wait_timeout),
             memory_limit: s.statement_memory,
             memory: AtomicUsize::new(0),

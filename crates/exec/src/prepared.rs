@@ -1,5 +1,6 @@
 //! Statements planned once and run often.
 
+use std::fmt;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -10,6 +11,7 @@ use selkie_types::error::catalogue::ER_WRONG_ARGUMENTS;
 use selkie_types::{SqlError, SqlResult, SqlType, Value};
 
 use crate::planning::{self, PlanKey};
+use crate::session::PreparedTicket;
 use crate::statement::{self, Running};
 use crate::{Instance, Outcome, ResultSink, Session};
 
@@ -25,6 +27,20 @@ pub struct Prepared {
     /// Columns of its result, as known without the parameters' types.
     pub output: Vec<OutputColumn>,
     plan: Mutex<Option<CachedPlan>>,
+}
+
+/// A statement that SQL PREPARE gave a name.
+pub struct Named {
+    /// The statement.
+    pub statement: Arc<Prepared>,
+    /// Its place among those of all sessions.
+    pub ticket: PreparedTicket,
+}
+
+impl fmt::Debug for Named {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.statement.fmt(f)
+    }
 }
 
 /// A plan and what it was made for.

@@ -12,6 +12,7 @@ mod view;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU8;
+use std::time::{Duration, Instant};
 
 use hashbrown::HashMap;
 use selkie_catalog::TemporaryTables;
@@ -19,11 +20,13 @@ use selkie_types::{SqlType, Value};
 
 pub use counters::{Counters, bump};
 pub use diagnostics::Diagnostics;
-pub use hooks::{Access, NewValue, NoHooks, Privilege, SessionHooks};
-pub use settings::Settings;
+pub use hooks::{
+    Access, CheckedSet, NewValue, NoHooks, PreparedTicket, Privilege, SavedVariables, SessionHooks,
+};
+pub use settings::{Completion, Settings};
 
 use crate::metadata::LockTicket;
-use crate::prepared::Prepared;
+use crate::prepared::Named;
 use crate::transaction::Transaction;
 
 /// Who the client is.
@@ -64,7 +67,7 @@ pub struct Session {
     pub temporary: TemporaryTables,
 
     /// Statements of SQL `PREPARE`, by lower-case name.
-    pub prepared: HashMap<Box<str>, Arc<Prepared>>,
+    pub prepared: HashMap<Box<str>, Named>,
     /// One of [`crate::control::kill`]; others write it.
     pub kill: Arc<AtomicU8>,
     /// The server.
@@ -81,6 +84,8 @@ pub struct Session {
     pub found_rows: Cell<u64>,
     /// When the running statement began, in microseconds since 1970.
     pub statement_start: Cell<i64>,
+    /// When the running statement is out of time.
+    pub deadline: Cell<Option<Instant>>,
     /// Locks on definitions held by LOCK TABLES, `None` outside of it.
     pub locked_tables: Option<Vec<LockTicket>>,
     /// Tables of LOCK TABLES: alias or name, and whether it may be written.
@@ -120,9 +125,17 @@ impl Session {
             row_count: Cell::new(0),
             found_rows: Cell::new(0),
             statement_start: Cell::new(0),
+            deadline: Cell::new(None),
             locked_tables: None,
             lock_list: Vec::new(),
         }
+    }
+
+    /// Gives the running statement the time that `max_statement_time` says, from now on.
+    pub fn start_clock(&self) {
+        let micros = self.settings.max_statement_micros;
+        let limit = Duration::from_micros(micros);
+        self.deadline.set((micros > 0).then(|| Instant::now() + limit));
     }
 
     /// Whether a transaction is open: `SERVER_STATUS_IN_TRANS`.

@@ -5,6 +5,7 @@
 //! What only the server knows it answers itself before it comes here.
 
 mod query;
+mod quoting;
 mod rows;
 mod view;
 

@@ -90,6 +90,7 @@ pub(crate) fn execute(
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
     session.statement_start.set(query::now_micros(session));
+    session.start_clock();
     session.explicit_insert_id.set(None);
     let kept = keeps_diagnostics(statement);
     if !kept {

@@ -2,7 +2,9 @@
 
 use selkie_catalog::TableInfo;
 use selkie_engine::RangeEstimate;
-use selkie_types::{CollationId, SqlMode, SqlType};
+use selkie_expr::VariableScope;
+use selkie_types::error::catalogue::ER_UNKNOWN_SYSTEM_VARIABLE;
+use selkie_types::{CollationId, SqlError, SqlMode, SqlResult, SqlType};
 
 /// Settings that change the meaning or the shape of a plan.
 #[derive(Clone, Debug)]
@@ -50,9 +52,10 @@ pub trait Environment {
         None
     }
 
-    /// Type of the system variable `@@name`; `None` if there is no such variable.
-    fn system_variable(&self, _name: &str) -> Option<SqlType> {
-        None
+    /// Type of the system variable `@@name`; fails if there is none in this scope. The name of a
+    /// component has that of its structure before a dot.
+    fn system_variable(&self, _scope: VariableScope, name: &str) -> SqlResult<SqlType> {
+        Err(SqlError::new(&ER_UNKNOWN_SYSTEM_VARIABLE, &[&name]))
     }
 
     /// Parameter slot and type of a local variable or parameter of the stored program around the

@@ -10,6 +10,6 @@ mod ok;
 
 pub use column::{ColumnDef, put_column_count};
 pub use eof::put_eof;
-pub use err::put_err;
+pub use err::{put_err, put_err_text};
 pub use local_infile::put_local_infile;
 pub use ok::{Ok, put_ok};

@@ -13,6 +13,6 @@ mod show;
 mod statement;
 
 pub(crate) use answer::{Answer, Notes};
-pub(crate) use set::{Target, set_item};
+pub(crate) use set::{Checked, Target, check_item, linked_to, set_item};
 pub(crate) use show::engine_rows;
 pub(crate) use statement::run;

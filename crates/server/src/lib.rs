@@ -8,6 +8,7 @@ mod admin;
 pub mod backend;
 mod executor;
 mod innodb;
+mod key_caches;
 pub mod lifecycle;
 mod locks;
 mod log;

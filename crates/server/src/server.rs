@@ -11,15 +11,28 @@ use std::time::{Instant, SystemTime};
 
 use parking_lot::{Condvar, Mutex, RwLock};
 use selkie_protocol::auth::sha2;
+use selkie_types::error::catalogue::ER_MAX_PREPARED_STMT_COUNT_REACHED;
+use selkie_types::{SqlError, SqlResult};
 
 use crate::accounts::{AccountName, AclStore};
 use crate::backend::Backend;
 use crate::innodb::Monitor;
+use crate::key_caches::KeyCaches;
 use crate::locks::UserLocks;
 use crate::sessions::{Door, Sessions};
 use crate::status::{Gauges, counter};
 use crate::thread_pool::ThreadPool;
 use crate::variables::{Globals, ids};
+
+/// A place among the prepared statements of all sessions.
+#[derive(Debug)]
+pub(crate) struct PreparedPlace(Arc<AtomicU64>);
+
+impl Drop for PreparedPlace {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
 
 /// Everything that sessions share.
 pub struct Server {
@@ -37,10 +50,12 @@ pub struct Server {
     pub(crate) password_cache: RwLock<HashMap<AccountName, (Vec<u8>, sha2::Cached)>>,
     /// What reports about the transactional engine remember.
     pub(crate) innodb: Monitor,
+    /// Key caches beside the default one.
+    pub(crate) key_caches: KeyCaches,
     /// User locks.
     pub(crate) user_locks: UserLocks,
     /// Prepared statements of all sessions.
-    pub(crate) prepared: AtomicU64,
+    prepared: Arc<AtomicU64>,
     pool: OnceLock<ThreadPool>,
     started: Instant,
     started_at: SystemTime,
@@ -72,8 +87,9 @@ impl Server {
             datadir,
             password_cache: RwLock::default(),
             innodb: Monitor::default(),
+            key_caches: KeyCaches::default(),
             user_locks: UserLocks::default(),
-            prepared: AtomicU64::new(0),
+            prepared: Arc::default(),
             pool: OnceLock::new(),
             started: Instant::now(),
             started_at: SystemTime::now(),
@@ -169,6 +185,17 @@ impl Server {
         put("max_used_connections_time", crate::time::local_datetime(*self.max_used_at.lock()));
         self.backend.status(&mut gauges);
         gauges
+    }
+
+    /// Counts a prepared statement as long as what is returned is there; 1461 if there may be no
+    /// more of them.
+    pub(crate) fn count_prepared(&self) -> SqlResult<PreparedPlace> {
+        let limit = self.globals.get(ids().max_prepared_stmt_count).as_u64();
+        let room = |count: u64| (count < limit).then_some(count + 1);
+        match self.prepared.fetch_update(Ordering::Relaxed, Ordering::Relaxed, room) {
+            Ok(_) => Ok(PreparedPlace(Arc::clone(&self.prepared))),
+            Err(_) => Err(SqlError::new(&ER_MAX_PREPARED_STMT_COUNT_REACHED, &[&limit])),
+        }
     }
 
     /// How many sessions may be connected by `door`.

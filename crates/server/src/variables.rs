@@ -4,7 +4,6 @@
 
 mod assign;
 mod def;
-mod effects;
 mod ids;
 mod registry;
 mod rules;
@@ -12,12 +11,12 @@ mod startup;
 mod store;
 mod value;
 
-pub use assign::{Assigned, SetValue, assign, parse_option};
-pub use def::{Access, Kind, OptionArgument, Scope, VarDef, VarId};
-pub use effects::{EFFECTIVE, has_effect};
+pub use assign::{Assigned, Before, SetValue, assign, parse_option};
+pub use def::{Access, Kind, Link, OptionArgument, Scope, VarDef, VarId};
 pub use ids::ids;
 pub use registry::{Registry, registry};
+pub use rules::Rule;
 pub use startup::{VERSION, VERSION_COMMENT, startup_values};
+pub(crate) use store::lookup;
 pub use store::{Globals, SessionVars, VarScope};
-pub(crate) use store::{check_assignable, lookup};
 pub use value::VarValue;

@@ -21,5 +21,6 @@ mod parser;
 mod unparse;
 
 pub use digest::{Digest, digest};
+pub use lexer::is_keyword;
 pub use parse::{ParseOptions, Parsed, parse, parse_expr, syntax_error_at};
 pub use unparse::{UnparseOptions, quote_identifier, unparse_expr, unparse_query};

@@ -1,10 +1,12 @@
 //! What the executor asks of the server around it: privileges, system variables, other sessions.
 
+use std::any::Any;
 use std::time::Duration;
 
 use selkie_catalog::TableInfo;
 use selkie_expr::VariableScope;
 use selkie_sql::ast;
+use selkie_types::error::catalogue::ER_UNKNOWN_SYSTEM_VARIABLE;
 use selkie_types::{SqlError, SqlResult, SqlType, Value};
 
 use super::Session;
@@ -59,6 +61,15 @@ pub enum NewValue {
     Value(Value, SqlType),
 }
 
+/// What the server made of an assignment when it checked it.
+pub type CheckedSet = Box<dyn Any>;
+
+/// Values of variables as the server keeps them.
+pub type SavedVariables = Box<dyn Any>;
+
+/// A place among the prepared statements of all sessions.
+pub type PreparedTicket = Box<dyn Any + Send + Sync>;
+
 /// Implemented by the server. The methods' own bodies are those of a session nobody watches.
 pub trait SessionHooks: Send + Sync {
     /// Fails (1142, 1044, ...) unless the session's account may do this.
@@ -71,26 +82,55 @@ pub trait SessionHooks: Send + Sync {
         true
     }
 
-    /// Type of `@@name`, `None` if there is no such variable.
-    fn variable_type(&self, _session: &Session, _name: &str) -> Option<SqlType> {
-        None
+    /// Type of `@@name`.
+    fn variable_type(
+        &self,
+        _session: &Session,
+        _scope: VariableScope,
+        name: &str,
+    ) -> SqlResult<SqlType> {
+        Err(SqlError::new(&ER_UNKNOWN_SYSTEM_VARIABLE, &[&name]))
     }
 
     /// Value of `@@name`.
     fn variable(&self, _session: &Session, _scope: VariableScope, name: &str) -> SqlResult<Value> {
-        Err(SqlError::new(&selkie_types::error::catalogue::ER_UNKNOWN_SYSTEM_VARIABLE, &[&name]))
+        Err(SqlError::new(&ER_UNKNOWN_SYSTEM_VARIABLE, &[&name]))
     }
 
-    /// Performs one assignment of SET. `value` is what the item's expression evaluated to, for the
-    /// items that have one. The server also writes [`Session::settings`].
-    fn set(
+    /// Checks one assignment of SET. `value` is what the item's expression evaluated to, for the
+    /// items that have one.
+    fn check_set(
         &self,
-        _instance: &Instance,
         _session: &mut Session,
         _item: &ast::SetItem,
         _value: Option<NewValue>,
+    ) -> SqlResult<CheckedSet> {
+        Err(SqlError::not_supported("SET"))
+    }
+
+    /// Makes an assignment that was checked. The server also writes [`Session::settings`].
+    fn set(
+        &self,
+        _session: &mut Session,
+        _item: &ast::SetItem,
+        _checked: CheckedSet,
     ) -> SqlResult<()> {
         Err(SqlError::not_supported("SET"))
+    }
+
+    /// Remembers the session's values of variables that are about to be set for one statement;
+    /// fails if one cannot be.
+    fn save_variables(&self, _session: &Session, _names: &[&str]) -> SqlResult<SavedVariables> {
+        Err(SqlError::not_supported("SET STATEMENT"))
+    }
+
+    /// Gives variables the values back that they had.
+    fn restore_variables(&self, _session: &mut Session, _saved: SavedVariables) {}
+
+    /// Counts a statement of SQL PREPARE until what is returned is dropped; fails if there are too
+    /// many.
+    fn count_prepared(&self) -> SqlResult<PreparedTicket> {
+        Ok(Box::new(()))
     }
 
     /// Runs statements that are the server's own (accounts, privileges, KILL, FLUSH, SHOW of what

@@ -7,6 +7,17 @@ use selkie_engine::Isolation;
 use selkie_expr::TimeZone;
 use selkie_types::{Charset, CollationId, SqlMode};
 
+/// What COMMIT and ROLLBACK do besides, where they do not say.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Completion {
+    /// Nothing.
+    Plain,
+    /// The next transaction begins.
+    Chain,
+    /// The connection ends.
+    Release,
+}
+
 /// Variables by MariaDB's names.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -28,6 +39,10 @@ pub struct Settings {
     pub isolation: Isolation,
     /// `tx_read_only`.
     pub tx_read_only: bool,
+    /// `completion_type`.
+    pub completion: Completion,
+    /// `sql_quote_show_create`.
+    pub quote_show_create: bool,
     /// `max_error_count`.
     pub max_error_count: usize,
     /// `sql_notes`.
@@ -98,6 +113,8 @@ impl Default for Settings {
             snapshot_isolation: false,
             isolation: Isolation::RepeatableRead,
             tx_read_only: false,
+            completion: Completion::Plain,
+            quote_show_create: true,
             max_error_count: 64,
             sql_notes: true,
             sql_select_limit: u64::MAX,

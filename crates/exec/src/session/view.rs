@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use selkie_engine::{WaitKind, blocking};
 use selkie_expr::{TypeContext, VariableScope};
 use selkie_plan::{Environment, Settings as PlanSettings};
+use selkie_types::error::catalogue::ER_STATEMENT_TIMEOUT;
 use selkie_types::{SqlError, SqlResult, SqlType, Value};
 
 use super::Session;
@@ -114,8 +115,8 @@ impl Environment for Session {
         self.variables.borrow().get(&*folded(name)).map(|(_, ty)| ty.clone())
     }
 
-    fn system_variable(&self, name: &str) -> Option<SqlType> {
-        self.hooks.variable_type(self, name)
+    fn system_variable(&self, scope: VariableScope, name: &str) -> SqlResult<SqlType> {
+        self.hooks.variable_type(self, scope, name)
     }
 }
 
@@ -161,6 +162,9 @@ impl Session {
             }
             if self.kill.load(Ordering::Relaxed) != kill::NONE {
                 return Ok(false);
+            }
+            if self.deadline.get().is_some_and(|deadline| Instant::now() >= deadline) {
+                return Err(SqlError::new(&ER_STATEMENT_TIMEOUT, &[]));
             }
             std::thread::sleep(left.min(Duration::from_millis(20)));
         }

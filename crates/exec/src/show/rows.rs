@@ -6,6 +6,7 @@ use selkie_types::error::catalogue::ER_WRONG_OBJECT;
 use selkie_types::{CollationId, Condition, Level, SqlError, SqlResult, SqlType, TypeKind, Value};
 
 use super::query::table_of;
+use super::quoting::requoted;
 use crate::session::{Access, Privilege};
 use crate::{Instance, Session};
 
@@ -43,7 +44,7 @@ pub(crate) fn show_rows(
         ShowWhat::CreateTable(name) => create_table(instance, session, name)?,
         ShowWhat::CreateView(name) => create_view(instance, session, name)?,
         ShowWhat::CreateDatabase { if_not_exists, name } => {
-            create_database(instance, name, *if_not_exists)?
+            create_database(instance, session, name, *if_not_exists)?
         }
         ShowWhat::OpenTables { schema } => open_tables(instance, session, schema.as_ref()),
         _ => return Ok(None),
@@ -89,7 +90,7 @@ fn create_table(instance: &Instance, session: &Session, name: &TableName) -> Sql
         TableKind::System => None,
         _ => instance.open_table(&table)?.table.statistics().auto_increment,
     };
-    let statement = show_create_table(&table, next);
+    let statement = requoted(session, show_create_table(&table, next));
     Ok(ShownRows {
         columns: vec![("Table", text_type(64)), ("Create Table", long_text())],
         rows: vec![vec![Value::bytes(table.name()), Value::bytes(statement)]],
@@ -111,11 +112,16 @@ fn create_view(instance: &Instance, session: &Session, name: &TableName) -> SqlR
     }
 }
 
-fn create_database(instance: &Instance, name: &Ident, if_not_exists: bool) -> SqlResult<ShownRows> {
+fn create_database(
+    instance: &Instance,
+    session: &Session,
+    name: &Ident,
+    if_not_exists: bool,
+) -> SqlResult<ShownRows> {
     let snapshot = instance.catalog.snapshot();
     let schema =
         snapshot.schema(&name.value).ok_or_else(|| SqlError::unknown_database(&name.value))?;
-    let statement = show_create_database(schema, if_not_exists);
+    let statement = requoted(session, show_create_database(schema, if_not_exists));
     Ok(ShownRows {
         columns: vec![("Database", text_type(64)), ("Create Database", text_type(1024))],
         rows: vec![vec![Value::bytes(&*schema.name), Value::bytes(statement)]],

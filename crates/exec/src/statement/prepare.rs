@@ -7,7 +7,7 @@ use selkie_types::error::catalogue::{ER_UNKNOWN_STMT_HANDLER, ER_UNSUPPORTED_PS}
 use selkie_types::{SqlError, SqlResult, SqlType, Value};
 
 use super::set::evaluate;
-use crate::prepared::{execute_prepared, prepare as prepare_text};
+use crate::prepared::{Named, execute_prepared, prepare as prepare_text};
 use crate::{Instance, Outcome, ResultSink, Session};
 
 /// The text of a statement to prepare.
@@ -47,10 +47,11 @@ pub(super) fn prepare(
     let name: Box<str> = statement.name.value.to_lowercase().into();
     // Compat: a failed PREPARE removes the statement that had the name.
     session.prepared.remove(&name);
+    let ticket = session.hooks.count_prepared()?;
     let source = source(instance, session, &statement.source, text)?;
     let prepared = prepare_text(instance, session, &source)?;
     refuse_nested(&prepared.statement)?;
-    session.prepared.insert(name, Arc::new(prepared));
+    session.prepared.insert(name, Named { statement: Arc::new(prepared), ticket });
     Ok(Outcome { info: "Statement prepared".into(), ..Outcome::ok() })
 }
 
@@ -72,7 +73,7 @@ pub(super) fn execute(
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
     let name = &*statement.name.value;
-    let found = session.prepared.get(&*name.to_lowercase()).cloned();
+    let found = session.prepared.get(&*name.to_lowercase()).map(|n| Arc::clone(&n.statement));
     let unknown = || SqlError::new(&ER_UNKNOWN_STMT_HANDLER, &[&name, &"EXECUTE"]);
     let prepared = found.ok_or_else(unknown)?;
     let values = values(instance, session, &statement.using, text)?;

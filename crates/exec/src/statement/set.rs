@@ -2,57 +2,91 @@
 
 use selkie_expr::{EvalContext, Expr, ExprKind};
 use selkie_sql::ast::{self, SetItem, Statement};
-use selkie_types::error::catalogue::ER_CANT_CHANGE_TX_CHARACTERISTICS;
+use selkie_types::error::catalogue::{ER_CANT_CHANGE_TX_CHARACTERISTICS, ER_WRONG_TYPE_FOR_VAR};
 use selkie_types::{CollationId, SqlError, SqlResult, SqlType, Value};
 
 use super::Running;
-use crate::session::NewValue;
+use crate::session::{CheckedSet, NewValue};
 use crate::{Instance, Outcome, ResultSink, Session, planning, query};
 
-/// Performs the assignments in order.
+/// An assignment that may be made.
+enum Pending<'a> {
+    /// `@name`; its expression sees what the assignments before it did.
+    User(&'a str, &'a ast::Expr),
+    /// SET TRANSACTION for the next transaction.
+    Transaction(Option<ast::IsolationLevel>, Option<bool>),
+    /// Anything else.
+    Server(&'a SetItem, CheckedSet),
+}
+
+/// Checks the assignments in order, then makes them in order. Compat: values of system variables
+/// come from before the statement, and none is set if one of them cannot be.
 pub(super) fn run(
     instance: &Instance,
     session: &mut Session,
     items: &[SetItem],
     text: &[u8],
 ) -> SqlResult<Outcome> {
+    let mut pending = Vec::with_capacity(items.len());
     for item in items {
-        assign(instance, session, item, text)?;
+        pending.push(check(instance, session, item, text)?);
+    }
+    let hooks = session.hooks.clone();
+    for assignment in pending {
+        match assignment {
+            Pending::User(name, value) => {
+                let (value, ty) = evaluate(instance, session, value, text)?;
+                let view: &dyn selkie_expr::Session = session;
+                view.set_user_variable(&name.to_lowercase(), value, &ty);
+            }
+            Pending::Transaction(isolation, read_only) => {
+                next_transaction(session, isolation, read_only)?;
+            }
+            Pending::Server(item, checked) => hooks.set(session, item, checked)?,
+        }
     }
     Ok(Outcome::ok())
 }
 
-fn assign(
+fn check<'a>(
     instance: &Instance,
     session: &mut Session,
-    item: &SetItem,
+    item: &'a SetItem,
     text: &[u8],
-) -> SqlResult<()> {
+) -> SqlResult<Pending<'a>> {
     let value = match item {
-        SetItem::UserVar { name, value } => {
-            let (value, ty) = evaluate(instance, session, value, text)?;
-            let view: &dyn selkie_expr::Session = session;
-            view.set_user_variable(&name.to_lowercase(), value, &ty);
-            return Ok(());
+        SetItem::UserVar { name, value } => return Ok(Pending::User(name, value)),
+        SetItem::Transaction { scope: None, isolation, read_only } => {
+            return Ok(Pending::Transaction(*isolation, *read_only));
         }
         SetItem::SystemVar { value: None, .. } => Some(NewValue::Default),
-        SetItem::SystemVar { value: Some(e), .. } => Some(match bare_word(e) {
-            Some(word) => {
-                let ty = SqlType::varchar(word.len() as u32, CollationId::UTF8MB4_GENERAL_CI);
-                NewValue::Value(Value::bytes(word), ty)
-            }
-            None => {
-                let (value, ty) = evaluate(instance, session, e, text)?;
-                NewValue::Value(value, ty)
-            }
-        }),
-        SetItem::Transaction { scope: None, isolation, read_only } => {
-            return next_transaction(session, *isolation, *read_only);
+        SetItem::SystemVar { name, value: Some(e), .. } => {
+            Some(system_value(instance, session, &name.value, e, text)?)
         }
         _ => None,
     };
     let hooks = session.hooks.clone();
-    hooks.set(instance, session, item, value)
+    Ok(Pending::Server(item, hooks.check_set(session, item, value)?))
+}
+
+/// The value of an expression that a system variable is to get.
+fn system_value(
+    instance: &Instance,
+    session: &mut Session,
+    name: &str,
+    e: &ast::Expr,
+    text: &[u8],
+) -> SqlResult<NewValue> {
+    if let Some(word) = bare_word(e) {
+        let ty = SqlType::varchar(word.len() as u32, CollationId::UTF8MB4_GENERAL_CI);
+        return Ok(NewValue::Value(Value::bytes(word), ty));
+    }
+    if let ast::ExprKind::Column(_) = &e.kind {
+        // Compat: a name with a qualifier is a column, and so of no type that a variable takes.
+        return Err(SqlError::new(&ER_WRONG_TYPE_FOR_VAR, &[&name]));
+    }
+    let (value, ty) = evaluate(instance, session, e, text)?;
+    Ok(NewValue::Value(value, ty))
 }
 
 /// A column without qualifier stands for its name.
@@ -167,19 +201,18 @@ pub(super) fn for_statement(
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
     let hooks = session.hooks.clone();
-    let mut before = Vec::new();
-    for item in items {
-        if let SetItem::SystemVar { name, .. } = item {
-            let lower = name.value.to_lowercase();
-            let ty = hooks.variable_type(session, &lower);
-            let value = hooks.variable(session, selkie_expr::VariableScope::Session, &lower)?;
-            before.push((item, NewValue::Value(value, ty.unwrap_or(SqlType::null()))));
-        }
-    }
-    let result = run(instance, session, items, running.text)
-        .and_then(|_| super::dispatch(instance, session, statement, running, sink));
-    for (item, value) in before.into_iter().rev() {
-        hooks.set(instance, session, item, Some(value))?;
-    }
+    let names: Vec<&str> = items
+        .iter()
+        .filter_map(|item| match item {
+            SetItem::SystemVar { name, .. } => Some(&*name.value),
+            _ => None,
+        })
+        .collect();
+    let saved = hooks.save_variables(session, &names)?;
+    let result = run(instance, session, items, running.text).and_then(|_| {
+        session.start_clock();
+        super::dispatch(instance, session, statement, running, sink)
+    });
+    hooks.restore_variables(session, saved);
     result
 }

@@ -3,7 +3,7 @@
 use selkie_sql::ast::Transaction as Ast;
 use selkie_types::SqlResult;
 
-use crate::session::bump;
+use crate::session::{Completion, bump};
 use crate::{Instance, Outcome, Session};
 
 /// Runs a statement that controls the transaction.
@@ -69,11 +69,12 @@ fn ended(
     chain: Option<bool>,
     release: Option<bool>,
 ) -> Outcome {
-    if chain == Some(true) {
+    let usual = session.settings.completion;
+    if chain.unwrap_or(usual == Completion::Chain) {
         match was_open {
             true => session.transaction.begin_next(),
             false => session.transaction.begin(&session.settings, None),
         }
     }
-    Outcome { release: release == Some(true), ..Outcome::ok() }
+    Outcome { release: release.unwrap_or(usual == Completion::Release), ..Outcome::ok() }
 }

@@ -122,15 +122,16 @@ impl Binder<'_> {
     }
 
     fn system_variable(&self, variable: &ast::SystemVar) -> SqlResult<Expr> {
-        let name = variable.name.value.to_ascii_lowercase();
-        let Some(ty) = self.names.environment.system_variable(&name) else {
-            return Err(SqlError::new(&ER_UNKNOWN_SYSTEM_VARIABLE, &[&variable.name]));
-        };
+        let mut name = variable.name.value.to_ascii_lowercase();
+        if let Some(instance) = &variable.instance {
+            name = format!("{}.{name}", instance.value);
+        }
         let scope = match variable.scope {
             None => VariableScope::Default,
             Some(ast::VarScope::Global) => VariableScope::Global,
             Some(_) => VariableScope::Session,
         };
+        let ty = self.names.environment.system_variable(scope, &name)?;
         Ok(Expr::system_variable(scope, &name, ty))
     }
 

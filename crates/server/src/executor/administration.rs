@@ -4,50 +4,65 @@
 
 use std::sync::Arc;
 
-use selkie_engine::Isolation;
-use selkie_exec::session::{NewValue, Session};
+use selkie_exec::session::{CheckedSet, NewValue, SavedVariables, Session};
 use selkie_exec::{Instance, Outcome, ResultSink, execute_statement};
 use selkie_plan::physical::OutputColumn;
 use selkie_sql::ast::{
-    EngineReport, Expr, Grant, Granted, Ident, IsolationLevel, PrivilegeKind, PrivilegeLevel,
-    Query, QueryBody, Select, SelectItem, SelectOptions, SetItem, ShowWhat, Span, Statement,
+    EngineReport, Expr, Grant, Granted, Ident, PrivilegeKind, PrivilegeLevel, Query, QueryBody,
+    Select, SelectItem, SelectOptions, SetItem, ShowWhat, Span, Statement,
 };
 use selkie_types::error::catalogue::*;
 use selkie_types::{Batch, Column, Condition, SqlError, SqlResult, SqlType, Value};
 
-use crate::admin::{self, Answer, Notes, Target};
+use crate::admin::{self, Answer, Checked, Notes, Target};
 use crate::innodb;
 use crate::session::Shared;
-use crate::variables::SetValue;
+use crate::variables::{SetValue, VarId, VarValue, lookup};
 
-/// One assignment of SET.
-pub(super) fn set(
+/// An assignment of SET that was checked.
+struct Ready {
+    checked: Checked,
+    is_default: bool,
+}
+
+/// Checks one assignment of SET.
+pub(super) fn check_set(
     shared: &Shared,
     session: &mut Session,
     item: &SetItem,
     value: Option<NewValue>,
-) -> SqlResult<()> {
-    if let SetItem::Transaction { scope: None, isolation, read_only } = item {
-        if session.in_transaction() {
-            return Err(SqlError::new(&ER_CANT_CHANGE_TX_CHARACTERISTICS, &[]));
-        }
-        session.transaction.set_next(isolation.map(to_isolation), *read_only);
-        return Ok(());
-    }
-    if let SetItem::Password { .. } | SetItem::DefaultRole { .. } = item {
-        session.commit()?;
-    }
-    let was_autocommit = session.settings.autocommit;
+) -> SqlResult<CheckedSet> {
     let value = value.map(|v| match v {
         NewValue::Default => SetValue::Default,
         NewValue::Value(value, ty) => SetValue::Value(plain(value, &ty)),
     });
     let is_default = !matches!(value, Some(SetValue::Value(_)));
-    if !was_autocommit && turns_autocommit_on(item, value.as_ref()) {
+    if !session.settings.autocommit && turns_autocommit_on(item, value.as_ref()) {
         session.transaction.check_no_branch()?;
     }
     let mut notes = Notes::new();
-    let target = admin::set_item(shared, item, value, &mut notes)?;
+    let checked = admin::check_item(shared, item, value, &mut notes);
+    keep(session, notes);
+    Ok(Box::new(Ready { checked: checked?, is_default }))
+}
+
+/// Makes an assignment that was checked.
+pub(super) fn set(
+    shared: &Shared,
+    session: &mut Session,
+    item: &SetItem,
+    ready: CheckedSet,
+) -> SqlResult<()> {
+    let Ok(ready) = ready.downcast::<Ready>() else {
+        return Err(SqlError::internal("an assignment checked by somebody else"));
+    };
+    if let SetItem::Password { .. } | SetItem::DefaultRole { .. } = item {
+        session.commit()?;
+    }
+    let was_autocommit = session.settings.autocommit;
+    let Ready { checked, is_default } = *ready;
+    let mut notes = Notes::new();
+    let target = admin::set_item(shared, item, checked, &mut notes)?;
     keep(session, notes);
     session.account.role.clone_from(&shared.access.lock().identity().role);
     if let Target::Session(name, value) = target {
@@ -59,6 +74,61 @@ pub(super) fn set(
         session.commit()?;
     }
     Ok(())
+}
+
+/// A session's values from before SET STATEMENT.
+struct Saved {
+    values: Vec<(VarId, VarValue)>,
+    pseudo: Vec<Pseudo>,
+}
+
+/// Values that the executor's session holds.
+enum Pseudo {
+    LastInsertId(u64),
+    InsertId(Option<u64>),
+    Timestamp(Option<i64>),
+}
+
+/// Remembers what SET STATEMENT is about to change.
+pub(super) fn save(
+    shared: &Shared,
+    session: &Session,
+    names: &[&str],
+) -> SqlResult<SavedVariables> {
+    let mut saved = Saved { values: Vec::new(), pseudo: Vec::new() };
+    for name in names {
+        let def = lookup(name)?;
+        if def.alone {
+            return Err(SqlError::new(&ER_SET_STATEMENT_NOT_SUPPORTED, &[&def.name]));
+        }
+        let with_links = admin::linked_to(def).into_iter().chain([def.id]);
+        saved.values.extend(with_links.map(|id| (id, shared.var(id))));
+        saved.pseudo.extend(match def.name {
+            "last_insert_id" | "identity" => {
+                Some(Pseudo::LastInsertId(session.last_insert_id.get()))
+            }
+            "insert_id" => Some(Pseudo::InsertId(session.next_insert_id.get())),
+            "timestamp" => Some(Pseudo::Timestamp(session.settings.timestamp_micros)),
+            _ => None,
+        });
+    }
+    Ok(Box::new(saved))
+}
+
+/// Takes back what SET STATEMENT changed.
+pub(super) fn restore(shared: &Shared, session: &mut Session, saved: SavedVariables) {
+    let Ok(saved) = saved.downcast::<Saved>() else { return };
+    for (id, value) in saved.values {
+        shared.set_var(id, value);
+    }
+    for pseudo in saved.pseudo {
+        match pseudo {
+            Pseudo::LastInsertId(id) => session.last_insert_id.set(id),
+            Pseudo::InsertId(id) => session.next_insert_id.set(id),
+            Pseudo::Timestamp(micros) => session.settings.timestamp_micros = micros,
+        }
+    }
+    super::settings::refresh(shared, session);
 }
 
 /// Whether an assignment commits what is open.
@@ -73,11 +143,12 @@ fn turns_autocommit_on(item: &SetItem, value: Option<&SetValue>) -> bool {
     name.value.eq_ignore_ascii_case("autocommit") && !is_global && !is_off
 }
 
-/// Numbers and strings as variables take them: members of enumerations count as strings.
+/// Numbers and strings as variables take them: members of enumerations and points in time count as
+/// strings.
 fn plain(value: Value, ty: &SqlType) -> Value {
-    use selkie_types::TypeKind::{Enum, Set};
+    use selkie_types::TypeKind::{Date, DateTime, Enum, Set, Time, Timestamp};
     match ty.kind {
-        Enum | Set if !value.is_null() => {
+        Enum | Set | Date | DateTime | Time | Timestamp if !value.is_null() => {
             let mut text = Vec::new();
             selkie_types::write_value(ty, &value, &mut text);
             Value::bytes(text)
@@ -86,17 +157,8 @@ fn plain(value: Value, ty: &SqlType) -> Value {
     }
 }
 
-fn to_isolation(level: IsolationLevel) -> Isolation {
-    match level {
-        IsolationLevel::ReadUncommitted => Isolation::ReadUncommitted,
-        IsolationLevel::ReadCommitted => Isolation::ReadCommitted,
-        IsolationLevel::RepeatableRead => Isolation::RepeatableRead,
-        IsolationLevel::Serializable => Isolation::Serializable,
-    }
-}
-
 /// Variables that are the running session itself.
-fn follow(session: &mut Session, name: &str, value: &crate::variables::VarValue, is_default: bool) {
+fn follow(session: &mut Session, name: &str, value: &VarValue, is_default: bool) {
     match name {
         "last_insert_id" | "identity" => session.last_insert_id.set(value.as_u64()),
         "insert_id" => session.next_insert_id.set(Some(value.as_u64()).filter(|_| !is_default)),

@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, UNIX_EPOCH};
 
 use selkie_catalog::TableInfo;
-use selkie_exec::session::{Access, NewValue, Privilege, Session, SessionHooks};
+use selkie_exec::session::{
+    Access, CheckedSet, NewValue, PreparedTicket, Privilege, SavedVariables, Session, SessionHooks,
+};
 use selkie_exec::{Instance, Outcome, ResultSink};
 use selkie_expr::VariableScope;
 use selkie_sql::ast;
@@ -15,7 +17,7 @@ use selkie_types::{SqlResult, SqlType, Value};
 use super::administration;
 use crate::accounts::Privileges;
 use crate::session::Shared;
-use crate::variables::{VERSION, VarScope, VarValue, ids, lookup, registry};
+use crate::variables::{VERSION, VarDef, VarScope, VarValue, ids, lookup};
 
 impl SessionHooks for Shared {
     fn check_access(&self, _: &Session, access: &Access<'_>) -> SqlResult<()> {
@@ -54,29 +56,49 @@ impl SessionHooks for Shared {
             || self.access.lock().sees_table(schema, table.name())
     }
 
-    fn variable_type(&self, session: &Session, name: &str) -> Option<SqlType> {
-        let def = registry().find(name)?;
-        Some(value_of(self, session, VarScope::Default, name).ok()?.select(def).1)
+    fn variable_type(
+        &self,
+        session: &Session,
+        scope: VariableScope,
+        name: &str,
+    ) -> SqlResult<SqlType> {
+        let (def, value) = value_of(self, session, scope, name)?;
+        Ok(value.select(def).1)
     }
 
     fn variable(&self, session: &Session, scope: VariableScope, name: &str) -> SqlResult<Value> {
-        let scope = match scope {
-            VariableScope::Default => VarScope::Default,
-            VariableScope::Session => VarScope::Session,
-            VariableScope::Global => VarScope::Global,
-        };
-        let def = lookup(name)?;
-        Ok(value_of(self, session, scope, name)?.select(def).0)
+        let (def, value) = value_of(self, session, scope, name)?;
+        Ok(value.select(def).0)
+    }
+
+    fn check_set(
+        &self,
+        session: &mut Session,
+        item: &ast::SetItem,
+        value: Option<NewValue>,
+    ) -> SqlResult<CheckedSet> {
+        administration::check_set(self, session, item, value)
     }
 
     fn set(
         &self,
-        _: &Instance,
         session: &mut Session,
         item: &ast::SetItem,
-        value: Option<NewValue>,
+        checked: CheckedSet,
     ) -> SqlResult<()> {
-        administration::set(self, session, item, value)
+        administration::set(self, session, item, checked)
+    }
+
+    fn count_prepared(&self) -> SqlResult<PreparedTicket> {
+        Ok(Box::new(self.server.count_prepared()?))
+    }
+
+    fn save_variables(&self, session: &Session, names: &[&str]) -> SqlResult<SavedVariables> {
+        administration::save(self, session, names)
+    }
+
+    fn restore_variables(&self, session: &mut Session, saved: SavedVariables) {
+        administration::restore(self, session, saved);
     }
 
     fn statement(
@@ -152,20 +174,33 @@ fn privileges(wanted: Privilege) -> Option<Privileges> {
     })
 }
 
-/// The value of a variable, those included that the executor's session holds.
+/// The value of a variable, those included that the executor's session holds. A component's name
+/// has that of its key cache before a dot.
 fn value_of(
     shared: &Shared,
     session: &Session,
-    scope: VarScope,
+    scope: VariableScope,
     name: &str,
-) -> SqlResult<VarValue> {
+) -> SqlResult<(&'static VarDef, VarValue)> {
+    let scope = match scope {
+        VariableScope::Default => VarScope::Default,
+        VariableScope::Session => VarScope::Session,
+        VariableScope::Global => VarScope::Global,
+    };
+    let (cache, name) = match name.rsplit_once('.') {
+        Some((cache, name)) => (Some(cache), name),
+        None => (None, name),
+    };
     let def = lookup(name)?;
-    if scope != VarScope::Global
-        && let Some(value) = pseudo_value(session, def.name)
-    {
-        return Ok(value);
+    if let Some(cache) = cache {
+        return Ok((def, shared.server.key_caches.read(&shared.server.globals, cache, def)?));
     }
-    shared.vars.lock().read(&shared.server.globals, scope, def)
+    let is_global = scope == VarScope::Global && def.has_global_value();
+    if let Some(value) = pseudo_value(session, def.name).filter(|_| !is_global) {
+        // Whether there is one in this scope is for the variables to say.
+        return shared.vars.lock().read(&shared.server.globals, scope, def).map(|_| (def, value));
+    }
+    Ok((def, shared.vars.lock().read(&shared.server.globals, scope, def)?))
 }
 
 /// Variables that are the running session itself.

@@ -4,65 +4,68 @@
 
 use selkie_engine::Isolation;
 use selkie_exec::Session;
+use selkie_exec::session::Completion;
 use selkie_expr::TimeZone;
 use selkie_protocol::Capabilities;
 use selkie_types::{Charset, CollationId, SqlMode};
 
 use crate::session::Shared;
-use crate::variables::{SessionVars, VarValue, registry};
+use crate::variables::{VarId, VarValue, ids};
 
 /// Writes the session's variables into its settings.
 pub(super) fn refresh(shared: &Shared, session: &mut Session) {
     let vars = shared.vars.lock();
-    let get = |name: &str| value(&vars, name);
-    let number = |name: &str| get(name).as_u64();
-    let flag = |name: &str| get(name).as_bool();
+    let ids = ids();
+    let get = |id: VarId| vars.get(id);
+    let number = |id: VarId| get(id).as_u64();
+    let flag = |id: VarId| get(id).as_bool();
     let s = &mut session.settings;
-    s.sql_mode = SqlMode::from_bits(number("sql_mode")).unwrap_or(SqlMode::DEFAULT);
-    s.client_charset = charset(&get("character_set_client")).unwrap_or(Charset::Utf8mb4);
-    s.collation_connection = CollationId::from_name(get("collation_connection").as_str())
+    s.sql_mode = SqlMode::from_bits(number(ids.sql_mode)).unwrap_or(SqlMode::DEFAULT);
+    s.client_charset = charset(get(ids.character_set_client)).unwrap_or(Charset::Utf8mb4);
+    s.collation_connection = CollationId::from_name(get(ids.collation_connection).as_str())
         .unwrap_or(CollationId::UTF8MB4_GENERAL_CI);
-    s.results_charset = charset(&get("character_set_results"));
-    s.time_zone = TimeZone::parse(get("time_zone").as_str()).unwrap_or_else(TimeZone::system);
-    s.autocommit = flag("autocommit");
-    s.snapshot_isolation = number("innodb_snapshot_isolation") != 0;
-    s.isolation = isolation(number("tx_isolation"));
-    s.tx_read_only = flag("tx_read_only");
-    s.max_error_count = number("max_error_count") as usize;
-    s.sql_notes = flag("sql_notes");
-    s.sql_select_limit = number("sql_select_limit");
-    s.max_sort_length = number("max_sort_length") as usize;
-    s.group_concat_max_len = number("group_concat_max_len");
-    s.div_precision_increment = number("div_precision_increment") as u8;
-    s.default_week_format = number("default_week_format") as u8;
-    s.max_allowed_packet = number("max_allowed_packet");
-    s.max_statement_micros = (get("max_statement_time").as_f64() * 1e6) as u64;
-    s.lock_wait_timeout = number("lock_wait_timeout");
-    s.row_lock_wait_timeout = number("innodb_lock_wait_timeout");
-    s.auto_increment_increment = number("auto_increment_increment");
-    s.auto_increment_offset = number("auto_increment_offset");
-    s.sql_safe_updates = flag("sql_safe_updates");
-    s.sql_auto_is_null = flag("sql_auto_is_null");
-    s.foreign_key_checks = flag("foreign_key_checks");
-    s.unique_checks = flag("unique_checks");
-    s.check_constraint_checks = flag("check_constraint_checks");
-    s.default_storage_engine = get("default_storage_engine").as_str().into();
-    s.default_tmp_storage_engine =
-        Some(get("default_tmp_storage_engine").as_str()).filter(|n| !n.is_empty()).map(Into::into);
-    s.max_recursive_iterations = number("max_recursive_iterations");
+    s.results_charset = charset(get(ids.character_set_results));
+    s.time_zone = TimeZone::parse(get(ids.time_zone).as_str()).unwrap_or_else(TimeZone::system);
+    s.autocommit = flag(ids.autocommit);
+    s.snapshot_isolation = number(ids.innodb_snapshot_isolation) != 0;
+    s.isolation = isolation(number(ids.tx_isolation));
+    s.tx_read_only = flag(ids.tx_read_only);
+    s.completion = match number(ids.completion_type) {
+        1 => Completion::Chain,
+        2 => Completion::Release,
+        _ => Completion::Plain,
+    };
+    s.quote_show_create = flag(ids.sql_quote_show_create);
+    s.max_error_count = number(ids.max_error_count) as usize;
+    s.sql_notes = flag(ids.sql_notes);
+    s.sql_select_limit = number(ids.sql_select_limit);
+    s.max_sort_length = number(ids.max_sort_length) as usize;
+    s.group_concat_max_len = number(ids.group_concat_max_len);
+    s.div_precision_increment = number(ids.div_precision_increment) as u8;
+    s.default_week_format = number(ids.default_week_format) as u8;
+    s.max_allowed_packet = number(ids.max_allowed_packet);
+    s.max_statement_micros = (get(ids.max_statement_time).as_f64() * 1e6) as u64;
+    s.lock_wait_timeout = number(ids.lock_wait_timeout);
+    s.row_lock_wait_timeout = number(ids.innodb_lock_wait_timeout);
+    s.auto_increment_increment = number(ids.auto_increment_increment);
+    s.auto_increment_offset = number(ids.auto_increment_offset);
+    s.sql_safe_updates = flag(ids.sql_safe_updates);
+    s.sql_auto_is_null = flag(ids.sql_auto_is_null);
+    s.foreign_key_checks = flag(ids.foreign_key_checks);
+    s.unique_checks = flag(ids.unique_checks);
+    s.check_constraint_checks = flag(ids.check_constraint_checks);
+    s.default_storage_engine = get(ids.default_storage_engine).as_str().into();
+    s.default_tmp_storage_engine = Some(get(ids.default_tmp_storage_engine).as_str())
+        .filter(|n| !n.is_empty())
+        .map(Into::into);
+    s.max_recursive_iterations = number(ids.max_recursive_iterations);
     shared.handle.set_checks(s.unique_checks, s.foreign_key_checks);
     s.version += 1;
     drop(vars);
-    let global = |name: &str| {
-        registry().find(name).map_or(VarValue::null(), |d| shared.server.globals.get(d.id))
-    };
-    s.lower_case_names = global("lower_case_table_names").as_u64() != 0;
-    s.local_infile = global("local_infile").as_bool();
+    let global = |id: VarId| shared.server.globals.get(id);
+    s.lower_case_names = global(ids.lower_case_table_names).as_u64() != 0;
+    s.local_infile = global(ids.local_infile).as_bool();
     s.found_rows = shared.capabilities().has(Capabilities::FOUND_ROWS);
-}
-
-fn value(vars: &SessionVars, name: &str) -> VarValue {
-    registry().find(name).map_or(VarValue::null(), |d| vars.get(d.id).clone())
 }
 
 fn charset(value: &VarValue) -> Option<Charset> {

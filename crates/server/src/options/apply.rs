@@ -4,9 +4,7 @@
 
 use super::other::{Meaning, meaning};
 use super::source::Sources;
-use crate::variables::{
-    Kind, OptionArgument, VarDef, VarValue, has_effect, parse_option, registry,
-};
+use crate::variables::{Kind, OptionArgument, VarDef, VarValue, parse_option, registry};
 
 /// Variables after all options, and what to write to the log about them.
 #[derive(Debug)]
@@ -144,7 +142,7 @@ impl Settings {
     /// Names of variables that an option set without any effect.
     pub fn without_effect(&self) -> Vec<&'static str> {
         let given = registry().all().iter().filter(|d| self.given[usize::from(d.id.0)]);
-        given.map(|d| d.name).filter(|n| !has_effect(n)).collect()
+        given.filter(|d| !d.effect).map(|d| d.name).collect()
     }
 
     fn store(&mut self, def: &VarDef, value: VarValue) {

@@ -167,31 +167,7 @@ pub(super) fn meaning(name: &str) -> Meaning {
 fn exact(name: &str) -> Option<&'static str> {
     let aliased = ALIASES.iter().find(|(alias, _)| *alias == name).map(|(_, target)| *target);
     let def = registry().find(aliased.unwrap_or(name))?;
-    (def.argument != OptionArgument::NoOption || aliased.is_some() || is_startup_only(def.name))
-        .then_some(def.name)
-}
-
-/// Variables without a command line argument in the table that have an option all the same.
-fn is_startup_only(name: &str) -> bool {
-    matches!(
-        name,
-        "autocommit"
-            | "basedir"
-            | "bind_address"
-            | "character_set_filesystem"
-            | "character_set_server"
-            | "collation_server"
-            | "default_storage_engine"
-            | "default_tmp_storage_engine"
-            | "enforce_storage_engine"
-            | "hostname"
-            | "lc_messages"
-            | "lc_time_names"
-            | "storage_engine"
-            | "time_zone"
-            | "tx_isolation"
-            | "tx_read_only"
-    )
+    (def.has_option || aliased.is_some()).then_some(def.name)
 }
 
 fn option_names() -> impl Iterator<Item = &'static str> {

@@ -47,7 +47,7 @@ pub(super) struct Session {
 impl Session {
     pub(super) fn new(shared: Arc<Shared>, wire: Wire, out: Output, peer: Peer) -> Self {
         let backend = shared.server.backend.open(&shared);
-        let statements = Statements::new(Arc::clone(&shared.server));
+        let statements = Statements::new();
         let patience = Patience::of(&shared).unapplied();
         Self { shared, wire, out, peer, backend, ended: false, patience, statements }
     }
@@ -226,14 +226,16 @@ impl Session {
         self.shared.handle.counters.bump(counter().com_stmt_prepare);
         let charset = self.client_charset();
         let text = to_utf8(text, charset).into_owned();
-        let described = self.statements.check_count().and_then(|()| self.backend.prepare(&text));
-        let described = match described {
+        let place = self.shared.server.count_prepared();
+        let described = place.and_then(|place| Ok((place, self.backend.prepare(&text)?)));
+        let (place, described) = match described {
             Ok(described) => described,
             Err(error) => return self.answer(Err(error)),
         };
         let (parameters, columns) = (described.parameters, described.columns);
         let id = self.statements.add(Prepared {
             body: described.statement,
+            _place: place,
             parameters,
             text: String::from_utf8_lossy(&text).into(),
             types: Vec::new(),

@@ -3,13 +3,14 @@
 //! Invariant: what was flushed cannot be taken back; an error after the head of a result set
 //! follows it as a packet.
 
+use std::borrow::Cow;
 use std::io::{self, Read};
 
 use selkie_exec::{Outcome, ResultSink};
 use selkie_plan::physical::OutputColumn;
 use selkie_protocol::field_type::flags;
 use selkie_protocol::packet::{
-    self, ColumnDef, put_column_count, put_eof, put_err, put_local_infile, put_ok,
+    self, ColumnDef, put_column_count, put_eof, put_err_text, put_local_infile, put_ok,
 };
 use selkie_protocol::stmt::put_prepared;
 use selkie_protocol::{Capabilities, FieldType, Output, Status};
@@ -126,7 +127,8 @@ impl<'a> Reply<'a> {
         self.in_result = false;
         self.shared.drop_changes();
         let caps = self.caps();
-        self.out.packet(|b| put_err(b, error, caps));
+        let message = message_in(error.message(), results_charset(self.shared));
+        self.out.packet(|b| put_err_text(b, error, &message, caps));
     }
 
     /// An OK packet without a statement.
@@ -385,4 +387,20 @@ impl Drop for LocalFile<'_, '_> {
     fn drop(&mut self) {
         while !self.ended && self.next_packet().is_ok() {}
     }
+}
+
+/// An error's text in the client's character set. Compat: what that set does not have is shown by
+/// its number in hexadecimal digits.
+fn message_in(message: &str, results: Option<Charset>) -> Cow<'_, [u8]> {
+    let charset = match results {
+        Some(charset) if charset != Charset::Binary && !message.is_ascii() => charset,
+        _ => return Cow::Borrowed(message.as_bytes()),
+    };
+    let mut out = Vec::with_capacity(message.len());
+    for c in message.chars() {
+        if !charset.encode(u32::from(c), &mut out) {
+            out.extend_from_slice(format!("\\{:04X}", u32::from(c)).as_bytes());
+        }
+    }
+    Cow::Owned(out)
 }

@@ -5,19 +5,19 @@
 use std::any::Any;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use selkie_protocol::stmt::ParamType;
 use selkie_types::error::catalogue::*;
 use selkie_types::{SqlError, SqlResult};
 
 use super::cursor::Cursor;
-use crate::server::Server;
-use crate::variables::ids;
+use crate::server::PreparedPlace;
 
 /// One prepared statement.
 pub(super) struct Prepared {
     pub(super) body: Box<dyn Any + Send>,
+    /// It is counted as long as it is there.
+    pub(super) _place: PreparedPlace,
     pub(super) parameters: usize,
     pub(super) text: Arc<str>,
     /// Types bound last.
@@ -33,30 +33,19 @@ pub(super) struct Prepared {
 
 /// All prepared statements of a session.
 pub(super) struct Statements {
-    server: Arc<Server>,
     list: HashMap<u32, Prepared>,
     last: u32,
 }
 
 impl Statements {
-    pub(super) fn new(server: Arc<Server>) -> Self {
-        Self { server, list: HashMap::new(), last: 0 }
-    }
-
-    /// 1461 if there may be no more of them in the server.
-    pub(super) fn check_count(&self) -> SqlResult<()> {
-        let limit = self.server.globals.get(ids().max_prepared_stmt_count).as_u64();
-        match self.server.prepared.load(Ordering::Relaxed) < limit {
-            true => Ok(()),
-            false => Err(SqlError::new(&ER_MAX_PREPARED_STMT_COUNT_REACHED, &[&limit])),
-        }
+    pub(super) fn new() -> Self {
+        Self { list: HashMap::new(), last: 0 }
     }
 
     /// Keeps a statement and gives it a number.
     pub(super) fn add(&mut self, prepared: Prepared) -> u32 {
         self.last = self.last.wrapping_add(1).max(1);
         self.list.insert(self.last, prepared);
-        self.server.prepared.fetch_add(1, Ordering::Relaxed);
         self.last
     }
 
@@ -74,19 +63,10 @@ impl Statements {
     }
 
     pub(super) fn close(&mut self, id: u32) {
-        if self.list.remove(&id).is_some() {
-            self.server.prepared.fetch_sub(1, Ordering::Relaxed);
-        }
+        self.list.remove(&id);
     }
 
     pub(super) fn clear(&mut self) {
-        self.server.prepared.fetch_sub(self.list.len() as u64, Ordering::Relaxed);
         self.list.clear();
-    }
-}
-
-impl Drop for Statements {
-    fn drop(&mut self) {
-        self.clear();
     }
 }

@@ -72,7 +72,7 @@ fn definition(shared: &Shared, globals: &[VarValue], def: &VarDef, pseudo: Pseud
         ("GLOBAL_VALUE_ORIGIN", text("COMPILE-TIME")),
         ("DEFAULT_VALUE", def.default.map_or(Value::Null, text)),
         ("VARIABLE_SCOPE", text(scope_word(def.scope))),
-        ("VARIABLE_TYPE", text(type_word(&def.kind))),
+        ("VARIABLE_TYPE", text(type_word(def))),
         ("VARIABLE_COMMENT", text("")),
         ("NUMERIC_MIN_VALUE", min.map_or(Value::Null, text)),
         ("NUMERIC_MAX_VALUE", max.map_or(Value::Null, text)),
@@ -105,9 +105,11 @@ fn scope_word(scope: Scope) -> &'static str {
     }
 }
 
-fn type_word(kind: &Kind) -> &'static str {
-    match kind {
+fn type_word(def: &VarDef) -> &'static str {
+    match def.kind {
         Kind::Bool => "BOOLEAN",
+        Kind::Int { .. } if def.narrow => "INT",
+        Kind::Uint { .. } if def.narrow => "INT UNSIGNED",
         Kind::Int { .. } => "BIGINT",
         Kind::Uint { .. } => "BIGINT UNSIGNED",
         Kind::Double { .. } => "DOUBLE",

@@ -24,18 +24,27 @@ pub enum SetValue {
 pub struct Assigned {
     /// The value.
     pub value: VarValue,
-    /// A warning about a value that was cut to its range.
-    pub warning: Option<Condition>,
+    /// Warnings about a value that was cut to its range.
+    pub warnings: Vec<Condition>,
 }
 
 impl Assigned {
     fn exact(value: VarValue) -> Self {
-        Self { value, warning: None }
+        Self { value, warnings: Vec::new() }
     }
 }
 
-/// The value `SET def = given` stores. `current` is the value flags are relative to.
-pub fn assign(def: &VarDef, given: &Value, current: &VarValue) -> SqlResult<Assigned> {
+/// What flags are relative to.
+#[derive(Clone, Copy, Debug)]
+pub struct Before<'a> {
+    /// The value a variable has.
+    pub current: &'a VarValue,
+    /// The value DEFAULT would give it.
+    pub default: &'a VarValue,
+}
+
+/// The value `SET def = given` stores.
+pub fn assign(def: &VarDef, given: &Value, before: Before<'_>) -> SqlResult<Assigned> {
     let assigned = match &def.kind {
         Kind::Bool => assign_bool(def, given)?,
         Kind::Int { min, max, block } => {
@@ -47,10 +56,12 @@ pub fn assign(def: &VarDef, given: &Value, current: &VarValue) -> SqlResult<Assi
         Kind::Double { min, max } => assign_double(def, given, *min, *max)?,
         Kind::Enum => assign_enum(def, given)?,
         Kind::Set => assign_set(def, given)?,
-        Kind::Flags => assign_flags(def, given, current)?,
+        Kind::Flags => assign_flags(def, given, before)?,
         Kind::Text => return rules::assign_text(def, given).map(Assigned::exact),
     };
-    rules::check(def, &assigned.value)?;
+    if !rules::is_good(def, &assigned.value) {
+        return Err(wrong_value(def, &shown(given)));
+    }
     Ok(assigned)
 }
 
@@ -72,11 +83,46 @@ pub(super) fn text_of(given: &Value) -> Option<String> {
     }
 }
 
+/// What a given value is called in an error.
+pub(super) fn shown(given: &Value) -> String {
+    match given {
+        Value::Int(v) => v.to_string(),
+        Value::UInt(v) => v.to_string(),
+        Value::Double(v) => double_text(*v),
+        Value::Decimal(v) => double_text(v.to_f64()),
+        _ => text_of(given).unwrap_or_else(|| "NULL".to_owned()),
+    }
+}
+
+fn double_text(v: f64) -> String {
+    let mut text = Vec::new();
+    selkie_types::number::write_f64(&mut text, v);
+    String::from_utf8_lossy(&text).into_owned()
+}
+
 fn integer_of(given: &Value) -> Option<i128> {
     match given {
         Value::Int(v) => Some(i128::from(*v)),
         Value::UInt(v) => Some(i128::from(*v)),
         _ => None,
+    }
+}
+
+/// A number without a fraction. Compat: a decimal one is taken too, if it has no place for one, and
+/// is cut to 64 bits with a warning.
+fn whole_number(given: &Value) -> Option<(i128, Option<Condition>)> {
+    match given {
+        Value::Decimal(v) if v.scale() == 0 => {
+            let (number, cut) = v.to_i64_clamped();
+            let overflow = || {
+                let mut text = Vec::new();
+                v.write_to(&mut text);
+                let text = String::from_utf8_lossy(&text).into_owned();
+                Condition::warning(&ER_DATA_OVERFLOW, &[&text, &"INT"])
+            };
+            Some((i128::from(number), cut.then(overflow)))
+        }
+        _ => integer_of(given).map(|v| (v, None)),
     }
 }
 
@@ -99,10 +145,14 @@ fn assign_integer(
     max: i128,
     block: i128,
 ) -> SqlResult<Assigned> {
-    let v = integer_of(given).ok_or_else(|| wrong_type(def))?;
+    let (v, overflow) = whole_number(given).ok_or_else(|| wrong_type(def))?;
     let clamped = v.clamp(min, max);
     let rounded = (clamped - clamped.rem_euclid(block)).max(min);
-    Ok(Assigned { value: integer(def, rounded), warning: truncated(def, rounded != v, &v) })
+    let cut = truncated(def, rounded != v, &v);
+    Ok(Assigned {
+        value: integer(def, rounded),
+        warnings: overflow.into_iter().chain(cut).collect(),
+    })
 }
 
 fn integer(def: &VarDef, v: i128) -> VarValue {
@@ -125,7 +175,8 @@ fn assign_double(def: &VarDef, given: &Value, min: f64, max: f64) -> SqlResult<A
         _ => return Err(wrong_type(def)),
     };
     let clamped = v.clamp(min, max);
-    Ok(Assigned { value: VarValue::Double(clamped), warning: truncated(def, clamped != v, &v) })
+    let cut = truncated(def, clamped != v, &double_text(v));
+    Ok(Assigned { value: VarValue::Double(clamped), warnings: cut.into_iter().collect() })
 }
 
 fn assign_enum(def: &VarDef, given: &Value) -> SqlResult<Assigned> {
@@ -159,16 +210,17 @@ fn assign_set(def: &VarDef, given: &Value) -> SqlResult<Assigned> {
     Ok(Assigned::exact(VarValue::Uint(rules::complete_set(def, bits))))
 }
 
+/// Compat: spaces at the end of the list do not count, others do.
 fn set_bits(def: &VarDef, text: &str) -> SqlResult<u64> {
     let mut bits = 0;
-    for name in text.split(',').filter(|n| !n.is_empty()) {
+    for name in text.trim_end_matches(' ').split(',').filter(|n| !n.is_empty()) {
         let at = name_position(def, name).ok_or_else(|| wrong_value(def, name))?;
         bits |= 1 << at;
     }
     Ok(bits)
 }
 
-fn assign_flags(def: &VarDef, given: &Value, current: &VarValue) -> SqlResult<Assigned> {
+fn assign_flags(def: &VarDef, given: &Value, before: Before<'_>) -> SqlResult<Assigned> {
     let text = match (integer_of(given), text_of(given)) {
         (Some(v), _) => {
             let all = (1i128 << def.names.len()) - 1;
@@ -182,60 +234,61 @@ fn assign_flags(def: &VarDef, given: &Value, current: &VarValue) -> SqlResult<As
         _ if given.is_null() => return Err(wrong_value(def, "NULL")),
         _ => return Err(wrong_type(def)),
     };
-    let mut bits = current.as_u64();
-    let mut seen = 0u64;
-    for item in text.split(',').filter(|i| !i.is_empty()) {
-        if item.eq_ignore_ascii_case("default") {
-            bits = bits & seen | default_flags(def) & !seen;
-            continue;
-        }
-        let (bit, on) = flag_item(def, item).ok_or_else(|| wrong_value(def, item))?;
-        if seen & bit != 0 {
-            return Err(wrong_value(def, item));
-        }
-        seen |= bit;
-        bits = if on { bits | bit } else { bits & !bit };
+    let mut flags = FlagList { default: before.default.as_u64(), on: 0, off: 0, rest: None };
+    for item in text.split(',').filter(|_| !text.is_empty()) {
+        flags.take(def, item).ok_or_else(|| wrong_value(def, item))?;
     }
-    Ok(Assigned::exact(VarValue::Uint(bits)))
+    let rest = flags.rest.unwrap_or(before.current.as_u64());
+    Ok(Assigned::exact(VarValue::Uint(rest & !flags.off | flags.on)))
 }
 
-fn flag_item(def: &VarDef, item: &str) -> Option<(u64, bool)> {
-    let (name, state) = item.split_once('=')?;
-    let bit = 1u64 << name_position(def, name)?;
-    let on = match state.to_ascii_lowercase().as_str() {
-        "on" => true,
-        "off" => false,
-        "default" => default_flags(def) & bit != 0,
-        _ => return None,
-    };
-    Some((bit, on))
+/// What a list of flags says.
+struct FlagList {
+    default: u64,
+    on: u64,
+    off: u64,
+    /// What those are that are not named, if that is said.
+    rest: Option<u64>,
 }
 
-fn default_flags(def: &VarDef) -> u64 {
-    let items = def.default.unwrap_or_default().split(',');
-    items
-        .filter_map(|item| item.strip_suffix("=on"))
-        .filter_map(|name| name_position(def, name))
-        .fold(0, |bits, at| bits | 1 << at)
+impl FlagList {
+    /// Reads an item; each flag, and `default`, may be there once.
+    fn take(&mut self, def: &VarDef, item: &str) -> Option<()> {
+        if item.eq_ignore_ascii_case("default") {
+            return self.rest.replace(self.default).is_none().then_some(());
+        }
+        let (name, state) = item.split_once('=')?;
+        let bit = 1u64 << name_position(def, name)?;
+        let on = match state.to_ascii_lowercase().as_str() {
+            "on" => true,
+            "off" => false,
+            "default" => self.default & bit != 0,
+            _ => return None,
+        };
+        if (self.on | self.off) & bit != 0 {
+            return None;
+        }
+        *(if on { &mut self.on } else { &mut self.off }) |= bit;
+        Some(())
+    }
 }
 
 /// The value an option or the table's default text stands for. The error is a sentence for the
 /// log; the second part of the result is a note about a value that was adjusted.
 pub fn parse_option(def: &VarDef, text: &str) -> Result<(VarValue, Option<String>), String> {
-    let current = VarValue::Uint(default_flags(def));
     match &def.kind {
         Kind::Bool => parse_bool(def, text),
         Kind::Int { .. } | Kind::Uint { .. } => parse_integer(def, text),
         Kind::Double { .. } => {
             let v: f64 = text.parse().map_err(|_| setting_failed(def, text))?;
-            Ok((assigned_option(def, &Value::Double(v), &current, text)?, None))
+            Ok((assigned_option(def, &Value::Double(v), text)?, None))
         }
         Kind::Enum | Kind::Set => {
             // Compat: startup options take positions as well as names.
             let given = text.parse().map_or_else(|_| Value::bytes(text), Value::Int);
-            Ok((assigned_option(def, &given, &current, text)?, None))
+            Ok((assigned_option(def, &given, text)?, None))
         }
-        Kind::Flags => Ok((assigned_option(def, &Value::bytes(text), &current, text)?, None)),
+        Kind::Flags => Ok((assigned_option(def, &Value::bytes(text), text)?, None)),
         Kind::Text => Ok((rules::option_text(def, text)?, None)),
     }
 }
@@ -244,13 +297,21 @@ fn setting_failed(def: &VarDef, text: &str) -> String {
     format!("Error while setting value '{text}' to '{}'", def.name)
 }
 
-fn assigned_option(
-    def: &VarDef,
-    given: &Value,
-    current: &VarValue,
-    text: &str,
-) -> Result<VarValue, String> {
-    assign(def, given, current).map(|a| a.value).map_err(|_| setting_failed(def, text))
+fn assigned_option(def: &VarDef, given: &Value, text: &str) -> Result<VarValue, String> {
+    let default = &default_flags(def);
+    assign(def, given, Before { current: default, default })
+        .map(|a| a.value)
+        .map_err(|_| setting_failed(def, text))
+}
+
+/// The flags that are on by default.
+fn default_flags(def: &VarDef) -> VarValue {
+    let items = def.default.unwrap_or_default().split(',');
+    let on = items
+        .filter_map(|item| item.strip_suffix("=on"))
+        .filter_map(|name| name_position(def, name))
+        .fold(0, |bits, at| bits | 1 << at);
+    VarValue::Uint(on)
 }
 
 fn parse_bool(def: &VarDef, text: &str) -> Result<(VarValue, Option<String>), String> {
@@ -304,7 +365,8 @@ mod tests {
 
     fn set(name: &str, value: Value) -> SqlResult<Assigned> {
         let def = registry().find(name).unwrap();
-        assign(def, &value, &parse_option(def, def.default.unwrap_or_default()).unwrap().0)
+        let default = &parse_option(def, def.default.unwrap_or_default()).unwrap().0;
+        assign(def, &value, Before { current: default, default })
     }
 
     fn code(name: &str, value: Value) -> u16 {
@@ -315,10 +377,10 @@ mod tests {
     fn integers_are_clamped_with_a_warning() {
         let a = set("max_connections", Value::Int(5)).unwrap();
         assert_eq!(a.value, VarValue::Uint(10));
-        assert_eq!(a.warning.unwrap().message, "Truncated incorrect max_connections value: '5'");
-        assert!(set("max_connections", Value::Int(50)).unwrap().warning.is_none());
+        assert_eq!(a.warnings[0].message, "Truncated incorrect max_connections value: '5'");
+        assert!(set("max_connections", Value::Int(50)).unwrap().warnings.is_empty());
         let a = set("in_predicate_conversion_threshold", Value::Int(-3)).unwrap();
-        let message = a.warning.unwrap().message;
+        let message = &a.warnings[0].message;
         assert_eq!(message, "Truncated incorrect in_predicate_conversion_thres... value: '-3'");
     }
 

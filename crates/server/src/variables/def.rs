@@ -1,6 +1,9 @@
-//! One variable's definition, read from the embedded table.
+//! One variable's definition, read from a line of the embedded table.
 //!
 //! Must not hold values.
+
+use super::rules::Rule;
+use crate::accounts::Privileges;
 
 /// Position of a variable in the registry.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -98,18 +101,70 @@ pub struct VarDef {
     pub access: Access,
     /// Its startup option.
     pub argument: OptionArgument,
+    /// Whether it changes what this server does, or states a fact of it.
+    pub effect: bool,
+    /// One of these lets SET GLOBAL change it.
+    pub global_privileges: Privileges,
+    /// One of these lets a session give it a value; none are needed if this is empty.
+    pub own_privileges: Privileges,
+    /// Whether it is deprecated.
+    pub deprecated: Option<Deprecated>,
+    /// A variable that changes with it.
+    pub link: Option<Link>,
+    /// The rule that checks its values.
+    pub rule: Option<Rule>,
+    /// Its value without options, where that is not the default.
+    pub start: Option<&'static str>,
+    /// Whether a session's value is the server's and cannot be set.
+    pub follows: bool,
+    /// Whether `SET ... = DEFAULT` is refused.
+    pub no_default: bool,
+    /// Whether SET STATEMENT cannot set it.
+    pub alone: bool,
+    /// Whether only sessions can set it, although the server has a value.
+    pub own_only: bool,
+    /// Whether each key cache has one.
+    pub component: bool,
+    /// Whether it counts in 32 bits.
+    pub narrow: bool,
+    /// Whether it has an option although the list of options does not say so.
+    pub has_option: bool,
+}
+
+/// A variable that will go away.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Deprecated {
+    /// What to use in its place.
+    pub instead: Option<&'static str>,
+}
+
+/// How two variables hang together.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Link {
+    /// Both are names of one value.
+    Twin(&'static str),
+    /// ON means that a set has a member, or that it does not have it.
+    Member {
+        /// The set.
+        set: &'static str,
+        /// The member.
+        name: &'static str,
+        /// The value that stands for its presence.
+        on: bool,
+    },
 }
 
 impl VarDef {
-    /// Reads a line of the table.
+    /// Reads a line of the table; `None` if there is anything wrong with it.
     pub(super) fn parse(id: VarId, line: &'static str) -> Option<Self> {
         let fields: Vec<&'static str> = line.split('\t').collect();
-        let &[name, scope, kind, default, min, max, block, names, access, argument] = &fields[..]
+        let &[name, scope, kind, default, min, max, block, names, access, argument, attributes] =
+            &fields[..]
         else {
             return None;
         };
         let names = optional(names).map_or(Vec::new(), |n| n.split(',').collect());
-        Some(Self {
+        let mut def = Self {
             id,
             name,
             scope: match scope {
@@ -127,7 +182,55 @@ impl VarDef {
                 "N" => OptionArgument::None,
                 _ => OptionArgument::NoOption,
             },
-        })
+            effect: false,
+            global_privileges: Privileges::SUPER,
+            own_privileges: Privileges::NONE,
+            deprecated: None,
+            link: None,
+            rule: None,
+            start: None,
+            follows: false,
+            no_default: false,
+            alone: false,
+            own_only: false,
+            component: false,
+            narrow: matches!(kind, "i32" | "u32"),
+            has_option: argument != "-",
+        };
+        for attribute in optional(attributes).unwrap_or_default().split(' ') {
+            def.take(attribute)?;
+        }
+        Some(def)
+    }
+
+    /// Reads an attribute.
+    fn take(&mut self, attribute: &'static str) -> Option<()> {
+        let (key, value) = match attribute.split_once('=') {
+            Some((key, value)) => (key, Some(value)),
+            None => (attribute, None),
+        };
+        match (key, value) {
+            ("", None) => {}
+            ("effect", None) => self.effect = true,
+            ("follows", None) => self.follows = true,
+            ("no_default", None) => self.no_default = true,
+            ("option", None) => self.has_option = true,
+            ("alone", None) => self.alone = true,
+            ("own_only", None) => self.own_only = true,
+            ("component", None) => self.component = true,
+            ("old", instead) => self.deprecated = Some(Deprecated { instead }),
+            ("global", Some(names)) => self.global_privileges = parse_privileges(names)?,
+            ("own", Some(names)) => self.own_privileges = parse_privileges(names)?,
+            ("rule", Some(name)) => self.rule = Some(Rule::from_name(name)?),
+            ("start", Some(value)) => self.start = Some(value),
+            ("twin", Some(name)) => self.link = Some(Link::Twin(name)),
+            ("part" | "lack", Some(member)) => {
+                let (set, name) = member.split_once('.')?;
+                self.link = Some(Link::Member { set, name, on: key == "part" });
+            }
+            _ => return None,
+        }
+        Some(())
     }
 
     /// Whether sessions have a value of their own.
@@ -143,6 +246,12 @@ impl VarDef {
 
 fn optional(field: &'static str) -> Option<&'static str> {
     (field != "\\N").then_some(field)
+}
+
+/// `SUPER+BINLOG-ADMIN`; the names have hyphens for spaces.
+fn parse_privileges(names: &str) -> Option<Privileges> {
+    let one = |name: &str| Privileges::from_name(&name.replace('-', " "));
+    names.split('+').try_fold(Privileges::NONE, |all, name| Some(all | one(name)?))
 }
 
 fn number<T: std::str::FromStr>(field: &str, otherwise: T) -> T {

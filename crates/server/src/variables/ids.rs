@@ -23,27 +23,29 @@ macro_rules! ids {
 }
 
 ids! {
-    autocommit basedir bind_address
+    auto_increment_increment auto_increment_offset autocommit basedir bind_address
     character_set_client character_set_connection character_set_database character_set_filesystem
-    character_set_results character_set_server character_set_system
-    collation_connection collation_database collation_server
-    connect_timeout datadir default_storage_engine default_tmp_storage_engine
-    enforce_storage_engine error_count external_user
-    extra_max_connections extra_port foreign_key_checks general_log general_log_file hostname
-    identity in_transaction init_connect init_file innodb_print_all_deadlocks
-    innodb_status_output_locks insert_id interactive_timeout
-    last_insert_id lc_messages lc_time_names local_infile log_error log_slow_query_file
-    log_warnings long_query_time lower_case_table_names max_allowed_packet max_connections
-    max_error_count max_prepared_stmt_count max_statement_time max_user_connections
-    net_buffer_length net_read_timeout net_write_timeout open_files_limit
-    optimizer_switch pid_file plugin_dir port proxy_user pseudo_thread_id query_cache_size
-    query_cache_type rand_seed1 rand_seed2 read_only report_port server_id server_uid
-    session_track_schema session_track_state_change session_track_system_variables
+    character_set_results character_set_server character_set_system check_constraint_checks
+    collation_connection collation_database collation_server completion_type connect_timeout
+    datadir default_storage_engine default_tmp_storage_engine default_week_format
+    div_precision_increment enforce_storage_engine error_count external_user extra_max_connections
+    extra_port foreign_key_checks general_log general_log_file group_concat_max_len hostname
+    identity in_transaction init_connect init_file innodb_lock_wait_timeout
+    innodb_print_all_deadlocks innodb_snapshot_isolation innodb_status_output_locks insert_id
+    interactive_timeout last_insert_id lc_messages lc_time_names local_infile lock_wait_timeout
+    log_error log_slow_query_file log_warnings long_query_time lower_case_table_names
+    max_allowed_packet max_connections max_delayed_threads max_error_count max_prepared_stmt_count
+    max_recursive_iterations max_sort_length max_statement_time max_user_connections
+    net_buffer_length net_read_timeout net_write_timeout old_mode open_files_limit
+    optimizer_switch pid_file plugin_dir port proxy_user pseudo_slave_mode pseudo_thread_id
+    query_cache_size query_cache_type rand_seed1 rand_seed2 read_only report_port server_id
+    server_uid session_track_schema session_track_state_change session_track_system_variables
     session_track_transaction_info skip_grant_tables skip_name_resolve skip_networking
     slow_query_log slow_query_log_file socket sql_auto_is_null sql_big_selects sql_log_bin
-    sql_mode sql_notes sql_safe_updates sql_select_limit sql_warnings storage_engine
-    system_time_zone thread_handling thread_pool_idle_timeout thread_pool_max_threads thread_pool_oversubscribe
-    thread_pool_prio_kickup_timer thread_pool_priority thread_pool_size thread_pool_stall_limit time_zone timestamp tmpdir
+    sql_mode sql_notes sql_quote_show_create sql_safe_updates sql_select_limit sql_warnings
+    storage_engine system_time_zone thread_handling thread_pool_idle_timeout
+    thread_pool_max_threads thread_pool_oversubscribe thread_pool_prio_kickup_timer
+    thread_pool_priority thread_pool_size thread_pool_stall_limit time_zone timestamp tmpdir
     tx_isolation tx_read_only unique_checks version version_comment version_compile_machine
     version_compile_os wait_timeout warning_count
 }

@@ -18,7 +18,7 @@ pub fn startup_values() -> Vec<VarValue> {
 }
 
 fn initial(def: &VarDef) -> VarValue {
-    if let Some(text) = computed(def.name).or_else(|| fixed(def.name).map(str::to_owned)) {
+    if let Some(text) = computed(def.name).or_else(|| def.start.map(str::to_owned)) {
         return parse_option(def, &text).map_or_else(|_| VarValue::text(&text), |(v, _)| v);
     }
     let parsed = def.default.and_then(|text| parse_option(def, text).ok());
@@ -37,58 +37,12 @@ fn zero(def: &VarDef) -> VarValue {
     }
 }
 
-/// Values that differ from the table because this is another server. The character set is the one
-/// MariaDB's packages configure.
-fn fixed(name: &str) -> Option<&'static str> {
-    Some(match name {
-        "aria_used_for_temp_tables"
-        | "have_query_cache"
-        | "have_symlink"
-        | "have_openssl"
-        | "have_ssl"
-        | "have_compress"
-        | "have_dynamic_loading"
-        | "have_crypt" => capability(name),
-        "character_set_client"
-        | "character_set_connection"
-        | "character_set_database"
-        | "character_set_results"
-        | "character_set_server" => "utf8mb4",
-        "collation_connection" | "collation_database" | "collation_server" => "utf8mb4_general_ci",
-        "character_set_system" => "utf8mb3",
-        "have_geometry" | "have_rtree_keys" | "have_profiling" => "NO",
-        "innodb_log_group_home_dir" | "innodb_undo_directory" => "./",
-        "ft_stopword_file" => "(built-in)",
-        "large_files_support" | "skip_external_locking" | "sql_big_selects" => "ON",
-        "license" => "Apache-2.0",
-        "port" | "report_port" => "3306",
-        "protocol_version" => "10",
-        "relay_log_info_file" => "relay-log.info",
-        "slave_skip_errors" => "OFF",
-        "system_versioning_asof" => "DEFAULT",
-        "thread_cache_size" => "151",
-        "version" => VERSION,
-        "version_comment" => VERSION_COMMENT,
-        "version_malloc_library" => "mimalloc",
-        "version_source_revision" => "",
-        "version_ssl_library" => "",
-        _ => return None,
-    })
-}
-
-/// What is built in and what is not.
-fn capability(name: &str) -> &'static str {
-    match name {
-        "aria_used_for_temp_tables" => "OFF",
-        "have_crypt" => "YES",
-        "have_ssl" => "DISABLED",
-        _ => "NO",
-    }
-}
-
 fn computed(name: &str) -> Option<String> {
     Some(match name {
         "hostname" => host_name(),
+        "version" => VERSION.to_owned(),
+        "version_comment" => VERSION_COMMENT.to_owned(),
+        "version_source_revision" | "version_ssl_library" => String::new(),
         "version_compile_machine" => std::env::consts::ARCH.to_owned(),
         "version_compile_os" => capitalised(std::env::consts::OS),
         "system_time_zone" => system_time_zone(),

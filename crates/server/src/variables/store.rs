@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use parking_lot::RwLock;
 
-use super::def::{Access, Scope, VarDef, VarId};
+use super::assign::parse_option;
+use super::def::{Kind, Scope, VarDef, VarId};
 use super::registry::registry;
 use super::value::VarValue;
 use selkie_types::error::catalogue::*;
@@ -45,8 +46,19 @@ impl Globals {
         self.current.read()[usize::from(id.0)].clone()
     }
 
-    /// The value `SET GLOBAL ... = DEFAULT` stores.
+    /// The value `SET GLOBAL ... = DEFAULT` stores. Compat: texts go back to what they were at the
+    /// start, other values to what MariaDB was built with, whatever options said.
     pub fn default_of(&self, id: VarId) -> VarValue {
+        let def = registry().def(id);
+        let built_in = def.default.filter(|_| def.kind != Kind::Text);
+        match built_in.map(|text| parse_option(def, text)) {
+            Some(Ok((value, _))) => value,
+            _ => self.startup[usize::from(id.0)].clone(),
+        }
+    }
+
+    /// The value a variable had when the server was started.
+    pub fn at_start(&self, id: VarId) -> VarValue {
         self.startup[usize::from(id.0)].clone()
     }
 
@@ -114,26 +126,4 @@ fn of_other_scope(def: &VarDef, what: &'static str) -> SqlError {
 /// The definition of a variable that a statement names.
 pub(crate) fn lookup(name: &str) -> SqlResult<&'static VarDef> {
     registry().find(name).ok_or_else(|| SqlError::new(&ER_UNKNOWN_SYSTEM_VARIABLE, &[&name]))
-}
-
-/// Session values that only follow the global one.
-const SESSION_FOLLOWS: &[&str] = &["max_allowed_packet", "net_buffer_length"];
-
-/// Whether `SET scope name` is allowed at all.
-pub(crate) fn check_assignable(def: &VarDef, scope: VarScope) -> SqlResult<()> {
-    if def.access == Access::ReadOnly {
-        return Err(SqlError::new(&ER_INCORRECT_GLOBAL_LOCAL_VAR, &[&def.name, &"read only"]));
-    }
-    match (scope, def.scope) {
-        (VarScope::Global, Scope::SessionOnly) => {
-            Err(SqlError::new(&ER_LOCAL_VARIABLE, &[&def.name]))
-        }
-        (VarScope::Session | VarScope::Default, Scope::Global) => {
-            Err(SqlError::new(&ER_GLOBAL_VARIABLE, &[&def.name]))
-        }
-        (VarScope::Session | VarScope::Default, _) if SESSION_FOLLOWS.contains(&def.name) => {
-            Err(SqlError::new(&ER_VARIABLE_IS_READONLY, &[&"SESSION", &def.name, &"GLOBAL"]))
-        }
-        _ => Ok(()),
-    }
 }

@@ -125,6 +125,12 @@ const fn slot_of(word: &[u8]) -> usize {
     (hash ^ hash >> 15) as usize % SLOTS
 }
 
+/// Whether a word means something to the parser by itself, reserved or not.
+pub fn is_keyword(word: &str) -> bool {
+    let kw = Kw::lookup(word.as_bytes());
+    kw != Kw::NotKeyword && !kw.is_function()
+}
+
 impl Kw {
     /// The keyword a word is, in any case.
     pub(crate) fn lookup(word: &[u8]) -> Self {

@@ -1,0 +1,160 @@
+//! Values of variables that are good in themselves, but not together with others, or not now.
+//!
+//! Must not store values.
+
+use selkie_types::error::catalogue::*;
+use selkie_types::{Condition, Level, SqlError, SqlResult};
+
+use super::super::answer::Notes;
+use crate::session::Shared;
+use crate::variables::{VarDef, VarId, VarScope, VarValue, ids};
+
+/// Checks a value against others; may add warnings about it.
+pub(super) fn check(
+    shared: &Shared,
+    def: &VarDef,
+    scope: VarScope,
+    value: &VarValue,
+    notes: &mut Notes,
+) -> SqlResult<()> {
+    let is_global = scope == VarScope::Global;
+    match def.name {
+        "query_cache_type" if !is_global => query_cache_type(shared, value),
+        "tx_isolation" | "tx_read_only" if scope == VarScope::Default => next_transaction(shared),
+        "max_delayed_threads" if !is_global => delayed_threads(shared, def, value),
+        "max_user_connections" if is_global => user_connections(shared),
+        "optimizer_switch" => optimizer_switch(def, value, notes),
+        "pseudo_slave_mode" => {
+            notes.extend(slave_mode(shared, value));
+            Ok(())
+        }
+        "max_allowed_packet" | "net_buffer_length" if is_global => {
+            notes.extend(packet_below_buffer(shared, def, value));
+            Ok(())
+        }
+        "sql_log_bin" | "binlog_format" | "binlog_direct_non_transactional_updates"
+            if !is_global =>
+        {
+            inside_transaction(shared, def)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Other variables that a value implies.
+pub(super) fn implied(
+    shared: &Shared,
+    def: &VarDef,
+    scope: VarScope,
+    value: &VarValue,
+) -> Vec<(VarId, VarValue)> {
+    match def.name {
+        "old" => {
+            let id = ids().old_mode;
+            let modes = match scope {
+                VarScope::Global => shared.server.globals.get(id),
+                _ => shared.var(id),
+            };
+            let modes = modes.as_u64();
+            let modes = if value.as_bool() { modes | OLD_MODES } else { modes & !OLD_MODES };
+            vec![(id, VarValue::Uint(modes))]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The variables that [`implied`] may give values.
+pub(super) fn implied_by(def: &VarDef) -> Option<VarId> {
+    (def.name == "old").then(|| ids().old_mode)
+}
+
+/// Compat: variables whose new global value the session that sets it has at once.
+pub(super) fn is_own_at_once(def: &VarDef) -> bool {
+    def.name == "server_id"
+}
+
+/// What `old` stands for: NO_PROGRESS_INFO, IGNORE_INDEX_ONLY_FOR_JOIN, COMPAT_5_1_CHECKSUM.
+const OLD_MODES: u64 = 1 << 1 | 1 << 4 | 1 << 5;
+
+fn query_cache_type(shared: &Shared, value: &VarValue) -> SqlResult<()> {
+    let off = shared.server.globals.get(ids().query_cache_type).as_u64() == 0;
+    match off && value.as_u64() != 0 {
+        true => Err(SqlError::new(&ER_QUERY_CACHE_IS_GLOBALY_DISABLED, &[])),
+        false => Ok(()),
+    }
+}
+
+fn next_transaction(shared: &Shared) -> SqlResult<()> {
+    match shared.handle.in_transaction() {
+        true => Err(SqlError::new(&ER_CANT_CHANGE_TX_CHARACTERISTICS, &[])),
+        false => Ok(()),
+    }
+}
+
+/// A session may only switch delayed inserts off, or back on.
+fn delayed_threads(shared: &Shared, def: &VarDef, value: &VarValue) -> SqlResult<()> {
+    let (wanted, server) = (value.as_u64(), shared.server.globals.get(def.id).as_u64());
+    match wanted == 0 || wanted == server {
+        true => Ok(()),
+        false => Err(SqlError::new(&ER_WRONG_VALUE_FOR_VAR, &[&def.name, &wanted])),
+    }
+}
+
+/// A server that was started without limits counts nothing, and so cannot begin to limit.
+fn user_connections(shared: &Shared) -> SqlResult<()> {
+    match shared.server.globals.at_start(ids().max_user_connections).as_u64() {
+        0 => {
+            let option = "--max-user-connections=0";
+            Err(SqlError::new(&ER_OPTION_PREVENTS_STATEMENT, &[&option]))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Some way to run subqueries must be left.
+fn optimizer_switch(def: &VarDef, value: &VarValue, notes: &mut Notes) -> SqlResult<()> {
+    let bit = |name: &str| def.names.iter().position(|n| *n == name).map_or(0, |at| 1u64 << at);
+    let bits = value.as_u64();
+    if bits & (bit("in_to_exists") | bit("materialization")) == 0 {
+        return Err(SqlError::new(&ER_ILLEGAL_SUBQUERY_OPTIMIZER_SWITCHES, &[]));
+    }
+    if bits & bit("engine_condition_pushdown") != 0 {
+        let what = "engine_condition_pushdown=on";
+        notes.push(Condition::warning(&ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT, &[&what]));
+    }
+    Ok(())
+}
+
+/// Nothing is applied here that a session could pretend to be.
+fn slave_mode(shared: &Shared, value: &VarValue) -> Option<Condition> {
+    let text = match (shared.var(ids().pseudo_slave_mode).as_bool(), value.as_bool()) {
+        (false, false) => "'pseudo_slave_mode' change was ineffective.",
+        (true, false) => "Slave applier execution mode not active, statement ineffective.",
+        _ => return None,
+    };
+    let error = SqlError::with_message(&ER_WRONG_VALUE_FOR_VAR, text);
+    Some(Condition::from_error(Level::Warning, &error))
+}
+
+fn packet_below_buffer(shared: &Shared, def: &VarDef, value: &VarValue) -> Option<Condition> {
+    let globals = &shared.server.globals;
+    let (mut packet, mut buffer) =
+        (globals.get(ids().max_allowed_packet), globals.get(ids().net_buffer_length));
+    *if def.id == ids().max_allowed_packet { &mut packet } else { &mut buffer } = value.clone();
+    (packet.as_u64() < buffer.as_u64()).then(|| {
+        let (packet, buffer) = ("max_allowed_packet", "net_buffer_length");
+        Condition::warning(&WARN_OPTION_BELOW_LIMIT, &[&packet, &buffer])
+    })
+}
+
+fn inside_transaction(shared: &Shared, def: &VarDef) -> SqlResult<()> {
+    if !shared.handle.in_transaction() {
+        return Ok(());
+    }
+    let error = match def.name {
+        "sql_log_bin" => &ER_INSIDE_TRANSACTION_PREVENTS_SWITCH_SQL_LOG_BIN,
+        "binlog_format" => &ER_INSIDE_TRANSACTION_PREVENTS_SWITCH_BINLOG_FORMAT,
+        _ => &ER_INSIDE_TRANSACTION_PREVENTS_SWITCH_BINLOG_DIRECT,
+    };
+    Err(SqlError::new(error, &[]))
+}

@@ -1,0 +1,301 @@
+//! One system variable gets a value: who may, what value, what changes with it.
+//!
+//! Must not know what variables mean; `combination` does where values depend on others.
+
+use selkie_types::error::catalogue::*;
+use selkie_types::{Charset, CollationId, Condition, Level, SqlError, SqlResult, Value};
+
+use super::super::answer::Notes;
+use super::{Target, combination};
+use crate::accounts::Privileges;
+use crate::session::Shared;
+use crate::variables::{
+    Access, Before, Kind, Link, Rule, Scope, SetValue, VarDef, VarId, VarScope, VarValue,
+    assign as convert, ids, lookup, registry,
+};
+
+/// A variable and the value it is about to get.
+#[derive(Clone, Debug)]
+pub(crate) struct Assignment {
+    def: &'static VarDef,
+    scope: VarScope,
+    value: VarValue,
+    /// The key cache it belongs to, if that is not the default one.
+    cache: Option<String>,
+}
+
+/// Checks an assignment, in the order in which MariaDB finds fault.
+pub(super) fn check(
+    shared: &Shared,
+    scope: VarScope,
+    instance: Option<&str>,
+    name: &str,
+    given: SetValue,
+    notes: &mut Notes,
+) -> SqlResult<Assignment> {
+    let def = lookup(name)?;
+    let instance = instance.filter(|i| !i.eq_ignore_ascii_case("default"));
+    if instance.is_some() && !def.component {
+        return Err(SqlError::new(&ER_VARIABLE_IS_NOT_STRUCT, &[&def.name]));
+    }
+    note_deprecated(def, notes);
+    check_scope(def, scope)?;
+    if scope == VarScope::Global {
+        shared.access.lock().check_global(def.global_privileges)?;
+    }
+    let value = match given {
+        SetValue::Default => default_of(shared, def, scope)?,
+        SetValue::Value(given) => given_value(shared, def, scope, &given, notes)?,
+    };
+    if scope != VarScope::Global && def.follows {
+        return Err(SqlError::new(&ER_VARIABLE_IS_READONLY, &[&"SESSION", &def.name, &"GLOBAL"]));
+    }
+    combination::check(shared, def, scope, &value, notes)?;
+    Ok(Assignment { def, scope, value, cache: instance.map(str::to_lowercase) })
+}
+
+fn note_deprecated(def: &VarDef, notes: &mut Notes) {
+    let Some(deprecated) = def.deprecated else { return };
+    let name = format!("@@{}", def.name);
+    let text = match deprecated.instead {
+        Some(instead) => {
+            SqlError::new(&ER_WARN_DEPRECATED_SYNTAX, &[&name, &format!("'@@{instead}'")])
+        }
+        // Compat: this text goes with the number of the other one.
+        None => {
+            let text = SqlError::new(&ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT, &[&name]);
+            SqlError::with_message(&ER_WARN_DEPRECATED_SYNTAX, text.message())
+        }
+    };
+    notes.push(Condition::from_error(Level::Warning, &text));
+}
+
+/// Whether `SET scope name` is allowed at all.
+fn check_scope(def: &VarDef, scope: VarScope) -> SqlResult<()> {
+    let other = |what: &'static str| {
+        Err(SqlError::new(&ER_INCORRECT_GLOBAL_LOCAL_VAR, &[&def.name, &what]))
+    };
+    match (scope, def.scope) {
+        _ if def.access == Access::ReadOnly => other("read only"),
+        (VarScope::Global, Scope::SessionOnly) => {
+            Err(SqlError::new(&ER_LOCAL_VARIABLE, &[&def.name]))
+        }
+        (VarScope::Session | VarScope::Default, Scope::Global) => {
+            Err(SqlError::new(&ER_GLOBAL_VARIABLE, &[&def.name]))
+        }
+        (VarScope::Global, _) if def.own_only => other("SESSION"),
+        _ => Ok(()),
+    }
+}
+
+fn given_value(
+    shared: &Shared,
+    def: &VarDef,
+    scope: VarScope,
+    given: &Value,
+    notes: &mut Notes,
+) -> SqlResult<VarValue> {
+    let current = current(shared, def, scope);
+    let default = initial(shared, def, scope);
+    let assigned = convert(def, given, Before { current: &current, default: &default })?;
+    if !assigned.warnings.is_empty() {
+        refuse_if_strict(shared, def, given)?;
+        notes.extend(assigned.warnings);
+    }
+    if scope != VarScope::Global && !def.own_privileges.is_empty() {
+        shared.access.lock().check_global(def.own_privileges)?;
+    }
+    Ok(assigned.value)
+}
+
+fn current(shared: &Shared, def: &VarDef, scope: VarScope) -> VarValue {
+    match scope {
+        VarScope::Global => shared.server.globals.get(def.id),
+        _ => shared.var(def.id),
+    }
+}
+
+/// Compat: with STRICT_ALL_TABLES a value out of range is an error.
+fn refuse_if_strict(shared: &Shared, def: &VarDef, given: &Value) -> SqlResult<()> {
+    let mode = shared.var(ids().sql_mode).as_u64();
+    if mode & selkie_types::SqlMode::STRICT_ALL_TABLES.bits() == 0 {
+        return Ok(());
+    }
+    let shown = match given {
+        Value::Int(v) => v.to_string(),
+        Value::UInt(v) => v.to_string(),
+        Value::Double(v) => v.to_string(),
+        Value::Decimal(v) => v.to_i64_clamped().0.to_string(),
+        _ => String::new(),
+    };
+    Err(SqlError::new(&ER_WRONG_VALUE_FOR_VAR, &[&def.name, &shown]))
+}
+
+fn default_of(shared: &Shared, def: &VarDef, scope: VarScope) -> SqlResult<VarValue> {
+    if def.no_default {
+        return Err(SqlError::new(&ER_NO_DEFAULT, &[&def.name]));
+    }
+    // Compat: of the privileges for a session's value, DEFAULT asks for SUPER alone.
+    if scope != VarScope::Global && def.own_privileges == Privileges::SUPER {
+        shared.access.lock().check_global(Privileges::SUPER)?;
+    }
+    Ok(initial(shared, def, scope))
+}
+
+/// A session's default is the server's value.
+fn initial(shared: &Shared, def: &VarDef, scope: VarScope) -> VarValue {
+    match scope {
+        VarScope::Global => shared.server.globals.default_of(def.id),
+        _ => shared.server.globals.get(def.id),
+    }
+}
+
+/// Makes the assignment.
+pub(super) fn assign(
+    shared: &Shared,
+    assignment: Assignment,
+    notes: &mut Notes,
+) -> SqlResult<Target> {
+    let Assignment { def, scope, value, cache } = assignment;
+    if let Some(cache) = cache {
+        shared.server.key_caches.set(&cache, def, value);
+        return Ok(Target::Other);
+    }
+    let value = match scope {
+        VarScope::Global => take_effect(shared, def, value, notes),
+        _ => value,
+    };
+    for (id, value) in linked(shared, def, scope, &value) {
+        put(shared, id, scope, value);
+    }
+    put(shared, def.id, scope, value.clone());
+    if scope == VarScope::Global && combination::is_own_at_once(def) {
+        shared.set_var(def.id, value.clone());
+    }
+    match scope {
+        VarScope::Global => Ok(Target::Other),
+        _ => Ok(Target::Session(def.name, value)),
+    }
+}
+
+fn put(shared: &Shared, id: VarId, scope: VarScope, value: VarValue) {
+    match scope {
+        VarScope::Global => shared.server.globals.set(id, value),
+        _ => shared.set_var(id, value),
+    }
+}
+
+/// Lets the engines act on a number; one that cannot go all the way says how far it went.
+fn take_effect(shared: &Shared, def: &VarDef, value: VarValue, notes: &mut Notes) -> VarValue {
+    let VarValue::Uint(wanted) = value else { return value };
+    let got = shared.server.backend.set_variable(def.name, wanted);
+    if got != wanted {
+        notes.push(Condition::warning(
+            &ER_TRUNCATED_WRONG_VALUE,
+            &[&def.name, &wanted as &dyn std::fmt::Display],
+        ));
+    }
+    VarValue::Uint(got)
+}
+
+/// Other variables that get a value with this one: other names, other sides of one thing.
+fn linked(
+    shared: &Shared,
+    def: &VarDef,
+    scope: VarScope,
+    value: &VarValue,
+) -> Vec<(VarId, VarValue)> {
+    let mut all: Vec<_> = links_of(def)
+        .into_iter()
+        .map(|(other, link)| (other.id, linked_value(shared, other, scope, value, link)))
+        .collect();
+    all.extend(charset_side(def).zip(side_value(def, value)));
+    all.extend(combination::implied(shared, def, scope, value));
+    all
+}
+
+/// All variables that may change with this one.
+pub(crate) fn linked_to(def: &VarDef) -> Vec<VarId> {
+    let mut all: Vec<VarId> = links_of(def).into_iter().map(|(other, _)| other.id).collect();
+    all.extend(charset_side(def));
+    all.extend(combination::implied_by(def));
+    all
+}
+
+/// How a variable that changes with another one follows it.
+#[derive(Copy, Clone, Debug)]
+enum Follows {
+    /// It has the same value.
+    Same,
+    /// It is a set that gets or loses a member.
+    Member(u64, bool),
+    /// It says whether a set has a member.
+    Presence(u64, bool),
+}
+
+/// The variables that change with this one.
+fn links_of(def: &VarDef) -> Vec<(&'static VarDef, Follows)> {
+    let bit_of = |set: &VarDef, name: &str| {
+        set.names.iter().position(|n| *n == name).map_or(0, |at| 1u64 << at)
+    };
+    let mut all = Vec::new();
+    match def.link {
+        Some(Link::Twin(other)) => {
+            all.extend(registry().find(other).map(|d| (d, Follows::Same)));
+        }
+        Some(Link::Member { set, name, on }) => {
+            all.extend(registry().find(set).map(|d| (d, Follows::Member(bit_of(d, name), on))));
+        }
+        None => {}
+    }
+    if def.kind == Kind::Set {
+        for other in registry().all() {
+            if let Some(Link::Member { set, name, on }) = other.link
+                && set == def.name
+            {
+                all.push((other, Follows::Presence(bit_of(def, name), on)));
+            }
+        }
+    }
+    all
+}
+
+fn linked_value(
+    shared: &Shared,
+    other: &VarDef,
+    scope: VarScope,
+    value: &VarValue,
+    link: Follows,
+) -> VarValue {
+    match link {
+        Follows::Same => value.clone(),
+        Follows::Member(bit, on) => {
+            let bits = current(shared, other, scope).as_u64();
+            VarValue::Uint(if value.as_bool() == on { bits | bit } else { bits & !bit })
+        }
+        Follows::Presence(bit, on) => VarValue::Bool((value.as_u64() & bit != 0) == on),
+    }
+}
+
+/// A character set chooses its collation, a collation its character set.
+fn charset_side(def: &VarDef) -> Option<VarId> {
+    let ids = ids();
+    Some(match def.name {
+        "collation_connection" => ids.character_set_connection,
+        "collation_server" => ids.character_set_server,
+        "collation_database" => ids.character_set_database,
+        "character_set_connection" => ids.collation_connection,
+        "character_set_server" => ids.collation_server,
+        "character_set_database" => ids.collation_database,
+        _ => return None,
+    })
+}
+
+fn side_value(def: &VarDef, value: &VarValue) -> Option<VarValue> {
+    let name = value.as_str();
+    let other = match def.rule {
+        Some(Rule::Collation) => CollationId::from_name(name)?.charset().name(),
+        _ => Charset::from_name(name)?.default_collation().name(),
+    };
+    Some(VarValue::text(other))
+}
