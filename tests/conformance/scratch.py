@@ -31,6 +31,13 @@ CHARSETS = "/usr/share/mysql/charsets"
 SYSTEM = {"mysql", "information_schema", "performance_schema", "sys", "mtr"}
 VOLATILE = re.compile(r"timestamp$|gtid_|last_|error_count|warning_count|rand_seed|identity|"
                       r"insert_id|pseudo_thread_id|in_transaction|innodb_buffer_pool_(dump|load)")
+EXPECTED = [
+    "CREATE DATABASE mtr CHARACTER SET latin1 COLLATE latin1_swedish_ci",
+    "CREATE TABLE mtr.global_suppressions (pattern VARCHAR(255)) ENGINE=MyISAM CHARSET=latin1",
+    "CREATE TABLE mtr.test_suppressions (pattern VARCHAR(255)) ENGINE=MyISAM CHARSET=latin1",
+    "CREATE PROCEDURE mtr.add_suppression(pattern VARCHAR(255)) "
+    "INSERT INTO mtr.test_suppressions (pattern) VALUES (pattern)",
+]
 # Options for what is always there.
 NEEDLESS = re.compile(r"(innodb|innodb_(sys|cmp|trx|locks|lock_waits|metrics|buffer_page)\w*|"
                       r"partition|sequence|enable_partition|plugin_maturity|core_file|"
@@ -75,8 +82,16 @@ class Scratch:
             self.server.port = port
         self.server.start()
         with self.connect() as session:
+            self.prepare(session)
             self.variables = dict(self.rows(session, "SHOW GLOBAL VARIABLES"))
             self.accounts = self.all_accounts(session)
+
+    @staticmethod
+    def prepare(session):
+        """What those tests expect beside their own: a place to say which warnings are expected."""
+        for statement in EXPECTED:
+            with contextlib.suppress(pymysql.MySQLError), session.cursor() as cursor:
+                cursor.execute(statement)
 
     def connect(self):
         return self.server.connect(charset="utf8mb4", read_timeout=30)

@@ -3,7 +3,7 @@
 //! # What it is
 //! An immutable [`Snapshot`] of all definitions, replaced as a whole by DDL; the [`Dictionary`]
 //! that keeps definitions in ordinary tables of an engine; the definitions of
-//! `information_schema`'s tables.
+//! `information_schema`'s tables and those of other computed schemas.
 //!
 //! # Words
 //! *Snapshot*: every definition at one moment; a statement plans and runs on one. *Version*: a
@@ -34,11 +34,12 @@ pub use information::{InformationRow, InformationSource, information_rows};
 pub use names::{Namespace, TemporaryTables};
 pub use series::{SERIES_ENGINE, Series};
 pub use show_create::{
-    default_text, quote_identifier, quote_string, show_create_database, show_create_table,
+    ShowStyle, default_text, quote_identifier, quote_string, show_create_database,
+    show_create_table,
 };
 pub use snapshot::{Catalog, Schema, Snapshot};
 pub use statistics::{ColumnStatistics, IndexStatistics, Statistics};
-pub use system_tables::information_schema;
+pub use system_tables::{PERFORMANCE_ENGINE, information_schema};
 pub use table::{
     CheckInfo, ColumnInfo, DefaultValue, Generated, IndexInfo, TableInfo, TableKind, TableOptions,
     View,

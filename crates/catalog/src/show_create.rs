@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use selkie_engine::{IndexDef, IndexKind};
-use selkie_types::{CollationId, SqlType, TypeKind, Value, write_value};
+use selkie_types::{CollationId, SqlMode, SqlType, TypeKind, Value, write_value};
 
 use crate::{ColumnInfo, DefaultValue, Schema, TableInfo, TableKind};
 
@@ -49,57 +49,154 @@ pub fn show_create_database(schema: &Schema, if_not_exists: bool) -> String {
     out
 }
 
+/// How definitions are shown: what of `sql_mode` matters to that.
+#[derive(Clone, Copy, Debug)]
+pub struct ShowStyle {
+    mode: SqlMode,
+}
+
+impl ShowStyle {
+    /// As `mode` asks.
+    pub fn of(mode: SqlMode) -> Self {
+        Self { mode }
+    }
+
+    /// Whether options that others do not know are left out.
+    fn is_foreign(self) -> bool {
+        use SqlMode as M;
+        let others = [M::POSTGRESQL, M::ORACLE, M::MSSQL, M::DB2, M::MAXDB, M::ANSI];
+        others.into_iter().any(|mode| self.mode.contains(mode))
+    }
+
+    /// Options that no engine knows, which are commented out unless they are to be ignored.
+    fn unknown(self, options: &str) -> String {
+        match self.mode.contains(SqlMode::IGNORE_BAD_TABLE_OPTIONS) {
+            true => format!(" {options}"),
+            false => format!(" /* {options} */"),
+        }
+    }
+}
+
 /// The statement that creates `table`. `auto_increment` is its next value, shown above 1.
-pub fn show_create_table(table: &TableInfo, auto_increment: Option<u64>) -> String {
+pub fn show_create_table(
+    table: &TableInfo,
+    auto_increment: Option<u64>,
+    style: ShowStyle,
+) -> String {
+    let columns = table.columns.iter();
     let mut lines: Vec<String> =
-        table.columns.iter().map(|column| format!("  {}", column_clause(table, column))).collect();
+        columns.map(|column| format!("  {}", column_clause(table, column, style))).collect();
     for (index, info) in table.def.indexes.iter().zip(&table.indexes) {
-        lines.push(format!("  {}", index_clause(table, index, info)));
+        lines.push(format!("  {}", index_clause(table, index, info, style)));
     }
     lines.extend(table.foreign_keys.iter().map(|key| format!("  {}", key.clause(table.schema()))));
     for check in &table.checks {
         let name = quote_identifier(&check.name);
         lines.push(format!("  CONSTRAINT {name} CHECK ({})", check.expression));
     }
-    let temporary = if table.kind == TableKind::Temporary { "TEMPORARY " } else { "" };
-    let mut out = format!(
-        "CREATE {temporary}TABLE {} (\n{}\n)",
-        quote_identifier(table.name()),
-        lines.join(",\n")
-    );
-    table_options(table, auto_increment, &mut out);
+    let own = table.kind == TableKind::Temporary || is_information(table);
+    let temporary = if own { "TEMPORARY " } else { "" };
+    let name = quote_identifier(table.name());
+    let mut out = format!("CREATE {temporary}TABLE {name} (\n{}\n)", lines.join(",\n"));
+    if !style.is_foreign() && !style.mode.contains(SqlMode::NO_TABLE_OPTIONS) {
+        table_options(table, auto_increment, style, &mut out);
+    }
     out
 }
 
-fn table_options(table: &TableInfo, auto_increment: Option<u64>, out: &mut String) {
+fn is_information(table: &TableInfo) -> bool {
+    table.kind == TableKind::System && table.schema() == "information_schema"
+}
+
+fn table_options(
+    table: &TableInfo,
+    auto_increment: Option<u64>,
+    style: ShowStyle,
+    out: &mut String,
+) {
     let _ = write!(out, " ENGINE={}", table.engine);
     if let Some(next) = auto_increment.filter(|next| *next > 1) {
         let _ = write!(out, " AUTO_INCREMENT={next}");
     }
     let collation = table.collation.info();
     let _ = write!(out, " DEFAULT CHARSET={} COLLATE={}", collation.charset.name(), collation.name);
-    for (name, value) in &table.options.shown {
-        let _ = write!(out, " {name}={value}");
+    let is_aria = &*table.engine == "Aria";
+    let checksum = if is_information(table) { 0 } else { 1 };
+    let mut checksum = Some(format!(" PAGE_CHECKSUM={checksum}")).filter(|_| is_aria);
+    let shown = &table.options.shown;
+    if shown.iter().any(|(name, _)| name == "PAGE_CHECKSUM") {
+        checksum = None;
     }
-    let given = |wanted: &str| table.options.shown.iter().any(|(name, _)| name == wanted);
-    if &*table.engine == "Aria" && !given("PAGE_CHECKSUM") {
-        out.push_str(" PAGE_CHECKSUM=1");
+    let given = |name: &str| !name.starts_with('`') && name != "CONNECTION";
+    for (name, value) in shown.iter().filter(|(name, _)| given(name)) {
+        let after_checksum = !SHOWN_BEFORE_PAGE_CHECKSUM.contains(&&**name);
+        if let Some(text) = checksum.take_if(|_| after_checksum) {
+            out.push_str(&text);
+        }
+        match (name.as_str(), &*table.engine) {
+            ("TRANSACTIONAL", "InnoDB" | "Aria") => {
+                let _ = write!(out, " {name}={value}");
+            }
+            ("TRANSACTIONAL", _) => out.push_str(&style.unknown(&format!("{name}={value}"))),
+            _ => {
+                let _ = write!(out, " {name}={value}");
+            }
+        }
     }
+    out.push_str(&checksum.unwrap_or_default());
     if !table.options.comment.is_empty() {
         let _ = write!(out, " COMMENT={}", quote_string(&table.options.comment));
     }
+    own_options(table, style, out);
 }
 
-fn column_clause(table: &TableInfo, column: &ColumnInfo) -> String {
+/// Options that are shown before `PAGE_CHECKSUM`.
+const SHOWN_BEFORE_PAGE_CHECKSUM: &[&str] = &[
+    "MIN_ROWS",
+    "MAX_ROWS",
+    "AVG_ROW_LENGTH",
+    "PACK_KEYS",
+    "STATS_PERSISTENT",
+    "STATS_AUTO_RECALC",
+    "STATS_SAMPLE_PAGES",
+    "CHECKSUM",
+];
+
+/// The options after the comment: `CONNECTION`, the engine's, those of no engine.
+fn own_options(table: &TableInfo, style: ShowStyle, out: &mut String) {
+    let mut unknown = Vec::new();
+    for (name, value) in &table.options.shown {
+        let quoted = name.starts_with('`');
+        if name == "CONNECTION" || (quoted && is_engine_option(&table.engine, name)) {
+            let _ = write!(out, " {name}={value}");
+        } else if quoted {
+            unknown.push(format!("{name}={value}"));
+        }
+    }
+    if !unknown.is_empty() {
+        out.push_str(&style.unknown(&unknown.join(" ")));
+    }
+}
+
+fn is_engine_option(engine: &str, quoted: &str) -> bool {
+    let known = ["page_compressed", "page_compression_level", "encrypted", "encryption_key_id"];
+    let name = quoted.trim_matches('`');
+    engine == "InnoDB" && known.iter().any(|known| known.eq_ignore_ascii_case(name))
+}
+
+fn column_clause(table: &TableInfo, column: &ColumnInfo, style: ShowStyle) -> String {
     let mut out = format!("{} {}", quote_identifier(&column.name), column.ty);
     charset_clause(table.collation, &column.ty, &mut out);
     if let Some(generated) = &column.generated {
         let kind = if generated.stored { "STORED" } else { "VIRTUAL" };
         let _ = write!(out, " GENERATED ALWAYS AS ({}) {kind}", generated.expression);
+    } else if is_information(table) {
+        // Compat: nothing is ever inserted, so there are no defaults to show.
+        out.push_str(if column.nullable { "" } else { " NOT NULL" });
     } else {
         null_and_default(column, &mut out);
     }
-    if column.auto_increment {
+    if column.auto_increment && !style.mode.contains(SqlMode::NO_FIELD_OPTIONS) {
         out.push_str(" AUTO_INCREMENT");
     }
     if column.invisible {
@@ -187,15 +284,26 @@ fn key_parts(table: &TableInfo, index: &IndexDef, info: &crate::IndexInfo) -> St
     format!("({})", parts.collect::<Vec<_>>().join(","))
 }
 
-fn index_clause(table: &TableInfo, index: &IndexDef, info: &crate::IndexInfo) -> String {
+fn index_clause(
+    table: &TableInfo,
+    index: &IndexDef,
+    info: &crate::IndexInfo,
+    style: ShowStyle,
+) -> String {
     let mut out = match index.kind {
         IndexKind::Primary => "PRIMARY KEY ".to_owned(),
         IndexKind::Unique => format!("UNIQUE KEY {} ", quote_identifier(&index.name)),
         IndexKind::Plain => format!("KEY {} ", quote_identifier(&index.name)),
     };
     out.push_str(&key_parts(table, index, info));
+    if style.mode.contains(SqlMode::NO_KEY_OPTIONS) || style.is_foreign() {
+        return out;
+    }
     if let Some(algorithm) = &info.algorithm {
         let _ = write!(out, " USING {algorithm}");
+    }
+    if info.key_block_size > 0 && &*table.engine != "InnoDB" {
+        let _ = write!(out, " KEY_BLOCK_SIZE={}", info.key_block_size);
     }
     if !info.comment.is_empty() {
         let _ = write!(out, " COMMENT {}", quote_string(&info.comment));

@@ -7,6 +7,7 @@ use parking_lot::RwLock;
 use selkie_engine::TableId;
 use selkie_types::CollationId;
 
+use crate::system_tables::SystemSchema;
 use crate::{ForeignKey, TableInfo, system_tables};
 
 /// A database.
@@ -40,25 +41,32 @@ type TableKey = (Box<str>, Box<str>);
 
 impl Default for Snapshot {
     fn default() -> Self {
-        let schemas = BTreeMap::from([system_schema()]);
+        let schemas = system_tables::system_schemas().iter().map(system_schema).collect();
         Self { version: 1, schemas, references: References::default() }
     }
 }
 
-fn system_schema() -> (Box<str>, Arc<Schema>) {
-    let tables = system_tables::information_schema();
+fn system_schema(system: &SystemSchema) -> (Box<str>, Arc<Schema>) {
+    let is_information = system.name == INFORMATION;
+    let key = |t: &TableInfo| match is_information {
+        true => t.name().to_ascii_uppercase().into(),
+        false => t.name().into(),
+    };
     let schema = Schema {
-        name: "information_schema".into(),
+        name: system.name.into(),
         collation: CollationId::UTF8MB3_GENERAL_CI,
         comment: String::new(),
-        tables: tables.iter().map(|t| (t.name().into(), t.clone())).collect(),
+        tables: system.tables.iter().map(|t| (key(t), t.clone())).collect(),
     };
     (schema.name.clone(), Arc::new(schema))
 }
 
+/// The schema whose tables are found in any case, by their names in upper case.
+const INFORMATION: &str = "information_schema";
+
 /// The canonical name of a schema: `information_schema` in any case is one, others are themselves.
 fn canonical(name: &str) -> &str {
-    if name.eq_ignore_ascii_case("information_schema") { "information_schema" } else { name }
+    if name.eq_ignore_ascii_case(INFORMATION) { INFORMATION } else { name }
 }
 
 impl Snapshot {
@@ -75,7 +83,7 @@ impl Snapshot {
     /// The table or view `schema`.`name`. System tables are found in any case.
     pub fn table(&self, schema: &str, name: &str) -> Option<&Arc<TableInfo>> {
         let schema = self.schema(schema)?;
-        if &*schema.name == "information_schema" {
+        if &*schema.name == INFORMATION {
             return schema.tables.get(name.to_ascii_uppercase().as_str());
         }
         schema.tables.get(name)

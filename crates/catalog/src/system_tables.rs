@@ -1,7 +1,8 @@
-//! Definitions of `information_schema`'s tables, as MariaDB 10.11 has them.
+//! Definitions of the tables of `information_schema`, `performance_schema` and `sys`, as MariaDB
+//! 10.11 has them.
 //!
-//! Only their columns: rows are computed by whoever knows them. The data file lists table, column,
-//! type and nullability, one line per column.
+//! Only their columns: rows are computed by whoever knows them. A data file lists table, column,
+//! type, nullability and, where it is not the schema's, the collation, one line per column.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -11,21 +12,51 @@ use selkie_types::{CollationId, NOT_FIXED_DECIMALS, SqlType, TypeKind};
 
 use crate::{ColumnInfo, DefaultValue, TableInfo, TableKind, TableOptions};
 
-const DEFINITIONS: &str = include_str!("../data/information_schema.tsv");
+/// The engine that tables of `performance_schema` are shown with.
+pub const PERFORMANCE_ENGINE: &str = "PERFORMANCE_SCHEMA";
+
+/// The engine of what `sys` shows. Compat: there they are views, which have none.
+const NO_ENGINE: &str = "";
+
+/// A schema whose tables are computed.
+pub(crate) struct SystemSchema {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// Its tables, by name.
+    pub(crate) tables: Vec<Arc<TableInfo>>,
+}
+
+/// All schemas whose tables are computed.
+pub(crate) fn system_schemas() -> &'static [SystemSchema] {
+    static SCHEMAS: OnceLock<Vec<SystemSchema>> = OnceLock::new();
+    SCHEMAS.get_or_init(|| {
+        vec![
+            read("information_schema", include_str!("../data/information_schema.tsv")),
+            read("performance_schema", include_str!("../data/performance_schema.tsv")),
+            read("sys", include_str!("../data/sys.tsv")),
+        ]
+    })
+}
 
 /// All tables of `information_schema`, by name.
 pub fn information_schema() -> &'static [Arc<TableInfo>] {
-    static TABLES: OnceLock<Vec<Arc<TableInfo>>> = OnceLock::new();
-    TABLES.get_or_init(|| {
-        let mut tables: BTreeMap<&str, Vec<ColumnInfo>> = BTreeMap::new();
-        for line in DEFINITIONS.lines() {
-            let mut fields = line.split('\t');
-            let mut next = || fields.next().expect("four fields a line");
-            let (table, name, ty, nullable) = (next(), next(), next(), next() == "YES");
-            tables.entry(table).or_default().push(column(name, ty, nullable));
+    &system_schemas()[0].tables
+}
+
+fn read(schema: &'static str, definitions: &str) -> SystemSchema {
+    let mut tables: BTreeMap<&str, Vec<ColumnInfo>> = BTreeMap::new();
+    for line in definitions.lines() {
+        let mut fields = line.split('\t');
+        let mut next = || fields.next().expect("four fields a line");
+        let (table, name, ty, nullable) = (next(), next(), next(), next() == "YES");
+        let mut column = column(name, ty, nullable);
+        if fields.next() == Some("bin") {
+            column.ty.collation = CollationId::UTF8MB3_BIN;
         }
-        tables.into_iter().map(|(name, columns)| Arc::new(table(name, columns))).collect()
-    })
+        tables.entry(table).or_default().push(column);
+    }
+    let tables = tables.into_iter().map(|(name, columns)| Arc::new(table(schema, name, columns)));
+    SystemSchema { name: schema, tables: tables.collect() }
 }
 
 fn column(name: &str, ty: &str, nullable: bool) -> ColumnInfo {
@@ -43,12 +74,22 @@ fn column(name: &str, ty: &str, nullable: bool) -> ColumnInfo {
     }
 }
 
-fn table(name: &str, columns: Vec<ColumnInfo>) -> TableInfo {
-    let def = TableInfo::make_def(TableId(0), "information_schema", name, &columns, Vec::new());
+/// Compat: MariaDB keeps rows with long values in a temporary table of another engine.
+fn information_engine(columns: &[ColumnInfo]) -> &'static str {
+    if columns.iter().any(|c| c.ty.is_text_or_blob()) { "Aria" } else { "MEMORY" }
+}
+
+fn table(schema: &str, name: &str, columns: Vec<ColumnInfo>) -> TableInfo {
+    let def = TableInfo::make_def(TableId(0), schema, name, &columns, Vec::new());
+    let engine = match schema {
+        "information_schema" => information_engine(&columns),
+        "performance_schema" => PERFORMANCE_ENGINE,
+        _ => NO_ENGINE,
+    };
     TableInfo {
         def: Arc::new(def),
         kind: TableKind::System,
-        engine: "MEMORY".into(),
+        engine: engine.into(),
         columns,
         indexes: Vec::new(),
         checks: Vec::new(),
@@ -63,6 +104,7 @@ fn table(name: &str, columns: Vec<ColumnInfo>) -> TableInfo {
 
 /// The type written as `name(length[,decimals]) [unsigned]`.
 fn parse_type(text: &str) -> SqlType {
+    let text = text.split(" /*").next().unwrap_or(text);
     let (head, unsigned) = match text.strip_suffix(" unsigned") {
         Some(head) => (head, true),
         None => (text, false),
@@ -89,7 +131,7 @@ fn parse_type(text: &str) -> SqlType {
 
 fn members_type(name: &str, list: &str) -> SqlType {
     let kind = if name == "enum" { TypeKind::Enum } else { TypeKind::Set };
-    let members: Vec<Box<str>> = list.split(',').map(|m| m.trim_matches('\'').into()).collect();
+    let members: Vec<Box<str>> = list.trim_matches('\'').split("','").map(Into::into).collect();
     let longest = members.iter().map(|m| m.len()).max().unwrap_or(0) as u32;
     let mut ty = SqlType::new(kind, longest, 0);
     ty.collation = CollationId::UTF8MB3_GENERAL_CI;
@@ -105,7 +147,7 @@ fn type_named(name: &str) -> (TypeKind, u32, u8) {
         "int" => (TypeKind::Int, 11, 0),
         "bigint" => (TypeKind::BigInt, 20, 0),
         "float" => (TypeKind::Float, 12, NOT_FIXED_DECIMALS),
-        "double" => (TypeKind::Double, 22, NOT_FIXED_DECIMALS),
+        "double" => (TypeKind::Double, 21, NOT_FIXED_DECIMALS),
         "decimal" => (TypeKind::Decimal, 10, 0),
         "datetime" => (TypeKind::DateTime, 19, 0),
         "timestamp" => (TypeKind::Timestamp, 19, 0),
@@ -124,12 +166,13 @@ fn type_named(name: &str) -> (TypeKind, u32, u8) {
 
 #[cfg(test)]
 mod tests {
-    use super::information_schema;
+    use super::{information_schema, system_schemas};
 
     #[test]
     fn all_definitions_parse() {
+        let counts: Vec<usize> = system_schemas().iter().map(|s| s.tables.len()).collect();
+        assert_eq!(counts, [83, 81, 101]);
         let tables = information_schema();
-        assert_eq!(tables.len(), 83);
         let columns = tables.iter().find(|t| t.name() == "COLUMNS").unwrap();
         assert_eq!(columns.columns.len(), 22);
         assert_eq!(columns.column_position("column_name"), Some(3));

@@ -99,6 +99,9 @@ pub struct IndexInfo {
     /// Made for a foreign key: gives way to any other index that begins with its columns.
     #[serde(default)]
     pub generated: bool,
+    /// `KEY_BLOCK_SIZE`, 0 if it was not given; kept to be shown.
+    #[serde(default)]
+    pub key_block_size: u64,
 }
 
 /// A table-level CHECK.

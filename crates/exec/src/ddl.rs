@@ -27,7 +27,10 @@ use selkie_catalog::{Namespace, Snapshot, TableInfo};
 use selkie_expr::EvalContext;
 use selkie_plan::define::DefineContext;
 use selkie_sql::ast::{LockWait, Statement, TableName};
-use selkie_types::error::catalogue::{ER_DBACCESS_DENIED_ERROR, ER_NO_DB_ERROR};
+use selkie_types::error::catalogue::{
+    ER_DBACCESS_DENIED_ERROR, ER_LOCK_OR_ACTIVE_TRANSACTION, ER_NO_DB_ERROR, ER_TABLE_NOT_LOCKED,
+    ER_TABLEACCESS_DENIED_ERROR,
+};
 use selkie_types::{Condition, SqlError, SqlResult};
 
 use crate::control::Control;
@@ -122,8 +125,44 @@ impl<'a> Ddl<'a> {
             let arguments: [&dyn std::fmt::Display; 3] = [&account.user, &account.host, &schema];
             return Err(SqlError::new(&ER_DBACCESS_DENIED_ERROR, &arguments));
         }
+        if schema == "performance_schema" && !table.is_empty() {
+            return Err(self.denied_in_performance_schema(privilege, table));
+        }
         let access = Access { privilege, schema, table, columns: &[] };
         self.session.hooks.check_access(self.session, &access)
+    }
+
+    fn denied_in_performance_schema(&self, privilege: Privilege, table: &str) -> SqlError {
+        let account = &self.session.account;
+        let word = format!("{privilege:?}").to_uppercase();
+        let name = format!("`performance_schema`.`{table}`");
+        let who: [&dyn std::fmt::Display; 2] = [&account.user, &account.host];
+        SqlError::new(&ER_TABLEACCESS_DENIED_ERROR, &[&word, who[0], who[1], &name])
+    }
+
+    /// Under LOCK TABLES only tables locked for writing may be redefined.
+    fn check_listed(&self, schema: &str, table: &str) -> SqlResult<()> {
+        if self.session.locked_tables.is_none() {
+            return Ok(());
+        }
+        match self.session.lock_of(schema, table) {
+            Some(lock) if lock.write => Ok(()),
+            Some(_) => Err(SqlError::read_locked(table)),
+            None => Err(SqlError::new(&ER_TABLE_NOT_LOCKED, &[&table])),
+        }
+    }
+
+    /// What LOCK TABLES does not allow at all.
+    fn check_no_lock_tables(&self) -> SqlResult<()> {
+        match self.session.locked_tables.is_some() {
+            true => Err(SqlError::new(&ER_LOCK_OR_ACTIVE_TRANSACTION, &[])),
+            false => Ok(()),
+        }
+    }
+
+    /// A table of LOCK TABLES is no longer there under this name.
+    fn unlist(&mut self, schema: &str, table: &str) {
+        self.session.lock_list.retain(|l| *l.schema != *schema || *l.table != *table);
     }
 
     /// Calls `define` with what definitions depend on and keeps its warnings.

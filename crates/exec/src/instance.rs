@@ -12,6 +12,7 @@ use selkie_types::{SqlError, SqlResult, Value};
 
 use crate::Session;
 use crate::error::from_engine;
+use crate::gate::Gate;
 use crate::metadata::MetadataLocks;
 use crate::xa::Branches;
 
@@ -99,6 +100,8 @@ pub struct Instance {
     pub engines: Engines,
     /// Locks on definitions.
     pub locks: MetadataLocks,
+    /// The gate of all changes.
+    pub gate: Arc<Gate>,
     /// Branches of distributed transactions.
     pub branches: Branches,
     /// Computed tables by upper-case name.
@@ -119,6 +122,7 @@ impl Instance {
             dictionary,
             engines,
             locks: MetadataLocks::default(),
+            gate: Arc::default(),
             branches: Branches::default(),
             system_tables: RwLock::default(),
             secure_file_priv: None,

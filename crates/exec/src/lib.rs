@@ -24,6 +24,7 @@ pub mod error;
 mod explain;
 mod extension;
 mod file_format;
+pub mod gate;
 mod instance;
 mod into;
 mod load;

@@ -7,13 +7,14 @@ use selkie_catalog::{TableInfo, TableKind};
 use selkie_expr::EvalContext;
 use selkie_plan::physical::{OutputColumn, Plan};
 use selkie_types::error::catalogue::{
-    ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, ER_TABLE_NOT_LOCKED, ER_TABLE_NOT_LOCKED_FOR_WRITE,
+    ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, ER_TABLE_NOT_LOCKED,
 };
 use selkie_types::{
     Batch, Column, ColumnData, Level, Severity, SqlError, SqlResult, SqlType, TypeKind, Value,
 };
 
 use crate::control::Control;
+use crate::gate::Work;
 use crate::metadata::LockMode;
 use crate::run::{Env, Runtime};
 use crate::session::{Access, Privilege, bump};
@@ -37,6 +38,13 @@ pub(crate) fn lock_tables(
     for table in &plan.tables {
         let written = targets.iter().any(|t| Arc::ptr_eq(t, table));
         check_lock_list(session, table, written)?;
+    }
+    if targets.iter().any(|t| t.kind != TableKind::Temporary) {
+        session.enter(Work::Rows)?;
+        session.transaction.note_shared_change();
+    }
+    for table in &plan.tables {
+        let written = targets.iter().any(|t| Arc::ptr_eq(t, table));
         let mode = if written { LockMode::Write } else { LockMode::Read };
         lock_table(instance, session, control, table, mode)?;
     }
@@ -74,14 +82,9 @@ fn check_lock_list(session: &Session, table: &TableInfo, written: bool) -> SqlRe
     if session.locked_tables.is_none() || table.kind != TableKind::Base {
         return Ok(());
     }
-    let is_it = |l: &&crate::session::LockedTable| {
-        *l.schema == *table.schema() && *l.table == *table.name()
-    };
-    match session.lock_list.iter().find(is_it) {
+    match session.lock_of(table.schema(), table.name()) {
         None => Err(SqlError::new(&ER_TABLE_NOT_LOCKED, &[&table.name()])),
-        Some(lock) if written && !lock.write => {
-            Err(SqlError::new(&ER_TABLE_NOT_LOCKED_FOR_WRITE, &[&table.name()]))
-        }
+        Some(lock) if written && !lock.write => Err(SqlError::read_locked(table.name())),
         Some(_) => Ok(()),
     }
 }
@@ -103,7 +106,7 @@ fn check_access(session: &Session, plan: &Plan) -> SqlResult<()> {
             (selkie_plan::physical::Operator::Update(_), _) => &[Privilege::Update],
             _ => &[Privilege::Delete],
         };
-        if matches!(table.kind, TableKind::Temporary | TableKind::System) {
+        if is_everybodys(table) {
             continue;
         }
         for &privilege in privileges {
@@ -113,6 +116,15 @@ fn check_access(session: &Session, plan: &Plan) -> SqlResult<()> {
         }
     }
     Ok(())
+}
+
+/// Whether no privilege is needed for a table.
+fn is_everybodys(table: &TableInfo) -> bool {
+    match table.kind {
+        TableKind::Temporary => true,
+        TableKind::System => &*table.engine != selkie_catalog::PERFORMANCE_ENGINE,
+        _ => false,
+    }
 }
 
 /// Lets the engines of a plan's tables take part in the transaction.
@@ -280,6 +292,14 @@ pub(crate) fn end_statement(
     session: &mut Session,
     result: SqlResult<Outcome>,
 ) -> SqlResult<Outcome> {
+    let result = end_in_transaction(session, result);
+    if session.inside.as_ref().is_some_and(|inside| inside.work() == Work::Rows) {
+        session.leave();
+    }
+    result
+}
+
+fn end_in_transaction(session: &mut Session, result: SqlResult<Outcome>) -> SqlResult<Outcome> {
     match result {
         Ok(outcome) => {
             match session.in_transaction() {

@@ -8,6 +8,7 @@ mod diagnostics;
 mod hooks;
 mod settings;
 mod view;
+mod work;
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -24,7 +25,9 @@ pub use hooks::{
     Access, CheckedSet, NewValue, NoHooks, PreparedTicket, Privilege, SavedVariables, SessionHooks,
 };
 pub use settings::{Completion, Settings};
+pub(crate) use work::Backup;
 
+use crate::gate::{Closing, Gate, Passage};
 use crate::metadata::LockTicket;
 use crate::prepared::Named;
 use crate::transaction::Transaction;
@@ -90,6 +93,16 @@ pub struct Session {
     pub locked_tables: Option<Vec<LockTicket>>,
     /// Tables of LOCK TABLES: alias or name, and whether it may be written.
     pub lock_list: Vec<LockedTable>,
+    /// The gate of all changes: the instance's, or one that nobody else knows.
+    pub gate: Arc<Gate>,
+    /// How the running statement is inside the gate, if it is.
+    pub(crate) inside: Option<Passage>,
+    /// What LOCK TABLES ... WRITE is inside the gate with.
+    pub(crate) locked_inside: Option<Passage>,
+    /// The gate as FLUSH TABLES WITH READ LOCK has closed it.
+    pub(crate) read_lock: Vec<Closing>,
+    /// The backup this session runs.
+    pub(crate) backup: Backup,
 }
 
 /// A table named by LOCK TABLES.
@@ -128,6 +141,11 @@ impl Session {
             deadline: Cell::new(None),
             locked_tables: None,
             lock_list: Vec::new(),
+            gate: Arc::default(),
+            inside: None,
+            locked_inside: None,
+            read_lock: Vec::new(),
+            backup: Backup::default(),
         }
     }
 
@@ -136,6 +154,11 @@ impl Session {
         let micros = self.settings.max_statement_micros;
         let limit = Duration::from_micros(micros);
         self.deadline.set((micros > 0).then(|| Instant::now() + limit));
+    }
+
+    /// The lock that LOCK TABLES took on a table.
+    pub(crate) fn lock_of(&self, schema: &str, table: &str) -> Option<&LockedTable> {
+        self.lock_list.iter().find(|l| *l.schema == *schema && *l.table == *table)
     }
 
     /// Whether a transaction is open: `SERVER_STATUS_IN_TRANS`.

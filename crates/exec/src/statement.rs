@@ -1,5 +1,7 @@
 //! Runs one statement: the executor's front door.
 
+mod backup;
+mod flush_tables;
 mod lock_tables;
 mod prepare;
 mod read_only;
@@ -16,6 +18,7 @@ use selkie_types::{SqlError, SqlResult, SqlType, Value};
 
 use crate::control::Control;
 use crate::extension::extension;
+use crate::gate::Work;
 use crate::prepared::Prepared;
 use crate::session::{Access, Privilege};
 use crate::{
@@ -162,6 +165,25 @@ fn other(
     running: Running<'_>,
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
+    let entered =
+        read_only::changes_shared(session, statement) && session.enter(Work::Definition)?;
+    let result = definition(instance, session, statement, running, sink);
+    if entered {
+        session.leave();
+    }
+    result
+}
+
+fn definition(
+    instance: &Instance,
+    session: &mut Session,
+    statement: &Statement,
+    running: Running<'_>,
+    sink: &mut dyn ResultSink,
+) -> SqlResult<Outcome> {
+    if let Some(outcome) = flush_tables::run(instance, session, statement)? {
+        return Ok(outcome);
+    }
     let hooks = session.hooks.clone();
     if let Some(outcome) = hooks.statement(instance, session, statement, sink)? {
         return Ok(outcome);
@@ -174,6 +196,7 @@ fn other(
     }
     match statement {
         Statement::TableMaintenance(what) => admin::run(instance, session, what, sink),
+        Statement::Backup(what) => backup::run(instance, session, what),
         Statement::Unsupported { what } => Err(SqlError::not_supported(what)),
         other => Err(SqlError::not_supported(name_of(other))),
     }

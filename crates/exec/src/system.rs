@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use selkie_catalog::{
-    InformationSource, Namespace, TableInfo, TableKind, information_rows, information_schema,
+    InformationSource, Namespace, PERFORMANCE_ENGINE, SERIES_ENGINE, TableInfo, TableKind,
+    information_rows, information_schema,
 };
 use selkie_engine::TableStatistics;
 use selkie_types::{SqlResult, Value};
@@ -67,34 +68,38 @@ impl SystemTable for EngineList {
         request: &SystemRequest<'_>,
         emit: &mut dyn FnMut(&[Value]) -> SqlResult<()>,
     ) -> SqlResult<()> {
-        for engine in request.instance.engines.iter() {
-            let yes_no = |yes: bool| Value::bytes(if yes { "YES" } else { "NO" });
-            let default = *engine.name() == *request.session.settings.default_storage_engine;
-            let transactional = engine.capabilities().transactional;
-            emit(&[
-                Value::bytes(engine.name()),
-                Value::bytes(if default { "DEFAULT" } else { "YES" }),
-                Value::bytes(comment(engine.name())),
-                yes_no(transactional),
-                yes_no(transactional),
-                yes_no(transactional),
-            ])?;
+        let engines = &request.instance.engines;
+        for (name, comment) in ENGINES {
+            let computed = [SERIES_ENGINE, PERFORMANCE_ENGINE].contains(name);
+            let transactional = match engines.get(name) {
+                Some(engine) => engine.capabilities().transactional,
+                None if computed => *name == SERIES_ENGINE,
+                None => continue,
+            };
+            let yes_no = |yes: bool| if yes { "YES" } else { "NO" };
+            let default = **name == *request.session.settings.default_storage_engine;
+            let support = if default { "DEFAULT" } else { "YES" };
+            let (xa, savepoints) = (transactional && !computed, transactional);
+            let row =
+                [name, support, comment, yes_no(transactional), yes_no(xa), yes_no(savepoints)];
+            emit(&row.map(Value::bytes))?;
         }
-        let texts = [selkie_catalog::SERIES_ENGINE, "YES", "Tables of numbers, by name", "YES"];
-        let mut row: Vec<Value> = texts.iter().map(|text| Value::bytes(*text)).collect();
-        row.extend([Value::bytes("NO"), Value::bytes("YES")]);
-        emit(&row)?;
         Ok(())
     }
 }
 
-fn comment(engine: &str) -> &'static str {
-    match engine {
-        "InnoDB" => "Transactions, row locks, crash recovery",
-        "MEMORY" => "Kept in memory, useful for temporary tables",
-        "MyISAM" => "Tables without transactions",
-        "Aria" => "Tables without transactions, crash recovery",
-        "CSV" => "Tables without transactions or indexes",
-        _ => "",
-    }
-}
+/// Every engine there may be with its comment. Compat: in MariaDB's order and words.
+const ENGINES: &[(&str, &str)] = &[
+    ("CSV", "Stores tables as CSV files"),
+    ("MRG_MyISAM", "Collection of identical MyISAM tables"),
+    ("MEMORY", "Hash based, stored in memory, useful for temporary tables"),
+    (
+        "Aria",
+        "Crash-safe tables with MyISAM heritage. \
+         Used for internal temporary tables and privilege tables",
+    ),
+    ("MyISAM", "Non-transactional engine with good performance and small data footprint"),
+    (SERIES_ENGINE, "Generated tables filled with sequential values"),
+    ("InnoDB", "Supports transactions, row-level locking, foreign keys and encryption for tables"),
+    (PERFORMANCE_ENGINE, "Performance Schema"),
+];

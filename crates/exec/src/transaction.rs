@@ -52,6 +52,8 @@ pub struct Transaction {
     locks: Vec<LockTicket>,
     /// An engine without rollback was changed.
     unsafe_changes: bool,
+    /// Something that others can see was changed.
+    shared_changes: bool,
     /// Somebody holds answers back until commits are durable.
     answers_wait: bool,
     unsettled: Option<Unsettled>,
@@ -266,6 +268,16 @@ impl Transaction {
         self.unsafe_changes = true;
     }
 
+    /// Something that others can see is about to be changed.
+    pub(crate) fn note_shared_change(&mut self) {
+        self.shared_changes = true;
+    }
+
+    /// Whether others may see something of this transaction once it commits.
+    pub(crate) fn has_shared_changes(&self) -> bool {
+        self.shared_changes
+    }
+
     /// Undoes everything, but the branch stays until its owner ends it.
     pub(crate) fn fail_branch(&mut self, error: &SqlError) -> SqlResult<bool> {
         let branch = self.branch.take();
@@ -357,6 +369,7 @@ impl Transaction {
         self.explicit = false;
         self.implicit = false;
         self.unsafe_changes = false;
+        self.shared_changes = false;
         self.branch = None;
         self.savepoints.clear();
         std::mem::take(&mut self.parts)
@@ -409,6 +422,13 @@ impl Session {
 
     /// As [`Self::commit`], of a branch of a distributed transaction too.
     pub(crate) fn commit_branch(&mut self) -> SqlResult<()> {
+        let _inside = match self.enter_commit() {
+            Ok(passage) => passage,
+            Err(error) => {
+                self.rollback()?;
+                return Err(error);
+            }
+        };
         if !self.transaction.parts.is_empty() {
             bump(&self.counters.handler_commit, 1);
         }

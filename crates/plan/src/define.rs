@@ -14,6 +14,7 @@ mod expressions;
 mod foreign;
 mod indexes;
 mod instant;
+mod options;
 mod qualify;
 mod types;
 mod view;

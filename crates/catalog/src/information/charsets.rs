@@ -18,7 +18,16 @@ pub(super) fn character_sets() -> Vec<InformationRow> {
             Value::Int(charset.max_len() as i64),
         ]
     };
-    charsets.values().map(row).collect()
+    let mut charsets: Vec<&selkie_types::Charset> = charsets.values().collect();
+    charsets.sort_by_key(|charset| charset.default_collation().0);
+    charsets.into_iter().map(row).collect()
+}
+
+/// Compat: charsets come in the order of their default collations' numbers.
+fn listed() -> Vec<&'static Collation> {
+    let mut all: Vec<&Collation> = CollationId::all().collect();
+    all.sort_by_key(|c| (c.charset.default_collation().0, c.id.0));
+    all
 }
 
 fn default_mark(collation: &Collation) -> Value {
@@ -36,7 +45,7 @@ pub(super) fn collations() -> Vec<InformationRow> {
             Value::Int(c.sort_len.into()),
         ]
     };
-    CollationId::all().map(row).collect()
+    listed().into_iter().map(row).collect()
 }
 
 pub(super) fn applicability() -> Vec<InformationRow> {
@@ -49,5 +58,5 @@ pub(super) fn applicability() -> Vec<InformationRow> {
             default_mark(c),
         ]
     };
-    CollationId::all().map(row).collect()
+    listed().into_iter().map(row).collect()
 }

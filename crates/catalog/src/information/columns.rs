@@ -117,13 +117,15 @@ fn characters(ty: &SqlType) -> Option<u64> {
     if ty.members.is_some() {
         return Some(members_length(ty));
     }
-    Some(u64::from(ty.length))
+    // Compat: of a TEXT, as many as fit if all are short.
+    let shortest = if ty.is_text_or_blob() { ty.collation.charset().min_len() as u64 } else { 1 };
+    Some(u64::from(ty.length) / shortest)
 }
 
 fn octets(ty: &SqlType) -> Option<u64> {
     let characters = characters(ty)?;
     if ty.is_text_or_blob() {
-        return Some(characters);
+        return Some(u64::from(ty.length));
     }
     Some(characters * ty.collation.charset().max_len() as u64)
 }

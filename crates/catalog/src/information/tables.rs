@@ -1,7 +1,7 @@
 //! SCHEMATA, TABLES and VIEWS.
 
 use selkie_engine::TableStatistics;
-use selkie_types::Value;
+use selkie_types::{TypeKind, Value};
 
 use super::{InformationRow, InformationSource, optional, text, time, unsigned};
 use crate::{TableInfo, TableKind};
@@ -34,15 +34,14 @@ pub(super) fn tables(source: &InformationSource<'_>) -> Vec<InformationRow> {
 
 fn base_row(table: &TableInfo, statistics: &TableStatistics) -> InformationRow {
     let average = statistics.data_bytes.checked_div(statistics.rows).unwrap_or(0);
-    let shown = table.options.shown.iter().map(|(n, v)| format!("{}={v}", n.to_lowercase()));
     vec![
         text("def"),
         text(table.schema()),
         text(table.name()),
         text("BASE TABLE"),
         text(&table.engine),
-        Value::UInt(if table.kind == TableKind::System { 11 } else { 10 }),
-        text(if &*table.engine == "MEMORY" { "Fixed" } else { "Dynamic" }),
+        Value::UInt(10),
+        text(row_format(table)),
         Value::UInt(statistics.rows),
         Value::UInt(average),
         Value::UInt(statistics.data_bytes),
@@ -55,11 +54,41 @@ fn base_row(table: &TableInfo, statistics: &TableStatistics) -> InformationRow {
         Value::Null,
         text(table.collation.name()),
         Value::Null,
-        text(shown.collect::<Vec<_>>().join(" ")),
+        text(create_options(table)),
         text(&table.options.comment),
         Value::UInt(0),
         text(if table.kind == TableKind::Temporary { "Y" } else { "N" }),
     ]
+}
+
+/// Options as `CREATE_OPTIONS` lists them: names in lower case, comments and connections elsewhere.
+fn create_options(table: &TableInfo) -> String {
+    let shown = table.options.shown.iter().filter(|(name, _)| name != "CONNECTION");
+    let shown = shown.map(|(name, value)| format!("{}={value}", name.to_lowercase()));
+    shown.collect::<Vec<_>>().join(" ")
+}
+
+/// How rows are kept, as the engine of the table's name would.
+fn row_format(table: &TableInfo) -> &'static str {
+    let asked = table.options.shown.iter().find(|(name, _)| name == "ROW_FORMAT");
+    let varying = |column: &crate::ColumnInfo| {
+        column.ty.kind == TypeKind::VarChar || column.ty.is_text_or_blob()
+    };
+    let is_fixed = !table.columns.iter().any(varying);
+    match (&*table.engine, asked.map_or("", |(_, value)| value)) {
+        ("MEMORY", _) => "Fixed",
+        ("Aria", "FIXED") => "Fixed",
+        ("Aria", "DYNAMIC") => "Dynamic",
+        ("Aria", _) => "Page",
+        ("InnoDB", "COMPACT") => "Compact",
+        ("InnoDB", "REDUNDANT") => "Redundant",
+        ("InnoDB" | "MyISAM", "COMPRESSED") => "Compressed",
+        ("InnoDB", _) => "Dynamic",
+        ("MyISAM", "DYNAMIC") => "Dynamic",
+        ("MyISAM", "FIXED") if !table.columns.iter().any(|c| c.ty.is_text_or_blob()) => "Fixed",
+        _ if is_fixed => "Fixed",
+        _ => "Dynamic",
+    }
 }
 
 fn view_row(table: &TableInfo) -> InformationRow {
@@ -70,9 +99,15 @@ fn view_row(table: &TableInfo) -> InformationRow {
 }
 
 fn system_row(table: &TableInfo) -> InformationRow {
+    if table.engine.is_empty() {
+        return view_row(table);
+    }
     let mut row = base_row(table, &TableStatistics::default());
+    if &*table.engine == crate::PERFORMANCE_ENGINE {
+        return row;
+    }
     row[3] = text("SYSTEM VIEW");
-    row[6] = text("Fixed");
+    row[5] = Value::UInt(11);
     row[7] = Value::Null;
     row[22] = text("Y");
     row

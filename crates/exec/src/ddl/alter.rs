@@ -10,7 +10,8 @@ use selkie_types::error::catalogue::{ER_NO_SUCH_TABLE, ER_TABLE_EXISTS_ERROR, ER
 use selkie_types::{Condition, SqlError, SqlResult};
 
 use super::change::{
-    Change, create_storage_now, drop_storage_now, is_temporary, next_version, with_new_id,
+    Change, begin_in, commit_now, create_storage_now, drop_storage_now, is_temporary, next_version,
+    with_new_id,
 };
 use super::create::set_auto_increment;
 use super::rename::with_name;
@@ -63,6 +64,7 @@ impl Ddl<'_> {
         self.check(Privilege::Alter, &schema, name)?;
         let temporary = self.session.temporary.get(&schema, name).is_some();
         if !temporary {
+            self.check_listed(&schema, name)?;
             self.session.commit()?;
         }
         let exclusive = alter.actions.contains(&AlterAction::Lock(AlterLock::Exclusive));
@@ -86,11 +88,15 @@ impl Ddl<'_> {
         let plan = self.explain_foreign(name, plan)?;
         let follows = plan.rename.is_some() || !plan.renamed_columns.is_empty();
         let _children = follows.then(|| self.lock_children(&schema, name)).transpose()?;
-        let _target = match &plan.rename {
+        let target = match &plan.rename {
             Some((schema, name)) => Some(self.lock_target(&plan, schema, name)?),
             None => None,
         };
-        self.apply(&old, plan)
+        let outcome = self.apply(&old, plan)?;
+        if target.is_some() {
+            self.unlist(&schema, name);
+        }
+        Ok(outcome)
     }
 
     /// Locks the new name, which must be free.
@@ -129,17 +135,7 @@ impl Ddl<'_> {
             return Ok(nothing_copied());
         }
         let mut change = Change::begin(self.instance)?;
-        let engine = self.instance.engine(&table.engine)?.clone();
-        for id in &plan.dropped_indexes {
-            engine
-                .drop_index(change.trx(), table.def.id, *id)
-                .map_err(|e| from_engine(e, &table.def))?;
-        }
-        for position in &plan.added_indexes {
-            engine
-                .create_index(change.trx(), self.control, &table.def, *position)
-                .map_err(|e| self.index_error(e, old, &table))?;
-        }
+        self.change_indexes(&change, old, &table, &plan)?;
         let _readers = self.lock_out_readers(old)?;
         if retired {
             // What ANALYZE knew of columns it knew by position.
@@ -150,6 +146,31 @@ impl Ddl<'_> {
         self.publish(change, old, table, &plan)?;
         let warnings = self.session.diagnostics.warning_count();
         Ok(copy::Copied::checked(checked.unwrap_or(0)).outcome(warnings, checked.is_some()))
+    }
+
+    /// Builds and removes indexes, with the change or, in an engine that has no part in it, now.
+    fn change_indexes(
+        &self,
+        change: &Change<'_>,
+        old: &TableInfo,
+        table: &TableInfo,
+        plan: &AlterPlan,
+    ) -> SqlResult<()> {
+        let engine = self.instance.engine(&table.engine)?.clone();
+        let own = match change.is_own(&*engine) {
+            true => None,
+            false => Some(begin_in(self.instance, table)?.1),
+        };
+        let trx = own.as_deref().unwrap_or(change.trx());
+        for id in &plan.dropped_indexes {
+            let dropped = engine.drop_index(trx, table.def.id, *id);
+            dropped.map_err(|e| from_engine(e, &table.def))?;
+        }
+        for position in &plan.added_indexes {
+            let built = engine.create_index(trx, self.control, &table.def, *position);
+            built.map_err(|e| self.index_error(e, old, table))?;
+        }
+        own.map_or(Ok(()), |trx| commit_now(&*engine, trx))
     }
 
     fn index_error(&self, error: EngineError, old: &TableInfo, new: &TableInfo) -> SqlError {

@@ -30,7 +30,8 @@ impl<'a> Change<'a> {
         &*self.trx
     }
 
-    fn is_own(&self, engine: &dyn Engine) -> bool {
+    /// Whether an engine's storage changes with the dictionary.
+    pub(super) fn is_own(&self, engine: &dyn Engine) -> bool {
         engine.storage() == self.instance.dictionary.engine().name()
     }
 
@@ -47,6 +48,9 @@ impl<'a> Change<'a> {
 
     /// Removes the storage of `table` with the commit.
     pub(super) fn drop_storage(&mut self, table: &TableInfo) -> SqlResult<()> {
+        if !table.has_storage() {
+            return Ok(());
+        }
         let engine = self.instance.engine(&table.engine)?.clone();
         self.stale.push(table.def.id);
         if !self.is_own(&*engine) {

@@ -27,6 +27,7 @@ impl Ddl<'_> {
             if create.temporary { Privilege::CreateTemporary } else { Privilege::Create };
         self.check(privilege, &schema, name)?;
         if !create.temporary {
+            self.check_listed(&schema, name)?;
             self.session.commit()?;
         }
         let _lock = (!create.temporary).then(|| self.lock(&schema, name)).transpose()?;

@@ -20,6 +20,7 @@ impl Ddl<'_> {
             return Err(SqlError::not_supported("sequences"));
         }
         if !drop.temporary {
+            self.check_drop_listed(drop)?;
             self.session.commit()?;
         }
         let mut missing = Vec::new();
@@ -55,6 +56,19 @@ impl Ddl<'_> {
         Ok(Outcome::ok())
     }
 
+    fn check_drop_listed(&self, drop: &DropTables) -> SqlResult<()> {
+        if drop.kind == ast::TableKind::View {
+            return self.check_no_lock_tables();
+        }
+        for name in &drop.names {
+            let (schema, table) = self.resolve(name)?;
+            if self.session.temporary.get(&schema, table).is_none() {
+                self.check_listed(&schema, table)?;
+            }
+        }
+        Ok(())
+    }
+
     fn is_view(&self, name: &str) -> bool {
         let Some((schema, table)) = name.split_once('.') else { return false };
         let snapshot = self.instance.catalog.snapshot();
@@ -78,6 +92,7 @@ impl Ddl<'_> {
                 let _lock = self.lock(schema, table)?;
                 self.check_unreferenced((schema, table), None)?;
                 self.drop_one(schema, table, false)?;
+                self.unlist(schema, table);
                 Ok(true)
             }
             _ => Ok(false),
@@ -96,9 +111,7 @@ impl Ddl<'_> {
         let Some(table) = snapshot.table(schema, name) else { return Ok(()) };
         let mut change = Change::begin(self.instance)?;
         change.remove_table(table.def.id)?;
-        if !matches!(table.kind, TableKind::View(_)) {
-            change.drop_storage(table)?;
-        }
+        change.drop_storage(table)?;
         change.commit(|snapshot| snapshot.remove_table(schema, name))?;
         self.session.hooks.dropped(self.session, schema, name);
         Ok(())
@@ -111,6 +124,7 @@ impl Ddl<'_> {
         let snapshot = self.instance.catalog.snapshot();
         let temporary = self.session.temporary.get(&schema, name).is_some();
         if !temporary {
+            self.check_listed(&schema, name)?;
             self.session.commit()?;
         }
         let _lock = (!temporary).then(|| self.lock(&schema, name)).transpose()?;

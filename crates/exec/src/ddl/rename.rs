@@ -16,6 +16,7 @@ use crate::session::Privilege;
 
 impl Ddl<'_> {
     pub(super) fn rename_tables(&mut self, rename: &RenameTables) -> SqlResult<Outcome> {
+        self.check_no_lock_tables()?;
         self.session.commit()?;
         let mut locks = Vec::new();
         for (from, to) in &rename.pairs {

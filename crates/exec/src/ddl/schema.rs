@@ -21,6 +21,7 @@ impl Ddl<'_> {
             return Err(SqlError::new(&ER_WRONG_DB_NAME, &[&name]));
         }
         self.check(Privilege::Create, name, "")?;
+        self.check_no_lock_tables()?;
         self.session.commit()?;
         let _lock = self.lock(name, "")?;
         if self.instance.catalog.snapshot().schema(name).is_some() {
@@ -66,6 +67,7 @@ impl Ddl<'_> {
         let name = alter.name.as_ref().map(|n| n.value.clone()).or(self.session.schema.clone());
         let name = name.ok_or_else(|| SqlError::new(&ER_NO_DB_ERROR, &[]))?;
         self.check(Privilege::Alter, &name, "")?;
+        self.check_no_lock_tables()?;
         self.session.commit()?;
         let _lock = self.lock(&name, "")?;
         let snapshot = self.instance.catalog.snapshot();
@@ -83,6 +85,7 @@ impl Ddl<'_> {
     pub(super) fn drop_database(&mut self, if_exists: bool, name: &Ident) -> SqlResult<Outcome> {
         let name = &*name.value;
         self.check(Privilege::Drop, name, "")?;
+        self.check_no_lock_tables()?;
         self.session.commit()?;
         let _lock = self.lock(name, "")?;
         if self.instance.catalog.snapshot().schema(name).is_none() {

@@ -23,6 +23,7 @@ impl Ddl<'_> {
         if create.or_replace || create.alter {
             self.check(Privilege::Drop, &schema, name)?;
         }
+        self.check_no_lock_tables()?;
         self.session.commit()?;
         let _lock = self.lock(&schema, name)?;
         let snapshot = self.instance.catalog.snapshot();

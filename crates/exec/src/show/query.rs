@@ -9,6 +9,7 @@ use selkie_sql::ast::{
 use selkie_types::error::catalogue::ER_NO_DB_ERROR;
 use selkie_types::{SqlError, SqlResult};
 
+use crate::session::{Access, Privilege};
 use crate::{Instance, Session};
 
 /// What an unfiltered SHOW selects.
@@ -111,10 +112,13 @@ fn literal(text: &str) -> String {
 fn schema_of(instance: &Instance, session: &Session, schema: Option<&Ident>) -> SqlResult<String> {
     let name = schema.map(|s| s.value.clone()).or_else(|| session.schema.clone());
     let name = name.ok_or_else(|| SqlError::new(&ER_NO_DB_ERROR, &[]))?;
-    match instance.catalog.snapshot().schema(&name) {
-        Some(schema) => Ok(schema.name.to_string()),
-        None => Err(SqlError::unknown_database(name)),
-    }
+    let schema = match instance.catalog.snapshot().schema(&name) {
+        Some(schema) => schema.name.to_string(),
+        None => return Err(SqlError::unknown_database(name)),
+    };
+    let access = Access { privilege: Privilege::Any, schema: &schema, table: "", columns: &[] };
+    session.hooks.check_access(session, &access)?;
+    Ok(schema)
 }
 
 /// Schema and name of an existing table.

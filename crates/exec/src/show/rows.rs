@@ -1,6 +1,6 @@
 //! SHOW statements with rows of their own: warnings, definitions as statements.
 
-use selkie_catalog::{Namespace, TableKind, show_create_database, show_create_table};
+use selkie_catalog::{Namespace, ShowStyle, TableKind, show_create_database, show_create_table};
 use selkie_sql::ast::{Expr, ExprKind, Ident, Limit, Literal, Show, ShowWhat, TableName};
 use selkie_types::error::catalogue::ER_WRONG_OBJECT;
 use selkie_types::{CollationId, Condition, Level, SqlError, SqlResult, SqlType, TypeKind, Value};
@@ -90,7 +90,8 @@ fn create_table(instance: &Instance, session: &Session, name: &TableName) -> Sql
         TableKind::System => None,
         _ => instance.open_table(&table)?.table.statistics().auto_increment,
     };
-    let statement = requoted(session, show_create_table(&table, next));
+    let style = ShowStyle::of(session.settings.sql_mode);
+    let statement = requoted(session, show_create_table(&table, next, style));
     Ok(ShownRows {
         columns: vec![("Table", text_type(64)), ("Create Table", long_text())],
         rows: vec![vec![Value::bytes(table.name()), Value::bytes(statement)]],

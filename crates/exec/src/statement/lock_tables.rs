@@ -4,10 +4,13 @@ use std::time::Duration;
 
 use selkie_catalog::Namespace;
 use selkie_sql::ast;
-use selkie_types::error::catalogue::ER_NO_DB_ERROR;
+use selkie_types::error::catalogue::{
+    ER_BACKUP_LOCK_IS_ACTIVE, ER_LOCK_OR_ACTIVE_TRANSACTION, ER_NO_DB_ERROR,
+};
 use selkie_types::{SqlError, SqlResult};
 
 use crate::control::Control;
+use crate::gate::Work;
 use crate::metadata::LockMode;
 use crate::session::{Access, LockedTable, Privilege};
 use crate::{Instance, Outcome, Session};
@@ -20,6 +23,12 @@ pub(super) fn lock(
     statement: &ast::LockTables,
 ) -> SqlResult<Outcome> {
     session.transaction.check_no_branch()?;
+    if session.backup.stage.is_some() {
+        return Err(SqlError::new(&ER_BACKUP_LOCK_IS_ACTIVE, &[]));
+    }
+    if session.backup.table.is_some() {
+        return Err(SqlError::new(&ER_LOCK_OR_ACTIVE_TRANSACTION, &[]));
+    }
     release(session);
     session.commit()?;
     let limit = match statement.wait {
@@ -33,6 +42,10 @@ pub(super) fn lock(
     }
     list.sort_by(|a, b| (&a.schema, &a.table).cmp(&(&b.schema, &b.table)));
     let control = Control::new(session);
+    let inside = match list.iter().any(|table| table.write) {
+        true => Some(session.gate.enter(&control, session.id, Work::Rows, limit)?),
+        false => None,
+    };
     let mut tickets = Vec::new();
     for table in &list {
         let mode = if table.write { LockMode::Exclusive } else { LockMode::NoWrite };
@@ -40,6 +53,7 @@ pub(super) fn lock(
         tickets.push(instance.locks.lock(&control, session.id, name, mode, limit)?);
     }
     session.locked_tables = Some(tickets);
+    session.locked_inside = inside;
     session.lock_list = list;
     Ok(Outcome::ok())
 }
@@ -66,6 +80,7 @@ fn find(instance: &Instance, session: &Session, lock: &ast::LockTable) -> SqlRes
 pub(super) fn release(session: &mut Session) {
     session.locked_tables = None;
     session.lock_list.clear();
+    session.locked_inside = None;
 }
 
 /// Compat: commits if there were locks.
@@ -74,5 +89,6 @@ pub(super) fn unlock(session: &mut Session) -> SqlResult<Outcome> {
         session.commit()?;
     }
     release(session);
+    session.read_lock.clear();
     Ok(Outcome::ok())
 }

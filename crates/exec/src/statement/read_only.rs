@@ -3,7 +3,7 @@
 
 use selkie_catalog::TableKind;
 use selkie_plan::physical::Plan;
-use selkie_sql::ast::{LockMode, MaintenanceAction, SetItem, Statement};
+use selkie_sql::ast::{LockMode, MaintenanceAction, SetItem, Statement, TableName};
 use selkie_types::error::catalogue::ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION;
 use selkie_types::{SqlError, SqlResult};
 
@@ -39,6 +39,28 @@ pub(super) fn check_locking(
         return Err(refused());
     }
     Ok(())
+}
+
+/// Whether a statement changes what others see other than by rows: it keeps out of a closed gate.
+pub(super) fn changes_shared(session: &Session, statement: &Statement) -> bool {
+    let own = |name: &TableName| {
+        let schema = name.schema.as_ref().map(|s| &*s.value).or(session.schema.as_deref());
+        session.temporary.get(schema.unwrap_or_default(), &name.name.value).is_some()
+    };
+    match statement {
+        Statement::LockTables(_) | Statement::Set(_) => false,
+        Statement::TableMaintenance(what) => {
+            let reads =
+                matches!(what.action, MaintenanceAction::Check | MaintenanceAction::Checksum);
+            !reads && !what.tables.iter().all(own)
+        }
+        Statement::AlterTable(alter) => !own(&alter.table),
+        Statement::CreateIndex(create) => !own(&create.table),
+        Statement::DropIndex(drop) => !own(&drop.table),
+        Statement::Truncate { table, .. } => !own(table),
+        Statement::DropTables(drop) => !drop.temporary && !drop.names.iter().all(own),
+        _ => matches!(changes(statement), Changes::Shared),
+    }
 }
 
 enum Changes {

@@ -26,6 +26,7 @@ use super::algorithm::Work;
 use super::foreign::ForeignSpec;
 use super::indexes::{self, Key, KeySpec};
 use super::instant::{StoredRows, stored_rows};
+use super::options::{self, Options};
 use super::{DefineContext, charset, columns, create, expressions};
 use crate::physical::RowRules;
 
@@ -471,7 +472,7 @@ impl<'a> Draft<'a> {
     }
 
     fn option(&mut self, option: &'a TableOption) -> SqlResult<()> {
-        let read = create::options(std::slice::from_ref(option), self.table.collation)?;
+        let read = Options::read(std::slice::from_ref(option), self.table.collation)?;
         if let Some(engine) = &read.engine {
             let name = create::engine(self.context, Some(engine), self.old.name())?;
             self.force |= true;
@@ -480,14 +481,13 @@ impl<'a> Draft<'a> {
         if let Some(collation) = read.collation {
             self.table.collation = collation;
         }
-        if let Some(comment) = read.comment {
-            self.table.options.comment = comment.into();
+        if let Some(comment) = &read.comment {
+            let name = self.old.name();
+            self.table.options.comment = options::table_comment(self.context, Some(comment), name)?;
         }
         self.auto_increment = read.auto_increment.or(self.auto_increment);
-        for (name, value) in read.shown {
-            self.table.options.shown.retain(|(known, _)| *known != name);
-            self.table.options.shown.push((name, value));
-        }
+        options::check_table(self.context, &self.table.engine, std::slice::from_ref(option))?;
+        read.merge_shown(&mut self.table.options.shown);
         Ok(())
     }
 

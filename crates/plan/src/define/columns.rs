@@ -4,12 +4,12 @@ use selkie_catalog::{ColumnInfo, DefaultValue};
 use selkie_expr::Expr;
 use selkie_sql::ast::{self, ColumnDef, ExprKind, Literal, TypeName};
 use selkie_types::error::catalogue::{
-    ER_INVALID_DEFAULT, ER_INVALID_ON_UPDATE, ER_TOO_LONG_IDENT, ER_WRONG_COLUMN_NAME,
-    ER_WRONG_FIELD_SPEC,
+    ER_INVALID_DEFAULT, ER_INVALID_ON_UPDATE, ER_TOO_LONG_FIELD_COMMENT, ER_TOO_LONG_IDENT,
+    ER_WRONG_COLUMN_NAME, ER_WRONG_FIELD_SPEC,
 };
 use selkie_types::{CollationId, JsonRole, SqlError, SqlResult, TypeKind};
 
-use super::{DefineContext, constant, expressions, types};
+use super::{DefineContext, constant, expressions, options, types};
 
 /// Longest identifier in characters.
 const IDENTIFIER_MAX: usize = 64;
@@ -23,6 +23,7 @@ pub(super) fn column(
     let name = &*def.name.value;
     check_name(name)?;
     refuse_unsupported(def)?;
+    options::check_part(context, &def.options)?;
     let ty = types::column_type(context, name, &def.data_type, collation)?;
     let serial = def.data_type.name == TypeName::Serial;
     let auto_increment = def.auto_increment || serial;
@@ -42,7 +43,7 @@ pub(super) fn column(
         generated: expressions::generated(def)?,
         check: check(def),
         invisible: def.invisible,
-        comment: def.comment.as_deref().unwrap_or_default().to_owned(),
+        comment: comment(context, def)?,
     };
     if column.ty.is_string() && column.check == Some(json_check(name)) {
         column.ty.json = JsonRole::Document;
@@ -68,6 +69,11 @@ fn check(def: &ColumnDef) -> Option<String> {
 /// The CHECK by which a column is known to hold documents, as canonical text.
 fn json_check(name: &str) -> String {
     format!("json_valid(`{}`)", name.replace('`', "``"))
+}
+
+fn comment(context: &DefineContext<'_>, def: &ColumnDef) -> SqlResult<String> {
+    let (most, error) = (options::COMMENT_MAX, &ER_TOO_LONG_FIELD_COMMENT);
+    options::fitted(context, def.comment.as_deref(), most, error, &def.name.value)
 }
 
 fn check_name(name: &str) -> SqlResult<()> {

@@ -6,7 +6,7 @@ use selkie_catalog::{
     CheckInfo, ColumnInfo, DefaultValue, ForeignKey, IndexInfo, TableInfo, TableKind, TableOptions,
 };
 use selkie_engine::TableId;
-use selkie_sql::ast::{CreateSource, CreateTable, RowFormat, TableElement, TableOption};
+use selkie_sql::ast::{CreateSource, CreateTable, TableElement};
 use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::{
     ER_DUP_FIELDNAME, ER_TABLE_MUST_HAVE_COLUMNS, ER_TOO_MANY_FIELDS, ER_UNKNOWN_STORAGE_ENGINE,
@@ -16,18 +16,10 @@ use selkie_types::{CollationId, SqlError, SqlMode, SqlResult};
 
 use super::foreign::{self, Defined, ForeignSpec};
 use super::indexes::{self, Key, KeySpec};
-use super::{DefineContext, charset, columns, expressions};
+use super::options::{self, Options};
+use super::{DefineContext, columns, expressions};
 
 const COLUMNS_MAX: usize = 4096;
-
-/// What the options of a table say.
-pub(super) struct Options {
-    pub(super) engine: Option<Box<str>>,
-    pub(super) collation: Option<CollationId>,
-    pub(super) auto_increment: Option<u64>,
-    pub(super) comment: Option<Box<str>>,
-    pub(super) shown: Vec<(String, String)>,
-}
 
 /// A new table and the value its AUTO_INCREMENT counter starts at.
 pub type NewTable = (TableInfo, Option<u64>);
@@ -44,7 +36,7 @@ pub fn define_table(
     if statement.partition_by.is_some() {
         return Err(SqlError::not_supported("partitioned tables"));
     }
-    let options = options(&statement.options, context.schema_collation(schema))?;
+    let options = Options::read(&statement.options, context.schema_collation(schema))?;
     let collation = options.collation.unwrap_or_else(|| context.schema_collation(schema));
     let mut columns = define_columns(context, elements, collation)?;
     if columns.is_empty() && statement.select.is_none() {
@@ -58,8 +50,13 @@ pub fn define_table(
     let name = table_name(&statement.name.name.value)?;
     let engine = engine(context, options.engine.as_deref(), name)?;
     let kind = if statement.temporary { TableKind::Temporary } else { TableKind::Base };
-    let mut table =
-        assemble(context, schema, name, columns, keys, kind, engine, collation, &options);
+    options::check_table(context, &engine, &statement.options)?;
+    let mut shown = TableOptions {
+        comment: options::table_comment(context, options.comment.as_deref(), name)?,
+        shown: Vec::new(),
+    };
+    options.merge_shown(&mut shown.shown);
+    let mut table = assemble(context, schema, name, columns, keys, kind, engine, collation, shown);
     if statement.select.is_none() {
         add_constraints(context, elements, &mut table)?;
     }
@@ -162,7 +159,7 @@ fn assemble(
     kind: TableKind,
     engine: String,
     collation: CollationId,
-    options: &Options,
+    options: TableOptions,
 ) -> TableInfo {
     let (defs, infos) = keys.into_iter().unzip();
     let def = TableInfo::make_def(TableId(0), schema, name, &columns, defs);
@@ -175,10 +172,7 @@ fn assemble(
         checks: Vec::<CheckInfo>::new(),
         foreign_keys: Vec::new(),
         collation,
-        options: TableOptions {
-            comment: options.comment.as_deref().unwrap_or_default().to_owned(),
-            shown: options.shown.clone(),
-        },
+        options,
         created: context.now_seconds,
         version: 0,
         statistics: None,
@@ -267,81 +261,6 @@ fn alias(name: &str) -> &'static str {
         "MARIA" => "Aria",
         _ => "",
     }
-}
-
-/// Reads the options of a table in order; the last of several wins.
-pub(super) fn options(options: &[TableOption], default: CollationId) -> SqlResult<Options> {
-    let mut out = Options {
-        engine: None,
-        collation: None,
-        auto_increment: None,
-        comment: None,
-        shown: Vec::new(),
-    };
-    let (mut charset_clause, mut collate) = (None, None);
-    for option in options {
-        match option {
-            TableOption::Engine(name) => out.engine = Some(name.value.clone()),
-            TableOption::AutoIncrement(next) => out.auto_increment = Some(*next),
-            TableOption::Charset(name) => charset_clause = Some(name),
-            TableOption::Collate(name) => collate = Some(&**name),
-            TableOption::Comment(text) => out.comment = Some(text.clone()),
-            other => shown_option(other, &mut out.shown)?,
-        }
-    }
-    if charset_clause.is_some() || collate.is_some() {
-        let start = match collate {
-            Some(name) if charset_clause.is_none() => charset::collation_named(name)?,
-            _ => default,
-        };
-        out.collation = Some(charset::resolve(charset_clause, collate, start)?);
-    }
-    Ok(out)
-}
-
-/// Options without an effect here that SHOW CREATE TABLE gives back, as MariaDB does for options
-/// that InnoDB ignores. Options that would change what the table does are refused.
-fn shown_option(option: &TableOption, shown: &mut Vec<(String, String)>) -> SqlResult<()> {
-    let flag = |on: &bool| u8::from(*on).to_string();
-    let (name, value) = match option {
-        TableOption::AvgRowLength(n) => ("AVG_ROW_LENGTH", n.to_string()),
-        TableOption::Checksum(on) => ("CHECKSUM", flag(on)),
-        TableOption::DelayKeyWrite(on) => ("DELAY_KEY_WRITE", flag(on)),
-        TableOption::KeyBlockSize(n) => ("KEY_BLOCK_SIZE", n.to_string()),
-        TableOption::MaxRows(n) => ("MAX_ROWS", n.to_string()),
-        TableOption::MinRows(n) => ("MIN_ROWS", n.to_string()),
-        TableOption::PackKeys(Some(on)) => ("PACK_KEYS", flag(on)),
-        TableOption::RowFormat(format) => match row_format(*format) {
-            Some(word) => ("ROW_FORMAT", word.to_owned()),
-            None => return Ok(()),
-        },
-        TableOption::StatsAutoRecalc(Some(on)) => ("STATS_AUTO_RECALC", flag(on)),
-        TableOption::StatsPersistent(Some(on)) => ("STATS_PERSISTENT", flag(on)),
-        TableOption::StatsSamplePages(Some(n)) => ("STATS_SAMPLE_PAGES", n.to_string()),
-        TableOption::SystemVersioning => {
-            return Err(SqlError::not_supported("system-versioned tables"));
-        }
-        TableOption::Sequence(true) => return Err(SqlError::not_supported("sequences")),
-        TableOption::DataDirectory(_) | TableOption::IndexDirectory(_) => {
-            return Err(SqlError::not_supported("DATA DIRECTORY"));
-        }
-        _ => return Ok(()),
-    };
-    shown.retain(|(known, _)| known != name);
-    shown.push((name.to_owned(), value));
-    Ok(())
-}
-
-fn row_format(format: RowFormat) -> Option<&'static str> {
-    Some(match format {
-        RowFormat::Default => return None,
-        RowFormat::Dynamic => "DYNAMIC",
-        RowFormat::Fixed => "FIXED",
-        RowFormat::Compressed => "COMPRESSED",
-        RowFormat::Redundant => "REDUNDANT",
-        RowFormat::Compact => "COMPACT",
-        RowFormat::Page => "PAGE",
-    })
 }
 
 /// The columns that CREATE TABLE ... SELECT makes of a query's result: name, type, nullability.

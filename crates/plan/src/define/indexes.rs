@@ -8,13 +8,14 @@ use selkie_sql::ast;
 use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::{
     ER_BLOB_KEY_WITHOUT_LENGTH, ER_DUP_FIELDNAME, ER_DUP_KEYNAME, ER_KEY_COLUMN_DOES_NOT_EXIST,
-    ER_MULTIPLE_PRI_KEY, ER_PRIMARY_CANT_HAVE_NULL, ER_TOO_LONG_KEY, ER_TOO_MANY_KEY_PARTS,
-    ER_TOO_MANY_KEYS, ER_WRONG_AUTO_KEY, ER_WRONG_NAME_FOR_INDEX, ER_WRONG_SUB_KEY,
+    ER_MULTIPLE_PRI_KEY, ER_PRIMARY_CANT_HAVE_NULL, ER_TOO_LONG_INDEX_COMMENT, ER_TOO_LONG_KEY,
+    ER_TOO_MANY_KEY_PARTS, ER_TOO_MANY_KEYS, ER_WRONG_AUTO_KEY, ER_WRONG_NAME_FOR_INDEX,
+    ER_WRONG_SUB_KEY,
 };
 use selkie_types::{Condition, SqlError, SqlResult};
 
-use super::DefineContext;
 use super::foreign::ForeignSpec;
+use super::{DefineContext, options};
 
 const KEY_BYTES_MAX: u64 = 3072;
 const KEYS_MAX: usize = 64;
@@ -190,8 +191,11 @@ fn define(
         _ => key_name(columns, keys, spec, &parts)?,
     };
     let id = keys.iter().map(|(k, _)| k.id.0 + 1).max().unwrap_or(0);
+    options::check_part(context, &spec.options.engine)?;
+    let (given, most) = (spec.options.comment.as_deref(), options::COMMENT_MAX);
+    let comment = options::fitted(context, given, most, &ER_TOO_LONG_INDEX_COMMENT, &name)?;
     let index = IndexDef { id: IndexId(id), name: name.into(), kind, parts };
-    Ok((index, IndexInfo { generated: spec.generated, ..info(&spec.options) }))
+    Ok((index, IndexInfo { comment, generated: spec.generated, ..info(&spec.options) }))
 }
 
 fn info(options: &ast::IndexOptions) -> IndexInfo {
@@ -203,10 +207,10 @@ fn info(options: &ast::IndexOptions) -> IndexInfo {
         .to_owned()
     });
     IndexInfo {
-        comment: options.comment.as_deref().unwrap_or_default().to_owned(),
         algorithm,
         ignored: options.ignored == Some(true),
-        generated: false,
+        key_block_size: options.key_block_size.unwrap_or(0),
+        ..IndexInfo::default()
     }
 }
 

@@ -28,12 +28,6 @@ fn flush_one(shared: &Shared, target: &FlushTarget) -> SqlResult<()> {
             shared.server.flush_status(&shared.handle.counters);
             Ok(())
         }
-        FlushTarget::Tables { read_lock: true, .. } => {
-            Err(SqlError::not_supported("FLUSH TABLES WITH READ LOCK"))
-        }
-        FlushTarget::Tables { export: true, .. } => {
-            Err(SqlError::not_supported("FLUSH TABLES FOR EXPORT"))
-        }
         FlushTarget::DeleteDomainIds(_) => Err(SqlError::new(&ER_NO_BINARY_LOGGING, &[])),
         FlushTarget::Privileges => {
             shared.server.password_cache.write().clear();

@@ -3,7 +3,7 @@
 //! Must not run statements.
 
 use selkie_sql::ast::{
-    Granted, Insert, InsertSource, MaintenanceAction, ShowWhat, Statement, Transaction,
+    Backup, Granted, Insert, InsertSource, MaintenanceAction, ShowWhat, Statement, Transaction,
 };
 
 use crate::status::{StatusId, com_counter, counter as counters};
@@ -72,6 +72,10 @@ fn word(statement: &Statement) -> &'static str {
             (_, true) => "revoke",
         },
         Statement::TableMaintenance(s) => maintenance_word(s.action),
+        Statement::Backup(backup) => match **backup {
+            Backup::Stage(_) => "backup",
+            Backup::Lock(_) | Backup::Unlock => "backup_lock",
+        },
         Statement::Flush(_) => "flush",
         Statement::Reset(_) => "reset",
         Statement::PurgeLogs(_) => "purge",

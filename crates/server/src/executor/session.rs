@@ -46,7 +46,7 @@ impl ExecutorSession {
         registered: Registered,
     ) -> Self {
         registered.write().insert(shared.handle.id, Arc::downgrade(&shared));
-        let session = begin(&shared);
+        let session = begin(&instance, &shared);
         let mut this = Self { instance, session, shared, registered, settings_version: 0 };
         this.refresh();
         this
@@ -164,7 +164,7 @@ impl ExecutorSession {
 }
 
 /// A fresh session of the executor for whoever is logged in.
-fn begin(shared: &Arc<Shared>) -> Session {
+fn begin(instance: &Instance, shared: &Arc<Shared>) -> Session {
     let identity = shared.access.lock().identity().clone();
     let account = Account {
         user: identity.user,
@@ -175,6 +175,7 @@ fn begin(shared: &Arc<Shared>) -> Session {
     let hooks: Arc<dyn SessionHooks> = Arc::clone(shared) as Arc<dyn SessionHooks>;
     let mut session = Session::new(shared.handle.id, account, hooks);
     session.kill = Arc::clone(shared.handle.kill.shared());
+    session.gate = Arc::clone(&instance.gate);
     session
 }
 
@@ -311,7 +312,7 @@ impl BackendSession for ExecutorSession {
         self.end();
         let schema = self.session.schema.take();
         *self.shared.vars.lock() = SessionVars::new(&self.shared.server.globals);
-        self.session = begin(&self.shared);
+        self.session = begin(&self.instance, &self.shared);
         self.session.schema = schema;
         self.settings_version = 0;
         self.refresh();

@@ -175,6 +175,17 @@ pub enum PurgeLogs {
     Before(Expr),
 }
 
+/// `BACKUP STAGE`, `BACKUP LOCK`, `BACKUP UNLOCK`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Backup {
+    /// `STAGE name`.
+    Stage(Ident),
+    /// `LOCK table`.
+    Lock(TableName),
+    /// `UNLOCK`.
+    Unlock,
+}
+
 /// `DO expr, ...`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Do {

@@ -113,6 +113,8 @@ pub enum Statement {
     TableMaintenance(Box<TableMaintenance>),
     /// `FLUSH`.
     Flush(Box<Flush>),
+    /// `BACKUP`.
+    Backup(Box<Backup>),
     /// `RESET`.
     Reset(Vec<ResetTarget>),
     /// `PURGE BINARY LOGS`.

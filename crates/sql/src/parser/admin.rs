@@ -2,8 +2,8 @@
 
 use super::{PResult, Parser};
 use crate::ast::{
-    Flush, FlushTarget, LogKind, MaintenanceAction, PersistentFor, Plugin, PurgeLogs, ResetTarget,
-    Statement, StringLiteral, TableMaintenance,
+    Backup, Flush, FlushTarget, LogKind, MaintenanceAction, PersistentFor, Plugin, PurgeLogs,
+    ResetTarget, Statement, StringLiteral, TableMaintenance,
 };
 use crate::lexer::{Kw, T};
 
@@ -163,6 +163,16 @@ impl Parser<'_> {
         };
         self.next();
         Ok(target)
+    }
+
+    pub(super) fn backup(&mut self) -> PResult<Statement> {
+        self.next();
+        let backup = match self.expect_any(&[Kw::STAGE, Kw::LOCK, Kw::UNLOCK])? {
+            Kw::STAGE => Backup::Stage(self.ident()?),
+            Kw::LOCK => Backup::Lock(self.table_name()?),
+            _ => Backup::Unlock,
+        };
+        Ok(Statement::Backup(backup.into()))
     }
 
     pub(super) fn reset(&mut self) -> PResult<Statement> {

@@ -92,6 +92,7 @@ impl Parser<'_> {
             Kw::KILL => self.kill(),
             Kw::GRANT | Kw::REVOKE => self.grant(),
             Kw::FLUSH => self.flush(),
+            Kw::BACKUP => self.backup(),
             Kw::RESET => self.reset(),
             Kw::PURGE => self.purge(),
             Kw::INSTALL => self.install(),

@@ -96,7 +96,6 @@ impl Parser<'_> {
                 self.expect(Kw::INDEX)?;
                 "CACHE INDEX"
             }
-            Kw::BACKUP => "BACKUP",
             Kw::SIGNAL => "SIGNAL",
             Kw::RESIGNAL => "RESIGNAL",
             Kw::GET => {

@@ -42,6 +42,12 @@ impl SqlError {
         Self::new(&ER_BAD_DB_ERROR, &[&schema])
     }
 
+    /// 1099: a table of LOCK TABLES ... READ is to be changed.
+    #[cold]
+    pub fn read_locked(table: impl Display) -> Self {
+        Self::new(&ER_TABLE_NOT_LOCKED_FOR_WRITE, &[&table])
+    }
+
     /// 1062: a unique key already has this value.
     #[cold]
     pub fn duplicate_entry(value: impl Display, key: impl Display) -> Self {

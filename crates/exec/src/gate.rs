@@ -1,0 +1,194 @@
+//! The gate of all changes: FLUSH TABLES WITH READ LOCK and BACKUP STAGE close it.
+//!
+//! A statement that changes something enters before it locks anything and leaves when it ends; a
+//! commit enters for itself. Whoever closes the gate waits until those inside have left, and keeps
+//! others out until it opens the gate again.
+//!
+//! # Invariants
+//! - GATE-1 One who is inside never waits for the gate again: what a statement does inside of
+//!   another is the other's.
+//! - GATE-2 Kinds are closed in the order of [`Work`], so that who is inside as one kind can still
+//!   enter as the next, and leave.
+//!
+//! Must not know statements.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex};
+use selkie_engine::{WaitKind, blocking};
+use selkie_types::error::catalogue::ER_CANT_UPDATE_WITH_READLOCK;
+use selkie_types::{SqlError, SqlResult};
+
+use crate::control::Control;
+
+/// Kinds of changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// Definitions, and whatever cannot be undone.
+    Definition,
+    /// Rows.
+    Rows,
+    /// The end of a transaction.
+    Commit,
+}
+
+impl Work {
+    const ALL: [Self; 3] = [Self::Definition, Self::Rows, Self::Commit];
+
+    fn bit(self) -> u8 {
+        1 << self as u8
+    }
+}
+
+/// Longest time a waiter does not look at its kill flag.
+const SLICE: Duration = Duration::from_millis(50);
+
+/// The gate of an instance.
+#[derive(Debug, Default)]
+pub struct Gate {
+    inside: [AtomicUsize; 3],
+    /// Bits of the kinds that somebody keeps out.
+    closed: AtomicU8,
+    closers: Mutex<Vec<(u64, u8)>>,
+    changed: Condvar,
+}
+
+/// Somebody inside; leaves when dropped.
+#[derive(Debug)]
+pub struct Passage {
+    gate: Arc<Gate>,
+    work: Work,
+}
+
+impl Passage {
+    /// What it was entered for.
+    pub(crate) fn work(&self) -> Work {
+        self.work
+    }
+}
+
+impl Drop for Passage {
+    fn drop(&mut self) {
+        self.gate.leave(self.work);
+    }
+}
+
+/// A closed gate; opens when dropped.
+#[derive(Debug)]
+pub struct Closing {
+    gate: Arc<Gate>,
+    owner: u64,
+    kinds: u8,
+}
+
+impl Drop for Closing {
+    fn drop(&mut self) {
+        self.gate.open(self.owner, self.kinds);
+    }
+}
+
+impl Gate {
+    fn leave(&self, work: Work) {
+        self.inside[work as usize].fetch_sub(1, Ordering::SeqCst);
+        if self.closed.load(Ordering::SeqCst) != 0 {
+            drop(self.closers.lock());
+            self.changed.notify_all();
+        }
+    }
+
+    fn open(&self, owner: u64, kinds: u8) {
+        let mut closers = self.closers.lock();
+        if let Some(at) = closers.iter().position(|c| *c == (owner, kinds)) {
+            closers.swap_remove(at);
+        }
+        let closed = closers.iter().fold(0, |all, (_, kinds)| all | kinds);
+        self.closed.store(closed, Ordering::SeqCst);
+        self.changed.notify_all();
+    }
+
+    /// Enters for `owner`, waiting up to `limit`. Error 1223 if the owner itself keeps such work out.
+    pub fn enter(
+        self: &Arc<Self>,
+        control: &Control,
+        owner: u64,
+        work: Work,
+        limit: Duration,
+    ) -> SqlResult<Passage> {
+        let end = Instant::now().checked_add(limit);
+        loop {
+            // Counted before looking, as whoever closes looks after closing: one sees the other.
+            self.inside[work as usize].fetch_add(1, Ordering::SeqCst);
+            if self.closed.load(Ordering::SeqCst) & work.bit() == 0 {
+                return Ok(Passage { gate: Arc::clone(self), work });
+            }
+            self.leave(work);
+            if self.wait_until_open(control, owner, work, end)? {
+                self.inside[work as usize].fetch_add(1, Ordering::SeqCst);
+                return Ok(Passage { gate: Arc::clone(self), work });
+            }
+        }
+    }
+
+    /// Whether `owner` may pass a gate that only it has closed; otherwise it was open for a moment.
+    fn wait_until_open(
+        &self,
+        control: &Control,
+        owner: u64,
+        work: Work,
+        end: Option<Instant>,
+    ) -> SqlResult<bool> {
+        let mut closers = self.closers.lock();
+        loop {
+            let closes = |c: &&(u64, u8)| c.1 & work.bit() != 0;
+            let own = closers.iter().filter(closes).any(|c| c.0 == owner);
+            if own && work != Work::Commit {
+                return Err(SqlError::new(&ER_CANT_UPDATE_WITH_READLOCK, &[]));
+            }
+            if closers.iter().filter(closes).all(|c| c.0 == owner) {
+                return Ok(own);
+            }
+            self.wait(control, &mut closers, end)?;
+        }
+    }
+
+    fn wait(
+        &self,
+        control: &Control,
+        closers: &mut parking_lot::MutexGuard<'_, Vec<(u64, u8)>>,
+        end: Option<Instant>,
+    ) -> SqlResult<()> {
+        let left = end.map_or(SLICE, |end| end.saturating_duration_since(Instant::now()));
+        if left.is_zero() {
+            return Err(SqlError::lock_wait_timeout());
+        }
+        blocking(WaitKind::MetadataLock, || self.changed.wait_for(closers, left.min(SLICE)));
+        control.check()
+    }
+
+    /// Keeps `kinds` out, one after the other, and waits until nobody of them is inside (GATE-2).
+    pub fn close(
+        self: &Arc<Self>,
+        control: &Control,
+        owner: u64,
+        kinds: &[Work],
+        limit: Duration,
+    ) -> SqlResult<Vec<Closing>> {
+        let end = Instant::now().checked_add(limit);
+        let mut out = Vec::new();
+        for work in Work::ALL.into_iter().filter(|work| kinds.contains(work)) {
+            let mut closers = self.closers.lock();
+            closers.push((owner, work.bit()));
+            self.closed.fetch_or(work.bit(), Ordering::SeqCst);
+            out.push(Closing { gate: Arc::clone(self), owner, kinds: work.bit() });
+            while self.inside[work as usize].load(Ordering::SeqCst) > 0 {
+                if let Err(error) = self.wait(control, &mut closers, end) {
+                    drop(closers);
+                    return Err(error);
+                }
+            }
+        }
+        Ok(out)
+    }
+}

@@ -1,0 +1,248 @@
+//! Options of tables: those every engine takes, those of one engine, those of none.
+//!
+//! Must not decide what an option does; here it is checked and kept to be shown.
+
+use selkie_sql::ast::{EngineOption, RowFormat, TableOption};
+use selkie_types::error::catalogue::{
+    ER_BAD_OPTION_VALUE, ER_TOO_LONG_TABLE_COMMENT, ER_UNKNOWN_OPTION,
+};
+use selkie_types::{CollationId, ErrorDef, SqlError, SqlMode, SqlResult};
+
+use super::{DefineContext, charset};
+
+/// Characters a comment on a table may have.
+const TABLE_COMMENT_MAX: usize = 2048;
+
+/// Characters a comment on a column or an index may have.
+pub(super) const COMMENT_MAX: usize = 1024;
+
+/// What the options of a table say.
+#[derive(Default)]
+pub(super) struct Options {
+    pub(super) engine: Option<Box<str>>,
+    pub(super) collation: Option<CollationId>,
+    pub(super) auto_increment: Option<u64>,
+    pub(super) comment: Option<Box<str>>,
+    /// Name and value as shown; a value is `None` for an option that goes back to its default.
+    pub(super) shown: Vec<(String, Option<String>)>,
+}
+
+/// In this order options are shown, whatever the order they were given in; others come last.
+const SHOWN_ORDER: &[&str] = &[
+    "MIN_ROWS",
+    "MAX_ROWS",
+    "AVG_ROW_LENGTH",
+    "PACK_KEYS",
+    "STATS_PERSISTENT",
+    "STATS_AUTO_RECALC",
+    "STATS_SAMPLE_PAGES",
+    "CHECKSUM",
+    "PAGE_CHECKSUM",
+    "DELAY_KEY_WRITE",
+    "ROW_FORMAT",
+    "TRANSACTIONAL",
+    "KEY_BLOCK_SIZE",
+    "CONNECTION",
+];
+
+impl Options {
+    /// Reads options in order; the last of several wins.
+    pub(super) fn read(options: &[TableOption], default: CollationId) -> SqlResult<Self> {
+        let mut out = Self::default();
+        let (mut charset_clause, mut collate) = (None, None);
+        for option in options {
+            match option {
+                TableOption::Engine(name) => out.engine = Some(name.value.clone()),
+                TableOption::AutoIncrement(next) => out.auto_increment = Some(*next),
+                TableOption::Charset(name) => charset_clause = Some(name),
+                TableOption::Collate(name) => collate = Some(&**name),
+                TableOption::Comment(text) => out.comment = Some(text.clone()),
+                other => out.shown.extend(shown_option(other)?),
+            }
+        }
+        if charset_clause.is_some() || collate.is_some() {
+            let start = match collate {
+                Some(name) if charset_clause.is_none() => charset::collation_named(name)?,
+                _ => default,
+            };
+            out.collation = Some(charset::resolve(charset_clause, collate, start)?);
+        }
+        Ok(out)
+    }
+
+    /// Puts what is shown into `shown`, in place of what was said before.
+    pub(super) fn merge_shown(&self, shown: &mut Vec<(String, String)>) {
+        for (name, value) in &self.shown {
+            shown.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
+            shown.extend(value.iter().map(|value| (name.clone(), value.clone())));
+        }
+        let rank = |name: &str| SHOWN_ORDER.iter().position(|known| *known == name);
+        shown.sort_by_key(|(name, _)| rank(name).unwrap_or(SHOWN_ORDER.len()));
+    }
+}
+
+/// An option as SHOW CREATE TABLE gives it back, as MariaDB does also for those that an engine
+/// ignores. Options that would change what the table does are refused.
+fn shown_option(option: &TableOption) -> SqlResult<Option<(String, Option<String>)>> {
+    let flag = |on: &bool| Some(u8::from(*on).to_string());
+    let number = |n: &u64| (*n > 0).then(|| n.to_string());
+    let (name, value) = match option {
+        TableOption::AvgRowLength(n) => ("AVG_ROW_LENGTH", number(n)),
+        TableOption::Checksum(on) => ("CHECKSUM", flag(on).filter(|_| *on)),
+        TableOption::PageChecksum(on) => ("PAGE_CHECKSUM", flag(on)),
+        TableOption::Transactional(on) => ("TRANSACTIONAL", on.as_ref().and_then(flag)),
+        TableOption::DelayKeyWrite(on) => ("DELAY_KEY_WRITE", flag(on).filter(|_| *on)),
+        TableOption::KeyBlockSize(n) => ("KEY_BLOCK_SIZE", number(n)),
+        TableOption::MaxRows(n) => ("MAX_ROWS", number(n)),
+        TableOption::MinRows(n) => ("MIN_ROWS", number(n)),
+        TableOption::PackKeys(on) => ("PACK_KEYS", on.as_ref().and_then(flag)),
+        TableOption::RowFormat(format) => ("ROW_FORMAT", row_format(*format).map(str::to_owned)),
+        TableOption::StatsAutoRecalc(on) => ("STATS_AUTO_RECALC", on.as_ref().and_then(flag)),
+        TableOption::StatsPersistent(on) => ("STATS_PERSISTENT", on.as_ref().and_then(flag)),
+        TableOption::StatsSamplePages(n) => ("STATS_SAMPLE_PAGES", n.as_ref().and_then(number)),
+        TableOption::Connection(text) => {
+            let text = String::from_utf8_lossy(&text.bytes);
+            let shown = (!text.is_empty()).then(|| selkie_catalog::quote_string(&text));
+            ("CONNECTION", shown)
+        }
+        TableOption::Other(option) => return Ok(Some(engine_option(option))),
+        TableOption::SystemVersioning => {
+            return Err(SqlError::not_supported("system-versioned tables"));
+        }
+        TableOption::Sequence(true) => return Err(SqlError::not_supported("sequences")),
+        TableOption::DataDirectory(_) | TableOption::IndexDirectory(_) => {
+            return Err(SqlError::not_supported("DATA DIRECTORY"));
+        }
+        _ => return Ok(None),
+    };
+    Ok(Some((name.to_owned(), value)))
+}
+
+fn row_format(format: RowFormat) -> Option<&'static str> {
+    Some(match format {
+        RowFormat::Default => return None,
+        RowFormat::Dynamic => "DYNAMIC",
+        RowFormat::Fixed => "FIXED",
+        RowFormat::Compressed => "COMPRESSED",
+        RowFormat::Redundant => "REDUNDANT",
+        RowFormat::Compact => "COMPACT",
+        RowFormat::Page => "PAGE",
+    })
+}
+
+/// An option with a name that is not a word of the language: name and value quoted.
+fn engine_option(option: &EngineOption) -> (String, Option<String>) {
+    let value = option.value.as_deref().map(selkie_catalog::quote_string);
+    (selkie_catalog::quote_identifier(&option.name.value), value)
+}
+
+/// What an option of an engine may be.
+enum Values {
+    Boolean,
+    Number(u64, u64),
+    Word(&'static [&'static str]),
+}
+
+/// The engines' own options of tables.
+const KNOWN: &[(&str, &str, Values)] = &[
+    ("InnoDB", "PAGE_COMPRESSED", Values::Boolean),
+    ("InnoDB", "PAGE_COMPRESSION_LEVEL", Values::Number(0, 9)),
+    ("InnoDB", "ENCRYPTED", Values::Word(&["DEFAULT", "YES", "NO"])),
+    ("InnoDB", "ENCRYPTION_KEY_ID", Values::Number(1, u32::MAX as u64)),
+];
+
+fn accepts(values: &Values, value: &str) -> bool {
+    let is_one_of = |words: &[&str]| words.iter().any(|w| w.eq_ignore_ascii_case(value));
+    match values {
+        Values::Boolean => is_one_of(&["0", "1", "NO", "YES", "OFF", "ON"]),
+        Values::Number(least, most) => {
+            value.parse::<u64>().is_ok_and(|n| (*least..=*most).contains(&n))
+        }
+        Values::Word(words) => is_one_of(words),
+    }
+}
+
+/// Checks the options that `statement` gives a table of `engine`.
+pub(super) fn check_table(
+    context: &DefineContext<'_>,
+    engine: &str,
+    statement: &[TableOption],
+) -> SqlResult<()> {
+    let supports_transactional = matches!(engine, "InnoDB" | "Aria");
+    for option in statement {
+        if let TableOption::Transactional(Some(_)) = option
+            && !supports_transactional
+        {
+            unknown(context, context.is_strict(), "transactional")?;
+        }
+    }
+    let others = statement.iter().filter_map(|option| match option {
+        TableOption::Other(option) => Some(option),
+        _ => None,
+    });
+    check(context, others, KNOWN.iter().filter(|(of, ..)| *of == engine))
+}
+
+/// Checks options of a column or an index: no engine has any.
+pub(super) fn check_part(context: &DefineContext<'_>, options: &[EngineOption]) -> SqlResult<()> {
+    check(context, options.iter(), std::iter::empty())
+}
+
+fn check<'o>(
+    context: &DefineContext<'_>,
+    options: impl Iterator<Item = &'o EngineOption>,
+    known: impl Iterator<Item = &'static (&'static str, &'static str, Values)> + Clone,
+) -> SqlResult<()> {
+    let lenient = context.sql_mode().contains(SqlMode::IGNORE_BAD_TABLE_OPTIONS);
+    for option in options {
+        let Some(value) = option.value.as_deref() else { continue };
+        let rule = known.clone().find(|(_, name, _)| option.name.is(name));
+        match rule {
+            None => unknown(context, !lenient, &option.name.value)?,
+            Some((_, name, values)) if !accepts(values, value) => {
+                let arguments: [&dyn std::fmt::Display; 2] = [&value, name];
+                if !lenient {
+                    return Err(SqlError::new(&ER_BAD_OPTION_VALUE, &arguments));
+                }
+                context.eval.warn(&ER_BAD_OPTION_VALUE, &arguments);
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(())
+}
+
+fn unknown(context: &DefineContext<'_>, is_error: bool, name: &str) -> SqlResult<()> {
+    if is_error {
+        return Err(SqlError::new(&ER_UNKNOWN_OPTION, &[&name]));
+    }
+    context.eval.warn(&ER_UNKNOWN_OPTION, &[&name]);
+    Ok(())
+}
+
+/// The comment on a table.
+pub(super) fn table_comment(
+    context: &DefineContext<'_>,
+    comment: Option<&str>,
+    table: &str,
+) -> SqlResult<String> {
+    fitted(context, comment, TABLE_COMMENT_MAX, &ER_TOO_LONG_TABLE_COMMENT, table)
+}
+
+/// A comment that is not longer than `most` characters: a longer one is an error in strict mode,
+/// otherwise it is cut.
+pub(super) fn fitted(
+    context: &DefineContext<'_>,
+    comment: Option<&str>,
+    most: usize,
+    error: &'static ErrorDef,
+    name: &str,
+) -> SqlResult<String> {
+    let comment = comment.unwrap_or_default();
+    let Some((end, _)) = comment.char_indices().nth(most) else { return Ok(comment.to_owned()) };
+    if context.is_strict() {
+        return Err(SqlError::new(error, &[&name, &most]));
+    }
+    context.eval.warn(error, &[&name, &most]);
+    Ok(comment[..end].to_owned())
+}
