@@ -38,6 +38,9 @@ pub struct View {
     pub client_charset: String,
     /// `collation_connection` at creation.
     pub connection_collation: String,
+    /// Some of its columns can be updated, as `information_schema` shows.
+    #[serde(default)]
+    pub updatable: bool,
 }
 
 /// What a column holds when a statement gives no value.

@@ -5,10 +5,10 @@ mod checksum;
 
 use std::sync::Arc;
 
-use selkie_catalog::{Namespace, TableInfo, TableKind};
+use selkie_catalog::{Namespace, TableInfo, TableKind, View};
 use selkie_expr::VariableScope;
 use selkie_sql::ast::{MaintenanceAction, TableMaintenance, TableName};
-use selkie_types::error::catalogue::ER_NO_DB_ERROR;
+use selkie_types::error::catalogue::{ER_NO_DB_ERROR, ER_VIEW_INVALID};
 use selkie_types::{SqlError, SqlResult, Value};
 
 use crate::control::Control;
@@ -82,6 +82,9 @@ fn maintain(
     let table = find(instance, session, schema, &name.name.value)?;
     let access = Access { privilege: Privilege::Select, schema, table: table.name(), columns: &[] };
     session.hooks.check_access(session, &access)?;
+    if let (TableKind::View(view), MaintenanceAction::Check) = (&table.kind, statement.action) {
+        return Ok(check_view(instance, session, &table, view));
+    }
     if table.kind != TableKind::Base && table.kind != TableKind::Temporary {
         let note = format!("'{}.{}' is not of type 'BASE TABLE'", schema, table.name());
         return Ok(vec![("Error", note), ("status", "Operation failed".to_owned())]);
@@ -160,6 +163,24 @@ fn find(
     let names = Namespace { snapshot: &snapshot, temporary: &session.temporary };
     let found = names.table(schema, name).cloned();
     found.ok_or_else(|| SqlError::no_such_table(schema, name))
+}
+
+/// Whether a view's query still means something.
+fn check_view(
+    instance: &Instance,
+    session: &mut Session,
+    table: &TableInfo,
+    view: &View,
+) -> Vec<Message> {
+    let Err(cause) = crate::prepare(instance, session, view.select.as_bytes()) else {
+        return vec![("status", "OK".to_owned())];
+    };
+    let invalid = SqlError::new(&ER_VIEW_INVALID, &[&table.schema(), &table.name()]);
+    vec![
+        ("Error", cause.message().to_owned()),
+        ("Error", invalid.message().to_owned()),
+        ("error", "Corrupt".to_owned()),
+    ]
 }
 
 fn check(

@@ -14,6 +14,7 @@ mod expr;
 mod from;
 mod group;
 mod insert;
+mod insert_target;
 mod literal;
 mod output;
 mod query;
@@ -23,6 +24,7 @@ mod subquery;
 mod syntax;
 mod table;
 mod update;
+mod view;
 mod window;
 mod window_spec;
 
@@ -37,10 +39,13 @@ use selkie_types::{Condition, SqlError, SqlResult, SqlType};
 pub(crate) use common::Common;
 pub(crate) use delete::BoundDelete;
 pub(crate) use insert::BoundInsert;
+pub(crate) use insert_target::BoundView;
 pub(crate) use output::Named;
 pub(crate) use update::{BoundTarget, BoundUpdate};
+pub(crate) use view::resolve;
 
 use crate::logical::{ColumnId, Columns, Logical, SubqueryState};
+use crate::physical::{Invoker, TableUse};
 use crate::settings::{Environment, Settings};
 use scope::Scope;
 
@@ -85,11 +90,19 @@ pub(crate) struct Binder<'a> {
     pub(crate) parameters: usize,
     /// Tables and views the statement depends on.
     pub(crate) tables: Vec<Arc<TableInfo>>,
+    /// Each of them where it is named.
+    pub(crate) uses: Vec<TableUse>,
+    /// Views that rows are changed through.
+    pub(crate) written_views: Vec<Arc<TableInfo>>,
+    /// Who uses what is named now: for each view around it.
+    invokers: Vec<Invoker>,
     scopes: Vec<Scope>,
     /// Common tables that can be named, innermost last: name and number.
     visible: Vec<(Box<str>, usize)>,
     /// Views being expanded.
     views: Vec<(Box<str>, Box<str>)>,
+    /// Views that were expanded, if the statement may change rows through them.
+    kept_views: Option<Vec<view::KeptView>>,
     /// Schema of unqualified names, if not the session's: inside a view.
     schema: Option<Box<str>>,
     /// Text result columns are named by: the statement's, or a view's.
@@ -101,8 +114,9 @@ pub(crate) struct Binder<'a> {
     /// The table whose definition is being bound, and the first of its columns, where an expression
     /// says `DEFAULT(column)`.
     row_table: Option<(Arc<TableInfo>, ColumnId)>,
-    /// Columns `VALUES(c)` stands for in ON DUPLICATE KEY UPDATE.
-    inserted: Option<ColumnId>,
+    /// In ON DUPLICATE KEY UPDATE the first columns of the existing row, and of the row to be
+    /// inserted, which `VALUES(c)` stands for.
+    inserted: Option<(ColumnId, ColumnId)>,
     /// Warnings about what the statement says.
     pub(crate) conditions: Vec<Condition>,
 }
@@ -124,9 +138,13 @@ impl<'a> Binder<'a> {
             slots: parameters,
             parameters,
             tables: Vec::new(),
+            uses: Vec::new(),
+            written_views: Vec::new(),
+            invokers: Vec::new(),
             scopes: Vec::new(),
             visible: Vec::new(),
             views: Vec::new(),
+            kept_views: None,
             schema: None,
             text: Vec::new(),
             assigned: Vec::new(),
@@ -182,6 +200,7 @@ impl<'a> Binder<'a> {
     }
 
     fn depend(&mut self, table: Arc<TableInfo>) {
+        self.uses.push(TableUse { table: table.clone(), by: self.invokers.last().cloned() });
         if !self.tables.iter().any(|t| Arc::ptr_eq(t, &table)) {
             self.tables.push(table);
         }

@@ -28,8 +28,10 @@ pub mod physical;
 mod planner;
 mod rewrite;
 mod settings;
+mod updatable;
 
 pub use planner::{PlanContext, bind_constant, is_planned, plan};
 pub use settings::{
     Environment, NoEnvironment, Settings, StatisticsSource, StoredFunction, StoredStatistics,
 };
+pub use updatable::{Updatability, updatability};

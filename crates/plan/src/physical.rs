@@ -19,6 +19,7 @@ mod node;
 mod output;
 mod set;
 mod subplan;
+mod table_use;
 mod window;
 
 pub use access::{
@@ -27,7 +28,7 @@ pub use access::{
 pub use aggregate::{Aggregate, AggregateStrategy};
 pub use dml::{
     Assignment, Delete, DeleteTarget, DuplicateUpdate, Insert, InsertMode, InsertValue, OwnValue,
-    RowRules, Update, UpdateTarget,
+    RowRules, Update, UpdateTarget, ViewRules,
 };
 pub use foreign::{ForeignLink, ForeignParent, ForeignTable, ForeignTables};
 pub use join::{HashJoin, IndexJoin, JoinKey, JoinKind, NestedLoopJoin};
@@ -35,6 +36,7 @@ pub use node::{ColumnType, Limit, Operator, PlanNode, Sort, SortKey, TopN};
 pub use output::OutputColumn;
 pub use set::{CommonTable, RecursiveUnion, SetOperation, SetOperator};
 pub use subplan::SubPlan;
+pub use table_use::{Invoker, TableUse};
 pub use window::{FrameBound, FrameUnit, Window, WindowCall, WindowFrame, WindowFunction};
 
 use std::sync::Arc;
@@ -59,6 +61,10 @@ pub struct Plan {
     /// Base tables and views the plan depends on, each once. A plan is stale when one of them has
     /// another version.
     pub tables: Vec<Arc<TableInfo>>,
+    /// Where the statement, or a view it reads, names them.
+    pub uses: Vec<TableUse>,
+    /// Views that rows are changed through.
+    pub written_views: Vec<Arc<TableInfo>>,
     /// `SELECT ... INTO`, if the rows do not go to the client.
     pub into: Option<selkie_sql::ast::IntoTarget>,
     /// `SQL_CALC_FOUND_ROWS`: count what the outermost LIMIT cut off.

@@ -10,8 +10,8 @@ use selkie_types::{SqlError, SqlResult};
 
 use crate::bind::{Binder, Names, Query};
 use crate::build::{Builder, Built, CommonEstimate, Goal, SubplanCost};
-use crate::logical::{ColumnId, Columns, Logical, SubqueryState};
-use crate::physical::{CommonTable, Operator, Plan, PlanNode, SubPlan};
+use crate::logical::{ColumnId, ColumnSet, Columns, Logical, SubqueryState};
+use crate::physical::{CommonTable, Operator, Plan, PlanNode, SubPlan, TableUse};
 use crate::rewrite::{Unnest, merge_projections, push_conditions, unnest};
 use crate::settings::{Environment, Settings, StatisticsSource};
 
@@ -133,6 +133,10 @@ pub(crate) struct Draft {
     pub parameters: usize,
     pub tables: Vec<std::sync::Arc<selkie_catalog::TableInfo>>,
     pub conditions: Vec<selkie_types::Condition>,
+    pub uses: Vec<TableUse>,
+    pub written_views: Vec<std::sync::Arc<selkie_catalog::TableInfo>>,
+    /// Conditions on rows that the plan makes; subqueries in them become subplans.
+    pub checks: Vec<Expr>,
 }
 
 /// A finished plan in its parts.
@@ -154,7 +158,22 @@ impl Draft {
             parameters,
             tables: binder.tables,
             conditions: binder.conditions,
+            uses: binder.uses,
+            written_views: binder.written_views,
+            checks: Vec::new(),
         }
+    }
+
+    /// The columns an expression reads, in its subqueries too.
+    fn outer_columns(&self, expr: &Expr) -> ColumnSet {
+        let mut set = ColumnSet::of(expr);
+        expr.visit(&mut |e| {
+            if let selkie_expr::ExprKind::Subquery(subquery) = &e.kind {
+                let state = &self.subqueries[subquery.id.0 as usize];
+                set.union(&state.plan.free_columns(&self.columns));
+            }
+        });
+        set
     }
 
     /// Optimises `plan`, giving the columns `ids`. Subqueries that can be joins or subplans are
@@ -199,6 +218,7 @@ impl Draft {
             *common = unnest(taken, &mut state);
         }
         let mut plan = unnest(plan, &mut state);
+        self.checks.iter_mut().for_each(|check| state.finish(check));
         let choices = state.choices;
         for at in 0..commons.len() {
             let (before, rest) = commons.split_at_mut(at);
@@ -315,6 +335,8 @@ impl Done {
             slots: self.draft.slots,
             parameters: self.draft.parameters,
             tables: self.draft.tables,
+            uses: self.draft.uses,
+            written_views: self.draft.written_views,
             into: None,
             calc_found_rows: false,
             foreign: Default::default(),

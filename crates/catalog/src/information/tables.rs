@@ -121,7 +121,7 @@ pub(super) fn views(source: &InformationSource<'_>) -> Vec<InformationRow> {
             text(table.name()),
             text(&view.select),
             text(&view.check_option),
-            text("NO"),
+            text(if view.updatable { "YES" } else { "NO" }),
             text(&view.definer),
             text(if view.security_invoker { "INVOKER" } else { "DEFINER" }),
             text(&view.client_charset),

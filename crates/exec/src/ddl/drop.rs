@@ -5,7 +5,7 @@ use std::sync::Arc;
 use selkie_catalog::{TableInfo, TableKind};
 use selkie_sql::ast::{self, DropTables, TableName};
 use selkie_types::error::catalogue::{
-    ER_BAD_TABLE_ERROR, ER_IT_IS_A_VIEW, ER_ROW_IS_REFERENCED_2, ER_UNKNOWN_VIEW,
+    ER_BAD_TABLE_ERROR, ER_IT_IS_A_VIEW, ER_ROW_IS_REFERENCED_2, ER_UNKNOWN_VIEW, ER_WRONG_OBJECT,
 };
 use selkie_types::{Condition, SqlError, SqlResult};
 
@@ -13,6 +13,12 @@ use super::Ddl;
 use super::change::{Change, create_storage_now, drop_storage_now, is_temporary, with_new_id};
 use crate::Outcome;
 use crate::session::Privilege;
+
+/// 1347 for the object called `schema.name`, as a warning.
+fn not_a_view(name: &str) -> Condition {
+    let (schema, table) = name.split_once('.').unwrap_or(("", name));
+    Condition::warning(&ER_WRONG_OBJECT, &[&schema, &table, &"VIEW"])
+}
 
 impl Ddl<'_> {
     pub(super) fn drop_tables(&mut self, drop: &DropTables) -> SqlResult<Outcome> {
@@ -52,7 +58,19 @@ impl Ddl<'_> {
             }
             return Err(SqlError::new(def, &[&missing.join(",")]));
         }
-        missing.iter().for_each(|name| self.note(Condition::note(def, &[name])));
+        if view {
+            missing.iter().filter(|name| self.is_other(name)).for_each(|name| {
+                self.note(not_a_view(name));
+            });
+            self.note(Condition::note(def, &[&missing.join(",")]));
+            return Ok(Outcome::ok());
+        }
+        for name in &missing {
+            match self.is_view(name) {
+                true => self.note(Condition::note(&ER_IT_IS_A_VIEW, &[name])),
+                false => self.note(Condition::note(def, &[name])),
+            }
+        }
         Ok(Outcome::ok())
     }
 
@@ -67,6 +85,12 @@ impl Ddl<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether the name is taken by something that is no view.
+    fn is_other(&self, name: &str) -> bool {
+        let Some((schema, table)) = name.split_once('.') else { return false };
+        self.instance.catalog.snapshot().table(schema, table).is_some() && !self.is_view(name)
     }
 
     fn is_view(&self, name: &str) -> bool {

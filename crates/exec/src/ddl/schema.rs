@@ -115,7 +115,9 @@ impl Ddl<'_> {
         let mut change = Change::begin(self.instance)?;
         for table in &tables {
             change.remove_table(table.def.id)?;
-            change.drop_storage(table)?;
+            if table.has_storage() {
+                change.drop_storage(table)?;
+            }
         }
         change.remove_schema(name)?;
         change.commit(|snapshot| snapshot.remove_schema(name))?;

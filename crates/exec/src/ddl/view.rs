@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use selkie_catalog::TableKind;
 use selkie_plan::define::{ViewColumn, ViewSession, check_view_query, define_view};
-use selkie_sql::ast::{AccountName, CreateView};
-use selkie_types::error::catalogue::{ER_TABLE_EXISTS_ERROR, ER_WRONG_OBJECT};
+use selkie_sql::ast::{AccountName, CreateView, Mention};
+use selkie_types::error::catalogue::{
+    ER_NO_SUCH_USER, ER_TABLE_EXISTS_ERROR, ER_WRONG_OBJECT, ER_WRONG_USAGE,
+};
 use selkie_types::{Condition, SqlError, SqlResult};
 
 use super::Ddl;
@@ -15,6 +17,9 @@ use crate::session::Privilege;
 
 impl Ddl<'_> {
     pub(super) fn create_view(&mut self, create: &CreateView) -> SqlResult<Outcome> {
+        if create.or_replace && create.if_not_exists {
+            return Err(SqlError::new(&ER_WRONG_USAGE, &[&"OR REPLACE", &"IF NOT EXISTS"]));
+        }
         let (schema, name) = self.resolve(&create.name)?;
         let snapshot = self.instance.catalog.snapshot();
         let current = self.session.schema.clone();
@@ -45,6 +50,9 @@ impl Ddl<'_> {
             }
             _ => {}
         }
+        if names_itself(create, current.as_deref(), &schema) {
+            return Err(SqlError::no_such_table(&schema, name));
+        }
         let output = self.query_columns(&create.query)?;
         let columns = output.into_iter().map(|c| ViewColumn {
             origin: (!c.org_name.is_empty() && !c.org_table.is_empty())
@@ -74,7 +82,11 @@ impl Ddl<'_> {
 
     /// `user@host` of the definer. Another than oneself takes a privilege.
     fn definer(&self, create: &CreateView) -> SqlResult<String> {
-        let own = format!("{}@{}", self.session.account.user, self.session.account.host);
+        let account = &self.session.account;
+        let own = match account.account.is_empty() {
+            true => format!("{}@{}", account.user, account.host),
+            false => account.account.clone(),
+        };
         let wanted = match &create.definer {
             Some(AccountName::Named { user, host, .. }) => {
                 format!("{user}@{}", host.as_deref().unwrap_or("%"))
@@ -83,7 +95,23 @@ impl Ddl<'_> {
         };
         if wanted != own {
             self.check(Privilege::Super, "", "")?;
+            if !self.session.hooks.account_exists(&wanted) {
+                let (user, host) = wanted.rsplit_once('@').unwrap_or((&wanted, ""));
+                self.note(Condition::note(&ER_NO_SUCH_USER, &[&user, &host]));
+            }
         }
         Ok(wanted)
     }
+}
+
+/// Whether the query reads what is being defined.
+fn names_itself(create: &CreateView, current: Option<&str>, schema: &str) -> bool {
+    let mut found = false;
+    create.query.clone().for_each_mention(&mut |mention| {
+        if let Mention::Table(factor) = mention {
+            let of = factor.name.schema.as_ref().map(|s| &*s.value).or(current);
+            found |= of == Some(schema) && factor.name.name.value == create.name.name.value;
+        }
+    });
+    found
 }

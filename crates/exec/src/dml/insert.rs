@@ -84,7 +84,7 @@ impl<'r> Inserter<'r> {
         let ignore = plan.mode == InsertMode::Ignore;
         let strictness = Strictness::of(env, ignore, is_single_row(plan));
         env.eval.set_strict_arithmetic(strictness.is_strict());
-        let maker = RowMaker { env, table: &plan.table, strictness };
+        let maker = RowMaker { env, table: &plan.table, strictness, view: plan.view.as_deref() };
         let auto = plan.table.def.auto_increment.map(|at| AutoIncrement::new(env, open, at));
         let foreign = ForeignKeys::of(env, plan.table.def.id)?;
         let on_duplicate =
@@ -156,20 +156,49 @@ impl<'r> Inserter<'r> {
         }
     }
 
-    /// The rows that pass all CHECKs, `None` if all do. No CHECK depends on an automatic value, and
-    /// a row that fails takes none.
+    /// The rows that pass the view's check and all CHECKs, `None` if all do. No CHECK depends on an
+    /// automatic value, and a row that fails takes none.
     fn passing(
         &self,
         columns: &[Arc<Column>],
         rows: usize,
         first_row: u64,
     ) -> SqlResult<Option<Vec<u32>>> {
-        if self.plan.rules.checks.is_empty() {
+        let by_view = self.plan.view.as_ref().is_some_and(|view| view.condition.is_some());
+        if self.plan.rules.checks.is_empty() && !by_view {
             return Ok(None);
         }
         let mut columns = columns.to_vec();
         self.maker.generate(&self.plan.rules, &mut columns, rows, first_row)?;
-        self.maker.check(&self.plan.rules, &columns, rows)
+        let seen = if by_view { self.passing_view(&columns, rows)? } else { None };
+        let Some(seen) = seen else {
+            return self.maker.check(&self.plan.rules, &columns, rows);
+        };
+        let columns: Vec<_> = columns.iter().map(|c| Arc::new(c.gather(&seen))).collect();
+        let kept = self.maker.check(&self.plan.rules, &columns, seen.len())?;
+        Ok(Some(match kept {
+            Some(kept) => kept.iter().map(|&at| seen[at as usize]).collect(),
+            None => seen,
+        }))
+    }
+
+    /// Compat: the view sees 0 in place of a value that is not generated yet.
+    fn passing_view(&self, columns: &[Arc<Column>], rows: usize) -> SqlResult<Option<Vec<u32>>> {
+        let mut columns = columns.to_vec();
+        if let Some(auto) = &self.auto
+            && columns[auto.column].has_nulls()
+        {
+            let ty = &self.plan.table.columns[auto.column].ty;
+            let mut filled = column_of(ty, rows);
+            for row in 0..rows {
+                match columns[auto.column].value(row) {
+                    Value::Null => filled.push(&super::implicit_default(ty)),
+                    value => filled.push(&value),
+                }
+            }
+            columns[auto.column] = Arc::new(filled);
+        }
+        self.maker.check_view(&Batch::new(columns, rows))
     }
 
     /// Inserts rows that pass all CHECKs.
@@ -571,11 +600,13 @@ impl<'r> Inserter<'r> {
     /// The outcome of the statement.
     pub(crate) fn finish(self) -> Outcome {
         let session = self.env.rt.session;
-        let generated = self.first_stored;
+        // Compat: a value the view does not show is not told of.
+        let told = self.plan.view.as_ref().is_none_or(|view| view.shows_auto_increment);
+        let generated = self.first_stored.filter(|_| told);
         if let Some(first) = generated {
             session.last_insert_id.set(first);
         }
-        let explicit = self.auto.as_ref().and_then(|a| a.explicit);
+        let explicit = self.auto.as_ref().and_then(|a| a.explicit).filter(|_| told);
         let insert_id = session.explicit_insert_id.get().or(generated).or(explicit);
         let warnings = self.env.eval.conditions.borrow().count();
         let info = match self.records {

@@ -73,7 +73,8 @@ impl OnDuplicate<'_> {
             after.clear();
             maker.encode(&row, 0..1, &mut after);
         }
-        if maker.check(&self.plan.rules, &row, 1)?.is_some() {
+        let refused = maker.check_view(&Batch::new(row.clone(), 1))?.is_some();
+        if refused || maker.check(&self.plan.rules, &row, 1)?.is_some() {
             return Ok(0);
         }
         let mut at = ByteRows::with_capacity(1);

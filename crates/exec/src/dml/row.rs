@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use selkie_catalog::TableInfo;
 use selkie_expr::store::{StoreMode, StoreTarget, convert_for_column};
-use selkie_plan::physical::RowRules;
+use selkie_plan::physical::{RowRules, ViewRules};
 use selkie_types::error::catalogue::{
-    ER_CONSTRAINT_FAILED, ER_NO_DEFAULT_FOR_FIELD,
-    ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN,
+    ER_CONSTRAINT_FAILED, ER_NO_DEFAULT_FOR_FIELD, ER_NO_DEFAULT_FOR_VIEW_FIELD,
+    ER_VIEW_CHECK_FAILED, ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN,
 };
 use selkie_types::{
     Batch, ByteRows, Column, Condition, Level, SqlError, SqlResult, SqlType, Value,
@@ -45,6 +45,8 @@ pub(super) struct RowMaker<'r> {
     pub(super) env: Env<'r>,
     pub(super) table: &'r TableInfo,
     pub(super) strictness: Strictness,
+    /// The view the statement names.
+    pub(super) view: Option<&'r ViewRules>,
 }
 
 impl<'r> RowMaker<'r> {
@@ -106,7 +108,10 @@ impl<'r> RowMaker<'r> {
         if column.auto_increment {
             return Ok(Value::Null);
         }
-        let error = SqlError::new(&ER_NO_DEFAULT_FOR_FIELD, &[&column.name]);
+        let error = match self.view {
+            Some(view) => SqlError::new(&ER_NO_DEFAULT_FOR_VIEW_FIELD, &[&view.schema, &view.name]),
+            None => SqlError::new(&ER_NO_DEFAULT_FOR_FIELD, &[&column.name]),
+        };
         if self.strictness.is_strict() {
             return Err(error);
         }
@@ -208,6 +213,29 @@ impl<'r> RowMaker<'r> {
         }
         let any = bad.contains(&true);
         Ok(any.then(|| (0..rows as u32).filter(|&row| !bad[row as usize]).collect()))
+    }
+
+    /// The rows of `batch` that the view's CHECK OPTION lets pass, `None` if it lets all. A failure
+    /// is error 1369, or under IGNORE a warning.
+    pub(super) fn check_view(&self, batch: &Batch) -> SqlResult<Option<Vec<u32>>> {
+        let Some((view, condition)) = self.view.and_then(|v| Some((v, v.condition.as_ref()?)))
+        else {
+            return Ok(None);
+        };
+        let truth = condition.eval(self.env.eval, batch)?;
+        let mut kept = Vec::with_capacity(batch.rows());
+        for row in 0..batch.rows() {
+            if !truth.is_null(row) && !is_false(&truth, row) {
+                kept.push(row as u32);
+                continue;
+            }
+            let error = SqlError::new(&ER_VIEW_CHECK_FAILED, &[&view.schema, &view.name]);
+            if !self.strictness.ignore {
+                return Err(error);
+            }
+            self.env.eval.push(Condition::from_error(Level::Warning, &error));
+        }
+        Ok((kept.len() < batch.rows()).then_some(kept))
     }
 
     /// Appends the stored form of rows.

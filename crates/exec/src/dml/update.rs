@@ -42,7 +42,7 @@ pub(super) fn run(env: Env<'_>, plan: &Plan) -> SqlResult<Outcome> {
             env,
             plan: target,
             open: env.rt.table(&target.table)?,
-            maker: RowMaker { env, table: &target.table, strictness },
+            maker: RowMaker { env, table: &target.table, strictness, view: target.view.as_deref() },
             simultaneous: plan.simultaneous,
             foreign: ForeignKeys::of(env, target.table.def.id)?,
             seen: joined.then(HashSet::new),
@@ -170,9 +170,7 @@ impl Target<'_> {
         self.matched += batch.rows() as u64;
         let new = new?;
         self.maker.refuse_warnings(0)?;
-        let old = &batch.columns()[self.plan.columns.clone()];
-        let keys = batch.column(self.plan.key);
-        self.write(keys, old, new, first_row)
+        self.write(batch, new, first_row)
     }
 
     /// The new values of the table's columns, before automatic ones.
@@ -207,13 +205,9 @@ impl Target<'_> {
         Ok(columns[self.plan.columns.clone()].to_vec())
     }
 
-    fn write(
-        &mut self,
-        keys: &Column,
-        old: &[Arc<Column>],
-        mut new: Vec<Arc<Column>>,
-        first_row: u64,
-    ) -> SqlResult<()> {
+    fn write(&mut self, batch: &Batch, mut new: Vec<Arc<Column>>, first_row: u64) -> SqlResult<()> {
+        let old = &batch.columns()[self.plan.columns.clone()];
+        let keys = batch.column(self.plan.key);
         let rows = keys.len();
         self.maker.generate(&self.plan.rules, &mut new, rows, first_row)?;
         let mut changed = self.changed_rows(old, &new, rows);
@@ -226,7 +220,11 @@ impl Target<'_> {
             }
             self.maker.generate(&self.plan.rules, &mut new, rows, first_row)?;
         }
-        if let Some(kept) = self.maker.check(&self.plan.rules, &new, rows)? {
+        for kept in [
+            self.check_view(batch, &new, &changed)?,
+            self.maker.check(&self.plan.rules, &new, rows)?,
+        ] {
+            let Some(kept) = kept else { continue };
             let kept: Bitmap = (0..rows as u32).map(|row| kept.contains(&row)).collect();
             // Compat: rows that fail a CHECK do not count as matched.
             self.matched -= (rows - kept.count_ones()) as u64;
@@ -247,6 +245,26 @@ impl Target<'_> {
             }
             None => self.store(at, bytes),
         }
+    }
+
+    /// The rows the view lets pass with their new values, those that do not change included.
+    fn check_view(
+        &self,
+        batch: &Batch,
+        new: &[Arc<Column>],
+        changed: &Bitmap,
+    ) -> SqlResult<Option<Vec<u32>>> {
+        if self.plan.view.is_none() {
+            return Ok(None);
+        }
+        let mut columns = batch.columns().to_vec();
+        columns.splice(self.plan.columns.clone(), new.iter().cloned());
+        let numbers: Vec<u32> = changed.iter_ones().map(|row| row as u32).collect();
+        let rows = Batch::new(columns, batch.rows()).gather(&numbers);
+        let Some(kept) = self.maker.check_view(&rows)? else { return Ok(None) };
+        let kept: Vec<u32> = kept.iter().map(|&at| numbers[at as usize]).collect();
+        let stays = |row: &u32| kept.contains(row) || !numbers.contains(row);
+        Ok(Some((0..batch.rows() as u32).filter(stays).collect()))
     }
 
     /// Stores rows with foreign keys. Compat: UPDATE IGNORE says nothing of rows that cannot be

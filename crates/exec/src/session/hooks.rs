@@ -77,6 +77,22 @@ pub trait SessionHooks: Send + Sync {
         Ok(())
     }
 
+    /// As [`Self::check_access`], of the account `user@host` instead of the session's. Fails (1449)
+    /// if there is no such account.
+    fn check_access_of(
+        &self,
+        _session: &Session,
+        _account: &str,
+        _access: &Access<'_>,
+    ) -> SqlResult<()> {
+        Ok(())
+    }
+
+    /// Whether there is an account `user@host`.
+    fn account_exists(&self, _account: &str) -> bool {
+        true
+    }
+
     /// Whether the account may see that a table exists.
     fn is_visible(&self, _session: &Session, _table: &TableInfo) -> bool {
         true

@@ -6,7 +6,8 @@ use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::*;
 use selkie_types::{SqlError, SqlResult};
 
-use super::scope::{Clause, SourceColumns};
+use super::scope::Clause;
+use super::view::{Meaning, open, resolve};
 use super::{Binder, Named};
 use crate::logical::{ColumnId, Logical, RelationId};
 
@@ -34,13 +35,13 @@ impl Binder<'_> {
         let (source, relations) = match &delete.target {
             ast::DeleteTarget::Single(factor) => {
                 let reference = ast::TableRef::Table(factor.clone());
-                let source = self.from(std::slice::from_ref(&reference), false)?;
+                let source = self.changed_from(std::slice::from_ref(&reference))?;
                 let alias = factor.alias.as_ref().unwrap_or(&factor.name.name).clone();
                 let name = ast::TableName { schema: None, name: alias };
                 (source, vec![self.delete_target(&name)?])
             }
             ast::DeleteTarget::Multi { targets, from } => {
-                let source = self.from(from, false)?;
+                let source = self.changed_from(from)?;
                 let found: SqlResult<Vec<RelationId>> =
                     targets.iter().map(|t| self.delete_target(t)).collect();
                 (source, found?)
@@ -58,8 +59,11 @@ impl Binder<'_> {
         let all_rows = matches!(source, Logical::Scan(_)) && delete.returning.is_empty();
         let targets: Vec<(RelationId, ColumnId)> =
             relations.into_iter().map(|r| (r, self.row_key(r))).collect();
-        let table = self.columns.relations[targets[0].0].table.clone();
-        let (returning, returning_first) = self.returning(&table, &delete.returning)?;
+        let changed: Vec<RelationId> = targets.iter().map(|(relation, _)| *relation).collect();
+        let mut meaning = Meaning::new();
+        open(&mut source, &changed, &self.columns, &mut meaning);
+        let (returning, returning_first) =
+            self.deleted_rows(changed[0], &meaning, &delete.returning)?;
         Ok(BoundDelete {
             source,
             targets,
@@ -70,6 +74,24 @@ impl Binder<'_> {
         })
     }
 
+    /// RETURNING over the columns of the only target.
+    fn deleted_rows(
+        &mut self,
+        relation: RelationId,
+        meaning: &Meaning,
+        items: &[ast::SelectItem],
+    ) -> SqlResult<(Vec<(Named, Expr)>, ColumnId)> {
+        let table = self.columns.relations[relation].table.clone();
+        let over = self.scope().sources.first().filter(|s| s.view.is_some()).cloned();
+        let Some(source) = over.filter(|_| !items.is_empty()) else {
+            return self.returning(&table, items);
+        };
+        let first = self.columns.relations[relation].first;
+        let mut returned = self.returned_from(source, items)?;
+        returned.iter_mut().for_each(|(_, e)| resolve(e, meaning));
+        Ok((returned, first))
+    }
+
     /// The table instance a target of DELETE names.
     fn delete_target(&mut self, name: &ast::TableName) -> SqlResult<RelationId> {
         let found = self.scope().sources.iter().find(|s| {
@@ -77,13 +99,21 @@ impl Binder<'_> {
             identifier_eq(&s.name, &name.name.value)
                 && schema.is_none_or(|schema| identifier_eq(&s.schema, &schema.value))
         });
-        let relation = match found.map(|s| &s.columns) {
-            Some(SourceColumns::Table(relation)) => *relation,
-            Some(_) => {
-                return Err(SqlError::new(&ER_NON_UPDATABLE_TABLE, &[&name.name, &"DELETE"]));
-            }
-            None => return Err(SqlError::new(&ER_UNKNOWN_TABLE, &[&name.name, &"MULTI DELETE"])),
+        let Some(source) = found.cloned() else {
+            return Err(SqlError::new(&ER_UNKNOWN_TABLE, &[&name.name, &"MULTI DELETE"]));
         };
+        let refused = || SqlError::new(&ER_NON_UPDATABLE_TABLE, &[&source.name, &"DELETE"]);
+        if let Some(view) = self.kept_view(&source) {
+            if !self.is_updatable(view) {
+                return Err(refused());
+            }
+            if self.only_table(&source).is_none() {
+                let (schema, name) = (view.info.schema(), view.info.name());
+                return Err(SqlError::new(&ER_VIEW_DELETE_MERGE_VIEW, &[&schema, &name]));
+            }
+        }
+        let relation = self.only_table(&source).ok_or_else(refused)?;
+        self.note_written(&source, relation);
         let table = self.columns.relations[relation].table.clone();
         self.check_target(&table, "DELETE")?;
         Ok(relation)

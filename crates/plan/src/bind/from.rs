@@ -13,9 +13,6 @@ use super::scope::{Clause, Scope, Source, SourceColumns};
 use crate::logical::{ColumnId, Join, Logical, RelationId};
 use crate::physical::JoinKind;
 
-/// Most views within views.
-const MOST_VIEWS: usize = 64;
-
 impl Binder<'_> {
     /// Binds a comma-separated FROM into the current scope.
     pub(super) fn from(&mut self, refs: &[ast::TableRef], straight: bool) -> SqlResult<Logical> {
@@ -94,6 +91,7 @@ impl Binder<'_> {
             columns: SourceColumns::Table(relation),
             nullable: false,
             merged: Vec::new(),
+            view: None,
         });
         relation
     }
@@ -166,6 +164,7 @@ impl Binder<'_> {
             columns: SourceColumns::Listed(names.into_iter().zip(ids).collect()),
             nullable: false,
             merged: Vec::new(),
+            view: None,
         });
     }
 
@@ -175,37 +174,6 @@ impl Binder<'_> {
         let bound = self.query(query);
         self.scopes = scopes;
         bound
-    }
-
-    fn view(
-        &mut self,
-        info: &TableInfo,
-        view: &selkie_catalog::View,
-        alias: &str,
-    ) -> SqlResult<Logical> {
-        let name: (Box<str>, Box<str>) = (info.schema().into(), info.name().into());
-        if self.views.contains(&name) || self.views.len() >= MOST_VIEWS {
-            return Err(SqlError::new(&ER_VIEW_RECURSIVE, &[&name.0, &name.1]));
-        }
-        let text = view.select.as_bytes();
-        let statement = crate::parse::query(text, self.settings.sql_mode)?;
-        self.views.push(name);
-        let schema = self.schema.replace(info.schema().into());
-        let visible = std::mem::take(&mut self.visible);
-        self.text.push(text.to_vec());
-        let bound = self.closed_query(&statement);
-        self.text.pop();
-        self.visible = visible;
-        self.schema = schema;
-        self.views.pop();
-        let query = bound.map_err(|e| invalid_view(e, info))?;
-        let names = info.columns.iter().map(|c| c.name.clone()).collect();
-        let ids = query.ids();
-        self.add_listed(alias, names, ids);
-        if let Some(source) = self.scope().sources.last_mut() {
-            source.schema = info.schema().into();
-        }
-        Ok(query.plan)
     }
 
     fn join(&mut self, join: &ast::Join, straight: bool) -> SqlResult<Logical> {
@@ -391,13 +359,4 @@ fn inner(left: Logical, right: Logical, on: Vec<Expr>, straight: bool) -> Logica
     }
     let kind = JoinKind::Inner;
     Logical::Join(Box::new(Join { kind, left, right, on, mark: None, straight }))
-}
-
-/// Errors about what a view reads name the view.
-fn invalid_view(error: SqlError, info: &TableInfo) -> SqlError {
-    let inside = [&ER_NO_SUCH_TABLE, &ER_BAD_FIELD_ERROR, &ER_SP_DOES_NOT_EXIST];
-    if inside.iter().any(|def| error.is(def)) {
-        return SqlError::new(&ER_VIEW_INVALID, &[&info.schema(), &info.name()]);
-    }
-    error
 }

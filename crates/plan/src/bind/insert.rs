@@ -8,6 +8,7 @@ use selkie_sql::ast;
 use selkie_types::error::catalogue::*;
 use selkie_types::{SqlError, SqlResult, SqlType};
 
+use super::insert_target::{BoundView, InsertTarget, not_insertable};
 use super::scope::{Clause, Source, SourceColumns};
 use super::{Binder, Named};
 use crate::logical::{ColumnId, Logical};
@@ -29,6 +30,8 @@ pub(crate) struct BoundInsert {
     /// Numbers of the columns of the existing row, of the row to be inserted.
     pub rows: Option<(ColumnId, ColumnId)>,
     pub rules: RowRules,
+    /// The view the rows go through.
+    pub view: Option<BoundView>,
     /// RETURNING over column numbers, and the numbers' first.
     pub returning: Vec<(Named, Expr)>,
     pub returning_first: ColumnId,
@@ -48,21 +51,21 @@ impl Binder<'_> {
             return Err(SqlError::new(&ER_PARTITION_CLAUSE_ON_NONPARTITIONED, &[]));
         }
         self.ignore = insert.ignore;
-        let table = self.find_table(&insert.table)?;
-        self.check_target(&table, "INSERT")?;
-        let targets = self.insert_columns(&table, insert)?;
+        let target = self.insert_target(insert)?;
+        let table = target.table.clone();
+        let targets = self.insert_columns(&target, insert)?;
         self.push_scope();
-        let source = self.insert_source(&table, &targets, &insert.source)?;
+        let source = self.insert_source(&target, &targets, &insert.source)?;
         let values = self.insert_values(&table, &targets, &source)?;
         let mut default_flags = vec![None; table.columns.len()];
         for (position, flag) in targets.iter().zip(&source.flags) {
             default_flags[*position] = *flag;
         }
         let default_exprs = self.default_exprs(&table, &default_flags)?;
-        let (on_duplicate, rows) = self.duplicate_update(&table, insert)?;
+        let (on_duplicate, rows) = self.duplicate_update(&target, insert)?;
         self.pop_scope();
         let rules = self.row_rules(&table)?;
-        let (returning, returning_first) = self.returning(&table, &insert.returning)?;
+        let (returning, returning_first) = self.inserted_rows(&target, &insert.returning)?;
         let mode = match (insert.replace, insert.ignore) {
             (true, _) => InsertMode::Replace,
             (false, true) => InsertMode::Ignore,
@@ -80,26 +83,32 @@ impl Binder<'_> {
             on_duplicate,
             rows,
             rules,
+            view: target.view,
             returning,
             returning_first,
         })
     }
 
     /// Positions of the columns given values.
-    fn insert_columns(&mut self, table: &TableInfo, insert: &ast::Insert) -> SqlResult<Vec<usize>> {
+    fn insert_columns(
+        &mut self,
+        target: &InsertTarget,
+        insert: &ast::Insert,
+    ) -> SqlResult<Vec<usize>> {
         let names: Vec<&ast::ColumnRef> = match (&insert.columns, &insert.source) {
             (_, ast::InsertSource::Set(list)) => list.iter().map(|a| &a.column).collect(),
             (Some(columns), _) => columns.iter().collect(),
-            (None, _) => {
-                let columns = table.columns.iter().enumerate();
-                return Ok(columns.filter(|(_, c)| !c.invisible).map(|(at, _)| at).collect());
-            }
+            (None, _) => return Ok(target.columns.iter().map(|(_, at)| *at).collect()),
         };
         let mut targets = Vec::with_capacity(names.len());
-        for name in names {
-            let at = self.target_column(table, table.name(), name, Clause::Into)?;
+        for (number, name) in names.iter().enumerate() {
+            let at = self.insert_position(target, name, Clause::Into)?;
             if targets.contains(&at) {
-                return Err(SqlError::new(&ER_FIELD_SPECIFIED_TWICE, &[&name.name]));
+                let twice = names[..number].iter().any(|n| n.name.is(&name.name.value));
+                return Err(match twice {
+                    true => SqlError::new(&ER_FIELD_SPECIFIED_TWICE, &[&name.name]),
+                    false => not_insertable(&target.name),
+                });
             }
             targets.push(at);
         }
@@ -108,18 +117,18 @@ impl Binder<'_> {
 
     fn insert_source(
         &mut self,
-        table: &Arc<TableInfo>,
+        target: &InsertTarget,
         targets: &[usize],
         source: &ast::InsertSource,
     ) -> SqlResult<Rows> {
         match source {
             ast::InsertSource::Values(rows) => {
                 let rows: Vec<Vec<&ast::Expr>> = rows.iter().map(|r| r.iter().collect()).collect();
-                self.value_rows(table, targets, &rows)
+                self.value_rows(target, targets, &rows)
             }
             ast::InsertSource::Set(list) => {
                 let row = list.iter().map(|a| &a.value).collect();
-                self.value_rows(table, targets, &[row])
+                self.value_rows(target, targets, &[row])
             }
             ast::InsertSource::Query(query) => {
                 let bound = self.query(query)?;
@@ -153,6 +162,7 @@ impl Binder<'_> {
                     columns: SourceColumns::Listed(vec![entry]),
                     nullable: false,
                     merged: Vec::new(),
+                    view: None,
                 }),
             }
         }
@@ -162,14 +172,14 @@ impl Binder<'_> {
     /// VALUES rows. A place that is DEFAULT in some rows gets a second column that says where.
     fn value_rows(
         &mut self,
-        table: &Arc<TableInfo>,
+        target: &InsertTarget,
         targets: &[usize],
         rows: &[Vec<&ast::Expr>],
     ) -> SqlResult<Rows> {
         let mut bound: Vec<Vec<Expr>> = Vec::with_capacity(rows.len());
         let mut defaults = vec![false; targets.len()];
-        let first = self.new_row(table);
-        self.in_new_row(table, first);
+        let first = self.new_row(&target.table);
+        self.in_new_row(target, first);
         for (number, row) in rows.iter().enumerate() {
             if row.is_empty() && rows.len() == 1 {
                 defaults.fill(true);
@@ -182,7 +192,7 @@ impl Binder<'_> {
             bound.push(self.value_row(row, &mut defaults)?);
         }
         self.scope().sources.pop();
-        let mut own = own_values(&mut bound, targets, first..first + table.columns.len());
+        let mut own = own_values(&mut bound, targets, first..first + target.table.columns.len());
         let mut flags = vec![None; targets.len()];
         let mut width = targets.len();
         for at in (0..targets.len()).filter(|at| defaults[*at]) {
@@ -309,48 +319,42 @@ impl Binder<'_> {
         first
     }
 
-    /// Makes the columns of a row visible under the table's name.
-    fn in_new_row(&mut self, table: &TableInfo, first: ColumnId) {
-        let columns = table.columns.iter().enumerate();
-        let listed = columns.map(|(at, c)| (c.name.clone(), first + at)).collect();
-        self.scope().sources.push(Source {
-            schema: table.schema().into(),
-            name: table.name().into(),
-            columns: SourceColumns::Listed(listed),
-            nullable: false,
-            merged: Vec::new(),
-        });
+    /// Makes the columns of a row visible under the target's name.
+    fn in_new_row(&mut self, target: &InsertTarget, first: ColumnId) {
+        let source = target.source(first);
+        self.scope().sources.push(source);
     }
 
     /// ON DUPLICATE KEY UPDATE: assignments, and the first columns of the existing and the new row.
     #[allow(clippy::type_complexity)]
     fn duplicate_update(
         &mut self,
-        table: &Arc<TableInfo>,
+        target: &InsertTarget,
         insert: &ast::Insert,
     ) -> SqlResult<(Vec<(usize, Option<Expr>)>, Option<(ColumnId, ColumnId)>)> {
         if insert.on_duplicate.is_empty() {
             return Ok((Vec::new(), None));
         }
-        let (existing, new) = (self.new_row(table), self.new_row(table));
-        self.in_new_row(table, existing);
-        self.inserted = Some(new);
-        let bound = self.assignments(table, table.name(), &insert.on_duplicate);
+        let (existing, new) = (self.new_row(&target.table), self.new_row(&target.table));
+        self.in_new_row(target, existing);
+        self.inserted = Some((existing, new));
+        let bound = self.assignments(target, &insert.on_duplicate);
         self.inserted = None;
         Ok((bound?, Some((existing, new))))
     }
 
-    /// Assignments to columns of one table.
-    pub(super) fn assignments(
+    /// Assignments to columns of the target.
+    fn assignments(
         &mut self,
-        table: &TableInfo,
-        alias: &str,
+        target: &InsertTarget,
         list: &[ast::Assignment],
     ) -> SqlResult<Vec<(usize, Option<Expr>)>> {
         let mut bound = Vec::with_capacity(list.len());
         for assignment in list {
-            let at = self.target_column(table, alias, &assignment.column, Clause::Duplicate)?;
-            bound.push((at, self.assigned_value(table, at, &assignment.value, Clause::Fields)?));
+            let at = self.insert_position(target, &assignment.column, Clause::Duplicate)?;
+            let value =
+                self.assigned_value(&target.table, at, &assignment.value, Clause::Fields)?;
+            bound.push((at, value));
         }
         Ok(bound)
     }
@@ -383,7 +387,7 @@ impl Binder<'_> {
     /// `VALUES(column)`: the value that was to be inserted; NULL elsewhere.
     pub(super) fn inserted_value(&mut self, name: &ast::ColumnRef) -> SqlResult<Expr> {
         let bare = ast::ColumnRef::bare(name.name.clone());
-        let Some(first) = self.inserted else {
+        let Some((existing, new)) = self.inserted else {
             self.column(name)?;
             return Ok(Expr::null());
         };
@@ -392,9 +396,24 @@ impl Binder<'_> {
             return Err(SqlError::unknown_column(&bare, Clause::Fields.name()));
         };
         match self.source_column(&source, &bare.name.value) {
-            Some((at, _)) => Ok(self.columns.expr(first + at)),
+            Some((_, id)) => Ok(self.columns.expr(id - existing + new)),
             None => Err(SqlError::unknown_column(&bare, Clause::Fields.name())),
         }
+    }
+
+    /// RETURNING of an INSERT: the columns, and the number of the row's first column.
+    fn inserted_rows(
+        &mut self,
+        target: &InsertTarget,
+        items: &[ast::SelectItem],
+    ) -> SqlResult<(Vec<(Named, Expr)>, ColumnId)> {
+        if target.view.is_none() || items.is_empty() {
+            return self.returning(&target.table, items);
+        }
+        let relation = self.columns.add_relation(target.table.clone(), &target.name);
+        let first = self.columns.relations[relation].first;
+        let source = target.source(first);
+        Ok((self.returned_from(source, items)?, first))
     }
 
     /// RETURNING: the columns, and the number of the row's first column.
@@ -408,7 +427,19 @@ impl Binder<'_> {
         }
         self.push_scope();
         let relation = self.add_table(table.clone(), table.name());
+        let source = self.pop_scope().sources.remove(0);
         let first = self.columns.relations[relation].first;
+        Ok((self.returned_from(source, items)?, first))
+    }
+
+    /// RETURNING over the columns of a source.
+    pub(super) fn returned_from(
+        &mut self,
+        source: Source,
+        items: &[ast::SelectItem],
+    ) -> SqlResult<Vec<(Named, Expr)>> {
+        self.push_scope();
+        self.scope().sources.push(source);
         let bound = self.in_clause(Clause::Returning, |b| b.items(items));
         self.pop_scope();
         let mut returned = Vec::new();
@@ -417,7 +448,7 @@ impl Binder<'_> {
             let named = Named { id, name: item.name, schema: item.schema, table: item.table };
             returned.push((named, item.expr));
         }
-        Ok((returned, first))
+        Ok(returned)
     }
 }
 

@@ -69,6 +69,7 @@ impl Binder<'_> {
             columns: SourceColumns::Listed(listed),
             nullable: false,
             merged: Vec::new(),
+            view: None,
         });
         let keys = self.in_clause(Clause::Order, |b| b.tail_keys(tail.order_by, &query.columns));
         self.pop_scope();

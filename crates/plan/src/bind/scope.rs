@@ -72,6 +72,8 @@ pub(super) struct Source {
     pub nullable: bool,
     /// Columns that USING merged with those of another table.
     pub merged: Vec<usize>,
+    /// The view it is, among those kept for a statement that changes rows.
+    pub view: Option<usize>,
 }
 
 /// Columns of a source.

@@ -32,6 +32,7 @@ impl Binder<'_> {
             columns: SourceColumns::Listed(listed),
             nullable: false,
             merged: Vec::new(),
+            view: None,
         });
         let bound = bind(self);
         self.scopes = scopes;

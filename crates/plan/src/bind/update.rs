@@ -3,11 +3,13 @@
 use selkie_engine::LockMode;
 use selkie_expr::Expr;
 use selkie_sql::ast;
+use selkie_types::error::catalogue::*;
 use selkie_types::{SqlError, SqlResult, SqlType};
 
 use super::Binder;
-use super::scope::{Clause, Source, SourceColumns};
+use super::scope::{Clause, Source};
 use super::select::{Tail, limited, sorted};
+use super::view::{BoundCheck, Meaning, open, resolve};
 use crate::logical::{ColumnId, Logical, RelationId, SortItem};
 use crate::physical::RowRules;
 
@@ -18,6 +20,8 @@ pub(crate) struct BoundUpdate {
     pub ignore: bool,
     /// Several tables: the rows are found before any is changed.
     pub multiple: bool,
+    /// What columns of views stand for.
+    pub meaning: Meaning,
 }
 
 /// A table changed by an UPDATE.
@@ -26,6 +30,7 @@ pub(crate) struct BoundTarget {
     pub key: ColumnId,
     pub assignments: Vec<(usize, Option<Expr>)>,
     pub rules: RowRules,
+    pub check: Option<BoundCheck>,
 }
 
 impl Binder<'_> {
@@ -38,28 +43,75 @@ impl Binder<'_> {
     }
 
     fn update_in_scope(&mut self, update: &ast::Update) -> SqlResult<BoundUpdate> {
-        let mut source = self.from(&update.tables, false)?;
-        let multiple = self.scope().sources.len() > 1;
+        let mut source = self.changed_from(&update.tables)?;
+        let sources = self.scope().sources.clone();
+        let multiple = sources.len() > 1 || self.check_only_source(&sources)?;
         if let Some(condition) = &update.where_clause {
             let bound = self.in_clause(Clause::Where, |b| b.condition(condition))?;
             source = source.filter(Self::conjuncts(bound));
         }
         let mut targets: Vec<BoundTarget> = Vec::new();
         for assignment in &update.assignments {
-            let (relation, at) = self.assigned_column(&assignment.column)?;
+            let (relation, at) = self.assigned_column(&sources, &assignment.column)?;
             let table = self.columns.relations[relation].table.clone();
             let value = self.assigned_value(&table, at, &assignment.value, Clause::Set)?;
             match targets.iter_mut().find(|t| t.relation == relation) {
                 Some(target) => target.assignments.push((at, value)),
-                None => targets.push(self.update_target(relation, (at, value))?),
+                None => targets.push(self.update_target(&sources, relation, (at, value))?),
             }
         }
+        self.check_one_table_of_each_view(&sources, &targets)?;
         source = self.dml_tail(source, &update.order_by, update.limit.as_deref())?;
-        Ok(BoundUpdate { source, targets, ignore: update.ignore, multiple })
+        let mut meaning = Meaning::new();
+        let mut changed: Vec<RelationId> = targets.iter().map(|t| t.relation).collect();
+        // A check may look at all tables of its view.
+        let checked = targets.iter().filter(|t| t.check.is_some());
+        let checked = checked.filter_map(|t| self.source_over(&sources, t.relation));
+        let views = { checked }.filter_map(|at| self.kept_view(&sources[at]));
+        views.for_each(|view| changed.extend(self.tables_below(view)));
+        open(&mut source, &changed, &self.columns, &mut meaning);
+        for (_, value) in targets.iter_mut().flat_map(|t| &mut t.assignments) {
+            value.iter_mut().for_each(|e| resolve(e, &meaning));
+        }
+        Ok(BoundUpdate { source, targets, ignore: update.ignore, multiple, meaning })
+    }
+
+    /// FROM of a statement that may change rows through views.
+    pub(super) fn changed_from(&mut self, tables: &[ast::TableRef]) -> SqlResult<Logical> {
+        self.kept_views.get_or_insert_default();
+        self.from(tables, false)
+    }
+
+    /// Refuses what is the only target and cannot be one; whether it is several tables.
+    fn check_only_source(&self, sources: &[Source]) -> SqlResult<bool> {
+        let [source] = sources else { return Ok(false) };
+        let Some(view) = self.kept_view(source) else { return Ok(false) };
+        match self.tables_below(view).len() {
+            0 | 1 if !self.is_updatable(view) => {
+                Err(SqlError::new(&ER_NON_UPDATABLE_TABLE, &[&source.name, &"UPDATE"]))
+            }
+            count => Ok(count > 1),
+        }
+    }
+
+    fn check_one_table_of_each_view(
+        &self,
+        sources: &[Source],
+        targets: &[BoundTarget],
+    ) -> SqlResult<()> {
+        for source in sources {
+            let Some(view) = self.kept_view(source) else { continue };
+            let below = self.tables_below(view);
+            if targets.iter().filter(|t| below.contains(&t.relation)).count() > 1 {
+                return Err(multiple_tables(view.info.schema(), view.info.name()));
+            }
+        }
+        Ok(())
     }
 
     fn update_target(
         &mut self,
+        sources: &[Source],
         relation: RelationId,
         assignment: (usize, Option<Expr>),
     ) -> SqlResult<BoundTarget> {
@@ -67,7 +119,11 @@ impl Binder<'_> {
         self.check_target(&table, "UPDATE")?;
         let key = self.row_key(relation);
         let rules = self.row_rules(&table)?;
-        Ok(BoundTarget { relation, key, assignments: vec![assignment], rules })
+        let over = self.source_over(sources, relation);
+        over.into_iter().for_each(|at| self.note_written(&sources[at], relation));
+        let view = over.and_then(|at| self.kept_view(&sources[at]));
+        let check = view.map_or(Ok(None), |view| self.view_check(view))?;
+        Ok(BoundTarget { relation, key, assignments: vec![assignment], rules, check })
     }
 
     /// Makes a table instance give row keys under an exclusive lock.
@@ -79,20 +135,30 @@ impl Binder<'_> {
         *info.row_key.get_or_insert(id)
     }
 
-    fn assigned_column(&mut self, name: &ast::ColumnRef) -> SqlResult<(RelationId, usize)> {
+    fn assigned_column(
+        &mut self,
+        sources: &[Source],
+        name: &ast::ColumnRef,
+    ) -> SqlResult<(RelationId, usize)> {
         let column = self.in_clause(Clause::Set, |b| b.column(name))?;
-        let origin = column.as_column().and_then(|id| self.columns.get(id).origin);
-        let Some((relation, at)) = origin else {
+        let Some(id) = column.as_column() else {
             return Err(SqlError::unknown_column(name, Clause::Set.name()));
         };
-        let direct = |s: &Source| matches!(s.columns, SourceColumns::Table(r) if r == relation);
-        let Some(source) = self.scope().sources.iter().find(|s| direct(s)) else {
-            let error = &selkie_types::error::catalogue::ER_NON_UPDATABLE_TABLE;
-            let alias = name.table.as_ref().map_or("", |t| &t.value).to_owned();
-            return Err(SqlError::new(error, &[&alias, &"UPDATE"]));
+        let is_of = |s: &&Source| self.source_columns(s).iter().any(|(_, column)| *column == id);
+        let Some(source) = sources.iter().find(is_of) else {
+            return Err(SqlError::unknown_column(name, Clause::Set.name()));
         };
-        let _ = source;
-        Ok((relation, at))
+        let origin = self.columns.get(id).origin;
+        let view = self.kept_view(source);
+        let below = view.map(|view| self.tables_below(view));
+        match (&source.columns, below, origin) {
+            (super::scope::SourceColumns::Table(_), _, Some(origin)) => Ok(origin),
+            (_, Some(below), Some(origin)) if below.contains(&origin.0) => Ok(origin),
+            (_, Some(below), _) if !below.is_empty() => {
+                Err(SqlError::new(&ER_NONUPDATEABLE_COLUMN, &[&name.name]))
+            }
+            _ => Err(SqlError::new(&ER_NON_UPDATABLE_TABLE, &[&source.name, &"UPDATE"])),
+        }
     }
 
     /// ORDER BY and LIMIT of UPDATE and DELETE.
@@ -111,4 +177,9 @@ impl Binder<'_> {
         let limit = self.limit(tail)?;
         Ok(limited(sorted(source, keys), limit))
     }
+}
+
+/// 1393 for a view.
+pub(super) fn multiple_tables(schema: &str, view: &str) -> SqlError {
+    SqlError::new(&ER_VIEW_MULTIUPDATE, &[&schema, &view])
 }

@@ -8,13 +8,14 @@ use selkie_sql::ast::{self, CheckOption, CreateView, Mention, Query, SqlSecurity
 use selkie_sql::{UnparseOptions, unparse_query};
 use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::{
-    ER_DUP_FIELDNAME, ER_VIEW_SELECT_CLAUSE, ER_VIEW_SELECT_TMPTABLE, ER_VIEW_SELECT_VARIABLE,
-    ER_VIEW_WRONG_LIST,
+    ER_DUP_FIELDNAME, ER_VIEW_NONUPD_CHECK, ER_VIEW_SELECT_CLAUSE, ER_VIEW_SELECT_TMPTABLE,
+    ER_VIEW_SELECT_VARIABLE, ER_VIEW_WRONG_LIST, ER_WARN_VIEW_MERGE, ER_WRONG_COLUMN_NAME,
 };
 use selkie_types::{SqlError, SqlResult, SqlType};
 
 use super::DefineContext;
 use super::qualify::Qualifier;
+use crate::updatable::updatability;
 
 /// A column of the view's query.
 pub struct ViewColumn {
@@ -50,14 +51,24 @@ pub fn define_view(
 ) -> SqlResult<TableInfo> {
     let mut query = statement.query.clone();
     let names = column_names(statement, &columns)?;
+    let temptable = statement.algorithm == ViewAlgorithm::TempTable;
+    let allowed = updatability(context.names, &query, session.schema.unwrap_or(""), temptable);
+    let mut algorithm = statement.algorithm;
+    if algorithm == ViewAlgorithm::Merge && !allowed.merges {
+        context.eval.warn(&ER_WARN_VIEW_MERGE, &[]);
+        algorithm = ViewAlgorithm::Undefined;
+    }
+    if statement.check_option.is_some() && !allowed.updatable {
+        return Err(SqlError::new(&ER_VIEW_NONUPD_CHECK, &[&schema, &statement.name.name]));
+    }
     Qualifier::new(context.names, session.schema, context.text).query(&mut query, true);
-    if !statement.columns.is_empty() {
+    if names.iter().zip(&columns).any(|(name, column)| *name != column.name) {
         rename_columns(&mut query.body, &names);
     }
     let options = UnparseOptions { charset: &session.client_charset };
     let view = View {
         select: unparse_query(&query, &options),
-        algorithm: match statement.algorithm {
+        algorithm: match algorithm {
             ViewAlgorithm::Undefined => "UNDEFINED",
             ViewAlgorithm::Merge => "MERGE",
             ViewAlgorithm::TempTable => "TEMPTABLE",
@@ -73,6 +84,7 @@ pub fn define_view(
         .to_owned(),
         client_charset: session.client_charset.clone(),
         connection_collation: session.connection_collation.clone(),
+        updatable: allowed.merges && columns.iter().any(is_of_base_table),
     };
     let infos: Vec<ColumnInfo> =
         names.into_iter().zip(columns).map(|(name, c)| column(context, name, c)).collect();
@@ -122,16 +134,82 @@ fn column_names(statement: &CreateView, columns: &[ViewColumn]) -> SqlResult<Vec
     if !given.is_empty() && given.len() != columns.len() {
         return Err(SqlError::new(&ER_VIEW_WRONG_LIST, &[]));
     }
-    let names: Vec<Box<str>> = match given.is_empty() {
-        true => columns.iter().map(|c| c.name.clone()).collect(),
-        false => given.iter().map(|c| c.value.clone()).collect(),
-    };
+    if given.is_empty() {
+        return own_names(statement, columns);
+    }
+    let names: Vec<Box<str>> = given.iter().map(|c| c.value.clone()).collect();
+    if let Some(name) = names.iter().find(|name| !is_valid_name(name)) {
+        return Err(SqlError::new(&ER_WRONG_COLUMN_NAME, &[name]));
+    }
     for (at, name) in names.iter().enumerate() {
         if names[..at].iter().any(|other| identifier_eq(other, name)) {
             return Err(SqlError::new(&ER_DUP_FIELDNAME, &[name]));
         }
     }
     Ok(names)
+}
+
+/// The names the query gives its columns. Compat: those of expressions without an alias give way to
+/// others and to what a column can be called.
+fn own_names(statement: &CreateView, columns: &[ViewColumn]) -> SqlResult<Vec<Box<str>>> {
+    let made = made_names(&statement.query.body, columns);
+    let mut names: Vec<Box<str>> = columns.iter().map(|c| c.name.clone()).collect();
+    for (at, name) in names.iter_mut().enumerate().filter(|(_, name)| !is_valid_name(name)) {
+        if !made[at] {
+            return Err(SqlError::new(&ER_WRONG_COLUMN_NAME, &[name]));
+        }
+        *name = format!("Name_exp_{}", at + 1).into();
+    }
+    for at in 1..names.len() {
+        for other in 0..at {
+            if !identifier_eq(&names[other], &names[at]) {
+                continue;
+            }
+            let loser = match (made[at], made[other]) {
+                (true, _) => at,
+                (false, true) => other,
+                _ => return Err(SqlError::new(&ER_DUP_FIELDNAME, &[&names[at]])),
+            };
+            names[loser] = free_name(&names, loser);
+        }
+    }
+    Ok(names)
+}
+
+/// Which columns are named by the text of their expression.
+fn made_names(body: &ast::QueryBody, columns: &[ViewColumn]) -> Vec<bool> {
+    match body {
+        ast::QueryBody::Select(select) if select.items.len() == columns.len() => {
+            let made = |item: &ast::SelectItem| match item {
+                ast::SelectItem::Expr { expr, alias, .. } => {
+                    alias.is_none() && !matches!(expr.kind, ast::ExprKind::Column(_))
+                }
+                ast::SelectItem::Wildcard { .. } => false,
+            };
+            select.items.iter().map(made).collect()
+        }
+        ast::QueryBody::Nested(query) => made_names(&query.body, columns),
+        ast::QueryBody::Combined { first, .. } => made_names(first, columns),
+        _ => columns.iter().map(|c| c.origin.is_none()).collect(),
+    }
+}
+
+fn free_name(names: &[Box<str>], at: usize) -> Box<str> {
+    let candidates = (0..).map(|attempt| match attempt {
+        0 => format!("My_exp_{}", names[at]),
+        _ => format!("My_exp_{attempt}_{}", names[at]),
+    });
+    let is_free = |name: &String| !names.iter().any(|other| identifier_eq(other, name));
+    { candidates }.find(is_free).unwrap_or_default().into()
+}
+
+fn is_valid_name(name: &str) -> bool {
+    !name.is_empty() && !name.ends_with(' ') && name.chars().count() <= 64
+}
+
+fn is_of_base_table(column: &ViewColumn) -> bool {
+    let schema = column.origin.as_ref().map(|(schema, ..)| schema);
+    schema.is_some_and(|s| !s.eq_ignore_ascii_case("information_schema"))
 }
 
 /// Gives the columns of the first SELECT the names of the view's.

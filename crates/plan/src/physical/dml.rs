@@ -21,6 +21,20 @@ pub struct RowRules {
     pub checks: Vec<(Box<str>, Expr)>,
 }
 
+/// The view rows are changed through.
+#[derive(Clone, Debug)]
+pub struct ViewRules {
+    /// Its schema.
+    pub schema: Box<str>,
+    /// Its name.
+    pub name: Box<str>,
+    /// `WITH CHECK OPTION`: rows for which it is not true are refused (1369). Of INSERT over all
+    /// columns of the new row, of UPDATE over the source row with the new values in it.
+    pub condition: Option<Expr>,
+    /// The table's AUTO_INCREMENT column, if it has one, is among the view's.
+    pub shows_auto_increment: bool,
+}
+
 /// What INSERT does about duplicate keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InsertMode {
@@ -84,6 +98,8 @@ pub struct Insert {
     pub on_duplicate: Option<DuplicateUpdate>,
     /// Generated columns and checks.
     pub rules: RowRules,
+    /// The view the statement names.
+    pub view: Option<Box<ViewRules>>,
     /// `RETURNING`, over the new row.
     pub returning: Vec<Expr>,
     /// Columns assigned by `ON UPDATE CURRENT_TIMESTAMP` when an `ON DUPLICATE` update changes
@@ -141,6 +157,8 @@ pub struct UpdateTarget {
     pub on_update_now: Vec<usize>,
     /// Generated columns and checks.
     pub rules: RowRules,
+    /// The view the table is changed through, if it checks rows.
+    pub view: Option<Box<ViewRules>>,
 }
 
 /// Deletes the rows of `source`; a row given twice is deleted once.

@@ -4,21 +4,21 @@ use std::sync::Arc;
 
 use selkie_catalog::TableInfo;
 use selkie_expr::Expr;
-use selkie_types::SqlResult;
+use selkie_types::{SqlResult, Value};
 
 use super::foreign::{Changes, foreign_tables, with_generated};
 use super::{Draft, PlanContext};
-use crate::bind::{BoundDelete, BoundInsert, BoundTarget, BoundUpdate, Named};
+use crate::bind::{BoundDelete, BoundInsert, BoundTarget, BoundUpdate, BoundView, Named, resolve};
 use crate::build::place;
 use crate::logical::{ColumnId, Logical};
 use crate::physical::{
     Access, Assignment, ColumnType, Delete, DeleteTarget, DuplicateUpdate, Insert, InsertMode,
-    Operator, OutputColumn, Plan, PlanNode, Update, UpdateTarget,
+    Operator, OutputColumn, Plan, PlanNode, Update, UpdateTarget, ViewRules,
 };
 
 pub(super) fn insert(
     bound: BoundInsert,
-    draft: Draft,
+    mut draft: Draft,
     context: &PlanContext<'_>,
 ) -> SqlResult<Plan> {
     let mut assigned = bound.on_duplicate.iter().filter_map(|(_, e)| e.as_ref());
@@ -26,7 +26,9 @@ pub(super) fn insert(
         return Err(selkie_types::SqlError::not_supported("a subquery in ON DUPLICATE KEY UPDATE"));
     }
     let table = bound.table.clone();
+    draft.checks.extend(bound.view.iter().flat_map(|v| &v.check).map(|c| c.condition.clone()));
     let done = draft.finish(bound.source, &bound.source_columns, context);
+    let view = bound.view.map(|view| inserted_view(view, &table, &done.draft));
     let mut node = done.root.node.clone();
     if reads(&node, &table) {
         node = materialized(node);
@@ -58,6 +60,7 @@ pub(super) fn insert(
         mode: bound.mode,
         on_duplicate,
         rules: bound.rules,
+        view,
         returning,
         on_update_now: updated_now(&table),
         source: node,
@@ -66,6 +69,27 @@ pub(super) fn insert(
     let cost = insert.source.cost;
     let operator = Operator::Insert(Box::new(insert));
     Ok(Plan { foreign, ..wrap(done, operator, rows, cost, output) })
+}
+
+/// The view of an INSERT. Other tables of a join have no row yet: their columns are NULL.
+fn inserted_view(view: BoundView, table: &TableInfo, draft: &Draft) -> Box<ViewRules> {
+    let own = view.first..view.first + table.columns.len();
+    let condition = draft.checks.first().map(|condition| {
+        let mut condition = condition.clone();
+        resolve(&mut condition, &view.meaning);
+        condition.substitute_columns(&mut |id| {
+            let ty = &draft.columns.get(id).ty;
+            (!own.contains(&id)).then(|| Expr::literal(Value::Null, ty.clone()))
+        });
+        selkie_expr::cast::to_condition(&mut condition);
+        place(&condition, &own.clone().collect::<Vec<ColumnId>>())
+    });
+    Box::new(ViewRules {
+        schema: view.schema,
+        name: view.name,
+        condition,
+        shows_auto_increment: view.shows_auto_increment,
+    })
 }
 
 fn placed(list: &[(usize, Option<Expr>)], layout: &[ColumnId]) -> Vec<Assignment> {
@@ -136,8 +160,15 @@ pub(super) fn update(
     mut draft: Draft,
     context: &PlanContext<'_>,
 ) -> SqlResult<Plan> {
-    let BoundUpdate { source, mut targets, ignore, multiple } = bound;
+    let BoundUpdate { source, mut targets, ignore, multiple, meaning } = bound;
     let (source, mut ids) = update_source(source, &mut targets, &mut draft);
+    for check in targets.iter().flat_map(|t| &t.check) {
+        let mut condition = check.condition.clone();
+        resolve(&mut condition, &meaning);
+        draft.checks.push(condition.clone());
+        let outer = draft.outer_columns(&condition);
+        ids.extend(outer.iter().filter(|c| !ids.contains(c)).collect::<Vec<_>>());
+    }
     for target in &targets {
         for (_, value) in &target.assignments {
             value.iter().for_each(|e| {
@@ -152,7 +183,17 @@ pub(super) fn update(
     if multiple || targets.iter().any(|t| moves_rows(&node, t, &done.draft)) {
         node = materialized(node);
     }
+    let mut conditions = done.draft.checks.clone().into_iter();
     let made = targets.iter().map(|target| {
+        let view = target.check.as_ref().map(|check| {
+            let condition = conditions.next().map(|mut condition| {
+                resolve(&mut condition, &meaning);
+                selkie_expr::cast::to_condition(&mut condition);
+                place(&condition, &ids)
+            });
+            let (schema, name) = (check.schema.clone(), check.view.clone());
+            Box::new(ViewRules { schema, name, condition, shows_auto_increment: true })
+        });
         let table = done.draft.columns.relations[target.relation].table.clone();
         let first = done.draft.columns.relations[target.relation].first;
         let at = ids.iter().position(|id| *id == first).unwrap_or(0);
@@ -166,6 +207,7 @@ pub(super) fn update(
                 .filter(|c| !assigned.contains(c))
                 .collect(),
             rules: target.rules.clone(),
+            view,
             table,
         }
     });

@@ -327,7 +327,7 @@ impl Unnest<'_> {
     }
 
     /// Makes subplans of the subqueries left in an expression.
-    fn finish(&mut self, expr: &mut Expr) {
+    pub(crate) fn finish(&mut self, expr: &mut Expr) {
         if !expr.has_subquery() {
             return;
         }

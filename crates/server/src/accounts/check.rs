@@ -41,6 +41,11 @@ impl AccessControl {
         Self { store, identity, unrestricted }
     }
 
+    /// The same accounts and rules for somebody else.
+    pub fn of(&self, identity: Identity) -> Self {
+        Self { store: Arc::clone(&self.store), identity, unrestricted: self.unrestricted }
+    }
+
     /// Who this is about.
     pub fn identity(&self) -> &Identity {
         &self.identity

@@ -12,42 +12,36 @@ use selkie_exec::session::{
 use selkie_exec::{Instance, Outcome, ResultSink};
 use selkie_expr::VariableScope;
 use selkie_sql::ast;
-use selkie_types::{SqlResult, SqlType, Value};
+use selkie_types::error::catalogue::ER_NO_SUCH_USER;
+use selkie_types::{SqlError, SqlResult, SqlType, Value};
 
 use super::administration;
-use crate::accounts::Privileges;
+use crate::accounts::{AccessControl, AccountName, Identity, Privileges};
 use crate::session::Shared;
 use crate::variables::{VERSION, VarDef, VarScope, VarValue, ids, lookup};
 
 impl SessionHooks for Shared {
     fn check_access(&self, _: &Session, access: &Access<'_>) -> SqlResult<()> {
+        check_access(&self.access.lock(), access)
+    }
+
+    fn check_access_of(&self, _: &Session, account: &str, access: &Access<'_>) -> SqlResult<()> {
         let control = self.access.lock();
-        let Some(wanted) = privileges(access.privilege) else {
-            if access.table.is_empty() {
-                return match control.sees_database(access.schema) {
-                    true => Ok(()),
-                    false => Err(control.database_denied(access.schema)),
-                };
-            }
-            return match control.sees_table(access.schema, access.table) {
-                true => Ok(()),
-                false => control.check(access.schema, access.table, Privileges::SELECT),
-            };
+        let Some(account) = find_account(&control, account) else {
+            let (user, host) = account.rsplit_once('@').unwrap_or((account, ""));
+            return Err(SqlError::new(&ER_NO_SUCH_USER, &[&user, &host]));
         };
-        if access.schema.is_empty() {
-            return control.check_global(wanted);
-        }
-        if access.table.is_empty() {
-            return control.check_database(access.schema, wanted);
-        }
-        if access.columns.is_empty() {
-            // Which columns a statement uses is not said, so privileges on some are not enough.
-            return control.check(access.schema, access.table, wanted);
-        }
-        for column in access.columns {
-            control.check_column(access.schema, access.table, column, wanted)?;
-        }
-        Ok(())
+        let identity = Identity {
+            user: account.user.clone(),
+            host: account.host_text().to_owned(),
+            account,
+            role: None,
+        };
+        check_access(&control.of(identity), access)
+    }
+
+    fn account_exists(&self, account: &str) -> bool {
+        find_account(&self.access.lock(), account).is_some()
     }
 
     fn is_visible(&self, _: &Session, table: &TableInfo) -> bool {
@@ -146,6 +140,46 @@ impl SessionHooks for Shared {
         let seconds = started.map_or(0, |d| d.as_secs()) & 0xffff_ffff;
         (server << 56 | seconds << 24).wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed))
     }
+}
+
+fn check_access(control: &AccessControl, access: &Access<'_>) -> SqlResult<()> {
+    let Some(wanted) = privileges(access.privilege) else {
+        if access.table.is_empty() {
+            return match control.sees_database(access.schema) {
+                true => Ok(()),
+                false => Err(control.database_denied(access.schema)),
+            };
+        }
+        return match control.sees_table(access.schema, access.table) {
+            true => Ok(()),
+            false => control.check(access.schema, access.table, Privileges::SELECT),
+        };
+    };
+    if access.schema.is_empty() {
+        return control.check_global(wanted);
+    }
+    if access.table.is_empty() {
+        return control.check_database(access.schema, wanted);
+    }
+    if access.columns.is_empty() {
+        // Which columns a statement uses is not said, so privileges on some are not enough.
+        return control.check(access.schema, access.table, wanted);
+    }
+    for column in access.columns {
+        control.check_column(access.schema, access.table, column, wanted)?;
+    }
+    Ok(())
+}
+
+/// The account `user@host`, or the role `user@`.
+fn find_account(control: &AccessControl, account: &str) -> Option<AccountName> {
+    let (user, host) = account.rsplit_once('@').unwrap_or((account, ""));
+    let name = match host {
+        "" => AccountName::role(user),
+        host => AccountName::new(user, host),
+    };
+    let known = control.store().current().account(&name).is_some();
+    known.then_some(name)
 }
 
 /// The privileges of the executor's words; `None` is "anything at all".

@@ -1,0 +1,191 @@
+//! What INSERT and REPLACE put rows into: a table, or the one table of a view that the given
+//! columns are of.
+
+use std::sync::Arc;
+
+use selkie_catalog::{TableInfo, TableKind};
+use selkie_sql::ast;
+use selkie_types::charset::identifier_eq;
+use selkie_types::error::catalogue::*;
+use selkie_types::{SqlError, SqlResult};
+
+use super::Binder;
+use super::scope::{Clause, Source, SourceColumns};
+use super::update::multiple_tables;
+use super::view::{BoundCheck, KeptView, Meaning, open};
+use crate::logical::{ColumnId, RelationId};
+
+/// A view rows are inserted through.
+pub(crate) struct BoundView {
+    /// Its schema.
+    pub schema: Box<str>,
+    /// Its name.
+    pub name: Box<str>,
+    /// What new rows must satisfy.
+    pub check: Option<BoundCheck>,
+    /// What its columns stand for.
+    pub meaning: Meaning,
+    /// First column of the table instance `check` is about.
+    pub first: ColumnId,
+    /// The table's AUTO_INCREMENT column is among its columns.
+    pub shows_auto_increment: bool,
+}
+
+/// Where new rows go.
+pub(super) struct InsertTarget {
+    /// The table.
+    pub table: Arc<TableInfo>,
+    /// Schema of what the statement names.
+    schema: Box<str>,
+    /// What the statement names.
+    pub name: Box<str>,
+    /// Names that stand for columns and their positions in the table, in the order of values
+    /// without a column list; only visible columns.
+    pub columns: Vec<(Box<str>, usize)>,
+    /// The view it is.
+    pub view: Option<BoundView>,
+}
+
+impl InsertTarget {
+    fn of_table(table: Arc<TableInfo>) -> Self {
+        let columns = table.columns.iter().enumerate().filter(|(_, c)| !c.invisible);
+        let columns = columns.map(|(at, c)| (c.name.clone(), at)).collect();
+        let (schema, name) = (table.schema().into(), table.name().into());
+        Self { table, schema, name, columns, view: None }
+    }
+
+    /// The row with columns from `first` on as a table of FROM.
+    pub(super) fn source(&self, first: ColumnId) -> Source {
+        let listed = match self.view {
+            Some(_) => self.columns.iter().map(|(name, at)| (name.clone(), first + at)).collect(),
+            None => {
+                let columns = self.table.columns.iter().enumerate();
+                columns.map(|(at, c)| (c.name.clone(), first + at)).collect()
+            }
+        };
+        Source {
+            schema: self.schema.clone(),
+            name: self.name.clone(),
+            columns: SourceColumns::Listed(listed),
+            nullable: false,
+            merged: Vec::new(),
+            view: None,
+        }
+    }
+}
+
+impl Binder<'_> {
+    /// What an INSERT names as its target.
+    pub(super) fn insert_target(&mut self, insert: &ast::Insert) -> SqlResult<InsertTarget> {
+        let info = self.find_table(&insert.table)?;
+        let TableKind::View(view) = &info.kind else {
+            self.check_target(&info, "INSERT")?;
+            return Ok(InsertTarget::of_table(info));
+        };
+        self.kept_views.get_or_insert_default();
+        self.push_scope();
+        let bound = self.view(&info, view, info.name());
+        let source = self.pop_scope().sources.pop();
+        let mut plan = bound?;
+        let kept = source.as_ref().and_then(|s| self.kept_view(s)).cloned();
+        let Some(kept) = kept.filter(|kept| self.is_updatable(kept)) else {
+            return Err(not_insertable(info.name()));
+        };
+        let relation = self.inserted_relation(&kept, insert)?;
+        source.iter().for_each(|source| self.note_written(source, relation));
+        let table = self.columns.relations[relation].table.clone();
+        self.check_target(&table, "INSERT")?;
+        let mut meaning = Meaning::new();
+        open(&mut plan, &self.tables_below(&kept), &self.columns, &mut meaning);
+        let columns = self.columns_of(&kept, relation);
+        let bound = BoundView {
+            schema: info.schema().into(),
+            name: info.name().into(),
+            check: self.view_check(&kept)?,
+            meaning,
+            first: self.columns.relations[relation].first,
+            shows_auto_increment: table
+                .def
+                .auto_increment
+                .is_none_or(|auto| columns.iter().any(|(_, at)| *at == auto)),
+        };
+        let (schema, name) = (bound.schema.clone(), bound.name.clone());
+        Ok(InsertTarget { table, schema, name, columns, view: Some(bound) })
+    }
+
+    /// The table a view's row goes to: the one its given columns are of.
+    fn inserted_relation(&self, view: &KeptView, insert: &ast::Insert) -> SqlResult<RelationId> {
+        let (schema, name) = (view.info.schema(), view.info.name());
+        let below = self.tables_below(view);
+        let origin = |at: usize| self.columns.get(view.ids[at]).origin;
+        let names: Vec<&ast::ColumnRef> = match (&insert.columns, &insert.source) {
+            (_, ast::InsertSource::Set(list)) => list.iter().map(|a| &a.column).collect(),
+            (Some(columns), _) => columns.iter().collect(),
+            (None, _) => Vec::new(),
+        };
+        if names.is_empty() {
+            let [relation] = below[..] else {
+                return Err(SqlError::new(&ER_VIEW_NO_INSERT_FIELD_LIST, &[&schema, &name]));
+            };
+            let mut seen = Vec::new();
+            for at in 0..view.ids.len() {
+                match origin(at) {
+                    Some(origin) if !seen.contains(&origin) => seen.push(origin),
+                    _ => return Err(not_insertable(name)),
+                }
+            }
+            return Ok(relation);
+        }
+        let mut found: Option<RelationId> = None;
+        for column in names {
+            let Some(at) = position(view, column) else {
+                return Err(SqlError::unknown_column(column, Clause::Into.name()));
+            };
+            match (origin(at), found) {
+                (Some((relation, _)), None) if below.contains(&relation) => found = Some(relation),
+                (Some((relation, _)), Some(other)) if relation == other => {}
+                (Some((relation, _)), Some(_)) if below.contains(&relation) => {
+                    return Err(multiple_tables(schema, name));
+                }
+                _ => return Err(not_insertable(name)),
+            }
+        }
+        found.ok_or_else(|| not_insertable(name))
+    }
+
+    /// The view's columns that are just columns of `relation`.
+    fn columns_of(&self, view: &KeptView, relation: RelationId) -> Vec<(Box<str>, usize)> {
+        let columns = view.info.columns.iter().zip(&view.ids);
+        let own = columns.filter_map(|(column, id)| {
+            let (of, at) = self.columns.get(*id).origin?;
+            (of == relation).then(|| (column.name.clone(), at))
+        });
+        own.collect()
+    }
+
+    /// The position in the table of the column a column list or an assignment names.
+    pub(super) fn insert_position(
+        &self,
+        target: &InsertTarget,
+        name: &ast::ColumnRef,
+        clause: Clause,
+    ) -> SqlResult<usize> {
+        if target.view.is_none() {
+            return self.target_column(&target.table, &target.name, name, clause);
+        }
+        let own = name.table.as_ref().is_none_or(|t| identifier_eq(&t.value, &target.name));
+        let mut columns = target.columns.iter().filter(|_| own);
+        let found = columns.find(|(n, _)| identifier_eq(n, &name.name.value));
+        found.map(|(_, at)| *at).ok_or_else(|| SqlError::unknown_column(name, clause.name()))
+    }
+}
+
+fn position(view: &KeptView, name: &ast::ColumnRef) -> Option<usize> {
+    let own = name.table.as_ref().is_none_or(|t| identifier_eq(&t.value, view.info.name()));
+    view.info.column_position(&name.name.value).filter(|_| own)
+}
+
+/// 1471: rows cannot be inserted into `name`.
+pub(super) fn not_insertable(name: &str) -> SqlError {
+    SqlError::new(&ER_NON_INSERTABLE_TABLE, &[&name, &"INSERT"])
+}

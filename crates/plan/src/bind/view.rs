@@ -1,0 +1,263 @@
+//! Views: their queries in place of their names, and how changes of their rows become changes of
+//! rows of the tables below.
+//!
+//! A view is bound as a projection. For a change the projections above the changed table are opened:
+//! they let all columns below through, the row's key among them, and what an assignment says about
+//! columns of the view is said about columns of the table.
+
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+use selkie_catalog::{TableInfo, View};
+use selkie_expr::Expr;
+use selkie_types::error::catalogue::*;
+use selkie_types::{SqlError, SqlResult};
+
+use super::Binder;
+use super::scope::{Source, SourceColumns};
+use crate::logical::{ColumnId, Columns, Logical, RelationId};
+use crate::physical::{Invoker, JoinKind};
+use crate::updatable;
+
+/// Most views within views.
+const MOST_VIEWS: usize = 64;
+
+/// What columns of views stand for, in columns of tables.
+pub(crate) type Meaning = HashMap<ColumnId, Expr>;
+
+/// A view that a change may go through.
+#[derive(Clone, Debug)]
+pub(super) struct KeptView {
+    /// Its definition.
+    pub info: Arc<TableInfo>,
+    /// Numbers of its columns.
+    pub ids: Vec<ColumnId>,
+    /// Its query.
+    pub plan: Logical,
+}
+
+/// The condition of `WITH CHECK OPTION`, over columns of views and tables.
+#[derive(Clone, Debug)]
+pub(crate) struct BoundCheck {
+    /// Schema of the view.
+    pub schema: Box<str>,
+    /// Name of the view.
+    pub view: Box<str>,
+    /// The condition.
+    pub condition: Expr,
+}
+
+impl Binder<'_> {
+    /// Adds a view to the current scope.
+    pub(super) fn view(
+        &mut self,
+        info: &Arc<TableInfo>,
+        view: &View,
+        alias: &str,
+    ) -> SqlResult<Logical> {
+        let name: (Box<str>, Box<str>) = (info.schema().into(), info.name().into());
+        if self.views.contains(&name) || self.views.len() >= MOST_VIEWS {
+            return Err(SqlError::new(&ER_VIEW_RECURSIVE, &[&name.0, &name.1]));
+        }
+        let text = view.select.as_bytes();
+        let statement = crate::parse::query(text, self.settings.sql_mode)?;
+        self.views.push(name);
+        self.enter_view(info, view);
+        let schema = self.schema.replace(info.schema().into());
+        let visible = std::mem::take(&mut self.visible);
+        self.text.push(text.to_vec());
+        let bound = self.closed_query(&statement);
+        self.text.pop();
+        self.visible = visible;
+        self.schema = schema;
+        self.invokers.pop();
+        self.views.pop();
+        let query = bound.map_err(|e| invalid_view(e, info))?;
+        let names = info.columns.iter().map(|c| c.name.clone()).collect();
+        let ids = query.ids();
+        let kept = self.kept_views.as_mut().map(|views| {
+            views.push(KeptView { info: info.clone(), ids: ids.clone(), plan: query.plan.clone() });
+            views.len() - 1
+        });
+        self.add_listed(alias, names, ids);
+        if let Some(source) = self.scope().sources.last_mut() {
+            source.schema = info.schema().into();
+            source.view = kept;
+        }
+        Ok(query.plan)
+    }
+
+    /// What the view's query names is used by its definer, or by whoever uses the view.
+    fn enter_view(&mut self, info: &Arc<TableInfo>, view: &View) {
+        let outer = self.invokers.last().cloned();
+        let outermost = outer.as_ref().map_or(info, |o| &o.view).clone();
+        let definer = match view.security_invoker {
+            true => outer.and_then(|o| o.definer),
+            false => Some(view.definer.as_str().into()),
+        };
+        self.invokers.push(Invoker { view: outermost, definer });
+    }
+
+    /// Notes the views of a source that rows of `relation` are changed through.
+    pub(super) fn note_written(&mut self, source: &Source, relation: RelationId) {
+        if source.view.is_none() {
+            return;
+        }
+        let views = self.kept_views.iter().flatten();
+        let through = views.filter(|v| leaves(&v.plan).contains(&relation));
+        self.written_views.extend(through.map(|v| v.info.clone()));
+    }
+
+    /// The view a source is.
+    pub(super) fn kept_view(&self, source: &Source) -> Option<&KeptView> {
+        self.kept_views.as_ref()?.get(source.view?)
+    }
+
+    /// Whether INSERT and DELETE may go through a view, and UPDATE if it has one table.
+    pub(super) fn is_updatable(&self, view: &KeptView) -> bool {
+        let selkie_catalog::TableKind::View(definition) = &view.info.kind else { return false };
+        updatable::of_view(self.names.tables, &view.info, definition).updatable
+    }
+
+    /// The tables a view's rows are rows of.
+    pub(super) fn tables_below(&self, view: &KeptView) -> Vec<RelationId> {
+        match &view.info.kind {
+            selkie_catalog::TableKind::View(v) if v.algorithm != "TEMPTABLE" => leaves(&view.plan),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The table instance a source is, or the only one a view's rows are rows of.
+    pub(super) fn only_table(&self, source: &Source) -> Option<RelationId> {
+        match (&source.columns, self.kept_view(source)) {
+            (SourceColumns::Table(relation), _) => Some(*relation),
+            (_, Some(view)) => match self.tables_below(view)[..] {
+                [relation] => Some(relation),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The source of FROM whose rows are rows of `relation`.
+    pub(super) fn source_over(&self, sources: &[Source], relation: RelationId) -> Option<usize> {
+        sources.iter().position(|source| match (&source.columns, self.kept_view(source)) {
+            (SourceColumns::Table(r), _) => *r == relation,
+            (_, Some(view)) => self.tables_below(view).contains(&relation),
+            _ => false,
+        })
+    }
+
+    /// What new rows must satisfy that come through a view.
+    pub(super) fn view_check(&self, view: &KeptView) -> SqlResult<Option<BoundCheck>> {
+        let mut conditions = Vec::new();
+        self.own_conditions(view, false, &mut conditions);
+        let condition = match conditions.len() {
+            0 => return Ok(None),
+            1 => conditions.remove(0),
+            _ => selkie_expr::build::and(conditions)?,
+        };
+        let (schema, view) = (view.info.schema().into(), view.info.name().into());
+        Ok(Some(BoundCheck { schema, view, condition }))
+    }
+
+    /// Conditions of a view and, with CASCADED, of those it reads. Compat: with LOCAL or nothing the
+    /// options of the views below do not count.
+    fn own_conditions(&self, view: &KeptView, cascaded: bool, out: &mut Vec<Expr>) {
+        let selkie_catalog::TableKind::View(definition) = &view.info.kind else { return };
+        let cascaded = cascaded || definition.check_option == "CASCADED";
+        if !cascaded && definition.check_option != "LOCAL" {
+            return;
+        }
+        match &view.plan {
+            Logical::Project { input, .. } => self.conditions_in(input, cascaded, out),
+            other => self.conditions_in(other, cascaded, out),
+        }
+    }
+
+    fn conditions_in(&self, plan: &Logical, cascaded: bool, out: &mut Vec<Expr>) {
+        match plan {
+            Logical::Filter { input, conditions } => {
+                self.conditions_in(input, cascaded, out);
+                out.extend(conditions.iter().cloned());
+            }
+            Logical::Join(join) => {
+                self.conditions_in(&join.left, cascaded, out);
+                self.conditions_in(&join.right, cascaded, out);
+                out.extend(join.on.iter().cloned());
+            }
+            Logical::Sort { input, .. } => self.conditions_in(input, cascaded, out),
+            Logical::Project { columns, .. } => {
+                let views = self.kept_views.iter().flatten();
+                let is_it = |v: &&KeptView| v.ids.iter().eq(columns.iter().map(|(id, _)| id));
+                if let Some(view) = { views }.find(is_it).filter(|_| cascaded) {
+                    self.own_conditions(view, true, out);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The table instances whose rows are the rows of a plan, each of them once per row.
+fn leaves(plan: &Logical) -> Vec<RelationId> {
+    match plan {
+        Logical::Scan(relation) => vec![*relation],
+        Logical::Project { input, .. }
+        | Logical::Filter { input, .. }
+        | Logical::Sort { input, .. } => leaves(input),
+        Logical::Join(join) if matches!(join.kind, JoinKind::Inner | JoinKind::Left) => {
+            [leaves(&join.left), leaves(&join.right)].concat()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Lets the columns of the tables below through every projection of `plan` that stands for a view
+/// above one of `targets`, and notes what the view's columns stand for.
+pub(super) fn open(
+    plan: &mut Logical,
+    targets: &[RelationId],
+    columns: &Columns,
+    meaning: &mut Meaning,
+) -> bool {
+    match plan {
+        Logical::Scan(relation) => targets.contains(relation),
+        Logical::Filter { input, .. }
+        | Logical::Sort { input, .. }
+        | Logical::Limit { input, .. } => open(input, targets, columns, meaning),
+        Logical::Join(join) => {
+            let left = open(&mut join.left, targets, columns, meaning);
+            open(&mut join.right, targets, columns, meaning) || left
+        }
+        Logical::Project { input, columns: made } => {
+            if !open(input, targets, columns, meaning) {
+                return false;
+            }
+            for (id, expr) in made.iter() {
+                let mut expr = expr.clone();
+                resolve(&mut expr, meaning);
+                meaning.insert(*id, expr);
+            }
+            made.extend(input.columns(columns).iter().map(|id| (id, columns.expr(id))));
+            true
+        }
+        _ => false,
+    }
+}
+
+/// Says in columns of tables what `expr` says in columns of views.
+pub(crate) fn resolve(expr: &mut Expr, meaning: &Meaning) {
+    if !meaning.is_empty() {
+        expr.substitute_columns(&mut |id| meaning.get(&id).cloned());
+    }
+}
+
+/// Errors about what a view reads name the view.
+fn invalid_view(error: SqlError, info: &TableInfo) -> SqlError {
+    let inside = [&ER_NO_SUCH_TABLE, &ER_BAD_FIELD_ERROR, &ER_SP_DOES_NOT_EXIST];
+    if inside.iter().any(|def| error.is(def)) {
+        return SqlError::new(&ER_VIEW_INVALID, &[&info.schema(), &info.name()]);
+    }
+    error
+}

@@ -1,0 +1,176 @@
+//! Which views rows can be changed through, as far as the view's query says. Works on syntax and
+//! definitions; parses the queries of views it meets.
+//!
+//! Must never look at privileges or data.
+
+use selkie_catalog::{Namespace, SERIES_ENGINE, TableInfo, TableKind, View};
+use selkie_expr::aggregate::AggregateKind;
+use selkie_sql::ast::{
+    Expr, ExprKind, JoinKind, Query, QueryBody, Select, SelectItem, TableName, TableRef,
+};
+use selkie_types::SqlMode;
+use selkie_types::charset::identifier_eq;
+
+/// Most views within views that are looked into.
+const MOST_DEPTH: usize = 64;
+
+/// Functions that give another value for every row: a view with one is always materialised.
+const UNPREDICTABLE: [&str; 4] = ["rand", "uuid", "uuid_short", "sys_guid"];
+
+/// What can be done through a view.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Updatability {
+    /// The view's rows are rows of its tables: its query can be put in place of its name.
+    pub merges: bool,
+    /// It may be the target of INSERT and DELETE.
+    pub updatable: bool,
+}
+
+/// The SELECT a query is, if it is one and its rows are those of FROM.
+pub(crate) fn merged_select(query: &Query) -> Option<&Select> {
+    if query.limit.is_some() {
+        return None;
+    }
+    let select = match &query.body {
+        QueryBody::Select(select) => select,
+        QueryBody::Nested(nested) if query.order_by.is_empty() => return merged_select(nested),
+        _ => return None,
+    };
+    let plain = !select.options.distinct
+        && select.group_by.is_empty()
+        && select.having.is_none()
+        && select.windows.is_empty()
+        && !select.from.is_empty()
+        && !is_dual(&select.from);
+    let items = select.items.iter().all(|item| match item {
+        SelectItem::Wildcard { .. } => true,
+        SelectItem::Expr { expr, .. } => is_of_one_row(expr),
+    });
+    (plain && items && select.where_clause.iter().all(is_of_one_row)).then_some(select)
+}
+
+fn is_dual(from: &[TableRef]) -> bool {
+    matches!(from, [TableRef::Table(table)]
+        if table.name.schema.is_none() && table.name.name.is("dual"))
+}
+
+/// Neither an aggregate nor a window function, nor different every time.
+fn is_of_one_row(expr: &Expr) -> bool {
+    let found = expr.find(&mut |e| match &e.kind {
+        ExprKind::GroupConcat(_) => Some(()),
+        ExprKind::Call(call) => {
+            let name = call.name.value.to_ascii_lowercase();
+            let unpredictable = call.schema.is_none() && UNPREDICTABLE.contains(&&*name);
+            let grouping = AggregateKind::from_name(&name).is_some();
+            (unpredictable || grouping || call.over.is_some()).then_some(())
+        }
+        _ => None,
+    });
+    found.is_none()
+}
+
+/// What can be done through a view `definition` of which is in `schema`.
+pub fn updatability(
+    names: Namespace<'_>,
+    query: &Query,
+    schema: &str,
+    temptable: bool,
+) -> Updatability {
+    shape(names, query, schema, temptable, 0)
+}
+
+/// What can be done through an existing view.
+pub(crate) fn of_view(names: Namespace<'_>, info: &TableInfo, view: &View) -> Updatability {
+    nested(names, info, view, 0)
+}
+
+fn nested(names: Namespace<'_>, info: &TableInfo, view: &View, depth: usize) -> Updatability {
+    match crate::parse::query(view.select.as_bytes(), SqlMode::default()) {
+        Ok(query) if depth < MOST_DEPTH => {
+            shape(names, &query, info.schema(), view.algorithm == "TEMPTABLE", depth + 1)
+        }
+        _ => Updatability::default(),
+    }
+}
+
+fn shape(
+    names: Namespace<'_>,
+    query: &Query,
+    schema: &str,
+    temptable: bool,
+    depth: usize,
+) -> Updatability {
+    let Some(select) = merged_select(query).filter(|_| !temptable) else {
+        return Updatability::default();
+    };
+    let looked = Look { names, schema, depth };
+    let updatable = select.from.iter().all(|t| looked.is_updatable(t))
+        && !looked.reads_in_subqueries(query, select);
+    Updatability { merges: true, updatable }
+}
+
+#[derive(Clone, Copy)]
+struct Look<'a> {
+    names: Namespace<'a>,
+    schema: &'a str,
+    depth: usize,
+}
+
+impl Look<'_> {
+    fn is_updatable(self, table: &TableRef) -> bool {
+        match table {
+            TableRef::Table(factor) => self.is_base(&factor.name),
+            TableRef::Join(join) => {
+                matches!(join.kind, JoinKind::Inner | JoinKind::Straight)
+                    && self.is_updatable(&join.left)
+                    && self.is_updatable(&join.right)
+            }
+            TableRef::Derived(_) | TableRef::JsonTable(_) => false,
+        }
+    }
+
+    fn is_base(self, name: &TableName) -> bool {
+        let schema = name.schema.as_ref().map_or(self.schema, |s| &s.value);
+        let Some(table) = self.names.table(schema, &name.name.value) else { return false };
+        match &table.kind {
+            TableKind::Base | TableKind::Temporary => true,
+            TableKind::View(view) => nested(self.names, table, view, self.depth).updatable,
+            TableKind::System => &*table.engine == SERIES_ENGINE,
+        }
+    }
+
+    /// Whether a table of FROM is read in a subquery, too.
+    fn reads_in_subqueries(self, query: &Query, select: &Select) -> bool {
+        let mut top = Vec::new();
+        select.from.iter().for_each(|t| self.names_of(t, &mut top));
+        let mut all = 0;
+        let mut copy = query.clone();
+        copy.for_each_mention(&mut |mention| {
+            if let selkie_sql::ast::Mention::Table(factor) = mention {
+                let key = self.key(&factor.name);
+                all += usize::from(top.iter().any(|t| same(t, &key)));
+            }
+        });
+        all > top.len()
+    }
+
+    fn names_of(self, table: &TableRef, out: &mut Vec<(String, String)>) {
+        match table {
+            TableRef::Table(factor) => out.push(self.key(&factor.name)),
+            TableRef::Join(join) => {
+                self.names_of(&join.left, out);
+                self.names_of(&join.right, out);
+            }
+            TableRef::Derived(_) | TableRef::JsonTable(_) => {}
+        }
+    }
+
+    fn key(self, name: &TableName) -> (String, String) {
+        let schema = name.schema.as_ref().map_or(self.schema, |s| &s.value);
+        (schema.to_owned(), name.name.value.to_string())
+    }
+}
+
+fn same(a: &(String, String), b: &(String, String)) -> bool {
+    identifier_eq(&a.0, &b.0) && identifier_eq(&a.1, &b.1)
+}
