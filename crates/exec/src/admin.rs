@@ -168,11 +168,11 @@ fn find(
 /// Whether a view's query still means something.
 fn check_view(
     instance: &Instance,
-    session: &mut Session,
+    session: &Session,
     table: &TableInfo,
     view: &View,
 ) -> Vec<Message> {
-    let Err(cause) = crate::prepare(instance, session, view.select.as_bytes()) else {
+    let Err(cause) = crate::planning::check_view(instance, session, view) else {
         return vec![("status", "OK".to_owned())];
     };
     let invalid = SqlError::new(&ER_VIEW_INVALID, &[&table.schema(), &table.name()]);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use selkie_catalog::{Namespace, Snapshot, TableInfo, TableKind};
+use selkie_catalog::{Namespace, Snapshot, TableInfo, TableKind, View};
 use selkie_engine::{Bound, RangeEstimate};
 use selkie_expr::Expr;
 use selkie_plan::physical::Plan;
@@ -116,6 +116,13 @@ pub(crate) fn bind(
     with_context(instance, session, &snapshot, text, (&[], 0), |context| {
         selkie_plan::bind_constant(expr, context)
     })
+}
+
+/// Fails as the view's query fails, if what it reads is no longer there.
+pub(crate) fn check_view(instance: &Instance, session: &Session, view: &View) -> SqlResult<()> {
+    let text = view.select.as_bytes();
+    let parsed = selkie_sql::parse(text, &ParseOptions::default())?;
+    plan(instance, session, &parsed.statement, text, (&[], 0)).map(|_| ())
 }
 
 /// Whether every table of a plan is still what the plan was made for.

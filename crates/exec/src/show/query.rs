@@ -2,11 +2,13 @@
 
 use std::fmt::Write;
 
-use selkie_catalog::{Namespace, quote_identifier, quote_string};
+use selkie_catalog::{Namespace, TableKind, quote_identifier, quote_string};
 use selkie_sql::ast::{
     Describe, Ident, RoutineKind, Show, ShowFilter, ShowWhat, StringLiteral, TableName, VarScope,
 };
-use selkie_types::error::catalogue::ER_NO_DB_ERROR;
+use selkie_types::error::catalogue::{
+    ER_BAD_FIELD_ERROR, ER_NO_DB_ERROR, ER_NO_SUCH_TABLE, ER_VIEW_INVALID,
+};
 use selkie_types::{SqlError, SqlResult};
 
 use crate::session::{Access, Privilege};
@@ -222,6 +224,15 @@ fn columns_shape(
     table: &TableName,
 ) -> SqlResult<Shape> {
     let info = table_of(instance, session, table)?;
+    if let TableKind::View(view) = &info.kind
+        && let Err(cause) = crate::planning::check_view(instance, session, view)
+    {
+        let missing = [&ER_NO_SUCH_TABLE, &ER_BAD_FIELD_ERROR, &ER_VIEW_INVALID];
+        return Err(match missing.iter().any(|def| cause.is(def)) {
+            true => SqlError::new(&ER_VIEW_INVALID, &[&info.schema(), &info.name()]),
+            false => cause,
+        });
+    }
     let mut columns = vec![("Field", "COLUMN_NAME"), ("Type", "COLUMN_TYPE")];
     if full {
         columns.push(("Collation", "COLLATION_NAME"));

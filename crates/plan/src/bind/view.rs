@@ -253,9 +253,9 @@ pub(crate) fn resolve(expr: &mut Expr, meaning: &Meaning) {
     }
 }
 
-/// Errors about what a view reads name the view.
+/// Errors about what a view reads name the outermost view.
 fn invalid_view(error: SqlError, info: &TableInfo) -> SqlError {
-    let inside = [&ER_NO_SUCH_TABLE, &ER_BAD_FIELD_ERROR, &ER_SP_DOES_NOT_EXIST];
+    let inside = [&ER_NO_SUCH_TABLE, &ER_BAD_FIELD_ERROR, &ER_SP_DOES_NOT_EXIST, &ER_VIEW_INVALID];
     if inside.iter().any(|def| error.is(def)) {
         return SqlError::new(&ER_VIEW_INVALID, &[&info.schema(), &info.name()]);
     }

@@ -4,6 +4,7 @@ use selkie_sql::ast::{DataType, StringLiteral, TypeName};
 use selkie_types::error::catalogue::{
     ER_AUTO_CONVERT, ER_DUPLICATED_VALUE_IN_TYPE, ER_M_BIGGER_THAN_D, ER_TOO_BIG_DISPLAYWIDTH,
     ER_TOO_BIG_FIELDLENGTH, ER_TOO_BIG_PRECISION, ER_TOO_BIG_SCALE, ER_TOO_BIG_SET,
+    ER_WARN_DEPRECATED_SYNTAX,
 };
 use selkie_types::{
     Charset, CollationId, NOT_FIXED_DECIMALS, SqlError, SqlResult, SqlType, TypeKind,
@@ -27,7 +28,13 @@ pub(super) fn column_type(
         TypeName::Bit => bit(name, ty)?,
         TypeName::Time | TypeName::DateTime | TypeName::Timestamp => fraction(name, ty)?,
         TypeName::Date => SqlType::date(),
-        TypeName::Year => SqlType::new(TypeKind::Year, 4, 0),
+        TypeName::Year => {
+            if let Some(width) = ty.length.filter(|width| *width != 4) {
+                let old = format!("YEAR({width})");
+                context.eval.note(&ER_WARN_DEPRECATED_SYNTAX, &[&old, &"YEAR(4)"]);
+            }
+            SqlType::new(TypeKind::Year, 4, 0)
+        }
         _ => match integer_kind(ty.name) {
             Some((kind, signed, unsigned)) => integer(name, ty, kind, signed, unsigned)?,
             None => string(context, name, ty, collation)?,

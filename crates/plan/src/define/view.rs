@@ -120,7 +120,9 @@ pub fn check_view_query(
         Mention::Table(factor) => {
             let named = factor.name.schema.as_ref().map(|s| &*s.value).or(schema);
             let table = named.and_then(|s| context.names.temporary.get(s, &factor.name.name.value));
-            if let Some(table) = table {
+            if let Some(table) = table
+                && result.is_ok()
+            {
                 result = Err(SqlError::new(&ER_VIEW_SELECT_TMPTABLE, &[&table.name()]));
             }
         }

@@ -186,7 +186,8 @@ impl Session {
         let charset = self.client_charset();
         let text = to_utf8(text, charset);
         let multi = self.shared.capabilities().has(Capabilities::MULTI_STATEMENTS);
-        let mut rest = &text[..];
+        // Compat: what ends a statement is no part of it, as errors that quote its rest show.
+        let mut rest = text.trim_ascii_end();
         loop {
             let status = self.backend.status();
             let mut reply =
