@@ -106,14 +106,15 @@ pub fn prefix_end(prefix: &[u8]) -> Option<Vec<u8>> {
 /// The smallest value of the series `offset`, `offset + step`, ... that is at least `least`: how
 /// `auto_increment_increment` and `auto_increment_offset` choose values.
 pub fn next_in_series(least: u64, step: u64, offset: u64) -> u64 {
-    let step = step.max(1);
-    // Compat: an offset larger than the increment is ignored.
-    let offset = if offset > step { 1 } else { offset.max(1) };
-    if least <= offset {
-        return offset;
+    if step <= 1 {
+        return least.max(1);
     }
-    let steps = (least - offset).div_ceil(step);
-    offset.saturating_add(steps.saturating_mul(step))
+    // Compat: MariaDB's formula for the value after this one, which wraps around where the offset
+    // is larger than the step.
+    let before = least.saturating_sub(1);
+    let steps = before.wrapping_add(step).wrapping_sub(offset.max(1)) / step;
+    let next = steps.wrapping_mul(step).wrapping_add(offset.max(1));
+    if next <= before { u64::MAX } else { next }
 }
 
 #[cfg(test)]

@@ -181,7 +181,7 @@ fn insert_rows(
         return Err(SqlError::internal("LOAD DATA was not planned as an INSERT"));
     };
     let runtime = Runtime::new(instance, session, control, plan)?;
-    let now = query::now_micros(session);
+    let now = session.statement_start.get();
     let mut eval = EvalContext::new(session.type_context(), session, now);
     eval.subqueries = &runtime;
     let env = Env { rt: &runtime, eval: &eval };

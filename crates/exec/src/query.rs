@@ -234,7 +234,7 @@ fn run_operators(
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
     let runtime = Runtime::new(instance, session, control, plan)?;
-    let mut eval = EvalContext::new(session.type_context(), session, now_micros(session));
+    let mut eval = EvalContext::new(session.type_context(), session, session.statement_start.get());
     eval.subqueries = &runtime;
     eval.set_parameters(values.iter().map(|(v, _)| v.clone()).collect());
     plan.conditions.iter().for_each(|condition| eval.push(condition.clone()));

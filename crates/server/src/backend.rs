@@ -11,6 +11,7 @@ use selkie_plan::physical::OutputColumn;
 use selkie_protocol::Status;
 use selkie_types::{SqlResult, SqlType, Value};
 
+use crate::query_log::{GeneralEntry, SlowEntry};
 use crate::session::Shared;
 use crate::status::Gauges;
 
@@ -24,6 +25,10 @@ pub trait Backend: Send + Sync {
     fn set_variable(&self, _name: &str, value: u64) -> u64 {
         value
     }
+    /// Adds a row to the table of the general log.
+    fn log_general(&self, _entry: &GeneralEntry) {}
+    /// Adds a row to the table of the slow log.
+    fn log_slow(&self, _entry: &SlowEntry) {}
     /// The server stops: no session is left.
     fn shutdown(&self) {}
 }

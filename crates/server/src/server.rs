@@ -19,10 +19,11 @@ use crate::backend::Backend;
 use crate::innodb::Monitor;
 use crate::key_caches::KeyCaches;
 use crate::locks::UserLocks;
+use crate::query_log::QueryLogs;
 use crate::sessions::{Door, Sessions};
 use crate::status::{Gauges, counter};
 use crate::thread_pool::ThreadPool;
-use crate::variables::{Globals, ids};
+use crate::variables::{Globals, VarId, ids};
 
 /// A place among the prepared statements of all sessions.
 #[derive(Debug)]
@@ -52,6 +53,8 @@ pub struct Server {
     pub(crate) innodb: Monitor,
     /// Key caches beside the default one.
     pub(crate) key_caches: KeyCaches,
+    /// The general and the slow query log.
+    pub(crate) query_logs: QueryLogs,
     /// User locks.
     pub(crate) user_locks: UserLocks,
     /// Prepared statements of all sessions.
@@ -88,6 +91,7 @@ impl Server {
             password_cache: RwLock::default(),
             innodb: Monitor::default(),
             key_caches: KeyCaches::default(),
+            query_logs: QueryLogs::default(),
             user_locks: UserLocks::default(),
             prepared: Arc::default(),
             pool: OnceLock::new(),
@@ -196,6 +200,15 @@ impl Server {
             Ok(_) => Ok(PreparedPlace(Arc::clone(&self.prepared))),
             Err(_) => Err(SqlError::new(&ER_MAX_PREPARED_STMT_COUNT_REACHED, &[&limit])),
         }
+    }
+
+    /// A server variable has another value.
+    pub(crate) fn variable_changed(&self, id: VarId) {
+        let ids = ids();
+        let general = id == ids.general_log || id == ids.general_log_file;
+        let slow = [ids.slow_query_log, ids.log_slow_query].contains(&id)
+            || [ids.slow_query_log_file, ids.log_slow_query_file].contains(&id);
+        self.query_logs.reopen(general, slow);
     }
 
     /// How many sessions may be connected by `door`.

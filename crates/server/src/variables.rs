@@ -11,7 +11,7 @@ mod startup;
 mod store;
 mod value;
 
-pub use assign::{Assigned, Before, SetValue, assign, parse_option};
+pub use assign::{Assigned, Before, SetValue, assign, parse_option, shown};
 pub use def::{Access, Kind, Link, OptionArgument, Scope, VarDef, VarId};
 pub use ids::ids;
 pub use registry::{Registry, registry};

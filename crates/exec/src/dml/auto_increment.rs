@@ -10,6 +10,9 @@ use crate::error::from_engine;
 use crate::op::column_of;
 use crate::run::{Env, OpenTable};
 
+/// `HA_ERR_AUTOINC_ERANGE`.
+const AUTOINC_ERANGE: u16 = 167;
+
 /// Gives out values for one statement.
 pub(super) struct AutoIncrement<'r> {
     env: Env<'r>,
@@ -74,7 +77,7 @@ impl<'r> AutoIncrement<'r> {
                 Some((next, step)) if rows.contains(&row) && self.is_wanted(column, row) => {
                     let value = *next;
                     *next = next.saturating_add(*step);
-                    self.as_value(value)?
+                    self.as_value(value, row)?
                 }
                 _ => column.value(row),
             };
@@ -93,8 +96,6 @@ impl<'r> AutoIncrement<'r> {
             session.settings.auto_increment_increment.max(1),
             session.settings.auto_increment_offset.max(1),
         );
-        // Compat: an offset greater than the increment is ignored.
-        let offset = if offset > step { 1 } else { offset };
         let first = match session.next_insert_id.take() {
             Some(id) => id,
             None => self
@@ -108,9 +109,8 @@ impl<'r> AutoIncrement<'r> {
         Ok((first, step))
     }
 
-    fn as_value(&self, value: u64) -> SqlResult<Value> {
+    fn as_value(&self, value: u64, row: usize) -> SqlResult<Value> {
         let bits = self.ty.fixed_width().unwrap_or(8) as u32 * 8;
-        let failed = || SqlError::new(&ER_AUTOINC_READ_FAILED, &[]);
         let max = match (self.ty.physical(), self.ty.kind) {
             (Physical::Double, TypeKind::Float) => 1 << 24,
             (Physical::Double, _) => 1 << 53,
@@ -118,13 +118,24 @@ impl<'r> AutoIncrement<'r> {
             _ => u64::MAX >> (65 - bits),
         };
         if value > max {
-            return Err(failed());
+            return Err(self.exhausted(value, row));
         }
         Ok(match self.ty.physical() {
             Physical::UInt => Value::UInt(value),
             Physical::Double => Value::Double(value as f64),
             _ => Value::Int(value as i64),
         })
+    }
+
+    /// Compat: an end of the series that the type sets has an engine's number for an error; the end
+    /// of all numbers is another one.
+    fn exhausted(&self, value: u64, row: usize) -> SqlError {
+        if value == u64::MAX {
+            return SqlError::new(&ER_AUTOINC_READ_FAILED, &[]);
+        }
+        let name = &self.open.handle.table.def().columns[self.column].name;
+        let text = format!("Out of range value for column '{name}' at row {}", row + 1);
+        SqlError::raw(AUTOINC_ERANGE, *b"22003", text)
     }
 }
 

@@ -9,7 +9,7 @@ use selkie_engine::{WaitKind, blocking};
 use selkie_expr::{TypeContext, VariableScope};
 use selkie_plan::{Environment, Settings as PlanSettings};
 use selkie_types::error::catalogue::ER_STATEMENT_TIMEOUT;
-use selkie_types::{SqlError, SqlResult, SqlType, Value};
+use selkie_types::{SqlError, SqlResult, SqlType, TypeKind, Value};
 
 use super::Session;
 use crate::control::kill;
@@ -28,7 +28,12 @@ impl selkie_expr::Session for Session {
     }
 
     fn set_user_variable(&self, name: &str, value: Value, ty: &SqlType) {
-        self.variables.borrow_mut().insert((*folded(name)).into(), (value, ty.clone()));
+        let mut ty = ty.clone();
+        if ty.kind == TypeKind::Double {
+            // Compat: a variable does not keep how many decimals its number had.
+            ty.decimals = selkie_types::NOT_FIXED_DECIMALS;
+        }
+        self.variables.borrow_mut().insert((*folded(name)).into(), (value, ty));
     }
 
     fn system_variable(&self, scope: VariableScope, name: &str) -> SqlResult<Value> {

@@ -127,7 +127,7 @@ pub(super) fn evaluate(
     let Ok(bound) = planning::bind(instance, session, e, text) else {
         return by_query(instance, session, e, text);
     };
-    let eval = EvalContext::new(session.type_context(), session, query::now_micros(session));
+    let eval = EvalContext::new(session.type_context(), session, session.statement_start.get());
     let value = bound.eval_value(&eval);
     query::keep_conditions(session, &eval);
     let bound = assigned_type(bound);

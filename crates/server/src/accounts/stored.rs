@@ -10,6 +10,8 @@ use super::privileges::Privileges;
 
 /// Version number written beside the privileges.
 const VERSION_ID: u64 = 101_119;
+/// The first version in which SUPER does not include READ_ONLY ADMIN.
+const READ_ONLY_APART: u64 = 101_100;
 
 /// The `Priv` column of an account or role.
 pub fn to_json(account: &Account) -> String {
@@ -93,6 +95,10 @@ pub fn from_json(host: &str, user: &str, text: &str) -> Option<Account> {
     let number = |key: &str| map.get(key).and_then(Value::as_u64).unwrap_or(0);
     let text = |key: &str| map.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     account.global = Privileges(number("access")) & Privileges::ALL;
+    // Compat: before this version SUPER could do what READ_ONLY ADMIN can.
+    if number("version_id") < READ_ONLY_APART && account.global.has(Privileges::SUPER) {
+        account.global = account.global | Privileges::READ_ONLY_ADMIN;
+    }
     if is_role {
         return Some(account);
     }

@@ -2,7 +2,7 @@
 //!
 //! Must not flush what engines keep; they do so themselves.
 
-use selkie_sql::ast::{Flush, FlushTarget, Plugin};
+use selkie_sql::ast::{Flush, FlushTarget, LogKind, Plugin};
 use selkie_types::error::catalogue::*;
 use selkie_types::{SqlError, SqlResult};
 
@@ -33,9 +33,13 @@ fn flush_one(shared: &Shared, target: &FlushTarget) -> SqlResult<()> {
             shared.server.password_cache.write().clear();
             shared.server.accounts.refresh()
         }
+        FlushTarget::Logs(which) => {
+            let chosen = |kind: LogKind| which.is_none_or(|w| w == kind);
+            shared.server.query_logs.reopen(chosen(LogKind::General), chosen(LogKind::Slow));
+            Ok(())
+        }
         // Nothing of these is kept that could be out of date.
         FlushTarget::Tables { .. }
-        | FlushTarget::Logs(_)
         | FlushTarget::Hosts
         | FlushTarget::DesKeyFile
         | FlushTarget::QueryCache

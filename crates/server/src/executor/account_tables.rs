@@ -28,7 +28,7 @@ pub(super) struct AccountTables {
 impl AccountTables {
     /// Creates the tables that are missing.
     pub(super) fn open(instance: &Arc<Instance>) -> SqlResult<Self> {
-        let hooks = Unattended { values: startup_values() };
+        let hooks = Unattended::new();
         let session = Session::new(0, Account::default(), Arc::new(hooks));
         let this = Self { instance: Arc::clone(instance), session: Mutex::new(session) };
         for text in definitions::STATEMENTS {
@@ -89,8 +89,14 @@ impl Persist for AccountTables {
 }
 
 /// The server's own session: nobody's privileges, MariaDB's defaults for variables.
-struct Unattended {
+pub(super) struct Unattended {
     values: Vec<VarValue>,
+}
+
+impl Unattended {
+    pub(super) fn new() -> Self {
+        Self { values: startup_values() }
+    }
 }
 
 impl SessionHooks for Unattended {

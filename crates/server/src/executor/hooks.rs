@@ -245,7 +245,6 @@ pub(super) fn pseudo_value(session: &Session, name: &str) -> Option<VarValue> {
         "warning_count" => VarValue::Uint(session.diagnostics.warning_count()),
         "error_count" => VarValue::Uint(session.diagnostics.error_count()),
         "in_transaction" => VarValue::Uint(session.in_transaction().into()),
-        "pseudo_thread_id" => VarValue::Uint(session.id),
         "timestamp" => {
             let micros = session.settings.timestamp_micros;
             let micros = micros.unwrap_or_else(|| session.statement_start.get());

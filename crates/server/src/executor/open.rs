@@ -12,12 +12,14 @@ use selkie_memory::MemoryEngine;
 use selkie_native::{FlushAtCommit, NativeEngine, NativeOptions};
 
 use super::account_tables::AccountTables;
+use super::log_tables::LogTables;
 use super::session::ExecutorSession;
 use super::system::{Registered, register};
 use crate::accounts::AclStore;
 use crate::backend::{Backend, BackendSession};
 use crate::innodb::DeadlockWatcher;
 use crate::options::Settings;
+use crate::query_log::{GeneralEntry, SlowEntry};
 use crate::session::Shared;
 use crate::status::Gauges;
 use crate::variables::registry;
@@ -26,6 +28,7 @@ use crate::variables::registry;
 struct ExecutorBackend {
     instance: Arc<Instance>,
     sessions: Registered,
+    logs: LogTables,
 }
 
 /// Opens the data directory; the error is the sentence for the log.
@@ -62,7 +65,8 @@ pub fn open_backend(
     AccountTables::open(&instance)
         .and_then(|tables| tables.attach(accounts))
         .map_err(|e| format!("Can't open the privilege tables: {e}"))?;
-    Ok(Arc::new(ExecutorBackend { instance, sessions }))
+    let logs = LogTables::open(&instance).map_err(|e| format!("Can't open the log tables: {e}"))?;
+    Ok(Arc::new(ExecutorBackend { instance, sessions, logs }))
 }
 
 /// `selkie inspect`: looks at a data directory without a server.
@@ -109,6 +113,14 @@ impl Backend for ExecutorBackend {
     fn set_variable(&self, name: &str, value: u64) -> u64 {
         let engines = self.instance.engines.iter();
         engines.fold(value, |value, engine| engine.set_variable(name, value))
+    }
+
+    fn log_general(&self, entry: &GeneralEntry) {
+        self.logs.general(entry);
+    }
+
+    fn log_slow(&self, entry: &SlowEntry) {
+        self.logs.slow(entry);
     }
 
     fn shutdown(&self) {

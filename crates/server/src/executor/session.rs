@@ -22,7 +22,7 @@ use selkie_types::error::catalogue::*;
 use selkie_types::{CollationId, SqlError, SqlMode, SqlResult, SqlType, Value};
 
 use super::system::Registered;
-use super::{com, settings};
+use super::{com, log_tables, settings};
 use crate::backend::{BackendSession, Described, SessionStatus, Step};
 use crate::innodb;
 use crate::session::Shared;
@@ -80,12 +80,18 @@ impl ExecutorSession {
         } else if self.session.schema.is_none() && self.shared.handle.schema().is_some() {
             // The default database was dropped.
             self.shared.schema_changed(None);
+            self.left_schema();
         }
         if let Err(error) = result
             && (error.is(&ER_ROW_IS_REFERENCED_2) || error.is(&ER_NO_REFERENCED_ROW_2))
         {
             let text = innodb::foreign_key_error(&self.shared.handle, error.message());
             self.shared.server.innodb.set_foreign_key_error(text);
+        }
+        if let Err(error) = result
+            && error.is(&ER_STATEMENT_TIMEOUT)
+        {
+            self.shared.handle.counters.bump(counter().max_statement_time_exceeded);
         }
         if let Statement::Flush(_) = statement {
             self.session.counters.reset();
@@ -102,6 +108,15 @@ impl ExecutorSession {
         let mut vars = self.shared.vars.lock();
         vars.set(ids().character_set_database, VarValue::text(collation.charset().name()));
         vars.set(ids().collation_database, VarValue::text(collation.name()));
+    }
+
+    /// Without a default database its character set is the server's.
+    fn left_schema(&self) {
+        let mut vars = self.shared.vars.lock();
+        let charset = vars.get(ids().character_set_server).clone();
+        let collation = vars.get(ids().collation_server).clone();
+        vars.set(ids().character_set_database, charset);
+        vars.set(ids().collation_database, collation);
     }
 
     /// Copies counters and transaction state to where others see them.
@@ -134,7 +149,14 @@ impl ExecutorSession {
         self.shared.handle.set_state(com::state(parsed));
         let before = note_waits(Some(Arc::clone(&self.shared.handle.waits)));
         let session = &mut self.session;
-        let result = execute_statement(&self.instance, session, parsed, text, &[], sink);
+        let result = match log_tables::check(&self.shared, parsed) {
+            Ok(()) => execute_statement(&self.instance, session, parsed, text, &[], sink),
+            Err(error) => {
+                session.diagnostics.clear();
+                session.diagnostics.push_error(&error, session.settings.max_error_count);
+                Err(error)
+            }
+        };
         note_waits(before);
         self.after(parsed, &result);
         result
@@ -311,7 +333,9 @@ impl BackendSession for ExecutorSession {
     fn reset(&mut self) {
         self.end();
         let schema = self.session.schema.take();
-        *self.shared.vars.lock() = SessionVars::new(&self.shared.server.globals);
+        let mut vars = SessionVars::new(&self.shared.server.globals);
+        vars.set(ids().pseudo_thread_id, VarValue::Uint(self.shared.handle.id));
+        *self.shared.vars.lock() = vars;
         self.session = begin(&self.instance, &self.shared);
         self.session.schema = schema;
         self.settings_version = 0;

@@ -103,6 +103,12 @@ fn derive(settings: &mut Settings, data_dir: &Path) {
         // Compat: MariaDB listens everywhere by default; a new server has an open root account.
         settings.derive("bind_address", VarValue::text("127.0.0.1"));
     }
+    for name in ["basedir", "character_sets_dir", "plugin_dir"] {
+        let directory = text(settings, name);
+        if !directory.is_empty() && !directory.ends_with('/') {
+            settings.derive(name, VarValue::text(directory + "/"));
+        }
+    }
     let port = VarValue::Uint(number(settings, "port"));
     settings.derive("report_port", port);
     let engine = text(settings, "default_storage_engine");

@@ -19,6 +19,7 @@ use crate::login::{
     Authenticated, CAPABILITIES, Claim, Exchange, authenticate, check_limits, greet,
 };
 use crate::net::{Peer, ReadError, Transport, Wire};
+use crate::query_log::log_general;
 use crate::server::Server;
 use crate::sessions::{Door, Killed, SessionHandle};
 use crate::status::counter;
@@ -219,6 +220,7 @@ impl Session {
     /// After authentication: the default database, then OK, or the error that ends it.
     fn begin(&mut self, schema: Option<String>) {
         timeouts::begin_session(&self.shared);
+        self.log_connect(schema.as_deref());
         let entered = schema.map_or(Ok(()), |s| self.backend.use_schema(&s));
         let result: SqlResult<()> = entered.and_then(|()| self.init_connect());
         let changes = self.shared.take_changes();
@@ -237,6 +239,15 @@ impl Session {
             }
         }
         let _ = self.wire.flush(&mut self.out);
+    }
+
+    fn log_connect(&self, schema: Option<&str>) {
+        let who = self.shared.access.lock().identity().clone();
+        let socket = self.shared.handle.host == who.host;
+        let way = if socket { "Socket" } else { "TCP/IP" };
+        let schema = schema.unwrap_or_default();
+        let text = format!("{}@{} on {schema} using {way}", who.user, who.host);
+        log_general(&self.shared, "Connect", text.as_bytes());
     }
 
     /// Runs `init_connect` for accounts that may not administer connections.

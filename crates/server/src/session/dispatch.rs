@@ -19,6 +19,7 @@ use crate::accounts::Privileges;
 use crate::backend::BackendSession;
 use crate::login::{Claim, Exchange, authenticate};
 use crate::net::{Peer, Wire};
+use crate::query_log::{Ran, Stopwatch, log_general, log_slow};
 use crate::status::counter;
 use crate::variables::{VarValue, ids};
 use selkie_exec::{Outcome, ResultSink};
@@ -63,11 +64,15 @@ impl Session {
         };
         self.note_begin(&command);
         match command {
-            Command::Quit => return Next::Close,
+            Command::Quit => {
+                log_general(&self.shared, "Quit", b"");
+                return Next::Close;
+            }
             Command::Query(text) => return self.query(text),
             Command::StmtExecute(payload) => return self.execute(payload),
             Command::StmtClose(id) => {
                 self.shared.handle.counters.bump(counter().com_stmt_close);
+                log_general(&self.shared, "Close stmt", b"");
                 self.statements.close(id);
             }
             Command::StmtSendLongData(id, parameter, data) => self.long_data(id, parameter, data),
@@ -83,6 +88,7 @@ impl Session {
             Command::SetOption(option) => self.answer_eof(|s| s.set_option(option)),
             Command::Shutdown(_) => return self.shutdown(),
             Command::InitDb(name) => {
+                log_general(&self.shared, "Init DB", name);
                 let result = self.init_db(name);
                 self.answer(result);
             }
@@ -189,6 +195,8 @@ impl Session {
         // Compat: what ends a statement is no part of it, as errors that quote its rest show.
         let mut rest = text.trim_ascii_end();
         loop {
+            log_general(&self.shared, "Query", rest);
+            let watch = Stopwatch::start(&self.shared);
             let status = self.backend.status();
             let mut reply =
                 Reply::new(&self.shared, &mut self.wire, &mut self.out, RowForm::Text, status);
@@ -203,10 +211,12 @@ impl Session {
                 Ok(outcome) => outcome,
                 Err(error) => {
                     reply.fail(&error);
+                    log_slow(&self.shared, &watch, one(rest, next), Ran::default());
                     return Next::Continue;
                 }
             };
             reply.finish(&outcome, status);
+            log_slow(&self.shared, &watch, one(rest, next), Ran::of(&outcome));
             if outcome.release {
                 return Next::Close;
             }
@@ -225,6 +235,7 @@ impl Session {
 
     fn prepare(&mut self, text: &[u8]) {
         self.shared.handle.counters.bump(counter().com_stmt_prepare);
+        log_general(&self.shared, "Prepare", text);
         let charset = self.client_charset();
         let text = to_utf8(text, charset).into_owned();
         let place = self.shared.server.count_prepared();
@@ -302,6 +313,8 @@ impl Session {
             Some(Arc::clone(&statement.text)),
             self.shared.server.sessions.next_query_id(),
         );
+        log_general(&self.shared, "Execute", statement.text.as_bytes());
+        let watch = Stopwatch::start(&self.shared);
         let status = self.backend.status();
         let mut reply = Reply::new(&self.shared, &mut self.wire, &mut self.out, form, status);
         reply.known = statement.known.take();
@@ -312,10 +325,12 @@ impl Session {
                 reply.finish(&outcome, status);
                 statement.cursor = reply.open_cursor(status);
                 statement.known = reply.sent.take();
+                log_slow(&self.shared, &watch, statement.text.as_bytes(), Ran::of(&outcome));
                 Ok(if outcome.release { Next::Close } else { Next::Continue })
             }
             Err(error) => {
                 reply.fail(&error);
+                log_slow(&self.shared, &watch, statement.text.as_bytes(), Ran::default());
                 Ok(Next::Continue)
             }
         }
@@ -540,4 +555,10 @@ fn malformed(error: DecodeError) -> SqlError {
         }
         _ => SqlError::new(&ER_MALFORMED_PACKET, &[]),
     }
+}
+
+/// The first statement of a text whose second one begins at `next`.
+fn one(text: &[u8], next: Option<usize>) -> &[u8] {
+    let first = next.and_then(|at| text.get(..at)).unwrap_or(text);
+    first.trim_ascii_end().strip_suffix(b";").unwrap_or(first)
 }

@@ -42,7 +42,9 @@ impl Shared {
         access: AccessControl,
         capabilities: Capabilities,
     ) -> Self {
-        let vars = Mutex::new(SessionVars::new(&server.globals));
+        let mut vars = SessionVars::new(&server.globals);
+        vars.set(ids().pseudo_thread_id, VarValue::Uint(handle.id));
+        let vars = Mutex::new(vars);
         Self {
             server,
             handle,

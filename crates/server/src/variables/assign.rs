@@ -67,6 +67,7 @@ pub fn assign(def: &VarDef, given: &Value, before: Before<'_>) -> SqlResult<Assi
 
 /// 1231.
 pub(super) fn wrong_value(def: &VarDef, value: &str) -> SqlError {
+    let value = value.replace('\0', "\\0000");
     SqlError::new(&ER_WRONG_VALUE_FOR_VAR, &[&def.name, &value])
 }
 
@@ -84,13 +85,14 @@ pub(super) fn text_of(given: &Value) -> Option<String> {
 }
 
 /// What a given value is called in an error.
-pub(super) fn shown(given: &Value) -> String {
+pub fn shown(given: &Value) -> String {
     match given {
         Value::Int(v) => v.to_string(),
         Value::UInt(v) => v.to_string(),
         Value::Double(v) => double_text(*v),
         Value::Decimal(v) => double_text(v.to_f64()),
-        _ => text_of(given).unwrap_or_else(|| "NULL".to_owned()),
+        // Compat: a zero byte is told by its number.
+        _ => text_of(given).map_or_else(|| "NULL".to_owned(), |t| t.replace('\0', "\\0000")),
     }
 }
 

@@ -125,6 +125,8 @@ pub struct VarDef {
     pub own_only: bool,
     /// Whether each key cache has one.
     pub component: bool,
+    /// Whether it is NULL until an option or SET says otherwise.
+    pub unset: bool,
     /// Whether it counts in 32 bits.
     pub narrow: bool,
     /// Whether it has an option although the list of options does not say so.
@@ -194,6 +196,7 @@ impl VarDef {
             alone: false,
             own_only: false,
             component: false,
+            unset: false,
             narrow: matches!(kind, "i32" | "u32"),
             has_option: argument != "-",
         };
@@ -218,6 +221,7 @@ impl VarDef {
             ("alone", None) => self.alone = true,
             ("own_only", None) => self.own_only = true,
             ("component", None) => self.component = true,
+            ("unset", None) => self.unset = true,
             ("old", instead) => self.deprecated = Some(Deprecated { instead }),
             ("global", Some(names)) => self.global_privileges = parse_privileges(names)?,
             ("own", Some(names)) => self.own_privileges = parse_privileges(names)?,

@@ -21,6 +21,9 @@ fn initial(def: &VarDef) -> VarValue {
     if let Some(text) = computed(def.name).or_else(|| def.start.map(str::to_owned)) {
         return parse_option(def, &text).map_or_else(|_| VarValue::text(&text), |(v, _)| v);
     }
+    if def.unset {
+        return VarValue::null();
+    }
     let parsed = def.default.and_then(|text| parse_option(def, text).ok());
     parsed.map_or_else(|| zero(def), |(value, _)| value)
 }

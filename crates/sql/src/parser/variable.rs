@@ -64,6 +64,11 @@ impl Parser<'_> {
     pub(super) fn system_var(&mut self) -> PResult<ExprKind> {
         self.next();
         let scope = self.dotted_scope();
+        if scope.is_none() && self.at_any(&[Kw::GLOBAL, Kw::SESSION, Kw::LOCAL]) {
+            // Compat: the word alone is a scope that lacks its dot.
+            self.next();
+            return Err(self.error());
+        }
         let (instance, name) = self.system_var_name()?;
         Ok(ExprKind::SystemVar(SystemVar { scope, instance, name }.into()))
     }

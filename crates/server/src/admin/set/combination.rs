@@ -7,7 +7,7 @@ use selkie_types::{Condition, Level, SqlError, SqlResult};
 
 use super::super::answer::Notes;
 use crate::session::Shared;
-use crate::variables::{VarDef, VarId, VarScope, VarValue, ids};
+use crate::variables::{SetValue, VarDef, VarId, VarScope, VarValue, ids, shown};
 
 /// Checks a value against others; may add warnings about it.
 pub(super) fn check(
@@ -15,13 +15,14 @@ pub(super) fn check(
     def: &VarDef,
     scope: VarScope,
     value: &VarValue,
+    given: &SetValue,
     notes: &mut Notes,
 ) -> SqlResult<()> {
     let is_global = scope == VarScope::Global;
     match def.name {
         "query_cache_type" if !is_global => query_cache_type(shared, value),
         "tx_isolation" | "tx_read_only" if scope == VarScope::Default => next_transaction(shared),
-        "max_delayed_threads" if !is_global => delayed_threads(shared, def, value),
+        "max_delayed_threads" if !is_global => delayed_threads(shared, def, value, given),
         "max_user_connections" if is_global => user_connections(shared),
         "optimizer_switch" => optimizer_switch(def, value, notes),
         "pseudo_slave_mode" => {
@@ -70,7 +71,7 @@ pub(super) fn implied_by(def: &VarDef) -> Option<VarId> {
 
 /// Compat: variables whose new global value the session that sets it has at once.
 pub(super) fn is_own_at_once(def: &VarDef) -> bool {
-    def.name == "server_id"
+    matches!(def.name, "server_id" | "sql_slave_skip_counter")
 }
 
 /// What `old` stands for: NO_PROGRESS_INFO, IGNORE_INDEX_ONLY_FOR_JOIN, COMPAT_5_1_CHECKSUM.
@@ -92,11 +93,18 @@ fn next_transaction(shared: &Shared) -> SqlResult<()> {
 }
 
 /// A session may only switch delayed inserts off, or back on.
-fn delayed_threads(shared: &Shared, def: &VarDef, value: &VarValue) -> SqlResult<()> {
+fn delayed_threads(
+    shared: &Shared,
+    def: &VarDef,
+    value: &VarValue,
+    given: &SetValue,
+) -> SqlResult<()> {
     let (wanted, server) = (value.as_u64(), shared.server.globals.get(def.id).as_u64());
-    match wanted == 0 || wanted == server {
-        true => Ok(()),
-        false => Err(SqlError::new(&ER_WRONG_VALUE_FOR_VAR, &[&def.name, &wanted])),
+    match given {
+        SetValue::Value(given) if wanted != 0 && wanted != server => {
+            Err(SqlError::new(&ER_WRONG_VALUE_FOR_VAR, &[&def.name, &shown(given)]))
+        }
+        _ => Ok(()),
     }
 }
 

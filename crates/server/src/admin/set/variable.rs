@@ -43,14 +43,14 @@ pub(super) fn check(
     if scope == VarScope::Global {
         shared.access.lock().check_global(def.global_privileges)?;
     }
-    let value = match given {
+    let value = match &given {
         SetValue::Default => default_of(shared, def, scope)?,
-        SetValue::Value(given) => given_value(shared, def, scope, &given, notes)?,
+        SetValue::Value(given) => given_value(shared, def, scope, given, notes)?,
     };
     if scope != VarScope::Global && def.follows {
         return Err(SqlError::new(&ER_VARIABLE_IS_READONLY, &[&"SESSION", &def.name, &"GLOBAL"]));
     }
-    combination::check(shared, def, scope, &value, notes)?;
+    combination::check(shared, def, scope, &value, &given, notes)?;
     Ok(Assignment { def, scope, value, cache: instance.map(str::to_lowercase) })
 }
 
@@ -169,11 +169,14 @@ pub(super) fn assign(
         put(shared, id, scope, value);
     }
     put(shared, def.id, scope, value.clone());
-    if scope == VarScope::Global && combination::is_own_at_once(def) {
-        shared.set_var(def.id, value.clone());
-    }
     match scope {
-        VarScope::Global => Ok(Target::Other),
+        VarScope::Global => {
+            shared.server.variable_changed(def.id);
+            if combination::is_own_at_once(def) {
+                shared.set_var(def.id, value);
+            }
+            Ok(Target::Other)
+        }
         _ => Ok(Target::Session(def.name, value)),
     }
 }

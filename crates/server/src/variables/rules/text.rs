@@ -88,7 +88,11 @@ fn log_file(def: &VarDef, text: &str) -> SqlResult<bool> {
     }
     let path = Path::new(text);
     let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
-    if name.is_empty() || name.ends_with("my.cnf") || name.ends_with("my.ini") {
+    if name.is_empty()
+        || text.contains('\0')
+        || name.ends_with("my.cnf")
+        || name.ends_with("my.ini")
+    {
         return Ok(false);
     }
     if let Ok(found) = std::fs::metadata(path) {

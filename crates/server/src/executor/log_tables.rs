@@ -1,0 +1,162 @@
+//! `mysql.general_log` and `mysql.slow_log`: the query logs as tables.
+//!
+//! Must not decide what is logged. Rows are written by a session of the server's own, which waits
+//! for nobody: a row that cannot be written soon is lost.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use parking_lot::Mutex;
+use selkie_exec::session::{Account, Session};
+use selkie_exec::{Instance, NullSink, execute_text};
+use selkie_types::error::catalogue::{ER_BAD_LOG_STATEMENT, ER_CANT_LOCK_LOG_TABLE};
+use selkie_types::{SqlError, SqlMode, SqlResult};
+
+use super::account_tables::Unattended;
+use crate::query_log::{GeneralEntry, SlowEntry};
+use crate::session::Shared;
+use crate::variables::ids;
+use selkie_sql::ast::{Statement, TableName};
+
+/// Statements that create what is missing.
+const STATEMENTS: &[&str] = &[
+    "CREATE TABLE IF NOT EXISTS mysql.general_log (
+        event_time TIMESTAMP(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6) ON UPDATE CURRENT_TIMESTAMP(6),
+        user_host MEDIUMTEXT NOT NULL,
+        thread_id BIGINT(21) UNSIGNED NOT NULL,
+        server_id INT(10) UNSIGNED NOT NULL,
+        command_type VARCHAR(64) NOT NULL,
+        argument MEDIUMTEXT NOT NULL
+    ) ENGINE=CSV CHARACTER SET utf8mb3 COLLATE utf8mb3_general_ci COMMENT='General log'",
+    "CREATE TABLE IF NOT EXISTS mysql.slow_log (
+        start_time TIMESTAMP(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6) ON UPDATE CURRENT_TIMESTAMP(6),
+        user_host MEDIUMTEXT NOT NULL,
+        query_time TIME(6) NOT NULL,
+        lock_time TIME(6) NOT NULL,
+        rows_sent BIGINT(20) UNSIGNED NOT NULL,
+        rows_examined BIGINT(20) UNSIGNED NOT NULL,
+        db VARCHAR(512) NOT NULL,
+        last_insert_id INT(11) NOT NULL,
+        insert_id INT(11) NOT NULL,
+        server_id INT(10) UNSIGNED NOT NULL,
+        sql_text MEDIUMTEXT NOT NULL,
+        thread_id BIGINT(21) UNSIGNED NOT NULL,
+        rows_affected BIGINT(20) UNSIGNED NOT NULL
+    ) ENGINE=CSV CHARACTER SET utf8mb3 COLLATE utf8mb3_general_ci COMMENT='Slow log'",
+];
+
+/// The tables, and the session that writes them.
+pub(super) struct LogTables {
+    instance: Arc<Instance>,
+    session: Mutex<Session>,
+}
+
+impl LogTables {
+    /// Creates the tables that are missing.
+    pub(super) fn open(instance: &Arc<Instance>) -> SqlResult<Self> {
+        let hooks = Unattended::new();
+        let mut session = Session::new(0, Account::default(), Arc::new(hooks));
+        // What a statement was is logged even if the table's character set lacks some of it.
+        session.settings.sql_mode = SqlMode::from_bits(0)?;
+        session.settings.lock_wait_timeout = 1;
+        session.settings.row_lock_wait_timeout = 1;
+        let this = Self { instance: Arc::clone(instance), session: Mutex::new(session) };
+        for text in STATEMENTS {
+            this.run(text)?;
+        }
+        this.session.lock().transaction.hold_answers();
+        Ok(this)
+    }
+
+    fn run(&self, text: &str) -> SqlResult<()> {
+        let mut session = self.session.lock();
+        let result =
+            execute_text(&self.instance, &mut session, text.as_bytes(), &mut NullSink).map(|_| ());
+        // A row of a log need not survive a crash: nobody waits for it to be durable.
+        drop(session.transaction.take_unsettled());
+        result
+    }
+
+    fn put(&self, text: &str) {
+        if let Err(error) = self.run(text) {
+            tracing::warn!("Failed to write to a log table: {error}");
+        }
+    }
+
+    /// Adds a row to the general log.
+    pub(super) fn general(&self, entry: &GeneralEntry) {
+        self.put(&format!(
+            "INSERT INTO mysql.general_log VALUES (FROM_UNIXTIME({}), {}, {}, {}, {}, {})",
+            seconds(entry.at),
+            quote(&entry.user_host),
+            entry.thread_id,
+            entry.server_id,
+            quote(entry.command),
+            quote(&entry.argument),
+        ));
+    }
+
+    /// Adds a row to the slow log.
+    pub(super) fn slow(&self, entry: &SlowEntry) {
+        let time =
+            |micros: u64| format!("SEC_TO_TIME({}.{:06})", micros / 1_000_000, micros % 1_000_000);
+        self.put(&format!(
+            "INSERT INTO mysql.slow_log VALUES (FROM_UNIXTIME({}), {}, {}, {}, {}, {}, {}, {}, {}, \
+             {}, {}, {}, {})",
+            seconds(entry.at),
+            quote(&entry.user_host),
+            time(entry.query_micros),
+            time(entry.lock_micros),
+            entry.rows_sent,
+            entry.rows_examined,
+            quote(&entry.schema),
+            entry.last_insert_id,
+            entry.insert_id,
+            entry.server_id,
+            quote(&entry.text),
+            entry.thread_id,
+            entry.rows_affected,
+        ));
+    }
+}
+
+fn seconds(at: SystemTime) -> String {
+    let since = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    format!("{}.{:06}", since.as_secs(), since.subsec_micros())
+}
+
+fn quote(text: &str) -> String {
+    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
+}
+
+/// Whether `schema`.`table` is a log.
+pub(super) fn is_log(schema: &str, table: &str) -> bool {
+    schema.eq_ignore_ascii_case("mysql")
+        && (table.eq_ignore_ascii_case("general_log") || table.eq_ignore_ascii_case("slow_log"))
+}
+
+/// Refuses what sessions must not do to the tables: change rows, lock them, and change or drop a
+/// table while it is in use.
+pub(super) fn check(shared: &Shared, statement: &Statement) -> SqlResult<()> {
+    let schema = shared.handle.schema();
+    let log = |name: &TableName| {
+        let schema = name.schema.as_ref().map(|s| &*s.value).or(schema.as_deref());
+        is_log(schema.unwrap_or_default(), &name.name.value)
+    };
+    let in_use = |name: &TableName| {
+        let id = match name.name.value.eq_ignore_ascii_case("general_log") {
+            true => ids().general_log,
+            false => ids().slow_query_log,
+        };
+        log(name) && shared.server.globals.get(id).as_bool()
+    };
+    let used = |what: &'static str| Err(SqlError::new(&ER_BAD_LOG_STATEMENT, &[&what]));
+    match statement {
+        Statement::DropTables(drop) if drop.names.iter().any(in_use) => used("DROP"),
+        Statement::AlterTable(alter) if in_use(&alter.table) => used("ALTER"),
+        Statement::LockTables(lock) if lock.tables.iter().any(|l| log(&l.table)) => {
+            Err(SqlError::new(&ER_CANT_LOCK_LOG_TABLE, &[]))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,144 @@
+//! Which statements are slow, and what is told of them.
+//!
+//! Must not write.
+
+use std::sync::LazyLock;
+use std::time::{Instant, SystemTime};
+
+use selkie_exec::Outcome;
+
+use super::{SlowEntry, output, outputs, user_host, write};
+use crate::session::Shared;
+use crate::status::{StatusId, counter, find_status};
+use crate::variables::ids;
+
+/// What a session had counted when its statement began.
+#[derive(Debug)]
+pub(crate) struct Stopwatch {
+    begun: Instant,
+    at: SystemTime,
+    before: [u64; SIGNS.len()],
+}
+
+/// Counters whose growth a statement is judged by, and the member of `log_slow_filter` that a
+/// growth stands for.
+const SIGNS: &[(&str, &str)] = &[
+    ("Rows_read", ""),
+    ("Rows_sent", ""),
+    ("Bytes_sent", ""),
+    ("Select_scan", "full_scan"),
+    ("Select_full_join", "full_join"),
+    ("Created_tmp_tables", "tmp_table"),
+    ("Created_tmp_disk_tables", "tmp_table_on_disk"),
+    ("Sort_rows", "filesort"),
+];
+
+fn signs() -> &'static [Option<StatusId>] {
+    static IDS: LazyLock<Vec<Option<StatusId>>> =
+        LazyLock::new(|| SIGNS.iter().map(|(name, _)| find_status(name)).collect());
+    &IDS
+}
+
+fn count(shared: &Shared, at: usize) -> u64 {
+    let id = signs().get(at).copied().flatten();
+    id.map_or(0, |id| shared.handle.counters.get(id))
+}
+
+impl Stopwatch {
+    /// A statement begins.
+    pub(crate) fn start(shared: &Shared) -> Self {
+        let before = std::array::from_fn(|at| count(shared, at));
+        Self { begun: Instant::now(), at: SystemTime::now(), before }
+    }
+
+    fn growth(&self, shared: &Shared, at: usize) -> u64 {
+        let before = self.before.get(at).copied().unwrap_or(0);
+        count(shared, at).saturating_sub(before)
+    }
+}
+
+/// What only the one who ran a statement knows of it.
+#[derive(Copy, Clone, Debug, Default)]
+pub(crate) struct Ran {
+    /// Rows it changed.
+    pub(crate) affected: u64,
+    /// The value it generated.
+    pub(crate) insert_id: u64,
+    /// Whether it is one of administration: ALTER, OPTIMIZE and the like.
+    pub(crate) is_admin: bool,
+}
+
+impl Ran {
+    /// What a statement's outcome says.
+    pub(crate) fn of(outcome: &Outcome) -> Self {
+        Self { affected: outcome.affected, insert_id: outcome.insert_id, is_admin: false }
+    }
+}
+
+/// A statement has ended: counts and logs it if it was slow.
+pub(crate) fn log_slow(shared: &Shared, watch: &Stopwatch, text: &[u8], ran: Ran) {
+    let micros = watch.begun.elapsed().as_micros() as u64;
+    let limit = (shared.var(ids().long_query_time).as_f64() * 1e6) as u64;
+    let examined = watch.growth(shared, 0);
+    if micros <= limit && !uses_no_index(shared, watch) {
+        return;
+    }
+    shared.handle.counters.bump(counter().slow_queries);
+    let globals = &shared.server.globals;
+    let wanted = globals.get(ids().slow_query_log).as_bool()
+        && shared.var(ids().slow_query_log).as_bool()
+        && examined >= shared.var(ids().min_examined_row_limit).as_u64()
+        && passes_filter(shared, watch)
+        && !(ran.is_admin && !shared.var(ids().log_slow_admin_statements).as_bool())
+        && is_drawn(shared);
+    if !wanted {
+        return;
+    }
+    let entry = SlowEntry {
+        at: watch.at,
+        user_host: user_host(shared),
+        query_micros: micros,
+        lock_micros: 0,
+        rows_sent: watch.growth(shared, 1),
+        rows_examined: examined,
+        rows_affected: ran.affected,
+        bytes_sent: watch.growth(shared, 2),
+        schema: shared.handle.schema().unwrap_or_default(),
+        last_insert_id: 0,
+        insert_id: ran.insert_id,
+        server_id: globals.get(ids().server_id).as_u64(),
+        thread_id: shared.handle.id,
+        text: String::from_utf8_lossy(text).into_owned(),
+    };
+    let outputs = outputs(globals);
+    if outputs & output::TABLE != 0 {
+        shared.server.backend.log_slow(&entry);
+    }
+    if outputs & output::FILE != 0 {
+        write(&shared.server, &shared.server.query_logs.slow, ids().slow_query_log_file, |file| {
+            file.slow(&entry)
+        });
+    }
+}
+
+/// With `log_queries_not_using_indexes` a scan is enough, however short.
+fn uses_no_index(shared: &Shared, watch: &Stopwatch) -> bool {
+    shared.var(ids().log_queries_not_using_indexes).as_bool()
+        && (watch.growth(shared, 3) > 0 || watch.growth(shared, 4) > 0)
+}
+
+/// Compat: a statement always is one that missed the query cache, which the filter has by default.
+fn passes_filter(shared: &Shared, watch: &Stopwatch) -> bool {
+    let filter = shared.var(ids().log_slow_filter).as_u64();
+    let def = crate::variables::registry().def(ids().log_slow_filter);
+    let member = |name: &str| def.names.iter().position(|n| *n == name).map_or(0, |at| 1u64 << at);
+    let seen = (0..SIGNS.len()).filter(|at| watch.growth(shared, *at) > 0);
+    let seen = seen.fold(member("query_cache_miss"), |all, at| all | member(SIGNS[at].1));
+    filter == 0 || filter & seen != 0
+}
+
+/// Of every so many slow statements of a session one is logged.
+fn is_drawn(shared: &Shared) -> bool {
+    let rate = shared.var(ids().log_slow_rate_limit).as_u64().max(1);
+    shared.handle.counters.get(counter().slow_queries) % rate == 0
+}
