@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
 """Writes ../data/*.bin: character tables observed on a running MariaDB server.
 
-Usage: tables.py [options of the mariadb client]   e.g. tables.py -h127.0.0.1 -P3306 -uroot
+Usage: tables.py [--8bit] [options of the mariadb client]   e.g. tables.py -h127.0.0.1 -P3306 -uroot
+`--8bit` writes only the tables of character sets of one byte a character.
 
 Everything is asked through SQL, one statement per table; nothing is computed from other sources.
 The layouts are described in ../src/charset/tables.rs, which reads them.
 """
-import pathlib
 import struct
-import subprocess
 import sys
 
-DATA = pathlib.Path(__file__).resolve().parent.parent / "data"
+from server import query, write
+
 CHARSETS_8 = (
     "dec8 cp850 hp8 koi8r latin1 latin2 swe7 ascii hebrew koi8u greek cp1250 latin5 armscii8 cp866 "
-    "keybcs2 macce macroman cp852 latin7 cp1251 cp1256 cp1257 geostd8"
+    "keybcs2 macce macroman cp852 latin7 cp1251 cp1256 cp1257 geostd8 tis620"
 ).split()
 # The order is the number in `Rule::Table`.
 TABLES_8 = (
@@ -30,23 +30,12 @@ TABLES_8 = (
 SAME, IMPLICIT, REPLACEMENT = 0xFFFF, 0xFFFE, 0xFFFD
 
 
-def query(sql):
-    command = ["mariadb", "--no-defaults", *sys.argv[1:], "-N", "--default-character-set=utf8mb4"]
-    run = subprocess.run([*command, "-e", sql], capture_output=True, text=True, check=True)
-    return [line.split("\t") for line in run.stdout.splitlines()]
-
-
 def codes(last, expression, charset="utf8mb4"):
     """hex of an SQL expression over the character `$c`, for every code point that is one."""
     char = f"CONVERT(CHAR(seq USING utf32) USING {charset})"
     rows = query(f"SELECT seq, HEX({expression.replace('$c', char)}) FROM mysql.seq_0_to_{last}")
     surrogate = range(0xD800, 0xE000)
     return {int(n): h for n, h in rows if h != "NULL" and int(n) not in surrogate}
-
-
-def write(name, data):
-    (DATA / name).write_bytes(data)
-    print(f"{name}: {len(data)} bytes")
 
 
 def paged(values, pages, regular):
@@ -138,6 +127,7 @@ def eight_bit():
             "FROM mysql.seq_0_to_255"
         )
         known = lambda n, h: h not in ("NULL", "") and not (h == "003F" and n not in (0x3F,))
+        # U+FFFD is what Thai bytes without a character become; nothing becomes them.
         cells = [int(h, 16) if known(int(n), h) else 0 for n, h, _, _ in rows]
         out += struct.pack("<256H", *cells)
         for column in (2, 3):
@@ -152,8 +142,57 @@ def eight_bit():
     write("eight_bit_order.bin", orders)
 
 
+def special():
+    """Orders that are no table of one weight a byte.
+
+    Two weights a byte of latin1_german2_ci; how single characters compare in it, tis620_thai_ci and
+    the two Czech orders (LIKE); the levels of latin2_czech_cs (four) and cp1250_czech_cs (two) for
+    each byte and then for `ch`, `Ch`, `CH`.
+    """
+    def weights(collation):
+        char = f"CHAR(seq USING {collation.split('_')[0]})"
+        return [h for _, h in query(f"SELECT seq, HEX(WEIGHT_STRING({char} COLLATE {collation})) FROM mysql.seq_0_to_255")]
+
+    out = b"".join(bytes.fromhex(h.ljust(4, "0")) for h in weights("latin1_german2_ci"))
+    for collation in ("latin1_german2_ci", "tis620_thai_ci", "latin2_czech_cs", "cp1250_czech_cs"):
+        char = lambda t: f"CHAR({t}.seq USING {collation.split('_')[0]})"
+        rows = query(
+            f"SELECT a.seq, MIN(b.seq) FROM mysql.seq_0_to_255 a, mysql.seq_0_to_255 b WHERE "
+            f"b.seq NOT IN (37, 95, 124) AND {char('a')} COLLATE {collation} LIKE {char('b')} ESCAPE '|' GROUP BY a.seq")
+        least = {int(a): int(b) for a, b in rows}
+        out += bytes(least.get(n, n) for n in range(256))
+    pairs = lambda collation: [
+        query(f"SELECT HEX(WEIGHT_STRING(_{collation.split('_')[0]} '{s}' COLLATE {collation}))")[0][0]
+        for s in ("ch", "Ch", "CH")]
+    # Each of the four levels has at most one weight a character and ends with 01, the last with 00.
+    four = [split_levels(bytes.fromhex(h)) for h in weights("latin2_czech_cs") + pairs("latin2_czech_cs")]
+    out += b"".join(bytes(column) for column in zip(*four))
+    two = [bytes.fromhex(h) for h in weights("cp1250_czech_cs") + pairs("cp1250_czech_cs")]
+    out += b"".join(bytes(column) for column in zip(*two))
+    write("special_orders.bin", out)
+
+
+def split_levels(weights):
+    """One weight for each of four levels, zero where there is none."""
+    out, at = [], 0
+    for end in (1, 1, 1, 0):
+        if weights[at] == end:
+            out.append(0)
+        else:
+            out.append(weights[at])
+            at += 1
+        assert weights[at] == end
+        at += 1
+    return out
+
+
 def main():
+    if "--8bit" in sys.argv:
+        sys.argv.remove("--8bit")
+        eight_bit()
+        return special()
     eight_bit()
+    special()
     general("general_ci.bin", "utf8mb4_general_ci")
     general("general_mysql500_ci.bin", "utf8mb3_general_mysql500_ci")
     case("upper.bin", "UPPER", "utf8mb4_general_ci", 0xFFFF)

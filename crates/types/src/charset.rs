@@ -12,15 +12,21 @@ mod eight_bit;
 mod find;
 mod hash;
 mod identifier;
+mod levels;
 mod like;
 mod list;
+mod multibyte;
 mod registry;
 mod tables;
+mod tailoring;
 #[cfg(test)]
 mod tests;
 mod text;
+mod uca1400;
 pub(crate) mod weights;
+mod whole;
 
+pub(crate) use collation::Rule;
 pub use collation::{Collation, CollationId, Pad};
 pub use identifier::identifier_eq;
 pub use like::LikePattern;

@@ -2,8 +2,9 @@
 
 use super::collation::Rule;
 use super::eight_bit::EightBit;
+use super::multibyte::MultiByte;
 use super::tables::CaseTable;
-use super::{Charset, Collation};
+use super::{Charset, Collation, tailoring};
 
 #[derive(Copy, Clone, PartialEq)]
 enum Case {
@@ -30,7 +31,7 @@ impl Collation {
             let table = if case == Case::Upper { set.upper() } else { set.lower() };
             return out.extend(bytes.iter().map(|&b| table[usize::from(b)]));
         }
-        if self.charset.is_ascii_compatible() && bytes.is_ascii() {
+        if self.charset.is_ascii_superset() && bytes.is_ascii() && !self.is_turkish() {
             let start = out.len();
             out.extend_from_slice(bytes);
             return match case {
@@ -38,14 +39,23 @@ impl Collation {
                 Case::Lower => out[start..].make_ascii_lowercase(),
             };
         }
-        self.change_case_of_chars(bytes, out, case);
+        match MultiByte::of(self.charset) {
+            Some(set) => change_multibyte(set, bytes, out, case),
+            None => self.change_case_of_chars(bytes, out, case),
+        }
+    }
+
+    fn is_turkish(&self) -> bool {
+        matches!(self.rule, Rule::Tailored(n) if tailoring::is_turkish(n))
     }
 
     fn change_case_of_chars(&self, bytes: &[u8], out: &mut Vec<u8>, case: Case) {
         let table = match self.rule {
-            Rule::Unicode520 | Rule::Unicode1400 => CaseTable::New,
+            Rule::Unicode520 => CaseTable::New,
+            Rule::Tailored(n) if !tailoring::has_old_cases(n) => CaseTable::New,
             _ => CaseTable::Old,
         };
+        let turkish = self.is_turkish();
         let mut at = 0;
         while at < bytes.len() {
             let rest = &bytes[at..];
@@ -55,12 +65,31 @@ impl Collation {
                 at += len;
                 continue;
             };
-            let changed = if case == Case::Upper { table.upper(code) } else { table.lower(code) };
+            let changed = match (case, code) {
+                (Case::Upper, 0x69) if turkish => 0x130,
+                (Case::Lower, 0x49) if turkish => 0x131,
+                (Case::Upper, _) => table.upper(code),
+                (Case::Lower, _) => table.lower(code),
+            };
             if changed == code || !self.charset.encode(changed, out) {
                 out.extend_from_slice(&rest[..len]);
             }
             at += len;
         }
+    }
+}
+
+fn change_multibyte(set: &MultiByte, mut bytes: &[u8], out: &mut Vec<u8>, case: Case) {
+    while !bytes.is_empty() {
+        let (char, rest) = bytes.split_at(set.len(bytes).unwrap_or(1));
+        match char {
+            [b] => out.push(match case {
+                Case::Upper => b.to_ascii_uppercase(),
+                Case::Lower => b.to_ascii_lowercase(),
+            }),
+            char => set.put_case(char, case == Case::Upper, out),
+        }
+        bytes = rest;
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::Charset;
 use super::eight_bit::EightBit;
+use super::multibyte::MultiByte;
 
 impl Charset {
     /// The first character and its length in bytes; `None` if the bytes are not a character.
@@ -24,6 +25,9 @@ impl Charset {
                 (code <= 0x10_FFFF).then_some((code, 4))
             }
             _ => {
+                if let Some(set) = MultiByte::of(self) {
+                    return set.decode(bytes);
+                }
                 let table = EightBit::of(self)?;
                 table.to_unicode(*bytes.first()?).map(|code| (code, 1))
             }
@@ -49,6 +53,7 @@ impl Charset {
                 out.extend_from_slice(&code.to_be_bytes());
                 true
             }
+            _ if self.max_len() > 1 => MultiByte::of(self).is_some_and(|set| set.encode(code, out)),
             _ => put_byte(EightBit::of(self).and_then(|table| table.byte_of(code)), out),
         }
     }

@@ -20,7 +20,7 @@ pub enum Pad {
 
 /// Where the weights of characters come from.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub(super) enum Rule {
+pub(crate) enum Rule {
     /// The code of the character itself.
     Code,
     /// A table of 256 one-byte weights in `data/`.
@@ -33,8 +33,14 @@ pub(super) enum Rule {
     Unicode400,
     /// The Unicode collation algorithm 5.2.0, first level.
     Unicode520,
-    /// The Unicode collation algorithm 14.0.0, first level.
-    Unicode1400,
+    /// A table of the Unicode collation algorithm, changed by the tailoring with this number.
+    Tailored(u8),
+    /// The table of an East Asian character set.
+    MultiByte,
+    /// German telephone books in latin1: umlauts are two letters.
+    German,
+    /// One of the orders that look at the whole text ([`super::whole`]).
+    Whole(u8),
 }
 
 /// A collation and its properties.
@@ -50,7 +56,9 @@ pub struct Collation {
     pub sort_len: u8,
     /// How trailing spaces compare.
     pub pad: Pad,
-    pub(super) rule: Rule,
+    pub(crate) rule: Rule,
+    /// Levels of weights behind the first that count, from 1.
+    pub(crate) levels: &'static [u8],
 }
 
 impl CollationId {
@@ -75,13 +83,11 @@ impl CollationId {
 
     /// The collation with a name, in any case; `utf8_...` is `utf8mb3_...`.
     pub fn from_name(name: &str) -> Option<Self> {
-        let new_name = match name.get(..5) {
-            Some(prefix) if prefix.eq_ignore_ascii_case("utf8_") => {
-                format!("utf8mb3_{}", &name[5..])
-            }
-            _ => name.to_owned(),
-        };
-        Self::all().find(|c| c.name.eq_ignore_ascii_case(&new_name)).map(|c| c.id)
+        let name = name.to_ascii_lowercase();
+        match name.strip_prefix("utf8_") {
+            Some(rest) => registry::named(&format!("utf8mb3_{rest}")),
+            None => registry::named(&name),
+        }
     }
 
     /// The collation with a name, which may leave out the character set if there is one to assume
@@ -102,7 +108,7 @@ impl CollationId {
 
     /// All supported collations, by number.
     pub fn all() -> impl Iterator<Item = &'static Collation> {
-        registry::COLLATIONS.iter()
+        registry::all()
     }
 
     /// The properties; those of `binary` for a number that is not supported.

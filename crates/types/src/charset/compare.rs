@@ -1,10 +1,11 @@
 //! Comparing text under a collation.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use super::collation::Rule;
-use super::weights::{Stream, Weigher, with_weigher};
-use super::{Charset, Collation, CollationId, Pad};
+use super::weights::{Stream, Weigher, match_weigher, with_weigher};
+use super::{Charset, Collation, CollationId, Pad, whole};
 
 impl CollationId {
     /// The order of two texts; see [`Collation::compare`].
@@ -29,9 +30,32 @@ impl Collation {
             return Ordering::Equal;
         }
         let common = self.char_start(a, common);
-        let common = if self.rule == Rule::Unicode1400 { 0 } else { common };
-        let (a, b) = (&a[common..], &b[common..]);
-        with_weigher!(self, w => compare_weights(&w, a, b, self.pad))
+        let (a, b) = (&self.prepared(&a[common..])[..], &self.prepared(&b[common..])[..]);
+        let pad = self.weights_pad();
+        let first = with_weigher!(self, w => compare_weights(&w, a, b, pad));
+        self.levels.iter().fold(first, |order, &level| {
+            order.then_with(
+                || match_weigher!(self.weigher_at(level), w => compare_weights(&w, a, b, pad)),
+            )
+        })
+    }
+
+    /// What the weigher looks at: the text, or the weights of an order that sees whole texts.
+    #[inline]
+    pub(crate) fn prepared<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
+        match self.rule {
+            Rule::Whole(order) => whole::weights(order, bytes),
+            _ => Cow::Borrowed(bytes),
+        }
+    }
+
+    /// How what the weigher gives is padded.
+    #[inline]
+    pub(crate) fn weights_pad(&self) -> Pad {
+        match self.rule {
+            Rule::Whole(whole::CZECH_LATIN2 | whole::CZECH_1250) => Pad::NoPad,
+            _ => self.pad,
+        }
     }
 
     /// Whether two texts are equal.
@@ -48,6 +72,8 @@ impl Collation {
     /// The start of the character that byte `at` is in.
     fn char_start(&self, bytes: &[u8], mut at: usize) -> usize {
         match self.charset {
+            // What stands before may be part of it.
+            _ if matches!(self.rule, Rule::Tailored(_) | Rule::Whole(_)) => 0,
             Charset::Utf8mb3 | Charset::Utf8mb4 => {
                 // Back over the tails: both texts share the bytes before.
                 while at > 0 && bytes.get(at).is_none_or(|b| b & 0xC0 == 0x80) {
@@ -57,6 +83,7 @@ impl Collation {
                 at
             }
             Charset::Utf16 | Charset::Utf16le => 0,
+            charset if charset.min_len() != charset.max_len() => 0,
             charset => at - at % charset.min_len(),
         }
     }
@@ -96,7 +123,8 @@ fn against_spaces(rest: &[u8]) -> Ordering {
 }
 
 fn compare_weights<W: Weigher>(w: &W, a: &[u8], b: &[u8], pad: Pad) -> Ordering {
-    let (order, skip) = w.ascii().map_or((Ordering::Equal, 0), |t| compare_ascii(t, a, b));
+    let simple = w.ascii().map(|t| compare_ascii::<W>(t, a, b));
+    let (order, skip) = simple.unwrap_or((Ordering::Equal, 0));
     if order != Ordering::Equal {
         return order;
     }
@@ -117,7 +145,7 @@ fn compare_weights<W: Weigher>(w: &W, a: &[u8], b: &[u8], pad: Pad) -> Ordering 
 
 /// Compares while both texts are simple ASCII: the order, or how far they are equal.
 #[inline]
-fn compare_ascii(weights: &[u16; 128], a: &[u8], b: &[u8]) -> (Ordering, usize) {
+fn compare_ascii<W: Weigher>(weights: &[u16; 128], a: &[u8], b: &[u8]) -> (Ordering, usize) {
     let weight = |byte: u8| weights.get(usize::from(byte)).copied().unwrap_or(0);
     let mut at = 0;
     for (&x, &y) in a.iter().zip(b) {
@@ -126,11 +154,16 @@ fn compare_ascii(weights: &[u16; 128], a: &[u8], b: &[u8]) -> (Ordering, usize) 
             break;
         }
         if x != y {
+            let goes_on = |text: &[u8]| text.get(at + 1).is_some_and(|b| *b >= 0x80);
+            if W::CONTRACTS && (goes_on(a) || goes_on(b)) {
+                break;
+            }
             return (x.cmp(&y), at);
         }
         at += 1;
     }
-    (Ordering::Equal, at)
+    // The last one may be part of what follows.
+    (Ordering::Equal, if W::CONTRACTS { at.saturating_sub(1) } else { at })
 }
 
 fn rest_against_spaces<W: Weigher>(w: &W, first: u32, rest: Stream<'_, W>) -> Ordering {

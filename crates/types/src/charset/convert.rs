@@ -20,7 +20,7 @@ impl Charset {
         let mut at = 0;
         while at < bytes.len() {
             let decoded = self.decode(&bytes[at..]);
-            at += decoded.map_or(self.min_len(), |(_, len)| len);
+            at += decoded.map_or_else(|| self.char_len(&bytes[at..]), |(_, len)| len);
             if !decoded.is_some_and(|(code, _)| to.encode(code, &mut out)) {
                 to.encode(u32::from(b'?'), &mut out);
                 lost += 1;
@@ -32,7 +32,7 @@ impl Charset {
     /// Whether the same bytes mean the same in `to`.
     fn is_subset(self, bytes: &[u8], to: Self) -> bool {
         (self == Self::Utf8mb3 && to == Self::Utf8mb4)
-            || (self.is_ascii_compatible() && to.is_ascii_compatible() && bytes.is_ascii())
+            || (self.is_ascii_superset() && to.is_ascii_superset() && bytes.is_ascii())
     }
 
     /// Bytes as text of this character set: what is no character becomes `?`.

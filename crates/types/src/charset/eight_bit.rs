@@ -2,10 +2,16 @@
 
 use std::sync::LazyLock;
 
-use super::Charset;
+use super::{Charset, CollationId};
 
-const TABLES: &[u8; 24 * RECORD] = include_bytes!("../../data/eight_bit.bin");
+const TABLES: &[u8; 25 * RECORD] = include_bytes!("../../data/eight_bit.bin");
 const ORDERS: &[u8; 39 * 256] = include_bytes!("../../data/eight_bit_order.bin");
+/// Two weights a byte of German; how characters compare one by one in four orders; levels of the two
+/// Czech orders for each byte and three more letters (`special` in `generate/tables.py`).
+const SPECIAL: &[u8; 512 + 4 * 256 + 6 * LETTERS] = include_bytes!("../../data/special_orders.bin");
+
+/// Bytes, and `ch` in three cases.
+const LETTERS: usize = 259;
 
 /// Bytes of one character set: Unicode, upper case, lower case.
 const RECORD: usize = 512 + 256 + 256;
@@ -42,6 +48,7 @@ impl EightBit {
             Charset::Cp1256 => 21,
             Charset::Cp1257 => 22,
             Charset::Geostd8 => 23,
+            Charset::Tis620 => 24,
             _ => return None,
         }))
     }
@@ -55,6 +62,7 @@ impl EightBit {
         let at = usize::from(byte) * 2;
         let record = self.record();
         let code = u16::from_le_bytes([record[at], record[at + 1]]);
+        // Thai bytes without a character become U+FFFD, which becomes none of them.
         (code != 0 || byte == 0).then_some(u32::from(code))
     }
 
@@ -80,7 +88,8 @@ impl EightBit {
 
 /// Code points in order with their first bytes.
 fn reverse(set: EightBit) -> Vec<(u16, u8)> {
-    let known = |b: u8| set.to_unicode(b).map(|code| (code as u16, b));
+    let known =
+        |b: u8| set.to_unicode(b).filter(|code| *code != 0xFFFD).map(|code| (code as u16, b));
     let mut list: Vec<_> = (0..=255).filter_map(known).collect();
     list.sort_unstable();
     list.dedup_by_key(|e| e.0);
@@ -91,4 +100,33 @@ fn reverse(set: EightBit) -> Vec<(u16, u8)> {
 pub(super) fn order(table: u8) -> &'static [u8; 256] {
     let (tables, _) = ORDERS.as_chunks::<256>();
     &tables[usize::from(table)]
+}
+
+/// The two weights of a byte in German telephone books; the second is zero if there is one only.
+pub(super) fn german(byte: u8) -> [u8; 2] {
+    let at = usize::from(byte) * 2;
+    [SPECIAL[at], SPECIAL[at + 1]]
+}
+
+/// How single characters compare in an order that is no table.
+pub(super) fn char_order(collation: CollationId) -> &'static [u8; 256] {
+    let (tables, _) = SPECIAL[512..].as_chunks::<256>();
+    match collation.charset() {
+        Charset::Latin1 => &tables[0],
+        Charset::Tis620 => &tables[1],
+        Charset::Latin2 => &tables[2],
+        _ => &tables[3],
+    }
+}
+
+/// A level of `latin2_czech_cs`, from 0 to 3.
+pub(super) fn czech_latin2(level: usize) -> &'static [u8] {
+    let from = 512 + 4 * 256 + level * LETTERS;
+    &SPECIAL[from..from + LETTERS]
+}
+
+/// A level of `cp1250_czech_cs`, 0 or 1.
+pub(super) fn czech_1250(level: usize) -> &'static [u8] {
+    let from = 512 + 4 * 256 + (4 + level) * LETTERS;
+    &SPECIAL[from..from + LETTERS]
 }

@@ -1,7 +1,9 @@
 //! Finding a text in another one under a collation (`LOCATE`, `INSTR`, `REPLACE` of equal text).
 
+use std::cmp::Ordering;
+
 use super::collation::Rule;
-use super::weights::{Stream, Weigher, with_weigher};
+use super::weights::{Stream, match_weigher};
 use super::{Charset, Collation, CollationId};
 
 impl CollationId {
@@ -17,10 +19,20 @@ impl Collation {
         if needle.is_empty() {
             return Some(0);
         }
-        if self.rule == Rule::Code && self.charset.is_ascii_compatible() {
+        if self.rule == Rule::Code && self.charset.is_self_synchronizing() {
             return find_bytes(haystack, needle);
         }
-        with_weigher!(self, w => find_weights(&w, self.charset, haystack, needle))
+        if !self.levels.is_empty() {
+            return windows(self.charset, haystack, needle.len(), |text| {
+                self.compare(text, needle) == Ordering::Equal
+            });
+        }
+        match_weigher!(self.char_weigher(), w => {
+            let wanted: smallvec::SmallVec<[u32; 32]> = Stream::new(&w, needle).collect();
+            windows(self.charset, haystack, needle.len(), |text| {
+                Stream::new(&w, text).eq(wanted.iter().copied())
+            })
+        })
     }
 }
 
@@ -59,16 +71,15 @@ pub(super) fn find_byte(haystack: &[u8], byte: u8) -> Option<usize> {
 
 /// Compat: only text of as many bytes as the needle is compared with it, so `e` is not found where
 /// `\u{e9}` is looked for, although they are equal.
-fn find_weights<W: Weigher>(
-    w: &W,
+fn windows(
     charset: Charset,
     haystack: &[u8],
-    needle: &[u8],
+    len: usize,
+    is_wanted: impl Fn(&[u8]) -> bool,
 ) -> Option<usize> {
-    let wanted: smallvec::SmallVec<[u32; 32]> = Stream::new(w, needle).collect();
     let mut at = 0;
-    while let Some(window) = haystack.get(at..at + needle.len()) {
-        if Stream::new(w, window).eq(wanted.iter().copied()) {
+    while let Some(window) = haystack.get(at..at + len) {
+        if is_wanted(window) {
             return Some(at);
         }
         at += charset.char_len(&haystack[at..]).max(1);

@@ -20,7 +20,9 @@ impl Collation {
             let bytes = if self.pad == Pad::PadSpace { trim(bytes) } else { bytes };
             return hash_bytes(bytes, seed);
         }
-        with_weigher!(self, w => hash_weights(&w, bytes, self.pad, seed))
+        // Texts that are equal are so on the first level.
+        let bytes = &self.prepared(bytes)[..];
+        with_weigher!(self, w => hash_weights(&w, bytes, self.weights_pad(), seed))
     }
 }
 
@@ -54,7 +56,12 @@ fn hash_weights<W: Weigher>(w: &W, bytes: &[u8], pad: Pad, seed: u64) -> u64 {
     if let Some(weights) = w.ascii() {
         // The same as below for the part of the text that is simple ASCII.
         let simple = |b: &u8| weights.get(usize::from(*b)).copied().filter(|&w| w != 0);
-        for weight in bytes.iter().map_while(simple) {
+        let simple_bytes = match W::CONTRACTS {
+            // The last one may go on behind.
+            true => &bytes[..bytes.iter().map_while(simple).count().saturating_sub(1)],
+            false => bytes,
+        };
+        for weight in simple_bytes.iter().map_while(simple) {
             rest = &rest[1..];
             if u32::from(weight) == space && pad == Pad::PadSpace {
                 spaces += 1;

@@ -3,11 +3,13 @@
 //! A pattern is split at its `%`; the first part stands at the start, the last at the end, the
 //! others are found from left to right, which is enough because each leftmost match leaves most.
 
+use std::cmp::Ordering;
+
 use smallvec::SmallVec;
 
 use super::collation::Rule;
 use super::find::{find_byte, find_bytes};
-use super::weights::{Weigher, Weights, with_weigher};
+use super::weights::{Weigher, Weights, match_weigher};
 use super::{Charset, Collation, CollationId};
 
 /// A pattern, prepared to match many texts.
@@ -33,6 +35,8 @@ enum Item {
     AnyChar,
     /// A character with these weights.
     Char(SmallVec<[u32; 2]>),
+    /// A character that is equal to these bytes on all levels.
+    Exact(SmallVec<[u8; 4]>),
 }
 
 impl CollationId {
@@ -81,16 +85,15 @@ impl LikePattern {
             return self.run(text, ascii_at, ascii_find);
         }
         if self.collation.rule == Rule::Code
-            && self.collation.charset.is_ascii_compatible()
+            && self.collation.charset.is_self_synchronizing()
             && self.parts.iter().all(|p| p.literal.is_some())
         {
             return self.run(text, bytes_at, bytes_find);
         }
-        let charset = self.collation.charset;
-        with_weigher!(self.collation, w => self.run(
+        match_weigher!(self.collation.char_weigher(), w => self.run(
             text,
-            |part, bytes| match_at(&w, charset, part, bytes),
-            |part, bytes| search(&w, charset, part, bytes),
+            |part, bytes| match_at(&w, self.collation, part, bytes),
+            |part, bytes| search(&w, self.collation, part, bytes),
         ))
     }
 
@@ -127,7 +130,11 @@ fn split(collation: &Collation, pattern: &[u8], escape: Option<u32>) -> Vec<Part
     let mut at = 0;
     while at < pattern.len() {
         let mut len = charset.char_len(&pattern[at..]);
-        let mut code = charset.decode(&pattern[at..]).map(|c| c.0);
+        let mut code = match charset.max_len() {
+            // Compat: bytes are compared, whatever they mean.
+            1 => Some(u32::from(pattern[at])),
+            _ => charset.decode(&pattern[at..]).map(|c| c.0),
+        };
         let escaped = code.is_some() && code == escape && at + len < pattern.len();
         if escaped {
             at += len;
@@ -161,7 +168,10 @@ impl Part {
         if let Some(literal) = &mut self.literal {
             literal.extend_from_slice(bytes);
         }
-        with_weigher!(collation, w => {
+        if !collation.levels.is_empty() {
+            return self.items.push(Item::Exact(bytes.into()));
+        }
+        match_weigher!(collation.char_weigher(), w => {
             let stream = super::weights::Stream::new(&w, bytes);
             self.items.push(Item::Char(stream.collect()));
         });
@@ -172,7 +182,7 @@ impl Item {
     #[inline]
     fn is(&self, weights: &Weights<'_>) -> bool {
         match self {
-            Self::AnyChar => true,
+            Self::AnyChar | Self::Exact(_) => true,
             Self::Char(own) => match (own.as_slice(), weights) {
                 (&[a], Weights::One(b)) => a == *b,
                 (own, _) => {
@@ -184,7 +194,8 @@ impl Item {
     }
 }
 
-fn match_at<W: Weigher>(w: &W, charset: Charset, part: &Part, bytes: &[u8]) -> Option<usize> {
+fn match_at<W: Weigher>(w: &W, collation: &Collation, part: &Part, bytes: &[u8]) -> Option<usize> {
+    let charset = collation.charset;
     let mut at = 0;
     for item in &part.items {
         let rest = &bytes[at..];
@@ -194,6 +205,10 @@ fn match_at<W: Weigher>(w: &W, charset: Charset, part: &Part, bytes: &[u8]) -> O
         }
         at += match item {
             Item::AnyChar => len,
+            Item::Exact(own) => {
+                let equal = collation.compare(own, &rest[..len]) == Ordering::Equal;
+                equal.then_some(len)?
+            }
             Item::Char(own) if W::BYTEWISE && len > 1 => same_bytes(w, own, &rest[..len])?,
             Item::Char(_) => {
                 let (weights, len) = w.next(&rest[..len]);
@@ -209,11 +224,12 @@ fn same_bytes<W: Weigher>(w: &W, own: &[u32], bytes: &[u8]) -> Option<usize> {
     super::weights::Stream::new(w, bytes).eq(own.iter().copied()).then_some(bytes.len())
 }
 
-fn search<W: Weigher>(w: &W, charset: Charset, part: &Part, bytes: &[u8]) -> Option<usize> {
+fn search<W: Weigher>(w: &W, collation: &Collation, part: &Part, bytes: &[u8]) -> Option<usize> {
+    let charset = collation.charset;
     let mut at = 0;
     loop {
         let rest = &bytes[at..];
-        if let Some(len) = match_at(w, charset, part, rest) {
+        if let Some(len) = match_at(w, collation, part, rest) {
             return Some(at + len);
         }
         match charset.char_len(rest) {

@@ -49,6 +49,7 @@ macro_rules! charsets {
 }
 
 charsets! {
+    Big5 = "big5" 1 2 "Big5 Traditional Chinese";
     Dec8 = "dec8" 3 1 "DEC West European";
     Cp850 = "cp850" 4 1 "DOS West European";
     Hp8 = "hp8" 6 1 "HP West European";
@@ -57,10 +58,16 @@ charsets! {
     Latin2 = "latin2" 9 1 "ISO 8859-2 Central European";
     Swe7 = "swe7" 10 1 "7bit Swedish";
     Ascii = "ascii" 11 1 "US ASCII";
+    Ujis = "ujis" 12 3 "EUC-JP Japanese";
+    Sjis = "sjis" 13 2 "Shift-JIS Japanese";
     Hebrew = "hebrew" 16 1 "ISO 8859-8 Hebrew";
+    Tis620 = "tis620" 18 1 "TIS620 Thai";
+    Euckr = "euckr" 19 2 "EUC-KR Korean";
     Koi8u = "koi8u" 22 1 "KOI8-U Ukrainian";
+    Gb2312 = "gb2312" 24 2 "GB2312 Simplified Chinese";
     Greek = "greek" 25 1 "ISO 8859-7 Greek";
     Cp1250 = "cp1250" 26 1 "Windows Central European";
+    Gbk = "gbk" 28 2 "GBK Simplified Chinese";
     Latin5 = "latin5" 30 1 "ISO 8859-9 Turkish";
     Armscii8 = "armscii8" 32 1 "ARMSCII-8 Armenian";
     Utf8mb3 = "utf8mb3" 33 3 "UTF-8 Unicode";
@@ -80,6 +87,8 @@ charsets! {
     Utf32 = "utf32" 60 4 "UTF-32 Unicode";
     Binary = "binary" 63 1 "Binary pseudo charset";
     Geostd8 = "geostd8" 92 1 "GEOSTD8 Georgian";
+    Cp932 = "cp932" 95 2 "SJIS for Windows Japanese";
+    Eucjpms = "eucjpms" 97 3 "UJIS for Windows Japanese";
 }
 
 impl Charset {
@@ -100,7 +109,19 @@ impl Charset {
 
     /// Whether bytes below 0x80 are the ASCII characters wherever they stand.
     pub const fn is_ascii_compatible(self) -> bool {
+        let trails =
+            matches!(self, Self::Big5 | Self::Cp932 | Self::Euckr | Self::Gbk | Self::Sjis);
+        self.is_ascii_superset() && !trails
+    }
+
+    /// Whether text of ASCII bytes alone is that ASCII text.
+    pub const fn is_ascii_superset(self) -> bool {
         self.min_len() == 1 && !matches!(self, Self::Swe7)
+    }
+
+    /// Whether the bytes of a character are found only where the character is.
+    pub const fn is_self_synchronizing(self) -> bool {
+        self.max_len() == 1 || matches!(self, Self::Utf8mb3 | Self::Utf8mb4)
     }
 
     /// The `_bin` collation of the character set (`binary` for binary).

@@ -42,6 +42,11 @@ pub(super) struct Paged {
 }
 
 impl Paged {
+    /// A table made at run time, once: the index of the pages, then the pages.
+    pub(super) fn unpacked(words: Vec<u16>, pages: usize) -> Self {
+        Self { words: Vec::leak(words), pages }
+    }
+
     /// The cell of a code point, or the mark of its page.
     #[inline]
     fn cell(&self, code: u32) -> Result<u16, u16> {
@@ -164,9 +169,10 @@ uca!(UCA_520, 4352, "uca520.bin", Version::Old);
 uca!(UCA_1400, 4352, "uca1400.bin", Version::V14);
 
 impl Uca {
-    /// Whether a vowel that is written before its consonant is weighed after it.
-    pub(super) fn reorders(&self) -> bool {
-        self.version == Version::V14
+    /// A table of another level, made when it is needed first.
+    pub(super) fn unpacked(paged: Paged, offsets: Vec<u16>, pool: Vec<u16>) -> Self {
+        let (offsets, pool) = (Vec::leak(offsets), Vec::leak(pool));
+        Self { paged, offsets, pool, ascii: OnceLock::new(), version: Version::V14 }
     }
 
     /// The weights of ASCII characters, zero for those that have not exactly one.

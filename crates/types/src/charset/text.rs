@@ -1,6 +1,7 @@
 //! Counting and cutting text by characters.
 
 use super::Charset;
+use super::multibyte::MultiByte;
 
 impl Charset {
     /// Length of the longest well-formed prefix.
@@ -17,7 +18,7 @@ impl Charset {
             _ if self.max_len() == 1 => bytes.len(),
             _ => {
                 let mut at = 0;
-                while let Some((_, len)) = self.decode(&bytes[at..]) {
+                while let Some(len) = self.well_formed_char(&bytes[at..]) {
                     at += len;
                 }
                 at
@@ -54,9 +55,15 @@ impl Charset {
         if self.max_len() == 1 {
             return bytes.len().min(1);
         }
-        match self.decode(bytes) {
-            Some((_, len)) => len,
-            None => bytes.len().min(self.min_len()),
+        self.well_formed_char(bytes).unwrap_or(bytes.len().min(self.min_len()))
+    }
+
+    /// Length in bytes of the first character of several bytes, assigned or not, if it is one.
+    #[inline]
+    fn well_formed_char(self, bytes: &[u8]) -> Option<usize> {
+        match MultiByte::of(self) {
+            Some(set) => set.len(bytes),
+            None => self.decode(bytes).map(|(_, len)| len),
         }
     }
 

@@ -2,7 +2,9 @@
 //! pattern matching and key encoding share.
 
 use super::collation::Rule;
-use super::tables::{General, Sequence, UCA_400, UCA_520, UCA_1400, Uca};
+use super::multibyte::MultiByte;
+use super::tables::{General, Sequence, UCA_400, UCA_520, Uca};
+use super::tailoring::{Tailored, Tailoring};
 use super::{Charset, Collation, codec};
 
 /// A way to turn text into weights.
@@ -11,6 +13,8 @@ pub(crate) trait Weigher: Copy {
     const WIDTH: usize;
     /// Whether each byte is one weight, so that bytes can be skipped freely.
     const BYTEWISE: bool;
+    /// Whether a character behind may change what one weighs.
+    const CONTRACTS: bool = false;
 
     /// The weights of the first character, into `out`, and its length in bytes (0 at the end).
     fn next<'a>(&'a self, bytes: &[u8]) -> (Weights<'a>, usize);
@@ -37,7 +41,15 @@ pub(crate) enum Weights<'a> {
     Many(&'a [u16]),
 }
 
-impl Weights<'_> {
+impl<'a> Weights<'a> {
+    #[inline]
+    pub(crate) fn of(list: &'a [u16]) -> Self {
+        match list {
+            &[w] => Self::One(u32::from(w)),
+            list => Self::Many(list),
+        }
+    }
+
     #[inline]
     pub(crate) fn len(&self) -> usize {
         match self {
@@ -135,7 +147,7 @@ impl Weigher for Table {
 
 /// Bytes that are no character weigh more than any character, each for itself.
 #[inline]
-fn bad(bytes: &[u8], charset: Charset) -> (Weights<'static>, usize) {
+pub(super) fn bad(bytes: &[u8], charset: Charset) -> (Weights<'static>, usize) {
     match bytes.first() {
         None => (Weights::One(0), 0),
         Some(&b) => (Weights::One(0xFF00 | u32::from(b)), bytes.len().min(charset.min_len())),
@@ -241,25 +253,6 @@ impl Unicode {
     }
 }
 
-/// Vowels of Thai and Lao that are written before the consonant they follow in speech.
-pub(super) fn is_leading_vowel(code: u32) -> bool {
-    matches!(code, 0xE40..=0xE44 | 0xEC0..=0xEC4)
-}
-
-impl Unicode {
-    /// The weights of a consonant and the vowel before it, and the length of the consonant.
-    fn reordered(&self, vowel: u32, rest: &[u8]) -> Option<([u16; 2], usize)> {
-        let (consonant, len) = self.charset.decode(rest)?;
-        if !matches!((vowel, consonant), (..0xE80, 0xE01..=0xE2E) | (0xE80.., 0xE81..=0xEAE)) {
-            return None;
-        }
-        match (self.table.sequence(consonant), self.table.sequence(vowel)) {
-            (Sequence::Listed(&[c]), Sequence::Listed(&[v])) => Some(([c, v], len)),
-            _ => None,
-        }
-    }
-}
-
 impl Weigher for Unicode {
     const WIDTH: usize = 2;
     const BYTEWISE: bool = false;
@@ -275,15 +268,8 @@ impl Weigher for Unicode {
         let Some((code, len)) = self.charset.decode(bytes) else {
             return bad(bytes, self.charset);
         };
-        if is_leading_vowel(code)
-            && self.table.reorders()
-            && let Some((pair, tail)) = self.reordered(code, &bytes[len..])
-        {
-            return (Weights::Two(pair), len + tail);
-        }
         match self.table.sequence(code) {
-            Sequence::Listed(&[w]) => (Weights::One(u32::from(w)), len),
-            Sequence::Listed(list) => (Weights::Many(list), len),
+            Sequence::Listed(list) => (Weights::of(list), len),
             Sequence::Computed(pair) => (Weights::Two(pair), len),
         }
     }
@@ -298,6 +284,52 @@ impl Weigher for Unicode {
     }
 }
 
+/// Characters of the East Asian character sets.
+#[derive(Copy, Clone)]
+pub(crate) struct EastAsian(&'static MultiByte);
+
+impl Weigher for EastAsian {
+    const WIDTH: usize = 3;
+    const BYTEWISE: bool = false;
+
+    #[inline]
+    fn next(&self, bytes: &[u8]) -> (Weights<'_>, usize) {
+        match self.0.len(bytes) {
+            Some(len) => (Weights::One(self.0.weight(&bytes[..len])), len),
+            None => match bytes.first() {
+                Some(&b) => (Weights::One(0xFF_0000 | u32::from(b) << 8), 1),
+                None => (Weights::One(0), 0),
+            },
+        }
+    }
+
+    fn space(&self) -> u32 {
+        0x20_0000
+    }
+}
+
+/// German telephone books: one or two weights a byte.
+#[derive(Copy, Clone)]
+pub(crate) struct German;
+
+impl Weigher for German {
+    const WIDTH: usize = 1;
+    const BYTEWISE: bool = false;
+
+    #[inline]
+    fn next(&self, bytes: &[u8]) -> (Weights<'_>, usize) {
+        let Some(&b) = bytes.first() else { return (Weights::One(0), 0) };
+        match super::eight_bit::german(b) {
+            [one, 0] => (Weights::One(u32::from(one)), 1),
+            pair => (Weights::Two(pair.map(u16::from)), 1),
+        }
+    }
+
+    fn space(&self) -> u32 {
+        0x20
+    }
+}
+
 /// The weigher of a collation, for [`with_weigher`].
 pub(crate) enum AnyWeigher {
     Bytes(Bytes),
@@ -306,9 +338,43 @@ pub(crate) enum AnyWeigher {
     GeneralWide(GeneralWide),
     Codes(Codes),
     Unicode(Unicode),
+    Tailored(Tailored),
+    EastAsian(EastAsian),
+    German(German),
 }
 
 impl Collation {
+    /// The tables of an East Asian order.
+    pub(crate) fn east_asian(&self) -> Option<&'static MultiByte> {
+        if self.rule == Rule::MultiByte { MultiByte::of(self.charset) } else { None }
+    }
+
+    /// Whether a character behind may change what one weighs.
+    pub(crate) fn contracts(&self) -> bool {
+        matches!(self.rule, Rule::Tailored(_))
+    }
+
+    /// The way this collation weighs characters one by one, as LIKE and LOCATE do.
+    pub(crate) fn char_weigher(&self) -> AnyWeigher {
+        match self.rule {
+            Rule::German | Rule::Whole(_) => {
+                AnyWeigher::Table(Table(super::eight_bit::char_order(self.id)))
+            }
+            _ => self.weigher(),
+        }
+    }
+
+    /// The way to weigh text on a level behind the first.
+    pub(crate) fn weigher_at(&self, level: u8) -> AnyWeigher {
+        match self.rule {
+            Rule::Tailored(n) => {
+                let level = usize::from(level);
+                AnyWeigher::Tailored(Tailoring::get(n).weigher(self.charset, level))
+            }
+            _ => self.weigher(),
+        }
+    }
+
     /// The way this collation weighs text.
     #[inline]
     pub(crate) fn weigher(&self) -> AnyWeigher {
@@ -323,23 +389,38 @@ impl Collation {
             Rule::General => general(General::CURRENT),
             Rule::General500 => general(General::OLD),
             Rule::Unicode400 => AnyWeigher::Unicode(Unicode::new(&UCA_400, self.charset)),
-            Rule::Unicode1400 => AnyWeigher::Unicode(Unicode::new(&UCA_1400, self.charset)),
             Rule::Unicode520 => AnyWeigher::Unicode(Unicode::new(&UCA_520, self.charset)),
+            Rule::Tailored(n) => AnyWeigher::Tailored(Tailoring::get(n).weigher(self.charset, 0)),
+            Rule::MultiByte => MultiByte::of(self.charset)
+                .map_or(AnyWeigher::Bytes(Bytes), |set| AnyWeigher::EastAsian(EastAsian(set))),
+            Rule::German => AnyWeigher::German(German),
+            Rule::Whole(_) => AnyWeigher::Bytes(Bytes),
         }
     }
 }
 
-/// Runs an expression, compiled for each kind of weigher, with the weigher of a collation.
-macro_rules! with_weigher {
-    ($collation:expr, $w:ident => $body:expr) => {
-        match $collation.weigher() {
+/// Runs an expression, compiled for each kind of weigher, with one of them.
+macro_rules! match_weigher {
+    ($weigher:expr, $w:ident => $body:expr) => {
+        match $weigher {
             $crate::charset::weights::AnyWeigher::Bytes($w) => $body,
             $crate::charset::weights::AnyWeigher::Table($w) => $body,
             $crate::charset::weights::AnyWeigher::GeneralUtf8($w) => $body,
             $crate::charset::weights::AnyWeigher::GeneralWide($w) => $body,
             $crate::charset::weights::AnyWeigher::Codes($w) => $body,
             $crate::charset::weights::AnyWeigher::Unicode($w) => $body,
+            $crate::charset::weights::AnyWeigher::Tailored($w) => $body,
+            $crate::charset::weights::AnyWeigher::EastAsian($w) => $body,
+            $crate::charset::weights::AnyWeigher::German($w) => $body,
         }
+    };
+}
+pub(crate) use match_weigher;
+
+/// [`match_weigher`] with the weigher of a collation's first level.
+macro_rules! with_weigher {
+    ($collation:expr, $w:ident => $body:expr) => {
+        $crate::charset::weights::match_weigher!($collation.weigher(), $w => $body)
     };
 }
 pub(crate) use with_weigher;

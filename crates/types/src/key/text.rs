@@ -6,8 +6,8 @@
 //! by one byte that compares what comes after it with endless spaces (1 less, 3 greater); the end is
 //! a space followed by 2. So a text stands exactly where its padding with endless spaces would.
 
-use crate::charset::weights::{Stream, Weigher, with_weigher};
-use crate::charset::{Collation, CollationId, Pad};
+use crate::charset::weights::{Stream, Weigher, match_weigher, with_weigher};
+use crate::charset::{Collation, CollationId, Pad, Rule};
 
 const LESS: u8 = 1;
 const END: u8 = 2;
@@ -16,22 +16,37 @@ const GREATER: u8 = 3;
 /// Appends a text.
 pub fn put_text(out: &mut Vec<u8>, collation: CollationId, bytes: &[u8]) {
     let collation = collation.info();
-    with_weigher!(collation, w => match collation.pad {
+    let bytes = &collation.prepared(bytes)[..];
+    let pad = collation.weights_pad();
+    with_weigher!(collation, w => put_level(out, &w, pad, bytes));
+    for &level in collation.levels {
+        match_weigher!(collation.weigher_at(level), w => put_level(out, &w, pad, bytes));
+    }
+}
+
+fn put_level<W: Weigher>(out: &mut Vec<u8>, w: &W, pad: Pad, bytes: &[u8]) {
+    match pad {
         Pad::NoPad => {
-            put_escaped(out, &w, bytes);
+            put_escaped(out, w, bytes);
             out.extend_from_slice(&[0, 0]);
         }
         Pad::PadSpace => {
-            put_padded(out, &w, bytes);
-            put_weight(out, &w, w.space());
+            put_padded(out, w, bytes);
+            put_weight(out, w, w.space());
             out.push(END);
         }
-    });
+    }
 }
 
 /// Appends what the keys of all texts that start with `bytes` start with (for `LIKE 'abc%'`).
 pub fn put_text_prefix(out: &mut Vec<u8>, collation: CollationId, bytes: &[u8]) {
     let collation = collation.info();
+    if matches!(collation.rule, Rule::Whole(_)) {
+        // What follows may change every weight.
+        return;
+    }
+    // For the same reason the last character of a text that may go on in a contraction is left out.
+    let bytes = if collation.contracts() { without_last(collation, bytes) } else { bytes };
     with_weigher!(collation, w => match collation.pad {
         Pad::NoPad => put_escaped(out, &w, bytes),
         Pad::PadSpace => put_padded(out, &w, bytes),
@@ -42,10 +57,26 @@ pub fn put_text_prefix(out: &mut Vec<u8>, collation: CollationId, bytes: &[u8]) 
 pub fn text_len(key: &[u8], collation: CollationId, descending: bool) -> Option<usize> {
     let collation = collation.info();
     let mask = if descending { 0xFF } else { 0 };
-    match collation.pad {
-        Pad::NoPad => escaped_len(key, mask),
-        Pad::PadSpace => with_weigher!(collation, w => padded_len(&w, key, mask)),
+    let pad = collation.weights_pad();
+    let mut len = with_weigher!(collation, w => level_len(&w, pad, key, mask))?;
+    for &level in collation.levels {
+        let rest = key.get(len..)?;
+        len += match_weigher!(collation.weigher_at(level), w => level_len(&w, pad, rest, mask))?;
     }
+    Some(len)
+}
+
+fn level_len<W: Weigher>(w: &W, pad: Pad, key: &[u8], mask: u8) -> Option<usize> {
+    match pad {
+        Pad::NoPad => escaped_len(key, mask),
+        Pad::PadSpace => padded_len(w, key, mask),
+    }
+}
+
+/// The text without its last character.
+fn without_last<'a>(collation: &Collation, bytes: &'a [u8]) -> &'a [u8] {
+    let count = collation.charset.char_count(bytes);
+    &bytes[..collation.charset.char_offset(bytes, count.saturating_sub(1))]
 }
 
 #[inline]
@@ -118,7 +149,19 @@ fn padded_len<W: Weigher>(w: &W, key: &[u8], mask: u8) -> Option<usize> {
 impl Collation {
     /// Appends the weights of the text, most significant byte first, nothing added or removed.
     pub fn put_weights(&self, out: &mut Vec<u8>, bytes: &[u8]) {
-        with_weigher!(self, w => {
+        let bytes = &self.prepared(bytes)[..];
+        if let Some(set) = self.east_asian() {
+            return set.put_weights(bytes, out);
+        }
+        for level in std::iter::once(0).chain(self.levels.iter().copied()) {
+            self.put_weights_at(level, out, bytes);
+        }
+    }
+
+    /// Appends the weights of one level, counted from zero.
+    pub fn put_weights_at(&self, level: u8, out: &mut Vec<u8>, bytes: &[u8]) {
+        let weigher = if level == 0 { self.weigher() } else { self.weigher_at(level) };
+        match_weigher!(weigher, w => {
             for weight in Stream::new(&w, bytes) {
                 put_weight(out, &w, weight);
             }
