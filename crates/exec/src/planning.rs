@@ -8,7 +8,7 @@ use selkie_expr::Expr;
 use selkie_plan::physical::Plan;
 use selkie_plan::{PlanContext, StatisticsSource};
 use selkie_sql::ast::{self, Statement};
-use selkie_sql::{ParseOptions, Parsed};
+use selkie_sql::{ClientText, ParseOptions, Parsed};
 use selkie_types::{SqlResult, SqlType};
 
 use crate::control::Control;
@@ -36,10 +36,14 @@ impl PlanKey {
     }
 }
 
-/// Parses one statement in the session's mode.
-pub(crate) fn parse(session: &Session, text: &[u8]) -> SqlResult<Parsed> {
+/// Parses one statement in the session's mode; `origin` is the text as a client sent it.
+pub(crate) fn parse(
+    session: &Session,
+    text: &[u8],
+    origin: Option<&ClientText>,
+) -> SqlResult<Parsed> {
     let options = ParseOptions { sql_mode: session.settings.sql_mode };
-    let parsed = selkie_sql::parse(text, &options)?;
+    let parsed = selkie_sql::parse_from(text, &options, origin)?;
     if parsed.end < text.len() {
         return Err(selkie_sql::syntax_error_at(text, parsed.end, &options));
     }

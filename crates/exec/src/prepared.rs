@@ -6,6 +6,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use selkie_plan::is_planned;
 use selkie_plan::physical::{OutputColumn, Plan};
+use selkie_sql::ClientText;
 use selkie_sql::ast::Statement;
 use selkie_types::error::catalogue::ER_WRONG_ARGUMENTS;
 use selkie_types::{SqlError, SqlResult, SqlType, Value};
@@ -51,9 +52,14 @@ struct CachedPlan {
     types: Vec<SqlType>,
 }
 
-/// Parses and plans `text`, which is one statement.
-pub fn prepare(instance: &Instance, session: &mut Session, text: &[u8]) -> SqlResult<Prepared> {
-    let parsed = planning::parse(session, text)?;
+/// Parses and plans `text`, which is one statement; `origin` is what a client sent.
+pub fn prepare(
+    instance: &Instance,
+    session: &mut Session,
+    text: &[u8],
+    origin: Option<&ClientText>,
+) -> SqlResult<Prepared> {
+    let parsed = planning::parse(session, text, origin)?;
     prepare_statement(instance, session, parsed.statement, text, parsed.params as usize)
 }
 

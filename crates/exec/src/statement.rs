@@ -55,7 +55,7 @@ pub fn execute_text(
     text: &[u8],
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
-    match planning::parse(session, text) {
+    match planning::parse(session, text, None) {
         Ok(parsed) => execute_statement(instance, session, &parsed.statement, text, &[], sink),
         Err(error) => {
             session.diagnostics.clear();

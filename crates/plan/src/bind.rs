@@ -40,6 +40,7 @@ pub(crate) use common::Common;
 pub(crate) use delete::BoundDelete;
 pub(crate) use insert::BoundInsert;
 pub(crate) use insert_target::BoundView;
+pub(crate) use literal::string_expr;
 pub(crate) use output::Named;
 pub(crate) use update::{BoundTarget, BoundUpdate};
 pub(crate) use view::resolve;

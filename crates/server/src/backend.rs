@@ -9,6 +9,7 @@ use std::sync::Arc;
 use selkie_exec::{Outcome, ResultSink, Unsettled};
 use selkie_plan::physical::OutputColumn;
 use selkie_protocol::Status;
+use selkie_sql::ClientText;
 use selkie_types::{SqlResult, SqlType, Value};
 
 use crate::query_log::{GeneralEntry, SlowEntry};
@@ -63,7 +64,9 @@ pub struct SessionStatus {
 /// Runs the statements of one session.
 pub trait BackendSession: Send {
     /// Reads the first statement of `text`, refusing a second one unless `multi` allows several.
-    fn parse(&mut self, text: &[u8], multi: bool) -> SqlResult<Step>;
+    ///
+    /// `text` is UTF-8; `origin` is what the client sent and `text` is the end of, if it is not.
+    fn parse(&mut self, text: &[u8], multi: bool, origin: Option<&ClientText>) -> SqlResult<Step>;
 
     /// Runs the statement that was read from `text`.
     fn query(
@@ -74,7 +77,7 @@ pub trait BackendSession: Send {
     ) -> SqlResult<Outcome>;
 
     /// Prepares a statement.
-    fn prepare(&mut self, text: &[u8]) -> SqlResult<Described>;
+    fn prepare(&mut self, text: &[u8], origin: Option<&ClientText>) -> SqlResult<Described>;
 
     /// Runs a prepared statement.
     fn execute(

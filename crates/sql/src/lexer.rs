@@ -11,7 +11,7 @@ use selkie_types::SqlMode;
 pub(crate) use comment::strip_comments;
 pub(crate) use keyword::Kw;
 pub use keyword::is_keyword;
-pub(crate) use string::unescape;
+pub(crate) use string::{unescape, unescape_in};
 pub(crate) use token::{T, Token};
 
 /// The modes that change how text is cut into tokens.

@@ -12,6 +12,7 @@
 //! No catalog, no name resolution, no types of expressions, no I/O.
 
 pub mod ast;
+mod client_text;
 mod column_name;
 mod digest;
 mod error;
@@ -20,7 +21,8 @@ mod parse;
 mod parser;
 mod unparse;
 
+pub use client_text::ClientText;
 pub use digest::{Digest, digest};
 pub use lexer::is_keyword;
-pub use parse::{ParseOptions, Parsed, parse, parse_expr, syntax_error_at};
+pub use parse::{ParseOptions, Parsed, parse, parse_expr, parse_from, syntax_error_at};
 pub use unparse::{UnparseOptions, quote_identifier, unparse_expr, unparse_query};

@@ -2,6 +2,7 @@
 
 use selkie_types::{SqlMode, SqlResult};
 
+use crate::ClientText;
 use crate::ast::{Expr, Span, Statement};
 use crate::parser::Parser;
 
@@ -31,8 +32,18 @@ pub struct Parsed {
 /// strings may be anything. A caller that allows one statement only refuses `end < text.len()` with
 /// [`syntax_error_at`].
 pub fn parse(text: &[u8], options: &ParseOptions) -> SqlResult<Parsed> {
+    parse_from(text, options, None)
+}
+
+/// [`parse`] of a text that is the end of a client's text in UTF-8.
+pub fn parse_from(
+    text: &[u8],
+    options: &ParseOptions,
+    origin: Option<&ClientText>,
+) -> SqlResult<Parsed> {
     let text = limited(text)?;
     let mut parser = Parser::new(text, options.sql_mode);
+    parser.origin = origin;
     let start = parser.statement_start();
     let (statement, end) = parser.whole_statement()?;
     let span = Span::new(start, parser.statement_end());

@@ -7,7 +7,7 @@ pub(super) fn constant_prefix(pattern: &[u8], escape: Option<u8>, charset: Chars
     let mut prefix = Vec::new();
     let mut at = 0;
     // Multi-byte units other than ASCII-compatible ones give no prefix rather than a wrong one.
-    if !charset.is_ascii_compatible() {
+    if !charset.is_ascii_superset() {
         return prefix;
     }
     while at < pattern.len() {

@@ -71,10 +71,7 @@ pub(crate) fn describe_query(
     describe: &Describe,
 ) -> SqlResult<String> {
     let shape = columns_shape(instance, session, false, &describe.table)?;
-    let filter = describe
-        .pattern
-        .clone()
-        .map(|bytes| ShowFilter::Like(StringLiteral { bytes, charset: None }));
+    let filter = describe.pattern.clone().map(|bytes| ShowFilter::Like(StringLiteral::utf8(bytes)));
     Ok(render(&shape, filter.as_ref(), b""))
 }
 
@@ -426,7 +423,7 @@ mod tests {
     #[test]
     fn like_compares_the_first_column() {
         let shape = Shape::new("SCHEMATA", &[("Database", "SCHEMA_NAME")]);
-        let pattern = StringLiteral { bytes: (*b"a%'").into(), charset: None };
+        let pattern = StringLiteral::utf8(*b"a%'");
         let text = render(&shape, Some(&ShowFilter::Like(pattern)), b"");
         let expected = "SELECT SCHEMA_NAME AS `Database` FROM information_schema.SCHEMATA \
              WHERE SCHEMA_NAME LIKE 'a%'''";

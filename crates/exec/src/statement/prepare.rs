@@ -2,15 +2,28 @@
 
 use std::sync::Arc;
 
-use selkie_sql::ast;
+use selkie_sql::{ClientText, ast};
 use selkie_types::error::catalogue::{ER_UNKNOWN_STMT_HANDLER, ER_UNSUPPORTED_PS};
-use selkie_types::{SqlError, SqlResult, SqlType, Value};
+use selkie_types::{Charset, SqlError, SqlResult, SqlType, Value};
 
 use super::set::evaluate;
-use crate::prepared::{Named, execute_prepared, prepare as prepare_text};
+use crate::prepared::{Named, Prepared, execute_prepared, prepare as prepare_text};
 use crate::{Instance, Outcome, ResultSink, Session};
 
-/// The text of a statement to prepare.
+/// Prepares the statement a value says, which is as if the client had sent it.
+fn prepare_value(
+    instance: &Instance,
+    session: &mut Session,
+    e: &ast::Expr,
+    text: &[u8],
+) -> SqlResult<Prepared> {
+    let source = source(instance, session, e, text)?;
+    let origin = ClientText::new(&source, session.settings.client_charset);
+    let text = origin.as_ref().map_or(&source[..], ClientText::utf8);
+    prepare_text(instance, session, text, origin.as_ref())
+}
+
+/// The text of a statement to prepare, in the character set of the client.
 fn source(
     instance: &Instance,
     session: &mut Session,
@@ -23,6 +36,10 @@ fn source(
         // Compat: the text of NULL is the word, which does not parse.
         Value::Null => source.extend_from_slice(b"NULL"),
         value => selkie_types::write_value(&ty, &value, &mut source),
+    }
+    let (from, to) = (ty.collation.charset(), session.settings.client_charset);
+    if from != Charset::Binary && ty.is_string() && from != to {
+        source = from.convert(&source, to).0.into_owned();
     }
     Ok(source)
 }
@@ -48,8 +65,7 @@ pub(super) fn prepare(
     // Compat: a failed PREPARE removes the statement that had the name.
     session.prepared.remove(&name);
     let ticket = session.hooks.count_prepared()?;
-    let source = source(instance, session, &statement.source, text)?;
-    let prepared = prepare_text(instance, session, &source)?;
+    let prepared = prepare_value(instance, session, &statement.source, text)?;
     refuse_nested(&prepared.statement)?;
     session.prepared.insert(name, Named { statement: Arc::new(prepared), ticket });
     Ok(Outcome { info: "Statement prepared".into(), ..Outcome::ok() })
@@ -88,8 +104,7 @@ pub(super) fn immediate(
     text: &[u8],
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
-    let source = source(instance, session, &statement.source, text)?;
-    let prepared = prepare_text(instance, session, &source)?;
+    let prepared = prepare_value(instance, session, &statement.source, text)?;
     refuse_nested(&prepared.statement)?;
     let values = values(instance, session, &statement.using, text)?;
     execute_prepared(instance, session, &prepared, &values, sink)

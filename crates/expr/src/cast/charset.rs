@@ -38,7 +38,7 @@ fn same_bytes(from: Charset, to: Charset) -> bool {
     to == Charset::Binary
         || matches!(
             (from, to),
-            (Charset::Utf8mb3, Charset::Utf8mb4) | (Charset::Ascii, _) if to.is_ascii_compatible()
+            (Charset::Utf8mb3, Charset::Utf8mb4) | (Charset::Ascii, _) if to.is_ascii_superset()
         )
 }
 

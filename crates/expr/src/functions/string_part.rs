@@ -146,7 +146,7 @@ fn index_part<'t>(charset: Charset, text: &'t [u8], delimiter: &[u8], count: i64
 pub(super) fn occurrences(charset: Charset, text: &[u8], needle: &[u8]) -> Vec<usize> {
     let mut places = Vec::new();
     let mut at = 0;
-    let whole = charset.is_ascii_compatible() && charset.max_len() <= 4;
+    let whole = charset.is_self_synchronizing();
     while at + needle.len() <= text.len() {
         if text[at..].starts_with(needle) {
             places.push(at);

@@ -23,12 +23,30 @@ impl Binder<'_> {
     }
 
     fn string(&self, string: &ast::StringLiteral) -> SqlResult<Expr> {
-        let collation = match &string.charset {
-            None => self.types.collation_connection,
-            Some(name) => charset_collation(name)?,
-        };
-        Ok(Expr::string(&string.bytes, collation))
+        string_expr(string, self.types.collation_connection)
     }
+}
+
+/// A string in the character set of the connection, or in that of its introducer.
+pub(crate) fn string_expr(string: &ast::StringLiteral, connection: CollationId) -> SqlResult<Expr> {
+    let Some(name) = &string.charset else {
+        let (from, to) = (string.encoding, connection.charset());
+        if from == Charset::Binary {
+            return Ok(Expr::string(&string.bytes, connection));
+        }
+        return Ok(Expr::string(&from.convert(&string.bytes, to).0, connection));
+    };
+    let collation = charset_collation(name)?;
+    let charset = collation.charset();
+    let missing = string.bytes.len().next_multiple_of(charset.min_len()) - string.bytes.len();
+    let mut bytes = vec![0; missing];
+    bytes.extend_from_slice(&string.bytes);
+    let good = charset.well_formed_len(&bytes);
+    if good < bytes.len() {
+        let shown = bytes[good..].iter().take(3).map(|b| format!("{b:02X}")).collect::<String>();
+        return Err(SqlError::new(&ER_INVALID_CHARACTER_STRING, &[&charset.name(), &shown]));
+    }
+    Ok(Expr::string(&bytes, collation))
 }
 
 /// The default collation of a charset.

@@ -2,15 +2,16 @@
 
 use selkie_expr::store::{StoreMode, StoreTarget, convert_for_column};
 use selkie_expr::{EvalContext, Expr};
-use selkie_sql::ast::{self, ExprKind, Literal, StringLiteral, UnaryOp};
-use selkie_types::{Batch, Charset, Decimal, SqlError, SqlResult, SqlType, Value};
+use selkie_sql::ast::{self, ExprKind, Literal, UnaryOp};
+use selkie_types::{Batch, CollationId, Decimal, SqlError, SqlResult, SqlType, Value};
 
 use super::DefineContext;
+use crate::bind::string_expr;
 
 /// A literal, possibly with a sign, as an expression.
 pub(super) fn bind(context: &DefineContext<'_>, expr: &ast::Expr) -> SqlResult<Expr> {
     match &expr.kind {
-        ExprKind::Literal(literal) => Ok(bind_literal(context, literal)),
+        ExprKind::Literal(literal) => bind_literal(context, literal),
         ExprKind::Unary { op: UnaryOp::Neg, expr } => negate(bind(context, expr)?, context),
         ExprKind::Unary { expr, .. } => bind(context, expr),
         _ => Err(SqlError::internal("not a literal")),
@@ -21,24 +22,19 @@ fn negate(expr: Expr, context: &DefineContext<'_>) -> SqlResult<Expr> {
     selkie_expr::build::negate(expr, &context.eval.types)
 }
 
-fn bind_literal(context: &DefineContext<'_>, literal: &Literal) -> Expr {
+fn bind_literal(context: &DefineContext<'_>, literal: &Literal) -> SqlResult<Expr> {
     let connection = context.eval.types.collation_connection;
-    match literal {
+    Ok(match literal {
         Literal::Null => Expr::null(),
         Literal::Bool(value) => Expr::boolean(*value),
         Literal::Int(value) => Expr::uint(*value),
         Literal::Decimal(text) => Expr::decimal(Decimal::parse(text.as_bytes()).value),
         Literal::Float(value) => Expr::double(*value),
-        Literal::String(string) => bind_string(string, connection),
+        Literal::String(string) => string_expr(string, connection)?,
         Literal::Hex { bytes, .. } | Literal::Bit(bytes) => Expr::hex(bytes),
         // Converted with the column's own rules, as a string with the same text is.
-        Literal::Temporal { text, .. } => Expr::string(text, connection),
-    }
-}
-
-fn bind_string(string: &StringLiteral, connection: selkie_types::CollationId) -> Expr {
-    let charset = string.charset.as_deref().and_then(Charset::from_name);
-    Expr::string(&string.bytes, charset.map_or(connection, Charset::default_collation))
+        Literal::Temporal { text, .. } => Expr::string(text, CollationId::ASCII_GENERAL_CI),
+    })
 }
 
 /// The constant as a value of type `ty`; `None` if it does not fit exactly.

@@ -270,7 +270,7 @@ fn members(name: &str, ty: &DataType, collation: CollationId) -> SqlResult<SqlTy
 
 /// A member's text without the trailing spaces that never count.
 fn member(literal: &StringLiteral, collation: CollationId) -> Box<str> {
-    let from = literal.charset.as_deref().and_then(Charset::from_name).unwrap_or(Charset::Utf8mb4);
+    let from = literal.charset.as_deref().and_then(Charset::from_name).unwrap_or(literal.encoding);
     let (text, _) = from.convert(&literal.bytes, Charset::Utf8mb4);
     let text = String::from_utf8_lossy(&text);
     let trimmed = if collation.is_binary() { &*text } else { text.trim_end_matches(' ') };

@@ -17,7 +17,7 @@ use selkie_exec::{
 use selkie_plan::physical::OutputColumn;
 use selkie_protocol::Status;
 use selkie_sql::ast::{Ident, Statement};
-use selkie_sql::{ParseOptions, Parsed};
+use selkie_sql::{ClientText, ParseOptions, Parsed};
 use selkie_types::error::catalogue::*;
 use selkie_types::{CollationId, SqlError, SqlMode, SqlResult, SqlType, Value};
 
@@ -60,9 +60,14 @@ impl ExecutorSession {
         }
     }
 
-    fn parse_first(&self, text: &[u8], multi: bool) -> SqlResult<Parsed> {
+    fn parse_first(
+        &self,
+        text: &[u8],
+        multi: bool,
+        origin: Option<&ClientText>,
+    ) -> SqlResult<Parsed> {
         let options = ParseOptions { sql_mode: self.session.settings.sql_mode };
-        let parsed = selkie_sql::parse(text, &options)?;
+        let parsed = selkie_sql::parse_from(text, &options, origin)?;
         if parsed.end < text.len() && !multi {
             return Err(selkie_sql::syntax_error_at(text, parsed.end, &options));
         }
@@ -209,9 +214,9 @@ impl Drop for ExecutorSession {
 }
 
 impl BackendSession for ExecutorSession {
-    fn parse(&mut self, text: &[u8], multi: bool) -> SqlResult<Step> {
+    fn parse(&mut self, text: &[u8], multi: bool, origin: Option<&ClientText>) -> SqlResult<Step> {
         self.refresh();
-        match self.parse_first(text, multi) {
+        match self.parse_first(text, multi, origin) {
             Ok(parsed) => {
                 let next = Some(parsed.end).filter(|end| *end < text.len());
                 Ok(Step { statement: Box::new(Some(parsed.statement)), next })
@@ -243,10 +248,10 @@ impl BackendSession for ExecutorSession {
         }
     }
 
-    fn prepare(&mut self, text: &[u8]) -> SqlResult<Described> {
+    fn prepare(&mut self, text: &[u8], origin: Option<&ClientText>) -> SqlResult<Described> {
         self.refresh();
         self.session.diagnostics.clear();
-        let prepared = prepare(&self.instance, &mut self.session, text)?;
+        let prepared = prepare(&self.instance, &mut self.session, text, origin)?;
         Ok(Described {
             parameters: prepared.parameters,
             columns: prepared.output.clone(),

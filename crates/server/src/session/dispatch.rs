@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use selkie_protocol::stmt::Execute;
 use selkie_protocol::{Capabilities, ChangeUser, Command, DecodeError, Output, Status};
+use selkie_sql::ClientText;
 use selkie_types::error::catalogue::*;
 use selkie_types::{Charset, CollationId, SqlError, SqlResult};
 
@@ -189,8 +190,8 @@ impl Session {
 
     /// Runs all statements of a text.
     fn query(&mut self, text: &[u8]) -> Next {
-        let charset = self.client_charset();
-        let text = to_utf8(text, charset);
+        let origin = ClientText::new(text, self.client_charset());
+        let text = origin.as_ref().map_or(text, ClientText::utf8);
         let multi = self.shared.capabilities().has(Capabilities::MULTI_STATEMENTS);
         // Compat: what ends a statement is no part of it, as errors that quote its rest show.
         let mut rest = text.trim_ascii_end();
@@ -201,7 +202,7 @@ impl Session {
             let mut reply =
                 Reply::new(&self.shared, &mut self.wire, &mut self.out, RowForm::Text, status);
             let mut next = None;
-            let result = self.backend.parse(rest, multi).and_then(|step| {
+            let result = self.backend.parse(rest, multi, origin.as_ref()).and_then(|step| {
                 next = step.next;
                 reply.expect_more(next.is_some());
                 self.backend.query(step.statement, rest, &mut reply)
@@ -236,10 +237,11 @@ impl Session {
     fn prepare(&mut self, text: &[u8]) {
         self.shared.handle.counters.bump(counter().com_stmt_prepare);
         log_general(&self.shared, "Prepare", text);
-        let charset = self.client_charset();
-        let text = to_utf8(text, charset).into_owned();
+        let origin = ClientText::new(text, self.client_charset());
+        let text = origin.as_ref().map_or(text, ClientText::utf8);
         let place = self.shared.server.count_prepared();
-        let described = place.and_then(|place| Ok((place, self.backend.prepare(&text)?)));
+        let described =
+            place.and_then(|place| Ok((place, self.backend.prepare(text, origin.as_ref())?)));
         let (place, described) = match described {
             Ok(described) => described,
             Err(error) => return self.answer(Err(error)),
@@ -249,7 +251,7 @@ impl Session {
             body: described.statement,
             _place: place,
             parameters,
-            text: String::from_utf8_lossy(&text).into(),
+            text: String::from_utf8_lossy(text).into(),
             types: Vec::new(),
             long_data: Default::default(),
             long_error: None,
@@ -519,7 +521,7 @@ impl Session {
         }
         let mut rest = text.as_bytes();
         loop {
-            let step = self.backend.parse(rest, true)?;
+            let step = self.backend.parse(rest, true, None)?;
             self.backend.query(step.statement, rest, &mut Nobody)?;
             match step.next.and_then(|at| rest.get(at..)) {
                 Some(next) => rest = next,

@@ -9,6 +9,7 @@ use selkie_plan::physical::OutputColumn;
 use selkie_protocol::Status;
 use selkie_server::backend::{Backend, BackendSession, Described, SessionStatus, Step};
 use selkie_server::session::Shared;
+use selkie_sql::ClientText;
 use selkie_types::error::catalogue::*;
 use selkie_types::{Batch, CollationId, Column, Physical, SqlError, SqlResult, SqlType, Value};
 
@@ -102,7 +103,7 @@ impl DoubleSession {
 }
 
 impl BackendSession for DoubleSession {
-    fn parse(&mut self, text: &[u8], multi: bool) -> SqlResult<Step> {
+    fn parse(&mut self, text: &[u8], multi: bool, _: Option<&ClientText>) -> SqlResult<Step> {
         let end = text.iter().position(|b| *b == b';').filter(|_| multi);
         let this = String::from_utf8_lossy(&text[..end.unwrap_or(text.len())]).into_owned();
         let next = end.map(|at| at + 1).filter(|at| *at < text.len());
@@ -119,7 +120,7 @@ impl BackendSession for DoubleSession {
         self.run(&text, sink)
     }
 
-    fn prepare(&mut self, text: &[u8]) -> SqlResult<Described> {
+    fn prepare(&mut self, text: &[u8], _: Option<&ClientText>) -> SqlResult<Described> {
         let text = String::from_utf8_lossy(text).into_owned();
         let parameters = text.matches('?').count();
         let columns = (0..parameters).map(|_| column("?", SqlType::null())).collect();

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use selkie_types::Charset;
+
 /// A literal.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Literal {
@@ -36,12 +38,22 @@ pub enum Literal {
 }
 
 /// A character string literal, adjacent literals joined, escapes resolved.
-#[derive(Clone, Default, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct StringLiteral {
-    /// The bytes, in the client's character set or that of the introducer.
+    /// The bytes, in `encoding` or in the character set of the introducer.
     pub bytes: Box<[u8]>,
+    /// The character set of the bytes without an introducer: UTF-8, or the client's if the string
+    /// is something else there.
+    pub encoding: Charset,
     /// The character set of the introducer (`_latin1'x'`), lower case; `utf8mb3` for `N'x'`.
     pub charset: Option<Box<str>>,
+}
+
+impl StringLiteral {
+    /// A string in UTF-8.
+    pub fn utf8(bytes: impl Into<Box<[u8]>>) -> Self {
+        Self { bytes: bytes.into(), encoding: Charset::Utf8mb4, charset: None }
+    }
 }
 
 impl fmt::Debug for StringLiteral {

@@ -1,5 +1,7 @@
 //! Quoted texts: where they end, and what their escapes mean.
 
+use selkie_types::Charset;
+
 use super::{Lexer, T};
 
 impl Lexer<'_> {
@@ -58,6 +60,42 @@ pub(crate) fn unescape(raw: &[u8], escapes: bool, out: &mut Vec<u8>) {
         rest = rest.get(at + 2..).unwrap_or_default();
     }
     out.extend_from_slice(rest);
+}
+
+/// [`unescape`] of a text in a character set that may have quotes and backslashes inside of
+/// characters.
+pub(crate) fn unescape_in(charset: Charset, raw: &[u8], escapes: bool, out: &mut Vec<u8>) {
+    if charset.is_ascii_compatible() || charset.max_len() == 1 {
+        return unescape(raw, escapes, out);
+    }
+    let Some((&quote, rest)) = raw.split_first() else { return };
+    let mut rest = rest.strip_suffix(&[quote]).unwrap_or(rest);
+    while let Some(&first) = rest.first() {
+        let len = charset.char_len(rest).max(1);
+        let skipped = match rest.get(1) {
+            Some(&next) if first == b'\\' && escapes => {
+                match next {
+                    0x80.. => {
+                        let len = charset.char_len(&rest[1..]).max(1);
+                        out.extend_from_slice(&rest[1..1 + len]);
+                        rest = &rest[1 + len..];
+                        continue;
+                    }
+                    next => escape(next, out),
+                }
+                2
+            }
+            Some(_) if first == quote => {
+                out.push(quote);
+                2
+            }
+            _ => {
+                out.extend_from_slice(&rest[..len]);
+                len
+            }
+        };
+        rest = &rest[skipped..];
+    }
 }
 
 /// Compat: `\%` and `\_` keep their backslash, for patterns.

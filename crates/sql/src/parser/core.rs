@@ -4,6 +4,7 @@ use selkie_types::error::catalogue::{ER_STACK_OVERRUN_NEED_MORE, ErrorDef};
 use selkie_types::{SqlError, SqlMode};
 
 use super::PResult;
+use crate::ClientText;
 use crate::ast::Span;
 use crate::lexer::{Kw, Lexer, Modes, T, Token};
 
@@ -19,6 +20,8 @@ pub(crate) struct Parser<'a> {
     pub(super) text: &'a [u8],
     pub(super) mode: SqlMode,
     lexer: Lexer<'a>,
+    /// The client's text that `text` is the end of, if it is not UTF-8.
+    pub(crate) origin: Option<&'a ClientText>,
     /// The token to be looked at.
     pub(super) tok: Token,
     ahead: Option<Token>,
@@ -48,6 +51,7 @@ impl<'a> Parser<'a> {
             text,
             mode,
             lexer,
+            origin: None,
             tok,
             ahead: None,
             prev_end: 0,

@@ -46,6 +46,7 @@ impl Parser<'_> {
     /// The name a consumed token is.
     pub(super) fn ident_from(&self, token: Token) -> PResult<Ident> {
         let raw = self.raw(token);
+        self.check_known(token)?;
         let quoted = token.kind == T::Quoted;
         let value = match quoted {
             false => self.utf8(raw)?.into(),
@@ -56,6 +57,18 @@ impl Parser<'_> {
             }
         };
         Ok(Ident { value, quoted, span: Span::new(token.start, token.end) })
+    }
+
+    /// A name must consist of characters the client's character set knows.
+    fn check_known(&self, token: Token) -> PResult<()> {
+        let Some(origin) = self.origin else { return Ok(()) };
+        match origin.unknown(self.original(origin, token)) {
+            None => Ok(()),
+            Some(bad) => {
+                let shown = bad.iter().take(6).map(|b| format!("\\x{b:02X}")).collect::<String>();
+                self.fail(&ER_INVALID_CHARACTER_STRING, &[&origin.charset().name(), &shown])
+            }
+        }
     }
 
     /// Bytes that must be text.

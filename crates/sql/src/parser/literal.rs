@@ -1,11 +1,12 @@
 //! Literals: token bytes to values.
 
-use selkie_types::SqlMode;
 use selkie_types::error::catalogue::ER_ILLEGAL_VALUE_FOR_TYPE;
+use selkie_types::{Charset, SqlMode};
 
 use super::{PResult, Parser};
+use crate::ClientText;
 use crate::ast::{ExprKind, Literal, StringLiteral, TemporalKind};
-use crate::lexer::{T, Token, unescape};
+use crate::lexer::{T, Token, unescape, unescape_in};
 
 impl Parser<'_> {
     fn escapes(&self) -> bool {
@@ -19,6 +20,22 @@ impl Parser<'_> {
         let mut bytes = Vec::with_capacity(raw.len());
         unescape(raw, self.escapes(), &mut bytes);
         bytes
+    }
+
+    /// Bytes of a quoted token as the client sent them.
+    fn client_bytes_of(&self, token: Token) -> Vec<u8> {
+        let Some(origin) = self.origin else { return self.bytes_of(token) };
+        let raw = self.original(origin, token);
+        let raw = if token.kind == T::NationalStr { &raw[1..] } else { raw };
+        let mut bytes = Vec::with_capacity(raw.len());
+        unescape_in(origin.charset(), raw, self.escapes(), &mut bytes);
+        bytes
+    }
+
+    /// The client's bytes of a token.
+    pub(super) fn original<'o>(&self, origin: &'o ClientText, token: Token) -> &'o [u8] {
+        let base = origin.utf8().len().saturating_sub(self.text.len());
+        origin.original(base + token.start as usize, base + token.end as usize)
     }
 
     /// Text of a quoted token.
@@ -46,7 +63,7 @@ impl Parser<'_> {
             _ => return Err(self.error()),
         };
         self.next();
-        Ok(StringLiteral { bytes: bytes.into(), charset: None })
+        Ok(StringLiteral::utf8(bytes))
     }
 
     /// An unsigned integer, decimal or hexadecimal.
@@ -139,23 +156,35 @@ impl Parser<'_> {
             let token = self.next();
             charset = Some(self.utf8(&self.raw(token)[1..])?.to_ascii_lowercase().into());
             if !self.at(T::Str) {
-                let bytes = self.string()?.bytes;
-                return Ok(ExprKind::Literal(Literal::String(StringLiteral { bytes, charset })));
+                let string = StringLiteral { charset, ..self.string()? };
+                return Ok(ExprKind::Literal(Literal::String(string)));
             }
         }
         if self.at(T::NationalStr) {
             charset = Some("utf8mb3".into());
         }
         let token = self.next();
-        let mut bytes = self.bytes_of(token);
+        // Compat: a national string is not the client's bytes under another name.
+        let introduced = charset.is_some() && token.kind != T::NationalStr;
+        let mut bytes = self.client_bytes_of(token);
         while self.at(T::Str) {
             let token = self.next();
-            bytes.extend_from_slice(&self.bytes_of(token));
+            bytes.extend_from_slice(&self.client_bytes_of(token));
+        }
+        let mut encoding = Charset::Utf8mb4;
+        if let Some(origin) = self.origin
+            && !introduced
+        {
+            match origin.as_utf8(&bytes) {
+                Some(utf8) => bytes = utf8,
+                None => encoding = origin.charset(),
+            }
         }
         if bytes.is_empty() && self.mode.contains(SqlMode::EMPTY_STRING_IS_NULL) {
             return Ok(ExprKind::Literal(Literal::Null));
         }
-        Ok(ExprKind::Literal(Literal::String(StringLiteral { bytes: bytes.into(), charset })))
+        let string = StringLiteral { bytes: bytes.into(), encoding, charset };
+        Ok(ExprKind::Literal(Literal::String(string)))
     }
 
     /// The string of `DATE '...'` and the like, the keyword consumed.

@@ -162,8 +162,8 @@ impl Parser<'_> {
             return self.expr().map(Some);
         }
         let start = self.next().start;
-        let bytes = kw.text().as_bytes().into();
-        let literal = Literal::String(StringLiteral { bytes, charset: None });
+        let bytes = kw.text().as_bytes();
+        let literal = Literal::String(StringLiteral::utf8(bytes));
         Ok(Some(Expr { kind: ExprKind::Literal(literal), span: self.span_from(start) }))
     }
 }

@@ -1,5 +1,7 @@
 //! Literals.
 
+use selkie_types::Charset;
+
 use super::Writer;
 use crate::ast::{Literal, StringLiteral, TemporalKind};
 
@@ -37,6 +39,9 @@ impl Writer<'_> {
     pub(super) fn string(&mut self, string: &StringLiteral) {
         if let Some(charset) = &string.charset {
             self.display(format_args!("_{charset}"));
+        } else if string.encoding != Charset::Utf8mb4 {
+            self.display(format_args!("_{}", string.encoding.name()));
+            return self.hex("X'", &string.bytes, "'");
         }
         self.quoted(&string.bytes);
     }
