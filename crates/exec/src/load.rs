@@ -16,7 +16,7 @@ use selkie_types::error::catalogue::{
     ER_WARN_TOO_MANY_RECORDS,
 };
 use selkie_types::{
-    BATCH_ROWS, Batch, Charset, Column, Condition, Level, Physical, SqlError, SqlResult, SqlType,
+    BATCH_ROWS, Batch, Column, Condition, Level, Physical, SqlError, SqlResult, SqlType,
 };
 
 use crate::control::Control;
@@ -44,7 +44,7 @@ pub(crate) fn run(
     let table = find_table(instance, session, load)?;
     let charset = match &load.charset {
         Some(name) => charset_named(name)?,
-        None => default_charset(instance, session),
+        None => session.settings.database_charset,
     };
     let format = Format::new(&load.format, Some(charset))?;
     if format.field_end.is_empty() && format.enclosed.is_none() {
@@ -97,12 +97,6 @@ fn find_table(
     let names = Namespace { snapshot: &snapshot, temporary: &session.temporary };
     let name = &*load.table.name.value;
     names.table(schema, name).cloned().ok_or_else(|| SqlError::no_such_table(schema, name))
-}
-
-fn default_charset(instance: &Instance, session: &Session) -> Charset {
-    let snapshot = instance.catalog.snapshot();
-    let schema = session.schema.as_deref().and_then(|name| snapshot.schema(name));
-    schema.map_or(Charset::Utf8mb4, |s| s.collation.charset())
 }
 
 fn fields_of(load: &ast::LoadData, table: &TableInfo) -> Vec<Target> {

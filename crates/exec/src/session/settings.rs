@@ -29,6 +29,8 @@ pub struct Settings {
     pub collation_connection: CollationId,
     /// `character_set_results`; `None` is NULL: strings are sent as they are stored.
     pub results_charset: Option<Charset>,
+    /// `character_set_database`.
+    pub database_charset: Charset,
     /// `time_zone`.
     pub time_zone: TimeZone,
     /// `autocommit`.
@@ -106,6 +108,7 @@ impl Default for Settings {
         Self {
             sql_mode: SqlMode::DEFAULT,
             client_charset: Charset::Utf8mb4,
+            database_charset: Charset::Utf8mb4,
             collation_connection: CollationId::UTF8MB4_GENERAL_CI,
             results_charset: Some(Charset::Utf8mb4),
             time_zone: TimeZone::utc(),

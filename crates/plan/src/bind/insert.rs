@@ -181,7 +181,7 @@ impl Binder<'_> {
         let first = self.new_row(&target.table);
         self.in_new_row(target, first);
         for (number, row) in rows.iter().enumerate() {
-            if row.is_empty() && rows.len() == 1 {
+            if row.is_empty() && rows.iter().all(Vec::is_empty) {
                 defaults.fill(true);
                 bound.push(vec![Expr::null(); targets.len()]);
                 continue;

@@ -302,8 +302,10 @@ impl Builder<'_> {
 }
 
 /// Whether index entries may stand for rows: not when the rows themselves are locked or changed.
+/// Compat: nor in MEMORY, whose rows so come in the order they were inserted in.
 pub(super) fn may_cover(info: &RelationInfo) -> bool {
-    info.row_key.is_none() && info.lock == LockMode::None
+    let memory = &*info.table.engine == "MEMORY";
+    info.row_key.is_none() && info.lock == LockMode::None && !memory
 }
 
 /// Cost of passing one row of a table (or one entry of an index) in a scan: a fixed part and its

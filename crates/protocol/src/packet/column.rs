@@ -5,6 +5,7 @@
 use crate::capabilities::Capabilities;
 use crate::field_type::FieldType;
 use crate::writer::{put_lenenc, put_lenenc_bytes, put_u16, put_u32};
+use selkie_types::Charset;
 
 /// A column definition of the 4.1 protocol.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +34,8 @@ pub struct ColumnDef<'a> {
     pub type_name: &'a str,
     /// MariaDB's extended format name (`json`), or empty.
     pub format_name: &'a str,
+    /// The character set the names leave in; `None` is UTF-8, which they are in.
+    pub names: Option<Charset>,
 }
 
 impl ColumnDef<'_> {
@@ -40,7 +43,13 @@ impl ColumnDef<'_> {
     pub fn encode(&self, out: &mut Vec<u8>, caps: Capabilities) {
         put_lenenc_bytes(out, b"def");
         for name in [self.schema, self.table, self.org_table, self.name, self.org_name] {
-            put_lenenc_bytes(out, name.as_bytes());
+            match self.names {
+                Some(to) if !name.is_ascii() || !to.is_ascii_superset() => {
+                    let (name, _) = Charset::Utf8mb4.convert(name.as_bytes(), to);
+                    put_lenenc_bytes(out, &name);
+                }
+                _ => put_lenenc_bytes(out, name.as_bytes()),
+            }
         }
         if caps.has(Capabilities::EXTENDED_METADATA) {
             self.encode_extended(out);

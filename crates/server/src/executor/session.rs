@@ -113,6 +113,8 @@ impl ExecutorSession {
         let mut vars = self.shared.vars.lock();
         vars.set(ids().character_set_database, VarValue::text(collation.charset().name()));
         vars.set(ids().collation_database, VarValue::text(collation.name()));
+        drop(vars);
+        self.shared.settings_changed();
     }
 
     /// Without a default database its character set is the server's.

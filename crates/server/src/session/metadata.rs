@@ -56,6 +56,7 @@ pub fn column_def(column: &OutputColumn, results: Option<Charset>) -> ColumnDef<
         decimals: decimals(ty, is_column),
         type_name: "",
         format_name: "",
+        names: results,
     }
 }
 

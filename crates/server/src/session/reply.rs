@@ -278,6 +278,7 @@ const PARAMETER: ColumnDef<'_> = ColumnDef {
     decimals: 0,
     type_name: "",
     format_name: "",
+    names: None,
 };
 
 /// 1160 or 1161.
