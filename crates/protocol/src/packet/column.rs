@@ -101,6 +101,7 @@ mod tests {
         decimals: 0,
         type_name: "",
         format_name: "json",
+        names: None,
     };
 
     #[test]

@@ -25,8 +25,7 @@ pub(super) fn refresh(shared: &Shared, session: &mut Session) {
     s.collation_connection = CollationId::from_name(get(ids.collation_connection).as_str())
         .unwrap_or(CollationId::UTF8MB4_GENERAL_CI);
     s.results_charset = charset(get(ids.character_set_results));
-    s.database_charset =
-        charset(get(ids.character_set_database)).unwrap_or(Charset::Utf8mb4);
+    s.database_charset = charset(get(ids.character_set_database)).unwrap_or(Charset::Utf8mb4);
     s.time_zone = TimeZone::parse(get(ids.time_zone).as_str()).unwrap_or_else(TimeZone::system);
     s.autocommit = flag(ids.autocommit);
     s.snapshot_isolation = number(ids.innodb_snapshot_isolation) != 0;
