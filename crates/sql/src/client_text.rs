@@ -69,6 +69,12 @@ impl ClientText {
         &self.utf8
     }
 
+    /// Where a part of the UTF-8 begins in it; nothing if it is no part of it.
+    pub(crate) fn offset_of(&self, part: &[u8]) -> Option<usize> {
+        let at = (part.as_ptr() as usize).checked_sub(self.utf8.as_ptr() as usize)?;
+        (at + part.len() <= self.utf8.len()).then_some(at)
+    }
+
     /// The client's bytes of a part of the UTF-8; both ends are ends of characters.
     pub(crate) fn original(&self, from: usize, to: usize) -> &[u8] {
         self.bytes.get(self.place(from)..self.place(to)).unwrap_or_default()

@@ -35,7 +35,7 @@ pub fn parse(text: &[u8], options: &ParseOptions) -> SqlResult<Parsed> {
     parse_from(text, options, None)
 }
 
-/// [`parse`] of a text that is the end of a client's text in UTF-8.
+/// [`parse`] of a part of a client's text in UTF-8.
 pub fn parse_from(
     text: &[u8],
     options: &ParseOptions,
@@ -43,7 +43,7 @@ pub fn parse_from(
 ) -> SqlResult<Parsed> {
     let text = limited(text)?;
     let mut parser = Parser::new(text, options.sql_mode);
-    parser.origin = origin;
+    parser.origin = origin.and_then(|origin| Some((origin, origin.offset_of(text)?)));
     let start = parser.statement_start();
     let (statement, end) = parser.whole_statement()?;
     let span = Span::new(start, parser.statement_end());

@@ -20,8 +20,8 @@ pub(crate) struct Parser<'a> {
     pub(super) text: &'a [u8],
     pub(super) mode: SqlMode,
     lexer: Lexer<'a>,
-    /// The client's text that `text` is the end of, if it is not UTF-8.
-    pub(crate) origin: Option<&'a ClientText>,
+    /// The client's text that `text` is a part of, if it is not UTF-8, and where the part begins.
+    pub(crate) origin: Option<(&'a ClientText, usize)>,
     /// The token to be looked at.
     pub(super) tok: Token,
     ahead: Option<Token>,

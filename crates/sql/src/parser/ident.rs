@@ -2,6 +2,7 @@
 
 use selkie_types::error::catalogue::{ER_INVALID_CHARACTER_STRING, ER_TOO_LONG_IDENT};
 
+use super::literal::original;
 use super::{PResult, Parser};
 use crate::ast::{ColumnRef, Ident, Span, TableName};
 use crate::lexer::{Kw, T, Token, unescape};
@@ -61,8 +62,8 @@ impl Parser<'_> {
 
     /// A name must consist of characters the client's character set knows.
     fn check_known(&self, token: Token) -> PResult<()> {
-        let Some(origin) = self.origin else { return Ok(()) };
-        match origin.unknown(self.original(origin, token)) {
+        let Some((origin, from)) = self.origin else { return Ok(()) };
+        match origin.unknown(original(origin, from, token)) {
             None => Ok(()),
             Some(bad) => {
                 let shown = bad.iter().take(6).map(|b| format!("\\x{b:02X}")).collect::<String>();

@@ -24,18 +24,12 @@ impl Parser<'_> {
 
     /// Bytes of a quoted token as the client sent them.
     fn client_bytes_of(&self, token: Token) -> Vec<u8> {
-        let Some(origin) = self.origin else { return self.bytes_of(token) };
-        let raw = self.original(origin, token);
+        let Some((origin, from)) = self.origin else { return self.bytes_of(token) };
+        let raw = original(origin, from, token);
         let raw = if token.kind == T::NationalStr { &raw[1..] } else { raw };
         let mut bytes = Vec::with_capacity(raw.len());
         unescape_in(origin.charset(), raw, self.escapes(), &mut bytes);
         bytes
-    }
-
-    /// The client's bytes of a token.
-    pub(super) fn original<'o>(&self, origin: &'o ClientText, token: Token) -> &'o [u8] {
-        let base = origin.utf8().len().saturating_sub(self.text.len());
-        origin.original(base + token.start as usize, base + token.end as usize)
     }
 
     /// Text of a quoted token.
@@ -172,7 +166,7 @@ impl Parser<'_> {
             bytes.extend_from_slice(&self.client_bytes_of(token));
         }
         let mut encoding = Charset::Utf8mb4;
-        if let Some(origin) = self.origin
+        if let Some((origin, _)) = self.origin
             && !introduced
         {
             match origin.as_utf8(&bytes) {
@@ -200,4 +194,9 @@ impl Parser<'_> {
 
 fn parse_u64(digits: &[u8]) -> Option<u64> {
     digits.iter().try_fold(0u64, |v, b| v.checked_mul(10)?.checked_add(u64::from(b - b'0')))
+}
+
+/// The client's bytes of a token in a text that begins at `from`.
+pub(super) fn original(origin: &ClientText, from: usize, token: Token) -> &[u8] {
+    origin.original(from + token.start as usize, from + token.end as usize)
 }
