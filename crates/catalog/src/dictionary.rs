@@ -1,7 +1,8 @@
 //! The dictionary: definitions kept in ordinary tables of one engine.
 //!
-//! Three tables with fixed ids, known without being looked up: `schemas` (name, definition),
-//! `tables` (id, schema, name, definition) and `statistics` (table id, definition). Definitions
+//! Four tables with fixed ids, known without being looked up: `schemas` (name, definition),
+//! `tables` (id, schema, name, definition), `statistics` (table id, definition) and `programs` (kind and names,
+//! definition). Definitions
 //! are JSON. A DDL statement changes them in the transaction that creates or drops storage, so
 //! that both happen or neither does.
 
@@ -17,13 +18,14 @@ use selkie_types::{ByteRows, CollationId, SqlType, TypeKind, Value};
 use serde::{Deserialize, Serialize};
 
 use crate::table::StoredTable;
-use crate::{ColumnInfo, DefaultValue, Schema, Snapshot, Statistics, TableInfo};
+use crate::{ColumnInfo, DefaultValue, Routine, Schema, Snapshot, Statistics, TableInfo, Trigger};
 
 /// Ids below this are the dictionary's own.
 const FIRST_TABLE_ID: u64 = 100;
 const SCHEMAS: TableId = TableId(1);
 const TABLES: TableId = TableId(2);
 const STATISTICS: TableId = TableId(3);
+const PROGRAMS: TableId = TableId(4);
 
 /// Why the dictionary could not be read or changed.
 #[derive(Debug)]
@@ -144,6 +146,7 @@ pub struct Dictionary {
     schemas: Store,
     tables: Store,
     statistics: Store,
+    programs: Store,
 }
 
 impl fmt::Debug for Dictionary {
@@ -161,11 +164,12 @@ impl Dictionary {
             schemas: Store::open(&*engine, schemas_def())?,
             tables: Store::open(&*engine, tables_def())?,
             statistics: Store::open(&*engine, statistics_def())?,
+            programs: Store::open(&*engine, programs_def())?,
             engine,
         };
         let snapshot = dictionary.read()?;
         let mut known = snapshot.table_ids();
-        known.extend([SCHEMAS, TABLES, STATISTICS]);
+        known.extend([SCHEMAS, TABLES, STATISTICS, PROGRAMS]);
         dictionary.engine.retain_tables(&known)?;
         Ok((dictionary, snapshot))
     }
@@ -220,12 +224,56 @@ impl Dictionary {
         Ok(self.statistics.put(trx, &[Value::UInt(id.0), to_json(statistics)?])?)
     }
 
+    /// Stores a routine's definition.
+    pub fn put_routine(&self, trx: &dyn EngineTrx, routine: &Routine) -> Result<()> {
+        let key = routine_key(&routine.schema, routine.function, &routine.name);
+        Ok(self.programs.put(trx, &[key, to_json(routine)?])?)
+    }
+
+    /// Removes a routine's definition.
+    pub fn remove_routine(&self, trx: &dyn EngineTrx, routine: &Routine) -> Result<()> {
+        let key = routine_key(&routine.schema, routine.function, &routine.name);
+        Ok(self.programs.remove(trx, &key)?)
+    }
+
+    /// Stores a trigger's definition.
+    pub fn put_trigger(&self, trx: &dyn EngineTrx, trigger: &Trigger) -> Result<()> {
+        let key = program_key("trigger", &trigger.schema, &trigger.name);
+        Ok(self.programs.put(trx, &[key, to_json(trigger)?])?)
+    }
+
+    /// Removes a trigger's definition.
+    pub fn remove_trigger(&self, trx: &dyn EngineTrx, trigger: &Trigger) -> Result<()> {
+        let key = program_key("trigger", &trigger.schema, &trigger.name);
+        Ok(self.programs.remove(trx, &key)?)
+    }
+
+    fn read_programs(&self, trx: &dyn EngineTrx, snapshot: &mut Snapshot) -> Result<()> {
+        let mut triggers = std::collections::BTreeMap::<_, Vec<Arc<Trigger>>>::new();
+        self.programs.for_each(trx, |values| {
+            let [key, definition] = values else { return Err(shape("programs")) };
+            if text(key)?.starts_with("trigger/") {
+                let trigger: Trigger = from_json(definition)?;
+                let table = (trigger.schema.clone(), trigger.table.clone());
+                triggers.entry(table).or_default().push(Arc::new(trigger));
+            } else {
+                snapshot.put_routine(from_json(definition)?);
+            }
+            Ok(())
+        })?;
+        for ((schema, table), list) in triggers {
+            snapshot.set_triggers(&schema, &table, list);
+        }
+        Ok(())
+    }
+
     fn read(&self) -> Result<Snapshot> {
         let trx = self.engine.begin(Isolation::ReadCommitted, true)?;
         trx.statement_begin(Isolation::ReadCommitted)?;
         let mut snapshot = Snapshot::default();
         self.read_schemas(&*trx, &mut snapshot)?;
         self.read_tables(&*trx, &mut snapshot)?;
+        self.read_programs(&*trx, &mut snapshot)?;
         trx.rollback()?;
         Ok(snapshot)
     }
@@ -264,11 +312,21 @@ impl Dictionary {
     }
 }
 
+fn routine_key(schema: &str, function: bool, name: &str) -> Value {
+    let kind = if function { "function" } else { "procedure" };
+    program_key(kind, schema, &name.to_lowercase())
+}
+
+fn program_key(kind: &str, schema: &str, name: &str) -> Value {
+    Value::bytes(&*format!("{kind}/{schema}/{name}"))
+}
+
 fn create_missing(engine: &dyn Engine) -> Result<()> {
-    let defs = [schemas_def(), tables_def(), statistics_def()];
+    let defs = [schemas_def(), tables_def(), statistics_def(), programs_def()];
     if defs.iter().all(|def| engine.table_exists(def.id)) {
         return Ok(());
     }
+    let fresh = !engine.table_exists(TABLES);
     let trx = engine.begin(Isolation::ReadCommitted, false)?;
     trx.statement_begin(Isolation::ReadCommitted)?;
     for def in &defs {
@@ -278,6 +336,9 @@ fn create_missing(engine: &dyn Engine) -> Result<()> {
     }
     if let Some(lsn) = trx.commit()? {
         engine.wait_durable(lsn)?;
+    }
+    if !fresh {
+        return Ok(());
     }
     let tables = engine.open_table(&Arc::new(tables_def()))?;
     let trx = engine.begin(Isolation::ReadCommitted, false)?;
@@ -308,6 +369,11 @@ fn tables_def() -> TableDef {
 fn statistics_def() -> TableDef {
     let columns = [("table_id", SqlType::bigint_unsigned()), ("definition", json_type())];
     dictionary_def(STATISTICS, "statistics", &columns)
+}
+
+fn programs_def() -> TableDef {
+    let key = SqlType::varchar(200, CollationId::UTF8MB4_BIN);
+    dictionary_def(PROGRAMS, "programs", &[("name", key), ("definition", json_type())])
 }
 
 fn name_type() -> SqlType {

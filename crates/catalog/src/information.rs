@@ -6,6 +6,7 @@
 mod charsets;
 mod columns;
 mod constraints;
+mod programs;
 mod statistics;
 mod tables;
 
@@ -15,7 +16,7 @@ use selkie_engine::TableStatistics;
 use selkie_types::Value;
 use selkie_types::temporal::DateTime;
 
-use crate::{Namespace, Schema, TableInfo};
+use crate::{Namespace, Routine, Schema, TableInfo};
 
 /// A row of values, one per column of the table asked for, of their physical kinds.
 pub type InformationRow = Vec<Value>;
@@ -28,6 +29,10 @@ pub struct InformationSource<'a> {
     pub statistics: &'a dyn Fn(&TableInfo) -> TableStatistics,
     /// Whether the session may see anything of a table.
     pub visible: &'a dyn Fn(&str, &str) -> bool,
+    /// Whether the session may see anything of a routine.
+    pub routine_visible: &'a dyn Fn(&Routine) -> bool,
+    /// Whether the session may see the body of a routine.
+    pub routine_body_visible: &'a dyn Fn(&Routine) -> bool,
     /// Only this schema is asked for.
     pub schema: Option<&'a str>,
     /// Only this table is asked for.
@@ -65,6 +70,9 @@ pub fn information_rows(
         "CHECK_CONSTRAINTS" => constraints::check_constraints(source),
         "INNODB_SYS_FOREIGN" => constraints::sys_foreign(source),
         "INNODB_SYS_FOREIGN_COLS" => constraints::sys_foreign_cols(source),
+        "ROUTINES" => programs::routines(source),
+        "PARAMETERS" => programs::parameters(source),
+        "TRIGGERS" => programs::triggers(source),
         "CHARACTER_SETS" => charsets::character_sets(),
         "COLLATIONS" => charsets::collations(),
         "COLLATION_CHARACTER_SET_APPLICABILITY" => charsets::applicability(),

@@ -21,6 +21,7 @@ mod dictionary;
 mod foreign;
 mod information;
 mod names;
+mod program;
 mod series;
 mod show_create;
 mod snapshot;
@@ -32,6 +33,7 @@ pub use dictionary::{Dictionary, DictionaryError};
 pub use foreign::{ForeignKey, ForeignKeyAction, action_text};
 pub use information::{InformationRow, InformationSource, information_rows};
 pub use names::{Namespace, TemporaryTables};
+pub use program::{ProgramContext, Routine, RoutineParameter, Trigger, quoted_account};
 pub use series::{SERIES_ENGINE, Series};
 pub use show_create::{
     ShowStyle, default_text, quote_identifier, quote_string, show_create_database,

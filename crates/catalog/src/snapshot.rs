@@ -8,7 +8,7 @@ use selkie_engine::TableId;
 use selkie_types::CollationId;
 
 use crate::system_tables::SystemSchema;
-use crate::{ForeignKey, TableInfo, system_tables};
+use crate::{ForeignKey, Routine, TableInfo, Trigger, system_tables};
 
 /// A database.
 #[derive(Clone, Debug)]
@@ -30,6 +30,15 @@ pub struct Snapshot {
     pub version: u64,
     schemas: BTreeMap<Box<str>, Arc<Schema>>,
     references: References,
+    routines: Arc<BTreeMap<RoutineKey, Arc<Routine>>>,
+    triggers: Arc<BTreeMap<TableKey, Vec<Arc<Trigger>>>>,
+}
+
+/// Schema, whether it is a function, and name in lower case.
+type RoutineKey = (Box<str>, bool, Box<str>);
+
+fn routine_key(schema: &str, function: bool, name: &str) -> RoutineKey {
+    (schema.into(), function, name.to_lowercase().into())
 }
 
 /// Tables by schema and name that foreign keys refer to, each with the tables that do. A table
@@ -42,7 +51,13 @@ type TableKey = (Box<str>, Box<str>);
 impl Default for Snapshot {
     fn default() -> Self {
         let schemas = system_tables::system_schemas().iter().map(system_schema).collect();
-        Self { version: 1, schemas, references: References::default() }
+        Self {
+            version: 1,
+            schemas,
+            references: References::default(),
+            routines: Arc::default(),
+            triggers: Arc::default(),
+        }
     }
 }
 
@@ -118,7 +133,59 @@ impl Snapshot {
     /// Removes a schema with its tables.
     pub fn remove_schema(&mut self, name: &str) {
         let Some(schema) = self.schemas.remove(name) else { return };
+        Arc::make_mut(&mut self.routines).retain(|key, _| *key.0 != *name);
+        Arc::make_mut(&mut self.triggers).retain(|key, _| *key.0 != *name);
         schema.tables.values().for_each(|table| self.relink(Some(table), None));
+    }
+
+    /// The procedure or function `schema`.`name`.
+    pub fn routine(&self, schema: &str, function: bool, name: &str) -> Option<&Arc<Routine>> {
+        self.routines.get(&routine_key(schema, function, name))
+    }
+
+    /// All routines, by schema.
+    pub fn routines(&self) -> impl Iterator<Item = &Arc<Routine>> {
+        self.routines.values()
+    }
+
+    /// Adds or replaces a routine.
+    pub fn put_routine(&mut self, routine: Routine) {
+        let key = routine_key(&routine.schema, routine.function, &routine.name);
+        Arc::make_mut(&mut self.routines).insert(key, Arc::new(routine));
+    }
+
+    /// Removes a routine.
+    pub fn remove_routine(&mut self, schema: &str, function: bool, name: &str) {
+        Arc::make_mut(&mut self.routines).remove(&routine_key(schema, function, name));
+    }
+
+    /// The triggers of a table, in the order they run.
+    pub fn triggers(&self, schema: &str, table: &str) -> &[Arc<Trigger>] {
+        if self.triggers.is_empty() {
+            return &[];
+        }
+        self.triggers.get(&(schema.into(), table.into())).map_or(&[], |list| list)
+    }
+
+    /// All triggers, by schema and table.
+    pub fn all_triggers(&self) -> impl Iterator<Item = &Arc<Trigger>> {
+        self.triggers.values().flatten()
+    }
+
+    /// The trigger `schema`.`name`.
+    pub fn trigger(&self, schema: &str, name: &str) -> Option<&Arc<Trigger>> {
+        self.all_triggers().find(|t| t.schema == schema && t.name == name)
+    }
+
+    /// Replaces the triggers of a table, which are put in order.
+    pub fn set_triggers(&mut self, schema: &str, table: &str, mut list: Vec<Arc<Trigger>>) {
+        list.sort_by_key(|t| (event_place(&t.event), !t.before, t.order));
+        let triggers = Arc::make_mut(&mut self.triggers);
+        let key = (schema.into(), table.into());
+        match list.is_empty() {
+            true => triggers.remove(&key),
+            false => triggers.insert(key, list),
+        };
     }
 
     /// Adds or replaces a table of an existing schema.
@@ -173,6 +240,11 @@ impl Snapshot {
         related.iter().for_each(|key| self.touch(key));
     }
 
+    /// Gives a table a new version: plans over it are stale.
+    pub fn touch_table(&mut self, schema: &str, table: &str) {
+        self.touch(&(schema.into(), table.into()));
+    }
+
     fn touch(&mut self, (schema, name): &TableKey) {
         let version = self.version + 1;
         let tables = self.schemas.get_mut(schema).map(|s| &mut Arc::make_mut(s).tables);
@@ -181,6 +253,11 @@ impl Snapshot {
             *table = Arc::new(TableInfo { version, ..(**table).clone() });
         }
     }
+}
+
+/// Where an event stands in lists of triggers.
+fn event_place(event: &str) -> usize {
+    ["INSERT", "UPDATE", "DELETE"].iter().position(|e| *e == event).unwrap_or(3)
 }
 
 /// The current snapshot.

@@ -18,15 +18,19 @@ mod drop;
 mod foreign;
 mod instant;
 mod rename;
+mod routine;
 mod schema;
+mod trigger;
 mod view;
+
+pub(crate) use routine::definer_clause;
 
 use std::time::Duration;
 
 use selkie_catalog::{Namespace, Snapshot, TableInfo};
 use selkie_expr::EvalContext;
 use selkie_plan::define::DefineContext;
-use selkie_sql::ast::{LockWait, Statement, TableName};
+use selkie_sql::ast::{LockWait, Statement, StoredKind, TableName};
 use selkie_types::error::catalogue::{
     ER_DBACCESS_DENIED_ERROR, ER_LOCK_OR_ACTIVE_TRANSACTION, ER_NO_DB_ERROR, ER_TABLE_NOT_LOCKED,
     ER_TABLEACCESS_DENIED_ERROR,
@@ -76,6 +80,14 @@ impl<'a> Ddl<'a> {
             Statement::RenameTables(rename) => self.rename_tables(rename)?,
             Statement::Truncate { table, .. } => self.truncate(table)?,
             Statement::CreateView(create) => self.create_view(create)?,
+            Statement::CreateRoutine(create) => self.create_routine(create)?,
+            Statement::AlterRoutine(alter) => self.alter_routine(alter)?,
+            Statement::CreateTrigger(create) => self.create_trigger(create)?,
+            Statement::DropStored(drop) => match drop.kind {
+                StoredKind::Procedure | StoredKind::Function => self.drop_routine(drop)?,
+                StoredKind::Trigger => self.drop_trigger(drop)?,
+                _ => return Ok(None),
+            },
             Statement::CreateSequence(_) | Statement::AlterSequence(_) => {
                 return Err(SqlError::not_supported("sequences"));
             }

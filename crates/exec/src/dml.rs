@@ -17,7 +17,7 @@ use selkie_types::{Batch, SqlResult};
 pub(crate) use default::{implicit as implicit_default, of_column as default_of_column};
 pub(crate) use duplicate::duplicate_error;
 pub(crate) use insert::Inserter;
-pub(crate) use row::{check_error, is_false};
+pub(crate) use row::{check_error, is_false, is_zero};
 
 use crate::run::Env;
 use crate::{Outcome, ResultSink};

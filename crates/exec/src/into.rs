@@ -55,15 +55,18 @@ fn variables(
     if batch.rows() > 1 || rows.next()?.is_some() {
         return Err(SqlError::new(&ER_TOO_MANY_ROWS, &[]));
     }
-    let batch = crate::query::to_client(env.eval, &plan.output, batch);
+    let local = crate::query::to_client(env.eval, &plan.output, batch.clone());
+    let session: &dyn selkie_expr::Session = env.rt.session;
     for (at, name) in names.iter().enumerate() {
-        let IntoVariable::User(name) = name else {
-            return Err(SqlError::not_supported("SELECT INTO a variable of a stored program"));
-        };
         let ty = &plan.output[at].ty;
-        let name = name.to_lowercase();
-        let session: &dyn selkie_expr::Session = env.rt.session;
-        session.set_user_variable(&name, batch.value(at, 0), ty);
+        match name {
+            IntoVariable::User(name) => {
+                session.set_user_variable(&name.to_lowercase(), local.value(at, 0), ty);
+            }
+            IntoVariable::Local { .. } => {
+                env.rt.session.programs.keep_into(batch.value(at, 0), ty.clone());
+            }
+        }
     }
     Ok(1)
 }

@@ -32,6 +32,7 @@ pub mod metadata;
 mod op;
 mod planning;
 mod prepared;
+mod program;
 mod query;
 mod rows_out;
 mod run;

@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use selkie_catalog::{Namespace, Snapshot, TableInfo, TableKind, View};
 use selkie_engine::{Bound, RangeEstimate};
-use selkie_expr::Expr;
+use selkie_expr::{Expr, VariableScope};
 use selkie_plan::physical::Plan;
-use selkie_plan::{PlanContext, StatisticsSource};
+use selkie_plan::{Environment, PlanContext, StatisticsSource, StoredFunction};
 use selkie_sql::ast::{self, Statement};
 use selkie_sql::{ClientText, ParseOptions, Parsed};
 use selkie_types::{SqlResult, SqlType};
 
 use crate::control::Control;
+use crate::statement::Running;
 use crate::{Instance, Session, query};
 
 /// What makes a plan stale when it changes.
@@ -74,6 +75,31 @@ impl StatisticsSource for EngineStatistics<'_> {
     }
 }
 
+/// What a session's statements refer to besides tables.
+struct PlanEnvironment<'a> {
+    session: &'a Session,
+    snapshot: &'a Snapshot,
+}
+
+impl Environment for PlanEnvironment<'_> {
+    fn user_variable(&self, name: &str) -> Option<SqlType> {
+        Environment::user_variable(self.session, name)
+    }
+
+    fn system_variable(&self, scope: VariableScope, name: &str) -> SqlResult<SqlType> {
+        Environment::system_variable(self.session, scope, name)
+    }
+
+    fn stored_function(&self, schema: &str, name: &str) -> Option<StoredFunction> {
+        let routine = self.snapshot.routine(schema, true, name)?;
+        Some(StoredFunction {
+            parameters: routine.parameters.len(),
+            returns: routine.returns.clone()?,
+            deterministic: routine.deterministic,
+        })
+    }
+}
+
 /// Plans a statement with parameters of these types.
 pub(crate) fn plan(
     instance: &Instance,
@@ -101,7 +127,7 @@ fn with_context<R>(
     run(&PlanContext {
         text,
         tables: Namespace { snapshot, temporary: &session.temporary },
-        environment: session,
+        environment: &PlanEnvironment { session, snapshot },
         statistics: &EngineStatistics(instance),
         settings: &settings,
         types: &type_context,
@@ -114,10 +140,12 @@ pub(crate) fn bind(
     instance: &Instance,
     session: &Session,
     expr: &ast::Expr,
-    text: &[u8],
+    running: Running<'_>,
 ) -> SqlResult<Expr> {
     let snapshot = instance.catalog.snapshot();
-    with_context(instance, session, &snapshot, text, (&[], 0), |context| {
+    let types: Vec<SqlType> = running.values.iter().map(|(_, ty)| ty.clone()).collect();
+    let parameters = (&types[..], types.len());
+    with_context(instance, session, &snapshot, running.text, parameters, |context| {
         selkie_plan::bind_constant(expr, context)
     })
 }

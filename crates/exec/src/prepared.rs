@@ -20,7 +20,7 @@ use crate::{Instance, Outcome, ResultSink, Session};
 #[derive(Debug)]
 pub struct Prepared {
     /// Its text.
-    pub text: Box<[u8]>,
+    pub text: Arc<[u8]>,
     /// What it says.
     pub statement: Statement,
     /// Number of `?`.
@@ -88,6 +88,11 @@ pub fn prepare_statement(
 }
 
 impl Prepared {
+    /// A statement of a stored program, planned when it is first run.
+    pub(crate) fn unplanned(statement: Statement, text: Arc<[u8]>, parameters: usize) -> Self {
+        Self { text, statement, parameters, output: Vec::new(), plan: Mutex::default() }
+    }
+
     /// The plan for parameters of these types; a new one if definitions or settings changed.
     pub(crate) fn plan(
         &self,

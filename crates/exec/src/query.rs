@@ -7,8 +7,9 @@ use selkie_catalog::{TableInfo, TableKind};
 use selkie_expr::EvalContext;
 use selkie_plan::physical::{Invoker, OutputColumn, Plan};
 use selkie_types::error::catalogue::{
-    ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, ER_COLUMNACCESS_DENIED_ERROR, ER_TABLE_NOT_LOCKED,
-    ER_TABLEACCESS_DENIED_ERROR, ER_VIEW_INVALID,
+    ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, ER_CANT_UPDATE_USED_TABLE_IN_SF_OR_TRG,
+    ER_COLUMNACCESS_DENIED_ERROR, ER_TABLE_NOT_LOCKED, ER_TABLEACCESS_DENIED_ERROR,
+    ER_VIEW_INVALID,
 };
 use selkie_types::{
     Batch, Column, ColumnData, Level, Severity, SqlError, SqlResult, SqlType, TypeKind, Value,
@@ -23,6 +24,10 @@ use crate::{Instance, Outcome, ResultSink, Session, dml, op};
 
 /// Microseconds since 1970 now, or what `SET timestamp` says.
 pub(crate) fn now_micros(session: &Session) -> i64 {
+    // Within a function or trigger it is the time of the statement around.
+    if session.transaction.is_nested() {
+        return session.statement_start.get();
+    }
     session.settings.timestamp_micros.unwrap_or_else(|| {
         SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_micros() as i64)
     })
@@ -38,6 +43,10 @@ pub(crate) fn lock_tables(
     let targets = dml::targets(plan);
     for table in &plan.tables {
         let written = targets.iter().any(|t| Arc::ptr_eq(t, table));
+        if written && session.programs.is_in_use(table.schema(), table.name()) {
+            let name = table.name();
+            return Err(SqlError::new(&ER_CANT_UPDATE_USED_TABLE_IN_SF_OR_TRG, &[&name]));
+        }
         check_lock_list(session, table, written)?;
     }
     if targets.iter().any(|t| t.kind != TableKind::Temporary) {
@@ -154,6 +163,12 @@ fn check_invoker(session: &Session, invoker: &Invoker, access: &Access<'_>) -> S
 fn join_engines(instance: &Instance, session: &mut Session, plan: &Plan) -> SqlResult<()> {
     session.transaction.begin_statement(&session.settings)?;
     let related = plan.foreign.touched().map(|(table, _)| table);
+    if plan.calls_functions || !plan.triggers.is_empty() {
+        // What they will use is not known: they share the parts there are.
+        for engine in instance.engines.iter() {
+            session.transaction.join(engine)?;
+        }
+    }
     for table in plan.tables.iter().chain(related) {
         if table.has_storage() {
             let engine = instance.engine(&table.engine)?;
@@ -183,7 +198,7 @@ pub(crate) fn run_plan(
     values: &[(Value, SqlType)],
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
-    if !dml::changes_rows(plan) {
+    if !dml::changes_rows(plan) && !plan.calls_functions {
         check_access(session, plan)?;
         join_engines(instance, session, plan)?;
         return run_operators(instance, session, control, plan, values, sink);
@@ -244,10 +259,6 @@ fn run_operators(
         (false, Some(target)) => crate::into::run(env, plan, target),
         (false, None) => select(env, plan, sink),
     };
-    if plan.tables.is_empty() && eval.conditions.borrow().count() > 0 {
-        // A query without tables left the list alone until now.
-        session.diagnostics.clear();
-    }
     keep_conditions(session, &eval);
     result
 }
@@ -315,6 +326,10 @@ pub(crate) fn end_statement(
     session: &mut Session,
     result: SqlResult<Outcome>,
 ) -> SqlResult<Outcome> {
+    crate::program::absorb(session);
+    if session.transaction.is_nested() {
+        return result;
+    }
     let result = end_in_transaction(session, result);
     if session.inside.as_ref().is_some_and(|inside| inside.work() == Work::Rows) {
         session.leave();

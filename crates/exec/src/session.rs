@@ -103,6 +103,8 @@ pub struct Session {
     pub(crate) read_lock: Vec<Closing>,
     /// The backup this session runs.
     pub(crate) backup: Backup,
+    /// Stored programs being run.
+    pub(crate) programs: crate::program::ProgramState,
 }
 
 /// A table named by LOCK TABLES.
@@ -146,11 +148,16 @@ impl Session {
             locked_inside: None,
             read_lock: Vec::new(),
             backup: Backup::default(),
+            programs: Default::default(),
         }
     }
 
     /// Gives the running statement the time that `max_statement_time` says, from now on.
     pub fn start_clock(&self) {
+        // A function or trigger runs within the time of the statement around.
+        if self.transaction.is_nested() {
+            return;
+        }
         let micros = self.settings.max_statement_micros;
         let limit = Duration::from_micros(micros);
         self.deadline.set((micros > 0).then(|| Instant::now() + limit));

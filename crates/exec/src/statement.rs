@@ -5,7 +5,7 @@ mod flush_tables;
 mod lock_tables;
 mod prepare;
 mod read_only;
-mod set;
+pub(crate) mod set;
 mod transaction;
 mod xa;
 
@@ -22,7 +22,8 @@ use crate::gate::Work;
 use crate::prepared::Prepared;
 use crate::session::{Access, Privilege};
 use crate::{
-    Instance, NullSink, Outcome, ResultSink, Session, admin, explain, load, planning, query,
+    Instance, NullSink, Outcome, ResultSink, Session, admin, explain, load, planning, program,
+    query,
 };
 
 /// A statement being run, beside its tree.
@@ -68,7 +69,11 @@ pub fn execute_text(
 /// Whether the warnings of the statement before stay visible to this one.
 fn keeps_diagnostics(statement: &Statement) -> bool {
     match statement {
-        Statement::Show(_) => true,
+        Statement::Show(_)
+        | Statement::Call(_)
+        | Statement::Compound(_)
+        | Statement::Signal(_)
+        | Statement::GetDiagnostics(_) => true,
         // Compat: a query without tables leaves the list as it is until it raises something itself.
         Statement::Query(query) => match &query.body {
             ast::QueryBody::Select(select) => select.from.is_empty() && !names_table(query),
@@ -85,6 +90,7 @@ fn names_table(query: &ast::Query) -> bool {
     found
 }
 
+/// Runs a statement that may have placeholders.
 pub(crate) fn execute(
     instance: &Instance,
     session: &mut Session,
@@ -95,10 +101,11 @@ pub(crate) fn execute(
     session.statement_start.set(query::now_micros(session));
     session.start_clock();
     session.explicit_insert_id.set(None);
-    let kept = keeps_diagnostics(statement);
-    if !kept {
-        session.diagnostics.clear();
+    match keeps_diagnostics(statement) {
+        true => session.diagnostics.keep(),
+        false => session.diagnostics.clear(),
     }
+    let begun = session.diagnostics.mark();
     let result = dispatch(instance, session, statement, running, sink);
     match &result {
         Ok(outcome) => {
@@ -106,10 +113,10 @@ pub(crate) fn execute(
             session.row_count.set(count);
         }
         Err(error) => {
-            if kept {
-                session.diagnostics.clear();
+            // A program's statement has said so already, with what came of it.
+            if !session.diagnostics.has_error_since(begun, error) {
+                session.diagnostics.push_error(error, session.settings.max_error_count);
             }
-            session.diagnostics.push_error(error, session.settings.max_error_count);
             session.row_count.set(-1);
         }
     }
@@ -133,17 +140,15 @@ fn dispatch(
     match statement {
         Statement::Transaction(what) => transaction::run(instance, session, what),
         Statement::Xa(what) => xa::run(instance, session, what, sink),
-        Statement::Set(items) => set::run(instance, session, items, running.text),
+        Statement::Set(items) => set::run(instance, session, items, running),
         Statement::SetStatement { items, statement } => {
             set::for_statement(instance, session, items, statement, running, sink)
         }
         Statement::Use(schema) => use_schema(instance, session, schema),
-        Statement::Prepare(prepare) => prepare::prepare(instance, session, prepare, running.text),
-        Statement::Execute(execute) => {
-            prepare::execute(instance, session, execute, running.text, sink)
-        }
+        Statement::Prepare(prepare) => prepare::prepare(instance, session, prepare, running),
+        Statement::Execute(execute) => prepare::execute(instance, session, execute, running, sink),
         Statement::ExecuteImmediate(execute) => {
-            prepare::immediate(instance, session, execute, running.text, sink)
+            prepare::immediate(instance, session, execute, running, sink)
         }
         Statement::Deallocate(name) => deallocate(session, name),
         Statement::LockTables(lock) => lock_tables::lock(instance, session, lock),
@@ -152,6 +157,10 @@ fn dispatch(
             let result = load::run(instance, session, load, running.text, sink);
             query::end_statement(session, result)
         }
+        Statement::Call(call) => program::call_statement(instance, session, call, running, sink),
+        Statement::Compound(body) => program::compound(instance, session, body, running, sink),
+        Statement::Signal(signal) => program::signal(instance, session, signal, running),
+        Statement::GetDiagnostics(get) => program::get_diagnostics(instance, session, get, running),
         Statement::Explain(what) => explain::run(instance, session, what, running, sink),
         _ => other(instance, session, statement, running, sink),
     }

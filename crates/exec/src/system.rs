@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use selkie_catalog::{
-    InformationSource, Namespace, PERFORMANCE_ENGINE, SERIES_ENGINE, TableInfo, TableKind,
+    InformationSource, Namespace, PERFORMANCE_ENGINE, Routine, SERIES_ENGINE, TableInfo, TableKind,
     information_rows, information_schema,
 };
 use selkie_engine::TableStatistics;
@@ -11,6 +11,7 @@ use selkie_types::{SqlResult, Value};
 
 use crate::Instance;
 use crate::instance::{SystemRequest, SystemTable};
+use crate::session::Privilege;
 
 /// Registers the tables of `information_schema` that need no server.
 pub fn register_system_tables(instance: &Instance) {
@@ -38,7 +39,17 @@ impl SystemTable for Definitions {
             Some(table) => session.hooks.is_visible(session, table),
             None => true,
         };
+        let may = |privilege: Privilege, r: &Routine| {
+            let (schema, name) = (&r.schema, &r.name);
+            session.hooks.check_routine(session, privilege, r.function, schema, name).is_ok()
+        };
+        let routine_visible = |r: &Routine| may(Privilege::Any, r);
+        let routine_body_visible = |r: &Routine| {
+            r.context.definer == session.account.account || may(Privilege::ShowRoutine, r)
+        };
         let source = InformationSource {
+            routine_visible: &routine_visible,
+            routine_body_visible: &routine_body_visible,
             names: Namespace { snapshot: &snapshot, temporary: &session.temporary },
             statistics: &statistics,
             visible: &visible,

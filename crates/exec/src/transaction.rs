@@ -10,7 +10,9 @@
 use std::sync::Arc;
 
 use selkie_engine::{Engine, EngineTrx, Isolation, Lsn, WaitKind, blocking};
-use selkie_types::error::catalogue::{ER_SP_DOES_NOT_EXIST, ER_WARNING_NOT_COMPLETE_ROLLBACK};
+use selkie_types::error::catalogue::{
+    ER_COMMIT_NOT_ALLOWED_IN_SF_OR_TRG, ER_SP_DOES_NOT_EXIST, ER_WARNING_NOT_COMPLETE_ROLLBACK,
+};
 use selkie_types::{Condition, SqlError, SqlResult};
 
 use crate::error::from_engine_commit;
@@ -18,9 +20,28 @@ use crate::metadata::LockTicket;
 use crate::session::{Session, Settings, bump};
 use crate::xa::{Branch, BranchState};
 
+/// A part is shared with the sub-statements of functions and triggers, which never end it.
+struct SharedTrx(Box<dyn EngineTrx>);
+
 struct Part {
     engine: Arc<dyn Engine>,
-    trx: Box<dyn EngineTrx>,
+    trx: Arc<SharedTrx>,
+}
+
+impl Part {
+    fn new(engine: Arc<dyn Engine>, trx: Box<dyn EngineTrx>) -> Self {
+        Self { engine, trx: Arc::new(SharedTrx(trx)) }
+    }
+
+    fn trx(&self) -> &dyn EngineTrx {
+        &*self.trx.0
+    }
+
+    /// The transaction, to be ended.
+    fn into_trx(self) -> SqlResult<Box<dyn EngineTrx>> {
+        let trx = Arc::into_inner(self.trx).map(|shared| shared.0);
+        trx.ok_or_else(|| SqlError::internal("a transaction ends while a sub-statement uses it"))
+    }
 }
 
 struct Savepoint {
@@ -59,6 +80,8 @@ pub struct Transaction {
     unsettled: Option<Unsettled>,
     /// The branch of a distributed transaction that this is.
     branch: Option<Branch>,
+    /// Of a function or trigger: part of the transaction of the statement around it.
+    nested: bool,
 }
 
 /// A commit that may not be durable yet.
@@ -87,6 +110,34 @@ impl Transaction {
     /// No transaction yet, of this session.
     pub fn of_session(session: u64) -> Self {
         Self { session, ..Self::default() }
+    }
+
+    /// The same transaction as a function or trigger sees it, that runs within a statement.
+    pub(crate) fn for_sub_statement(&self) -> Self {
+        let part = |p: &Part| Part { engine: p.engine.clone(), trx: p.trx.clone() };
+        Self {
+            session: self.session,
+            explicit: self.explicit,
+            implicit: self.implicit,
+            isolation: self.isolation,
+            read_only: self.read_only,
+            snapshot_isolation: self.snapshot_isolation,
+            parts: self.parts.iter().map(part).collect(),
+            nested: true,
+            ..Self::default()
+        }
+    }
+
+    /// Whether this is the view of a function or trigger.
+    pub(crate) fn is_nested(&self) -> bool {
+        self.nested
+    }
+
+    /// Takes back what a sub-statement locked and whether it changed what cannot be undone.
+    pub(crate) fn absorb(&mut self, nested: Self) {
+        self.unsafe_changes |= nested.unsafe_changes;
+        self.shared_changes |= nested.shared_changes;
+        self.locks.extend(nested.locks);
     }
 
     /// Whether a transaction is open beyond the statement.
@@ -145,13 +196,16 @@ impl Transaction {
 
     /// A statement that uses tables begins: opens the implicit transaction of `autocommit=0`.
     pub fn begin_statement(&mut self, settings: &Settings) -> SqlResult<()> {
+        if self.nested {
+            return Ok(());
+        }
         if !self.is_open() && self.parts.is_empty() {
             self.start(settings, None);
             self.implicit = !settings.autocommit;
         }
         for part in &self.parts {
-            part.trx.statement_begin(self.isolation).map_err(from_engine_commit)?;
-            part.trx.set_snapshot_isolation(settings.snapshot_isolation);
+            part.trx().statement_begin(self.isolation).map_err(from_engine_commit)?;
+            part.trx().set_snapshot_isolation(settings.snapshot_isolation);
         }
         self.snapshot_isolation = settings.snapshot_isolation;
         Ok(())
@@ -170,23 +224,23 @@ impl Transaction {
             let start = trx.savepoint().map_err(from_engine_commit)?;
             self.savepoints.iter_mut().for_each(|s| s.marks.push(start));
         }
-        self.parts.push(Part { engine: engine.clone(), trx });
+        self.parts.push(Part::new(engine.clone(), trx));
         Ok(())
     }
 
     /// The part in the engine called `name`.
     pub fn part(&self, name: &str) -> Option<&dyn EngineTrx> {
-        self.parts.iter().find(|p| p.engine.name() == name).map(|p| &*p.trx)
+        self.parts.iter().find(|p| p.engine.name() == name).map(Part::trx)
     }
 
     /// Takes the snapshots now.
     pub fn take_snapshots(&self) -> SqlResult<()> {
-        self.parts.iter().try_for_each(|p| p.trx.take_snapshot()).map_err(from_engine_commit)
+        self.parts.iter().try_for_each(|p| p.trx().take_snapshot()).map_err(from_engine_commit)
     }
 
     /// Where a statement that changes rows begins.
     pub fn mark(&self) -> SqlResult<Mark> {
-        let marks = self.parts.iter().map(|p| p.trx.savepoint());
+        let marks = self.parts.iter().map(|p| p.trx().savepoint());
         marks.collect::<Result<_, _>>().map(Mark).map_err(from_engine_commit)
     }
 
@@ -194,7 +248,7 @@ impl Transaction {
     pub fn undo(&self, mark: &Mark) -> SqlResult<()> {
         for (part, at) in self.parts.iter().zip(&mark.0) {
             if part.engine.capabilities().transactional {
-                part.trx.rollback_to(*at).map_err(from_engine_commit)?;
+                part.trx().rollback_to(*at).map_err(from_engine_commit)?;
             }
         }
         Ok(())
@@ -237,14 +291,14 @@ impl Transaction {
         trx: Box<dyn EngineTrx>,
         locks: Vec<LockTicket>,
     ) -> Self {
-        Self { parts: vec![Part { engine, trx }], locks, ..Self::default() }
+        Self { parts: vec![Part::new(engine, trx)], locks, ..Self::default() }
     }
 
     /// Lets the engines promise that a commit will succeed, durably.
     pub(crate) fn prepare(&mut self, xid: &selkie_engine::Xid) -> SqlResult<()> {
         let mut waits = Vec::new();
         for part in &self.parts {
-            if let Some(lsn) = part.trx.prepare(xid).map_err(from_engine_commit)? {
+            if let Some(lsn) = part.trx().prepare(xid).map_err(from_engine_commit)? {
                 waits.push((&part.engine, lsn));
             }
         }
@@ -296,8 +350,9 @@ impl Transaction {
         let mut waits = Vec::new();
         let mut result = Ok(());
         for part in parts {
-            match part.trx.commit() {
-                Ok(Some(lsn)) => waits.push((part.engine, lsn)),
+            let engine = part.engine.clone();
+            match part.into_trx()?.commit() {
+                Ok(Some(lsn)) => waits.push((engine, lsn)),
                 Ok(None) => {}
                 Err(error) => result = Err(from_engine_commit(error)),
             }
@@ -340,13 +395,16 @@ impl Transaction {
     /// Publishes the changes in engines without transactions: a statement has ended, and they stay
     /// whatever becomes of the transaction.
     pub(crate) fn end_immediate(&mut self) -> SqlResult<()> {
+        if self.nested {
+            return Ok(());
+        }
         while let Some(at) = self.parts.iter().position(|p| !p.engine.capabilities().transactional)
         {
             let part = self.parts.remove(at);
             for savepoint in &mut self.savepoints {
                 savepoint.marks.remove(at);
             }
-            part.trx.commit().map_err(from_engine_commit)?;
+            part.into_trx()?.commit().map_err(from_engine_commit)?;
         }
         Ok(())
     }
@@ -357,7 +415,7 @@ impl Transaction {
         self.end_immediate()?;
         let mut result = Ok(incomplete);
         for part in self.finish() {
-            if let Err(error) = part.trx.rollback() {
+            if let Err(error) = part.into_trx()?.rollback() {
                 result = Err(from_engine_commit(error));
             }
         }
@@ -400,7 +458,7 @@ impl Transaction {
         self.check_branch_active()?;
         self.savepoints.truncate(at + 1);
         for (part, mark) in self.parts.iter().zip(&self.savepoints[at].marks) {
-            part.trx.rollback_to(*mark).map_err(from_engine_commit)?;
+            part.trx().rollback_to(*mark).map_err(from_engine_commit)?;
         }
         Ok(self.unsafe_changes)
     }
@@ -422,6 +480,9 @@ impl Session {
 
     /// As [`Self::commit`], of a branch of a distributed transaction too.
     pub(crate) fn commit_branch(&mut self) -> SqlResult<()> {
+        if self.transaction.is_nested() {
+            return Err(SqlError::new(&ER_COMMIT_NOT_ALLOWED_IN_SF_OR_TRG, &[]));
+        }
         let _inside = match self.enter_commit() {
             Ok(passage) => passage,
             Err(error) => {
@@ -452,6 +513,9 @@ impl Session {
 
     /// Rolls the open transaction back, warning of what cannot be undone.
     pub fn rollback(&mut self) -> SqlResult<()> {
+        if self.transaction.is_nested() {
+            return Err(SqlError::new(&ER_COMMIT_NOT_ALLOWED_IN_SF_OR_TRG, &[]));
+        }
         if !self.transaction.parts.is_empty() {
             bump(&self.counters.handler_rollback, 1);
         }

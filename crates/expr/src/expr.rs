@@ -148,7 +148,7 @@ pub struct StoredCall {
     pub schema: Box<str>,
     /// Its name.
     pub name: Box<str>,
-    /// Arguments, converted to the declared types.
+    /// Arguments; the function converts them to the declared types.
     pub args: Vec<Expr>,
     /// `DETERMINISTIC`.
     pub deterministic: bool,

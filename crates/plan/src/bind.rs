@@ -97,6 +97,8 @@ pub(crate) struct Binder<'a> {
     pub(crate) written_views: Vec<Arc<TableInfo>>,
     /// Who uses what is named now: for each view around it.
     invokers: Vec<Invoker>,
+    /// A stored function is called.
+    pub(crate) calls_functions: bool,
     scopes: Vec<Scope>,
     /// Common tables that can be named, innermost last: name and number.
     visible: Vec<(Box<str>, usize)>,
@@ -142,6 +144,7 @@ impl<'a> Binder<'a> {
             uses: Vec::new(),
             written_views: Vec::new(),
             invokers: Vec::new(),
+            calls_functions: false,
             scopes: Vec::new(),
             visible: Vec::new(),
             views: Vec::new(),

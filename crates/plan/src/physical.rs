@@ -73,4 +73,8 @@ pub struct Plan {
     pub foreign: ForeignTables,
     /// Warnings about what the statement says, for every execution.
     pub conditions: Vec<selkie_types::Condition>,
+    /// Stored functions are called somewhere in it.
+    pub calls_functions: bool,
+    /// Triggers of the tables it changes that it may set off.
+    pub triggers: Vec<Arc<selkie_catalog::Trigger>>,
 }

@@ -77,8 +77,8 @@ pub fn bind_constant(expr: &ast::Expr, context: &PlanContext<'_>) -> SqlResult<E
         Names { tables: context.tables, environment: context.environment, text: context.text };
     let mut binder = Binder::new(names, context.settings, context.types, context.parameters);
     let bound = binder.constant(expr)?;
-    match bound.has_subquery() {
-        true => Err(SqlError::not_supported("a subquery in this place")),
+    match bound.has_subquery() || bound.has_stored_call() {
+        true => Err(SqlError::not_supported("a subquery or a stored function in this place")),
         false => Ok(bound),
     }
 }
@@ -137,6 +137,7 @@ pub(crate) struct Draft {
     pub written_views: Vec<std::sync::Arc<selkie_catalog::TableInfo>>,
     /// Conditions on rows that the plan makes; subqueries in them become subplans.
     pub checks: Vec<Expr>,
+    pub calls_functions: bool,
 }
 
 /// A finished plan in its parts.
@@ -161,6 +162,7 @@ impl Draft {
             uses: binder.uses,
             written_views: binder.written_views,
             checks: Vec::new(),
+            calls_functions: binder.calls_functions,
         }
     }
 
@@ -341,6 +343,8 @@ impl Done {
             calc_found_rows: false,
             foreign: Default::default(),
             conditions: self.draft.conditions,
+            calls_functions: self.draft.calls_functions,
+            triggers: Vec::new(),
         }
     }
 }

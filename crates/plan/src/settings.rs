@@ -58,12 +58,6 @@ pub trait Environment {
         Err(SqlError::new(&ER_UNKNOWN_SYSTEM_VARIABLE, &[&name]))
     }
 
-    /// Parameter slot and type of a local variable or parameter of the stored program around the
-    /// statement.
-    fn local_variable(&self, _name: &str) -> Option<(usize, SqlType)> {
-        None
-    }
-
     /// What the stored function `schema`.`name` returns and takes; `None` if there is none.
     fn stored_function(&self, _schema: &str, _name: &str) -> Option<StoredFunction> {
         None
@@ -73,8 +67,8 @@ pub trait Environment {
 /// Signature of a stored function.
 #[derive(Clone, Debug)]
 pub struct StoredFunction {
-    /// Types of the parameters.
-    pub parameters: Vec<SqlType>,
+    /// How many parameters it has.
+    pub parameters: usize,
     /// Type of the result.
     pub returns: SqlType,
     /// `DETERMINISTIC`.

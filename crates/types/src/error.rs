@@ -27,7 +27,11 @@ struct Inner {
     code: u16,
     sqlstate: [u8; 5],
     message: String,
+    details: Details,
 }
+
+/// What SIGNAL says of a condition besides its text: items by SQL name.
+pub type Details = Vec<(&'static str, Box<str>)>;
 
 impl SqlError {
     /// The error `def` with its directives replaced by `args` in order.
@@ -48,7 +52,13 @@ impl SqlError {
         if message.len() > MAX_MESSAGE {
             message.truncate(message.floor_char_boundary(MAX_MESSAGE));
         }
-        Self(Box::new(Inner { code, sqlstate, message }))
+        Self(Box::new(Inner { code, sqlstate, message, details: Details::new() }))
+    }
+
+    /// The same error with details.
+    pub fn with_details(mut self, details: Details) -> Self {
+        self.0.details = details;
+        self
     }
 
     /// The MariaDB error number.
@@ -127,6 +137,10 @@ pub struct Condition {
     pub code: u16,
     /// The text.
     pub message: String,
+    /// SQLSTATE.
+    pub state: [u8; 5],
+    /// What SIGNAL said of it.
+    pub details: Details,
 }
 
 impl Condition {
@@ -140,14 +154,32 @@ impl Condition {
         Self::from_error(Level::Note, &SqlError::new(def, args))
     }
 
-    /// The condition an error leaves in the list, at the given level.
-    pub fn from_error(level: Level, error: &SqlError) -> Self {
-        Self { level, code: error.code(), message: error.message().to_owned() }
+    /// A condition with a text of its own, and the SQLSTATE that belongs to its number.
+    pub fn raw(level: Level, code: u16, message: String) -> Self {
+        let state = catalogue::by_code(code).map_or(*b"HY000", |def| def.sqlstate);
+        Self { level, code, message, state, details: Details::new() }
     }
 
-    /// The SQLSTATE that belongs to the code.
+    /// The condition an error leaves in the list, at the given level.
+    pub fn from_error(level: Level, error: &SqlError) -> Self {
+        Self {
+            level,
+            code: error.code(),
+            message: error.message().to_owned(),
+            state: error.0.sqlstate,
+            details: error.0.details.clone(),
+        }
+    }
+
+    /// The SQLSTATE.
     pub fn sqlstate(&self) -> [u8; 5] {
-        catalogue::by_code(self.code).map_or(*b"HY000", |def| def.sqlstate)
+        self.state
+    }
+
+    /// The error it is or would be.
+    pub fn to_error(&self) -> SqlError {
+        SqlError::raw(self.code, self.state, self.message.clone())
+            .with_details(self.details.clone())
     }
 }
 

@@ -16,21 +16,10 @@ pub(super) fn columns(source: &InformationSource<'_>) -> Vec<InformationRow> {
     rows
 }
 
-fn column_row(table: &TableInfo, at: usize, column: &ColumnInfo) -> InformationRow {
-    let ty = &column.ty;
+/// DATA_TYPE to DTD_IDENTIFIER of a type.
+pub(super) fn type_values(ty: &SqlType) -> Vec<Value> {
     let has_charset = is_text(ty) && !ty.is_binary_string();
-    let privileges = match table.kind {
-        TableKind::System => "select",
-        _ => "select,insert,update,references",
-    };
     vec![
-        text("def"),
-        text(table.schema()),
-        text(table.name()),
-        text(&column.name),
-        Value::UInt(at as u64 + 1),
-        column_default(table, column),
-        yes_no(column.nullable),
         text(ty.name()),
         unsigned(characters(ty)),
         unsigned(octets(ty)),
@@ -40,13 +29,34 @@ fn column_row(table: &TableInfo, at: usize, column: &ColumnInfo) -> InformationR
         optional(has_charset.then(|| ty.collation.charset().name())),
         optional(has_charset.then(|| ty.collation.name())),
         text(ty.to_string()),
+    ]
+}
+
+fn column_row(table: &TableInfo, at: usize, column: &ColumnInfo) -> InformationRow {
+    let ty = &column.ty;
+    let privileges = match table.kind {
+        TableKind::System => "select",
+        _ => "select,insert,update,references",
+    };
+    let mut row = vec![
+        text("def"),
+        text(table.schema()),
+        text(table.name()),
+        text(&column.name),
+        Value::UInt(at as u64 + 1),
+        column_default(table, column),
+        yes_no(column.nullable),
+    ];
+    row.extend(type_values(ty));
+    row.extend([
         text(column_key(table, at)),
         text(extra(column)),
         text(privileges),
         text(&column.comment),
         text(if column.generated.is_some() { "ALWAYS" } else { "NEVER" }),
         optional(column.generated.as_ref().map(|g| &g.expression)),
-    ]
+    ]);
+    row
 }
 
 /// Compat: a nullable column without a default shows the text NULL, others without one SQL NULL.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use selkie_catalog::{DictionaryError, Schema, Snapshot, TableInfo, TableKind};
+use selkie_catalog::{DictionaryError, Routine, Schema, Snapshot, TableInfo, TableKind, Trigger};
 use selkie_engine::{Engine, EngineTrx, Isolation, TableId};
 use selkie_types::{SqlError, SqlResult};
 
@@ -79,6 +79,22 @@ impl<'a> Change<'a> {
 
     pub(super) fn remove_schema(&self, name: &str) -> SqlResult<()> {
         self.instance.dictionary.remove_schema(&*self.trx, name).map_err(dictionary_error)
+    }
+
+    pub(super) fn put_routine(&self, routine: &Routine) -> SqlResult<()> {
+        self.instance.dictionary.put_routine(&*self.trx, routine).map_err(dictionary_error)
+    }
+
+    pub(super) fn remove_routine(&self, routine: &Routine) -> SqlResult<()> {
+        self.instance.dictionary.remove_routine(&*self.trx, routine).map_err(dictionary_error)
+    }
+
+    pub(super) fn put_trigger(&self, trigger: &Trigger) -> SqlResult<()> {
+        self.instance.dictionary.put_trigger(&*self.trx, trigger).map_err(dictionary_error)
+    }
+
+    pub(super) fn remove_trigger(&self, trigger: &Trigger) -> SqlResult<()> {
+        self.instance.dictionary.remove_trigger(&*self.trx, trigger).map_err(dictionary_error)
     }
 
     /// Makes the change durable, then visible (DDL-1).

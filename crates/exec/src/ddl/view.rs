@@ -64,7 +64,7 @@ impl Ddl<'_> {
         let columns = columns.collect();
         let session = ViewSession {
             schema: current.as_deref(),
-            definer: self.definer(create)?,
+            definer: self.definer_named(create.definer.as_ref())?,
             client_charset: self.session.settings.client_charset.name().to_owned(),
             connection_collation: self.session.settings.collation_connection.name().to_owned(),
         };
@@ -81,13 +81,13 @@ impl Ddl<'_> {
     }
 
     /// `user@host` of the definer. Another than oneself takes a privilege.
-    fn definer(&self, create: &CreateView) -> SqlResult<String> {
+    pub(super) fn definer_named(&self, definer: Option<&AccountName>) -> SqlResult<String> {
         let account = &self.session.account;
         let own = match account.account.is_empty() {
             true => format!("{}@{}", account.user, account.host),
             false => account.account.clone(),
         };
-        let wanted = match &create.definer {
+        let wanted = match definer {
             Some(AccountName::Named { user, host, .. }) => {
                 format!("{user}@{}", host.as_deref().unwrap_or("%"))
             }

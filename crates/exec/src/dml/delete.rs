@@ -13,6 +13,7 @@ use crate::Outcome;
 use crate::control::Memory;
 use crate::error::from_engine;
 use crate::op::{drain, open as open_node};
+use crate::program::Triggers;
 use crate::run::{Env, OpenTable};
 use crate::session::bump;
 
@@ -22,6 +23,7 @@ struct Target<'r> {
     open: &'r OpenTable<'r>,
     seen: Option<HashSet<Box<[u8]>>>,
     foreign: Option<ForeignKeys<'r>>,
+    triggers: Option<Triggers<'r>>,
     ignore: bool,
     deleted: u64,
 }
@@ -35,7 +37,9 @@ pub(super) fn run(env: Env<'_>, plan: &Plan, returning: Returning<'_>) -> SqlRes
         let open = env.rt.table(&target.table)?;
         let foreign = ForeignKeys::of(env, target.table.def.id)?;
         let ignore = plan.ignore;
-        targets.push(Target { env, plan: target, open, seen, foreign, ignore, deleted: 0 });
+        let triggers = Triggers::of(env, &target.table, "DELETE")?;
+        let plan = target;
+        targets.push(Target { env, plan, open, seen, foreign, triggers, ignore, deleted: 0 });
     }
     let mut source = open_node(env, &plan.source)?;
     if several {
@@ -77,9 +81,36 @@ impl Target<'_> {
                 rows.push(row as u32);
             }
         }
+        if self.triggers.is_none() {
+            return self.delete_rows(&keys, &batch.gather(&rows));
+        }
+        for (at, row) in rows.iter().enumerate() {
+            let mut key = ByteRows::with_capacity(1);
+            key.push(keys.get(at));
+            self.delete_triggered(&key, &batch.gather(&[*row]))?;
+        }
+        Ok(())
+    }
+
+    /// Deletes one row between its triggers.
+    fn delete_triggered(&mut self, key: &ByteRows, row: &Batch) -> SqlResult<()> {
+        let columns = self.plan.columns.clone().unwrap_or_default();
+        let old = row.columns()[columns].to_vec();
+        if let Some(triggers) = &self.triggers {
+            triggers.before_row(&old, &mut [])?;
+        }
+        let before = self.deleted;
+        self.delete_rows(key, row)?;
+        match &self.triggers {
+            Some(triggers) if self.deleted > before => triggers.after_row(&old, &[]),
+            _ => Ok(()),
+        }
+    }
+
+    fn delete_rows(&mut self, keys: &ByteRows, rows: &Batch) -> SqlResult<()> {
         let deleted = match &self.foreign {
-            Some(foreign) => self.delete_related(foreign, &keys, &batch.gather(&rows))?,
-            None => self.delete_keys(&keys)?,
+            Some(foreign) => self.delete_related(foreign, keys, rows)?,
+            None => self.delete_keys(keys)?,
         };
         self.deleted += deleted;
         bump(&self.env.counters().handler_delete, deleted);

@@ -11,10 +11,11 @@ use super::auto_increment::AutoIncrement;
 use super::foreign::{ForeignKeys, Rows};
 use super::on_duplicate::{OnDuplicate, fetch};
 use super::row::{RowMaker, Strictness};
-use super::{Returning, duplicate_error};
+use super::{Returning, duplicate_error, implicit_default as default_implicit};
 use crate::Outcome;
 use crate::error::{from_engine, from_engine_commit};
 use crate::op::{column_of, open as open_node};
+use crate::program::Triggers;
 use crate::run::{Env, OpenTable};
 use crate::session::bump;
 
@@ -30,6 +31,10 @@ pub(crate) struct Inserter<'r> {
     auto: Option<AutoIncrement<'r>>,
     on_duplicate: Option<OnDuplicate<'r>>,
     foreign: Option<ForeignKeys<'r>>,
+    triggers: Option<Triggers<'r>>,
+    delete_triggers: Option<Triggers<'r>>,
+    /// Columns that BEFORE triggers give values to.
+    assigned: Vec<usize>,
     /// First generated value of a row that was stored.
     first_stored: Option<u64>,
     /// Source rows taken.
@@ -88,7 +93,13 @@ impl<'r> Inserter<'r> {
         let auto = plan.table.def.auto_increment.map(|at| AutoIncrement::new(env, open, at));
         let foreign = ForeignKeys::of(env, plan.table.def.id)?;
         let on_duplicate =
-            plan.on_duplicate.as_ref().map(|rule| OnDuplicate { env, plan, rule, open, foreign });
+            plan.on_duplicate.as_ref().map(|rule| OnDuplicate::new(env, plan, rule, open, foreign));
+        let on_duplicate = on_duplicate.transpose()?;
+        let triggers = Triggers::of(env, &plan.table, "INSERT")?;
+        let delete_triggers = match plan.mode {
+            InsertMode::Replace => Triggers::of(env, &plan.table, "DELETE")?,
+            _ => None,
+        };
         Ok(Self {
             env,
             plan,
@@ -97,6 +108,9 @@ impl<'r> Inserter<'r> {
             auto,
             on_duplicate,
             foreign,
+            assigned: triggers.as_ref().map(Triggers::assigned).unwrap_or_default(),
+            triggers,
+            delete_triggers,
             first_stored: None,
             records: 0,
             rejected: 0,
@@ -113,7 +127,8 @@ impl<'r> Inserter<'r> {
     pub(crate) fn add(&mut self, source: &Batch, returning: Returning<'_>) -> SqlResult<()> {
         self.maker.refuse_warnings(0)?;
         let mark = self.env.eval.conditions.borrow().mark();
-        if source.rows() > 1 && !self.plan.own.is_empty() {
+        let one_by_one = !self.plan.own.is_empty() || self.triggers.is_some();
+        if source.rows() > 1 && one_by_one {
             return self.add_one_by_one(source, returning);
         }
         let first_row = self.records + 1;
@@ -126,8 +141,9 @@ impl<'r> Inserter<'r> {
             }
         }
         self.records += source.rows() as u64;
-        let columns = columns?;
+        let mut columns = columns?;
         self.maker.refuse_warnings(0)?;
+        self.run_before(&mut columns)?;
         match self.passing(&columns, source.rows(), first_row)? {
             None => self.add_checked(source, columns, first_row, returning),
             Some(rows) => {
@@ -143,6 +159,43 @@ impl<'r> Inserter<'r> {
             self.add(&source.gather(&[row]), returning)?;
         }
         Ok(())
+    }
+
+    /// Runs the BEFORE triggers of the only row, then judges its NULLs. Compat: an automatic value
+    /// that is still open is 0 to them.
+    fn run_before(&self, columns: &mut [Arc<Column>]) -> SqlResult<()> {
+        let Some(triggers) = &self.triggers else { return Ok(()) };
+        let auto = self.auto.as_ref().map(|auto| auto.column);
+        let open = auto.filter(|at| columns[*at].is_null(0)).map(|at| (at, columns[at].clone()));
+        if let Some((at, _)) = open {
+            let ty = &self.plan.table.columns[at].ty;
+            let mut zero = column_of(ty, 1);
+            zero.push(&default_implicit(ty));
+            columns[at] = Arc::new(zero);
+        }
+        triggers.before_row(&[], columns)?;
+        if let Some((at, asked)) = open
+            && columns[at].value(0) == default_implicit(&self.plan.table.columns[at].ty)
+        {
+            columns[at] = asked;
+        }
+        for (at, column) in columns.iter_mut().enumerate() {
+            let info = &self.plan.table.columns[at];
+            if !info.auto_increment && info.generated.is_none() {
+                *column = self.maker.refuse_nulls(at, column.clone())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The default of a column; what a trigger gives a value to needs none.
+    fn default(&self, at: usize, rows: usize) -> SqlResult<Arc<Column>> {
+        let column = &self.plan.table.columns[at];
+        if self.assigned.contains(&at) && super::default_of_column(self.env.eval, column).is_none()
+        {
+            return Ok(self.maker.placeholder(at, rows));
+        }
+        self.maker.default(at, rows)
     }
 
     /// 1906 for every value given for a generated column.
@@ -233,7 +286,7 @@ impl<'r> Inserter<'r> {
         let mut columns: Vec<_> = (0..count).map(|at| self.maker.placeholder(at, rows)).collect();
         for (at, value) in self.plan.values.iter().enumerate() {
             let values = match value {
-                InsertValue::Default => self.maker.default(at, rows)?,
+                InsertValue::Default => self.default(at, rows)?,
                 InsertValue::Source(from) => {
                     let ty = &self.plan.source.columns[*from].ty;
                     self.maker.convert(at, source.column(*from), ty, first_row)?
@@ -281,7 +334,7 @@ impl<'r> Inserter<'r> {
         if let Some(flag) = self.plan.default_flags.get(at).copied().flatten() {
             values = self.with_defaults(at, &values, source.column(flag))?;
         }
-        match self.plan.table.columns[at].auto_increment {
+        match self.plan.table.columns[at].auto_increment || self.triggers.is_some() {
             true => Ok(values),
             false => self.maker.refuse_nulls(at, values),
         }
@@ -363,6 +416,9 @@ impl<'r> Inserter<'r> {
                 }
             }
             Some(foreign) => self.store_children(foreign, &new, 0..count, &mut stored)?,
+        }
+        if let (Some(triggers), [_]) = (&self.triggers, &stored[..]) {
+            triggers.after_row(&[], &new.columns)?;
         }
         self.give_back(&new, &stored, returning)
     }
@@ -551,6 +607,13 @@ impl<'r> Inserter<'r> {
     fn delete_existing(&mut self, existing: &[u8]) -> SqlResult<()> {
         let mut at = ByteRows::with_capacity(1);
         at.push(existing);
+        let old = match &self.delete_triggers {
+            Some(_) => fetch(self.env, self.open, existing)?,
+            None => None,
+        };
+        if let (Some(triggers), Some(old)) = (&self.delete_triggers, &old) {
+            triggers.before_row(old, &mut [])?;
+        }
         let (table, control) = (&self.open.handle.table, self.env.rt.control);
         let deleted = match self.foreign.filter(ForeignKeys::has_children) {
             Some(foreign) => match fetch(self.env, self.open, existing)? {
@@ -564,6 +627,9 @@ impl<'r> Inserter<'r> {
         bump(&self.env.counters().handler_delete, deleted);
         self.affected += deleted;
         self.deleted += deleted;
+        if let (Some(triggers), Some(old)) = (&self.delete_triggers, &old) {
+            triggers.after_row(old, &[])?;
+        }
         Ok(())
     }
 

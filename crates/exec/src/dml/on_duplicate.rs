@@ -10,6 +10,7 @@ use super::foreign::{ForeignKeys, Rows};
 use super::row::RowMaker;
 use super::{CHANGE, duplicate_error};
 use crate::error::{corrupt, from_engine};
+use crate::program::Triggers;
 use crate::run::{Env, OpenTable};
 use crate::session::bump;
 
@@ -20,9 +21,21 @@ pub(super) struct OnDuplicate<'r> {
     pub(super) rule: &'r DuplicateUpdate,
     pub(super) open: &'r OpenTable<'r>,
     pub(super) foreign: Option<ForeignKeys<'r>>,
+    triggers: Option<Triggers<'r>>,
 }
 
-impl OnDuplicate<'_> {
+impl<'r> OnDuplicate<'r> {
+    pub(super) fn new(
+        env: Env<'r>,
+        plan: &'r Plan,
+        rule: &'r DuplicateUpdate,
+        open: &'r OpenTable<'r>,
+        foreign: Option<ForeignKeys<'r>>,
+    ) -> SqlResult<Self> {
+        let triggers = Triggers::of(env, &plan.table, "UPDATE")?;
+        Ok(Self { env, plan, rule, open, foreign, triggers })
+    }
+
     /// Rows affected: 2 if the row changed, else 0, or 1 if the client counts rows found.
     pub(super) fn update(
         &self,
@@ -45,11 +58,24 @@ impl OnDuplicate<'_> {
                     maker.convert(at, &values, &e.ty, self.env.eval.row())?
                 }
             };
-            input[at] = maker.refuse_nulls(at, values)?;
+            input[at] = match self.triggers {
+                Some(_) => values,
+                None => maker.refuse_nulls(at, values)?,
+            };
         }
         let mut row = input[..count].to_vec();
+        if let Some(triggers) = &self.triggers {
+            triggers.before_row(&old, &mut row)?;
+            for (at, column) in row.iter_mut().enumerate() {
+                *column = maker.refuse_nulls(at, column.clone())?;
+            }
+        }
         maker.generate(&self.plan.rules, &mut row, 1, 1)?;
-        self.write(maker, existing, &old, row)
+        let affected = self.write(maker, existing, &old, &mut row)?;
+        if let Some(triggers) = &self.triggers {
+            triggers.after_row(&old, &row)?;
+        }
+        Ok(affected)
     }
 
     fn write(
@@ -57,11 +83,11 @@ impl OnDuplicate<'_> {
         maker: &RowMaker<'_>,
         existing: &[u8],
         old: &[Arc<Column>],
-        mut row: Vec<Arc<Column>>,
+        row: &mut [Arc<Column>],
     ) -> SqlResult<u64> {
         let (mut before, mut after) = (ByteRows::default(), ByteRows::default());
         maker.encode(old, 0..1, &mut before);
-        maker.encode(&row, 0..1, &mut after);
+        maker.encode(row, 0..1, &mut after);
         if before.get(0) == after.get(0) {
             return Ok(u64::from(self.env.rt.session.settings.found_rows));
         }
@@ -69,18 +95,18 @@ impl OnDuplicate<'_> {
             for &at in &self.plan.on_update_now {
                 row[at] = maker.now(at, 1);
             }
-            maker.generate(&self.plan.rules, &mut row, 1, 1)?;
+            maker.generate(&self.plan.rules, row, 1, 1)?;
             after.clear();
-            maker.encode(&row, 0..1, &mut after);
+            maker.encode(row, 0..1, &mut after);
         }
-        let refused = maker.check_view(&Batch::new(row.clone(), 1))?.is_some();
-        if refused || maker.check(&self.plan.rules, &row, 1)?.is_some() {
+        let refused = maker.check_view(&Batch::new(row.to_vec(), 1))?.is_some();
+        if refused || maker.check(&self.plan.rules, row, 1)?.is_some() {
             return Ok(0);
         }
         let mut at = ByteRows::with_capacity(1);
         at.push(existing);
         if let Some(foreign) = &self.foreign {
-            foreign.update(&Rows { keys: &at, columns: old }, &row, after)?;
+            foreign.update(&Rows { keys: &at, columns: old }, row, after)?;
             bump(&self.env.counters().handler_update, 1);
             return Ok(2);
         }

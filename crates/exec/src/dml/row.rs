@@ -260,10 +260,15 @@ pub(crate) fn check_error(name: &str, table: &TableInfo) -> SqlError {
 
 /// Whether a condition is false: neither true nor NULL.
 pub(crate) fn is_false(truth: &Column, row: usize) -> bool {
-    match truth.value(row) {
-        Value::Int(v) => v == 0,
-        Value::UInt(v) => v == 0,
-        Value::Double(v) => v == 0.0,
+    is_zero(&truth.value(row))
+}
+
+/// Whether a number is zero.
+pub(crate) fn is_zero(value: &Value) -> bool {
+    match value {
+        Value::Int(v) => *v == 0,
+        Value::UInt(v) => *v == 0,
+        Value::Double(v) => *v == 0.0,
         Value::Decimal(v) => v.is_zero(),
         _ => false,
     }

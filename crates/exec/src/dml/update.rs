@@ -15,6 +15,7 @@ use crate::Outcome;
 use crate::control::Memory;
 use crate::error::from_engine;
 use crate::op::{Operator, drain, open as open_node};
+use crate::program::Triggers;
 use crate::run::{Env, OpenTable};
 use crate::session::bump;
 
@@ -28,6 +29,7 @@ struct Target<'r> {
     maker: RowMaker<'r>,
     simultaneous: bool,
     foreign: Option<ForeignKeys<'r>>,
+    triggers: Option<Triggers<'r>>,
     seen: Seen,
     matched: u64,
     changed: u64,
@@ -45,6 +47,7 @@ pub(super) fn run(env: Env<'_>, plan: &Plan) -> SqlResult<Outcome> {
             maker: RowMaker { env, table: &target.table, strictness, view: target.view.as_deref() },
             simultaneous: plan.simultaneous,
             foreign: ForeignKeys::of(env, target.table.def.id)?,
+            triggers: Triggers::of(env, &target.table, "UPDATE")?,
             seen: joined.then(HashSet::new),
             matched: 0,
             changed: 0,
@@ -149,11 +152,14 @@ impl Target<'_> {
             gathered = batch.gather(&rows);
             &gathered
         };
-        self.change(batch)
+        if self.triggers.is_none() {
+            return self.change(batch);
+        }
+        (0..batch.rows()).try_for_each(|row| self.change(&batch.gather(&[row as u32])))
     }
 
-    /// Updates rows. They are computed a column at a time, unless something is wrong with one:
-    /// conditions come row by row.
+    /// Updates rows; one, if there are triggers. They are computed a column at a time, unless
+    /// something is wrong with one: conditions come row by row.
     fn change(&mut self, batch: &Batch) -> SqlResult<()> {
         self.maker.refuse_warnings(0)?;
         let mark = self.env.eval.conditions.borrow().mark();
@@ -168,9 +174,20 @@ impl Target<'_> {
             }
         }
         self.matched += batch.rows() as u64;
-        let new = new?;
+        let mut new = new?;
         self.maker.refuse_warnings(0)?;
-        self.write(batch, new, first_row)
+        let old = &batch.columns()[self.plan.columns.clone()];
+        if let Some(triggers) = &self.triggers {
+            triggers.before_row(old, &mut new)?;
+            for (at, column) in new.iter_mut().enumerate() {
+                *column = self.maker.refuse_nulls(at, column.clone())?;
+            }
+        }
+        self.write(batch, &mut new, first_row)?;
+        match &self.triggers {
+            Some(triggers) => triggers.after_row(old, &new),
+            None => Ok(()),
+        }
     }
 
     /// The new values of the table's columns, before automatic ones.
@@ -200,17 +217,20 @@ impl Target<'_> {
                     self.maker.convert(at, &values, &e.ty, first_row)?
                 }
             };
-            columns[start + at] = self.maker.refuse_nulls(at, values)?;
+            columns[start + at] = match self.triggers {
+                Some(_) => values,
+                None => self.maker.refuse_nulls(at, values)?,
+            };
         }
         Ok(columns[self.plan.columns.clone()].to_vec())
     }
 
-    fn write(&mut self, batch: &Batch, mut new: Vec<Arc<Column>>, first_row: u64) -> SqlResult<()> {
+    fn write(&mut self, batch: &Batch, new: &mut [Arc<Column>], first_row: u64) -> SqlResult<()> {
         let old = &batch.columns()[self.plan.columns.clone()];
         let keys = batch.column(self.plan.key);
         let rows = keys.len();
-        self.maker.generate(&self.plan.rules, &mut new, rows, first_row)?;
-        let mut changed = self.changed_rows(old, &new, rows);
+        self.maker.generate(&self.plan.rules, new, rows, first_row)?;
+        let mut changed = self.changed_rows(old, new, rows);
         if changed.count_ones() == 0 {
             return Ok(());
         }
@@ -218,12 +238,11 @@ impl Target<'_> {
             for &at in &self.plan.on_update_now {
                 new[at] = self.maker.now(at, rows);
             }
-            self.maker.generate(&self.plan.rules, &mut new, rows, first_row)?;
+            self.maker.generate(&self.plan.rules, new, rows, first_row)?;
         }
-        for kept in [
-            self.check_view(batch, &new, &changed)?,
-            self.maker.check(&self.plan.rules, &new, rows)?,
-        ] {
+        for kept in
+            [self.check_view(batch, new, &changed)?, self.maker.check(&self.plan.rules, new, rows)?]
+        {
             let Some(kept) = kept else { continue };
             let kept: Bitmap = (0..rows as u32).map(|row| kept.contains(&row)).collect();
             // Compat: rows that fail a CHECK do not count as matched.
@@ -233,7 +252,7 @@ impl Target<'_> {
         let (mut at, mut bytes) = (ByteRows::default(), ByteRows::default());
         for row in changed.iter_ones() {
             at.push(keys.bytes(row));
-            self.maker.encode(&new, row..row + 1, &mut bytes);
+            self.maker.encode(new, row..row + 1, &mut bytes);
         }
         match self.foreign {
             Some(foreign) => {
@@ -241,7 +260,7 @@ impl Target<'_> {
                 let gather = |columns: &[Arc<Column>]| {
                     columns.iter().map(|c| Arc::new(c.gather(&rows))).collect::<Vec<_>>()
                 };
-                self.store_related(foreign, &at, (gather(old), gather(&new)), bytes)
+                self.store_related(foreign, &at, (gather(old), gather(new)), bytes)
             }
             None => self.store(at, bytes),
         }

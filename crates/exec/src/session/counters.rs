@@ -19,6 +19,11 @@ macro_rules! counters {
                 $(report($name, self.$field.get());)*
             }
 
+            /// Takes over the values of another session's.
+            pub(crate) fn copy_from(&self, other: &Self) {
+                $(self.$field.set(other.$field.get());)*
+            }
+
             /// Sets all to zero (`FLUSH STATUS`).
             pub fn reset(&self) {
                 $(self.$field.set(0);)*

@@ -7,13 +7,18 @@ use selkie_types::{Condition, Level, SqlError};
 /// Conditions of the last statement that could raise any.
 #[derive(Clone, Debug, Default)]
 pub struct Diagnostics {
-    list: RefCell<Vec<Condition>>,
+    /// Conditions, each with its number among all that were raised.
+    list: RefCell<Vec<(u64, Condition)>>,
     warnings: Cell<u64>,
     errors: Cell<u64>,
     /// Those of `warnings` that the present statement raised.
     raised: Cell<u64>,
     /// Conditions that come after the error the statement is about to fail with.
     after: RefCell<Vec<Condition>>,
+    /// Conditions ever raised.
+    ever: Cell<u64>,
+    /// The list is of an earlier statement: the next condition begins a new one.
+    stale: Cell<bool>,
 }
 
 impl Diagnostics {
@@ -24,6 +29,12 @@ impl Diagnostics {
         self.errors.set(0);
         self.raised.set(0);
         self.after.borrow_mut().clear();
+        self.stale.set(false);
+    }
+
+    /// A statement begins that keeps the list until it raises something itself.
+    pub fn keep(&self) {
+        self.stale.set(true);
     }
 
     /// A statement begins that leaves the conditions of the one before as they are.
@@ -43,13 +54,19 @@ impl Diagnostics {
 
     /// Adds a condition, keeping `max` of them.
     pub fn push(&self, condition: Condition, max: usize) {
+        if self.stale.get() {
+            let after = self.after.take();
+            self.clear();
+            self.after.replace(after);
+        }
+        self.ever.set(self.ever.get() + 1);
         self.count_more(1);
         if condition.level == Level::Error {
             self.errors.set(self.errors.get() + 1);
         }
         let mut list = self.list.borrow_mut();
         if list.len() < max {
-            list.push(condition);
+            list.push((self.ever.get(), condition));
         }
     }
 
@@ -63,7 +80,7 @@ impl Diagnostics {
     /// Takes the error at the end of the list back, which an outer statement will add.
     pub fn take_error(&self) {
         let mut list = self.list.borrow_mut();
-        if list.last().is_some_and(|c| c.level == Level::Error) {
+        if list.last().is_some_and(|(_, c)| c.level == Level::Error) {
             list.pop();
             self.warnings.set(self.warnings.get() - 1);
             self.errors.set(self.errors.get() - 1);
@@ -78,7 +95,44 @@ impl Diagnostics {
 
     /// The conditions kept.
     pub fn list(&self) -> Vec<Condition> {
-        self.list.borrow().clone()
+        self.list.borrow().iter().map(|(_, condition)| condition.clone()).collect()
+    }
+
+    /// How many conditions were ever raised: a point in time.
+    pub fn mark(&self) -> u64 {
+        self.ever.get()
+    }
+
+    /// The conditions kept that were raised since `mark`.
+    pub fn since(&self, mark: u64) -> Vec<Condition> {
+        let list = self.list.borrow();
+        let new = list.iter().filter(|(number, _)| *number > mark);
+        new.map(|(_, condition)| condition.clone()).collect()
+    }
+
+    /// Whether `error` is in the list already, raised since `mark`.
+    pub fn has_error_since(&self, mark: u64, error: &SqlError) -> bool {
+        let is_it = |c: &Condition| {
+            c.level == Level::Error && c.code == error.code() && c.message == error.message()
+        };
+        self.list.borrow().iter().any(|(number, c)| *number > mark && is_it(c))
+    }
+
+    /// Forgets the conditions raised up to `mark`: they were handled.
+    pub fn forget_until(&self, mark: u64) {
+        let mut list = self.list.borrow_mut();
+        let (mut warnings, mut errors) = (0, 0);
+        list.retain(|(number, condition)| {
+            let keep = *number > mark;
+            if !keep {
+                warnings += 1;
+                errors += u64::from(condition.level == Level::Error);
+            }
+            keep
+        });
+        self.warnings.set(self.warnings.get().saturating_sub(warnings));
+        self.errors.set(self.errors.get().saturating_sub(errors));
+        self.raised.set(self.raised.get().saturating_sub(warnings));
     }
 
     /// `@@warning_count`: conditions raised, errors and notes included.

@@ -28,6 +28,10 @@ pub enum Privilege {
     CreateView,
     ShowView,
     Trigger,
+    CreateRoutine,
+    AlterRoutine,
+    /// To see the body of a routine.
+    ShowRoutine,
     CreateTemporary,
     LockTables,
     Execute,
@@ -84,6 +88,18 @@ pub trait SessionHooks: Send + Sync {
         _session: &Session,
         _account: &str,
         _access: &Access<'_>,
+    ) -> SqlResult<()> {
+        Ok(())
+    }
+
+    /// Fails (1370) unless the session's account may do this with a procedure or function.
+    fn check_routine(
+        &self,
+        _session: &Session,
+        _privilege: Privilege,
+        _function: bool,
+        _schema: &str,
+        _name: &str,
     ) -> SqlResult<()> {
         Ok(())
     }

@@ -5,6 +5,7 @@ use selkie_sql::ast::{Expr, ExprKind, Ident, Limit, Literal, Show, ShowWhat, Tab
 use selkie_types::error::catalogue::ER_WRONG_OBJECT;
 use selkie_types::{CollationId, Condition, Level, SqlError, SqlResult, SqlType, TypeKind, Value};
 
+use super::program;
 use super::query::table_of;
 use super::quoting::requoted;
 use crate::session::{Access, Privilege};
@@ -46,6 +47,11 @@ pub(crate) fn show_rows(
         ShowWhat::CreateDatabase { if_not_exists, name } => {
             create_database(instance, session, name, *if_not_exists)?
         }
+        ShowWhat::CreateRoutine(kind, name) => {
+            program::create_routine(instance, session, *kind, name)?
+        }
+        ShowWhat::CreateTrigger(name) => program::create_trigger(instance, session, name)?,
+        ShowWhat::RoutineCode(..) => return Err(program::code()),
         ShowWhat::OpenTables { schema } => open_tables(instance, session, schema.as_ref()),
         _ => return Ok(None),
     }))

@@ -6,6 +6,7 @@ use selkie_sql::{ClientText, ast};
 use selkie_types::error::catalogue::{ER_UNKNOWN_STMT_HANDLER, ER_UNSUPPORTED_PS};
 use selkie_types::{Charset, SqlError, SqlResult, SqlType, Value};
 
+use super::Running;
 use super::set::evaluate;
 use crate::prepared::{Named, Prepared, execute_prepared, prepare as prepare_text};
 use crate::{Instance, Outcome, ResultSink, Session};
@@ -15,9 +16,9 @@ fn prepare_value(
     instance: &Instance,
     session: &mut Session,
     e: &ast::Expr,
-    text: &[u8],
+    running: Running<'_>,
 ) -> SqlResult<Prepared> {
-    let source = source(instance, session, e, text)?;
+    let source = source(instance, session, e, running)?;
     let origin = ClientText::new(&source, session.settings.client_charset);
     let text = origin.as_ref().map_or(&source[..], ClientText::utf8);
     prepare_text(instance, session, text, origin.as_ref())
@@ -28,9 +29,9 @@ fn source(
     instance: &Instance,
     session: &mut Session,
     e: &ast::Expr,
-    text: &[u8],
+    running: Running<'_>,
 ) -> SqlResult<Vec<u8>> {
-    let (value, ty) = evaluate(instance, session, e, text)?;
+    let (value, ty) = evaluate(instance, session, e, running)?;
     let mut source = Vec::new();
     match value {
         // Compat: the text of NULL is the word, which does not parse.
@@ -59,13 +60,13 @@ pub(super) fn prepare(
     instance: &Instance,
     session: &mut Session,
     statement: &ast::Prepare,
-    text: &[u8],
+    running: Running<'_>,
 ) -> SqlResult<Outcome> {
     let name: Box<str> = statement.name.value.to_lowercase().into();
     // Compat: a failed PREPARE removes the statement that had the name.
     session.prepared.remove(&name);
     let ticket = session.hooks.count_prepared()?;
-    let prepared = prepare_value(instance, session, &statement.source, text)?;
+    let prepared = prepare_value(instance, session, &statement.source, running)?;
     refuse_nested(&prepared.statement)?;
     session.prepared.insert(name, Named { statement: Arc::new(prepared), ticket });
     Ok(Outcome { info: "Statement prepared".into(), ..Outcome::ok() })
@@ -75,9 +76,9 @@ fn values(
     instance: &Instance,
     session: &mut Session,
     using: &[ast::Expr],
-    text: &[u8],
+    running: Running<'_>,
 ) -> SqlResult<Vec<(Value, SqlType)>> {
-    using.iter().map(|e| evaluate(instance, session, e, text)).collect()
+    using.iter().map(|e| evaluate(instance, session, e, running)).collect()
 }
 
 /// `EXECUTE name USING ...`.
@@ -85,14 +86,14 @@ pub(super) fn execute(
     instance: &Instance,
     session: &mut Session,
     statement: &ast::Execute,
-    text: &[u8],
+    running: Running<'_>,
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
     let name = &*statement.name.value;
     let found = session.prepared.get(&*name.to_lowercase()).map(|n| Arc::clone(&n.statement));
     let unknown = || SqlError::new(&ER_UNKNOWN_STMT_HANDLER, &[&name, &"EXECUTE"]);
     let prepared = found.ok_or_else(unknown)?;
-    let values = values(instance, session, &statement.using, text)?;
+    let values = values(instance, session, &statement.using, running)?;
     execute_prepared(instance, session, &prepared, &values, sink)
 }
 
@@ -101,11 +102,11 @@ pub(super) fn immediate(
     instance: &Instance,
     session: &mut Session,
     statement: &ast::ExecuteImmediate,
-    text: &[u8],
+    running: Running<'_>,
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
-    let prepared = prepare_value(instance, session, &statement.source, text)?;
+    let prepared = prepare_value(instance, session, &statement.source, running)?;
     refuse_nested(&prepared.statement)?;
-    let values = values(instance, session, &statement.using, text)?;
+    let values = values(instance, session, &statement.using, running)?;
     execute_prepared(instance, session, &prepared, &values, sink)
 }

@@ -21,21 +21,21 @@ enum Pending<'a> {
 
 /// Checks the assignments in order, then makes them in order. Compat: values of system variables
 /// come from before the statement, and none is set if one of them cannot be.
-pub(super) fn run(
+pub(crate) fn run(
     instance: &Instance,
     session: &mut Session,
     items: &[SetItem],
-    text: &[u8],
+    running: Running<'_>,
 ) -> SqlResult<Outcome> {
     let mut pending = Vec::with_capacity(items.len());
     for item in items {
-        pending.push(check(instance, session, item, text)?);
+        pending.push(check(instance, session, item, running)?);
     }
     let hooks = session.hooks.clone();
     for assignment in pending {
         match assignment {
             Pending::User(name, value) => {
-                let (value, ty) = evaluate(instance, session, value, text)?;
+                let (value, ty) = evaluate(instance, session, value, running)?;
                 let view: &dyn selkie_expr::Session = session;
                 view.set_user_variable(&name.to_lowercase(), value, &ty);
             }
@@ -52,7 +52,7 @@ fn check<'a>(
     instance: &Instance,
     session: &mut Session,
     item: &'a SetItem,
-    text: &[u8],
+    running: Running<'_>,
 ) -> SqlResult<Pending<'a>> {
     let value = match item {
         SetItem::UserVar { name, value } => return Ok(Pending::User(name, value)),
@@ -61,7 +61,7 @@ fn check<'a>(
         }
         SetItem::SystemVar { value: None, .. } => Some(NewValue::Default),
         SetItem::SystemVar { name, value: Some(e), .. } => {
-            Some(system_value(instance, session, &name.value, e, text)?)
+            Some(system_value(instance, session, &name.value, e, running)?)
         }
         _ => None,
     };
@@ -75,7 +75,7 @@ fn system_value(
     session: &mut Session,
     name: &str,
     e: &ast::Expr,
-    text: &[u8],
+    running: Running<'_>,
 ) -> SqlResult<NewValue> {
     if let Some(word) = bare_word(e) {
         let ty = SqlType::varchar(word.len() as u32, CollationId::UTF8MB4_GENERAL_CI);
@@ -85,7 +85,7 @@ fn system_value(
         // Compat: a name with a qualifier is a column, and so of no type that a variable takes.
         return Err(SqlError::new(&ER_WRONG_TYPE_FOR_VAR, &[&name]));
     }
-    let (value, ty) = evaluate(instance, session, e, text)?;
+    let (value, ty) = evaluate(instance, session, e, running)?;
     Ok(NewValue::Value(value, ty))
 }
 
@@ -118,16 +118,17 @@ fn next_transaction(
 }
 
 /// The value of an expression with its type. Subqueries make it a query of its own.
-pub(super) fn evaluate(
+pub(crate) fn evaluate(
     instance: &Instance,
     session: &mut Session,
     e: &ast::Expr,
-    text: &[u8],
+    running: Running<'_>,
 ) -> SqlResult<(Value, SqlType)> {
-    let Ok(bound) = planning::bind(instance, session, e, text) else {
-        return by_query(instance, session, e, text);
+    let Ok(bound) = planning::bind(instance, session, e, running) else {
+        return by_query(instance, session, e, running);
     };
     let eval = EvalContext::new(session.type_context(), session, session.statement_start.get());
+    eval.set_parameters(running.values.iter().map(|(v, _)| v.clone()).collect());
     let value = bound.eval_value(&eval);
     query::keep_conditions(session, &eval);
     let bound = assigned_type(bound);
@@ -161,7 +162,7 @@ fn by_query(
     instance: &Instance,
     session: &mut Session,
     e: &ast::Expr,
-    text: &[u8],
+    running: Running<'_>,
 ) -> SqlResult<(Value, SqlType)> {
     let item = ast::SelectItem::Expr { expr: e.clone(), alias: None, span: ast::Span::default() };
     let select = ast::Select {
@@ -186,7 +187,7 @@ fn by_query(
     };
     let statement = Statement::Query(Box::new(query));
     let mut sink = OneValue(None, None);
-    let running = Running { text, values: &[], prepared: None };
+    let running = Running { prepared: None, ..running };
     super::planned(instance, session, &statement, running, &mut sink)?;
     Ok(sink.0.unwrap_or((Value::Null, SqlType::null())))
 }
@@ -209,7 +210,7 @@ pub(super) fn for_statement(
         })
         .collect();
     let saved = hooks.save_variables(session, &names)?;
-    let result = run(instance, session, items, running.text).and_then(|_| {
+    let result = run(instance, session, items, running).and_then(|_| {
         session.start_clock();
         super::dispatch(instance, session, statement, running, sink)
     });

@@ -211,13 +211,13 @@ pub(super) fn cast_bytes_signed(frame: &Frame<'_>) -> SqlResult<Column> {
             truncated(frame, "INTEGER", bytes);
         }
         if parsed.value > i128::from(i64::MAX) {
-            frame.ctx.push(selkie_types::Condition {
-                level: selkie_types::Level::Note,
-                code: selkie_types::error::catalogue::ER_UNKNOWN_ERROR.code,
-                message: "Cast to signed converted positive out-of-range integer to it's \
+            frame.ctx.push(selkie_types::Condition::raw(
+                selkie_types::Level::Note,
+                selkie_types::error::catalogue::ER_UNKNOWN_ERROR.code,
+                "Cast to signed converted positive out-of-range integer to it's \
                           negative complement"
                     .into(),
-            });
+            ));
         }
         Ok(Some(parsed.value as u64 as i64))
     })
@@ -250,9 +250,9 @@ pub(super) fn cast_int_unsigned(frame: &Frame<'_>) -> SqlResult<Column> {
 
 #[cold]
 fn negative_to_unsigned(frame: &Frame<'_>) {
-    frame.ctx.push(selkie_types::Condition {
-        level: selkie_types::Level::Note,
-        code: selkie_types::error::catalogue::ER_UNKNOWN_ERROR.code,
-        message: "Cast to unsigned converted negative integer to it's positive complement".into(),
-    });
+    frame.ctx.push(selkie_types::Condition::raw(
+        selkie_types::Level::Note,
+        selkie_types::error::catalogue::ER_UNKNOWN_ERROR.code,
+        "Cast to unsigned converted negative integer to it's positive complement".into(),
+    ));
 }

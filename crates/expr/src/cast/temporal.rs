@@ -139,7 +139,7 @@ fn checked<T>(
 pub(crate) fn incorrect(ctx: &EvalContext<'_>, kind: &str, text: &str) {
     let message = SqlError::new(&ER_WRONG_VALUE, &[&kind, &text]).message().to_owned();
     let code = ER_TRUNCATED_WRONG_VALUE.code;
-    ctx.push(Condition { level: Level::Warning, code, message });
+    ctx.push(Condition::raw(Level::Warning, code, message));
 }
 
 /// A text compared with a date: what is no date compares as the zero date.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use selkie_types::{SqlError, SqlResult, SqlType, Value};
 
 use super::{EvalContext, SubqueryRows};
-use crate::expr::{SubqueryId, VariableScope};
+use crate::expr::{StoredCall, SubqueryId, VariableScope};
 
 /// What functions ask of or do to the session. Every method has the answer of a session that is
 /// not there, so that tests and folding need not invent one.
@@ -21,11 +21,6 @@ pub trait Session {
     /// Value of `@@name`, of the type the binder was told.
     fn system_variable(&self, _scope: VariableScope, name: &str) -> SqlResult<Value> {
         Err(SqlError::internal(format_args!("no session to ask for @@{name}")))
-    }
-
-    /// Runs a stored function.
-    fn call_function(&self, schema: &str, name: &str, _args: &[Value]) -> SqlResult<Value> {
-        Err(SqlError::internal(format_args!("no session to run {schema}.{name}")))
     }
 
     /// `DATABASE()`.
@@ -129,6 +124,11 @@ pub trait SubqueryRunner {
 
     /// All rows.
     fn rows(&self, id: SubqueryId, ctx: &EvalContext<'_>) -> SqlResult<SubqueryRows>;
+
+    /// The result of a stored function, which is a small statement of its own.
+    fn stored(&self, call: &StoredCall, _args: Vec<Value>) -> SqlResult<Value> {
+        Err(SqlError::internal(format_args!("nobody runs {}.{}", call.schema, call.name)))
+    }
 }
 
 /// No subqueries.

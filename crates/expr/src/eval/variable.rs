@@ -64,7 +64,7 @@ pub(super) fn stored(
     let mut out = Column::new(ty.physical(), ty.decimals_of_column(), batch.rows());
     for row in 0..batch.rows() {
         let values: Vec<Value> = args.iter().map(|a| a.value(row)).collect();
-        let value = ctx.session.call_function(&call.schema, &call.name, &values)?;
+        let value = ctx.subqueries.stored(call, values)?;
         out.push(&fitted(ctx, value, ty));
     }
     Ok(out)

@@ -156,6 +156,11 @@ impl Expr {
         self.any(&mut |e| matches!(e.kind, ExprKind::Subquery(_)))
     }
 
+    /// Whether a stored function is called below.
+    pub fn has_stored_call(&self) -> bool {
+        self.any(&mut |e| matches!(e.kind, ExprKind::Stored(_)))
+    }
+
     /// The value of a literal.
     pub fn as_literal(&self) -> Option<&Value> {
         match &self.kind {

@@ -84,17 +84,15 @@ impl Binder<'_> {
         let Some(function) = found else {
             return Err(SqlError::new(&ER_SP_DOES_NOT_EXIST, &[&"FUNCTION", &full]));
         };
-        let mut args = self.args(call)?;
-        if args.len() != function.parameters.len() {
-            let (wanted, given) = (function.parameters.len(), args.len());
+        let args = self.args(call)?;
+        if args.len() != function.parameters {
+            let (wanted, given) = (function.parameters, args.len());
             return Err(SqlError::new(
                 &ER_SP_WRONG_NO_OF_ARGS,
                 &[&"FUNCTION", &full, &wanted, &given],
             ));
         }
-        for (arg, ty) in args.iter_mut().zip(&function.parameters) {
-            self.convert(arg, ty);
-        }
+        self.calls_functions = true;
         let stored = StoredCall {
             schema,
             name: call.name.value.clone(),

@@ -181,11 +181,6 @@ impl Binder<'_> {
                 break;
             }
         }
-        if name.table.is_none()
-            && let Some((slot, ty)) = self.names.environment.local_variable(&name.name.value)
-        {
-            return Ok(Expr::parameter(slot, ty));
-        }
         // Compat: with no table at all it is the table that is missing.
         if let Some(table) = &name.table
             && self.scopes.iter().all(|scope| scope.sources.is_empty())

@@ -376,7 +376,7 @@ impl<'a> Defined<'a> {
             self.schema,
             self.table.name()
         );
-        context.eval.push(Condition { level: Level::Warning, code: CANNOT_ADD, message });
+        context.eval.push(Condition::raw(Level::Warning, CANNOT_ADD, message));
     }
 
     fn refuse(&self, context: &DefineContext<'_>, spec: &ForeignSpec<'_>, why: &str) -> SqlError {
@@ -395,7 +395,7 @@ impl<'a> Defined<'a> {
             self.table.name(),
             key.clause(self.schema)
         );
-        context.eval.push(Condition { level: Level::Warning, code: DUPLICATE, message });
+        context.eval.push(Condition::raw(Level::Warning, DUPLICATE, message));
         self.error(DUPLICATE)
     }
 }

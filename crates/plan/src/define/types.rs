@@ -50,6 +50,16 @@ pub(super) fn column_type(
     Ok(out)
 }
 
+/// The type of a variable of a stored program, whose strings have `collation` unless they say so.
+pub fn variable_type(
+    context: &DefineContext<'_>,
+    name: &str,
+    ty: &DataType,
+    collation: CollationId,
+) -> SqlResult<SqlType> {
+    column_type(context, name, ty, collation)
+}
+
 /// The kind of an integer type with its default display widths, signed and unsigned.
 fn integer_kind(name: TypeName) -> Option<(TypeKind, u32, u32)> {
     Some(match name {

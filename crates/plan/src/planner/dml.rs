@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use selkie_catalog::TableInfo;
+use selkie_catalog::{TableInfo, TableKind, Trigger};
 use selkie_expr::Expr;
 use selkie_types::{SqlResult, Value};
 
@@ -34,7 +34,8 @@ pub(super) fn insert(
         node = materialized(node);
     }
     let mut updated = bound.on_duplicate.iter().map(|(at, _)| *at).collect::<Vec<_>>();
-    if !updated.is_empty() {
+    let updated_empty = updated.is_empty();
+    if !updated_empty {
         updated.extend(updated_now(&table));
         updated = with_generated(&table, updated);
     }
@@ -68,7 +69,22 @@ pub(super) fn insert(
     let rows = insert.source.rows;
     let cost = insert.source.cost;
     let operator = Operator::Insert(Box::new(insert));
-    Ok(Plan { foreign, ..wrap(done, operator, rows, cost, output) })
+    let events: &[&str] = match (deleted, !updated_empty) {
+        (true, _) => &["INSERT", "DELETE"],
+        (_, true) => &["INSERT", "UPDATE"],
+        _ => &["INSERT"],
+    };
+    let triggers = triggers(&table, events, context);
+    Ok(Plan { foreign, triggers, ..wrap(done, operator, rows, cost, output) })
+}
+
+/// Triggers of a table that these events set off.
+fn triggers(table: &TableInfo, events: &[&str], context: &PlanContext<'_>) -> Vec<Arc<Trigger>> {
+    if table.kind != TableKind::Base {
+        return Vec::new();
+    }
+    let all = context.tables.snapshot.triggers(table.schema(), table.name());
+    all.iter().filter(|t| events.contains(&&*t.event)).cloned().collect()
 }
 
 /// The view of an INSERT. Other tables of a join have no row yet: their columns are NULL.
@@ -213,10 +229,12 @@ pub(super) fn update(
     });
     let targets: Vec<UpdateTarget> = made.collect();
     let foreign = foreign_tables(targets.iter().map(updates).collect(), context)?;
+    let set_off = targets.iter().flat_map(|t| triggers(&t.table, &["UPDATE"], context));
+    let triggers = set_off.collect();
     let (rows, cost) = (node.rows, node.cost);
     let update = Update { source: node, targets, ignore, simultaneous };
     let operator = Operator::Update(Box::new(update));
-    Ok(Plan { foreign, ..wrap(done, operator, rows, cost, Vec::new()) })
+    Ok(Plan { foreign, triggers, ..wrap(done, operator, rows, cost, Vec::new()) })
 }
 
 fn updates(target: &UpdateTarget) -> (Arc<TableInfo>, Changes) {
@@ -298,7 +316,10 @@ pub(super) fn delete(
     let foreign = foreign_tables(tables.map(gone).collect(), context)?;
     for (relation, key) in &targets {
         let info = &draft.columns.relations[*relation];
-        if !returning.is_empty() || foreign.of(info.table.def.id).is_some() {
+        if !returning.is_empty()
+            || foreign.of(info.table.def.id).is_some()
+            || !triggers(&info.table, &["DELETE"], context).is_empty()
+        {
             ids.extend(info.first..info.first + info.table.columns.len());
         }
         ids.push(*key);
@@ -326,8 +347,10 @@ pub(super) fn delete(
         }
         None => Default::default(),
     };
+    let set_off = made.iter().flat_map(|t| triggers(&t.table, &["DELETE"], context));
+    let triggers = set_off.collect();
     let (rows, cost) = (node.rows, node.cost);
     let delete = Delete { source: node, targets: made, ignore, returning: exprs, all_rows };
     let operator = Operator::Delete(Box::new(delete));
-    Ok(Plan { foreign, ..wrap(done, operator, rows, cost, output) })
+    Ok(Plan { foreign, triggers, ..wrap(done, operator, rows, cost, output) })
 }

@@ -83,7 +83,7 @@ pub(crate) fn set_item(
         SetItem::Transaction { scope, isolation, read_only } => {
             set_transaction(shared, scope_of(*scope), *isolation, *read_only)?;
         }
-        SetItem::SystemVar { .. } | SetItem::UserVar { .. } => {
+        SetItem::SystemVar { .. } | SetItem::UserVar { .. } | SetItem::Local { .. } => {
             return Err(SqlError::internal("an assignment that was not checked"));
         }
     }

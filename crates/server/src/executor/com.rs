@@ -3,7 +3,8 @@
 //! Must not run statements.
 
 use selkie_sql::ast::{
-    Backup, Granted, Insert, InsertSource, MaintenanceAction, ShowWhat, Statement, Transaction,
+    Backup, Granted, Insert, InsertSource, MaintenanceAction, RoutineKind, ShowWhat, Statement,
+    StoredKind, Transaction,
 };
 
 use crate::status::{StatusId, com_counter, counter as counters};
@@ -11,6 +12,32 @@ use crate::status::{StatusId, com_counter, counter as counters};
 /// The counter of a statement.
 pub(super) fn counter(statement: &Statement) -> StatusId {
     com_counter(word(statement)).unwrap_or(counters().com_admin_commands)
+}
+
+/// Words of statements about stored programs, and of those that are mostly in them.
+fn program_word(statement: &Statement) -> &'static str {
+    match statement {
+        Statement::DropStored(drop) => match drop.kind {
+            StoredKind::Procedure => "drop_procedure",
+            StoredKind::Function => "drop_function",
+            StoredKind::Trigger => "drop_trigger",
+            StoredKind::Event => "drop_event",
+            StoredKind::Server => "drop_server",
+        },
+        Statement::CreateRoutine(create) => match create.kind {
+            RoutineKind::Function => "create_function",
+            _ => "create_procedure",
+        },
+        Statement::AlterRoutine(alter) => match alter.kind {
+            RoutineKind::Function => "alter_function",
+            _ => "alter_procedure",
+        },
+        Statement::CreateTrigger(_) => "create_trigger",
+        Statement::Signal(signal) if signal.again => "resignal",
+        Statement::Signal(_) => "signal",
+        Statement::GetDiagnostics(_) => "get_diagnostics",
+        _ => "compound_sql",
+    }
 }
 
 // tidy: dispatch
@@ -30,13 +57,13 @@ fn word(statement: &Statement) -> &'static str {
         Statement::CreateIndex(_) => "create_index",
         Statement::DropIndex(_) => "drop_index",
         Statement::DropTables(_) => "drop_table",
-        Statement::DropStored(drop) => match drop.kind {
-            selkie_sql::ast::StoredKind::Procedure => "drop_procedure",
-            selkie_sql::ast::StoredKind::Function => "drop_function",
-            selkie_sql::ast::StoredKind::Trigger => "drop_trigger",
-            selkie_sql::ast::StoredKind::Event => "drop_event",
-            selkie_sql::ast::StoredKind::Server => "drop_server",
-        },
+        Statement::DropStored(_)
+        | Statement::CreateRoutine(_)
+        | Statement::AlterRoutine(_)
+        | Statement::CreateTrigger(_)
+        | Statement::Compound(_)
+        | Statement::Signal(_)
+        | Statement::GetDiagnostics(_) => program_word(statement),
         Statement::RenameTables(_) => "rename_table",
         Statement::CreateView(_) => "create_view",
         Statement::CreateSequence(_) => "create_sequence",

@@ -197,6 +197,8 @@ fn privileges(wanted: Privilege) -> Option<Privileges> {
         Privilege::CreateView => Privileges::CREATE_VIEW,
         Privilege::ShowView => Privileges::SHOW_VIEW,
         Privilege::Trigger => Privileges::TRIGGER,
+        Privilege::CreateRoutine => Privileges::CREATE_ROUTINE,
+        Privilege::AlterRoutine => Privileges::ALTER_ROUTINE,
         Privilege::CreateTemporary => Privileges::CREATE_TEMPORARY_TABLES,
         Privilege::LockTables => Privileges::LOCK_TABLES,
         Privilege::Execute => Privileges::EXECUTE,
@@ -204,6 +206,7 @@ fn privileges(wanted: Privilege) -> Option<Privileges> {
         Privilege::Process => Privileges::PROCESS,
         Privilege::Reload => Privileges::RELOAD,
         Privilege::Super => Privileges::SUPER,
+        Privilege::ShowRoutine => Privileges::SELECT,
         Privilege::Any => return None,
     })
 }

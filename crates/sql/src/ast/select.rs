@@ -191,12 +191,17 @@ pub enum IntoTarget {
 }
 
 /// A variable after INTO.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum IntoVariable {
     /// `@name`.
     User(Box<str>),
     /// A variable of a routine.
-    Local(Ident),
+    Local {
+        /// Its name.
+        name: Ident,
+        /// What it stands for.
+        local: super::Local,
+    },
 }
 
 /// A locking clause.

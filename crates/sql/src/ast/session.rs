@@ -33,6 +33,13 @@ pub enum SetItem {
         /// value (`SET sql_mode = ansi`); `ON`, `ALL`, `BINARY`, `ROW`, `SYSTEM` are strings.
         value: Option<Expr>,
     },
+    /// A variable of the program around, or a column of the row a trigger sees.
+    Local {
+        /// The variable.
+        target: super::Local,
+        /// Its value; `None` is `DEFAULT`.
+        value: Option<Expr>,
+    },
     /// `NAMES charset [COLLATE collation]`.
     Names {
         /// `None` is `DEFAULT`.

@@ -127,6 +127,18 @@ pub enum Statement {
         wait_for_slaves: bool,
     },
 
+    /// `CREATE PROCEDURE`, `CREATE FUNCTION`.
+    CreateRoutine(Box<CreateRoutine>),
+    /// `ALTER PROCEDURE`, `ALTER FUNCTION`.
+    AlterRoutine(Box<AlterRoutine>),
+    /// `CREATE TRIGGER`.
+    CreateTrigger(Box<CreateTrigger>),
+    /// `BEGIN NOT ATOMIC`, or IF, CASE and loops outside of a routine.
+    Compound(Box<Program>),
+    /// `SIGNAL`, `RESIGNAL`.
+    Signal(Box<Signal>),
+    /// `GET DIAGNOSTICS`.
+    GetDiagnostics(Box<GetDiagnostics>),
     /// `DROP PROCEDURE` and the like.
     DropStored(Box<DropStored>),
     /// A statement of MariaDB that Selkie does not have; answered with error 1235.

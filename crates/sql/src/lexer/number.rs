@@ -19,6 +19,8 @@ impl Lexer<'_> {
         }
         self.skip_digits();
         match self.byte(0) {
+            // `1..9`: bounds of a FOR loop.
+            b'.' if self.byte(1) == b'.' => T::Int,
             b'.' => self.fraction(),
             b'e' | b'E' if self.exponent() => T::Float,
             b if is_word(b) => {

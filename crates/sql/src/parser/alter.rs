@@ -17,6 +17,7 @@ impl Parser<'_> {
             Kw::SEQUENCE => self.alter_sequence(),
             Kw::USER => self.create_user(false, true),
             Kw::VIEW | Kw::ALGORITHM | Kw::SQL | Kw::DEFINER => self.alter_view(),
+            Kw::PROCEDURE | Kw::FUNCTION => self.alter_routine(),
             _ => self.unsupported_alter(),
         }
     }

@@ -38,6 +38,8 @@ pub(crate) struct Parser<'a> {
     pub(super) into_allowed: bool,
     /// The next query to begin may have it.
     pub(super) into_next: bool,
+    /// The stored program around, with the names it knows.
+    pub(super) program: Option<Box<super::program::Scope>>,
     depth: u32,
     /// Greatest height of the expressions completed since [`Parser::measured`] began.
     height: u32,
@@ -61,6 +63,7 @@ impl<'a> Parser<'a> {
             early_into: None,
             into_allowed: false,
             into_next: false,
+            program: None,
             depth: 0,
             height: 0,
         }

@@ -32,6 +32,8 @@ impl Parser<'_> {
             Kw::VIEW | Kw::ALGORITHM | Kw::SQL | Kw::DEFINER => {
                 self.create_view_or_routine(or_replace)
             }
+            Kw::PROCEDURE | Kw::FUNCTION | Kw::AGGREGATE => self.create_routine(or_replace, None),
+            Kw::TRIGGER => self.create_trigger(or_replace, None),
             _ => self.unsupported_create(),
         }
     }

@@ -31,7 +31,8 @@ impl Parser<'_> {
         if self.at(T::UserVar) {
             return self.user_var().map(IntoVariable::User);
         }
-        self.ident().map(IntoVariable::Local)
+        let (name, local) = self.target_local()?;
+        Ok(IntoVariable::Local { name, local })
     }
 
     /// `FIELDS ... LINES ...`, both optional.

@@ -90,8 +90,12 @@ impl Parser<'_> {
         match self.tok.kind {
             T::Int | T::Param => self.primary(),
             _ if self.at_ident() => {
+                let start = self.tok.start;
                 let name = self.ident()?;
-                self.fail(&ER_SP_UNDECLARED_VAR, &[&name])
+                match self.variable_named(&name.value) {
+                    Some(kind) => Ok(Expr { kind, span: self.span_from(start) }),
+                    None => self.fail(&ER_SP_UNDECLARED_VAR, &[&name]),
+                }
             }
             _ => Err(self.error()),
         }

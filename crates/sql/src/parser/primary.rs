@@ -15,7 +15,8 @@ impl Parser<'_> {
                 ExprKind::Literal(self.binary_literal())
             }
             T::NullSign => self.literal(Literal::Null),
-            T::Param => self.param(),
+            // Compat: placeholders of the protocol are not in programs.
+            T::Param if self.program.is_none() => self.param(),
             T::UserVar => self.user_var_expr()?,
             T::AtAt => self.system_var()?,
             T::LParen => return self.nested(Self::parenthesized_or_row),
@@ -94,10 +95,17 @@ impl Parser<'_> {
     /// A name that is a column unless a parenthesis follows.
     pub(super) fn column_or_call(&mut self) -> PResult<ExprKind> {
         let first = self.ident()?;
+        let ends = self.at2(T::Dot, T::Dot);
         match self.tok.kind {
             T::LParen => self.nested(|p| p.generic_call(None, first)),
-            T::Dot => {
+            T::Dot if !ends => {
                 let column = self.column_ref_after(first)?;
+                if let ColumnRef { schema: None, table: Some(table), name } = &column
+                    && self.tok.kind != T::LParen
+                    && let Some(local) = self.qualified_local(&table.value, name)?
+                {
+                    return Ok(self.placeholder(local));
+                }
                 match (self.tok.kind, column) {
                     (T::LParen, ColumnRef { schema: None, table: Some(schema), name }) => {
                         self.nested(|p| p.generic_call(Some(*schema), name))
@@ -105,7 +113,10 @@ impl Parser<'_> {
                     (_, column) => Ok(ExprKind::Column(column)),
                 }
             }
-            _ => Ok(ExprKind::Column(ColumnRef::bare(first))),
+            _ => Ok(match self.variable_named(&first.value) {
+                Some(placeholder) => placeholder,
+                None => ExprKind::Column(ColumnRef::bare(first)),
+            }),
         }
     }
 

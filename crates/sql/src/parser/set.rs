@@ -95,6 +95,9 @@ impl Parser<'_> {
         if let Some(scope) = self.var_scope() {
             return self.assigned_variable(Some(scope));
         }
+        if let Some(item) = self.local_item()? {
+            return Ok(item);
+        }
         if self.at(Kw::NAMES) {
             return self.set_names();
         }
@@ -105,6 +108,43 @@ impl Parser<'_> {
             return Ok(SetItem::CharacterSet(self.charset_or_default()?));
         }
         self.assigned_variable(None)
+    }
+
+    /// The assignment of a variable of the program around.
+    fn local_item(&mut self) -> PResult<Option<SetItem>> {
+        if self.program.is_none() || !self.at_ident() {
+            return Ok(None);
+        }
+        let name = self.ident_from(self.tok)?;
+        let target = match self.peek() {
+            T::Dot => {
+                let mut lexer = self.look_further();
+                let token = lexer.next();
+                if !matches!(token.kind, T::Word(_) | T::Quoted) {
+                    return Ok(None);
+                }
+                let field = self.ident_from(token)?;
+                let Some(target) = self.qualified_local(&name.value, &field)? else {
+                    return Ok(None);
+                };
+                self.check_row_target(&target)?;
+                self.next();
+                self.next();
+                target
+            }
+            T::Eq | T::Assign => match self.local_variable(&name.value) {
+                Some(target) => target,
+                None => return Ok(None),
+            },
+            _ => return Ok(None),
+        };
+        self.next();
+        self.assign_sign()?;
+        if self.at(Kw::DEFAULT) && self.peek() != T::LParen {
+            self.next();
+            return Ok(Some(SetItem::Local { target, value: None }));
+        }
+        Ok(Some(SetItem::Local { target, value: Some(self.expr()?) }))
     }
 
     fn assign_sign(&mut self) -> PResult<()> {

@@ -99,6 +99,11 @@ impl Parser<'_> {
             Kw::UNINSTALL => self.uninstall(),
             Kw::SHUTDOWN => self.shutdown(),
             Kw::HELP => self.help(),
+            Kw::SIGNAL | Kw::RESIGNAL => self.signal(),
+            Kw::GET => self.get_diagnostics(),
+            Kw::IF | Kw::CASE | Kw::LOOP | Kw::WHILE | Kw::REPEAT | Kw::FOR => {
+                self.compound_statement()
+            }
             _ => self.unsupported_statement(kw),
         }
     }

@@ -6,10 +6,10 @@ use crate::lexer::{Kw, T};
 
 impl Parser<'_> {
     pub(super) fn begin(&mut self) -> PResult<Statement> {
-        self.next();
-        if self.at(Kw::NOT) {
-            return self.unsupported_block();
+        if self.peek() == T::Word(Kw::NOT) {
+            return self.compound_statement();
         }
+        self.next();
         self.eat(Kw::WORK);
         if !self.at(T::Eof) && !self.at(T::Semicolon) {
             return Err(self.error());

@@ -31,9 +31,6 @@ impl Parser<'_> {
     pub(super) fn unsupported_create(&mut self) -> PResult<Statement> {
         let T::Word(kw) = self.tok.kind else { return Err(self.error()) };
         match kw {
-            Kw::PROCEDURE => self.swallow("CREATE PROCEDURE"),
-            Kw::FUNCTION | Kw::AGGREGATE => self.swallow("CREATE FUNCTION"),
-            Kw::TRIGGER => self.swallow("CREATE TRIGGER"),
             Kw::EVENT => self.swallow("CREATE EVENT"),
             Kw::PACKAGE => self.swallow("CREATE PACKAGE"),
             Kw::SERVER => self.swallow_one("CREATE SERVER"),
@@ -46,8 +43,6 @@ impl Parser<'_> {
     pub(super) fn unsupported_alter(&mut self) -> PResult<Statement> {
         let T::Word(kw) = self.tok.kind else { return Err(self.error()) };
         match kw {
-            Kw::PROCEDURE => self.swallow_one("ALTER PROCEDURE"),
-            Kw::FUNCTION => self.swallow_one("ALTER FUNCTION"),
             Kw::EVENT => self.swallow("ALTER EVENT"),
             Kw::SERVER => self.swallow_one("ALTER SERVER"),
             Kw::TABLESPACE => self.swallow_one("ALTER TABLESPACE"),
@@ -66,10 +61,9 @@ impl Parser<'_> {
         }
     }
 
-    /// `BEGIN NOT ATOMIC ...`.
-    pub(super) fn unsupported_block(&mut self) -> PResult<Statement> {
-        self.expect_all(&[Kw::NOT, Kw::ATOMIC])?;
-        self.swallow("BEGIN NOT ATOMIC")
+    /// The rest of a statement whose beginning told what it is.
+    pub(super) fn unsupported_rest(&mut self, what: &'static str) -> PResult<Statement> {
+        self.swallow_one(what)
     }
 
     /// Replication statements; the word behind START or STOP is the next token.
@@ -96,20 +90,6 @@ impl Parser<'_> {
                 self.expect(Kw::INDEX)?;
                 "CACHE INDEX"
             }
-            Kw::SIGNAL => "SIGNAL",
-            Kw::RESIGNAL => "RESIGNAL",
-            Kw::GET => {
-                self.next();
-                self.eat(Kw::CURRENT);
-                self.expect(Kw::DIAGNOSTICS)?;
-                "GET DIAGNOSTICS"
-            }
-            Kw::IF => return self.swallow("IF"),
-            Kw::CASE => return self.swallow("CASE"),
-            Kw::LOOP => return self.swallow("LOOP"),
-            Kw::WHILE => return self.swallow("WHILE"),
-            Kw::REPEAT => return self.swallow("REPEAT"),
-            Kw::FOR => return self.swallow("FOR"),
             _ => return Err(self.error()),
         };
         self.swallow_one(what)

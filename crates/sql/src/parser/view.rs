@@ -15,8 +15,13 @@ impl Parser<'_> {
     /// From ALGORITHM, DEFINER, SQL SECURITY or VIEW on.
     pub(super) fn create_view_or_routine(&mut self, or_replace: bool) -> PResult<Statement> {
         let prefix = self.view_prefix()?;
-        if !self.at(Kw::VIEW) {
-            return self.unsupported_create();
+        match self.tok.kind {
+            T::Word(Kw::VIEW) => {}
+            T::Word(Kw::PROCEDURE | Kw::FUNCTION | Kw::AGGREGATE) => {
+                return self.create_routine(or_replace, prefix.definer);
+            }
+            T::Word(Kw::TRIGGER) => return self.create_trigger(or_replace, prefix.definer),
+            _ => return self.unsupported_create(),
         }
         self.view(prefix, or_replace, false)
     }

@@ -173,7 +173,7 @@ fn deeper(
     if chain.level >= MOST_LEVELS {
         let message = "InnoDB: Cannot delete/update rows with cascading foreign key constraints \
                        that exceed max depth of 15. Please drop extra constraints and try again";
-        let warning = Condition { level: Level::Warning, code: 152, message: message.into() };
+        let warning = Condition::raw(Level::Warning, 152, message.into());
         keys.env.eval.push(warning);
         return Err(SqlError::new(&ER_GET_ERRMSG, &[&193, &link.text(), &"InnoDB"]));
     }

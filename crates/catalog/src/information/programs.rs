@@ -1,0 +1,146 @@
+//! ROUTINES, PARAMETERS and TRIGGERS.
+
+use std::sync::Arc;
+
+use selkie_types::temporal::DateTime;
+use selkie_types::{SqlMode, SqlType, Value};
+
+use super::columns::type_values;
+use super::{InformationRow, InformationSource, optional, text};
+use crate::{ProgramContext, Routine};
+
+impl<'a> InformationSource<'a> {
+    fn routines(&self) -> impl Iterator<Item = &'a Arc<Routine>> {
+        let snapshot = self.names.snapshot;
+        snapshot.routines().filter(|r| (self.routine_visible)(r))
+    }
+}
+
+fn mode(context: &ProgramContext) -> Value {
+    text(SqlMode::from_bits(context.sql_mode).map(|m| m.to_string()).unwrap_or_default())
+}
+
+fn micros(at: i64, unit: i64) -> Value {
+    let at = at - at.rem_euclid(unit);
+    DateTime::from_unix_micros(at).map_or(Value::Null, Value::DateTime)
+}
+
+fn second(at: i64) -> Value {
+    micros(at, 1_000_000)
+}
+
+/// DATA_TYPE to DTD_IDENTIFIER of a type, of nothing without one.
+fn described(ty: Option<&SqlType>) -> Vec<Value> {
+    match ty {
+        Some(ty) => {
+            // Compat: lengths are plain integers here, unsigned ones in COLUMNS.
+            let mut values = type_values(ty);
+            for value in &mut values[1..5] {
+                if let Value::UInt(v) = value {
+                    *value = Value::Int(i64::try_from(*v).unwrap_or(i64::MAX));
+                }
+            }
+            values
+        }
+        None => [vec![text("")], vec![Value::Null; 8]].concat(),
+    }
+}
+
+pub(super) fn routines(source: &InformationSource<'_>) -> Vec<InformationRow> {
+    source.routines().map(|routine| routine_row(source, routine)).collect()
+}
+
+fn routine_row(source: &InformationSource<'_>, routine: &Routine) -> InformationRow {
+    let context = &routine.context;
+    let shown = (source.routine_body_visible)(routine).then_some(&routine.body);
+    let mut row = vec![
+        text(&routine.name),
+        text("def"),
+        text(&routine.schema),
+        text(&routine.name),
+        text(routine.kind()),
+    ];
+    row.extend(described(routine.returns.as_ref()));
+    row.extend([
+        text("SQL"),
+        optional(shown),
+        Value::Null,
+        Value::Null,
+        text("SQL"),
+        text(if routine.deterministic { "YES" } else { "NO" }),
+        text(&routine.data_access),
+        Value::Null,
+        text(if routine.invoker { "INVOKER" } else { "DEFINER" }),
+        second(context.created),
+        second(context.modified),
+        mode(context),
+        text(&routine.comment),
+        text(&context.definer),
+        text(&context.client_charset),
+        text(&context.connection_collation),
+        text(&context.database_collation),
+    ]);
+    row
+}
+
+pub(super) fn parameters(source: &InformationSource<'_>) -> Vec<InformationRow> {
+    let mut rows = Vec::new();
+    for routine in source.routines() {
+        let head = |at: usize, mode: Value, name: Value| {
+            vec![
+                text("def"),
+                text(&routine.schema),
+                text(&routine.name),
+                Value::Int(at as i64),
+                mode,
+                name,
+            ]
+        };
+        let mut put = |mut row: Vec<Value>, ty: Option<&SqlType>| {
+            row.extend(described(ty));
+            row.push(text(routine.kind()));
+            rows.push(row);
+        };
+        if routine.function {
+            put(head(0, Value::Null, Value::Null), routine.returns.as_ref());
+        }
+        for (at, parameter) in routine.parameters.iter().enumerate() {
+            let row = head(at + 1, text(&parameter.mode), text(&parameter.name));
+            put(row, parameter.ty.as_ref());
+        }
+    }
+    rows
+}
+
+pub(super) fn triggers(source: &InformationSource<'_>) -> Vec<InformationRow> {
+    let all = source.names.snapshot.all_triggers();
+    let seen = all.filter(|t| (source.visible)(&t.schema, &t.table));
+    seen.map(|trigger| {
+        let context = &trigger.context;
+        vec![
+            text("def"),
+            text(&trigger.schema),
+            text(&trigger.name),
+            text(&trigger.event),
+            text("def"),
+            text(&trigger.schema),
+            text(&trigger.table),
+            Value::Int(trigger.order.into()),
+            Value::Null,
+            text(&trigger.body),
+            text("ROW"),
+            text(if trigger.before { "BEFORE" } else { "AFTER" }),
+            Value::Null,
+            Value::Null,
+            text("OLD"),
+            text("NEW"),
+            micros(context.created, 10_000),
+            mode(context),
+            text(&context.definer),
+            text(&context.client_charset),
+            text(&context.connection_collation),
+            text(&context.database_collation),
+        ]
+    })
+    .collect()
+}

@@ -1,0 +1,260 @@
+//! CREATE, ALTER and DROP of procedures and functions.
+
+use std::sync::Arc;
+
+use selkie_catalog::{ProgramContext, Routine, RoutineParameter, quote_identifier};
+use selkie_sql::ast::{
+    AccountName, AlterRoutine, CreateRoutine, DataAccess, DropStored, ParameterMode, RoutineKind,
+    RoutineOptions, SqlSecurity, StoredKind, VariableType,
+};
+use selkie_types::error::catalogue::{
+    ER_NATIVE_FCT_NAME_COLLISION, ER_SP_ALREADY_EXISTS, ER_SP_DOES_NOT_EXIST, ER_SP_NORETURN,
+};
+use selkie_types::{CollationId, Condition, SqlError, SqlResult, SqlType, TypeKind};
+
+use super::Ddl;
+use super::change::Change;
+use crate::session::Privilege;
+use crate::{Outcome, program, query};
+
+/// The word for a kind of routine.
+fn word(kind: RoutineKind) -> &'static str {
+    if kind == RoutineKind::Function { "FUNCTION" } else { "PROCEDURE" }
+}
+
+fn data_access(access: DataAccess) -> &'static str {
+    match access {
+        DataAccess::ContainsSql => "CONTAINS SQL",
+        DataAccess::NoSql => "NO SQL",
+        DataAccess::ReadsSqlData => "READS SQL DATA",
+        DataAccess::ModifiesSqlData => "MODIFIES SQL DATA",
+    }
+}
+
+impl Ddl<'_> {
+    pub(super) fn create_routine(&mut self, create: &CreateRoutine) -> SqlResult<Outcome> {
+        let (schema, name) = self.resolve(&create.name)?;
+        let kind = word(create.kind);
+        if create.aggregate {
+            return Err(SqlError::not_supported("AGGREGATE FUNCTION"));
+        }
+        if create.kind == RoutineKind::Function && !create.has_return {
+            let full = format!("{schema}.{name}");
+            return Err(SqlError::new(&ER_SP_NORETURN, &[&full]));
+        }
+        self.check(Privilege::CreateRoutine, &schema, "")?;
+        if self.instance.catalog.snapshot().schema(&schema).is_none() {
+            return Err(SqlError::unknown_database(&schema));
+        }
+        let context = self.program_context(&schema, create.definer.as_ref())?;
+        self.session.commit()?;
+        let _lock = self.lock(&schema, &format!("{kind} {name}"))?;
+        let snapshot = self.instance.catalog.snapshot();
+        let function = create.kind == RoutineKind::Function;
+        if let Some(old) = snapshot.routine(&schema, function, name) {
+            if create.if_not_exists {
+                self.note(Condition::note(&ER_SP_ALREADY_EXISTS, &[&kind, &name]));
+                return Ok(Outcome::ok());
+            }
+            if !create.or_replace {
+                return Err(SqlError::new(&ER_SP_ALREADY_EXISTS, &[&kind, &name]));
+            }
+            self.check_routine(Privilege::AlterRoutine, old)?;
+        }
+        program::check_body(self.session, &create.body)?;
+        if function && selkie_expr::function::lookup(name).is_some() {
+            self.note(Condition::note(&ER_NATIVE_FCT_NAME_COLLISION, &[&name]));
+        }
+        let routine = self.routine(create, &schema, name, context)?;
+        self.publish_routine(routine)?;
+        Ok(Outcome::ok())
+    }
+
+    fn publish_routine(&self, routine: Routine) -> SqlResult<()> {
+        let change = Change::begin(self.instance)?;
+        change.put_routine(&routine)?;
+        change.commit(|snapshot| snapshot.put_routine(routine))
+    }
+
+    /// Who defines a program, and the settings its text depends on.
+    pub(super) fn program_context(
+        &self,
+        schema: &str,
+        definer: Option<&AccountName>,
+    ) -> SqlResult<ProgramContext> {
+        let settings = &self.session.settings;
+        let now = query::now_micros(self.session);
+        Ok(ProgramContext {
+            definer: self.definer_named(definer)?,
+            sql_mode: settings.sql_mode.bits(),
+            client_charset: settings.client_charset.name().to_owned(),
+            connection_collation: settings.collation_connection.name().to_owned(),
+            database_collation: program::schema_collation(self.instance, schema).name().to_owned(),
+            created: now,
+            modified: now,
+        })
+    }
+
+    fn text_of(&self, span: selkie_sql::ast::Span) -> String {
+        String::from_utf8_lossy(span.text(self.text)).into_owned()
+    }
+
+    fn routine(
+        &self,
+        create: &CreateRoutine,
+        schema: &str,
+        name: &str,
+        context: ProgramContext,
+    ) -> SqlResult<Routine> {
+        let collation = program::schema_collation(self.instance, schema);
+        let mut parameters = Vec::with_capacity(create.parameters.len());
+        for (parameter, variable) in create.parameters.iter().zip(&create.body.variables) {
+            let mode = match parameter.mode {
+                ParameterMode::In => "IN",
+                ParameterMode::Out => "OUT",
+                ParameterMode::InOut => "INOUT",
+            };
+            parameters.push(RoutineParameter {
+                name: parameter.name.value.to_string(),
+                mode: mode.to_owned(),
+                ty: self.known_type(&parameter.name.value, &variable.ty, collation)?,
+            });
+        }
+        for variable in &create.body.variables {
+            self.known_type(&variable.name.value, &variable.ty, collation)?;
+        }
+        let returns = match &create.returns {
+            Some((ty, _)) => self.known_type("", ty, collation)?,
+            None => None,
+        };
+        let returns_text = match (&create.returns, &returns) {
+            (Some((VariableType::Scalar(_), _)), Some(ty)) => type_text(ty),
+            (Some((_, span)), _) => self.text_of(*span),
+            (None, _) => String::new(),
+        };
+        let options = &create.options;
+        Ok(Routine {
+            schema: schema.to_owned(),
+            name: name.to_owned(),
+            function: create.kind == RoutineKind::Function,
+            parameters_text: self.text_of(create.parameters_span),
+            parameters,
+            returns_text,
+            returns,
+            body: self.text_of(create.body_span),
+            comment: options.comment.as_deref().unwrap_or_default().to_owned(),
+            data_access: data_access(options.data_access.unwrap_or(DataAccess::ContainsSql))
+                .to_owned(),
+            deterministic: options.deterministic.unwrap_or(false),
+            invoker: options.security == Some(SqlSecurity::Invoker),
+            context,
+        })
+    }
+
+    /// The type of a variable, if it follows from how it is written and not from a table.
+    fn known_type(
+        &self,
+        name: &str,
+        ty: &VariableType,
+        collation: CollationId,
+    ) -> SqlResult<Option<SqlType>> {
+        match ty {
+            VariableType::Scalar(_) => {
+                let named = (name, ty);
+                program::resolve_type(self.instance, self.session, named, collation, self.text)
+                    .map(Some)
+            }
+            VariableType::TypeOf(_) => {
+                let named = (name, ty);
+                let found =
+                    program::resolve_type(self.instance, self.session, named, collation, self.text);
+                Ok(found.ok())
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// A routine that exists, or error 1305.
+    fn existing(&self, schema: &str, kind: RoutineKind, name: &str) -> SqlResult<Arc<Routine>> {
+        let function = kind == RoutineKind::Function;
+        let snapshot = self.instance.catalog.snapshot();
+        let found = snapshot.routine(schema, function, name).cloned();
+        let full = format!("{schema}.{name}");
+        found.ok_or_else(|| SqlError::new(&ER_SP_DOES_NOT_EXIST, &[&word(kind), &full]))
+    }
+
+    fn check_routine(&self, privilege: Privilege, routine: &Routine) -> SqlResult<()> {
+        let (schema, name) = (&routine.schema, &routine.name);
+        self.session.hooks.check_routine(self.session, privilege, routine.function, schema, name)
+    }
+
+    pub(super) fn alter_routine(&mut self, alter: &AlterRoutine) -> SqlResult<Outcome> {
+        let (schema, name) = self.resolve(&alter.name)?;
+        self.session.commit()?;
+        let _lock = self.lock(&schema, &format!("{} {name}", word(alter.kind)))?;
+        let old = self.existing(&schema, alter.kind, name)?;
+        self.check_routine(Privilege::AlterRoutine, &old)?;
+        let mut routine = (*old).clone();
+        let RoutineOptions { comment, data_access: access, security, .. } = &alter.options;
+        if let Some(comment) = comment {
+            routine.comment = comment.to_string();
+        }
+        if let Some(access) = access {
+            routine.data_access = data_access(*access).to_owned();
+        }
+        if let Some(security) = security {
+            routine.invoker = *security == SqlSecurity::Invoker;
+        }
+        routine.context.modified = query::now_micros(self.session);
+        self.publish_routine(routine)?;
+        Ok(Outcome::ok())
+    }
+
+    pub(super) fn drop_routine(&mut self, drop: &DropStored) -> SqlResult<Outcome> {
+        let kind = match drop.kind {
+            StoredKind::Function => RoutineKind::Function,
+            _ => RoutineKind::Procedure,
+        };
+        let (schema, name) = self.resolve(&drop.name)?;
+        self.session.commit()?;
+        let _lock = self.lock(&schema, &format!("{} {name}", word(kind)))?;
+        let old = match self.existing(&schema, kind, name) {
+            Ok(old) => old,
+            Err(_) if drop.if_exists => {
+                let full = format!("{schema}.{name}");
+                self.note(Condition::note(&ER_SP_DOES_NOT_EXIST, &[&word(kind), &full]));
+                return Ok(Outcome::ok());
+            }
+            Err(error) => return Err(error),
+        };
+        self.check_routine(Privilege::AlterRoutine, &old)?;
+        let change = Change::begin(self.instance)?;
+        change.remove_routine(&old)?;
+        change.commit(|snapshot| snapshot.remove_routine(&schema, old.function, name))?;
+        Ok(Outcome::ok())
+    }
+}
+
+/// A type with its character set, as SHOW CREATE FUNCTION has it.
+fn type_text(ty: &SqlType) -> String {
+    let text = ty.to_string();
+    let has_charset = ty.is_string() || matches!(ty.kind, TypeKind::Enum | TypeKind::Set);
+    match has_charset && !ty.is_binary_string() {
+        true => format!(
+            "{text} CHARSET {} COLLATE {}",
+            ty.collation.charset().name(),
+            ty.collation.name()
+        ),
+        false => text,
+    }
+}
+
+/// An account of a definer as SHOW CREATE has it.
+pub(crate) fn definer_clause(definer: &str) -> String {
+    match definer.rsplit_once('@') {
+        Some((user, host)) => {
+            format!("DEFINER={}@{}", quote_identifier(user), quote_identifier(host))
+        }
+        None => format!("DEFINER={}", quote_identifier(definer)),
+    }
+}

@@ -1,0 +1,146 @@
+//! CREATE and DROP of triggers.
+
+use std::sync::Arc;
+
+use selkie_catalog::{TableKind, Trigger};
+use selkie_sql::ast::{CreateTrigger, DropStored, TriggerEvent, TriggerTiming};
+use selkie_types::error::catalogue::{
+    ER_REFERENCED_TRG_DOES_NOT_EXIST, ER_TRG_ALREADY_EXISTS, ER_TRG_DOES_NOT_EXIST,
+    ER_TRG_IN_WRONG_SCHEMA, ER_TRG_ON_VIEW_OR_TEMP_TABLE,
+};
+use selkie_types::{Condition, SqlError, SqlResult};
+
+use super::Ddl;
+use super::change::Change;
+use crate::session::Privilege;
+use crate::{Outcome, program};
+
+fn event_word(event: TriggerEvent) -> &'static str {
+    match event {
+        TriggerEvent::Insert => "INSERT",
+        TriggerEvent::Update => "UPDATE",
+        TriggerEvent::Delete => "DELETE",
+    }
+}
+
+impl Ddl<'_> {
+    pub(super) fn create_trigger(&mut self, create: &CreateTrigger) -> SqlResult<Outcome> {
+        let (schema, table) = self.resolve(&create.table)?;
+        if let Some(own) = &create.name.schema
+            && *own.value != *schema
+        {
+            return Err(SqlError::new(&ER_TRG_IN_WRONG_SCHEMA, &[]));
+        }
+        self.check(Privilege::Trigger, &schema, table)?;
+        let name = &*create.name.name.value;
+        let context = self.program_context(&schema, create.definer.as_ref())?;
+        self.session.commit()?;
+        let _lock = self.lock(&schema, table)?;
+        let snapshot = self.instance.catalog.snapshot();
+        let info = self.base_table(&snapshot, &schema, table)?;
+        if info.kind != TableKind::Base {
+            return Err(SqlError::new(&ER_TRG_ON_VIEW_OR_TEMP_TABLE, &[&table]));
+        }
+        let old = snapshot.trigger(&schema, name).cloned();
+        if let Some(old) = &old {
+            if create.if_not_exists {
+                let full = format!("{schema}.{name}");
+                self.note(Condition::note(&ER_TRG_ALREADY_EXISTS, &[&full]));
+                return Ok(Outcome::ok());
+            }
+            if !create.or_replace || *old.table != *table {
+                let full = format!("{schema}.{name}");
+                return Err(SqlError::new(&ER_TRG_ALREADY_EXISTS, &[&full]));
+            }
+        }
+        program::check_trigger(self.session, &create.body, &info)?;
+        let text = |span: selkie_sql::ast::Span| {
+            String::from_utf8_lossy(span.text(self.text)).into_owned()
+        };
+        let trigger = Trigger {
+            schema: schema.to_string(),
+            name: name.to_owned(),
+            table: table.to_owned(),
+            before: create.timing == TriggerTiming::Before,
+            event: event_word(create.event).to_owned(),
+            order: 0,
+            head: text(create.head_span),
+            body: text(create.body_span),
+            context,
+        };
+        let mut list = snapshot.triggers(&schema, table).to_vec();
+        list.retain(|t| t.name != name);
+        let list = place(list, trigger, create.order.as_ref().map(|(b, n)| (*b, &*n.value)))?;
+        self.publish_triggers(&schema, table, old.as_deref(), list)
+    }
+
+    /// Stores a table's triggers and makes plans over the table stale.
+    fn publish_triggers(
+        &self,
+        schema: &str,
+        table: &str,
+        gone: Option<&Trigger>,
+        list: Vec<Arc<Trigger>>,
+    ) -> SqlResult<Outcome> {
+        let change = Change::begin(self.instance)?;
+        if let Some(gone) = gone {
+            change.remove_trigger(gone)?;
+        }
+        list.iter().try_for_each(|trigger| change.put_trigger(trigger))?;
+        change.commit(|snapshot| {
+            snapshot.set_triggers(schema, table, list);
+            snapshot.touch_table(schema, table);
+        })?;
+        Ok(Outcome::ok())
+    }
+
+    pub(super) fn drop_trigger(&mut self, drop: &DropStored) -> SqlResult<Outcome> {
+        let (schema, name) = self.resolve(&drop.name)?;
+        self.session.commit()?;
+        let snapshot = self.instance.catalog.snapshot();
+        let Some(found) = snapshot.trigger(&schema, name).cloned() else {
+            if !drop.if_exists {
+                return Err(SqlError::new(&ER_TRG_DOES_NOT_EXIST, &[]));
+            }
+            self.note(Condition::note(&ER_TRG_DOES_NOT_EXIST, &[]));
+            return Ok(Outcome::ok());
+        };
+        self.check(Privilege::Trigger, &schema, &found.table)?;
+        let _lock = self.lock(&schema, &found.table)?;
+        let snapshot = self.instance.catalog.snapshot();
+        let mut list = snapshot.triggers(&schema, &found.table).to_vec();
+        list.retain(|t| t.name != found.name);
+        let list = renumbered(list);
+        self.publish_triggers(&schema, &found.table, Some(&found), list)
+    }
+}
+
+/// The list with a trigger added where its order clause says, or last.
+fn place(
+    mut list: Vec<Arc<Trigger>>,
+    trigger: Trigger,
+    order: Option<(bool, &str)>,
+) -> SqlResult<Vec<Arc<Trigger>>> {
+    let same = |t: &Trigger| t.before == trigger.before && t.event == trigger.event;
+    let at = match order {
+        None => list.len(),
+        Some((before, other)) => {
+            let found = list.iter().position(|t| same(t) && t.name == other);
+            let missing = || SqlError::new(&ER_REFERENCED_TRG_DOES_NOT_EXIST, &[&other]);
+            found.ok_or_else(missing)? + usize::from(!before)
+        }
+    };
+    list.insert(at, Arc::new(trigger));
+    Ok(renumbered(list))
+}
+
+/// Numbers the triggers of each time and event from 1.
+fn renumbered(list: Vec<Arc<Trigger>>) -> Vec<Arc<Trigger>> {
+    let mut out: Vec<Arc<Trigger>> = Vec::with_capacity(list.len());
+    for trigger in list {
+        let same = |t: &&Arc<Trigger>| t.before == trigger.before && t.event == trigger.event;
+        let order = out.iter().filter(same).count() as u32 + 1;
+        out.push(Arc::new(Trigger { order, ..(*trigger).clone() }));
+    }
+    out
+}

@@ -1,0 +1,275 @@
+//! CALL, and compound statements by themselves.
+
+use std::sync::Arc;
+
+use selkie_catalog::Routine;
+use selkie_sql::ast::{self, Expr, ExprKind, Local, Operation, ParameterMode, Program, SetItem};
+use selkie_types::error::catalogue::{
+    ER_NO_DB_ERROR, ER_SP_DOES_NOT_EXIST, ER_SP_NOT_VAR_ARG, ER_SP_RECURSION_LIMIT,
+    ER_SP_WRONG_NO_OF_ARGS, ER_STACK_OVERRUN_NEED_MORE,
+};
+use selkie_types::{CollationId, SqlError, SqlMode, SqlResult, SqlType, Value};
+
+use super::compile::{self, Compiled, Origin};
+use super::frame::{Frame, Slot, stored};
+use super::machine::Machine;
+use super::output::ProgramSink;
+use crate::session::{NewValue, Privilege};
+use crate::statement::{Running, set};
+use crate::{Instance, Outcome, ResultSink, Session};
+
+/// Deepest nesting of programs. Compat: MariaDB measures its stack.
+const DEEPEST: usize = 128;
+
+/// A value of a parameter, with its position.
+type OutValue = (usize, (Value, SqlType));
+
+/// `CALL` outside of a program.
+pub(crate) fn call_statement(
+    instance: &Instance,
+    session: &mut Session,
+    call: &ast::Call,
+    running: Running<'_>,
+    sink: &mut dyn ResultSink,
+) -> SqlResult<Outcome> {
+    let program = procedure(instance, session, call)?;
+    for (at, arg) in call.args.iter().enumerate() {
+        if program.modes[at] != ParameterMode::In && !matches!(arg.kind, ExprKind::UserVar(_)) {
+            return Err(not_variable(at, &program));
+        }
+    }
+    let mut sink = ProgramSink::new(sink);
+    let values = invoke(instance, session, &program, &call.args, running, &mut sink)?;
+    for (at, (value, ty)) in values {
+        if let ExprKind::UserVar(name) = &call.args[at].kind {
+            let view: &dyn selkie_expr::Session = session;
+            view.set_user_variable(&name.to_lowercase(), value, &ty);
+        }
+    }
+    Ok(Outcome::changed(u64::try_from(session.row_count.get()).unwrap_or(0)))
+}
+
+fn not_variable(at: usize, program: &Compiled) -> SqlError {
+    SqlError::new(&ER_SP_NOT_VAR_ARG, &[&(at + 1), &program.name])
+}
+
+/// `BEGIN NOT ATOMIC` and the like.
+pub(crate) fn compound(
+    instance: &Instance,
+    session: &mut Session,
+    body: &Program,
+    running: Running<'_>,
+    sink: &mut dyn ResultSink,
+) -> SqlResult<Outcome> {
+    compile::check_body(session, body)?;
+    let snapshot = instance.catalog.snapshot();
+    let schema = session.schema.as_deref().and_then(|name| snapshot.schema(name));
+    let collation = schema.map_or(session.settings.collation_connection, |s| s.collation);
+    let program = Compiled::block(body, running.text, collation);
+    let mut sink = ProgramSink::new(sink);
+    let frame = Frame::new(&program);
+    run(instance, session, &program, frame, &mut sink)?;
+    Ok(Outcome::changed(u64::try_from(session.row_count.get()).unwrap_or(0)))
+}
+
+/// The procedure a CALL means, with as many parameters as it has arguments.
+fn procedure(instance: &Instance, session: &Session, call: &ast::Call) -> SqlResult<Arc<Compiled>> {
+    let schema = call.name.schema.as_ref().map(|s| &*s.value).or(session.schema.as_deref());
+    let schema = schema.ok_or_else(|| SqlError::new(&ER_NO_DB_ERROR, &[]))?;
+    let name = &call.name.name.value;
+    let snapshot = instance.catalog.snapshot();
+    let Some(routine) = snapshot.routine(schema, false, name) else {
+        let full = format!("{schema}.{name}");
+        return Err(SqlError::new(&ER_SP_DOES_NOT_EXIST, &[&"PROCEDURE", &full]));
+    };
+    check_execute(session, routine)?;
+    if routine.parameters.len() != call.args.len() {
+        let (wanted, given) = (routine.parameters.len(), call.args.len());
+        let full = format!("{schema}.{name}");
+        return Err(SqlError::new(
+            &ER_SP_WRONG_NO_OF_ARGS,
+            &[&"PROCEDURE", &full, &wanted, &given],
+        ));
+    }
+    compile::routine(session, routine)
+}
+
+/// Fails with 1370 unless the account may run a routine.
+pub(super) fn check_execute(session: &Session, routine: &Routine) -> SqlResult<()> {
+    session.hooks.check_routine(
+        session,
+        Privilege::Execute,
+        routine.function,
+        &routine.schema,
+        &routine.name,
+    )
+}
+
+/// Runs a procedure; gives the values of its OUT and INOUT parameters.
+fn invoke(
+    instance: &Instance,
+    session: &mut Session,
+    program: &Compiled,
+    args: &[Expr],
+    running: Running<'_>,
+    sink: &mut dyn ResultSink,
+) -> SqlResult<Vec<OutValue>> {
+    let mut given = Vec::with_capacity(args.len());
+    for (arg, mode) in args.iter().zip(&program.modes) {
+        given.push(match mode {
+            ParameterMode::Out => (Value::Null, SqlType::null()),
+            _ => set::evaluate(instance, session, arg, running)?,
+        });
+    }
+    check_recursion(session, program)?;
+    let mut frame = Frame::new(program);
+    frame.pass(instance, session, program, &given)?;
+    let frame = within(session, program, |session| run(instance, session, program, frame, sink))?;
+    let is_out = |(_, mode): &(usize, &ParameterMode)| **mode != ParameterMode::In;
+    let outs = program.modes.iter().enumerate().filter(is_out);
+    outs.map(|(at, _)| Ok((at, frame.variable(at)?))).collect()
+}
+
+impl Frame {
+    /// Declares the parameters and gives them their values.
+    pub(super) fn pass(
+        &mut self,
+        instance: &Instance,
+        session: &Session,
+        program: &Compiled,
+        given: &[(Value, SqlType)],
+    ) -> SqlResult<()> {
+        for (at, (value, from)) in given.iter().enumerate() {
+            self.declare(instance, session, program, at)?;
+            if let Slot::Scalar(slot) = &mut self.slots[at] {
+                slot.value = stored(session, (value, from), (&slot.name, &slot.ty), 1)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Walks a program in the session; gives its variables back.
+fn run(
+    instance: &Instance,
+    session: &mut Session,
+    program: &Compiled,
+    frame: Frame,
+    sink: &mut dyn ResultSink,
+) -> SqlResult<Frame> {
+    let mut machine = Machine {
+        instance,
+        session,
+        program,
+        frame,
+        sink: ProgramSink::new(sink),
+        handlers: Vec::new(),
+        handled: Vec::new(),
+        row: None,
+        at: ast::Span::default(),
+        result: None,
+    };
+    machine.run()?;
+    Ok(machine.frame)
+}
+
+fn check_recursion(session: &Session, program: &Compiled) -> SqlResult<()> {
+    let active = &session.programs.active;
+    if active.len() >= DEEPEST {
+        let used = active.len() * 2048;
+        return Err(SqlError::new(&ER_STACK_OVERRUN_NEED_MORE, &[&used, &299_008, &20_000]));
+    }
+    let depth = active.iter().filter(|key| **key == program.key).count();
+    if depth == 0 {
+        return Ok(());
+    }
+    let scope = selkie_expr::VariableScope::Session;
+    let limit = match session.hooks.variable(session, scope, "max_sp_recursion_depth") {
+        Ok(Value::Int(limit)) => usize::try_from(limit).unwrap_or(0),
+        Ok(Value::UInt(limit)) => limit as usize,
+        _ => 0,
+    };
+    if depth <= limit {
+        return Ok(());
+    }
+    let Origin::Routine(routine) = &program.origin else { return Ok(()) };
+    Err(SqlError::new(&ER_SP_RECURSION_LIMIT, &[&limit, &routine.name]))
+}
+
+/// Runs something with the default database and SQL mode of a program.
+pub(super) fn within<R>(
+    session: &mut Session,
+    program: &Compiled,
+    inner: impl FnOnce(&mut Session) -> SqlResult<R>,
+) -> SqlResult<R> {
+    let (schema, mode) = match &program.origin {
+        Origin::Routine(routine) => (&*routine.schema, routine.context.sql_mode),
+        Origin::Trigger(trigger) => (&*trigger.schema, trigger.context.sql_mode),
+        Origin::Statement => return inner(session),
+    };
+    let outer_schema = session.schema.replace(schema.into());
+    let outer_mode = session.settings.sql_mode;
+    let mode = SqlMode::from_bits(mode).unwrap_or(outer_mode);
+    session.programs.active.push(program.key.clone());
+    let result = set_mode(session, mode).and_then(|()| inner(session));
+    let restored = set_mode(session, outer_mode);
+    session.programs.active.pop();
+    session.schema = outer_schema;
+    let result = result?;
+    restored.map(|()| result)
+}
+
+/// Sets `sql_mode` if it is another.
+fn set_mode(session: &mut Session, mode: SqlMode) -> SqlResult<()> {
+    if session.settings.sql_mode == mode {
+        return Ok(());
+    }
+    let name = ast::Ident::new("sql_mode");
+    let item = SetItem::SystemVar { scope: None, instance: None, name, value: None };
+    let value = NewValue::Value(Value::UInt(mode.bits()), SqlType::bigint_unsigned());
+    let hooks = session.hooks.clone();
+    let checked = hooks.check_set(session, &item, Some(value))?;
+    hooks.set(session, &item, checked)
+}
+
+impl<'p> Machine<'p> {
+    /// CALL inside of a program.
+    pub(super) fn call(
+        &mut self,
+        call: &'p ast::Call,
+        operation: &'p Operation,
+        running: Running<'_>,
+    ) -> SqlResult<()> {
+        let program = procedure(self.instance, self.session, call)?;
+        let target = |arg: &Expr| match arg.kind {
+            ExprKind::Param(number) => operation.locals.get(number as usize),
+            _ => None,
+        };
+        for (at, arg) in call.args.iter().enumerate() {
+            let is_variable = matches!(arg.kind, ExprKind::UserVar(_))
+                || target(arg).is_some_and(|local| !matches!(local, Local::Old(_)));
+            if program.modes[at] != ParameterMode::In && !is_variable {
+                return Err(not_variable(at, &program));
+            }
+        }
+        let values =
+            invoke(self.instance, self.session, &program, &call.args, running, &mut self.sink)?;
+        for (at, value) in values {
+            match (&call.args[at].kind, target(&call.args[at])) {
+                (_, Some(local)) => self.assign(local, value)?,
+                (ExprKind::UserVar(name), _) => {
+                    let view: &dyn selkie_expr::Session = &*self.session;
+                    view.set_user_variable(&name.to_lowercase(), value.0, &value.1);
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The collation of a schema, the connection's without it.
+pub(crate) fn schema_collation(instance: &Instance, schema: &str) -> CollationId {
+    let snapshot = instance.catalog.snapshot();
+    snapshot.schema(schema).map_or(CollationId::UTF8MB4_GENERAL_CI, |s| s.collation)
+}

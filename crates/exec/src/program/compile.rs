@@ -1,0 +1,315 @@
+//! From stored texts to programs that can be run.
+
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+use parking_lot::Mutex;
+use selkie_catalog::{Namespace, Routine, TableInfo, Trigger};
+use selkie_expr::EvalContext;
+use selkie_plan::define::{DefineContext, variable_type as define_variable_type};
+use selkie_sql::ParseOptions;
+use selkie_sql::ast::{
+    Local, Operation, ParameterMode, Program, SetItem, Span, Statement, Step, VariableType,
+};
+use selkie_types::error::catalogue::ER_UNKNOWN_SYSTEM_VARIABLE;
+use selkie_types::{CollationId, SqlError, SqlMode, SqlResult, SqlType};
+
+use super::ProgramKey;
+use crate::prepared::Prepared;
+use crate::{Instance, Session};
+
+/// Where a program comes from.
+pub(super) enum Origin {
+    Routine(Arc<Routine>),
+    Trigger(Arc<Trigger>),
+    /// An anonymous block.
+    Statement,
+}
+
+/// A program ready to be run by one session.
+pub(crate) struct Compiled {
+    pub(super) key: ProgramKey,
+    /// `schema.name`, for messages.
+    pub(super) name: String,
+    pub(super) origin: Origin,
+    pub(super) text: Arc<[u8]>,
+    pub(super) body: Program,
+    /// Ways of the parameters, which are the first variables.
+    pub(super) modes: Vec<ParameterMode>,
+    /// What a function returns.
+    pub(super) returns: Option<VariableType>,
+    /// Default collation of its string variables.
+    pub(super) collation: CollationId,
+    statements: Mutex<HashMap<Span, Arc<Prepared>>>,
+}
+
+impl Compiled {
+    /// A statement of the program, to be planned once.
+    pub(super) fn prepared(&self, operation: &Operation) -> Arc<Prepared> {
+        let mut statements = self.statements.lock();
+        let made = || {
+            let statement = operation.statement.clone();
+            Prepared::unplanned(statement, self.text.clone(), operation.locals.len())
+        };
+        statements.entry(operation.span).or_insert_with(|| Arc::new(made())).clone()
+    }
+
+    /// The line a place of the text is in.
+    pub(super) fn line(&self, at: Span) -> usize {
+        let end = (at.end as usize).min(self.text.len());
+        1 + self.text[..end].iter().filter(|b| **b == b'\n').count()
+    }
+
+    /// An anonymous block.
+    pub(super) fn block(body: &Program, text: &[u8], collation: CollationId) -> Self {
+        Self {
+            key: ProgramKey::Block,
+            name: "anonymous block".to_owned(),
+            origin: Origin::Statement,
+            text: text.into(),
+            body: body.clone(),
+            modes: Vec::new(),
+            returns: None,
+            collation,
+            statements: Mutex::default(),
+        }
+    }
+}
+
+fn collation_named(name: &str) -> CollationId {
+    CollationId::from_name(name).unwrap_or(CollationId::UTF8MB4_GENERAL_CI)
+}
+
+fn parse(text: &str, sql_mode: u64) -> SqlResult<Statement> {
+    let sql_mode = SqlMode::from_bits(sql_mode).unwrap_or(SqlMode::DEFAULT);
+    selkie_sql::parse(text.as_bytes(), &ParseOptions { sql_mode }).map(|parsed| parsed.statement)
+}
+
+/// The program of a routine, parsed when the session first needs it.
+pub(super) fn routine(session: &Session, routine: &Arc<Routine>) -> SqlResult<Arc<Compiled>> {
+    let name = routine.name.to_lowercase().into();
+    let key = match routine.function {
+        true => ProgramKey::Function((*routine.schema).into(), name),
+        false => ProgramKey::Procedure((*routine.schema).into(), name),
+    };
+    if let Some(known) = session.programs.cache.lock().get(&key)
+        && matches!(&known.origin, Origin::Routine(origin) if Arc::ptr_eq(origin, routine))
+    {
+        return Ok(known.clone());
+    }
+    let text = format!("CREATE {}", routine.definition());
+    let Statement::CreateRoutine(create) = parse(&text, routine.context.sql_mode)? else {
+        return Err(SqlError::internal("the text of a routine is not one"));
+    };
+    let compiled = Arc::new(Compiled {
+        key: key.clone(),
+        name: routine.full_name(),
+        origin: Origin::Routine(routine.clone()),
+        text: text.into_bytes().into(),
+        body: create.body,
+        modes: create.parameters.iter().map(|p| p.mode).collect(),
+        returns: create.returns.map(|(ty, _)| ty),
+        collation: collation_named(&routine.context.database_collation),
+        statements: Mutex::default(),
+    });
+    session.programs.cache.lock().insert(key, compiled.clone());
+    Ok(compiled)
+}
+
+/// The program of a trigger, parsed when the session first needs it.
+pub(super) fn trigger(session: &Session, trigger: &Arc<Trigger>) -> SqlResult<Arc<Compiled>> {
+    let key = ProgramKey::Trigger((*trigger.schema).into(), (*trigger.name).into());
+    if let Some(known) = session.programs.cache.lock().get(&key)
+        && matches!(&known.origin, Origin::Trigger(origin) if Arc::ptr_eq(origin, trigger))
+    {
+        return Ok(known.clone());
+    }
+    let text = format!("CREATE {}", trigger.definition());
+    let Statement::CreateTrigger(create) = parse(&text, trigger.context.sql_mode)? else {
+        return Err(SqlError::internal("the text of a trigger is not one"));
+    };
+    let compiled = Arc::new(Compiled {
+        key: key.clone(),
+        name: format!("{}.{}", trigger.schema, trigger.name),
+        origin: Origin::Trigger(trigger.clone()),
+        text: text.into_bytes().into(),
+        body: create.body,
+        modes: Vec::new(),
+        returns: None,
+        collation: collation_named(&trigger.context.database_collation),
+        statements: Mutex::default(),
+    });
+    session.programs.cache.lock().insert(key, compiled.clone());
+    Ok(compiled)
+}
+
+/// The type of a variable of a program.
+pub(super) fn variable_type(
+    instance: &Instance,
+    session: &Session,
+    program: &Compiled,
+    name: &str,
+    ty: &VariableType,
+) -> SqlResult<SqlType> {
+    resolve_type(instance, session, (name, ty), program.collation, &program.text)
+}
+
+/// The type that is written as `ty`.
+pub(crate) fn resolve_type(
+    instance: &Instance,
+    session: &Session,
+    (name, ty): (&str, &VariableType),
+    collation: CollationId,
+    text: &[u8],
+) -> SqlResult<SqlType> {
+    let snapshot = instance.catalog.snapshot();
+    let names = Namespace { snapshot: &snapshot, temporary: &session.temporary };
+    let written = match ty {
+        VariableType::Scalar(written) => written,
+        VariableType::TypeOf(column) => {
+            let table = column.table.as_deref().map_or("", |t| &*t.value);
+            let schema = column.schema.as_deref().map(|s| &*s.value).or(session.schema.as_deref());
+            let schema = schema.unwrap_or_default();
+            let info = names.table(schema, table);
+            let info = info.ok_or_else(|| SqlError::no_such_table(schema, table))?;
+            let found =
+                info.columns.iter().find(|c| c.name.eq_ignore_ascii_case(&column.name.value));
+            let unknown = || SqlError::unknown_column(&column.name, table);
+            return found.map(|c| c.ty.clone()).ok_or_else(unknown);
+        }
+        _ => return Err(SqlError::not_supported("a row variable in this place")),
+    };
+    let now = session.statement_start.get();
+    let eval = EvalContext::new(session.type_context(), session, now);
+    let context = DefineContext {
+        names,
+        eval: &eval,
+        default_engine: "",
+        engines: &[],
+        text,
+        now_seconds: 0,
+        foreign_key_checks: false,
+    };
+    define_variable_type(&context, name, written, collation)
+}
+
+/// Fails for names in a body that can be known to be wrong when it is made.
+pub(crate) fn check_body(session: &Session, body: &Program) -> SqlResult<()> {
+    let mut check = |operation: &Operation| check_set(session, operation);
+    each_operation(&body.steps, &mut check)
+}
+
+/// As [`check_body`], for the columns of a trigger's table too.
+pub(crate) fn check_trigger(session: &Session, body: &Program, table: &TableInfo) -> SqlResult<()> {
+    let mut check = |operation: &Operation| {
+        check_set(session, operation)?;
+        operation.locals.iter().try_for_each(|local| check_column(local, table))?;
+        match &operation.statement {
+            Statement::Set(items) => items.iter().try_for_each(|item| match item {
+                SetItem::Local { target, .. } => check_column(target, table),
+                _ => Ok(()),
+            }),
+            _ => Ok(()),
+        }
+    };
+    each_operation(&body.steps, &mut check)?;
+    each_term(&body.steps, &mut |locals| {
+        locals.iter().try_for_each(|local| check_column(local, table))
+    })
+}
+
+fn check_column(local: &Local, table: &TableInfo) -> SqlResult<()> {
+    let (name, row) = match local {
+        Local::New(name) => (name, "NEW"),
+        Local::Old(name) => (name, "OLD"),
+        _ => return Ok(()),
+    };
+    match table.columns.iter().any(|c| c.name.eq_ignore_ascii_case(&name.value)) {
+        true => Ok(()),
+        false => Err(SqlError::unknown_column(name, row)),
+    }
+}
+
+/// Adds the columns of `table` that a trigger assigns to.
+pub(super) fn assigned_columns(body: &Program, table: &TableInfo, out: &mut Vec<usize>) {
+    let mut note = |operation: &Operation| {
+        if let Statement::Set(items) = &operation.statement {
+            for item in items {
+                if let SetItem::Local { target: Local::New(name), .. } = item {
+                    let is_it =
+                        |c: &selkie_catalog::ColumnInfo| c.name.eq_ignore_ascii_case(&name.value);
+                    out.extend(table.columns.iter().position(is_it));
+                }
+            }
+        }
+        Ok(())
+    };
+    // Noting cannot fail.
+    let _ = each_operation(&body.steps, &mut note);
+}
+
+fn is_unknown(session: &Session, name: &selkie_sql::ast::Ident) -> bool {
+    let scope = selkie_expr::VariableScope::Default;
+    let found = session.hooks.variable_type(session, scope, &name.value.to_lowercase());
+    found.is_err_and(|error| error.is(&ER_UNKNOWN_SYSTEM_VARIABLE))
+}
+
+fn check_set(session: &Session, operation: &Operation) -> SqlResult<()> {
+    let Statement::Set(items) = &operation.statement else { return Ok(()) };
+    items.iter().try_for_each(|item| match item {
+        SetItem::SystemVar { name, instance: None, .. } if is_unknown(session, name) => {
+            Err(SqlError::new(&ER_UNKNOWN_SYSTEM_VARIABLE, &[name]))
+        }
+        _ => Ok(()),
+    })
+}
+
+fn each_operation(
+    steps: &[Step],
+    visit: &mut dyn FnMut(&Operation) -> SqlResult<()>,
+) -> SqlResult<()> {
+    for step in steps {
+        if let Step::Statement(operation) = step {
+            visit(operation)?;
+        }
+        for inner in inner_steps(step) {
+            each_operation(inner, visit)?;
+        }
+    }
+    Ok(())
+}
+
+/// Calls `visit` with the placeholders of every expression that is no statement's.
+fn each_term(steps: &[Step], visit: &mut dyn FnMut(&[Local]) -> SqlResult<()>) -> SqlResult<()> {
+    for step in steps {
+        match step {
+            Step::Declare { default: Some(term), .. } | Step::Return(term) => visit(&term.locals)?,
+            Step::If { branches, .. } | Step::Case { branches, .. } => {
+                branches.iter().try_for_each(|(term, _)| visit(&term.locals))?;
+            }
+            _ => {}
+        }
+        for inner in inner_steps(step) {
+            each_term(inner, visit)?;
+        }
+    }
+    Ok(())
+}
+
+fn inner_steps(step: &Step) -> Vec<&[Step]> {
+    match step {
+        Step::Block(block) => {
+            let handlers = block.handlers.iter().map(|h| &h.steps[..]);
+            handlers.chain([&block.steps[..]]).collect()
+        }
+        Step::If { branches, otherwise } => {
+            branches.iter().map(|(_, steps)| &steps[..]).chain([&otherwise[..]]).collect()
+        }
+        Step::Case { branches, otherwise, .. } => {
+            let all = branches.iter().map(|(_, steps)| &steps[..]);
+            all.chain(otherwise.as_deref()).collect()
+        }
+        Step::Loop(inner) => vec![&inner.steps],
+        _ => Vec::new(),
+    }
+}

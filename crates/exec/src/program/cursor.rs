@@ -1,0 +1,117 @@
+//! Cursors: their rows are read when they are opened.
+
+use selkie_plan::physical::OutputColumn;
+use selkie_sql::ast::{Local, Term};
+use selkie_types::error::catalogue::{
+    ER_SP_CURSOR_ALREADY_OPEN, ER_SP_CURSOR_NOT_OPEN, ER_SP_FETCH_NO_DATA,
+    ER_SP_WRONG_NO_OF_FETCH_ARGS,
+};
+use selkie_types::{Batch, SqlError, SqlResult, SqlType, Value};
+
+use super::frame::{Scalar, Slot};
+use super::machine::Machine;
+use crate::{ResultSink, statement};
+
+/// The rows of an open cursor.
+#[derive(Default)]
+pub(super) struct Rows {
+    columns: Vec<(Box<str>, SqlType)>,
+    batches: Vec<Batch>,
+    /// Batch and row to be fetched next.
+    next: (usize, usize),
+}
+
+impl ResultSink for Rows {
+    fn columns(&mut self, columns: &[OutputColumn]) -> SqlResult<()> {
+        self.columns = columns.iter().map(|c| ((&*c.name).into(), c.ty.clone())).collect();
+        Ok(())
+    }
+
+    fn batch(&mut self, batch: &Batch) -> SqlResult<()> {
+        self.batches.push(batch.clone());
+        Ok(())
+    }
+}
+
+impl Rows {
+    /// The next row.
+    fn fetch(&mut self) -> Option<Vec<(Value, SqlType)>> {
+        while self.batches.get(self.next.0)?.rows() <= self.next.1 {
+            self.next = (self.next.0 + 1, 0);
+        }
+        let (batch, row) = (&self.batches[self.next.0], self.next.1);
+        self.next.1 += 1;
+        let values = self.columns.iter().enumerate();
+        Some(values.map(|(at, (_, ty))| (batch.value(at, row), ty.clone())).collect())
+    }
+
+    /// A row without values.
+    pub(super) fn empty_row(&self) -> Vec<Scalar> {
+        let field = |(name, ty): &(Box<str>, SqlType)| Scalar {
+            name: name.clone(),
+            ty: ty.clone(),
+            value: Value::Null,
+        };
+        self.columns.iter().map(field).collect()
+    }
+}
+
+impl Machine<'_> {
+    pub(super) fn open_cursor(&mut self, cursor: usize, arguments: &[Term]) -> SqlResult<()> {
+        if self.frame.cursors[cursor].is_some() {
+            return Err(SqlError::new(&ER_SP_CURSOR_ALREADY_OPEN, &[]));
+        }
+        let program = self.program;
+        let declared = &program.body.cursors[cursor];
+        for (parameter, argument) in declared.parameters.iter().zip(arguments) {
+            let value = self.evaluate(argument)?;
+            self.frame.declare(self.instance, self.session, program, *parameter)?;
+            self.assign(&Local::Variable(*parameter), value)?;
+        }
+        let values = self.values(&declared.query.locals)?;
+        let prepared = program.prepared(&declared.query);
+        let running =
+            statement::Running { text: &program.text, values: &values, prepared: Some(&prepared) };
+        let mut rows = Rows::default();
+        self.at = declared.query.span;
+        let query = &declared.query.statement;
+        statement::execute(self.instance, self.session, query, running, &mut rows)?;
+        self.frame.cursors[cursor] = Some(rows);
+        Ok(())
+    }
+
+    pub(super) fn fetch(&mut self, cursor: usize, into: &[Local]) -> SqlResult<()> {
+        let Some(rows) = &mut self.frame.cursors[cursor] else {
+            return Err(SqlError::new(&ER_SP_CURSOR_NOT_OPEN, &[]));
+        };
+        let width = rows.columns.len();
+        if let [Local::Variable(at)] = into
+            && let Slot::Row(fields) = &self.frame.slots[*at]
+        {
+            if fields.is_empty() {
+                self.frame.slots[*at] = Slot::Row(rows.empty_row());
+            }
+        } else if into.len() != width {
+            return Err(SqlError::new(&ER_SP_WRONG_NO_OF_FETCH_ARGS, &[]));
+        }
+        let Some(values) = rows.fetch() else {
+            return Err(SqlError::new(&ER_SP_FETCH_NO_DATA, &[]));
+        };
+        if let [Local::Variable(at)] = into
+            && matches!(self.frame.slots[*at], Slot::Row(_))
+        {
+            return self.assign_row(*at, values);
+        }
+        for (target, value) in into.iter().zip(values) {
+            self.assign(target, value)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn close_cursor(&mut self, cursor: usize) -> SqlResult<()> {
+        match self.frame.cursors[cursor].take() {
+            Some(_) => Ok(()),
+            None => Err(SqlError::new(&ER_SP_CURSOR_NOT_OPEN, &[])),
+        }
+    }
+}

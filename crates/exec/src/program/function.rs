@@ -1,0 +1,83 @@
+//! Stored functions called from expressions.
+
+use selkie_expr::StoredCall;
+use selkie_sql::ast;
+use selkie_types::error::catalogue::{ER_SP_DOES_NOT_EXIST, ER_SP_NO_RECURSION, ER_SP_NORETURNEND};
+use selkie_types::{SqlError, SqlResult, SqlType, Value};
+
+use super::call::{check_execute, within};
+use super::compile::{self, Compiled, variable_type};
+use super::frame::{Frame, stored};
+use super::machine::Machine;
+use super::output::{NoResults, ProgramSink};
+use super::sub;
+use crate::run::Runtime;
+use crate::{Instance, Session};
+
+/// The result of a function for some arguments.
+pub(crate) fn call_function(
+    runtime: &Runtime<'_>,
+    call: &StoredCall,
+    args: Vec<Value>,
+) -> SqlResult<Value> {
+    let (instance, outer) = (runtime.instance, runtime.session);
+    let snapshot = instance.catalog.snapshot();
+    let Some(routine) = snapshot.routine(&call.schema, true, &call.name) else {
+        let full = format!("{}.{}", call.schema, call.name);
+        return Err(SqlError::new(&ER_SP_DOES_NOT_EXIST, &[&"FUNCTION", &full]));
+    };
+    check_execute(outer, routine)?;
+    let program = compile::routine(outer, routine)?;
+    if outer.programs.active.contains(&program.key) {
+        return Err(SqlError::new(&ER_SP_NO_RECURSION, &[]));
+    }
+    let args: Vec<(Value, SqlType)> =
+        args.into_iter().zip(&call.args).map(|(value, e)| (value, e.ty.clone())).collect();
+    sub::with_sub_session(runtime, |session| {
+        let mut frame = Frame::new(&program);
+        frame.pass(instance, session, &program, &args)?;
+        within(session, &program, |session| run(instance, session, &program, frame))
+    })
+}
+
+fn run(
+    instance: &Instance,
+    session: &mut Session,
+    program: &Compiled,
+    frame: Frame,
+) -> SqlResult<Value> {
+    let mut nowhere = NoResults("function");
+    let mut machine = Machine {
+        instance,
+        session,
+        program,
+        frame,
+        sink: ProgramSink::new(&mut nowhere),
+        handlers: Vec::new(),
+        handled: Vec::new(),
+        row: None,
+        at: ast::Span::default(),
+        result: None,
+    };
+    machine.run_function()
+}
+
+impl Machine<'_> {
+    fn run_function(&mut self) -> SqlResult<Value> {
+        self.run()?;
+        let name = self.program.name.rsplit('.').next().unwrap_or_default().to_owned();
+        let Some((value, from)) = self.result.take() else {
+            return Err(SqlError::new(&ER_SP_NORETURNEND, &[&name]));
+        };
+        let Some(returns) = &self.program.returns else {
+            return Err(SqlError::internal("a function without a type"));
+        };
+        let ty = variable_type(self.instance, self.session, self.program, &name, returns)?;
+        let column = format!("{name}()");
+        let result = stored(self.session, (&value, &from), (&column, &ty), 0);
+        if let Err(error) = &result {
+            self.note_failure(error);
+        }
+        result
+    }
+}

@@ -1,0 +1,437 @@
+//! Walks the steps of a program.
+//!
+//! Invariant: a step that fails has looked for a handler already; its error only passes through
+//! the blocks around it.
+
+use selkie_expr::{EvalContext, Expr, ExprKind};
+use selkie_sql::ast::{
+    Block, Local, Loop, LoopKind, Operation, SetItem, Span, Statement, Step, Term,
+};
+use selkie_types::error::catalogue::{ER_SP_CASE_NOT_FOUND, ER_SP_STACK_TRACE};
+use selkie_types::{Condition, SqlError, SqlResult, SqlType, Value};
+
+use super::compile::Compiled;
+use super::frame::{Frame, Slot, stored};
+use super::handlers::Active;
+use super::output::ProgramSink;
+use super::trigger::TriggerRow;
+use crate::statement::{self, Running, set};
+use crate::{Instance, Session, dml, query};
+
+/// Whether a value counts as true.
+fn is_true(session: &Session, value: Value, ty: &SqlType) -> SqlResult<bool> {
+    let mut condition = Expr::new(ExprKind::Literal(value), ty.clone(), true);
+    selkie_expr::cast::to_condition(&mut condition);
+    let eval = EvalContext::new(session.type_context(), session, query::now_micros(session));
+    let truth = condition.eval_value(&eval)?;
+    query::keep_conditions(session, &eval);
+    Ok(!truth.is_null() && !dml::is_zero(&truth))
+}
+
+/// What happens after a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Flow {
+    /// The next step.
+    Next,
+    /// The end of a block or loop.
+    Leave(usize),
+    /// The next round of a loop.
+    Iterate(usize),
+    /// The end of the function.
+    Return,
+}
+
+/// One run of a program.
+pub(super) struct Machine<'p> {
+    pub(super) instance: &'p Instance,
+    pub(super) session: &'p mut Session,
+    pub(super) program: &'p Compiled,
+    pub(super) frame: Frame,
+    pub(super) sink: ProgramSink<'p>,
+    pub(super) handlers: Vec<Active<'p>>,
+    /// Conditions whose handlers run, innermost last.
+    pub(super) handled: Vec<Condition>,
+    /// The row of a trigger.
+    pub(super) row: Option<&'p mut TriggerRow>,
+    /// What is being run.
+    pub(super) at: Span,
+    /// What RETURN said.
+    pub(super) result: Option<(Value, SqlType)>,
+}
+
+impl<'p> Machine<'p> {
+    /// Runs the whole program.
+    pub(super) fn run(&mut self) -> SqlResult<()> {
+        let result = self.steps(&self.program.body.steps);
+        if result.is_err() && self.session.settings.sql_notes {
+            let line = self.program.line(self.at);
+            let note = Condition::note(&ER_SP_STACK_TRACE, &[&line, &self.program.name]);
+            self.session.diagnostics.push(note, self.session.settings.max_error_count);
+        }
+        result.map(|_| ())
+    }
+
+    pub(super) fn steps(&mut self, steps: &'p [Step]) -> SqlResult<Flow> {
+        for step in steps {
+            match self.step(step)? {
+                Flow::Next => {}
+                other => return Ok(other),
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    fn step(&mut self, step: &'p Step) -> SqlResult<Flow> {
+        match step {
+            Step::Block(block) => self.block(block),
+            Step::Loop(inner) => self.run_loop(inner),
+            Step::If { branches, otherwise } => self.branch(branches, Some(otherwise)),
+            Step::Case { operand, branches, otherwise } => {
+                if let Some((at, term)) = operand {
+                    match self.guarded(|m| m.evaluate(term))? {
+                        Ok(value) => self.frame.operands[*at] = value,
+                        Err(flow) => return Ok(flow),
+                    }
+                }
+                self.branch(branches, otherwise.as_deref())
+            }
+            Step::Leave(label) => Ok(Flow::Leave(*label)),
+            Step::Iterate(label) => Ok(Flow::Iterate(*label)),
+            _ => {
+                let mark = self.begin();
+                let result = self.simple(step);
+                self.settle(result, mark)
+            }
+        }
+    }
+
+    /// A step begins; conditions are counted from here.
+    fn begin(&mut self) -> u64 {
+        self.session.statement_start.set(query::now_micros(self.session));
+        self.session.diagnostics.keep();
+        self.session.diagnostics.mark()
+    }
+
+    /// Something that may fail as a step of its own: what it gives, or where its handler leads.
+    fn guarded<R>(
+        &mut self,
+        run: impl FnOnce(&mut Self) -> SqlResult<R>,
+    ) -> SqlResult<Result<R, Flow>> {
+        let mark = self.begin();
+        let result = run(self);
+        let raised = self.session.diagnostics.mark() > mark;
+        match result {
+            Ok(value) if !raised => Ok(Ok(value)),
+            Ok(value) => match self.settle_value(mark)? {
+                None => Ok(Ok(value)),
+                Some(flow) => Ok(Err(flow)),
+            },
+            Err(error) => self.settle(Err(error), mark).map(Err),
+        }
+    }
+
+    /// Compat: a warning that is handled ends the whole IF, CASE or loop whose condition raised it.
+    fn settle_value(&mut self, mark: u64) -> SqlResult<Option<Flow>> {
+        let before = self.session.diagnostics.mark();
+        let flow = self.settle(Ok(Flow::Next), mark)?;
+        let handled = flow != Flow::Next || self.session.diagnostics.since(mark).is_empty();
+        Ok((handled && before > mark).then_some(flow))
+    }
+
+    fn simple(&mut self, step: &'p Step) -> SqlResult<Flow> {
+        match step {
+            Step::Statement(operation) => self.statement(operation)?,
+            Step::Declare { variables, default } => self.declare(variables, default.as_ref())?,
+            Step::Return(term) => {
+                self.result = Some(self.evaluate(term)?);
+                return Ok(Flow::Return);
+            }
+            Step::Open { cursor, arguments } => self.open_cursor(*cursor, arguments)?,
+            Step::Fetch { cursor, into } => self.fetch(*cursor, into)?,
+            Step::Close(cursor) => self.close_cursor(*cursor)?,
+            _ => {}
+        }
+        Ok(Flow::Next)
+    }
+
+    fn block(&mut self, block: &'p Block) -> SqlResult<Flow> {
+        let depth = self.handlers.len();
+        let declared = block.steps.iter().take_while(|s| matches!(s, Step::Declare { .. })).count();
+        let (declarations, steps) = block.steps.split_at(declared);
+        let mut result = self.steps(declarations);
+        if matches!(result, Ok(Flow::Next)) {
+            if !block.handlers.is_empty() {
+                self.handlers.push(Active(block));
+            }
+            result = self.steps(steps);
+        }
+        self.handlers.truncate(depth);
+        for cursor in block.cursors.clone() {
+            self.frame.cursors[cursor] = None;
+        }
+        match result? {
+            Flow::Leave(label) if label == block.label => Ok(Flow::Next),
+            flow => Ok(flow),
+        }
+    }
+
+    fn declare(&mut self, variables: &[usize], default: Option<&Term>) -> SqlResult<()> {
+        let value = default.map(|term| self.evaluate(term)).transpose()?;
+        for &at in variables {
+            self.frame.declare(self.instance, self.session, self.program, at)?;
+            if let Some(value) = &value {
+                self.assign(&Local::Variable(at), value.clone())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn branch(
+        &mut self,
+        branches: &'p [(Term, Vec<Step>)],
+        otherwise: Option<&'p [Step]>,
+    ) -> SqlResult<Flow> {
+        for (condition, steps) in branches {
+            match self.test(condition)? {
+                Ok(true) => return self.steps(steps),
+                Ok(false) => {}
+                Err(flow) => return Ok(flow),
+            }
+        }
+        match otherwise {
+            Some(steps) => self.steps(steps),
+            None => {
+                let mark = self.begin();
+                self.settle(Err(SqlError::new(&ER_SP_CASE_NOT_FOUND, &[])), mark)
+            }
+        }
+    }
+
+    /// Whether a condition is true, or where its handler leads.
+    fn test(&mut self, condition: &Term) -> SqlResult<Result<bool, Flow>> {
+        self.guarded(|m| {
+            let (value, ty) = m.evaluate(condition)?;
+            is_true(m.session, value, &ty)
+        })
+    }
+
+    fn run_loop(&mut self, inner: &'p Loop) -> SqlResult<Flow> {
+        if let Some(flow) = self.enter_loop(inner)? {
+            return Ok(flow);
+        }
+        let result = self.rounds(inner);
+        if let LoopKind::Rows { cursor, .. } = &inner.kind {
+            self.frame.cursors[*cursor] = None;
+        }
+        match result? {
+            Flow::Leave(label) if label == inner.label => Ok(Flow::Next),
+            flow => Ok(flow),
+        }
+    }
+
+    /// What happens before the first round.
+    fn enter_loop(&mut self, inner: &'p Loop) -> SqlResult<Option<Flow>> {
+        let entered = match &inner.kind {
+            LoopKind::Range { variable, bound, reverse, first, last } => self.guarded(|m| {
+                let (first, last) = (m.evaluate(first)?, m.evaluate(last)?);
+                let (from, to) = if *reverse { (last, first) } else { (first, last) };
+                for (at, value) in [(*variable, from), (*bound, to)] {
+                    m.frame.declare(m.instance, m.session, m.program, at)?;
+                    m.assign(&Local::Variable(at), value)?;
+                }
+                Ok(())
+            })?,
+            LoopKind::Rows { variable, cursor, arguments } => self.guarded(|m| {
+                m.open_cursor(*cursor, arguments)?;
+                let row = m.frame.cursors[*cursor].as_ref().map(|rows| rows.empty_row());
+                m.frame.slots[*variable] = Slot::Row(row.unwrap_or_default());
+                Ok(())
+            })?,
+            _ => Ok(()),
+        };
+        Ok(entered.err())
+    }
+
+    fn rounds(&mut self, inner: &'p Loop) -> SqlResult<Flow> {
+        loop {
+            use selkie_expr::Session as _;
+            self.session.check_interrupted()?;
+            match self.goes_on(inner)? {
+                Ok(true) => {}
+                Ok(false) => return Ok(Flow::Next),
+                Err(flow) => return Ok(flow),
+            }
+            match self.steps(&inner.steps)? {
+                Flow::Next => {}
+                Flow::Iterate(label) if label == inner.label => {
+                    self.step_range(inner)?;
+                    continue;
+                }
+                flow => return Ok(flow),
+            }
+            if let LoopKind::Until(condition) = &inner.kind {
+                match self.test(condition)? {
+                    Ok(true) => return Ok(Flow::Next),
+                    Ok(false) => {}
+                    Err(flow) => return Ok(flow),
+                }
+            }
+            self.step_range(inner)?;
+        }
+    }
+
+    /// Whether another round begins.
+    fn goes_on(&mut self, inner: &'p Loop) -> SqlResult<Result<bool, Flow>> {
+        match &inner.kind {
+            LoopKind::Forever | LoopKind::Until(_) => Ok(Ok(true)),
+            LoopKind::While(condition) => self.test(condition),
+            LoopKind::Range { variable, bound, reverse, .. } => {
+                let (at, end) = (self.frame.variable(*variable)?.0, self.frame.variable(*bound)?.0);
+                let (Value::Int(at), Value::Int(end)) = (at, end) else { return Ok(Ok(false)) };
+                Ok(Ok(if *reverse { at >= end } else { at <= end }))
+            }
+            LoopKind::Rows { variable, cursor, .. } => {
+                use selkie_types::error::catalogue::ER_SP_FETCH_NO_DATA;
+                match self.fetch(*cursor, &[Local::Variable(*variable)]) {
+                    Ok(()) => Ok(Ok(true)),
+                    Err(error) if error.is(&ER_SP_FETCH_NO_DATA) => Ok(Ok(false)),
+                    Err(error) => {
+                        let mark = self.begin();
+                        self.settle(Err(error), mark).map(Err)
+                    }
+                }
+            }
+        }
+    }
+
+    fn step_range(&mut self, inner: &Loop) -> SqlResult<()> {
+        let LoopKind::Range { variable, reverse, .. } = &inner.kind else { return Ok(()) };
+        let (value, ty) = self.frame.variable(*variable)?;
+        let next = match value {
+            Value::Int(v) if *reverse => Value::Int(v.saturating_sub(1)),
+            Value::Int(v) => Value::Int(v.saturating_add(1)),
+            other => other,
+        };
+        self.assign(&Local::Variable(*variable), (next, ty))
+    }
+
+    /// Values of placeholders.
+    pub(super) fn values(&mut self, locals: &[Local]) -> SqlResult<Vec<(Value, SqlType)>> {
+        locals.iter().map(|local| self.value(local)).collect()
+    }
+
+    fn value(&mut self, local: &Local) -> SqlResult<(Value, SqlType)> {
+        match local {
+            Local::Variable(at) => self.frame.variable(*at),
+            Local::Field(at, name) => {
+                let field = self.frame.field(*at, &name.value)?;
+                Ok((field.value.clone(), field.ty.clone()))
+            }
+            Local::Operand(at) => Ok(self.frame.operands[*at].clone()),
+            Local::New(name) | Local::Old(name) => match &self.row {
+                Some(row) => row.get(matches!(local, Local::New(_)), &name.value),
+                None => Err(SqlError::internal("a row outside of a trigger")),
+            },
+        }
+    }
+
+    pub(super) fn evaluate(&mut self, term: &Term) -> SqlResult<(Value, SqlType)> {
+        self.at = term.expr.span;
+        let values = self.values(&term.locals)?;
+        let running = Running { text: &self.program.text, values: &values, prepared: None };
+        set::evaluate(self.instance, self.session, &term.expr, running)
+    }
+
+    /// Puts a value into a variable.
+    pub(super) fn assign(&mut self, target: &Local, value: (Value, SqlType)) -> SqlResult<()> {
+        let (value, from) = (&value.0, &value.1);
+        match target {
+            Local::Variable(at) => {
+                if let Slot::Scalar(slot) = &mut self.frame.slots[*at] {
+                    slot.value = stored(self.session, (value, from), (&slot.name, &slot.ty), 0)?;
+                }
+            }
+            Local::Field(at, name) => {
+                let field = self.frame.field(*at, &name.value)?;
+                let (name, ty) = (field.name.clone(), field.ty.clone());
+                let value = stored(self.session, (value, from), (&name, &ty), 0)?;
+                self.frame.field(*at, &name)?.value = value;
+            }
+            Local::New(name) => match &mut self.row {
+                Some(row) => row.set(self.session, &name.value, (value, from))?,
+                None => return Err(SqlError::internal("a row outside of a trigger")),
+            },
+            Local::Old(_) | Local::Operand(_) => {}
+        }
+        Ok(())
+    }
+
+    /// Puts values into the fields of a row variable.
+    pub(super) fn assign_row(&mut self, at: usize, values: Vec<(Value, SqlType)>) -> SqlResult<()> {
+        let Slot::Row(fields) = &mut self.frame.slots[at] else { return Ok(()) };
+        for (field, (value, from)) in fields.iter_mut().zip(values) {
+            field.value = stored(self.session, (&value, &from), (&field.name, &field.ty), 0)?;
+        }
+        Ok(())
+    }
+
+    fn statement(&mut self, operation: &'p Operation) -> SqlResult<()> {
+        self.at = operation.span;
+        let values = self.values(&operation.locals)?;
+        let prepared = self.program.prepared(operation);
+        let text = &self.program.text;
+        let running = Running { text, values: &values, prepared: Some(&prepared) };
+        let bare = Running { prepared: None, ..running };
+        match &operation.statement {
+            Statement::Set(items) => {
+                return items.iter().try_for_each(|item| self.set(item, bare));
+            }
+            Statement::Call(call) => return self.call(call, operation, bare),
+            Statement::Signal(what) => {
+                let handled = self.handled.last().cloned();
+                return super::signal::raise(self.instance, self.session, what, bare, handled);
+            }
+            Statement::GetDiagnostics(what) => return self.get_diagnostics(what, bare),
+            _ => {}
+        }
+        self.session.programs.into.borrow_mut().clear();
+        let (statement, sink) = (&operation.statement, &mut self.sink);
+        statement::execute(self.instance, self.session, statement, running, sink)?;
+        self.sink.end_statement()?;
+        self.take_into(statement)
+    }
+
+    /// Puts what `SELECT ... INTO` found into the variables.
+    fn take_into(&mut self, statement: &Statement) -> SqlResult<()> {
+        use selkie_sql::ast::{IntoTarget, IntoVariable};
+        let found = self.session.programs.into.take();
+        let Statement::Query(query) = statement else { return Ok(()) };
+        let Some(IntoTarget::Variables(names)) = query.into.as_deref() else { return Ok(()) };
+        let locals: Vec<&Local> = names
+            .iter()
+            .filter_map(|name| match name {
+                IntoVariable::Local { local, .. } => Some(local),
+                IntoVariable::User(_) => None,
+            })
+            .collect();
+        if let [Local::Variable(at)] = locals[..]
+            && matches!(self.frame.slots[*at], Slot::Row(_))
+            && !found.is_empty()
+        {
+            return self.assign_row(*at, found);
+        }
+        locals.into_iter().zip(found).try_for_each(|(local, value)| self.assign(local, value))
+    }
+
+    fn set(&mut self, item: &'p SetItem, running: Running<'_>) -> SqlResult<()> {
+        let SetItem::Local { target, value } = item else {
+            let one = std::slice::from_ref(item);
+            return set::run(self.instance, self.session, one, running).map(drop);
+        };
+        let value = match value {
+            Some(e) => set::evaluate(self.instance, self.session, e, running)?,
+            None => (Value::Null, SqlType::null()),
+        };
+        self.assign(target, value)
+    }
+}

@@ -1,0 +1,63 @@
+//! Where result sets of a program's statements go: to the client one after the other, or nowhere.
+
+use std::io::Read;
+
+use selkie_plan::physical::OutputColumn;
+use selkie_types::error::catalogue::ER_SP_NO_RETSET;
+use selkie_types::{Batch, SqlError, SqlResult};
+
+use crate::ResultSink;
+
+/// The client's sink, and whether a result set is open in it.
+pub(super) struct ProgramSink<'a> {
+    inner: &'a mut dyn ResultSink,
+    open: bool,
+}
+
+impl<'a> ProgramSink<'a> {
+    pub(super) fn new(inner: &'a mut dyn ResultSink) -> Self {
+        Self { inner, open: false }
+    }
+
+    /// A statement has ended: so has its result set, and more answers follow.
+    pub(super) fn end_statement(&mut self) -> SqlResult<()> {
+        match std::mem::take(&mut self.open) {
+            true => self.inner.end(),
+            false => Ok(()),
+        }
+    }
+}
+
+impl ResultSink for ProgramSink<'_> {
+    fn columns(&mut self, columns: &[OutputColumn]) -> SqlResult<()> {
+        self.end_statement()?;
+        self.inner.columns(columns)?;
+        self.open = true;
+        Ok(())
+    }
+
+    fn batch(&mut self, batch: &Batch) -> SqlResult<()> {
+        self.inner.batch(batch)
+    }
+
+    fn end(&mut self) -> SqlResult<()> {
+        self.end_statement()
+    }
+
+    fn local_infile(&mut self, file: &str) -> SqlResult<Box<dyn Read + '_>> {
+        self.inner.local_infile(file)
+    }
+}
+
+/// Of functions and triggers, which give no result sets.
+pub(super) struct NoResults(pub(super) &'static str);
+
+impl ResultSink for NoResults {
+    fn columns(&mut self, _: &[OutputColumn]) -> SqlResult<()> {
+        Err(SqlError::new(&ER_SP_NO_RETSET, &[&self.0]))
+    }
+
+    fn batch(&mut self, _: &Batch) -> SqlResult<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,236 @@
+//! SIGNAL, RESIGNAL and GET DIAGNOSTICS.
+
+use selkie_sql::ast::{self, DiagnosticsTarget, GetDiagnostics, SignalItem};
+use selkie_types::error::Details;
+use selkie_types::error::catalogue::{
+    ER_DA_INVALID_CONDITION_NUMBER, ER_RESIGNAL_WITHOUT_ACTIVE_HANDLER, ER_SIGNAL_EXCEPTION,
+    ER_SIGNAL_NOT_FOUND, ER_SIGNAL_WARN, ER_WRONG_VALUE_FOR_VAR,
+};
+use selkie_types::{CollationId, Condition, Level, SqlError, SqlResult, SqlType, Value};
+
+use super::machine::Machine;
+use crate::statement::{Running, set};
+use crate::{Instance, Outcome, Session};
+
+/// SIGNAL outside of a program.
+pub(crate) fn signal(
+    instance: &Instance,
+    session: &mut Session,
+    what: &ast::Signal,
+    running: Running<'_>,
+) -> SqlResult<Outcome> {
+    raise(instance, session, what, running, None)?;
+    Ok(Outcome::ok())
+}
+
+/// Raises what SIGNAL or RESIGNAL says; `handled` is the condition whose handler runs.
+pub(super) fn raise(
+    instance: &Instance,
+    session: &mut Session,
+    what: &ast::Signal,
+    running: Running<'_>,
+    handled: Option<Condition>,
+) -> SqlResult<()> {
+    let max = session.settings.max_error_count;
+    if what.again && handled.is_none() {
+        return Err(SqlError::new(&ER_RESIGNAL_WITHOUT_ACTIVE_HANDLER, &[]));
+    }
+    let mut raised = match (what.state, &handled) {
+        (Some(state), handled) => {
+            let mut made = condition_of(state);
+            if let Some(handled) = handled.as_ref().filter(|_| what.again) {
+                made.message.clone_from(&handled.message);
+                made.code = handled.code;
+                made.details.clone_from(&handled.details);
+                let general = condition_of(state);
+                // Compat: RESIGNAL with a SQLSTATE keeps the number and text of what it replaces.
+                made.level = general.level;
+            }
+            made
+        }
+        (None, Some(handled)) => handled.clone(),
+        (None, None) => return Err(SqlError::new(&ER_RESIGNAL_WITHOUT_ACTIVE_HANDLER, &[])),
+    };
+    for (item, e) in &what.items {
+        let (value, ty) = set::evaluate(instance, session, e, running)?;
+        set_item(&mut raised, *item, &value, &ty)?;
+    }
+    session.diagnostics.keep();
+    if what.state.is_some()
+        && let Some(handled) = handled.filter(|_| what.again)
+    {
+        session.diagnostics.push(handled, max);
+    }
+    match raised.level {
+        Level::Error => Err(raised.to_error()),
+        _ => {
+            session.diagnostics.push(raised, max);
+            Ok(())
+        }
+    }
+}
+
+/// What an SQLSTATE raises by itself.
+fn condition_of(state: [u8; 5]) -> Condition {
+    let (level, def) = match &state[..2] {
+        b"01" => (Level::Warning, &ER_SIGNAL_WARN),
+        b"02" => (Level::Error, &ER_SIGNAL_NOT_FOUND),
+        _ => (Level::Error, &ER_SIGNAL_EXCEPTION),
+    };
+    let mut condition = Condition::from_error(level, &SqlError::new(def, &[]));
+    condition.state = state;
+    condition
+}
+
+/// Longest text of an item, in characters.
+fn longest(item: SignalItem) -> usize {
+    if item == SignalItem::MessageText { 128 } else { 64 }
+}
+
+fn set_item(
+    condition: &mut Condition,
+    item: SignalItem,
+    value: &Value,
+    ty: &SqlType,
+) -> SqlResult<()> {
+    let mut text = Vec::new();
+    if value.is_null() {
+        return Err(SqlError::new(&ER_WRONG_VALUE_FOR_VAR, &[&item.name(), &"NULL"]));
+    }
+    selkie_types::write_value(ty, value, &mut text);
+    let text = String::from_utf8_lossy(&text).into_owned();
+    match item {
+        SignalItem::MysqlErrno => {
+            let number = text.parse::<u16>().ok().filter(|n| *n != 0);
+            let wrong = || SqlError::new(&ER_WRONG_VALUE_FOR_VAR, &[&item.name(), &text]);
+            condition.code = number.ok_or_else(wrong)?;
+        }
+        SignalItem::MessageText => condition.message = cut(text, item),
+        _ => {
+            condition.details.retain(|(name, _)| *name != item.name());
+            condition.details.push((item.name(), cut(text, item).into()));
+        }
+    }
+    Ok(())
+}
+
+/// Compat: what is too long is cut; strict mode would refuse it.
+fn cut(text: String, item: SignalItem) -> String {
+    text.chars().take(longest(item)).collect()
+}
+
+/// GET DIAGNOSTICS outside of a program.
+pub(crate) fn get_diagnostics(
+    instance: &Instance,
+    session: &mut Session,
+    what: &GetDiagnostics,
+    running: Running<'_>,
+) -> SqlResult<Outcome> {
+    for (target, (value, ty)) in found(instance, session, what, running)? {
+        if let DiagnosticsTarget::User(name) = target {
+            let view: &dyn selkie_expr::Session = session;
+            view.set_user_variable(&name.to_lowercase(), value, &ty);
+        }
+    }
+    Ok(Outcome::ok())
+}
+
+impl Machine<'_> {
+    pub(super) fn get_diagnostics(
+        &mut self,
+        what: &GetDiagnostics,
+        running: Running<'_>,
+    ) -> SqlResult<()> {
+        for (target, (value, ty)) in found(self.instance, self.session, what, running)? {
+            match target {
+                DiagnosticsTarget::Local(local) => self.assign(local, (value, ty))?,
+                DiagnosticsTarget::User(name) => {
+                    let view: &dyn selkie_expr::Session = &*self.session;
+                    view.set_user_variable(&name.to_lowercase(), value, &ty);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds an error of the program to the list, and the line it came from.
+    pub(super) fn note_failure(&mut self, error: &SqlError) {
+        use selkie_types::error::catalogue::ER_SP_STACK_TRACE;
+        let max = self.session.settings.max_error_count;
+        self.session.diagnostics.push_error(error, max);
+        if self.session.settings.sql_notes {
+            let line = self.program.line(self.at);
+            let note = Condition::note(&ER_SP_STACK_TRACE, &[&line, &self.program.name]);
+            self.session.diagnostics.push(note, max);
+        }
+    }
+}
+
+type Found<'a> = Vec<(&'a DiagnosticsTarget, (Value, SqlType))>;
+
+fn found<'a>(
+    instance: &Instance,
+    session: &mut Session,
+    what: &'a GetDiagnostics,
+    running: Running<'_>,
+) -> SqlResult<Found<'a>> {
+    let conditions = session.diagnostics.list();
+    let rows = session.row_count.get();
+    match what {
+        GetDiagnostics::Statement(items) => {
+            let value = |count: bool| match count {
+                true => Value::Int(rows),
+                false => Value::Int(conditions.len() as i64),
+            };
+            Ok(items.iter().map(|(t, count)| (t, (value(*count), SqlType::bigint()))).collect())
+        }
+        GetDiagnostics::Condition { number, items } => {
+            let (value, _) = set::evaluate(instance, session, number, running)?;
+            let at = match value {
+                Value::Int(v) => usize::try_from(v).unwrap_or(0),
+                Value::UInt(v) => v as usize,
+                _ => 0,
+            };
+            let condition = at.checked_sub(1).and_then(|at| conditions.get(at));
+            let Some(condition) = condition else {
+                return Err(SqlError::new(&ER_DA_INVALID_CONDITION_NUMBER, &[]));
+            };
+            Ok(items.iter().map(|(target, item)| (target, item_of(condition, *item))).collect())
+        }
+    }
+}
+
+fn item_of(condition: &Condition, item: SignalItem) -> (Value, SqlType) {
+    let text = |text: &str| {
+        let ty = SqlType::varchar(text.chars().count() as u32, CollationId::UTF8MB3_GENERAL_CI);
+        (Value::bytes(text), ty)
+    };
+    match item {
+        SignalItem::MysqlErrno => (Value::Int(condition.code.into()), SqlType::bigint()),
+        SignalItem::RowNumber => (Value::Int(0), SqlType::bigint()),
+        SignalItem::MessageText => text(&condition.message),
+        SignalItem::ReturnedSqlstate => text(&String::from_utf8_lossy(&condition.sqlstate())),
+        _ => match detail(&condition.details, item) {
+            Some(said) => text(said),
+            None => text(default_detail(condition, item)),
+        },
+    }
+}
+
+fn detail(details: &Details, item: SignalItem) -> Option<&str> {
+    details.iter().find(|(name, _)| *name == item.name()).map(|(_, text)| &**text)
+}
+
+/// What is said of where a condition comes from: the standard or not.
+fn default_detail(condition: &Condition, item: SignalItem) -> &'static str {
+    let state = condition.sqlstate();
+    let standard = |byte: u8| matches!(byte, b'0'..=b'4' | b'A'..=b'H');
+    match item {
+        SignalItem::ClassOrigin | SignalItem::SubclassOrigin => {
+            let class = standard(state[0]);
+            let all = class && (item == SignalItem::ClassOrigin || standard(state[2]));
+            if all { "ISO 9075" } else { "MySQL" }
+        }
+        _ => "",
+    }
+}

@@ -1,0 +1,153 @@
+//! SHOW CREATE of procedures, functions and triggers.
+
+use selkie_catalog::{ProgramContext, Routine};
+use selkie_sql::ast::{RoutineKind, TableName};
+use selkie_types::error::catalogue::{
+    ER_FEATURE_DISABLED, ER_NO_DB_ERROR, ER_SP_DOES_NOT_EXIST, ER_TRG_DOES_NOT_EXIST,
+};
+use selkie_types::{SqlError, SqlMode, SqlResult, SqlType, Value};
+
+use super::rows::{ShownRows, long_text, text_type};
+use crate::ddl::definer_clause;
+use crate::session::Privilege;
+use crate::{Instance, Session};
+
+fn schema_of<'a>(session: &'a Session, name: &'a TableName) -> SqlResult<&'a str> {
+    let schema = name.schema.as_ref().map(|s| &*s.value).or(session.schema.as_deref());
+    schema.ok_or_else(|| SqlError::new(&ER_NO_DB_ERROR, &[]))
+}
+
+/// `sql_mode` as text.
+fn mode_text(bits: u64) -> String {
+    SqlMode::from_bits(bits).map(|mode| mode.to_string()).unwrap_or_default()
+}
+
+fn context_columns() -> [(&'static str, SqlType); 3] {
+    [
+        ("character_set_client", text_type(32)),
+        ("collation_connection", text_type(64)),
+        ("Database Collation", text_type(64)),
+    ]
+}
+
+fn context_values(context: &ProgramContext) -> [Value; 3] {
+    [
+        Value::bytes(&context.client_charset),
+        Value::bytes(&context.connection_collation),
+        Value::bytes(&context.database_collation),
+    ]
+}
+
+/// The routine a name means, or error 1305.
+pub(crate) fn routine_of(
+    instance: &Instance,
+    session: &Session,
+    kind: RoutineKind,
+    name: &TableName,
+) -> SqlResult<std::sync::Arc<Routine>> {
+    let word = match kind {
+        RoutineKind::Procedure => "PROCEDURE",
+        RoutineKind::Function => "FUNCTION",
+        RoutineKind::Package => "PACKAGE",
+        RoutineKind::PackageBody => "PACKAGE BODY",
+    };
+    let schema = schema_of(session, name)?;
+    let snapshot = instance.catalog.snapshot();
+    let found = match kind {
+        RoutineKind::Procedure => snapshot.routine(schema, false, &name.name.value),
+        RoutineKind::Function => snapshot.routine(schema, true, &name.name.value),
+        _ => None,
+    };
+    let visible = found.filter(|r| {
+        let hooks = &session.hooks;
+        let check = |p| hooks.check_routine(session, p, r.function, &r.schema, &r.name).is_ok();
+        check(Privilege::Any)
+    });
+    visible.cloned().ok_or_else(|| SqlError::new(&ER_SP_DOES_NOT_EXIST, &[&word, &name.name.value]))
+}
+
+/// `SHOW CREATE PROCEDURE`, `SHOW CREATE FUNCTION`.
+pub(super) fn create_routine(
+    instance: &Instance,
+    session: &Session,
+    kind: RoutineKind,
+    name: &TableName,
+) -> SqlResult<ShownRows> {
+    let routine = routine_of(instance, session, kind, name)?;
+    let (first, second) = match routine.function {
+        true => ("Function", "Create Function"),
+        false => ("Procedure", "Create Procedure"),
+    };
+    let hooks = &session.hooks;
+    let sees_body = definer_is(session, &routine.context.definer)
+        || hooks
+            .check_routine(
+                session,
+                Privilege::ShowRoutine,
+                routine.function,
+                &routine.schema,
+                &routine.name,
+            )
+            .is_ok();
+    let text = sees_body.then(|| {
+        let definer = definer_clause(&routine.context.definer);
+        Value::bytes(format!("CREATE {definer} {}", routine.definition()))
+    });
+    let mut columns =
+        vec![(first, text_type(64)), ("sql_mode", text_type(256)), (second, long_text())];
+    columns.extend(context_columns());
+    let mut row = vec![
+        Value::bytes(&routine.name),
+        Value::bytes(mode_text(routine.context.sql_mode)),
+        text.unwrap_or_default(),
+    ];
+    row.extend(context_values(&routine.context));
+    Ok(ShownRows { columns, rows: vec![row] })
+}
+
+fn definer_is(session: &Session, definer: &str) -> bool {
+    session.account.account == definer
+}
+
+/// `SHOW CREATE TRIGGER`.
+pub(super) fn create_trigger(
+    instance: &Instance,
+    session: &Session,
+    name: &TableName,
+) -> SqlResult<ShownRows> {
+    let schema = schema_of(session, name)?;
+    let snapshot = instance.catalog.snapshot();
+    let missing = || SqlError::new(&ER_TRG_DOES_NOT_EXIST, &[]);
+    let trigger = snapshot.trigger(schema, &name.name.value).ok_or_else(missing)?;
+    let (privilege, table) = (Privilege::Trigger, &*trigger.table);
+    let access = crate::session::Access { privilege, schema, table, columns: &[] };
+    session.hooks.check_access(session, &access)?;
+    let definer = definer_clause(&trigger.context.definer);
+    let mut columns = vec![
+        ("Trigger", text_type(64)),
+        ("sql_mode", text_type(256)),
+        ("SQL Original Statement", long_text()),
+    ];
+    columns.extend(context_columns());
+    columns.push(("Created", SqlType::new(selkie_types::TypeKind::Timestamp, 22, 2)));
+    let mut row = vec![
+        Value::bytes(&trigger.name),
+        Value::bytes(mode_text(trigger.context.sql_mode)),
+        Value::bytes(format!("CREATE {definer} {}", trigger.definition())),
+    ];
+    row.extend(context_values(&trigger.context));
+    row.push(created(session, trigger.context.created));
+    Ok(ShownRows { columns, rows: vec![row] })
+}
+
+/// A time in the session's zone, with hundredths.
+fn created(session: &Session, micros: i64) -> Value {
+    let micros = micros - micros.rem_euclid(10_000);
+    let time = selkie_types::DateTime::from_unix_micros(micros);
+    time.map_or(Value::Null, |t| Value::DateTime(session.settings.time_zone.to_local(t)))
+}
+
+/// `SHOW PROCEDURE CODE` is for servers built to be debugged.
+pub(super) fn code() -> SqlError {
+    SqlError::new(&ER_FEATURE_DISABLED, &[&"SHOW PROCEDURE|FUNCTION CODE", &"--with-debug"])
+}

@@ -1,0 +1,452 @@
+//! Stored programs: definitions of routines and triggers, and the steps of their bodies.
+//!
+//! Names of local variables are resolved by the parser, as MariaDB does it: where a variable is in scope its name
+//! never is a column. A use of one is an [`super::ExprKind::Param`]; what it stands for is in the list of
+//! [`Local`]s beside the expression or statement.
+
+use super::{
+    AccountName, ColumnRef, DataType, Expr, Ident, RoutineKind, Span, SqlSecurity, Statement,
+    StringLiteral, TableName,
+};
+
+/// `CREATE PROCEDURE`, `CREATE FUNCTION`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateRoutine {
+    /// `OR REPLACE`.
+    pub or_replace: bool,
+    /// `IF NOT EXISTS`.
+    pub if_not_exists: bool,
+    /// `AGGREGATE`.
+    pub aggregate: bool,
+    /// `DEFINER =`, absent for oneself.
+    pub definer: Option<AccountName>,
+    /// Procedure or function.
+    pub kind: RoutineKind,
+    /// Its name.
+    pub name: TableName,
+    /// Its parameters.
+    pub parameters: Vec<Parameter>,
+    /// The text between the parentheses.
+    pub parameters_span: Span,
+    /// What a function returns, with its text.
+    pub returns: Option<(VariableType, Span)>,
+    /// Its characteristics.
+    pub options: RoutineOptions,
+    /// What it does.
+    pub body: Program,
+    /// The text of the body.
+    pub body_span: Span,
+    /// There is a RETURN in it.
+    pub has_return: bool,
+}
+
+/// A parameter of a routine: the variable of the same position.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameter {
+    /// Which way values go.
+    pub mode: ParameterMode,
+    /// Its name.
+    pub name: Ident,
+}
+
+/// Which way the value of a parameter goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ParameterMode {
+    /// `IN`.
+    In,
+    /// `OUT`.
+    Out,
+    /// `INOUT`.
+    InOut,
+}
+
+/// Characteristics of a routine, those given.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RoutineOptions {
+    /// `COMMENT`.
+    pub comment: Option<Box<str>>,
+    /// `CONTAINS SQL` and the like.
+    pub data_access: Option<DataAccess>,
+    /// `DETERMINISTIC` is true, `NOT DETERMINISTIC` false.
+    pub deterministic: Option<bool>,
+    /// `SQL SECURITY`.
+    pub security: Option<SqlSecurity>,
+}
+
+/// What a routine says about its use of data. Nobody checks it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DataAccess {
+    /// `CONTAINS SQL`.
+    ContainsSql,
+    /// `NO SQL`.
+    NoSql,
+    /// `READS SQL DATA`.
+    ReadsSqlData,
+    /// `MODIFIES SQL DATA`.
+    ModifiesSqlData,
+}
+
+/// `ALTER PROCEDURE`, `ALTER FUNCTION`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AlterRoutine {
+    /// Procedure or function.
+    pub kind: RoutineKind,
+    /// Its name.
+    pub name: TableName,
+    /// What changes.
+    pub options: RoutineOptions,
+}
+
+/// `CREATE TRIGGER`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateTrigger {
+    /// `OR REPLACE`.
+    pub or_replace: bool,
+    /// `IF NOT EXISTS`.
+    pub if_not_exists: bool,
+    /// `DEFINER =`, absent for oneself.
+    pub definer: Option<AccountName>,
+    /// Its name.
+    pub name: TableName,
+    /// Before or after the change.
+    pub timing: TriggerTiming,
+    /// Which change.
+    pub event: TriggerEvent,
+    /// The table.
+    pub table: TableName,
+    /// `FOLLOWS` is false, `PRECEDES` true, and the other trigger.
+    pub order: Option<(bool, Ident)>,
+    /// What it does.
+    pub body: Program,
+    /// The text of the body.
+    pub body_span: Span,
+    /// The text up to the order clause, without DEFINER.
+    pub head_span: Span,
+}
+
+/// When a trigger runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum TriggerTiming {
+    /// `BEFORE`.
+    Before,
+    /// `AFTER`.
+    After,
+}
+
+/// The change a trigger waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum TriggerEvent {
+    /// `INSERT`.
+    Insert,
+    /// `UPDATE`.
+    Update,
+    /// `DELETE`.
+    Delete,
+}
+
+/// The body of a stored program, or a compound statement by itself.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Program {
+    /// What it does.
+    pub steps: Vec<Step>,
+    /// Its variables; the parameters come first.
+    pub variables: Vec<Variable>,
+    /// Its cursors.
+    pub cursors: Vec<Cursor>,
+    /// Operands of CASE statements that are compared several times.
+    pub operands: usize,
+}
+
+/// A local variable.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Variable {
+    /// Its name.
+    pub name: Ident,
+    /// Its type.
+    pub ty: VariableType,
+}
+
+/// The type of a variable, a parameter or a result.
+#[derive(Clone, Debug, PartialEq)]
+pub enum VariableType {
+    /// A type.
+    Scalar(DataType),
+    /// `TYPE OF [schema.]table.column`.
+    TypeOf(ColumnRef),
+    /// `ROW TYPE OF [schema.]table`, or of a cursor.
+    RowOf(TableName),
+    /// `ROW (a INT, ...)`.
+    Row(Vec<(Ident, DataType)>),
+    /// A row of a cursor: the variable of a FOR loop.
+    RowOfCursor(usize),
+}
+
+/// A cursor.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cursor {
+    /// Its name.
+    pub name: Ident,
+    /// Variables that are its parameters.
+    pub parameters: Vec<usize>,
+    /// Its query.
+    pub query: Operation,
+}
+
+/// What a placeholder of an expression or statement in a program stands for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Local {
+    /// A variable.
+    Variable(usize),
+    /// A field of a row variable.
+    Field(usize, Ident),
+    /// `NEW.column`.
+    New(Ident),
+    /// `OLD.column`.
+    Old(Ident),
+    /// The operand of a CASE statement.
+    Operand(usize),
+}
+
+/// An expression with what its placeholders stand for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Term {
+    /// The expression.
+    pub expr: Expr,
+    /// Its placeholders.
+    pub locals: Vec<Local>,
+}
+
+/// A statement with what its placeholders stand for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Operation {
+    /// The statement.
+    pub statement: Statement,
+    /// Its placeholders.
+    pub locals: Vec<Local>,
+    /// Its text.
+    pub span: Span,
+}
+
+/// One step of a program.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// An SQL statement.
+    Statement(Box<Operation>),
+    /// `DECLARE` of variables.
+    Declare {
+        /// The variables.
+        variables: Vec<usize>,
+        /// `DEFAULT`.
+        default: Option<Term>,
+    },
+    /// `BEGIN ... END`.
+    Block(Box<Block>),
+    /// `IF`.
+    If {
+        /// Conditions with their steps.
+        branches: Vec<(Term, Vec<Step>)>,
+        /// `ELSE`.
+        otherwise: Vec<Step>,
+    },
+    /// `CASE`.
+    Case {
+        /// What the branches compare, and where it is kept.
+        operand: Option<(usize, Term)>,
+        /// Conditions with their steps.
+        branches: Vec<(Term, Vec<Step>)>,
+        /// `ELSE`.
+        otherwise: Option<Vec<Step>>,
+    },
+    /// A loop of any kind.
+    Loop(Box<Loop>),
+    /// `LEAVE`.
+    Leave(usize),
+    /// `ITERATE`.
+    Iterate(usize),
+    /// `RETURN`.
+    Return(Term),
+    /// `OPEN`.
+    Open {
+        /// The cursor.
+        cursor: usize,
+        /// Values of its parameters.
+        arguments: Vec<Term>,
+    },
+    /// `FETCH`.
+    Fetch {
+        /// The cursor.
+        cursor: usize,
+        /// Where the columns go.
+        into: Vec<Local>,
+    },
+    /// `CLOSE`.
+    Close(usize),
+}
+
+/// `BEGIN ... END`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Block {
+    /// Its number for LEAVE.
+    pub label: usize,
+    /// Handlers, in the order of their declaration.
+    pub handlers: Vec<ConditionHandler>,
+    /// Cursors that close at its end.
+    pub cursors: std::ops::Range<usize>,
+    /// Declarations and statements.
+    pub steps: Vec<Step>,
+}
+
+/// A loop.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loop {
+    /// Its number for LEAVE and ITERATE.
+    pub label: usize,
+    /// What ends it.
+    pub kind: LoopKind,
+    /// What it does.
+    pub steps: Vec<Step>,
+}
+
+/// What ends a loop.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LoopKind {
+    /// `LOOP`.
+    Forever,
+    /// `WHILE`: tested before.
+    While(Term),
+    /// `REPEAT`: tested behind.
+    Until(Term),
+    /// `FOR i IN first .. last`.
+    Range {
+        /// The variable.
+        variable: usize,
+        /// The variable that keeps the other bound.
+        bound: usize,
+        /// `REVERSE`.
+        reverse: bool,
+        /// First value.
+        first: Term,
+        /// Last value.
+        last: Term,
+    },
+    /// `FOR r IN cursor`.
+    Rows {
+        /// The variable.
+        variable: usize,
+        /// The cursor.
+        cursor: usize,
+        /// Values of its parameters.
+        arguments: Vec<Term>,
+    },
+}
+
+/// `DECLARE ... HANDLER`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConditionHandler {
+    /// `EXIT`, not `CONTINUE`.
+    pub exit: bool,
+    /// What it waits for.
+    pub conditions: Vec<HandlerCondition>,
+    /// What it does.
+    pub steps: Vec<Step>,
+}
+
+/// What a handler waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum HandlerCondition {
+    /// An error number.
+    Code(u16),
+    /// An SQLSTATE.
+    State([u8; 5]),
+    /// `SQLWARNING`.
+    Warning,
+    /// `NOT FOUND`.
+    NotFound,
+    /// `SQLEXCEPTION`.
+    Exception,
+}
+
+/// `SIGNAL`, `RESIGNAL`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Signal {
+    /// `RESIGNAL`.
+    pub again: bool,
+    /// What is raised; only RESIGNAL may leave it open.
+    pub state: Option<[u8; 5]>,
+    /// Items of SET.
+    pub items: Vec<(SignalItem, Expr)>,
+}
+
+/// What SIGNAL sets and GET DIAGNOSTICS CONDITION reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)] // the names are the SQL words
+pub enum SignalItem {
+    ClassOrigin,
+    SubclassOrigin,
+    ConstraintCatalog,
+    ConstraintSchema,
+    ConstraintName,
+    CatalogName,
+    SchemaName,
+    TableName,
+    ColumnName,
+    CursorName,
+    MessageText,
+    MysqlErrno,
+    /// `RETURNED_SQLSTATE`, which cannot be set.
+    ReturnedSqlstate,
+    /// `ROW_NUMBER`, which cannot be set.
+    RowNumber,
+}
+
+impl SignalItem {
+    /// The SQL word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ClassOrigin => "CLASS_ORIGIN",
+            Self::SubclassOrigin => "SUBCLASS_ORIGIN",
+            Self::ConstraintCatalog => "CONSTRAINT_CATALOG",
+            Self::ConstraintSchema => "CONSTRAINT_SCHEMA",
+            Self::ConstraintName => "CONSTRAINT_NAME",
+            Self::CatalogName => "CATALOG_NAME",
+            Self::SchemaName => "SCHEMA_NAME",
+            Self::TableName => "TABLE_NAME",
+            Self::ColumnName => "COLUMN_NAME",
+            Self::CursorName => "CURSOR_NAME",
+            Self::MessageText => "MESSAGE_TEXT",
+            Self::MysqlErrno => "MYSQL_ERRNO",
+            Self::ReturnedSqlstate => "RETURNED_SQLSTATE",
+            Self::RowNumber => "ROW_NUMBER",
+        }
+    }
+}
+
+/// `GET DIAGNOSTICS`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum GetDiagnostics {
+    /// About the statement: targets, and whether `ROW_COUNT` (not `NUMBER`) is wanted.
+    Statement(Vec<(DiagnosticsTarget, bool)>),
+    /// `CONDITION n`.
+    Condition {
+        /// Its number, from 1.
+        number: Expr,
+        /// Targets and what they get.
+        items: Vec<(DiagnosticsTarget, SignalItem)>,
+    },
+}
+
+/// Where GET DIAGNOSTICS puts something.
+#[derive(Clone, Debug, PartialEq)]
+pub enum DiagnosticsTarget {
+    /// `@name`.
+    User(Box<str>),
+    /// A variable of the program.
+    Local(Local),
+}
+
+/// Digits of an SQLSTATE if a string is one.
+pub(crate) fn sqlstate_of(text: &StringLiteral) -> Option<[u8; 5]> {
+    let state: [u8; 5] = text.bytes[..].try_into().ok()?;
+    let good = state.iter().all(|b| b.is_ascii_digit() || b.is_ascii_uppercase());
+    (good && !state.starts_with(b"00")).then_some(state)
+}

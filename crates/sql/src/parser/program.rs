@@ -1,0 +1,198 @@
+//! Bodies of stored programs: which names are variables, and the dispatch of steps.
+//!
+//! Where a variable is in scope its name never is a column, so names are resolved here. What is only a question of
+//! statements (which may stand where) is answered here too, as MariaDB does it: when a program is made.
+
+mod check;
+mod control;
+mod declare;
+mod scope;
+
+pub(super) use scope::{Kind, Scope};
+
+use selkie_types::error::catalogue::{
+    ER_SP_BADRETURN, ER_SP_UNDECLARED_VAR, ER_TRG_CANT_CHANGE_ROW,
+};
+
+use super::{PResult, Parser};
+use crate::ast::{Expr, ExprKind, Local, Operation, Program, Statement, Step, Term};
+use crate::lexer::{Kw, T};
+
+impl Parser<'_> {
+    /// The body of a program of some kind.
+    pub(super) fn program(
+        &mut self,
+        scope: Scope,
+        inner: impl FnOnce(&mut Self) -> PResult<Vec<Step>>,
+    ) -> PResult<(Program, Scope)> {
+        let outer = self.program.replace(Box::new(scope));
+        let result = inner(self);
+        let scope = std::mem::replace(&mut self.program, outer);
+        let steps = result?;
+        let mut scope = *scope.unwrap_or_default();
+        let program = Program {
+            steps,
+            variables: std::mem::take(&mut scope.variables),
+            cursors: std::mem::take(&mut scope.cursors),
+            operands: scope.operands,
+        };
+        Ok((program, scope))
+    }
+
+    /// `BEGIN NOT ATOMIC ...` and other compound statements outside of a routine.
+    pub(super) fn compound_statement(&mut self) -> PResult<Statement> {
+        let (program, _) =
+            self.program(Scope::new(Kind::Block), |p| p.nested(|p| Ok(vec![p.step()?])))?;
+        Ok(Statement::Compound(Box::new(program)))
+    }
+
+    /// The scope of the program being parsed. Only called inside of one.
+    fn scope(&mut self) -> &mut Scope {
+        self.program.get_or_insert_with(Box::default)
+    }
+
+    /// Steps up to a word that cannot begin one, each with its semicolon.
+    fn steps(&mut self, ends: &[Kw]) -> PResult<Vec<Step>> {
+        let mut steps = Vec::new();
+        while steps.is_empty() || !self.at_any(ends) {
+            steps.push(self.nested(Self::step)?);
+            self.expect(T::Semicolon)?;
+        }
+        Ok(steps)
+    }
+
+    /// One step.
+    // tidy: dispatch
+    pub(super) fn step(&mut self) -> PResult<Step> {
+        if self.at_ident() && self.peek() == T::Colon {
+            return self.labeled();
+        }
+        let T::Word(kw) = self.tok.kind else { return self.statement_step() };
+        match kw {
+            Kw::BEGIN => self.block(None),
+            Kw::IF => self.if_step(),
+            Kw::CASE => self.case_step(),
+            Kw::LOOP | Kw::WHILE | Kw::REPEAT | Kw::FOR => self.loop_step(None),
+            Kw::LEAVE | Kw::ITERATE => self.jump(),
+            Kw::RETURN => self.return_step(),
+            Kw::OPEN => self.open_step(),
+            Kw::FETCH => self.fetch_step(),
+            Kw::CLOSE => {
+                self.next();
+                self.cursor_name().map(Step::Close)
+            }
+            _ => self.statement_step(),
+        }
+    }
+
+    fn statement_step(&mut self) -> PResult<Step> {
+        let start = self.tok;
+        let (statement, locals) = self.with_locals(Self::statement)?;
+        self.check_in_program(&statement, start)?;
+        let span = self.span_from(start.start);
+        Ok(Step::Statement(Box::new(Operation { statement, locals, span })))
+    }
+
+    fn return_step(&mut self) -> PResult<Step> {
+        self.next();
+        if self.scope().kind != Kind::Function {
+            return self.fail(&ER_SP_BADRETURN, &[]);
+        }
+        self.scope().returns = true;
+        self.term().map(Step::Return)
+    }
+
+    /// Something with the placeholders it uses.
+    fn with_locals<R>(
+        &mut self,
+        inner: impl FnOnce(&mut Self) -> PResult<R>,
+    ) -> PResult<(R, Vec<Local>)> {
+        let outer = std::mem::take(&mut self.scope().locals);
+        let result = inner(self);
+        let locals = std::mem::replace(&mut self.scope().locals, outer);
+        Ok((result?, locals))
+    }
+
+    /// An expression with its placeholders.
+    fn term(&mut self) -> PResult<Term> {
+        let (expr, locals) = self.with_locals(Self::expr)?;
+        Ok(Term { expr, locals })
+    }
+
+    /// The placeholder that stands for `local` in what is being parsed.
+    pub(super) fn placeholder(&mut self, local: Local) -> ExprKind {
+        let locals = &mut self.scope().locals;
+        let at = locals.iter().position(|l| *l == local).unwrap_or_else(|| {
+            locals.push(local);
+            locals.len() - 1
+        });
+        ExprKind::Param(at as u32)
+    }
+
+    /// The placeholder a name stands for, if it is that of a variable.
+    pub(super) fn variable_named(&mut self, name: &str) -> Option<ExprKind> {
+        let slot = self.program.as_ref()?.variable(name)?;
+        Some(self.placeholder(Local::Variable(slot)))
+    }
+
+    /// What `first.second` stands for: a field of a variable, a column of a trigger's row.
+    pub(super) fn qualified_local(
+        &mut self,
+        first: &str,
+        second: &crate::ast::Ident,
+    ) -> PResult<Option<Local>> {
+        let Some(scope) = self.program.as_ref() else { return Ok(None) };
+        if let Some(slot) = scope.variable(first) {
+            return Ok(scope.is_row(slot).then(|| Local::Field(slot, second.clone())));
+        }
+        scope.trigger_row(first, second)
+    }
+
+    /// A variable that something is put into: `name` or `name.field`.
+    pub(super) fn target_local(&mut self) -> PResult<(crate::ast::Ident, Local)> {
+        let name = self.ident()?;
+        if self.at(T::Dot) && self.program.is_some() {
+            self.next();
+            let field = self.ident()?;
+            return match self.qualified_local(&name.value, &field)? {
+                Some(local @ Local::Field(..)) => Ok((name, local)),
+                _ => self.fail(&ER_SP_UNDECLARED_VAR, &[&name]),
+            };
+        }
+        match self.local_variable(&name.value) {
+            Some(local) => Ok((name, local)),
+            None => self.fail(&ER_SP_UNDECLARED_VAR, &[&name]),
+        }
+    }
+
+    /// The variable in scope that has a name.
+    pub(super) fn local_variable(&self, name: &str) -> Option<Local> {
+        self.program.as_ref()?.variable(name).map(Local::Variable)
+    }
+
+    /// Refuses an assignment to a row that a trigger may not change.
+    pub(super) fn check_row_target(&self, target: &Local) -> PResult<()> {
+        let Some(scope) = &self.program else { return Ok(()) };
+        match (target, scope.kind) {
+            (Local::Old(_), _) => self.fail(&ER_TRG_CANT_CHANGE_ROW, &[&"OLD", &""]),
+            (Local::New(_), Kind::Trigger(crate::ast::TriggerTiming::After, _)) => {
+                self.fail(&ER_TRG_CANT_CHANGE_ROW, &[&"NEW", &"after "])
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The comparison of the operand of CASE kept in `operand` with a value.
+    fn operand_is(&mut self, operand: usize) -> PResult<Term> {
+        let (expr, locals) = self.with_locals(|p| {
+            let start = p.tok.start;
+            let kind = p.placeholder(Local::Operand(operand));
+            let left = Expr { kind, span: crate::ast::Span::new(start, start) };
+            let right = p.expr()?;
+            let (left, right) = (Box::new(left), Box::new(right));
+            let kind = ExprKind::Binary { op: crate::ast::BinaryOp::Eq, left, right };
+            Ok(Expr { kind, span: p.span_from(start) })
+        })?;
+        Ok(Term { expr, locals })
+    }
+}

@@ -1,0 +1,162 @@
+//! Which statements may stand in which programs.
+
+use selkie_types::error::catalogue::{
+    ER_COMMIT_NOT_ALLOWED_IN_SF_OR_TRG, ER_SP_BADSTATEMENT, ER_SP_CANT_SET_AUTOCOMMIT,
+    ER_SP_NO_DROP_SP, ER_SP_NO_RECURSIVE_CREATE, ER_SP_NO_RETSET, ER_STMT_NOT_ALLOWED_IN_SF_OR_TRG,
+    ER_VIEW_SELECT_VARIABLE,
+};
+use selkie_types::{SqlError, SqlResult};
+
+use super::scope::{Kind, Scope};
+use super::{PResult, Parser};
+use crate::ast::{MaintenanceAction, RoutineKind, SetItem, Statement, StoredKind, Transaction};
+use crate::lexer::Token;
+
+impl Parser<'_> {
+    /// Refuses a statement that no program may have, and notes what only some may have.
+    pub(super) fn check_in_program(&mut self, statement: &Statement, at: Token) -> PResult<()> {
+        if let Some(word) = refused(statement) {
+            return self.fail(&ER_SP_BADSTATEMENT, &[&word]);
+        }
+        if let Statement::CreateView(_) = statement
+            && !self.scope().locals.is_empty()
+        {
+            return self.fail(&ER_VIEW_SELECT_VARIABLE, &[]);
+        }
+        if let Some((def, word)) = definition(statement) {
+            return self.fail(def, &[&word]);
+        }
+        if let Statement::Transaction(Transaction::Begin { .. }) = statement
+            && self.raw(at).eq_ignore_ascii_case(b"begin")
+        {
+            return Err(self.error_at(at));
+        }
+        note(self.scope(), statement);
+        Ok(())
+    }
+}
+
+/// The word of a statement that is in no program.
+fn refused(statement: &Statement) -> Option<&'static str> {
+    Some(match statement {
+        Statement::Use(_) => "USE",
+        Statement::LockTables(_) => "LOCK",
+        Statement::UnlockTables => "UNLOCK",
+        Statement::LoadData(load) if load.xml => "LOAD XML",
+        Statement::LoadData(_) => "LOAD DATA",
+        Statement::CreateView(view) if view.alter => "ALTER VIEW",
+        _ => return None,
+    })
+}
+
+/// Definitions of programs are not in programs.
+fn definition(statement: &Statement) -> Option<(&'static selkie_types::ErrorDef, &'static str)> {
+    let word = |kind: RoutineKind| match kind {
+        RoutineKind::Function => "FUNCTION",
+        _ => "PROCEDURE",
+    };
+    Some(match statement {
+        Statement::CreateRoutine(create) => (&ER_SP_NO_RECURSIVE_CREATE, word(create.kind)),
+        Statement::CreateTrigger(_) => (&ER_SP_NO_RECURSIVE_CREATE, "TRIGGER"),
+        Statement::AlterRoutine(alter) => (&ER_SP_NO_DROP_SP, word(alter.kind)),
+        Statement::DropStored(drop) => match drop.kind {
+            StoredKind::Procedure => (&ER_SP_NO_DROP_SP, "PROCEDURE"),
+            StoredKind::Function => (&ER_SP_NO_DROP_SP, "FUNCTION"),
+            _ => return None,
+        },
+        _ => return None,
+    })
+}
+
+fn note(scope: &mut Scope, statement: &Statement) {
+    scope.dynamic |= matches!(
+        statement,
+        Statement::Prepare(_)
+            | Statement::Execute(_)
+            | Statement::ExecuteImmediate(_)
+            | Statement::Deallocate(_)
+    );
+    scope.results |= sends_rows(statement);
+    scope.commits |= commits(statement);
+    match statement {
+        Statement::Set(items) | Statement::SetStatement { items, .. } => {
+            let is_autocommit = |item: &SetItem| matches!(item, SetItem::SystemVar { name, .. } if name.is("autocommit"));
+            scope.autocommit |= items.iter().any(is_autocommit);
+        }
+        Statement::Reset(_) => scope.administers = Some("RESET"),
+        Statement::Flush(_) => scope.administers = scope.administers.or(Some("FLUSH")),
+        _ => {}
+    }
+}
+
+/// Whether a statement always sends rows to the client.
+fn sends_rows(statement: &Statement) -> bool {
+    match statement {
+        Statement::Query(query) => query.into.is_none(),
+        Statement::Show(_)
+        | Statement::Describe(_)
+        | Statement::Explain(_)
+        | Statement::TableMaintenance(_)
+        | Statement::Help(_) => true,
+        Statement::Insert(insert) => !insert.returning.is_empty(),
+        Statement::Delete(delete) => !delete.returning.is_empty(),
+        _ => false,
+    }
+}
+
+/// Whether a statement ends the transaction, on purpose or by the way.
+fn commits(statement: &Statement) -> bool {
+    match statement {
+        Statement::Transaction(what) => matches!(
+            what,
+            Transaction::Begin { .. } | Transaction::Commit { .. } | Transaction::Rollback { .. }
+        ),
+        Statement::CreateTable(create) => !create.temporary,
+        Statement::DropTables(drop) => !drop.temporary,
+        Statement::TableMaintenance(what) => !matches!(what.action, MaintenanceAction::Checksum),
+        Statement::Truncate { .. }
+        | Statement::AlterTable(_)
+        | Statement::CreateIndex(_)
+        | Statement::DropIndex(_)
+        | Statement::RenameTables(_)
+        | Statement::CreateView(_)
+        | Statement::CreateSequence(_)
+        | Statement::AlterSequence(_)
+        | Statement::CreateDatabase(_)
+        | Statement::AlterDatabase(_)
+        | Statement::DropDatabase { .. }
+        | Statement::CreateUser(_)
+        | Statement::CreateRole(_)
+        | Statement::DropAccounts(_)
+        | Statement::RenameUsers(_)
+        | Statement::Grant(_)
+        | Statement::Plugin(_)
+        | Statement::DropStored(_) => true,
+        _ => false,
+    }
+}
+
+impl Scope {
+    /// Refuses what functions and triggers may not do.
+    pub(in crate::parser) fn check_sub_statement(&self) -> SqlResult<()> {
+        let what = match self.kind {
+            Kind::Function => "function",
+            Kind::Trigger(..) => "trigger",
+            _ => return Ok(()),
+        };
+        let refused = |word: &str| SqlError::new(&ER_STMT_NOT_ALLOWED_IN_SF_OR_TRG, &[&word]);
+        if self.dynamic {
+            return Err(refused("Dynamic SQL"));
+        }
+        if self.results {
+            return Err(SqlError::new(&ER_SP_NO_RETSET, &[&what]));
+        }
+        if self.autocommit {
+            return Err(SqlError::new(&ER_SP_CANT_SET_AUTOCOMMIT, &[]));
+        }
+        if self.commits {
+            return Err(SqlError::new(&ER_COMMIT_NOT_ALLOWED_IN_SF_OR_TRG, &[]));
+        }
+        self.administers.map_or(Ok(()), |word| Err(refused(word)))
+    }
+}

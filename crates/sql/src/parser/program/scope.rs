@@ -1,0 +1,171 @@
+//! Names known at a place of a program: variables, conditions, cursors, labels.
+
+use selkie_types::error::catalogue::ER_TRG_NO_SUCH_ROW_IN_TRG;
+use selkie_types::{SqlError, SqlResult};
+
+use crate::ast::{
+    Cursor, HandlerCondition, Ident, Local, TriggerEvent, TriggerTiming, Variable, VariableType,
+};
+
+/// What kind of program it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::parser) enum Kind {
+    /// A compound statement by itself.
+    #[default]
+    Block,
+    /// A procedure.
+    Procedure,
+    /// A function.
+    Function,
+    /// A trigger.
+    Trigger(TriggerTiming, TriggerEvent),
+}
+
+/// A label in scope.
+pub(super) struct Label {
+    pub(super) name: Ident,
+    pub(super) number: usize,
+    /// ITERATE may go there.
+    pub(super) is_loop: bool,
+}
+
+/// How many names there were when a block began.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Mark {
+    variables: usize,
+    conditions: usize,
+    pub(super) cursors: usize,
+}
+
+/// Names known, innermost last, and what was seen of the program.
+#[derive(Default)]
+pub(in crate::parser) struct Scope {
+    pub(super) kind: Kind,
+    /// All variables, whether in scope or not.
+    pub(super) variables: Vec<Variable>,
+    /// All cursors.
+    pub(super) cursors: Vec<Cursor>,
+    pub(super) operands: usize,
+    /// Placeholders of what is being parsed.
+    pub(super) locals: Vec<Local>,
+    visible: Vec<usize>,
+    conditions: Vec<(Ident, HandlerCondition)>,
+    visible_cursors: Vec<usize>,
+    pub(super) labels: Vec<Label>,
+    pub(super) next_label: usize,
+    block: Mark,
+    /// A RETURN was seen.
+    pub(in crate::parser) returns: bool,
+    /// PREPARE, EXECUTE, DEALLOCATE.
+    pub(super) dynamic: bool,
+    /// A statement that sends rows.
+    pub(super) results: bool,
+    /// A statement that commits.
+    pub(super) commits: bool,
+    /// `SET autocommit`.
+    pub(super) autocommit: bool,
+    /// RESET or FLUSH.
+    pub(super) administers: Option<&'static str>,
+}
+
+impl Scope {
+    pub(in crate::parser) fn new(kind: Kind) -> Self {
+        Self { kind, ..Self::default() }
+    }
+
+    /// Adds a variable and brings it into scope.
+    pub(in crate::parser) fn declare(&mut self, name: Ident, ty: VariableType) -> usize {
+        self.variables.push(Variable { name, ty });
+        self.visible.push(self.variables.len() - 1);
+        self.variables.len() - 1
+    }
+
+    pub(super) fn declare_cursor(&mut self, cursor: Cursor) -> usize {
+        self.cursors.push(cursor);
+        self.visible_cursors.push(self.cursors.len() - 1);
+        self.cursors.len() - 1
+    }
+
+    pub(super) fn declare_condition(&mut self, name: Ident, condition: HandlerCondition) {
+        self.conditions.push((name, condition));
+    }
+
+    /// A block begins; gives back what its end restores.
+    pub(super) fn enter(&mut self) -> Mark {
+        let now = Mark {
+            variables: self.visible.len(),
+            conditions: self.conditions.len(),
+            cursors: self.visible_cursors.len(),
+        };
+        std::mem::replace(&mut self.block, now)
+    }
+
+    /// A block ends.
+    pub(super) fn leave(&mut self, outer: Mark) {
+        self.visible.truncate(self.block.variables);
+        self.conditions.truncate(self.block.conditions);
+        self.visible_cursors.truncate(self.block.cursors);
+        self.block = outer;
+    }
+
+    /// The variable a name means.
+    pub(super) fn variable(&self, name: &str) -> Option<usize> {
+        let is_it = |slot: &&usize| same(&self.variables[**slot].name, name);
+        self.visible.iter().rev().find(is_it).copied()
+    }
+
+    /// Whether a variable has fields.
+    pub(super) fn is_row(&self, slot: usize) -> bool {
+        !matches!(self.variables[slot].ty, VariableType::Scalar(_) | VariableType::TypeOf(_))
+    }
+
+    pub(super) fn cursor(&self, name: &str) -> Option<usize> {
+        self.visible_cursors.iter().rev().find(|c| same(&self.cursors[**c].name, name)).copied()
+    }
+
+    pub(super) fn condition(&self, name: &str) -> Option<HandlerCondition> {
+        self.conditions.iter().rev().find(|(n, _)| same(n, name)).map(|(_, c)| *c)
+    }
+
+    /// Whether the innermost block has such a variable.
+    pub(in crate::parser) fn has_own_variable(&self, name: &str) -> bool {
+        let own = &self.visible[self.block.variables.min(self.visible.len())..];
+        own.iter().any(|slot| same(&self.variables[*slot].name, name))
+    }
+
+    pub(super) fn has_own_condition(&self, name: &str) -> bool {
+        self.conditions[self.block.conditions..].iter().any(|(n, _)| same(n, name))
+    }
+
+    pub(super) fn has_own_cursor(&self, name: &str) -> bool {
+        let own = &self.visible_cursors[self.block.cursors..];
+        own.iter().any(|c| same(&self.cursors[*c].name, name))
+    }
+
+    /// A number for a block or a loop.
+    pub(super) fn new_label(&mut self) -> usize {
+        self.next_label += 1;
+        self.next_label - 1
+    }
+
+    /// `NEW.column` and `OLD.column` of a trigger.
+    pub(super) fn trigger_row(&self, row: &str, column: &Ident) -> SqlResult<Option<Local>> {
+        let Kind::Trigger(_, event) = self.kind else { return Ok(None) };
+        let (is_new, is_old) = (row.eq_ignore_ascii_case("new"), row.eq_ignore_ascii_case("old"));
+        let missing = |row: &str, event: &str| {
+            Err(SqlError::new(&ER_TRG_NO_SUCH_ROW_IN_TRG, &[&row, &event]))
+        };
+        match event {
+            TriggerEvent::Insert if is_old => missing("OLD", "on INSERT"),
+            TriggerEvent::Delete if is_new => missing("NEW", "on DELETE"),
+            _ if is_new => Ok(Some(Local::New(column.clone()))),
+            _ if is_old => Ok(Some(Local::Old(column.clone()))),
+            _ => Ok(None),
+        }
+    }
+}
+
+/// Names of variables, conditions and cursors differ by more than case.
+fn same(a: &Ident, b: &str) -> bool {
+    a.is(b) || (!a.value.is_ascii() && a.value.to_lowercase() == b.to_lowercase())
+}
