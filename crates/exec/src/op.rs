@@ -15,6 +15,7 @@ mod nested;
 mod null_aware;
 mod probe;
 mod project;
+mod recursive;
 mod rows;
 mod series;
 mod set;
@@ -75,7 +76,7 @@ pub(crate) fn open<'r>(env: Env<'r>, node: &'r PlanNode) -> SqlResult<BoxOperato
         Op::Limit(limit) => limit::open(env, limit)?,
         Op::Distinct(input) => Box::new(distinct::Distinct::new(env, open(env, input)?, input)),
         Op::SetOperation(set) => set::open(env, set, node)?,
-        Op::RecursiveUnion(union) => Box::new(common::Recursive::new(env, union)),
+        Op::RecursiveUnion(union) => Box::new(recursive::Recursive::new(env, union)),
         Op::Materialize(input) => Box::new(common::Materialize::new(env, open(env, input)?)),
         Op::SingleRow(input) => Box::new(limit::SingleRow::new(open(env, input)?, node)),
         Op::Insert(_) | Op::Update(_) | Op::Delete(_) => {

@@ -18,6 +18,8 @@ mod insert_target;
 mod literal;
 mod output;
 mod query;
+mod recursion;
+mod recursion_rules;
 mod scope;
 mod select;
 mod subquery;

@@ -34,7 +34,7 @@ pub use foreign::{ForeignLink, ForeignParent, ForeignTable, ForeignTables};
 pub use join::{HashJoin, IndexJoin, JoinKey, JoinKind, NestedLoopJoin};
 pub use node::{ColumnType, Limit, Operator, PlanNode, Sort, SortKey, TopN};
 pub use output::OutputColumn;
-pub use set::{CommonTable, RecursiveUnion, SetOperation, SetOperator};
+pub use set::{CommonTable, RecursivePart, RecursiveUnion, SetOperation, SetOperator};
 pub use subplan::SubPlan;
 pub use table_use::{Invoker, TableUse};
 pub use window::{FrameBound, FrameUnit, Window, WindowCall, WindowFrame, WindowFunction};

@@ -308,7 +308,12 @@ fn common_table(builder: &mut Builder<'_>, common: &crate::bind::Common) -> Comm
         types: built.node.columns.clone(),
         distinct,
     });
-    CommonTable { name: common.name.clone(), columns: built.node.columns.clone(), plan: built.node }
+    CommonTable {
+        name: common.name.clone(),
+        columns: built.node.columns.clone(),
+        plan: built.node,
+        computed_with: common.computed_with,
+    }
 }
 
 fn subplan(builder: &mut Builder<'_>, subquery: &SubqueryState) -> SubPlan {

@@ -27,6 +27,8 @@ pub struct Settings<'a> {
     pub lock_reads: bool,
     /// `foreign_key_checks`.
     pub foreign_key_checks: bool,
+    /// `standard_compliant_cte`.
+    pub standard_compliant_cte: bool,
 }
 
 impl Default for Settings<'_> {
@@ -41,6 +43,7 @@ impl Default for Settings<'_> {
             exhaustive_joins: 10,
             lock_reads: false,
             foreign_key_checks: true,
+            standard_compliant_cte: true,
         }
     }
 }

@@ -1,11 +1,10 @@
-//! Rows kept and read again: common tables, recursive ones, materialised inputs.
+//! Rows kept and read again: common tables, materialised inputs.
 
 use std::sync::Arc;
 
-use selkie_plan::physical::RecursiveUnion;
 use selkie_types::{Batch, SqlError, SqlResult};
 
-use super::{BoxOperator, DistinctSet, Operator, open};
+use super::{BoxOperator, Operator, open};
 use crate::control::Memory;
 use crate::run::{Env, SharedRows};
 use crate::session::bump;
@@ -56,6 +55,10 @@ impl<'r> CommonScan<'r> {
         if let Some(rows) = &rt.common.borrow()[self.table] {
             return Ok(rows.clone());
         }
+        if let Some(with) = rt.plan.common_tables[self.table].computed_with {
+            Self::open(self.env, with)?.rows()?;
+            return Ok(rt.common.borrow()[self.table].clone().unwrap_or_default());
+        }
         let mut op = open(self.env, &rt.plan.common_tables[self.table].plan)?;
         let mut memory = Memory::new(rt.control);
         let rows = Arc::new(drain(&mut *op, &mut memory)?);
@@ -90,74 +93,6 @@ impl WorkScan {
 impl Operator for WorkScan {
     fn next(&mut self) -> SqlResult<Option<Batch>> {
         self.0.next()
-    }
-}
-
-/// The rounds of a recursive common table.
-pub(super) struct Recursive<'r> {
-    env: Env<'r>,
-    plan: &'r RecursiveUnion,
-    current: Option<BoxOperator<'r>>,
-    round: u64,
-    /// Rows of the round in progress.
-    fresh: Vec<Batch>,
-    seen: Option<DistinctSet>,
-    memory: Memory<'r>,
-}
-
-impl<'r> Recursive<'r> {
-    pub(super) fn new(env: Env<'r>, plan: &'r RecursiveUnion) -> Self {
-        let seen = plan.distinct.then(|| DistinctSet::new(&plan.anchor.columns));
-        let memory = Memory::new(env.rt.control);
-        Self { env, plan, current: None, round: 0, fresh: Vec::new(), seen, memory }
-    }
-
-    /// Starts the next round over the rows of the last; false if there were none.
-    fn next_round(&mut self) -> SqlResult<bool> {
-        if self.round == 0 {
-            self.current = Some(open(self.env, &self.plan.anchor)?);
-            self.round = 1;
-            return Ok(true);
-        }
-        if self.fresh.is_empty()
-            || self.round > self.env.rt.session.settings.max_recursive_iterations
-        {
-            return Ok(false);
-        }
-        let rows = Arc::new(std::mem::take(&mut self.fresh));
-        self.env.rt.work.borrow_mut()[self.plan.common_table] = Some(rows);
-        self.current = Some(open(self.env, &self.plan.step)?);
-        self.round += 1;
-        Ok(true)
-    }
-
-    fn keep_new(&mut self, batch: Batch) -> SqlResult<Option<Batch>> {
-        let Some(seen) = &mut self.seen else { return Ok(Some(batch)) };
-        let new = seen.insert(&batch);
-        Ok((!new.is_empty()).then(|| batch.gather(&new)))
-    }
-}
-
-impl Operator for Recursive<'_> {
-    fn next(&mut self) -> SqlResult<Option<Batch>> {
-        loop {
-            self.env.check()?;
-            let Some(op) = &mut self.current else {
-                if !self.next_round()? {
-                    return Ok(None);
-                }
-                continue;
-            };
-            let Some(batch) = op.next()? else {
-                self.current = None;
-                continue;
-            };
-            if let Some(batch) = self.keep_new(batch)? {
-                self.memory.grow(batch.memory())?;
-                self.fresh.push(batch.clone());
-                return Ok(Some(batch));
-            }
-        }
     }
 }
 

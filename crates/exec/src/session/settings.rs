@@ -97,6 +97,8 @@ pub struct Settings {
     pub found_rows: bool,
     /// `max_recursive_iterations`.
     pub max_recursive_iterations: u64,
+    /// `standard_compliant_cte`.
+    pub standard_compliant_cte: bool,
     /// Threads one statement may use.
     pub threads: usize,
     /// Grows whenever one of the settings a plan depends on changes.
@@ -144,6 +146,7 @@ impl Default for Settings {
             local_infile: true,
             found_rows: false,
             max_recursive_iterations: 1000,
+            standard_compliant_cte: true,
             threads: std::thread::available_parallelism().map_or(1, |n| n.get()),
             version: 1,
         }

@@ -152,6 +152,7 @@ impl Session {
             lower_case_names: s.lower_case_names,
             lock_reads: self.transaction.locks_reads(s),
             foreign_key_checks: s.foreign_key_checks,
+            standard_compliant_cte: s.standard_compliant_cte,
             ..PlanSettings::default()
         }
     }

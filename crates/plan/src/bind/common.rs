@@ -1,15 +1,17 @@
 //! Common table expressions.
 //!
 //! One that is read once is put in place of its reference after binding; others are computed once
-//! and read many times.
+//! and read many times. Those that read themselves or each other are in `recursion.rs`.
+
+use std::sync::Arc;
 
 use selkie_sql::ast;
 use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::*;
-use selkie_types::{SqlError, SqlResult, SqlType};
+use selkie_types::{SqlError, SqlResult};
 
-use super::{Binder, Query};
-use crate::logical::{ColumnId, Logical, RecursiveNode};
+use super::Binder;
+use crate::logical::{ColumnId, Logical};
 
 /// A common table of the statement.
 #[derive(Clone, Debug)]
@@ -24,17 +26,23 @@ pub(crate) struct Common {
     pub ids: Vec<ColumnId>,
     /// How often it is read.
     pub references: usize,
-    /// It reads itself.
+    /// It reads itself, perhaps through others.
     pub recursive: bool,
-    state: State,
+    /// The table with which it is computed, if that is another one.
+    pub computed_with: Option<usize>,
+    pub(super) state: State,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum State {
-    /// Its first part is being bound: no reference to itself yet.
+/// What a reference to a common table means while tables are being bound.
+#[derive(Clone, Debug)]
+pub(super) enum State {
+    /// No reference yet: nothing is known of it.
     Anchor,
-    /// Its other parts are: a reference reads the round before.
+    /// A reference reads the round before.
     Step,
+    /// A reference stands for the definition itself: it has no first rows of its own.
+    Inline(Arc<ast::CommonTable>),
+    /// It is bound.
     Done,
 }
 
@@ -45,13 +53,22 @@ impl Binder<'_> {
             if with.tables[..at].iter().any(same) {
                 return Err(SqlError::new(&ER_DUP_QUERY_NAME, &[&table.name]));
             }
-            self.common_definition(table, with.recursive)?;
         }
+        match with.recursive {
+            true => self.recursive_tables(&with.tables),
+            false => with.tables.iter().try_for_each(|table| self.plain_table(table)),
+        }
+    }
+
+    /// A table that does not read itself.
+    pub(super) fn plain_table(&mut self, table: &ast::CommonTable) -> SqlResult<()> {
+        let number = self.new_common(table, State::Anchor);
+        self.define_common(table, number)?;
+        self.visible.push((table.name.value.clone(), number));
         Ok(())
     }
 
-    fn common_definition(&mut self, table: &ast::CommonTable, recursive: bool) -> SqlResult<()> {
-        let number = self.common.len();
+    pub(super) fn new_common(&mut self, table: &ast::CommonTable, state: State) -> usize {
         self.common.push(Common {
             name: table.name.value.clone(),
             names: Vec::new(),
@@ -59,101 +76,26 @@ impl Binder<'_> {
             ids: Vec::new(),
             references: 0,
             recursive: false,
-            state: State::Anchor,
+            computed_with: None,
+            state,
         });
-        let query = match recursive {
-            true => {
-                self.visible.push((table.name.value.clone(), number));
-                self.recursive_query(table, number)?
-            }
-            false => self.closed_query(&table.query)?,
-        };
+        self.common.len() - 1
+    }
+
+    /// Binds a definition whose references are all known.
+    pub(super) fn define_common(
+        &mut self,
+        table: &ast::CommonTable,
+        number: usize,
+    ) -> SqlResult<()> {
+        let query = self.closed_query(&table.query)?;
         let names = self.derived_names(&query, &table.columns)?;
         let common = &mut self.common[number];
         common.names = names;
         common.ids = query.columns.iter().map(|c| c.id).collect();
         common.plan = query.plan;
         common.state = State::Done;
-        if !recursive {
-            self.visible.push((table.name.value.clone(), number));
-        }
         Ok(())
-    }
-
-    fn recursive_query(&mut self, table: &ast::CommonTable, number: usize) -> SqlResult<Query> {
-        let query = &table.query;
-        let simple = query.order_by.is_empty() && query.limit.is_none() && query.with.is_none();
-        let ast::QueryBody::Combined { first, rest } = &query.body else {
-            return self.closed_query(query);
-        };
-        if !simple || rest.iter().any(|o| o.op != ast::SetOp::Union) {
-            return self.closed_query(query);
-        }
-        let scopes = std::mem::take(&mut self.scopes);
-        let bound = self.recursive_parts(table, first, rest, number);
-        self.scopes = scopes;
-        bound
-    }
-
-    fn recursive_parts(
-        &mut self,
-        table: &ast::CommonTable,
-        first: &ast::QueryBody,
-        rest: &[ast::SetOperand],
-        number: usize,
-    ) -> SqlResult<Query> {
-        let mut anchor = self.query(&as_query(first))?;
-        let names = self.derived_names(&anchor, &table.columns)?;
-        self.common[number].names = names;
-        self.common[number].ids = anchor.ids();
-        self.common[number].state = State::Step;
-        let all = rest.iter().all(|operand| operand.all);
-        let mut steps = Vec::new();
-        for operand in rest {
-            self.common[number].recursive = false;
-            let part = self.query(&as_query(&operand.body))?;
-            match self.common[number].recursive {
-                true => steps.push(part),
-                false => {
-                    anchor =
-                        self.set_operation(ast::SetOp::Union, operand.all, vec![anchor, part])?
-                }
-            }
-        }
-        if steps.is_empty() {
-            return Ok(anchor);
-        }
-        self.common[number].recursive = true;
-        let step = match steps.len() {
-            1 => steps.remove(0),
-            _ => self.set_operation(ast::SetOp::Union, true, steps)?,
-        };
-        if step.columns.len() != anchor.columns.len() {
-            return Err(SqlError::new(&ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT, &[]));
-        }
-        Ok(self.recursive_node(anchor, step, number, !all))
-    }
-
-    /// Compat: the types are those of the anchor; every column can be NULL.
-    fn recursive_node(
-        &mut self,
-        anchor: Query,
-        step: Query,
-        table: usize,
-        distinct: bool,
-    ) -> Query {
-        let tys: Vec<SqlType> =
-            anchor.ids().iter().map(|id| self.columns.get(*id).ty.clone()).collect();
-        let mut named = anchor.columns.clone();
-        for column in &mut named {
-            let ty = self.columns.get(column.id).ty.clone();
-            column.id = self.columns.add(ty, true);
-        }
-        let anchor = self.converted(anchor, &tys);
-        let step = self.converted(step, &tys);
-        let columns = named.iter().map(|n| n.id).collect();
-        let node = RecursiveNode { table, anchor, step, distinct, columns };
-        Query { plan: Logical::Recursive(Box::new(node)), columns: named }
     }
 
     /// The common table called `name`, read under `alias`.
@@ -164,37 +106,38 @@ impl Binder<'_> {
     ) -> SqlResult<Option<Logical>> {
         let found = self.visible.iter().rev().find(|(n, _)| identifier_eq(n, &name.value));
         let Some(&(_, table)) = found else { return Ok(None) };
-        if self.common[table].state == State::Anchor {
-            return Err(SqlError::new(&ER_RECURSIVE_WITHOUT_ANCHORS, &[&name]));
-        }
+        let first_round = match self.common[table].state.clone() {
+            State::Anchor => {
+                return Err(SqlError::new(&ER_RECURSIVE_WITHOUT_ANCHORS, &[&name]));
+            }
+            State::Inline(definition) => return self.inlined(&definition, alias).map(Some),
+            State::Step => true,
+            State::Done => false,
+        };
         let (names, ids) = (self.common[table].names.clone(), self.common[table].ids.clone());
         let mut columns = Vec::with_capacity(ids.len());
         for id in ids {
             let (ty, nullable) = (self.columns.get(id).ty.clone(), self.columns.get(id).nullable);
-            columns.push(self.columns.add(ty, nullable || self.common[table].state == State::Step));
+            columns.push(self.columns.add(ty, nullable || first_round));
         }
         self.add_listed(alias, names, columns.clone());
-        let common = &mut self.common[table];
-        if common.state == State::Step {
-            common.recursive = true;
+        if first_round {
             return Ok(Some(Logical::WorkScan { table, columns }));
         }
+        let common = &mut self.common[table];
         common.references += 1;
+        if let Some(first) = common.computed_with {
+            self.common[first].references += 1;
+        }
         Ok(Some(Logical::CommonScan { table, columns }))
     }
-}
 
-fn as_query(body: &ast::QueryBody) -> ast::Query {
-    match body {
-        ast::QueryBody::Nested(query) => (**query).clone(),
-        body => ast::Query {
-            with: None,
-            body: body.clone(),
-            order_by: Vec::new(),
-            limit: None,
-            into: None,
-            locking: None,
-            span: ast::Span::default(),
-        },
+    /// A definition in place of a reference, as if it were a derived table.
+    fn inlined(&mut self, table: &ast::CommonTable, alias: &str) -> SqlResult<Logical> {
+        let query = self.closed_query(&table.query)?;
+        let names = self.derived_names(&query, &table.columns)?;
+        let ids = query.ids();
+        self.add_listed(alias, names, ids);
+        Ok(query.plan)
     }
 }

@@ -6,8 +6,8 @@ use super::{Builder, Built, Goal};
 use crate::cost;
 use crate::logical::{ColumnId, ColumnSet, Logical, RecursiveNode, SetNode, SortItem, WindowNode};
 use crate::physical::{
-    ColumnType, Operator, PlanNode, RecursiveUnion, SetOperation, SetOperator, SortKey, Window,
-    WindowCall, WindowFunction,
+    ColumnType, Operator, PlanNode, RecursivePart, RecursiveUnion, SetOperation, SetOperator,
+    SortKey, Window, WindowCall, WindowFunction,
 };
 
 impl Builder<'_> {
@@ -180,23 +180,36 @@ impl Builder<'_> {
     }
 
     fn recursive(&mut self, node: &RecursiveNode) -> Built {
-        let mut part = |(plan, columns): &(Logical, Vec<ColumnId>)| {
-            let built = self.build(plan, &columns.iter().copied().collect(), Goal::default());
-            self.arranged(built, columns).node
-        };
-        let (anchor, step) = (part(&node.anchor), part(&node.step));
-        let rows = anchor.rows + step.rows * 10.0;
-        let cost = anchor.cost + step.cost * 10.0;
-        let types = node
-            .columns
+        const ROUNDS: f64 = 10.0;
+        let mut parts = Vec::with_capacity(node.parts.len());
+        let (mut rows, mut cost) = (0.0, 0.0);
+        for part in &node.parts {
+            let anchor = self.arranged_part(&part.anchor);
+            let step = part.step.as_ref().map(|step| self.arranged_part(step));
+            if parts.is_empty() {
+                rows = anchor.rows + step.as_ref().map_or(0.0, |s| s.rows * ROUNDS);
+            }
+            cost += anchor.cost + step.as_ref().map_or(0.0, |s| s.cost * ROUNDS);
+            parts.push(RecursivePart {
+                common_table: part.table,
+                names: part.names.clone(),
+                anchor,
+                step,
+                key: part.key.clone(),
+            });
+        }
+        let layout = node.parts.first().map_or_else(Vec::new, |part| part.columns.clone());
+        let columns = layout
             .iter()
             .map(|id| ColumnType { ty: self.columns.get(*id).ty.clone(), nullable: true })
             .collect();
-        let union =
-            RecursiveUnion { common_table: node.table, anchor, step, distinct: node.distinct };
-        let operator = Operator::RecursiveUnion(Box::new(union));
-        let plan = PlanNode { operator, columns: types, rows, cost };
-        Built { node: plan, layout: node.columns.clone(), ordered: false }
+        let operator = Operator::RecursiveUnion(Box::new(RecursiveUnion { parts }));
+        Built { node: PlanNode { operator, columns, rows, cost }, layout, ordered: false }
+    }
+
+    fn arranged_part(&mut self, (plan, columns): &(Logical, Vec<ColumnId>)) -> PlanNode {
+        let built = self.build(plan, &columns.iter().copied().collect(), Goal::default());
+        self.arranged(built, columns).node
     }
 
     fn window(&mut self, node: &WindowNode, required: &ColumnSet) -> Built {

@@ -46,7 +46,9 @@ pub(super) fn names(plan: &Plan, node: &PlanNode) -> Vec<String> {
             (0..node.columns.len()).map(|at| format!("{common}.#{at}")).collect()
         }
         Operator::SetOperation(set) => set.inputs.first().map_or_else(Vec::new, |i| names(plan, i)),
-        Operator::RecursiveUnion(union) => names(plan, &union.anchor),
+        Operator::RecursiveUnion(union) => {
+            union.parts.first().map_or_else(Vec::new, |part| names(plan, &part.anchor))
+        }
         _ => match node.inputs().first() {
             Some(input) if input.columns.len() == node.columns.len() => names(plan, input),
             _ => (0..node.columns.len()).map(|at| format!("#{at}")).collect(),

@@ -134,17 +134,27 @@ pub(crate) struct SetNode {
     pub columns: Vec<ColumnId>,
 }
 
-/// A recursive common table.
+/// Recursive common tables computed together, and the rows of the first.
 #[derive(Clone, Debug)]
 pub(crate) struct RecursiveNode {
+    /// The tables.
+    pub parts: Vec<RecursivePart>,
+}
+
+/// One of them.
+#[derive(Clone, Debug)]
+pub(crate) struct RecursivePart {
     /// Its number.
     pub table: usize,
+    /// Names of its columns.
+    pub names: Vec<Box<str>>,
     /// First rows and their columns.
     pub anchor: (Logical, Vec<ColumnId>),
     /// Next rows and their columns.
-    pub step: (Logical, Vec<ColumnId>),
-    /// UNION DISTINCT.
-    pub distinct: bool,
+    pub step: Option<(Logical, Vec<ColumnId>)>,
+    /// Positions of the columns in which no two rows are equal: none is all of them. `None` for
+    /// UNION ALL.
+    pub key: Option<Vec<usize>>,
     /// Output columns.
     pub columns: Vec<ColumnId>,
 }

@@ -44,7 +44,13 @@ impl Logical {
             Self::Aggregate(node) => vec![&node.input],
             Self::Window(node) => vec![&node.input],
             Self::Set(node) => node.inputs.iter().map(|(input, _)| input).collect(),
-            Self::Recursive(node) => vec![&node.anchor.0, &node.step.0],
+            Self::Recursive(node) => {
+                let parts = node.parts.iter();
+                parts
+                    .flat_map(|p| std::iter::once(&p.anchor).chain(&p.step))
+                    .map(|(plan, _)| plan)
+                    .collect()
+            }
         }
     }
 
@@ -69,7 +75,13 @@ impl Logical {
             Self::Aggregate(node) => vec![&mut node.input],
             Self::Window(node) => vec![&mut node.input],
             Self::Set(node) => node.inputs.iter_mut().map(|(input, _)| input).collect(),
-            Self::Recursive(node) => vec![&mut node.anchor.0, &mut node.step.0],
+            Self::Recursive(node) => {
+                let parts = node.parts.iter_mut();
+                parts
+                    .flat_map(|p| std::iter::once(&mut p.anchor).chain(&mut p.step))
+                    .map(|(plan, _)| plan)
+                    .collect()
+            }
         }
     }
 
@@ -198,7 +210,10 @@ impl Logical {
                 node.items.iter().for_each(|item| set.insert(item.column));
             }
             Self::Set(node) => node.columns.iter().for_each(|id| set.insert(*id)),
-            Self::Recursive(node) => node.columns.iter().for_each(|id| set.insert(*id)),
+            Self::Recursive(node) => {
+                let first = node.parts.iter().take(1);
+                first.flat_map(|part| &part.columns).for_each(|id| set.insert(*id));
+            }
         }
     }
 

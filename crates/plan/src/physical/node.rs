@@ -168,7 +168,10 @@ impl PlanNode {
             | Operator::Materialize(input)
             | Operator::SingleRow(input) => vec![input],
             Operator::SetOperation(set) => set.inputs.iter().collect(),
-            Operator::RecursiveUnion(union) => vec![&union.anchor, &union.step],
+            Operator::RecursiveUnion(union) => {
+                let parts = union.parts.iter();
+                parts.flat_map(|p| std::iter::once(&p.anchor).chain(&p.step)).collect()
+            }
             Operator::Insert(insert) => vec![&insert.source],
             Operator::Update(update) => vec![&update.source],
             Operator::Delete(delete) => vec![&delete.source],

@@ -25,18 +25,28 @@ pub struct SetOperation {
     pub inputs: Vec<PlanNode>,
 }
 
-/// A recursive query: `anchor` once, then `step` over the rows of the round before, until a round
-/// gives none (or `max_recursive_iterations`).
+/// Recursive queries computed together: each anchor once, then the steps over the rows of the round
+/// before, until a round gives none (or `max_recursive_iterations`). Gives the rows of the first.
 #[derive(Clone, Debug)]
 pub struct RecursiveUnion {
-    /// The common table that [`super::Operator::WorkTableScan`]s in `step` name.
+    /// The queries, at least one.
+    pub parts: Vec<RecursivePart>,
+}
+
+/// One of them.
+#[derive(Clone, Debug)]
+pub struct RecursivePart {
+    /// The common table that [`super::Operator::WorkTableScan`]s in the steps name.
     pub common_table: usize,
+    /// Names of its columns, for errors.
+    pub names: Vec<Box<str>>,
     /// First rows, of the node's column types.
     pub anchor: PlanNode,
     /// Next rows, of the same types.
-    pub step: PlanNode,
-    /// UNION DISTINCT: rows seen before do not count.
-    pub distinct: bool,
+    pub step: Option<PlanNode>,
+    /// Positions of the columns in which no two rows are equal: none is all of them. `None` for
+    /// UNION ALL.
+    pub key: Option<Vec<usize>>,
 }
 
 /// A query evaluated once, when first read.
@@ -48,4 +58,6 @@ pub struct CommonTable {
     pub plan: PlanNode,
     /// Its columns, those of `plan`.
     pub columns: Vec<ColumnType>,
+    /// The table whose plan computes this one too.
+    pub computed_with: Option<usize>,
 }

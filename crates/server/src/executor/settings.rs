@@ -60,6 +60,7 @@ pub(super) fn refresh(shared: &Shared, session: &mut Session) {
         .filter(|n| !n.is_empty())
         .map(Into::into);
     s.max_recursive_iterations = number(ids.max_recursive_iterations);
+    s.standard_compliant_cte = flag(ids.standard_compliant_cte);
     shared.handle.set_checks(s.unique_checks, s.foreign_key_checks);
     s.version += 1;
     drop(vars);

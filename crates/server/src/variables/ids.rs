@@ -44,7 +44,8 @@ ids! {
     session_track_state_change session_track_system_variables session_track_transaction_info
     skip_grant_tables skip_name_resolve skip_networking slow_query_log slow_query_log_file socket
     sql_auto_is_null sql_big_selects sql_log_bin sql_log_off sql_mode sql_notes
-    sql_quote_show_create sql_safe_updates sql_select_limit sql_warnings storage_engine
+    sql_quote_show_create sql_safe_updates sql_select_limit sql_warnings
+    standard_compliant_cte storage_engine
     system_time_zone thread_handling thread_pool_idle_timeout thread_pool_max_threads
     thread_pool_oversubscribe thread_pool_prio_kickup_timer thread_pool_priority thread_pool_size
     thread_pool_stall_limit time_zone timestamp tmpdir tx_isolation tx_read_only unique_checks

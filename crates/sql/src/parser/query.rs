@@ -136,17 +136,17 @@ impl Parser<'_> {
             return Ok(None);
         }
         let recursive = self.eat(Kw::RECURSIVE);
-        let tables = self.list(Self::common_table)?;
+        let tables = self.list(|p| p.common_table(recursive))?;
         Ok(Some(With { recursive, tables }.into()))
     }
 
-    fn common_table(&mut self) -> PResult<CommonTable> {
+    fn common_table(&mut self, recursive: bool) -> PResult<CommonTable> {
         let name = self.ident()?;
         let columns = self.ident_list_opt()?;
         self.expect(Kw::AS)?;
         let query = self.subquery()?.into();
         let mut cycle = Vec::new();
-        if self.eat(Kw::CYCLE) {
+        if recursive && self.eat(Kw::CYCLE) {
             cycle = self.list(Self::ident)?;
             self.expect(Kw::RESTRICT)?;
         }

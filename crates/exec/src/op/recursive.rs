@@ -1,0 +1,203 @@
+//! The rounds of recursive common tables.
+
+use std::sync::Arc;
+
+use selkie_plan::physical::{ColumnType, RecursivePart, RecursiveUnion};
+use selkie_types::error::catalogue::{ER_DATA_TOO_LONG, ER_QUERY_RESULT_INCOMPLETE};
+use selkie_types::{Batch, SqlError, SqlResult, TypeKind};
+
+use super::common::drain;
+use super::{BoxOperator, DistinctSet, Operator, open};
+use crate::control::Memory;
+use crate::run::Env;
+
+/// One table with what is known of it.
+struct Part<'r> {
+    plan: &'r RecursivePart,
+    /// Rows that may not come again, if they may not.
+    seen: Option<DistinctSet>,
+    /// Rows so far.
+    rows: u64,
+}
+
+impl<'r> Part<'r> {
+    fn new(plan: &'r RecursivePart) -> Self {
+        let seen = plan.key.as_ref().map(|key| {
+            let columns = &plan.anchor.columns;
+            let types: Vec<ColumnType> = match key.is_empty() {
+                true => columns.clone(),
+                false => key.iter().map(|at| columns[*at].clone()).collect(),
+            };
+            DistinctSet::new(&types)
+        });
+        Self { plan, seen, rows: 0 }
+    }
+
+    /// The rows of a batch that are new.
+    fn keep_new(&mut self, env: Env<'_>, batch: Batch) -> SqlResult<Option<Batch>> {
+        self.check_lengths(env, &batch)?;
+        let kept = match &mut self.seen {
+            None => Some(batch),
+            Some(seen) => {
+                let key = self.plan.key.as_deref().unwrap_or_default();
+                let new = match key.is_empty() {
+                    true => seen.insert(&batch),
+                    false => {
+                        let columns = key.iter().map(|at| batch.column(*at).clone()).collect();
+                        seen.insert(&Batch::new(columns, batch.rows()))
+                    }
+                };
+                (!new.is_empty()).then(|| batch.gather(&new))
+            }
+        };
+        self.rows += kept.as_ref().map_or(0, |batch| batch.rows() as u64);
+        Ok(kept)
+    }
+
+    /// Compat: the anchor's types are those of a table the rows are stored in.
+    fn check_lengths(&self, env: Env<'_>, batch: &Batch) -> SqlResult<()> {
+        if !env.eval.types.sql_mode.is_strict() {
+            return Ok(());
+        }
+        for (at, column) in self.plan.anchor.columns.iter().enumerate() {
+            if !matches!(column.ty.kind, TypeKind::Char | TypeKind::VarChar) {
+                continue;
+            }
+            let charset = column.ty.collation.charset();
+            let most = column.ty.length as usize;
+            let too_long = (0..batch.rows()).find(|&row| {
+                let column = batch.column(at);
+                !column.is_null(row) && charset.char_count(column.bytes(row)) > most
+            });
+            if let Some(row) = too_long {
+                let name = self.plan.names.get(at).map_or("", |name| name);
+                let number = self.rows + row as u64 + 1;
+                return Err(SqlError::new(&ER_DATA_TOO_LONG, &[&name, &number]));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The operator. The rows of a single table are given as they come; those of several tables that
+/// read each other are computed first.
+pub(super) struct Recursive<'r> {
+    env: Env<'r>,
+    parts: Vec<Part<'r>>,
+    current: Option<BoxOperator<'r>>,
+    round: u64,
+    /// Rows of the round in progress.
+    fresh: Vec<Batch>,
+    /// Rows of the first of several tables.
+    computed: Option<std::vec::IntoIter<Batch>>,
+    memory: Memory<'r>,
+}
+
+impl<'r> Recursive<'r> {
+    pub(super) fn new(env: Env<'r>, plan: &'r RecursiveUnion) -> Self {
+        let parts = plan.parts.iter().map(Part::new).collect();
+        let memory = Memory::new(env.rt.control);
+        Self { env, parts, current: None, round: 0, fresh: Vec::new(), computed: None, memory }
+    }
+
+    /// Whether there may be another round; warns if that is because there were too many.
+    fn may_go_on(&self) -> bool {
+        let most = self.env.rt.session.settings.max_recursive_iterations;
+        if self.round <= most {
+            return true;
+        }
+        self.env.eval.warn(&ER_QUERY_RESULT_INCOMPLETE, &[&"max_recursive_iterations =", &most]);
+        false
+    }
+
+    /// Starts the next round over the rows of the last; false if there were none.
+    fn next_round(&mut self) -> SqlResult<bool> {
+        let part = self.parts[0].plan;
+        if self.round == 0 {
+            self.current = Some(open(self.env, &part.anchor)?);
+            self.round = 1;
+            return Ok(true);
+        }
+        let Some(step) = &part.step else { return Ok(false) };
+        if self.fresh.is_empty() || !self.may_go_on() {
+            return Ok(false);
+        }
+        let rows = Arc::new(std::mem::take(&mut self.fresh));
+        self.env.rt.work.borrow_mut()[part.common_table] = Some(rows);
+        self.current = Some(open(self.env, step)?);
+        self.round += 1;
+        Ok(true)
+    }
+
+    fn next_single(&mut self) -> SqlResult<Option<Batch>> {
+        loop {
+            self.env.check()?;
+            let Some(op) = &mut self.current else {
+                if !self.next_round()? {
+                    return Ok(None);
+                }
+                continue;
+            };
+            let Some(batch) = op.next()? else {
+                self.current = None;
+                continue;
+            };
+            if let Some(batch) = self.parts[0].keep_new(self.env, batch)? {
+                self.memory.grow(batch.memory())?;
+                self.fresh.push(batch.clone());
+                return Ok(Some(batch));
+            }
+        }
+    }
+
+    /// Computes all tables; the rows of the others are where their readers look.
+    fn compute(&mut self) -> SqlResult<Vec<Batch>> {
+        let mut all: Vec<Vec<Batch>> = vec![Vec::new(); self.parts.len()];
+        loop {
+            let mut any = false;
+            let mut fresh = Vec::with_capacity(self.parts.len());
+            for (part, all) in self.parts.iter_mut().zip(&mut all) {
+                let plan =
+                    if self.round == 0 { Some(&part.plan.anchor) } else { part.plan.step.as_ref() };
+                let mut new = Vec::new();
+                if let Some(plan) = plan {
+                    for batch in drain(&mut *open(self.env, plan)?, &mut self.memory)? {
+                        new.extend(part.keep_new(self.env, batch)?);
+                    }
+                }
+                any |= !new.is_empty();
+                all.extend(new.iter().cloned());
+                fresh.push(new);
+            }
+            self.round += 1;
+            self.env.check()?;
+            if !any || !self.may_go_on() {
+                break;
+            }
+            for (part, rows) in self.parts.iter().zip(fresh) {
+                self.env.rt.work.borrow_mut()[part.plan.common_table] = Some(Arc::new(rows));
+            }
+        }
+        let mut all = all.into_iter();
+        let first = all.next().unwrap_or_default();
+        for (part, rows) in self.parts.iter().skip(1).zip(all) {
+            self.env.rt.common.borrow_mut()[part.plan.common_table] = Some(Arc::new(rows));
+        }
+        Ok(first)
+    }
+}
+
+impl Operator for Recursive<'_> {
+    fn next(&mut self) -> SqlResult<Option<Batch>> {
+        if self.parts.len() == 1 {
+            return self.next_single();
+        }
+        let mut computed = match self.computed.take() {
+            Some(computed) => computed,
+            None => self.compute()?.into_iter(),
+        };
+        let next = computed.next();
+        self.computed = Some(computed);
+        Ok(next)
+    }
+}

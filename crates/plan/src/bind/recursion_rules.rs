@@ -1,0 +1,143 @@
+//! Which common tables read which, and what the standard allows a recursive part to do with the
+//! table it is a part of. Works on syntax alone.
+
+use selkie_expr::aggregate::AggregateKind;
+use selkie_sql::ast;
+use selkie_types::charset::identifier_eq;
+use selkie_types::error::catalogue::ER_NOT_STANDARD_COMPLIANT_RECURSIVE;
+use selkie_types::{SqlError, SqlResult};
+
+/// Who reads whom among the tables of a WITH.
+pub(super) struct Dependencies {
+    names: Vec<Box<str>>,
+    /// Through any number of others.
+    reads: Vec<Vec<bool>>,
+    direct: Vec<Vec<bool>>,
+}
+
+impl Dependencies {
+    pub(super) fn of(tables: &[ast::CommonTable]) -> Self {
+        let names: Vec<Box<str>> = tables.iter().map(|t| t.name.value.clone()).collect();
+        let direct: Vec<Vec<bool>> = tables
+            .iter()
+            .map(|table| names.iter().map(|name| mentions(&table.query, &[name]) > 0).collect())
+            .collect();
+        Self { reads: closure(direct.clone()), direct, names }
+    }
+
+    pub(super) fn recursive(&self, at: usize) -> bool {
+        self.reads[at][at]
+    }
+
+    /// Tables that read each other, in the order they are written, after the groups they read.
+    pub(super) fn groups(&self) -> Vec<Vec<usize>> {
+        let count = self.names.len();
+        let together = |a: usize, b: usize| a == b || (self.reads[a][b] && self.reads[b][a]);
+        let mut done = vec![false; count];
+        let mut groups = Vec::new();
+        while let Some(next) = (0..count).find(|at| {
+            let ready =
+                |other: usize| done[other] || !self.reads[*at][other] || together(*at, other);
+            !done[*at] && (0..count).all(ready)
+        }) {
+            let group: Vec<usize> = (0..count).filter(|at| together(next, *at)).collect();
+            group.iter().for_each(|at| done[*at] = true);
+            groups.push(group);
+        }
+        groups
+    }
+
+    /// Whether some of `tables` read each other without the help of others.
+    pub(super) fn is_cyclic(&self, tables: &[&ast::CommonTable]) -> bool {
+        let inside = |at: usize| tables.iter().any(|t| *t.name.value == *self.names[at]);
+        let mut direct = self.direct.clone();
+        for (at, row) in direct.iter_mut().enumerate() {
+            for (other, reads) in row.iter_mut().enumerate() {
+                *reads &= inside(at) && inside(other);
+            }
+        }
+        closure(direct).iter().enumerate().any(|(at, row)| row[at])
+    }
+}
+
+fn closure(mut reads: Vec<Vec<bool>>) -> Vec<Vec<bool>> {
+    for through in 0..reads.len() {
+        for from in 0..reads.len() {
+            for to in 0..reads.len() {
+                reads[from][to] |= reads[from][through] && reads[through][to];
+            }
+        }
+    }
+    reads
+}
+
+/// How often a query names one of `names` as a table.
+fn mentions(query: &ast::Query, names: &[&str]) -> usize {
+    let mut found = 0;
+    query.clone().for_each_mention(&mut |mention| {
+        if let ast::Mention::Table(factor) = mention {
+            let named = |n: &&str| identifier_eq(n, &factor.name.name.value);
+            found += usize::from(factor.name.schema.is_none() && names.iter().any(named));
+        }
+    });
+    found
+}
+
+pub(super) fn mentions_any(query: &ast::Query, names: &[&str]) -> bool {
+    mentions(query, names) > 0
+}
+
+/// Fails unless a recursive part reads the group `names` at most once, in FROM and not on the inner
+/// side of an outer join, and does not aggregate.
+pub(super) fn check_part(part: &ast::Query, names: &[&str], table: &ast::Ident) -> SqlResult<()> {
+    let ast::QueryBody::Select(select) = &part.body else { return Ok(()) };
+    let in_from: usize = select.from.iter().map(|table| in_table(table, names)).sum();
+    let violated = in_from != 1
+        || mentions(part, names) > in_from
+        || select.from.iter().any(|table| on_inner_side(table, names))
+        || aggregates(select);
+    match violated {
+        true => Err(SqlError::new(&ER_NOT_STANDARD_COMPLIANT_RECURSIVE, &[table])),
+        false => Ok(()),
+    }
+}
+
+fn in_table(table: &ast::TableRef, names: &[&str]) -> usize {
+    match table {
+        ast::TableRef::Table(factor) => {
+            let named = |n: &&str| identifier_eq(n, &factor.name.name.value);
+            usize::from(factor.name.schema.is_none() && names.iter().any(named))
+        }
+        ast::TableRef::Derived(derived) => mentions(&derived.query, names),
+        ast::TableRef::JsonTable(_) => 0,
+        ast::TableRef::Join(join) => in_table(&join.left, names) + in_table(&join.right, names),
+    }
+}
+
+fn on_inner_side(table: &ast::TableRef, names: &[&str]) -> bool {
+    let ast::TableRef::Join(join) = table else { return false };
+    let inner = match join.kind {
+        ast::JoinKind::Left => in_table(&join.right, names) > 0,
+        ast::JoinKind::Right => in_table(&join.left, names) > 0,
+        _ => false,
+    };
+    inner || on_inner_side(&join.left, names) || on_inner_side(&join.right, names)
+}
+
+fn aggregates(select: &ast::Select) -> bool {
+    let items = select.items.iter().filter_map(|item| match item {
+        ast::SelectItem::Expr { expr, .. } => Some(expr),
+        ast::SelectItem::Wildcard { .. } => None,
+    });
+    let is_aggregate = |e: &ast::Expr| match &e.kind {
+        ast::ExprKind::GroupConcat(_) => true,
+        ast::ExprKind::Call(call) => {
+            call.over.is_none()
+                && call.schema.is_none()
+                && AggregateKind::from_name(&call.name.value).is_some()
+        }
+        _ => false,
+    };
+    let mut all = items.chain(&select.having);
+    all.any(|e| e.find(&mut |e| is_aggregate(e).then_some(())).is_some())
+}
