@@ -32,8 +32,7 @@ class Server:
 
     def start(self, seconds=60):
         log = open(os.path.join(self.root, "server.log"), "ab")
-        arguments = [self.binary, "serve", "--no-defaults", f"--datadir={self.datadir}",
-                     f"--port={self.port}",
+        arguments = [self.binary, "serve", "--no-defaults", f"--datadir={self.datadir}", f"--port={self.port}",
                      f"--socket={self.socket}", "--bind-address=127.0.0.1", *self.options]
         self.process = subprocess.Popen(arguments, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
         deadline = time.monotonic() + seconds

@@ -21,10 +21,36 @@ pub struct Settings {
 pub fn apply(values: Vec<VarValue>, sources: &Sources) -> Result<Settings, String> {
     let given = vec![false; values.len()];
     let mut settings = Settings { values, given, warnings: Vec::new() };
+    let plugins = named_plugins(&sources.options);
+    settings.warnings.extend(plugins.iter().map(|plugin| {
+        format!(
+            "plugin '{plugin}' is not available; options that begin with its name have no effect"
+        )
+    }));
     for option in &sources.options {
-        settings.apply_option(option)?;
+        settings.apply_option(option, &plugins)?;
     }
     Ok(settings)
+}
+
+/// Names of the plugins that `plugin-load` and `plugin-load-add` ask for, in lower case. Packages
+/// of MariaDB leave such lines in the option files that every server on the machine reads.
+fn named_plugins(options: &[String]) -> Vec<String> {
+    let loads = options.iter().map(|o| parse(o)).filter(|p| p.name.starts_with("plugin_load"));
+    let mut names: Vec<String> = loads
+        .flat_map(|load| load.value.unwrap_or_default().split([';', ':']))
+        .filter_map(|plugin| plugin.split('=').next())
+        .map(|name| name.trim_end_matches(".so").replace('-', "_").to_ascii_lowercase())
+        .filter(|name| !name.is_empty())
+        .collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// Whether an option is the plugin's own: named as it, or prefixed with its name.
+fn belongs_to(plugin: &str, option: &str) -> bool {
+    option.strip_prefix(plugin).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
 }
 
 /// An option taken apart.
@@ -77,9 +103,10 @@ impl Settings {
         &self.values[usize::from(def.id.0)]
     }
 
-    fn apply_option(&mut self, option: &str) -> Result<(), String> {
+    fn apply_option(&mut self, option: &str, plugins: &[String]) -> Result<(), String> {
         let parsed = parse(option);
         match meaning(&parsed.name) {
+            Meaning::Unknown if plugins.iter().any(|p| belongs_to(p, &parsed.name)) => Ok(()),
             Meaning::Variable(name) => self.set(name, &parsed),
             Meaning::Prefix(name) => {
                 self.warnings.push(format!(
@@ -185,6 +212,14 @@ mod tests {
     fn shown(options: &[&str], name: &str) -> String {
         let def = registry().find(name).unwrap();
         applied(options).unwrap().get(def).show(def)
+    }
+
+    #[test]
+    fn options_of_plugins_that_are_loaded_elsewhere_have_no_effect() {
+        let settings =
+            applied(&["--provider-lz4=FORCE", "--plugin_load_add=provider_lz4"]).unwrap();
+        assert_eq!(settings.warnings.len(), 1, "{:?}", settings.warnings);
+        assert!(applied(&["--provider-lz4x=1", "--plugin-load=a.so;provider_lz4.so"]).is_err());
     }
 
     #[test]
