@@ -8,6 +8,8 @@
 
 mod btree;
 mod checkpoint;
+#[cfg(any(test, feature = "testing"))]
+pub mod decoders;
 mod disk;
 mod engine;
 mod error;
