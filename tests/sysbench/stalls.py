@@ -148,7 +148,30 @@ class Others:
         return (busy - before[0]) / max(whole - before[1], 1) if before else 1.0
 
 
-def run(args, server):
+WATCHED = ["innodb_buffer_pool_pages_flushed", "innodb_data_reads", "innodb_os_log_fsyncs",
+           "innodb_checkpoint_age", "innodb_buffer_pool_pages_dirty", "innodb_buffer_pool_wait_free"]
+
+
+class Watch:
+    """What the server did in each second, to explain the slow ones."""
+
+    def __init__(self, server):
+        self.connection = server.connect()
+        self.looks = []
+
+    def look(self):
+        with self.connection.cursor() as cursor:
+            cursor.execute("SHOW GLOBAL STATUS WHERE Variable_name IN %s", [WATCHED])
+            self.looks.append({name.lower(): int(value) for name, value in cursor.fetchall()})
+
+    def explain(self, second):
+        before, after = self.looks[second - 1], self.looks[second]
+        gauges = ("innodb_checkpoint_age", "innodb_buffer_pool_pages_dirty")
+        return ", ".join(f"{name.removeprefix('innodb_')} {value - (0 if name in gauges else before[name])}"
+                         for name, value in after.items())
+
+
+def run(args, server, watch):
     """Returns transactions per second and others' part of the machine, one pair a second, and the
     whole output."""
     command = sysbench(args, server, "run", f"--threads={args.threads}", f"--time={args.seconds}",
@@ -160,6 +183,7 @@ def run(args, server):
         output.append(line)
         if found := re.search(r"\[ \d+s \].* tps: ([\d.]+)", line):
             seconds.append((float(found.group(1)), others.look()))
+            watch.look()
     if process.wait() != 0 or any("FATAL" in line for line in output):
         print("".join(output[-15:]), server.log(), sep="\n", file=sys.stderr)
         raise SystemExit("stalls: the load ended with an error")
@@ -184,7 +208,8 @@ def measure(args, server):
     load(args, server)
     before, memory = counters(server), Memory(server.process.pid)
     memory.start()
-    pairs, output = run(args, server)
+    watch = Watch(server)
+    pairs, output = run(args, server, watch)
     seconds = [tps for tps, _ in pairs]
     memory.done = True
     after = counters(server)
@@ -202,6 +227,9 @@ def measure(args, server):
         print(" ".join(f"{s:.0f}" for s in seconds))
     print(f"{args.script}: median {median:.0f} tps, worst second {worst:.0f}, ratio {ratio:.2f},"
           f" {sum(s < 0.7 * median for s in steady)} of {len(steady)} seconds under 70 %")
+    slow = [at for at in range(args.warmup, len(seconds) - 1) if seconds[at] < 0.7 * median]
+    for at in slow[:20]:
+        print(f"second {at}: {seconds[at]:.0f} tps, others {pairs[at][1]:.2f}, {watch.explain(at)}")
     print(f"calm seconds: {len(calm)}, the worst {min(calm, default=0):.0f}, ratio {calm_ratio:.2f}")
     print(f"latency: 95 % {latency} ms, most {most} ms; {done / max(flushes, 1):.1f} commits per"
           f" log flush ({done} / {flushes})")
