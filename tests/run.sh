@@ -126,6 +126,12 @@ conformance() {
   SELKIE=$binary tests/conformance/run.sh --must-pass --budget 240 --timeout 30 tests/conformance/passing.txt
 }
 
+# The laboratory: small runs of each of its commands, and what happens when one goes wrong.
+bench() {
+  say bench
+  "$python" tests/bench/bench.py "$binary"
+}
+
 hostile() {
   say hostile
   "$python" tests/hostile/hostile.py "$binary" 10000 1
@@ -138,7 +144,7 @@ dbt3() {
   with_server --port-first "$python" tests/dbt3/dbt3.py --load --tables "$tables" --scale 0.01
 }
 
-steps=(install lint unit simulate build compat conformance clients connections oltp isolation crash trx visible hostile dbt3)
+steps=(install lint unit simulate build compat conformance clients connections oltp isolation crash trx visible hostile dbt3 bench)
 [ $# -eq 0 ] || steps=("$@")
 for step in "${steps[@]}"; do
   "$step"

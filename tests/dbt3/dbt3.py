@@ -14,6 +14,7 @@ from decimal import Decimal, InvalidOperation
 import pymysql
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+QUERIES = os.path.join(HERE, "../../crates/bench/queries")
 TABLES = ["region", "nation", "part", "supplier", "partsupp", "customer", "orders", "lineitem"]
 
 
@@ -23,7 +24,7 @@ def connect(port, database=None):
 
 
 def statements(name):
-    with open(os.path.join(HERE, name)) as file:
+    with open(os.path.join(QUERIES, name)) as file:
         return [line for line in file.read().split(";\n") if line.strip()]
 
 
@@ -53,7 +54,7 @@ def load(port, tables):
 
 
 def query(number):
-    with open(os.path.join(HERE, f"q{number:02}.sql")) as file:
+    with open(os.path.join(QUERIES, f"q{number:02}.sql")) as file:
         return file.read().rstrip().rstrip(";")
 
 

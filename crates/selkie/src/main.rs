@@ -1,4 +1,4 @@
-//! The `selkie` command: its allocator and its arguments; everything else is the server's.
+//! The `selkie` command: its allocator and its arguments; everything else is the server's or the laboratory's.
 
 use std::process::ExitCode;
 
@@ -8,8 +8,9 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     let arguments: Vec<String> =
         std::env::args_os().skip(1).map(|a| a.to_string_lossy().into_owned()).collect();
-    if let Some(("inspect", rest)) = arguments.split_first().map(|(a, rest)| (a.as_str(), rest)) {
-        return selkie_server::inspect(rest);
+    match arguments.split_first().map(|(first, rest)| (first.as_str(), rest)) {
+        Some(("inspect", rest)) => selkie_server::inspect(rest),
+        Some(("bench", rest)) => selkie_bench::main(rest),
+        _ => selkie_server::lifecycle::main(&arguments, &selkie_server::open_backend),
     }
-    selkie_server::lifecycle::main(&arguments, &selkie_server::open_backend)
 }

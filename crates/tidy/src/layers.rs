@@ -22,7 +22,8 @@ const LAYERS: &[(&str, &[&str])] = &[
             "protocol",
         ],
     ),
-    ("selkie", &["server"]),
+    ("bench", &[]),
+    ("selkie", &["server", "bench"]),
     ("tidy", &[]),
 ];
 

@@ -1,0 +1,18 @@
+//! `selkie bench`: the laboratory. Every table and graph of the field's benchmarks with one
+//! command, against any server that speaks the MySQL protocol.
+//!
+//! May use none of the server's crates, so that what it measures is what a client sees. Talks only
+//! to the servers it is told of. What it starts, it stops.
+
+mod commands;
+mod dbt3;
+mod error;
+mod floor;
+mod machine;
+mod oltp;
+mod report;
+mod stop;
+mod target;
+mod wire;
+
+pub use commands::main;

@@ -1,0 +1,18 @@
+//! sysbench's schema and mixes, driven by few threads with many connections each.
+//!
+//! Must not decode rows: the client has to be cheaper than any server it measures.
+
+mod mix;
+mod pace;
+mod random;
+mod result;
+mod run;
+mod schema;
+mod session;
+mod statement;
+mod worker;
+
+pub(crate) use mix::{GROUPS, MICRO, Mix};
+pub(crate) use result::{Measured, Second};
+pub(crate) use run::{Load, run};
+pub(crate) use schema::{Size, create, is_there};

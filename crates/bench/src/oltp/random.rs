@@ -1,0 +1,93 @@
+//! Random numbers as sysbench draws them, cheap and the same for the same seed.
+
+/// A generator. Source: SplitMix64 of Steele, Lea and Flood, "Fast splittable pseudorandom number
+/// generators", 2014.
+#[derive(Clone, Debug)]
+pub(crate) struct Random(u64);
+
+/// sysbench's defaults for its distribution `special`: three quarters of the draws fall into the
+/// hundredth of the values in the middle, the others are about normal.
+const SHARE: u64 = 100;
+const OTHERS: u64 = 4;
+const SUMMED: u64 = 12;
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15))
+    }
+
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ z >> 31
+    }
+
+    /// Less than `bound`, each value as likely.
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
+        ((u128::from(self.next()) * u128::from(bound.max(1))) >> 64) as u64
+    }
+
+    /// From 1 to `rows`, by the distribution `special`.
+    pub(crate) fn special(&mut self, rows: u64) -> u64 {
+        let drawn = self.below(rows * OTHERS);
+        if drawn < rows {
+            let sum: u64 = (0..SUMMED).map(|_| self.below(rows)).sum();
+            return 1 + sum / SUMMED;
+        }
+        let width = (rows / SHARE).max(1);
+        1 + rows / 2 - width / 2 + drawn % width
+    }
+
+    /// From 1 to `rows`, by Zipf's law with exponent 1: a value's likelihood falls with its place.
+    /// Drawn by the inverse of the integral that the law's sum is close to.
+    pub(super) fn zipf(&mut self, rows: u64) -> u64 {
+        let share = (self.next() >> 11) as f64 / (1u64 << 53) as f64;
+        ((rows as f64).powf(share) as u64).clamp(1, rows)
+    }
+
+    /// Bytes that [`Random::put_digits`] appends.
+    pub(super) const fn digits_length(groups: usize) -> usize {
+        groups * 12 - 1
+    }
+
+    /// Appends groups of eleven digits with dashes between them.
+    pub(super) fn put_digits(&mut self, out: &mut Vec<u8>, groups: usize) {
+        for group in 0..groups {
+            if group > 0 {
+                out.push(b'-');
+            }
+            let mut number = self.below(100_000_000_000);
+            let start = out.len();
+            out.resize(start + 11, b'0');
+            for digit in out[start..].iter_mut().rev() {
+                *digit += (number % 10) as u8;
+                number /= 10;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn special_stays_in_range_and_prefers_the_middle() {
+        let mut random = Random::new(7);
+        let drawn: Vec<u64> = (0..10_000).map(|_| random.special(1000)).collect();
+        assert!(drawn.iter().all(|row| (1..=1000).contains(row)));
+        let middle = drawn.iter().filter(|row| (496..=505).contains(*row)).count();
+        assert!((7000..8500).contains(&middle), "{middle}");
+        assert!((1..100).all(|_| random.special(1) == 1));
+    }
+
+    #[test]
+    fn digits_have_the_length_said() {
+        let mut out = Vec::new();
+        Random::new(3).put_digits(&mut out, 10);
+        assert_eq!(out.len(), Random::digits_length(10));
+        assert!(out.iter().all(|byte| byte.is_ascii_digit() || *byte == b'-'));
+    }
+}

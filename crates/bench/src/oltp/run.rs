@@ -1,0 +1,83 @@
+//! A run: connections opened, workers started, their counts put together.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::mix::Mix;
+use super::pace::Pace;
+use super::result::{Measured, Tally};
+use super::schema::Size;
+use super::session::Session;
+use super::worker::{Window, Worker};
+use crate::error::{Failure, Result};
+use crate::machine::process_cpu;
+use crate::target::Server;
+
+/// What to run.
+#[derive(Clone, Debug)]
+pub(crate) struct Load {
+    pub(crate) mix: &'static Mix,
+    pub(crate) size: Size,
+    pub(crate) connections: usize,
+    /// Threads of the client.
+    pub(crate) threads: usize,
+    pub(crate) warmup: Duration,
+    pub(crate) time: Duration,
+    /// Statements as text instead of prepared.
+    pub(crate) text: bool,
+    /// Transactions a second; as many as possible without it.
+    pub(crate) rate: Option<f64>,
+}
+
+/// Runs a load against a server whose tables are there.
+pub(crate) fn run(server: &Server, load: &Load) -> Result<Measured> {
+    let threads = load.threads.clamp(1, load.connections);
+    let mut groups: Vec<Vec<Session>> = (0..threads).map(|_| Vec::new()).collect();
+    for at in 0..load.connections {
+        let session = Session::open(server, load.mix, load.size, load.text, at as u64 + 1)?;
+        groups[at % threads].push(session);
+    }
+    let from = Instant::now() + load.warmup;
+    let window = Window { from, until: from + load.time };
+    let rate = load.rate.map(|rate| rate / threads as f64);
+    let workers: Vec<Worker> = groups
+        .into_iter()
+        .map(|sessions| Worker::new(sessions, Pace::new(rate, Instant::now()), window))
+        .collect::<Result<_>>()?;
+    let running: Vec<_> =
+        workers.into_iter().map(|worker| thread::spawn(|| worker.run())).collect();
+    thread::sleep(from.saturating_duration_since(Instant::now()));
+    let before = Cpu::now(server);
+    let mut tally = Tally::new();
+    for worker in running {
+        tally.add(worker.join().map_err(|_| Failure::said("a thread of the client failed"))?);
+    }
+    let measured = Instant::now().saturating_duration_since(from).min(load.time).as_secs_f64();
+    if measured <= 0.0 {
+        return Err(Failure::Interrupted);
+    }
+    let mut result = Measured::new(&tally, measured);
+    before.charge(server, &mut result, tally.queries);
+    Ok(result)
+}
+
+/// Processor times at the beginning.
+struct Cpu {
+    server: Option<Duration>,
+    client: Duration,
+}
+
+impl Cpu {
+    fn now(server: &Server) -> Self {
+        Self { server: server.cpu(), client: process_cpu() }
+    }
+
+    fn charge(&self, server: &Server, result: &mut Measured, queries: u64) {
+        let after = Self::now(server);
+        let each = |time: Duration| time.as_secs_f64() * 1e6 / queries.max(1) as f64;
+        let spent = self.server.zip(after.server).map(|(a, b)| b.saturating_sub(a));
+        result.server_us = spent.map(each);
+        result.client_us = each(after.client.saturating_sub(self.client));
+        result.resident_mib = server.resident_mib();
+    }
+}

@@ -1,0 +1,21 @@
+//! Ctrl-C and SIGTERM: the run ends, what was measured is kept, what was started is stopped.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+
+static REQUESTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+
+/// From now on both signals only set a flag.
+pub(crate) fn listen() -> io::Result<()> {
+    let flag = REQUESTED.get_or_init(Arc::default);
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        signal_hook::flag::register(signal, Arc::clone(flag))?;
+    }
+    Ok(())
+}
+
+/// Whether one of them came.
+pub(crate) fn requested() -> bool {
+    REQUESTED.get().is_some_and(|flag| flag.load(Ordering::Relaxed))
+}
