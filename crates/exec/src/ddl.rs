@@ -189,6 +189,7 @@ impl<'a> Ddl<'a> {
         let context = DefineContext {
             names: Namespace { snapshot, temporary: &self.session.temporary },
             eval: &eval,
+            enforced_engine: self.session.settings.enforced_storage_engine.as_deref(),
             default_engine: &self.session.settings.default_storage_engine,
             engines: &engines,
             text: self.text,

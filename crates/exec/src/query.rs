@@ -288,6 +288,10 @@ fn select(env: Env<'_>, plan: &Plan, sink: &mut dyn ResultSink) -> SqlResult<Out
         next = op.next()?;
     }
     let session = env.rt.session;
+    if session.settings.buffer_result {
+        // Compat: rows are sent as they come, but the table for them counts.
+        bump(&session.counters.created_tmp_tables, 1);
+    }
     bump(&session.counters.rows_sent, sent);
     let found = if plan.calc_found_rows { env.rt.found.get() } else { 0 };
     session.found_rows.set(found.max(sent));

@@ -4,6 +4,7 @@
 //! LIKE and WHERE, types and names of columns follow from one place. A few have rows of their own.
 //! What only the server knows it answers itself before it comes here.
 
+mod profile;
 mod program;
 mod query;
 mod quoting;

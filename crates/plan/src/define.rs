@@ -36,6 +36,8 @@ pub struct DefineContext<'a> {
     pub names: Namespace<'a>,
     /// For evaluating default values; its warnings are the statement's.
     pub eval: &'a EvalContext<'a>,
+    /// `enforce_storage_engine`, if set.
+    pub enforced_engine: Option<&'a str>,
     /// `default_storage_engine`.
     pub default_engine: &'a str,
     /// Names of the engines there are, as shown.

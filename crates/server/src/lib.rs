@@ -15,6 +15,7 @@ mod log;
 mod login;
 pub mod net;
 pub mod options;
+mod profiles;
 mod query_log;
 mod scheduler;
 pub mod server;

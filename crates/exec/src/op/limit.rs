@@ -53,7 +53,7 @@ impl Ties<'_> {
     /// The end of the rows from `from` on that tie with the row before them.
     fn end(&mut self, env: Env<'_>, batch: &Batch, from: usize) -> SqlResult<usize> {
         let mut keys = ByteRows::default();
-        put_keys(env.eval, self.keys, batch, &mut keys)?;
+        put_keys(env, self.keys, batch, &mut keys)?;
         let last = match &self.last {
             Some(last) => last,
             None => self.last.insert(keys.get(from - 1).to_vec()),

@@ -46,7 +46,7 @@ impl<'r> Sort<'r> {
         let mut rows = RowBuffer::default();
         let mut keys = ByteRows::default();
         while let Some(batch) = self.input.next()? {
-            put_keys(self.env.eval, self.keys, &batch, &mut keys)?;
+            put_keys(self.env, self.keys, &batch, &mut keys)?;
             rows.append(&batch)?;
             self.memory.set(rows.memory() + keys.memory())?;
             self.env.check()?;

@@ -2,22 +2,28 @@
 
 use std::sync::Arc;
 
-use selkie_expr::EvalContext;
 use selkie_plan::physical::SortKey;
-use selkie_types::{Batch, ByteRows, Column, ColumnData, DecimalValues, SqlResult, SqlType, key};
+use selkie_types::{
+    Batch, ByteRows, Column, ColumnData, DecimalValues, SqlResult, SqlType, Value, key,
+};
+
+use super::column_of;
+use crate::run::Env;
 
 /// Digits a decimal may have to be sorted as a 64-bit integer.
 const NARROW_DIGITS: u32 = 18;
 
-/// Appends the sort key of every row of `batch` to `out`.
+/// Appends the sort key of every row of `batch` to `out`. Of strings the first `max_sort_length`
+/// bytes count.
 pub(super) fn put_keys(
-    eval: &EvalContext<'_>,
+    env: Env<'_>,
     keys: &[SortKey],
     batch: &Batch,
     out: &mut ByteRows,
 ) -> SqlResult<()> {
-    let columns: SqlResult<Vec<Arc<Column>>> =
-        keys.iter().map(|k| k.expr.eval(eval, batch)).collect();
+    let most = env.rt.session.settings.max_sort_length;
+    let column = |k: &SortKey| Ok(shortened(k.expr.eval(env.eval, batch)?, &k.expr.ty, most));
+    let columns: SqlResult<Vec<Arc<Column>>> = keys.iter().map(column).collect();
     let columns = columns?;
     for row in 0..batch.rows() {
         let buffer = out.buffer();
@@ -27,6 +33,29 @@ pub(super) fn put_keys(
         out.end_row();
     }
     Ok(())
+}
+
+/// The column with no string longer than so many bytes of its collation's weights.
+fn shortened(column: Arc<Column>, ty: &SqlType, most: usize) -> Arc<Column> {
+    let ColumnData::Bytes(values) = column.data() else { return column };
+    let charset = ty.collation.charset();
+    // Compat: the weight of a character takes as many bytes as the largest one of its set, two at
+    // most.
+    let characters = most / charset.max_len().clamp(1, 2);
+    if (0..column.len()).all(|row| values.get(column.physical_row(row)).len() <= characters) {
+        return column;
+    }
+    let mut out = column_of(ty, column.len());
+    for row in 0..column.len() {
+        match column.value(row) {
+            Value::Bytes(bytes) => {
+                let end = charset.prefix(&bytes, characters).len();
+                out.push(&Value::bytes(&bytes[..end]));
+            }
+            other => out.push(&other),
+        }
+    }
+    Arc::new(out)
 }
 
 /// Appends one part: a byte for NULL, then the value.

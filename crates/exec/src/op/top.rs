@@ -82,7 +82,7 @@ impl Top<'_> {
         while let Some(batch) = self.input.next()? {
             seen += batch.rows() as u64;
             keys.clear();
-            put_keys(self.env.eval, &self.plan.keys, &batch, &mut keys)?;
+            put_keys(self.env, &self.plan.keys, &batch, &mut keys)?;
             best.add(&batch, &keys)?;
             if best.keys.len() > self.wanted.saturating_mul(2).saturating_add(SLACK) {
                 best.cut(self.wanted)?;

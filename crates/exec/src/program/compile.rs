@@ -182,6 +182,7 @@ pub(crate) fn resolve_type(
     let now = session.statement_start.get();
     let eval = EvalContext::new(session.type_context(), session, now);
     let context = DefineContext {
+        enforced_engine: None,
         names,
         eval: &eval,
         default_engine: "",

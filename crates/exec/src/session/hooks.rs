@@ -109,6 +109,11 @@ pub trait SessionHooks: Send + Sync {
         true
     }
 
+    /// Fails (1290) if the server is read-only for this account.
+    fn check_writable(&self) -> SqlResult<()> {
+        Ok(())
+    }
+
     /// Whether the account may see that a table exists.
     fn is_visible(&self, _session: &Session, _table: &TableInfo) -> bool {
         true

@@ -43,6 +43,8 @@ pub struct Settings {
     pub tx_read_only: bool,
     /// `completion_type`.
     pub completion: Completion,
+    /// `sql_buffer_result`.
+    pub buffer_result: bool,
     /// `sql_quote_show_create`.
     pub quote_show_create: bool,
     /// `max_error_count`.
@@ -87,6 +89,8 @@ pub struct Settings {
     pub check_constraint_checks: bool,
     /// `default_storage_engine`.
     pub default_storage_engine: Box<str>,
+    /// `enforce_storage_engine`, if set.
+    pub enforced_storage_engine: Option<Box<str>>,
     /// `default_tmp_storage_engine`, if set.
     pub default_tmp_storage_engine: Option<Box<str>>,
     /// `lower_case_table_names` is not 0.
@@ -119,6 +123,7 @@ impl Default for Settings {
             isolation: Isolation::RepeatableRead,
             tx_read_only: false,
             completion: Completion::Plain,
+            buffer_result: false,
             quote_show_create: true,
             max_error_count: 64,
             sql_notes: true,
@@ -141,6 +146,7 @@ impl Default for Settings {
             unique_checks: true,
             check_constraint_checks: true,
             default_storage_engine: "InnoDB".into(),
+            enforced_storage_engine: None,
             default_tmp_storage_engine: None,
             lower_case_names: false,
             local_infile: true,

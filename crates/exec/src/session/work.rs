@@ -32,6 +32,7 @@ impl Session {
 
     /// The statement begins to change something shared; whether it was not inside already.
     pub fn enter(&mut self, work: Work) -> SqlResult<bool> {
+        self.hooks.check_writable()?;
         if self.backup.stage.is_some() {
             return Err(SqlError::new(&ER_BACKUP_LOCK_IS_ACTIVE, &[]));
         }
@@ -57,6 +58,7 @@ impl Session {
         if !self.transaction.has_shared_changes() {
             return Ok(None);
         }
+        self.hooks.check_writable()?;
         let control = Control::new(self);
         let limit = self.gate_limit();
         self.gate.enter(&control, self.id, Work::Commit, limit).map(Some)

@@ -15,7 +15,7 @@ use crate::session::{Access, Privilege};
 use crate::{Instance, Session};
 
 /// What an unfiltered SHOW selects.
-struct Shape {
+pub(super) struct Shape {
     /// Pairs of result column and expression, the first being what LIKE compares.
     columns: Vec<(String, &'static str)>,
     /// Table of `information_schema`.
@@ -27,17 +27,17 @@ struct Shape {
 }
 
 impl Shape {
-    fn new(table: &'static str, columns: &[(&str, &'static str)]) -> Self {
+    pub(super) fn new(table: &'static str, columns: &[(&str, &'static str)]) -> Self {
         let columns = columns.iter().map(|(name, expr)| ((*name).to_owned(), *expr)).collect();
         Self { columns, table, condition: String::new(), order: "" }
     }
 
-    fn filtered(mut self, condition: String) -> Self {
+    pub(super) fn filtered(mut self, condition: String) -> Self {
         self.condition = condition;
         self
     }
 
-    fn ordered(mut self, order: &'static str) -> Self {
+    pub(super) fn ordered(mut self, order: &'static str) -> Self {
         self.order = order;
         self
     }
@@ -166,6 +166,9 @@ fn shape(instance: &Instance, session: &Session, what: &ShowWhat) -> SqlResult<O
         }
         ShowWhat::Events { schema } => events(&schema_of(instance, session, schema.as_ref())?),
         ShowWhat::RoutineStatus(kind) => routines(*kind),
+        ShowWhat::Profile { types, query, limit } => {
+            super::profile::shape(types, *query, limit.as_deref())
+        }
         _ => return Ok(None),
     }))
 }

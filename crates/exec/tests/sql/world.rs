@@ -125,6 +125,7 @@ fn create_table(
     let temporary = TemporaryTables::default();
     let eval = EvalContext::new(TypeContext::default(), &NoSession, 0);
     let context = DefineContext {
+        enforced_engine: None,
         names: Namespace { snapshot: &snapshot, temporary: &temporary },
         eval: &eval,
         default_engine: "InnoDB",

@@ -9,10 +9,10 @@ use selkie_engine::TableId;
 use selkie_sql::ast::{CreateSource, CreateTable, TableElement};
 use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::{
-    ER_DUP_FIELDNAME, ER_TABLE_MUST_HAVE_COLUMNS, ER_TOO_MANY_FIELDS, ER_UNKNOWN_STORAGE_ENGINE,
-    ER_WARN_USING_OTHER_HANDLER, ER_WRONG_TABLE_NAME,
+    ER_DUP_FIELDNAME, ER_OPTION_PREVENTS_STATEMENT, ER_TABLE_MUST_HAVE_COLUMNS, ER_TOO_MANY_FIELDS,
+    ER_UNKNOWN_STORAGE_ENGINE, ER_WARN_USING_OTHER_HANDLER, ER_WRONG_TABLE_NAME,
 };
-use selkie_types::{CollationId, SqlError, SqlMode, SqlResult};
+use selkie_types::{CollationId, Condition, SqlError, SqlMode, SqlResult};
 
 use super::foreign::{self, Defined, ForeignSpec};
 use super::indexes::{self, Key, KeySpec};
@@ -243,7 +243,7 @@ pub(super) fn engine(
     let wanted = wanted.unwrap_or(context.default_engine);
     let known = |name: &str| context.engines.iter().find(|e| e.eq_ignore_ascii_case(name));
     if let Some(engine) = known(wanted).or_else(|| known(alias(wanted))) {
-        return Ok((*engine).to_owned());
+        return enforced(context, engine, table);
     }
     let unknown = SqlError::new(&ER_UNKNOWN_STORAGE_ENGINE, &[&wanted]);
     if context.sql_mode().contains(SqlMode::NO_ENGINE_SUBSTITUTION) {
@@ -252,6 +252,20 @@ pub(super) fn engine(
     context.eval.warn(&ER_UNKNOWN_STORAGE_ENGINE, &[&wanted]);
     context.eval.warn(&ER_WARN_USING_OTHER_HANDLER, &[&context.default_engine, &table]);
     Ok(context.default_engine.to_owned())
+}
+
+/// The engine, or the one that `enforce_storage_engine` puts in its place.
+fn enforced(context: &DefineContext<'_>, engine: &str, table: &str) -> SqlResult<String> {
+    let Some(enforced) = context.enforced_engine.filter(|e| !e.eq_ignore_ascii_case(engine)) else {
+        return Ok(engine.to_owned());
+    };
+    if context.sql_mode().contains(SqlMode::NO_ENGINE_SUBSTITUTION) {
+        let option = "NO_ENGINE_SUBSTITUTION";
+        return Err(SqlError::new(&ER_OPTION_PREVENTS_STATEMENT, &[&option]));
+    }
+    let note = Condition::note(&ER_WARN_USING_OTHER_HANDLER, &[&enforced, &table]);
+    context.eval.push(note);
+    Ok(enforced.to_owned())
 }
 
 /// The engine an old name stands for.

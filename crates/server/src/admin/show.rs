@@ -4,7 +4,7 @@
 
 use selkie_sql::ast::{AccountName as Said, Show, ShowWhat};
 use selkie_types::error::catalogue::*;
-use selkie_types::{SqlError, SqlResult};
+use selkie_types::{SqlError, SqlResult, SqlType, TypeKind, Value};
 
 use super::answer::{Answer, long_text, no_rows, text_rows};
 use super::names;
@@ -26,6 +26,7 @@ pub(super) fn show(shared: &Shared, statement: &Show) -> SqlResult<Option<Answer
             return Err(SqlError::new(&ER_NO_BINARY_LOGGING, &[]));
         }
         ShowWhat::PluginsSoname(_) => no_rows(&["Name", "Status", "Type", "Library", "License"]),
+        ShowWhat::Profiles => profiles(shared),
         ShowWhat::Authors => no_rows(&["Name", "Location", "Comment"]),
         ShowWhat::Contributors => no_rows(&["Name", "Location", "Comment"]),
         _ => return Ok(None),
@@ -84,6 +85,20 @@ fn create_user(shared: &Shared, name: Option<&Said>) -> SqlResult<Answer> {
     check_may_see(shared, &account)?;
     let line = show_create_user(&shared.server.accounts.current(), &account)?;
     Ok(text_rows(&[(&format!("CREATE USER for {account}"), 1024)], vec![vec![line]]))
+}
+
+fn profiles(shared: &Shared) -> Answer {
+    let mut number = SqlType::new(TypeKind::Int, 10, 0);
+    number.unsigned = true;
+    let columns = vec![
+        ("Query_ID".to_owned(), number),
+        ("Duration".to_owned(), SqlType::new(TypeKind::Double, 10, 8)),
+        ("Query".to_owned(), super::answer::text(300)),
+    ];
+    let row = |(id, seconds, text): (u64, f64, String)| {
+        vec![Value::UInt(id), Value::Double(seconds), Value::bytes(text)]
+    };
+    Answer::Rows { columns, rows: crate::profiles::list(shared).into_iter().map(row).collect() }
 }
 
 /// The rows of SHOW ENGINE: one with the report, if there is one.

@@ -12,7 +12,7 @@ use selkie_exec::session::{
 use selkie_exec::{Instance, Outcome, ResultSink};
 use selkie_expr::VariableScope;
 use selkie_sql::ast;
-use selkie_types::error::catalogue::ER_NO_SUCH_USER;
+use selkie_types::error::catalogue::{ER_NO_SUCH_USER, ER_OPTION_PREVENTS_STATEMENT};
 use selkie_types::{SqlError, SqlResult, SqlType, Value};
 
 use super::administration;
@@ -42,6 +42,14 @@ impl SessionHooks for Shared {
 
     fn account_exists(&self, account: &str) -> bool {
         find_account(&self.access.lock(), account).is_some()
+    }
+
+    fn check_writable(&self) -> SqlResult<()> {
+        let read_only = self.server.globals.get(ids().read_only).as_bool();
+        match read_only && !self.access.lock().has_global(Privileges::READ_ONLY_ADMIN) {
+            true => Err(SqlError::new(&ER_OPTION_PREVENTS_STATEMENT, &[&"--read-only"])),
+            false => Ok(()),
+        }
     }
 
     fn is_visible(&self, _: &Session, table: &TableInfo) -> bool {

@@ -36,6 +36,7 @@ pub(super) fn refresh(shared: &Shared, session: &mut Session) {
         2 => Completion::Release,
         _ => Completion::Plain,
     };
+    s.buffer_result = flag(ids.sql_buffer_result);
     s.quote_show_create = flag(ids.sql_quote_show_create);
     s.max_error_count = number(ids.max_error_count) as usize;
     s.sql_notes = flag(ids.sql_notes);
@@ -56,9 +57,9 @@ pub(super) fn refresh(shared: &Shared, session: &mut Session) {
     s.unique_checks = flag(ids.unique_checks);
     s.check_constraint_checks = flag(ids.check_constraint_checks);
     s.default_storage_engine = get(ids.default_storage_engine).as_str().into();
-    s.default_tmp_storage_engine = Some(get(ids.default_tmp_storage_engine).as_str())
-        .filter(|n| !n.is_empty())
-        .map(Into::into);
+    let engine = |id| Some(get(id).as_str()).filter(|n| !n.is_empty()).map(Into::into);
+    s.default_tmp_storage_engine = engine(ids.default_tmp_storage_engine);
+    s.enforced_storage_engine = engine(ids.enforce_storage_engine);
     s.max_recursive_iterations = number(ids.max_recursive_iterations);
     s.standard_compliant_cte = flag(ids.standard_compliant_cte);
     shared.handle.set_checks(s.unique_checks, s.foreign_key_checks);

@@ -4,7 +4,7 @@
 
 use super::other::{Meaning, meaning};
 use super::source::Sources;
-use crate::variables::{Kind, OptionArgument, VarDef, VarValue, parse_option, registry};
+use crate::variables::{Kind, Link, OptionArgument, VarDef, VarValue, parse_option, registry};
 
 /// Variables after all options, and what to write to the log about them.
 #[derive(Debug)]
@@ -174,6 +174,9 @@ impl Settings {
 
     fn store(&mut self, def: &VarDef, value: VarValue) {
         let at = usize::from(def.id.0);
+        if let Some(Link::Twin(twin)) = def.link {
+            self.derive(twin, value.clone());
+        }
         self.values[at] = value;
         self.given[at] = true;
     }

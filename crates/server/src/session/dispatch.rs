@@ -20,6 +20,7 @@ use crate::accounts::Privileges;
 use crate::backend::BackendSession;
 use crate::login::{Claim, Exchange, authenticate};
 use crate::net::{Peer, Wire};
+use crate::profiles::Recorder;
 use crate::query_log::{Ran, Stopwatch, log_general, log_slow};
 use crate::status::counter;
 use crate::variables::{VarValue, ids};
@@ -198,6 +199,7 @@ impl Session {
         loop {
             log_general(&self.shared, "Query", rest);
             let watch = Stopwatch::start(&self.shared);
+            let mut profile = Recorder::start(&self.shared);
             let status = self.backend.status();
             let mut reply =
                 Reply::new(&self.shared, &mut self.wire, &mut self.out, RowForm::Text, status);
@@ -205,8 +207,13 @@ impl Session {
             let result = self.backend.parse(rest, multi, origin.as_ref()).and_then(|step| {
                 next = step.next;
                 reply.expect_more(next.is_some());
+                profile.iter_mut().for_each(|p| p.mark("Starting"));
                 self.backend.query(step.statement, rest, &mut reply)
             });
+            if let Some(mut profile) = profile {
+                profile.mark("Executing");
+                profile.keep(&self.shared, one(rest, next));
+            }
             let status = self.backend.status();
             let outcome = match result {
                 Ok(outcome) => outcome,

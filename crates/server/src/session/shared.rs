@@ -10,6 +10,7 @@ use selkie_protocol::Capabilities;
 use selkie_protocol::track::Changes;
 
 use crate::accounts::AccessControl;
+use crate::profiles::Profiles;
 use crate::server::Server;
 use crate::sessions::SessionHandle;
 use crate::variables::{SessionVars, VarId, VarValue, ids, registry};
@@ -25,6 +26,8 @@ pub struct Shared {
     pub vars: Mutex<SessionVars>,
     /// Who it is and what it may do.
     pub access: Mutex<AccessControl>,
+    /// Profiles of its last statements.
+    pub(crate) profiles: Mutex<Profiles>,
     /// Session state changes to tell the client.
     pub changes: Mutex<Changes>,
     /// Names of variables that changed in this statement.
@@ -50,6 +53,7 @@ impl Shared {
             handle,
             vars,
             access: Mutex::new(access),
+            profiles: Mutex::default(),
             changes: Mutex::default(),
             changed: Mutex::default(),
             capabilities: AtomicU64::new(capabilities.0),

@@ -39,17 +39,17 @@ ids! {
     max_prepared_stmt_count max_recursive_iterations max_sort_length max_statement_time
     max_user_connections min_examined_row_limit net_buffer_length net_read_timeout
     net_write_timeout old_mode open_files_limit optimizer_switch pid_file plugin_dir port
-    proxy_user pseudo_slave_mode pseudo_thread_id query_cache_size query_cache_type rand_seed1
-    rand_seed2 read_only report_port server_id server_uid session_track_schema
-    session_track_state_change session_track_system_variables session_track_transaction_info
-    skip_grant_tables skip_name_resolve skip_networking slow_query_log slow_query_log_file socket
-    sql_auto_is_null sql_big_selects sql_log_bin sql_log_off sql_mode sql_notes
-    sql_quote_show_create sql_safe_updates sql_select_limit sql_warnings
-    standard_compliant_cte storage_engine
-    system_time_zone thread_handling thread_pool_idle_timeout thread_pool_max_threads
-    thread_pool_oversubscribe thread_pool_prio_kickup_timer thread_pool_priority thread_pool_size
-    thread_pool_stall_limit time_zone timestamp tmpdir tx_isolation tx_read_only unique_checks
-    version version_comment version_compile_machine version_compile_os wait_timeout warning_count
+    profiling profiling_history_size proxy_user pseudo_slave_mode pseudo_thread_id
+    query_cache_size query_cache_type rand_seed1 rand_seed2 read_only report_port server_id
+    server_uid session_track_schema session_track_state_change session_track_system_variables
+    session_track_transaction_info skip_grant_tables skip_name_resolve skip_networking
+    slow_query_log slow_query_log_file socket sql_auto_is_null sql_big_selects sql_buffer_result
+    sql_log_bin sql_log_off sql_mode sql_notes sql_quote_show_create sql_safe_updates
+    sql_select_limit sql_warnings standard_compliant_cte storage_engine system_time_zone
+    thread_handling thread_pool_idle_timeout thread_pool_max_threads thread_pool_oversubscribe
+    thread_pool_prio_kickup_timer thread_pool_priority thread_pool_size thread_pool_stall_limit
+    time_zone timestamp tmpdir tx_isolation tx_read_only unique_checks version version_comment
+    version_compile_machine version_compile_os wait_timeout warning_count
 }
 
 /// Identities of the variables the server reads.
