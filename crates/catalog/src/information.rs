@@ -70,6 +70,7 @@ pub fn information_rows(
         "CHECK_CONSTRAINTS" => constraints::check_constraints(source),
         "INNODB_SYS_FOREIGN" => constraints::sys_foreign(source),
         "INNODB_SYS_FOREIGN_COLS" => constraints::sys_foreign_cols(source),
+        "proc" => programs::proc(source),
         "ROUTINES" => programs::routines(source),
         "PARAMETERS" => programs::parameters(source),
         "TRIGGERS" => programs::triggers(source),

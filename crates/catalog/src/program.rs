@@ -124,6 +124,8 @@ pub struct Trigger {
     pub order: u32,
     /// The statement that made it, from TRIGGER up to its body.
     pub head: String,
+    /// Where in `head` the table's name stands.
+    pub table_at: (usize, usize),
     /// Its body.
     pub body: String,
     /// What its text depends on.
@@ -134,6 +136,23 @@ impl Trigger {
     /// The statement that makes it, from TRIGGER on.
     pub fn definition(&self) -> String {
         format!("{} {}", self.head, self.body)
+    }
+
+    /// The same trigger of its table under another name.
+    pub fn with_table(&self, table: &str) -> Self {
+        let quoted = crate::quote_identifier(table);
+        let (start, end) = self.table_at;
+        let mut head = self.head.clone();
+        if start <= end && head.is_char_boundary(start) && head.get(start..end).is_some() {
+            head.replace_range(start..end, &quoted);
+        }
+        // Compat: the word before the name is written anew too.
+        let on = head[..start.min(head.len())].trim_end().len().saturating_sub(2);
+        if head.get(on..on + 2).is_some_and(|word| word.eq_ignore_ascii_case("on")) {
+            head.replace_range(on..on + 2, "ON");
+        }
+        let table_at = (start, start + quoted.len());
+        Self { table: table.to_owned(), head, table_at, ..self.clone() }
     }
 }
 

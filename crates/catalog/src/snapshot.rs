@@ -34,11 +34,11 @@ pub struct Snapshot {
     triggers: Arc<BTreeMap<TableKey, Vec<Arc<Trigger>>>>,
 }
 
-/// Schema, whether it is a function, and name in lower case.
-type RoutineKey = (Box<str>, bool, Box<str>);
+/// Schema, name in lower case, and whether it is a procedure.
+type RoutineKey = (Box<str>, Box<str>, bool);
 
 fn routine_key(schema: &str, function: bool, name: &str) -> RoutineKey {
-    (schema.into(), function, name.to_lowercase().into())
+    (schema.into(), name.to_lowercase().into(), !function)
 }
 
 /// Tables by schema and name that foreign keys refer to, each with the tables that do. A table
@@ -101,7 +101,11 @@ impl Snapshot {
         if &*schema.name == INFORMATION {
             return schema.tables.get(name.to_ascii_uppercase().as_str());
         }
-        schema.tables.get(name)
+        let stored = schema.tables.get(name);
+        stored.or_else(|| match &*schema.name {
+            "mysql" => system_tables::mysql_tables().iter().find(|t| t.name() == name),
+            _ => None,
+        })
     }
 
     /// Ids of all tables with rows in an engine, whichever it is.

@@ -38,6 +38,12 @@ pub(crate) fn system_schemas() -> &'static [SystemSchema] {
     })
 }
 
+/// Tables of the `mysql` schema that are computed.
+pub(crate) fn mysql_tables() -> &'static [Arc<TableInfo>] {
+    static TABLES: OnceLock<Vec<Arc<TableInfo>>> = OnceLock::new();
+    TABLES.get_or_init(|| read("mysql", include_str!("../data/mysql.tsv")).tables)
+}
+
 /// All tables of `information_schema`, by name.
 pub fn information_schema() -> &'static [Arc<TableInfo>] {
     &system_schemas()[0].tables
@@ -84,6 +90,7 @@ fn table(schema: &str, name: &str, columns: Vec<ColumnInfo>) -> TableInfo {
     let engine = match schema {
         "information_schema" => information_engine(&columns),
         "performance_schema" => PERFORMANCE_ENGINE,
+        "mysql" => "Aria",
         _ => NO_ENGINE,
     };
     TableInfo {

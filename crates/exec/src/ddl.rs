@@ -35,7 +35,7 @@ use selkie_types::error::catalogue::{
     ER_DBACCESS_DENIED_ERROR, ER_LOCK_OR_ACTIVE_TRANSACTION, ER_NO_DB_ERROR, ER_TABLE_NOT_LOCKED,
     ER_TABLEACCESS_DENIED_ERROR,
 };
-use selkie_types::{Condition, SqlError, SqlResult};
+use selkie_types::{Condition, SqlError, SqlResult, SqlType, Value};
 
 use crate::control::Control;
 use crate::metadata::LockMode;
@@ -49,6 +49,8 @@ pub(crate) struct Ddl<'a> {
     session: &'a mut Session,
     control: &'a Control,
     text: &'a [u8],
+    /// Values of placeholders.
+    values: &'a [(Value, SqlType)],
     /// `WAIT n` or `NOWAIT`, in place of `lock_wait_timeout`.
     wait: Option<LockWait>,
 }
@@ -59,9 +61,10 @@ impl<'a> Ddl<'a> {
         instance: &'a Instance,
         session: &'a mut Session,
         control: &'a Control,
-        text: &'a [u8],
+        running: crate::statement::Running<'a>,
     ) -> Self {
-        Self { instance, session, control, text, wait: None }
+        let (text, values) = (running.text, running.values);
+        Self { instance, session, control, text, values, wait: None }
     }
 
     /// Runs `statement`; `None` if it is not one of these.

@@ -9,6 +9,7 @@ use crate::control::Control;
 use crate::ddl::Ddl;
 use crate::op::column_of;
 use crate::show::{ShownRows, describe_query, show_query, show_rows};
+use crate::statement::Running;
 use crate::{Instance, Outcome, ResultSink, Session, execute_text};
 
 /// Runs `statement`; `None` if it is not one of these.
@@ -16,7 +17,7 @@ pub(crate) fn extension(
     instance: &Instance,
     session: &mut Session,
     statement: &Statement,
-    text: &[u8],
+    running: Running<'_>,
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Option<Outcome>> {
     match statement {
@@ -24,7 +25,7 @@ pub(crate) fn extension(
             if let Some(shown) = show_rows(instance, session, show)? {
                 return send(shown, sink).map(Some);
             }
-            match show_query(instance, session, show, text)? {
+            match show_query(instance, session, show, running.text)? {
                 Some(query) => execute_text(instance, session, query.as_bytes(), sink).map(Some),
                 None => Ok(None),
             }
@@ -35,7 +36,7 @@ pub(crate) fn extension(
         }
         _ => {
             let control = Control::new(session);
-            Ddl::new(instance, session, &control, text).run(statement)
+            Ddl::new(instance, session, &control, running).run(statement)
         }
     }
 }

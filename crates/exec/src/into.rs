@@ -9,6 +9,7 @@ use selkie_sql::ast::{IntoTarget, IntoVariable};
 use selkie_types::error::catalogue::{
     ER_CANT_CREATE_FILE, ER_ERROR_ON_WRITE, ER_FILE_EXISTS_ERROR, ER_OPTION_PREVENTS_STATEMENT,
     ER_SP_FETCH_NO_DATA, ER_TOO_MANY_ROWS, ER_UNKNOWN_CHARACTER_SET,
+    ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT,
 };
 use selkie_types::{Batch, Charset, SqlError, SqlResult, Value};
 
@@ -48,6 +49,11 @@ fn variables(
     names: &[IntoVariable],
     rows: &mut dyn op::Operator,
 ) -> SqlResult<u64> {
+    // A row variable takes all columns; the program looks at it.
+    let is_local = matches!(names, [IntoVariable::Local { .. }]);
+    if names.len() != plan.output.len() && !is_local {
+        return Err(SqlError::new(&ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT, &[]));
+    }
     let Some(batch) = rows.next()? else {
         env.eval.warn(&ER_SP_FETCH_NO_DATA, &[]);
         return Ok(0);
@@ -57,6 +63,12 @@ fn variables(
     }
     let local = crate::query::to_client(env.eval, &plan.output, batch.clone());
     let session: &dyn selkie_expr::Session = env.rt.session;
+    if is_local {
+        for (at, column) in plan.output.iter().enumerate() {
+            env.rt.session.programs.keep_into(batch.value(at, 0), column.ty.clone());
+        }
+        return Ok(1);
+    }
     for (at, name) in names.iter().enumerate() {
         let ty = &plan.output[at].ty;
         match name {

@@ -64,6 +64,10 @@ pub(crate) struct ProgramState {
     sub: RefCell<Option<Box<Session>>>,
     /// Tables used by the statements around, which a function or trigger may not change.
     in_use: Vec<TableKey>,
+    /// Rows changed by the statements of the running CALL.
+    affected: u64,
+    /// Statements of SQL PREPARE that are being run.
+    pub(crate) executing: Vec<Arc<crate::prepared::Prepared>>,
     /// The row of a `SELECT ... INTO` local variables.
     into: RefCell<Vec<(Value, SqlType)>>,
 }

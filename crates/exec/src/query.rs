@@ -137,7 +137,9 @@ fn check_access(session: &Session, plan: &Plan) -> SqlResult<()> {
 fn is_everybodys(table: &TableInfo) -> bool {
     match table.kind {
         TableKind::Temporary => true,
-        TableKind::System => &*table.engine != selkie_catalog::PERFORMANCE_ENGINE,
+        TableKind::System => {
+            &*table.engine != selkie_catalog::PERFORMANCE_ENGINE && table.schema() != "mysql"
+        }
         _ => false,
     }
 }

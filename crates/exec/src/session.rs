@@ -54,6 +54,8 @@ pub struct Session {
     pub id: u64,
     /// Who it is.
     pub account: Account,
+    /// The definer whose program runs, as `user@host`: its privileges count.
+    pub acting_as: Option<Arc<str>>,
     /// Current database.
     pub schema: Option<Box<str>>,
     /// System variables.
@@ -124,6 +126,7 @@ impl Session {
         Self {
             id,
             account,
+            acting_as: None,
             schema: None,
             settings: Settings::default(),
             transaction: Transaction::of_session(id),

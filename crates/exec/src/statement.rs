@@ -200,7 +200,7 @@ fn definition(
     if let Some(outcome) = crate::stored::run(session, statement)? {
         return Ok(outcome);
     }
-    if let Some(outcome) = extension(instance, session, statement, running.text, sink)? {
+    if let Some(outcome) = extension(instance, session, statement, running, sink)? {
         return Ok(outcome);
     }
     match statement {

@@ -94,6 +94,10 @@ impl<'a> Lexer<'a> {
             b'"' => self.quoted(b'"', !self.modes.no_backslash_escapes, T::Str),
             b'`' => self.quoted(b'`', false, T::Quoted),
             b'@' => self.at_sign(),
+            b'.' if self.byte(1) == b'.' => {
+                self.pos += 2;
+                T::DotDot
+            }
             b'.' => self.dot(),
             _ => self.symbol(),
         };

@@ -144,3 +144,35 @@ pub(super) fn triggers(source: &InformationSource<'_>) -> Vec<InformationRow> {
     })
     .collect()
 }
+
+/// `mysql.proc`.
+pub(super) fn proc(source: &InformationSource<'_>) -> Vec<InformationRow> {
+    let all = source.names.snapshot.routines();
+    let row = |routine: &Arc<Routine>| {
+        let context = &routine.context;
+        vec![
+            text(&routine.schema),
+            text(&routine.name),
+            text(routine.kind()),
+            text(&routine.name),
+            text("SQL"),
+            text(routine.data_access.replace(' ', "_")),
+            text(if routine.deterministic { "YES" } else { "NO" }),
+            text(if routine.invoker { "INVOKER" } else { "DEFINER" }),
+            text(&routine.parameters_text),
+            text(&routine.returns_text),
+            text(&routine.body),
+            text(&context.definer),
+            second(context.created),
+            second(context.modified),
+            mode(context),
+            text(&routine.comment),
+            text(&context.client_charset),
+            text(&context.connection_collation),
+            text(&context.database_collation),
+            text(&routine.body),
+            text("NONE"),
+        ]
+    };
+    all.map(row).collect()
+}

@@ -198,7 +198,19 @@ impl Ddl<'_> {
     ) -> SqlResult<()> {
         let (from, to) = ((old.schema(), old.name()), (table.schema(), table.name()));
         let children = self.put_children(&change, from, to, &plan.renamed_columns)?;
+        let triggers = match from == to {
+            true => None,
+            false => {
+                let snapshot = self.instance.catalog.snapshot();
+                Some(self.rename_triggers(&change, &snapshot, from, to)?)
+            }
+        };
+        let to = (to.0.to_owned(), to.1.to_owned());
         change.commit(|snapshot| {
+            if let Some(list) = triggers {
+                snapshot.set_triggers(old.schema(), old.name(), Vec::new());
+                snapshot.set_triggers(&to.0, &to.1, list);
+            }
             snapshot.remove_table(old.schema(), old.name());
             snapshot.put_table(Arc::new(table));
             children.into_iter().for_each(|child| snapshot.put_table(child));

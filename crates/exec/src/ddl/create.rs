@@ -10,7 +10,7 @@ use selkie_sql::ast::{
     Query, Statement, TableName,
 };
 use selkie_types::error::catalogue::{ER_TABLE_EXISTS_ERROR, ER_WRONG_OBJECT};
-use selkie_types::{Condition, SqlError, SqlResult};
+use selkie_types::{Condition, SqlError, SqlResult, SqlType};
 
 use super::Ddl;
 use super::change::{
@@ -18,7 +18,7 @@ use super::change::{
 };
 use crate::error::from_engine;
 use crate::session::Privilege;
-use crate::{Instance, NullSink, Outcome, execute_statement, prepare_statement};
+use crate::{Instance, NullSink, Outcome, execute_statement, planning};
 
 impl Ddl<'_> {
     pub(super) fn create_table(&mut self, create: &CreateTable) -> SqlResult<Outcome> {
@@ -148,9 +148,11 @@ impl Ddl<'_> {
     /// The columns of a query's result.
     pub(super) fn query_columns(&mut self, query: &Query) -> SqlResult<Vec<OutputColumn>> {
         let statement = Statement::Query(Box::new(query.clone()));
-        let prepared = prepare_statement(self.instance, self.session, statement, self.text, 0)?;
+        let types: Vec<SqlType> = self.values.iter().map(|(_, ty)| ty.clone()).collect();
+        let parameters = (&types[..], types.len());
+        let plan = planning::plan(self.instance, self.session, &statement, self.text, parameters)?;
         self.session.commit()?;
-        Ok(prepared.output)
+        Ok(plan.output)
     }
 
     /// Inserts a query's rows into a table that only this session knows, under its name, meanwhile.
@@ -175,8 +177,9 @@ impl Ddl<'_> {
         }));
         let own = TableInfo { kind: TableKind::Temporary, ..table.clone() };
         self.session.temporary.put(Arc::new(own));
-        let (instance, text) = (self.instance, self.text);
-        let result = execute_statement(instance, self.session, &insert, text, &[], &mut NullSink);
+        let (instance, text, values) = (self.instance, self.text, self.values);
+        let sink = &mut NullSink;
+        let result = execute_statement(instance, self.session, &insert, text, values, sink);
         self.session.temporary.remove(table.schema(), table.name());
         let outcome = result.inspect_err(|_| self.session.diagnostics.take_error())?;
         self.session.commit()?;

@@ -136,7 +136,13 @@ impl Ddl<'_> {
         let mut change = Change::begin(self.instance)?;
         change.remove_table(table.def.id)?;
         change.drop_storage(table)?;
-        change.commit(|snapshot| snapshot.remove_table(schema, name))?;
+        for trigger in snapshot.triggers(schema, name) {
+            change.remove_trigger(trigger)?;
+        }
+        change.commit(|snapshot| {
+            snapshot.remove_table(schema, name);
+            snapshot.set_triggers(schema, name, Vec::new());
+        })?;
         self.session.hooks.dropped(self.session, schema, name);
         Ok(())
     }

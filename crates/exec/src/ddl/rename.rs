@@ -36,19 +36,24 @@ impl Ddl<'_> {
             self.check(Privilege::Alter, &from_schema, from)?;
             self.check(Privilege::Create, &to_schema, to)?;
             let table = self.renamed(&draft, (&from_schema, from), (&to_schema, to))?;
+            let (old, new) = ((&*from_schema, from), (&*to_schema, to));
+            let triggers = self.rename_triggers(&change, &draft, old, new)?;
+            draft.set_triggers(&from_schema, from, Vec::new());
+            draft.set_triggers(&to_schema, to, triggers.clone());
             change.put_table(&table)?;
             change.redefine(&table);
-            let (old, new) = ((&*from_schema, from), (&*to_schema, to));
             let children = follow_in_children(&draft, old, new, &[], table.version);
             children.iter().try_for_each(|child| change.put_table(child))?;
             draft.remove_table(&from_schema, from);
             draft.put_table(table.clone());
             children.iter().for_each(|child| draft.put_table(child.clone()));
-            renamed.push(((from_schema, from.to_owned()), table, children));
+            renamed.push(((from_schema, from.to_owned()), table, children, triggers));
         }
         change.commit(|snapshot| {
-            for ((schema, name), table, children) in renamed {
+            for ((schema, name), table, children, triggers) in renamed {
                 snapshot.remove_table(&schema, &name);
+                snapshot.set_triggers(&schema, &name, Vec::new());
+                snapshot.set_triggers(table.schema(), table.name(), triggers);
                 snapshot.put_table(table);
                 children.into_iter().for_each(|child| snapshot.put_table(child));
             }

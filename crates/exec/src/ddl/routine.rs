@@ -34,6 +34,7 @@ fn data_access(access: DataAccess) -> &'static str {
 impl Ddl<'_> {
     pub(super) fn create_routine(&mut self, create: &CreateRoutine) -> SqlResult<Outcome> {
         let (schema, name) = self.resolve(&create.name)?;
+        self.check_no_lock_tables()?;
         let kind = word(create.kind);
         if create.aggregate {
             return Err(SqlError::not_supported("AGGREGATE FUNCTION"));
@@ -67,6 +68,7 @@ impl Ddl<'_> {
         }
         let routine = self.routine(create, &schema, name, context)?;
         self.publish_routine(routine)?;
+        self.session.hooks.routine_created(self.session, function, &schema, name);
         Ok(Outcome::ok())
     }
 
@@ -190,6 +192,7 @@ impl Ddl<'_> {
 
     pub(super) fn alter_routine(&mut self, alter: &AlterRoutine) -> SqlResult<Outcome> {
         let (schema, name) = self.resolve(&alter.name)?;
+        self.check_no_lock_tables()?;
         self.session.commit()?;
         let _lock = self.lock(&schema, &format!("{} {name}", word(alter.kind)))?;
         let old = self.existing(&schema, alter.kind, name)?;
@@ -216,6 +219,7 @@ impl Ddl<'_> {
             _ => RoutineKind::Procedure,
         };
         let (schema, name) = self.resolve(&drop.name)?;
+        self.check_no_lock_tables()?;
         self.session.commit()?;
         let _lock = self.lock(&schema, &format!("{} {name}", word(kind)))?;
         let old = match self.existing(&schema, kind, name) {
@@ -231,6 +235,7 @@ impl Ddl<'_> {
         let change = Change::begin(self.instance)?;
         change.remove_routine(&old)?;
         change.commit(|snapshot| snapshot.remove_routine(&schema, old.function, name))?;
+        self.session.hooks.routine_dropped(self.session, old.function, &schema, &old.name);
         Ok(Outcome::ok())
     }
 }

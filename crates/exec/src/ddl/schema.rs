@@ -119,6 +119,12 @@ impl Ddl<'_> {
                 change.drop_storage(table)?;
             }
         }
+        for routine in snapshot.routines().filter(|r| r.schema == name) {
+            change.remove_routine(routine)?;
+        }
+        for trigger in snapshot.all_triggers().filter(|t| t.schema == name) {
+            change.remove_trigger(trigger)?;
+        }
         change.remove_schema(name)?;
         change.commit(|snapshot| snapshot.remove_schema(name))?;
         self.session.hooks.dropped(self.session, name, "");

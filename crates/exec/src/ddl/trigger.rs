@@ -65,6 +65,7 @@ impl Ddl<'_> {
             event: event_word(create.event).to_owned(),
             order: 0,
             head: text(create.head_span),
+            table_at: within(create.table.name.span, create.head_span),
             body: text(create.body_span),
             context,
         };
@@ -94,6 +95,23 @@ impl Ddl<'_> {
         Ok(Outcome::ok())
     }
 
+    /// A table goes to another name: so do its triggers. What to publish.
+    pub(super) fn rename_triggers(
+        &self,
+        change: &Change<'_>,
+        snapshot: &selkie_catalog::Snapshot,
+        (schema, from): (&str, &str),
+        (to_schema, to): (&str, &str),
+    ) -> SqlResult<Vec<Arc<Trigger>>> {
+        let old = snapshot.triggers(schema, from);
+        if !old.is_empty() && schema != to_schema {
+            return Err(SqlError::new(&ER_TRG_IN_WRONG_SCHEMA, &[]));
+        }
+        let list: Vec<_> = old.iter().map(|t| Arc::new(t.with_table(to))).collect();
+        list.iter().try_for_each(|trigger| change.put_trigger(trigger))?;
+        Ok(list)
+    }
+
     pub(super) fn drop_trigger(&mut self, drop: &DropStored) -> SqlResult<Outcome> {
         let (schema, name) = self.resolve(&drop.name)?;
         self.session.commit()?;
@@ -113,6 +131,12 @@ impl Ddl<'_> {
         let list = renumbered(list);
         self.publish_triggers(&schema, &found.table, Some(&found), list)
     }
+}
+
+/// Where a part of a text stands in another part.
+fn within(part: selkie_sql::ast::Span, of: selkie_sql::ast::Span) -> (usize, usize) {
+    let at = |end: u32| end.saturating_sub(of.start) as usize;
+    (at(part.start), at(part.end))
 }
 
 /// The list with a trigger added where its order clause says, or last.

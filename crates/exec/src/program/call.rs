@@ -5,8 +5,8 @@ use std::sync::Arc;
 use selkie_catalog::Routine;
 use selkie_sql::ast::{self, Expr, ExprKind, Local, Operation, ParameterMode, Program, SetItem};
 use selkie_types::error::catalogue::{
-    ER_NO_DB_ERROR, ER_SP_DOES_NOT_EXIST, ER_SP_NOT_VAR_ARG, ER_SP_RECURSION_LIMIT,
-    ER_SP_WRONG_NO_OF_ARGS, ER_STACK_OVERRUN_NEED_MORE,
+    ER_NO_DB_ERROR, ER_NO_SUCH_USER, ER_SP_DOES_NOT_EXIST, ER_SP_NOT_VAR_ARG,
+    ER_SP_RECURSION_LIMIT, ER_SP_WRONG_NO_OF_ARGS, ER_STACK_OVERRUN_NEED_MORE,
 };
 use selkie_types::{CollationId, SqlError, SqlMode, SqlResult, SqlType, Value};
 
@@ -39,6 +39,7 @@ pub(crate) fn call_statement(
         }
     }
     let mut sink = ProgramSink::new(sink);
+    session.programs.affected = 0;
     let values = invoke(instance, session, &program, &call.args, running, &mut sink)?;
     for (at, (value, ty)) in values {
         if let ExprKind::UserVar(name) = &call.args[at].kind {
@@ -46,7 +47,7 @@ pub(crate) fn call_statement(
             view.set_user_variable(&name.to_lowercase(), value, &ty);
         }
     }
-    Ok(Outcome::changed(u64::try_from(session.row_count.get()).unwrap_or(0)))
+    Ok(Outcome::changed(session.programs.affected))
 }
 
 fn not_variable(at: usize, program: &Compiled) -> SqlError {
@@ -67,9 +68,10 @@ pub(crate) fn compound(
     let collation = schema.map_or(session.settings.collation_connection, |s| s.collation);
     let program = Compiled::block(body, running.text, collation);
     let mut sink = ProgramSink::new(sink);
+    session.programs.affected = 0;
     let frame = Frame::new(&program);
     run(instance, session, &program, frame, &mut sink)?;
-    Ok(Outcome::changed(u64::try_from(session.row_count.get()).unwrap_or(0)))
+    Ok(Outcome::changed(session.programs.affected))
 }
 
 /// The procedure a CALL means, with as many parameters as it has arguments.
@@ -167,6 +169,7 @@ fn run(
         handled: Vec::new(),
         row: None,
         at: ast::Span::default(),
+        message_row: 0,
         result: None,
     };
     machine.run()?;
@@ -202,10 +205,15 @@ pub(super) fn within<R>(
     program: &Compiled,
     inner: impl FnOnce(&mut Session) -> SqlResult<R>,
 ) -> SqlResult<R> {
-    let (schema, mode) = match &program.origin {
-        Origin::Routine(routine) => (&*routine.schema, routine.context.sql_mode),
-        Origin::Trigger(trigger) => (&*trigger.schema, trigger.context.sql_mode),
+    let (schema, context, invoker) = match &program.origin {
+        Origin::Routine(routine) => (&*routine.schema, &routine.context, routine.invoker),
+        Origin::Trigger(trigger) => (&*trigger.schema, &trigger.context, false),
         Origin::Statement => return inner(session),
+    };
+    let mode = context.sql_mode;
+    let outer = match invoker || session.account.account == context.definer {
+        true => None,
+        false => Some(act_as(session, &context.definer)?),
     };
     let outer_schema = session.schema.replace(schema.into());
     let outer_mode = session.settings.sql_mode;
@@ -214,9 +222,24 @@ pub(super) fn within<R>(
     let result = set_mode(session, mode).and_then(|()| inner(session));
     let restored = set_mode(session, outer_mode);
     session.programs.active.pop();
+    if let Some((account, acting_as)) = outer {
+        session.account.account = account;
+        session.acting_as = acting_as;
+    }
     session.schema = outer_schema;
     let result = result?;
     restored.map(|()| result)
+}
+
+/// From now on the privileges of `definer` count; who it was before. Fails (1449) without such an
+/// account.
+fn act_as(session: &mut Session, definer: &str) -> SqlResult<(String, Option<Arc<str>>)> {
+    if !session.hooks.account_exists(definer) {
+        let (user, host) = definer.rsplit_once('@').unwrap_or((definer, ""));
+        return Err(SqlError::new(&ER_NO_SUCH_USER, &[&user, &host]));
+    }
+    let account = std::mem::replace(&mut session.account.account, definer.to_owned());
+    Ok((account, session.acting_as.replace(definer.into())))
 }
 
 /// Sets `sql_mode` if it is another.

@@ -102,10 +102,11 @@ impl Machine<'_> {
         {
             return self.assign_row(*at, values);
         }
-        for (target, value) in into.iter().zip(values) {
-            self.assign(target, value)?;
-        }
-        Ok(())
+        self.message_row = 1;
+        let mut pairs = into.iter().zip(values);
+        let assigned = pairs.try_for_each(|(target, value)| self.assign(target, value));
+        self.message_row = 0;
+        assigned
     }
 
     pub(super) fn close_cursor(&mut self, cursor: usize) -> SqlResult<()> {

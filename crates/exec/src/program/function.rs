@@ -57,6 +57,7 @@ fn run(
         handled: Vec::new(),
         row: None,
         at: ast::Span::default(),
+        message_row: 0,
         result: None,
     };
     machine.run_function()

@@ -55,6 +55,8 @@ pub(super) struct Machine<'p> {
     pub(super) row: Option<&'p mut TriggerRow>,
     /// What is being run.
     pub(super) at: Span,
+    /// The row that messages about values name.
+    pub(super) message_row: u64,
     /// What RETURN said.
     pub(super) result: Option<(Value, SqlType)>,
 }
@@ -143,6 +145,8 @@ impl<'p> Machine<'p> {
             Step::Statement(operation) => self.statement(operation)?,
             Step::Declare { variables, default } => self.declare(variables, default.as_ref())?,
             Step::Return(term) => {
+                // Compat: a RETURN that fails and is handled returns NULL.
+                self.result = Some((Value::Null, SqlType::null()));
                 self.result = Some(self.evaluate(term)?);
                 return Ok(Flow::Return);
             }
@@ -347,8 +351,9 @@ impl<'p> Machine<'p> {
         let (value, from) = (&value.0, &value.1);
         match target {
             Local::Variable(at) => {
+                let row = self.message_row;
                 if let Slot::Scalar(slot) = &mut self.frame.slots[*at] {
-                    slot.value = stored(self.session, (value, from), (&slot.name, &slot.ty), 0)?;
+                    slot.value = stored(self.session, (value, from), (&slot.name, &slot.ty), row)?;
                 }
             }
             Local::Field(at, name) => {
@@ -396,7 +401,10 @@ impl<'p> Machine<'p> {
         }
         self.session.programs.into.borrow_mut().clear();
         let (statement, sink) = (&operation.statement, &mut self.sink);
-        statement::execute(self.instance, self.session, statement, running, sink)?;
+        let outcome = statement::execute(self.instance, self.session, statement, running, sink)?;
+        if !outcome.result_set {
+            self.session.programs.affected += outcome.affected;
+        }
         self.sink.end_statement()?;
         self.take_into(statement)
     }
@@ -420,7 +428,15 @@ impl<'p> Machine<'p> {
         {
             return self.assign_row(*at, found);
         }
-        locals.into_iter().zip(found).try_for_each(|(local, value)| self.assign(local, value))
+        if found.len() > locals.len() {
+            let def = &selkie_types::error::catalogue::ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT;
+            return Err(SqlError::new(def, &[]));
+        }
+        self.message_row = 1;
+        let taken =
+            locals.into_iter().zip(found).try_for_each(|(local, value)| self.assign(local, value));
+        self.message_row = 0;
+        taken
     }
 
     fn set(&mut self, item: &'p SetItem, running: Running<'_>) -> SqlResult<()> {

@@ -3,8 +3,9 @@
 use selkie_sql::ast::{self, DiagnosticsTarget, GetDiagnostics, SignalItem};
 use selkie_types::error::Details;
 use selkie_types::error::catalogue::{
-    ER_DA_INVALID_CONDITION_NUMBER, ER_RESIGNAL_WITHOUT_ACTIVE_HANDLER, ER_SIGNAL_EXCEPTION,
-    ER_SIGNAL_NOT_FOUND, ER_SIGNAL_WARN, ER_WRONG_VALUE_FOR_VAR,
+    ER_COND_ITEM_TOO_LONG, ER_DA_INVALID_CONDITION_NUMBER, ER_RESIGNAL_WITHOUT_ACTIVE_HANDLER,
+    ER_SIGNAL_EXCEPTION, ER_SIGNAL_NOT_FOUND, ER_SIGNAL_WARN, ER_WRONG_VALUE_FOR_VAR,
+    WARN_COND_ITEM_TRUNCATED,
 };
 use selkie_types::{CollationId, Condition, Level, SqlError, SqlResult, SqlType, Value};
 
@@ -53,7 +54,7 @@ pub(super) fn raise(
     };
     for (item, e) in &what.items {
         let (value, ty) = set::evaluate(instance, session, e, running)?;
-        set_item(&mut raised, *item, &value, &ty)?;
+        set_item(session, &mut raised, *item, &value, &ty)?;
     }
     session.diagnostics.keep();
     if what.state.is_some()
@@ -88,6 +89,7 @@ fn longest(item: SignalItem) -> usize {
 }
 
 fn set_item(
+    session: &Session,
     condition: &mut Condition,
     item: SignalItem,
     value: &Value,
@@ -105,18 +107,27 @@ fn set_item(
             let wrong = || SqlError::new(&ER_WRONG_VALUE_FOR_VAR, &[&item.name(), &text]);
             condition.code = number.ok_or_else(wrong)?;
         }
-        SignalItem::MessageText => condition.message = cut(text, item),
+        SignalItem::MessageText => condition.message = cut(session, text, item)?,
         _ => {
             condition.details.retain(|(name, _)| *name != item.name());
-            condition.details.push((item.name(), cut(text, item).into()));
+            condition.details.push((item.name(), cut(session, text, item)?.into()));
         }
     }
     Ok(())
 }
 
-/// Compat: what is too long is cut; strict mode would refuse it.
-fn cut(text: String, item: SignalItem) -> String {
-    text.chars().take(longest(item)).collect()
+/// What is too long is an error in strict mode, else cut with a warning.
+fn cut(session: &Session, text: String, item: SignalItem) -> SqlResult<String> {
+    let longest = longest(item);
+    if text.chars().count() <= longest {
+        return Ok(text);
+    }
+    if session.is_strict() {
+        return Err(SqlError::new(&ER_COND_ITEM_TOO_LONG, &[&item.name()]));
+    }
+    let warning = Condition::warning(&WARN_COND_ITEM_TRUNCATED, &[&item.name()]);
+    session.diagnostics.push(warning, session.settings.max_error_count);
+    Ok(text.chars().take(longest).collect())
 }
 
 /// GET DIAGNOSTICS outside of a program.

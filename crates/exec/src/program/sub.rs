@@ -46,6 +46,7 @@ pub(super) fn with_sub_session<R>(
 fn new_session(outer: &Session) -> Session {
     let mut sub = Session::new(outer.id, outer.account.clone(), outer.hooks.clone());
     sub.schema = outer.schema.clone();
+    sub.acting_as = outer.acting_as.clone();
     sub.settings = outer.settings.clone();
     sub.transaction = outer.transaction.for_sub_statement();
     sub.temporary = outer.temporary.clone();

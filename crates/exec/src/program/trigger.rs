@@ -146,6 +146,7 @@ impl<'r> Triggers<'r> {
                         handled: Vec::new(),
                         row: Some(&mut row),
                         at: Span::default(),
+                        message_row: 0,
                         result: None,
                     };
                     machine.run()

@@ -104,6 +104,12 @@ pub trait SessionHooks: Send + Sync {
         Ok(())
     }
 
+    /// Told after a procedure or function was made: who made it may run and change it.
+    fn routine_created(&self, _session: &Session, _function: bool, _schema: &str, _name: &str) {}
+
+    /// Told after a procedure or function was dropped.
+    fn routine_dropped(&self, _session: &Session, _function: bool, _schema: &str, _name: &str) {}
+
     /// Whether there is an account `user@host`.
     fn account_exists(&self, _account: &str) -> bool {
         true

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use selkie_sql::{ClientText, ast};
-use selkie_types::error::catalogue::{ER_UNKNOWN_STMT_HANDLER, ER_UNSUPPORTED_PS};
+use selkie_types::error::catalogue::{
+    ER_PS_NO_RECURSION, ER_UNKNOWN_STMT_HANDLER, ER_UNSUPPORTED_PS,
+};
 use selkie_types::{Charset, SqlError, SqlResult, SqlType, Value};
 
 use super::Running;
@@ -93,8 +95,14 @@ pub(super) fn execute(
     let found = session.prepared.get(&*name.to_lowercase()).map(|n| Arc::clone(&n.statement));
     let unknown = || SqlError::new(&ER_UNKNOWN_STMT_HANDLER, &[&name, &"EXECUTE"]);
     let prepared = found.ok_or_else(unknown)?;
+    if session.programs.executing.iter().any(|running| Arc::ptr_eq(running, &prepared)) {
+        return Err(SqlError::new(&ER_PS_NO_RECURSION, &[]));
+    }
     let values = values(instance, session, &statement.using, running)?;
-    execute_prepared(instance, session, &prepared, &values, sink)
+    session.programs.executing.push(Arc::clone(&prepared));
+    let result = execute_prepared(instance, session, &prepared, &values, sink);
+    session.programs.executing.pop();
+    result
 }
 
 /// `EXECUTE IMMEDIATE text USING ...`.

@@ -121,7 +121,7 @@ pub(super) fn default_value(
             Err(invalid())
         };
     }
-    constant::store(context, literal, &column.ty).map(DefaultValue::Literal).ok_or_else(invalid)
+    constant::store(context, literal, column).map(DefaultValue::Literal).ok_or_else(invalid)
 }
 
 fn expression(default: &ast::Expr) -> DefaultValue {

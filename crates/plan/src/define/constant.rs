@@ -3,7 +3,9 @@
 use selkie_expr::store::{StoreMode, StoreTarget, convert_for_column};
 use selkie_expr::{EvalContext, Expr};
 use selkie_sql::ast::{self, ExprKind, Literal, UnaryOp};
-use selkie_types::{Batch, CollationId, Decimal, SqlError, SqlResult, SqlType, Value};
+use selkie_types::{Batch, CollationId, Decimal, Level, SqlError, SqlResult, Value};
+
+use selkie_catalog::ColumnInfo;
 
 use super::DefineContext;
 use crate::bind::string_expr;
@@ -37,14 +39,23 @@ fn bind_literal(context: &DefineContext<'_>, literal: &Literal) -> SqlResult<Exp
     })
 }
 
-/// The constant as a value of type `ty`; `None` if it does not fit exactly.
-pub(super) fn store(context: &DefineContext<'_>, literal: Expr, ty: &SqlType) -> Option<Value> {
+/// The constant as a value of a column; `None` if it does not fit exactly.
+pub(super) fn store(
+    context: &DefineContext<'_>,
+    literal: Expr,
+    info: &ColumnInfo,
+) -> Option<Value> {
+    let ty = &info.ty;
     let eval =
         EvalContext::new(context.eval.types.clone(), context.eval.session, context.eval.now_micros);
     let from = literal.ty.clone();
     let column = literal.eval(&eval, &Batch::one_row()).ok()?;
-    let target = StoreTarget { ty, schema: "", table: "", column: "" };
-    let stored = convert_for_column(&column, &from, &target, StoreMode::Strict, 1, &eval).ok()?;
+    let target = StoreTarget { ty, schema: "", table: "", column: &info.name };
+    let stored = convert_for_column(&column, &from, &target, StoreMode::Strict, 0, &eval).ok()?;
     // A note (trailing digits of a decimal rounded away) is no obstacle.
+    let notes = eval.conditions.borrow_mut().take();
+    for note in notes.list().iter().filter(|c| c.level == Level::Note) {
+        context.eval.push(note.clone());
+    }
     Some(stored.value(0))
 }

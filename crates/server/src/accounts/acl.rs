@@ -49,6 +49,16 @@ impl Acl {
         self.accounts.get(name)
     }
 
+    /// Whether somebody has privileges on exactly this.
+    pub fn mentions(&self, target: &GrantTarget) -> bool {
+        self.grants.keys().any(|(_, t)| t == target)
+    }
+
+    /// Nobody has privileges on exactly this any more.
+    pub fn forget_target(&mut self, target: &GrantTarget) {
+        self.grants.retain(|(_, t), _| t != target);
+    }
+
     /// Every grant below the global level: account, target, privileges, privileges by column.
     pub fn grants(
         &self,

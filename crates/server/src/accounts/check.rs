@@ -110,6 +110,48 @@ impl AccessControl {
         })
     }
 
+    /// Privileges on a procedure or function, those on its database included.
+    fn on_routine(&self, schema: &str, name: &str, is_function: bool) -> Privileges {
+        let acl = self.store.current();
+        let is_it = |target: &GrantTarget| match target {
+            GrantTarget::Routine { schema: s, name: n, is_function: f } => {
+                *f == is_function && s == schema && n.eq_ignore_ascii_case(name)
+            }
+            _ => false,
+        };
+        let names: Vec<AccountName> = self.names(&acl).collect();
+        let own = acl.grants.iter().filter(|((n, target), _)| names.contains(n) && is_it(target));
+        own.fold(self.on_database(schema), |all, (_, g)| all | g.whole)
+    }
+
+    /// 1370 unless the identity has all of `wanted` on the routine.
+    pub fn check_routine(
+        &self,
+        schema: &str,
+        name: &str,
+        is_function: bool,
+        wanted: Privileges,
+    ) -> SqlResult<()> {
+        let missing = wanted.without(self.on_routine(schema, name, is_function));
+        if self.unrestricted || missing.is_empty() {
+            return Ok(());
+        }
+        let what = missing.names().next().unwrap_or_default().to_lowercase();
+        let (user, host) = self.parts();
+        let full = format!("{schema}.{name}");
+        Err(SqlError::new(&ER_PROCACCESS_DENIED_ERROR, &[&what, &user, &host, &full]))
+    }
+
+    /// 1370 unless the identity may know that the routine exists.
+    pub fn check_sees_routine(&self, schema: &str, name: &str, is_function: bool) -> SqlResult<()> {
+        let all = self.on_routine(schema, name, is_function);
+        let seen = Privileges::EXECUTE | Privileges::ALTER_ROUTINE | Privileges::CREATE_ROUTINE;
+        if all.has_any(seen) || self.check("mysql", "proc", Privileges::SELECT).is_ok() {
+            return Ok(());
+        }
+        self.check_routine(schema, name, is_function, Privileges::EXECUTE)
+    }
+
     /// 1044 unless the identity has all of `wanted` on the database.
     pub fn check_database(&self, schema: &str, wanted: Privileges) -> SqlResult<()> {
         match self.unrestricted || self.on_database(schema).has(wanted) {

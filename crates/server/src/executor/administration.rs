@@ -9,7 +9,7 @@ use selkie_exec::{Instance, Outcome, ResultSink, execute_statement};
 use selkie_plan::physical::OutputColumn;
 use selkie_sql::ast::{
     EngineReport, Expr, Grant, Granted, Ident, PrivilegeKind, PrivilegeLevel, Query, QueryBody,
-    Select, SelectItem, SelectOptions, SetItem, ShowWhat, Span, Statement,
+    RoutineKind, Select, SelectItem, SelectOptions, SetItem, ShowWhat, Span, Statement,
 };
 use selkie_types::error::catalogue::*;
 use selkie_types::{Batch, Column, Condition, SqlError, SqlResult, SqlType, Value};
@@ -246,7 +246,14 @@ fn check_target(instance: &Instance, session: &Session, grant: &Grant) -> SqlRes
                 false => Err(SqlError::no_such_table(schema, &name.name.value)),
             }
         }
-        PrivilegeLevel::Routine(_, name) => {
+        PrivilegeLevel::Routine(kind, name) => {
+            let schema = name.schema.as_ref().map(|s| &*s.value).or(session.schema.as_deref());
+            let schema = schema.ok_or_else(|| SqlError::new(&ER_NO_DB_ERROR, &[]))?;
+            let function = *kind == RoutineKind::Function;
+            let snapshot = instance.catalog.snapshot();
+            if snapshot.routine(schema, function, &name.name.value).is_some() {
+                return Ok(());
+            }
             let what = "FUNCTION or PROCEDURE";
             Err(SqlError::new(&ER_SP_DOES_NOT_EXIST, &[&what, &name.name.value]))
         }

@@ -16,28 +16,78 @@ use selkie_types::error::catalogue::{ER_NO_SUCH_USER, ER_OPTION_PREVENTS_STATEME
 use selkie_types::{SqlError, SqlResult, SqlType, Value};
 
 use super::administration;
-use crate::accounts::{AccessControl, AccountName, Identity, Privileges};
+use crate::accounts::{AccessControl, AccountName, GrantLevel, GrantTarget, Identity, Privileges};
 use crate::session::Shared;
 use crate::variables::{VERSION, VarDef, VarScope, VarValue, ids, lookup};
 
 impl SessionHooks for Shared {
-    fn check_access(&self, _: &Session, access: &Access<'_>) -> SqlResult<()> {
-        check_access(&self.access.lock(), access)
+    fn check_access(&self, session: &Session, access: &Access<'_>) -> SqlResult<()> {
+        match &session.acting_as {
+            Some(definer) => self.check_access_of(session, definer, access),
+            None => check_access(&self.access.lock(), access),
+        }
+    }
+
+    fn check_routine(
+        &self,
+        session: &Session,
+        privilege: Privilege,
+        function: bool,
+        schema: &str,
+        name: &str,
+    ) -> SqlResult<()> {
+        let control = self.access.lock();
+        let acting = match &session.acting_as {
+            Some(definer) => Some(control.of(identity_of(&control, definer)?)),
+            None => None,
+        };
+        let control = acting.as_ref().unwrap_or(&control);
+        match privilege {
+            Privilege::Any => control.check_sees_routine(schema, name, function),
+            Privilege::ShowRoutine => control.check("mysql", "proc", Privileges::SELECT),
+            Privilege::AlterRoutine => {
+                control.check_routine(schema, name, function, Privileges::ALTER_ROUTINE)
+            }
+            _ => control.check_routine(schema, name, function, Privileges::EXECUTE),
+        }
+    }
+
+    fn routine_created(&self, session: &Session, function: bool, schema: &str, name: &str) {
+        let control = self.access.lock().clone();
+        if session.acting_as.is_some() {
+            return;
+        }
+        let wanted = Privileges::EXECUTE | Privileges::ALTER_ROUTINE;
+        if control.check_routine(schema, name, function, wanted).is_ok() {
+            return;
+        }
+        let account = control.identity().account.clone();
+        let target = routine_target(function, schema, name);
+        let level = GrantLevel::On(target);
+        let granted = control.store().change(|acl| acl.grant(&account, &level, wanted, &[]));
+        if let Err(error) = granted {
+            tracing::warn!("privileges on {schema}.{name} were not granted: {error}");
+        }
+    }
+
+    fn routine_dropped(&self, _: &Session, function: bool, schema: &str, name: &str) {
+        let store = std::sync::Arc::clone(self.access.lock().store());
+        let target = routine_target(function, schema, name);
+        if !store.current().mentions(&target) {
+            return;
+        }
+        let forgotten = store.change(|acl| {
+            acl.forget_target(&target);
+            Ok(())
+        });
+        if let Err(error) = forgotten {
+            tracing::warn!("privileges on {schema}.{name} stay: {error}");
+        }
     }
 
     fn check_access_of(&self, _: &Session, account: &str, access: &Access<'_>) -> SqlResult<()> {
         let control = self.access.lock();
-        let Some(account) = find_account(&control, account) else {
-            let (user, host) = account.rsplit_once('@').unwrap_or((account, ""));
-            return Err(SqlError::new(&ER_NO_SUCH_USER, &[&user, &host]));
-        };
-        let identity = Identity {
-            user: account.user.clone(),
-            host: account.host_text().to_owned(),
-            account,
-            role: None,
-        };
-        check_access(&control.of(identity), access)
+        check_access(&control.of(identity_of(&control, account)?), access)
     }
 
     fn account_exists(&self, account: &str) -> bool {
@@ -148,6 +198,25 @@ impl SessionHooks for Shared {
         let seconds = started.map_or(0, |d| d.as_secs()) & 0xffff_ffff;
         (server << 56 | seconds << 24).wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed))
     }
+}
+
+fn routine_target(function: bool, schema: &str, name: &str) -> GrantTarget {
+    let (schema, name) = (schema.to_owned(), name.to_owned());
+    GrantTarget::Routine { schema, name, is_function: function }
+}
+
+/// Somebody who is the account `user@host`, or error 1449.
+fn identity_of(control: &AccessControl, account: &str) -> SqlResult<Identity> {
+    let Some(account) = find_account(control, account) else {
+        let (user, host) = account.rsplit_once('@').unwrap_or((account, ""));
+        return Err(SqlError::new(&ER_NO_SUCH_USER, &[&user, &host]));
+    };
+    Ok(Identity {
+        user: account.user.clone(),
+        host: account.host_text().to_owned(),
+        account,
+        role: None,
+    })
 }
 
 fn check_access(control: &AccessControl, access: &Access<'_>) -> SqlResult<()> {

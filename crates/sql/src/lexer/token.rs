@@ -48,6 +48,8 @@ pub(crate) enum T {
     Comma,
     Semicolon,
     Dot,
+    /// `..`, between the bounds of a FOR loop.
+    DotDot,
     Colon,
     LBrace,
     RBrace,

@@ -95,10 +95,9 @@ impl Parser<'_> {
     /// A name that is a column unless a parenthesis follows.
     pub(super) fn column_or_call(&mut self) -> PResult<ExprKind> {
         let first = self.ident()?;
-        let ends = self.at2(T::Dot, T::Dot);
         match self.tok.kind {
             T::LParen => self.nested(|p| p.generic_call(None, first)),
-            T::Dot if !ends => {
+            T::Dot => {
                 let column = self.column_ref_after(first)?;
                 if let ColumnRef { schema: None, table: Some(table), name } = &column
                     && self.tok.kind != T::LParen

@@ -170,6 +170,15 @@ impl Parser<'_> {
         self.program.as_ref()?.variable(name).map(Local::Variable)
     }
 
+    /// Refuses an assignment to OLD, whether there is such a row or not.
+    pub(super) fn check_old_row(&self, row: &str) -> PResult<()> {
+        let is_trigger = |scope: &Scope| matches!(scope.kind, Kind::Trigger(..));
+        match self.program.as_deref().is_some_and(is_trigger) && row.eq_ignore_ascii_case("old") {
+            true => self.fail(&ER_TRG_CANT_CHANGE_ROW, &[&"OLD", &""]),
+            false => Ok(()),
+        }
+    }
+
     /// Refuses an assignment to a row that a trigger may not change.
     pub(super) fn check_row_target(&self, target: &Local) -> PResult<()> {
         let Some(scope) = &self.program else { return Ok(()) };

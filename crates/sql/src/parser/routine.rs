@@ -1,6 +1,6 @@
 //! CREATE and ALTER of procedures, functions and triggers.
 
-use selkie_types::error::catalogue::ER_SP_DUP_PARAM;
+use selkie_types::error::catalogue::{ER_SP_DUP_PARAM, ER_WRONG_USAGE};
 
 use super::program::{Kind, Scope};
 use super::{PResult, Parser};
@@ -24,6 +24,7 @@ impl Parser<'_> {
             _ => RoutineKind::Procedure,
         };
         let if_not_exists = self.if_not_exists()?;
+        self.check_or_replace(or_replace, if_not_exists)?;
         let name = self.new_table_name()?;
         if kind == RoutineKind::Function && self.at(Kw::RETURNS) {
             // A loadable function: RETURNS type SONAME 'library'.
@@ -61,6 +62,13 @@ impl Parser<'_> {
             body_span,
             has_return: scope.returns,
         })))
+    }
+
+    fn check_or_replace(&self, or_replace: bool, if_not_exists: bool) -> PResult<()> {
+        match or_replace && if_not_exists {
+            true => self.fail(&ER_WRONG_USAGE, &[&"OR REPLACE", &"IF NOT EXISTS"]),
+            false => Ok(()),
+        }
     }
 
     fn parameters(
@@ -150,7 +158,7 @@ impl Parser<'_> {
             Kw::FUNCTION => RoutineKind::Function,
             _ => RoutineKind::Procedure,
         };
-        let name = self.table_name()?;
+        let name = self.new_table_name()?;
         if self.at_any(&[Kw::NOT, Kw::DETERMINISTIC]) {
             return Err(self.error());
         }
@@ -167,6 +175,7 @@ impl Parser<'_> {
         let start = self.tok.start;
         self.expect(Kw::TRIGGER)?;
         let if_not_exists = self.if_not_exists()?;
+        self.check_or_replace(or_replace, if_not_exists)?;
         let name = self.new_table_name()?;
         let timing = match self.expect_any(&[Kw::BEFORE, Kw::AFTER])? {
             Kw::BEFORE => TriggerTiming::Before,

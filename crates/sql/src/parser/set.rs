@@ -124,6 +124,7 @@ impl Parser<'_> {
                     return Ok(None);
                 }
                 let field = self.ident_from(token)?;
+                self.check_old_row(&name.value)?;
                 let Some(target) = self.qualified_local(&name.value, &field)? else {
                     return Ok(None);
                 };

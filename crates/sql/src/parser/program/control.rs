@@ -172,8 +172,7 @@ impl Parser<'_> {
             self.next();
         }
         let first = self.term()?;
-        self.expect(T::Dot)?;
-        self.expect(T::Dot)?;
+        self.expect(T::DotDot)?;
         let last = self.term()?;
         let number = VariableType::Scalar(bigint(first.expr.span));
         let bound = self.scope().declare(Ident::new("[for_upper_bound]"), number.clone());

@@ -30,10 +30,7 @@ impl Parser<'_> {
         handlers: &mut Vec<ConditionHandler>,
     ) -> PResult<Option<Step>> {
         self.next();
-        if let Some(word) = self.eat_any(&[Kw::CONTINUE, Kw::EXIT, Kw::UNDO]) {
-            if word == Kw::UNDO {
-                return Err(selkie_types::SqlError::not_supported("UNDO"));
-            }
+        if let Some(word) = self.eat_any(&[Kw::CONTINUE, Kw::EXIT]) {
             *stage = Stage::Handlers;
             let handler = self.handler_declaration(word == Kw::EXIT)?;
             let mut known = handlers.iter().flat_map(|h| &h.conditions);
