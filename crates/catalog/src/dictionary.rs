@@ -405,6 +405,7 @@ fn dictionary_def(id: TableId, name: &str, columns: &[(&str, SqlType)]) -> Table
         name: "PRIMARY".into(),
         kind: IndexKind::Primary,
         parts: vec![IndexPart { column: 0, prefix: None, descending: false }],
+        hashed: false,
     };
     TableInfo::make_def(id, "selkie_dictionary", name, &columns, vec![primary])
 }

@@ -6,9 +6,11 @@
 mod charsets;
 mod columns;
 mod constraints;
+mod partitions;
 mod programs;
 mod statistics;
 mod tables;
+mod words;
 
 use std::sync::Arc;
 
@@ -45,11 +47,26 @@ impl<'a> InformationSource<'a> {
         self.names.snapshot.schemas().filter(move |s| wanted.is_none_or(|w| w == &*s.name))
     }
 
+    /// The tables asked for. Compat: a temporary table is one of them only where it alone is.
     fn tables(&self) -> impl Iterator<Item = &'a Arc<TableInfo>> {
-        self.schemas().flat_map(|schema| schema.tables.values()).filter(|t| {
-            self.table.is_none_or(|name| name.eq_ignore_ascii_case(t.name()))
+        let temporary = match (self.schema, self.table) {
+            (Some(schema), Some(table)) => self.names.temporary.get(schema, table),
+            _ => None,
+        };
+        let shared = self.schemas().flat_map(|schema| schema.tables.values()).filter(move |t| {
+            temporary.is_none()
+                && self.table.is_none_or(|name| self.is_named(t, name))
                 && (self.visible)(t.schema(), t.name())
-        })
+        });
+        temporary.into_iter().chain(shared)
+    }
+
+    /// Compat: names of tables are as written, but for those of `information_schema`.
+    fn is_named(&self, table: &TableInfo, name: &str) -> bool {
+        match table.schema() == "information_schema" {
+            true => table.name().eq_ignore_ascii_case(name),
+            false => table.name() == name,
+        }
     }
 }
 
@@ -74,6 +91,9 @@ pub fn information_rows(
         "ROUTINES" => programs::routines(source),
         "PARAMETERS" => programs::parameters(source),
         "TRIGGERS" => programs::triggers(source),
+        "PARTITIONS" => partitions::partitions(source),
+        "KEYWORDS" => words::keywords(),
+        "SQL_FUNCTIONS" => words::sql_functions(),
         "CHARACTER_SETS" => charsets::character_sets(),
         "COLLATIONS" => charsets::collations(),
         "COLLATION_CHARACTER_SET_APPLICABILITY" => charsets::applicability(),

@@ -24,8 +24,14 @@ impl TemporaryTables {
 
     /// Adds or replaces a table.
     pub fn put(&mut self, table: Arc<TableInfo>) {
+        let name: Box<str> = table.name().into();
+        self.put_as(&name, table);
+    }
+
+    /// Adds or replaces a table that statements find as `name`.
+    pub fn put_as(&mut self, name: &str, table: Arc<TableInfo>) {
         self.version += 1;
-        self.tables.insert((table.schema().into(), table.name().into()), table);
+        self.tables.insert((table.schema().into(), name.into()), table);
     }
 
     /// Removes a table and gives it back.

@@ -190,6 +190,7 @@ fn column_clause(table: &TableInfo, column: &ColumnInfo, style: ShowStyle) -> St
     if let Some(generated) = &column.generated {
         let kind = if generated.stored { "STORED" } else { "VIRTUAL" };
         let _ = write!(out, " GENERATED ALWAYS AS ({}) {kind}", generated.expression);
+        out.push_str(if column.invisible { " INVISIBLE" } else { "" });
     } else if is_information(table) {
         // Compat: nothing is ever inserted, so there are no defaults to show.
         out.push_str(if column.nullable { "" } else { " NOT NULL" });
@@ -198,9 +199,6 @@ fn column_clause(table: &TableInfo, column: &ColumnInfo, style: ShowStyle) -> St
     }
     if column.auto_increment && !style.mode.contains(SqlMode::NO_FIELD_OPTIONS) {
         out.push_str(" AUTO_INCREMENT");
-    }
-    if column.invisible {
-        out.push_str(" INVISIBLE");
     }
     if !column.comment.is_empty() {
         let _ = write!(out, " COMMENT {}", quote_string(&column.comment));
@@ -228,6 +226,9 @@ fn null_and_default(column: &ColumnInfo, out: &mut String) {
     } else if column.ty.kind == TypeKind::Timestamp {
         // Compat: a TIMESTAMP is NOT NULL unless it says otherwise, so it says so.
         out.push_str(" NULL");
+    }
+    if column.invisible {
+        out.push_str(" INVISIBLE");
     }
     if let Some(default) = default_text(column) {
         let _ = write!(out, " DEFAULT {default}");

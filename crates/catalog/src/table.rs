@@ -123,6 +123,9 @@ pub struct TableOptions {
     pub comment: String,
     /// Options shown back in their order, `ROW_FORMAT` and the like: (name, value as shown).
     pub shown: Vec<(String, String)>,
+    /// `ALTER TABLE ... DISABLE KEYS` was said. Keys are kept up to date all the same.
+    #[serde(default)]
+    pub keys_disabled: bool,
 }
 
 /// A table, view or system table.
@@ -180,11 +183,18 @@ impl TableInfo {
         names.iter().map(|name| self.column_position(name)).collect()
     }
 
+    /// Whether rows may be found by the index at a position.
+    pub fn is_searchable(&self, index: usize) -> bool {
+        let ignored = self.indexes.get(index).is_some_and(|info| info.ignored);
+        !ignored && self.def.indexes.get(index).is_some_and(|def| !def.hashed)
+    }
+
     /// Position of an index whose first parts are `columns` in this order, whole.
     pub fn index_over(&self, columns: &[usize]) -> Option<usize> {
         self.def.indexes.iter().position(|index| {
             let parts = || index.parts.iter().zip(columns);
-            index.parts.len() >= columns.len()
+            !index.hashed
+                && index.parts.len() >= columns.len()
                 && parts().all(|(part, column)| part.column == *column && part.prefix.is_none())
         })
     }

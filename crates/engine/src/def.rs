@@ -64,6 +64,9 @@ pub struct IndexDef {
     pub kind: IndexKind,
     /// Key parts in order.
     pub parts: Vec<IndexPart>,
+    /// Keys are hashes of their parts, which may be of any length: good for being unique only.
+    #[serde(default)]
+    pub hashed: bool,
 }
 
 impl IndexDef {

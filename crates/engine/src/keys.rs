@@ -3,6 +3,7 @@
 //! Shared by all engines and by the executor, which encodes search keys the same way.
 
 use selkie_types::{RowLayout, Value, key};
+use sha2::{Digest, Sha256};
 
 use crate::{EngineResult, IndexDef, TableDef};
 
@@ -11,6 +12,7 @@ use crate::{EngineResult, IndexDef, TableDef};
 pub struct IndexCodec {
     parts: Vec<Part>,
     entry: RowLayout,
+    hashed: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -32,9 +34,12 @@ impl IndexCodec {
             };
             Part { column: p.column, encoding }
         };
-        let types = index.parts.iter().map(|p| &table.columns[p.column]);
+        // What a hashed index holds nobody reads.
+        let covered = if index.hashed { &[][..] } else { &index.parts };
+        let types = covered.iter().map(|p| &table.columns[p.column]);
         let entry = RowLayout::new(types.map(|c| (&c.ty, c.nullable)));
-        Self { parts: index.parts.iter().map(part).collect(), entry }
+        let parts = index.parts.iter().map(part).collect();
+        Self { parts, entry, hashed: index.hashed }
     }
 
     /// Number of key parts.
@@ -65,13 +70,25 @@ impl IndexCodec {
         row: &[u8],
         out: &mut Vec<u8>,
     ) -> EngineResult<bool> {
+        let start = out.len();
         let mut any_null = false;
         for part in &self.parts {
             let value = layout.value(row, part.column)?;
             any_null |= value.is_null();
             part.encoding.encode(&value, out);
         }
+        self.hash_from(start, out);
         Ok(any_null)
+    }
+
+    /// Replaces the key that begins at `start` by its hash, if this is a hashed index. Two keys with
+    /// one hash are not expected in the lifetime of the universe, so nobody compares the rows.
+    fn hash_from(&self, start: usize, out: &mut Vec<u8>) {
+        if self.hashed {
+            let hash = Sha256::digest(&out[start..]);
+            out.truncate(start);
+            out.extend_from_slice(&hash);
+        }
     }
 
     /// Appends the covering entry of `row`: the values of the key's columns, whole.
@@ -81,17 +98,20 @@ impl IndexCodec {
         row: &[u8],
         out: &mut Vec<u8>,
     ) -> EngineResult<()> {
+        let covered = self.parts.iter().take(self.entry.columns().len());
         let values: Result<Vec<Value>, _> =
-            self.parts.iter().map(|part| layout.value(row, part.column)).collect();
+            covered.map(|part| layout.value(row, part.column)).collect();
         self.entry.encode_values(&values?, out);
         Ok(())
     }
 
     /// Appends the key prefix for the first `values.len()` parts.
     pub fn key_of_values(&self, values: &[Value], out: &mut Vec<u8>) {
+        let start = out.len();
         for (part, value) in self.parts.iter().zip(values) {
             part.encoding.encode(value, out);
         }
+        self.hash_from(start, out);
     }
 }
 

@@ -98,42 +98,69 @@ fn maintain(
     session.transaction.begin_statement(&session.settings)?;
     session.transaction.join(instance.engine(&table.engine)?)?;
     match statement.action {
+        MaintenanceAction::Check if &*table.engine == "MEMORY" => Ok(vec![unsupported("check")]),
         MaintenanceAction::Check => check(instance, session, &control, &table),
         MaintenanceAction::Analyze => {
             analyze::analyze(instance, session, &control, &table)?;
-            // Compat: MariaDB says so only when asked for them, though they are always collected here.
-            let collected = ("status", "Engine-independent statistics collected".to_owned());
             let asked = statement.persistent.is_some() || always_collects(session);
-            let said = asked.then_some(collected);
-            Ok(said.into_iter().chain([("status", "OK".to_owned())]).collect())
+            Ok(analyzed(&table, asked))
         }
-        MaintenanceAction::Optimize | MaintenanceAction::Repair => {
-            if statement.action == MaintenanceAction::Optimize {
-                let open = crate::run::open_table(instance, session, &table)?;
-                let reclaimed = open.handle.table.reclaim(&control);
-                reclaimed.map_err(|e| from_engine(e, &table.def))?;
-            }
-            let message = storage_message(statement.action, &table.engine);
-            if statement.action == MaintenanceAction::Optimize
-                && !matches!(message, Some("optimize"))
-            {
-                analyze::analyze(instance, session, &control, &table)?;
-            }
-            let done = ("status", "OK".to_owned());
-            Ok(match message {
-                None => vec![done],
-                Some("recreate") => {
-                    let note = "Table does not support optimize, doing recreate + analyze instead";
-                    vec![("note", note.to_owned()), done]
-                }
-                Some(what) => {
-                    let engine = "The storage engine for the table doesn't support";
-                    vec![("note", format!("{engine} {what}"))]
-                }
-            })
-        }
+        MaintenanceAction::Optimize => optimize(instance, session, &control, &table),
+        MaintenanceAction::Repair => Ok(stored(MaintenanceAction::Repair, &table.engine)),
         MaintenanceAction::Checksum => Ok(Vec::new()),
     }
+}
+
+/// The answer of ANALYZE. Compat: MariaDB speaks of statistics of its own only when asked for them,
+/// though they are always collected here.
+fn analyzed(table: &TableInfo, asked: bool) -> Vec<Message> {
+    let collected = ("status", "Engine-independent statistics collected".to_owned());
+    let done = match &*table.engine {
+        "MEMORY" | "CSV" => unsupported("analyze"),
+        _ => ("status", "OK".to_owned()),
+    };
+    let skipped = uncollected(table).filter(|_| asked);
+    skipped.chain(asked.then_some(collected)).chain([done]).collect()
+}
+
+fn unsupported(what: &str) -> Message {
+    ("note", format!("The storage engine for the table doesn't support {what}"))
+}
+
+fn optimize(
+    instance: &Instance,
+    session: &mut Session,
+    control: &Control,
+    table: &TableInfo,
+) -> SqlResult<Vec<Message>> {
+    let open = crate::run::open_table(instance, session, table)?;
+    let reclaimed = open.handle.table.reclaim(control);
+    reclaimed.map_err(|e| from_engine(e, &table.def))?;
+    if storage_message(MaintenanceAction::Optimize, &table.engine) != Some("optimize") {
+        analyze::analyze(instance, session, control, table)?;
+    }
+    Ok(stored(MaintenanceAction::Optimize, &table.engine))
+}
+
+/// The answer of OPTIMIZE and REPAIR.
+fn stored(action: MaintenanceAction, engine: &str) -> Vec<Message> {
+    let done = ("status", "OK".to_owned());
+    match storage_message(action, engine) {
+        None => vec![done],
+        Some("recreate") => {
+            let note = "Table does not support optimize, doing recreate + analyze instead";
+            vec![("note", note.to_owned()), done]
+        }
+        Some(what) => vec![unsupported(what)],
+    }
+}
+
+/// Compat: MariaDB says of which columns it keeps no statistics.
+fn uncollected(table: &TableInfo) -> impl Iterator<Item = Message> + '_ {
+    let long = table.columns.iter().filter(|column| column.ty.is_text_or_blob());
+    let say =
+        |name: &str| format!("Engine-independent statistics are not collected for column '{name}'");
+    long.map(move |column| ("Warning", say(&column.name)))
 }
 
 /// Whether `use_stat_tables` has every ANALYZE collect statistics.

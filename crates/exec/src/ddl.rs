@@ -19,7 +19,7 @@ mod foreign;
 mod instant;
 mod rename;
 mod routine;
-mod schema;
+pub(crate) mod schema;
 mod trigger;
 mod view;
 
@@ -28,12 +28,12 @@ pub(crate) use routine::definer_clause;
 use std::time::Duration;
 
 use selkie_catalog::{Namespace, Snapshot, TableInfo};
-use selkie_expr::EvalContext;
+use selkie_expr::{EvalContext, VariableScope};
 use selkie_plan::define::DefineContext;
-use selkie_sql::ast::{LockWait, Statement, StoredKind, TableName};
+use selkie_sql::ast::{AlterAlgorithm, LockWait, Statement, StoredKind, TableName};
 use selkie_types::error::catalogue::{
     ER_DBACCESS_DENIED_ERROR, ER_LOCK_OR_ACTIVE_TRANSACTION, ER_NO_DB_ERROR, ER_TABLE_NOT_LOCKED,
-    ER_TABLEACCESS_DENIED_ERROR,
+    ER_TABLEACCESS_DENIED_ERROR, ER_WRONG_TABLE_NAME,
 };
 use selkie_types::{Condition, SqlError, SqlResult, SqlType, Value};
 
@@ -42,6 +42,9 @@ use crate::metadata::LockMode;
 use crate::query::keep_conditions;
 use crate::session::{Access, Privilege, Session};
 use crate::{Instance, Outcome};
+
+/// Characters that a name may have.
+const NAME_MAX: usize = 64;
 
 /// A DDL statement in progress.
 pub(crate) struct Ddl<'a> {
@@ -108,7 +111,11 @@ impl<'a> Ddl<'a> {
                 current.ok_or_else(|| SqlError::new(&ER_NO_DB_ERROR, &[]))?
             }
         };
-        Ok((schema, &name.name.value))
+        let table = &*name.name.value;
+        if table.is_empty() || table.ends_with(' ') || table.chars().count() > NAME_MAX {
+            return Err(SqlError::new(&ER_WRONG_TABLE_NAME, &[&table]));
+        }
+        Ok((schema, table))
     }
 
     /// Locks a name for a change of its definition.
@@ -150,9 +157,11 @@ impl<'a> Ddl<'a> {
     fn denied_in_performance_schema(&self, privilege: Privilege, table: &str) -> SqlError {
         let account = &self.session.account;
         let word = format!("{privilege:?}").to_uppercase();
-        let name = format!("`performance_schema`.`{table}`");
-        let who: [&dyn std::fmt::Display; 2] = [&account.user, &account.host];
-        SqlError::new(&ER_TABLEACCESS_DENIED_ERROR, &[&word, who[0], who[1], &name])
+        let (user, host, schema) = (&account.user, &account.host, "performance_schema");
+        if privilege == Privilege::Alter {
+            return SqlError::new(&ER_DBACCESS_DENIED_ERROR, &[user, host, &schema]);
+        }
+        SqlError::new(&ER_TABLEACCESS_DENIED_ERROR, &[&word, user, host, &schema, &table])
     }
 
     /// Under LOCK TABLES only tables locked for writing may be redefined.
@@ -198,10 +207,26 @@ impl<'a> Ddl<'a> {
             text: self.text,
             now_seconds: u64::try_from(now / 1_000_000).unwrap_or(0),
             foreign_key_checks: self.session.settings.foreign_key_checks,
+            alter_algorithm: self.alter_algorithm(),
         };
         let result = define(&context);
         keep_conditions(self.session, &eval);
         result
+    }
+
+    /// `alter_algorithm`, for an ALTER TABLE that does not say any.
+    fn alter_algorithm(&self) -> AlterAlgorithm {
+        let (hooks, scope) = (&self.session.hooks, VariableScope::Session);
+        match hooks.variable(self.session, scope, "alter_algorithm") {
+            Ok(Value::Bytes(name)) => match &*name {
+                b"COPY" => AlterAlgorithm::Copy,
+                b"INPLACE" => AlterAlgorithm::Inplace,
+                b"NOCOPY" => AlterAlgorithm::Nocopy,
+                b"INSTANT" => AlterAlgorithm::Instant,
+                _ => AlterAlgorithm::Default,
+            },
+            _ => AlterAlgorithm::Default,
+        }
     }
 
     /// Adds a note to the warnings list.

@@ -34,7 +34,7 @@ pub(crate) use common::drain;
 pub(crate) use distinct::{DistinctSet, distinct_keys};
 pub(crate) use project::{filter_batch, keep_rows};
 pub(crate) use rows::RowBuffer;
-pub(crate) use sort_key::sorted_rows;
+pub(crate) use sort_key::{put_key, sorted, sorted_rows};
 
 use crate::run::Env;
 

@@ -165,7 +165,7 @@ fn is_current(instance: &Instance, session: &Session, plan: &Plan) -> bool {
     plan.tables.iter().chain(foreign).all(|table| {
         let now = names.table(table.schema(), table.name());
         let same = now.is_some_and(|now| Arc::ptr_eq(now, table) || now.version == table.version);
-        same || table.kind == TableKind::System
+        same || matches!(table.kind, TableKind::System | TableKind::Temporary)
     })
 }
 

@@ -262,6 +262,7 @@ fn run_planned(
 }
 
 fn use_schema(instance: &Instance, session: &mut Session, name: &ast::Ident) -> SqlResult<Outcome> {
+    crate::ddl::schema::check_name(&name.value)?;
     let snapshot = instance.catalog.snapshot();
     let names = Namespace { snapshot: &snapshot, temporary: &session.temporary };
     let found = names.schema(&name.value).map(|s| s.name.clone());

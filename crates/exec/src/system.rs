@@ -7,7 +7,7 @@ use selkie_catalog::{
     information_rows, information_schema,
 };
 use selkie_engine::TableStatistics;
-use selkie_types::{SqlResult, Value};
+use selkie_types::{Physical, SqlResult, Value};
 
 use crate::Instance;
 use crate::instance::{SystemRequest, SystemTable};
@@ -21,6 +21,7 @@ pub fn register_system_tables(instance: &Instance) {
     }
     instance.add_system_table("PROC", definitions);
     instance.add_system_table("ENGINES", Arc::new(EngineList));
+    instance.add_system_table("USER_VARIABLES", Arc::new(UserVariables));
 }
 
 /// Tables answered by [`information_rows`]; those it does not know have no rows, as there is
@@ -69,6 +70,32 @@ fn statistics_of(instance: &Instance, table: &TableInfo) -> TableStatistics {
             instance.open_table(table).map(|handle| handle.table.statistics()).unwrap_or_default()
         }
         _ => TableStatistics::default(),
+    }
+}
+
+/// The session's `@name` variables.
+struct UserVariables;
+
+impl SystemTable for UserVariables {
+    fn rows(
+        &self,
+        request: &SystemRequest<'_>,
+        emit: &mut dyn FnMut(&[Value]) -> SqlResult<()>,
+    ) -> SqlResult<()> {
+        for (name, (value, ty)) in request.session.variables.borrow().iter() {
+            let mut shown = Vec::new();
+            selkie_types::write_value(ty, value, &mut shown);
+            let shown = if value.is_null() { Value::Null } else { Value::bytes(shown) };
+            let kind = match ty.physical() {
+                Physical::Int | Physical::UInt => "INT",
+                Physical::Double => "DOUBLE",
+                Physical::Decimal => "DECIMAL",
+                _ => "VARCHAR",
+            };
+            let charset = ty.collation.charset().name();
+            emit(&[Value::bytes(&**name), shown, Value::bytes(kind), Value::bytes(charset)])?;
+        }
+        Ok(())
     }
 }
 

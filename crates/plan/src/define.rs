@@ -10,6 +10,7 @@ mod charset;
 mod columns;
 mod constant;
 mod create;
+mod engine;
 mod expressions;
 mod foreign;
 mod indexes;
@@ -28,6 +29,7 @@ pub use view::{ViewColumn, ViewSession, check_view_query, define_view};
 
 use selkie_catalog::Namespace;
 use selkie_expr::EvalContext;
+use selkie_sql::ast::AlterAlgorithm;
 use selkie_types::{CollationId, SqlMode};
 
 /// What definitions depend on besides the statement.
@@ -48,6 +50,8 @@ pub struct DefineContext<'a> {
     pub now_seconds: u64,
     /// `foreign_key_checks`.
     pub foreign_key_checks: bool,
+    /// `alter_algorithm`.
+    pub alter_algorithm: AlterAlgorithm,
 }
 
 impl DefineContext<'_> {

@@ -38,25 +38,70 @@ fn part_row(
         text(&index.name),
         Value::UInt(seq as u64 + 1),
         text(&column.name),
-        text(if part.descending { "D" } else { "A" }),
-        Value::Int(cardinality(table, at, index, seq, table_rows)),
+        direction(table, at, part),
+        cardinality(table, at, index, seq, table_rows).map_or(Value::Null, Value::Int),
         part.prefix.map_or(Value::Null, |prefix| Value::Int(prefix.into())),
         Value::Null,
         text(if column.nullable { "YES" } else { "" }),
-        text(info.and_then(|i| i.algorithm.as_deref()).unwrap_or("BTREE")),
-        text(""),
+        text(algorithm(table, at)),
+        text(if table.options.keys_disabled && !index.is_unique() { "disabled" } else { "" }),
         text(info.map_or("", |i| &i.comment)),
         yes_no(info.is_some_and(|i| i.ignored)),
     ]
 }
 
-/// Distinct keys of the first `seq + 1` parts: as analyzed, else all rows for a whole unique key.
-fn cardinality(table: &TableInfo, at: usize, index: &IndexDef, seq: usize, rows: u64) -> i64 {
-    let analyzed = table.statistics.as_ref().and_then(|s| s.indexes.get(at));
-    if let Some(distinct) = analyzed.and_then(|i| i.prefix_distinct.get(seq)) {
-        return *distinct as i64;
+/// How an index is built, as its engine would without being asked.
+fn algorithm(table: &TableInfo, at: usize) -> &str {
+    let default = if &*table.engine == "MEMORY" { "HASH" } else { "BTREE" };
+    table.indexes.get(at).and_then(|info| info.algorithm.as_deref()).unwrap_or(default)
+}
+
+/// Whether an index of a MEMORY table has no order.
+fn is_unordered(table: &TableInfo, at: usize) -> bool {
+    &*table.engine == "MEMORY" && algorithm(table, at) == "HASH"
+}
+
+fn direction(table: &TableInfo, at: usize, part: &IndexPart) -> Value {
+    match is_unordered(table, at) {
+        true => Value::Null,
+        false => text(if part.descending { "D" } else { "A" }),
     }
-    let whole = index.is_unique() && seq + 1 == index.parts.len();
-    let guess = if whole { rows } else { rows / 10 };
-    i64::try_from(guess).unwrap_or(i64::MAX)
+}
+
+/// Distinct keys of the first `seq + 1` parts, as far as the engine of the table's name would know.
+fn cardinality(
+    table: &TableInfo,
+    at: usize,
+    index: &IndexDef,
+    seq: usize,
+    rows: u64,
+) -> Option<i64> {
+    if index.hashed {
+        return None;
+    }
+    let whole = seq + 1 == index.parts.len();
+    let null = index.parts.iter().any(|part| table.columns[part.column].nullable);
+    let analyzed = table.statistics.as_ref().and_then(|s| s.indexes.get(at));
+    let distinct = analyzed.and_then(|i| i.prefix_distinct.get(seq)).copied();
+    let guess = match &*table.engine {
+        "MEMORY" if !is_unordered(table, at) || !whole => return None,
+        "MEMORY" if index.is_unique() => rows,
+        "MEMORY" => rows / 2,
+        "MyISAM" | "Aria" => match distinct {
+            Some(distinct) => per_key(rows, distinct),
+            None if whole && index.is_unique() && !null => rows,
+            None => return None,
+        },
+        _ => match distinct {
+            Some(distinct) => distinct as u64,
+            None => rows,
+        },
+    };
+    Some(i64::try_from(guess).unwrap_or(i64::MAX))
+}
+
+/// Compat: rows per key are kept as a whole number, and the keys computed from those.
+fn per_key(rows: u64, distinct: f64) -> u64 {
+    let distinct = (distinct as u64).max(1);
+    rows / ((rows + distinct / 2) / distinct).max(1)
 }

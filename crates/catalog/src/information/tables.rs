@@ -32,8 +32,66 @@ pub(super) fn tables(source: &InformationSource<'_>) -> Vec<InformationRow> {
         .collect()
 }
 
+/// Bytes of rows and indexes, as the engine of the table's name would have them.
+fn sizes(table: &TableInfo, statistics: &TableStatistics) -> (u64, u64, u64) {
+    let (rows, indexes) = (statistics.rows, table.def.indexes.len() as u64);
+    match &*table.engine {
+        "MyISAM" if row_format(table) == "Fixed" => {
+            let length = fixed_length(table);
+            let tree = if rows == 0 { 0 } else { indexes };
+            (rows * length, KEY_BLOCK * (1 + tree), length)
+        }
+        "InnoDB" => {
+            let secondary = indexes.saturating_sub(u64::from(table.def.primary().is_some()));
+            let data = statistics.data_bytes.saturating_sub(TREE_OVERHEAD);
+            let index = statistics.index_bytes.saturating_sub(secondary * TREE_OVERHEAD);
+            (data, index, data.checked_div(rows).unwrap_or(0))
+        }
+        _ => {
+            let average = statistics.data_bytes.checked_div(rows).unwrap_or(0);
+            (statistics.data_bytes, statistics.index_bytes, average)
+        }
+    }
+}
+
+/// Bytes of a block of MyISAM's indexes.
+const KEY_BLOCK: u64 = 1024;
+
+/// Bytes that a file has besides the tree that others would keep in a file of all tables.
+const TREE_OVERHEAD: u64 = 2 * 16_384;
+
+/// Bytes of a row of fixed length: a bit per column that may be NULL and one for deleted rows.
+fn fixed_length(table: &TableInfo) -> u64 {
+    let width = |c: &crate::ColumnInfo| match c.ty.kind {
+        TypeKind::Char => u64::from(c.ty.length) * c.ty.collation.charset().max_len() as u64,
+        TypeKind::VarChar => {
+            let bytes = u64::from(c.ty.length) * c.ty.collation.charset().max_len() as u64;
+            bytes + if bytes > 255 { 2 } else { 1 }
+        }
+        TypeKind::MediumInt | TypeKind::Date => 3,
+        TypeKind::Decimal => decimal_bytes(c.ty.length, c.ty.decimals),
+        TypeKind::Time => 3 + u64::from(c.ty.decimals.div_ceil(2)),
+        TypeKind::DateTime => 5 + u64::from(c.ty.decimals.div_ceil(2)),
+        TypeKind::Timestamp => 4 + u64::from(c.ty.decimals.div_ceil(2)),
+        TypeKind::Year => 1,
+        TypeKind::Float => 4,
+        _ => c.ty.fixed_width().unwrap_or(8) as u64,
+    };
+    let nullable = table.columns.iter().filter(|c| c.nullable).count() as u64;
+    let bytes = table.columns.iter().map(width).sum::<u64>() + (nullable + 1).div_ceil(8);
+    // Compat: a deleted row has room for a pointer to the next.
+    bytes.max(7)
+}
+
+/// Bytes of a packed decimal: four for nine digits, fewer for the rest.
+fn decimal_bytes(precision: u32, scale: u8) -> u64 {
+    const REST: [u64; 9] = [0, 1, 1, 2, 2, 3, 3, 4, 4];
+    let part = |digits: u32| u64::from(digits / 9) * 4 + REST[(digits % 9) as usize];
+    part(precision.saturating_sub(scale.into())) + part(scale.into())
+}
+
 fn base_row(table: &TableInfo, statistics: &TableStatistics) -> InformationRow {
-    let average = statistics.data_bytes.checked_div(statistics.rows).unwrap_or(0);
+    let (data, index, average) = sizes(table, statistics);
     vec![
         text("def"),
         text(table.schema()),
@@ -44,9 +102,9 @@ fn base_row(table: &TableInfo, statistics: &TableStatistics) -> InformationRow {
         text(row_format(table)),
         Value::UInt(statistics.rows),
         Value::UInt(average),
-        Value::UInt(statistics.data_bytes),
+        Value::UInt(data),
         Value::UInt(0),
-        Value::UInt(statistics.index_bytes),
+        Value::UInt(index),
         Value::UInt(0),
         unsigned(statistics.auto_increment),
         time(table.created),

@@ -66,8 +66,11 @@ fn checksum(
     query::lock_table(instance, session, &control, &table, LockMode::Read)?;
     session.transaction.begin_statement(&session.settings)?;
     session.transaction.join(instance.engine(&table.engine)?)?;
-    // Compat: the engine keeps no sum, which is all that QUICK may look at.
-    let sum = if quick { None } else { Some(sum_rows(instance, session, &control, &table)?) };
+    // Compat: QUICK may look only at a sum that is kept, as the option CHECKSUM asks for.
+    let kept = table.options.shown.iter().any(|(name, _)| name == "CHECKSUM")
+        && matches!(&*table.engine, "MyISAM" | "Aria");
+    let sum =
+        if quick && !kept { None } else { Some(sum_rows(instance, session, &control, &table)?) };
     if !session.in_transaction() {
         session.commit()?;
     }

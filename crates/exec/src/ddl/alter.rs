@@ -6,8 +6,8 @@ use selkie_catalog::{ColumnInfo, TableInfo, TableKind};
 use selkie_engine::EngineError;
 use selkie_plan::define::{AlterPlan, ColumnSource, define_alter};
 use selkie_sql::ast::{AlterAction, AlterLock, AlterTable, CreateIndex, DropIndex, Ident};
-use selkie_types::error::catalogue::{ER_NO_SUCH_TABLE, ER_TABLE_EXISTS_ERROR, ER_WRONG_OBJECT};
-use selkie_types::{Condition, SqlError, SqlResult};
+use selkie_types::error::catalogue::{ER_TABLE_EXISTS_ERROR, ER_WRONG_OBJECT};
+use selkie_types::{Condition, Level, SqlError, SqlResult};
 
 use super::change::{
     Change, begin_in, commit_now, create_storage_now, drop_storage_now, is_temporary, next_version,
@@ -74,8 +74,11 @@ impl Ddl<'_> {
         let snapshot = self.instance.catalog.snapshot();
         let old = match self.base_table(&snapshot, &schema, name) {
             Ok(table) => table,
-            Err(_) if alter.if_exists => {
-                self.note(Condition::note(&ER_NO_SUCH_TABLE, &[&schema, &name]));
+            Err(error) if alter.if_exists => {
+                // Compat: it stays an error in the list.
+                let condition = Condition::from_error(Level::Error, &error);
+                let most = self.session.settings.max_error_count;
+                self.session.diagnostics.push(condition, most);
                 return Ok(Outcome::ok());
             }
             Err(error) => return Err(error),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use selkie_catalog::{ColumnInfo, TableInfo};
-use selkie_engine::{EngineError, RowSet, Scan, Table};
+use selkie_engine::{Cursor, EngineError, RowSet, Scan, Table};
 use selkie_expr::store::{StoreMode, StoreTarget, convert_for_column};
 use selkie_expr::{EvalContext, Expr};
 use selkie_plan::define::{AlterPlan, ColumnSource};
@@ -15,10 +15,10 @@ use selkie_types::{
 };
 
 use super::change::{begin_in, commit_now};
-use crate::control::Control;
+use crate::control::{Control, Memory};
 use crate::dml::{check_error, default_of_column, duplicate_error, implicit_default, is_false};
 use crate::error::{corrupt, from_engine};
-use crate::op::{column_of, scale_of};
+use crate::op::{column_of, put_key, scale_of, sorted};
 use crate::query::keep_conditions;
 use crate::session::Session;
 use crate::{Instance, Outcome};
@@ -61,6 +61,8 @@ struct Copy<'a> {
     verify: &'a [(Box<str>, Expr)],
     mode: StoreMode,
     ignore: bool,
+    /// Old columns that rows are sorted by, and whether descending.
+    order: &'a [(usize, bool)],
     target: Arc<dyn Table>,
     done: Copied,
 }
@@ -87,6 +89,7 @@ pub(super) fn copy_rows(
         verify: if session.settings.check_constraint_checks { &plan.verify } else { &[] },
         mode: if strict { StoreMode::Strict } else { StoreMode::Lenient },
         ignore: plan.ignore,
+        order: &plan.order,
         target: engine.open_table(&new.def).map_err(|e| from_engine(e, &new.def))?,
         done: Copied::default(),
     };
@@ -102,6 +105,11 @@ impl Copy<'_> {
         let old_error = |e| from_engine(e, &self.old.def);
         let mut cursor =
             source.table.scan(&*reader, control, &Scan::default()).map_err(old_error)?;
+        if !self.order.is_empty() {
+            self.copy_sorted(&mut *cursor, instance, control)?;
+            drop(cursor);
+            return reader.rollback().map_err(old_error);
+        }
         let mut set = RowSet::default();
         let mut more = true;
         while more {
@@ -121,6 +129,54 @@ impl Copy<'_> {
         drop(cursor);
         drop(reader_engine);
         reader.rollback().map_err(old_error)
+    }
+
+    /// As [`Copy::run`], in the order asked for: all rows are kept in memory meanwhile.
+    fn copy_sorted(
+        &mut self,
+        cursor: &mut dyn Cursor,
+        instance: &Instance,
+        control: &Control,
+    ) -> SqlResult<()> {
+        let mut memory = Memory::new(control);
+        let (mut set, mut all, mut keys) =
+            (RowSet::default(), ByteRows::default(), ByteRows::default());
+        let old_error = |e| from_engine(e, &self.old.def);
+        while cursor.next_batch(&mut set, BATCH_ROWS).map_err(old_error)? {
+            self.sort_keys(&set.rows, &mut keys)?;
+            set.rows.iter().for_each(|row| all.push(row));
+            memory.set(all.memory() + keys.memory())?;
+            control.check()?;
+            set.clear();
+        }
+        let order = sorted(&keys);
+        for part in order.chunks(BATCH_ROWS * BATCHES_PER_COMMIT) {
+            let (engine, writer) = begin_in(instance, self.new)?;
+            for batch in part.chunks(BATCH_ROWS) {
+                let mut rows = ByteRows::with_capacity(batch.len());
+                batch.iter().for_each(|row| rows.push(all.get(*row as usize)));
+                control.check()?;
+                let rows = self.convert(&rows)?;
+                self.insert(&*writer, control, &rows)?;
+            }
+            commit_now(&*engine, writer)?;
+        }
+        Ok(())
+    }
+
+    fn sort_keys(&self, rows: &ByteRows, keys: &mut ByteRows) -> SqlResult<()> {
+        let layout = &self.old.def.layout;
+        let decode = |(at, _): &(usize, bool)| layout.decode(rows, *at).map_err(corrupt);
+        let columns: SqlResult<Vec<Column>> = self.order.iter().map(decode).collect();
+        let columns = columns?;
+        for row in 0..rows.len() {
+            let buffer = keys.buffer();
+            for ((at, descending), column) in self.order.iter().zip(&columns) {
+                put_key(&self.old.columns[*at].ty, *descending, column, row, buffer);
+            }
+            keys.end_row();
+        }
+        Ok(())
     }
 
     /// The rows in the new layout.

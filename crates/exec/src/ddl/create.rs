@@ -9,7 +9,7 @@ use selkie_sql::ast::{
     ColumnRef, CreateSelect, CreateSource, CreateTable, Ident, Insert, InsertSource, OnDuplicate,
     Query, Statement, TableName,
 };
-use selkie_types::error::catalogue::{ER_TABLE_EXISTS_ERROR, ER_WRONG_OBJECT};
+use selkie_types::error::catalogue::{ER_TABLE_EXISTS_ERROR, ER_TABLE_NOT_LOCKED, ER_WRONG_OBJECT};
 use selkie_types::{Condition, SqlError, SqlResult, SqlType};
 
 use super::Ddl;
@@ -29,6 +29,11 @@ impl Ddl<'_> {
         if !create.temporary {
             self.check_listed(&schema, name)?;
             self.session.commit()?;
+            // What exists is not waited for.
+            let snapshot = self.instance.catalog.snapshot();
+            if !create.or_replace && self.exists(&snapshot, create, &schema, name) {
+                return self.already(create, name);
+            }
         }
         let _lock = (!create.temporary).then(|| self.lock(&schema, name)).transpose()?;
         let _parents = self.lock_parents_of_create(create)?;
@@ -37,12 +42,8 @@ impl Ddl<'_> {
             return Err(SqlError::unknown_database(&schema));
         }
         if self.exists(&snapshot, create, &schema, name) {
-            if create.if_not_exists {
-                self.note(Condition::note(&ER_TABLE_EXISTS_ERROR, &[&name]));
-                return Ok(Outcome::ok());
-            }
-            if !create.or_replace {
-                return Err(SqlError::new(&ER_TABLE_EXISTS_ERROR, &[&name]));
+            if create.if_not_exists || !create.or_replace {
+                return self.already(create, name);
             }
             if !create.temporary {
                 self.check_unreferenced((&schema, name), None)?;
@@ -68,6 +69,15 @@ impl Ddl<'_> {
         }
     }
 
+    /// The answer where there is a table of the name already.
+    fn already(&self, create: &CreateTable, name: &str) -> SqlResult<Outcome> {
+        if !create.if_not_exists {
+            return Err(SqlError::new(&ER_TABLE_EXISTS_ERROR, &[&name]));
+        }
+        self.note(Condition::note(&ER_TABLE_EXISTS_ERROR, &[&name]));
+        Ok(Outcome::ok())
+    }
+
     fn exists(&self, snapshot: &Snapshot, create: &CreateTable, schema: &str, name: &str) -> bool {
         match create.temporary {
             true => self.session.temporary.get(schema, name).is_some(),
@@ -84,7 +94,13 @@ impl Ddl<'_> {
     ) -> SqlResult<TableInfo> {
         let (source_schema, source_name) = self.resolve(source)?;
         let source = self.base_table(snapshot, &source_schema, source_name)?;
-        if source.def.id.0 == 0 {
+        if self.session.locked_tables.is_some()
+            && source.kind == TableKind::Base
+            && self.session.lock_of(source.schema(), source.name()).is_none()
+        {
+            return Err(SqlError::new(&ER_TABLE_NOT_LOCKED, &[&source.name()]));
+        }
+        if source.engine.is_empty() || matches!(source.kind, TableKind::View(_)) {
             let arguments: [&dyn std::fmt::Display; 3] =
                 [&source_schema, &source_name, &"BASE TABLE"];
             return Err(SqlError::new(&ER_WRONG_OBJECT, &arguments));
@@ -162,8 +178,9 @@ impl Ddl<'_> {
         columns: Vec<ColumnRef>,
         select: &CreateSelect,
     ) -> SqlResult<Outcome> {
-        let name =
-            TableName { schema: Some(Ident::new(table.schema())), name: Ident::new(table.name()) };
+        // Under a name that the query cannot use: it may read a table of this name.
+        let key = format!("#new {}", table.name());
+        let name = TableName { schema: Some(Ident::new(table.schema())), name: Ident::new(&*key) };
         let insert = Statement::Insert(Box::new(Insert {
             replace: select.duplicates == OnDuplicate::Replace,
             priority: None,
@@ -176,11 +193,11 @@ impl Ddl<'_> {
             returning: Vec::new(),
         }));
         let own = TableInfo { kind: TableKind::Temporary, ..table.clone() };
-        self.session.temporary.put(Arc::new(own));
+        self.session.temporary.put_as(&key, Arc::new(own));
         let (instance, text, values) = (self.instance, self.text, self.values);
         let sink = &mut NullSink;
         let result = execute_statement(instance, self.session, &insert, text, values, sink);
-        self.session.temporary.remove(table.schema(), table.name());
+        self.session.temporary.remove(table.schema(), &key);
         let outcome = result.inspect_err(|_| self.session.diagnostics.take_error())?;
         self.session.commit()?;
         Ok(outcome)

@@ -65,11 +65,11 @@ impl Ddl<'_> {
             self.note(Condition::note(def, &[&missing.join(",")]));
             return Ok(Outcome::ok());
         }
-        for name in &missing {
-            match self.is_view(name) {
-                true => self.note(Condition::note(&ER_IT_IS_A_VIEW, &[name])),
-                false => self.note(Condition::note(def, &[name])),
-            }
+        let (views, missing): (Vec<String>, Vec<String>) =
+            missing.into_iter().partition(|name| self.is_view(name));
+        views.iter().for_each(|name| self.note(Condition::note(&ER_IT_IS_A_VIEW, &[name])));
+        if !missing.is_empty() {
+            self.note(Condition::note(def, &[&missing.join(",")]));
         }
         Ok(Outcome::ok())
     }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use selkie_catalog::{Snapshot, TableInfo};
+use selkie_catalog::{Snapshot, TableInfo, TemporaryTables};
 use selkie_engine::TableDef;
-use selkie_sql::ast::RenameTables;
-use selkie_types::error::catalogue::ER_TABLE_EXISTS_ERROR;
-use selkie_types::{SqlError, SqlResult};
+use selkie_sql::ast::{RenameTables, TableName};
+use selkie_types::error::catalogue::{ER_NO_SUCH_TABLE, ER_TABLE_EXISTS_ERROR};
+use selkie_types::{Condition, SqlError, SqlResult};
 
 use super::Ddl;
 use super::change::{Change, next_version};
@@ -18,8 +18,12 @@ impl Ddl<'_> {
     pub(super) fn rename_tables(&mut self, rename: &RenameTables) -> SqlResult<Outcome> {
         self.check_no_lock_tables()?;
         self.session.commit()?;
+        let mut own = self.session.temporary.clone();
         let mut locks = Vec::new();
         for (from, to) in &rename.pairs {
+            if self.rename_temporary(&mut own, from, to)? {
+                continue;
+            }
             for name in [from, to] {
                 let (schema, table) = self.resolve(name)?;
                 locks.push(self.lock(&schema, table)?);
@@ -30,7 +34,14 @@ impl Ddl<'_> {
         let mut draft = Snapshot::clone(&self.instance.catalog.snapshot());
         let mut change = Change::begin(self.instance)?;
         let mut renamed = Vec::new();
+        let mut own = self.session.temporary.clone();
         for (from, to) in &rename.pairs {
+            if self.rename_temporary(&mut own, from, to)? {
+                continue;
+            }
+            if rename.if_exists && self.is_missing(&draft, from)? {
+                continue;
+            }
             let (from_schema, from) = self.resolve(from)?;
             let (to_schema, to) = self.resolve(to)?;
             self.check(Privilege::Alter, &from_schema, from)?;
@@ -58,7 +69,39 @@ impl Ddl<'_> {
                 children.into_iter().for_each(|child| snapshot.put_table(child));
             }
         })?;
+        self.session.temporary = own;
         Ok(Outcome::ok())
+    }
+
+    /// Renames a temporary table of the session; whether it is one.
+    fn rename_temporary(
+        &self,
+        own: &mut TemporaryTables,
+        from: &TableName,
+        to: &TableName,
+    ) -> SqlResult<bool> {
+        let (schema, from) = self.resolve(from)?;
+        let Some(table) = own.get(&schema, from).cloned() else { return Ok(false) };
+        let (to_schema, to) = self.resolve(to)?;
+        if self.instance.catalog.snapshot().schema(&to_schema).is_none() {
+            return Err(SqlError::unknown_database(&to_schema));
+        }
+        if own.get(&to_schema, to).is_some() {
+            return Err(SqlError::new(&ER_TABLE_EXISTS_ERROR, &[&to]));
+        }
+        own.remove(&schema, from);
+        own.put(Arc::new(with_name(&table, (&to_schema, to), next_version(self.instance))));
+        Ok(true)
+    }
+
+    /// Whether there is no table of the name, which is noted.
+    fn is_missing(&self, draft: &Snapshot, name: &TableName) -> SqlResult<bool> {
+        let (schema, table) = self.resolve(name)?;
+        if draft.table(&schema, table).is_some() {
+            return Ok(false);
+        }
+        self.note(Condition::note(&ER_NO_SUCH_TABLE, &[&schema, &table]));
+        Ok(true)
     }
 
     /// The table `from` under the name `to`, which must be free.

@@ -14,12 +14,18 @@ use super::change::Change;
 use crate::Outcome;
 use crate::session::Privilege;
 
+/// 1102 for what no schema can be called.
+pub(crate) fn check_name(name: &str) -> SqlResult<()> {
+    if name.is_empty() || name.ends_with(' ') || name.chars().count() > super::NAME_MAX {
+        return Err(SqlError::new(&ER_WRONG_DB_NAME, &[&name]));
+    }
+    Ok(())
+}
+
 impl Ddl<'_> {
     pub(super) fn create_database(&mut self, create: &CreateDatabase) -> SqlResult<Outcome> {
         let name = &*create.name.value;
-        if name.is_empty() || name.ends_with(' ') || name.chars().count() > 64 {
-            return Err(SqlError::new(&ER_WRONG_DB_NAME, &[&name]));
-        }
+        check_name(name)?;
         self.check(Privilege::Create, name, "")?;
         self.check_no_lock_tables()?;
         self.session.commit()?;
@@ -84,6 +90,7 @@ impl Ddl<'_> {
 
     pub(super) fn drop_database(&mut self, if_exists: bool, name: &Ident) -> SqlResult<Outcome> {
         let name = &*name.value;
+        check_name(name)?;
         self.check(Privilege::Drop, name, "")?;
         self.check_no_lock_tables()?;
         self.session.commit()?;

@@ -59,7 +59,7 @@ fn shortened(column: Arc<Column>, ty: &SqlType, most: usize) -> Arc<Column> {
 }
 
 /// Appends one part: a byte for NULL, then the value.
-pub(super) fn put_key(
+pub(crate) fn put_key(
     ty: &SqlType,
     descending: bool,
     column: &Column,
@@ -102,7 +102,7 @@ fn put_wide(v: ethnum::I256, out: &mut Vec<u8>) {
 }
 
 /// Order of rows by their keys: first words first, whole keys for ties.
-pub(super) fn sorted(keys: &ByteRows) -> Vec<u32> {
+pub(crate) fn sorted(keys: &ByteRows) -> Vec<u32> {
     let word = |key: &[u8]| {
         let mut first = [0; 8];
         let len = key.len().min(8);

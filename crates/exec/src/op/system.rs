@@ -21,7 +21,10 @@ pub(super) struct SystemScan<'r> {
 impl<'r> SystemScan<'r> {
     pub(super) fn open(env: Env<'r>, plan: &'r Plan) -> SqlResult<Self> {
         let tables = env.rt.instance.system_tables.read();
-        let provider = tables.get(plan.table.name()).cloned();
+        // Other computed schemas have tables of the same names, and nothing to fill them with.
+        let known = plan.table.schema() == "information_schema";
+        let name = plan.table.name().to_ascii_uppercase();
+        let provider = tables.get(name.as_str()).filter(|_| known).cloned();
         Ok(Self { env, plan, provider, batches: None })
     }
 

@@ -190,6 +190,7 @@ pub(crate) fn resolve_type(
         text,
         now_seconds: 0,
         foreign_key_checks: false,
+        alter_algorithm: selkie_sql::ast::AlterAlgorithm::Default,
     };
     define_variable_type(&context, name, written, collation)
 }

@@ -50,6 +50,10 @@ pub(crate) fn show_query(
     show: &Show,
     text: &[u8],
 ) -> SqlResult<Option<String>> {
+    if let ShowWhat::OpenTables { schema } = &show.what {
+        let rows = open_tables(instance, schema.as_ref());
+        return Ok(Some(filtered(rows, "`Table`", show.filter.as_deref(), text)));
+    }
     let Some(mut shape) = shape(instance, session, &show.what)? else { return Ok(None) };
     let filter = show.filter.as_deref();
     if let (Some(ShowFilter::Like(pattern)), true) = (filter, names_pattern(&show.what)) {
@@ -89,7 +93,10 @@ fn render(shape: &Shape, filter: Option<&ShowFilter>, text: &[u8]) -> String {
         let word = if shape.condition.is_empty() { "WHERE" } else { "AND" };
         let expr = shape.columns[0].1;
         let pattern = quote_string(&String::from_utf8_lossy(&pattern.bytes));
-        let _ = write!(inner, " {word} {expr} LIKE {pattern}");
+        // Compat: names that are as written are compared as written.
+        let exact = matches!(shape.table, "SCHEMATA" | "TABLES");
+        let collate = if exact { " COLLATE utf8mb3_bin" } else { "" };
+        let _ = write!(inner, " {word} {expr}{collate} LIKE {pattern}");
     }
     if !shape.order.is_empty() {
         let _ = write!(inner, " ORDER BY {}", shape.order);
@@ -100,6 +107,38 @@ fn render(shape: &Shape, filter: Option<&ShowFilter>, text: &[u8]) -> String {
             format!("SELECT * FROM ({inner}) AS {} WHERE {condition}", shape.table)
         }
         _ => inner,
+    }
+}
+
+/// Tables with an open handle, as a query over constants.
+fn open_tables(instance: &Instance, schema: Option<&Ident>) -> String {
+    let head = |schema: &str, table: &str, on: &str| {
+        format!(
+            "SELECT {schema} AS `Database`, {table} AS `Table`, 0 AS In_use, 0 AS Name_locked{on}"
+        )
+    };
+    let mut rows = vec![head("''", "''", " FROM DUAL WHERE 0")];
+    let snapshot = instance.catalog.snapshot();
+    let wanted = |name: &str| schema.is_none_or(|schema| *schema.value == *name);
+    for known in snapshot.schemas().filter(|known| wanted(&known.name)) {
+        let open = known.tables.values().filter(|table| instance.is_open(table.def.id));
+        rows.extend(open.map(|t| head(&literal(t.schema()), &literal(t.name()), "")));
+    }
+    rows.join(" UNION ALL ")
+}
+
+/// The rows of a query that pass what LIKE or WHERE asks; LIKE is about `column`.
+fn filtered(rows: String, column: &str, filter: Option<&ShowFilter>, text: &[u8]) -> String {
+    match filter {
+        None => rows,
+        Some(ShowFilter::Like(pattern)) => {
+            let pattern = quote_string(&String::from_utf8_lossy(&pattern.bytes));
+            format!("SELECT * FROM ({rows}) AS shown WHERE {column} LIKE {pattern}")
+        }
+        Some(ShowFilter::Where(condition)) => {
+            let condition = String::from_utf8_lossy(condition.span.text(text));
+            format!("SELECT * FROM ({rows}) AS shown WHERE {condition}")
+        }
     }
 }
 

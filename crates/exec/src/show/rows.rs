@@ -1,6 +1,6 @@
 //! SHOW statements with rows of their own: warnings, definitions as statements.
 
-use selkie_catalog::{Namespace, ShowStyle, TableKind, show_create_database, show_create_table};
+use selkie_catalog::{ShowStyle, TableKind, show_create_database, show_create_table};
 use selkie_sql::ast::{Expr, ExprKind, Ident, Limit, Literal, Show, ShowWhat, TableName};
 use selkie_types::error::catalogue::ER_WRONG_OBJECT;
 use selkie_types::{CollationId, Condition, Level, SqlError, SqlResult, SqlType, TypeKind, Value};
@@ -52,7 +52,6 @@ pub(crate) fn show_rows(
         }
         ShowWhat::CreateTrigger(name) => program::create_trigger(instance, session, name)?,
         ShowWhat::RoutineCode(..) => return Err(program::code()),
-        ShowWhat::OpenTables { schema } => open_tables(instance, session, schema.as_ref()),
         _ => return Ok(None),
     }))
 }
@@ -125,6 +124,7 @@ fn create_database(
     name: &Ident,
     if_not_exists: bool,
 ) -> SqlResult<ShownRows> {
+    crate::ddl::schema::check_name(&name.value)?;
     let snapshot = instance.catalog.snapshot();
     let schema =
         snapshot.schema(&name.value).ok_or_else(|| SqlError::unknown_database(&name.value))?;
@@ -133,30 +133,4 @@ fn create_database(
         columns: vec![("Database", text_type(64)), ("Create Database", text_type(1024))],
         rows: vec![vec![Value::bytes(&*schema.name), Value::bytes(statement)]],
     })
-}
-
-/// Tables with an open handle.
-fn open_tables(instance: &Instance, session: &Session, schema: Option<&Ident>) -> ShownRows {
-    let snapshot = instance.catalog.snapshot();
-    let names = Namespace { snapshot: &snapshot, temporary: &session.temporary };
-    let mut rows = Vec::new();
-    for known in names.snapshot.schemas() {
-        if schema.is_some_and(|wanted| *wanted.value != *known.name) {
-            continue;
-        }
-        for table in known.tables.values().filter(|t| instance.is_open(t.def.id)) {
-            let name = |text: &str| Value::bytes(text);
-            rows.push(vec![name(table.schema()), name(table.name()), Value::Int(0), Value::Int(0)]);
-        }
-    }
-    let flag = SqlType::new(TypeKind::TinyInt, 1, 0);
-    ShownRows {
-        columns: vec![
-            ("Database", text_type(64)),
-            ("Table", text_type(64)),
-            ("In_use", flag.clone()),
-            ("Name_locked", flag),
-        ],
-        rows,
-    }
 }

@@ -58,6 +58,7 @@ pub(super) fn changes_shared(session: &Session, statement: &Statement) -> bool {
         Statement::CreateIndex(create) => !own(&create.table),
         Statement::DropIndex(drop) => !own(&drop.table),
         Statement::Truncate { table, .. } => !own(table),
+        Statement::RenameTables(rename) => !rename.pairs.iter().all(|(from, _)| own(from)),
         Statement::DropTables(drop) => !drop.temporary && !drop.names.iter().all(own),
         _ => matches!(changes(statement), Changes::Shared),
     }

@@ -133,6 +133,7 @@ fn create_table(
         text: sql.as_bytes(),
         now_seconds: 0,
         foreign_key_checks: true,
+        alter_algorithm: selkie_sql::ast::AlterAlgorithm::Default,
     };
     let (mut info, auto_increment) = define_table(&context, create, "test")?;
     let id = instance.dictionary.new_table_id().expect("an id");

@@ -137,8 +137,8 @@ impl Builder<'_> {
     }
 
     fn is_allowed(&self, info: &RelationInfo, index: usize) -> bool {
-        let ignored = info.table.indexes.get(index).is_some_and(|i| i.ignored);
-        !ignored && info.allowed.as_ref().is_none_or(|allowed| allowed.contains(&index))
+        info.table.is_searchable(index)
+            && info.allowed.as_ref().is_none_or(|allowed| allowed.contains(&index))
     }
 
     fn full_path(

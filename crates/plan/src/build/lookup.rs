@@ -92,8 +92,8 @@ impl Builder<'_> {
         leaf: &Leaf,
     ) -> Option<Lookup> {
         let index = &info.table.def.indexes[at];
-        let ignored = info.table.indexes.get(at).is_some_and(|i| i.ignored);
-        if ignored || info.allowed.as_ref().is_some_and(|a| !a.contains(&at)) {
+        if !info.table.is_searchable(at) || info.allowed.as_ref().is_some_and(|a| !a.contains(&at))
+        {
             return None;
         }
         let mut lookup = Lookup {

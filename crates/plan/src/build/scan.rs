@@ -97,7 +97,7 @@ impl Builder<'_> {
         }
         let indexes = info.table.def.indexes.iter();
         indexes
-            .filter(|index| bounds(info, index, conditions).is_some())
+            .filter(|index| !index.hashed && bounds(info, index, conditions).is_some())
             .map(|index| index.name.clone())
             .collect()
     }

@@ -26,6 +26,8 @@ pub(super) struct Work<'a> {
     /// Indexes are built over rows that stay.
     pub(super) adds_index: bool,
     pub(super) drops_index: bool,
+    /// The table gets another name, and that is all.
+    pub(super) only_renames: bool,
 }
 
 impl Work<'_> {
@@ -46,15 +48,22 @@ impl Work<'_> {
             A::Nocopy => "ALGORITHM=NOCOPY",
             A::Instant => "ALGORITHM=INSTANT",
         };
+        let instead = "ALGORITHM=COPY";
+        let temporary = self.old.kind == TableKind::Temporary;
+        if temporary && algorithm == A::Inplace && !self.only_renames {
+            return Err(unsupported(asked, instead));
+        }
+        if !temporary && !self.is_innodb() {
+            return if self.copies() { Err(unsupported(asked, instead)) } else { Ok(()) };
+        }
         if self.retypes() {
-            return Err(because(asked, TYPE, "ALGORITHM=COPY"));
+            return Err(because(asked, TYPE, instead));
         }
         if self.unkeys() {
-            return Err(because(asked, NO_KEY, "ALGORITHM=COPY"));
+            return Err(because(asked, NO_KEY, instead));
         }
         if self.rows == StoredRows::Rewritten && algorithm != A::Inplace {
-            let arguments: [&dyn std::fmt::Display; 2] = [&asked, &"ALGORITHM=INPLACE"];
-            return Err(SqlError::new(&ER_ALTER_OPERATION_NOT_SUPPORTED, &arguments));
+            return Err(unsupported(asked, "ALGORITHM=INPLACE"));
         }
         match algorithm {
             A::Instant if self.adds_index => Err(because(asked, "ADD INDEX", "ALGORITHM=NOCOPY")),
@@ -68,6 +77,10 @@ impl Work<'_> {
         let counter = |(column, source): (&ColumnInfo, &ColumnSource)| {
             column.auto_increment && *source == ColumnSource::Default
         };
+        if !self.is_innodb() {
+            let copies = self.copies() || algorithm == AlterAlgorithm::Copy;
+            return if copies { Err(unsupported("LOCK=NONE", "LOCK=SHARED")) } else { Ok(()) };
+        }
         let reason = if algorithm == AlterAlgorithm::Copy {
             COPY
         } else if self.retypes() {
@@ -91,10 +104,30 @@ impl Work<'_> {
         })
     }
 
+    fn is_innodb(&self) -> bool {
+        &*self.old.engine == "InnoDB"
+    }
+
+    /// Whether an engine that changes nothing in place would copy the table.
+    fn copies(&self) -> bool {
+        let same = |(column, source): (&ColumnInfo, &ColumnSource)| match source {
+            ColumnSource::Old(at) => self.old.columns[*at].ty == column.ty,
+            ColumnSource::Default => false,
+        };
+        self.rows != StoredRows::Fit
+            || self.adds_index
+            || self.drops_index
+            || !self.columns.iter().zip(self.sources).all(same)
+    }
+
     fn unkeys(&self) -> bool {
         let keyed = self.indexes.first().is_some_and(|index| index.kind == IndexKind::Primary);
         self.old.def.primary().is_some() && !keyed
     }
+}
+
+fn unsupported(asked: &str, instead: &str) -> SqlError {
+    SqlError::new(&ER_ALTER_OPERATION_NOT_SUPPORTED, &[&asked, &instead])
 }
 
 fn because(asked: &str, reason: &str, instead: &str) -> SqlError {

@@ -4,30 +4,30 @@
 //! and change their names meanwhile. What the storage needs follows from comparing the draft with
 //! the table: nothing, some indexes, or all rows anew.
 
+mod columns;
 mod foreign;
 
 use std::sync::Arc;
 
-use selkie_catalog::{ColumnInfo, DefaultValue, IndexInfo, TableInfo};
+use selkie_catalog::{ColumnInfo, IndexInfo, TableInfo};
 use selkie_engine::{IndexDef, IndexId, IndexKind};
 use selkie_expr::Expr;
-use selkie_sql::ast::{
-    AlterAction, AlterAlgorithm, AlterLock, AlterTable, ColumnPosition, Ident, TableOption,
-};
+use selkie_sql::ast::{AlterAction, AlterAlgorithm, AlterLock, AlterTable, Ident, TableOption};
 use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::{
-    ER_BAD_FIELD_ERROR, ER_CANT_DROP_FIELD_OR_KEY, ER_CANT_REMOVE_ALL_FIELDS, ER_DUP_FIELDNAME,
-    ER_DUP_KEYNAME, ER_KEY_DOES_NOT_EXISTS, ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN,
+    ER_DUP_KEYNAME, ER_ILLEGAL_HA, ER_KEY_COLUMN_DOES_NOT_EXIST, ER_KEY_DOES_NOT_EXISTS,
+    ER_UNKNOWN_ERROR,
 };
-use selkie_types::{SqlError, SqlResult, TypeKind};
+use selkie_types::{Condition, SqlError, SqlResult, TypeKind};
 
+use self::columns::Placed;
 use self::foreign::After;
 use super::algorithm::Work;
 use super::foreign::ForeignSpec;
 use super::indexes::{self, Key, KeySpec};
 use super::instant::{StoredRows, stored_rows};
 use super::options::{self, Options};
-use super::{DefineContext, charset, columns, create, expressions};
+use super::{DefineContext, charset, create, engine, expressions};
 use crate::physical::RowRules;
 
 /// Where a new column's values come from.
@@ -66,6 +66,8 @@ pub struct AlterPlan {
     pub verify: Vec<(Box<str>, Expr)>,
     /// New AUTO_INCREMENT value.
     pub auto_increment: Option<u64>,
+    /// Old columns that rewritten rows are sorted by, and whether descending.
+    pub order: Vec<(usize, bool)>,
     /// Rows that repeat a unique key are left out (`ALTER IGNORE`).
     pub ignore: bool,
 }
@@ -73,14 +75,26 @@ pub struct AlterPlan {
 struct DraftKey {
     def: IndexDef,
     info: IndexInfo,
-    columns: Vec<Box<str>>,
+    /// Positions of its parts' columns in the old table.
+    columns: Vec<usize>,
+    /// A part's column that is dropped.
+    lost: Option<Box<str>>,
 }
 
 struct Draft<'a> {
     context: &'a DefineContext<'a>,
     old: &'a TableInfo,
     table: TableInfo,
+    /// Columns in the places they had, and what they become.
     columns: Vec<(ColumnInfo, ColumnSource)>,
+    /// Columns whose places are found when all else is done.
+    placed: Vec<Placed<'a>>,
+    /// Old columns that an action has defined anew or renamed.
+    redefined: Vec<usize>,
+    /// Of those, the ones that were only renamed.
+    only_renamed: Vec<usize>,
+    /// Old columns of `ORDER BY`, and whether descending.
+    order: Vec<(usize, bool)>,
     keys: Vec<DraftKey>,
     added: Vec<KeySpec<'a>>,
     added_foreign: Vec<ForeignSpec<'a>>,
@@ -96,6 +110,8 @@ struct Draft<'a> {
     verify_all: bool,
     /// Names of columns that are gone.
     dropped: Vec<String>,
+    /// The table gets another name, and that is all.
+    only_renames: bool,
 }
 
 /// What `statement` makes of `old`.
@@ -108,15 +124,24 @@ pub fn define_alter(
     for action in &statement.actions {
         draft.apply(action)?;
     }
+    let renames = |action: &AlterAction| {
+        use AlterAction as A;
+        matches!(action, A::RenameTable(_) | A::Algorithm(_) | A::Lock(_))
+    };
+    draft.only_renames = statement.actions.iter().all(renames);
+    if draft.algorithm == AlterAlgorithm::Default {
+        draft.set_algorithm(context.alter_algorithm)?;
+    }
     draft.finish(statement.ignore)
 }
 
 impl<'a> Draft<'a> {
     fn new(context: &'a DefineContext<'a>, old: &'a TableInfo) -> Self {
         let key = |(def, info): (&IndexDef, &IndexInfo)| DraftKey {
-            columns: def.parts.iter().map(|p| old.columns[p.column].name.clone()).collect(),
+            columns: def.parts.iter().map(|p| p.column).collect(),
             def: def.clone(),
             info: info.clone(),
+            lost: None,
         };
         let columns = old.columns.iter().enumerate();
         Self {
@@ -124,6 +149,10 @@ impl<'a> Draft<'a> {
             old,
             table: old.clone(),
             columns: columns.map(|(at, c)| (c.clone(), ColumnSource::Old(at))).collect(),
+            placed: Vec::new(),
+            redefined: Vec::new(),
+            only_renamed: Vec::new(),
+            order: Vec::new(),
             keys: old.def.indexes.iter().zip(&old.indexes).map(key).collect(),
             added: Vec::new(),
             added_foreign: Vec::new(),
@@ -136,6 +165,7 @@ impl<'a> Draft<'a> {
             verify: Vec::new(),
             verify_all: false,
             dropped: Vec::new(),
+            only_renames: false,
         }
     }
 
@@ -144,10 +174,7 @@ impl<'a> Draft<'a> {
         use AlterAction as A;
         match action {
             A::AddColumn { if_not_exists, column, position } => {
-                if *if_not_exists && self.find(&column.name.value).is_some() {
-                    return self.note_duplicate(&column.name.value);
-                }
-                self.add_column(column, position.as_ref())
+                self.add_column(column, position.as_ref(), *if_not_exists)
             }
             A::DropColumn { if_exists, name } => self.drop_column(name, *if_exists),
             A::ModifyColumn { if_exists, column, position } => {
@@ -157,17 +184,7 @@ impl<'a> Draft<'a> {
                 self.change(&old_name.value, column, position.as_ref(), *if_exists)
             }
             A::RenameColumn { if_exists, from, to } => self.rename_column(from, to, *if_exists),
-            A::SetDefault { if_exists, column, default } => {
-                let Some(at) = self.column_or(column, *if_exists)? else { return Ok(()) };
-                let value = columns::default_value(self.context, &self.columns[at].0, default)?;
-                self.columns[at].0.default = value;
-                Ok(())
-            }
-            A::DropDefault { if_exists, column } => {
-                let Some(at) = self.column_or(column, *if_exists)? else { return Ok(()) };
-                self.columns[at].0.default = DefaultValue::Implicit;
-                Ok(())
-            }
+            A::SetDefault { .. } | A::DropDefault { .. } => self.set_default(action),
             A::AddIndex(index) => self.add_index(index),
             A::DropPrimaryKey { if_exists } => self.drop_key("PRIMARY", *if_exists),
             A::DropIndex { if_exists, name } => self.drop_key(&name.value, *if_exists),
@@ -190,12 +207,13 @@ impl<'a> Draft<'a> {
                 self.force = true;
                 Ok(())
             }
-            // The clustered order is the primary key's; MariaDB's InnoDB ignores ORDER BY too.
             A::Lock(lock) => {
                 self.lock = *lock;
                 Ok(())
             }
-            A::EnableKeys | A::DisableKeys | A::OrderBy(_) => Ok(()),
+            A::EnableKeys => self.set_keys_disabled(false),
+            A::DisableKeys => self.set_keys_disabled(true),
+            A::OrderBy(items) => self.order_by(items),
             A::AddForeignKey(key) => self.add_foreign_key(key),
             A::DropForeignKey { if_exists, name } => self.drop_foreign_key(name, *if_exists),
             A::AddCheck(check) => self.add_check(check),
@@ -228,148 +246,6 @@ impl<'a> Draft<'a> {
         }
     }
 
-    fn find(&self, name: &str) -> Option<usize> {
-        self.columns.iter().position(|(c, _)| identifier_eq(&c.name, name))
-    }
-
-    fn note_duplicate(&self, name: &str) -> SqlResult<()> {
-        self.context.eval.note(&ER_DUP_FIELDNAME, &[&name]);
-        Ok(())
-    }
-
-    /// The column's position, error 1054 without it, `None` with a note if that is allowed.
-    fn column_or(&self, name: &Ident, if_exists: bool) -> SqlResult<Option<usize>> {
-        match self.find(&name.value) {
-            Some(at) => Ok(Some(at)),
-            None if if_exists => {
-                self.context.eval.note(&ER_BAD_FIELD_ERROR, &[&name, &self.old.name()]);
-                Ok(None)
-            }
-            None => Err(SqlError::unknown_column(name, self.old.name())),
-        }
-    }
-
-    fn add_column(
-        &mut self,
-        def: &'a selkie_sql::ast::ColumnDef,
-        position: Option<&ColumnPosition>,
-    ) -> SqlResult<()> {
-        let column = columns::column(self.context, def, self.table.collation)?;
-        if self.find(&column.name).is_some() {
-            return Err(SqlError::new(&ER_DUP_FIELDNAME, &[&column.name]));
-        }
-        self.add_column_keys(def);
-        if column.check.is_some() {
-            self.verify.push(column.name.clone());
-        }
-        let at = self.place(position)?.unwrap_or(self.columns.len());
-        self.columns.insert(at, (column, ColumnSource::Default));
-        Ok(())
-    }
-
-    /// The keys that a column's definition brings.
-    fn add_column_keys(&mut self, def: &'a selkie_sql::ast::ColumnDef) {
-        self.added.extend(KeySpec::of_column(def));
-        if let Some(spec) = ForeignSpec::of_column(def) {
-            self.added.push(KeySpec::of_foreign(&spec));
-            self.added_foreign.push(spec);
-        }
-    }
-
-    fn place(&self, position: Option<&ColumnPosition>) -> SqlResult<Option<usize>> {
-        match position {
-            None => Ok(None),
-            Some(ColumnPosition::First) => Ok(Some(0)),
-            Some(ColumnPosition::After(name)) => match self.find(&name.value) {
-                Some(at) => Ok(Some(at + 1)),
-                None => Err(SqlError::unknown_column(name, self.old.name())),
-            },
-        }
-    }
-
-    fn drop_column(&mut self, name: &Ident, if_exists: bool) -> SqlResult<()> {
-        let Some(at) = self.find(&name.value) else {
-            return self.cannot_drop("COLUMN", &name.value, if_exists);
-        };
-        if self.columns.len() == 1 {
-            return Err(SqlError::new(&ER_CANT_REMOVE_ALL_FIELDS, &[]));
-        }
-        self.columns.remove(at);
-        self.dropped.push(name.value.to_string());
-        for key in &mut self.keys {
-            if let Some(part) = key.columns.iter().position(|c| identifier_eq(c, &name.value)) {
-                key.columns.remove(part);
-                key.def.parts.remove(part);
-                // A key that changed is another key.
-                key.def.id = IndexId(u32::MAX);
-            }
-        }
-        self.keys.retain(|key| !key.columns.is_empty());
-        Ok(())
-    }
-
-    fn cannot_drop(&self, kind: &str, name: &str, if_exists: bool) -> SqlResult<()> {
-        if if_exists {
-            self.context.eval.note(&ER_CANT_DROP_FIELD_OR_KEY, &[&kind, &name]);
-            return Ok(());
-        }
-        Err(SqlError::new(&ER_CANT_DROP_FIELD_OR_KEY, &[&kind, &name]))
-    }
-
-    fn change(
-        &mut self,
-        name: &str,
-        def: &'a selkie_sql::ast::ColumnDef,
-        position: Option<&ColumnPosition>,
-        if_exists: bool,
-    ) -> SqlResult<()> {
-        let Some(at) = self.column_or(&Ident::new(name), if_exists)? else { return Ok(()) };
-        let mut column = columns::column(self.context, def, self.table.collation)?;
-        if self.find(&column.name).is_some_and(|other| other != at) {
-            return Err(SqlError::new(&ER_DUP_FIELDNAME, &[&column.name]));
-        }
-        let in_primary = self.keys.iter().any(|key| {
-            key.def.kind == IndexKind::Primary && key.columns.iter().any(|c| identifier_eq(c, name))
-        });
-        column.nullable &= !in_primary;
-        self.rename_in_keys(name, &column.name);
-        self.rename_in_foreign_keys(name, &column.name);
-        self.rename_in_expressions(name, &column.name);
-        self.compare_computed(at, &column)?;
-        self.add_column_keys(def);
-        let source = self.columns[at].1;
-        self.columns[at] = (column, source);
-        self.move_column(at, position)
-    }
-
-    fn move_column(&mut self, at: usize, position: Option<&ColumnPosition>) -> SqlResult<()> {
-        if position.is_none() {
-            return Ok(());
-        }
-        let moved = self.columns.remove(at);
-        let to = self.place(position);
-        let place = to.as_ref().ok().copied().flatten().unwrap_or(at);
-        self.columns.insert(place.min(self.columns.len()), moved);
-        to.map(drop)
-    }
-
-    fn rename_in_keys(&mut self, from: &str, to: &str) {
-        let parts = self.keys.iter_mut().flat_map(|key| key.columns.iter_mut());
-        parts.filter(|c| identifier_eq(c, from)).for_each(|c| *c = to.into());
-    }
-
-    fn rename_column(&mut self, from: &Ident, to: &Ident, if_exists: bool) -> SqlResult<()> {
-        let Some(at) = self.column_or(from, if_exists)? else { return Ok(()) };
-        if self.find(&to.value).is_some_and(|other| other != at) {
-            return Err(SqlError::new(&ER_DUP_FIELDNAME, &[to]));
-        }
-        self.rename_in_keys(&from.value, &to.value);
-        self.rename_in_foreign_keys(&from.value, &to.value);
-        self.rename_in_expressions(&from.value, &to.value);
-        self.columns[at].0.name = to.value.clone();
-        Ok(())
-    }
-
     fn add_check(&mut self, check: &selkie_sql::ast::CheckDef) -> SqlResult<()> {
         let before = self.table.checks.len();
         expressions::add_check(self.context, &mut self.table.checks, check)?;
@@ -377,33 +253,15 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// Follows a column's new name in expressions.
-    fn rename_in_expressions(&mut self, from: &str, to: &str) {
-        if from == to {
-            return;
-        }
-        let context = self.context;
-        let follow = |text: &mut String| *text = expressions::renamed(context, text, from, to);
-        for (column, _) in &mut self.columns {
-            column.generated.iter_mut().for_each(|g| follow(&mut g.expression));
-            column.check.iter_mut().for_each(follow);
-            if let DefaultValue::Expression(text) = &mut column.default {
-                follow(text);
-            }
-        }
-        self.table.checks.iter_mut().for_each(|check| follow(&mut check.expression));
-    }
-
-    /// What it means that the column at `at` becomes `new`: values computed anew, rows checked.
-    fn compare_computed(&mut self, at: usize, new: &ColumnInfo) -> SqlResult<()> {
-        let old = &self.columns[at].0;
-        let is_virtual = |c: &ColumnInfo| c.generated.as_ref().is_some_and(|g| !g.stored);
-        if is_virtual(old) != is_virtual(new) {
-            return Err(SqlError::new(&ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN, &[]));
-        }
-        self.force |= old.generated != new.generated;
-        if new.check.is_some() && old.check != new.check {
-            self.verify.push(new.name.clone());
+    /// `DISABLE KEYS`, which engines with transactions do not know.
+    fn set_keys_disabled(&mut self, disabled: bool) -> SqlResult<()> {
+        let engine = &*self.table.engine;
+        if matches!(engine, "MyISAM" | "Aria" | "MEMORY") {
+            self.table.options.keys_disabled = disabled;
+        } else {
+            let arguments: [&dyn std::fmt::Display; 3] =
+                [&engine, &self.old.schema(), &self.old.name()];
+            self.context.eval.note(&ER_ILLEGAL_HA, &arguments);
         }
         Ok(())
     }
@@ -474,7 +332,7 @@ impl<'a> Draft<'a> {
     fn option(&mut self, option: &'a TableOption) -> SqlResult<()> {
         let read = Options::read(std::slice::from_ref(option), self.table.collation)?;
         if let Some(engine) = &read.engine {
-            let name = create::engine(self.context, Some(engine), self.old.name())?;
+            let name = engine::named(self.context, Some(engine), self.old.name())?;
             self.force |= true;
             self.table.engine = name.into();
         }
@@ -492,13 +350,20 @@ impl<'a> Draft<'a> {
     }
 
     /// The keys over the final column positions.
-    fn keys(&mut self) -> SqlResult<Vec<Key>> {
+    fn keys(&mut self, sources: &[ColumnSource]) -> SqlResult<Vec<Key>> {
         let mut out = Vec::with_capacity(self.keys.len());
         for key in std::mem::take(&mut self.keys) {
             let mut def = key.def;
-            for (part, name) in def.parts.iter_mut().zip(&key.columns) {
-                let at = self.columns.iter().position(|(c, _)| identifier_eq(&c.name, name));
-                part.column = at.ok_or_else(|| SqlError::unknown_column(name, "key"))?;
+            if def.parts.is_empty() {
+                continue;
+            }
+            if let Some(column) = key.lost.filter(|_| def.is_unique()) {
+                return Err(SqlError::new(&ER_KEY_COLUMN_DOES_NOT_EXIST, &[&column]));
+            }
+            for (part, old) in def.parts.iter_mut().zip(&key.columns) {
+                let at = sources.iter().position(|source| *source == ColumnSource::Old(*old));
+                let missing = || SqlError::internal("a key over a column that is gone");
+                part.column = at.ok_or_else(missing)?;
             }
             out.push((def, key.info));
         }
@@ -508,18 +373,49 @@ impl<'a> Draft<'a> {
         Ok(out)
     }
 
-    fn finish(mut self, ignore: bool) -> SqlResult<AlterPlan> {
-        let mut keys = self.keys()?;
-        let (mut columns, sources): (Vec<ColumnInfo>, Vec<ColumnSource>) =
-            std::mem::take(&mut self.columns).into_iter().unzip();
-        create::check_columns(&columns)?;
+    /// Rows can be put in an order unless a key gives them one.
+    fn settle_order(&mut self, indexes: &[IndexDef]) {
+        if self.order.is_empty() {
+            return;
+        }
+        if indexes.iter().any(|index| index.kind == IndexKind::Primary) {
+            if &*self.table.engine == "InnoDB" {
+                let message = format!(
+                    "ORDER BY ignored as there is a user-defined clustered index in the table '{}'",
+                    self.old.name()
+                );
+                let warning = Condition::warning(&ER_UNKNOWN_ERROR, &[]);
+                self.context.eval.push(Condition { message, ..warning });
+            }
+            self.order.clear();
+        }
+        self.force |= !self.order.is_empty();
+    }
+
+    /// All keys, old and new, over columns that the engine takes.
+    fn settled_keys(
+        &mut self,
+        columns: &mut [ColumnInfo],
+        sources: &[ColumnSource],
+    ) -> SqlResult<Vec<Key>> {
+        let mut keys = self.keys(sources)?;
         let first_new = self.old.def.indexes.iter().map(|i| i.id.0 + 1).max().unwrap_or(0);
         let specs = std::mem::take(&mut self.added);
-        indexes::add_keys(self.context, &mut columns, &mut keys, specs)?;
+        let engine = self.table.engine.clone();
+        engine::check_columns(&engine, columns)?;
+        indexes::add_keys(self.context, &engine, columns, &mut keys, specs)?;
+        engine::check_nulls(&engine, columns)?;
         renumber(&mut keys, first_new, self.old);
+        Ok(keys)
+    }
+
+    fn finish(mut self, ignore: bool) -> SqlResult<AlterPlan> {
+        let (mut columns, sources) = self.placed_columns()?;
+        let keys = self.settled_keys(&mut columns, &sources)?;
         let (defs, infos): (Vec<IndexDef>, Vec<IndexInfo>) = keys.into_iter().unzip();
         let after = After { columns: &columns, sources: &sources, indexes: &defs };
         self.check_foreign_keys(&after)?;
+        self.settle_order(&defs);
         let rows = self.stored_rows(&columns, &sources, &defs);
         let rebuild = rows == StoredRows::Rewritten;
         let added = position_of_new(&defs, &self.old.def.indexes);
@@ -534,6 +430,7 @@ impl<'a> Draft<'a> {
             rows,
             adds_index: !rebuild && !added.is_empty(),
             drops_index: !rebuild && !dropped.is_empty(),
+            only_renames: self.only_renames,
         };
         work.check(self.algorithm, self.lock)?;
         let mut def = TableInfo::make_def(
@@ -575,6 +472,7 @@ impl<'a> Draft<'a> {
             added_indexes: if rebuild { Vec::new() } else { added },
             dropped_indexes: if rebuild { Vec::new() } else { dropped },
             auto_increment: self.auto_increment,
+            order: self.order,
             ignore,
         })
     }

@@ -5,7 +5,7 @@ use selkie_expr::Expr;
 use selkie_sql::ast::{self, ColumnDef, ExprKind, Literal, TypeName};
 use selkie_types::error::catalogue::{
     ER_INVALID_DEFAULT, ER_INVALID_ON_UPDATE, ER_TOO_LONG_FIELD_COMMENT, ER_TOO_LONG_IDENT,
-    ER_WRONG_COLUMN_NAME, ER_WRONG_FIELD_SPEC,
+    ER_WRONG_COLUMN_NAME, ER_WRONG_DB_NAME, ER_WRONG_FIELD_SPEC, ER_WRONG_TABLE_NAME,
 };
 use selkie_types::{CollationId, JsonRole, SqlError, SqlResult, TypeKind};
 
@@ -69,6 +69,18 @@ fn check(def: &ColumnDef) -> Option<String> {
 /// The CHECK by which a column is known to hold documents, as canonical text.
 fn json_check(name: &str) -> String {
     format!("json_valid(`{}`)", name.replace('`', "``"))
+}
+
+/// Names before a column's must be those of its table.
+pub(super) fn check_qualifier(def: &ColumnDef, schema: &str, table: &str) -> SqlResult<()> {
+    let mut names = def.qualifier.iter().rev();
+    if let Some(name) = names.next().filter(|name| *name.value != *table) {
+        return Err(SqlError::new(&ER_WRONG_TABLE_NAME, &[name]));
+    }
+    match names.next().filter(|name| *name.value != *schema) {
+        Some(name) => Err(SqlError::new(&ER_WRONG_DB_NAME, &[name])),
+        None => Ok(()),
+    }
 }
 
 fn comment(context: &DefineContext<'_>, def: &ColumnDef) -> SqlResult<String> {

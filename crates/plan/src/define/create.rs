@@ -9,15 +9,14 @@ use selkie_engine::TableId;
 use selkie_sql::ast::{CreateSource, CreateTable, TableElement};
 use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::{
-    ER_DUP_FIELDNAME, ER_OPTION_PREVENTS_STATEMENT, ER_TABLE_MUST_HAVE_COLUMNS, ER_TOO_MANY_FIELDS,
-    ER_UNKNOWN_STORAGE_ENGINE, ER_WARN_USING_OTHER_HANDLER, ER_WRONG_TABLE_NAME,
+    ER_DUP_FIELDNAME, ER_TABLE_MUST_HAVE_COLUMNS, ER_TOO_MANY_FIELDS, ER_WRONG_TABLE_NAME,
 };
-use selkie_types::{CollationId, Condition, SqlError, SqlMode, SqlResult};
+use selkie_types::{CollationId, SqlError, SqlResult};
 
 use super::foreign::{self, Defined, ForeignSpec};
 use super::indexes::{self, Key, KeySpec};
 use super::options::{self, Options};
-use super::{DefineContext, columns, expressions};
+use super::{DefineContext, columns, engine, expressions};
 
 const COLUMNS_MAX: usize = 4096;
 
@@ -38,22 +37,29 @@ pub fn define_table(
     }
     let options = Options::read(&statement.options, context.schema_collation(schema))?;
     let collation = options.collation.unwrap_or_else(|| context.schema_collation(schema));
+    for element in elements {
+        if let TableElement::Column(def) = element {
+            columns::check_qualifier(def, schema, &statement.name.name.value)?;
+        }
+    }
     let mut columns = define_columns(context, elements, collation)?;
     if columns.is_empty() && statement.select.is_none() {
         return Err(SqlError::new(&ER_TABLE_MUST_HAVE_COLUMNS, &[]));
     }
+    let name = table_name(&statement.name.name.value)?;
+    let engine = engine::named(context, options.engine.as_deref(), name)?;
     let mut keys = Vec::new();
     // Keys over columns that the query brings are added when those are known.
     if statement.select.is_none() {
-        indexes::add_keys(context, &mut columns, &mut keys, key_specs(elements)?)?;
+        engine::check_columns(&engine, &columns)?;
+        indexes::add_keys(context, &engine, &mut columns, &mut keys, key_specs(elements)?)?;
+        engine::check_nulls(&engine, &columns)?;
     }
-    let name = table_name(&statement.name.name.value)?;
-    let engine = engine(context, options.engine.as_deref(), name)?;
     let kind = if statement.temporary { TableKind::Temporary } else { TableKind::Base };
     options::check_table(context, &engine, &statement.options)?;
     let mut shown = TableOptions {
         comment: options::table_comment(context, options.comment.as_deref(), name)?,
-        shown: Vec::new(),
+        ..TableOptions::default()
     };
     options.merge_shown(&mut shown.shown);
     let mut table = assemble(context, schema, name, columns, keys, kind, engine, collation, shown);
@@ -110,11 +116,20 @@ pub fn define_selected(
     let CreateSource::Elements(elements) = &statement.source else {
         return Err(SqlError::internal("CREATE TABLE LIKE takes no query"));
     };
-    let mut columns = table.columns.clone();
-    columns.extend(selected.into_iter().filter(|new| table.column_position(&new.name).is_none()));
+    check_columns(&selected)?;
+    // Compat: columns that the query gives come last, in its order, also those defined here.
+    let given =
+        |column: &&ColumnInfo| selected.iter().any(|s| identifier_eq(&s.name, &column.name));
+    let mut columns: Vec<_> = table.columns.iter().filter(|c| !given(c)).cloned().collect();
+    columns.extend(selected.iter().map(|new| match table.column_position(&new.name) {
+        Some(at) => table.columns[at].clone(),
+        None => new.clone(),
+    }));
     check_columns(&columns)?;
     let mut keys = Vec::new();
-    indexes::add_keys(context, &mut columns, &mut keys, key_specs(elements)?)?;
+    engine::check_columns(&table.engine, &columns)?;
+    indexes::add_keys(context, &table.engine, &mut columns, &mut keys, key_specs(elements)?)?;
+    engine::check_nulls(&table.engine, &columns)?;
     let (defs, infos) = keys.into_iter().unzip();
     let def = TableInfo::make_def(TableId(0), table.schema(), table.name(), &columns, defs);
     let mut table = TableInfo { def: Arc::new(def), columns, indexes: infos, ..table.clone() };
@@ -203,6 +218,9 @@ fn define_columns(
 }
 
 pub(super) fn check_columns(columns: &[ColumnInfo]) -> SqlResult<()> {
+    if !columns.is_empty() && columns.iter().all(|c| c.invisible) {
+        return Err(SqlError::new(&ER_TABLE_MUST_HAVE_COLUMNS, &[]));
+    }
     if columns.len() > COLUMNS_MAX {
         return Err(SqlError::new(&ER_TOO_MANY_FIELDS, &[]));
     }
@@ -211,7 +229,7 @@ pub(super) fn check_columns(columns: &[ColumnInfo]) -> SqlResult<()> {
             return Err(SqlError::new(&ER_DUP_FIELDNAME, &[&column.name]));
         }
     }
-    Ok(())
+    engine::check_size(columns)
 }
 
 fn key_specs(elements: &[TableElement]) -> SqlResult<Vec<KeySpec<'_>>> {
@@ -231,50 +249,6 @@ fn key_specs(elements: &[TableElement]) -> SqlResult<Vec<KeySpec<'_>>> {
         }
     }
     Ok(out)
-}
-
-/// The engine's name as shown. An unknown one is an error, or InnoDB with a warning if substitution
-/// is allowed.
-pub(super) fn engine(
-    context: &DefineContext<'_>,
-    wanted: Option<&str>,
-    table: &str,
-) -> SqlResult<String> {
-    let wanted = wanted.unwrap_or(context.default_engine);
-    let known = |name: &str| context.engines.iter().find(|e| e.eq_ignore_ascii_case(name));
-    if let Some(engine) = known(wanted).or_else(|| known(alias(wanted))) {
-        return enforced(context, engine, table);
-    }
-    let unknown = SqlError::new(&ER_UNKNOWN_STORAGE_ENGINE, &[&wanted]);
-    if context.sql_mode().contains(SqlMode::NO_ENGINE_SUBSTITUTION) {
-        return Err(unknown);
-    }
-    context.eval.warn(&ER_UNKNOWN_STORAGE_ENGINE, &[&wanted]);
-    context.eval.warn(&ER_WARN_USING_OTHER_HANDLER, &[&context.default_engine, &table]);
-    Ok(context.default_engine.to_owned())
-}
-
-/// The engine, or the one that `enforce_storage_engine` puts in its place.
-fn enforced(context: &DefineContext<'_>, engine: &str, table: &str) -> SqlResult<String> {
-    let Some(enforced) = context.enforced_engine.filter(|e| !e.eq_ignore_ascii_case(engine)) else {
-        return Ok(engine.to_owned());
-    };
-    if context.sql_mode().contains(SqlMode::NO_ENGINE_SUBSTITUTION) {
-        let option = "NO_ENGINE_SUBSTITUTION";
-        return Err(SqlError::new(&ER_OPTION_PREVENTS_STATEMENT, &[&option]));
-    }
-    let note = Condition::note(&ER_WARN_USING_OTHER_HANDLER, &[&enforced, &table]);
-    context.eval.push(note);
-    Ok(enforced.to_owned())
-}
-
-/// The engine an old name stands for.
-fn alias(name: &str) -> &'static str {
-    match name.to_ascii_uppercase().as_str() {
-        "HEAP" => "MEMORY",
-        "MARIA" => "Aria",
-        _ => "",
-    }
 }
 
 /// The columns that CREATE TABLE ... SELECT makes of a query's result: name, type, nullability.

@@ -7,19 +7,47 @@ use selkie_engine::{IndexDef, IndexId, IndexKind, IndexPart};
 use selkie_sql::ast;
 use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::{
-    ER_BLOB_KEY_WITHOUT_LENGTH, ER_DUP_FIELDNAME, ER_DUP_KEYNAME, ER_KEY_COLUMN_DOES_NOT_EXIST,
-    ER_MULTIPLE_PRI_KEY, ER_PRIMARY_CANT_HAVE_NULL, ER_TOO_LONG_INDEX_COMMENT, ER_TOO_LONG_KEY,
-    ER_TOO_MANY_KEY_PARTS, ER_TOO_MANY_KEYS, ER_WRONG_AUTO_KEY, ER_WRONG_NAME_FOR_INDEX,
-    ER_WRONG_SUB_KEY,
+    ER_BLOB_KEY_WITHOUT_LENGTH, ER_DUP_FIELDNAME, ER_DUP_INDEX, ER_DUP_KEYNAME,
+    ER_KEY_COLUMN_DOES_NOT_EXIST, ER_MULTIPLE_PRI_KEY, ER_PRIMARY_CANT_HAVE_NULL,
+    ER_TOO_LONG_INDEX_COMMENT, ER_TOO_LONG_KEY, ER_TOO_MANY_KEY_PARTS, ER_TOO_MANY_KEYS,
+    ER_WRONG_AUTO_KEY, ER_WRONG_KEY_COLUMN, ER_WRONG_NAME_FOR_INDEX, ER_WRONG_SUB_KEY,
 };
-use selkie_types::{Condition, SqlError, SqlResult};
+use selkie_types::{Condition, SqlError, SqlResult, TypeKind};
 
 use super::foreign::ForeignSpec;
 use super::{DefineContext, options};
 
-const KEY_BYTES_MAX: u64 = 3072;
-const KEYS_MAX: usize = 64;
 const PARTS_MAX: usize = 32;
+
+/// What an engine's keys may be. Compat: as those of MariaDB's engine of the name.
+#[derive(Clone, Copy)]
+struct Limits<'e> {
+    engine: &'e str,
+    keys: usize,
+    /// Bytes of a key.
+    bytes: u64,
+    /// A unique key may be longer: it is made of hashes then.
+    hashes: bool,
+    /// A name no index may have.
+    reserved: Option<&'static str>,
+}
+
+impl<'e> Limits<'e> {
+    fn of(engine: &'e str) -> Self {
+        let like = |keys, bytes, hashes| Self { engine, keys, bytes, hashes, reserved: None };
+        match engine {
+            "MyISAM" => like(64, 1000, true),
+            "Aria" => like(64, 2300, false),
+            "MEMORY" => like(64, 3072, false),
+            "CSV" => like(0, 0, false),
+            _ => Self { reserved: Some("GEN_CLUST_INDEX"), ..like(64, 3072, true) },
+        }
+    }
+
+    fn too_long(self) -> SqlError {
+        SqlError::new(&ER_TOO_LONG_KEY, &[&self.bytes])
+    }
+}
 
 /// A key with what SQL adds to it.
 pub(super) type Key = (IndexDef, IndexInfo);
@@ -80,18 +108,37 @@ impl<'a> KeySpec<'a> {
 /// Adds the keys of `specs` to `keys` over `columns`, whose primary key parts become NOT NULL.
 pub(super) fn add_keys(
     context: &DefineContext<'_>,
+    engine: &str,
     columns: &mut [ColumnInfo],
     keys: &mut Vec<Key>,
     specs: Vec<KeySpec<'_>>,
 ) -> SqlResult<()> {
+    let limits = Limits::of(engine);
+    if limits.keys == 0 && !specs.is_empty() {
+        return Err(SqlError::new(&ER_TOO_MANY_KEYS, &[&limits.keys]));
+    }
     for spec in without_redundant(columns, keys, specs) {
-        let key = define(context, columns, keys, &spec)?;
+        let key = define(context, limits, columns, keys, &spec)?;
+        note_duplicate(context, keys, &key);
         if key.0.kind == IndexKind::Primary {
             make_not_null(columns, &key.0)?;
         }
         keys.push(key);
     }
-    settle(columns, keys)
+    settle(columns, keys, limits)
+}
+
+/// Says that a key does what an earlier one does already.
+fn note_duplicate(context: &DefineContext<'_>, keys: &[Key], (index, info): &Key) {
+    let is_same = |(other, of): &&Key| {
+        other.kind == index.kind
+            && other.parts == index.parts
+            && of.algorithm == info.algorithm
+            && !of.generated
+    };
+    if !info.generated && keys.iter().any(|key| is_same(&key)) {
+        context.eval.note(&ER_DUP_INDEX, &[&index.name]);
+    }
 }
 
 /// A column, if there is one of the name, and the length of the prefix.
@@ -142,9 +189,9 @@ fn make_not_null(columns: &mut [ColumnInfo], index: &IndexDef) -> SqlResult<()> 
 }
 
 /// Puts the keys in MariaDB's order and checks what concerns all of them.
-pub(super) fn settle(columns: &[ColumnInfo], keys: &mut [Key]) -> SqlResult<()> {
-    if keys.len() > KEYS_MAX {
-        return Err(SqlError::new(&ER_TOO_MANY_KEYS, &[&KEYS_MAX]));
+fn settle(columns: &[ColumnInfo], keys: &mut [Key], limits: Limits<'_>) -> SqlResult<()> {
+    if keys.len() > limits.keys {
+        return Err(SqlError::new(&ER_TOO_MANY_KEYS, &[&limits.keys]));
     }
     keys.sort_by_key(|(index, _)| {
         let nullable = index.parts.iter().any(|part| columns[part.column].nullable);
@@ -164,6 +211,7 @@ pub(super) fn settle(columns: &[ColumnInfo], keys: &mut [Key]) -> SqlResult<()> 
 
 fn define(
     context: &DefineContext<'_>,
+    limits: Limits<'_>,
     columns: &[ColumnInfo],
     keys: &[Key],
     spec: &KeySpec<'_>,
@@ -178,7 +226,8 @@ fn define(
     if kind == IndexKind::Primary && keys.iter().any(|(k, _)| k.kind == IndexKind::Primary) {
         return Err(SqlError::new(&ER_MULTIPLE_PRI_KEY, &[]));
     }
-    let parts = parts(context, columns, kind, spec)?;
+    let hashed = is_hashed(columns, kind, spec, limits);
+    let parts = parts(context, columns, kind, spec, limits, hashed)?;
     let name = match kind {
         IndexKind::Primary => {
             if let Some(name) = spec.name.filter(|n| !n.eq_ignore_ascii_case("PRIMARY")) {
@@ -190,12 +239,26 @@ fn define(
         }
         _ => key_name(columns, keys, spec, &parts)?,
     };
+    if limits.reserved.is_some_and(|reserved| name.eq_ignore_ascii_case(reserved)) {
+        let message = format!(
+            "Cannot Create Index with name '{}'. The name is reserved for the system default \
+             primary index.",
+            name.to_uppercase()
+        );
+        let warning = Condition::warning(&ER_WRONG_NAME_FOR_INDEX, &[&name]);
+        context.eval.push(Condition { message, ..warning });
+        return Err(SqlError::new(&ER_WRONG_NAME_FOR_INDEX, &[&name.to_uppercase()]));
+    }
     let id = keys.iter().map(|(k, _)| k.id.0 + 1).max().unwrap_or(0);
     options::check_part(context, &spec.options.engine)?;
     let (given, most) = (spec.options.comment.as_deref(), options::COMMENT_MAX);
     let comment = options::fitted(context, given, most, &ER_TOO_LONG_INDEX_COMMENT, &name)?;
-    let index = IndexDef { id: IndexId(id), name: name.into(), kind, parts };
-    Ok((index, IndexInfo { comment, generated: spec.generated, ..info(&spec.options) }))
+    let index = IndexDef { id: IndexId(id), name: name.into(), kind, parts, hashed };
+    let mut info = IndexInfo { comment, generated: spec.generated, ..info(&spec.options) };
+    if hashed {
+        info.algorithm = Some("HASH".to_owned());
+    }
+    Ok((index, info))
 }
 
 fn info(options: &ast::IndexOptions) -> IndexInfo {
@@ -238,15 +301,46 @@ fn key_name(
     Ok(numbered.unwrap_or_default())
 }
 
+/// The column a part names, if there is one.
+fn part_column<'c>(columns: &'c [ColumnInfo], part: &ast::IndexPart) -> Option<&'c ColumnInfo> {
+    columns.iter().find(|c| identifier_eq(&c.name, &part.column.value))
+}
+
+/// Whether a unique key is made of hashes: it is too long for any other, or asked for.
+fn is_hashed(
+    columns: &[ColumnInfo],
+    kind: IndexKind,
+    spec: &KeySpec<'_>,
+    limits: Limits<'_>,
+) -> bool {
+    let algorithm = spec.options.algorithm;
+    if kind != IndexKind::Unique || !limits.hashes || algorithm == Some(ast::IndexAlgorithm::Btree)
+    {
+        return false;
+    }
+    let bytes = |part: &ast::IndexPart| {
+        let Some(column) = part_column(columns, part) else { return 0 };
+        match part.length {
+            None if column.ty.is_text_or_blob() => u64::MAX,
+            length => key_bytes(column, length.map(|n| n as u32)),
+        }
+    };
+    let total = spec.parts.iter().map(bytes).fold(0, u64::saturating_add);
+    total > limits.bytes || algorithm == Some(ast::IndexAlgorithm::Hash)
+}
+
 fn parts(
     context: &DefineContext<'_>,
     columns: &[ColumnInfo],
     kind: IndexKind,
     spec: &KeySpec<'_>,
+    limits: Limits<'_>,
+    hashed: bool,
 ) -> SqlResult<Vec<IndexPart>> {
     if spec.parts.len() > PARTS_MAX {
         return Err(SqlError::new(&ER_TOO_MANY_KEY_PARTS, &[&PARTS_MAX]));
     }
+    let limits = if hashed { Limits { bytes: u64::MAX, ..limits } } else { limits };
     let mut out: Vec<IndexPart> = Vec::with_capacity(spec.parts.len());
     let mut total = 0;
     for part in &spec.parts {
@@ -257,12 +351,15 @@ fn parts(
         if out.iter().any(|p| p.column == column) {
             return Err(SqlError::new(&ER_DUP_FIELDNAME, &[&name]));
         }
-        let prefix = prefix(context, &columns[column], part.length, kind)?;
+        if columns[column].ty.kind == TypeKind::Char && columns[column].ty.length == 0 {
+            return Err(SqlError::new(&ER_WRONG_KEY_COLUMN, &[&limits.engine, &name]));
+        }
+        let prefix = prefix(context, &columns[column], part.length, kind, limits)?;
         total += key_bytes(&columns[column], prefix);
         out.push(IndexPart { column, prefix, descending: part.descending });
     }
-    if total > KEY_BYTES_MAX {
-        return Err(SqlError::new(&ER_TOO_LONG_KEY, &[&KEY_BYTES_MAX]));
+    if total > limits.bytes {
+        return Err(limits.too_long());
     }
     Ok(out)
 }
@@ -280,39 +377,43 @@ fn key_bytes(column: &ColumnInfo, prefix: Option<u32>) -> u64 {
 
 /// The prefix a part is cut to; a key over a whole VARCHAR has none.
 ///
-/// Compat: a part longer than a key may be is cut with a warning unless the key is unique.
+/// Compat: a part longer than a key may be is cut with a note unless the key is unique.
 fn prefix(
     context: &DefineContext<'_>,
     column: &ColumnInfo,
     length: Option<u64>,
     kind: IndexKind,
+    limits: Limits<'_>,
 ) -> SqlResult<Option<u32>> {
     let ty = &column.ty;
     let max_len = ty.collation.charset().max_len() as u64;
     let text = ty.is_text_or_blob();
+    let too_long = |characters: u64| characters.saturating_mul(max_len) > limits.bytes;
     match length {
-        Some(0) | Some(_) if !ty.is_string() => Err(SqlError::new(&ER_WRONG_SUB_KEY, &[])),
+        Some(_) if !ty.is_string() => Err(SqlError::new(&ER_WRONG_SUB_KEY, &[])),
         Some(n) if !text && n > u64::from(ty.length) => Err(SqlError::new(&ER_WRONG_SUB_KEY, &[])),
-        // Compat: a plain key over a whole TEXT is cut to the longest key, with a note.
-        None if text && kind == IndexKind::Plain => {
-            context.eval.note(&ER_TOO_LONG_KEY, &[&KEY_BYTES_MAX]);
-            Ok(Some((KEY_BYTES_MAX / max_len) as u32))
-        }
+        None if text && limits.bytes == u64::MAX => Ok(None),
+        None if text && kind == IndexKind::Plain => cut(context, kind, max_len, limits),
         None if text => Err(SqlError::new(&ER_BLOB_KEY_WITHOUT_LENGTH, &[&column.name])),
-        None if ty.is_string() && u64::from(ty.length) * max_len > KEY_BYTES_MAX => {
-            cut(context, kind, max_len)
+        None if ty.is_string() && too_long(u64::from(ty.length)) => {
+            cut(context, kind, max_len, limits)
         }
-        Some(n) if n * max_len > KEY_BYTES_MAX => cut(context, kind, max_len),
+        Some(n) if too_long(n) => cut(context, kind, max_len, limits),
         Some(n) if !text && n == u64::from(ty.length) => Ok(None),
         Some(n) => Ok(Some(n as u32)),
         None => Ok(None),
     }
 }
 
-fn cut(context: &DefineContext<'_>, kind: IndexKind, max_len: u64) -> SqlResult<Option<u32>> {
-    if kind != IndexKind::Plain || context.is_strict() {
-        return Err(SqlError::new(&ER_TOO_LONG_KEY, &[&KEY_BYTES_MAX]));
+fn cut(
+    context: &DefineContext<'_>,
+    kind: IndexKind,
+    max_len: u64,
+    limits: Limits<'_>,
+) -> SqlResult<Option<u32>> {
+    if kind != IndexKind::Plain {
+        return Err(limits.too_long());
     }
-    context.eval.warn(&ER_TOO_LONG_KEY, &[&KEY_BYTES_MAX]);
-    Ok(Some((KEY_BYTES_MAX / max_len) as u32))
+    context.eval.note(&ER_TOO_LONG_KEY, &[&limits.bytes]);
+    Ok(Some((limits.bytes / max_len) as u32))
 }

@@ -85,7 +85,8 @@ impl Options {
 /// ignores. Options that would change what the table does are refused.
 fn shown_option(option: &TableOption) -> SqlResult<Option<(String, Option<String>)>> {
     let flag = |on: &bool| Some(u8::from(*on).to_string());
-    let number = |n: &u64| (*n > 0).then(|| n.to_string());
+    // Compat: larger numbers do not fit where they are kept.
+    let number = |n: &u64| (*n > 0).then(|| (*n).min(u32::MAX.into()).to_string());
     let (name, value) = match option {
         TableOption::AvgRowLength(n) => ("AVG_ROW_LENGTH", number(n)),
         TableOption::Checksum(on) => ("CHECKSUM", flag(on).filter(|_| *on)),

@@ -2,9 +2,9 @@
 
 use selkie_sql::ast::{DataType, StringLiteral, TypeName};
 use selkie_types::error::catalogue::{
-    ER_AUTO_CONVERT, ER_DUPLICATED_VALUE_IN_TYPE, ER_M_BIGGER_THAN_D, ER_TOO_BIG_DISPLAYWIDTH,
-    ER_TOO_BIG_FIELDLENGTH, ER_TOO_BIG_PRECISION, ER_TOO_BIG_SCALE, ER_TOO_BIG_SET,
-    ER_WARN_DEPRECATED_SYNTAX,
+    ER_AUTO_CONVERT, ER_DUPLICATED_VALUE_IN_TYPE, ER_ILLEGAL_VALUE_FOR_TYPE, ER_M_BIGGER_THAN_D,
+    ER_TOO_BIG_DISPLAYWIDTH, ER_TOO_BIG_FIELDLENGTH, ER_TOO_BIG_PRECISION, ER_TOO_BIG_SCALE,
+    ER_TOO_BIG_SET, ER_WARN_DEPRECATED_SYNTAX,
 };
 use selkie_types::{
     Charset, CollationId, NOT_FIXED_DECIMALS, SqlError, SqlResult, SqlType, TypeKind,
@@ -195,7 +195,7 @@ fn string(
         T::LongText | T::LongBlob => with(TypeKind::LongText, u32::MAX),
         T::Json => with(TypeKind::LongText, u32::MAX),
         T::Text | T::Blob => text_for(ty.length, collation),
-        T::Enum | T::Set => return members(name, ty, collation),
+        T::Enum | T::Set => return members(context, name, ty, collation),
         _ => return Err(SqlError::not_supported(type_words(ty.name))),
     })
 }
@@ -232,8 +232,8 @@ fn varchar(
         return Err(SqlError::new(&ER_TOO_BIG_FIELDLENGTH, &[&name, &most]));
     }
     let out = text_for(Some(length), collation);
-    let from = if collation.is_binary() { "VARBINARY" } else { "VARCHAR" };
-    let to = out.name().to_uppercase();
+    let (from, to) =
+        if collation.is_binary() { ("VARBINARY", "BLOB") } else { ("VARCHAR", "TEXT") };
     context.eval.note(&ER_AUTO_CONVERT, &[&name, &from, &to]);
     Ok(out)
 }
@@ -254,7 +254,12 @@ fn text_for(characters: Option<u64>, collation: CollationId) -> SqlType {
     out
 }
 
-fn members(name: &str, ty: &DataType, collation: CollationId) -> SqlResult<SqlType> {
+fn members(
+    context: &DefineContext<'_>,
+    name: &str,
+    ty: &DataType,
+    collation: CollationId,
+) -> SqlResult<SqlType> {
     let is_set = ty.name == TypeName::Set;
     let words = if is_set { "SET" } else { "ENUM" };
     let list: Vec<Box<str>> = ty.members.iter().map(|m| member(m, collation)).collect();
@@ -264,7 +269,13 @@ fn members(name: &str, ty: &DataType, collation: CollationId) -> SqlResult<SqlTy
     for (at, member) in list.iter().enumerate() {
         if list[..at].iter().any(|m| collation.equal(m.as_bytes(), member.as_bytes())) {
             let arguments: [&dyn std::fmt::Display; 3] = [&name, &member, &words];
-            return Err(SqlError::new(&ER_DUPLICATED_VALUE_IN_TYPE, &arguments));
+            if context.is_strict() {
+                return Err(SqlError::new(&ER_DUPLICATED_VALUE_IN_TYPE, &arguments));
+            }
+            context.eval.note(&ER_DUPLICATED_VALUE_IN_TYPE, &arguments);
+        }
+        if is_set && member.contains(',') {
+            return Err(SqlError::new(&ER_ILLEGAL_VALUE_FOR_TYPE, &[&"set", member]));
         }
     }
     let lengths = || list.iter().map(|m| m.chars().count() as u32);

@@ -101,7 +101,7 @@ impl Draft {
         };
         let parts = names.iter().map(part).collect();
         let id = IndexId(self.indexes.len() as u32);
-        self.indexes.push(IndexDef { id, name: words[1].into(), kind, parts });
+        self.indexes.push(IndexDef { id, name: words[1].into(), kind, parts, hashed: false });
         let prefix_distinct = distinct.iter().map(|d| d.parse().unwrap()).collect();
         self.prefixes.push(IndexStatistics { prefix_distinct });
     }

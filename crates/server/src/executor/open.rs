@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use selkie_catalog::{Catalog, Dictionary};
 use selkie_engine::{Engine, EngineObserver, NamedEngine};
-use selkie_exec::{Engines, Instance};
+use selkie_exec::session::{Account, NoHooks, Session};
+use selkie_exec::{Engines, Instance, NullSink, execute_text};
 use selkie_memory::MemoryEngine;
 use selkie_native::{FlushAtCommit, NativeEngine, NativeOptions};
 
@@ -62,11 +63,26 @@ pub fn open_backend(
     let watcher = DeadlockWatcher::new(Arc::downgrade(&instance), Arc::clone(&sessions));
     let watcher: Arc<dyn EngineObserver> = Arc::new(watcher);
     instance.engines.iter().for_each(|engine| engine.observe(Arc::clone(&watcher)));
+    create_system_schema(&instance, settings)
+        .map_err(|e| format!("Can't create the database mysql: {e}"))?;
     AccountTables::open(&instance)
         .and_then(|tables| tables.attach(accounts))
         .map_err(|e| format!("Can't open the privilege tables: {e}"))?;
     let logs = LogTables::open(&instance).map_err(|e| format!("Can't open the log tables: {e}"))?;
     Ok(Arc::new(ExecutorBackend { instance, sessions, logs }))
+}
+
+/// The schema of the server's own tables, with the character set that new schemas have.
+fn create_system_schema(instance: &Instance, settings: &Settings) -> selkie_types::SqlResult<()> {
+    let word = |name: &str| registry().find(name).map(|def| settings.get(def).as_str().to_owned());
+    let mut text = "CREATE DATABASE IF NOT EXISTS mysql".to_owned();
+    if let (Some(charset), Some(collation)) =
+        (word("character_set_server"), word("collation_server"))
+    {
+        text += &format!(" CHARACTER SET {charset} COLLATE {collation}");
+    }
+    let mut session = Session::new(0, Account::default(), Arc::new(NoHooks));
+    execute_text(instance, &mut session, text.as_bytes(), &mut NullSink).map(drop)
 }
 
 /// `selkie inspect`: looks at a data directory without a server.

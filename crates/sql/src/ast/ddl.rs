@@ -70,6 +70,8 @@ pub enum TableElement {
 pub struct ColumnDef {
     /// Its name.
     pub name: Ident,
+    /// Names before it, which must be those of the table.
+    pub qualifier: Vec<Ident>,
     /// Its type; that of `AS ROW START` too.
     pub data_type: DataType,
     /// `NULL` is true, `NOT NULL` false.

@@ -10,8 +10,13 @@ use crate::lexer::{Kw, T};
 impl Parser<'_> {
     /// `name type attributes`.
     pub(super) fn column_def(&mut self) -> PResult<ColumnDef> {
-        let name = self.column_name()?;
+        let mut names = vec![self.new_ident()?];
+        while self.eat(T::Dot) {
+            names.push(self.new_ident()?);
+        }
+        let name = names.pop().unwrap_or_else(|| Ident::new(""));
         let mut column = new_column(name, self.data_type()?);
+        column.qualifier = names;
         if column.data_type.name == TypeName::Serial {
             column.nullable = Some(false);
             column.auto_increment = true;
@@ -19,15 +24,6 @@ impl Parser<'_> {
         }
         while self.column_attribute(&mut column)? {}
         Ok(column)
-    }
-
-    /// Name of a column; Compat: `table.column` is accepted and the table ignored.
-    fn column_name(&mut self) -> PResult<Ident> {
-        let mut name = self.new_ident()?;
-        while self.eat(T::Dot) {
-            name = self.new_ident()?;
-        }
-        Ok(name)
     }
 
     fn column_attribute(&mut self, c: &mut ColumnDef) -> PResult<bool> {
@@ -246,6 +242,7 @@ impl Parser<'_> {
 fn new_column(name: Ident, data_type: DataType) -> ColumnDef {
     ColumnDef {
         name,
+        qualifier: Vec::new(),
         data_type,
         nullable: None,
         default: None,

@@ -92,7 +92,7 @@ impl Parser<'_> {
     fn create_database(&mut self, or_replace: bool) -> PResult<Statement> {
         self.next();
         let if_not_exists = self.if_not_exists()?;
-        let name = self.new_ident()?;
+        let name = self.ident()?;
         let options = self.schema_options()?;
         Ok(Statement::CreateDatabase(
             CreateDatabase { or_replace, if_not_exists, name, options }.into(),

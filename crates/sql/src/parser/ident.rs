@@ -1,6 +1,8 @@
 //! Names of all kinds, and texts that may be written as names.
 
-use selkie_types::error::catalogue::{ER_INVALID_CHARACTER_STRING, ER_TOO_LONG_IDENT};
+use selkie_types::error::catalogue::{
+    ER_INVALID_CHARACTER_STRING, ER_TOO_LONG_IDENT, ER_WRONG_DB_NAME, ER_WRONG_TABLE_NAME,
+};
 
 use super::literal::original;
 use super::{PResult, Parser};
@@ -99,12 +101,13 @@ impl Parser<'_> {
     /// Name of a table that is being defined.
     pub(super) fn new_table_name(&mut self) -> PResult<TableName> {
         let name = self.table_name()?;
-        for part in name.schema.iter().chain([&name.name]) {
-            if part.value.len() > MAX_NAME && part.value.chars().count() > MAX_NAME {
-                return self.fail(&ER_TOO_LONG_IDENT, &[part]);
-            }
+        let is_long =
+            |part: &Ident| part.value.len() > MAX_NAME && part.value.chars().count() > MAX_NAME;
+        match &name.schema {
+            Some(schema) if is_long(schema) => self.fail(&ER_WRONG_DB_NAME, &[schema]),
+            _ if is_long(&name.name) => self.fail(&ER_WRONG_TABLE_NAME, &[&name.name]),
+            _ => Ok(name),
         }
-        Ok(name)
     }
 
     /// `[[schema.]table.]column`, also `.table.column`.

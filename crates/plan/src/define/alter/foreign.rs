@@ -14,7 +14,8 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{SqlError, SqlResult, SqlType, TypeKind};
 
-use super::super::foreign::{self, Defined, ForeignSpec, unchanged};
+pub(super) use super::super::foreign::ForeignSpec;
+use super::super::foreign::{self, Defined, unchanged};
 use super::super::indexes::KeySpec;
 use super::{ColumnSource, Draft};
 
@@ -74,14 +75,15 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Follows a column's new name in this table's keys and in its references to itself.
-    pub(super) fn rename_in_foreign_keys(&mut self, from: &str, to: &str) {
-        if from == to {
-            return;
-        }
+    /// Follows columns' new names in this table's keys and in its references to itself.
+    pub(super) fn rename_in_foreign_keys(&mut self) {
         let (schema, name) = (self.old.schema(), self.old.name());
+        let renamed = &self.renamed_columns;
         let follow = |list: &mut Vec<String>| {
-            list.iter_mut().filter(|c| identifier_eq(c, from)).for_each(|c| *c = to.to_owned());
+            for column in list {
+                let new = renamed.iter().find(|(from, _)| identifier_eq(from, column));
+                *column = new.map_or_else(|| column.clone(), |(_, to)| to.clone());
+            }
         };
         for key in &mut self.table.foreign_keys {
             follow(&mut key.columns);
@@ -89,7 +91,6 @@ impl<'a> Draft<'a> {
                 follow(&mut key.referenced_columns);
             }
         }
-        self.renamed_columns.push((from.to_owned(), to.to_owned()));
     }
 
     /// Checks that the keys that stay, to and from this table, still can.
@@ -283,7 +284,8 @@ impl After<'_> {
     fn has_index(&self, columns: &[usize]) -> bool {
         self.indexes.iter().any(|index| {
             let parts = || index.parts.iter().zip(columns);
-            index.parts.len() >= columns.len()
+            !index.hashed
+                && index.parts.len() >= columns.len()
                 && parts().all(|(part, column)| part.column == *column && part.prefix.is_none())
         })
     }

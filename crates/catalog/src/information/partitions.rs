@@ -1,0 +1,33 @@
+//! PARTITIONS: one row per table, as none has partitions.
+
+use selkie_types::Value;
+
+use super::{InformationRow, InformationSource, text, time};
+use crate::{TableInfo, TableKind};
+
+pub(super) fn partitions(source: &InformationSource<'_>) -> Vec<InformationRow> {
+    let is_base = |table: &&std::sync::Arc<TableInfo>| table.kind == TableKind::Base;
+    source.tables().filter(is_base).map(|table| row(source, table)).collect()
+}
+
+fn row(source: &InformationSource<'_>, table: &TableInfo) -> InformationRow {
+    let statistics = (source.statistics)(table);
+    let mut row = vec![text("def"), text(table.schema()), text(table.name())];
+    row.resize(12, Value::Null);
+    row.extend([
+        Value::UInt(statistics.rows),
+        Value::UInt(statistics.data_bytes.checked_div(statistics.rows).unwrap_or(0)),
+        Value::UInt(statistics.data_bytes),
+        Value::Null,
+        Value::UInt(statistics.index_bytes),
+        Value::UInt(0),
+        time(table.created),
+        Value::Null,
+        Value::Null,
+        Value::Null,
+        text(""),
+        text(""),
+        Value::Null,
+    ]);
+    row
+}

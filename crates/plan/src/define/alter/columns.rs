@@ -1,0 +1,301 @@
+//! What ALTER TABLE does to columns.
+//!
+//! Compat: actions name the columns of the table as it was, whatever the actions before them; only
+//! FIRST and AFTER look at the columns as they become, when all else is done.
+
+use selkie_catalog::{ColumnInfo, DefaultValue};
+use selkie_engine::{IndexId, IndexKind};
+use selkie_sql::ast::{AlterAction, ColumnDef, ColumnPosition, Ident, OrderItem};
+use selkie_types::charset::identifier_eq;
+use selkie_types::error::catalogue::{
+    ER_BAD_FIELD_ERROR, ER_CANT_DROP_FIELD_OR_KEY, ER_CANT_REMOVE_ALL_FIELDS, ER_DUP_FIELDNAME,
+    ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN,
+};
+use selkie_types::{SqlError, SqlResult};
+
+use super::super::{columns, create, expressions};
+use super::foreign::ForeignSpec;
+use super::{ColumnSource, Draft, KeySpec};
+
+/// A column that waits for its place.
+pub(super) struct Placed<'a> {
+    column: ColumnInfo,
+    source: ColumnSource,
+    position: Option<&'a ColumnPosition>,
+}
+
+impl<'a> Draft<'a> {
+    /// Place in the draft of the old column called `name`, unless it is gone or defined anew.
+    fn find(&self, name: &str) -> Option<usize> {
+        let at = self.old.column_position(name).filter(|at| !self.redefined.contains(at))?;
+        self.columns.iter().position(|(_, source)| *source == ColumnSource::Old(at))
+    }
+
+    /// The column's place, error 1054 without it, `None` with a note if that is allowed.
+    fn column_or(&self, name: &Ident, if_exists: bool) -> SqlResult<Option<usize>> {
+        match self.find(&name.value) {
+            Some(at) => Ok(Some(at)),
+            None if if_exists => {
+                self.context.eval.note(&ER_BAD_FIELD_ERROR, &[&name, &self.old.name()]);
+                Ok(None)
+            }
+            None => Err(SqlError::unknown_column(name, self.old.name())),
+        }
+    }
+
+    fn old_position(&self, at: usize) -> usize {
+        match self.columns[at].1 {
+            ColumnSource::Old(old) => old,
+            ColumnSource::Default => usize::MAX,
+        }
+    }
+
+    pub(super) fn add_column(
+        &mut self,
+        def: &'a ColumnDef,
+        position: Option<&'a ColumnPosition>,
+        if_not_exists: bool,
+    ) -> SqlResult<()> {
+        let name = &*def.name.value;
+        let taken = self.old.column_position(name).is_some()
+            || self.placed.iter().any(|p| identifier_eq(&p.column.name, name));
+        if if_not_exists && taken {
+            self.context.eval.note(&ER_DUP_FIELDNAME, &[&name]);
+            return Ok(());
+        }
+        columns::check_qualifier(def, self.old.schema(), self.old.name())?;
+        let column = columns::column(self.context, def, self.table.collation)?;
+        self.add_column_keys(def);
+        if column.check.is_some() {
+            self.verify.push(column.name.clone());
+        }
+        self.placed.push(Placed { column, source: ColumnSource::Default, position });
+        Ok(())
+    }
+
+    /// The keys that a column's definition brings.
+    fn add_column_keys(&mut self, def: &'a ColumnDef) {
+        self.added.extend(KeySpec::of_column(def));
+        if let Some(spec) = ForeignSpec::of_column(def) {
+            self.added.push(KeySpec::of_foreign(&spec));
+            self.added_foreign.push(spec);
+        }
+    }
+
+    pub(super) fn drop_column(&mut self, name: &Ident, if_exists: bool) -> SqlResult<()> {
+        let Some(at) = self.find(&name.value) else {
+            return self.cannot_drop("COLUMN", &name.value, if_exists);
+        };
+        let old = self.old_position(at);
+        self.columns.remove(at);
+        self.dropped.push(name.value.to_string());
+        for key in &mut self.keys {
+            if let Some(part) = key.columns.iter().position(|c| *c == old) {
+                key.columns.remove(part);
+                key.def.parts.remove(part);
+                key.lost = Some(self.old.columns[old].name.clone());
+                // A key that changed is another key.
+                key.def.id = IndexId(u32::MAX);
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn cannot_drop(&self, kind: &str, name: &str, if_exists: bool) -> SqlResult<()> {
+        if if_exists {
+            self.context.eval.note(&ER_CANT_DROP_FIELD_OR_KEY, &[&kind, &name]);
+            return Ok(());
+        }
+        Err(SqlError::new(&ER_CANT_DROP_FIELD_OR_KEY, &[&kind, &name]))
+    }
+
+    pub(super) fn change(
+        &mut self,
+        name: &str,
+        def: &'a ColumnDef,
+        position: Option<&'a ColumnPosition>,
+        if_exists: bool,
+    ) -> SqlResult<()> {
+        let Some(at) = self.column_or(&Ident::new(name), if_exists)? else { return Ok(()) };
+        let old = self.old_position(at);
+        let mut column = columns::column(self.context, def, self.table.collation)?;
+        let in_primary = |key: &super::DraftKey| {
+            key.def.kind == IndexKind::Primary && key.columns.contains(&old)
+        };
+        column.nullable &= !self.keys.iter().any(in_primary);
+        self.renamed(&self.old.columns[old].name, &column.name);
+        self.redefined.push(old);
+        self.add_column_keys(def);
+        let source = ColumnSource::Old(old);
+        match position {
+            None => self.columns[at] = (column, source),
+            Some(_) => {
+                self.columns.remove(at);
+                self.placed.push(Placed { column, source, position });
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn rename_column(
+        &mut self,
+        from: &Ident,
+        to: &Ident,
+        if_exists: bool,
+    ) -> SqlResult<()> {
+        let Some(at) = self.column_or(from, if_exists)? else { return Ok(()) };
+        let old = self.old_position(at);
+        self.renamed(&self.old.columns[old].name, &to.value);
+        self.columns[at].0.name = to.value.clone();
+        self.redefined.push(old);
+        self.only_renamed.push(old);
+        Ok(())
+    }
+
+    fn renamed(&mut self, from: &str, to: &str) {
+        if from != to {
+            self.renamed_columns.push((from.to_owned(), to.to_owned()));
+        }
+    }
+
+    pub(super) fn set_default(&mut self, action: &AlterAction) -> SqlResult<()> {
+        match action {
+            AlterAction::SetDefault { column, default, .. }
+                if self.added_column(column).is_some() =>
+            {
+                let Some(at) = self.added_column(column) else { return Ok(()) };
+                let value = columns::default_value(self.context, &self.placed[at].column, default)?;
+                self.placed[at].column.default = value;
+            }
+            AlterAction::SetDefault { if_exists, column, default } => {
+                let Some(at) = self.column_or(column, *if_exists)? else { return Ok(()) };
+                let value = columns::default_value(self.context, &self.columns[at].0, default)?;
+                self.columns[at].0.default = value;
+            }
+            AlterAction::DropDefault { if_exists, column } => {
+                let Some(at) = self.column_or(column, *if_exists)? else { return Ok(()) };
+                self.columns[at].0.default = DefaultValue::Implicit;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// A column that this statement adds.
+    fn added_column(&self, name: &Ident) -> Option<usize> {
+        let is_it = |p: &Placed<'_>| {
+            p.source == ColumnSource::Default && identifier_eq(&p.column.name, &name.value)
+        };
+        self.placed.iter().position(is_it)
+    }
+
+    /// `ORDER BY`: names of the old columns.
+    pub(super) fn order_by(&mut self, items: &[OrderItem]) -> SqlResult<()> {
+        for item in items {
+            let selkie_sql::ast::ExprKind::Column(column) = &item.expr.kind else {
+                return Err(SqlError::not_supported("ALTER TABLE ... ORDER BY an expression"));
+            };
+            let at = self.old.column_position(&column.name.value);
+            let at = at.ok_or_else(|| SqlError::unknown_column(column, "ORDER BY"))?;
+            self.order.push((at, item.descending));
+        }
+        Ok(())
+    }
+
+    /// All columns with their sources, in their final order.
+    pub(super) fn placed_columns(&mut self) -> SqlResult<(Vec<ColumnInfo>, Vec<ColumnSource>)> {
+        let mut columns = std::mem::take(&mut self.columns);
+        for placed in std::mem::take(&mut self.placed) {
+            let at = match placed.position {
+                None => columns.len(),
+                Some(ColumnPosition::First) => 0,
+                Some(ColumnPosition::After(name)) => {
+                    let before =
+                        columns.iter().position(|(c, _)| identifier_eq(&c.name, &name.value));
+                    let missing = || SqlError::unknown_column(name, self.old.name());
+                    before.ok_or_else(missing)? + 1
+                }
+            };
+            columns.insert(at, (placed.column, placed.source));
+        }
+        if columns.is_empty() {
+            return Err(SqlError::new(&ER_CANT_REMOVE_ALL_FIELDS, &[]));
+        }
+        let (mut columns, sources): (Vec<_>, Vec<_>) = columns.into_iter().unzip();
+        create::check_columns(&columns)?;
+        self.follow_names(&mut columns, &sources);
+        self.compare_computed(&columns, &sources)?;
+        Ok((columns, sources))
+    }
+
+    /// Whether an old column is defined as it was, but for its name.
+    fn is_kept(&self, old: usize) -> bool {
+        !self.redefined.contains(&old) || self.only_renamed.contains(&old)
+    }
+
+    /// Follows new names of columns in what stays as it was.
+    fn follow_names(&mut self, columns: &mut [ColumnInfo], sources: &[ColumnSource]) {
+        self.rename_in_foreign_keys();
+        if self.renamed_columns.is_empty() {
+            return;
+        }
+        let follow = |text: &mut String| *text = self.with_new_names(text);
+        for (column, source) in columns.iter_mut().zip(sources) {
+            let ColumnSource::Old(old) = source else { continue };
+            if !self.is_kept(*old) {
+                continue;
+            }
+            column.generated.iter_mut().for_each(|g| follow(&mut g.expression));
+            column.check.iter_mut().for_each(follow);
+            if let DefaultValue::Expression(text) = &mut column.default {
+                follow(text);
+            }
+        }
+        let mut checks = std::mem::take(&mut self.table.checks);
+        let kept = checks.iter_mut().filter(|c| self.old.checks.iter().any(|old| old == *c));
+        kept.for_each(|check| check.expression = self.with_new_names(&check.expression));
+        self.table.checks = checks;
+    }
+
+    /// An expression over old names, over new ones. Names may have been exchanged.
+    fn with_new_names(&self, text: &str) -> String {
+        let context = self.context;
+        let between = |at: usize| format!("selkie renamed {at}");
+        let mut out = text.to_owned();
+        for (at, (from, _)) in self.renamed_columns.iter().enumerate() {
+            out = expressions::renamed(context, &out, from, &between(at));
+        }
+        for (at, (_, to)) in self.renamed_columns.iter().enumerate() {
+            out = expressions::renamed(context, &out, &between(at), to);
+        }
+        out
+    }
+
+    /// What it means that columns are defined anew: values computed anew, rows checked.
+    fn compare_computed(
+        &mut self,
+        columns: &[ColumnInfo],
+        sources: &[ColumnSource],
+    ) -> SqlResult<()> {
+        let is_virtual = |c: &ColumnInfo| c.generated.as_ref().is_some_and(|g| !g.stored);
+        for (new, source) in columns.iter().zip(sources) {
+            let ColumnSource::Old(at) = source else { continue };
+            let old = &self.old.columns[*at];
+            if self.is_kept(*at) {
+                continue;
+            }
+            if is_virtual(old) != is_virtual(new) {
+                return Err(SqlError::new(&ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN, &[]));
+            }
+            let followed = |text: &String| self.with_new_names(text);
+            let before = old.generated.as_ref().map(|g| (followed(&g.expression), g.stored));
+            let after = new.generated.as_ref().map(|g| (g.expression.clone(), g.stored));
+            let check = old.check.as_ref().map(followed);
+            self.force |= before != after;
+            if new.check.is_some() && check != new.check {
+                self.verify.push(new.name.clone());
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,98 @@
+//! The engine of a new table: its name, and what it does not take.
+//!
+//! Compat: limits are those of MariaDB's engine of the name, whatever stores the rows.
+
+use selkie_catalog::ColumnInfo;
+use selkie_types::error::catalogue::{
+    ER_CHECK_NOT_IMPLEMENTED, ER_OPTION_PREVENTS_STATEMENT, ER_TABLE_CANT_HANDLE_AUTO_INCREMENT,
+    ER_TABLE_CANT_HANDLE_BLOB, ER_TOO_MANY_FIELDS, ER_UNKNOWN_STORAGE_ENGINE,
+    ER_WARN_USING_OTHER_HANDLER,
+};
+use selkie_types::{Condition, SqlError, SqlMode, SqlResult};
+
+use super::DefineContext;
+
+/// Bytes of names, comments and members that a definition may have.
+const DEFINITION_MAX: usize = 65_535;
+
+/// Bytes that a definition needs of its own, and those of each column.
+const DEFINITION_HEAD: usize = 288;
+const DEFINITION_COLUMN: usize = 17;
+
+/// The engine's name as shown. An unknown one is an error, or InnoDB with a warning if substitution
+/// is allowed.
+pub(super) fn named(
+    context: &DefineContext<'_>,
+    wanted: Option<&str>,
+    table: &str,
+) -> SqlResult<String> {
+    let wanted = wanted.unwrap_or(context.default_engine);
+    let known = |name: &str| context.engines.iter().find(|e| e.eq_ignore_ascii_case(name));
+    if let Some(engine) = known(wanted).or_else(|| known(alias(wanted))) {
+        return enforced(context, engine, table);
+    }
+    let unknown = SqlError::new(&ER_UNKNOWN_STORAGE_ENGINE, &[&wanted]);
+    if context.sql_mode().contains(SqlMode::NO_ENGINE_SUBSTITUTION) {
+        return Err(unknown);
+    }
+    context.eval.warn(&ER_UNKNOWN_STORAGE_ENGINE, &[&wanted]);
+    context.eval.warn(&ER_WARN_USING_OTHER_HANDLER, &[&context.default_engine, &table]);
+    Ok(context.default_engine.to_owned())
+}
+
+/// The engine, or the one that `enforce_storage_engine` puts in its place.
+fn enforced(context: &DefineContext<'_>, engine: &str, table: &str) -> SqlResult<String> {
+    let Some(enforced) = context.enforced_engine.filter(|e| !e.eq_ignore_ascii_case(engine)) else {
+        return Ok(engine.to_owned());
+    };
+    if context.sql_mode().contains(SqlMode::NO_ENGINE_SUBSTITUTION) {
+        let option = "NO_ENGINE_SUBSTITUTION";
+        return Err(SqlError::new(&ER_OPTION_PREVENTS_STATEMENT, &[&option]));
+    }
+    let note = Condition::note(&ER_WARN_USING_OTHER_HANDLER, &[&enforced, &table]);
+    context.eval.push(note);
+    Ok(enforced.to_owned())
+}
+
+/// The engine an old name stands for.
+fn alias(name: &str) -> &'static str {
+    match name.to_ascii_uppercase().as_str() {
+        "HEAP" => "MEMORY",
+        "MARIA" => "Aria",
+        _ => "",
+    }
+}
+
+/// Refuses columns that tables of `engine` cannot have.
+pub(super) fn check_columns(engine: &str, columns: &[ColumnInfo]) -> SqlResult<()> {
+    if engine == "MEMORY" && columns.iter().any(|c| c.ty.is_text_or_blob()) {
+        return Err(SqlError::new(&ER_TABLE_CANT_HANDLE_BLOB, &[&engine]));
+    }
+    if engine == "CSV" && columns.iter().any(|c| c.auto_increment) {
+        return Err(SqlError::new(&ER_TABLE_CANT_HANDLE_AUTO_INCREMENT, &[&engine]));
+    }
+    Ok(())
+}
+
+/// Refuses columns that may be NULL where `engine` has no place for that.
+pub(super) fn check_nulls(engine: &str, columns: &[ColumnInfo]) -> SqlResult<()> {
+    if engine == "CSV" && columns.iter().any(|c| c.nullable) {
+        return Err(SqlError::new(&ER_CHECK_NOT_IMPLEMENTED, &[&"nullable columns"]));
+    }
+    Ok(())
+}
+
+/// Compat: names, comments and members of all columns together have a limit.
+pub(super) fn check_size(columns: &[ColumnInfo]) -> SqlResult<()> {
+    let members = |c: &ColumnInfo| {
+        let lengths = c.ty.members.iter().flat_map(|m| m.iter()).map(|m| m.len() + 1);
+        lengths.sum::<usize>() + 2 * usize::from(c.ty.members.is_some())
+    };
+    let bytes =
+        |c: &ColumnInfo| DEFINITION_COLUMN + c.name.len() + 1 + c.comment.len() + members(c);
+    let total = DEFINITION_HEAD + 2 + columns.iter().map(bytes).sum::<usize>();
+    if total > DEFINITION_MAX {
+        return Err(SqlError::with_message(&ER_TOO_MANY_FIELDS, "Table definition is too large"));
+    }
+    Ok(())
+}
