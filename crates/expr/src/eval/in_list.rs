@@ -7,7 +7,7 @@ use selkie_types::{Batch, CollationId, Column, ColumnData, SqlResult, Value};
 
 use super::{Truth, compare};
 use crate::context::EvalContext;
-use crate::expr::{CompareBy, CompareOp, InList};
+use crate::expr::{CompareBy, CompareOp, Expr, ExprKind, InList};
 
 /// A literal list made searchable.
 pub(super) struct PreparedList {
@@ -34,6 +34,9 @@ pub(super) fn eval(list: &InList, ctx: &EvalContext<'_>, batch: &Batch) -> SqlRe
         return Ok(search(prepared, &value));
     }
     let rows = batch.rows();
+    if let Some(prepared) = prepare_parameters(list, ctx, rows)? {
+        return Ok(search(&prepared, &value));
+    }
     let mut result = Truth::all(Some(false), rows);
     for item in &list.items {
         let item = item.eval(ctx, batch)?;
@@ -60,9 +63,33 @@ fn prepare(list: &InList) -> Option<Arc<PreparedList>> {
         return None;
     }
     let values: Vec<&Value> = list.items.iter().map(|i| i.as_literal()).collect::<Option<_>>()?;
+    prepare_values(list.by, &values).map(Arc::new)
+}
+
+/// A list with parameters, made searchable for one batch: their values belong to an execution and
+/// must not stay in the plan. Not worth it for a few rows.
+fn prepare_parameters(
+    list: &InList,
+    ctx: &EvalContext<'_>,
+    rows: usize,
+) -> SqlResult<Option<PreparedList>> {
+    let is_value = |e: &Expr| matches!(e.kind, ExprKind::Parameter(_) | ExprKind::Literal(_));
+    let is_given = |item: &Expr| match &item.kind {
+        ExprKind::Call(call) => item.is_deterministic() && call.args.iter().all(is_value),
+        _ => is_value(item),
+    };
+    if list.items.len() < SHORT || rows < SHORT || !list.items.iter().all(is_given) {
+        return Ok(None);
+    }
+    let values: Vec<Value> =
+        list.items.iter().map(|item| item.eval_value(ctx)).collect::<SqlResult<_>>()?;
+    Ok(prepare_values(list.by, &values.iter().collect::<Vec<_>>()))
+}
+
+fn prepare_values(by: CompareBy, values: &[&Value]) -> Option<PreparedList> {
     let has_null = values.iter().any(|v| v.is_null());
-    let present = values.into_iter().filter(|v| !v.is_null());
-    let set = match list.by {
+    let present = values.iter().copied().filter(|v| !v.is_null());
+    let set = match by {
         CompareBy::Int => Set::Int(present.filter_map(as_int).collect()),
         CompareBy::UInt => Set::UInt(present.filter_map(as_uint).collect()),
         CompareBy::Date => Set::Date(sorted(present.filter_map(|v| match v {
@@ -76,7 +103,7 @@ fn prepare(list: &InList) -> Option<Arc<PreparedList>> {
         CompareBy::Bytes(collation) => Set::Bytes(collation, strings(collation, present)),
         _ => return None,
     };
-    Some(Arc::new(PreparedList { set, has_null }))
+    Some(PreparedList { set, has_null })
 }
 
 fn as_int(value: &Value) -> Option<i64> {
