@@ -64,7 +64,7 @@ def commands(bench):
         text = page.read()
     assert text.count("<svg") == 6 and not re.search(r'(src|href)="http', text)
     bench.run("stalls", *SMALL, "--seconds", "2", "--warmup", "0", "--crash", "--out", bench.out("stalls"))
-    bench.run("micro", *SMALL, "--seconds", "0.1", "--warmup", "0", "--out", bench.out("micro"))
+    bench.run("micro", *SMALL, "--seconds", "0.1", "--warmup", "0", "--insert-benchmark", "--out", bench.out("micro"))
     assert len(bench.report("micro")["runs"]) == 32
     answers = os.path.join(os.path.dirname(__file__), "../dbt3/answers")
     bench.run("dbt3", "--sf", "0.01", "--runs", "1", "--answers", answers, "--out", bench.out("dbt3"))

@@ -8,11 +8,12 @@ mod commands;
 mod dbt3;
 mod error;
 mod floor;
+mod insert;
 mod machine;
 mod oltp;
 mod report;
+mod server;
 mod stop;
-mod target;
 mod wire;
 
 pub use commands::main;

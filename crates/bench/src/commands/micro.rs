@@ -1,4 +1,4 @@
-//! `selkie bench micro`: 32 small benchmarks, servers in turn.
+//! `selkie bench micro`: 32 small benchmarks and the steps of the insert benchmark, servers in turn.
 
 use std::path::PathBuf;
 
@@ -10,10 +10,11 @@ use super::options::{
     text,
 };
 use crate::error::{Failure, Result};
+use crate::insert;
 use crate::oltp::{self, GROUPS, Load, MICRO, Mix};
 use crate::report::{self, Better, Chart, ChartKind, Line, Point, Report, Run, Section};
+use crate::server::Server;
 use crate::stop;
-use crate::target::Server;
 
 pub(super) fn command() -> Command {
     Command::new("micro")
@@ -26,6 +27,7 @@ pub(super) fn command() -> Command {
         .arg(option("seconds", "2", "seconds that count"))
         .arg(option("repeat", "1", "repetitions; the servers take turns"))
         .arg(switch("text", "send statements as text instead of preparing them"))
+        .arg(switch("insert-benchmark", "also the steps of the insert benchmark, on --rows rows"))
         .arg(option("out", "bench-micro", "folder of the report"))
 }
 
@@ -49,9 +51,13 @@ pub(super) fn run(matches: &ArgMatches) -> Result<()> {
     let mut report = Report::new("Small benchmarks", &servers);
     report.method = method(matches);
     report.method.push("Tables are made anew before whatever changes their size.".to_owned());
-    let done = measure(&servers, &load, (&chosen, repeat), &mut report);
-    report.incomplete = done.as_ref().err().map(ToString::to_string);
+    let mut done = measure(&servers, &load, (&chosen, repeat), &mut report);
     conclude(&servers, &mut report);
+    if done.is_ok() && matches.get_flag("insert-benchmark") {
+        let sizes = insert::Sizes { rows: load.size.rows, time: load.time };
+        done = insert_benchmark(&servers, sizes, &mut report);
+    }
+    report.incomplete = done.as_ref().err().map(ToString::to_string);
     let folder = PathBuf::from(text(matches, "out"));
     report::write(&report, &folder)?;
     println!("report: {}", folder.join("report.html").display());
@@ -106,6 +112,43 @@ fn measure(
         }
     }
     Ok(())
+}
+
+fn insert_benchmark(servers: &[Server], sizes: insert::Sizes, report: &mut Report) -> Result<()> {
+    let mut lines: Vec<Line> =
+        servers.iter().map(|s| Line { name: s.name.clone(), points: Vec::new() }).collect();
+    let mut done = Ok(());
+    'steps: for (at, step) in insert::STEPS.iter().enumerate() {
+        for (server, line) in servers.iter().zip(&mut lines) {
+            match insert::run(server, step, sizes) {
+                Ok(rate) => {
+                    println!(
+                        "{:10} {:16} {rate:10.0} {} a second",
+                        server.name, step.name, step.unit
+                    );
+                    line.points.extend(Point::of(step.name, at as f64, &[rate]));
+                    report.measure(
+                        format!("insert/{}/{}", step.name, server.name),
+                        rate,
+                        Better::Higher,
+                    );
+                }
+                Err(error) => {
+                    done = Err(error);
+                    break 'steps;
+                }
+            }
+        }
+    }
+    report.sections.push(Section {
+        title: "insert benchmark".to_owned(),
+        text: "Rows a second while loading, building indexes, and inserting and deleting 50 and 5 \
+               rows a transaction; then queries a second while rows come and go."
+            .to_owned(),
+        charts: vec![shares("insert benchmark", lines.clone())],
+        tables: vec![super::sweep::medians("step", &lines)],
+    });
+    done
 }
 
 fn conclude(servers: &[Server], report: &mut Report) {

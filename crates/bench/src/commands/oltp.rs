@@ -11,7 +11,7 @@ use super::options::{
 use crate::error::{Failure, Result};
 use crate::oltp::{self, Load, Measured};
 use crate::report::{self, Better, Chart, ChartKind, Line, Point, Report, Run, Section};
-use crate::target::Server;
+use crate::server::Server;
 
 pub(super) fn command() -> Command {
     Command::new("oltp")

@@ -8,7 +8,7 @@ use clap::{Arg, ArgAction, ArgMatches};
 
 use crate::error::{Failure, Result};
 use crate::oltp::{Mix, Size};
-use crate::target::{Server, Settings, Spec};
+use crate::server::{Server, Settings, Spec};
 
 /// An option with a value and a default.
 pub(super) fn option(name: &'static str, default: &'static str, help: &'static str) -> Arg {
@@ -111,7 +111,7 @@ pub(super) fn servers(matches: &ArgMatches) -> Result<Vec<Server>> {
     let settings = settings(matches)?;
     let servers = specs.iter().map(|spec| Server::open(spec, &settings)).collect::<Result<_>>()?;
     if let Some(cores) = cores(matches, "client-cores")? {
-        crate::target::pin_this_thread(&cores)?;
+        crate::server::pin_this_thread(&cores)?;
     }
     Ok(servers)
 }

@@ -11,8 +11,8 @@ use super::options::{
 use crate::error::{Failure, Result};
 use crate::oltp;
 use crate::report::{self, Better, Report, Run, Section, Table};
+use crate::server::Server;
 use crate::stop;
-use crate::target::Server;
 
 pub(super) fn command() -> Command {
     Command::new("stalls")

@@ -12,8 +12,8 @@ use super::options::{
 use crate::error::{Failure, Result};
 use crate::oltp::{self, Load, Measured, Mix};
 use crate::report::{self, Better, Chart, ChartKind, Line, Point, Report, Run, Section, Table};
+use crate::server::Server;
 use crate::stop;
-use crate::target::Server;
 
 pub(super) fn command() -> Command {
     Command::new("sweep")

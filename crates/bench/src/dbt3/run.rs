@@ -9,8 +9,8 @@ use super::answers::{Verdict, check, same_rows};
 use super::data::{Loaded, load};
 use super::queries::{DATABASE, QUERIES};
 use crate::error::{Failure, Result};
+use crate::server::Server;
 use crate::stop;
-use crate::target::Server;
 use crate::wire::{Answer, Connection};
 
 /// What to do.

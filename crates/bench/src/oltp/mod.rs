@@ -13,6 +13,7 @@ mod statement;
 mod worker;
 
 pub(crate) use mix::{GROUPS, MICRO, Mix};
+pub(crate) use random::Random;
 pub(crate) use result::{Measured, Second};
 pub(crate) use run::{Load, run};
 pub(crate) use schema::{Size, create, is_there};

@@ -11,7 +11,7 @@ use super::session::Session;
 use super::worker::{Window, Worker};
 use crate::error::{Failure, Result};
 use crate::machine::process_cpu;
-use crate::target::Server;
+use crate::server::Server;
 
 /// What to run.
 #[derive(Clone, Debug)]

@@ -8,7 +8,7 @@ use super::random::Random;
 use super::schema::{DATABASE, Size};
 use super::statement::{Kind, Values, put_execute, put_query};
 use crate::error::{Failure, Result};
-use crate::target::Server;
+use crate::server::Server;
 use crate::wire::{Connection, Outcome, Scanner};
 
 /// What a look at the socket led to.

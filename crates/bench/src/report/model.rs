@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::machine::Machine;
 use crate::oltp::Measured;
-use crate::target::Server;
+use crate::server::Server;
 
 /// A report.
 #[derive(Clone, Debug, Serialize, Deserialize)]
