@@ -178,7 +178,7 @@ fn undo_snapshots() {
         .collect();
     assert!(!snapshots.is_empty(), "no undo snapshot among {names:?}");
     for real in snapshots {
-        each_damaged(&real, |bytes| decoders::undo_snapshot(bytes));
+        each_damaged(&real, decoders::undo_snapshot);
     }
 }
 

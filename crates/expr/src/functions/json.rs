@@ -33,8 +33,8 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new("JSON_VALUE", 2, 2, |b| as_long(b, 1, read::value)),
     Function::new("JSON_QUERY", 2, 2, |b| as_long(b, 1, read::query)),
     Function::new("JSON_EXISTS", 2, 2, |b| measure(b, 1, read::exists)),
-    Function::new("JSON_UNQUOTE", 1, 1, |b| make::bind_unquote(b)),
-    Function::new("JSON_QUOTE", 1, 1, |b| make::bind_quote(b)),
+    Function::new("JSON_UNQUOTE", 1, 1, make::bind_unquote),
+    Function::new("JSON_QUOTE", 1, 1, make::bind_quote),
     Function::new("JSON_KEYS", 1, 2, |b| as_long(b, 1, read::keys)),
     Function::new("JSON_LENGTH", 1, 2, |b| measure(b, 10, read::length)),
     Function::new("JSON_DEPTH", 1, 1, |mut b| {

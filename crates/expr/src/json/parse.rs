@@ -173,8 +173,7 @@ impl<'a> Parser<'a> {
             self.at += 1;
             return Json::Object(members, &self.text[start..self.at]);
         }
-        loop {
-            let Some(name) = self.name() else { break };
+        while let Some(name) = self.name() {
             if let Some(value) = self.value(depth + 1) {
                 members.push((name, value));
             }

@@ -108,8 +108,8 @@ impl Binder<'_> {
             }
             return Ok(Some(alias.expr.clone()));
         }
-        let later = |n: &Box<str>| name.table.is_none() && identifier_eq(n, &name.name.value);
-        match scope.pending.iter().any(later) {
+        let later = |n: &str| name.table.is_none() && identifier_eq(n, &name.name.value);
+        match scope.pending.iter().any(|n| later(n)) {
             true => Err(illegal_reference(name, "forward reference in item list")),
             false => Ok(None),
         }

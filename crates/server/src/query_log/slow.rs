@@ -89,7 +89,7 @@ pub(crate) fn log_slow(shared: &Shared, watch: &Stopwatch, text: &[u8], ran: Ran
         && shared.var(ids().slow_query_log).as_bool()
         && examined >= shared.var(ids().min_examined_row_limit).as_u64()
         && passes_filter(shared, watch)
-        && !(ran.is_admin && !shared.var(ids().log_slow_admin_statements).as_bool())
+        && (!ran.is_admin || shared.var(ids().log_slow_admin_statements).as_bool())
         && is_drawn(shared);
     if !wanted {
         return;
@@ -140,5 +140,5 @@ fn passes_filter(shared: &Shared, watch: &Stopwatch) -> bool {
 /// Of every so many slow statements of a session one is logged.
 fn is_drawn(shared: &Shared) -> bool {
     let rate = shared.var(ids().log_slow_rate_limit).as_u64().max(1);
-    shared.handle.counters.get(counter().slow_queries) % rate == 0
+    shared.handle.counters.get(counter().slow_queries).is_multiple_of(rate)
 }

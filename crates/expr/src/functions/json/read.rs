@@ -80,7 +80,7 @@ pub(super) fn extract(frame: &Frame<'_>) -> SqlResult<Column> {
 }
 
 /// Numbers all values of a document in their order.
-fn number_places<'j, 'a>(json: &'j Json<'a>, places: &mut HashMap<*const Json<'a>, usize>) {
+fn number_places<'a>(json: &Json<'a>, places: &mut HashMap<*const Json<'a>, usize>) {
     places.insert(std::ptr::from_ref(json), places.len());
     json.children().into_iter().for_each(|child| number_places(child, places));
 }
