@@ -15,8 +15,8 @@ mod words;
 use std::sync::Arc;
 
 use selkie_engine::TableStatistics;
-use selkie_types::Value;
 use selkie_types::temporal::DateTime;
+use selkie_types::{Privileges, Value};
 
 use crate::{Namespace, Routine, Schema, TableInfo};
 
@@ -35,6 +35,8 @@ pub struct InformationSource<'a> {
     pub routine_visible: &'a dyn Fn(&Routine) -> bool,
     /// Whether the session may see the body of a routine.
     pub routine_body_visible: &'a dyn Fn(&Routine) -> bool,
+    /// What the session may do with a column of a table.
+    pub on_column: &'a dyn Fn(&TableInfo, &str) -> Privileges,
     /// Only this schema is asked for.
     pub schema: Option<&'a str>,
     /// Only this table is asked for.

@@ -6,7 +6,7 @@ use selkie_catalog::{Namespace, Snapshot, TableInfo, TableKind, View};
 use selkie_engine::{Bound, RangeEstimate};
 use selkie_expr::{Expr, VariableScope};
 use selkie_plan::physical::Plan;
-use selkie_plan::{Environment, PlanContext, StatisticsSource, StoredFunction};
+use selkie_plan::{Environment, Permissions, PlanContext, StatisticsSource, StoredFunction};
 use selkie_sql::ast::{self, Statement};
 use selkie_sql::{ClientText, ParseOptions, Parsed};
 use selkie_types::{SqlResult, SqlType};
@@ -23,6 +23,8 @@ pub(crate) struct PlanKey {
     settings: u64,
     schema: Option<Box<str>>,
     locks_reads: bool,
+    privileges: (u64, u64),
+    acting_as: Option<Arc<str>>,
 }
 
 impl PlanKey {
@@ -33,6 +35,8 @@ impl PlanKey {
             settings: session.settings.version,
             schema: session.schema.clone(),
             locks_reads: session.transaction.locks_reads(&session.settings),
+            privileges: (session.hooks.privileges_version(), session.account.version),
+            acting_as: session.acting_as.clone(),
         }
     }
 }
@@ -88,6 +92,10 @@ impl Environment for PlanEnvironment<'_> {
 
     fn system_variable(&self, scope: VariableScope, name: &str) -> SqlResult<SqlType> {
         Environment::system_variable(self.session, scope, name)
+    }
+
+    fn permissions(&self) -> &dyn Permissions {
+        self.session
     }
 
     fn stored_function(&self, schema: &str, name: &str) -> Option<StoredFunction> {

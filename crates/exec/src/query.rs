@@ -5,11 +5,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use selkie_catalog::{TableInfo, TableKind};
 use selkie_expr::EvalContext;
-use selkie_plan::physical::{Invoker, OutputColumn, Plan};
+use selkie_plan::physical::{OutputColumn, Plan};
 use selkie_types::error::catalogue::{
     ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, ER_CANT_UPDATE_USED_TABLE_IN_SF_OR_TRG,
-    ER_COLUMNACCESS_DENIED_ERROR, ER_TABLE_NOT_LOCKED, ER_TABLEACCESS_DENIED_ERROR,
-    ER_VIEW_INVALID,
+    ER_TABLE_NOT_LOCKED,
 };
 use selkie_types::{
     Batch, Column, ColumnData, Level, Severity, SqlError, SqlResult, SqlType, TypeKind, Value,
@@ -19,7 +18,7 @@ use crate::control::Control;
 use crate::gate::Work;
 use crate::metadata::LockMode;
 use crate::run::{Env, Runtime};
-use crate::session::{Access, Privilege, bump};
+use crate::session::bump;
 use crate::{Instance, Outcome, ResultSink, Session, dml, op};
 
 /// Microseconds since 1970 now, or what `SET timestamp` says.
@@ -99,68 +98,6 @@ fn check_lock_list(session: &Session, table: &TableInfo, written: bool) -> SqlRe
     }
 }
 
-/// Fails unless the session's account may do what a plan does.
-fn check_access(session: &Session, plan: &Plan) -> SqlResult<()> {
-    let targets = dml::targets(plan);
-    for used in &plan.uses {
-        let table = &used.table;
-        let mut written = targets.iter().copied().chain(&plan.written_views);
-        let target = written.any(|t| Arc::ptr_eq(t, table));
-        let privileges: &[Privilege] = match (&plan.root.operator, target) {
-            (_, false) => &[Privilege::Select],
-            (selkie_plan::physical::Operator::Insert(insert), _) => match insert.mode {
-                selkie_plan::physical::InsertMode::Replace => {
-                    &[Privilege::Insert, Privilege::Delete]
-                }
-                _ if insert.on_duplicate.is_some() => &[Privilege::Insert, Privilege::Update],
-                _ => &[Privilege::Insert],
-            },
-            (selkie_plan::physical::Operator::Update(_), _) => &[Privilege::Update],
-            _ => &[Privilege::Delete],
-        };
-        if is_everybodys(table) {
-            continue;
-        }
-        for &privilege in privileges {
-            let (schema, name) = (table.schema(), table.name());
-            let access = Access { privilege, schema, table: name, columns: &[] };
-            match &used.by {
-                None => session.hooks.check_access(session, &access)?,
-                Some(invoker) => check_invoker(session, invoker, &access)?,
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Whether no privilege is needed for a table.
-fn is_everybodys(table: &TableInfo) -> bool {
-    match table.kind {
-        TableKind::Temporary => true,
-        TableKind::System => {
-            &*table.engine != selkie_catalog::PERFORMANCE_ENGINE && table.schema() != "mysql"
-        }
-        _ => false,
-    }
-}
-
-/// Fails unless whoever stands behind a view may do what its query does. Compat: the error says
-/// only which view it is.
-fn check_invoker(session: &Session, invoker: &Invoker, access: &Access<'_>) -> SqlResult<()> {
-    let checked = match &invoker.definer {
-        None => session.hooks.check_access(session, access),
-        Some(definer) => session.hooks.check_access_of(session, definer, access),
-    };
-    let denied = [&ER_TABLEACCESS_DENIED_ERROR, &ER_COLUMNACCESS_DENIED_ERROR];
-    checked.map_err(|error| match denied.iter().any(|def| error.is(def)) {
-        true => {
-            let view = &invoker.view;
-            SqlError::new(&ER_VIEW_INVALID, &[&view.schema(), &view.name()])
-        }
-        false => error,
-    })
-}
-
 /// Lets the engines of a plan's tables take part in the transaction.
 fn join_engines(instance: &Instance, session: &mut Session, plan: &Plan) -> SqlResult<()> {
     session.transaction.begin_statement(&session.settings)?;
@@ -201,7 +138,6 @@ pub(crate) fn run_plan(
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
     if !dml::changes_rows(plan) && !plan.calls_functions {
-        check_access(session, plan)?;
         join_engines(instance, session, plan)?;
         return run_operators(instance, session, control, plan, values, sink);
     }
@@ -213,7 +149,7 @@ pub(crate) fn run_plan(
 /// Something that changes rows.
 type Changes<'c> = &'c mut dyn FnMut(&Instance, &Session, &Plan) -> SqlResult<Outcome>;
 
-/// Runs `change` as a statement that changes rows of the plan's targets: checked, in the
+/// Runs `change` as a statement that changes rows of the plan's targets: in the
 /// transaction, undone if it fails.
 pub(crate) fn run_changes(
     instance: &Instance,
@@ -221,7 +157,6 @@ pub(crate) fn run_changes(
     plan: &Plan,
     change: Changes<'_>,
 ) -> SqlResult<Outcome> {
-    check_access(session, plan)?;
     check_read_only(session, plan)?;
     join_engines(instance, session, plan)?;
     note_unsafe(instance, session, plan)?;

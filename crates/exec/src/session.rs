@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use hashbrown::HashMap;
 use selkie_catalog::TemporaryTables;
-use selkie_types::{SqlType, Value};
+use selkie_types::{Privileges, SqlType, Value};
 
 pub use counters::{Counters, bump};
 pub use diagnostics::Diagnostics;
@@ -43,6 +43,10 @@ pub struct Account {
     pub account: String,
     /// `CURRENT_ROLE()`.
     pub role: Option<String>,
+    /// Privileges on everything.
+    pub global: Privileges,
+    /// Grows when the role or the privileges on everything change.
+    pub version: u64,
 }
 
 /// Values of `@name` variables, by lower-case name.

@@ -7,7 +7,7 @@ use selkie_catalog::{
     information_rows, information_schema,
 };
 use selkie_engine::TableStatistics;
-use selkie_types::{Physical, SqlResult, Value};
+use selkie_types::{Physical, Privileges, SqlResult, Value};
 
 use crate::Instance;
 use crate::instance::{SystemRequest, SystemTable};
@@ -39,6 +39,7 @@ impl SystemTable for Definitions {
         let statistics = |table: &TableInfo| statistics_of(instance, table);
         let visible = |schema: &str, name: &str| match snapshot.table(schema, name) {
             Some(table) => session.hooks.is_visible(session, table),
+            None if name.is_empty() => session.hooks.sees_schema(session, schema),
             None => true,
         };
         let may = |privilege: Privilege, r: &Routine| {
@@ -49,12 +50,19 @@ impl SystemTable for Definitions {
         let routine_body_visible = |r: &Routine| {
             r.context.definer == session.account.account || may(Privilege::ShowRoutine, r)
         };
+        let on_column = |table: &TableInfo, column: &str| match table.kind {
+            TableKind::System => Privileges::SELECT,
+            TableKind::Temporary => Privileges::COLUMN,
+            _ if session.account.global.has(Privileges::COLUMN) => session.account.global,
+            _ => session.hooks.on_column(session, (table.schema(), table.name(), column)),
+        };
         let source = InformationSource {
             routine_visible: &routine_visible,
             routine_body_visible: &routine_body_visible,
             names: Namespace { snapshot: &snapshot, temporary: &session.temporary },
             statistics: &statistics,
             visible: &visible,
+            on_column: &on_column,
             schema: request.schema,
             table: request.name,
         };

@@ -4,6 +4,7 @@ pub(crate) mod arith;
 mod clock;
 mod compress;
 mod crypt;
+pub use crypt::old_password_hash;
 pub(crate) mod date_format;
 mod date_make;
 mod date_part;

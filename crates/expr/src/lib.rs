@@ -29,4 +29,5 @@ pub use expr::{
     Call, CallOption, Case, Compare, CompareBy, CompareOp, Expr, ExprKind, InList, IntervalUnit,
     StoredCall, Subquery, SubqueryId, SubqueryKind, VariableScope,
 };
+pub use functions::old_password_hash;
 pub use timezone::TimeZone;

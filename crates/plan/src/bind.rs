@@ -5,6 +5,7 @@
 //! scopes nest, and a name found in an outer scope makes the block correlated without further ado,
 //! because column numbers are unique in the statement.
 
+mod access;
 mod aggregate;
 mod alias;
 mod call;
@@ -36,8 +37,9 @@ use selkie_catalog::{Namespace, TableInfo};
 use selkie_expr::{Expr, TypeContext};
 use selkie_sql::ast;
 use selkie_types::error::catalogue::*;
-use selkie_types::{Condition, SqlError, SqlResult, SqlType};
+use selkie_types::{Condition, Privileges, SqlError, SqlResult, SqlType};
 
+use access::{Guard, Wanted};
 pub(crate) use common::Common;
 pub(crate) use delete::BoundDelete;
 pub(crate) use insert::BoundInsert;
@@ -47,8 +49,7 @@ pub(crate) use output::Named;
 pub(crate) use update::{BoundTarget, BoundUpdate};
 pub(crate) use view::resolve;
 
-use crate::logical::{ColumnId, Columns, Logical, SubqueryState};
-use crate::physical::{Invoker, TableUse};
+use crate::logical::{ColumnId, Columns, Logical, RelationId, SubqueryState};
 use crate::settings::{Environment, Settings};
 use scope::Scope;
 
@@ -93,14 +94,10 @@ pub(crate) struct Binder<'a> {
     pub(crate) parameters: usize,
     /// Tables and views the statement depends on.
     pub(crate) tables: Vec<Arc<TableInfo>>,
-    /// Each of them where it is named.
-    pub(crate) uses: Vec<TableUse>,
-    /// Views that rows are changed through.
-    pub(crate) written_views: Vec<Arc<TableInfo>>,
-    /// Who uses what is named now: for each view around it.
-    invokers: Vec<Invoker>,
     /// A stored function is called.
     pub(crate) calls_functions: bool,
+    /// Table instances of which not every column may be used freely.
+    guards: Vec<(RelationId, Arc<Guard>)>,
     scopes: Vec<Scope>,
     /// Common tables that can be named, innermost last: name and number.
     visible: Vec<(Box<str>, usize)>,
@@ -124,6 +121,12 @@ pub(crate) struct Binder<'a> {
     inserted: Option<(ColumnId, ColumnId)>,
     /// Warnings about what the statement says.
     pub(crate) conditions: Vec<Condition>,
+    /// Whose privileges count: the definer's inside a view, else the session's.
+    who: Option<Arc<str>>,
+    /// What tables are used for.
+    wanted: Wanted,
+    /// What columns are used for.
+    column_use: Privileges,
 }
 
 impl<'a> Binder<'a> {
@@ -143,10 +146,8 @@ impl<'a> Binder<'a> {
             slots: parameters,
             parameters,
             tables: Vec::new(),
-            uses: Vec::new(),
-            written_views: Vec::new(),
-            invokers: Vec::new(),
             calls_functions: false,
+            guards: Vec::new(),
             scopes: Vec::new(),
             visible: Vec::new(),
             views: Vec::new(),
@@ -158,6 +159,9 @@ impl<'a> Binder<'a> {
             row_table: None,
             inserted: None,
             conditions: Vec::new(),
+            who: None,
+            wanted: Wanted::all(Privileges::SELECT),
+            column_use: Privileges::SELECT,
         }
     }
 
@@ -185,6 +189,7 @@ impl<'a> Binder<'a> {
     fn find_table(&mut self, name: &ast::TableName) -> SqlResult<Arc<TableInfo>> {
         let schema = self.schema_of(name.schema.as_ref())?;
         let table = self.folded(&name.name.value);
+        self.check_table(&schema, &table)?;
         let Some(info) = self.names.tables.table(&schema, &table) else {
             // Compat: even in a schema that does not exist.
             if selkie_catalog::Series::from_name(&table).is_some() {
@@ -206,7 +211,6 @@ impl<'a> Binder<'a> {
     }
 
     fn depend(&mut self, table: Arc<TableInfo>) {
-        self.uses.push(TableUse { table: table.clone(), by: self.invokers.last().cloned() });
         if !self.tables.iter().any(|t| Arc::ptr_eq(t, &table)) {
             self.tables.push(table);
         }

@@ -32,6 +32,7 @@ mod updatable;
 
 pub use planner::{PlanContext, bind_constant, is_planned, plan};
 pub use settings::{
-    Environment, NoEnvironment, Settings, StatisticsSource, StoredFunction, StoredStatistics,
+    Environment, NoEnvironment, Permissions, Settings, StatisticsSource, StoredFunction,
+    StoredStatistics, Unrestricted,
 };
 pub use updatable::{Updatability, updatability};

@@ -19,7 +19,6 @@ mod node;
 mod output;
 mod set;
 mod subplan;
-mod table_use;
 mod window;
 
 pub use access::{
@@ -36,7 +35,6 @@ pub use node::{ColumnType, Limit, Operator, PlanNode, Sort, SortKey, TopN};
 pub use output::OutputColumn;
 pub use set::{CommonTable, RecursivePart, RecursiveUnion, SetOperation, SetOperator};
 pub use subplan::SubPlan;
-pub use table_use::{Invoker, TableUse};
 pub use window::{FrameBound, FrameUnit, Window, WindowCall, WindowFrame, WindowFunction};
 
 use std::sync::Arc;
@@ -61,10 +59,6 @@ pub struct Plan {
     /// Base tables and views the plan depends on, each once. A plan is stale when one of them has
     /// another version.
     pub tables: Vec<Arc<TableInfo>>,
-    /// Where the statement, or a view it reads, names them.
-    pub uses: Vec<TableUse>,
-    /// Views that rows are changed through.
-    pub written_views: Vec<Arc<TableInfo>>,
     /// `SELECT ... INTO`, if the rows do not go to the client.
     pub into: Option<selkie_sql::ast::IntoTarget>,
     /// `SQL_CALC_FOUND_ROWS`: count what the outermost LIMIT cut off.

@@ -11,7 +11,7 @@ use selkie_types::{SqlError, SqlResult};
 use crate::bind::{Binder, Names, Query};
 use crate::build::{Builder, Built, CommonEstimate, Goal, SubplanCost};
 use crate::logical::{ColumnId, ColumnSet, Columns, Logical, SubqueryState};
-use crate::physical::{CommonTable, Operator, Plan, PlanNode, SubPlan, TableUse};
+use crate::physical::{CommonTable, Operator, Plan, PlanNode, SubPlan};
 use crate::rewrite::{Unnest, merge_projections, push_conditions, unnest};
 use crate::settings::{Environment, Settings, StatisticsSource};
 
@@ -133,8 +133,6 @@ pub(crate) struct Draft {
     pub parameters: usize,
     pub tables: Vec<std::sync::Arc<selkie_catalog::TableInfo>>,
     pub conditions: Vec<selkie_types::Condition>,
-    pub uses: Vec<TableUse>,
-    pub written_views: Vec<std::sync::Arc<selkie_catalog::TableInfo>>,
     /// Conditions on rows that the plan makes; subqueries in them become subplans.
     pub checks: Vec<Expr>,
     pub calls_functions: bool,
@@ -159,8 +157,6 @@ impl Draft {
             parameters,
             tables: binder.tables,
             conditions: binder.conditions,
-            uses: binder.uses,
-            written_views: binder.written_views,
             checks: Vec::new(),
             calls_functions: binder.calls_functions,
         }
@@ -342,8 +338,6 @@ impl Done {
             slots: self.draft.slots,
             parameters: self.draft.parameters,
             tables: self.draft.tables,
-            uses: self.draft.uses,
-            written_views: self.draft.written_views,
             into: None,
             calc_found_rows: false,
             foreign: Default::default(),

@@ -3,8 +3,8 @@
 use selkie_catalog::TableInfo;
 use selkie_engine::RangeEstimate;
 use selkie_expr::VariableScope;
-use selkie_types::error::catalogue::ER_UNKNOWN_SYSTEM_VARIABLE;
-use selkie_types::{CollationId, SqlError, SqlMode, SqlResult, SqlType};
+use selkie_types::error::catalogue::{ER_TABLEACCESS_DENIED_ERROR, ER_UNKNOWN_SYSTEM_VARIABLE};
+use selkie_types::{CollationId, Privileges, SqlError, SqlMode, SqlResult, SqlType};
 
 /// Settings that change the meaning or the shape of a plan.
 #[derive(Clone, Debug)]
@@ -61,11 +61,71 @@ pub trait Environment {
         Err(SqlError::new(&ER_UNKNOWN_SYSTEM_VARIABLE, &[&name]))
     }
 
+    /// Who may use what.
+    fn permissions(&self) -> &dyn Permissions;
+
     /// What the stored function `schema`.`name` returns and takes; `None` if there is none.
     fn stored_function(&self, _schema: &str, _name: &str) -> Option<StoredFunction> {
         None
     }
 }
+
+/// Who may use which tables and columns. The methods' own bodies allow everything.
+pub trait Permissions {
+    /// What `who`, the session's account if `None`, may do with every column of a table.
+    fn granted(&self, _who: Option<&str>, _schema: &str, _table: &str) -> Privileges {
+        Privileges::ALL
+    }
+
+    /// Fails (1142) unless `who` may use a table so, or some column of it.
+    fn check_table(
+        &self,
+        _who: Option<&str>,
+        _schema: &str,
+        _table: &str,
+        _wanted: Privileges,
+    ) -> SqlResult<()> {
+        Ok(())
+    }
+
+    /// Fails (1143) unless `who` may use a column so.
+    fn check_column(
+        &self,
+        _who: Option<&str>,
+        _schema: &str,
+        _table: &str,
+        _column: &str,
+        _wanted: Privileges,
+    ) -> SqlResult<()> {
+        Ok(())
+    }
+
+    /// 1142.
+    fn table_denied(
+        &self,
+        _who: Option<&str>,
+        schema: &str,
+        table: &str,
+        wanted: Privileges,
+    ) -> SqlError {
+        let nobody = "";
+        SqlError::new(
+            &ER_TABLEACCESS_DENIED_ERROR,
+            &[&wanted.refused(), &nobody, &nobody, &schema, &table],
+        )
+    }
+
+    /// Fails (1449) unless an account that defined a view exists.
+    fn check_definer(&self, _definer: &str) -> SqlResult<()> {
+        Ok(())
+    }
+}
+
+/// Everything is allowed to everybody.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unrestricted;
+
+impl Permissions for Unrestricted {}
 
 /// Signature of a stored function.
 #[derive(Clone, Debug)]
@@ -82,7 +142,11 @@ pub struct StoredFunction {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoEnvironment;
 
-impl Environment for NoEnvironment {}
+impl Environment for NoEnvironment {
+    fn permissions(&self) -> &dyn Permissions {
+        &Unrestricted
+    }
+}
 
 /// Numbers the planner asks for while it compares plans.
 pub trait StatisticsSource {

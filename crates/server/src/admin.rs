@@ -5,6 +5,7 @@
 mod accounts;
 mod answer;
 mod flush;
+mod grants;
 mod kill;
 mod names;
 mod roles;
@@ -13,6 +14,7 @@ mod show;
 mod statement;
 
 pub(crate) use answer::{Answer, Notes};
+pub(crate) use grants::{check_may_grant, routine_changed};
 pub(crate) use set::{Checked, Target, check_item, linked_to, set_item};
 pub(crate) use show::engine_rows;
 pub(crate) use statement::run;

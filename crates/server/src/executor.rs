@@ -12,5 +12,6 @@ mod session;
 mod settings;
 mod system;
 
+pub(crate) use hooks::routine_kind;
 pub use open::{inspect, open_backend};
 pub(crate) use system::Registered;

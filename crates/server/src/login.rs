@@ -8,4 +8,4 @@ mod limits;
 
 pub(crate) use credentials::{Authenticated, Claim, authenticate};
 pub(crate) use greet::{CAPABILITIES, Exchange, greet, new_scramble};
-pub(crate) use limits::check_limits;
+pub(crate) use limits::{check_expired, check_limits};

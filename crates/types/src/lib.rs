@@ -18,6 +18,7 @@ pub mod error;
 pub mod key;
 mod locale;
 pub mod number;
+mod privileges;
 mod row;
 pub mod sql_mode;
 mod sql_type;
@@ -32,6 +33,7 @@ pub use column::{Bitmap, BytesColumn, Column, ColumnData, DecimalColumn, Decimal
 pub use decimal::Decimal;
 pub use error::{Condition, ErrorDef, Level, Severity, SqlError, SqlResult};
 pub use locale::Locale;
+pub use privileges::Privileges;
 pub use row::{ByteRows, FLAG_WIDE, RowColumn, RowCorrupt, RowLayout, RowSource, RowVersion};
 pub use sql_mode::SqlMode;
 pub use sql_type::{JsonRole, NOT_FIXED_DECIMALS, Physical, SqlType, TypeKind, decimal_width};

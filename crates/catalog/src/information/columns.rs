@@ -1,7 +1,7 @@
 //! COLUMNS.
 
 use selkie_engine::IndexKind;
-use selkie_types::{NOT_FIXED_DECIMALS, SqlType, TypeKind, Value};
+use selkie_types::{NOT_FIXED_DECIMALS, Privileges, SqlType, TypeKind, Value};
 
 use super::{InformationRow, InformationSource, optional, text, unsigned, yes_no};
 use crate::{ColumnInfo, DefaultValue, TableInfo, TableKind, default_text};
@@ -10,7 +10,10 @@ pub(super) fn columns(source: &InformationSource<'_>) -> Vec<InformationRow> {
     let mut rows = Vec::new();
     for table in source.tables() {
         for (at, column) in table.columns.iter().enumerate() {
-            rows.push(column_row(table, at, column));
+            let granted = (source.on_column)(table, &column.name) & Privileges::TABLE;
+            if !granted.is_empty() {
+                rows.push(column_row(table, at, column, granted));
+            }
         }
     }
     rows
@@ -32,12 +35,14 @@ pub(super) fn type_values(ty: &SqlType) -> Vec<Value> {
     ]
 }
 
-fn column_row(table: &TableInfo, at: usize, column: &ColumnInfo) -> InformationRow {
+fn column_row(
+    table: &TableInfo,
+    at: usize,
+    column: &ColumnInfo,
+    granted: Privileges,
+) -> InformationRow {
     let ty = &column.ty;
-    let privileges = match table.kind {
-        TableKind::System => "select",
-        _ => "select,insert,update,references",
-    };
+    let privileges = (granted & Privileges::COLUMN).names().collect::<Vec<_>>().join(",");
     let mut row = vec![
         text("def"),
         text(table.schema()),
@@ -51,7 +56,7 @@ fn column_row(table: &TableInfo, at: usize, column: &ColumnInfo) -> InformationR
     row.extend([
         text(column_key(table, at)),
         text(extra(column)),
-        text(privileges),
+        text(privileges.to_lowercase()),
         text(&column.comment),
         text(if column.generated.is_some() { "ALWAYS" } else { "NEVER" }),
         optional(column.generated.as_ref().map(|g| &g.expression)),

@@ -1,7 +1,7 @@
 //! STATISTICS: the parts of every index.
 
 use selkie_engine::{IndexDef, IndexPart};
-use selkie_types::Value;
+use selkie_types::{Privileges, Value};
 
 use super::{InformationRow, InformationSource, text, yes_no};
 use crate::TableInfo;
@@ -12,6 +12,10 @@ pub(super) fn statistics(source: &InformationSource<'_>) -> Vec<InformationRow> 
         let table_rows = (source.statistics)(table).rows;
         for (at, index) in table.def.indexes.iter().enumerate() {
             for (seq, part) in index.parts.iter().enumerate() {
+                let column = &table.columns[part.column].name;
+                if ((source.on_column)(table, column) & Privileges::TABLE).is_empty() {
+                    continue;
+                }
                 rows.push(part_row(table, at, index, seq, part, table_rows));
             }
         }

@@ -82,11 +82,7 @@ impl Ddl<'_> {
 
     /// `user@host` of the definer. Another than oneself takes a privilege.
     pub(super) fn definer_named(&self, definer: Option<&AccountName>) -> SqlResult<String> {
-        let account = &self.session.account;
-        let own = match account.account.is_empty() {
-            true => format!("{}@{}", account.user, account.host),
-            false => account.account.clone(),
-        };
+        let own = selkie_expr::Session::current_user(&*self.session);
         let wanted = match definer {
             Some(AccountName::Named { user, host, .. }) => {
                 format!("{user}@{}", host.as_deref().unwrap_or("%"))
@@ -94,7 +90,7 @@ impl Ddl<'_> {
             _ => own.clone(),
         };
         if wanted != own {
-            self.check(Privilege::Super, "", "")?;
+            self.check(Privilege::SetUser, "", "")?;
             if !self.session.hooks.account_exists(&wanted) {
                 let (user, host) = wanted.rsplit_once('@').unwrap_or((&wanted, ""));
                 self.note(Condition::note(&ER_NO_SUCH_USER, &[&user, &host]));

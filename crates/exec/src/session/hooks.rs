@@ -6,8 +6,8 @@ use std::time::Duration;
 use selkie_catalog::TableInfo;
 use selkie_expr::VariableScope;
 use selkie_sql::ast;
-use selkie_types::error::catalogue::ER_UNKNOWN_SYSTEM_VARIABLE;
-use selkie_types::{SqlError, SqlResult, SqlType, Value};
+use selkie_types::error::catalogue::{ER_TABLEACCESS_DENIED_ERROR, ER_UNKNOWN_SYSTEM_VARIABLE};
+use selkie_types::{Privileges, SqlError, SqlResult, SqlType, Value};
 
 use super::Session;
 use crate::{Instance, Outcome, ResultSink};
@@ -39,6 +39,8 @@ pub enum Privilege {
     Process,
     Reload,
     Super,
+    Event,
+    SetUser,
     /// Any privilege at all: `SHOW COLUMNS`.
     Any,
 }
@@ -81,13 +83,19 @@ pub trait SessionHooks: Send + Sync {
         Ok(())
     }
 
-    /// As [`Self::check_access`], of the account `user@host` instead of the session's. Fails (1449)
-    /// if there is no such account.
-    fn check_access_of(
+    /// What `who`, the session's account if `None`, may do with every column of a table.
+    fn granted(&self, _: &Session, _who: Option<&str>, _schema: &str, _table: &str) -> Privileges {
+        Privileges::ALL
+    }
+
+    /// Fails (1142) unless `who` may use a table so, or some column of it.
+    fn check_table(
         &self,
-        _session: &Session,
-        _account: &str,
-        _access: &Access<'_>,
+        _: &Session,
+        _who: Option<&str>,
+        _schema: &str,
+        _table: &str,
+        _wanted: Privileges,
     ) -> SqlResult<()> {
         Ok(())
     }
@@ -118,6 +126,48 @@ pub trait SessionHooks: Send + Sync {
     /// Fails (1290) if the server is read-only for this account.
     fn check_writable(&self) -> SqlResult<()> {
         Ok(())
+    }
+
+    /// Fails (1143) unless `who` may use a column (schema, table, name) so.
+    fn check_column(
+        &self,
+        _: &Session,
+        _who: Option<&str>,
+        _column: (&str, &str, &str),
+        _wanted: Privileges,
+    ) -> SqlResult<()> {
+        Ok(())
+    }
+
+    /// 1142 about a command on a table (schema, name).
+    fn table_denied(
+        &self,
+        _: &Session,
+        _who: Option<&str>,
+        (schema, table): (&str, &str),
+        command: &str,
+    ) -> SqlError {
+        SqlError::new(&ER_TABLEACCESS_DENIED_ERROR, &[&command, &"", &"", &schema, &table])
+    }
+
+    /// Fails (1449) unless the account `user@host` that defined something exists.
+    fn check_definer(&self, _: &Session, _definer: &str) -> SqlResult<()> {
+        Ok(())
+    }
+
+    /// A number that is another one after the privileges of anybody may have changed.
+    fn privileges_version(&self) -> u64 {
+        0
+    }
+
+    /// Whether the account may see that a schema exists.
+    fn sees_schema(&self, _: &Session, _schema: &str) -> bool {
+        true
+    }
+
+    /// What the account may do with a column (schema, table, name).
+    fn on_column(&self, _: &Session, _column: (&str, &str, &str)) -> Privileges {
+        Privileges::ALL
     }
 
     /// Whether the account may see that a table exists.

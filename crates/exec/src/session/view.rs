@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use selkie_engine::{WaitKind, blocking};
 use selkie_expr::{TypeContext, VariableScope};
-use selkie_plan::{Environment, Settings as PlanSettings};
+use selkie_plan::{Environment, Permissions, Settings as PlanSettings};
 use selkie_types::error::catalogue::ER_STATEMENT_TIMEOUT;
-use selkie_types::{SqlError, SqlResult, SqlType, TypeKind, Value};
+use selkie_types::{Privileges, SqlError, SqlResult, SqlType, TypeKind, Value};
 
 use super::Session;
 use crate::control::kill;
@@ -49,7 +49,10 @@ impl selkie_expr::Session for Session {
     }
 
     fn current_user(&self) -> String {
-        self.account.account.clone()
+        match &self.acting_as {
+            Some(definer) => definer.to_string(),
+            None => self.account.account.clone(),
+        }
     }
 
     fn current_role(&self) -> Option<String> {
@@ -123,6 +126,57 @@ impl Environment for Session {
     fn system_variable(&self, scope: VariableScope, name: &str) -> SqlResult<SqlType> {
         self.hooks.variable_type(self, scope, name)
     }
+
+    fn permissions(&self) -> &dyn Permissions {
+        self
+    }
+}
+
+impl Permissions for Session {
+    fn granted(&self, who: Option<&str>, schema: &str, table: &str) -> Privileges {
+        match self.freely(who) {
+            all if all.has(Privileges::TABLE) => all,
+            _ => self.hooks.granted(self, self.acting(who), schema, table),
+        }
+    }
+
+    fn check_table(
+        &self,
+        who: Option<&str>,
+        schema: &str,
+        table: &str,
+        wanted: Privileges,
+    ) -> SqlResult<()> {
+        match self.freely(who).has(wanted) {
+            true => Ok(()),
+            false => self.hooks.check_table(self, self.acting(who), schema, table, wanted),
+        }
+    }
+
+    fn check_column(
+        &self,
+        who: Option<&str>,
+        schema: &str,
+        table: &str,
+        column: &str,
+        wanted: Privileges,
+    ) -> SqlResult<()> {
+        self.hooks.check_column(self, self.acting(who), (schema, table, column), wanted)
+    }
+
+    fn table_denied(
+        &self,
+        who: Option<&str>,
+        schema: &str,
+        table: &str,
+        wanted: Privileges,
+    ) -> SqlError {
+        self.hooks.table_denied(self, self.acting(who), (schema, table), &wanted.refused())
+    }
+
+    fn check_definer(&self, definer: &str) -> SqlResult<()> {
+        self.hooks.check_definer(self, definer)
+    }
 }
 
 impl Session {
@@ -159,6 +213,20 @@ impl Session {
 }
 
 impl Session {
+    /// Whose privileges count: those of `who` if it is somebody, else those of the stored program's
+    /// definer, else (`None`) the account's own.
+    fn acting<'w>(&'w self, who: Option<&'w str>) -> Option<&'w str> {
+        who.or(self.acting_as.as_deref())
+    }
+
+    /// What needs no asking.
+    fn freely(&self, who: Option<&str>) -> Privileges {
+        match self.acting(who) {
+            None => self.account.global,
+            Some(_) => Privileges::NONE,
+        }
+    }
+
     /// Sleeps in slices; false if a kill ended it.
     fn sleep_until(&self, end: Instant) -> SqlResult<bool> {
         loop {

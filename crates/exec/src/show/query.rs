@@ -9,7 +9,7 @@ use selkie_sql::ast::{
 use selkie_types::error::catalogue::{
     ER_BAD_FIELD_ERROR, ER_NO_DB_ERROR, ER_NO_SUCH_TABLE, ER_VIEW_INVALID,
 };
-use selkie_types::{SqlError, SqlResult};
+use selkie_types::{Privileges, SqlError, SqlResult};
 
 use crate::session::{Access, Privilege};
 use crate::{Instance, Session};
@@ -150,13 +150,37 @@ fn literal(text: &str) -> String {
 fn schema_of(instance: &Instance, session: &Session, schema: Option<&Ident>) -> SqlResult<String> {
     let name = schema.map(|s| s.value.clone()).or_else(|| session.schema.clone());
     let name = name.ok_or_else(|| SqlError::new(&ER_NO_DB_ERROR, &[]))?;
-    let schema = match instance.catalog.snapshot().schema(&name) {
-        Some(schema) => schema.name.to_string(),
-        None => return Err(SqlError::unknown_database(name)),
-    };
-    let access = Access { privilege: Privilege::Any, schema: &schema, table: "", columns: &[] };
-    session.hooks.check_access(session, &access)?;
-    Ok(schema)
+    check_any(session, &name, "")?;
+    match instance.catalog.snapshot().schema(&name) {
+        Some(schema) => Ok(schema.name.to_string()),
+        None => Err(SqlError::unknown_database(name)),
+    }
+}
+
+/// Fails unless the account has any privilege on a table, or on a schema or something in it.
+fn check_any(session: &Session, schema: &str, table: &str) -> SqlResult<()> {
+    if schema.eq_ignore_ascii_case("information_schema")
+        || session.temporary.get(schema, table).is_some()
+        || session.account.global.has_any(Privileges::TABLE)
+    {
+        return Ok(());
+    }
+    let access = Access { privilege: Privilege::Any, schema, table, columns: &[] };
+    session.hooks.check_access(session, &access)
+}
+
+/// A table whose columns or indexes are shown: the account has some privilege on it.
+fn shown_table(
+    instance: &Instance,
+    session: &Session,
+    table: &TableName,
+) -> SqlResult<std::sync::Arc<selkie_catalog::TableInfo>> {
+    if let (Some(schema), _) | (None, Some(schema)) =
+        (table.schema.as_ref().map(|s| &s.value), &session.schema)
+    {
+        check_any(session, schema, &table.name.value)?;
+    }
+    table_of(instance, session, table)
 }
 
 /// Schema and name of an existing table.
@@ -262,7 +286,7 @@ fn columns_shape(
     full: bool,
     table: &TableName,
 ) -> SqlResult<Shape> {
-    let info = table_of(instance, session, table)?;
+    let info = shown_table(instance, session, table)?;
     if let TableKind::View(view) = &info.kind
         && let Err(cause) = crate::planning::check_view(instance, session, view)
     {
@@ -294,7 +318,7 @@ fn of_table(info: &selkie_catalog::TableInfo) -> String {
 }
 
 fn index(instance: &Instance, session: &Session, table: &TableName) -> SqlResult<Shape> {
-    let info = table_of(instance, session, table)?;
+    let info = shown_table(instance, session, table)?;
     let columns = [
         ("Table", "TABLE_NAME"),
         ("Non_unique", "NON_UNIQUE"),

@@ -3,7 +3,9 @@
 use selkie_catalog::{ShowStyle, TableKind, show_create_database, show_create_table};
 use selkie_sql::ast::{Expr, ExprKind, Ident, Limit, Literal, Show, ShowWhat, TableName};
 use selkie_types::error::catalogue::ER_WRONG_OBJECT;
-use selkie_types::{CollationId, Condition, Level, SqlError, SqlResult, SqlType, TypeKind, Value};
+use selkie_types::{
+    CollationId, Condition, Level, Privileges, SqlError, SqlResult, SqlType, TypeKind, Value,
+};
 
 use super::program;
 use super::query::table_of;
@@ -87,10 +89,20 @@ fn conditions(session: &Session, limit: Option<&Limit>, errors_only: bool) -> Sh
 }
 
 fn create_table(instance: &Instance, session: &Session, name: &TableName) -> SqlResult<ShownRows> {
-    let table = table_of(instance, session, name)?;
-    if let TableKind::View(_) = table.kind {
-        return create_view(instance, session, name);
+    let named = name.schema.as_ref().map(|s| &s.value).or(session.schema.as_ref());
+    if let Some(schema) = named {
+        let (schema, table) = (&**schema, &*name.name.value);
+        let is_view = instance
+            .catalog
+            .snapshot()
+            .table(schema, table)
+            .is_some_and(|t| matches!(t.kind, TableKind::View(_)));
+        if is_view {
+            return create_view(instance, session, name);
+        }
+        check_shown(session, schema, table)?;
     }
+    let table = table_of(instance, session, name)?;
     let next = match table.kind {
         TableKind::System => None,
         _ => instance.open_table(&table)?.table.statistics().auto_increment,
@@ -101,6 +113,17 @@ fn create_table(instance: &Instance, session: &Session, name: &TableName) -> Sql
         columns: vec![("Table", text_type(64)), ("Create Table", long_text())],
         rows: vec![vec![Value::bytes(table.name()), Value::bytes(statement)]],
     })
+}
+
+/// Compat: SHOW CREATE TABLE takes any privilege on the table as a whole.
+fn check_shown(session: &Session, schema: &str, table: &str) -> SqlResult<()> {
+    let permissions: &dyn selkie_plan::Permissions = session;
+    let free = schema.eq_ignore_ascii_case("information_schema")
+        || session.temporary.get(schema, table).is_some();
+    match free || permissions.granted(None, schema, table).has_any(Privileges::TABLE) {
+        true => Ok(()),
+        false => Err(session.hooks.table_denied(session, None, (schema, table), "SHOW")),
+    }
 }
 
 fn create_view(instance: &Instance, session: &Session, name: &TableName) -> SqlResult<ShownRows> {

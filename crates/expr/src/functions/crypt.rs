@@ -119,16 +119,20 @@ fn old_hash(password: &[u8]) -> (u32, u32) {
     (first & 0x7FFF_FFFF, second & 0x7FFF_FFFF)
 }
 
+/// What `mysql_old_password` stores: 16 hexadecimal digits; nothing for no password.
+pub fn old_password_hash(password: &[u8]) -> String {
+    if password.is_empty() {
+        return String::new();
+    }
+    let (first, second) = old_hash(password);
+    format!("{first:08x}{second:08x}")
+}
+
 fn old_password(frame: &Frame<'_>) -> SqlResult<Column> {
     let charset = frame.ty.collation.charset();
     bytes_to_bytes(frame, |password, out| {
-        if !password.is_empty() {
-            let (first, second) = old_hash(password);
-            let text = format!("{first:08x}{second:08x}");
-            out.extend_from_slice(
-                &selkie_types::Charset::Utf8mb4.convert(text.as_bytes(), charset).0,
-            );
-        }
+        let text = old_password_hash(password);
+        out.extend_from_slice(&selkie_types::Charset::Utf8mb4.convert(text.as_bytes(), charset).0);
         true
     })
 }

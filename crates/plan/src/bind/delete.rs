@@ -4,8 +4,9 @@ use selkie_expr::Expr;
 use selkie_sql::ast;
 use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::*;
-use selkie_types::{SqlError, SqlResult};
+use selkie_types::{Privileges, SqlError, SqlResult};
 
+use super::access::Wanted;
 use super::scope::Clause;
 use super::view::{Meaning, open, resolve};
 use super::{Binder, Named};
@@ -35,7 +36,9 @@ impl Binder<'_> {
         let (source, relations) = match &delete.target {
             ast::DeleteTarget::Single(factor) => {
                 let reference = ast::TableRef::Table(factor.clone());
-                let source = self.changed_from(std::slice::from_ref(&reference))?;
+                let wanted = Wanted::all(Privileges::DELETE);
+                let from = std::slice::from_ref(&reference);
+                let source = self.using_tables(wanted, |b| b.changed_from(from))?;
                 let alias = factor.alias.as_ref().unwrap_or(&factor.name.name).clone();
                 let name = ast::TableName { schema: None, name: alias };
                 (source, vec![self.delete_target(&name)?])
@@ -44,6 +47,10 @@ impl Binder<'_> {
                 let source = self.changed_from(from)?;
                 let found: SqlResult<Vec<RelationId>> =
                     targets.iter().map(|t| self.delete_target(t)).collect();
+                for target in targets {
+                    let guard = self.guard_of(&target.name.value);
+                    self.check_target_access(guard.as_deref(), Privileges::DELETE)?;
+                }
                 (source, found?)
             }
             ast::DeleteTarget::History { .. } => {
@@ -113,7 +120,7 @@ impl Binder<'_> {
             }
         }
         let relation = self.only_table(&source).ok_or_else(refused)?;
-        self.note_written(&source, relation);
+        self.check_written(&source, relation, Privileges::DELETE)?;
         let table = self.columns.relations[relation].table.clone();
         self.check_target(&table, "DELETE")?;
         Ok(relation)

@@ -81,7 +81,9 @@ impl Binder<'_> {
     /// Adds a table instance to the current scope.
     pub(super) fn add_table(&mut self, info: std::sync::Arc<TableInfo>, alias: &str) -> RelationId {
         let schema = info.schema().into();
+        let guard = self.guard(&info);
         let relation = self.columns.add_relation(info, alias);
+        self.guards.extend(guard.iter().map(|guard| (relation, guard.clone())));
         if self.settings.lock_reads {
             self.columns.relations[relation].lock = LockMode::Shared;
         }
@@ -92,6 +94,7 @@ impl Binder<'_> {
             nullable: false,
             merged: Vec::new(),
             view: None,
+            guard,
         });
         relation
     }
@@ -165,6 +168,7 @@ impl Binder<'_> {
             nullable: false,
             merged: Vec::new(),
             view: None,
+            guard: None,
         });
     }
 
@@ -315,6 +319,7 @@ impl Binder<'_> {
                 if found.is_some() {
                     return Err(SqlError::ambiguous_column(name, Clause::From.name()));
                 }
+                self.check_column(source.guard.as_deref(), name, self.column_use)?;
                 found = Some((at, position, id));
             }
         }

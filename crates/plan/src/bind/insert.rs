@@ -6,7 +6,7 @@ use selkie_catalog::{DefaultValue, TableInfo};
 use selkie_expr::Expr;
 use selkie_sql::ast;
 use selkie_types::error::catalogue::*;
-use selkie_types::{SqlError, SqlResult, SqlType};
+use selkie_types::{Privileges, SqlError, SqlResult, SqlType};
 
 use super::insert_target::{BoundView, InsertTarget, not_insertable};
 use super::scope::{Clause, Source, SourceColumns};
@@ -98,7 +98,11 @@ impl Binder<'_> {
         let names: Vec<&ast::ColumnRef> = match (&insert.columns, &insert.source) {
             (_, ast::InsertSource::Set(list)) => list.iter().map(|a| &a.column).collect(),
             (Some(columns), _) => columns.iter().collect(),
-            (None, _) => return Ok(target.columns.iter().map(|(_, at)| *at).collect()),
+            (None, _) => {
+                let names = target.columns.iter().map(|(name, _)| &**name);
+                self.check_all_columns(target.guard.as_deref(), names, Privileges::INSERT)?;
+                return Ok(target.columns.iter().map(|(_, at)| *at).collect());
+            }
         };
         let mut targets = Vec::with_capacity(names.len());
         for (number, name) in names.iter().enumerate() {
@@ -163,6 +167,7 @@ impl Binder<'_> {
                     nullable: false,
                     merged: Vec::new(),
                     view: None,
+                    guard: None,
                 }),
             }
         }

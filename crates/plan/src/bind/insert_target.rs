@@ -7,9 +7,10 @@ use selkie_catalog::{TableInfo, TableKind};
 use selkie_sql::ast;
 use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::*;
-use selkie_types::{SqlError, SqlResult};
+use selkie_types::{Privileges, SqlError, SqlResult};
 
 use super::Binder;
+use super::access::{Guard, Wanted};
 use super::scope::{Clause, Source, SourceColumns};
 use super::update::multiple_tables;
 use super::view::{BoundCheck, KeptView, Meaning, open};
@@ -44,14 +45,16 @@ pub(super) struct InsertTarget {
     pub columns: Vec<(Box<str>, usize)>,
     /// The view it is.
     pub view: Option<BoundView>,
+    /// What has to be asked about its columns.
+    pub guard: Option<Arc<Guard>>,
 }
 
 impl InsertTarget {
-    fn of_table(table: Arc<TableInfo>) -> Self {
+    fn of_table(table: Arc<TableInfo>, guard: Option<Arc<Guard>>) -> Self {
         let columns = table.columns.iter().enumerate().filter(|(_, c)| !c.invisible);
         let columns = columns.map(|(at, c)| (c.name.clone(), at)).collect();
         let (schema, name) = (table.schema().into(), table.name().into());
-        Self { table, schema, name, columns, view: None }
+        Self { table, schema, name, columns, view: None, guard }
     }
 
     /// The row with columns from `first` on as a table of FROM.
@@ -70,6 +73,7 @@ impl InsertTarget {
             nullable: false,
             merged: Vec::new(),
             view: None,
+            guard: self.guard.clone(),
         }
     }
 }
@@ -77,10 +81,12 @@ impl InsertTarget {
 impl Binder<'_> {
     /// What an INSERT names as its target.
     pub(super) fn insert_target(&mut self, insert: &ast::Insert) -> SqlResult<InsertTarget> {
-        let info = self.find_table(&insert.table)?;
+        let wanted = insert_privileges(insert);
+        let info = self.using_tables(Wanted::all(wanted), |b| b.find_table(&insert.table))?;
+        let guard = self.guard(&info);
         let TableKind::View(view) = &info.kind else {
             self.check_target(&info, "INSERT")?;
-            return Ok(InsertTarget::of_table(info));
+            return Ok(InsertTarget::of_table(info, guard));
         };
         self.kept_views.get_or_insert_default();
         self.push_scope();
@@ -92,7 +98,9 @@ impl Binder<'_> {
             return Err(not_insertable(info.name()));
         };
         let relation = self.inserted_relation(&kept, insert)?;
-        source.iter().for_each(|source| self.note_written(source, relation));
+        if let Some(source) = &source {
+            self.check_written(source, relation, wanted)?;
+        }
         let table = self.columns.relations[relation].table.clone();
         self.check_target(&table, "INSERT")?;
         let mut meaning = Meaning::new();
@@ -110,7 +118,7 @@ impl Binder<'_> {
                 .is_none_or(|auto| columns.iter().any(|(_, at)| *at == auto)),
         };
         let (schema, name) = (bound.schema.clone(), bound.name.clone());
-        Ok(InsertTarget { table, schema, name, columns, view: Some(bound) })
+        Ok(InsertTarget { table, schema, name, columns, view: Some(bound), guard })
     }
 
     /// The table a view's row goes to: the one its given columns are of.
@@ -170,6 +178,11 @@ impl Binder<'_> {
         name: &ast::ColumnRef,
         clause: Clause,
     ) -> SqlResult<usize> {
+        let wanted = match clause {
+            Clause::Duplicate => Privileges::UPDATE,
+            _ => Privileges::INSERT,
+        };
+        self.check_column(target.guard.as_deref(), &name.name.value, wanted)?;
         if target.view.is_none() {
             return self.target_column(&target.table, &target.name, name, clause);
         }
@@ -177,6 +190,15 @@ impl Binder<'_> {
         let mut columns = target.columns.iter().filter(|_| own);
         let found = columns.find(|(n, _)| identifier_eq(n, &name.name.value));
         found.map(|(_, at)| *at).ok_or_else(|| SqlError::unknown_column(name, clause.name()))
+    }
+}
+
+/// What the target of an INSERT is used for.
+fn insert_privileges(insert: &ast::Insert) -> Privileges {
+    match (insert.replace, insert.on_duplicate.is_empty()) {
+        (true, _) => Privileges::INSERT | Privileges::DELETE,
+        (false, false) => Privileges::INSERT | Privileges::UPDATE,
+        _ => Privileges::INSERT,
     }
 }
 

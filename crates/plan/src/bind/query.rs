@@ -70,6 +70,7 @@ impl Binder<'_> {
             nullable: false,
             merged: Vec::new(),
             view: None,
+            guard: None,
         });
         let keys = self.in_clause(Clause::Order, |b| b.tail_keys(tail.order_by, &query.columns));
         self.pop_scope();

@@ -1,5 +1,7 @@
 //! What names mean in a query block.
 
+use std::sync::Arc;
+
 use selkie_expr::Expr;
 use selkie_sql::ast;
 use selkie_types::charset::identifier_eq;
@@ -7,6 +9,7 @@ use selkie_types::error::catalogue::ER_UNKNOWN_TABLE;
 use selkie_types::{SqlError, SqlResult};
 
 use super::Binder;
+use super::access::Guard;
 use super::aggregate::Aggregates;
 use super::alias::{Alias, AliasUse};
 use super::window::Windows;
@@ -74,6 +77,8 @@ pub(super) struct Source {
     pub merged: Vec<usize>,
     /// The view it is, among those kept for a statement that changes rows.
     pub view: Option<usize>,
+    /// What has to be asked about its columns.
+    pub guard: Option<Arc<Guard>>,
 }
 
 /// Columns of a source.
@@ -191,7 +196,7 @@ impl Binder<'_> {
             };
             return Err(SqlError::new(&ER_UNKNOWN_TABLE, &[&named, &clause.name()]));
         }
-        Err(self.unknown(name, clause))
+        Err(self.missing_column(name, self.unknown(name, clause)))
     }
 
     /// Compat: a column of an outer block that its grouping hides is called by its full name.
@@ -260,6 +265,7 @@ impl Binder<'_> {
             if found.is_some() {
                 return Err(SqlError::ambiguous_column(name, clause.name()));
             }
+            self.check_column(source.guard.as_deref(), &name.name.value, self.column_use)?;
             found = Some(self.source_expr(source, id));
         }
         Ok(found)

@@ -3,12 +3,14 @@
 use selkie_expr::Expr;
 use selkie_expr::aggregate::{Aggregate, AggregateKind};
 use selkie_sql::ast;
+use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::*;
-use selkie_types::{SqlError, SqlResult};
+use selkie_types::{Privileges, SqlError, SqlResult};
 
+use super::access::Wanted;
 use super::alias::{Alias, AliasUse};
 use super::group::Grouping;
-use super::scope::{Clause, names_source};
+use super::scope::{Clause, SourceColumns, names_source};
 use super::{Binder, Named, Query};
 use crate::logical::{AggregateNode, ColumnId, ColumnSet, Cut, Logical, SortItem};
 
@@ -41,7 +43,8 @@ struct Parts {
 impl Binder<'_> {
     pub(super) fn select(&mut self, select: &ast::Select, tail: Tail<'_>) -> SqlResult<Query> {
         self.push_scope();
-        let bound = self.select_in_scope(select, tail);
+        let reading = Wanted::all(Privileges::SELECT);
+        let bound = self.using_tables(reading, |b| b.select_in_scope(select, tail));
         self.pop_scope();
         bound
     }
@@ -120,11 +123,26 @@ impl Binder<'_> {
         let ast::SelectItem::Expr { expr, alias, span } = item else { return None };
         Some(match (alias, &expr.kind) {
             (Some(alias), _) => alias.value.to_string(),
-            (None, ast::ExprKind::Column(column)) => column.name.value.to_string(),
+            (None, ast::ExprKind::Column(column)) => {
+                self.view_column_name(column).unwrap_or(&column.name.value).to_owned()
+            }
             (None, ast::ExprKind::Literal(ast::Literal::String(s))) => {
                 String::from_utf8_lossy(&s.bytes).into_owned()
             }
             (None, _) => self.span_text(*span),
+        })
+    }
+
+    /// Compat: a column of a view is called as the view calls it, in whatever case it is written.
+    fn view_column_name(&self, name: &ast::ColumnRef) -> Option<&str> {
+        let sources = &self.scopes.last()?.sources;
+        let views = sources.iter().filter(|s| !s.schema.is_empty() && names_source(s, name));
+        views.into_iter().find_map(|source| match &source.columns {
+            SourceColumns::Listed(columns) => {
+                let found = columns.iter().find(|(n, _)| identifier_eq(n, &name.name.value));
+                found.map(|(n, _)| &**n)
+            }
+            SourceColumns::Table(_) => None,
         })
     }
 
@@ -178,6 +196,7 @@ impl Binder<'_> {
             });
         }
         let Some(table) = table else {
+            sources.iter().try_for_each(|s| self.check_wildcard(s))?;
             let columns: Vec<Vec<_>> = sources.iter().map(|s| self.source_columns(s)).collect();
             let order: Vec<(usize, usize)> = star.unwrap_or_else(|| {
                 let all = columns.iter().enumerate();
@@ -197,10 +216,26 @@ impl Binder<'_> {
         let Some(source) = sources.iter().find(|s| names_source(s, &name)) else {
             return Err(self.unknown_table(schema, table));
         };
+        self.check_wildcard(source)?;
         for (name, id) in self.source_columns(source) {
             self.wildcard_item(source, &name, id, items);
         }
         Ok(())
+    }
+
+    fn check_wildcard(&self, source: &super::scope::Source) -> SqlResult<()> {
+        if source.guard.is_none() {
+            return Ok(());
+        }
+        let columns = self.source_columns(source);
+        let visible = columns.iter().filter(|(_, id)| !self.is_invisible(*id));
+        let names = visible.map(|(name, _)| &**name);
+        self.check_all_columns(source.guard.as_deref(), names, self.column_use)
+    }
+
+    fn is_invisible(&self, id: ColumnId) -> bool {
+        let column = self.columns.table_column(id);
+        column.is_some_and(|(r, at)| r.table.columns.get(at).is_some_and(|c| c.invisible))
     }
 
     /// Error 1051, with the schema that is meant.
@@ -219,11 +254,7 @@ impl Binder<'_> {
         id: ColumnId,
         items: &mut Vec<Item>,
     ) {
-        let invisible = self
-            .columns
-            .table_column(id)
-            .is_some_and(|(r, at)| r.table.columns.get(at).is_some_and(|c| c.invisible));
-        if invisible {
+        if self.is_invisible(id) {
             return;
         }
         items.push(Item {

@@ -33,6 +33,7 @@ impl Binder<'_> {
             nullable: false,
             merged: Vec::new(),
             view: None,
+            guard: None,
         });
         let bound = bind(self);
         self.scopes = scopes;

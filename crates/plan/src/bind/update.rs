@@ -4,9 +4,10 @@ use selkie_engine::LockMode;
 use selkie_expr::Expr;
 use selkie_sql::ast;
 use selkie_types::error::catalogue::*;
-use selkie_types::{SqlError, SqlResult, SqlType};
+use selkie_types::{Privileges, SqlError, SqlResult, SqlType};
 
 use super::Binder;
+use super::access::Wanted;
 use super::scope::{Clause, Source};
 use super::select::{Tail, limited, sorted};
 use super::view::{BoundCheck, Meaning, open, resolve};
@@ -43,7 +44,13 @@ impl Binder<'_> {
     }
 
     fn update_in_scope(&mut self, update: &ast::Update) -> SqlResult<BoundUpdate> {
-        let mut source = self.changed_from(&update.tables)?;
+        let single = matches!(&update.tables[..], [ast::TableRef::Table(_)]);
+        let wanted = match single {
+            true => Wanted::all(Privileges::UPDATE),
+            // Which of them are changed is known when the assignments are bound.
+            false => Wanted { tables: Privileges::SELECT, instead: Some(Privileges::UPDATE) },
+        };
+        let mut source = self.using_tables(wanted, |b| b.changed_from(&update.tables))?;
         let sources = self.scope().sources.clone();
         let multiple = sources.len() > 1 || self.check_only_source(&sources)?;
         if let Some(condition) = &update.where_clause {
@@ -120,7 +127,9 @@ impl Binder<'_> {
         let key = self.row_key(relation);
         let rules = self.row_rules(&table)?;
         let over = self.source_over(sources, relation);
-        over.into_iter().for_each(|at| self.note_written(&sources[at], relation));
+        if let Some(at) = over {
+            self.check_written(&sources[at], relation, Privileges::UPDATE)?;
+        }
         let view = over.and_then(|at| self.kept_view(&sources[at]));
         let check = view.map_or(Ok(None), |view| self.view_check(view))?;
         Ok(BoundTarget { relation, key, assignments: vec![assignment], rules, check })
@@ -140,7 +149,8 @@ impl Binder<'_> {
         sources: &[Source],
         name: &ast::ColumnRef,
     ) -> SqlResult<(RelationId, usize)> {
-        let column = self.in_clause(Clause::Set, |b| b.column(name))?;
+        let column =
+            self.in_clause(Clause::Set, |b| b.using_columns(Privileges::NONE, |b| b.column(name)))?;
         let Some(id) = column.as_column() else {
             return Err(SqlError::unknown_column(name, Clause::Set.name()));
         };
@@ -148,6 +158,8 @@ impl Binder<'_> {
         let Some(source) = sources.iter().find(is_of) else {
             return Err(SqlError::unknown_column(name, Clause::Set.name()));
         };
+        self.check_target_access(source.guard.as_deref(), Privileges::UPDATE)?;
+        self.check_column(source.guard.as_deref(), &name.name.value, Privileges::UPDATE)?;
         let origin = self.columns.get(id).origin;
         let view = self.kept_view(source);
         let below = view.map(|view| self.tables_below(view));

@@ -11,12 +11,12 @@ use hashbrown::HashMap;
 use selkie_catalog::{TableInfo, View};
 use selkie_expr::Expr;
 use selkie_types::error::catalogue::*;
-use selkie_types::{SqlError, SqlResult};
+use selkie_types::{Privileges, SqlError, SqlResult};
 
 use super::Binder;
 use super::scope::{Source, SourceColumns};
 use crate::logical::{ColumnId, Columns, Logical, RelationId};
-use crate::physical::{Invoker, JoinKind};
+use crate::physical::JoinKind;
 use crate::updatable;
 
 /// Most views within views.
@@ -61,8 +61,15 @@ impl Binder<'_> {
         }
         let text = view.select.as_bytes();
         let statement = crate::parse::query(text, self.settings.sql_mode)?;
+        let guard = self.guard(info);
+        if !view.security_invoker {
+            self.names.environment.permissions().check_definer(&view.definer)?;
+        }
         self.views.push(name);
-        self.enter_view(info, view);
+        let who = self.who.clone();
+        if !view.security_invoker {
+            self.who = Some(view.definer.as_str().into());
+        }
         let schema = self.schema.replace(info.schema().into());
         let visible = std::mem::take(&mut self.visible);
         self.text.push(text.to_vec());
@@ -70,7 +77,7 @@ impl Binder<'_> {
         self.text.pop();
         self.visible = visible;
         self.schema = schema;
-        self.invokers.pop();
+        self.who = who;
         self.views.pop();
         let query = bound.map_err(|e| invalid_view(e, info))?;
         let names = info.columns.iter().map(|c| c.name.clone()).collect();
@@ -83,29 +90,22 @@ impl Binder<'_> {
         if let Some(source) = self.scope().sources.last_mut() {
             source.schema = info.schema().into();
             source.view = kept;
+            source.guard = guard;
         }
         Ok(query.plan)
     }
 
-    /// What the view's query names is used by its definer, or by whoever uses the view.
-    fn enter_view(&mut self, info: &Arc<TableInfo>, view: &View) {
-        let outer = self.invokers.last().cloned();
-        let outermost = outer.as_ref().map_or(info, |o| &o.view).clone();
-        let definer = match view.security_invoker {
-            true => outer.and_then(|o| o.definer),
-            false => Some(view.definer.as_str().into()),
-        };
-        self.invokers.push(Invoker { view: outermost, definer });
-    }
-
-    /// Notes the views of a source that rows of `relation` are changed through.
-    pub(super) fn note_written(&mut self, source: &Source, relation: RelationId) {
-        if source.view.is_none() {
-            return;
-        }
-        let views = self.kept_views.iter().flatten();
-        let through = views.filter(|v| leaves(&v.plan).contains(&relation));
-        self.written_views.extend(through.map(|v| v.info.clone()));
+    /// Fails unless rows of `relation` may be changed so through the view that `source` is.
+    pub(super) fn check_written(
+        &self,
+        source: &Source,
+        relation: RelationId,
+        wanted: Privileges,
+    ) -> SqlResult<()> {
+        let Some(view) = self.kept_view(source) else { return Ok(()) };
+        let guard = self.guards.iter().find(|(guarded, _)| *guarded == relation);
+        let checked = self.check_target_access(guard.map(|(_, guard)| &**guard), wanted);
+        checked.map_err(|error| invalid_view(error, &view.info))
     }
 
     /// The view a source is.
@@ -255,7 +255,15 @@ pub(crate) fn resolve(expr: &mut Expr, meaning: &Meaning) {
 
 /// Errors about what a view reads name the outermost view.
 fn invalid_view(error: SqlError, info: &TableInfo) -> SqlError {
-    let inside = [&ER_NO_SUCH_TABLE, &ER_BAD_FIELD_ERROR, &ER_SP_DOES_NOT_EXIST, &ER_VIEW_INVALID];
+    let inside = [
+        &ER_NO_SUCH_TABLE,
+        &ER_BAD_FIELD_ERROR,
+        &ER_SP_DOES_NOT_EXIST,
+        &ER_VIEW_INVALID,
+        &ER_TABLEACCESS_DENIED_ERROR,
+        &ER_COLUMNACCESS_DENIED_ERROR,
+        &ER_PROCACCESS_DENIED_ERROR,
+    ];
     if inside.iter().any(|def| error.is(def)) {
         return SqlError::new(&ER_VIEW_INVALID, &[&info.schema(), &info.name()]);
     }

@@ -87,7 +87,11 @@ const AGGREGATES: &[&str] = &[
 /// Stands for the session while a definition is checked: no variable has a type.
 struct NoSession;
 
-impl Environment for NoSession {}
+impl Environment for NoSession {
+    fn permissions(&self) -> &dyn crate::Permissions {
+        &crate::Unrestricted
+    }
+}
 
 /// The canonical text of an expression: columns without their table.
 pub(super) fn text(expr: &Expr) -> String {

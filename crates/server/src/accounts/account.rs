@@ -4,9 +4,14 @@
 
 use std::fmt;
 
+use selkie_types::Privileges;
+
 use super::auth_method::AuthMethod;
 use super::host::HostPattern;
-use super::privileges::Privileges;
+use super::stored::Document;
+
+/// Name of the role that everybody has.
+pub const PUBLIC: &str = "PUBLIC";
 
 /// Name of an account, or of a role when there is no host.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -22,6 +27,16 @@ impl AccountName {
     pub fn new(user: &str, host: &str) -> Self {
         let host = HostPattern::new(&host.to_ascii_lowercase());
         Self { user: user.to_owned(), host: Some(host) }
+    }
+
+    /// The role that everybody has.
+    pub fn public() -> Self {
+        Self::role(PUBLIC)
+    }
+
+    /// Whether this is [`Self::public`].
+    pub fn is_public(&self) -> bool {
+        self.host.is_none() && self.user == PUBLIC
     }
 
     /// The role `name`.
@@ -47,6 +62,7 @@ impl AccountName {
         let quote = |s: &str| format!("`{}`", s.replace('`', "``"));
         match &self.host {
             Some(host) => format!("{}@{}", quote(&self.user), quote(host.as_str())),
+            None if self.is_public() => self.user.clone(),
             None => quote(&self.user),
         }
     }
@@ -111,6 +127,8 @@ pub struct Account {
     pub locked: bool,
     /// Whether the password must be changed first.
     pub expired: bool,
+    /// Days a password is good for: `Some(0)` is for ever, `None` what the server says.
+    pub lifetime: Option<u32>,
     /// What its connections must use.
     pub tls: TlsRequirement,
     /// Resource limits.
@@ -119,6 +137,8 @@ pub struct Account {
     pub default_role: Option<String>,
     /// When the password was changed, in seconds since 1970; -1 if that is not known.
     pub password_changed: i64,
+    /// The row it was read from, whose unknown members are kept.
+    pub document: Document,
 }
 
 impl Account {
@@ -132,16 +152,31 @@ impl Account {
             global: Privileges::NONE,
             locked: false,
             expired: false,
+            lifetime: None,
             tls: TlsRequirement::None,
             limits: Limits::default(),
             default_role: None,
             password_changed: -1,
+            document: Document::default(),
         }
     }
 
     /// Whether this is a role.
     pub fn is_role(&self) -> bool {
         self.name.host.is_none()
+    }
+
+    /// Whether the password has to be changed at `now`, in seconds since 1970, when the server's
+    /// passwords are good for `days`, 0 being for ever.
+    pub fn is_expired(&self, now: i64, days: u32) -> bool {
+        let days = i64::from(self.lifetime.unwrap_or(days));
+        self.expired
+            || days > 0 && self.password_changed > 0 && now - self.password_changed > days * 86_400
+    }
+
+    /// Remembers how the account is written.
+    pub(super) fn settle(&mut self) {
+        self.document = Document::of(self);
     }
 
     /// Whether anybody can log in as this account without knowing a secret.

@@ -2,16 +2,17 @@
 //!
 //! Must not be changed in place: a change makes a new state, saves it and publishes it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::{Mutex, RwLock};
-use selkie_types::SqlResult;
+use selkie_types::{Privileges, SqlResult};
 
 use super::account::{Account, AccountName};
-use super::grants::{Grant, GrantTarget, Grants};
-use super::privileges::Privileges;
+use super::grants::{Grant, GrantTarget, Grants, Proxies, Proxy};
+use super::stored::from_json;
 
 /// Accounts, roles and grants.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -20,18 +21,34 @@ pub struct Acl {
     pub(super) grants: Grants,
     /// Who has which role, and whether with the right to pass it on.
     pub(super) members: BTreeMap<(AccountName, String), bool>,
+    /// Who may be whom.
+    pub(super) proxies: Proxies,
 }
 
 impl Acl {
-    /// The accounts a new server starts with: root from this machine, without password.
+    /// The accounts a new server starts with: root from this machine, without password, and the
+    /// one nobody logs in to that owns the server's own views.
     pub fn initial() -> Self {
         let mut acl = Self::default();
+        let anybody = AccountName::new("", "%");
         for host in ["localhost", "127.0.0.1", "::1"] {
-            let mut root = Account::new(AccountName::new("root", host));
-            root.global = Privileges::ALL;
-            acl.accounts.insert(root.name.clone(), root);
+            acl.extend_with(host, "root", r#"{"access":18446744073709551615}"#);
+            let proxy = Proxy { with_grant: true, grantor: String::new() };
+            acl.proxies.insert((AccountName::new("root", host), anybody.clone()), proxy);
         }
+        let nobody = r#"{"access":0,"plugin":"mysql_native_password","authentication_string":"","account_locked":true,"password_last_changed":0}"#;
+        let (user, host) = SYSTEM_ACCOUNT;
+        acl.extend_with(host, user, nobody);
+        let system = AccountName::new(user, host);
+        let accounts = GrantTarget::Table { schema: "mysql".into(), table: "global_priv".into() };
+        let whole = Privileges::SELECT | Privileges::DELETE;
+        let grant = Grant { whole, grantor: "root@localhost".into(), ..Grant::default() };
+        acl.insert_grant(system, accounts, grant);
         acl
+    }
+
+    fn extend_with(&mut self, host: &str, user: &str, json: &str) {
+        self.accounts.extend(from_json(host, user, json).map(|a| (a.name.clone(), a)));
     }
 
     /// All accounts and roles by name.
@@ -49,33 +66,24 @@ impl Acl {
         self.accounts.get(name)
     }
 
-    /// Whether somebody has privileges on exactly this.
-    pub fn mentions(&self, target: &GrantTarget) -> bool {
-        self.grants.keys().any(|(_, t)| t == target)
-    }
-
-    /// Nobody has privileges on exactly this any more.
-    pub fn forget_target(&mut self, target: &GrantTarget) {
-        self.grants.retain(|(_, t), _| t != target);
-    }
-
-    /// Every grant below the global level: account, target, privileges, privileges by column.
-    pub fn grants(
-        &self,
-    ) -> impl Iterator<Item = (&AccountName, &GrantTarget, Privileges, &BTreeMap<String, Privileges>)>
-    {
-        self.grants.iter().map(|((name, target), g)| (name, target, g.whole, &g.columns))
+    /// Every grant below the global level.
+    pub fn grants(&self) -> impl Iterator<Item = (&AccountName, &GrantTarget, &Grant)> {
+        self.grants.iter().map(|((name, target), grant)| (name, target, grant))
     }
 
     /// Adds or replaces a grant; for loading.
-    pub fn insert_grant(
-        &mut self,
-        name: AccountName,
-        target: GrantTarget,
-        whole: Privileges,
-        columns: BTreeMap<String, Privileges>,
-    ) {
-        self.grants.insert((name, target), Grant { whole, columns });
+    pub fn insert_grant(&mut self, name: AccountName, target: GrantTarget, grant: Grant) {
+        self.grants.insert((name, target), grant);
+    }
+
+    /// Who may be whom.
+    pub fn proxies(&self) -> impl Iterator<Item = (&AccountName, &AccountName, &Proxy)> {
+        self.proxies.iter().map(|((name, proxied), proxy)| (name, proxied, proxy))
+    }
+
+    /// Adds a proxy; for loading.
+    pub fn insert_proxy(&mut self, name: AccountName, proxied: AccountName, proxy: Proxy) {
+        self.proxies.insert((name, proxied), proxy);
     }
 
     /// Who has which role, and whether with the right to pass it on.
@@ -112,21 +120,10 @@ impl Acl {
     pub fn open_account(&self) -> Option<&Account> {
         self.accounts.values().find(|a| a.is_open())
     }
-
-    /// The roles an account or role has, directly or through other roles.
-    pub fn roles_of(&self, name: &AccountName) -> BTreeSet<String> {
-        let mut found = BTreeSet::new();
-        let mut open = vec![name.clone()];
-        while let Some(member) = open.pop() {
-            for ((_, role), _) in self.members.iter().filter(|((m, _), _)| *m == member) {
-                if found.insert(role.clone()) {
-                    open.push(AccountName::role(role));
-                }
-            }
-        }
-        found
-    }
 }
+
+/// User and host of the account that owns the server's own views.
+pub const SYSTEM_ACCOUNT: (&str, &str) = ("mariadb.sys", "localhost");
 
 /// Where accounts live across restarts.
 pub trait Persist: Send + Sync {
@@ -140,6 +137,8 @@ pub trait Persist: Send + Sync {
 pub struct AclStore {
     current: RwLock<Arc<Acl>>,
     persist: RwLock<Option<Arc<dyn Persist>>>,
+    /// Grows when the state is replaced.
+    version: AtomicU64,
     /// Held by the one change that is under way.
     changing: Mutex<()>,
 }
@@ -154,7 +153,8 @@ impl AclStore {
     /// A store that holds `acl` in memory only.
     pub fn new(acl: Acl) -> Self {
         let current = RwLock::new(Arc::new(acl));
-        Self { current, persist: RwLock::new(None), changing: Mutex::new(()) }
+        let version = AtomicU64::new(1);
+        Self { current, persist: RwLock::new(None), version, changing: Mutex::new(()) }
     }
 
     /// From now on every change is saved with `persist` before it counts.
@@ -165,6 +165,16 @@ impl AclStore {
     /// The current state.
     pub fn current(&self) -> Arc<Acl> {
         Arc::clone(&self.current.read())
+    }
+
+    /// A number that is another one after the state was replaced.
+    pub fn version(&self) -> u64 {
+        self.version.load(Ordering::Acquire)
+    }
+
+    fn publish(&self, acl: Arc<Acl>) {
+        *self.current.write() = acl;
+        self.version.fetch_add(1, Ordering::Release);
     }
 
     /// FLUSH PRIVILEGES: takes over what was saved.
@@ -179,7 +189,7 @@ impl AclStore {
 
     /// Replaces the state without saving it (FLUSH PRIVILEGES, start).
     pub fn reload(&self, acl: Acl) {
-        *self.current.write() = Arc::new(acl);
+        self.publish(Arc::new(acl));
     }
 
     /// Changes the state: `change` works on a copy, which is saved and published if it succeeds.
@@ -192,11 +202,12 @@ impl AclStore {
         let mut new = Acl::clone(&old);
         let result = change(&mut new);
         if new != *old {
+            new.settle(&old);
             let persist = self.persist.read().clone();
             if let Some(persist) = persist {
                 persist.replace(&old, &new)?;
             }
-            *self.current.write() = Arc::new(new);
+            self.publish(Arc::new(new));
         }
         result
     }
@@ -217,15 +228,5 @@ mod tests {
         assert_eq!(found("app", "", "10.0.0.1").as_deref(), Some("app@%"));
         // Compat: the anonymous account of a specific host wins over a named one of any host.
         assert_eq!(found("app", "localhost", "127.0.0.1").as_deref(), Some("@localhost"));
-    }
-
-    #[test]
-    fn roles_are_transitive() {
-        let mut acl = Acl::default();
-        let user = AccountName::new("u", "%");
-        acl.insert_member(user.clone(), "a".into(), false);
-        acl.insert_member(AccountName::role("a"), "b".into(), false);
-        acl.insert_member(AccountName::role("b"), "a".into(), false);
-        assert_eq!(acl.roles_of(&user).into_iter().collect::<Vec<_>>(), ["a", "b"]);
     }
 }

@@ -2,19 +2,38 @@
 //!
 //! Must not run the exchange with a client.
 
+use selkie_expr::old_password_hash;
 use selkie_protocol::auth::{native, sha2};
 use selkie_types::error::catalogue::*;
 use selkie_types::{SqlError, SqlResult};
 
+/// The plugin of passwords of servers before 4.1.
+const OLD: &str = "mysql_old_password";
+/// Digits of what it stores.
+const OLD_DIGITS: usize = 16;
+
+/// What `mysql_native_password` stores for an account nobody can log in to with a password.
+const INVALID: &str = "invalid";
+
 /// One way to log in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AuthMethod {
-    /// `mysql_native_password` with `*` and 40 digits, or nothing for no password.
+    /// `mysql_native_password` with `*` and 40 digits, or nothing for no password. What is neither
+    /// was written to the tables by hand; no password fits it.
     Native(String),
+    /// `mysql_old_password` with 16 digits.
+    Old(String),
     /// `caching_sha2_password` with its salted hash, or nothing for no password.
     Sha2(Vec<u8>),
     /// The name of the process's user on the other end of the Unix socket.
     UnixSocket(String),
+    /// A plugin that is not there, found in the tables. Nobody logs in with it.
+    Unknown {
+        /// The plugin.
+        plugin: String,
+        /// What it stored.
+        data: String,
+    },
 }
 
 impl AuthMethod {
@@ -23,22 +42,39 @@ impl AuthMethod {
         Self::Native(native::hash_text(password.as_bytes()))
     }
 
-    /// The method of `IDENTIFIED BY PASSWORD 'hash'`.
+    /// The method of a clear password, as servers before 4.1 stored it.
+    pub fn old_password(password: &[u8]) -> Self {
+        Self::Old(old_password_hash(password))
+    }
+
+    /// The method of `IDENTIFIED BY PASSWORD 'hash'`: its length tells the plugin.
     pub fn hashed(hash: &str) -> SqlResult<Self> {
-        Self::from_plugin(native::NAME, Some(hash))
+        let plugin = if hash.len() == OLD_DIGITS { OLD } else { native::NAME };
+        Self::from_plugin(plugin, Some(hash))
     }
 
     /// The method of `IDENTIFIED VIA plugin USING 'data'`.
     pub fn from_plugin(plugin: &str, data: Option<&str>) -> SqlResult<Self> {
-        let data = data.unwrap_or_default();
+        let method = Self::stored_by(plugin, data.unwrap_or_default());
+        match &method {
+            Self::Native(hash) if hash.is_empty() || hash == INVALID || is_native(hash) => {}
+            Self::Native(_) => return Err(SqlError::new(&ER_PASSWD_LENGTH, &[&41])),
+            Self::Old(hash) if hash.is_empty() || is_old(hash) => {}
+            Self::Old(_) => return Err(SqlError::new(&ER_PASSWD_LENGTH, &[&OLD_DIGITS])),
+            Self::Unknown { .. } => return Err(not_loaded(plugin)),
+            Self::Sha2(_) | Self::UnixSocket(_) => {}
+        }
+        Ok(method)
+    }
+
+    /// The method a row of the tables says, whatever it is.
+    pub fn stored_by(plugin: &str, data: &str) -> Self {
         match plugin.to_ascii_lowercase().as_str() {
-            native::NAME if data.is_empty() || native::parse(data).is_some() => {
-                Ok(Self::Native(data.to_ascii_uppercase()))
-            }
-            native::NAME => Err(SqlError::new(&ER_PASSWD_LENGTH, &[&41])),
-            sha2::NAME => Ok(Self::Sha2(data.as_bytes().to_vec())),
-            "unix_socket" => Ok(Self::UnixSocket(data.to_owned())),
-            _ => Err(SqlError::new(&ER_PLUGIN_IS_NOT_LOADED, &[&plugin])),
+            native::NAME => Self::Native(data.to_owned()),
+            OLD => Self::Old(data.to_owned()),
+            sha2::NAME => Self::Sha2(data.as_bytes().to_vec()),
+            "unix_socket" => Self::UnixSocket(data.to_owned()),
+            _ => Self::Unknown { plugin: plugin.to_owned(), data: data.to_owned() },
         }
     }
 
@@ -49,23 +85,44 @@ impl AuthMethod {
             let hash = if empty { Vec::new() } else { sha2::hash_text(password.as_bytes(), &salt) };
             return Ok(Self::Sha2(hash));
         }
+        if plugin.eq_ignore_ascii_case(OLD) {
+            return Ok(Self::Old(old_password_hash(password.as_bytes())));
+        }
         Self::from_plugin(plugin, Some(&native::hash_text(password.as_bytes())))
     }
 
+    /// This method with another password or hash, as SET PASSWORD gives it.
+    pub fn with_hash(&self, hash: &str) -> SqlResult<Self> {
+        match self {
+            Self::Native(_) | Self::Old(_) if hash.is_empty() => Ok(Self::Native(String::new())),
+            Self::Native(_) | Self::Old(_) => Self::hashed(hash),
+            Self::Unknown { plugin, .. } => Err(not_loaded(plugin)),
+            other => Self::from_plugin(other.plugin(), Some(hash)),
+        }
+    }
+
+    /// Whether SET PASSWORD can change it.
+    pub fn takes_password(&self) -> bool {
+        !matches!(self, Self::UnixSocket(_))
+    }
+
     /// The plugin's name.
-    pub fn plugin(&self) -> &'static str {
+    pub fn plugin(&self) -> &str {
         match self {
             Self::Native(_) => native::NAME,
+            Self::Old(_) => OLD,
             Self::Sha2(_) => sha2::NAME,
             Self::UnixSocket(_) => "unix_socket",
+            Self::Unknown { plugin, .. } => plugin,
         }
     }
 
     /// What the plugin stores, as text.
     pub fn stored(&self) -> String {
         match self {
-            Self::Native(hash) | Self::UnixSocket(hash) => hash.clone(),
+            Self::Native(hash) | Self::Old(hash) | Self::UnixSocket(hash) => hash.clone(),
             Self::Sha2(hash) => String::from_utf8_lossy(hash).into_owned(),
+            Self::Unknown { data, .. } => data.clone(),
         }
     }
 
@@ -74,7 +131,36 @@ impl AuthMethod {
         match self {
             Self::Native(hash) => hash.is_empty(),
             Self::Sha2(hash) => hash.is_empty(),
-            Self::UnixSocket(_) => false,
+            Self::Old(_) | Self::UnixSocket(_) | Self::Unknown { .. } => false,
         }
+    }
+}
+
+/// Compat: what comes before the 40 digits is not looked at.
+fn is_native(hash: &str) -> bool {
+    hash.len() == 41 && hash.bytes().skip(1).all(|b| b.is_ascii_hexdigit())
+}
+
+fn is_old(hash: &str) -> bool {
+    hash.len() == OLD_DIGITS && hash.bytes().all(|b| b.is_ascii_hexdigit())
+}
+
+/// 1524.
+fn not_loaded(plugin: &str) -> SqlError {
+    SqlError::new(&ER_PLUGIN_IS_NOT_LOADED, &[&plugin])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hashes_are_checked_when_said() {
+        let digits = "1".repeat(41);
+        assert_eq!(AuthMethod::hashed(&digits).unwrap().plugin(), native::NAME);
+        assert_eq!(AuthMethod::hashed("2222222222222222").unwrap().plugin(), OLD);
+        assert_eq!(AuthMethod::hashed("00").unwrap_err().code(), 1372);
+        assert_eq!(AuthMethod::from_plugin("nowhere", None).unwrap_err().code(), 1524);
+        assert_eq!(AuthMethod::stored_by("nowhere", "x").stored(), "x");
     }
 }

@@ -8,8 +8,6 @@ use selkie_types::{SqlError, SqlResult};
 use super::account::{Account, AccountName, Limits, TlsRequirement};
 use super::acl::Acl;
 use super::auth_method::AuthMethod;
-use super::grants::{GrantLevel, GrantTarget};
-use super::privileges::Privileges;
 
 /// What a statement says about accounts that exist already, or do not.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
@@ -31,11 +29,41 @@ pub struct AccountChanges {
     /// What connections must use.
     pub tls: Option<TlsRequirement>,
     /// Resource limits.
-    pub limits: Option<Limits>,
+    pub limits: LimitChanges,
     /// ACCOUNT LOCK or UNLOCK.
     pub locked: Option<bool>,
     /// PASSWORD EXPIRE.
-    pub expired: Option<bool>,
+    pub expiry: Option<Expiry>,
+}
+
+/// PASSWORD EXPIRE.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Expiry {
+    /// At once.
+    Now,
+    /// After so many days, 0 being never; `None` is what the server says.
+    After(Option<u32>),
+}
+
+/// The resource limits a statement names.
+#[derive(Copy, Clone, Debug, Default, PartialEq)]
+#[allow(missing_docs)] // as in `Limits`
+pub struct LimitChanges {
+    pub queries: Option<u64>,
+    pub updates: Option<u64>,
+    pub connections: Option<u64>,
+    pub user_connections: Option<i64>,
+    pub statement_time: Option<f64>,
+}
+
+impl LimitChanges {
+    fn apply(&self, limits: &mut Limits) {
+        limits.queries = self.queries.unwrap_or(limits.queries);
+        limits.updates = self.updates.unwrap_or(limits.updates);
+        limits.connections = self.connections.unwrap_or(limits.connections);
+        limits.user_connections = self.user_connections.unwrap_or(limits.user_connections);
+        limits.statement_time = self.statement_time.unwrap_or(limits.statement_time);
+    }
 }
 
 impl AccountChanges {
@@ -48,9 +76,13 @@ impl AccountChanges {
         if let Some(tls) = &self.tls {
             account.tls = tls.clone();
         }
-        account.limits = self.limits.unwrap_or(account.limits);
+        self.limits.apply(&mut account.limits);
         account.locked = self.locked.unwrap_or(account.locked);
-        account.expired = self.expired.unwrap_or(account.expired);
+        match self.expiry {
+            None => {}
+            Some(Expiry::Now) => account.expired = true,
+            Some(Expiry::After(days)) => account.lifetime = days,
+        }
     }
 }
 
@@ -66,6 +98,11 @@ fn operation_failed(operation: &str, failed: &[AccountName]) -> SqlResult<()> {
     }
     let names: Vec<String> = failed.iter().map(AccountName::quoted).collect();
     Err(SqlError::new(&ER_CANNOT_USER, &[&operation, &names.join(",")]))
+}
+
+/// 1133.
+pub(super) fn no_such_account() -> SqlError {
+    SqlError::new(&ER_PASSWORD_NO_MATCH, &[])
 }
 
 impl Acl {
@@ -135,11 +172,10 @@ impl Acl {
     pub fn rename(&mut self, pairs: &[(AccountName, AccountName)]) -> SqlResult<()> {
         let mut failed = Vec::new();
         for (from, to) in pairs {
-            if self.accounts.contains_key(to) || !self.accounts.contains_key(from) {
-                failed.push(from.clone());
-                continue;
+            match !self.accounts.contains_key(to) && self.accounts.contains_key(from) {
+                true => self.rename_one(from, to),
+                false => failed.push(from.clone()),
             }
-            self.rename_one(from, to);
         }
         operation_failed("RENAME USER", &failed)
     }
@@ -154,24 +190,31 @@ impl Acl {
         self.grants = grants.into_iter().map(|((n, t), g)| ((moved(n), t), g)).collect();
         let members = std::mem::take(&mut self.members);
         self.members = members.into_iter().map(|((n, r), a)| ((moved(n), r), a)).collect();
+        let proxies = std::mem::take(&mut self.proxies);
+        self.proxies = proxies.into_iter().map(|((n, p), x)| ((moved(n), p), x)).collect();
     }
 
+    /// Compat: a default role that is gone stays where it is named.
     fn forget(&mut self, name: &AccountName) {
         self.accounts.remove(name);
         self.grants.retain(|(n, _), _| n != name);
+        self.proxies.retain(|(n, _), _| n != name);
         let role = name.host.is_none().then_some(&name.user);
         self.members.retain(|(n, r), _| n != name && Some(r) != role);
-        for account in self.accounts.values_mut() {
-            if account.default_role.as_ref() == role && role.is_some() {
-                account.default_role = None;
-            }
-        }
     }
 
-    /// SET PASSWORD.
-    pub fn set_password(&mut self, name: &AccountName, method: AuthMethod) -> SqlResult<()> {
+    /// SET PASSWORD: `method` makes the new way to log in from the present one.
+    pub fn set_password(
+        &mut self,
+        name: &AccountName,
+        method: impl FnOnce(&AuthMethod) -> SqlResult<AuthMethod>,
+    ) -> SqlResult<()> {
         let account = self.login_account(name)?;
-        account.auth = vec![method];
+        let Some(first) = account.auth.first_mut() else { return Err(no_such_account()) };
+        if !first.takes_password() {
+            return Err(SqlError::new(&ER_SET_PASSWORD_AUTH_PLUGIN, &[&first.plugin()]));
+        }
+        *first = method(first)?;
         account.expired = false;
         account.password_changed = now();
         Ok(())
@@ -179,169 +222,21 @@ impl Acl {
 
     /// SET DEFAULT ROLE; `None` is NONE.
     pub fn set_default_role(&mut self, name: &AccountName, role: Option<&str>) -> SqlResult<()> {
-        if let Some(role) = role
-            && !self.members.contains_key(&(name.clone(), role.to_owned()))
-        {
-            return Err(SqlError::new(&ER_INVALID_ROLE, &[&role]));
-        }
-        self.login_account(name)?.default_role = role.map(str::to_owned);
+        let account = self.login_account(name)?;
+        account.default_role = role.map(str::to_owned);
+        account.document.touch("default_role", "\"\"");
         Ok(())
     }
 
     fn login_account(&mut self, name: &AccountName) -> SqlResult<&mut Account> {
         let found = self.accounts.get_mut(name).filter(|a| !a.is_role());
-        found.ok_or_else(|| SqlError::new(&ER_PASSWORD_NO_MATCH, &[]))
+        found.ok_or_else(no_such_account)
     }
 
-    /// GRANT: adds `whole`, and `columns` on single columns, to what `name` has.
-    pub fn grant(
-        &mut self,
-        name: &AccountName,
-        level: &GrantLevel,
-        whole: Privileges,
-        columns: &[(String, Privileges)],
-    ) -> SqlResult<()> {
-        let account =
-            self.accounts.get_mut(name).ok_or_else(|| SqlError::new(&ER_PASSWORD_NO_MATCH, &[]))?;
-        let target = match level {
-            GrantLevel::Global => {
-                account.global = account.global | whole;
-                return Ok(());
-            }
-            GrantLevel::On(target) => target,
-        };
-        check_level(target, whole)?;
-        let key = (name.clone(), target.clone());
-        let grant = self.grants.entry(key).or_default();
-        grant.whole = grant.whole | whole;
-        for (column, privileges) in columns {
-            let entry = grant.columns.entry(column.to_lowercase()).or_default();
-            *entry = *entry | *privileges;
-        }
-        Ok(())
-    }
-
-    /// REVOKE: takes `whole`, and `columns` on single columns, from what `name` has.
-    pub fn revoke(
-        &mut self,
-        name: &AccountName,
-        level: &GrantLevel,
-        whole: Privileges,
-        columns: &[(String, Privileges)],
-    ) -> SqlResult<()> {
-        let account =
-            self.accounts.get_mut(name).ok_or_else(|| SqlError::new(&ER_PASSWORD_NO_MATCH, &[]))?;
-        let target = match level {
-            GrantLevel::Global => {
-                account.global = account.global.without(whole);
-                return Ok(());
-            }
-            GrantLevel::On(target) => target,
-        };
-        let key = (name.clone(), target.clone());
-        let grant = self.grants.get_mut(&key).ok_or_else(|| no_such_grant(name, target))?;
-        grant.whole = grant.whole.without(whole);
-        for (column, privileges) in columns {
-            if let Some(entry) = grant.columns.get_mut(&column.to_lowercase()) {
-                *entry = entry.without(*privileges);
-            }
-        }
-        // Compat: what is taken from the table is taken from its columns too.
-        grant.columns.values_mut().for_each(|p| *p = p.without(whole));
-        grant.columns.retain(|_, p| !p.is_empty());
-        if grant.is_empty() {
-            self.grants.remove(&key);
-        }
-        Ok(())
-    }
-
-    /// REVOKE ALL PRIVILEGES, GRANT OPTION.
-    pub fn revoke_all(&mut self, names: &[AccountName]) -> SqlResult<()> {
-        let known = names.iter().all(|n| self.accounts.contains_key(n));
-        for account in
-            names.iter().filter_map(|n| self.accounts.get(n)).cloned().collect::<Vec<_>>()
-        {
-            self.grants.retain(|(n, _), _| *n != account.name);
-            self.members.retain(|(n, _), _| *n != account.name);
-            self.insert(Account { global: Privileges::NONE, ..account });
-        }
-        if known { Ok(()) } else { Err(SqlError::new(&ER_REVOKE_GRANTS, &[])) }
-    }
-
-    /// GRANT role TO member.
-    pub fn grant_role(&mut self, role: &str, member: &AccountName, admin: bool) -> SqlResult<()> {
-        self.known_role(role)?;
-        if !self.accounts.contains_key(member) {
-            return Err(SqlError::new(&ER_PASSWORD_NO_MATCH, &[]));
-        }
-        let circular = member.host.is_none()
-            && (member.user == role
-                || self.roles_of(&AccountName::role(role)).contains(&member.user));
-        if circular {
-            let member = member.quoted();
-            return Err(SqlError::new(&ER_CANNOT_GRANT_ROLE, &[&role, &member]));
-        }
-        let entry = self.members.entry((member.clone(), role.to_owned())).or_default();
-        *entry |= admin;
-        Ok(())
-    }
-
-    /// REVOKE role FROM member.
-    pub fn revoke_role(&mut self, role: &str, member: &AccountName) -> SqlResult<()> {
-        self.known_role(role)?;
-        match self.members.remove(&(member.clone(), role.to_owned())) {
-            Some(_) => Ok(()),
-            None => {
-                let member = member.quoted();
-                Err(SqlError::new(&ER_CANNOT_REVOKE_ROLE, &[&role, &member]))
-            }
-        }
-    }
-
-    /// REVOKE ADMIN OPTION FOR role FROM member.
-    pub fn revoke_admin_option(&mut self, role: &str, member: &AccountName) -> SqlResult<()> {
-        self.known_role(role)?;
-        match self.members.get_mut(&(member.clone(), role.to_owned())) {
-            Some(admin) => {
-                *admin = false;
-                Ok(())
-            }
-            None => {
-                let member = member.quoted();
-                Err(SqlError::new(&ER_CANNOT_REVOKE_ROLE, &[&role, &member]))
-            }
-        }
-    }
-
-    fn known_role(&self, role: &str) -> SqlResult<()> {
-        match self.accounts.contains_key(&AccountName::role(role)) {
-            true => Ok(()),
-            false => Err(SqlError::new(&ER_INVALID_ROLE, &[&role])),
-        }
-    }
-}
-
-fn check_level(target: &GrantTarget, whole: Privileges) -> SqlResult<()> {
-    let (allowed, def) = match target {
-        GrantTarget::Database(_) => (Privileges::DATABASE, &ER_WRONG_USAGE),
-        GrantTarget::Table { .. } => (Privileges::TABLE, &ER_ILLEGAL_GRANT_FOR_TABLE),
-        GrantTarget::Routine { .. } => (Privileges::ROUTINE, &ER_ILLEGAL_GRANT_FOR_TABLE),
-    };
-    match whole.without(allowed).is_empty() {
-        true => Ok(()),
-        false => Err(SqlError::new(def, &[&"DB GRANT", &"GLOBAL PRIVILEGES"])),
-    }
-}
-
-fn no_such_grant(name: &AccountName, target: &GrantTarget) -> SqlError {
-    let (user, host) = (&name.user, name.host_text());
-    match target {
-        GrantTarget::Database(_) => SqlError::new(&ER_NONEXISTING_GRANT, &[user, &host]),
-        GrantTarget::Table { table, .. } => {
-            SqlError::new(&ER_NONEXISTING_TABLE_GRANT, &[user, &host, table])
-        }
-        GrantTarget::Routine { name: routine, .. } => {
-            SqlError::new(&ER_NONEXISTING_PROC_GRANT, &[user, &host, routine])
+    /// What an account is written as from now on, for the accounts that differ from `old`.
+    pub(super) fn settle(&mut self, old: &Self) {
+        for account in self.accounts.values_mut().filter(|a| old.account(&a.name) != Some(a)) {
+            account.settle();
         }
     }
 }

@@ -1,17 +1,20 @@
 //! Deciding whether an identity may do something.
 //!
 //! Must not change accounts.
+//!
+//! Compat: privileges on everything are those at login or at the last SET ROLE, and those on the
+//! current database those at the last USE; all others are the current ones.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use selkie_types::error::catalogue::*;
-use selkie_types::{SqlError, SqlResult};
+use selkie_types::{Privileges, SqlError, SqlResult};
 
-use super::account::AccountName;
+use super::account::{AccountName, PUBLIC};
 use super::acl::{Acl, AclStore};
-use super::grants::GrantTarget;
-use super::host::like;
-use super::privileges::Privileges;
+use super::grants::RoutineKind;
+use super::rights::Rights;
 
 /// Who a session is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,30 +23,75 @@ pub struct Identity {
     pub user: String,
     /// Host the client came from, for `USER()`.
     pub host: String,
+    /// Address the client came from; empty if there is none.
+    pub ip: String,
     /// Account whose privileges count, for `CURRENT_USER()`.
     pub account: AccountName,
     /// Active role.
     pub role: Option<String>,
+    /// Whether the client gave a password.
+    pub used_password: bool,
+    /// Who was logged in as before GRANT PROXY made it somebody else, for `@@proxy_user`.
+    pub proxy: Option<String>,
+}
+
+impl Identity {
+    /// Whether what is granted to `name` counts for this identity.
+    pub(super) fn is_granted_to(&self, name: &AccountName) -> bool {
+        let matches = |h: &super::host::HostPattern| h.matches(&self.host, &self.ip);
+        *name == self.account
+            || name.user == self.account.user && name.host.as_ref().is_some_and(matches)
+    }
 }
 
 /// Answers questions about one identity's privileges.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct AccessControl {
     store: Arc<AclStore>,
     identity: Identity,
     /// Whether privileges are not checked at all.
     unrestricted: bool,
+    global: Privileges,
+    /// The current database, and what the identity may do in it.
+    current: Option<(String, Privileges)>,
+    rights: RefCell<Arc<Rights>>,
 }
 
 impl AccessControl {
     /// For `identity` and the accounts of `store`.
     pub fn new(store: Arc<AclStore>, identity: Identity, unrestricted: bool) -> Self {
-        Self { store, identity, unrestricted }
+        let mut this = Self {
+            store,
+            identity,
+            unrestricted,
+            global: Privileges::NONE,
+            current: None,
+            rights: RefCell::default(),
+        };
+        this.refresh();
+        this
     }
 
-    /// The same accounts and rules for somebody else.
-    pub fn of(&self, identity: Identity) -> Self {
-        Self { store: Arc::clone(&self.store), identity, unrestricted: self.unrestricted }
+    /// For the account or role somebody named as definer; `None` if there is none.
+    pub fn of_definer(store: &Arc<AclStore>, user: &str, host: &str) -> Option<Self> {
+        let acl = store.current();
+        let role = host.is_empty() && acl.has_role(user);
+        let found = acl.find(user, host, "").filter(|a| a.name.user == user);
+        let account = match found {
+            _ if role => AccountName::role(user),
+            Some(account) => account.name.clone(),
+            None => acl.account(&AccountName::new(user, host))?.name.clone(),
+        };
+        let identity = Identity {
+            user: user.to_owned(),
+            host: account.host_text().to_owned(),
+            ip: String::new(),
+            role: role.then(|| user.to_owned()),
+            account,
+            used_password: false,
+            proxy: None,
+        };
+        Some(Self::new(Arc::clone(store), identity, false))
     }
 
     /// Who this is about.
@@ -51,19 +99,59 @@ impl AccessControl {
         &self.identity
     }
 
+    /// Whether nothing is checked.
+    pub fn is_unrestricted(&self) -> bool {
+        self.unrestricted
+    }
+
     /// From now on this is about somebody else.
     pub fn become_identity(&mut self, identity: Identity) {
         self.identity = identity;
+        self.refresh();
     }
 
     /// Changes the active role.
     pub fn set_role(&mut self, role: Option<String>) {
         self.identity.role = role;
+        self.refresh();
+    }
+
+    /// From now on this is the current database.
+    pub fn use_database(&mut self, schema: Option<&str>) {
+        self.current = None;
+        self.current = schema.map(|s| (s.to_owned(), self.granted_on(s)));
+    }
+
+    fn refresh(&mut self) {
+        let acl = self.store.current();
+        let mut names = vec![self.identity.account.clone()];
+        names.extend(self.identity.role.iter().flat_map(|r| acl.with_roles(r)));
+        names.extend(acl.with_roles(PUBLIC));
+        let of = |n: &AccountName| acl.account(n).map_or(Privileges::NONE, |a| a.global);
+        self.global = names.iter().fold(Privileges::NONE, |all, n| all | of(n));
+        *self.rights.get_mut() = Arc::default();
+        let schema = self.current.take().map(|(schema, _)| schema);
+        self.use_database(schema.as_deref());
     }
 
     /// The accounts.
     pub fn store(&self) -> &Arc<AclStore> {
         &self.store
+    }
+
+    /// The rights by the accounts as they are now.
+    fn rights(&self) -> Arc<Rights> {
+        let version = self.store.version();
+        let mut rights = self.rights.borrow_mut();
+        if rights.version != version {
+            *rights = Arc::new(Rights::new(self.store.current(), version, &self.identity));
+        }
+        Arc::clone(&rights)
+    }
+
+    /// The accounts the rights were made from.
+    pub fn acl(&self) -> Arc<Acl> {
+        Arc::clone(&self.rights().acl)
     }
 
     /// 1227 unless the identity has one of `wanted` on everything.
@@ -77,84 +165,61 @@ impl AccessControl {
 
     /// Whether the identity has one of `wanted` on everything.
     pub fn has_global(&self, wanted: Privileges) -> bool {
-        self.unrestricted || self.global().has_any(wanted)
+        self.global().has_any(wanted)
     }
 
     /// Privileges on everything.
     pub fn global(&self) -> Privileges {
-        if self.unrestricted {
-            return Privileges::ALL;
-        }
-        let acl = self.store.current();
-        self.names(&acl).fold(Privileges::NONE, |all, n| {
-            all | acl.account(&n).map_or(Privileges::NONE, |a| a.global)
-        })
+        if self.unrestricted { Privileges::ALL } else { self.global }
     }
 
     /// Privileges on a database, those on everything included.
     pub fn on_database(&self, schema: &str) -> Privileges {
-        let global = self.global();
-        if schema.eq_ignore_ascii_case("information_schema") {
-            return global | Privileges::SELECT;
+        match &self.current {
+            Some((current, granted)) if current == schema => self.global() | *granted,
+            _ => self.global() | self.granted_on(schema),
         }
-        let acl = self.store.current();
-        self.names(&acl).fold(global, |all, n| all | database_privileges(&acl, &n, schema))
+    }
+
+    fn granted_on(&self, schema: &str) -> Privileges {
+        match schema.eq_ignore_ascii_case("information_schema") {
+            true => Privileges::SELECT,
+            false => self.rights().on_database(schema),
+        }
+    }
+
+    /// Privileges on a pattern of databases, as GRANT names one.
+    pub fn on_pattern(&self, pattern: &str) -> Privileges {
+        self.global() | self.rights().on_pattern(pattern)
     }
 
     /// Privileges on a table, those on its database included; columns are left out.
     pub fn on_table(&self, schema: &str, table: &str) -> Privileges {
-        let acl = self.store.current();
-        let target = GrantTarget::Table { schema: schema.into(), table: table.into() };
-        self.names(&acl).fold(self.on_database(schema), |all, n| {
-            all | acl.grants.get(&(n, target.clone())).map_or(Privileges::NONE, |g| g.whole)
-        })
+        let granted = self.rights().on_table(schema, table).map(|t| t.whole);
+        self.on_database(schema) | granted.unwrap_or_default()
     }
 
-    /// Privileges on a procedure or function, those on its database included.
-    fn on_routine(&self, schema: &str, name: &str, is_function: bool) -> Privileges {
-        let acl = self.store.current();
-        let is_it = |target: &GrantTarget| match target {
-            GrantTarget::Routine { schema: s, name: n, is_function: f } => {
-                *f == is_function && s == schema && n.eq_ignore_ascii_case(name)
-            }
-            _ => false,
-        };
-        let names: Vec<AccountName> = self.names(&acl).collect();
-        let own = acl.grants.iter().filter(|((n, target), _)| names.contains(n) && is_it(target));
-        own.fold(self.on_database(schema), |all, (_, g)| all | g.whole)
+    /// Privileges on a column, those on its table included.
+    pub fn on_column(&self, schema: &str, table: &str, column: &str) -> Privileges {
+        let rights = self.rights();
+        let granted = rights.on_table(schema, table).map(|t| t.whole | t.on_column(column));
+        self.on_database(schema) | granted.unwrap_or_default()
     }
 
-    /// 1370 unless the identity has all of `wanted` on the routine.
-    pub fn check_routine(
-        &self,
-        schema: &str,
-        name: &str,
-        is_function: bool,
-        wanted: Privileges,
-    ) -> SqlResult<()> {
-        let missing = wanted.without(self.on_routine(schema, name, is_function));
-        if self.unrestricted || missing.is_empty() {
-            return Ok(());
-        }
-        let what = missing.names().next().unwrap_or_default().to_lowercase();
-        let (user, host) = self.parts();
-        let full = format!("{schema}.{name}");
-        Err(SqlError::new(&ER_PROCACCESS_DENIED_ERROR, &[&what, &user, &host, &full]))
+    fn on_any_column(&self, schema: &str, table: &str) -> Privileges {
+        let rights = self.rights();
+        rights.on_table(schema, table).map_or(Privileges::NONE, |t| t.on_any_column())
     }
 
-    /// 1370 unless the identity may know that the routine exists.
-    pub fn check_sees_routine(&self, schema: &str, name: &str, is_function: bool) -> SqlResult<()> {
-        let all = self.on_routine(schema, name, is_function);
-        let seen = Privileges::EXECUTE | Privileges::ALTER_ROUTINE | Privileges::CREATE_ROUTINE;
-        if all.has_any(seen) || self.check("mysql", "proc", Privileges::SELECT).is_ok() {
-            return Ok(());
-        }
-        self.check_routine(schema, name, is_function, Privileges::EXECUTE)
+    /// Privileges on a routine, those on its database included.
+    pub fn on_routine(&self, kind: RoutineKind, schema: &str, name: &str) -> Privileges {
+        let granted = self.rights().on_routine(kind, schema, &name.to_lowercase());
+        self.on_database(schema) | granted
     }
 
     /// 1044 unless the identity has all of `wanted` on the database.
     pub fn check_database(&self, schema: &str, wanted: Privileges) -> SqlResult<()> {
-        match self.unrestricted || self.on_database(schema).has(wanted) {
+        match self.on_database(schema).has(wanted) {
             true => Ok(()),
             false => Err(self.database_denied(schema)),
         }
@@ -162,21 +227,29 @@ impl AccessControl {
 
     /// 1142 unless the identity has all of `wanted` on the table, on every column if need be.
     pub fn check(&self, schema: &str, table: &str, wanted: Privileges) -> SqlResult<()> {
-        let missing = wanted.without(self.on_table(schema, table));
-        if self.unrestricted || missing.is_empty() {
+        if self.global().has(wanted) {
             return Ok(());
         }
-        Err(self.table_denied(schema, table, missing))
+        let missing = wanted.without(self.on_table(schema, table));
+        if missing.is_empty() { Ok(()) } else { Err(self.missing(schema, table, missing)) }
     }
 
-    /// As [`Self::check`], but privileges on some column are enough; the columns that a statement
-    /// uses are checked one by one later.
-    pub fn check_any_column(&self, schema: &str, table: &str, wanted: Privileges) -> SqlResult<()> {
+    /// As [`Self::check`], but privileges on some column are enough. True if the columns that a
+    /// statement uses have to be checked one by one.
+    pub fn check_any_column(
+        &self,
+        schema: &str,
+        table: &str,
+        wanted: Privileges,
+    ) -> SqlResult<bool> {
         let missing = wanted.without(self.on_table(schema, table));
-        if self.unrestricted || missing.without(self.on_some_column(schema, table)).is_empty() {
-            return Ok(());
+        if missing.is_empty() {
+            return Ok(false);
         }
-        Err(self.table_denied(schema, table, missing))
+        match missing.without(self.on_any_column(schema, table)).is_empty() {
+            true => Ok(true),
+            false => Err(self.missing(schema, table, missing)),
+        }
     }
 
     /// 1143 unless the identity has all of `wanted` on the column.
@@ -187,109 +260,108 @@ impl AccessControl {
         column: &str,
         wanted: Privileges,
     ) -> SqlResult<()> {
-        let missing = wanted.without(self.on_table(schema, table));
-        if self.unrestricted || missing.is_empty() {
+        let missing = wanted.without(self.on_column(schema, table, column));
+        if missing.is_empty() {
             return Ok(());
         }
-        let acl = self.store.current();
-        let column = column.to_lowercase();
-        let on_column = self
-            .column_grants(&acl, schema, table)
-            .iter()
-            .fold(Privileges::NONE, |all, (name, p)| if *name == column { all | *p } else { all });
-        let missing = missing.without(on_column);
-        let Some(name) = missing.names().next() else { return Ok(()) };
-        let (user, host) = self.parts();
-        Err(SqlError::new(&ER_COLUMNACCESS_DENIED_ERROR, &[&name, &user, &host, &column, &table]))
+        let (user, host) = self.at_host();
+        let words = missing.refused();
+        Err(SqlError::new(&ER_COLUMNACCESS_DENIED_ERROR, &[&words, &user, &host, &column, &table]))
+    }
+
+    /// 1370 unless the identity has all of `wanted` on the routine.
+    pub fn check_routine(
+        &self,
+        kind: RoutineKind,
+        schema: &str,
+        name: &str,
+        wanted: Privileges,
+    ) -> SqlResult<()> {
+        let missing = match self.global().has(wanted) {
+            true => return Ok(()),
+            false => wanted.without(self.on_routine(kind, schema, name)),
+        };
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let word = match missing {
+            m if m.has(Privileges::EXECUTE) => "execute",
+            m if m.has(Privileges::ALTER_ROUTINE) => "alter routine",
+            _ => "grant",
+        };
+        let (user, host) = self.of_account();
+        let routine = format!("{schema}.{name}");
+        Err(SqlError::new(&ER_PROCACCESS_DENIED_ERROR, &[&word, &user, &host, &routine]))
+    }
+
+    /// 1370 unless the identity has any privilege on the routine.
+    pub fn check_some_routine(&self, kind: RoutineKind, schema: &str, name: &str) -> SqlResult<()> {
+        let any = Privileges::ROUTINE | Privileges::CREATE_ROUTINE;
+        match self.on_routine(kind, schema, name).has_any(any) {
+            true => Ok(()),
+            false => self.check_routine(kind, schema, name, Privileges::EXECUTE),
+        }
     }
 
     /// Whether the database may be seen at all: some privilege on it or on something in it.
     pub fn sees_database(&self, schema: &str) -> bool {
-        let hidden = Privileges::GRANT_OPTION | Privileges::SHOW_DATABASES;
-        let everywhere = self.global() & (Privileges::DATABASE | Privileges::SHOW_DATABASES);
-        if self.unrestricted || everywhere.has_any(Privileges::SHOW_DATABASES) {
-            return true;
-        }
-        if !self.on_database(schema).without(hidden).is_empty() {
-            return true;
-        }
-        let acl = self.store.current();
-        let names: Vec<AccountName> = self.names(&acl).collect();
-        acl.grants.iter().any(|((n, target), _)| names.contains(n) && target_in(target, schema))
+        let on_databases = Privileges::DATABASE | Privileges::SHOW_DATABASES;
+        let on_database = self.on_database(schema) & on_databases;
+        !on_database.without(Privileges::GRANT_OPTION).is_empty()
+            || self.rights().has_any_in(schema)
+    }
+
+    /// Whether a database may become the current one.
+    pub fn may_use(&self, schema: &str) -> bool {
+        let on_database = self.on_database(schema) & Privileges::DATABASE;
+        !on_database.is_empty() || self.rights().has_any_in(schema)
     }
 
     /// Whether a table may be seen at all.
     pub fn sees_table(&self, schema: &str, table: &str) -> bool {
-        let whole = self.on_table(schema, table);
-        self.unrestricted
-            || !(whole & Privileges::TABLE).is_empty()
-            || !self.on_some_column(schema, table).is_empty()
+        !(self.on_table(schema, table) & Privileges::TABLE).is_empty()
+            || !self.on_any_column(schema, table).is_empty()
     }
 
     /// 1044.
     pub fn database_denied(&self, schema: &str) -> SqlError {
-        let (user, host) = self.parts();
+        let (user, host) = self.of_account();
         SqlError::new(&ER_DBACCESS_DENIED_ERROR, &[&user, &host, &schema])
     }
 
-    fn table_denied(&self, schema: &str, table: &str, missing: Privileges) -> SqlError {
-        let names: Vec<&str> = missing.names().collect();
-        let (user, host) = self.parts();
-        SqlError::new(
-            &ER_TABLEACCESS_DENIED_ERROR,
-            &[&names.join(", "), &user, &host, &schema, &table],
-        )
+    /// 1142 about a command.
+    pub fn table_denied(&self, schema: &str, table: &str, command: &str) -> SqlError {
+        let (user, host) = self.at_host();
+        SqlError::new(&ER_TABLEACCESS_DENIED_ERROR, &[&command, &user, &host, &schema, &table])
     }
 
-    fn parts(&self) -> (&str, &str) {
+    /// Compat: what cannot be granted on a table is missing from its database.
+    fn missing(&self, schema: &str, table: &str, missing: Privileges) -> SqlError {
+        match missing.without(Privileges::TABLE).is_empty() {
+            true => self.table_denied(schema, table, &missing.refused()),
+            false => self.database_denied(schema),
+        }
+    }
+
+    /// 1045.
+    pub fn denied_login(&self) -> SqlError {
+        let (user, host) = self.of_account();
+        let used = if self.identity.used_password { "YES" } else { "NO" };
+        SqlError::new(&ER_ACCESS_DENIED_ERROR, &[&user, &host, &used])
+    }
+
+    /// 1698.
+    pub fn denied(&self) -> SqlError {
+        let (user, host) = self.of_account();
+        SqlError::new(&ER_ACCESS_DENIED_NO_PASSWORD_ERROR, &[&user, &host])
+    }
+
+    fn of_account(&self) -> (&str, &str) {
         (&self.identity.account.user, self.identity.account.host_text())
     }
 
-    fn on_some_column(&self, schema: &str, table: &str) -> Privileges {
-        let acl = self.store.current();
-        let grants = self.column_grants(&acl, schema, table);
-        grants.iter().fold(Privileges::NONE, |all, (_, p)| all | *p)
-    }
-
-    fn column_grants(&self, acl: &Acl, schema: &str, table: &str) -> Vec<(String, Privileges)> {
-        let target = GrantTarget::Table { schema: schema.into(), table: table.into() };
-        self.names(acl)
-            .filter_map(|n| acl.grants.get(&(n, target.clone())))
-            .flat_map(|g| g.columns.iter().map(|(c, p)| (c.clone(), *p)))
-            .collect()
-    }
-
-    /// The account, and the active role with the roles it has.
-    fn names(&self, acl: &Acl) -> impl Iterator<Item = AccountName> + use<> {
-        let mut names = vec![self.identity.account.clone()];
-        if let Some(role) = &self.identity.role {
-            let role = AccountName::role(role);
-            names.extend(acl.roles_of(&role).iter().map(|r| AccountName::role(r)));
-            names.push(role);
-        }
-        names.into_iter()
-    }
-}
-
-/// Of several patterns that match, the most specific counts alone.
-fn database_privileges(acl: &Acl, name: &AccountName, schema: &str) -> Privileges {
-    acl.grants
-        .iter()
-        .filter(|((n, _), _)| n == name)
-        .filter_map(|((_, target), g)| match target {
-            GrantTarget::Database(pattern) => Some((pattern, g.whole)),
-            _ => None,
-        })
-        .filter(|(pattern, _)| like(schema.as_bytes(), pattern.as_bytes()))
-        .max_by_key(|(pattern, _)| pattern.find(['%', '_']).unwrap_or(usize::MAX))
-        .map_or(Privileges::NONE, |(_, whole)| whole)
-}
-
-fn target_in(target: &GrantTarget, schema: &str) -> bool {
-    match target {
-        GrantTarget::Database(_) => false,
-        GrantTarget::Table { schema: s, .. } | GrantTarget::Routine { schema: s, .. } => {
-            s == schema
-        }
+    /// Compat: about tables and columns it is the client's host that is told.
+    fn at_host(&self) -> (&str, &str) {
+        (&self.identity.account.user, &self.identity.host)
     }
 }

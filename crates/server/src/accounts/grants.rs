@@ -4,8 +4,42 @@
 
 use std::collections::BTreeMap;
 
+use selkie_types::Privileges;
+
 use super::account::AccountName;
-use super::privileges::Privileges;
+
+/// What kind of routine a privilege is on.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum RoutineKind {
+    /// A stored procedure.
+    Procedure,
+    /// A stored function.
+    Function,
+    /// The declarations of a package.
+    Package,
+    /// The bodies of a package.
+    PackageBody,
+}
+
+impl RoutineKind {
+    /// All of them, in the order SHOW GRANTS lists them.
+    pub const ALL: [Self; 4] = [Self::Procedure, Self::Function, Self::Package, Self::PackageBody];
+
+    /// The words of SQL, and of `mysql.procs_priv`.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Procedure => "PROCEDURE",
+            Self::Function => "FUNCTION",
+            Self::Package => "PACKAGE",
+            Self::PackageBody => "PACKAGE BODY",
+        }
+    }
+
+    /// The kind of these words.
+    pub fn from_words(words: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.words().eq_ignore_ascii_case(words))
+    }
+}
 
 /// What a privilege is granted on.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -19,14 +53,14 @@ pub enum GrantTarget {
         /// Table.
         table: String,
     },
-    /// A procedure, or a function.
+    /// A stored routine.
     Routine {
+        /// What it is.
+        kind: RoutineKind,
         /// Database.
         schema: String,
         /// Name, lower case.
         name: String,
-        /// Whether it is a function.
-        is_function: bool,
     },
 }
 
@@ -39,21 +73,54 @@ pub enum GrantLevel {
     On(GrantTarget),
 }
 
+/// Privileges on single columns, in the order they were first granted.
+pub type Columns = Vec<(String, Privileges)>;
+
 /// What one account has on one target.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Grant {
+pub struct Grant {
     /// Privileges on the whole target.
-    pub(super) whole: Privileges,
+    pub whole: Privileges,
     /// Privileges on single columns of a table.
-    pub(super) columns: BTreeMap<String, Privileges>,
+    pub columns: Columns,
+    /// `user@host` of who granted last.
+    pub grantor: String,
 }
 
 impl Grant {
     /// Whether nothing is left.
-    pub(super) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.whole.is_empty() && self.columns.is_empty()
     }
+
+    /// What any column has.
+    pub fn on_any_column(&self) -> Privileges {
+        self.columns.iter().fold(Privileges::NONE, |all, (_, p)| all | *p)
+    }
+
+    /// What the column called `name` has, if it has anything.
+    pub fn column_mut(&mut self, name: &str) -> Option<&mut Privileges> {
+        let found = self.columns.iter_mut().find(|(n, _)| same_column(n, name));
+        found.map(|(_, privileges)| privileges)
+    }
+}
+
+/// Whether two names of columns are one.
+pub(super) fn same_column(a: &str, b: &str) -> bool {
+    selkie_types::charset::identifier_eq(a, b)
 }
 
 /// All grants below the global level.
 pub(super) type Grants = BTreeMap<(AccountName, GrantTarget), Grant>;
+
+/// Who may log in as somebody else.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Proxy {
+    /// Whether it may be granted on.
+    pub with_grant: bool,
+    /// `user@host` of who granted it.
+    pub grantor: String,
+}
+
+/// Proxies: who may be whom.
+pub(super) type Proxies = BTreeMap<(AccountName, AccountName), Proxy>;

@@ -25,18 +25,15 @@ impl HostPattern {
         if let Some((network, mask)) = self.netmask() {
             return ip.parse::<Ipv4Addr>().is_ok_and(|ip| u32::from(ip) & mask == network);
         }
-        [host, ip].iter().any(|h| !h.is_empty() && like(h.as_bytes(), self.0.as_bytes()))
+        [host, ip].iter().any(|h| !h.is_empty() && like_host(h.as_bytes(), self.0.as_bytes()))
     }
 
     /// Sort key: the more specific pattern first.
-    pub fn specificity(&self) -> impl Ord + use<> {
-        let wildcard = self.0.find(['%', '_']);
-        let masked = self.netmask().map(|(_, mask)| mask.count_ones() as usize);
-        Reverse(match (wildcard, masked) {
-            (None, None) => (2, 0),
-            (None, Some(bits)) => (1, 1000 + bits),
-            (Some(at), _) => (1, at),
-        })
+    pub fn specificity(&self) -> Specificity {
+        match self.netmask() {
+            Some((_, mask)) => Specificity(true, Reverse(1000 + mask.count_ones()), 0),
+            None => Specificity::of(&self.0),
+        }
     }
 
     fn netmask(&self) -> Option<(u32, u32)> {
@@ -50,14 +47,51 @@ impl HostPattern {
     }
 }
 
-/// LIKE with `%`, `_` and backslash escapes, ASCII letters in any case.
+/// Sort key of patterns: those without wildcards first, then those that say more characters, then
+/// those with fewer `%`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Specificity(bool, Reverse<u32>, u32);
+
+impl Specificity {
+    /// Of a pattern.
+    pub fn of(pattern: &str) -> Self {
+        let (mut said, mut any, mut many) = (0, 0, 0);
+        let mut chars = pattern.chars();
+        while let Some(c) = chars.next() {
+            match c {
+                '%' => many += 1,
+                '_' => any += 1,
+                '\\' => {
+                    said += 1;
+                    chars.next();
+                }
+                _ => said += 1,
+            }
+        }
+        match many + any {
+            0 => Self(pattern.is_empty(), Reverse(0), 0),
+            _ => Self(true, Reverse(said), many),
+        }
+    }
+}
+
+/// LIKE with `%`, `_` and backslash escapes, ASCII letters in any case: hosts.
+fn like_host(text: &[u8], pattern: &[u8]) -> bool {
+    like_by(text, pattern, |a, b| a.eq_ignore_ascii_case(&b))
+}
+
+/// LIKE with `%`, `_` and backslash escapes: databases.
 pub(super) fn like(text: &[u8], pattern: &[u8]) -> bool {
+    like_by(text, pattern, |a, b| a == b)
+}
+
+fn like_by(text: &[u8], pattern: &[u8], same: fn(u8, u8) -> bool) -> bool {
     match pattern {
         [] => text.is_empty(),
-        [b'%', rest @ ..] => (0..=text.len()).any(|skip| like(&text[skip..], rest)),
-        [b'_', rest @ ..] => !text.is_empty() && like(&text[1..], rest),
+        [b'%', rest @ ..] => (0..=text.len()).any(|skip| like_by(&text[skip..], rest, same)),
+        [b'_', rest @ ..] => !text.is_empty() && like_by(&text[1..], rest, same),
         [b'\\', c, rest @ ..] | [c, rest @ ..] => {
-            text.first().is_some_and(|t| t.eq_ignore_ascii_case(c)) && like(&text[1..], rest)
+            text.first().is_some_and(|t| same(*t, *c)) && like_by(&text[1..], rest, same)
         }
     }
 }
@@ -85,5 +119,8 @@ mod tests {
         let mut all = ["%", "10.%", "localhost", "10.1.%"].map(HostPattern::new);
         all.sort_by_key(HostPattern::specificity);
         assert_eq!(all.each_ref().map(HostPattern::as_str), ["localhost", "10.1.%", "10.%", "%"]);
+        let mut all = ["d%", "d%1", "d_1%", "d_1", "%", "d11"];
+        all.sort_by_key(|p| Specificity::of(p));
+        assert_eq!(all, ["d11", "d_1", "d%1", "d_1%", "d%", "%"]);
     }
 }

@@ -2,46 +2,78 @@
 //!
 //! Must not check whether the caller may see them.
 
-use std::collections::BTreeMap;
-
 use selkie_types::error::catalogue::*;
-use selkie_types::{SqlError, SqlResult};
+use selkie_types::{Privileges, SqlError, SqlResult};
 
 use super::account::{Account, AccountName, TlsRequirement};
 use super::acl::Acl;
 use super::auth_method::AuthMethod;
-use super::grants::{Grant, GrantTarget};
-use super::privileges::Privileges;
+use super::change::no_such_account;
+use super::grants::{Columns, Grant, GrantTarget, RoutineKind};
 
-/// The lines of SHOW GRANTS FOR `name`.
-pub fn show_grants(acl: &Acl, name: &AccountName) -> SqlResult<Vec<String>> {
-    let account = acl.account(name).ok_or_else(|| not_defined(name))?;
-    let mut lines = role_lines(acl, name);
-    lines.push(global_line(account));
-    let mut nested = vec![name.clone()];
-    if account.is_role() {
-        nested.extend(acl.roles_of(name).iter().map(|r| AccountName::role(r)));
+/// Whose grants SHOW GRANTS lists.
+#[derive(Clone, Debug, Default)]
+pub struct Shown {
+    /// An account that logs in.
+    pub user: Option<AccountName>,
+    /// A role, with the roles it has.
+    pub role: Option<String>,
+    /// What everybody has.
+    pub public: bool,
+}
+
+/// The lines of SHOW GRANTS.
+pub fn show_grants(acl: &Acl, shown: &Shown) -> SqlResult<Vec<String>> {
+    let mut lines = Vec::new();
+    let user = match &shown.user {
+        Some(name) => Some(acl.account(name).ok_or_else(|| not_defined(name))?),
+        None => None,
+    };
+    if let Some(account) = user {
+        lines.extend(lines_of(acl, account));
+        lines.extend(proxy_lines(acl, &account.name));
     }
-    for owner in &nested {
-        if owner != name {
-            lines.extend(role_lines(acl, owner));
-            lines.extend(acl.account(owner).map(global_line));
+    if let Some(role) = &shown.role {
+        if acl.account(&AccountName::role(role)).is_none() && user.is_none() {
+            return Err(not_defined(&AccountName::role(role)));
+        }
+        for name in acl.with_roles(role) {
+            lines.extend(acl.account(&name).iter().flat_map(|role| lines_of(acl, role)));
         }
     }
-    for kind in 0..3 {
-        for owner in &nested {
-            lines.extend(target_lines(acl, owner, kind));
-        }
+    if shown.public {
+        lines.extend(acl.account(&AccountName::public()).iter().flat_map(|p| lines_of(acl, p)));
     }
-    lines.extend(
-        account
-            .default_role
-            .as_ref()
-            .map(|role| format!("SET DEFAULT ROLE {} FOR {}", quote(role), name.backquoted())),
-    );
+    if let Some(account) = user
+        && let Some(role) = &account.default_role
+    {
+        let name = account.name.backquoted();
+        lines.push(format!("SET DEFAULT ROLE {} FOR {name}", quote(role)));
+    }
     Ok(lines)
 }
 
+/// What one account or role was granted itself.
+fn lines_of(acl: &Acl, account: &Account) -> Vec<String> {
+    let name = &account.name;
+    let mut lines = role_lines(acl, name);
+    if !name.is_public() || !account.global.is_empty() {
+        lines.push(global_line(account));
+    }
+    let of_name = || acl.grants().filter(|(owner, ..)| *owner == name);
+    let mut listed = |wanted: &dyn Fn(&GrantTarget) -> bool| {
+        let wanted = of_name().filter(|(_, target, _)| wanted(target));
+        lines.extend(wanted.map(|(_, target, grant)| target_line(name, target, grant)));
+    };
+    listed(&|target| matches!(target, GrantTarget::Database(_)));
+    listed(&|target| matches!(target, GrantTarget::Table { .. }));
+    for wanted in RoutineKind::ALL {
+        listed(&|target| matches!(target, GrantTarget::Routine { kind, .. } if *kind == wanted));
+    }
+    lines
+}
+
+/// 1141.
 fn not_defined(name: &AccountName) -> SqlError {
     SqlError::new(&ER_NONEXISTING_GRANT, &[&name.user, &name.host_text()])
 }
@@ -51,13 +83,20 @@ fn quote(name: &str) -> String {
 }
 
 fn role_lines(acl: &Acl, name: &AccountName) -> Vec<String> {
-    let of_name = acl.members().filter(|(member, ..)| *member == name);
-    of_name
-        .map(|(_, role, admin)| {
-            let option = if admin { " WITH ADMIN OPTION" } else { "" };
-            format!("GRANT {} TO {}{option}", quote(role), name.backquoted())
-        })
-        .collect()
+    let line = |(role, admin): (&str, bool)| {
+        let option = if admin { " WITH ADMIN OPTION" } else { "" };
+        format!("GRANT {} TO {}{option}", quote(role), name.backquoted())
+    };
+    acl.granted_roles(name).map(line).collect()
+}
+
+fn proxy_lines(acl: &Acl, name: &AccountName) -> Vec<String> {
+    let own = acl.proxies().filter(|(owner, ..)| *owner == name);
+    own.map(|(_, proxied, proxy)| {
+        let option = if proxy.with_grant { " WITH GRANT OPTION" } else { "" };
+        format!("GRANT PROXY ON {} TO {}{option}", proxied.backquoted(), name.backquoted())
+    })
+    .collect()
 }
 
 fn global_line(account: &Account) -> String {
@@ -91,8 +130,10 @@ fn identified(account: &Account) -> String {
     };
     match &account.auth[..] {
         [] => String::new(),
-        [AuthMethod::Native(hash)] if hash.is_empty() => String::new(),
-        [AuthMethod::Native(hash)] => format!(" IDENTIFIED BY PASSWORD '{hash}'"),
+        [AuthMethod::Native(hash) | AuthMethod::Old(hash)] if hash.is_empty() => String::new(),
+        [AuthMethod::Native(hash) | AuthMethod::Old(hash)] => {
+            format!(" IDENTIFIED BY PASSWORD '{hash}'")
+        }
         methods => {
             format!(" IDENTIFIED VIA {}", methods.iter().map(via).collect::<Vec<_>>().join(" OR "))
         }
@@ -133,44 +174,26 @@ fn with(account: &Account, grant_option: bool) -> String {
     if parts.is_empty() { String::new() } else { format!(" WITH {}", parts.join(" ")) }
 }
 
-fn target_lines(acl: &Acl, owner: &AccountName, kind: usize) -> Vec<String> {
-    let of_owner = acl.grants.iter().filter(|((name, _), _)| name == owner);
-    of_owner.filter_map(|((_, target), grant)| target_line(owner, target, grant, kind)).collect()
-}
-
-fn target_line(
-    owner: &AccountName,
-    target: &GrantTarget,
-    grant: &Grant,
-    kind: usize,
-) -> Option<String> {
-    let (found, on, words) = match target {
+fn target_line(owner: &AccountName, target: &GrantTarget, grant: &Grant) -> String {
+    let (on, words) = match target {
         GrantTarget::Database(schema) => {
-            (0, format!("{}.*", quote(schema)), list(grant.whole, Privileges::DATABASE))
+            (format!("{}.*", quote(schema)), list(grant.whole, Privileges::DATABASE))
         }
         GrantTarget::Table { schema, table } => {
-            (1, format!("{}.{}", quote(schema), quote(table)), table_words(grant))
+            (format!("{}.{}", quote(schema), quote(table)), table_words(grant))
         }
-        GrantTarget::Routine { schema, name, is_function } => {
-            let what = if *is_function { "FUNCTION" } else { "PROCEDURE" };
-            let on = format!("{what} {}.{}", quote(schema), quote(name));
-            (
-                2,
-                on,
-                grant
-                    .whole
-                    .without(Privileges::GRANT_OPTION)
-                    .names()
-                    .collect::<Vec<_>>()
-                    .join(", "),
-            )
+        GrantTarget::Routine { kind, schema, name } => {
+            let on = format!("{} {}.{}", kind.words(), quote(schema), quote(name));
+            let granted = grant.whole.without(Privileges::GRANT_OPTION);
+            let words = match granted.is_empty() {
+                true => "USAGE".to_owned(),
+                false => granted.names().collect::<Vec<_>>().join(", "),
+            };
+            (on, words)
         }
     };
-    if found != kind {
-        return None;
-    }
     let option = if grant.whole.has(Privileges::GRANT_OPTION) { " WITH GRANT OPTION" } else { "" };
-    Some(format!("GRANT {words} ON {on} TO {}{option}", owner.backquoted()))
+    format!("GRANT {words} ON {on} TO {}{option}", owner.backquoted())
 }
 
 fn table_words(grant: &Grant) -> String {
@@ -179,7 +202,10 @@ fn table_words(grant: &Grant) -> String {
     {
         return list(grant.whole, Privileges::TABLE);
     }
-    let all = grant.columns.values().fold(grant.whole, |a, p| a | *p);
+    let all = grant.whole | grant.on_any_column();
+    if all.without(Privileges::GRANT_OPTION).is_empty() {
+        return "USAGE".to_owned();
+    }
     let words = all.without(Privileges::GRANT_OPTION).each().map(|(bit, name)| {
         let columns = columns_with(&grant.columns, bit);
         if grant.whole.has(bit) || columns.is_empty() {
@@ -191,14 +217,14 @@ fn table_words(grant: &Grant) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
-fn columns_with(columns: &BTreeMap<String, Privileges>, bit: Privileges) -> String {
+fn columns_with(columns: &Columns, bit: Privileges) -> String {
     let with = columns.iter().filter(|(_, p)| p.has(bit)).map(|(c, _)| quote(c));
     with.collect::<Vec<_>>().join(", ")
 }
 
-/// SHOW CREATE USER.
-pub fn show_create_user(acl: &Acl, name: &AccountName) -> SqlResult<String> {
-    let account = acl.account(name).filter(|a| !a.is_role()).ok_or_else(|| not_defined(name))?;
+/// SHOW CREATE USER: one statement, and a second one if an expired password has a lifetime too.
+pub fn show_create_user(acl: &Acl, name: &AccountName) -> SqlResult<Vec<String>> {
+    let account = acl.account(name).filter(|a| !a.is_role()).ok_or_else(no_such_account)?;
     let mut text = format!("CREATE USER {}", name.backquoted());
     text.push_str(&identified(account));
     text.push_str(&tls(&account.tls));
@@ -206,10 +232,22 @@ pub fn show_create_user(acl: &Acl, name: &AccountName) -> SqlResult<String> {
     if account.locked {
         text.push_str(" ACCOUNT LOCK");
     }
-    if account.expired {
+    let lifetime = match account.lifetime {
+        None => String::new(),
+        Some(0) => " PASSWORD EXPIRE NEVER".to_owned(),
+        Some(days) => format!(" PASSWORD EXPIRE INTERVAL {days} DAY"),
+    };
+    let mut lines = Vec::new();
+    if !account.expired {
+        text.push_str(&lifetime);
+    } else {
         text.push_str(" PASSWORD EXPIRE");
+        if !lifetime.is_empty() {
+            lines.push(format!("ALTER USER {}{lifetime}", name.backquoted()));
+        }
     }
-    Ok(text)
+    lines.insert(0, text);
+    Ok(lines)
 }
 
 #[cfg(test)]
@@ -226,17 +264,21 @@ mod tests {
         let mut acl = Acl::default();
         let name = AccountName::new("pu", "localhost");
         acl.create(&[(name.clone(), Default::default())], IfExists::Fail).unwrap();
-        acl.set_password(&name, AuthMethod::password("x")).unwrap();
-        acl.grant(&name, &GrantLevel::Global, Privileges::GRANT_OPTION, &[]).unwrap();
-        let d1 = GrantLevel::On(GrantTarget::Database("d1".into()));
-        acl.grant(&name, &d1, Privileges::DATABASE, &[]).unwrap();
-        let columns = [
+        acl.set_password(&name, |_| Ok(AuthMethod::password("x"))).unwrap();
+        let none = Columns::new();
+        let mut grant = |level: &GrantLevel, whole, columns: &Columns| {
+            acl.grant(&name, level, (whole, columns), "").unwrap();
+        };
+        grant(&GrantLevel::Global, Privileges::GRANT_OPTION, &none);
+        grant(&GrantLevel::On(GrantTarget::Database("d1".into())), Privileges::DATABASE, &none);
+        let columns = vec![
             ("a".to_owned(), Privileges::INSERT | Privileges::UPDATE),
             ("b".to_owned(), Privileges::UPDATE),
         ];
-        acl.grant(&name, &table("d1", "t"), Privileges::SELECT, &columns).unwrap();
+        grant(&table("d1", "t"), Privileges::SELECT, &columns);
+        let shown = |user| Shown { user: Some(user), ..Shown::default() };
         assert_eq!(
-            show_grants(&acl, &name).unwrap(),
+            show_grants(&acl, &shown(name)).unwrap(),
             [
                 "GRANT USAGE ON *.* TO `pu`@`localhost` IDENTIFIED BY PASSWORD \
                  '*B69027D44F6E5EDC07F1AEAD1477967B16F28227' WITH GRANT OPTION",
@@ -244,6 +286,7 @@ mod tests {
                 "GRANT SELECT, INSERT (`a`), UPDATE (`a`, `b`) ON `d1`.`t` TO `pu`@`localhost`",
             ]
         );
-        assert_eq!(show_grants(&acl, &AccountName::new("x", "%")).unwrap_err().code(), 1141);
+        let nobody = shown(AccountName::new("x", "%"));
+        assert_eq!(show_grants(&acl, &nobody).unwrap_err().code(), 1141);
     }
 }

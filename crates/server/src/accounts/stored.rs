@@ -1,112 +1,185 @@
 //! Accounts as the JSON of `mysql.global_priv`.
 //!
-//! Must not do I/O. Unknown members are ignored, so that rows written by a MariaDB are readable.
+//! Must not do I/O. Members that mean nothing here are kept as they are, in their place: rows are
+//! also written by hand, and by other servers.
 
 use serde_json::{Map, Value, json};
 
+use selkie_types::Privileges;
+
 use super::account::{Account, AccountName, Limits, TlsRequirement};
 use super::auth_method::AuthMethod;
-use super::privileges::Privileges;
 
 /// Version number written beside the privileges.
 const VERSION_ID: u64 = 101_119;
 /// The first version in which SUPER does not include READ_ONLY ADMIN.
 const READ_ONLY_APART: u64 = 101_100;
 
-/// The `Priv` column of an account or role.
-pub fn to_json(account: &Account) -> String {
-    let mut map = Map::new();
-    map.insert("access".into(), json!(account.global.0));
-    map.insert("version_id".into(), json!(VERSION_ID));
-    if account.is_role() {
-        map.insert("is_role".into(), json!(true));
-        return Value::Object(map).to_string();
+/// A JSON object whose members keep their order and text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Document(Vec<(String, String)>);
+
+impl Document {
+    /// Reads an object.
+    fn parse(text: &str) -> Option<Self> {
+        let mut rest = text.trim_start().strip_prefix('{')?.trim_start();
+        let mut members = Vec::new();
+        while !rest.starts_with('}') {
+            let (key, after) = value_at(rest)?;
+            let key = key.as_str()?.to_owned();
+            rest = after.trim_start().strip_prefix(':')?.trim_start();
+            let (_, after) = value_at(rest)?;
+            members.push((key, rest[..rest.len() - after.len()].trim_end().to_owned()));
+            rest = after.trim_start();
+            rest = rest.strip_prefix(',').unwrap_or(rest).trim_start();
+        }
+        Some(Self(members))
     }
-    put_auth(&mut map, &account.auth);
+
+    /// Gives a member a value if it has none, so that it is written from now on.
+    pub fn touch(&mut self, key: &str, value: &str) {
+        if !self.has(key) {
+            self.set(key, value);
+        }
+    }
+
+    fn has(&self, key: &str) -> bool {
+        self.0.iter().any(|(k, _)| k == key)
+    }
+
+    /// Replaces a member where it is, or adds it at the end.
+    fn set(&mut self, key: &str, value: impl std::fmt::Display) {
+        match self.0.iter_mut().find(|(k, _)| k == key) {
+            Some((_, old)) => *old = value.to_string(),
+            None => self.0.push((key.to_owned(), value.to_string())),
+        }
+    }
+
+    fn remove(&mut self, key: &str) {
+        self.0.retain(|(k, _)| k != key);
+    }
+
+    /// Sets a member that is left out while it has `default` and never had another value.
+    fn set_unless<T: PartialEq + std::fmt::Display>(&mut self, key: &str, value: T, default: T) {
+        if value != default || self.has(key) {
+            self.set(key, value);
+        }
+    }
+
+    /// The object an account is written as.
+    pub(super) fn of(account: &Account) -> Self {
+        Self::parse(&to_json(account)).unwrap_or_default()
+    }
+
+    fn text(&self) -> String {
+        let member = |(key, value): &(String, String)| format!("{}:{value}", json!(key));
+        format!("{{{}}}", self.0.iter().map(member).collect::<Vec<_>>().join(","))
+    }
+}
+
+/// The JSON value a text begins with, and what follows it.
+fn value_at(text: &str) -> Option<(Value, &str)> {
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
+    let value = values.next()?.ok()?;
+    Some((value, text.get(values.byte_offset()..)?))
+}
+
+/// The `Priv` column of an account or role. What says the same already is left as it was.
+pub fn to_json(account: &Account) -> String {
+    let mut document = account.document.clone();
+    let text = document.text();
+    if from_json(account.name.host_text(), &account.name.user, &text).as_ref() == Some(account) {
+        return text;
+    }
+    document.set("access", account.global.0);
+    document.set("version_id", VERSION_ID);
+    if account.is_role() {
+        document.set("is_role", true);
+        return document.text();
+    }
+    put_auth(&mut document, &account.auth);
+    put_tls(&mut document, &account.tls);
+    put_limits(&mut document, &account.limits);
+    document.set_unless("account_locked", account.locked, false);
     // Compat: zero says that the password has expired.
     let changed = if account.expired { 0 } else { account.password_changed };
-    if changed >= 0 {
-        map.insert("password_last_changed".into(), json!(changed));
-    }
-    if account.locked {
-        map.insert("account_locked".into(), json!(true));
-    }
-    if let Some(role) = &account.default_role {
-        map.insert("default_role".into(), json!(role));
-    }
-    put_tls(&mut map, &account.tls);
-    put_limits(&mut map, &account.limits);
-    Value::Object(map).to_string()
+    document.set_unless("password_last_changed", changed, -1);
+    let lifetime = account.lifetime.map_or(-1, i64::from);
+    document.set_unless("password_lifetime", lifetime, -1);
+    let role = account.default_role.as_deref().unwrap_or_default();
+    document.set_unless("default_role", json!(role), json!(""));
+    document.text()
 }
 
-fn put_auth(map: &mut Map<String, Value>, methods: &[AuthMethod]) {
+fn put_auth(document: &mut Document, methods: &[AuthMethod]) {
     let Some((last, alternatives)) = methods.split_last() else { return };
-    map.insert("plugin".into(), json!(last.plugin()));
-    map.insert("authentication_string".into(), json!(last.stored()));
-    if !alternatives.is_empty() {
-        let mut list: Vec<Value> = alternatives
-            .iter()
-            .map(|m| json!({"plugin": m.plugin(), "authentication_string": m.stored()}))
-            .collect();
-        list.push(json!({}));
-        map.insert("auth_or".into(), Value::Array(list));
+    document.set("plugin", json!(last.plugin()));
+    document.set("authentication_string", json!(last.stored()));
+    if alternatives.is_empty() {
+        document.remove("auth_or");
+        return;
     }
-}
-
-fn put_tls(map: &mut Map<String, Value>, requirement: &TlsRequirement) {
-    let kind = match requirement {
-        TlsRequirement::None => return,
-        TlsRequirement::Any => 1,
-        TlsRequirement::X509 => 2,
-        TlsRequirement::Specified { cipher, issuer, subject } => {
-            map.insert("ssl_cipher".into(), json!(cipher));
-            map.insert("x509_issuer".into(), json!(issuer));
-            map.insert("x509_subject".into(), json!(subject));
-            3
+    let one = |m: &AuthMethod| match (json!(m.plugin()), m.stored()) {
+        (plugin, stored) if stored.is_empty() => format!("{{\"plugin\":{plugin}}}"),
+        (plugin, stored) => {
+            format!("{{\"plugin\":{plugin},\"authentication_string\":{}}}", json!(stored))
         }
     };
-    map.insert("ssl_type".into(), json!(kind));
+    let list: Vec<String> = alternatives.iter().map(one).collect();
+    // An empty element stands for the method beside the list.
+    document.set("auth_or", format!("[{},{{}}]", list.join(",")));
 }
 
-fn put_limits(map: &mut Map<String, Value>, limits: &Limits) {
-    let counts = [
-        ("max_questions", limits.queries),
-        ("max_updates", limits.updates),
-        ("max_connections", limits.connections),
-    ];
-    for (name, value) in counts.into_iter().filter(|(_, v)| *v > 0) {
-        map.insert(name.into(), json!(value));
+fn put_tls(document: &mut Document, requirement: &TlsRequirement) {
+    let kind = match requirement {
+        TlsRequirement::None => 0,
+        TlsRequirement::Any => 1,
+        TlsRequirement::X509 => 2,
+        TlsRequirement::Specified { .. } => 3,
+    };
+    if kind == 0 && !document.has("ssl_type") {
+        return;
     }
-    if limits.user_connections != 0 {
-        map.insert("max_user_connections".into(), json!(limits.user_connections));
-    }
-    if limits.statement_time > 0.0 {
-        map.insert("max_statement_time".into(), json!(limits.statement_time));
-    }
+    let empty = String::new();
+    let (cipher, issuer, subject) = match requirement {
+        TlsRequirement::Specified { cipher, issuer, subject } => (cipher, issuer, subject),
+        _ => (&empty, &empty, &empty),
+    };
+    document.set("ssl_type", kind);
+    document.set("ssl_cipher", json!(cipher));
+    document.set("x509_issuer", json!(issuer));
+    document.set("x509_subject", json!(subject));
 }
 
-/// The account of a row, or `None` if the JSON is not an object or names an unknown plugin.
+fn put_limits(document: &mut Document, limits: &Limits) {
+    document.set_unless("max_questions", limits.queries, 0);
+    document.set_unless("max_updates", limits.updates, 0);
+    document.set_unless("max_connections", limits.connections, 0);
+    document.set_unless("max_user_connections", limits.user_connections, 0);
+    let seconds = format!("{:.6}", limits.statement_time);
+    document.set_unless("max_statement_time", seconds.as_str(), "0.000000");
+}
+
+/// The account of a row, or `None` if the JSON is not an object.
 pub fn from_json(host: &str, user: &str, text: &str) -> Option<Account> {
+    let document = Document::parse(text)?;
     let value: Value = serde_json::from_str(text).ok()?;
     let map = value.as_object()?;
     let is_role = map.get("is_role").and_then(Value::as_bool).unwrap_or(false);
     let name = if is_role { AccountName::role(user) } else { AccountName::new(user, host) };
     let mut account = Account::new(name);
+    account.document = document;
     let number = |key: &str| map.get(key).and_then(Value::as_u64).unwrap_or(0);
     let text = |key: &str| map.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-    account.global = Privileges(number("access")) & Privileges::ALL;
-    // Compat: before this version SUPER could do what READ_ONLY ADMIN can.
-    if number("version_id") < READ_ONLY_APART && account.global.has(Privileges::SUPER) {
-        account.global = account.global | Privileges::READ_ONLY_ADMIN;
-    }
+    account.global = split(Privileges(number("access")), number("version_id"));
     if is_role {
         return Some(account);
     }
-    account.auth = read_auth(map)?;
+    account.auth = read_auth(map);
     account.locked = map.get("account_locked").and_then(Value::as_bool).unwrap_or(false);
-    account.password_changed =
-        map.get("password_last_changed").and_then(Value::as_i64).unwrap_or(-1);
+    account.password_changed = whole(map, "password_last_changed").unwrap_or(-1);
     account.expired = account.password_changed == 0;
+    account.lifetime = whole(map, "password_lifetime").and_then(|days| u32::try_from(days).ok());
     account.default_role = Some(text("default_role")).filter(|r| !r.is_empty());
     account.tls = match number("ssl_type") {
         0 => TlsRequirement::None,
@@ -122,29 +195,63 @@ pub fn from_json(host: &str, user: &str, text: &str) -> Option<Account> {
         queries: number("max_questions"),
         updates: number("max_updates"),
         connections: number("max_connections"),
-        user_connections: map.get("max_user_connections").and_then(Value::as_i64).unwrap_or(0),
+        user_connections: whole(map, "max_user_connections").unwrap_or(0),
         statement_time: map.get("max_statement_time").and_then(Value::as_f64).unwrap_or(0.0),
     };
     Some(account)
 }
 
-fn read_auth(map: &Map<String, Value>) -> Option<Vec<AuthMethod>> {
+/// A number that functions on JSON may have written as a decimal.
+fn whole(map: &Map<String, Value>, key: &str) -> Option<i64> {
+    let value = map.get(key)?;
+    value.as_i64().or_else(|| value.as_f64().map(|v| v as i64))
+}
+
+/// Privileges as a server of `version` wrote them: those that were parts of others then.
+fn split(stored: Privileges, version: u64) -> Privileges {
+    let mut all = stored & Privileges::ALL;
+    // Compat: before this version SUPER could do what READ_ONLY ADMIN can.
+    if version < READ_ONLY_APART && stored.has(Privileges::SUPER) {
+        all = all | Privileges::READ_ONLY_ADMIN;
+    }
+    if version < 100_501 {
+        if stored.has(Privileges::SUPER) {
+            all = all | Privileges::SPLIT_FROM_SUPER;
+        }
+        if stored.has(Privileges::REPLICATION_SLAVE) {
+            all = all | Privileges::REPLICATION_MASTER_ADMIN;
+        }
+    }
+    if version <= 100_508 && all.has(Privileges::REPLICATION_SLAVE_ADMIN) {
+        all = all | Privileges::SLAVE_MONITOR;
+    }
+    all
+}
+
+fn read_auth(map: &Map<String, Value>) -> Vec<AuthMethod> {
     let method = |m: &Map<String, Value>| {
-        let plugin = m.get("plugin").and_then(Value::as_str).unwrap_or("mysql_native_password");
+        let plugin = m.get("plugin").and_then(Value::as_str).unwrap_or_default();
+        let plugin = if plugin.is_empty() { "mysql_native_password" } else { plugin };
         let data = m.get("authentication_string").and_then(Value::as_str);
-        AuthMethod::from_plugin(plugin, data).ok()
+        AuthMethod::stored_by(plugin, data.unwrap_or_default())
     };
     let Some(list) = map.get("auth_or").and_then(Value::as_array) else {
-        return Some(vec![method(map)?]);
+        return vec![method(map)];
     };
     // An empty element stands for the method beside the list.
-    let of = |v: &Value| v.as_object().and_then(|m| method(if m.is_empty() { map } else { m }));
-    list.iter().map(of).collect()
+    let of = |v: &Value| v.as_object().map(|m| method(if m.is_empty() { map } else { m }));
+    list.iter().filter_map(of).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The account as it is when read back, but for the row it came from.
+    fn read_back(account: &Account, host: &str) -> Option<Account> {
+        let read = from_json(host, &account.name.user, &to_json(account))?;
+        Some(Account { document: Document::default(), ..read })
+    }
 
     #[test]
     fn round_trip() {
@@ -153,11 +260,12 @@ mod tests {
         account.global = Privileges::SELECT | Privileges::SUPER;
         account.password_changed = 5;
         account.locked = true;
+        account.lifetime = Some(3);
         account.limits.user_connections = 3;
         account.tls = TlsRequirement::X509;
-        assert_eq!(from_json("%", "a", &to_json(&account)), Some(account));
+        assert_eq!(read_back(&account, "%"), Some(account));
         let role = Account::new(AccountName::role("r"));
-        assert_eq!(from_json("", "r", &to_json(&role)), Some(role));
+        assert_eq!(read_back(&role, ""), Some(role));
     }
 
     #[test]
@@ -166,5 +274,20 @@ mod tests {
         assert_eq!(row.global, Privileges::ALL);
         assert!(row.is_open());
         assert_eq!(from_json("", "x", "[]"), None);
+        let old = from_json("h", "u", r#"{"access":274877906943,"version_id":100508}"#).unwrap();
+        assert_eq!(old.global, Privileges::ALL);
+        let new = from_json("h", "u", r#"{"access":274877906943,"version_id":100509}"#).unwrap();
+        assert!(!new.global.has(Privileges::SLAVE_MONITOR));
+    }
+
+    #[test]
+    fn what_is_not_known_stays() {
+        let text = r#"{"access":1, "mine": [1, {"a": 2}], "plugin":"mysql_native_password"}"#;
+        let written = to_json(&from_json("h", "u", text).unwrap());
+        assert_eq!(
+            written,
+            "{\"access\":1,\"mine\":[1, {\"a\": 2}],\"plugin\":\"mysql_native_password\",\
+             \"version_id\":101119,\"authentication_string\":\"\"}"
+        );
     }
 }

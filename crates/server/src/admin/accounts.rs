@@ -1,20 +1,37 @@
-//! CREATE, ALTER, DROP and RENAME USER, GRANT and REVOKE.
+//! CREATE, ALTER, DROP and RENAME USER, DROP ROLE, SET PASSWORD.
 //!
 //! Must not change accounts in any other way than through the store.
 
-use selkie_sql::ast::{self, AuthSpec, Granted, PluginCredential, PrivilegeLevel};
+use selkie_sql::ast::{self, AuthSpec, PasswordValue, PluginCredential};
 use selkie_types::error::catalogue::*;
-use selkie_types::{Condition, SqlError, SqlResult};
+use selkie_types::{Condition, Level, SqlError, SqlResult};
 
 use super::answer::Notes;
-use super::{names, roles};
+use super::names;
 use crate::accounts::{
-    AccountChanges, AccountName, AuthMethod, GrantLevel, GrantTarget, IfExists, Limits, Privileges,
+    AccountChanges, AccountName, AuthMethod, Expiry, IfExists, LimitChanges, Privileges,
     TlsRequirement,
 };
 use crate::login::new_scramble;
 use crate::session::Shared;
-use crate::variables::ids;
+
+/// Fails (1227) unless the session may manage accounts, or change the tables they are in.
+pub(super) fn check_may_manage(shared: &Shared, on_tables: Privileges) -> SqlResult<()> {
+    let access = shared.access.lock();
+    match access.on_database("mysql").has(on_tables) {
+        true => Ok(()),
+        false => access.check_global(Privileges::CREATE_USER),
+    }
+}
+
+/// Fails (1044) unless an account is the session's own, or the session may change all of them.
+pub(super) fn check_own_or_all(shared: &Shared, name: &AccountName) -> SqlResult<()> {
+    let access = shared.access.lock();
+    match access.identity().account == *name {
+        true => Ok(()),
+        false => access.check_database("mysql", Privileges::UPDATE),
+    }
+}
 
 /// CREATE USER and ALTER USER.
 pub(super) fn create_or_alter(
@@ -22,22 +39,40 @@ pub(super) fn create_or_alter(
     statement: &ast::CreateUser,
     notes: &mut Notes,
 ) -> SqlResult<()> {
+    check_conflict(statement.or_replace, statement.conditional)?;
     let own = shared.access.lock().identity().account.clone();
+    let operation = if statement.alter { "ALTER USER" } else { "CREATE USER" };
     let mut wanted = Vec::new();
     let mut only_own_password = statement.alter;
     for spec in &statement.users {
+        let keyword = match spec.account {
+            ast::AccountName::CurrentUser => "CURRENT_USER",
+            ast::AccountName::CurrentRole => "CURRENT_ROLE",
+            _ => "",
+        };
+        if !statement.alter && !keyword.is_empty() {
+            return Err(SqlError::new(&ER_CANNOT_USER, &[&operation, &keyword]));
+        }
         let name = names::user(shared, &spec.account)?;
         only_own_password &= name == own && !spec.auth.is_empty();
         wanted.push((name, changes(statement, &spec.auth)?));
     }
     if !only_own_password {
-        shared.access.lock().check_global(Privileges::CREATE_USER)?;
+        let on_tables = if statement.alter { Privileges::UPDATE } else { Privileges::INSERT };
+        check_may_manage(shared, on_tables)?;
     }
     let existing = existing(statement.or_replace, statement.conditional);
     let store = &shared.server.accounts;
     if statement.alter {
         let absent = store.change(|acl| acl.alter(&wanted, existing))?;
-        notes.extend(absent.iter().map(|n| note(&ER_USER_DROP_EXISTS, n)));
+        let given = wanted.iter().filter(|(_, changes)| changes.auth.is_some());
+        given.for_each(|(name, _)| shared.password_changed(name));
+        if !absent.is_empty() {
+            let missing = SqlError::new(&ER_PASSWORD_NO_MATCH, &[]);
+            notes.push(Condition::from_error(Level::Error, &missing));
+            let names: Vec<String> = absent.iter().map(AccountName::quoted).collect();
+            notes.push(Condition::note(&ER_CANNOT_USER, &[&operation, &names.join(",")]));
+        }
     } else {
         let skipped = store.change(|acl| acl.create(&wanted, existing))?;
         notes.extend(skipped.iter().map(|n| note(&ER_USER_CREATE_EXISTS, n)));
@@ -47,6 +82,14 @@ pub(super) fn create_or_alter(
 
 fn note(def: &selkie_types::ErrorDef, name: &AccountName) -> Condition {
     Condition::note(def, &[&name.user, &name.host_text()])
+}
+
+/// 1221 if a statement says both what to do with accounts that exist and that they may.
+pub(super) fn check_conflict(or_replace: bool, conditional: bool) -> SqlResult<()> {
+    match or_replace && conditional {
+        true => Err(SqlError::new(&ER_WRONG_USAGE, &[&"OR REPLACE", &"IF NOT EXISTS"])),
+        false => Ok(()),
+    }
 }
 
 /// How a statement meets accounts that exist, or do not.
@@ -62,13 +105,25 @@ fn changes(statement: &ast::CreateUser, auth: &[AuthSpec]) -> SqlResult<AccountC
     Ok(AccountChanges {
         auth: methods(auth)?,
         tls: statement.tls.as_ref().map(tls),
-        limits: limits(&statement.limits),
+        limits: limits(&statement.limits)?,
         locked: statement.locked,
-        expired: statement.password_expiry.map(|e| e == ast::PasswordExpiry::Now),
+        expiry: statement.password_expiry.map(expiry).transpose()?,
     })
 }
 
-fn methods(auth: &[AuthSpec]) -> SqlResult<Option<Vec<AuthMethod>>> {
+fn expiry(said: ast::PasswordExpiry) -> SqlResult<Expiry> {
+    Ok(match said {
+        ast::PasswordExpiry::Now => Expiry::Now,
+        ast::PasswordExpiry::Never => Expiry::After(Some(0)),
+        ast::PasswordExpiry::Default => Expiry::After(None),
+        ast::PasswordExpiry::Days(days) => match u16::try_from(days) {
+            Ok(days) if days > 0 => Expiry::After(Some(days.into())),
+            _ => return Err(SqlError::new(&ER_WRONG_VALUE, &[&"DAY", &days])),
+        },
+    })
+}
+
+pub(super) fn methods(auth: &[AuthSpec]) -> SqlResult<Option<Vec<AuthMethod>>> {
     if auth.is_empty() {
         return Ok(None);
     }
@@ -95,7 +150,7 @@ fn method(spec: &AuthSpec) -> SqlResult<AuthMethod> {
     }
 }
 
-fn tls(requirement: &ast::TlsRequirement) -> TlsRequirement {
+pub(super) fn tls(requirement: &ast::TlsRequirement) -> TlsRequirement {
     let part = |p: &Option<Box<str>>| p.as_deref().unwrap_or_default().to_owned();
     match requirement {
         ast::TlsRequirement::None => TlsRequirement::None,
@@ -109,13 +164,17 @@ fn tls(requirement: &ast::TlsRequirement) -> TlsRequirement {
     }
 }
 
-fn limits(said: &ast::ResourceLimits) -> Option<Limits> {
-    (*said != ast::ResourceLimits::default()).then(|| Limits {
-        queries: said.queries_per_hour.unwrap_or(0),
-        updates: said.updates_per_hour.unwrap_or(0),
-        connections: said.connections_per_hour.unwrap_or(0),
-        user_connections: said.user_connections.unwrap_or(0),
-        statement_time: said.statement_time.as_deref().and_then(|t| t.parse().ok()).unwrap_or(0.0),
+pub(super) fn limits(said: &ast::ResourceLimits) -> SqlResult<LimitChanges> {
+    let seconds = match said.statement_time.as_deref() {
+        Some(text) => Some(text.parse().map_err(|_| SqlError::internal("a number"))?),
+        None => None,
+    };
+    Ok(LimitChanges {
+        queries: said.queries_per_hour,
+        updates: said.updates_per_hour,
+        connections: said.connections_per_hour,
+        user_connections: said.user_connections,
+        statement_time: seconds,
     })
 }
 
@@ -125,10 +184,12 @@ pub(super) fn drop_accounts(
     statement: &ast::DropAccounts,
     notes: &mut Notes,
 ) -> SqlResult<()> {
-    shared.access.lock().check_global(Privileges::CREATE_USER)?;
+    check_may_manage(shared, Privileges::DELETE)?;
     let name = if statement.roles { names::role } else { names::user };
-    let list: Vec<AccountName> =
-        statement.names.iter().map(|n| name(shared, n)).collect::<SqlResult<_>>()?;
+    let mut list = Vec::new();
+    for said in &statement.names {
+        list.push(name(shared, said).or_else(|e| unnamed(said, "DROP ROLE", e, notes))?);
+    }
     let missing = existing(false, statement.if_exists);
     let absent = shared.server.accounts.change(|acl| acl.drop_accounts(&list, missing))?;
     let def = if statement.roles { &ER_ROLE_DROP_EXISTS } else { &ER_USER_DROP_EXISTS };
@@ -136,12 +197,26 @@ pub(super) fn drop_accounts(
     Ok(())
 }
 
+/// 1396 about CURRENT_ROLE when there is none.
+pub(super) fn unnamed(
+    said: &ast::AccountName,
+    operation: &str,
+    error: SqlError,
+    notes: &mut Notes,
+) -> SqlResult<AccountName> {
+    if *said != ast::AccountName::CurrentRole {
+        return Err(error);
+    }
+    notes.push(Condition::from_error(Level::Error, &error));
+    Err(SqlError::new(&ER_CANNOT_USER, &[&operation, &"CURRENT_ROLE"]))
+}
+
 /// RENAME USER.
 pub(super) fn rename(
     shared: &Shared,
     pairs: &[(ast::AccountName, ast::AccountName)],
 ) -> SqlResult<()> {
-    shared.access.lock().check_global(Privileges::CREATE_USER)?;
+    check_may_manage(shared, Privileges::UPDATE)?;
     let pairs: Vec<(AccountName, AccountName)> = pairs
         .iter()
         .map(|(from, to)| Ok((names::user(shared, from)?, names::user(shared, to)?)))
@@ -149,190 +224,30 @@ pub(super) fn rename(
     shared.server.accounts.change(|acl| acl.rename(&pairs))
 }
 
-/// GRANT and REVOKE.
-pub(super) fn grant(shared: &Shared, statement: &ast::Grant) -> SqlResult<()> {
-    match &statement.what {
-        Granted::Roles(list) => roles::grant_roles(shared, statement, list),
-        Granted::Proxy(_) => Err(SqlError::not_supported("GRANT PROXY")),
-        Granted::Everything => {
-            shared.access.lock().check_global(Privileges::CREATE_USER)?;
-            let list = statement.accounts.iter().map(|a| names::user_or_role(shared, &a.account));
-            let list: Vec<AccountName> = list.collect::<SqlResult<_>>()?;
-            shared.server.accounts.change(|acl| acl.revoke_all(&list))
-        }
-        Granted::Privileges { privileges, on } => {
-            grant_privileges(shared, statement, privileges, on)
-        }
-    }
-}
-
-fn grant_privileges(
+/// SET PASSWORD.
+pub(super) fn set_password(
     shared: &Shared,
-    statement: &ast::Grant,
-    privileges: &[ast::Privilege],
-    on: &PrivilegeLevel,
+    account: Option<&ast::AccountName>,
+    password: &PasswordValue,
 ) -> SqlResult<()> {
-    let level = level(shared, on)?;
-    let (mut whole, columns) = wanted(privileges, &level)?;
-    if statement.grant_option {
-        whole = whole | Privileges::GRANT_OPTION;
-    }
-    check_may_grant(shared, &level, whole, &columns)?;
-    for spec in &statement.accounts {
-        let name = names::user_or_role(shared, &spec.account)?;
-        let auth = methods(&spec.auth)?;
-        let extra = AccountChanges {
-            auth,
-            tls: statement.tls.as_ref().map(tls),
-            limits: limits(&statement.limits),
-            ..AccountChanges::default()
-        };
-        shared.server.accounts.change(|acl| {
-            if statement.revoke {
-                return acl.revoke(&name, &level, whole, &columns);
-            }
-            if acl.account(&name).is_none() {
-                may_create(shared, &extra)?;
-                acl.create(&[(name.clone(), extra.clone())], IfExists::Skip)?;
-            } else if name.host.is_some() {
-                acl.alter(&[(name.clone(), extra.clone())], IfExists::Skip)?;
-            }
-            acl.grant(&name, &level, whole, &columns)
-        })?;
-    }
+    let own = shared.access.lock().identity().account.clone();
+    let name = account.map_or(Ok(own), |a| names::user(shared, a))?;
+    check_own_or_all(shared, &name)?;
+    shared.server.accounts.change(|acl| {
+        acl.set_password(&name, |present| match password {
+            PasswordValue::Hash(hash) => present.with_hash(&text(hash)),
+            PasswordValue::Old(password) => Ok(AuthMethod::old_password(&password.bytes)),
+            PasswordValue::Plain(password) => match present {
+                AuthMethod::Native(_) | AuthMethod::Old(_) => {
+                    Ok(AuthMethod::password(&text(password)))
+                }
+                other => {
+                    let password = text(password);
+                    AuthMethod::from_plugin_password(other.plugin(), &password, new_scramble())
+                }
+            },
+        })
+    })?;
+    shared.password_changed(&name);
     Ok(())
-}
-
-/// Compat: GRANT creates an account when it is given a way to log in, or when `sql_mode` lets it.
-fn may_create(shared: &Shared, extra: &AccountChanges) -> SqlResult<()> {
-    let mode = shared.var(ids().sql_mode).as_u64();
-    let forbidden = mode & selkie_types::SqlMode::NO_AUTO_CREATE_USER.bits() != 0;
-    if forbidden && extra.auth.is_none() {
-        return Err(SqlError::new(&ER_PASSWORD_NO_MATCH, &[]));
-    }
-    shared.access.lock().check_global(Privileges::CREATE_USER)
-}
-
-fn level(shared: &Shared, on: &PrivilegeLevel) -> SqlResult<GrantLevel> {
-    let current = || shared.handle.schema().ok_or_else(|| SqlError::new(&ER_NO_DB_ERROR, &[]));
-    let schema_of = |name: &ast::TableName| match &name.schema {
-        Some(schema) => Ok(schema.value.to_string()),
-        None => current(),
-    };
-    Ok(match on {
-        PrivilegeLevel::Global => GrantLevel::Global,
-        PrivilegeLevel::Schema(Some(name)) => {
-            GrantLevel::On(GrantTarget::Database(name.value.to_string()))
-        }
-        PrivilegeLevel::Schema(None) => GrantLevel::On(GrantTarget::Database(current()?)),
-        PrivilegeLevel::Table(name) => GrantLevel::On(GrantTarget::Table {
-            schema: schema_of(name)?,
-            table: name.name.value.to_string(),
-        }),
-        PrivilegeLevel::Routine(kind, name) => GrantLevel::On(GrantTarget::Routine {
-            schema: schema_of(name)?,
-            name: name.name.value.to_lowercase(),
-            is_function: *kind == ast::RoutineKind::Function,
-        }),
-    })
-}
-
-type Wanted = (Privileges, Vec<(String, Privileges)>);
-
-fn wanted(privileges: &[ast::Privilege], level: &GrantLevel) -> SqlResult<Wanted> {
-    let all = match level {
-        GrantLevel::Global => Privileges::ALL,
-        GrantLevel::On(GrantTarget::Database(_)) => Privileges::DATABASE,
-        GrantLevel::On(GrantTarget::Table { .. }) => Privileges::TABLE,
-        GrantLevel::On(GrantTarget::Routine { .. }) => Privileges::ROUTINE,
-    };
-    if privileges.is_empty() {
-        return Ok((all.without(Privileges::GRANT_OPTION), Vec::new()));
-    }
-    let is_table = matches!(level, GrantLevel::On(GrantTarget::Table { .. }));
-    let (mut whole, mut columns) = (Privileges::NONE, Vec::new());
-    for privilege in privileges {
-        let bits = bits(privilege.kind);
-        if privilege.columns.is_empty() {
-            whole = whole | bits;
-        } else if !is_table || !Privileges::COLUMN.has(bits) {
-            return Err(SqlError::new(&ER_ILLEGAL_GRANT_FOR_TABLE, &[]));
-        }
-        columns.extend(privilege.columns.iter().map(|c| (c.value.to_string(), bits)));
-    }
-    Ok((whole, columns))
-}
-
-/// The bits of a privilege, found by its SQL words.
-pub(super) fn bits(kind: ast::PrivilegeKind) -> Privileges {
-    use ast::PrivilegeKind as Kind;
-    match kind {
-        Kind::Usage => Privileges::NONE,
-        Kind::ReplicationClient => Privileges::BINLOG_MONITOR,
-        Kind::ReadOnlyAdmin => Privileges::READ_ONLY_ADMIN,
-        other => Privileges::from_name(&words(&format!("{other:?}"))).unwrap_or(Privileges::NONE),
-    }
-}
-
-/// `CreateTemporaryTables` as `CREATE TEMPORARY TABLES`.
-fn words(camel: &str) -> String {
-    let mut out = String::new();
-    for (at, c) in camel.char_indices() {
-        if at > 0 && c.is_ascii_uppercase() {
-            out.push(' ');
-        }
-        out.push(c.to_ascii_uppercase());
-    }
-    out
-}
-
-/// Who grants must have the right to grant, and what is granted.
-fn check_may_grant(
-    shared: &Shared,
-    level: &GrantLevel,
-    whole: Privileges,
-    columns: &[(String, Privileges)],
-) -> SqlResult<()> {
-    let access = shared.access.lock();
-    let needed = columns.iter().fold(whole, |all, (_, p)| all | *p) | Privileges::GRANT_OPTION;
-    let identity = access.identity();
-    let denied = |user: &str| {
-        let using = "YES";
-        SqlError::new(&ER_ACCESS_DENIED_ERROR, &[&user, &identity.host, &using])
-    };
-    match level {
-        GrantLevel::Global => match access.global().has(needed) {
-            true => Ok(()),
-            false => Err(denied(&identity.user)),
-        },
-        GrantLevel::On(GrantTarget::Database(schema)) => access.check_database(schema, needed),
-        GrantLevel::On(GrantTarget::Table { schema, table }) => access.check(schema, table, needed),
-        GrantLevel::On(GrantTarget::Routine { schema, .. }) => {
-            access.check_database(schema, needed)
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use ast::PrivilegeKind as Kind;
-
-    #[test]
-    fn every_privilege_has_bits() {
-        for kind in [
-            Kind::Select,
-            Kind::GrantOption,
-            Kind::ShowDatabases,
-            Kind::CreateTemporaryTables,
-            Kind::ReplicationSlaveAdmin,
-            Kind::BinlogMonitor,
-            Kind::ReadOnlyAdmin,
-            Kind::SetUser,
-            Kind::DeleteHistory,
-            Kind::CreateTablespace,
-        ] {
-            assert_eq!(bits(kind).names().count(), 1, "{kind:?}");
-        }
-    }
 }

@@ -6,7 +6,7 @@ use selkie_sql::ast;
 use selkie_types::error::catalogue::*;
 use selkie_types::{SqlError, SqlResult};
 
-use crate::accounts::AccountName;
+use crate::accounts::{AccountName, PUBLIC};
 use crate::session::Shared;
 
 /// Longest name of a user.
@@ -27,13 +27,19 @@ pub(super) fn user(shared: &Shared, name: &ast::AccountName) -> SqlResult<Accoun
     }
 }
 
-/// The role `name` means.
+/// The role `name` means (1959 if no role can be called so). Spaces at its end do not count.
 pub(super) fn role(shared: &Shared, name: &ast::AccountName) -> SqlResult<AccountName> {
     match name {
         ast::AccountName::Named { user, .. } => {
-            check_length(user, "user name", MAX_USER)?;
-            Ok(AccountName::role(user))
+            let name = user.trim_end_matches(' ');
+            check_length(name, "user name", MAX_USER)?;
+            let reserved = [("", ""), (PUBLIC, PUBLIC), ("NONE", "NONE")];
+            match reserved.iter().find(|(word, _)| name.eq_ignore_ascii_case(word)) {
+                Some((_, shown)) => Err(SqlError::new(&ER_INVALID_ROLE, &[shown])),
+                None => Ok(AccountName::role(name)),
+            }
         }
+        ast::AccountName::Public => Err(SqlError::new(&ER_INVALID_ROLE, &[&PUBLIC])),
         other => current(shared, other),
     }
 }
@@ -42,8 +48,11 @@ pub(super) fn role(shared: &Shared, name: &ast::AccountName) -> SqlResult<Accoun
 pub(super) fn user_or_role(shared: &Shared, name: &ast::AccountName) -> SqlResult<AccountName> {
     if let ast::AccountName::Named { user: word, host: None } = name {
         let role = AccountName::role(word);
-        if shared.server.accounts.current().account(&role).is_some() {
+        if !role.is_public() && shared.server.accounts.current().account(&role).is_some() {
             return Ok(role);
+        }
+        if word.eq_ignore_ascii_case(PUBLIC) {
+            return Ok(AccountName::public());
         }
     }
     user(shared, name)
@@ -54,9 +63,9 @@ fn current(shared: &Shared, name: &ast::AccountName) -> SqlResult<AccountName> {
     match name {
         ast::AccountName::CurrentRole => match &access.identity().role {
             Some(role) => Ok(AccountName::role(role)),
-            None => Err(SqlError::new(&ER_INVALID_CURRENT_USER, &[])),
+            None => Err(SqlError::new(&ER_MALFORMED_DEFINER, &[])),
         },
-        ast::AccountName::Public => Err(SqlError::not_supported("PUBLIC")),
+        ast::AccountName::Public => Ok(AccountName::public()),
         _ => Ok(access.identity().account.clone()),
     }
 }

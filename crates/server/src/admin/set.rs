@@ -7,13 +7,12 @@ mod charset;
 mod combination;
 mod variable;
 
-use selkie_sql::ast::{PasswordValue, SetItem, VarScope as Said};
-use selkie_types::error::catalogue::*;
+use selkie_sql::ast::{SetItem, VarScope as Said};
 use selkie_types::{SqlError, SqlResult};
 
 use super::answer::Notes;
-use super::{names, roles};
-use crate::accounts::{AuthMethod, Privileges};
+use super::{accounts, roles};
+use crate::accounts::Privileges;
 use crate::session::Shared;
 use crate::variables::{SetValue, VarScope, VarValue, ids};
 
@@ -74,11 +73,11 @@ pub(crate) fn set_item(
             charset::set_character_set(shared, charset.as_deref())?;
         }
         SetItem::Password { account, password } => {
-            set_password(shared, account.as_ref(), password)?;
+            accounts::set_password(shared, account.as_ref(), password)?;
         }
         SetItem::Role(role) => roles::set_role(shared, role.as_deref())?,
         SetItem::DefaultRole { role, account } => {
-            roles::set_default_role(shared, role.as_deref(), account.as_ref())?;
+            roles::set_default_role(shared, role.as_ref(), account.as_ref())?;
         }
         SetItem::Transaction { scope, isolation, read_only } => {
             set_transaction(shared, scope_of(*scope), *isolation, *read_only)?;
@@ -96,27 +95,6 @@ fn scope_of(said: Option<Said>) -> VarScope {
         Some(Said::Session) => VarScope::Session,
         None => VarScope::Default,
     }
-}
-
-fn set_password(
-    shared: &Shared,
-    account: Option<&selkie_sql::ast::AccountName>,
-    password: &PasswordValue,
-) -> SqlResult<()> {
-    let text = |l: &selkie_sql::ast::StringLiteral| String::from_utf8_lossy(&l.bytes).into_owned();
-    let own = shared.access.lock().identity().account.clone();
-    let name = account.map_or(Ok(own.clone()), |a| names::user(shared, a))?;
-    if name != own {
-        shared.access.lock().check_global(Privileges::CREATE_USER)?;
-    }
-    let method = match password {
-        PasswordValue::Plain(password) => AuthMethod::password(&text(password)),
-        PasswordValue::Hash(hash) => AuthMethod::hashed(&text(hash))?,
-        PasswordValue::Old(_) => {
-            return Err(SqlError::new(&ER_PLUGIN_IS_NOT_LOADED, &[&"mysql_old_password"]));
-        }
-    };
-    shared.server.accounts.change(|acl| acl.set_password(&name, method))
 }
 
 /// SET GLOBAL or SESSION TRANSACTION; the next transaction alone is the session's own affair.

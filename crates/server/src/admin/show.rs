@@ -8,7 +8,7 @@ use selkie_types::{SqlError, SqlResult, SqlType, TypeKind, Value};
 
 use super::answer::{Answer, long_text, no_rows, text_rows};
 use super::names;
-use crate::accounts::{AccountName, Privileges, show_create_user, show_grants};
+use crate::accounts::{Identity, Privileges, Shown, show_create_user, show_grants};
 use crate::session::Shared;
 
 /// Answers SHOW if it is the server's.
@@ -53,38 +53,58 @@ const SLAVE_STATUS: &[&str] = &[
     "Seconds_Behind_Master",
 ];
 
-fn said_name(shared: &Shared, name: Option<&Said>) -> SqlResult<AccountName> {
-    names::user_or_role(shared, name.unwrap_or(&Said::CurrentUser))
-}
-
 /// Those of others are shown to who may read the accounts.
-fn check_may_see(shared: &Shared, name: &AccountName) -> SqlResult<()> {
-    let access = shared.access.lock();
-    let own = access.identity();
-    let held = shared.server.accounts.current().roles_of(&own.account);
-    let is_own = own.account == *name || name.host.is_none() && held.contains(&name.user);
-    if is_own { Ok(()) } else { access.check_database("mysql", Privileges::SELECT) }
+fn check_may_see(shared: &Shared, own: bool) -> SqlResult<()> {
+    match own {
+        true => Ok(()),
+        false => shared.access.lock().check_database("mysql", Privileges::SELECT),
+    }
 }
 
 fn grants(shared: &Shared, name: Option<&Said>) -> SqlResult<Answer> {
-    let account = said_name(shared, name)?;
-    check_may_see(shared, &account)?;
-    let acl = shared.server.accounts.current();
-    let mut lines = show_grants(&acl, &account)?;
-    // Compat: one's own grants include those of the active role.
-    let role = shared.access.lock().identity().role.clone();
-    if let (None, Some(role)) = (name, role) {
-        lines.extend(show_grants(&acl, &AccountName::role(&role))?);
-    }
-    let title = format!("Grants for {account}");
+    let identity = shared.access.lock().identity().clone();
+    let user = Some(identity.account.clone());
+    let (shown, title) = match name {
+        // Compat: one's own grants are followed by those of the active role and of everybody.
+        None => (Shown { user, role: identity.role, public: true }, identity.account.to_string()),
+        Some(Said::CurrentUser) => {
+            (Shown { user, ..Shown::default() }, identity.account.to_string())
+        }
+        Some(Said::CurrentRole) => {
+            let own = &identity.account;
+            let role = identity.role.ok_or_else(|| {
+                SqlError::new(&ER_NONEXISTING_GRANT, &[&own.user, &own.host_text()])
+            })?;
+            (Shown { role: Some(role.clone()), ..Shown::default() }, role)
+        }
+        Some(said) => shown_of(shared, said, &identity)?,
+    };
+    let lines = show_grants(&shared.server.accounts.current(), &shown)?;
+    let title = format!("Grants for {title}");
     Ok(text_rows(&[(&title, 1024)], lines.into_iter().map(|l| vec![l]).collect()))
 }
 
+fn shown_of(shared: &Shared, said: &Said, own: &Identity) -> SqlResult<(Shown, String)> {
+    let name = names::user_or_role(shared, said)?;
+    let title = name.to_string();
+    if name.is_public() {
+        return Ok((Shown { public: true, ..Shown::default() }, title));
+    }
+    if name.host.is_none() {
+        check_may_see(shared, own.role.as_deref() == Some(&name.user))?;
+        return Ok((Shown { role: Some(name.user), ..Shown::default() }, title));
+    }
+    check_may_see(shared, own.account == name)?;
+    Ok((Shown { user: Some(name), ..Shown::default() }, title))
+}
+
 fn create_user(shared: &Shared, name: Option<&Said>) -> SqlResult<Answer> {
-    let account = said_name(shared, name)?;
-    check_may_see(shared, &account)?;
-    let line = show_create_user(&shared.server.accounts.current(), &account)?;
-    Ok(text_rows(&[(&format!("CREATE USER for {account}"), 1024)], vec![vec![line]]))
+    let account = names::user(shared, name.unwrap_or(&Said::CurrentUser))?;
+    let is_own = shared.access.lock().identity().account == account;
+    check_may_see(shared, is_own)?;
+    let lines = show_create_user(&shared.server.accounts.current(), &account)?;
+    let rows = lines.into_iter().map(|line| vec![line]).collect();
+    Ok(text_rows(&[(&format!("CREATE USER for {account}"), 1024)], rows))
 }
 
 fn profiles(shared: &Shared) -> Answer {

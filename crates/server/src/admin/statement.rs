@@ -6,7 +6,7 @@ use selkie_sql::ast::{ResetTarget, Statement};
 use selkie_types::{SqlError, SqlResult};
 
 use super::answer::{Answer, Notes};
-use super::{accounts, flush, kill, roles, show};
+use super::{accounts, flush, grants, kill, roles, show};
 use crate::accounts::Privileges;
 use crate::session::Shared;
 
@@ -23,7 +23,7 @@ pub(crate) fn run(
         Statement::CreateRole(s) => roles::create(shared, s, notes)?,
         Statement::DropAccounts(s) => accounts::drop_accounts(shared, s, notes)?,
         Statement::RenameUsers(pairs) => accounts::rename(shared, pairs)?,
-        Statement::Grant(s) => accounts::grant(shared, s)?,
+        Statement::Grant(s) => grants::grant(shared, s, notes)?,
         Statement::Kill(s) => kill::kill(shared, s, number)?,
         Statement::Flush(s) => flush::flush(shared, s)?,
         Statement::Shutdown { .. } => {

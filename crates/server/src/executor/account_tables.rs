@@ -1,4 +1,5 @@
-//! Accounts and grants in the tables of the `mysql` database, as MariaDB keeps them.
+//! Accounts and grants in the tables of the `mysql` database, as MariaDB keeps them, beside the other
+//! tables of that database.
 //!
 //! Must not decide who may do what. A change is written in one transaction, so that it happens
 //! entirely or not at all.
@@ -31,8 +32,14 @@ impl AccountTables {
         let hooks = Unattended::new();
         let session = Session::new(0, Account::default(), Arc::new(hooks));
         let this = Self { instance: Arc::clone(instance), session: Mutex::new(session) };
-        for text in definitions::STATEMENTS {
+        this.run(definitions::DATABASE)?;
+        let snapshot = instance.catalog.snapshot();
+        let is_missing = |name: &str| snapshot.table("mysql", name).is_none();
+        for (_, text) in definitions::tables().filter(|(name, _)| is_missing(name)) {
             this.run(text)?;
+        }
+        if is_missing(definitions::VIEW) {
+            this.run(&definitions::view())?;
         }
         Ok(this)
     }

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use selkie_catalog::TableInfo;
 use selkie_exec::session::{CheckedSet, NewValue, SavedVariables, Session};
 use selkie_exec::{Instance, Outcome, ResultSink, execute_statement};
 use selkie_plan::physical::OutputColumn;
@@ -64,7 +65,7 @@ pub(super) fn set(
     let mut notes = Notes::new();
     let target = admin::set_item(shared, item, checked, &mut notes)?;
     keep(session, notes);
-    session.account.role.clone_from(&shared.access.lock().identity().role);
+    follow_role(shared, session);
     if let Target::Session(name, value) = target {
         follow(session, name, &value, is_default);
     }
@@ -131,6 +132,17 @@ pub(super) fn restore(shared: &Shared, session: &mut Session, saved: SavedVariab
     super::settings::refresh(shared, session);
 }
 
+/// Takes over the active role and the privileges that come with it.
+fn follow_role(shared: &Shared, session: &mut Session) {
+    let access = shared.access.lock();
+    let (role, global) = (&access.identity().role, access.global());
+    if session.account.role != *role || session.account.global != global {
+        session.account.role.clone_from(role);
+        session.account.global = global;
+        session.account.version += 1;
+    }
+}
+
 /// Whether an assignment commits what is open.
 fn turns_autocommit_on(item: &SetItem, value: Option<&SetValue>) -> bool {
     let SetItem::SystemVar { name, scope, .. } = item else { return false };
@@ -186,6 +198,7 @@ pub(super) fn statement(
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Option<Outcome>> {
     if let Statement::Grant(grant) = statement {
+        admin::check_may_grant(shared, grant)?;
         check_target(instance, session, grant)?;
     }
     if changes_accounts(statement) {
@@ -201,9 +214,9 @@ pub(super) fn statement(
         let Answer::Rows { columns, rows } = answer else { return Ok(Some(Outcome::ok())) };
         return send_rows(&columns, &rows, sink).map(Some);
     }
-    let answer = admin::run(shared, statement, &mut number, &mut notes)?;
+    let answer = admin::run(shared, statement, &mut number, &mut notes);
     keep(session, notes);
-    match answer {
+    match answer? {
         None => Ok(None),
         Some(Answer::Done) => Ok(Some(Outcome::ok())),
         Some(Answer::Rows { columns, rows }) => send_rows(&columns, &rows, sink).map(Some),
@@ -241,23 +254,31 @@ fn check_target(instance: &Instance, session: &Session, grant: &Grant) -> SqlRes
             let schema = name.schema.as_ref().map(|s| &*s.value).or(session.schema.as_deref());
             let schema = schema.ok_or_else(|| SqlError::new(&ER_NO_DB_ERROR, &[]))?;
             let snapshot = instance.catalog.snapshot();
-            match creates || snapshot.table(schema, &name.name.value).is_some() {
-                true => Ok(()),
-                false => Err(SqlError::no_such_table(schema, &name.name.value)),
+            let columns = privileges.iter().flat_map(|p| &p.columns);
+            match snapshot.table(schema, &name.name.value) {
+                Some(table) => columns.into_iter().try_for_each(|c| check_column(table, c)),
+                None if creates => Ok(()),
+                None => Err(SqlError::no_such_table(schema, &name.name.value)),
             }
         }
         PrivilegeLevel::Routine(kind, name) => {
             let schema = name.schema.as_ref().map(|s| &*s.value).or(session.schema.as_deref());
             let schema = schema.ok_or_else(|| SqlError::new(&ER_NO_DB_ERROR, &[]))?;
             let function = *kind == RoutineKind::Function;
-            let snapshot = instance.catalog.snapshot();
-            if snapshot.routine(schema, function, &name.name.value).is_some() {
+            if instance.catalog.snapshot().routine(schema, function, &name.name.value).is_some() {
                 return Ok(());
             }
             let what = "FUNCTION or PROCEDURE";
             Err(SqlError::new(&ER_SP_DOES_NOT_EXIST, &[&what, &name.name.value]))
         }
         _ => Ok(()),
+    }
+}
+
+fn check_column(table: &TableInfo, name: &Ident) -> SqlResult<()> {
+    match table.column_position(&name.value) {
+        Some(_) => Ok(()),
+        None => Err(SqlError::new(&ER_BAD_FIELD_ERROR, &[&name.value, &table.name()])),
     }
 }
 

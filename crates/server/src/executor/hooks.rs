@@ -16,16 +16,84 @@ use selkie_types::error::catalogue::{ER_NO_SUCH_USER, ER_OPTION_PREVENTS_STATEME
 use selkie_types::{SqlError, SqlResult, SqlType, Value};
 
 use super::administration;
-use crate::accounts::{AccessControl, AccountName, GrantLevel, GrantTarget, Identity, Privileges};
+use crate::accounts::{AccessControl, Privileges, RoutineKind};
+use crate::admin;
 use crate::session::Shared;
 use crate::variables::{VERSION, VarDef, VarScope, VarValue, ids, lookup};
 
+impl Shared {
+    /// Asks about `who`, a definer, or about the session's own account if `None`.
+    fn ask<T>(
+        &self,
+        who: Option<&str>,
+        question: impl FnOnce(&AccessControl) -> SqlResult<T>,
+    ) -> SqlResult<T> {
+        let Some(definer) = who else { return question(&self.access.lock()) };
+        let mut definers = self.definers.lock();
+        let version = self.server.accounts.version();
+        if !definers.iter().any(|(name, known, _)| **name == *definer && *known == version) {
+            definers.retain(|(name, ..)| **name != *definer);
+            let (user, host) = definer.rsplit_once('@').unwrap_or((definer, ""));
+            let control = AccessControl::of_definer(&self.server.accounts, user, host);
+            let missing = || SqlError::new(&ER_NO_SUCH_USER, &[&user, &host]);
+            definers.push((definer.into(), version, control.ok_or_else(missing)?));
+        }
+        match definers.iter().find(|(name, ..)| **name == *definer) {
+            Some((.., control)) => question(control),
+            None => Err(SqlError::internal("a definer that was just found")),
+        }
+    }
+}
+
+impl Shared {
+    fn routine_changed(&self, function: bool, (schema, name): (&str, &str), made: bool) {
+        let kind = if function { RoutineKind::Function } else { RoutineKind::Procedure };
+        if let Err(error) = admin::routine_changed(self, kind, (schema, name), made) {
+            tracing::warn!("privileges on {schema}.{name} stay as they are: {error}");
+        }
+    }
+}
+
 impl SessionHooks for Shared {
     fn check_access(&self, session: &Session, access: &Access<'_>) -> SqlResult<()> {
-        match &session.acting_as {
-            Some(definer) => self.check_access_of(session, definer, access),
-            None => check_access(&self.access.lock(), access),
-        }
+        self.ask(session.acting_as.as_deref(), |control| check_access(control, access))
+    }
+
+    fn granted(&self, _: &Session, who: Option<&str>, schema: &str, table: &str) -> Privileges {
+        let all = self.ask(who, |control| Ok(control.on_table(schema, table)));
+        all.unwrap_or_default()
+    }
+
+    fn check_table(
+        &self,
+        _: &Session,
+        who: Option<&str>,
+        schema: &str,
+        table: &str,
+        wanted: Privileges,
+    ) -> SqlResult<()> {
+        self.ask(who, |control| control.check_any_column(schema, table, wanted).map(|_| ()))
+    }
+
+    fn check_column(
+        &self,
+        _: &Session,
+        who: Option<&str>,
+        (schema, table, column): (&str, &str, &str),
+        wanted: Privileges,
+    ) -> SqlResult<()> {
+        self.ask(who, |control| control.check_column(schema, table, column, wanted))
+    }
+
+    fn table_denied(
+        &self,
+        _: &Session,
+        who: Option<&str>,
+        (schema, table): (&str, &str),
+        command: &str,
+    ) -> SqlError {
+        let denied = self.ask(who, |control| Ok(control.table_denied(schema, table, command)));
+        denied.unwrap_or_else(|error| error)
     }
 
     fn check_routine(
@@ -36,62 +104,60 @@ impl SessionHooks for Shared {
         schema: &str,
         name: &str,
     ) -> SqlResult<()> {
-        let control = self.access.lock();
-        let acting = match &session.acting_as {
-            Some(definer) => Some(control.of(identity_of(&control, definer)?)),
-            None => None,
-        };
-        let control = acting.as_ref().unwrap_or(&control);
-        match privilege {
-            Privilege::Any => control.check_sees_routine(schema, name, function),
+        let kind = if function { RoutineKind::Function } else { RoutineKind::Procedure };
+        self.ask(session.acting_as.as_deref(), |control| match privilege {
+            // Compat: the text of a routine is seen by who may read the table it was kept in.
             Privilege::ShowRoutine => control.check("mysql", "proc", Privileges::SELECT),
-            Privilege::AlterRoutine => {
-                control.check_routine(schema, name, function, Privileges::ALTER_ROUTINE)
+            Privilege::Any => control.check_some_routine(kind, schema, name),
+            other => {
+                let wanted = privileges(other).unwrap_or_default();
+                control.check_routine(kind, schema, name, wanted)
             }
-            _ => control.check_routine(schema, name, function, Privileges::EXECUTE),
-        }
+        })
+    }
+
+    fn account_exists(&self, account: &str) -> bool {
+        self.ask(Some(account), |_| Ok(())).is_ok()
+    }
+
+    fn check_definer(&self, _: &Session, definer: &str) -> SqlResult<()> {
+        let known = self.ask(Some(definer), |_| Ok(()));
+        // Compat: who could name any definer is told that this one is gone.
+        let told = Privileges::SUPER | Privileges::SET_USER;
+        let access = self.access.lock();
+        known.map_err(|error| match access.has_global(told) {
+            true => error,
+            false => access.denied_login(),
+        })
     }
 
     fn routine_created(&self, session: &Session, function: bool, schema: &str, name: &str) {
-        let control = self.access.lock().clone();
-        if session.acting_as.is_some() {
-            return;
-        }
-        let wanted = Privileges::EXECUTE | Privileges::ALTER_ROUTINE;
-        if control.check_routine(schema, name, function, wanted).is_ok() {
-            return;
-        }
-        let account = control.identity().account.clone();
-        let target = routine_target(function, schema, name);
-        let level = GrantLevel::On(target);
-        let granted = control.store().change(|acl| acl.grant(&account, &level, wanted, &[]));
-        if let Err(error) = granted {
-            tracing::warn!("privileges on {schema}.{name} were not granted: {error}");
+        if session.acting_as.is_none() {
+            self.routine_changed(function, (schema, name), true);
         }
     }
 
     fn routine_dropped(&self, _: &Session, function: bool, schema: &str, name: &str) {
-        let store = std::sync::Arc::clone(self.access.lock().store());
-        let target = routine_target(function, schema, name);
-        if !store.current().mentions(&target) {
-            return;
-        }
-        let forgotten = store.change(|acl| {
-            acl.forget_target(&target);
-            Ok(())
+        self.routine_changed(function, (schema, name), false);
+    }
+
+    fn privileges_version(&self) -> u64 {
+        self.server.accounts.version()
+    }
+
+    fn sees_schema(&self, _: &Session, schema: &str) -> bool {
+        self.access.lock().sees_database(schema)
+    }
+
+    fn on_column(
+        &self,
+        session: &Session,
+        (schema, table, column): (&str, &str, &str),
+    ) -> Privileges {
+        let all = self.ask(session.acting_as.as_deref(), |control| {
+            Ok(control.on_column(schema, table, column))
         });
-        if let Err(error) = forgotten {
-            tracing::warn!("privileges on {schema}.{name} stay: {error}");
-        }
-    }
-
-    fn check_access_of(&self, _: &Session, account: &str, access: &Access<'_>) -> SqlResult<()> {
-        let control = self.access.lock();
-        check_access(&control.of(identity_of(&control, account)?), access)
-    }
-
-    fn account_exists(&self, account: &str) -> bool {
-        find_account(&self.access.lock(), account).is_some()
+        all.unwrap_or_default()
     }
 
     fn check_writable(&self) -> SqlResult<()> {
@@ -200,63 +266,37 @@ impl SessionHooks for Shared {
     }
 }
 
-fn routine_target(function: bool, schema: &str, name: &str) -> GrantTarget {
-    let (schema, name) = (schema.to_owned(), name.to_owned());
-    GrantTarget::Routine { schema, name, is_function: function }
-}
-
-/// Somebody who is the account `user@host`, or error 1449.
-fn identity_of(control: &AccessControl, account: &str) -> SqlResult<Identity> {
-    let Some(account) = find_account(control, account) else {
-        let (user, host) = account.rsplit_once('@').unwrap_or((account, ""));
-        return Err(SqlError::new(&ER_NO_SUCH_USER, &[&user, &host]));
-    };
-    Ok(Identity {
-        user: account.user.clone(),
-        host: account.host_text().to_owned(),
-        account,
-        role: None,
-    })
-}
-
 fn check_access(control: &AccessControl, access: &Access<'_>) -> SqlResult<()> {
+    let (schema, table) = (access.schema, access.table);
     let Some(wanted) = privileges(access.privilege) else {
-        if access.table.is_empty() {
-            return match control.sees_database(access.schema) {
-                true => Ok(()),
-                false => Err(control.database_denied(access.schema)),
-            };
-        }
-        return match control.sees_table(access.schema, access.table) {
-            true => Ok(()),
-            false => control.check(access.schema, access.table, Privileges::SELECT),
+        return match () {
+            () if table.is_empty() && control.may_use(schema) => Ok(()),
+            () if table.is_empty() => Err(control.database_denied(schema)),
+            () if control.sees_table(schema, table) => Ok(()),
+            () => control.check(schema, table, Privileges::SELECT),
         };
     };
-    if access.schema.is_empty() {
+    if schema.is_empty() {
         return control.check_global(wanted);
     }
-    if access.table.is_empty() {
-        return control.check_database(access.schema, wanted);
+    if table.is_empty() {
+        return control.check_database(schema, wanted);
     }
     if access.columns.is_empty() {
-        // Which columns a statement uses is not said, so privileges on some are not enough.
-        return control.check(access.schema, access.table, wanted);
+        return control.check(schema, table, wanted);
     }
-    for column in access.columns {
-        control.check_column(access.schema, access.table, column, wanted)?;
-    }
-    Ok(())
+    let mut columns = access.columns.iter();
+    columns.try_for_each(|column| control.check_column(schema, table, column, wanted))
 }
 
-/// The account `user@host`, or the role `user@`.
-fn find_account(control: &AccessControl, account: &str) -> Option<AccountName> {
-    let (user, host) = account.rsplit_once('@').unwrap_or((account, ""));
-    let name = match host {
-        "" => AccountName::role(user),
-        host => AccountName::new(user, host),
-    };
-    let known = control.store().current().account(&name).is_some();
-    known.then_some(name)
+/// A kind of routine, as privileges know it.
+pub(crate) fn routine_kind(kind: ast::RoutineKind) -> RoutineKind {
+    match kind {
+        ast::RoutineKind::Procedure => RoutineKind::Procedure,
+        ast::RoutineKind::Function => RoutineKind::Function,
+        ast::RoutineKind::Package => RoutineKind::Package,
+        ast::RoutineKind::PackageBody => RoutineKind::PackageBody,
+    }
 }
 
 /// The privileges of the executor's words; `None` is "anything at all".
@@ -284,6 +324,8 @@ fn privileges(wanted: Privilege) -> Option<Privileges> {
         Privilege::Reload => Privileges::RELOAD,
         Privilege::Super => Privileges::SUPER,
         Privilege::ShowRoutine => Privileges::SELECT,
+        Privilege::Event => Privileges::EVENT,
+        Privilege::SetUser => Privileges::SUPER | Privileges::SET_USER,
         Privilege::Any => return None,
     })
 }

@@ -151,6 +151,7 @@ impl ExecutorSession {
         text: &[u8],
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Outcome> {
+        self.check_expired(parsed)?;
         self.shared.handle.counters.bump(com::counter(parsed));
         self.session.diagnostics.begin_statement();
         self.shared.handle.set_state(com::state(parsed));
@@ -167,6 +168,19 @@ impl ExecutorSession {
         note_waits(before);
         self.after(parsed, &result);
         result
+    }
+
+    /// 1820 if the password has to be changed first.
+    fn check_expired(&self, statement: &Statement) -> SqlResult<()> {
+        let changes = |s: &Statement| match s {
+            Statement::Set(_) => true,
+            Statement::CreateUser(user) => user.alter,
+            _ => false,
+        };
+        match self.shared.is_expired() && !changes(statement) {
+            true => Err(SqlError::new(&ER_MUST_CHANGE_PASSWORD, &[])),
+            false => Ok(()),
+        }
     }
 
     /// Gives back everything that does not outlive the session.
@@ -194,12 +208,17 @@ impl ExecutorSession {
 
 /// A fresh session of the executor for whoever is logged in.
 fn begin(instance: &Instance, shared: &Arc<Shared>) -> Session {
-    let identity = shared.access.lock().identity().clone();
+    let (identity, global) = {
+        let access = shared.access.lock();
+        (access.identity().clone(), access.global())
+    };
     let account = Account {
         user: identity.user,
         host: identity.host,
         account: identity.account.to_string(),
         role: identity.role,
+        global,
+        version: 0,
     };
     let hooks: Arc<dyn SessionHooks> = Arc::clone(shared) as Arc<dyn SessionHooks>;
     let mut session = Session::new(shared.handle.id, account, hooks);
@@ -271,6 +290,7 @@ impl BackendSession for ExecutorSession {
         let Some(prepared) = statement.downcast_ref::<Prepared>() else {
             return Err(SqlError::internal("a statement of another backend"));
         };
+        self.check_expired(&prepared.statement)?;
         self.shared.handle.counters.bump(com::counter(&prepared.statement));
         self.session.diagnostics.begin_statement();
         self.shared.handle.set_state(com::state(&prepared.statement));

@@ -33,6 +33,8 @@ pub(crate) struct Authenticated {
     pub(crate) identity: Identity,
     /// The account as it was at login.
     pub(crate) account: Account,
+    /// Whether the password has to be changed before anything else.
+    pub(crate) expired: bool,
 }
 
 /// Runs the exchange that proves `claim`.
@@ -49,14 +51,17 @@ pub(crate) fn authenticate(
     let found = acl.find(&claim.user, &peer.host, &peer.ip).cloned();
     let account = found.clone().unwrap_or_else(|| decoy(&claim.user));
     let mut used_password = !claim.answer.is_empty();
+    let mut unusable = None;
     for method in &account.auth {
+        unusable = unusable_method(method, &claim.user, peer).or(unusable);
         let proven = try_method(server, exchange, peer, &mut claim, &account.name, method)?;
         used_password |= !claim.answer.is_empty();
         if proven && found.is_some() {
-            return admit(&acl, peer, claim.user, account, exchange.wire.is_secure());
+            let proof = Proof { used_password, secure: exchange.wire.is_secure() };
+            return admit(server, &acl, peer, claim.user, account, proof);
         }
     }
-    Err(denied(&claim.user, peer, used_password))
+    Err(unusable.unwrap_or_else(|| denied(&claim.user, peer, used_password)))
 }
 
 /// Stands in for an account that does not exist; its password nobody knows.
@@ -67,11 +72,39 @@ fn decoy(user: &str) -> Account {
     account
 }
 
+/// Why nobody logs in with a method, if that is so.
+fn unusable_method(method: &AuthMethod, user: &str, peer: &Peer) -> Option<SqlError> {
+    match method {
+        AuthMethod::Old(_) => {
+            Some(SqlError::new(&ER_SERVER_IS_IN_SECURE_AUTH_MODE, &[&user, &peer.name()]))
+        }
+        AuthMethod::Unknown { plugin, .. } => {
+            Some(SqlError::new(&ER_PLUGIN_IS_NOT_LOADED, &[plugin]))
+        }
+        _ => None,
+    }
+}
+
 fn unrestricted(peer: &Peer, user: String) -> Authenticated {
     let name = AccountName::new(&user, "%");
-    let host = peer.name().to_owned();
-    let identity = Identity { user, host, account: name.clone(), role: None };
-    Authenticated { identity, account: Account::new(name) }
+    let identity = Identity {
+        user,
+        host: peer.name().to_owned(),
+        ip: peer.ip.clone(),
+        account: name.clone(),
+        role: None,
+        used_password: false,
+        proxy: None,
+    };
+    Authenticated { identity, account: Account::new(name), expired: false }
+}
+
+/// How a client proved itself.
+#[derive(Clone, Copy)]
+struct Proof {
+    used_password: bool,
+    /// Nobody can listen.
+    secure: bool,
 }
 
 /// 1045.
@@ -81,27 +114,41 @@ fn denied(user: &str, peer: &Peer, used_password: bool) -> SqlError {
 }
 
 fn admit(
+    server: &Server,
     acl: &Arc<Acl>,
     peer: &Peer,
     user: String,
     account: Account,
-    secure: bool,
+    proof: Proof,
 ) -> SqlResult<Authenticated> {
     if account.locked {
         return Err(SqlError::new(&ER_ACCOUNT_HAS_BEEN_LOCKED, &[]));
     }
     // TLS is not available, so an account that demands it cannot be used.
-    if account.tls != TlsRequirement::None && !(account.tls == TlsRequirement::Any && secure) {
+    let is_any = account.tls == TlsRequirement::Any;
+    if account.tls != TlsRequirement::None && !(is_any && proof.secure) {
         return Err(denied(&user, peer, true));
     }
-    let held = |role: &String| acl.roles_of(&account.name).contains(role);
+    let held = |role: &String| {
+        acl.has_role(role) && acl.may_set_role(&account.name.user, peer.name(), &peer.ip, role)
+    };
     let identity = Identity {
         user,
         host: peer.name().to_owned(),
+        ip: peer.ip.clone(),
         account: account.name.clone(),
         role: account.default_role.clone().filter(held),
+        used_password: proof.used_password,
+        proxy: None,
     };
-    Ok(Authenticated { identity, account })
+    let days = server.globals.get(ids().default_password_lifetime).as_u64() as u32;
+    let expired = account.is_expired(now(), days);
+    Ok(Authenticated { identity, account, expired })
+}
+
+fn now() -> i64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map_or(0, |d| d.as_secs() as i64)
 }
 
 fn try_method(
@@ -120,10 +167,11 @@ fn try_method(
         AuthMethod::Native(hash) => {
             switch_plugin(exchange, claim, native::NAME)?;
             Ok(match native::parse(hash) {
-                None => claim.answer.is_empty(),
+                None => hash.is_empty() && claim.answer.is_empty(),
                 Some(stored) => native::check(&claim.answer, &exchange.scramble, &stored),
             })
         }
+        AuthMethod::Old(_) | AuthMethod::Unknown { .. } => Ok(false),
         AuthMethod::Sha2(hash) => {
             switch_plugin(exchange, claim, sha2::NAME)?;
             prove_sha2(server, exchange, claim, name, hash)

@@ -2,6 +2,7 @@
 //!
 //! Must not close anything: it answers before a session begins.
 
+use selkie_protocol::Capabilities;
 use selkie_types::error::catalogue::*;
 use selkie_types::{SqlError, SqlResult};
 
@@ -21,6 +22,20 @@ pub(crate) fn check_limits(server: &Server, who: &Authenticated, door: Door) -> 
         return Err(SqlError::new(&ER_CON_COUNT_ERROR, &[]));
     }
     check_account(server, who, is_admin)
+}
+
+/// 1862 if the password has expired and the client could not be told to change it.
+pub(crate) fn check_expired(
+    server: &Server,
+    who: &Authenticated,
+    caps: Capabilities,
+) -> SqlResult<()> {
+    let told = caps.has(Capabilities::CAN_HANDLE_EXPIRED_PASSWORDS);
+    let disconnects = server.globals.get(ids().disconnect_on_expired_password).as_bool();
+    match who.expired && disconnects && !told {
+        true => Err(SqlError::new(&ER_MUST_CHANGE_PASSWORD_LOGIN, &[])),
+        false => Ok(()),
+    }
 }
 
 fn check_account(server: &Server, who: &Authenticated, is_admin: bool) -> SqlResult<()> {

@@ -16,7 +16,7 @@ use super::shared::Shared;
 use super::timeouts;
 use crate::accounts::{AccessControl, Privileges};
 use crate::login::{
-    Authenticated, CAPABILITIES, Claim, Exchange, authenticate, check_limits, greet,
+    Authenticated, CAPABILITIES, Claim, Exchange, authenticate, check_expired, check_limits, greet,
 };
 use crate::net::{Peer, ReadError, Transport, Wire};
 use crate::query_log::log_general;
@@ -149,9 +149,11 @@ impl Greeted {
             }
         };
         self.handle.set_user(&who.identity.user);
+        let expired = who.expired;
         let unrestricted = server.globals.get(ids().skip_grant_tables).as_bool();
         let access = AccessControl::new(Arc::clone(&server.accounts), who.identity, unrestricted);
         let shared = Shared::new(Arc::clone(server), self.handle, access, caps);
+        shared.set_expired(expired);
         let out = Output::new(sequence);
         let mut session = Session::new(Arc::new(shared), self.wire, out, self.peer);
         session.set_client_collation(login.collation);
@@ -191,6 +193,7 @@ fn handshake(
         .inspect_err(|e| note_denied(server, handle.id, &user, e))
         .map_err(Some)?;
     check_limits(server, &who, handle.door).map_err(Some)?;
+    check_expired(server, &who, exchange.caps).map_err(Some)?;
     Ok((who, login))
 }
 

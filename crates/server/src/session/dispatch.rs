@@ -18,7 +18,7 @@ use super::statements::{Prepared, Statements};
 use super::timeouts::{self, Patience};
 use crate::accounts::Privileges;
 use crate::backend::BackendSession;
-use crate::login::{Claim, Exchange, authenticate};
+use crate::login::{Claim, Exchange, authenticate, check_expired};
 use crate::net::{Peer, Wire};
 use crate::profiles::Recorder;
 use crate::query_log::{Ran, Stopwatch, log_general, log_slow};
@@ -45,6 +45,8 @@ pub(super) struct Session {
     pub(super) ended: bool,
     pub(super) patience: Patience,
     statements: Statements,
+    /// How often a change of user failed.
+    failed_changes: u8,
 }
 
 impl Session {
@@ -52,7 +54,18 @@ impl Session {
         let backend = shared.server.backend.open(&shared);
         let statements = Statements::new();
         let patience = Patience::of(&shared).unapplied();
-        Self { shared, wire, out, peer, backend, ended: false, patience, statements }
+        let failed_changes = 0;
+        Self {
+            shared,
+            wire,
+            out,
+            peer,
+            backend,
+            ended: false,
+            patience,
+            statements,
+            failed_changes,
+        }
     }
 
     /// Answers one command into the output buffer.
@@ -458,14 +471,14 @@ impl Session {
     }
 
     fn change_user(&mut self, payload: &[u8]) -> Next {
-        let result = self.log_in_again(payload);
-        if let Err(error) = &result {
-            let caps = self.shared.capabilities();
-            self.out.packet(|b| selkie_protocol::packet::put_err(b, error, caps));
-            // Compat: a failed change of user ends the connection.
-            return Next::Close;
+        // Compat: after three wrong attempts the command is not known any more.
+        if self.failed_changes >= 3 {
+            self.answer(Err(SqlError::new(&ER_UNKNOWN_COM_ERROR, &[])));
+            return Next::Continue;
         }
-        self.answer(Ok(()));
+        let result = self.log_in_again(payload);
+        self.failed_changes += u8::from(result.is_err());
+        self.answer(result);
         Next::Continue
     }
 
@@ -488,7 +501,9 @@ impl Session {
         let sequence = exchange.out.sequence();
         self.out.set_sequence(sequence);
         let who = result?;
+        check_expired(&server, &who, caps)?;
         self.shared.handle.set_user(&who.identity.user);
+        self.shared.set_expired(who.expired);
         self.shared.access.lock().become_identity(who.identity);
         self.reset_session();
         self.shared.schema_changed(None);

@@ -3,13 +3,13 @@
 //! Must not be written from another session's thread.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 use selkie_protocol::Capabilities;
 use selkie_protocol::track::Changes;
 
-use crate::accounts::AccessControl;
+use crate::accounts::{AccessControl, AccountName};
 use crate::profiles::Profiles;
 use crate::server::Server;
 use crate::sessions::SessionHandle;
@@ -28,11 +28,15 @@ pub struct Shared {
     pub access: Mutex<AccessControl>,
     /// Profiles of its last statements.
     pub(crate) profiles: Mutex<Profiles>,
+    /// Definers whose privileges were asked for, with the version of the accounts they are from.
+    pub(crate) definers: Mutex<Vec<(Box<str>, u64, AccessControl)>>,
     /// Session state changes to tell the client.
     pub changes: Mutex<Changes>,
     /// Names of variables that changed in this statement.
     changed: Mutex<Vec<VarId>>,
     capabilities: AtomicU64,
+    /// Whether nothing can be done before the password is changed.
+    expired: AtomicBool,
     /// Grows when a system variable of the session changes.
     version: AtomicU64,
 }
@@ -54,9 +58,11 @@ impl Shared {
             vars,
             access: Mutex::new(access),
             profiles: Mutex::default(),
+            definers: Mutex::default(),
             changes: Mutex::default(),
             changed: Mutex::default(),
             capabilities: AtomicU64::new(capabilities.0),
+            expired: AtomicBool::new(false),
             version: AtomicU64::new(1),
         }
     }
@@ -71,6 +77,23 @@ impl Shared {
         let caps = self.capabilities();
         let caps = if on { caps.with(capability) } else { caps.without(capability) };
         self.capabilities.store(caps.0, Ordering::Relaxed);
+    }
+
+    /// Says whether nothing can be done before the password is changed.
+    pub fn set_expired(&self, expired: bool) {
+        self.expired.store(expired, Ordering::Relaxed);
+    }
+
+    /// Whether nothing can be done before the password is changed.
+    pub fn is_expired(&self) -> bool {
+        self.expired.load(Ordering::Relaxed)
+    }
+
+    /// Says that an account's password was changed.
+    pub fn password_changed(&self, name: &AccountName) {
+        if self.access.lock().identity().account == *name {
+            self.set_expired(false);
+        }
     }
 
     /// The session's value of a variable.
@@ -98,6 +121,7 @@ impl Shared {
     /// Says that the default database is `schema` now.
     pub fn schema_changed(&self, schema: Option<&str>) {
         self.handle.set_schema(schema);
+        self.access.lock().use_database(schema);
         if self.var(ids().session_track_schema).as_bool() {
             self.changes.lock().schema(schema.unwrap_or_default());
         }

@@ -5,17 +5,31 @@
 use selkie_types::Value;
 
 use super::{Row, text};
-use crate::accounts::{AccountName, Acl, GrantTarget, Privileges};
+use crate::accounts::{AccountName, Acl, Grant, GrantTarget, PUBLIC, Privileges};
 use crate::session::Shared;
 
-/// The accounts whose privileges the session sees.
-fn visible(shared: &Shared, acl: &Acl) -> Vec<AccountName> {
-    let access = shared.access.lock();
-    let sees_all = access.check_database("mysql", Privileges::SELECT).is_ok();
-    let identity = access.identity();
-    let role = identity.role.as_deref().map(AccountName::role);
-    let names = acl.accounts().map(|a| a.name.clone());
-    names.filter(|n| sees_all || *n == identity.account || Some(n) == role.as_ref()).collect()
+/// The accounts and roles whose privileges the session sees.
+struct Visible {
+    /// Those of all.
+    all: bool,
+    /// Its own, its role's with the roles that has, and PUBLIC's.
+    names: Vec<AccountName>,
+}
+
+impl Visible {
+    fn of(shared: &Shared, acl: &Acl) -> Self {
+        let access = shared.access.lock();
+        let all = access.check_database("mysql", Privileges::SELECT).is_ok();
+        let identity = access.identity();
+        let mut names = vec![identity.account.clone()];
+        names.extend(identity.role.iter().flat_map(|role| acl.with_roles(role)));
+        names.extend(acl.with_roles(PUBLIC));
+        Self { all, names }
+    }
+
+    fn sees(&self, name: &AccountName) -> bool {
+        self.all || self.names.contains(name)
+    }
 }
 
 fn yes(on: bool) -> Value {
@@ -26,12 +40,11 @@ fn yes(on: bool) -> Value {
 fn expand(
     grantee: &AccountName,
     privileges: Privileges,
-    usage: bool,
+    grantable: bool,
     place: &[(&'static str, Value)],
 ) -> Vec<Row> {
-    let grantable = privileges.has(Privileges::GRANT_OPTION);
     let mut names: Vec<&str> = privileges.without(Privileges::GRANT_OPTION).names().collect();
-    if names.is_empty() && usage {
+    if names.is_empty() {
         names.push("USAGE");
     }
     let row = |name: &str| {
@@ -44,55 +57,67 @@ fn expand(
     names.into_iter().map(row).collect()
 }
 
+/// Compat: roles are not listed.
 pub(super) fn user_privileges(shared: &Shared) -> Vec<Row> {
     let acl = shared.server.accounts.current();
-    let names = visible(shared, &acl);
-    let accounts = acl.accounts().filter(|a| names.contains(&a.name));
-    accounts.flat_map(|a| expand(&a.name, a.global, true, &[])).collect()
+    let visible = Visible::of(shared, &acl);
+    let accounts = acl.accounts().filter(|a| !a.is_role() && visible.sees(&a.name));
+    accounts
+        .flat_map(|a| expand(&a.name, a.global, a.global.has(Privileges::GRANT_OPTION), &[]))
+        .collect()
+}
+
+/// The rows that `rows` makes of every grant the session sees.
+fn of_grants(
+    shared: &Shared,
+    rows: impl Fn(&AccountName, &GrantTarget, &Grant) -> Vec<Row>,
+) -> Vec<Row> {
+    let acl = shared.server.accounts.current();
+    let visible = Visible::of(shared, &acl);
+    let grants = acl.grants().filter(|(name, ..)| visible.sees(name));
+    grants.flat_map(|(name, target, grant)| rows(name, target, grant)).collect()
 }
 
 pub(super) fn schema_privileges(shared: &Shared) -> Vec<Row> {
-    let acl = shared.server.accounts.current();
-    let names = visible(shared, &acl);
-    let mut rows = Vec::new();
-    for (name, target, whole, _) in acl.grants().filter(|(n, ..)| names.contains(n)) {
-        if let GrantTarget::Database(schema) = target {
-            rows.extend(expand(name, whole, true, &[("TABLE_SCHEMA", text(schema))]));
+    of_grants(shared, |name, target, grant| match target {
+        GrantTarget::Database(schema) => {
+            let grantable = grant.whole.has(Privileges::GRANT_OPTION);
+            expand(name, grant.whole, grantable, &[("TABLE_SCHEMA", text(schema))])
         }
-    }
-    rows
+        _ => Vec::new(),
+    })
 }
 
+/// Compat: a table of which only columns are granted has no row.
 pub(super) fn table_privileges(shared: &Shared) -> Vec<Row> {
-    let acl = shared.server.accounts.current();
-    let names = visible(shared, &acl);
-    let mut rows = Vec::new();
-    for (name, target, whole, _) in acl.grants().filter(|(n, ..)| names.contains(n)) {
-        if let GrantTarget::Table { schema, table } = target {
+    of_grants(shared, |name, target, grant| match target {
+        GrantTarget::Table { schema, table } => {
             let place = [("TABLE_SCHEMA", text(schema)), ("TABLE_NAME", text(table))];
-            rows.extend(expand(name, whole, false, &place));
+            let grantable = grant.whole.has(Privileges::GRANT_OPTION);
+            let granted = grant.whole.without(Privileges::GRANT_OPTION);
+            match granted.is_empty() && !grant.columns.is_empty() {
+                true => Vec::new(),
+                false => expand(name, granted, grantable, &place),
+            }
         }
-    }
-    rows
+        _ => Vec::new(),
+    })
 }
 
 pub(super) fn column_privileges(shared: &Shared) -> Vec<Row> {
-    let acl = shared.server.accounts.current();
-    let names = visible(shared, &acl);
-    let mut rows = Vec::new();
-    for (name, target, whole, columns) in acl.grants().filter(|(n, ..)| names.contains(n)) {
-        let GrantTarget::Table { schema, table } = target else { continue };
-        for (column, privileges) in columns {
+    of_grants(shared, |name, target, grant| {
+        let GrantTarget::Table { schema, table } = target else { return Vec::new() };
+        let grantable = grant.whole.has(Privileges::GRANT_OPTION);
+        let rows = grant.columns.iter().flat_map(|(column, privileges)| {
             let place = [
                 ("TABLE_SCHEMA", text(schema)),
                 ("TABLE_NAME", text(table)),
                 ("COLUMN_NAME", text(column)),
             ];
-            let grantable = whole & Privileges::GRANT_OPTION;
-            rows.extend(expand(name, *privileges | grantable, false, &place));
-        }
-    }
-    rows
+            expand(name, *privileges, grantable, &place)
+        });
+        rows.collect()
+    })
 }
 
 pub(super) fn applicable_roles(shared: &Shared) -> Vec<Row> {
@@ -101,18 +126,22 @@ pub(super) fn applicable_roles(shared: &Shared) -> Vec<Row> {
     let default = acl.account(&own).and_then(|a| a.default_role.clone());
     let mut members = vec![own.clone()];
     members.extend(acl.roles_of(&own).iter().map(|r| AccountName::role(r)));
-    let of_members = acl.members().filter(|(member, ..)| members.contains(member));
-    of_members
-        .map(|(member, role, admin)| {
-            let is_default = *member == own && default.as_deref() == Some(role);
-            vec![
+    let mut rows = Vec::new();
+    for member in &members {
+        for (role, admin) in acl.granted_roles(member) {
+            let is_default = match *member == own {
+                true => yes(default.as_deref() == Some(role)),
+                false => Value::Null,
+            };
+            rows.push(vec![
                 ("GRANTEE", text(member.to_string())),
                 ("ROLE_NAME", text(role)),
                 ("IS_GRANTABLE", yes(admin)),
-                ("IS_DEFAULT", if *member == own { yes(is_default) } else { Value::Null }),
-            ]
-        })
-        .collect()
+                ("IS_DEFAULT", is_default),
+            ]);
+        }
+    }
+    rows
 }
 
 pub(super) fn enabled_roles(shared: &Shared) -> Vec<Row> {
@@ -120,7 +149,5 @@ pub(super) fn enabled_roles(shared: &Shared) -> Vec<Row> {
     let Some(role) = shared.access.lock().identity().role.clone() else {
         return vec![vec![("ROLE_NAME", Value::Null)]];
     };
-    let mut names = vec![role.clone()];
-    names.extend(acl.roles_of(&AccountName::role(&role)));
-    names.iter().map(|n| vec![("ROLE_NAME", text(n))]).collect()
+    acl.with_roles(&role).iter().map(|name| vec![("ROLE_NAME", text(&name.user))]).collect()
 }

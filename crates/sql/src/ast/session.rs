@@ -70,7 +70,7 @@ pub enum SetItem {
     /// `DEFAULT ROLE name | NONE [FOR account]`.
     DefaultRole {
         /// The role.
-        role: Option<Box<str>>,
+        role: Option<super::AccountName>,
         /// Whose, one's own if absent.
         account: Option<super::AccountName>,
     },

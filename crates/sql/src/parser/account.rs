@@ -40,8 +40,16 @@ impl Parser<'_> {
         Ok(AccountName::Named { user: name.value, host: Some(host) })
     }
 
-    /// Name of a role: an account without a host.
-    fn role(&mut self) -> PResult<AccountName> {
+    /// An account that logs in.
+    fn user(&mut self) -> PResult<AccountName> {
+        if self.at(Kw::CURRENT_ROLE) { Err(self.error()) } else { self.account() }
+    }
+
+    /// Name of a role: an account without a host, or CURRENT_ROLE.
+    pub(super) fn role(&mut self) -> PResult<AccountName> {
+        if self.at(Kw::CURRENT_ROLE) {
+            return self.account();
+        }
         Ok(AccountName::Named { user: self.ident_or_text()?, host: None })
     }
 
@@ -216,7 +224,7 @@ impl Parser<'_> {
     pub(super) fn drop_accounts(&mut self) -> PResult<Statement> {
         let roles = self.next().kind == T::Word(Kw::ROLE);
         let if_exists = self.if_exists()?;
-        let names = self.list(if roles { Self::role } else { Self::account })?;
+        let names = self.list(if roles { Self::role } else { Self::user })?;
         Ok(Statement::DropAccounts(DropAccounts { roles, if_exists, names }.into()))
     }
 }

@@ -28,7 +28,7 @@ impl Parser<'_> {
         } else if !grant.grant_option && self.at_privilege() {
             grant.what = self.granted_privileges(revoke)?;
         } else {
-            grant.what = Granted::Roles(self.list(Self::account)?);
+            grant.what = Granted::Roles(vec![self.role()?]);
         }
         self.expect(if revoke { Kw::FROM } else { Kw::TO })?;
         grant.accounts = self.list(Self::user_spec)?;

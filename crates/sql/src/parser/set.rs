@@ -2,8 +2,8 @@
 
 use super::{PResult, Parser};
 use crate::ast::{
-    Expr, ExprKind, IsolationLevel, Literal, PasswordValue, SetItem, Statement, StringLiteral,
-    VarScope,
+    AccountName, Expr, ExprKind, IsolationLevel, Literal, PasswordValue, SetItem, Statement,
+    StringLiteral, VarScope,
 };
 use crate::lexer::{Kw, T};
 
@@ -39,7 +39,10 @@ impl Parser<'_> {
         if self.at2(Kw::DEFAULT, Kw::ROLE) {
             self.next();
             self.next();
-            let role = self.role_or_none()?;
+            let role = match self.at(Kw::CURRENT_ROLE) {
+                true => Some(self.account()?),
+                false => self.role_or_none()?.map(|user| AccountName::Named { user, host: None }),
+            };
             let account = self.eat(Kw::FOR).then(|| self.account()).transpose()?;
             return Ok(Some(SetItem::DefaultRole { role, account }));
         }

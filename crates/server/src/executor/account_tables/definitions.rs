@@ -1,91 +1,75 @@
-//! The privilege tables, with the columns MariaDB 10.11 gives them.
+//! The tables of the database `mysql`, and the view `mysql.user`, as MariaDB 10.11 has them.
 //!
 //! Must not change: tools read these tables.
 
-/// Statements that create what is missing.
-pub(super) const STATEMENTS: &[&str] = &[
-    "CREATE DATABASE IF NOT EXISTS mysql CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci",
-    "CREATE TABLE IF NOT EXISTS mysql.global_priv (
-        Host CHAR(255) COLLATE utf8mb3_bin NOT NULL DEFAULT '',
-        User CHAR(128) COLLATE utf8mb3_bin NOT NULL DEFAULT '',
-        Priv LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
-        PRIMARY KEY (Host, User)
-    ) CHARACTER SET utf8mb3 COLLATE utf8mb3_bin COMMENT='Users and global privileges'",
-    "CREATE TABLE IF NOT EXISTS mysql.db (
-        Host CHAR(255) COLLATE utf8mb3_bin NOT NULL DEFAULT '',
-        Db CHAR(64) COLLATE utf8mb3_bin NOT NULL DEFAULT '',
-        User CHAR(128) COLLATE utf8mb3_bin NOT NULL DEFAULT '',
-        Select_priv ENUM('N','Y') COLLATE utf8mb3_general_ci NOT NULL DEFAULT 'N',
-        Insert_priv ENUM('N','Y') COLLATE utf8mb3_general_ci NOT NULL DEFAULT 'N',
-        Update_priv ENUM('N','Y') COLLATE utf8mb3_general_ci NOT NULL DEFAULT 'N',
-        Delete_priv ENUM('N','Y') COLLATE utf8mb3_general_ci NOT NULL DEFAULT 'N',
-        Create_priv ENUM('N','Y') COLLATE utf8mb3_general_ci NOT NULL DEFAULT 'N',
-        Drop_priv ENUM('N','Y') COLLATE utf8mb3_general_ci NOT NULL DEFAULT 'N',
-        Grant_priv ENUM('N','Y') COLLATE utf8mb3_general_ci NOT NULL DEFAULT 'N',
-        References_priv ENUM('N','Y') COLLATE utf8mb3_general_ci NOT NULL DEFAULT 'N',
-        Index_priv ENUM('N','Y') COLLATE utf8mb3_general_ci NOT NULL DEFAULT 'N',
-        Alter_priv ENUM('N','Y') COLLATE utf8mb3_general_ci NOT NULL DEFAULT 'N',
-        Create_tmp_table_priv ENUM('N','Y') COLLATE utf8mb3_general_ci NOT NULL DEFAULT 'N',
-        Lock_tables_priv ENUM('N','Y') COLLATE utf8mb3_general_ci NOT NULL DEFAULT 'N',
-        Create_view_priv ENUM('N','Y') COLLATE utf8mb3_general_ci NOT NULL DEFAULT 'N',
-        Show_view_priv ENUM('N','Y') COLLATE utf8mb3_general_ci NOT NULL DEFAULT 'N',
-        Create_routine_priv ENUM('N','Y') COLLATE utf8mb3_general_ci NOT NULL DEFAULT 'N',
-        Alter_routine_priv ENUM('N','Y') COLLATE utf8mb3_general_ci NOT NULL DEFAULT 'N',
-        Execute_priv ENUM('N','Y') COLLATE utf8mb3_general_ci NOT NULL DEFAULT 'N',
-        Event_priv ENUM('N','Y') COLLATE utf8mb3_general_ci NOT NULL DEFAULT 'N',
-        Trigger_priv ENUM('N','Y') COLLATE utf8mb3_general_ci NOT NULL DEFAULT 'N',
-        Delete_history_priv ENUM('N','Y') COLLATE utf8mb3_general_ci NOT NULL DEFAULT 'N',
-        PRIMARY KEY (Host, Db, User),
-        KEY User (User)
-    ) CHARACTER SET utf8mb3 COLLATE utf8mb3_bin COMMENT='Database privileges'",
-    "CREATE TABLE IF NOT EXISTS mysql.tables_priv (
-        Host CHAR(255) COLLATE utf8mb3_bin NOT NULL DEFAULT '',
-        Db CHAR(64) COLLATE utf8mb3_bin NOT NULL DEFAULT '',
-        User CHAR(128) COLLATE utf8mb3_bin NOT NULL DEFAULT '',
-        Table_name CHAR(64) COLLATE utf8mb3_bin NOT NULL DEFAULT '',
-        Grantor VARCHAR(384) COLLATE utf8mb3_bin NOT NULL DEFAULT '',
-        Timestamp TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP,
-        Table_priv SET('Select','Insert','Update','Delete','Create','Drop','Grant','References',
-            'Index','Alter','Create View','Show view','Trigger','Delete versioning rows')
-            COLLATE utf8mb3_general_ci NOT NULL DEFAULT '',
-        Column_priv SET('Select','Insert','Update','References')
-            COLLATE utf8mb3_general_ci NOT NULL DEFAULT '',
-        PRIMARY KEY (Host, Db, User, Table_name),
-        KEY Grantor (Grantor)
-    ) CHARACTER SET utf8mb3 COLLATE utf8mb3_bin COMMENT='Table privileges'",
-    "CREATE TABLE IF NOT EXISTS mysql.columns_priv (
-        Host CHAR(255) COLLATE utf8mb3_bin NOT NULL DEFAULT '',
-        Db CHAR(64) COLLATE utf8mb3_bin NOT NULL DEFAULT '',
-        User CHAR(128) COLLATE utf8mb3_bin NOT NULL DEFAULT '',
-        Table_name CHAR(64) COLLATE utf8mb3_bin NOT NULL DEFAULT '',
-        Column_name CHAR(64) COLLATE utf8mb3_bin NOT NULL DEFAULT '',
-        Timestamp TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP,
-        Column_priv SET('Select','Insert','Update','References')
-            COLLATE utf8mb3_general_ci NOT NULL DEFAULT '',
-        PRIMARY KEY (Host, Db, User, Table_name, Column_name)
-    ) CHARACTER SET utf8mb3 COLLATE utf8mb3_bin COMMENT='Column privileges'",
-    "CREATE TABLE IF NOT EXISTS mysql.procs_priv (
-        Host CHAR(255) COLLATE utf8mb3_bin NOT NULL DEFAULT '',
-        Db CHAR(64) COLLATE utf8mb3_bin NOT NULL DEFAULT '',
-        User CHAR(128) COLLATE utf8mb3_bin NOT NULL DEFAULT '',
-        Routine_name CHAR(64) COLLATE utf8mb3_general_ci NOT NULL DEFAULT '',
-        Routine_type ENUM('FUNCTION','PROCEDURE','PACKAGE','PACKAGE BODY')
-            COLLATE utf8mb3_general_ci NOT NULL,
-        Grantor VARCHAR(384) COLLATE utf8mb3_bin NOT NULL DEFAULT '',
-        Proc_priv SET('Execute','Alter Routine','Grant','Show Create Routine')
-            COLLATE utf8mb3_general_ci NOT NULL DEFAULT '',
-        Timestamp TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP,
-        PRIMARY KEY (Host, Db, User, Routine_name, Routine_type),
-        KEY Grantor (Grantor)
-    ) CHARACTER SET utf8mb3 COLLATE utf8mb3_bin COMMENT='Procedure privileges'",
-    "CREATE TABLE IF NOT EXISTS mysql.roles_mapping (
-        Host CHAR(255) COLLATE utf8mb3_bin NOT NULL DEFAULT '',
-        User CHAR(128) COLLATE utf8mb3_bin NOT NULL DEFAULT '',
-        Role CHAR(128) COLLATE utf8mb3_bin NOT NULL DEFAULT '',
-        Admin_option ENUM('N','Y') COLLATE utf8mb3_general_ci NOT NULL DEFAULT 'N',
-        UNIQUE KEY Host (Host, User, Role)
-    ) CHARACTER SET utf8mb3 COLLATE utf8mb3_bin COMMENT='Granted roles'",
-];
+use std::fmt::Write;
+
+use crate::accounts::SYSTEM_ACCOUNT;
+
+const TABLES: &str = include_str!("../../../data/system_tables.sql");
+
+/// The database.
+pub(super) const DATABASE: &str =
+    "CREATE DATABASE IF NOT EXISTS mysql CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci";
+
+/// Name of each table with the statement that creates it.
+pub(super) fn tables() -> impl Iterator<Item = (&'static str, &'static str)> {
+    TABLES.split(";\n").filter_map(|text| {
+        let text = &text[text.find("CREATE TABLE")?..];
+        let (_, after) = text.split_once("mysql.")?;
+        Some((after.split_once(' ')?.0, text))
+    })
+}
+
+/// Name of the view of accounts.
+pub(super) const VIEW: &str = "user";
+
+/// Columns of the view that say whether an account has a privilege: those of bit 0, 1, ...
+const PRIVILEGES: &str = "Select Insert Update Delete Create Drop Reload Shutdown Process File \
+    Grant References Index Alter Show_db Super Create_tmp_table Lock_tables Execute Repl_slave \
+    Repl_client Create_view Show_view Create_routine Alter_routine Create_user Event Trigger \
+    Create_tablespace Delete_history";
+
+/// The statement that creates the view: accounts as older versions kept them.
+pub(super) fn view() -> String {
+    let (user, host) = SYSTEM_ACCOUNT;
+    let mut text = format!(
+        "CREATE DEFINER=`{user}`@`{host}` SQL SECURITY DEFINER VIEW mysql.{VIEW} AS SELECT Host, \
+         User, IF(JSON_VALUE(Priv, '$.plugin') IN ('mysql_native_password', \
+         'mysql_old_password'), IFNULL(JSON_VALUE(Priv, '$.authentication_string'), ''), '') AS \
+         Password"
+    );
+    for (bit, name) in PRIVILEGES.split_whitespace().enumerate() {
+        let bit = 1_u64 << bit;
+        let _ = write!(text, ", IF(JSON_VALUE(Priv, '$.access') & {bit}, 'Y', 'N') AS {name}_priv");
+    }
+    text.push_str(
+        ", ELT(IFNULL(JSON_VALUE(Priv, '$.ssl_type'), 0) + 1, '', 'ANY', 'X509', 'SPECIFIED') AS \
+         ssl_type",
+    );
+    for name in ["ssl_cipher", "x509_issuer", "x509_subject"] {
+        let _ = write!(text, ", IFNULL(JSON_VALUE(Priv, '$.{name}'), '') AS {name}");
+    }
+    for (name, ty) in [
+        ("max_questions", "UNSIGNED"),
+        ("max_updates", "UNSIGNED"),
+        ("max_connections", "UNSIGNED"),
+        ("max_user_connections", "SIGNED"),
+    ] {
+        let _ = write!(text, ", CAST(IFNULL(JSON_VALUE(Priv, '$.{name}'), 0) AS {ty}) AS {name}");
+    }
+    for name in ["plugin", "authentication_string"] {
+        let _ = write!(text, ", IFNULL(JSON_VALUE(Priv, '$.{name}'), '') AS {name}");
+    }
+    text.push_str(
+        ", IF(IFNULL(JSON_VALUE(Priv, '$.password_last_changed'), 1) = 0, 'Y', 'N') AS \
+         password_expired, ELT(IFNULL(JSON_VALUE(Priv, '$.is_role'), 0) + 1, 'N', 'Y') AS is_role, \
+         IFNULL(JSON_VALUE(Priv, '$.default_role'), '') AS default_role, \
+         CAST(IFNULL(JSON_VALUE(Priv, '$.max_statement_time'), 0.0) AS DECIMAL(12,6)) AS \
+         max_statement_time FROM mysql.global_priv",
+    );
+    text
+}
 
 /// Columns of `mysql.db` and the privilege each stands for.
 pub(super) const DATABASE_COLUMNS: &[(&str, &str)] = &[
@@ -110,3 +94,16 @@ pub(super) const DATABASE_COLUMNS: &[(&str, &str)] = &[
     ("Trigger_priv", "TRIGGER"),
     ("Delete_history_priv", "DELETE HISTORY"),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_statement_has_its_name() {
+        let names: Vec<&str> = tables().map(|(name, _)| name).collect();
+        assert_eq!(names.len(), 31);
+        assert!(names.contains(&"global_priv") && names.contains(&"slow_log"));
+        assert!(view().contains("& 536870912, 'Y', 'N') AS Delete_history_priv"));
+    }
+}

@@ -8,15 +8,15 @@ use selkie_types::SqlResult;
 
 use super::AccountTables;
 use super::definitions::DATABASE_COLUMNS;
-use crate::accounts::{AccountName, Acl, GrantTarget, Privileges, from_json};
+use crate::accounts::{
+    AccountName, Acl, Columns, Grant, GrantTarget, Privileges, Proxy, RoutineKind, from_json,
+};
 
 /// The account of a row; a row without host that is a role's belongs to the role.
 fn name(acl: &Acl, host: &str, user: &str) -> AccountName {
-    let role = AccountName::role(user);
-    if host.is_empty() && acl.account(&role).is_some() {
-        role
-    } else {
-        AccountName::new(user, host)
+    match host.is_empty() && acl.has_role(user) {
+        true => AccountName::role(user),
+        false => AccountName::new(user, host),
     }
 }
 
@@ -47,8 +47,14 @@ impl AccountTables {
         for row in self.rows("SELECT Host, User, Role, Admin_option FROM mysql.roles_mapping")? {
             let [host, user, role, admin] = &row[..] else { continue };
             let member = name(&acl, host, user);
+            if !acl.has_role(role) {
+                let of = member.quoted();
+                tracing::warn!("mysql.roles_mapping: role '{role}' of {of} does not exist");
+                continue;
+            }
             acl.insert_member(member, role.clone(), admin == "Y");
         }
+        self.load_proxies(&mut acl)?;
         Ok(acl)
     }
 
@@ -62,44 +68,63 @@ impl AccountTables {
                 all | Privileges::from_name(name).unwrap_or(Privileges::NONE)
             });
             let owner = name(acl, host, user);
-            acl.insert_grant(owner, GrantTarget::Database(schema.clone()), whole, BTreeMap::new());
+            let grant = Grant { whole, ..Grant::default() };
+            acl.insert_grant(owner, GrantTarget::Database(schema.clone()), grant);
         }
         Ok(())
     }
 
     fn load_tables(&self, acl: &mut Acl) -> SqlResult<()> {
-        let mut columns: BTreeMap<TableKey, BTreeMap<String, Privileges>> = BTreeMap::new();
+        let mut columns: BTreeMap<TableKey, Columns> = BTreeMap::new();
         let text = "SELECT Host, User, Db, Table_name, Column_name, Column_priv \
              FROM mysql.columns_priv";
         for row in self.rows(text)? {
             let [host, user, schema, table, column, privileges] = &row[..] else { continue };
             let key = (name(acl, host, user), schema.clone(), table.clone());
-            columns.entry(key).or_default().insert(column.clone(), words(privileges));
+            columns.entry(key).or_default().push((column.clone(), words(privileges)));
         }
-        let text = "SELECT Host, User, Db, Table_name, Table_priv FROM mysql.tables_priv";
+        let text = "SELECT Host, User, Db, Table_name, Table_priv, Grantor FROM mysql.tables_priv";
         for row in self.rows(text)? {
-            let [host, user, schema, table, privileges] = &row[..] else { continue };
+            let [host, user, schema, table, privileges, grantor] = &row[..] else { continue };
             let owner = name(acl, host, user);
             let key = (owner.clone(), schema.clone(), table.clone());
             let target = GrantTarget::Table { schema: schema.clone(), table: table.clone() };
-            let of_columns = columns.remove(&key).unwrap_or_default();
-            acl.insert_grant(owner, target, words(privileges), of_columns);
+            let columns = columns.remove(&key).unwrap_or_default();
+            let grant = Grant { whole: words(privileges), columns, grantor: grantor.clone() };
+            acl.insert_grant(owner, target, grant);
         }
         Ok(())
     }
 
     fn load_routines(&self, acl: &mut Acl) -> SqlResult<()> {
-        let text = "SELECT Host, User, Db, Routine_name, Routine_type, Proc_priv \
+        let text = "SELECT Host, User, Db, Routine_name, Routine_type, Proc_priv, Grantor \
              FROM mysql.procs_priv";
         for row in self.rows(text)? {
-            let [host, user, schema, routine, kind, privileges] = &row[..] else { continue };
-            let target = GrantTarget::Routine {
-                schema: schema.clone(),
-                name: routine.clone(),
-                is_function: kind == "FUNCTION",
+            let [host, user, schema, routine, kind, privileges, grantor] = &row[..] else {
+                continue;
             };
+            let Some(kind) = RoutineKind::from_words(kind) else { continue };
+            let (schema, name_) = (schema.clone(), routine.to_lowercase());
+            let target = GrantTarget::Routine { kind, schema, name: name_ };
             let owner = name(acl, host, user);
-            acl.insert_grant(owner, target, words(privileges), BTreeMap::new());
+            let whole = words(privileges);
+            let grant = Grant { whole, grantor: grantor.clone(), ..Grant::default() };
+            acl.insert_grant(owner, target, grant);
+        }
+        Ok(())
+    }
+
+    fn load_proxies(&self, acl: &mut Acl) -> SqlResult<()> {
+        let text = "SELECT Host, User, Proxied_host, Proxied_user, With_grant, Grantor \
+             FROM mysql.proxies_priv";
+        for row in self.rows(text)? {
+            let [host, user, proxied_host, proxied_user, with_grant, grantor] = &row[..] else {
+                continue;
+            };
+            let with_grant = with_grant != "0";
+            let proxy = Proxy { with_grant, grantor: grantor.clone() };
+            let proxied = AccountName::new(proxied_user, proxied_host);
+            acl.insert_proxy(AccountName::new(user, host), proxied, proxy);
         }
         Ok(())
     }

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use super::definitions::DATABASE_COLUMNS;
-use crate::accounts::{AccountName, Acl, GrantTarget, Privileges, to_json};
+use crate::accounts::{AccountName, Acl, Grant, GrantTarget, Privileges, Proxy, to_json};
 
 /// Statements that turn the tables of `old` into those of `new`.
 pub(super) fn statements(old: &Acl, new: &Acl) -> Vec<String> {
@@ -13,6 +13,7 @@ pub(super) fn statements(old: &Acl, new: &Acl) -> Vec<String> {
     accounts(old, new, &mut out);
     grants(old, new, &mut out);
     members(old, new, &mut out);
+    proxies(old, new, &mut out);
     out
 }
 
@@ -43,20 +44,15 @@ fn accounts(old: &Acl, new: &Acl, out: &mut Vec<String>) {
     }
 }
 
-type Columns = BTreeMap<String, Privileges>;
-
 fn grants(old: &Acl, new: &Acl, out: &mut Vec<String>) {
-    let key = |n: &AccountName, t: &GrantTarget| (n.clone(), t.clone());
-    let before: BTreeMap<_, (Privileges, &Columns)> =
-        old.grants().map(|(n, t, w, c)| (key(n, t), (w, c))).collect();
-    let after: BTreeMap<_, (Privileges, &Columns)> =
-        new.grants().map(|(n, t, w, c)| (key(n, t), (w, c))).collect();
-    for ((name, target), _) in before.iter().filter(|(k, v)| after.get(k) != Some(v)) {
+    type ByTarget<'a> = BTreeMap<(&'a AccountName, &'a GrantTarget), &'a Grant>;
+    let before: ByTarget<'_> = old.grants().map(|(n, t, g)| ((n, t), g)).collect();
+    let after: ByTarget<'_> = new.grants().map(|(n, t, g)| ((n, t), g)).collect();
+    for ((name, target), _) in before.iter().filter(|(k, v)| after.get(*k) != Some(v)) {
         out.extend(delete(name, target));
     }
-    for ((name, target), (whole, columns)) in after.iter().filter(|(k, v)| before.get(k) != Some(v))
-    {
-        out.extend(insert(name, target, *whole, columns));
+    for ((name, target), grant) in after.iter().filter(|(k, v)| before.get(*k) != Some(v)) {
+        out.extend(insert(name, target, grant));
     }
 }
 
@@ -74,40 +70,32 @@ fn delete(name: &AccountName, target: &GrantTarget) -> Vec<String> {
                 format!("DELETE FROM mysql.columns_priv WHERE {which}"),
             ]
         }
-        GrantTarget::Routine { schema, name, is_function } => vec![format!(
+        GrantTarget::Routine { kind, schema, name } => vec![format!(
             "DELETE FROM mysql.procs_priv WHERE {whose} AND Db = {} AND Routine_name = {} \
              AND Routine_type = {}",
             quote(schema),
             quote(name),
-            quote(routine_type(*is_function))
+            quote(kind.words())
         )],
     }
 }
 
-fn routine_type(is_function: bool) -> &'static str {
-    if is_function { "FUNCTION" } else { "PROCEDURE" }
-}
-
-fn insert(
-    name: &AccountName,
-    target: &GrantTarget,
-    whole: Privileges,
-    columns: &Columns,
-) -> Vec<String> {
+fn insert(name: &AccountName, target: &GrantTarget, grant: &Grant) -> Vec<String> {
     let (host, user) = owner(name);
+    let grantor = quote(&grant.grantor);
     match target {
-        GrantTarget::Database(schema) => vec![insert_database(&host, &user, schema, whole)],
+        GrantTarget::Database(schema) => vec![insert_database(&host, &user, schema, grant.whole)],
         GrantTarget::Table { schema, table } => {
             let place = format!("{host}, {}, {user}, {}", quote(schema), quote(table));
             let mut out = vec![format!(
-                "INSERT INTO mysql.tables_priv (Host, Db, User, Table_name, Table_priv, \
-                 Column_priv) VALUES ({place}, {}, {})",
-                quote(&words(whole)),
-                quote(&words(columns.values().fold(Privileges::NONE, |all, p| all | *p)))
+                "REPLACE INTO mysql.tables_priv (Host, Db, User, Table_name, Grantor, Table_priv, \
+                 Column_priv) VALUES ({place}, {grantor}, {}, {})",
+                quote(&words(grant.whole)),
+                quote(&words(grant.on_any_column()))
             )];
-            out.extend(columns.iter().map(|(column, privileges)| {
+            out.extend(grant.columns.iter().map(|(column, privileges)| {
                 format!(
-                    "INSERT INTO mysql.columns_priv (Host, Db, User, Table_name, Column_name, \
+                    "REPLACE INTO mysql.columns_priv (Host, Db, User, Table_name, Column_name, \
                      Column_priv) VALUES ({place}, {}, {})",
                     quote(column),
                     quote(&words(*privileges))
@@ -115,13 +103,13 @@ fn insert(
             }));
             out
         }
-        GrantTarget::Routine { schema, name, is_function } => vec![format!(
-            "INSERT INTO mysql.procs_priv (Host, Db, User, Routine_name, Routine_type, Proc_priv) \
-             VALUES ({host}, {}, {user}, {}, {}, {})",
+        GrantTarget::Routine { kind, schema, name } => vec![format!(
+            "REPLACE INTO mysql.procs_priv (Host, Db, User, Routine_name, Routine_type, Grantor, \
+             Proc_priv) VALUES ({host}, {}, {user}, {}, {}, {grantor}, {})",
             quote(schema),
             quote(name),
-            quote(routine_type(*is_function)),
-            quote(&words(whole))
+            quote(kind.words()),
+            quote(&words(grant.whole))
         )],
     }
 }
@@ -133,7 +121,7 @@ fn insert_database(host: &str, user: &str, schema: &str, whole: Privileges) -> S
     let columns: String = granted.clone().map(|(column, _)| format!(", {column}")).collect();
     let values: String = granted.map(|_| ", 'Y'").collect();
     format!(
-        "INSERT INTO mysql.db (Host, Db, User{columns}) VALUES ({host}, {}, {user}{values})",
+        "REPLACE INTO mysql.db (Host, Db, User{columns}) VALUES ({host}, {}, {user}{values})",
         quote(schema)
     )
 }
@@ -164,8 +152,31 @@ fn members(old: &Acl, new: &Acl, out: &mut Vec<String>) {
         let (host, user) = owner(name);
         let (role, admin) = (quote(role), if *admin { "'Y'" } else { "'N'" });
         out.push(format!(
-            "INSERT INTO mysql.roles_mapping (Host, User, Role, Admin_option) \
+            "REPLACE INTO mysql.roles_mapping (Host, User, Role, Admin_option) \
              VALUES ({host}, {user}, {role}, {admin})"
+        ));
+    }
+}
+
+fn proxies(old: &Acl, new: &Acl, out: &mut Vec<String>) {
+    type ByNames<'a> = BTreeMap<(&'a AccountName, &'a AccountName), &'a Proxy>;
+    let before: ByNames<'_> = old.proxies().map(|(n, p, x)| ((n, p), x)).collect();
+    let after: ByNames<'_> = new.proxies().map(|(n, p, x)| ((n, p), x)).collect();
+    for ((name, proxied), _) in before.iter().filter(|(k, v)| after.get(*k) != Some(v)) {
+        let (host, user) = owner(proxied);
+        out.push(format!(
+            "DELETE FROM mysql.proxies_priv WHERE {} AND Proxied_host = {host} AND \
+             Proxied_user = {user}",
+            of_owner(name)
+        ));
+    }
+    for ((name, proxied), proxy) in after.iter().filter(|(k, v)| before.get(*k) != Some(v)) {
+        let ((host, user), (proxied_host, proxied_user)) = (owner(name), owner(proxied));
+        let (with_grant, grantor) = (u8::from(proxy.with_grant), quote(&proxy.grantor));
+        out.push(format!(
+            "REPLACE INTO mysql.proxies_priv (Host, User, Proxied_host, Proxied_user, With_grant, \
+             Grantor) VALUES ({host}, {user}, {proxied_host}, {proxied_user}, {with_grant}, \
+             {grantor})"
         ));
     }
 }
@@ -173,7 +184,7 @@ fn members(old: &Acl, new: &Acl, out: &mut Vec<String>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::accounts::GrantLevel;
+    use crate::accounts::{Columns, GrantLevel};
 
     #[test]
     fn differences() {
@@ -182,10 +193,10 @@ mod tests {
         let mut new = old.clone();
         let root = AccountName::new("root", "localhost");
         let level = GrantLevel::On(GrantTarget::Database("it's".into()));
-        new.grant(&root, &level, Privileges::SELECT, &[]).unwrap();
+        new.grant(&root, &level, (Privileges::SELECT, &Columns::new()), "").unwrap();
         assert_eq!(
             statements(&old, &new),
-            ["INSERT INTO mysql.db (Host, Db, User, Select_priv) \
+            ["REPLACE INTO mysql.db (Host, Db, User, Select_priv) \
               VALUES ('localhost', 'it''s', 'root', 'Y')"]
         );
         assert_eq!(statements(&new, &old).len(), 1);

@@ -65,6 +65,17 @@ impl Privileges {
     pub const NONE: Self = Self(0);
     /// Every privilege, the right to grant included.
     pub const ALL: Self = Self((1 << 39) - 1);
+    /// What SUPER included before it was split.
+    pub const SPLIT_FROM_SUPER: Self = Self(
+        Self::SET_USER.0
+            | Self::FEDERATED_ADMIN.0
+            | Self::CONNECTION_ADMIN.0
+            | Self::READ_ONLY_ADMIN.0
+            | Self::REPLICATION_SLAVE_ADMIN.0
+            | Self::BINLOG_ADMIN.0
+            | Self::BINLOG_REPLAY.0
+            | Self::SLAVE_MONITOR.0,
+    );
     /// What can be granted on a database.
     pub const DATABASE: Self = Self(
         Self::TABLE.0
@@ -126,6 +137,12 @@ impl Privileges {
             other => other.to_owned(),
         };
         NAMES.iter().find(|(_, n)| *n == name).map(|(bit, _)| *bit)
+    }
+
+    /// The names as messages of refusal list them: `SELECT, GRANT`.
+    pub fn refused(self) -> String {
+        let word = |name| if name == "GRANT OPTION" { "GRANT" } else { name };
+        self.names().map(word).collect::<Vec<_>>().join(", ")
     }
 
     /// Name of each privilege in the set, in bit order.

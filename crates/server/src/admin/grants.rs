@@ -1,0 +1,314 @@
+//! GRANT and REVOKE of privileges and proxies.
+//!
+//! Must not look at what is granted on; whether it exists is the caller's to know.
+
+use selkie_sql::ast::{self, Granted, PrivilegeLevel};
+use selkie_types::error::catalogue::*;
+use selkie_types::{SqlError, SqlResult};
+
+use super::accounts::{check_may_manage, check_own_or_all, limits, methods, tls};
+use super::answer::Notes;
+use super::{names, roles};
+use crate::accounts::{
+    AccountChanges, AccountName, Acl, Columns, GrantLevel, GrantTarget, IfExists, Privileges,
+    Proxy, RoutineKind, check_level,
+};
+use crate::session::Shared;
+use crate::variables::ids;
+
+/// GRANT and REVOKE. What is granted is known to exist, and the session to be allowed to.
+pub(super) fn grant(shared: &Shared, statement: &ast::Grant, notes: &mut Notes) -> SqlResult<()> {
+    match &statement.what {
+        Granted::Roles(list) => roles::grant_roles(shared, statement, list, notes),
+        Granted::Proxy(proxied) => grant_proxy(shared, statement, proxied),
+        Granted::Everything => {
+            check_may_manage(shared, Privileges::UPDATE)?;
+            let list = statement.accounts.iter().map(|a| names::user_or_role(shared, &a.account));
+            let list: Vec<AccountName> = list.collect::<SqlResult<_>>()?;
+            shared.server.accounts.change(|acl| acl.revoke_all(&list))
+        }
+        Granted::Privileges { privileges, on } => {
+            let level = level(shared, on)?;
+            let wanted = wanted(privileges, &level, statement.grant_option)?;
+            grant_privileges(shared, statement, &level, &wanted)
+        }
+    }
+}
+
+/// Privileges on the whole of something, and on single columns.
+type Wanted = (Privileges, Columns);
+
+/// Fails unless the session may grant what the statement grants.
+pub(crate) fn check_may_grant(shared: &Shared, statement: &ast::Grant) -> SqlResult<()> {
+    let Granted::Privileges { privileges, on } = &statement.what else { return Ok(()) };
+    let level = level(shared, on)?;
+    let (whole, columns) = wanted(privileges, &level, statement.grant_option)?;
+    let access = shared.access.lock();
+    let needed = columns.iter().fold(whole, |all, (_, p)| all | *p) | Privileges::GRANT_OPTION;
+    match &level {
+        GrantLevel::Global if access.global().has(needed) => {}
+        GrantLevel::Global => return Err(access.denied_login()),
+        GrantLevel::On(GrantTarget::Database(pattern)) => {
+            if !access.on_pattern(pattern).has(needed) {
+                return Err(access.database_denied(pattern));
+            }
+        }
+        GrantLevel::On(GrantTarget::Table { schema, table }) => {
+            access.check_any_column(schema, table, needed)?;
+        }
+        GrantLevel::On(GrantTarget::Routine { kind, schema, name }) => {
+            access.check_routine(*kind, schema, name, needed)?;
+        }
+    }
+    match &level {
+        GrantLevel::On(target) => check_level(target, whole),
+        GrantLevel::Global => Ok(()),
+    }
+}
+
+fn grant_privileges(
+    shared: &Shared,
+    statement: &ast::Grant,
+    level: &GrantLevel,
+    wanted: &Wanted,
+) -> SqlResult<()> {
+    each_account(shared, statement, |acl, name, extra| {
+        let (whole, columns) = wanted;
+        if statement.revoke {
+            return acl.revoke(name, level, (*whole, columns));
+        }
+        prepare_account(shared, acl, name, extra)?;
+        acl.grant(name, level, (*whole, columns), &grantor(shared))
+    })
+}
+
+/// Runs `change` for every account of the statement; the first error is told after all of them.
+fn each_account(
+    shared: &Shared,
+    statement: &ast::Grant,
+    mut change: impl FnMut(&mut Acl, &AccountName, &AccountChanges) -> SqlResult<()>,
+) -> SqlResult<()> {
+    let mut accounts = Vec::new();
+    for spec in &statement.accounts {
+        let name = names::user_or_role(shared, &spec.account)?;
+        let auth = methods(&spec.auth)?;
+        if auth.is_some() {
+            check_own_or_all(shared, &name)?;
+        }
+        let (tls, limits) = (statement.tls.as_ref().map(tls), limits(&statement.limits)?);
+        accounts.push((name, AccountChanges { auth, tls, limits, ..AccountChanges::default() }));
+    }
+    shared.server.accounts.change(|acl| {
+        let mut result = Ok(());
+        for (name, extra) in &accounts {
+            result = result.and(change(acl, name, extra));
+        }
+        result
+    })
+}
+
+/// Creates an account that GRANT may create, or changes how an existing one logs in.
+fn prepare_account(
+    shared: &Shared,
+    acl: &mut Acl,
+    name: &AccountName,
+    extra: &AccountChanges,
+) -> SqlResult<()> {
+    let one = [(name.clone(), extra.clone())];
+    if acl.account(name).is_some() {
+        return match name.host {
+            Some(_) => acl.alter(&one, IfExists::Skip).map(|_| ()),
+            None => Ok(()),
+        };
+    }
+    if !name.is_public() {
+        check_may_create(shared, extra)?;
+    }
+    acl.create(&one, IfExists::Skip).map(|_| ())
+}
+
+/// Compat: GRANT creates an account when it is given a way to log in, or when `sql_mode` lets it.
+pub(super) fn check_may_create(shared: &Shared, extra: &AccountChanges) -> SqlResult<()> {
+    let mode = shared.var(ids().sql_mode).as_u64();
+    let forbidden = mode & selkie_types::SqlMode::NO_AUTO_CREATE_USER.bits() != 0;
+    if forbidden && extra.auth.is_none() {
+        return Err(SqlError::new(&ER_PASSWORD_NO_MATCH, &[]));
+    }
+    check_may_manage(shared, Privileges::INSERT)
+        .map_err(|_| SqlError::new(&ER_CANT_CREATE_USER_WITH_GRANT, &[]))
+}
+
+/// A routine was made or dropped: who made it gets what it takes to run and change it, and what was
+/// granted on a dropped one is forgotten, if `automatic_sp_privileges` says so.
+pub(crate) fn routine_changed(
+    shared: &Shared,
+    kind: RoutineKind,
+    (schema, name): (&str, &str),
+    made: bool,
+) -> SqlResult<()> {
+    if !shared.server.globals.get(ids().automatic_sp_privileges).as_bool() {
+        return Ok(());
+    }
+    let target =
+        GrantTarget::Routine { kind, schema: schema.to_owned(), name: name.to_lowercase() };
+    if !made {
+        return shared.server.accounts.change(|acl| {
+            acl.forget_target(&target);
+            Ok(())
+        });
+    }
+    let own = Privileges::EXECUTE | Privileges::ALTER_ROUTINE;
+    let (account, has) = {
+        let access = shared.access.lock();
+        (access.identity().account.clone(), access.on_routine(kind, schema, name))
+    };
+    if has.has(own) || shared.server.accounts.current().account(&account).is_none() {
+        return Ok(());
+    }
+    let (level, grantor) = (GrantLevel::On(target), grantor(shared));
+    let wanted = (own, &Columns::new());
+    shared.server.accounts.change(|acl| acl.grant(&account, &level, wanted, &grantor))
+}
+
+/// The session's account, as the tables name who granted.
+fn grantor(shared: &Shared) -> String {
+    shared.access.lock().identity().account.to_string()
+}
+
+/// GRANT PROXY and REVOKE PROXY.
+fn grant_proxy(
+    shared: &Shared,
+    statement: &ast::Grant,
+    proxied: &ast::AccountName,
+) -> SqlResult<()> {
+    let proxied = names::user(shared, proxied)?;
+    check_may_grant_proxy(shared, &proxied)?;
+    each_account(shared, statement, |acl, name, extra| {
+        if statement.revoke {
+            return acl.revoke_proxy(name, &proxied);
+        }
+        prepare_account(shared, acl, name, extra)?;
+        let (with_grant, grantor) = (statement.grant_option, grantor(shared));
+        acl.grant_proxy(name, &proxied, Proxy { with_grant, grantor })
+    })
+}
+
+/// Oneself may be proxied by whom one likes; others by who was given the right to grant that.
+fn check_may_grant_proxy(shared: &Shared, proxied: &AccountName) -> SqlResult<()> {
+    let access = shared.access.lock();
+    let own = &access.identity().account;
+    let acl = shared.server.accounts.current();
+    let covers = |granted: &AccountName| {
+        let host = granted.host.as_ref();
+        (granted.user.is_empty() || granted.user == proxied.user)
+            && host.is_none_or(|h| h.as_str() == "%" || h.as_str() == proxied.host_text())
+    };
+    let given = |(name, granted, proxy): (&AccountName, &AccountName, &Proxy)| {
+        name == own && proxy.with_grant && covers(granted)
+    };
+    match own == proxied || access.is_unrestricted() || acl.proxies().any(given) {
+        true => Ok(()),
+        false => Err(access.denied()),
+    }
+}
+
+fn level(shared: &Shared, on: &PrivilegeLevel) -> SqlResult<GrantLevel> {
+    let current = || shared.handle.schema().ok_or_else(|| SqlError::new(&ER_NO_DB_ERROR, &[]));
+    let schema_of = |name: &ast::TableName| match &name.schema {
+        Some(schema) => Ok(schema.value.to_string()),
+        None => current(),
+    };
+    Ok(match on {
+        PrivilegeLevel::Global => GrantLevel::Global,
+        PrivilegeLevel::Schema(Some(name)) => {
+            GrantLevel::On(GrantTarget::Database(name.value.to_string()))
+        }
+        PrivilegeLevel::Schema(None) => GrantLevel::On(GrantTarget::Database(current()?)),
+        PrivilegeLevel::Table(name) => GrantLevel::On(GrantTarget::Table {
+            schema: schema_of(name)?,
+            table: name.name.value.to_string(),
+        }),
+        PrivilegeLevel::Routine(kind, name) => GrantLevel::On(GrantTarget::Routine {
+            kind: crate::executor::routine_kind(*kind),
+            schema: schema_of(name)?,
+            name: name.name.value.to_lowercase(),
+        }),
+    })
+}
+
+fn wanted(
+    privileges: &[ast::Privilege],
+    level: &GrantLevel,
+    grant_option: bool,
+) -> SqlResult<Wanted> {
+    let all = match level {
+        GrantLevel::Global => Privileges::ALL,
+        GrantLevel::On(GrantTarget::Database(_)) => Privileges::DATABASE,
+        GrantLevel::On(GrantTarget::Table { .. }) => Privileges::TABLE,
+        GrantLevel::On(GrantTarget::Routine { .. }) => Privileges::ROUTINE,
+    };
+    if privileges.is_empty() {
+        let all = all.without(Privileges::GRANT_OPTION);
+        return Ok((if grant_option { all | Privileges::GRANT_OPTION } else { all }, Vec::new()));
+    }
+    let is_table = matches!(level, GrantLevel::On(GrantTarget::Table { .. }));
+    let option = if grant_option { Privileges::GRANT_OPTION } else { Privileges::NONE };
+    let (mut whole, mut columns) = (option, Columns::new());
+    for privilege in privileges {
+        let bits = bits(privilege.kind);
+        if privilege.columns.is_empty() {
+            whole = whole | bits;
+        } else if !is_table || !Privileges::COLUMN.has(bits) {
+            return Err(SqlError::new(&ER_ILLEGAL_GRANT_FOR_TABLE, &[]));
+        }
+        columns.extend(privilege.columns.iter().map(|c| (c.value.to_string(), bits)));
+    }
+    Ok((whole, columns))
+}
+
+/// The bits of a privilege, found by its SQL words.
+pub(super) fn bits(kind: ast::PrivilegeKind) -> Privileges {
+    use ast::PrivilegeKind as Kind;
+    match kind {
+        Kind::Usage => Privileges::NONE,
+        Kind::ReplicationClient => Privileges::BINLOG_MONITOR,
+        Kind::ReadOnlyAdmin => Privileges::READ_ONLY_ADMIN,
+        other => Privileges::from_name(&words(&format!("{other:?}"))).unwrap_or(Privileges::NONE),
+    }
+}
+
+/// `CreateTemporaryTables` as `CREATE TEMPORARY TABLES`.
+fn words(camel: &str) -> String {
+    let mut out = String::new();
+    for (at, c) in camel.char_indices() {
+        if at > 0 && c.is_ascii_uppercase() {
+            out.push(' ');
+        }
+        out.push(c.to_ascii_uppercase());
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ast::PrivilegeKind as Kind;
+
+    #[test]
+    fn every_privilege_has_bits() {
+        for kind in [
+            Kind::Select,
+            Kind::GrantOption,
+            Kind::ShowDatabases,
+            Kind::CreateTemporaryTables,
+            Kind::ReplicationSlaveAdmin,
+            Kind::BinlogMonitor,
+            Kind::ReadOnlyAdmin,
+            Kind::SetUser,
+            Kind::DeleteHistory,
+            Kind::CreateTablespace,
+        ] {
+            assert_eq!(bits(kind).names().count(), 1, "{kind:?}");
+        }
+    }
+}
