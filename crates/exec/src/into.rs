@@ -85,13 +85,33 @@ fn variables(
 
 /// The path of a server-side file, checked against `secure_file_priv`.
 pub(crate) fn server_path(instance: &Instance, name: &str) -> SqlResult<PathBuf> {
-    let path = instance.data_dir.join(name);
-    let Some(allowed) = &instance.secure_file_priv else { return Ok(path) };
-    let parent = path.parent().and_then(|p| p.canonicalize().ok());
-    let allowed = allowed.canonicalize().ok();
-    match (parent, allowed) {
-        (Some(parent), Some(allowed)) if parent.starts_with(&allowed) => Ok(path),
-        _ => Err(SqlError::new(&ER_OPTION_PREVENTS_STATEMENT, &[&"--secure-file-priv"])),
+    FilePlaces::of(instance).path(name)
+}
+
+/// Where statements may read and write files of the server.
+#[derive(Clone, Debug)]
+pub struct FilePlaces {
+    data_dir: PathBuf,
+    /// `secure_file_priv`.
+    allowed: Option<PathBuf>,
+}
+
+impl FilePlaces {
+    pub(crate) fn of(instance: &Instance) -> Self {
+        let allowed = instance.secure_file_priv.clone();
+        Self { data_dir: instance.data_dir.clone(), allowed }
+    }
+
+    /// The path of a file, checked against `secure_file_priv`.
+    pub(crate) fn path(&self, name: &str) -> SqlResult<PathBuf> {
+        let path = self.data_dir.join(name);
+        let Some(allowed) = &self.allowed else { return Ok(path) };
+        let parent = path.parent().and_then(|p| p.canonicalize().ok());
+        let allowed = allowed.canonicalize().ok();
+        match (parent, allowed) {
+            (Some(parent), Some(allowed)) if parent.starts_with(&allowed) => Ok(path),
+            _ => Err(SqlError::new(&ER_OPTION_PREVENTS_STATEMENT, &[&"--secure-file-priv"])),
+        }
     }
 }
 

@@ -28,6 +28,7 @@ pub use settings::{Completion, Settings};
 pub(crate) use work::Backup;
 
 use crate::gate::{Closing, Gate, Passage};
+pub use crate::into::FilePlaces;
 use crate::metadata::LockTicket;
 use crate::prepared::Named;
 use crate::transaction::Transaction;
@@ -70,6 +71,8 @@ pub struct Session {
     pub variables: RefCell<UserVariables>,
     /// Warnings.
     pub diagnostics: Diagnostics,
+    /// Where `LOAD_FILE()` may read, known while a statement runs.
+    pub files: RefCell<Option<FilePlaces>>,
     /// Status counters.
     pub counters: Counters,
     /// Temporary tables.
@@ -136,6 +139,7 @@ impl Session {
             transaction: Transaction::of_session(id),
             variables: RefCell::default(),
             diagnostics: Diagnostics::default(),
+            files: RefCell::default(),
             counters: Counters::default(),
             temporary: TemporaryTables::default(),
             prepared: HashMap::new(),

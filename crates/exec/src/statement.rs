@@ -20,7 +20,7 @@ use crate::control::Control;
 use crate::extension::extension;
 use crate::gate::Work;
 use crate::prepared::Prepared;
-use crate::session::{Access, Privilege};
+use crate::session::{Access, FilePlaces, Privilege};
 use crate::{
     Instance, NullSink, Outcome, ResultSink, Session, admin, explain, load, planning, program,
     query,
@@ -98,6 +98,7 @@ pub(crate) fn execute(
     running: Running<'_>,
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
+    session.files.borrow_mut().get_or_insert_with(|| FilePlaces::of(instance));
     session.statement_start.set(query::now_micros(session));
     session.start_clock();
     session.explicit_insert_id.set(None);

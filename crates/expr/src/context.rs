@@ -10,6 +10,7 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use hashbrown::HashMap;
+use selkie_types::Locale;
 use selkie_types::{CollationId, Condition, ErrorDef, SqlMode, SqlResult, Value};
 
 pub use conditions::Conditions;
@@ -35,6 +36,8 @@ pub struct TypeContext {
     pub default_week_format: u8,
     /// `time_zone`.
     pub time_zone: TimeZone,
+    /// `lc_time_names`.
+    pub time_locale: &'static Locale,
 }
 
 impl Default for TypeContext {
@@ -47,6 +50,7 @@ impl Default for TypeContext {
             max_allowed_packet: 16 << 20,
             default_week_format: 0,
             time_zone: TimeZone::utc(),
+            time_locale: Locale::english(),
         }
     }
 }

@@ -10,6 +10,7 @@ mod date_make;
 mod date_part;
 mod encode;
 mod extreme;
+mod file;
 mod info;
 pub(crate) mod interval;
 mod json;
@@ -20,9 +21,12 @@ mod numeric;
 pub(crate) mod pattern;
 pub(crate) mod regexp;
 mod round;
+mod round_time;
+mod sformat;
 pub(crate) mod string_info;
 pub(crate) mod string_make;
 pub(crate) mod string_part;
+mod to_char;
 
 use crate::function::Function;
 
@@ -36,6 +40,7 @@ pub(crate) static FAMILIES: &[&[Function]] = &[
     date_part::FUNCTIONS,
     encode::FUNCTIONS,
     extreme::FUNCTIONS,
+    file::FUNCTIONS,
     info::FUNCTIONS,
     interval::FUNCTIONS,
     json::FUNCTIONS,
@@ -45,7 +50,9 @@ pub(crate) static FAMILIES: &[&[Function]] = &[
     numeric::FUNCTIONS,
     regexp::FUNCTIONS,
     round::FUNCTIONS,
+    sformat::FUNCTIONS,
     string_info::FUNCTIONS,
     string_make::FUNCTIONS,
     string_part::FUNCTIONS,
+    to_char::FUNCTIONS,
 ];

@@ -1,6 +1,6 @@
 //! The common type of several expressions: results of CASE, COALESCE, UNION, LEAST.
 
-use selkie_types::{CollationId, NOT_FIXED_DECIMALS, SqlResult, SqlType, TypeKind};
+use selkie_types::{CollationId, JsonRole, NOT_FIXED_DECIMALS, SqlResult, SqlType, TypeKind};
 
 use crate::cast::{decimal_type, integer_digits, text_length};
 use crate::collate::{self, Claim, Coercibility};
@@ -42,9 +42,12 @@ pub fn aggregate(tys: &[&SqlType], types: &TypeContext) -> SqlType {
     let mut present = tys.iter().filter(|t| t.kind != TypeKind::Null);
     let Some(first) = present.next() else { return SqlType::null() };
     let mut result = (*first).clone();
+    let truth = |t: &&SqlType| t.json == JsonRole::Truth || t.kind == TypeKind::Null;
+    let json = if tys.iter().all(truth) { JsonRole::Truth } else { JsonRole::Plain };
     for ty in present {
         result = pair(&result, ty, types);
     }
+    result.json = json;
     result
 }
 

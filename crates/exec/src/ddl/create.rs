@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use selkie_catalog::{Snapshot, TableInfo, TableKind};
+use selkie_catalog::{ColumnInfo, DefaultValue, Namespace, Snapshot, TableInfo, TableKind};
 use selkie_plan::define::{define_like, define_selected, define_table, selected_column};
 use selkie_plan::physical::OutputColumn;
 use selkie_sql::ast::{
@@ -10,12 +10,13 @@ use selkie_sql::ast::{
     Query, Statement, TableName,
 };
 use selkie_types::error::catalogue::{ER_TABLE_EXISTS_ERROR, ER_TABLE_NOT_LOCKED, ER_WRONG_OBJECT};
-use selkie_types::{Condition, SqlError, SqlResult, SqlType};
+use selkie_types::{CollationId, Condition, SqlError, SqlResult, SqlType, TypeKind};
 
 use super::Ddl;
 use super::change::{
     Change, begin_in, commit_now, create_storage_now, drop_storage_now, is_temporary, with_new_id,
 };
+use crate::dml::implicit_default;
 use crate::error::from_engine;
 use crate::session::Privilege;
 use crate::{Instance, NullSink, Outcome, execute_statement, planning};
@@ -126,6 +127,30 @@ impl Ddl<'_> {
         change.commit(|snapshot| snapshot.put_table(Arc::new(table)))
     }
 
+    /// The column made of a column of a query. One of a table keeps its default and comment.
+    fn selected(&self, snapshot: &Snapshot, output: &OutputColumn) -> ColumnInfo {
+        let mut new = selected_column(&output.name, stored_type(output), output.nullable);
+        let names = Namespace { snapshot, temporary: &self.session.temporary };
+        let source = names.table(&output.schema, &output.org_table);
+        let source = source.filter(|t| matches!(t.kind, TableKind::Base | TableKind::Temporary));
+        let Some((source, at)) =
+            source.and_then(|t| t.column_position(&output.org_name).map(|at| (t, at)))
+        else {
+            return new;
+        };
+        let column = &source.columns[at];
+        new.comment = column.comment.clone();
+        if column.generated.is_some() {
+            return new;
+        }
+        new.on_update_now = column.on_update_now;
+        new.default = match column.auto_increment {
+            true => DefaultValue::Literal(implicit_default(&column.ty)),
+            false => column.default.clone(),
+        };
+        new
+    }
+
     /// CREATE TABLE ... SELECT: the rows are copied into storage nobody knows (DDL-2).
     fn create_selected(
         &mut self,
@@ -135,10 +160,8 @@ impl Ddl<'_> {
     ) -> SqlResult<Outcome> {
         let Some(select) = &create.select else { return Ok(Outcome::ok()) };
         let output = self.query_columns(&select.query)?;
-        let selected =
-            output.iter().map(|c| selected_column(&c.name, stored_type(&c.ty), c.nullable));
-        let selected: Vec<_> = selected.collect();
         let snapshot = self.instance.catalog.snapshot();
+        let selected: Vec<_> = output.iter().map(|c| self.selected(&snapshot, c)).collect();
         let table = self.with_context(&snapshot, |c| define_selected(c, create, &table, selected));
         let table = self
             .explain_foreign(&create.name.name.value, table)
@@ -205,14 +228,20 @@ impl Ddl<'_> {
 }
 
 /// The type of a column made from a query's column: results without a type become BINARY(0).
-fn stored_type(ty: &selkie_types::SqlType) -> selkie_types::SqlType {
-    match ty.kind {
-        selkie_types::TypeKind::Null => {
-            let mut out = selkie_types::SqlType::new(selkie_types::TypeKind::Char, 0, 0);
-            out.collation = selkie_types::CollationId::BINARY;
+fn stored_type(output: &OutputColumn) -> SqlType {
+    let computed = output.org_table.is_empty();
+    match output.ty.kind {
+        TypeKind::Null => {
+            let mut out = SqlType::new(TypeKind::Char, 0, 0);
+            out.collation = CollationId::BINARY;
             out
         }
-        _ => ty.clone(),
+        // Compat: the empty text is a CHAR, any other result of an expression a VARCHAR.
+        TypeKind::VarChar if computed && output.ty.length == 0 && !output.nullable => {
+            SqlType { kind: TypeKind::Char, ..output.ty.clone() }
+        }
+        TypeKind::Char if computed => SqlType { kind: TypeKind::VarChar, ..output.ty.clone() },
+        _ => output.ty.clone(),
     }
 }
 

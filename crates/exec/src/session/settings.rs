@@ -5,6 +5,7 @@
 
 use selkie_engine::Isolation;
 use selkie_expr::TimeZone;
+use selkie_types::Locale;
 use selkie_types::{Charset, CollationId, SqlMode};
 
 /// What COMMIT and ROLLBACK do besides, where they do not say.
@@ -33,6 +34,8 @@ pub struct Settings {
     pub database_charset: Charset,
     /// `time_zone`.
     pub time_zone: TimeZone,
+    /// `lc_time_names`.
+    pub time_locale: &'static Locale,
     /// `autocommit`.
     pub autocommit: bool,
     /// `innodb_snapshot_isolation`.
@@ -118,6 +121,7 @@ impl Default for Settings {
             collation_connection: CollationId::UTF8MB4_GENERAL_CI,
             results_charset: Some(Charset::Utf8mb4),
             time_zone: TimeZone::utc(),
+            time_locale: Locale::english(),
             autocommit: true,
             snapshot_isolation: false,
             isolation: Isolation::RepeatableRead,

@@ -1,6 +1,7 @@
 //! The session as expressions and the planner see it.
 
 use std::borrow::Cow;
+use std::io::Read;
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -11,7 +12,7 @@ use selkie_plan::{Environment, Permissions, Settings as PlanSettings};
 use selkie_types::error::catalogue::ER_STATEMENT_TIMEOUT;
 use selkie_types::{Privileges, SqlError, SqlResult, SqlType, TypeKind, Value};
 
-use super::Session;
+use super::{Access, Privilege, Session};
 use crate::control::kill;
 
 /// The name a user variable is kept under: names that differ in case only are one.
@@ -113,6 +114,15 @@ impl selkie_expr::Session for Session {
         self.hooks.lock_holder(self, name)
     }
 
+    fn load_file(&self, name: &str, max: u64) -> Option<Vec<u8>> {
+        let access = Access { privilege: Privilege::File, schema: "", table: "", columns: &[] };
+        self.hooks.check_access(self, &access).ok()?;
+        let path = self.files.borrow().as_ref()?.path(name).ok()?;
+        let mut content = Vec::new();
+        std::fs::File::open(path).ok()?.take(max + 1).read_to_end(&mut content).ok()?;
+        Some(content)
+    }
+
     fn uuid_short(&self) -> u64 {
         self.hooks.uuid_short()
     }
@@ -191,6 +201,7 @@ impl Session {
             max_allowed_packet: s.max_allowed_packet,
             default_week_format: s.default_week_format,
             time_zone: s.time_zone.clone(),
+            time_locale: s.time_locale,
         }
     }
 

@@ -145,8 +145,14 @@ fn group_concat(a: &mut Aggregate, types: &TypeContext) -> SqlResult<()> {
     a.parameter = types.group_concat_max_len;
     let bytes = claim.collation.charset().max_len() as u64;
     let length = types.group_concat_max_len;
-    let kind = if length <= 512 { TypeKind::VarChar } else { TypeKind::Text };
-    let characters = if length <= 512 { length } else { length.saturating_mul(bytes) };
+    let all = length.saturating_mul(bytes);
+    let kind = match all {
+        _ if length <= 512 => TypeKind::VarChar,
+        ..=65_535 => TypeKind::Text,
+        ..=16_777_215 => TypeKind::MediumText,
+        _ => TypeKind::LongText,
+    };
+    let characters = if length <= 512 { length } else { all };
     a.ty = SqlType::new(kind, characters.min(u64::from(u32::MAX)) as u32, 0);
     a.ty.collation = claim.collation;
     a.coercibility = claim.coercibility;

@@ -297,7 +297,7 @@ pub fn negate(mut e: Expr, types: &TypeContext) -> SqlResult<Expr> {
         }
         Numeric::Decimal => {
             unround(&mut binding.args[0]);
-            let result = SqlType::decimal((ty.length + 1).min(65), ty.decimals);
+            let result = SqlType::decimal(ty.length, ty.decimals);
             binding.strict(result, kernels::negate_decimal)
         }
         Numeric::Double => {

@@ -44,7 +44,10 @@ pub fn cast(e: Expr, target: &SqlType, types: &TypeContext) -> SqlResult<Expr> {
         _ if target.is_integer() => integer(&mut e, target.unsigned),
         _ => return Err(SqlError::not_supported("CAST to this type")),
     }
-    Ok(named(e, target))
+    let mut e = named(e, target);
+    // Compat: what becomes a date or time may always be NULL.
+    e.nullable |= target.is_temporal();
+    Ok(e)
 }
 
 /// Marks the outermost conversion as written.
@@ -76,6 +79,7 @@ fn integer(e: &mut Expr, unsigned: bool) {
     let shortest = if unsigned { 1 } else { 2 };
     let length = crate::text::display_length(&e.ty).max(shortest);
     let grows = unsigned && e.ty.is_integer() && !e.ty.unsigned;
+    let grows = grows || unsigned && e.ty.is_string();
     if length < 20 && !grows && !matches!(e.ty.kind, TypeKind::Float | TypeKind::Double) {
         ty.length = length;
         if length < 10 {

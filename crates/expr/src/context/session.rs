@@ -102,6 +102,12 @@ pub trait Session {
         Err(SqlError::not_supported("IS_USED_LOCK"))
     }
 
+    /// The content of a file of the server, `max` + 1 bytes of it at most; `None` if the session may
+    /// not or cannot read it.
+    fn load_file(&self, _name: &str, _max: u64) -> Option<Vec<u8>> {
+        None
+    }
+
     /// The next number of `UUID_SHORT()`.
     fn uuid_short(&self) -> u64 {
         0

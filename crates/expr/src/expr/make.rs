@@ -55,7 +55,8 @@ impl Expr {
         match i64::try_from(value) {
             Ok(value) => Self::int(value),
             Err(_) => {
-                let mut ty = SqlType::new(TypeKind::BigInt, 20, 0);
+                let digits = itoa::Buffer::new().format(value).len() as u32;
+                let mut ty = SqlType::new(TypeKind::BigInt, digits, 0);
                 ty.unsigned = true;
                 Self::literal(Value::UInt(value), ty)
             }
@@ -69,8 +70,8 @@ impl Expr {
 
     /// A decimal literal.
     pub fn decimal(value: Decimal) -> Self {
-        // Compat: a zero before the point counts as a digit.
-        let precision = value.int_digits().max(1) + u32::from(value.scale());
+        let precision =
+            value.int_digits().max(u32::from(value.scale() == 0)) + u32::from(value.scale());
         let ty = SqlType::decimal(precision.min(65), value.scale());
         Self::literal(Value::Decimal(value), ty)
     }

@@ -2,7 +2,9 @@
 
 use selkie_types::error::catalogue::ER_TOO_BIG_PRECISION;
 use selkie_types::temporal::MICROS_PER_SECOND;
-use selkie_types::{Column, DateTime, Decimal, SqlError, SqlResult, SqlType, TypeKind, Value};
+use selkie_types::{
+    Charset, Column, DateTime, Decimal, SqlError, SqlResult, SqlType, TypeKind, Value,
+};
 
 use crate::cast;
 use crate::context::EvalContext;
@@ -145,13 +147,13 @@ fn from_unixtime(mut b: Binding<'_>) -> SqlResult<Expr> {
             map_rows(f, |row| Ok(local_of(f, seconds.value(row))))
         });
     }
-    b.text(1);
+    b.utf8_text(1);
     b.connection_collation();
-    let collation = b.collation;
-    cast::to_charset(&mut b.args[1], collation);
     let ty = super::date_format::formatted_type(&b, 1);
     b.maybe(ty, |f| {
         let (seconds, formats) = (f.decimals(0), f.bytes(1));
+        let names = &f.ctx.types.time_locale.times;
+        let charset = f.ty.collation.charset();
         let mut out = BytesOut::new(f.rows);
         for row in 0..f.rows {
             out.write(|buffer| {
@@ -159,7 +161,10 @@ fn from_unixtime(mut b: Binding<'_>) -> SqlResult<Expr> {
                     return false;
                 };
                 let Some(format) = formats.get(row) else { return false };
-                super::date_format::english(value, format, buffer)
+                let mut plain = Vec::new();
+                let done = value.format(format, names, &mut plain).is_some();
+                buffer.extend_from_slice(&Charset::Utf8mb4.convert(&plain, charset).0);
+                done
             });
         }
         Ok(out.finish())

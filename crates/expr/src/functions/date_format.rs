@@ -1,10 +1,10 @@
 //! Dates and times as text in formats, and back.
 
-use selkie_types::error::catalogue::ER_WRONG_VALUE_FOR_TYPE;
+use selkie_types::Locale;
+use selkie_types::error::catalogue::{ER_UNKNOWN_LOCALE, ER_WRONG_VALUE_FOR_TYPE};
 use selkie_types::temporal::{DateOptions, FormatKind, TimeNames, str_to_date};
-use selkie_types::{Column, Date, DateTime, Physical, SqlResult, SqlType, Time, Value};
+use selkie_types::{Charset, Column, Date, DateTime, Physical, SqlResult, SqlType, Time, Value};
 
-use crate::cast;
 use crate::expr::{CallOption, Expr};
 use crate::function::{Binding, Function};
 use crate::kernel::{Frame, bytes_to_bytes, map_rows, to_bytes, write_rows};
@@ -19,13 +19,15 @@ pub(crate) static GET_FORMAT: Function = Function::new("GET_FORMAT", 1, 1, |mut 
 /// Functions called by name.
 pub(super) static FUNCTIONS: &[Function] = &[
     Function::new("DATE_FORMAT", 2, 3, |mut b| {
-        b.args.truncate(2);
+        if b.len() == 3 {
+            b.ascii_text(2);
+        }
         b.datetime(0);
-        bind_format(b, |f| formatted::<DateTime>(f, english))
+        bind_format(b, formatted::<DateTime>)
     }),
     Function::new("TIME_FORMAT", 2, 2, |mut b| {
         b.time(0);
-        bind_format(b, |f| formatted::<Time>(f, english_time))
+        bind_format(b, formatted::<Time>)
     }),
     Function::new("STR_TO_DATE", 2, 2, bind_str_to_date),
     Function::new("DAYNAME", 1, 1, |b| name(b, 1)),
@@ -33,10 +35,8 @@ pub(super) static FUNCTIONS: &[Function] = &[
 ];
 
 fn bind_format(mut b: Binding<'_>, kernel: crate::function::Kernel) -> SqlResult<Expr> {
-    b.text(1);
+    b.utf8_text(1);
     b.connection_collation();
-    let collation = b.collation;
-    cast::to_charset(&mut b.args[1], collation);
     let ty = formatted_type(&b, 1);
     b.maybe(ty, kernel)
 }
@@ -75,23 +75,49 @@ fn format_length(format: &[u8]) -> u64 {
     length
 }
 
-/// Appends a formatted instant; false if it has no such form.
-pub(super) fn english(v: DateTime, format: &[u8], out: &mut Vec<u8>) -> bool {
-    v.format(format, &TimeNames::ENGLISH, out).is_some()
+/// What can be written in a format.
+pub(super) trait Formatted: crate::kernel::Native {
+    /// Appends the value; `None` if it has no such form.
+    fn put(self, format: &[u8], names: &TimeNames, out: &mut Vec<u8>) -> Option<()>;
 }
 
-fn english_time(v: Time, format: &[u8], out: &mut Vec<u8>) -> bool {
-    v.format(format, &TimeNames::ENGLISH, out).is_some()
+impl Formatted for DateTime {
+    fn put(self, format: &[u8], names: &TimeNames, out: &mut Vec<u8>) -> Option<()> {
+        self.format(format, names, out)
+    }
 }
 
-fn formatted<T: crate::kernel::Native>(
-    frame: &Frame<'_>,
-    write: fn(T, &[u8], &mut Vec<u8>) -> bool,
-) -> SqlResult<Column> {
+impl Formatted for Time {
+    fn put(self, format: &[u8], names: &TimeNames, out: &mut Vec<u8>) -> Option<()> {
+        self.format(format, names, out)
+    }
+}
+
+/// The locale named by argument `at`; an unknown one is the default, with warning 1649.
+pub(super) fn locale_of(frame: &Frame<'_>, at: usize, row: usize) -> &'static Locale {
+    let name = String::from_utf8_lossy(frame.bytes(at).value(row));
+    Locale::from_name(&name).unwrap_or_else(|| {
+        frame.ctx.warn(&ER_UNKNOWN_LOCALE, &[&name]);
+        Locale::english()
+    })
+}
+
+/// A value in a format, with the names of the session's locale or that of a third argument.
+pub(super) fn formatted<T: Formatted>(frame: &Frame<'_>) -> SqlResult<Column> {
     let (values, formats) = (frame.view::<T>(0), frame.bytes(1));
+    let charset = frame.ty.collation.charset();
+    let mut plain = Vec::new();
     write_rows(frame, |row, out| {
         let format = formats.value(row);
-        !format.is_empty() && write(values.value(row), format, out)
+        let locale = match frame.args.len() {
+            3 => locale_of(frame, 2, row),
+            _ => frame.ctx.types.time_locale,
+        };
+        plain.clear();
+        let done = !format.is_empty()
+            && values.value(row).put(format, &locale.times, &mut plain).is_some();
+        out.extend_from_slice(&Charset::Utf8mb4.convert(&plain, charset).0);
+        done
     })
 }
 
@@ -99,24 +125,28 @@ fn formatted<T: crate::kernel::Native>(
 fn name(mut b: Binding<'_>, which: i64) -> SqlResult<Expr> {
     b.date(0);
     b.connection_collation();
-    let ty = SqlType::varchar(9, b.collation);
+    let times = &b.types.time_locale.times;
+    let possible = if which == 1 { &times.days[..] } else { &times.months[..] };
+    let longest = possible.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    let ty = SqlType::varchar(longest as u32, b.collation);
     b.option = CallOption::Number(which);
     b.maybe(ty, names)
 }
 
-fn day_name(d: Date) -> Option<&'static str> {
-    (!d.has_zero_part()).then(|| TimeNames::ENGLISH.days[d.weekday() as usize])
+fn day_name(d: Date, names: &'static TimeNames) -> Option<&'static str> {
+    (!d.has_zero_part()).then(|| names.days[d.weekday() as usize])
 }
 
-fn month_name(d: Date) -> Option<&'static str> {
-    TimeNames::ENGLISH.months.get((d.month() as usize).checked_sub(1)?).copied()
+fn month_name(d: Date, names: &'static TimeNames) -> Option<&'static str> {
+    names.months.get((d.month() as usize).checked_sub(1)?).copied()
 }
 
 fn names(frame: &Frame<'_>) -> SqlResult<Column> {
     let name = if frame.call.option == CallOption::Number(1) { day_name } else { month_name };
     let charset = frame.ty.collation.charset();
+    let names = &frame.ctx.types.time_locale.times;
     to_bytes(frame, |d: Date, out| {
-        let Some(text) = name(d) else { return false };
+        let Some(text) = name(d, names) else { return false };
         let text = selkie_types::Charset::Utf8mb4.convert(text.as_bytes(), charset).0;
         out.extend_from_slice(&text);
         true
@@ -152,6 +182,7 @@ fn read(frame: &Frame<'_>, row: usize) -> Option<(Date, Time)> {
     if frame.ty.physical() == Physical::Time {
         options = DateOptions::LENIENT;
     }
+    // Compat: names are English whatever `lc_time_names` is.
     let value = str_to_date(text, format, &TimeNames::ENGLISH, options);
     if value.is_none_or(|v| v.truncated) {
         let kind = if frame.ty.physical() == Physical::Time { "time" } else { "datetime" };

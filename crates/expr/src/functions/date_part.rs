@@ -10,27 +10,27 @@ use crate::kernel::{Frame, map, map_rows, try_map};
 
 /// Functions called by name.
 pub(super) static FUNCTIONS: &[Function] = &[
-    Function::new("YEAR", 1, 1, |b| part(b, 4, |f| Ok(map(f, |d: Date| i64::from(d.year()))))),
-    Function::new("MONTH", 1, 1, |b| part(b, 2, |f| Ok(map(f, |d: Date| i64::from(d.month()))))),
-    Function::new("QUARTER", 1, 1, |b| part(b, 1, |f| Ok(map(f, quarter)))),
-    Function::new("DAY", 1, 1, |b| part(b, 2, day)),
-    Function::new("DAYOFMONTH", 1, 1, |b| part(b, 2, day)),
+    Function::new("YEAR", 1, 1, |b| part(b, 5, |f| Ok(map(f, |d: Date| i64::from(d.year()))))),
+    Function::new("MONTH", 1, 1, |b| part(b, 3, |f| Ok(map(f, |d: Date| i64::from(d.month()))))),
+    Function::new("QUARTER", 1, 1, |b| part(b, 2, |f| Ok(map(f, quarter)))),
+    Function::new("DAY", 1, 1, |b| part(b, 3, day)),
+    Function::new("DAYOFMONTH", 1, 1, |b| part(b, 3, day)),
     Function::new("DAYOFWEEK", 1, 1, |b| {
         part(b, 1, |f| real(f, |d| i64::from((d.weekday() + 1) % 7 + 1)))
     }),
     Function::new("WEEKDAY", 1, 1, |b| part(b, 1, |f| real(f, |d| i64::from(d.weekday())))),
-    Function::new("DAYOFYEAR", 1, 1, |b| part(b, 3, |f| real(f, |d| i64::from(d.day_of_year())))),
-    Function::new("TO_DAYS", 1, 1, |b| part(b, 6, |f| real(f, Date::day_number))),
+    Function::new("DAYOFYEAR", 1, 1, |b| part(b, 4, |f| real(f, |d| i64::from(d.day_of_year())))),
+    Function::new("TO_DAYS", 1, 1, |b| part(b, 7, |f| real(f, Date::day_number))),
     Function::new("WEEKOFYEAR", 1, 1, |b| {
-        part(b, 2, |f| real(f, |d| i64::from(d.week(WeekMode::ISO).0)))
+        part(b, 3, |f| real(f, |d| i64::from(d.week(WeekMode::ISO).0)))
     }),
-    Function::new("WEEK", 1, 2, |b| week(b, 2, week_kernel)),
+    Function::new("WEEK", 1, 2, |b| week(b, 3, week_kernel)),
     Function::new("YEARWEEK", 1, 2, |b| week(b, 6, yearweek_kernel)),
-    Function::new("HOUR", 1, 1, |b| clock(b, 2, |f| Ok(map(f, |t: Time| i64::from(t.hour()))))),
-    Function::new("MINUTE", 1, 1, |b| clock(b, 2, |f| Ok(map(f, |t: Time| i64::from(t.minute()))))),
-    Function::new("SECOND", 1, 1, |b| clock(b, 2, |f| Ok(map(f, |t: Time| i64::from(t.second()))))),
+    Function::new("HOUR", 1, 1, |b| clock(b, 3, |f| Ok(map(f, |t: Time| i64::from(t.hour()))))),
+    Function::new("MINUTE", 1, 1, |b| clock(b, 3, |f| Ok(map(f, |t: Time| i64::from(t.minute()))))),
+    Function::new("SECOND", 1, 1, |b| clock(b, 3, |f| Ok(map(f, |t: Time| i64::from(t.second()))))),
     Function::new("MICROSECOND", 1, 1, |b| {
-        clock(b, 6, |f| Ok(map(f, |t: Time| i64::from(t.micros()))))
+        clock(b, 7, |f| Ok(map(f, |t: Time| i64::from(t.micros()))))
     }),
     Function::new("TO_SECONDS", 1, 1, to_seconds),
 ];
@@ -62,7 +62,7 @@ fn real(frame: &Frame<'_>, f: impl Fn(Date) -> i64) -> SqlResult<Column> {
 fn week(mut b: Binding<'_>, length: u32, kernel: Kernel) -> SqlResult<Expr> {
     b.date(0);
     if b.len() < 2 {
-        let default = if length == 2 { b.types.default_week_format.into() } else { 0 };
+        let default = if length == 3 { b.types.default_week_format.into() } else { 0 };
         b.args.push(Expr::int(default));
     }
     b.int(1);

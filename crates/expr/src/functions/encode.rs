@@ -35,13 +35,21 @@ pub(super) static FUNCTIONS: &[Function] = &[
         b.ascii_text(0);
         let bytes =
             u64::from(b.args[0].ty.length) * b.args[0].ty.collation.charset().max_len() as u64;
-        b.maybe(SqlType::varchar((bytes / 4 * 3) as u32, CollationId::BINARY), from_base64)
+        b.collation = CollationId::BINARY;
+        let ty = b.string_type(bytes.div_ceil(4) * 3);
+        b.maybe(ty, from_base64)
     }),
     Function::new("MD5", 1, 1, |b| digest(b, 32, |f| ascii_result(f, hashed::<Md5>))),
     Function::new("SHA", 1, 1, |b| digest(b, 40, |f| ascii_result(f, hashed::<Sha1>))),
     Function::new("SHA1", 1, 1, |b| digest(b, 40, |f| ascii_result(f, hashed::<Sha1>))),
     Function::new("SHA2", 2, 2, bind_sha2),
-    Function::new("PASSWORD", 1, 1, |b| digest(b, 41, |f| ascii_result(f, password))),
+    Function::new("PASSWORD", 1, 1, |mut b| {
+        // Compat: NULL is no password too.
+        let types = b.types;
+        let args = vec![b.args.remove(0), Expr::string(b"", types.collation_connection)];
+        b.args = vec![crate::build::coalesce(args, types)?];
+        digest(b, 41, |f| ascii_result(f, password))
+    }),
     Function::new("CRC32", 1, 2, |b| bind_crc(b, |f| crc(f, CRC32))),
     Function::new("CRC32C", 1, 2, |b| bind_crc(b, |f| crc(f, CRC32C))),
     Function::new("BIT_COUNT", 1, 1, |mut b| {

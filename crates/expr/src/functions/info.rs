@@ -30,7 +30,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     session("SYSTEM_USER", |b| name(b, 384, true)),
     session("SESSION_USER", |b| name(b, 384, true)),
     session("CURRENT_USER", |b| name(b, 384, true)),
-    session("CURRENT_ROLE", |b| name(b, 384, true)),
+    session("CURRENT_ROLE", |b| name(b, 128, true)),
     session("CONNECTION_ID", |b| {
         let mut ty = SqlType::new(TypeKind::Int, 10, 0);
         ty.unsigned = true;
@@ -55,9 +55,9 @@ pub(super) static FUNCTIONS: &[Function] = &[
     effect("SLEEP", 1, sleep),
     Function::new("BENCHMARK", 2, 2, benchmark).nature(Nature::Effect),
     effect("GET_LOCK", 2, get_lock),
-    effect("RELEASE_LOCK", 1, lock),
-    effect("IS_FREE_LOCK", 1, lock),
-    effect("IS_USED_LOCK", 1, lock),
+    effect("RELEASE_LOCK", 1, |b| lock(b, 1)),
+    effect("IS_FREE_LOCK", 1, |b| lock(b, 1)),
+    effect("IS_USED_LOCK", 1, |b| lock(b, 10)),
     effect("RELEASE_ALL_LOCKS", 0, |b| {
         b.never_null(big(false), |f| same(f, f.ctx.session.release_all_locks()? as i64))
     }),
@@ -119,6 +119,11 @@ fn identifier(mut b: Binding<'_>, length: u32) -> SqlResult<Expr> {
     b.system_constant();
     let mut ty = SqlType::new(TypeKind::Char, length, 0);
     ty.collation = CollationId::UTF8MB3_GENERAL_CI;
+    if length == 32 {
+        // Compat: in latin1.
+        b.collation = CollationId::LATIN1_SWEDISH_CI;
+        ty = SqlType::varchar(length, b.collation);
+    }
     Ok(b.call(ty, length == 32, |frame| {
         let mut out = BytesOut::new(frame.rows);
         for _ in 0..frame.rows {
@@ -161,12 +166,18 @@ fn uuid() -> String {
 }
 
 fn random_bytes(mut b: Binding<'_>) -> SqlResult<Expr> {
+    let length = match b.constant_int(0) {
+        Some(n) => n.clamp(0, 1024) as u64,
+        None => 65_533,
+    };
     b.int(0);
-    b.maybe(SqlType::varchar(1024, CollationId::BINARY), |frame| {
+    b.collation = CollationId::BINARY;
+    let ty = b.string_type(length);
+    b.maybe(ty, |frame| {
         let counts = frame.view::<i64>(0);
         let mut out = BytesOut::new(frame.rows);
         for row in 0..frame.rows {
-            let count = counts.get(row).filter(|n| (1..=1024).contains(n));
+            let count = counts.get(row).filter(|n| (0..=1024).contains(n));
             let mut bytes = vec![0; count.unwrap_or(0) as usize];
             let filled = getrandom::fill(&mut bytes).is_ok();
             out.push((count.is_some() && filled).then_some(&bytes[..]));
@@ -240,9 +251,9 @@ fn get_lock(mut b: Binding<'_>) -> SqlResult<Expr> {
 }
 
 /// `RELEASE_LOCK`, `IS_FREE_LOCK` and `IS_USED_LOCK`.
-fn lock(mut b: Binding<'_>) -> SqlResult<Expr> {
+fn lock(mut b: Binding<'_>, length: u32) -> SqlResult<Expr> {
     b.utf8_text(0);
-    b.maybe(SqlType::new(TypeKind::Int, 10, 0), |frame| {
+    b.maybe(SqlType::new(TypeKind::Int, length, 0), |frame| {
         let names = frame.bytes(0);
         let session = frame.ctx.session;
         let mut out = NativeOut::new(frame.rows);

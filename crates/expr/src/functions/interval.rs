@@ -18,10 +18,15 @@ pub(crate) static DIFF: Function = Function::new("TIMESTAMPDIFF", 2, 2, bind_dif
 pub(super) static FUNCTIONS: &[Function] = &[
     Function::new("ADDDATE", 2, 2, |b| days(b, &ADD)),
     Function::new("SUBDATE", 2, 2, |b| days(b, &SUB)),
+    Function::new("ADD_MONTHS", 2, 2, |b| units(b, &ADD, IntervalUnit::Month)),
 ];
 
 fn days(b: Binding<'_>, function: &'static Function) -> SqlResult<Expr> {
-    let option = CallOption::Unit(IntervalUnit::Day);
+    units(b, function, IntervalUnit::Day)
+}
+
+fn units(b: Binding<'_>, function: &'static Function, unit: IntervalUnit) -> SqlResult<Expr> {
+    let option = CallOption::Unit(unit);
     function.bind(Binding::new(function, b.args, b.types).with_option(option))
 }
 
@@ -186,20 +191,21 @@ fn bind_diff(mut b: Binding<'_>) -> SqlResult<Expr> {
 fn bind_extract(mut b: Binding<'_>) -> SqlResult<Expr> {
     use IntervalUnit::*;
     let unit = unit_of(&b.option);
+    // Compat: a text may be a time of many days.
+    let days = if b.args[0].ty.is_temporal() { 0 } else { 5 };
     let length = match unit {
-        Year => 4,
-        Quarter => 1,
-        Month | Week => 2,
-        Day | Hour | Minute | Second => 3,
-        Microsecond | YearMonth => 6 + u32::from(unit == Microsecond),
-        DayHour => 10,
-        HourMinute | MinuteSecond => 5,
-        DayMinute | HourSecond => 7,
-        DaySecond => 9,
-        DayMicrosecond => 20,
-        HourMicrosecond => 14,
-        MinuteMicrosecond => 11,
+        Quarter => 2,
+        Month | Week | Hour | Minute | Second => 3,
+        Year | HourMinute | MinuteSecond => 5,
+        YearMonth | Microsecond | HourSecond => 7,
         SecondMicrosecond => 9,
+        MinuteMicrosecond => 11,
+        HourMicrosecond => 13,
+        Day => 3 + days,
+        DayHour => 5 + days,
+        DayMinute => 7 + days,
+        DaySecond => 9 + days,
+        DayMicrosecond => 15 + days,
     };
     let kind = if length > 10 { TypeKind::BigInt } else { TypeKind::Int };
     let ty = SqlType::new(kind, length, 0);

@@ -9,7 +9,7 @@ use selkie_types::{CollationId, Column, SqlError, SqlResult, SqlType, TypeKind};
 
 use crate::build;
 use crate::expr::ExprKind;
-use crate::function::{Binding, Function};
+use crate::function::{Binding, Function, string_type};
 use crate::kernel::{BytesOut, Frame, NativeOut};
 
 pub(crate) static REGEXP: Function = Function::new("REGEXP", 2, 2, |mut b| {
@@ -24,20 +24,21 @@ pub(super) static FUNCTIONS: &[Function] = &[
         b.strict(SqlType::new(TypeKind::Int, 11, 0), regexp_instr)
     }),
     Function::new("REGEXP_SUBSTR", 2, 2, |mut b| {
-        bind(&mut b, 2)?;
-        let ty = b.string_type(b.args[0].ty.length.into());
+        let collation = bind(&mut b, 2)?;
+        let ty = string_type(b.args[0].ty.length.into(), collation, b.types);
         b.strict(ty, regexp_substr)
     }),
     Function::new("REGEXP_REPLACE", 3, 3, |mut b| {
-        bind(&mut b, 3)?;
-        let ty = b.string_type(b.types.max_allowed_packet);
+        let collation = bind(&mut b, 3)?;
+        let ty = string_type(u32::MAX.into(), collation, b.types);
         b.strict(ty, regexp_replace)
     }),
 ];
 
-/// Patterns and subjects are matched as UTF-8, binary strings as bytes.
-fn bind(b: &mut Binding<'_>, count: usize) -> SqlResult<()> {
-    b.unify(0..count, true)?;
+/// Patterns and subjects are matched as UTF-8, binary strings as bytes. Gives the collation of the
+/// result.
+fn bind(b: &mut Binding<'_>, count: usize) -> SqlResult<CollationId> {
+    let result = b.unify(0..count, true)?.collation;
     let charset = b.collation.charset();
     if charset != Charset::Binary && !matches!(charset, Charset::Utf8mb4 | Charset::Utf8mb3) {
         let bin = b.collation.info().is_bin();
@@ -45,7 +46,13 @@ fn bind(b: &mut Binding<'_>, count: usize) -> SqlResult<()> {
         (0..count).for_each(|at| crate::cast::to_charset(&mut b.args[at], utf8));
         b.collation = utf8;
     }
-    Ok(())
+    Ok(result)
+}
+
+/// A part of the subject in the charset of the result.
+fn converted(frame: &Frame<'_>, text: Option<Vec<u8>>) -> Option<Vec<u8>> {
+    let (from, to) = (frame.call.collation.charset(), frame.ty.collation.charset());
+    text.map(|text| from.convert(&text, to).0.into_owned())
 }
 
 fn compile(pattern: &[u8], collation: CollationId) -> SqlResult<Regex> {
@@ -159,7 +166,7 @@ fn regexp_substr(frame: &Frame<'_>) -> SqlResult<Column> {
             let found = regex.find(text).map_err(|e| run_error(&e))?;
             Ok(found.map_or(Vec::new(), |m| m.as_bytes().to_vec()))
         },
-        |v| out.push(v.as_deref()),
+        |v| out.push(converted(frame, v).as_deref()),
     )?;
     Ok(out.finish())
 }
@@ -182,7 +189,7 @@ fn regexp_replace(frame: &Frame<'_>) -> SqlResult<Column> {
             result.extend_from_slice(&text[end..]);
             Ok(result)
         },
-        |v| out.push(v.as_deref()),
+        |v| out.push(converted(frame, v).as_deref()),
     )?;
     Ok(out.finish())
 }

@@ -1,9 +1,11 @@
 //! ROUND, TRUNCATE, CEILING, FLOOR and FORMAT.
 
+use selkie_types::Locale;
 use selkie_types::number::{round_f64_to, truncate_f64_to, write_fixed};
 use selkie_types::{Column, Decimal, NOT_FIXED_DECIMALS, Physical, SqlResult, SqlType, TypeKind};
 
 use super::arith::out_of_range;
+use super::round_time::{self, Way};
 use crate::build::{self, Numeric, double_type, to_number};
 use crate::expr::Expr;
 use crate::function::{Binding, Function};
@@ -29,6 +31,10 @@ fn bind(mut b: Binding<'_>, round: bool) -> SqlResult<Expr> {
         b.args.push(Expr::int(0));
     }
     let places = b.constant_int(1);
+    let way = if round { Way::Nearest } else { Way::Cut };
+    if let Some(done) = round_time::bind(&mut b, way, places.unwrap_or(6)) {
+        return done;
+    }
     b.int(1);
     let declared = b.args[0].ty.clone();
     let kind = to_number(&mut b.args[0]);
@@ -128,6 +134,9 @@ fn doubles(frame: &Frame<'_>) -> SqlResult<Column> {
 }
 
 fn whole(mut b: Binding<'_>, up: bool) -> SqlResult<Expr> {
+    if let Some(done) = round_time::bind(&mut b, if up { Way::Up } else { Way::Down }, 0) {
+        return done;
+    }
     let declared = b.args[0].ty.clone();
     let kind = to_number(&mut b.args[0]);
     let arg = b.args[0].ty.clone();
@@ -179,6 +188,19 @@ fn whole_integers(frame: &Frame<'_>) -> SqlResult<Column> {
     })
 }
 
+/// The length of a number of a type with `places` after the point.
+fn formatted_length(ty: &SqlType, places: Option<u8>) -> u64 {
+    let (whole, scale) = match ty.kind {
+        TypeKind::Decimal => (ty.length - u32::from(ty.decimals), ty.decimals),
+        _ if ty.physical() == Physical::Double || ty.is_string() => (309, NOT_FIXED_DECIMALS),
+        _ => (crate::cast::integer_digits(ty), 0),
+    };
+    let carry = places.map_or(scale > 0, |places| places < scale) || whole == 0;
+    let whole = u64::from(whole) + u64::from(carry);
+    let places = u64::from(places.unwrap_or(38));
+    whole + whole / 3 + u64::from(places > 0) + 1 + places
+}
+
 /// `FORMAT(number, digits [, locale])`.
 fn bind_format(mut b: Binding<'_>) -> SqlResult<Expr> {
     let numeric = b.args[0].ty.clone();
@@ -190,28 +212,9 @@ fn bind_format(mut b: Binding<'_>) -> SqlResult<Expr> {
         b.ascii_text(2);
     }
     b.connection_collation();
-    let digits = match b.args[0].ty.physical() {
-        Physical::Decimal => u64::from(numeric.length.max(b.args[0].ty.length)),
-        _ => 309 + 65,
-    };
-    let ty = b.string_type(digits + digits / 3 + 2);
+    let places = b.constant_int(1).map(|n| n.clamp(0, 38) as u8);
+    let ty = b.string_type(formatted_length(&numeric, places));
     b.strict(ty, format)
-}
-
-/// Separators of thousands and of the fraction, and whether thousands are separated.
-fn separators(locale: &[u8]) -> (&'static str, &'static str) {
-    let locale = String::from_utf8_lossy(locale).to_ascii_lowercase();
-    match locale.as_str() {
-        "de_de" | "de_be" | "de_lu" | "es_es" | "es_ar" | "es_cl" | "es_co" | "es_uy" | "da_dk"
-        | "nl_be" | "id_id" | "tr_tr" | "ro_ro" | "is_is" | "no_no" | "nb_no" | "vi_vn"
-        | "el_gr" | "pt_br" => (".", ","),
-        "fr_fr" | "fr_be" | "fr_ca" | "fr_lu" | "it_it" | "pl_pl" | "pt_pt" | "bg_bg" | "hr_hr"
-        | "sl_si" | "nl_nl" | "de_at" => ("", ","),
-        "ru_ru" | "uk_ua" | "be_by" | "hu_hu" | "lv_lv" | "lt_lt" => (".", ","),
-        "cs_cz" | "sk_sk" | "sv_se" | "fi_fi" | "et_ee" => (" ", ","),
-        "de_ch" | "fr_ch" | "it_ch" => ("'", "."),
-        _ => (",", "."),
-    }
 }
 
 fn format(frame: &Frame<'_>) -> SqlResult<Column> {
@@ -228,29 +231,13 @@ fn format(frame: &Frame<'_>) -> SqlResult<Column> {
             let value = round_f64_to(frame.view::<f64>(0).value(row), digits.into());
             write_fixed(&mut plain, value, digits.into());
         }
-        let locale: &[u8] =
-            if frame.args.len() == 3 { frame.bytes(2).value(row) } else { b"en_US" };
-        let text = grouped(&plain, separators(locale));
-        out.extend_from_slice(&selkie_types::Charset::Utf8mb4.convert(text.as_bytes(), charset).0);
+        let locale = match frame.args.len() {
+            3 => super::date_format::locale_of(frame, 2, row),
+            _ => Locale::english(),
+        };
+        let mut text = Vec::new();
+        locale.group_digits(&String::from_utf8_lossy(&plain), &mut text);
+        out.extend_from_slice(&selkie_types::Charset::Utf8mb4.convert(&text, charset).0);
         true
     })
-}
-
-/// Puts separators into a plain number.
-fn grouped(plain: &[u8], (thousands, point): (&str, &str)) -> String {
-    let text = String::from_utf8_lossy(plain);
-    let (sign, text) = text.strip_prefix('-').map_or(("", &*text), |rest| ("-", rest));
-    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-    let mut out = String::from(sign);
-    for (at, digit) in whole.chars().enumerate() {
-        if at > 0 && (whole.len() - at).is_multiple_of(3) {
-            out.push_str(thousands);
-        }
-        out.push(digit);
-    }
-    if !fraction.is_empty() {
-        out.push_str(point);
-        out.push_str(fraction);
-    }
-    out
 }

@@ -174,7 +174,8 @@ fn bind_weight_string(mut b: Binding<'_>) -> SqlResult<Expr> {
         CallOption::Number(n) => n as u64,
         _ => u64::from(b.args[0].ty.length),
     };
-    let ty = SqlType::varchar((characters * 2).min(65_535) as u32, CollationId::BINARY);
+    let per_char = if b.collation.charset().max_len() == 1 { 1 } else { 2 };
+    let ty = SqlType::varchar((characters * per_char).min(65_535) as u32, CollationId::BINARY);
     b.strict(ty, |frame| {
         let collation = frame.call.collation.info();
         let charset = collation.charset;

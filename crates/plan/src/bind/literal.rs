@@ -14,7 +14,12 @@ impl Binder<'_> {
             ast::Literal::Null => Expr::null(),
             ast::Literal::Bool(value) => Expr::boolean(*value),
             ast::Literal::Int(value) => Expr::uint(*value),
-            ast::Literal::Decimal(text) => Expr::decimal(Decimal::parse(text.as_bytes()).value),
+            ast::Literal::Decimal(text) => {
+                let mut e = Expr::decimal(Decimal::parse(text.as_bytes()).value);
+                // Compat: only a zero that is written counts as a digit.
+                e.ty.length -= u32::from(text.starts_with('.') && e.ty.length > 1);
+                e
+            }
             ast::Literal::Float(value) => Expr::double(*value),
             ast::Literal::String(string) => self.string(string)?,
             ast::Literal::Hex { bytes, .. } | ast::Literal::Bit(bytes) => Expr::hex(bytes),

@@ -175,8 +175,7 @@ impl Binder<'_> {
     ) -> SqlResult<(WindowFunction, SqlType, bool)> {
         use WindowFunction::*;
         let first = |args: &[Expr]| args.first().map_or(SqlType::null(), |e| e.ty.clone());
-        let digits = 17 + u32::from(SHARE_DECIMALS);
-        let share = || SqlType::new(TypeKind::Double, digits, SHARE_DECIMALS);
+        let share = || SqlType::new(TypeKind::Double, 17, SHARE_DECIMALS);
         let count = || SqlType::new(TypeKind::BigInt, 21, 0);
         let name = call.name.value.to_ascii_lowercase();
         let counted = if name == "ntile" { 0 } else { 1 };
@@ -187,9 +186,9 @@ impl Binder<'_> {
             "row_number" => (RowNumber, count(), false),
             "rank" => (Rank, count(), false),
             "dense_rank" => (DenseRank, count(), false),
-            "percent_rank" => (PercentRank, share(), false),
+            "percent_rank" => (PercentRank, share(), true),
             "cume_dist" => (CumeDist, share(), false),
-            "ntile" => (Ntile, count(), true),
+            "ntile" => (Ntile, count(), false),
             "lead" => (Lead, first(args), true),
             "lag" => (Lag, first(args), true),
             "first_value" => (FirstValue, first(args), true),

@@ -253,7 +253,8 @@ fn key_specs(elements: &[TableElement]) -> SqlResult<Vec<KeySpec<'_>>> {
 
 /// The columns that CREATE TABLE ... SELECT makes of a query's result: name, type, nullability.
 /// They have no default but the implicit one.
-pub fn selected_column(name: &str, ty: selkie_types::SqlType, nullable: bool) -> ColumnInfo {
+pub fn selected_column(name: &str, mut ty: selkie_types::SqlType, nullable: bool) -> ColumnInfo {
+    ty.json = selkie_types::JsonRole::Plain;
     ColumnInfo {
         name: name.into(),
         ty,

@@ -7,7 +7,7 @@ use selkie_exec::Session;
 use selkie_exec::session::Completion;
 use selkie_expr::TimeZone;
 use selkie_protocol::Capabilities;
-use selkie_types::{Charset, CollationId, SqlMode};
+use selkie_types::{Charset, CollationId, Locale, SqlMode};
 
 use crate::session::Shared;
 use crate::variables::{VarId, VarValue, ids};
@@ -27,6 +27,8 @@ pub(super) fn refresh(shared: &Shared, session: &mut Session) {
     s.results_charset = charset(get(ids.character_set_results));
     s.database_charset = charset(get(ids.character_set_database)).unwrap_or(Charset::Utf8mb4);
     s.time_zone = TimeZone::parse(get(ids.time_zone).as_str()).unwrap_or_else(TimeZone::system);
+    s.time_locale =
+        Locale::from_name(get(ids.lc_time_names).as_str()).unwrap_or_else(Locale::english);
     s.autocommit = flag(ids.autocommit);
     s.snapshot_isolation = number(ids.innodb_snapshot_isolation) != 0;
     s.isolation = isolation(number(ids.tx_isolation));

@@ -1,6 +1,6 @@
 //! JSON functions that make documents of SQL values, or a text of a JSON string.
 
-use selkie_types::{CollationId, Column, SqlResult, TypeKind};
+use selkie_types::{CollationId, Column, JsonRole, SqlResult, TypeKind};
 
 use super::{condition, document, first_length, strict_texts, texts};
 use crate::cast;
@@ -27,7 +27,10 @@ pub(super) fn collation(b: &Binding<'_>) -> SqlResult<CollationId> {
 /// Compat: texts count twice, for their escapes; nothing is shorter than `null`.
 pub(super) fn length(b: &Binding<'_>) -> u64 {
     let one = |e: &Expr| {
-        let length = u64::from(cast::text_length(&e.ty));
+        let length = match e.ty.json {
+            JsonRole::Truth => 5,
+            _ => u64::from(cast::text_length(&e.ty)),
+        };
         let quoted = !e.ty.is_numeric() && !is_json(e) && e.ty.kind != TypeKind::Null;
         (if quoted { length * 2 } else { length }).max(4) + 4
     };
