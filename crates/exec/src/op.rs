@@ -10,6 +10,7 @@ mod hash_map;
 mod hash_table;
 mod index_join;
 mod join_match;
+mod json_table;
 mod limit;
 mod nested;
 mod null_aware;
@@ -71,6 +72,9 @@ pub(crate) fn open<'r>(env: Env<'r>, node: &'r PlanNode) -> SqlResult<BoxOperato
         }
         Op::Aggregate(aggregate) => aggregate::open(env, aggregate, node)?,
         Op::Window(window) => Box::new(window::Window::new(env, open(env, &window.input)?, window)),
+        Op::JsonTable(join) => {
+            Box::new(json_table::JsonTable::new(env, open(env, &join.input)?, join))
+        }
         Op::Sort(sort) => Box::new(sort::Sort::new(env, open(env, &sort.input)?, &sort.keys)),
         Op::TopN(top) => top::open(env, top)?,
         Op::Limit(limit) => limit::open(env, limit)?,

@@ -11,7 +11,7 @@ mod temporal;
 mod text;
 mod value;
 
-use selkie_types::{CollationId, Physical, SqlResult, SqlType, TypeKind, Value};
+use selkie_types::{CollationId, JsonRole, Physical, SqlResult, SqlType, TypeKind, Value};
 
 pub use explicit::cast;
 pub(crate) use number::integer_of_hex;
@@ -92,8 +92,19 @@ pub(crate) fn fold_literal(e: &mut Expr, types: &TypeContext) {
     }
 }
 
+/// Compat: as a number what JSON_EXTRACT gives is the value, not the text of the document.
+fn unquote_json(e: &mut Expr) {
+    if let ExprKind::Call(call) = &mut e.kind
+        && call.function.name() == "JSON_EXTRACT"
+    {
+        call.kernel = crate::functions::json::extract_value;
+        e.ty.json = JsonRole::Plain;
+    }
+}
+
 /// Converts to a signed integer.
 pub fn to_int(e: &mut Expr) {
+    unquote_json(e);
     if retype_null(e, &SqlType::bigint()) {
         return;
     }
@@ -117,6 +128,7 @@ pub fn to_int(e: &mut Expr) {
 
 /// Converts to an unsigned integer; negative numbers keep their bits.
 pub fn to_uint(e: &mut Expr) {
+    unquote_json(e);
     if retype_null(e, &SqlType::bigint_unsigned()) {
         return;
     }
@@ -139,6 +151,7 @@ pub fn to_uint(e: &mut Expr) {
 
 /// Converts to a double.
 pub fn to_double(e: &mut Expr) {
+    unquote_json(e);
     if retype_null(e, &SqlType::double()) {
         return;
     }
@@ -163,6 +176,7 @@ pub fn to_double(e: &mut Expr) {
 
 /// Converts to a decimal of sufficient precision and scale.
 pub fn to_decimal(e: &mut Expr) {
+    unquote_json(e);
     if let (ExprKind::Literal(Value::Int(v)), true) = (&e.kind, e.ty.is_integer()) {
         *e = Expr::decimal((*v).into());
         return;

@@ -13,7 +13,7 @@ mod extreme;
 mod file;
 mod info;
 pub(crate) mod interval;
-mod json;
+pub(crate) mod json;
 pub(crate) mod logic;
 mod natural;
 mod net;

@@ -14,6 +14,7 @@ pub mod expr;
 pub mod function;
 mod functions;
 mod json;
+pub mod json_table;
 mod kernel;
 pub mod order;
 mod random;

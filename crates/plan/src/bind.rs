@@ -16,6 +16,7 @@ mod from;
 mod group;
 mod insert;
 mod insert_target;
+mod json_table;
 mod literal;
 mod output;
 mod query;

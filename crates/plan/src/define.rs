@@ -24,6 +24,7 @@ pub use alter::{AlterPlan, ColumnSource, define_alter};
 pub use charset::{SchemaCharset, schema_options};
 pub use create::{NewTable, define_like, define_selected, define_table, selected_column};
 
+pub(crate) use types::column_type;
 pub use types::variable_type;
 pub use view::{ViewColumn, ViewSession, check_view_query, define_view};
 

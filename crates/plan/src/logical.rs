@@ -10,8 +10,8 @@ mod tree;
 
 pub(crate) use columns::{ColumnSet, Columns, RelationId, RelationInfo};
 pub(crate) use node::{
-    AggregateNode, Cut, Join, Logical, RecursiveNode, RecursivePart, SetNode, SortItem,
-    SubqueryState, WindowItem, WindowNode,
+    AggregateNode, Cut, Join, JsonTableNode, Logical, RecursiveNode, RecursivePart, SetNode,
+    SortItem, SubqueryState, WindowItem, WindowNode,
 };
 pub(crate) use tree::{call_exprs, call_exprs_mut};
 

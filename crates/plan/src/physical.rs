@@ -15,6 +15,7 @@ mod aggregate;
 mod dml;
 mod foreign;
 mod join;
+mod json_table;
 mod node;
 mod output;
 mod set;
@@ -31,6 +32,7 @@ pub use dml::{
 };
 pub use foreign::{ForeignLink, ForeignParent, ForeignTable, ForeignTables};
 pub use join::{HashJoin, IndexJoin, JoinKey, JoinKind, NestedLoopJoin};
+pub use json_table::{JsonFallback, JsonTableColumn, JsonTableDef, JsonTableJoin};
 pub use node::{ColumnType, Limit, Operator, PlanNode, Sort, SortKey, TopN};
 pub use output::OutputColumn;
 pub use set::{CommonTable, RecursivePart, RecursiveUnion, SetOperation, SetOperator};

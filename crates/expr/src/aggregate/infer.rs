@@ -162,6 +162,7 @@ fn group_concat(a: &mut Aggregate, types: &TypeContext) -> SqlResult<()> {
 fn json(a: &mut Aggregate, types: &TypeContext) {
     a.ty = SqlType::new(TypeKind::LongText, u32::MAX, 0);
     a.ty.collation = selkie_types::CollationId::UTF8MB4_BIN;
+    a.ty.json = selkie_types::JsonRole::Document;
     a.parameter = types.group_concat_max_len;
     a.coercibility = Coercibility::Implicit;
     if a.kind == AggregateKind::JsonObjectAgg {

@@ -21,6 +21,8 @@ use crate::function::{Binding, Function, Kernel, MANY};
 use crate::json::{ErrorKind, Json, JsonError, MAX_DEPTH, Path, PathError, parse};
 use crate::kernel::{BytesOut, Frame, NativeOut};
 
+pub(crate) use read::extract_value;
+
 /// Functions called by name.
 pub(super) static FUNCTIONS: &[Function] = &[
     Function::new("JSON_VALID", 1, 1, |b| measure(b, 1, read::valid)),

@@ -18,6 +18,10 @@ impl Binder<'_> {
     pub(super) fn from(&mut self, refs: &[ast::TableRef], straight: bool) -> SqlResult<Logical> {
         let mut plan: Option<Logical> = None;
         for table in refs {
+            if let ast::TableRef::JsonTable(table) = table {
+                plan = Some(self.json_table(table, plan.unwrap_or(Logical::OneRow))?);
+                continue;
+            }
             let right = self.table_ref(table, straight)?;
             plan = Some(match plan {
                 None => right,
@@ -48,7 +52,7 @@ impl Binder<'_> {
         match table {
             ast::TableRef::Table(factor) => self.table_factor(factor),
             ast::TableRef::Derived(derived) => self.derived(derived),
-            ast::TableRef::JsonTable(_) => Err(SqlError::not_supported("JSON_TABLE")),
+            ast::TableRef::JsonTable(table) => self.json_table(table, Logical::OneRow),
             ast::TableRef::Join(join) => self.join(join, straight),
         }
     }
@@ -184,6 +188,9 @@ impl Binder<'_> {
         let before = self.scope().sources.len();
         let left = self.table_ref(&join.left, straight)?;
         let middle = self.scope().sources.len();
+        if let ast::TableRef::JsonTable(table) = &join.right {
+            return self.join_json_table(join, table, left, before..middle);
+        }
         let right = self.table_ref(&join.right, straight)?;
         let after = self.scope().sources.len();
         let mut on = self.using(join, before, middle, after)?;
@@ -206,7 +213,7 @@ impl Binder<'_> {
     }
 
     /// ON sees the two sides of its join and the blocks around, not other tables of FROM.
-    fn on_condition(&mut self, condition: &ast::Expr, first: usize) -> SqlResult<Expr> {
+    pub(super) fn on_condition(&mut self, condition: &ast::Expr, first: usize) -> SqlResult<Expr> {
         let scope = self.scope();
         let hidden: Vec<Source> = scope.sources.drain(..first).collect();
         let bound = self.in_clause(Clause::On, |b| b.condition(condition));
@@ -214,7 +221,7 @@ impl Binder<'_> {
         bound
     }
 
-    fn make_nullable(&mut self, sources: std::ops::Range<usize>) {
+    pub(super) fn make_nullable(&mut self, sources: std::ops::Range<usize>) {
         self.scope().sources[sources].iter_mut().for_each(|s| s.nullable = true);
     }
 

@@ -31,6 +31,7 @@ pub(crate) enum Clause {
     Set,
     Duplicate,
     Returning,
+    JsonTable,
     /// Of a table's definition.
     Check,
     /// Of a table's definition.
@@ -55,6 +56,7 @@ impl Clause {
             Self::Set => "SET",
             Self::Duplicate => "UPDATE",
             Self::Returning => "RETURNING",
+            Self::JsonTable => "JSON_TABLE",
             Self::Check => "CHECK",
             Self::Default => "DEFAULT",
             Self::Generated => "GENERATED ALWAYS AS",

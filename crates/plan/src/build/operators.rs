@@ -4,10 +4,12 @@ use selkie_expr::Expr;
 
 use super::{Builder, Built, Goal};
 use crate::cost;
-use crate::logical::{ColumnId, ColumnSet, Logical, RecursiveNode, SetNode, SortItem, WindowNode};
+use crate::logical::{
+    ColumnId, ColumnSet, JsonTableNode, Logical, RecursiveNode, SetNode, SortItem, WindowNode,
+};
 use crate::physical::{
-    ColumnType, Operator, PlanNode, RecursivePart, RecursiveUnion, SetOperation, SetOperator,
-    SortKey, Window, WindowCall, WindowFunction,
+    ColumnType, JsonTableJoin, Operator, PlanNode, RecursivePart, RecursiveUnion, SetOperation,
+    SetOperator, SortKey, Window, WindowCall, WindowFunction,
 };
 
 impl Builder<'_> {
@@ -90,6 +92,7 @@ impl Builder<'_> {
             Logical::Set(node) => self.set(node),
             Logical::Recursive(node) => self.recursive(node),
             Logical::Window(node) => self.window(node, required),
+            Logical::JsonTable(node) => self.json_table(node, required),
             _ => unreachable!("operators with alternatives are built elsewhere"),
         }
     }
@@ -244,7 +247,32 @@ impl Builder<'_> {
         let operator = Operator::Window(Box::new(window));
         Built { node: PlanNode { operator, columns, rows, cost }, layout, ordered: false }
     }
+
+    fn json_table(&mut self, node: &JsonTableNode, required: &ColumnSet) -> Built {
+        let mut below = required.clone();
+        below.add_expr(&node.document);
+        node.on.iter().for_each(|e| below.add_expr(e));
+        below.subtract(&node.columns.iter().copied().collect());
+        let input = self.build(&node.input, &below, Goal::default());
+        let document = input.place(&node.document);
+        let mut layout = input.layout.clone();
+        let mut columns = input.node.columns.clone();
+        for id in &node.columns {
+            layout.push(*id);
+            columns.push(self.column_type(*id));
+        }
+        let on = node.on.iter().map(|e| super::place(e, &layout)).collect();
+        let rows = input.node.rows * JSON_TABLE_ROWS;
+        let cost = input.node.cost + rows * cost::SCAN_ROW;
+        let (table, outer) = (node.table.clone(), node.outer);
+        let join = JsonTableJoin { input: input.node, document, table, outer, on };
+        let operator = Operator::JsonTable(Box::new(join));
+        Built { node: PlanNode { operator, columns, rows, cost }, layout, ordered: false }
+    }
 }
+
+/// Rows a document is thought to have.
+const JSON_TABLE_ROWS: f64 = 40.0;
 
 /// Sort keys over the rows of `input`.
 pub(super) fn place_keys(input: &Built, keys: &[SortItem]) -> Vec<SortKey> {

@@ -24,7 +24,7 @@ pub(super) fn column(
     check_name(name)?;
     refuse_unsupported(def)?;
     options::check_part(context, &def.options)?;
-    let ty = types::column_type(context, name, &def.data_type, collation)?;
+    let ty = types::column_type(context.eval, name, &def.data_type, collation)?;
     let serial = def.data_type.name == TypeName::Serial;
     let auto_increment = def.auto_increment || serial;
     if auto_increment && !(ty.is_integer() || matches!(ty.kind, TypeKind::Float | TypeKind::Double))

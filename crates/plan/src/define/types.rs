@@ -1,5 +1,6 @@
 //! Types of columns as written to types as stored: default lengths, limits, synonyms.
 
+use selkie_expr::EvalContext;
 use selkie_sql::ast::{DataType, StringLiteral, TypeName};
 use selkie_types::error::catalogue::{
     ER_AUTO_CONVERT, ER_DUPLICATED_VALUE_IN_TYPE, ER_ILLEGAL_VALUE_FOR_TYPE, ER_M_BIGGER_THAN_D,
@@ -16,8 +17,8 @@ use super::{DefineContext, charset};
 const ROW_BYTES_MAX: u64 = 65_535;
 
 /// The type of column `name` written as `ty` in a table of `collation`.
-pub(super) fn column_type(
-    context: &DefineContext<'_>,
+pub(crate) fn column_type(
+    eval: &EvalContext<'_>,
     name: &str,
     ty: &DataType,
     collation: CollationId,
@@ -31,13 +32,13 @@ pub(super) fn column_type(
         TypeName::Year => {
             if let Some(width) = ty.length.filter(|width| *width != 4) {
                 let old = format!("YEAR({width})");
-                context.eval.note(&ER_WARN_DEPRECATED_SYNTAX, &[&old, &"YEAR(4)"]);
+                eval.note(&ER_WARN_DEPRECATED_SYNTAX, &[&old, &"YEAR(4)"]);
             }
             SqlType::new(TypeKind::Year, 4, 0)
         }
         _ => match integer_kind(ty.name) {
             Some((kind, signed, unsigned)) => integer(name, ty, kind, signed, unsigned)?,
-            None => string(context, name, ty, collation)?,
+            None => string(eval, name, ty, collation)?,
         },
     };
     if ty.unsigned || ty.zerofill || matches!(ty.name, TypeName::Serial) {
@@ -57,7 +58,7 @@ pub fn variable_type(
     ty: &DataType,
     collation: CollationId,
 ) -> SqlResult<SqlType> {
-    column_type(context, name, ty, collation)
+    column_type(context.eval, name, ty, collation)
 }
 
 /// The kind of an integer type with its default display widths, signed and unsigned.
@@ -169,7 +170,7 @@ fn string_collation(ty: &DataType, table: CollationId) -> SqlResult<CollationId>
 }
 
 fn string(
-    context: &DefineContext<'_>,
+    eval: &EvalContext<'_>,
     name: &str,
     ty: &DataType,
     table: CollationId,
@@ -189,13 +190,16 @@ fn string(
     };
     Ok(match ty.name {
         T::Char | T::NChar | T::Binary => with(TypeKind::Char, char_length(name, ty)?),
-        T::VarChar | T::NVarChar | T::VarBinary => return varchar(context, name, ty, collation),
+        T::VarChar | T::NVarChar | T::VarBinary => return varchar(eval, name, ty, collation),
         T::TinyText | T::TinyBlob => with(TypeKind::TinyText, 255),
         T::MediumText | T::MediumBlob => with(TypeKind::MediumText, 16_777_215),
         T::LongText | T::LongBlob => with(TypeKind::LongText, u32::MAX),
         T::Json => with(TypeKind::LongText, u32::MAX),
+        T::Text | T::Blob if ty.length.is_some_and(|n| n > u32::MAX.into()) => {
+            return Err(SqlError::new(&ER_TOO_BIG_DISPLAYWIDTH, &[&name, &u32::MAX]));
+        }
         T::Text | T::Blob => text_for(ty.length, collation),
-        T::Enum | T::Set => return members(context, name, ty, collation),
+        T::Enum | T::Set => return members(eval, name, ty, collation),
         _ => return Err(SqlError::not_supported(type_words(ty.name))),
     })
 }
@@ -217,7 +221,7 @@ fn char_length(name: &str, ty: &DataType) -> SqlResult<u32> {
 }
 
 fn varchar(
-    context: &DefineContext<'_>,
+    eval: &EvalContext<'_>,
     name: &str,
     ty: &DataType,
     collation: CollationId,
@@ -227,14 +231,14 @@ fn varchar(
     if bytes <= ROW_BYTES_MAX {
         return Ok(SqlType::varchar(length as u32, collation));
     }
-    if context.is_strict() {
+    if eval.types.sql_mode.is_strict() {
         let most = ROW_BYTES_MAX / collation.charset().max_len() as u64;
         return Err(SqlError::new(&ER_TOO_BIG_FIELDLENGTH, &[&name, &most]));
     }
     let out = text_for(Some(length), collation);
     let (from, to) =
         if collation.is_binary() { ("VARBINARY", "BLOB") } else { ("VARCHAR", "TEXT") };
-    context.eval.note(&ER_AUTO_CONVERT, &[&name, &from, &to]);
+    eval.note(&ER_AUTO_CONVERT, &[&name, &from, &to]);
     Ok(out)
 }
 
@@ -255,7 +259,7 @@ fn text_for(characters: Option<u64>, collation: CollationId) -> SqlType {
 }
 
 fn members(
-    context: &DefineContext<'_>,
+    eval: &EvalContext<'_>,
     name: &str,
     ty: &DataType,
     collation: CollationId,
@@ -267,12 +271,13 @@ fn members(
         return Err(SqlError::new(&ER_TOO_BIG_SET, &[&name]));
     }
     for (at, member) in list.iter().enumerate() {
-        if list[..at].iter().any(|m| collation.equal(m.as_bytes(), member.as_bytes())) {
-            let arguments: [&dyn std::fmt::Display; 3] = [&name, &member, &words];
-            if context.is_strict() {
+        let same = |other: &&Box<str>| collation.equal(other.as_bytes(), member.as_bytes());
+        if let Some(first) = list[..at].iter().find(same) {
+            let arguments: [&dyn std::fmt::Display; 3] = [&name, first, &words];
+            if eval.types.sql_mode.is_strict() {
                 return Err(SqlError::new(&ER_DUPLICATED_VALUE_IN_TYPE, &arguments));
             }
-            context.eval.note(&ER_DUPLICATED_VALUE_IN_TYPE, &arguments);
+            eval.note(&ER_DUPLICATED_VALUE_IN_TYPE, &arguments);
         }
         if is_set && member.contains(',') {
             return Err(SqlError::new(&ER_ILLEGAL_VALUE_FOR_TYPE, &[&"set", member]));

@@ -41,6 +41,12 @@ pub(super) fn names(plan: &Plan, node: &PlanNode) -> Vec<String> {
             all.extend((0..made).map(|at| format!("window#{at}")));
             all
         }
+        Operator::JsonTable(join) => {
+            let mut all = names(plan, &join.input);
+            let table = &join.table;
+            all.extend(table.columns.iter().map(|c| format!("`{}`.`{}`", table.alias, c.name)));
+            all
+        }
         Operator::CommonTableScan(table) | Operator::WorkTableScan(table) => {
             let common = plan.common_tables.get(*table).map_or("", |c| &c.name);
             (0..node.columns.len()).map(|at| format!("{common}.#{at}")).collect()

@@ -109,6 +109,17 @@ impl Walk<'_> {
                 row.extra = join_remarks(&mut self.remarks, false, &[]);
                 self.rows.push(row);
             }
+            Operator::JsonTable(join) => {
+                if !matches!(join.input.operator, Operator::OneRow) {
+                    self.node(&join.input, id, ty);
+                }
+                let mut row = self.row(id, ty, &join.table.alias);
+                row.access = Some("ALL");
+                row.rows = Some(40);
+                let extra = ["Table function: json_table"];
+                row.extra = join_remarks(&mut self.remarks, !join.on.is_empty(), &extra);
+                self.rows.push(row);
+            }
             Operator::IndexJoin(join) => {
                 self.node(&join.left, id, ty);
                 let outer = names(self.plan, &join.left);

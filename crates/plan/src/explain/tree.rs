@@ -86,6 +86,9 @@ fn describe(plan: &Plan, node: &PlanNode) -> String {
                 prefixed(" order by ", &keys(&window.order, &below))
             )
         }
+        Operator::JsonTable(join) => {
+            format!("JSON_TABLE {} of {}", join.table.alias, show(&join.document, &below()))
+        }
         Operator::Sort(sort) => format!("Sort {}", keys(&sort.keys, &below())),
         Operator::TopN(top) => format!("Top {} by {}", top.limit, keys(&top.keys, &below())),
         Operator::Limit(limit) => {

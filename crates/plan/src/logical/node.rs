@@ -1,10 +1,12 @@
 //! Logical operators.
 
+use std::sync::Arc;
+
 use selkie_expr::Expr;
 use selkie_expr::aggregate::Aggregate as AggregateCall;
 
 use super::{ColumnId, RelationId};
-use crate::physical::{JoinKind, SetOperator, WindowFrame, WindowFunction};
+use crate::physical::{JoinKind, JsonTableDef, SetOperator, WindowFrame, WindowFunction};
 
 /// A logical operator with its inputs.
 #[derive(Clone, Debug)]
@@ -31,6 +33,8 @@ pub(crate) enum Logical {
     Aggregate(Box<AggregateNode>),
     /// Window functions beside the input's columns.
     Window(Box<WindowNode>),
+    /// JSON_TABLE beside the rows its document comes from.
+    JsonTable(Box<JsonTableNode>),
     /// Sorts; a limit directly above makes it partial.
     Sort { input: Box<Logical>, keys: Vec<SortItem> },
     /// Some rows.
@@ -97,6 +101,23 @@ pub(crate) struct WindowNode {
     pub order: Vec<SortItem>,
     /// Functions.
     pub items: Vec<WindowItem>,
+}
+
+/// JSON_TABLE: for each row of the input, the rows of a document computed from it.
+#[derive(Clone, Debug)]
+pub(crate) struct JsonTableNode {
+    /// Input.
+    pub input: Logical,
+    /// The document.
+    pub document: Expr,
+    /// What it is made into.
+    pub table: Arc<JsonTableDef>,
+    /// Its columns.
+    pub columns: Vec<ColumnId>,
+    /// Rows of the input without any stay.
+    pub outer: bool,
+    /// Conditions of an outer join.
+    pub on: Vec<Expr>,
 }
 
 /// A sort key.

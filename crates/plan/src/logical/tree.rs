@@ -43,6 +43,7 @@ impl Logical {
             | Self::Distinct { input, .. } => vec![input],
             Self::Aggregate(node) => vec![&node.input],
             Self::Window(node) => vec![&node.input],
+            Self::JsonTable(node) => vec![&node.input],
             Self::Set(node) => node.inputs.iter().map(|(input, _)| input).collect(),
             Self::Recursive(node) => {
                 let parts = node.parts.iter();
@@ -74,6 +75,7 @@ impl Logical {
             | Self::Distinct { input, .. } => vec![input],
             Self::Aggregate(node) => vec![&mut node.input],
             Self::Window(node) => vec![&mut node.input],
+            Self::JsonTable(node) => vec![&mut node.input],
             Self::Set(node) => node.inputs.iter_mut().map(|(input, _)| input).collect(),
             Self::Recursive(node) => {
                 let parts = node.parts.iter_mut();
@@ -114,6 +116,10 @@ impl Logical {
                     }
                 }
             }
+            Self::JsonTable(node) => {
+                f(&node.document);
+                node.on.iter().for_each(f);
+            }
             Self::Sort { keys, .. } => keys.iter().for_each(|key| f(&key.expr)),
             Self::Limit { cut, .. } => cut.limit.iter().chain(&cut.offset).for_each(f),
         }
@@ -149,6 +155,10 @@ impl Logical {
                         call_exprs_mut(call).into_iter().for_each(&mut *f);
                     }
                 }
+            }
+            Self::JsonTable(node) => {
+                f(&mut node.document);
+                node.on.iter_mut().for_each(f);
             }
             Self::Sort { keys, .. } => keys.iter_mut().for_each(|key| f(&mut key.expr)),
             Self::Limit { cut, .. } => {
@@ -208,6 +218,10 @@ impl Logical {
             Self::Window(node) => {
                 node.input.add_columns(all, set);
                 node.items.iter().for_each(|item| set.insert(item.column));
+            }
+            Self::JsonTable(node) => {
+                node.input.add_columns(all, set);
+                node.columns.iter().for_each(|id| set.insert(*id));
             }
             Self::Set(node) => node.columns.iter().for_each(|id| set.insert(*id)),
             Self::Recursive(node) => {

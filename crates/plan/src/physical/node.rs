@@ -4,8 +4,8 @@ use selkie_expr::Expr;
 use selkie_types::SqlType;
 
 use super::{
-    Aggregate, Delete, HashJoin, IndexJoin, Insert, NestedLoopJoin, RecursiveUnion, SetOperation,
-    SystemTableScan, TableScan, Update, Window,
+    Aggregate, Delete, HashJoin, IndexJoin, Insert, JsonTableJoin, NestedLoopJoin, RecursiveUnion,
+    SetOperation, SystemTableScan, TableScan, Update, Window,
 };
 
 /// Type of one column of an operator's output.
@@ -71,6 +71,8 @@ pub enum Operator {
     Aggregate(Box<Aggregate>),
     /// Window functions.
     Window(Box<Window>),
+    /// JSON_TABLE beside the rows its document comes from.
+    JsonTable(Box<JsonTableJoin>),
     /// Sorts all rows.
     Sort(Sort),
     /// The first rows in an order.
@@ -161,6 +163,7 @@ impl PlanNode {
             Operator::Filter { input, .. } | Operator::Project { input, .. } => vec![input],
             Operator::Aggregate(aggregate) => vec![&aggregate.input],
             Operator::Window(window) => vec![&window.input],
+            Operator::JsonTable(join) => vec![&join.input],
             Operator::Sort(sort) => vec![&sort.input],
             Operator::TopN(top) => vec![&top.input],
             Operator::Limit(limit) => vec![&limit.input],

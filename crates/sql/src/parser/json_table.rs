@@ -39,15 +39,25 @@ impl Parser<'_> {
         let exists = self.eat(Kw::EXISTS);
         self.expect(Kw::PATH)?;
         let path: StringLiteral = self.file_name()?;
-        let (mut on_empty, mut on_error) = (JsonFallback::Null, JsonFallback::Null);
+        let (mut on_empty, mut on_error) = (None, None);
         while self.at_any(&[Kw::NULL, Kw::ERROR, Kw::DEFAULT]) {
+            if on_empty.is_some() && on_error.is_some() {
+                return Err(self.error());
+            }
             let fallback = self.json_fallback()?;
             self.expect(Kw::ON)?;
-            match self.expect_any(&[Kw::EMPTY, Kw::ERROR])? {
-                Kw::EMPTY => on_empty = fallback,
-                _ => on_error = fallback,
+            let wanted = match (&on_empty, &on_error) {
+                (None, None) => &[Kw::EMPTY, Kw::ERROR][..],
+                (None, _) => &[Kw::EMPTY],
+                _ => &[Kw::ERROR],
+            };
+            match self.expect_any(wanted)? {
+                Kw::EMPTY => on_empty = Some(fallback),
+                _ => on_error = Some(fallback),
             }
         }
+        let or_null = |fallback: Option<_>| fallback.unwrap_or(JsonFallback::Null);
+        let (on_empty, on_error) = (or_null(on_empty), or_null(on_error));
         Ok(JsonColumn::Path { name, data_type, exists, path, on_empty, on_error })
     }
 

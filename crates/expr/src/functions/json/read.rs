@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 use selkie_types::error::catalogue::ER_JSON_ONE_OR_ALL;
-use selkie_types::{Column, Condition, Level, SqlResult};
+use selkie_types::{Charset, Column, Condition, Level, SqlResult, Value};
 
 use super::{condition, loose, numbers, read, read_path, read_plain_path, strict_texts};
 use crate::json::{Json, Path, parse, parse_partly, unescape};
@@ -53,6 +53,28 @@ impl<'a> Partly<'a> {
             frame.ctx.push(condition(frame, 0, error));
         }
     }
+}
+
+/// What JSON_EXTRACT gives, as a value: without quotes, truth values as numbers.
+pub(crate) fn extract_value(frame: &Frame<'_>) -> SqlResult<Column> {
+    let documents = extract(frame)?;
+    strict_texts(frame, |row| {
+        let text = match documents.value(row) {
+            Value::Bytes(text) => text,
+            _ => return None,
+        };
+        let charset = frame.ty.collation.charset();
+        let text = charset.convert(&text, Charset::Utf8mb4).0;
+        match parse(&text) {
+            Ok(Json::String(inside)) => {
+                let mut plain = Vec::new();
+                unescape(inside, &mut plain).ok().map(|()| plain)
+            }
+            Ok(Json::Bool(value)) => Some(vec![b'0' + u8::from(value)]),
+            Ok(Json::Null) => None,
+            _ => Some(text.to_vec()),
+        }
+    })
 }
 
 /// The values of all paths in the order of the document; those of one place in that of the paths.
