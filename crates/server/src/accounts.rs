@@ -7,6 +7,7 @@ mod acl;
 mod auth_method;
 mod change;
 mod check;
+mod counts;
 mod granting;
 mod grants;
 mod host;

@@ -178,14 +178,9 @@ impl Server {
         put("threadpool_threads", threads.to_string());
         put("threadpool_idle_threads", idle.to_string());
         put("prepared_stmt_count", self.prepared.load(Ordering::Relaxed).to_string());
-        put(
-            "acl_users",
-            self.accounts.current().accounts().filter(|a| !a.is_role()).count().to_string(),
-        );
-        put(
-            "acl_roles",
-            self.accounts.current().accounts().filter(|a| a.is_role()).count().to_string(),
-        );
+        for (name, count) in self.accounts.current().counts() {
+            put(name, count.to_string());
+        }
         put("max_used_connections_time", crate::time::local_datetime(*self.max_used_at.lock()));
         self.backend.status(&mut gauges);
         gauges

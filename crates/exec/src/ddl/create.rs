@@ -27,6 +27,14 @@ impl Ddl<'_> {
         let privilege =
             if create.temporary { Privilege::CreateTemporary } else { Privilege::Create };
         self.check(privilege, &schema, name)?;
+        if let CreateSource::Like(source) = &create.source {
+            let (schema, name) = self.resolve(source)?;
+            let known = schema.eq_ignore_ascii_case("information_schema")
+                || self.session.temporary.get(&schema, name).is_some();
+            if !known {
+                self.check(Privilege::Select, &schema, name)?;
+            }
+        }
         if !create.temporary {
             self.check_listed(&schema, name)?;
             self.session.commit()?;

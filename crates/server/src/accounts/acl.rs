@@ -26,12 +26,13 @@ pub struct Acl {
 }
 
 impl Acl {
-    /// The accounts a new server starts with: root from this machine, without password, and the
+    /// The accounts a new server starts with: root from this machine, called `own_host`, without password, and the
     /// one nobody logs in to that owns the server's own views.
-    pub fn initial() -> Self {
+    pub fn initial(own_host: &str) -> Self {
         let mut acl = Self::default();
         let anybody = AccountName::new("", "%");
-        for host in ["localhost", "127.0.0.1", "::1"] {
+        let hosts = ["localhost", own_host, "127.0.0.1", "::1"];
+        for host in hosts.into_iter().filter(|host| !host.is_empty()) {
             acl.extend_with(host, "root", r#"{"access":18446744073709551615}"#);
             let proxy = Proxy { with_grant: true, grantor: String::new() };
             acl.proxies.insert((AccountName::new("root", host), anybody.clone()), proxy);
@@ -219,7 +220,7 @@ mod tests {
 
     #[test]
     fn most_specific_account_wins() {
-        let mut acl = Acl::initial();
+        let mut acl = Acl::initial("");
         acl.insert(Account::new(AccountName::new("app", "%")));
         acl.insert(Account::new(AccountName::new("", "localhost")));
         let found = |user, host, ip| acl.find(user, host, ip).map(|a| a.name.to_string());

@@ -13,6 +13,9 @@ use crate::session::Shared;
 
 /// Answers SHOW if it is the server's.
 pub(super) fn show(shared: &Shared, statement: &Show) -> SqlResult<Option<Answer>> {
+    if let Some(needed) = replication_privileges(&statement.what) {
+        shared.access.lock().check_global(needed)?;
+    }
     Ok(Some(match &statement.what {
         ShowWhat::Grants(name) => grants(shared, name.as_ref())?,
         ShowWhat::CreateUser(name) => create_user(shared, name.as_ref())?,
@@ -31,6 +34,22 @@ pub(super) fn show(shared: &Shared, statement: &Show) -> SqlResult<Option<Answer
         ShowWhat::Contributors => no_rows(&["Name", "Location", "Comment"]),
         _ => return Ok(None),
     }))
+}
+
+/// What it takes to see the state of replication.
+fn replication_privileges(what: &ShowWhat) -> Option<Privileges> {
+    Some(match what {
+        ShowWhat::SlaveHosts => Privileges::REPLICATION_MASTER_ADMIN,
+        ShowWhat::SlaveStatus(_) | ShowWhat::AllSlavesStatus => {
+            Privileges::SUPER | Privileges::SLAVE_MONITOR
+        }
+        ShowWhat::RelaylogEvents { .. } => Privileges::SLAVE_MONITOR,
+        ShowWhat::MasterStatus | ShowWhat::BinaryLogs => {
+            Privileges::SUPER | Privileges::BINLOG_MONITOR
+        }
+        ShowWhat::BinlogEvents { .. } => Privileges::BINLOG_MONITOR,
+        _ => return None,
+    })
 }
 
 /// Names of the columns of SHOW SLAVE STATUS that tools look at first.

@@ -47,7 +47,7 @@ pub fn start(start: Start<'_>) -> Result<Running, String> {
     let data_dir = DataDir::open(Path::new(text(&settings, "datadir").as_str()))?;
     let path = data_dir.path().to_owned();
     derive(&mut settings, &path);
-    let accounts = Arc::new(AclStore::new(Acl::initial()));
+    let accounts = Arc::new(AclStore::new(Acl::initial(&text(&settings, "hostname"))));
     let endpoints = |accounts: &AclStore| endpoints(&settings, accounts, &path);
     let backend = (start.backend)(&settings, &path, &accounts)?;
     let endpoints = endpoints(&accounts);

@@ -146,7 +146,8 @@ pub(super) fn applicable_roles(shared: &Shared) -> Vec<Row> {
 
 pub(super) fn enabled_roles(shared: &Shared) -> Vec<Row> {
     let acl = shared.server.accounts.current();
-    let Some(role) = shared.access.lock().identity().role.clone() else {
+    let role = shared.access.lock().identity().role.clone();
+    let Some(role) = role.filter(|role| acl.has_role(role)) else {
         return vec![vec![("ROLE_NAME", Value::Null)]];
     };
     acl.with_roles(&role).iter().map(|name| vec![("ROLE_NAME", text(&name.user))]).collect()

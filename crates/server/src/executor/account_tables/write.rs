@@ -1,5 +1,7 @@
 //! The difference of two states of the accounts as statements on the privilege tables.
 //!
+//! Compat: their timestamps say nothing.
+//!
 //! Must not run them.
 
 use std::collections::BTreeMap;
@@ -88,15 +90,15 @@ fn insert(name: &AccountName, target: &GrantTarget, grant: &Grant) -> Vec<String
         GrantTarget::Table { schema, table } => {
             let place = format!("{host}, {}, {user}, {}", quote(schema), quote(table));
             let mut out = vec![format!(
-                "REPLACE INTO mysql.tables_priv (Host, Db, User, Table_name, Grantor, Table_priv, \
-                 Column_priv) VALUES ({place}, {grantor}, {}, {})",
+                "REPLACE INTO mysql.tables_priv (Host, Db, User, Table_name, Grantor, Timestamp, \
+                 Table_priv, Column_priv) VALUES ({place}, {grantor}, 0, {}, {})",
                 quote(&words(grant.whole)),
                 quote(&words(grant.on_any_column()))
             )];
             out.extend(grant.columns.iter().map(|(column, privileges)| {
                 format!(
                     "REPLACE INTO mysql.columns_priv (Host, Db, User, Table_name, Column_name, \
-                     Column_priv) VALUES ({place}, {}, {})",
+                     Timestamp, Column_priv) VALUES ({place}, {}, 0, {})",
                     quote(column),
                     quote(&words(*privileges))
                 )
@@ -105,7 +107,7 @@ fn insert(name: &AccountName, target: &GrantTarget, grant: &Grant) -> Vec<String
         }
         GrantTarget::Routine { kind, schema, name } => vec![format!(
             "REPLACE INTO mysql.procs_priv (Host, Db, User, Routine_name, Routine_type, Grantor, \
-             Proc_priv) VALUES ({host}, {}, {user}, {}, {}, {grantor}, {})",
+             Timestamp, Proc_priv) VALUES ({host}, {}, {user}, {}, {}, {grantor}, 0, {})",
             quote(schema),
             quote(name),
             quote(kind.words()),
@@ -188,7 +190,7 @@ mod tests {
 
     #[test]
     fn differences() {
-        let old = Acl::initial();
+        let old = Acl::initial("");
         assert!(statements(&old, &old).is_empty());
         let mut new = old.clone();
         let root = AccountName::new("root", "localhost");
