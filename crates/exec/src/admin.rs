@@ -120,7 +120,7 @@ fn analyzed(table: &TableInfo, asked: bool) -> Vec<Message> {
         _ => ("status", "OK".to_owned()),
     };
     let skipped = uncollected(table).filter(|_| asked);
-    skipped.chain(asked.then_some(collected)).chain([done]).collect()
+    asked.then_some(collected).into_iter().chain(skipped).chain([done]).collect()
 }
 
 fn unsupported(what: &str) -> Message {

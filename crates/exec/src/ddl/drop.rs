@@ -42,6 +42,10 @@ impl Ddl<'_> {
                 Err(error) => return Err(error),
             }
         }
+        if self.session.locked_tables.is_some() && self.session.lock_list.is_empty() {
+            // Compat: with the last of its tables LOCK TABLES ends.
+            self.session.end_lock_tables();
+        }
         if let Some(error) = needed {
             return Err(error);
         }

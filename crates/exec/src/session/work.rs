@@ -48,6 +48,13 @@ impl Session {
         Ok(true)
     }
 
+    /// Gives up the locks of LOCK TABLES.
+    pub(crate) fn end_lock_tables(&mut self) {
+        self.locked_tables = None;
+        self.lock_list.clear();
+        self.locked_inside = None;
+    }
+
     /// The statement that has entered ends.
     pub fn leave(&mut self) {
         self.inside = None;

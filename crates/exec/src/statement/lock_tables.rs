@@ -78,9 +78,7 @@ fn find(instance: &Instance, session: &Session, lock: &ast::LockTable) -> SqlRes
 
 /// Gives up the locks of LOCK TABLES.
 pub(super) fn release(session: &mut Session) {
-    session.locked_tables = None;
-    session.lock_list.clear();
-    session.locked_inside = None;
+    session.end_lock_tables();
 }
 
 /// Compat: commits if there were locks.

@@ -351,7 +351,8 @@ fn parts(
         if out.iter().any(|p| p.column == column) {
             return Err(SqlError::new(&ER_DUP_FIELDNAME, &[&name]));
         }
-        if columns[column].ty.kind == TypeKind::Char && columns[column].ty.length == 0 {
+        let (ty, nullable) = (&columns[column].ty, columns[column].nullable);
+        if matches!(ty.kind, TypeKind::Char | TypeKind::VarChar) && ty.length == 0 && !nullable {
             return Err(SqlError::new(&ER_WRONG_KEY_COLUMN, &[&limits.engine, &name]));
         }
         let prefix = prefix(context, &columns[column], part.length, kind, limits)?;
