@@ -84,11 +84,13 @@ pub enum WaitKind {
     Sleep,
     /// The client neither sends nor reads.
     Network,
+    /// Somebody keeps all changes out, or waits until nobody changes anything.
+    GlobalLock,
 }
 
 impl WaitKind {
     /// Every kind.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::RowLock,
         Self::MetadataLock,
         Self::UserLock,
@@ -97,6 +99,7 @@ impl WaitKind {
         Self::Throttle,
         Self::Sleep,
         Self::Network,
+        Self::GlobalLock,
     ];
 }
 

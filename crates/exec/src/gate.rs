@@ -163,7 +163,7 @@ impl Gate {
         if left.is_zero() {
             return Err(SqlError::lock_wait_timeout());
         }
-        blocking(WaitKind::MetadataLock, || self.changed.wait_for(closers, left.min(SLICE)));
+        blocking(WaitKind::GlobalLock, || self.changed.wait_for(closers, left.min(SLICE)));
         control.check()
     }
 

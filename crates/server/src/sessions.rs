@@ -99,6 +99,7 @@ pub struct SessionHandle {
 fn wait_state(kind: WaitKind) -> Option<&'static str> {
     match kind {
         WaitKind::MetadataLock => Some("Waiting for table metadata lock"),
+        WaitKind::GlobalLock => Some("Waiting for backup lock"),
         WaitKind::UserLock => Some("User lock"),
         WaitKind::Sleep => Some("User sleep"),
         WaitKind::LogFlush => Some("Commit"),

@@ -45,6 +45,7 @@ fn reason(kind: WaitKind) -> usize {
         WaitKind::PageRead => "DISKIO",
         WaitKind::RowLock => "ROW_LOCK",
         WaitKind::MetadataLock => "META_DATA_LOCK",
+        WaitKind::GlobalLock => "GLOBAL_LOCK",
         WaitKind::UserLock => "USER_LOCK",
         WaitKind::LogFlush => "GROUP_COMMIT",
         WaitKind::Throttle => "SYNC",
