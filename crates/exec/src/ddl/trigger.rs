@@ -5,8 +5,8 @@ use std::sync::Arc;
 use selkie_catalog::{TableKind, Trigger};
 use selkie_sql::ast::{CreateTrigger, DropStored, TriggerEvent, TriggerTiming};
 use selkie_types::error::catalogue::{
-    ER_REFERENCED_TRG_DOES_NOT_EXIST, ER_TRG_ALREADY_EXISTS, ER_TRG_DOES_NOT_EXIST,
-    ER_TRG_IN_WRONG_SCHEMA, ER_TRG_ON_VIEW_OR_TEMP_TABLE,
+    ER_NO_TRIGGERS_ON_SYSTEM_SCHEMA, ER_REFERENCED_TRG_DOES_NOT_EXIST, ER_TRG_ALREADY_EXISTS,
+    ER_TRG_DOES_NOT_EXIST, ER_TRG_IN_WRONG_SCHEMA, ER_TRG_ON_VIEW_OR_TEMP_TABLE,
 };
 use selkie_types::{Condition, SqlError, SqlResult};
 
@@ -14,6 +14,12 @@ use super::Ddl;
 use super::change::Change;
 use crate::session::Privilege;
 use crate::{Outcome, program};
+
+/// Schemas whose tables have no triggers.
+fn is_system(schema: &str) -> bool {
+    let names = ["mysql", "information_schema", "performance_schema"];
+    names.iter().any(|name| schema.eq_ignore_ascii_case(name))
+}
 
 fn event_word(event: TriggerEvent) -> &'static str {
     match event {
@@ -25,7 +31,14 @@ fn event_word(event: TriggerEvent) -> &'static str {
 
 impl Ddl<'_> {
     pub(super) fn create_trigger(&mut self, create: &CreateTrigger) -> SqlResult<Outcome> {
-        let (schema, table) = self.resolve(&create.table)?;
+        let mut named = create.table.clone();
+        if named.schema.is_none() {
+            named.schema.clone_from(&create.name.schema);
+        }
+        let (schema, table) = self.resolve(&named)?;
+        if is_system(&schema) {
+            return Err(SqlError::new(&ER_NO_TRIGGERS_ON_SYSTEM_SCHEMA, &[]));
+        }
         if let Some(own) = &create.name.schema
             && *own.value != *schema
         {

@@ -5,9 +5,12 @@
 
 use selkie_expr::{EvalContext, Expr, ExprKind};
 use selkie_sql::ast::{
-    Block, Local, Loop, LoopKind, Operation, SetItem, Span, Statement, Step, Term,
+    Block, Kill, KillTarget, Literal, Local, Loop, LoopKind, Operation, SetItem, Span, Statement,
+    Step, Term,
 };
-use selkie_types::error::catalogue::{ER_SP_CASE_NOT_FOUND, ER_SP_STACK_TRACE};
+use selkie_types::error::catalogue::{
+    ER_SP_CASE_NOT_FOUND, ER_SP_STACK_TRACE, ER_STMT_NOT_ALLOWED_IN_SF_OR_TRG,
+};
 use selkie_types::{Condition, SqlError, SqlResult, SqlType, Value};
 
 use super::compile::Compiled;
@@ -399,8 +402,55 @@ impl<'p> Machine<'p> {
             Statement::GetDiagnostics(what) => return self.get_diagnostics(what, bare),
             _ => {}
         }
+        self.check_sub_statement(&operation.statement)?;
         self.session.programs.into.borrow_mut().clear();
-        let (statement, sink) = (&operation.statement, &mut self.sink);
+        let literal;
+        match &operation.statement {
+            Statement::Kill(kill) if !values.is_empty() => {
+                literal = self.kill_literally(kill, bare)?;
+                self.execute(&literal, bare)
+            }
+            statement => self.execute(statement, running),
+        }
+    }
+
+    /// Functions and triggers, and the procedures they call, may not prepare statements.
+    fn check_sub_statement(&self, statement: &Statement) -> SqlResult<()> {
+        let dynamic = matches!(
+            statement,
+            Statement::Prepare(_)
+                | Statement::Execute(_)
+                | Statement::ExecuteImmediate(_)
+                | Statement::Deallocate(_)
+        );
+        match dynamic && self.session.transaction.is_nested() {
+            true => Err(SqlError::new(&ER_STMT_NOT_ALLOWED_IN_SF_OR_TRG, &[&"Dynamic SQL"])),
+            false => Ok(()),
+        }
+    }
+
+    /// KILL with its number computed, which the server does not do with variables.
+    fn kill_literally(&mut self, kill: &Kill, running: Running<'_>) -> SqlResult<Statement> {
+        let (KillTarget::Connection(expr) | KillTarget::QueryId(expr)) = &kill.target else {
+            return Ok(Statement::Kill(Box::new(kill.clone())));
+        };
+        let (value, _) = set::evaluate(self.instance, self.session, expr, running)?;
+        let number = match value {
+            Value::Int(v) => u64::try_from(v).unwrap_or(0),
+            Value::UInt(v) => v,
+            _ => 0,
+        };
+        let kind = selkie_sql::ast::ExprKind::Literal(Literal::Int(number));
+        let expr = selkie_sql::ast::Expr { kind, span: expr.span };
+        let target = match &kill.target {
+            KillTarget::QueryId(_) => KillTarget::QueryId(expr),
+            _ => KillTarget::Connection(expr),
+        };
+        Ok(Statement::Kill(Box::new(Kill { target, ..kill.clone() })))
+    }
+
+    fn execute(&mut self, statement: &Statement, running: Running<'_>) -> SqlResult<()> {
+        let sink = &mut self.sink;
         let outcome = statement::execute(self.instance, self.session, statement, running, sink)?;
         if !outcome.result_set {
             self.session.programs.affected += outcome.affected;

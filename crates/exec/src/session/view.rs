@@ -30,6 +30,7 @@ impl selkie_expr::Session for Session {
 
     fn set_user_variable(&self, name: &str, value: Value, ty: &SqlType) {
         let mut ty = ty.clone();
+        ty.zerofill = false;
         if ty.kind == TypeKind::Double {
             // Compat: a variable does not keep how many decimals its number had.
             ty.decimals = selkie_types::NOT_FIXED_DECIMALS;

@@ -22,6 +22,8 @@ pub(super) struct Shape {
     table: &'static str,
     /// Which of its rows.
     condition: String,
+    /// What LIKE compares, if it is not the first column.
+    like: Option<&'static str>,
     /// Order of the rows.
     order: &'static str,
 }
@@ -29,7 +31,7 @@ pub(super) struct Shape {
 impl Shape {
     pub(super) fn new(table: &'static str, columns: &[(&str, &'static str)]) -> Self {
         let columns = columns.iter().map(|(name, expr)| ((*name).to_owned(), *expr)).collect();
-        Self { columns, table, condition: String::new(), order: "" }
+        Self { columns, table, condition: String::new(), like: None, order: "" }
     }
 
     pub(super) fn filtered(mut self, condition: String) -> Self {
@@ -91,7 +93,7 @@ fn render(shape: &Shape, filter: Option<&ShowFilter>, text: &[u8]) -> String {
     }
     if let Some(ShowFilter::Like(pattern)) = filter {
         let word = if shape.condition.is_empty() { "WHERE" } else { "AND" };
-        let expr = shape.columns[0].1;
+        let expr = shape.like.unwrap_or(shape.columns[0].1);
         let pattern = quote_string(&String::from_utf8_lossy(&pattern.bytes));
         // Compat: names that are as written are compared as written.
         let exact = matches!(shape.table, "SCHEMATA" | "TABLES");
@@ -434,7 +436,10 @@ fn triggers(schema: &str) -> Shape {
         ("collation_connection", "COLLATION_CONNECTION"),
         ("Database Collation", "DATABASE_COLLATION"),
     ];
-    Shape::new("TRIGGERS", &columns).filtered(format!("TRIGGER_SCHEMA = {}", literal(schema)))
+    let shape = Shape::new("TRIGGERS", &columns);
+    let condition = format!("TRIGGER_SCHEMA = {}", literal(schema));
+    // Compat: the pattern is one of tables.
+    Shape { like: Some("EVENT_OBJECT_TABLE"), ..shape.filtered(condition) }
 }
 
 fn events(schema: &str) -> Shape {
@@ -478,7 +483,9 @@ fn routines(kind: RoutineKind) -> Shape {
         ("collation_connection", "COLLATION_CONNECTION"),
         ("Database Collation", "DATABASE_COLLATION"),
     ];
-    Shape::new("ROUTINES", &columns).filtered(format!("ROUTINE_TYPE = '{word}'"))
+    let shape = Shape::new("ROUTINES", &columns);
+    let condition = format!("ROUTINE_TYPE = '{word}'");
+    Shape { like: Some("ROUTINE_NAME"), ..shape.filtered(condition) }
 }
 
 #[cfg(test)]

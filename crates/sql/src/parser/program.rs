@@ -64,7 +64,7 @@ impl Parser<'_> {
     /// One step.
     // tidy: dispatch
     pub(super) fn step(&mut self) -> PResult<Step> {
-        if self.at_ident() && self.peek() == T::Colon {
+        if self.at_label() && self.peek() == T::Colon {
             return self.labeled();
         }
         let T::Word(kw) = self.tok.kind else { return self.statement_step() };
@@ -83,6 +83,84 @@ impl Parser<'_> {
             }
             _ => self.statement_step(),
         }
+    }
+
+    /// Whether the next word may be a label. Compat: many that may be names may not.
+    fn at_label(&self) -> bool {
+        const NEVER: &[Kw] = &[
+            Kw::ASCII,
+            Kw::BACKUP,
+            Kw::BEGIN,
+            Kw::BINLOG,
+            Kw::BYTE,
+            Kw::CACHE,
+            Kw::CHARSET,
+            Kw::CHECKPOINT,
+            Kw::CHECKSUM,
+            Kw::CLOSE,
+            Kw::COLUMN_ADD,
+            Kw::COLUMN_CHECK,
+            Kw::COLUMN_CREATE,
+            Kw::COLUMN_DELETE,
+            Kw::COLUMN_GET,
+            Kw::COMMENT,
+            Kw::COMMIT,
+            Kw::CONTAINS,
+            Kw::DEALLOCATE,
+            Kw::DO,
+            Kw::END,
+            Kw::EXAMINED,
+            Kw::EXCLUDE,
+            Kw::EXECUTE,
+            Kw::FLUSH,
+            Kw::FOLLOWING,
+            Kw::FOLLOWS,
+            Kw::FORMAT,
+            Kw::GET,
+            Kw::HANDLER,
+            Kw::HELP,
+            Kw::HOST,
+            Kw::INSTALL,
+            Kw::LANGUAGE,
+            Kw::NO,
+            Kw::OPEN,
+            Kw::OPTION,
+            Kw::OPTIONS,
+            Kw::OWNER,
+            Kw::PARSER,
+            Kw::PERIOD,
+            Kw::PORT,
+            Kw::PRECEDES,
+            Kw::PRECEDING,
+            Kw::PREPARE,
+            Kw::REMOVE,
+            Kw::REPAIR,
+            Kw::RESET,
+            Kw::RESTORE,
+            Kw::ROLLBACK,
+            Kw::SAVEPOINT,
+            Kw::SECURITY,
+            Kw::SERVER,
+            Kw::SHUTDOWN,
+            Kw::SIGNED,
+            Kw::SLAVE,
+            Kw::SLAVES,
+            Kw::SOCKET,
+            Kw::SONAME,
+            Kw::START,
+            Kw::STOP,
+            Kw::STORED,
+            Kw::TIES,
+            Kw::TRUNCATE,
+            Kw::UNBOUNDED,
+            Kw::UNICODE,
+            Kw::UNINSTALL,
+            Kw::UPGRADE,
+            Kw::WITHIN,
+            Kw::WRAPPER,
+            Kw::XA,
+        ];
+        self.at_ident() && !self.at_any(NEVER)
     }
 
     fn statement_step(&mut self) -> PResult<Step> {
