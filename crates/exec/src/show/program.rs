@@ -73,7 +73,9 @@ pub(super) fn create_routine(
     kind: RoutineKind,
     name: &TableName,
 ) -> SqlResult<ShownRows> {
-    let routine = routine_of(instance, session, kind, name)?;
+    let found = routine_of(instance, session, kind, name)?;
+    // Compat: the name is shown as it was asked for.
+    let routine = Routine { name: name.name.value.to_string(), ..(*found).clone() };
     let (first, second) = match routine.function {
         true => ("Function", "Create Function"),
         false => ("Procedure", "Create Procedure"),

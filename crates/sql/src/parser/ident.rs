@@ -110,6 +110,17 @@ impl Parser<'_> {
         }
     }
 
+    /// Name of a routine or trigger. Compat: one that is too long is unlike one of a table.
+    pub(super) fn program_name(&mut self) -> PResult<TableName> {
+        let name = self.table_name()?;
+        for part in name.schema.iter().chain([&name.name]) {
+            if part.value.len() > MAX_NAME && part.value.chars().count() > MAX_NAME {
+                return self.fail(&ER_TOO_LONG_IDENT, &[part]);
+            }
+        }
+        Ok(name)
+    }
+
     /// `[[schema.]table.]column`, also `.table.column`.
     pub(super) fn column_ref(&mut self) -> PResult<ColumnRef> {
         if self.eat(T::Dot) {

@@ -89,7 +89,7 @@ impl Parser<'_> {
 
     pub(super) fn call(&mut self) -> PResult<Statement> {
         self.next();
-        let name = self.new_table_name()?;
+        let name = self.program_name()?;
         let mut args = Vec::new();
         if self.eat(T::LParen) {
             if !self.at(T::RParen) {

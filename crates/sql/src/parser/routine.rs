@@ -25,7 +25,7 @@ impl Parser<'_> {
         };
         let if_not_exists = self.if_not_exists()?;
         self.check_or_replace(or_replace, if_not_exists)?;
-        let name = self.new_table_name()?;
+        let name = self.program_name()?;
         if kind == RoutineKind::Function && self.at(Kw::RETURNS) {
             // A loadable function: RETURNS type SONAME 'library'.
             return self.unsupported_rest("CREATE FUNCTION ... SONAME");
@@ -158,7 +158,7 @@ impl Parser<'_> {
             Kw::FUNCTION => RoutineKind::Function,
             _ => RoutineKind::Procedure,
         };
-        let name = self.new_table_name()?;
+        let name = self.program_name()?;
         if self.at_any(&[Kw::NOT, Kw::DETERMINISTIC]) {
             return Err(self.error());
         }
@@ -176,7 +176,7 @@ impl Parser<'_> {
         self.expect(Kw::TRIGGER)?;
         let if_not_exists = self.if_not_exists()?;
         self.check_or_replace(or_replace, if_not_exists)?;
-        let name = self.new_table_name()?;
+        let name = self.program_name()?;
         let timing = match self.expect_any(&[Kw::BEFORE, Kw::AFTER])? {
             Kw::BEFORE => TriggerTiming::Before,
             _ => TriggerTiming::After,

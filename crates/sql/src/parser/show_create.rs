@@ -47,6 +47,6 @@ impl Parser<'_> {
 
     fn show_create_routine(&mut self, kind: RoutineKind) -> PResult<ShowWhat> {
         self.next();
-        Ok(ShowWhat::CreateRoutine(kind, self.new_table_name()?))
+        Ok(ShowWhat::CreateRoutine(kind, self.program_name()?))
     }
 }

@@ -18,7 +18,7 @@ impl Parser<'_> {
         };
         self.next();
         let if_exists = self.if_exists()?;
-        let name = self.new_table_name()?;
+        let name = self.program_name()?;
         Ok(Statement::DropStored(Box::new(DropStored { kind, if_exists, name })))
     }
 }
