@@ -19,7 +19,7 @@ pub fn register_system_tables(instance: &Instance) {
     for table in information_schema() {
         instance.add_system_table(table.name(), definitions.clone());
     }
-    instance.system_tables.write().insert("proc".into(), definitions);
+    instance.add_system_table("PROC", definitions);
     instance.add_system_table("ENGINES", Arc::new(EngineList));
     instance.add_system_table("USER_VARIABLES", Arc::new(UserVariables));
 }

@@ -22,7 +22,7 @@ impl<'r> SystemScan<'r> {
     pub(super) fn open(env: Env<'r>, plan: &'r Plan) -> SqlResult<Self> {
         let tables = env.rt.instance.system_tables.read();
         // Other computed schemas have tables of the same names, and nothing to fill them with.
-        let known = plan.table.schema() == "information_schema";
+        let known = matches!(plan.table.schema(), "information_schema" | "mysql");
         let name = plan.table.name().to_ascii_uppercase();
         let provider = tables.get(name.as_str()).filter(|_| known).cloned();
         Ok(Self { env, plan, provider, batches: None })

@@ -18,6 +18,21 @@ use super::{PResult, Parser};
 use crate::ast::{Expr, ExprKind, Local, Operation, Program, Statement, Step, Term};
 use crate::lexer::{Kw, T};
 
+/// Words that may be names but not labels.
+#[rustfmt::skip]
+const NO_LABELS: &[Kw] = &[
+    Kw::ASCII, Kw::BACKUP, Kw::BEGIN, Kw::BINLOG, Kw::BYTE, Kw::CACHE, Kw::CHARSET,
+    Kw::CHECKPOINT, Kw::CHECKSUM, Kw::CLOSE, Kw::COLUMN_ADD, Kw::COLUMN_CHECK, Kw::COLUMN_CREATE,
+    Kw::COLUMN_DELETE, Kw::COLUMN_GET, Kw::COMMENT, Kw::COMMIT, Kw::CONTAINS, Kw::DEALLOCATE,
+    Kw::DO, Kw::END, Kw::EXAMINED, Kw::EXCLUDE, Kw::EXECUTE, Kw::FLUSH, Kw::FOLLOWING,
+    Kw::FOLLOWS, Kw::FORMAT, Kw::GET, Kw::HANDLER, Kw::HELP, Kw::HOST, Kw::INSTALL, Kw::LANGUAGE,
+    Kw::NO, Kw::OPEN, Kw::OPTION, Kw::OPTIONS, Kw::OWNER, Kw::PARSER, Kw::PERIOD, Kw::PORT,
+    Kw::PRECEDES, Kw::PRECEDING, Kw::PREPARE, Kw::REMOVE, Kw::REPAIR, Kw::RESET, Kw::RESTORE,
+    Kw::ROLLBACK, Kw::SAVEPOINT, Kw::SECURITY, Kw::SERVER, Kw::SHUTDOWN, Kw::SIGNED, Kw::SLAVE,
+    Kw::SLAVES, Kw::SOCKET, Kw::SONAME, Kw::START, Kw::STOP, Kw::STORED, Kw::TIES, Kw::TRUNCATE,
+    Kw::UNBOUNDED, Kw::UNICODE, Kw::UNINSTALL, Kw::UPGRADE, Kw::WITHIN, Kw::WRAPPER, Kw::XA,
+];
+
 impl Parser<'_> {
     /// The body of a program of some kind.
     pub(super) fn program(
@@ -87,80 +102,7 @@ impl Parser<'_> {
 
     /// Whether the next word may be a label. Compat: many that may be names may not.
     fn at_label(&self) -> bool {
-        const NEVER: &[Kw] = &[
-            Kw::ASCII,
-            Kw::BACKUP,
-            Kw::BEGIN,
-            Kw::BINLOG,
-            Kw::BYTE,
-            Kw::CACHE,
-            Kw::CHARSET,
-            Kw::CHECKPOINT,
-            Kw::CHECKSUM,
-            Kw::CLOSE,
-            Kw::COLUMN_ADD,
-            Kw::COLUMN_CHECK,
-            Kw::COLUMN_CREATE,
-            Kw::COLUMN_DELETE,
-            Kw::COLUMN_GET,
-            Kw::COMMENT,
-            Kw::COMMIT,
-            Kw::CONTAINS,
-            Kw::DEALLOCATE,
-            Kw::DO,
-            Kw::END,
-            Kw::EXAMINED,
-            Kw::EXCLUDE,
-            Kw::EXECUTE,
-            Kw::FLUSH,
-            Kw::FOLLOWING,
-            Kw::FOLLOWS,
-            Kw::FORMAT,
-            Kw::GET,
-            Kw::HANDLER,
-            Kw::HELP,
-            Kw::HOST,
-            Kw::INSTALL,
-            Kw::LANGUAGE,
-            Kw::NO,
-            Kw::OPEN,
-            Kw::OPTION,
-            Kw::OPTIONS,
-            Kw::OWNER,
-            Kw::PARSER,
-            Kw::PERIOD,
-            Kw::PORT,
-            Kw::PRECEDES,
-            Kw::PRECEDING,
-            Kw::PREPARE,
-            Kw::REMOVE,
-            Kw::REPAIR,
-            Kw::RESET,
-            Kw::RESTORE,
-            Kw::ROLLBACK,
-            Kw::SAVEPOINT,
-            Kw::SECURITY,
-            Kw::SERVER,
-            Kw::SHUTDOWN,
-            Kw::SIGNED,
-            Kw::SLAVE,
-            Kw::SLAVES,
-            Kw::SOCKET,
-            Kw::SONAME,
-            Kw::START,
-            Kw::STOP,
-            Kw::STORED,
-            Kw::TIES,
-            Kw::TRUNCATE,
-            Kw::UNBOUNDED,
-            Kw::UNICODE,
-            Kw::UNINSTALL,
-            Kw::UPGRADE,
-            Kw::WITHIN,
-            Kw::WRAPPER,
-            Kw::XA,
-        ];
-        self.at_ident() && !self.at_any(NEVER)
+        self.at_ident() && !self.at_any(NO_LABELS)
     }
 
     fn statement_step(&mut self) -> PResult<Step> {
