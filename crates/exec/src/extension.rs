@@ -26,19 +26,32 @@ pub(crate) fn extension(
                 return send(shown, sink).map(Some);
             }
             match show_query(instance, session, show, running.text)? {
-                Some(query) => execute_text(instance, session, query.as_bytes(), sink).map(Some),
+                Some(query) => shown(instance, session, &query, sink).map(Some),
                 None => Ok(None),
             }
         }
         Statement::Describe(describe) => {
             let query = describe_query(instance, session, describe)?;
-            execute_text(instance, session, query.as_bytes(), sink).map(Some)
+            shown(instance, session, &query, sink).map(Some)
         }
         _ => {
             let control = Control::new(session);
             Ddl::new(instance, session, &control, running).run(statement)
         }
     }
+}
+
+/// Runs the query that a SHOW stands for. What the session says of its own queries is not for it.
+fn shown(
+    instance: &Instance,
+    session: &mut Session,
+    query: &str,
+    sink: &mut dyn ResultSink,
+) -> SqlResult<Outcome> {
+    let buffered = std::mem::replace(&mut session.settings.buffer_result, false);
+    let result = execute_text(instance, session, query.as_bytes(), sink);
+    session.settings.buffer_result = buffered;
+    result
 }
 
 fn send(shown: ShownRows, sink: &mut dyn ResultSink) -> SqlResult<Outcome> {

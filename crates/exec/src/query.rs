@@ -40,6 +40,9 @@ pub(crate) fn lock_tables(
     plan: &Plan,
 ) -> SqlResult<()> {
     let targets = dml::targets(plan);
+    if targets.iter().any(|t| t.kind != TableKind::Temporary) {
+        session.hooks.check_writable()?;
+    }
     for table in &plan.tables {
         let written = targets.iter().any(|t| Arc::ptr_eq(t, table));
         if written && session.programs.is_in_use(table.schema(), table.name()) {
@@ -190,12 +193,14 @@ fn run_operators(
     eval.subqueries = &runtime;
     eval.set_parameters(values.iter().map(|(v, _)| v.clone()).collect());
     plan.conditions.iter().for_each(|condition| eval.push(condition.clone()));
+    session.begin_random(&eval);
     let env = Env { rt: &runtime, eval: &eval };
     let result = match (dml::changes_rows(plan), &plan.into) {
         (true, _) => dml::run(env, plan, sink),
         (false, Some(target)) => crate::into::run(env, plan, target),
         (false, None) => select(env, plan, sink),
     };
+    session.end_random(&eval);
     keep_conditions(session, &eval);
     result
 }
@@ -225,10 +230,6 @@ fn select(env: Env<'_>, plan: &Plan, sink: &mut dyn ResultSink) -> SqlResult<Out
         next = op.next()?;
     }
     let session = env.rt.session;
-    if session.settings.buffer_result {
-        // Compat: rows are sent as they come, but the table for them counts.
-        bump(&session.counters.created_tmp_tables, 1);
-    }
     bump(&session.counters.rows_sent, sent);
     let found = if plan.calc_found_rows { env.rt.found.get() } else { 0 };
     session.found_rows.set(found.max(sent));

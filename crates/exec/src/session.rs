@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 
 use hashbrown::HashMap;
 use selkie_catalog::TemporaryTables;
+use selkie_expr::EvalContext;
 use selkie_types::{Privileges, SqlType, Value};
 
 pub use counters::{Counters, bump};
@@ -96,6 +97,8 @@ pub struct Session {
     pub found_rows: Cell<u64>,
     /// When the running statement began, in microseconds since 1970.
     pub statement_start: Cell<i64>,
+    /// State of `RAND()` once `rand_seed1` or `rand_seed2` was set.
+    pub random_seeds: Cell<Option<(u32, u32)>>,
     /// When the running statement is out of time.
     pub deadline: Cell<Option<Instant>>,
     /// Locks on definitions held by LOCK TABLES, `None` outside of it.
@@ -151,6 +154,7 @@ impl Session {
             row_count: Cell::new(0),
             found_rows: Cell::new(0),
             statement_start: Cell::new(0),
+            random_seeds: Cell::new(None),
             deadline: Cell::new(None),
             locked_tables: None,
             lock_list: Vec::new(),
@@ -160,6 +164,20 @@ impl Session {
             read_lock: Vec::new(),
             backup: Backup::default(),
             programs: Default::default(),
+        }
+    }
+
+    /// Lets an evaluation go on where `RAND()` was, if the session has said where.
+    pub(crate) fn begin_random(&self, eval: &EvalContext<'_>) {
+        if let Some((first, second)) = self.random_seeds.get() {
+            eval.seed_random(first, second);
+        }
+    }
+
+    /// Remembers where an evaluation left `RAND()`.
+    pub(crate) fn end_random(&self, eval: &EvalContext<'_>) {
+        if self.random_seeds.get().is_some() {
+            self.random_seeds.set(Some(eval.random_seeds()));
         }
     }
 

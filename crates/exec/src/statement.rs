@@ -20,7 +20,7 @@ use crate::control::Control;
 use crate::extension::extension;
 use crate::gate::Work;
 use crate::prepared::Prepared;
-use crate::session::{Access, FilePlaces, Privilege};
+use crate::session::{Access, FilePlaces, Privilege, bump};
 use crate::{
     Instance, NullSink, Outcome, ResultSink, Session, admin, explain, load, planning, program,
     query,
@@ -108,6 +108,10 @@ pub(crate) fn execute(
     }
     let begun = session.diagnostics.mark();
     let result = dispatch(instance, session, statement, running, sink);
+    if matches!(statement, Statement::Query(_)) && session.settings.buffer_result {
+        // Compat: rows are sent as they come, but the table they would wait in counts.
+        bump(&session.counters.created_tmp_tables, 1);
+    }
     match &result {
         Ok(outcome) => {
             let count = if outcome.result_set { -1 } else { outcome.affected as i64 };

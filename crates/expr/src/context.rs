@@ -171,6 +171,11 @@ impl<'a> EvalContext<'a> {
         *self.random.borrow_mut() = Random::from_seeds(seed1, seed2);
     }
 
+    /// The state of the generator of `RAND()`.
+    pub fn random_seeds(&self) -> (u32, u32) {
+        self.random.borrow().seeds()
+    }
+
     /// Uses the generator of the `RAND(seed)` call identified by `key`, made by `init` at first.
     pub(crate) fn with_seeded<R>(
         &self,

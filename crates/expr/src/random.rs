@@ -16,6 +16,11 @@ impl Random {
         Self { seed1: seed1 % MAX, seed2: seed2 % MAX }
     }
 
+    /// Both words of the state.
+    pub(crate) fn seeds(&self) -> (u32, u32) {
+        (self.seed1, self.seed2)
+    }
+
     /// The state of `RAND(seed)`.
     pub(crate) fn from_seed(seed: i64) -> Self {
         let seed = seed as u32;

@@ -15,6 +15,7 @@ pub use assign::{Assigned, Before, SetValue, assign, parse_option, shown};
 pub use def::{Access, Kind, Link, OptionArgument, Scope, VarDef, VarId};
 pub use ids::ids;
 pub use registry::{Registry, registry};
+pub(crate) use rules::OLD_LOCALE;
 pub use rules::Rule;
 pub use startup::{VERSION, VERSION_COMMENT, startup_values};
 pub(crate) use store::lookup;

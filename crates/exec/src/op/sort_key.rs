@@ -37,6 +37,9 @@ pub(super) fn put_keys(
 
 /// The column with no string longer than so many bytes of its collation's weights.
 fn shortened(column: Arc<Column>, ty: &SqlType, most: usize) -> Arc<Column> {
+    if ty.is_binary_string() {
+        return shortened_bytes(column, ty, most);
+    }
     let ColumnData::Bytes(values) = column.data() else { return column };
     let charset = ty.collation.charset();
     // Compat: the weight of a character takes as many bytes as the largest one of its set, two at
@@ -51,6 +54,33 @@ fn shortened(column: Arc<Column>, ty: &SqlType, most: usize) -> Arc<Column> {
             Value::Bytes(bytes) => {
                 let end = charset.prefix(&bytes, characters).len();
                 out.push(&Value::bytes(&bytes[..end]));
+            }
+            other => out.push(&other),
+        }
+    }
+    Arc::new(out)
+}
+
+/// Compat: of binary strings the length is the last part of the key.
+fn shortened_bytes(column: Arc<Column>, ty: &SqlType, most: usize) -> Arc<Column> {
+    let ColumnData::Bytes(values) = column.data() else { return column };
+    let width = match ty.length {
+        0..256 => 1,
+        256..65_536 => 2,
+        65_536..16_777_216 => 3,
+        _ => 4,
+    };
+    let most = most.saturating_sub(width);
+    if (0..column.len()).all(|row| values.get(column.physical_row(row)).len() <= most) {
+        return column;
+    }
+    let mut out = column_of(ty, column.len());
+    for row in 0..column.len() {
+        match column.value(row) {
+            Value::Bytes(bytes) => {
+                let mut part = bytes[..bytes.len().min(most)].to_vec();
+                part.extend_from_slice(&(bytes.len() as u32).to_be_bytes()[4 - width..]);
+                out.push(&Value::bytes(part));
             }
             other => out.push(&other),
         }

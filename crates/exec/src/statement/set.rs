@@ -2,7 +2,9 @@
 
 use selkie_expr::{EvalContext, Expr, ExprKind};
 use selkie_sql::ast::{self, SetItem, Statement};
-use selkie_types::error::catalogue::{ER_CANT_CHANGE_TX_CHARACTERISTICS, ER_WRONG_TYPE_FOR_VAR};
+use selkie_types::error::catalogue::{
+    ER_BAD_FIELD_ERROR, ER_CANT_CHANGE_TX_CHARACTERISTICS, ER_WRONG_TYPE_FOR_VAR,
+};
 use selkie_types::{CollationId, SqlError, SqlResult, SqlType, Value};
 
 use super::Running;
@@ -77,6 +79,13 @@ fn system_value(
     e: &ast::Expr,
     running: Running<'_>,
 ) -> SqlResult<NewValue> {
+    if let ast::ExprKind::Literal(ast::Literal::String(text)) = &e.kind
+        && text.bytes.is_empty()
+    {
+        // Compat: it is empty even where EMPTY_STRING_IS_NULL.
+        let ty = SqlType::varchar(0, CollationId::UTF8MB4_GENERAL_CI);
+        return Ok(NewValue::Value(Value::bytes(""), ty));
+    }
     if let Some(word) = bare_word(e) {
         let ty = SqlType::varchar(word.len() as u32, CollationId::UTF8MB4_GENERAL_CI);
         return Ok(NewValue::Value(Value::bytes(word), ty));
@@ -117,6 +126,17 @@ fn next_transaction(
     Ok(())
 }
 
+/// Compat: a column that is not there is missed in SET, not in a query that stands for it.
+fn of_set(error: SqlError) -> SqlError {
+    let text = error.message().strip_suffix("'SELECT'").map(|text| format!("{text}'SET'"));
+    match text {
+        Some(text) if error.is(&ER_BAD_FIELD_ERROR) => {
+            SqlError::with_message(&ER_BAD_FIELD_ERROR, text)
+        }
+        _ => error,
+    }
+}
+
 /// The value of an expression with its type. Subqueries make it a query of its own.
 pub(crate) fn evaluate(
     instance: &Instance,
@@ -125,11 +145,13 @@ pub(crate) fn evaluate(
     running: Running<'_>,
 ) -> SqlResult<(Value, SqlType)> {
     let Ok(bound) = planning::bind(instance, session, e, running) else {
-        return by_query(instance, session, e, running);
+        return by_query(instance, session, e, running).map_err(of_set);
     };
     let eval = EvalContext::new(session.type_context(), session, session.statement_start.get());
     eval.set_parameters(running.values.iter().map(|(v, _)| v.clone()).collect());
+    session.begin_random(&eval);
     let value = bound.eval_value(&eval);
+    session.end_random(&eval);
     query::keep_conditions(session, &eval);
     let bound = assigned_type(bound);
     Ok((value?, bound))

@@ -142,7 +142,7 @@ impl GroupConcat {
                 break;
             }
         }
-        let name = if self.json.is_some() { "json_arrayagg()" } else { "group_concat()" };
+        let name = if self.json.is_some() { "JSON_ARRAYAGG(" } else { "GROUP_CONCAT(" };
         if let Some(row) = group.cut {
             ctx.warn(&ER_CUT_VALUE_GROUP_CONCAT, &[&row, &name]);
         }

@@ -174,6 +174,12 @@ fn follow(session: &mut Session, name: &str, value: &VarValue, is_default: bool)
     match name {
         "last_insert_id" | "identity" => session.last_insert_id.set(value.as_u64()),
         "insert_id" => session.next_insert_id.set(Some(value.as_u64()).filter(|_| !is_default)),
+        "rand_seed1" | "rand_seed2" => {
+            let (first, second) = session.random_seeds.get().unwrap_or_default();
+            let seed = value.as_u64() as u32;
+            let seeds = if name == "rand_seed1" { (seed, second) } else { (first, seed) };
+            session.random_seeds.set(Some(seeds));
+        }
         "timestamp" => {
             let micros = (value.as_f64() * 1e6) as i64;
             // Compat: zero goes back to the clock, as DEFAULT does.

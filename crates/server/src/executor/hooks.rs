@@ -367,6 +367,8 @@ pub(super) fn pseudo_value(session: &Session, name: &str) -> Option<VarValue> {
         "warning_count" => VarValue::Uint(session.diagnostics.warning_count()),
         "error_count" => VarValue::Uint(session.diagnostics.error_count()),
         "in_transaction" => VarValue::Uint(session.in_transaction().into()),
+        "rand_seed1" => VarValue::Uint(session.random_seeds.get()?.0.into()),
+        "rand_seed2" => VarValue::Uint(session.random_seeds.get()?.1.into()),
         "timestamp" => {
             let micros = session.settings.timestamp_micros;
             let micros = micros.unwrap_or_else(|| session.statement_start.get());

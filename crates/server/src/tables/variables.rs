@@ -7,7 +7,7 @@ use selkie_types::Value;
 use super::{Pseudo, Row, text};
 use crate::session::Shared;
 use crate::status::{global_rows, session_rows};
-use crate::variables::{Access, Kind, OptionArgument, Scope, VarDef, VarValue, registry};
+use crate::variables::{Access, Kind, OptionArgument, Rule, Scope, VarDef, VarValue, registry};
 
 fn pair(name: &str, value: &str) -> Row {
     vec![("VARIABLE_NAME", text(name.to_uppercase())), ("VARIABLE_VALUE", text(value))]
@@ -107,6 +107,8 @@ fn scope_word(scope: Scope) -> &'static str {
 
 fn type_word(def: &VarDef) -> &'static str {
     match def.kind {
+        // Compat: names of things count as members of their list.
+        Kind::Text if def.rule.is_some_and(Rule::is_of_names) => "ENUM",
         Kind::Bool => "BOOLEAN",
         Kind::Int { .. } if def.narrow => "INT",
         Kind::Uint { .. } if def.narrow => "INT UNSIGNED",

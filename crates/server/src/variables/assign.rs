@@ -148,8 +148,10 @@ fn assign_integer(
     block: i128,
 ) -> SqlResult<Assigned> {
     let (v, overflow) = whole_number(given).ok_or_else(|| wrong_type(def))?;
+    // Compat: a number too large for a signed variable is the largest one already when it is told.
+    let v = if matches!(def.kind, Kind::Int { .. }) { v.min(i128::from(i64::MAX)) } else { v };
     let clamped = v.clamp(min, max);
-    let rounded = (clamped - clamped.rem_euclid(block)).max(min);
+    let rounded = (clamped - clamped.rem_euclid(block.max(1))).max(min);
     let cut = truncated(def, rounded != v, &v);
     Ok(Assigned {
         value: integer(def, rounded),
@@ -348,13 +350,13 @@ fn parse_integer(def: &VarDef, text: &str) -> Result<(VarValue, Option<String>),
         _ => return Err(unknown(suffix)),
     };
     let v = v.checked_mul(1 << shift).ok_or_else(|| setting_failed(def, text))?;
-    let (min, max, block, word) = match def.kind {
+    let (min, max, block, word): (i128, i128, i128, _) = match def.kind {
         Kind::Int { min, max, block } => (min.into(), max.into(), block.into(), "signed"),
         Kind::Uint { min, max, block } => (i128::from(min), max.into(), block.into(), "unsigned"),
         _ => return Err(setting_failed(def, text)),
     };
     let clamped = v.clamp(min, max);
-    let fixed = (clamped - clamped.rem_euclid(block)).max(min);
+    let fixed = (clamped - clamped.rem_euclid(block.max(1))).max(min);
     let note = (fixed != v)
         .then(|| format!("option '{}': {word} value {v} adjusted to {fixed}", def.name));
     Ok((integer(def, fixed), note))

@@ -127,6 +127,8 @@ pub struct VarDef {
     pub component: bool,
     /// Whether it is NULL until an option or SET says otherwise.
     pub unset: bool,
+    /// Whether it is OFF again as soon as it was switched on.
+    pub momentary: bool,
     /// Whether it counts in 32 bits.
     pub narrow: bool,
     /// Whether it has an option although the list of options does not say so.
@@ -197,6 +199,7 @@ impl VarDef {
             own_only: false,
             component: false,
             unset: false,
+            momentary: false,
             narrow: matches!(kind, "i32" | "u32"),
             has_option: argument != "-",
         };
@@ -222,6 +225,7 @@ impl VarDef {
             ("own_only", None) => self.own_only = true,
             ("component", None) => self.component = true,
             ("unset", None) => self.unset = true,
+            ("momentary", None) => self.momentary = true,
             ("old", instead) => self.deprecated = Some(Deprecated { instead }),
             ("global", Some(names)) => self.global_privileges = parse_privileges(names)?,
             ("own", Some(names)) => self.own_privileges = parse_privileges(names)?,
@@ -266,12 +270,12 @@ fn parse_kind(kind: &str, min: &str, max: &str, block: &str, no_names: bool) -> 
     let signed = |low: i64, high: i64| Kind::Int {
         min: number(min, low),
         max: number(max, high),
-        block: number(block, 1).max(1),
+        block: number(block, 1),
     };
     let unsigned = |high: u64| Kind::Uint {
         min: number(min, 0),
         max: number(max, high),
-        block: number(block, 1).max(1),
+        block: number(block, 1),
     };
     match kind {
         "bool" => Kind::Bool,

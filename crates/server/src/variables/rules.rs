@@ -8,6 +8,8 @@ mod names;
 mod text;
 mod time_zone;
 
+pub(crate) use names::OLD_LOCALE;
+
 use selkie_types::{SqlMode, SqlResult, Value};
 
 use super::def::VarDef;
@@ -82,6 +84,14 @@ rules! {
     Tracked = "tracked";
     /// A time zone.
     TimeZone = "time_zone";
+}
+
+impl Rule {
+    /// Whether the values are names that only one list in the server has.
+    pub fn is_of_names(self) -> bool {
+        use Rule::{Charset, CharsetOrNull, ClientCharset, Collation, Locale};
+        matches!(self, Charset | CharsetOrNull | ClientCharset | Collation | Locale)
+    }
 }
 
 /// The value `SET def = given` stores in a variable of kind text.

@@ -7,7 +7,7 @@ use selkie_types::{Condition, Level, SqlError, SqlResult};
 
 use super::super::answer::Notes;
 use crate::session::Shared;
-use crate::variables::{SetValue, VarDef, VarId, VarScope, VarValue, ids, shown};
+use crate::variables::{OLD_LOCALE, SetValue, VarDef, VarId, VarScope, VarValue, ids, shown};
 
 /// Checks a value against others; may add warnings about it.
 pub(super) fn check(
@@ -22,8 +22,17 @@ pub(super) fn check(
     match def.name {
         "query_cache_type" if !is_global => query_cache_type(shared, value),
         "tx_isolation" | "tx_read_only" if scope == VarScope::Default => next_transaction(shared),
-        "max_delayed_threads" if !is_global => delayed_threads(shared, def, value, given),
+        "max_delayed_threads" | "max_insert_delayed_threads" if !is_global => {
+            delayed_threads(shared, def, value, given)
+        }
         "max_user_connections" if is_global => user_connections(shared),
+        "key_buffer_size" if value.as_u64() == 0 => {
+            Err(SqlError::new(&ER_WARN_CANT_DROP_DEFAULT_KEYCACHE, &[]))
+        }
+        "lc_messages" | "lc_time_names" => {
+            notes.extend(old_locale(given));
+            Ok(())
+        }
         "optimizer_switch" => optimizer_switch(def, value, notes),
         "pseudo_slave_mode" => {
             notes.extend(slave_mode(shared, value));
@@ -131,6 +140,12 @@ fn optimizer_switch(def: &VarDef, value: &VarValue, notes: &mut Notes) -> SqlRes
         notes.push(Condition::warning(&ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT, &[&what]));
     }
     Ok(())
+}
+
+fn old_locale(given: &SetValue) -> Option<Condition> {
+    let (old, new) = OLD_LOCALE;
+    let said = matches!(given, SetValue::Value(v) if shown(v).eq_ignore_ascii_case(old));
+    said.then(|| Condition::warning(&ER_WARN_DEPRECATED_SYNTAX, &[&old, &new]))
 }
 
 /// Nothing is applied here that a session could pretend to be.

@@ -50,7 +50,13 @@ pub(super) fn check(
     if scope != VarScope::Global && def.follows {
         return Err(SqlError::new(&ER_VARIABLE_IS_READONLY, &[&"SESSION", &def.name, &"GLOBAL"]));
     }
-    combination::check(shared, def, scope, &value, &given, notes)?;
+    if scope == VarScope::Global && def.own_only {
+        let what = "SESSION";
+        return Err(SqlError::new(&ER_INCORRECT_GLOBAL_LOCAL_VAR, &[&def.name, &what]));
+    }
+    if instance.is_none() {
+        combination::check(shared, def, scope, &value, &given, notes)?;
+    }
     Ok(Assignment { def, scope, value, cache: instance.map(str::to_lowercase) })
 }
 
@@ -83,7 +89,6 @@ fn check_scope(def: &VarDef, scope: VarScope) -> SqlResult<()> {
         (VarScope::Session | VarScope::Default, Scope::Global) => {
             Err(SqlError::new(&ER_GLOBAL_VARIABLE, &[&def.name]))
         }
-        (VarScope::Global, _) if def.own_only => other("SESSION"),
         _ => Ok(()),
     }
 }
@@ -157,6 +162,7 @@ pub(super) fn assign(
     notes: &mut Notes,
 ) -> SqlResult<Target> {
     let Assignment { def, scope, value, cache } = assignment;
+    let value = if def.momentary { VarValue::Bool(false) } else { value };
     if let Some(cache) = cache {
         shared.server.key_caches.set(&cache, def, value);
         return Ok(Target::Other);

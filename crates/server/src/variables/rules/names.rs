@@ -6,7 +6,7 @@
 use selkie_types::error::catalogue::*;
 use selkie_types::{Charset, CollationId, Locale, SqlError, SqlResult, Value};
 
-use super::super::assign::{shown, text_of, wrong_type, wrong_value};
+use super::super::assign::{shown as text_shown, text_of, wrong_type, wrong_value};
 use super::super::def::VarDef;
 use super::super::registry::registry;
 use super::super::value::VarValue;
@@ -27,8 +27,8 @@ pub(super) fn charset(def: &VarDef, given: &Value) -> SqlResult<VarValue> {
     let found = match given {
         Value::Null if def.rule == Some(Rule::CharsetOrNull) => return Ok(VarValue::null()),
         Value::Null => return Err(wrong_value(def, "NULL")),
-        Value::Int(id) => collation_by_number(*id).map(CollationId::charset),
-        Value::UInt(id) => collation_by_number(*id as i64).map(CollationId::charset),
+        Value::Int(id) => charset_by_number(*id),
+        Value::UInt(id) => charset_by_number(*id as i64),
         Value::Bytes(_) => Charset::from_name(&text_of(given).unwrap_or_default()),
         _ => return Err(wrong_type(def)),
     };
@@ -52,6 +52,22 @@ pub(super) fn collation(def: &VarDef, given: &Value) -> SqlResult<VarValue> {
     };
     let found = found.ok_or_else(|| SqlError::new(&ER_UNKNOWN_COLLATION, &[&shown(given)]))?;
     Ok(VarValue::text(found.name()))
+}
+
+/// A character set has the number of its default collation.
+fn charset_by_number(id: i64) -> Option<Charset> {
+    let collation = collation_by_number(id)?;
+    let charset = collation.charset();
+    (charset.default_collation() == collation).then_some(charset)
+}
+
+/// Compat: what a refused number is called: only 32 bits of it are looked at.
+fn shown(given: &Value) -> String {
+    match given {
+        Value::Int(v) => (*v as i32).to_string(),
+        Value::UInt(v) => (*v as i32).to_string(),
+        other => text_shown(other),
+    }
 }
 
 fn collation_by_number(id: i64) -> Option<CollationId> {
@@ -78,12 +94,23 @@ pub(super) fn locale(def: &VarDef, given: &Value) -> SqlResult<VarValue> {
         Value::Null => return Err(wrong_value(def, "NULL")),
         Value::Int(number) => u32::try_from(*number).ok().and_then(Locale::from_number),
         Value::UInt(number) => u32::try_from(*number).ok().and_then(Locale::from_number),
-        Value::Bytes(_) => Locale::from_name(&text_of(given).unwrap_or_default()),
+        Value::Bytes(_) => {
+            let name = text_of(given).unwrap_or_default();
+            Locale::from_name(current_locale(&name))
+        }
         _ => return Err(wrong_type(def)),
     };
     let found = found.ok_or_else(|| SqlError::new(&ER_UNKNOWN_LOCALE, &[&shown(given)]))?;
     Ok(VarValue::text(found.name))
 }
+
+/// The name that took the place of one of older versions.
+pub(crate) fn current_locale(name: &str) -> &str {
+    if name.eq_ignore_ascii_case(OLD_LOCALE.0) { OLD_LOCALE.1 } else { name }
+}
+
+/// A locale of older versions, and what it is called now.
+pub(crate) const OLD_LOCALE: (&str, &str) = ("sr_YU", "sr_RS");
 
 /// Names of variables, each once and in order. Compat: `*`, all of them, can only stand last.
 pub(super) fn tracked(def: &VarDef, given: &Value) -> SqlResult<VarValue> {
@@ -94,16 +121,17 @@ pub(super) fn tracked(def: &VarDef, given: &Value) -> SqlResult<VarValue> {
     let mut names = Vec::new();
     let mut rest = Some(text.as_str()).filter(|t| !t.is_empty());
     while let Some(list) = rest {
-        let (name, more) = match list.split_once(',') {
-            Some((name, more)) => (name.trim().to_ascii_lowercase(), Some(more)),
-            None => (list.trim().to_ascii_lowercase(), None),
+        let (said, more) = match list.split_once(',') {
+            Some((name, more)) => (name.trim(), Some(more)),
+            None => (list.trim(), None),
         };
+        let name = said.to_ascii_lowercase();
         if name == "*" && more.is_none() {
             return Ok(VarValue::text("*"));
         }
         if registry().find(&name).is_none() {
             // Compat: where a name is missing, the error shows what is left of the list.
-            let name = if name.is_empty() { list } else { &name };
+            let name = if name.is_empty() { list.trim() } else { said };
             return Err(SqlError::new(&ER_UNKNOWN_SYSTEM_VARIABLE, &[&name]));
         }
         names.push(name);
