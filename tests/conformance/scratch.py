@@ -134,6 +134,9 @@ class Scratch:
         for name, value in self.rows(session, "SHOW GLOBAL VARIABLES"):
             before = self.variables.get(name, value)
             if value != before and not VOLATILE.search(name):
+                if not before:
+                    # NULL looks like an empty string here, but not every variable takes one.
+                    yield f"SET GLOBAL {name} = DEFAULT"
                 yield f"SET GLOBAL {name} = {literal(before)}"
         names = {row[0] for row in self.rows(session, "SHOW DATABASES")}
         for name in sorted(n for n in names if n.lower() not in SYSTEM) + ["test"]:

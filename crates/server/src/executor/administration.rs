@@ -13,7 +13,7 @@ use selkie_sql::ast::{
     RoutineKind, Select, SelectItem, SelectOptions, SetItem, ShowWhat, Span, Statement,
 };
 use selkie_types::error::catalogue::*;
-use selkie_types::{Batch, Column, Condition, SqlError, SqlResult, SqlType, Value};
+use selkie_types::{Batch, Charset, Column, Condition, SqlError, SqlResult, SqlType, Value};
 
 use crate::admin::{self, Answer, Checked, Notes, Target};
 use crate::innodb;
@@ -155,6 +155,16 @@ fn turns_autocommit_on(item: &SetItem, value: Option<&SetValue>) -> bool {
     name.value.eq_ignore_ascii_case("autocommit") && !is_global && !is_off
 }
 
+/// A string in the character set that variables are kept in.
+fn in_utf8(value: Value, charset: Charset) -> Value {
+    match value {
+        Value::Bytes(text) if charset != Charset::Binary && !text.is_ascii() => {
+            Value::bytes(charset.convert(&text, Charset::Utf8mb4).0)
+        }
+        other => other,
+    }
+}
+
 /// Numbers and strings as variables take them: members of enumerations and points in time count as
 /// strings.
 fn plain(value: Value, ty: &SqlType) -> Value {
@@ -165,7 +175,7 @@ fn plain(value: Value, ty: &SqlType) -> Value {
             selkie_types::write_value(ty, &value, &mut text);
             Value::bytes(text)
         }
-        _ => value,
+        _ => in_utf8(value, ty.collation.charset()),
     }
 }
 
