@@ -77,7 +77,6 @@ impl<'r> JsonTable<'r> {
             JsonCell::Text(text) => {
                 let from = SqlType::varchar(text.len() as u32, CollationId::UTF8MB4_BIN);
                 self.store(column, Value::bytes(text), &from)
-                    .map_err(|_| failed(&ER_JSON_TABLE_ERROR_ON_FIELD))
             }
         };
         stored.or_else(|error| self.fallback(column, &column.on_error, error))
@@ -96,19 +95,20 @@ impl<'r> JsonTable<'r> {
         }
     }
 
-    /// A value as the column holds it. What conversions say is nobody's business.
+    /// A value as the column holds it.
+    ///
+    /// Compat: what does not fit is a warning about a table of another name, not an error of the
+    /// column.
     fn store(&self, column: &JsonTableColumn, value: Value, from: &SqlType) -> SqlResult<Value> {
-        let mark = self.env.eval.conditions.borrow().mark();
         let values = Arc::new(Column::constant(&value, from.physical(), scale_of(from), 1));
         let target = StoreTarget {
             ty: &column.ty,
-            schema: "",
-            table: &self.plan.table.alias,
+            schema: "*any*",
+            table: "json_table",
             column: &column.name,
         };
         let stored =
-            convert_for_column(&values, from, &target, StoreMode::Strict, 1, self.env.eval);
-        self.env.eval.conditions.borrow_mut().forget_since(mark);
+            convert_for_column(&values, from, &target, StoreMode::Lenient, 1, self.env.eval);
         stored.map(|column| column.value(0))
     }
 }
