@@ -54,7 +54,8 @@ fn table(lines: &[ExplainRow], extended: bool, sink: &mut dyn ResultSink) -> Sql
         output_column("Extra", text(255)),
     ];
     if extended {
-        columns.insert(9, output_column("filtered", SqlType::double()));
+        let share = SqlType::new(selkie_types::TypeKind::Double, 4, 2);
+        columns.insert(9, output_column("filtered", share));
     }
     let string = |s: &Option<String>| s.as_ref().map_or(Value::Null, Value::bytes);
     let count = |n: Option<u64>| n.map_or(Value::Null, |n| Value::Int(n as i64));

@@ -76,8 +76,8 @@ pub(crate) struct Builder<'a> {
     pub settings: &'a Settings<'a>,
     /// Distinct values of computed columns.
     pub derived: HashMap<ColumnId, f64>,
-    /// Common tables built so far.
-    pub common: Vec<CommonEstimate>,
+    /// Common tables, as far as they are built.
+    pub common: Vec<Option<CommonEstimate>>,
     /// Subplans built so far, by number.
     pub subplans: Vec<SubplanCost>,
 }

@@ -266,8 +266,12 @@ impl Draft {
             common: Vec::new(),
             subplans: Vec::new(),
         };
-        let common: Vec<CommonTable> =
-            self.common.iter().map(|c| common_table(&mut builder, c)).collect();
+        builder.common.resize(self.common.len(), None);
+        let mut made: Vec<Option<CommonTable>> = vec![None; self.common.len()];
+        for at in 0..self.common.len() {
+            self.make_common(&mut builder, at, &mut made);
+        }
+        let common = made.into_iter().flatten().collect();
         let mut subplans = Vec::with_capacity(self.subqueries.len());
         for subquery in &self.subqueries {
             subplans.push(subplan(&mut builder, subquery));
@@ -275,6 +279,34 @@ impl Draft {
         let built = builder.build(&plan, &ids.iter().copied().collect(), Goal::default());
         let root = builder.arrange(built, ids);
         Done { root, draft: self, subplans, common }
+    }
+}
+
+impl Draft {
+    /// Builds a common table after those it reads.
+    fn make_common(
+        &self,
+        builder: &mut Builder<'_>,
+        at: usize,
+        made: &mut Vec<Option<CommonTable>>,
+    ) {
+        if made[at].is_some() {
+            return;
+        }
+        for table in tables_read(&self.common[at].plan) {
+            if table != at {
+                self.make_common(builder, table, made);
+            }
+        }
+        made[at] = Some(common_table(builder, at, &self.common[at]));
+    }
+}
+
+/// Common tables that a plan reads.
+fn tables_read(plan: &Logical) -> Vec<usize> {
+    match plan {
+        Logical::CommonScan { table, .. } => vec![*table],
+        other => other.inputs().into_iter().flat_map(tables_read).collect(),
     }
 }
 
@@ -286,7 +318,7 @@ fn improved(mut plan: Logical, columns: &Columns) -> Logical {
     plan
 }
 
-fn common_table(builder: &mut Builder<'_>, common: &crate::bind::Common) -> CommonTable {
+fn common_table(builder: &mut Builder<'_>, at: usize, common: &crate::bind::Common) -> CommonTable {
     let used = common.references > 0;
     let built = match used {
         true => {
@@ -299,11 +331,8 @@ fn common_table(builder: &mut Builder<'_>, common: &crate::bind::Common) -> Comm
         }
     };
     let distinct = common.ids.iter().map(|id| builder.distinct(*id)).collect();
-    builder.common.push(CommonEstimate {
-        rows: built.node.rows,
-        types: built.node.columns.clone(),
-        distinct,
-    });
+    builder.common[at] =
+        Some(CommonEstimate { rows: built.node.rows, types: built.node.columns.clone(), distinct });
     CommonTable {
         name: common.name.clone(),
         columns: built.node.columns.clone(),

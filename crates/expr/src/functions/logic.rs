@@ -1,7 +1,7 @@
 //! Predicates that are calls: XOR, IS TRUE, BETWEEN over computed values, ISNULL, and the named
 //! forms of CASE and COALESCE.
 
-use selkie_types::{Column, SqlResult};
+use selkie_types::{Column, Physical, SqlResult};
 
 use crate::build;
 use crate::eval::{compare_columns, truth_of_column};
@@ -29,6 +29,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         let [x, y] = take(b.args);
         build::nullif(x, y, b.types)
     }),
+    Function::new("LAST_VALUE", 1, MANY, last_value),
     Function::new("IF", 3, 3, |b| {
         let [c, x, y] = take(b.args);
         build::if_else(c, x, y, b.types)
@@ -43,6 +44,18 @@ pub(super) fn take<const N: usize>(args: Vec<Expr>) -> [Expr; N] {
 fn only(b: Binding<'_>) -> Expr {
     let [e] = take(b.args);
     e
+}
+
+/// All arguments are evaluated, for what they do; the last is the value.
+fn last_value(b: Binding<'_>) -> SqlResult<Expr> {
+    let Some(last) = b.args.last() else { return Ok(Expr::null()) };
+    let (ty, nullable, coercibility) = (last.ty.clone(), last.nullable, last.coercibility);
+    let call = b.call(ty, nullable, |frame| {
+        let last =
+            frame.args.last().map_or_else(|| Column::new(Physical::Int, 0, 0), |c| c.expand());
+        Ok(last)
+    });
+    Ok(Expr { coercibility, ..call })
 }
 
 fn nvl2(b: Binding<'_>) -> SqlResult<Expr> {

@@ -13,6 +13,10 @@ use selkie_types::{SqlError, SqlResult};
 use super::Binder;
 use crate::logical::{ColumnId, Logical};
 
+/// Common tables after which a statement gets no more: each may read the one before, and so may be as
+/// deep in the plan.
+const MOST_TABLES: usize = 256;
+
 /// A common table of the statement.
 #[derive(Clone, Debug)]
 pub(crate) struct Common {
@@ -48,6 +52,9 @@ pub(super) enum State {
 
 impl Binder<'_> {
     pub(super) fn with(&mut self, with: &ast::With) -> SqlResult<()> {
+        if self.common.len() > MOST_TABLES {
+            return Err(SqlError::new(&ER_TOO_MANY_DEFINITIONS_IN_WITH_CLAUSE, &[]));
+        }
         for (at, table) in with.tables.iter().enumerate() {
             let same = |other: &ast::CommonTable| other.name.is(&table.name.value);
             if with.tables[..at].iter().any(same) {
@@ -62,8 +69,10 @@ impl Binder<'_> {
 
     /// A table that does not read itself.
     pub(super) fn plain_table(&mut self, table: &ast::CommonTable) -> SqlResult<()> {
+        let query = self.closed_query(&table.query)?;
+        // Its number comes after those of the tables inside of it.
         let number = self.new_common(table, State::Anchor);
-        self.define_common(table, number)?;
+        self.defined(table, number, query)?;
         self.visible.push((table.name.value.clone(), number));
         Ok(())
     }
@@ -89,6 +98,15 @@ impl Binder<'_> {
         number: usize,
     ) -> SqlResult<()> {
         let query = self.closed_query(&table.query)?;
+        self.defined(table, number, query)
+    }
+
+    fn defined(
+        &mut self,
+        table: &ast::CommonTable,
+        number: usize,
+        query: super::Query,
+    ) -> SqlResult<()> {
         let names = self.derived_names(&query, &table.columns)?;
         let common = &mut self.common[number];
         common.names = names;

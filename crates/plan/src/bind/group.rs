@@ -17,6 +17,10 @@ pub(super) struct Grouping {
     from: ColumnSet,
     /// `ONLY_FULL_GROUP_BY`.
     full: bool,
+    /// Keys may be NULL that were not.
+    rollup: bool,
+    /// Keys that entries of the select list stand for already.
+    taken: Vec<ColumnId>,
 }
 
 impl Grouping {
@@ -27,7 +31,8 @@ impl Grouping {
         rollup: bool,
     ) -> Self {
         let full = binder.settings.sql_mode.contains(SqlMode::ONLY_FULL_GROUP_BY);
-        let mut grouping = Self { groups: Vec::new(), carried: Vec::new(), from, full };
+        let (groups, carried, taken) = Default::default();
+        let mut grouping = Self { groups, carried, from, full, rollup, taken };
         for key in keys {
             if !rollup && grouping.groups.iter().any(|(_, e)| *e == key) {
                 continue;
@@ -37,6 +42,21 @@ impl Grouping {
             grouping.groups.push((id, key));
         }
         grouping
+    }
+
+    /// Makes an entry of the select list read groups. If the same key is there twice, as it may be
+    /// with ROLLUP, entries take them in turn.
+    pub(super) fn selected(&mut self, binder: &mut Binder<'_>, expr: &mut Expr) -> SqlResult<()> {
+        let mut same = self.groups.iter().filter(|(_, key)| key == expr).map(|(id, _)| *id);
+        let free = same.find(|id| !self.taken.contains(id));
+        match free {
+            Some(id) => {
+                self.taken.push(id);
+                *expr = same_claim(binder.columns.expr(id), expr);
+                Ok(())
+            }
+            None => self.above(binder, expr, true),
+        }
     }
 
     /// Makes `expr` read groups; `checked` if `ONLY_FULL_GROUP_BY` is about it.
@@ -53,9 +73,14 @@ impl Grouping {
         if let ExprKind::Subquery(subquery) = &expr.kind {
             self.inside(binder, subquery.id.0 as usize, checked)?;
         }
+        let mut more_nulls = false;
         for child in expr.children_mut() {
+            let before = child.nullable;
             self.above(binder, child, checked)?;
+            more_nulls |= child.nullable && !before;
         }
+        let never = matches!(expr.kind, ExprKind::IsNull(_) | ExprKind::Coalesce(_));
+        expr.nullable |= self.rollup && more_nulls && !never;
         Ok(())
     }
 

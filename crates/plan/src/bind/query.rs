@@ -12,6 +12,9 @@ use super::{Binder, Named, Query};
 use crate::logical::{ColumnId, Logical, SetNode, SortItem};
 use crate::physical::SetOperator;
 
+/// Most set operations inside of each other.
+const MOST_LEVELS: usize = 400;
+
 impl Binder<'_> {
     /// A query whose rows stay in the statement.
     pub(crate) fn query(&mut self, query: &ast::Query) -> SqlResult<Query> {
@@ -141,21 +144,25 @@ impl Binder<'_> {
 
     fn combined(&mut self, first: &ast::QueryBody, rest: &[ast::SetOperand]) -> SqlResult<Query> {
         let mut left = self.body(first, Tail::default())?;
-        let mut at = 0;
-        while at < rest.len() {
-            let (op, all) = (rest[at].op, rest[at].all);
-            let mut inputs = vec![left];
-            let mut next = at;
-            let chained = op == ast::SetOp::Union;
-            while next < rest.len() && rest[next].op == op && rest[next].all == all {
-                inputs.push(self.body(&rest[next].body, Tail::default())?);
-                next += 1;
-                if !chained {
-                    break;
-                }
+        let mut rest = rest;
+        let mut levels = 0;
+        while let Some(operand) = rest.first() {
+            levels += 1;
+            if levels > MOST_LEVELS {
+                let used = levels * 1024;
+                return Err(SqlError::new(
+                    &ER_STACK_OVERRUN_NEED_MORE,
+                    &[&used, &299_008, &32_000],
+                ));
             }
-            at = next;
-            left = self.set_operation(op, all, inputs)?;
+            let taken = chained(rest);
+            let all = rest[..taken].iter().all(|o| o.all);
+            let mut inputs = vec![left];
+            for operand in &rest[..taken] {
+                inputs.push(self.body(&operand.body, Tail::default())?);
+            }
+            left = self.set_operation(operand.op, all, inputs)?;
+            rest = &rest[taken..];
         }
         Ok(left)
     }
@@ -208,5 +215,17 @@ impl Binder<'_> {
         }
         let ids = columns.iter().map(|(id, _)| *id).collect();
         (Logical::Project { input: Box::new(query.plan), columns }, ids)
+    }
+}
+
+/// How many of the operands make one operation with what is left of them. UNIONs up to the last that
+/// removes duplicates are one UNION, the UNION ALLs behind it another.
+fn chained(rest: &[ast::SetOperand]) -> usize {
+    let unions = rest.iter().take_while(|operand| operand.op == ast::SetOp::Union).count();
+    let distinct = rest[..unions].iter().rposition(|operand| !operand.all);
+    match (unions, distinct) {
+        (0, _) => 1,
+        (_, Some(last)) => last + 1,
+        (unions, None) => unions,
     }
 }

@@ -351,7 +351,7 @@ impl Binder<'_> {
         let calls = std::mem::take(&mut self.scope().aggregates.calls);
         let mut grouping = Grouping::new(self, keys, from.clone(), select.rollup);
         for item in &mut parts.items {
-            grouping.above(self, &mut item.expr, true)?;
+            grouping.selected(self, &mut item.expr)?;
         }
         if let Some(having) = &mut parts.having {
             grouping.above(self, having, true)?;
@@ -368,6 +368,7 @@ impl Binder<'_> {
             groups: grouping.groups,
             aggregates: calls.into_iter().chain(carried).collect(),
             rollup: select.rollup,
+            descending: select.group_by.iter().map(|key| key.descending).collect(),
         })))
     }
 
@@ -473,7 +474,8 @@ impl Binder<'_> {
             .collect();
         let (input, groups) = renamed(input, groups, &inner, self);
         let aggregates = self.any_values(carried)?;
-        let node = AggregateNode { input, groups, aggregates, rollup: false };
+        let descending = Vec::new();
+        let node = AggregateNode { input, groups, aggregates, rollup: false, descending };
         Ok((Logical::Aggregate(Box::new(node)), keys))
     }
 

@@ -197,8 +197,11 @@ fn is_group_order(keys: &[SortItem], node: &AggregateNode) -> bool {
 }
 
 fn group_order(node: &AggregateNode) -> Vec<SortItem> {
-    let key = |(_, expr): &(ColumnId, Expr)| SortItem { expr: expr.clone(), descending: false };
-    node.groups.iter().map(key).collect()
+    let key = |(at, (_, expr)): (usize, &(ColumnId, Expr))| {
+        let descending = node.rollup && node.descending.get(at).copied().unwrap_or(false);
+        SortItem { expr: expr.clone(), descending }
+    };
+    node.groups.iter().enumerate().map(key).collect()
 }
 
 fn sorted(input: Built, keys: &[SortItem]) -> Built {

@@ -12,6 +12,9 @@ use crate::physical::{
     SetOperator, SortKey, Window, WindowCall, WindowFunction,
 };
 
+/// Rows assumed of a common table that is not built yet.
+const UNKNOWN_ROWS: f64 = 100.0;
+
 impl Builder<'_> {
     /// Type of a column where nothing made it nullable.
     pub(super) fn column_type(&self, id: ColumnId) -> ColumnType {
@@ -103,9 +106,13 @@ impl Builder<'_> {
     }
 
     fn common_scan(&mut self, table: usize, columns: &[ColumnId]) -> Built {
-        let (rows, types, distinct) = {
-            let common = &self.common[table];
-            (common.rows, common.types.clone(), common.distinct.clone())
+        let known = self.common.get(table).and_then(Option::as_ref);
+        let (rows, types, distinct) = match known {
+            Some(common) => (common.rows, common.types.clone(), common.distinct.clone()),
+            None => {
+                let types = columns.iter().map(|id| self.column_type(*id)).collect();
+                (UNKNOWN_ROWS, types, vec![UNKNOWN_ROWS; columns.len()])
+            }
         };
         for (id, distinct) in columns.iter().zip(distinct) {
             self.derived.insert(*id, distinct);

@@ -69,6 +69,7 @@ impl<'a> Qualifier<'a> {
         self.scopes = scopes;
         if !table.columns.is_empty() {
             columns = table.columns.iter().map(|c| c.value.clone()).collect();
+            super::view::rename_columns(&mut table.query.body, &columns);
         }
         self.common.push(Common { name: table.name.value.clone(), columns });
     }

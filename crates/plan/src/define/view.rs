@@ -215,7 +215,7 @@ fn is_of_base_table(column: &ViewColumn) -> bool {
 }
 
 /// Gives the columns of the first SELECT the names of the view's.
-fn rename_columns(body: &mut ast::QueryBody, names: &[Box<str>]) {
+pub(super) fn rename_columns(body: &mut ast::QueryBody, names: &[Box<str>]) {
     match body {
         ast::QueryBody::Select(select) => {
             for (item, name) in select.items.iter_mut().zip(names) {

@@ -4,7 +4,8 @@ use selkie_catalog::TableInfo;
 
 use super::names::{names, show};
 use crate::physical::{
-    Access, IndexLookup, IndexRange, JoinKind, Operator, Plan, PlanNode, RangeBound, TableScan,
+    Access, AggregateStrategy, IndexLookup, IndexRange, JoinKind, Operator, Plan, PlanNode,
+    RangeBound, TableScan,
 };
 
 /// One line of EXPLAIN.
@@ -220,7 +221,9 @@ impl Walk<'_> {
 fn remarks_of(operator: &Operator) -> Option<&'static str> {
     match operator {
         Operator::Sort(_) | Operator::TopN(_) => Some("Using filesort"),
-        Operator::Aggregate(a) if !a.groups.is_empty() => Some("Using temporary"),
+        Operator::Aggregate(a) if !a.groups.is_empty() && a.strategy == AggregateStrategy::Hash => {
+            Some("Using temporary")
+        }
         Operator::Distinct(_) | Operator::Window(_) => Some("Using temporary"),
         _ => None,
     }

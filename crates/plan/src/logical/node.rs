@@ -75,6 +75,8 @@ pub(crate) struct AggregateNode {
     pub aggregates: Vec<(ColumnId, AggregateCall)>,
     /// `WITH ROLLUP`.
     pub rollup: bool,
+    /// For ROLLUP, which of the keys come greatest first.
+    pub descending: Vec<bool>,
 }
 
 /// A window function and the column it becomes.

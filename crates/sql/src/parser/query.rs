@@ -2,6 +2,7 @@
 
 use selkie_types::error::catalogue::{
     ER_EMPTY_ROW_IN_TVC, ER_TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT,
+    ER_TOO_MANY_DEFINITIONS_IN_WITH_CLAUSE,
 };
 
 use super::core::MAX_SELECT_NESTING;
@@ -10,6 +11,9 @@ use crate::ast::{
     CommonTable, Limit, LockWait, Locking, OrderItem, Query, QueryBody, SetOp, SetOperand, With,
 };
 use crate::lexer::{Kw, T};
+
+/// Most tables of one WITH, as in MariaDB.
+const MAX_WITH_TABLES: usize = 64;
 
 /// The clauses behind a query body.
 struct Tail {
@@ -136,7 +140,14 @@ impl Parser<'_> {
             return Ok(None);
         }
         let recursive = self.eat(Kw::RECURSIVE);
-        let tables = self.list(|p| p.common_table(recursive))?;
+        let mut count = 0;
+        let tables = self.list(|p| {
+            count += 1;
+            match count > MAX_WITH_TABLES {
+                true => p.fail(&ER_TOO_MANY_DEFINITIONS_IN_WITH_CLAUSE, &[]),
+                false => p.common_table(recursive),
+            }
+        })?;
         Ok(Some(With { recursive, tables }.into()))
     }
 

@@ -22,7 +22,8 @@ impl Writer<'_> {
     fn with(&mut self, with: &With) {
         self.str(if with.recursive { "with recursive " } else { "with " });
         self.list(&with.tables, |w, table| {
-            w.ident(&table.name);
+            // Compat: without backticks.
+            w.str(&table.name.value);
             if !table.columns.is_empty() {
                 w.str("(");
                 w.list(&table.columns, Self::ident);
