@@ -3,7 +3,8 @@
 use selkie_plan::explain::{ExplainRow, json, rows};
 use selkie_plan::is_planned;
 use selkie_sql::ast;
-use selkie_types::{SqlError, SqlResult, SqlType, Value};
+use selkie_types::error::catalogue::ER_YES;
+use selkie_types::{Condition, Level, SqlError, SqlResult, SqlType, Value};
 
 use crate::control::Control;
 use crate::rows_out::{output_column, send, text};
@@ -33,6 +34,11 @@ pub(crate) fn run(
         if what.json {
             let column = output_column("EXPLAIN", text(0x00FF_FFFF));
             return send(sink, &[column], &[vec![Value::bytes(json(&plan))]]);
+        }
+        if let (true, ast::Statement::Query(query)) = (what.extended, &*what.statement) {
+            let text = planning::query_text(instance, session, query, running.text);
+            let note = Condition::raw(Level::Note, ER_YES.code, text);
+            session.diagnostics.push(note, session.settings.max_error_count);
         }
         table(&rows(&plan), what.extended, sink)
     });

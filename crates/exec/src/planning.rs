@@ -122,6 +122,19 @@ pub(crate) fn plan(
     })
 }
 
+/// The text of a query as the planner understands it.
+pub(crate) fn query_text(
+    instance: &Instance,
+    session: &Session,
+    query: &ast::Query,
+    text: &[u8],
+) -> String {
+    let snapshot = instance.catalog.snapshot();
+    with_context(instance, session, &snapshot, text, (&[], 0), |context| {
+        selkie_plan::explain::query_text(query, context)
+    })
+}
+
 fn with_context<R>(
     instance: &Instance,
     session: &Session,

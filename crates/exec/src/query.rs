@@ -194,6 +194,7 @@ fn run_operators(
     eval.set_parameters(values.iter().map(|(v, _)| v.clone()).collect());
     plan.conditions.iter().for_each(|condition| eval.push(condition.clone()));
     session.begin_random(&eval);
+    bump(&session.counters.feature_window_functions, plan.windowed_blocks);
     let env = Env { rt: &runtime, eval: &eval };
     let result = match (dml::changes_rows(plan), &plan.into) {
         (true, _) => dml::run(env, plan, sink),

@@ -128,6 +128,8 @@ pub(crate) struct Binder<'a> {
     wanted: Wanted,
     /// What columns are used for.
     column_use: Privileges,
+    /// Blocks with window functions.
+    pub(crate) windowed_blocks: u64,
 }
 
 impl<'a> Binder<'a> {
@@ -163,6 +165,7 @@ impl<'a> Binder<'a> {
             who: None,
             wanted: Wanted::all(Privileges::SELECT),
             column_use: Privileges::SELECT,
+            windowed_blocks: 0,
         }
     }
 

@@ -28,6 +28,8 @@ pub(crate) use types::column_type;
 pub use types::variable_type;
 pub use view::{ViewColumn, ViewSession, check_view_query, define_view};
 
+pub(crate) use qualify::Qualifier;
+
 use selkie_catalog::Namespace;
 use selkie_expr::EvalContext;
 use selkie_sql::ast::AlterAlgorithm;

@@ -5,8 +5,10 @@
 mod json;
 mod names;
 mod rows;
+mod text;
 mod tree;
 
 pub use json::json;
 pub use rows::{ExplainRow, rows};
+pub use text::query_text;
 pub use tree::tree;

@@ -69,6 +69,8 @@ pub struct Plan {
     pub foreign: ForeignTables,
     /// Warnings about what the statement says, for every execution.
     pub conditions: Vec<selkie_types::Condition>,
+    /// Query blocks with window functions, which a status counter counts.
+    pub windowed_blocks: u64,
     /// Stored functions are called somewhere in it.
     pub calls_functions: bool,
     /// Triggers of the tables it changes that it may set off.

@@ -6,6 +6,9 @@ mod foreign;
 use selkie_catalog::Namespace;
 use selkie_expr::{Expr, TypeContext};
 use selkie_sql::ast;
+use selkie_types::error::catalogue::{
+    ER_WARN_DEPRECATED_SYNTAX, ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT,
+};
 use selkie_types::{SqlError, SqlResult};
 
 use crate::bind::{Binder, Names, Query};
@@ -90,6 +93,15 @@ fn plan_query(
 ) -> SqlResult<Plan> {
     let outermost = query.into.is_none();
     let bound = binder.query_as(query, outermost)?;
+    check_into(query, bound.columns.len())?;
+    if query.late_into {
+        let (old, new) = (
+            "<select expression> INTO <destination>;",
+            "'SELECT <select list> INTO <destination> FROM...'",
+        );
+        let condition = selkie_types::Condition::warning(&ER_WARN_DEPRECATED_SYNTAX, &[&old, &new]);
+        binder.conditions.push(condition);
+    }
     let calc_found_rows = calc_found_rows(&query.body);
     let Query { mut plan, columns } = bound;
     if calc_found_rows {
@@ -104,6 +116,16 @@ fn plan_query(
     plan.into = query.into.as_deref().cloned();
     plan.calc_found_rows = calc_found_rows;
     Ok(plan)
+}
+
+/// As many variables as columns.
+fn check_into(query: &ast::Query, columns: usize) -> SqlResult<()> {
+    match query.into.as_deref() {
+        Some(ast::IntoTarget::Variables(names)) if names.len() != columns => {
+            Err(SqlError::new(&ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT, &[]))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn calc_found_rows(body: &ast::QueryBody) -> bool {
@@ -133,6 +155,7 @@ pub(crate) struct Draft {
     pub parameters: usize,
     pub tables: Vec<std::sync::Arc<selkie_catalog::TableInfo>>,
     pub conditions: Vec<selkie_types::Condition>,
+    pub windowed_blocks: u64,
     /// Conditions on rows that the plan makes; subqueries in them become subplans.
     pub checks: Vec<Expr>,
     pub calls_functions: bool,
@@ -157,6 +180,7 @@ impl Draft {
             parameters,
             tables: binder.tables,
             conditions: binder.conditions,
+            windowed_blocks: binder.windowed_blocks,
             checks: Vec::new(),
             calls_functions: binder.calls_functions,
         }
@@ -371,6 +395,7 @@ impl Done {
             calc_found_rows: false,
             foreign: Default::default(),
             conditions: self.draft.conditions,
+            windowed_blocks: self.draft.windowed_blocks,
             calls_functions: self.draft.calls_functions,
             triggers: Vec::new(),
         }

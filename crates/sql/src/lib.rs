@@ -25,4 +25,6 @@ pub use client_text::ClientText;
 pub use digest::{Digest, digest};
 pub use lexer::is_keyword;
 pub use parse::{ParseOptions, Parsed, parse, parse_expr, parse_from, syntax_error_at};
-pub use unparse::{UnparseOptions, quote_identifier, unparse_expr, unparse_query};
+pub use unparse::{
+    UnparseOptions, quote_identifier, unparse_expr, unparse_numbered, unparse_query,
+};

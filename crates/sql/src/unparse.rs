@@ -31,16 +31,26 @@ impl Default for UnparseOptions<'_> {
 
 /// The text of an expression.
 pub fn unparse_expr(expr: &Expr, options: &UnparseOptions<'_>) -> String {
-    let mut writer = Writer { out: String::new(), options: *options };
+    let mut writer = Writer { out: String::new(), options: *options, selects: None };
     writer.expr(expr);
     writer.out
 }
 
 /// The text of a query.
 pub fn unparse_query(query: &Query, options: &UnparseOptions<'_>) -> String {
-    let mut writer = Writer { out: String::new(), options: *options };
+    let mut writer = Writer { out: String::new(), options: *options, selects: None };
     writer.query(query);
     writer.out
+}
+
+/// The text of a query with its SELECTs numbered, if there are several.
+pub fn unparse_numbered(query: &Query, options: &UnparseOptions<'_>) -> String {
+    let mut writer = Writer { out: String::new(), options: *options, selects: Some(0) };
+    writer.query(query);
+    match writer.selects {
+        Some(0 | 1) => unparse_query(query, options),
+        _ => writer.out,
+    }
 }
 
 /// A name in backticks.
@@ -52,6 +62,8 @@ pub fn quote_identifier(name: &str) -> String {
 struct Writer<'a> {
     out: String,
     options: UnparseOptions<'a>,
+    /// SELECTs so far, if they are numbered.
+    selects: Option<u32>,
 }
 
 impl Writer<'_> {

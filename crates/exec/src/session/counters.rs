@@ -37,6 +37,8 @@ counters! {
     handler_commit = "Handler_commit",
     /// Rows deleted.
     handler_delete = "Handler_delete",
+    /// Query blocks with window functions.
+    feature_window_functions = "Feature_window_functions",
     /// Reads of the first key of an index.
     handler_read_first = "Handler_read_first",
     /// Lookups of a key.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use selkie_sql::{ClientText, ast};
 use selkie_types::error::catalogue::{
-    ER_PS_NO_RECURSION, ER_UNKNOWN_STMT_HANDLER, ER_UNSUPPORTED_PS,
+    ER_PS_NO_RECURSION, ER_SUBQUERIES_NOT_SUPPORTED, ER_UNKNOWN_STMT_HANDLER, ER_UNSUPPORTED_PS,
 };
 use selkie_types::{Charset, SqlError, SqlResult, SqlType, Value};
 
@@ -57,6 +57,23 @@ fn refuse_nested(statement: &ast::Statement) -> SqlResult<()> {
     }
 }
 
+/// Error 1970 for a value that is or has a subquery.
+fn refuse_subquery(e: &ast::Expr, place: &str) -> SqlResult<()> {
+    let is_subquery = |e: &ast::Expr| {
+        matches!(
+            e.kind,
+            ast::ExprKind::Subquery(_)
+                | ast::ExprKind::Exists(_)
+                | ast::ExprKind::InSubquery { .. }
+                | ast::ExprKind::Quantified { .. }
+        )
+    };
+    match e.find(&mut |e| is_subquery(e).then_some(())) {
+        Some(()) => Err(SqlError::new(&ER_SUBQUERIES_NOT_SUPPORTED, &[&place])),
+        None => Ok(()),
+    }
+}
+
 /// `PREPARE name FROM text`.
 pub(super) fn prepare(
     instance: &Instance,
@@ -67,6 +84,7 @@ pub(super) fn prepare(
     let name: Box<str> = statement.name.value.to_lowercase().into();
     // Compat: a failed PREPARE removes the statement that had the name.
     session.prepared.remove(&name);
+    refuse_subquery(&statement.source, "PREPARE..FROM")?;
     let ticket = session.hooks.count_prepared()?;
     let prepared = prepare_value(instance, session, &statement.source, running)?;
     refuse_nested(&prepared.statement)?;
@@ -98,6 +116,7 @@ pub(super) fn execute(
     if session.programs.executing.iter().any(|running| Arc::ptr_eq(running, &prepared)) {
         return Err(SqlError::new(&ER_PS_NO_RECURSION, &[]));
     }
+    statement.using.iter().try_for_each(|e| refuse_subquery(e, "EXECUTE..USING"))?;
     let values = values(instance, session, &statement.using, running)?;
     session.programs.executing.push(Arc::clone(&prepared));
     let result = execute_prepared(instance, session, &prepared, &values, sink);
@@ -113,6 +132,8 @@ pub(super) fn immediate(
     running: Running<'_>,
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
+    refuse_subquery(&statement.source, "EXECUTE IMMEDIATE")?;
+    statement.using.iter().try_for_each(|e| refuse_subquery(e, "EXECUTE..USING"))?;
     let prepared = prepare_value(instance, session, &statement.source, running)?;
     refuse_nested(&prepared.statement)?;
     let values = values(instance, session, &statement.using, running)?;

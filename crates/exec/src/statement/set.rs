@@ -204,6 +204,7 @@ fn by_query(
         order_by: Vec::new(),
         limit: None,
         into: None,
+        late_into: false,
         locking: None,
         span: ast::Span::default(),
     };

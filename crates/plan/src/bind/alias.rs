@@ -7,7 +7,7 @@ use selkie_types::error::catalogue::*;
 use selkie_types::{Condition, SqlError, SqlMode, SqlResult};
 
 use super::Binder;
-use super::scope::Clause;
+use super::scope::{Clause, names_source};
 use super::select::Item;
 
 /// An entry of the select list as names find it.
@@ -123,8 +123,7 @@ impl Binder<'_> {
         clause: Clause,
     ) -> SqlResult<Option<Expr>> {
         let selected = self.in_select_list(at, name, clause)?;
-        let from = self.in_tables(at, name, clause).ok().flatten();
-        let grouped = from.filter(|column| self.scopes[at].group_columns.contains(column));
+        let grouped = self.in_group(at, name, clause)?;
         match (selected, grouped) {
             (Some(selected), Some(grouped)) if selected != grouped => {
                 self.warn_ambiguous(name, clause);
@@ -147,6 +146,25 @@ impl Binder<'_> {
                 }
             }
             (selected, grouped) => Ok(selected.or(grouped)),
+        }
+    }
+
+    /// The column of GROUP BY that a name means.
+    fn in_group(
+        &self,
+        at: usize,
+        name: &ast::ColumnRef,
+        clause: Clause,
+    ) -> SqlResult<Option<Expr>> {
+        let scope = &self.scopes[at];
+        let columns = scope.sources.iter().filter(|s| names_source(s, name)).filter_map(|source| {
+            let (_, id) = self.source_column(source, &name.name.value)?;
+            Some(self.source_expr(source, id))
+        });
+        let mut grouped = columns.filter(|column| scope.group_columns.contains(column));
+        match (grouped.next(), grouped.next()) {
+            (Some(_), Some(_)) => Err(SqlError::ambiguous_column(name, clause.name())),
+            (found, _) => Ok(found),
         }
     }
 

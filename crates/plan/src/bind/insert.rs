@@ -194,7 +194,9 @@ impl Binder<'_> {
             if row.len() != targets.len() {
                 return Err(SqlError::new(&ER_WRONG_VALUE_COUNT_ON_ROW, &[&(number + 1)]));
             }
-            bound.push(self.value_row(row, &mut defaults)?);
+            let values = self.value_row(row, &mut defaults)?;
+            values.iter().for_each(|value| self.defaults_inside(value, &target.table, first));
+            bound.push(values);
         }
         self.scope().sources.pop();
         let mut own = own_values(&mut bound, targets, first..first + target.table.columns.len());
@@ -229,6 +231,35 @@ impl Binder<'_> {
             values.push(self.in_clause(Clause::Values, |b| b.scalar(value))?);
         }
         Ok(values)
+    }
+
+    /// Compat: a subquery of a value sees the columns of the new row as they are at first.
+    fn defaults_inside(&mut self, value: &Expr, table: &TableInfo, first: ColumnId) {
+        let mut inside = Vec::new();
+        value.visit(&mut |e| {
+            if let selkie_expr::ExprKind::Subquery(subquery) = &e.kind {
+                inside.push(subquery.id.0 as usize);
+            }
+        });
+        while let Some(id) = inside.pop() {
+            let mut plan = std::mem::replace(&mut self.subqueries[id].plan, Logical::OneRow);
+            plan.for_each_expr_deep_mut(&mut |e| {
+                e.substitute_columns(&mut |id| {
+                    let column = table.columns.get(id.checked_sub(first)?)?;
+                    let value = match &column.default {
+                        DefaultValue::Literal(value) => value.clone(),
+                        _ => selkie_types::Value::Null,
+                    };
+                    Some(Expr::literal(value, column.ty.clone()))
+                });
+                e.visit(&mut |e| {
+                    if let selkie_expr::ExprKind::Subquery(subquery) = &e.kind {
+                        inside.push(subquery.id.0 as usize);
+                    }
+                });
+            });
+            self.subqueries[id].plan = plan;
+        }
     }
 
     /// Columns for rows of values. Rows of one type each keep it; others are converted.

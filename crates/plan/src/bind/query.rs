@@ -47,12 +47,15 @@ impl Binder<'_> {
             ast::QueryBody::Nested(nested) if tail.order_by.is_empty() && tail.limit.is_none() => {
                 self.query_as(nested, tail.outermost)
             }
+            ast::QueryBody::Nested(nested) if is_bare(nested) => self.body(&nested.body, tail),
             ast::QueryBody::Nested(nested) => {
                 let query = self.query(nested)?;
+                self.refuse_tables(tail, false)?;
                 self.tail(query, tail)
             }
             ast::QueryBody::Combined { first, rest } => {
                 let query = self.combined(first, rest)?;
+                self.refuse_tables(tail, true)?;
                 self.tail(query, tail)
             }
         }
@@ -103,7 +106,7 @@ impl Binder<'_> {
         Ok(bound)
     }
 
-    /// Compat: `ORDER BY t.a` after a UNION means the column `a` of the result.
+    /// A key that names a column of the result.
     fn tail_key(&mut self, key: &ast::Expr, columns: &[Named]) -> SqlResult<Expr> {
         if let ast::ExprKind::Column(name) = &key.kind
             && let Some(column) = columns.iter().find(|c| identifier_eq(&c.name, &name.name.value))
@@ -111,6 +114,20 @@ impl Binder<'_> {
             return Ok(self.columns.expr(column.id));
         }
         self.scalar(key)
+    }
+
+    /// Keys behind parentheses and set operations name columns of the result, not of tables.
+    fn refuse_tables(&self, tail: Tail<'_>, combined: bool) -> SqlResult<()> {
+        for key in tail.order_by {
+            let ast::ExprKind::Column(name) = &key.expr.kind else { continue };
+            let Some(table) = &name.table else { continue };
+            let clause = Clause::Order.name();
+            return Err(match combined {
+                true => SqlError::new(&ER_TABLENAME_NOT_ALLOWED_HERE, &[table, &clause]),
+                false => SqlError::unknown_column(name, clause),
+            });
+        }
+        Ok(())
     }
 
     pub(super) fn values(&mut self, rows: &[Vec<ast::Expr>]) -> SqlResult<Query> {
@@ -228,4 +245,11 @@ fn chained(rest: &[ast::SetOperand]) -> usize {
         (_, Some(last)) => last + 1,
         (unions, None) => unions,
     }
+}
+
+/// Whether parentheses hold one SELECT and nothing else, so that they do not matter.
+fn is_bare(query: &ast::Query) -> bool {
+    let alone = query.with.is_none() && query.into.is_none() && query.locking.is_none();
+    let whole = query.order_by.is_empty() && query.limit.is_none();
+    alone && whole && matches!(query.body, ast::QueryBody::Select(_))
 }

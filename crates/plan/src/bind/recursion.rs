@@ -221,6 +221,7 @@ fn as_query(body: &ast::QueryBody) -> ast::Query {
             order_by: Vec::new(),
             limit: None,
             into: None,
+            late_into: false,
             locking: None,
             span: ast::Span::default(),
         },

@@ -50,6 +50,9 @@ impl Binder<'_> {
     }
 
     fn select_in_scope(&mut self, select: &ast::Select, tail: Tail<'_>) -> SqlResult<Query> {
+        if select.rollup && !tail.order_by.is_empty() {
+            return Err(SqlError::new(&ER_WRONG_USAGE, &[&"CUBE/ROLLUP", &"ORDER BY"]));
+        }
         let mut plan = self.from(&select.from, select.options.straight_join)?;
         let from = plan.columns(&self.columns);
         if let Some(condition) = &select.where_clause {

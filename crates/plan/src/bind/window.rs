@@ -248,7 +248,9 @@ impl Binder<'_> {
 
     /// Puts the block's windows on top of `plan`.
     pub(super) fn windowed(&mut self, mut plan: Logical) -> SqlResult<Logical> {
-        for mut node in std::mem::take(&mut self.scope().windows.nodes) {
+        let nodes = std::mem::take(&mut self.scope().windows.nodes);
+        self.windowed_blocks += u64::from(!nodes.is_empty());
+        for mut node in nodes {
             node.input = plan;
             plan = Logical::Window(Box::new(node));
         }

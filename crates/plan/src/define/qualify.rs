@@ -27,7 +27,7 @@ struct Common {
 }
 
 /// Qualifies one query.
-pub(super) struct Qualifier<'a> {
+pub(crate) struct Qualifier<'a> {
     names: Namespace<'a>,
     schema: Option<&'a str>,
     text: &'a [u8],
@@ -36,13 +36,13 @@ pub(super) struct Qualifier<'a> {
 }
 
 impl<'a> Qualifier<'a> {
-    pub(super) fn new(names: Namespace<'a>, schema: Option<&'a str>, text: &'a [u8]) -> Self {
+    pub(crate) fn new(names: Namespace<'a>, schema: Option<&'a str>, text: &'a [u8]) -> Self {
         Self { names, schema, text, scopes: Vec::new(), common: Vec::new() }
     }
 
     /// Qualifies `query` and gives the names of its columns. `named`: columns without an alias get
     /// one, as in all queries but those inside expressions.
-    pub(super) fn query(&mut self, query: &mut Query, named: bool) -> Vec<Box<str>> {
+    pub(crate) fn query(&mut self, query: &mut Query, named: bool) -> Vec<Box<str>> {
         let before = self.common.len();
         if let Some(with) = &mut query.with {
             let recursive = with.recursive;

@@ -329,6 +329,7 @@ fn evaluate(instance: &Instance, session: &mut Session, expr: &Expr) -> SqlResul
         order_by: Vec::new(),
         limit: None,
         into: None,
+        late_into: false,
         locking: None,
         span: Span::default(),
     };

@@ -15,6 +15,8 @@ pub struct Query {
     pub limit: Option<Box<Limit>>,
     /// `INTO ...`.
     pub into: Option<Box<IntoTarget>>,
+    /// It stands at the end.
+    pub late_into: bool,
     /// `FOR UPDATE`, `LOCK IN SHARE MODE`.
     pub locking: Option<Locking>,
     /// The whole text.

@@ -20,6 +20,7 @@ struct Tail {
     order_by: Vec<OrderItem>,
     limit: Option<Box<Limit>>,
     into: Option<Box<crate::ast::IntoTarget>>,
+    late_into: bool,
     locking: Option<Locking>,
 }
 
@@ -124,13 +125,13 @@ impl Parser<'_> {
     }
 
     fn finish(&mut self, with: Option<Box<With>>, body: QueryBody, start: u32) -> PResult<Query> {
-        let Tail { order_by, limit, into, locking } = self.tail()?;
+        let Tail { order_by, limit, into, late_into, locking } = self.tail()?;
         let plain = with.is_none() && order_by.is_empty() && limit.is_none();
         match body {
             QueryBody::Nested(inner) if plain && into.is_none() && locking.is_none() => Ok(*inner),
             body => {
                 let span = self.span_from(start);
-                Ok(Query { with, body, order_by, limit, into, locking, span })
+                Ok(Query { with, body, order_by, limit, into, late_into, locking, span })
             }
         }
     }
@@ -225,6 +226,7 @@ impl Parser<'_> {
             return Err(selkie_types::SqlError::not_supported("PROCEDURE ANALYSE"));
         }
         let mut into = self.early_into.take();
+        let early = into.is_some();
         if into.is_none() {
             into = self.opt_into()?;
         }
@@ -232,7 +234,8 @@ impl Parser<'_> {
         if into.is_none() {
             into = self.opt_into()?;
         }
-        Ok(Tail { order_by, limit, into, locking })
+        let late_into = into.is_some() && !early;
+        Ok(Tail { order_by, limit, into, late_into, locking })
     }
 
     fn locking_opt(&mut self) -> PResult<Option<Locking>> {

@@ -35,10 +35,10 @@ impl Writer<'_> {
             if !table.cycle.is_empty() {
                 w.str(" CYCLE ");
                 w.list(&table.cycle, Self::ident);
-                w.str(" RESTRICT");
+                // Compat: only here a blank follows.
+                w.str(" RESTRICT ");
             }
         });
-        self.str(" ");
     }
 
     fn body(&mut self, body: &QueryBody) {
@@ -75,6 +75,11 @@ impl Writer<'_> {
     }
 
     fn select(&mut self, select: &Select) {
+        if let Some(number) = &mut self.selects {
+            *number += 1;
+            let text = format!("/* select#{number} */ ");
+            self.str(&text);
+        }
         self.str("select ");
         let o = &select.options;
         let words = [
