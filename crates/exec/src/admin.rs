@@ -9,7 +9,7 @@ use selkie_catalog::{Namespace, TableInfo, TableKind, View};
 use selkie_expr::VariableScope;
 use selkie_sql::ast::{MaintenanceAction, TableMaintenance, TableName};
 use selkie_types::error::catalogue::{ER_NO_DB_ERROR, ER_VIEW_INVALID};
-use selkie_types::{SqlError, SqlResult, Value};
+use selkie_types::{Privileges, SqlError, SqlResult, Value};
 
 use crate::control::Control;
 use crate::error::from_engine;
@@ -32,6 +32,10 @@ pub(crate) fn run(
         return checksum::run(instance, session, statement, sink);
     }
     session.commit()?;
+    // All are asked about before anything is done to any of them.
+    for name in &statement.tables {
+        check_access(session, statement.action, &schema_of(session, name)?, &name.name.value)?;
+    }
     let mut rows = Vec::new();
     let op = op_name(statement.action);
     for name in &statement.tables {
@@ -52,6 +56,28 @@ pub(crate) fn run(
     }
     let columns = [("Table", 128), ("Op", 10), ("Msg_type", 10), ("Msg_text", 393_216)];
     send(sink, &columns.map(|(name, length)| output_column(name, text(length))), &rows)
+}
+
+/// Compat: CHECK TABLE takes any privilege on the table or a column, the others SELECT and INSERT.
+fn check_access(
+    session: &Session,
+    action: MaintenanceAction,
+    schema: &str,
+    table: &str,
+) -> SqlResult<()> {
+    let is_free = schema.eq_ignore_ascii_case("information_schema")
+        || session.temporary.get(schema, table).is_some();
+    if is_free {
+        return Ok(());
+    }
+    let permissions: &dyn selkie_plan::Permissions = session;
+    let wanted = Privileges::SELECT | Privileges::INSERT;
+    if action != MaintenanceAction::Check {
+        return permissions.check_table(None, schema, table, wanted);
+    }
+    let access = Access { privilege: Privilege::Any, schema, table, columns: &[] };
+    let denied = |_| session.hooks.table_denied(session, None, (schema, table), "CHECK TABLE");
+    session.hooks.check_access(session, &access).map_err(denied)
 }
 
 fn op_name(action: MaintenanceAction) -> &'static str {
@@ -80,8 +106,6 @@ fn maintain(
     name: &TableName,
 ) -> SqlResult<Vec<Message>> {
     let table = find(instance, session, schema, &name.name.value)?;
-    let access = Access { privilege: Privilege::Select, schema, table: table.name(), columns: &[] };
-    session.hooks.check_access(session, &access)?;
     if let (TableKind::View(view), MaintenanceAction::Check) = (&table.kind, statement.action) {
         return Ok(check_view(instance, session, &table, view));
     }
