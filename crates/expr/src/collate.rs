@@ -107,11 +107,10 @@ impl Claim {
             let wins = binary.coercibility <= text.coercibility;
             return Some(if wins { binary } else { text });
         }
-        let superset = |x: Self, y: Self| includes(x.collation.charset(), y.collation.charset());
-        if superset(self, other) && a <= b {
+        if includes(self, other) {
             return Some(self);
         }
-        if superset(other, self) && b <= a {
+        if includes(other, self) {
             return Some(other);
         }
         if a < b && (b >= Coercibility::SysConst || other.ascii) {
@@ -130,16 +129,20 @@ impl Claim {
     }
 }
 
-/// Whether every string of `b` can be written in `a`.
-fn includes(a: Charset, b: Charset) -> bool {
-    use Charset::{Ascii, Ucs2, Utf8mb3, Utf8mb4, Utf16, Utf16le, Utf32};
-    match (a, b) {
-        (Utf8mb4 | Utf16 | Utf16le | Utf32, _) => !matches!(b, Utf8mb4 | Utf16 | Utf16le | Utf32),
-        (Utf8mb3 | Ucs2, Utf8mb4 | Utf16 | Utf16le | Utf32 | Utf8mb3 | Ucs2) => false,
-        (Utf8mb3 | Ucs2, _) => true,
-        (_, Ascii) => true,
-        _ => false,
-    }
+/// Whether a character set is one of Unicode's.
+fn is_unicode(charset: Charset) -> bool {
+    use Charset::{Ucs2, Utf8mb3, Utf8mb4, Utf16, Utf16le, Utf32};
+    matches!(charset, Utf8mb3 | Utf8mb4 | Ucs2 | Utf16 | Utf16le | Utf32)
+}
+
+/// Whether `a` is Unicode and may take in `b`. Compat: of two of Unicode's with equal claims, only one
+/// with the characters outside of the first plane takes in one of the same units without them.
+fn includes(a: Claim, b: Claim) -> bool {
+    let (x, y) = (a.collation.charset(), b.collation.charset());
+    let larger = x.max_len() > y.max_len() && x.min_len() == y.min_len() && x.max_len() == 4;
+    is_unicode(x)
+        && (a.coercibility < b.coercibility
+            || a.coercibility == b.coercibility && (!is_unicode(y) || larger))
 }
 
 /// The claim of an operation on all `args`, which are strings.

@@ -120,6 +120,22 @@ pub fn for_message(bytes: &[u8], collation: CollationId) -> String {
     out
 }
 
+/// Up to six bytes as MariaDB shows what it could not read: ASCII as it is, the rest in hex.
+pub fn printable(bytes: &[u8]) -> String {
+    let mut shown = String::new();
+    for &b in bytes.iter().take(6) {
+        if (32..127).contains(&b) {
+            shown.push(char::from(b));
+        } else {
+            shown.push_str(&format!("\\x{b:02X}"));
+        }
+    }
+    if bytes.len() > 6 {
+        shown.push_str("...");
+    }
+    shown
+}
+
 /// Displayed length of a type's values in characters, as result metadata has it.
 pub fn display_length(ty: &SqlType) -> u32 {
     match ty.kind {

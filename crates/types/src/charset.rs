@@ -23,6 +23,7 @@ mod tailoring;
 mod tests;
 mod text;
 mod uca1400;
+mod weight_string;
 pub(crate) mod weights;
 mod whole;
 
@@ -31,3 +32,4 @@ pub use collation::{Collation, CollationId, Pad};
 pub use identifier::identifier_eq;
 pub use like::LikePattern;
 pub use list::Charset;
+pub use weight_string::WeightOptions;

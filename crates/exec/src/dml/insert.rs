@@ -89,7 +89,13 @@ impl<'r> Inserter<'r> {
         let ignore = plan.mode == InsertMode::Ignore;
         let strictness = Strictness::of(env, ignore, is_single_row(plan));
         env.eval.set_strict_arithmetic(strictness.is_strict());
-        let maker = RowMaker { env, table: &plan.table, strictness, view: plan.view.as_deref() };
+        let maker = RowMaker {
+            env,
+            table: &plan.table,
+            strictness,
+            view: plan.view.as_deref(),
+            told: Default::default(),
+        };
         let auto = plan.table.def.auto_increment.map(|at| AutoIncrement::new(env, open, at));
         let foreign = ForeignKeys::of(env, plan.table.def.id)?;
         let on_duplicate =

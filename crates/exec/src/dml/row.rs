@@ -1,5 +1,6 @@
 //! New versions of rows: conversion to the columns' types, NULLs, generated columns, checks.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use selkie_catalog::TableInfo;
@@ -47,6 +48,8 @@ pub(super) struct RowMaker<'r> {
     pub(super) strictness: Strictness,
     /// The view the statement names.
     pub(super) view: Option<&'r ViewRules>,
+    /// Columns whose missing default was told.
+    pub(super) told: RefCell<Vec<usize>>,
 }
 
 impl<'r> RowMaker<'r> {
@@ -115,7 +118,11 @@ impl<'r> RowMaker<'r> {
         if self.strictness.is_strict() {
             return Err(error);
         }
-        self.env.eval.push(Condition::from_error(Level::Warning, &error));
+        // Compat: once for the statement, not for each row.
+        if !self.told.borrow().contains(&at) {
+            self.told.borrow_mut().push(at);
+            self.env.eval.push(Condition::from_error(Level::Warning, &error));
+        }
         Ok(default::implicit(&column.ty))
     }
 

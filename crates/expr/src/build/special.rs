@@ -1,5 +1,6 @@
 //! Calls with a syntax of their own.
 
+use selkie_types::charset::WeightOptions;
 use selkie_types::temporal::IntervalUnit;
 use selkie_types::{CollationId, SqlResult, SqlType};
 
@@ -84,8 +85,8 @@ pub fn trim(side: TrimSide, what: Option<Expr>, e: Expr, types: &TypeContext) ->
     with_option(function, args, CallOption::None, types)
 }
 
-/// `WEIGHT_STRING(e [AS CHAR(n)])`
-pub fn weight_string(e: Expr, characters: Option<u32>, types: &TypeContext) -> SqlResult<Expr> {
-    let option = characters.map_or(CallOption::None, |n| CallOption::Number(n.into()));
+/// `WEIGHT_STRING(e [AS CHAR(n)] [LEVEL ...])`
+pub fn weight_string(e: Expr, options: WeightOptions, types: &TypeContext) -> SqlResult<Expr> {
+    let option = CallOption::Weights(options);
     with_option(&crate::functions::string_info::WEIGHT_STRING, vec![e], option, types)
 }

@@ -1,6 +1,6 @@
 //! Conversions between character sets.
 
-use selkie_types::error::catalogue::ER_CANNOT_CONVERT_CHARACTER;
+use selkie_types::error::catalogue::{ER_CANNOT_CONVERT_CHARACTER, ER_INVALID_CHARACTER_STRING};
 use selkie_types::{Charset, CollationId, Column, SqlResult, Value};
 
 use crate::expr::{Expr, ExprKind};
@@ -58,10 +58,14 @@ pub(super) fn convert(frame: &Frame<'_>) -> SqlResult<Column> {
 #[cold]
 fn report_lost(frame: &Frame<'_>, bytes: &[u8], from: Charset, to: Charset) {
     if from == Charset::Binary {
-        let text = crate::text::for_message(bytes, CollationId::BINARY);
-        let def = &selkie_types::error::catalogue::ER_INVALID_CHARACTER_STRING;
-        return frame.ctx.warn(def, &[&to.name(), &text]);
+        let text = crate::text::printable(&bytes[to.well_formed_len(bytes)..]);
+        return frame.ctx.warn(&ER_INVALID_CHARACTER_STRING, &[&to.name(), &text]);
     }
-    let text = crate::text::for_message(bytes, frame.arg_type(0).collation);
-    frame.ctx.warn(&ER_CANNOT_CONVERT_CHARACTER, &[&from.name(), &text, &to.name()]);
+    let Some((rest, len)) = from.first_lost(bytes, to) else { return };
+    if !from.is_well_formed(&rest[..len]) {
+        let text = crate::text::printable(rest);
+        return frame.ctx.warn(&ER_INVALID_CHARACTER_STRING, &[&from.name(), &text]);
+    }
+    let char: String = rest[..len].iter().map(|b| format!("{b:02X}")).collect();
+    frame.ctx.warn(&ER_CANNOT_CONVERT_CHARACTER, &[&from.name(), &char, &to.name()]);
 }

@@ -1,5 +1,6 @@
 //! Calls of built-in functions.
 
+use selkie_types::charset::WeightOptions;
 use selkie_types::temporal::IntervalUnit;
 use selkie_types::{CollationId, SqlType};
 
@@ -41,6 +42,8 @@ pub enum CallOption {
     Unit(IntervalUnit),
     /// The target of a conversion.
     Type(SqlType),
+    /// What `WEIGHT_STRING` shows.
+    Weights(WeightOptions),
     /// A number with a meaning of the function's own.
     Number(i64),
     /// A name: `GET_FORMAT`'s kind, a column.

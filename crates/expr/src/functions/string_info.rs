@@ -1,5 +1,6 @@
 //! Functions about strings: lengths, positions, comparison, charsets.
 
+use selkie_types::charset::WeightOptions;
 use selkie_types::{CollationId, Column, SqlResult, SqlType, TypeKind};
 
 use crate::expr::{CallOption, CompareBy, CompareOp, Expr};
@@ -169,30 +170,26 @@ fn about(mut b: Binding<'_>, name: fn(CollationId) -> &'static str) -> SqlResult
 }
 
 fn bind_weight_string(mut b: Binding<'_>) -> SqlResult<Expr> {
+    // Compat: only strings have weights.
+    let is_string = b.args[0].ty.is_string();
     b.subject(0);
     let characters = match b.option {
-        CallOption::Number(n) => n as u64,
+        CallOption::Weights(WeightOptions { characters: Some(n), .. }) => n as u64,
         _ => u64::from(b.args[0].ty.length),
     };
     let per_char = if b.collation.charset().max_len() == 1 { 1 } else { 2 };
     let ty = SqlType::varchar((characters * per_char).min(65_535) as u32, CollationId::BINARY);
+    if !is_string {
+        return b.maybe(ty, |frame| bytes_to_bytes(frame, |_, _| false));
+    }
     b.strict(ty, |frame| {
         let collation = frame.call.collation.info();
-        let charset = collation.charset;
-        let limit = match frame.call.option {
-            CallOption::Number(n) => usize::try_from(n).ok(),
-            _ => None,
+        let options = match frame.call.option {
+            CallOption::Weights(options) => options,
+            _ => WeightOptions::default(),
         };
         bytes_to_bytes(frame, |text, out| {
-            let Some(limit) = limit else {
-                collation.put_weights(out, text);
-                return true;
-            };
-            let mut cut = charset.prefix(text, limit).to_vec();
-            for _ in charset.char_count(&cut)..limit {
-                cut.extend_from_slice(charset.space());
-            }
-            collation.put_weights(out, &cut);
+            collation.weight_string(text, options, out);
             true
         })
     })

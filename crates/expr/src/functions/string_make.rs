@@ -1,5 +1,6 @@
 //! Functions that make strings of strings.
 
+use selkie_types::error::catalogue::ER_INVALID_CHARACTER_STRING;
 use selkie_types::{Charset, CollationId, Column, SqlResult};
 
 use crate::cast;
@@ -110,13 +111,25 @@ fn bind_char(mut b: Binding<'_>) -> SqlResult<Expr> {
                 for at in (0..f.args.len()).filter(|&at| !f.args[at].is_null(row)) {
                     let bytes = (f.view::<i64>(at).value(row) as u32).to_be_bytes();
                     let first = bytes.iter().position(|&b| b != 0).unwrap_or(3);
-                    buffer.extend_from_slice(&bytes[first..]);
+                    buffer.extend_from_slice(&charset.completed(&bytes[first..]));
                 }
-                charset.is_well_formed(&buffer[start..])
+                keep_well_formed(f, charset, start, buffer)
             });
         }
         Ok(out.finish())
     })
+}
+
+/// Cuts what CHAR made where it is no text; in a strict mode it is NULL then.
+fn keep_well_formed(f: &Frame<'_>, charset: Charset, start: usize, buffer: &mut Vec<u8>) -> bool {
+    let good = start + charset.well_formed_len(&buffer[start..]);
+    if good == buffer.len() {
+        return true;
+    }
+    let shown: String = buffer[good..].iter().take(3).map(|b| format!("{b:02X}")).collect();
+    f.ctx.warn(&ER_INVALID_CHARACTER_STRING, &[&charset.name(), &shown]);
+    buffer.truncate(good);
+    !f.ctx.types.sql_mode.is_strict()
 }
 
 fn concat(frame: &Frame<'_>) -> SqlResult<Column> {

@@ -1,11 +1,13 @@
 //! Into CHAR, VARCHAR, TEXT and their binary forms.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use selkie_types::{Charset, Column, Physical, SqlResult, TypeKind};
 
 use super::Source;
 use crate::kernel::BytesOut;
+use crate::text::printable;
 
 /// What a string column keeps of a string.
 struct Limits {
@@ -78,6 +80,8 @@ pub(super) fn convert(source: &Source<'_>) -> SqlResult<Arc<Column>> {
             continue;
         }
         let bytes = source.column.bytes(row);
+        let whole = from != Charset::Binary || bytes.len().is_multiple_of(limits.charset.min_len());
+        let bytes = &if whole { Cow::Borrowed(bytes) } else { limits.charset.completed(bytes) }[..];
         if from == limits.charset || from == Charset::Binary || limits.charset == Charset::Binary {
             match limits.charset.well_formed_len(bytes) == bytes.len() {
                 true => keep(source, &limits, row, bytes, &mut out)?,
@@ -87,7 +91,8 @@ pub(super) fn convert(source: &Source<'_>) -> SqlResult<Arc<Column>> {
         }
         let (text, lost) = from.convert(bytes, limits.charset);
         if lost > 0 {
-            source.report.incorrect(row, "string", &hex(bytes))?;
+            let rest = from.first_lost(bytes, limits.charset).map_or(bytes, |(rest, _)| rest);
+            source.report.incorrect(row, "string", &printable(rest))?;
         }
         keep(source, &limits, row, &text, &mut out)?;
     }
@@ -102,25 +107,9 @@ fn ill_formed(
     out: &mut BytesOut,
 ) -> SqlResult<()> {
     let good = limits.charset.well_formed_len(bytes);
-    source.report.incorrect(row, "string", &hex(&bytes[good..]))?;
+    source.report.incorrect(row, "string", &printable(&bytes[good..]))?;
     let (repaired, _) = limits.charset.repaired(bytes);
     keep(source, limits, row, &repaired, out)
-}
-
-/// Up to six bytes as MariaDB shows what it could not read: ASCII as it is, the rest in hex.
-fn hex(bytes: &[u8]) -> String {
-    let mut shown = String::new();
-    for &b in bytes.iter().take(6) {
-        if (32..127).contains(&b) {
-            shown.push(char::from(b));
-        } else {
-            shown.push_str(&format!("\\x{b:02X}"));
-        }
-    }
-    if bytes.len() > 6 {
-        shown.push_str("...");
-    }
-    shown
 }
 
 fn keep(

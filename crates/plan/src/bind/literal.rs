@@ -43,11 +43,10 @@ pub(crate) fn string_expr(string: &ast::StringLiteral, connection: CollationId) 
     };
     let collation = charset_collation(name)?;
     let charset = collation.charset();
-    let missing = string.bytes.len().next_multiple_of(charset.min_len()) - string.bytes.len();
-    let mut bytes = vec![0; missing];
-    bytes.extend_from_slice(&string.bytes);
+    let bytes = charset.completed(&string.bytes);
     let good = charset.well_formed_len(&bytes);
-    if good < bytes.len() {
+    // Compat: what was written as text is not looked at.
+    if good < bytes.len() && string.encoding == Charset::Binary {
         let shown = bytes[good..].iter().take(3).map(|b| format!("{b:02X}")).collect::<String>();
         return Err(SqlError::new(&ER_INVALID_CHARACTER_STRING, &[&charset.name(), &shown]));
     }

@@ -3,7 +3,8 @@
 use selkie_expr::build::{self, TrimSide};
 use selkie_expr::{Expr, IntervalUnit};
 use selkie_sql::ast;
-use selkie_types::{SqlError, SqlResult};
+use selkie_types::charset::WeightOptions;
+use selkie_types::{CollationId, SqlError, SqlResult, SqlType, TypeKind};
 
 use super::Binder;
 use super::literal::charset_collation;
@@ -55,8 +56,17 @@ impl Binder<'_> {
                 };
                 build::char_using(self.many(codes)?, collation, types)
             }
-            Syntax::WeightString { expr, length, .. } => {
-                build::weight_string(self.scalar(expr)?, length.map(|n| n as u32), types)
+            Syntax::WeightString { expr, length, binary, levels, descending, reversed } => {
+                let mut expr = self.scalar(expr)?;
+                let mut characters = length.map(|n| n as usize);
+                if let Some(bytes) = characters.take_if(|_| *binary) {
+                    let mut ty = SqlType::varchar(bytes as u32, CollationId::BINARY);
+                    ty.kind = TypeKind::Char;
+                    expr = build::cast(expr, &ty, types)?;
+                }
+                let (levels, descending, reversed) = (*levels, *descending, *reversed);
+                let options = WeightOptions { characters, levels, descending, reversed };
+                build::weight_string(expr, options, types)
             }
             _ => Err(SqlError::not_supported("SEQUENCE")),
         }

@@ -232,6 +232,12 @@ pub enum ExprKind {
         length: Option<u64>,
         /// Whether `AS BINARY(n)` was written.
         binary: bool,
+        /// The levels, one bit each; none for all.
+        levels: u8,
+        /// Those with DESC.
+        descending: u8,
+        /// Those with REVERSE.
+        reversed: u8,
     },
     /// `MATCH (columns) AGAINST (query [modifier])`.
     Match {

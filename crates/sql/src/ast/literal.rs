@@ -43,7 +43,7 @@ pub struct StringLiteral {
     /// The bytes, in `encoding` or in the character set of the introducer.
     pub bytes: Box<[u8]>,
     /// The character set of the bytes without an introducer: UTF-8, or the client's if the string
-    /// is something else there.
+    /// is something else there. Behind an introducer, binary if the bytes were written as digits.
     pub encoding: Charset,
     /// The character set of the introducer (`_latin1'x'`), lower case; `utf8mb3` for `N'x'`.
     pub charset: Option<Box<str>>,

@@ -227,16 +227,31 @@ impl Parser<'_> {
                 binary = p.expect_any(&[Kw::CHAR, Kw::BINARY])? == Kw::BINARY;
                 length = Some(p.parens(Self::u64)?);
             }
+            let (mut levels, mut descending, mut reversed) = (0, 0, 0);
             if p.eat(Kw::LEVEL) {
                 p.list(|p| {
-                    p.u64()?;
-                    p.eat(T::Minus).then(|| p.u64()).transpose()?;
-                    while p.eat_any(&[Kw::ASC, Kw::DESC, Kw::REVERSE]).is_some() {}
+                    let mask = p.weight_levels()?;
+                    levels |= mask;
+                    while let Some(flag) = p.eat_any(&[Kw::ASC, Kw::DESC, Kw::REVERSE]) {
+                        match flag {
+                            Kw::DESC => descending |= mask,
+                            Kw::REVERSE => reversed |= mask,
+                            _ => {}
+                        }
+                    }
                     Ok(())
                 })?;
             }
-            Ok(ExprKind::WeightString { expr, length, binary })
+            Ok(ExprKind::WeightString { expr, length, binary, levels, descending, reversed })
         })
+    }
+
+    /// A level or a range of levels as bits; Compat: beyond 1 to 6 the nearest is meant.
+    fn weight_levels(&mut self) -> PResult<u8> {
+        let bit = |level: u64| level.clamp(1, 6) as u8 - 1;
+        let first = bit(self.u64()?);
+        let last = if self.eat(T::Minus) { bit(self.u64()?) } else { first };
+        Ok((first..=last).fold(0, |mask, level| mask | 1 << level))
     }
 
     fn sequence_argument(

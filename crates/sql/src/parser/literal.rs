@@ -150,7 +150,8 @@ impl Parser<'_> {
             let token = self.next();
             charset = Some(self.utf8(&self.raw(token)[1..])?.to_ascii_lowercase().into());
             if !self.at(T::Str) {
-                let string = StringLiteral { charset, ..self.string()? };
+                let bytes = self.string()?.bytes;
+                let string = StringLiteral { bytes, encoding: Charset::Binary, charset };
                 return Ok(ExprKind::Literal(Literal::String(string)));
             }
         }

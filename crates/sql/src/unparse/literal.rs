@@ -39,6 +39,9 @@ impl Writer<'_> {
     pub(super) fn string(&mut self, string: &StringLiteral) {
         if let Some(charset) = &string.charset {
             self.display(format_args!("_{charset}"));
+            if string.encoding == Charset::Binary {
+                return self.hex("X'", &string.bytes, "'");
+            }
         } else if string.encoding != Charset::Utf8mb4 {
             self.display(format_args!("_{}", string.encoding.name()));
             return self.hex("X'", &string.bytes, "'");

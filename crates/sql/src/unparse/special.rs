@@ -106,7 +106,7 @@ impl Writer<'_> {
                 }
                 self.str(")");
             }
-            ExprKind::WeightString { expr, length, binary } => {
+            ExprKind::WeightString { expr, length, binary, .. } => {
                 self.str("weight_string(");
                 self.expr(expr);
                 if let Some(length) = length {

@@ -29,21 +29,44 @@ impl Charset {
         (Cow::Owned(out), lost)
     }
 
+    /// The rest of a text from the first character on that another character set does not have,
+    /// and the length of that character.
+    pub fn first_lost(self, bytes: &[u8], to: Self) -> Option<(&[u8], usize)> {
+        let mut rest = bytes;
+        let mut out = Vec::new();
+        while !rest.is_empty() {
+            out.clear();
+            match self.decode(rest) {
+                Some((code, len)) if to.encode(code, &mut out) => rest = &rest[len..],
+                _ => return Some((rest, self.char_len(rest))),
+            }
+        }
+        None
+    }
+
     /// Whether the same bytes mean the same in `to`.
     fn is_subset(self, bytes: &[u8], to: Self) -> bool {
         (self == Self::Utf8mb3 && to == Self::Utf8mb4)
             || (self.is_ascii_superset() && to.is_ascii_superset() && bytes.is_ascii())
     }
 
+    /// Bytes short of a whole unit are completed with zeros in front.
+    pub fn completed(self, bytes: &[u8]) -> Cow<'_, [u8]> {
+        let missing = bytes.len().next_multiple_of(self.min_len()) - bytes.len();
+        if missing == 0 {
+            return Cow::Borrowed(bytes);
+        }
+        let mut whole = vec![0; missing];
+        whole.extend_from_slice(bytes);
+        Cow::Owned(whole)
+    }
+
     /// Bytes as text of this character set: what is no character becomes `?`.
     pub fn repaired(self, bytes: &[u8]) -> (Cow<'_, [u8]>, usize) {
-        let missing = bytes.len().next_multiple_of(self.min_len()) - bytes.len();
-        if missing == 0 && self.is_well_formed(bytes) {
-            return (Cow::Borrowed(bytes), 0);
+        let source = self.completed(bytes);
+        if self.is_well_formed(&source) {
+            return (source, 0);
         }
-        // Bytes short of a whole unit are completed with zeros in front.
-        let mut source = vec![0; missing];
-        source.extend_from_slice(bytes);
         let mut out = Vec::with_capacity(source.len());
         let (mut at, mut lost) = (0, 0);
         while at < source.len() {

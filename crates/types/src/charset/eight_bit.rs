@@ -62,7 +62,7 @@ impl EightBit {
         let at = usize::from(byte) * 2;
         let record = self.record();
         let code = u16::from_le_bytes([record[at], record[at + 1]]);
-        // Thai bytes without a character become U+FFFD, which becomes none of them.
+        // Thai bytes without a character become U+FFFD.
         (code != 0 || byte == 0).then_some(u32::from(code))
     }
 
@@ -88,8 +88,11 @@ impl EightBit {
 
 /// Code points in order with their first bytes.
 fn reverse(set: EightBit) -> Vec<(u16, u8)> {
-    let known =
-        |b: u8| set.to_unicode(b).filter(|code| *code != 0xFFFD).map(|code| (code as u16, b));
+    let known = |b: u8| {
+        // Compat: of the Thai bytes without a character the last one is meant.
+        let code = set.to_unicode(b).filter(|code| *code != 0xFFFD || b == 0xFF)?;
+        Some((code as u16, b))
+    };
     let mut list: Vec<_> = (0..=255).filter_map(known).collect();
     list.sort_unstable();
     list.dedup_by_key(|e| e.0);

@@ -144,27 +144,3 @@ fn padded_len<W: Weigher>(w: &W, key: &[u8], mask: u8) -> Option<usize> {
         }
     }
 }
-
-/// The weights `WEIGHT_STRING()` shows.
-impl Collation {
-    /// Appends the weights of the text, most significant byte first, nothing added or removed.
-    pub fn put_weights(&self, out: &mut Vec<u8>, bytes: &[u8]) {
-        let bytes = &self.prepared(bytes)[..];
-        if let Some(set) = self.east_asian() {
-            return set.put_weights(bytes, out);
-        }
-        for level in std::iter::once(0).chain(self.levels.iter().copied()) {
-            self.put_weights_at(level, out, bytes);
-        }
-    }
-
-    /// Appends the weights of one level, counted from zero.
-    pub fn put_weights_at(&self, level: u8, out: &mut Vec<u8>, bytes: &[u8]) {
-        let weigher = if level == 0 { self.weigher() } else { self.weigher_at(level) };
-        match_weigher!(weigher, w => {
-            for weight in Stream::new(&w, bytes) {
-                put_weight(out, &w, weight);
-            }
-        });
-    }
-}

@@ -116,7 +116,13 @@ impl ForeignKeys<'_> {
             columns[*at] = Arc::new(column);
         }
         let strictness = Strictness::of(self.env, false, false);
-        let maker = RowMaker { env: self.env, table: &self.keys.table, strictness, view: None };
+        let maker = RowMaker {
+            env: self.env,
+            table: &self.keys.table,
+            strictness,
+            view: None,
+            told: Default::default(),
+        };
         maker.generate(&self.keys.rules, &mut columns, count, 1)?;
         let mut bytes = ByteRows::with_capacity(count);
         maker.encode(&columns, 0..count, &mut bytes);
