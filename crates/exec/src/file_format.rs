@@ -55,7 +55,24 @@ impl Format {
         for byte in stops.collect::<Vec<_>>() {
             self.stops[usize::from(byte)] = true;
         }
+        if self.has_deceptive_bytes() {
+            self.stops[0x80..].fill(true);
+        }
         self
+    }
+
+    /// Whether the second byte of a character may look like one of the signs.
+    fn has_deceptive_bytes(&self) -> bool {
+        self.charset.is_some_and(|c| c.is_ascii_superset() && !c.is_ascii_compatible())
+    }
+
+    /// Length of what stands at the start of `rest`: a byte, or a character whose other bytes are not
+    /// to be looked at.
+    fn step(&self, rest: &[u8]) -> usize {
+        match self.charset {
+            Some(charset) if self.has_deceptive_bytes() => charset.char_len(rest).max(1),
+            _ => 1,
+        }
     }
 
     /// Bytes that must not stand in a field as they are.
@@ -248,8 +265,10 @@ impl Reader<'_> {
                 self.at += 2;
                 continue;
             }
-            line.bytes.push(byte);
-            self.at += 1;
+            let rest = &self.input[self.at..];
+            let len = self.format.step(rest);
+            line.bytes.extend_from_slice(&rest[..len]);
+            self.at += len;
         }
     }
 
@@ -299,8 +318,10 @@ impl Reader<'_> {
                 self.at += 2;
                 continue;
             }
-            line.bytes.push(byte);
-            self.at += 1;
+            let rest = &self.input[self.at..];
+            let len = self.format.step(rest);
+            line.bytes.extend_from_slice(&rest[..len]);
+            self.at += len;
         }
     }
 }

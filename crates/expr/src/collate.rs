@@ -119,10 +119,11 @@ impl Claim {
         if b < a && (a >= Coercibility::SysConst || self.ascii) {
             return Some(other);
         }
-        if other.ascii && a <= b {
+        // Compat: of two that are both ASCII neither gives way.
+        if other.ascii && (a < b || a == b && !self.ascii) {
             return Some(self);
         }
-        if self.ascii && b <= a {
+        if self.ascii && (b < a || a == b && !other.ascii) {
             return Some(other);
         }
         None
@@ -135,11 +136,11 @@ fn is_unicode(charset: Charset) -> bool {
     matches!(charset, Utf8mb3 | Utf8mb4 | Ucs2 | Utf16 | Utf16le | Utf32)
 }
 
-/// Whether `a` is Unicode and may take in `b`. Compat: of two of Unicode's with equal claims, only one
-/// with the characters outside of the first plane takes in one of the same units without them.
+/// Whether `a` is Unicode and may take in `b`. Compat: of two of Unicode's with equal claims, only
+/// utf8mb4 takes in another, utf8mb3.
 fn includes(a: Claim, b: Claim) -> bool {
     let (x, y) = (a.collation.charset(), b.collation.charset());
-    let larger = x.max_len() > y.max_len() && x.min_len() == y.min_len() && x.max_len() == 4;
+    let larger = (x, y) == (Charset::Utf8mb4, Charset::Utf8mb3);
     is_unicode(x)
         && (a.coercibility < b.coercibility
             || a.coercibility == b.coercibility && (!is_unicode(y) || larger))

@@ -64,6 +64,14 @@ pub fn convert_for_column(
     } else {
         (column, from)
     };
+    let number;
+    let (column, from) = if from.is_string() && from.unsigned && to.is_numeric() {
+        // A hexadecimal literal is a number where a number is wanted.
+        number = Arc::new(hex_numbers(column));
+        (&number, &SqlType::bigint_unsigned())
+    } else {
+        (column, from)
+    };
     let source = Source { column, from, report: Report { target, mode, first_row, ctx } };
     let converted = match to.kind {
         TypeKind::Bit | TypeKind::Year => integer::special(&source),
@@ -77,6 +85,19 @@ pub fn convert_for_column(
         _ => string::convert(&source),
     }?;
     Ok(converted)
+}
+
+fn hex_numbers(column: &Column) -> Column {
+    let mut out = Column::new(Physical::UInt, 0, column.len());
+    for row in 0..column.len() {
+        match column.value(row) {
+            selkie_types::Value::Bytes(bytes) => {
+                out.push(&selkie_types::Value::UInt(crate::cast::integer_of_hex(&bytes)));
+            }
+            _ => out.push_null(),
+        }
+    }
+    out
 }
 
 fn to_local(column: &Column, ctx: &EvalContext<'_>) -> Column {

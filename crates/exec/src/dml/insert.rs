@@ -5,7 +5,9 @@ use std::sync::Arc;
 use selkie_engine::{EngineError, LockMode, RowSet, Scan};
 use selkie_plan::physical::{Insert as Plan, InsertMode, InsertValue, Operator as Op, OwnValue};
 use selkie_types::error::catalogue::ER_INSERT_INFO;
-use selkie_types::{Batch, ByteRows, Column, Condition, Level, SqlError, SqlResult, Value};
+use selkie_types::{
+    Batch, ByteRows, Column, Condition, Level, SqlError, SqlMode, SqlResult, Value,
+};
 
 use super::auto_increment::AutoIncrement;
 use super::foreign::{ForeignKeys, Rows};
@@ -43,6 +45,8 @@ pub(crate) struct Inserter<'r> {
     rejected: u64,
     /// Rows changed as the client counts them.
     pub(crate) affected: u64,
+    /// What does not fit is an error in the first row only.
+    soft_after_first: bool,
     /// Rows in the way of others.
     pub(crate) duplicates: u64,
     /// Rows deleted by REPLACE.
@@ -121,6 +125,7 @@ impl<'r> Inserter<'r> {
             records: 0,
             rejected: 0,
             affected: 0,
+            soft_after_first: softens(env, &plan.table),
             duplicates: 0,
             deleted: 0,
         })
@@ -131,6 +136,9 @@ impl<'r> Inserter<'r> {
     /// Values are converted a column at a time, unless something is wrong with one: conditions
     /// come row by row.
     pub(crate) fn add(&mut self, source: &Batch, returning: Returning<'_>) -> SqlResult<()> {
+        if self.affected > 0 && self.soft_after_first {
+            self.maker.strictness = Strictness::after_rows(self.maker.strictness);
+        }
         self.maker.refuse_warnings(0)?;
         let mark = self.env.eval.conditions.borrow().mark();
         let one_by_one = !self.plan.own.is_empty() || self.triggers.is_some();
@@ -139,10 +147,12 @@ impl<'r> Inserter<'r> {
         }
         let first_row = self.records + 1;
         self.env.eval.set_row(first_row);
+        let told = self.maker.told.borrow().len();
         let columns = self.columns(source, first_row);
         if source.rows() > 1 {
             let raised = self.env.eval.conditions.borrow_mut().forget_since(mark);
             if raised || columns.is_err() {
+                self.maker.told.borrow_mut().truncate(told);
                 return self.add_one_by_one(source, returning);
             }
         }
@@ -692,4 +702,10 @@ impl<'r> Inserter<'r> {
         let insert_id = insert_id.unwrap_or(0);
         Outcome { affected: self.affected, insert_id, info, ..Outcome::default() }
     }
+}
+
+/// Compat: STRICT_TRANS_TABLES lets a statement go on that has changed a table it cannot roll back.
+fn softens(env: Env<'_>, table: &selkie_catalog::TableInfo) -> bool {
+    let all = env.rt.session.settings.sql_mode.contains(SqlMode::STRICT_ALL_TABLES);
+    !all && matches!(&*table.engine, "MyISAM" | "Aria" | "MEMORY" | "CSV" | "ARCHIVE")
 }

@@ -36,6 +36,11 @@ impl Strictness {
         Self { mode, ignore, null_is_error: (null_is_error || strict) && !ignore }
     }
 
+    /// The strictness once rows are stored that stay.
+    pub(super) fn after_rows(self) -> Self {
+        Self { mode: StoreMode::Lenient, null_is_error: false, ..self }
+    }
+
     pub(super) fn is_strict(self) -> bool {
         self.mode == StoreMode::Strict
     }

@@ -41,7 +41,7 @@ fn bind(b: &mut Binding<'_>, count: usize) -> SqlResult<CollationId> {
     let result = b.unify(0..count, true)?.collation;
     let charset = b.collation.charset();
     if charset != Charset::Binary && !matches!(charset, Charset::Utf8mb4 | Charset::Utf8mb3) {
-        let bin = b.collation.info().is_bin();
+        let bin = b.collation.info().is_case_sensitive();
         let utf8 = if bin { CollationId::UTF8MB4_BIN } else { CollationId::UTF8MB4_GENERAL_CI };
         (0..count).for_each(|at| crate::cast::to_charset(&mut b.args[at], utf8));
         b.collation = utf8;
@@ -64,7 +64,7 @@ fn compile(pattern: &[u8], collation: CollationId) -> SqlResult<Regex> {
     RegexBuilder::new()
         .utf(utf)
         .ucp(utf)
-        .caseless(!collation.info().is_bin())
+        .caseless(!collation.info().is_case_sensitive())
         .jit_if_available(pattern.len() > 8)
         .build(&text)
         .map_err(|e| {
@@ -100,7 +100,7 @@ impl<'a> Patterns<'a> {
         let call = self.frame.call;
         let literal = matches!(call.args[1].kind, ExprKind::Literal(_));
         let regex = call.cache.get_or(literal, || compile(pattern, call.collation));
-        if let Err(e) = &*regex {
+        if let (true, Err(e)) = (literal, &*regex) {
             return Err(e.clone());
         }
         self.last = Some((pattern.to_vec(), regex.clone()));
@@ -124,7 +124,8 @@ fn each<R>(
         let regex = compiled.get(patterns.value(row))?;
         match &*regex {
             Ok(regex) => push(Some(f(row, regex, values.value(row))?)),
-            Err(e) => return Err(e.clone()),
+            // Compat: a bad pattern that is not a constant gives NULL.
+            Err(_) => push(None),
         }
     }
     Ok(())

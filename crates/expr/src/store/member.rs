@@ -61,19 +61,25 @@ pub(super) fn convert(source: &Source<'_>) -> SqlResult<Arc<Column>> {
     Ok(Arc::new(out.finish()))
 }
 
-/// The text of a row in the charset of the column.
-fn text(source: &Source<'_>, row: usize) -> Vec<u8> {
+/// The text of a row in UTF-8.
+fn utf8_text(source: &Source<'_>, row: usize) -> Vec<u8> {
     let text = source.text(row);
     let from = match source.column.physical() {
         Physical::Bytes => source.from.collation.charset(),
         _ => Charset::Utf8mb4,
     };
-    from.convert(&text, source.to().collation.charset()).0.into_owned()
+    let from = if from == Charset::Binary { source.to().collation.charset() } else { from };
+    from.convert(&text, Charset::Utf8mb4).0.into_owned()
+}
+
+/// A text in UTF-8 in the charset of the column.
+fn stored<'a>(source: &Source<'_>, text: &'a [u8]) -> std::borrow::Cow<'a, [u8]> {
+    Charset::Utf8mb4.convert(text, source.to().collation.charset()).0
 }
 
 fn enum_text(source: &Source<'_>, members: &Members, row: usize) -> SqlResult<u64> {
-    let text = text(source, row);
-    if let Some(at) = members.find(&text) {
+    let text = utf8_text(source, row);
+    if let Some(at) = members.find(&stored(source, &text)) {
         return Ok(at as u64 + 1);
     }
     let number = parse_integer(&text);
@@ -85,14 +91,14 @@ fn enum_text(source: &Source<'_>, members: &Members, row: usize) -> SqlResult<u6
 }
 
 fn set_text(source: &Source<'_>, members: &Members, row: usize) -> SqlResult<u64> {
-    let text = text(source, row);
+    let text = utf8_text(source, row);
     if text.is_empty() {
         return Ok(0);
     }
     let mut bits = 0;
     let mut missing = false;
     for part in text.split(|&b| b == b',') {
-        match members.find(part) {
+        match members.find(&stored(source, part)) {
             Some(at) => bits |= 1u64 << at,
             None => missing = true,
         }

@@ -4,7 +4,7 @@ use selkie_expr::build::{self, Arithmetic};
 use selkie_expr::{CompareOp, Expr, ExprKind, VariableScope};
 use selkie_sql::ast;
 use selkie_types::error::catalogue::*;
-use selkie_types::{SqlError, SqlResult, SqlType};
+use selkie_types::{Charset, SqlError, SqlResult, SqlType};
 
 use super::Binder;
 use super::literal::{charset_collation, named_collation};
@@ -196,12 +196,14 @@ impl Binder<'_> {
         let (value, pattern) = (self.scalar(value)?, self.scalar(pattern)?);
         let escape = match escape {
             None => None,
-            Some(escape) => match self.scalar(escape)?.as_literal() {
-                Some(selkie_types::Value::Bytes(b)) => {
-                    Some(String::from_utf8_lossy(b).into_owned())
-                }
-                _ => return Err(SqlError::new(&ER_WRONG_ARGUMENTS, &[&"ESCAPE"])),
-            },
+            Some(escape) => {
+                let escape = self.scalar(escape)?;
+                let Some(selkie_types::Value::Bytes(b)) = escape.as_literal() else {
+                    return Err(SqlError::new(&ER_WRONG_ARGUMENTS, &[&"ESCAPE"]));
+                };
+                let (text, _) = escape.ty.collation.charset().convert(b, Charset::Utf8mb4);
+                Some(String::from_utf8_lossy(&text).into_owned())
+            }
         };
         build::like(value, pattern, escape.as_deref(), negated, self.types)
     }

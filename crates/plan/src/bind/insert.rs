@@ -199,7 +199,8 @@ impl Binder<'_> {
             bound.push(values);
         }
         self.scope().sources.pop();
-        let mut own = own_values(&mut bound, targets, first..first + target.table.columns.len());
+        let range = first..first + target.table.columns.len();
+        let mut own = own_values(&target.table, &mut bound, targets, range);
         let mut flags = vec![None; targets.len()];
         let mut width = targets.len();
         for at in (0..targets.len()).filter(|at| defaults[*at]) {
@@ -488,8 +489,20 @@ impl Binder<'_> {
     }
 }
 
-/// Takes the values that read columns of the new row, numbered `row`, out of rows of values.
+/// Whether the strings of a place are of different character sets, or some of them written in
+/// hexadecimal: then each is stored as what it is, not as what they have in common.
+fn is_mixed(rows: &[Vec<Expr>], place: usize, to_text: bool) -> bool {
+    let kinds = rows.iter().map(|row| &row[place]).filter(|e| e.ty.is_string());
+    let mut kinds = kinds.map(|e| (e.ty.collation.charset(), e.is_hex()));
+    let first = kinds.next();
+    let digits = |kind: (_, bool)| kind.1 && !to_text && rows.len() > 1;
+    first.is_some_and(|first| digits(first) || kinds.any(|kind| kind != first))
+}
+
+/// Takes the values that read columns of the new row, numbered `row`, and those that must not be
+/// mixed, out of rows of values.
 fn own_values(
+    table: &TableInfo,
     rows: &mut [Vec<Expr>],
     targets: &[usize],
     row: std::ops::Range<ColumnId>,
@@ -498,7 +511,8 @@ fn own_values(
     let reads = |e: &Expr| e.columns().iter().any(|id| row.contains(id));
     let mut own = Vec::new();
     for (place, &column) in targets.iter().enumerate() {
-        if !rows.iter().any(|row| reads(&row[place])) {
+        let to_text = table.columns[column].ty.is_string();
+        if !is_mixed(rows, place, to_text) && !rows.iter().any(|row| reads(&row[place])) {
             continue;
         }
         let taken = rows.iter_mut().map(|row| std::mem::replace(&mut row[place], Expr::null()));

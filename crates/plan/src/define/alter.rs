@@ -318,7 +318,10 @@ impl<'a> Draft<'a> {
         charset: &selkie_sql::ast::CharsetName,
         collation: Option<&str>,
     ) -> SqlResult<()> {
-        let to = charset::resolve(Some(charset), collation, self.table.collation)?;
+        let mut clauses = charset::Clauses::default();
+        clauses.charset(charset)?;
+        collation.into_iter().for_each(|name| clauses.collate(name));
+        let to = clauses.resolve(self.table.collation)?;
         self.table.collation = to;
         for (column, _) in &mut self.columns {
             let text = column.ty.is_string() && !column.ty.is_binary_string();

@@ -2,7 +2,8 @@
 
 use selkie_sql::ast::{CharsetName, SchemaOption};
 use selkie_types::error::catalogue::{
-    ER_COLLATION_CHARSET_MISMATCH, ER_UNKNOWN_CHARACTER_SET, ER_UNKNOWN_COLLATION,
+    ER_COLLATION_CHARSET_MISMATCH, ER_CONFLICTING_DECLARATIONS, ER_UNKNOWN_CHARACTER_SET,
+    ER_UNKNOWN_COLLATION,
 };
 use selkie_types::{Charset, CollationId, SqlError, SqlResult};
 
@@ -11,33 +12,108 @@ pub(super) fn charset_named(name: &str) -> SqlResult<Charset> {
     Charset::from_name(name).ok_or_else(|| SqlError::new(&ER_UNKNOWN_CHARACTER_SET, &[&name]))
 }
 
-/// The collation called `name`, or error 1273.
-pub(super) fn collation_named(name: &str) -> SqlResult<CollationId> {
-    CollationId::from_name(name).ok_or_else(|| SqlError::new(&ER_UNKNOWN_COLLATION, &[&name]))
+/// The word of a COLLATE clause that names no collation.
+const DEFAULT: &str = "default";
+
+/// CHARACTER SET and COLLATE clauses as they are read one after the other.
+#[derive(Default)]
+pub(super) struct Clauses<'a> {
+    charset: Option<&'a CharsetName>,
+    /// `BINARY`.
+    binary: bool,
+    /// Names of COLLATE clauses, which may be short for one of the character set.
+    collations: Vec<&'a str>,
 }
 
-/// The collation of optional clauses, `default` if there are none. COLLATE must fit CHARACTER SET.
-pub(super) fn resolve(
-    charset: Option<&CharsetName>,
-    collation: Option<&str>,
-    default: CollationId,
-) -> SqlResult<CollationId> {
-    let charset = match charset {
-        Some(CharsetName::Named(name)) => Some(charset_named(name)?),
-        Some(CharsetName::Default) => Some(default.charset()),
-        None => None,
-    };
-    let Some(name) = collation else {
-        return Ok(charset.map_or(default, Charset::default_collation));
-    };
-    let collation = collation_named(name)?;
-    match charset {
-        Some(charset) if collation.charset() != charset => {
-            let arguments: [&dyn std::fmt::Display; 2] = [&collation.name(), &charset.name()];
-            Err(SqlError::new(&ER_COLLATION_CHARSET_MISMATCH, &arguments))
+impl<'a> Clauses<'a> {
+    /// Adds a CHARACTER SET clause; another one must say the same.
+    pub(super) fn charset(&mut self, name: &'a CharsetName) -> SqlResult<()> {
+        if let CharsetName::Named(name) = name {
+            let new = charset_named(name)?;
+            if let Some(CharsetName::Named(old)) = self.charset
+                && charset_named(old)? != new
+            {
+                return Err(conflict("CHARACTER SET ", old, "CHARACTER SET ", name));
+            }
         }
-        _ => Ok(collation),
+        if !matches!((self.charset, name), (Some(CharsetName::Named(_)), CharsetName::Default)) {
+            self.charset = Some(name);
+        }
+        Ok(())
     }
+
+    /// Adds a COLLATE clause; another one must say the same.
+    pub(super) fn collate(&mut self, name: &'a str) {
+        self.collations.push(name);
+    }
+
+    /// Adds the attribute BINARY.
+    pub(super) fn binary(&mut self) {
+        self.binary = true;
+    }
+
+    /// Whether nothing was said.
+    pub(super) fn is_empty(&self) -> bool {
+        self.charset.is_none() && self.collations.is_empty() && !self.binary
+    }
+
+    /// What they say together, where `default` is what is not said. COLLATE must fit CHARACTER SET.
+    pub(super) fn resolve(&self, default: CollationId) -> SqlResult<CollationId> {
+        let charset = match self.charset {
+            Some(CharsetName::Named(name)) => Some(charset_named(name)?),
+            Some(CharsetName::Default) => Some(default.charset()),
+            None => None,
+        };
+        let plain = self.collations.contains(&DEFAULT);
+        let Some(collation) = self.collation(charset.unwrap_or(default.charset()))? else {
+            let charset = charset.or((plain || self.binary).then(|| default.charset()));
+            return Ok(match charset {
+                Some(charset) if self.binary => charset.bin_collation(),
+                Some(charset) => charset.default_collation(),
+                None => default,
+            });
+        };
+        if let Some(charset) = charset.filter(|charset| *charset != collation.charset()) {
+            let arguments: [&dyn std::fmt::Display; 2] = [&collation.name(), &charset.name()];
+            return Err(SqlError::new(&ER_COLLATION_CHARSET_MISMATCH, &arguments));
+        }
+        if plain && !collation.is_default() {
+            return Err(conflict("COLLATE ", "DEFAULT", "COLLATE ", collation.name()));
+        }
+        if self.binary && collation != collation.charset().bin_collation() {
+            return Err(conflict("", "BINARY", "COLLATE ", collation.name()));
+        }
+        Ok(collation)
+    }
+}
+
+impl Clauses<'_> {
+    /// The collation that is named, if one is; all names must mean the same.
+    fn collation(&self, charset: Charset) -> SqlResult<Option<CollationId>> {
+        let mut found: Option<CollationId> = None;
+        for name in self.collations.iter().filter(|name| **name != DEFAULT) {
+            let new = CollationId::resolve(name, charset);
+            let new = new.ok_or_else(|| unknown(name, charset))?;
+            if let Some(old) = found.filter(|old| *old != new) {
+                return Err(conflict("COLLATE ", old.name(), "COLLATE ", new.name()));
+            }
+            found = Some(new);
+        }
+        Ok(found)
+    }
+}
+
+/// 1273, or 1253 for a short name of collations that the character set does not have.
+fn unknown(name: &str, charset: Charset) -> SqlError {
+    match CollationId::resolve(name, Charset::Utf8mb4) {
+        Some(_) => SqlError::new(&ER_COLLATION_CHARSET_MISMATCH, &[&name, &charset.name()]),
+        None => SqlError::new(&ER_UNKNOWN_COLLATION, &[&name]),
+    }
+}
+
+/// 1302
+fn conflict(kind: &str, name: &str, other_kind: &str, other: &str) -> SqlError {
+    SqlError::new(&ER_CONFLICTING_DECLARATIONS, &[&kind, &name, &other_kind, &other])
 }
 
 /// What CREATE and ALTER DATABASE say of a schema.
@@ -51,13 +127,13 @@ pub struct SchemaCharset {
 
 /// The options of a schema whose collation is `default` unless they say otherwise.
 pub fn schema_options(options: &[SchemaOption], default: CollationId) -> SqlResult<SchemaCharset> {
-    let (mut charset, mut collation, mut comment) = (None, None, None);
+    let (mut clauses, mut comment) = (Clauses::default(), None);
     for option in options {
         match option {
-            SchemaOption::Charset(name) => charset = Some(name),
-            SchemaOption::Collate(name) => collation = Some(&**name),
+            SchemaOption::Charset(name) => clauses.charset(name)?,
+            SchemaOption::Collate(name) => clauses.collate(name),
             SchemaOption::Comment(text) => comment = Some(text.clone()),
         }
     }
-    Ok(SchemaCharset { collation: resolve(charset, collation, default)?, comment })
+    Ok(SchemaCharset { collation: clauses.resolve(default)?, comment })
 }

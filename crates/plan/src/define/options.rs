@@ -49,23 +49,19 @@ impl Options {
     /// Reads options in order; the last of several wins.
     pub(super) fn read(options: &[TableOption], default: CollationId) -> SqlResult<Self> {
         let mut out = Self::default();
-        let (mut charset_clause, mut collate) = (None, None);
+        let mut clauses = charset::Clauses::default();
         for option in options {
             match option {
                 TableOption::Engine(name) => out.engine = Some(name.value.clone()),
                 TableOption::AutoIncrement(next) => out.auto_increment = Some(*next),
-                TableOption::Charset(name) => charset_clause = Some(name),
-                TableOption::Collate(name) => collate = Some(&**name),
+                TableOption::Charset(name) => clauses.charset(name)?,
+                TableOption::Collate(name) => clauses.collate(name),
                 TableOption::Comment(text) => out.comment = Some(text.clone()),
                 other => out.shown.extend(shown_option(other)?),
             }
         }
-        if charset_clause.is_some() || collate.is_some() {
-            let start = match collate {
-                Some(name) if charset_clause.is_none() => charset::collation_named(name)?,
-                _ => default,
-            };
-            out.collation = Some(charset::resolve(charset_clause, collate, start)?);
+        if !clauses.is_empty() {
+            out.collation = Some(clauses.resolve(default)?);
         }
         Ok(out)
     }

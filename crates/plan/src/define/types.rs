@@ -161,12 +161,16 @@ fn fraction(name: &str, ty: &DataType) -> SqlResult<SqlType> {
 
 /// The collation of a string column.
 fn string_collation(ty: &DataType, table: CollationId) -> SqlResult<CollationId> {
-    if matches!(ty.name, TypeName::NChar | TypeName::NVarChar) {
-        let default = CollationId::UTF8MB3_GENERAL_CI;
-        return charset::resolve(None, ty.collation.as_deref(), default);
+    let mut clauses = charset::Clauses::default();
+    let national = matches!(ty.name, TypeName::NChar | TypeName::NVarChar);
+    if let (false, Some(name)) = (national, &ty.charset) {
+        clauses.charset(name)?;
     }
-    let collation = charset::resolve(ty.charset.as_ref(), ty.collation.as_deref(), table)?;
-    Ok(if ty.binary { collation.charset().bin_collation() } else { collation })
+    if ty.binary {
+        clauses.binary();
+    }
+    ty.collations.iter().for_each(|name| clauses.collate(name));
+    clauses.resolve(if national { CollationId::UTF8MB3_GENERAL_CI } else { table })
 }
 
 fn string(

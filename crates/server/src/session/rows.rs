@@ -25,6 +25,8 @@ enum Form {
     Raw,
     /// Bytes from the column's character set to the client's.
     Convert(Charset, Charset),
+    /// Names of members, which are UTF-8, to the client's character set.
+    Members(Charset),
     /// Plain digits.
     Integer,
     /// Text made by the type (fractions, padding, names of members).
@@ -44,6 +46,11 @@ impl Encoder {
             }
         } else if ty.is_integer() && !ty.zerofill {
             Form::Integer
+        } else if matches!(ty.kind, TypeKind::Enum | TypeKind::Set) {
+            match results {
+                Some(to) if !matches!(to, Charset::Binary | Charset::Utf8mb4) => Form::Members(to),
+                _ => Form::Formatted,
+            }
         } else {
             Form::Formatted
         };
@@ -60,8 +67,15 @@ impl Encoder {
             (ColumnData::Bytes(v), _) => text::put_bytes(out, v.get(at)),
             (ColumnData::Int(v), Form::Integer) => text::put_i64(out, v[at]),
             (ColumnData::UInt(v), Form::Integer) => text::put_u64(out, v[at]),
+            (_, Form::Members(to)) => self.members(to, column, row, out),
             _ => text::put_short(out, |b| write_value(&self.ty, &column.value(row), b)),
         }
+    }
+
+    fn members(&self, to: Charset, column: &Column, row: usize, out: &mut Vec<u8>) {
+        let mut names = Vec::new();
+        write_value(&self.ty, &column.value(row), &mut names);
+        text::put_bytes(out, &Charset::Utf8mb4.convert(&names, to).0);
     }
 
     fn binary(&self, column: &Column, row: usize, out: &mut Vec<u8>) {
@@ -73,6 +87,9 @@ impl Encoder {
             },
             ColumnData::Int(v) => self.binary_integer(v[at], out),
             ColumnData::UInt(v) => match self.ty.kind {
+                TypeKind::Enum | TypeKind::Set if let Form::Members(to) = self.form => {
+                    self.members(to, column, row, out);
+                }
                 TypeKind::Bit | TypeKind::Enum | TypeKind::Set => {
                     text::put_short(out, |b| write_value(&self.ty, &column.value(row), b));
                 }

@@ -19,8 +19,8 @@ pub struct DataType {
     pub charset: Option<CharsetName>,
     /// `BINARY` after the type: the `_bin` collation of the character set.
     pub binary: bool,
-    /// `COLLATE`.
-    pub collation: Option<Box<str>>,
+    /// Collations of all COLLATE clauses; `default` for DEFAULT.
+    pub collations: Vec<Box<str>>,
     /// Members of ENUM and SET.
     pub members: Vec<super::StringLiteral>,
     /// Where it stands.

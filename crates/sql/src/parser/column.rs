@@ -65,7 +65,8 @@ impl Parser<'_> {
             }
             Kw::COLLATE => {
                 self.next();
-                c.data_type.collation = Some(self.collation_name()?);
+                let name = self.collation_name()?;
+                c.data_type.collations.push(name);
             }
             Kw::AS | Kw::GENERATED => self.generated(c)?,
             Kw::CHECK | Kw::CONSTRAINT => self.column_constraint(c)?,

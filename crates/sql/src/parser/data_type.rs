@@ -40,7 +40,7 @@ impl Parser<'_> {
             zerofill: false,
             charset: None,
             binary: false,
-            collation: None,
+            collations: Vec::new(),
             members: Vec::new(),
             span: crate::ast::Span::default(),
         };

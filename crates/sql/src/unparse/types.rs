@@ -76,7 +76,7 @@ impl Writer<'_> {
             self.display(format_args!(" charset {charset}"));
         }
         self.str(if t.binary { " binary" } else { "" });
-        if let Some(collation) = &t.collation {
+        for collation in &t.collations {
             self.display(format_args!(" collate {collation}"));
         }
     }

@@ -143,6 +143,11 @@ impl Collation {
         self.rule == Rule::Code
     }
 
+    /// Whether upper and lower case differ.
+    pub fn is_case_sensitive(&self) -> bool {
+        self.is_bin() || self.name.ends_with("_cs")
+    }
+
     /// Whether this is the default of its character set.
     pub fn is_default(&self) -> bool {
         self.charset.default_collation() == self.id

@@ -293,6 +293,28 @@ impl Tailored {
     }
 }
 
+impl Tailored {
+    /// The start of a text whose weights are the same whatever follows the text.
+    pub(crate) fn settled<'b>(&self, bytes: &'b [u8]) -> &'b [u8] {
+        let mut at = 0;
+        while let Some((code, len)) = self.charset.decode(&bytes[at..]) {
+            let rest = &bytes[at + len..];
+            let entry = self.tailoring.entry(code).filter(|e| !e.contractions.is_empty());
+            let Some(entry) = entry else {
+                at += len;
+                continue;
+            };
+            // The longest come first.
+            let longest = entry.contractions[0].0.len();
+            if self.charset.char_count(rest) < longest {
+                break;
+            }
+            at += len + self.contraction(entry, rest).map_or(0, |(_, tail)| tail);
+        }
+        &bytes[..at]
+    }
+}
+
 impl Weigher for Tailored {
     const WIDTH: usize = 2;
     const BYTEWISE: bool = false;

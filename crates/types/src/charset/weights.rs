@@ -349,9 +349,12 @@ impl Collation {
         if self.rule == Rule::MultiByte { MultiByte::of(self.charset) } else { None }
     }
 
-    /// Whether a character behind may change what one weighs.
-    pub(crate) fn contracts(&self) -> bool {
-        matches!(self.rule, Rule::Tailored(_))
+    /// The start of a text whose weights do not change with what may follow the text.
+    pub(crate) fn settled<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
+        match self.rule {
+            Rule::Tailored(n) => Tailoring::get(n).weigher(self.charset, 0).settled(bytes),
+            _ => bytes,
+        }
     }
 
     /// The way this collation weighs characters one by one, as LIKE and LOCATE do.

@@ -7,7 +7,7 @@
 //! a space followed by 2. So a text stands exactly where its padding with endless spaces would.
 
 use crate::charset::weights::{Stream, Weigher, match_weigher, with_weigher};
-use crate::charset::{Collation, CollationId, Pad, Rule};
+use crate::charset::{CollationId, Pad, Rule};
 
 const LESS: u8 = 1;
 const END: u8 = 2;
@@ -45,8 +45,7 @@ pub fn put_text_prefix(out: &mut Vec<u8>, collation: CollationId, bytes: &[u8]) 
         // What follows may change every weight.
         return;
     }
-    // For the same reason the last character of a text that may go on in a contraction is left out.
-    let bytes = if collation.contracts() { without_last(collation, bytes) } else { bytes };
+    let bytes = collation.settled(bytes);
     with_weigher!(collation, w => match collation.pad {
         Pad::NoPad => put_escaped(out, &w, bytes),
         Pad::PadSpace => put_padded(out, &w, bytes),
@@ -71,12 +70,6 @@ fn level_len<W: Weigher>(w: &W, pad: Pad, key: &[u8], mask: u8) -> Option<usize>
         Pad::NoPad => escaped_len(key, mask),
         Pad::PadSpace => padded_len(w, key, mask),
     }
-}
-
-/// The text without its last character.
-fn without_last<'a>(collation: &Collation, bytes: &'a [u8]) -> &'a [u8] {
-    let count = collation.charset.char_count(bytes);
-    &bytes[..collation.charset.char_offset(bytes, count.saturating_sub(1))]
 }
 
 #[inline]

@@ -19,8 +19,15 @@ pub(super) fn set_names(
     };
     let collation = match collation {
         Some(name) => {
-            let found = CollationId::from_name(name);
-            let found = found.ok_or_else(|| SqlError::new(&ER_UNKNOWN_COLLATION, &[&name]))?;
+            let Some(found) = CollationId::resolve(name, charset) else {
+                // A short name of collations that only Unicode's character sets have.
+                return Err(match CollationId::resolve(name, Charset::Utf8mb4) {
+                    Some(_) => {
+                        SqlError::new(&ER_COLLATION_CHARSET_MISMATCH, &[&name, &charset.name()])
+                    }
+                    None => SqlError::new(&ER_UNKNOWN_COLLATION, &[&name]),
+                });
+            };
             if found.charset() != charset {
                 let (collation, charset) = (found.name(), charset.name());
                 return Err(SqlError::new(&ER_COLLATION_CHARSET_MISMATCH, &[&collation, &charset]));
