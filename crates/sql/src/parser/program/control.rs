@@ -252,7 +252,7 @@ fn bigint(span: crate::ast::Span) -> crate::ast::DataType {
         zerofill: false,
         charset: None,
         binary: false,
-        collation: None,
+        collations: Vec::new(),
         members: Vec::new(),
         span,
     }

@@ -118,7 +118,8 @@ impl Parser<'_> {
     fn collated_type(&mut self) -> PResult<crate::ast::DataType> {
         let mut ty = self.data_type()?;
         if self.eat(Kw::COLLATE) {
-            ty.collation = Some(self.collation_name()?);
+            let name = self.collation_name()?;
+            ty.collations.push(name);
         }
         Ok(ty)
     }
