@@ -22,6 +22,7 @@ mod foreign;
 mod information;
 mod names;
 mod program;
+mod sequence;
 mod series;
 mod show_create;
 mod snapshot;
@@ -34,6 +35,9 @@ pub use foreign::{ForeignKey, ForeignKeyAction, action_text};
 pub use information::{InformationRow, InformationSource, information_rows};
 pub use names::{Namespace, TemporaryTables};
 pub use program::{ProgramContext, Routine, RoutineParameter, Trigger, quoted_account};
+pub use sequence::{
+    NextValue, SequenceChange, SequenceDef, SequenceState, sequence_columns, sequence_fault,
+};
 pub use series::{SERIES_ENGINE, Series};
 pub use show_create::{
     ShowStyle, default_text, quote_identifier, quote_string, show_create_database,

@@ -118,10 +118,14 @@ fn table_options(
     if let Some(next) = auto_increment.filter(|next| *next > 1) {
         let _ = write!(out, " AUTO_INCREMENT={next}");
     }
-    let collation = table.collation.info();
-    let _ = write!(out, " DEFAULT CHARSET={} COLLATE={}", collation.charset.name(), collation.name);
+    if !table.is_sequence() {
+        let collation = table.collation.info();
+        let (charset, name) = (collation.charset.name(), collation.name);
+        let _ = write!(out, " DEFAULT CHARSET={charset} COLLATE={name}");
+    }
     let is_aria = &*table.engine == "Aria";
     let checksum = if is_information(table) { 0 } else { 1 };
+    let is_aria = is_aria && !table.is_sequence();
     let mut checksum = Some(format!(" PAGE_CHECKSUM={checksum}")).filter(|_| is_aria);
     let shown = &table.options.shown;
     if shown.iter().any(|(name, _)| name == "PAGE_CHECKSUM") {

@@ -163,6 +163,11 @@ impl TableInfo {
         matches!(self.kind, TableKind::Base | TableKind::Temporary) && self.def.id != TableId(0)
     }
 
+    /// Whether it is a sequence.
+    pub fn is_sequence(&self) -> bool {
+        self.options.shown.iter().any(|(name, _)| name == "SEQUENCE")
+    }
+
     /// Schema name.
     pub fn schema(&self) -> &str {
         &self.def.schema

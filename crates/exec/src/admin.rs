@@ -113,6 +113,9 @@ fn maintain(
         let note = format!("'{}.{}' is not of type 'BASE TABLE'", schema, table.name());
         return Ok(vec![("Error", note), ("status", "Operation failed".to_owned())]);
     }
+    if table.is_sequence() {
+        return Ok(vec![of_sequence(statement.action)]);
+    }
     let control = Control::new(session);
     let mode = match statement.action {
         MaintenanceAction::Optimize => LockMode::NoWrite,
@@ -185,6 +188,14 @@ fn uncollected(table: &TableInfo) -> impl Iterator<Item = Message> + '_ {
     let say =
         |name: &str| format!("Engine-independent statistics are not collected for column '{name}'");
     long.map(move |column| ("Warning", say(&column.name)))
+}
+
+/// What MariaDB says of a sequence: its engine only repairs.
+fn of_sequence(action: MaintenanceAction) -> Message {
+    match action {
+        MaintenanceAction::Repair => ("status", "OK".to_owned()),
+        action => unsupported(op_name(action)),
+    }
 }
 
 /// Whether `use_stat_tables` has every ANALYZE collect statistics.

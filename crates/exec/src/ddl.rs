@@ -20,9 +20,11 @@ mod instant;
 mod rename;
 mod routine;
 pub(crate) mod schema;
+mod sequence;
 mod trigger;
 mod view;
 
+pub(crate) use change::{begin_in, commit_now};
 pub(crate) use routine::definer_clause;
 
 use std::time::Duration;
@@ -94,9 +96,8 @@ impl<'a> Ddl<'a> {
                 StoredKind::Trigger => self.drop_trigger(drop)?,
                 _ => return Ok(None),
             },
-            Statement::CreateSequence(_) | Statement::AlterSequence(_) => {
-                return Err(SqlError::not_supported("sequences"));
-            }
+            Statement::CreateSequence(create) => self.create_sequence(create)?,
+            Statement::AlterSequence(alter) => self.alter_sequence(alter)?,
             _ => return Ok(None),
         };
         Ok(Some(outcome))
@@ -204,6 +205,7 @@ impl<'a> Ddl<'a> {
             enforced_engine: self.session.settings.enforced_storage_engine.as_deref(),
             default_engine: &self.session.settings.default_storage_engine,
             engines: &engines,
+            schema: self.session.schema.as_deref(),
             text: self.text,
             now_seconds: u64::try_from(now / 1_000_000).unwrap_or(0),
             foreign_key_checks: self.session.settings.foreign_key_checks,

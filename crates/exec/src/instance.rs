@@ -14,6 +14,7 @@ use crate::Session;
 use crate::error::from_engine;
 use crate::gate::Gate;
 use crate::metadata::MetadataLocks;
+use crate::sequence::Sequences;
 use crate::xa::Branches;
 
 /// What is asked of a computed table.
@@ -102,6 +103,8 @@ pub struct Instance {
     pub locks: MetadataLocks,
     /// The gate of all changes.
     pub gate: Arc<Gate>,
+    /// Sequences in use.
+    pub sequences: Sequences,
     /// Branches of distributed transactions.
     pub branches: Branches,
     /// Computed tables by upper-case name.
@@ -123,6 +126,7 @@ impl Instance {
             engines,
             locks: MetadataLocks::default(),
             gate: Arc::default(),
+            sequences: Sequences::default(),
             branches: Branches::default(),
             system_tables: RwLock::default(),
             secure_file_priv: None,
@@ -171,5 +175,6 @@ impl Instance {
     /// Forgets the handle of a table that was dropped or changed.
     pub fn close_table(&self, id: TableId) {
         self.handles.write().remove(&id);
+        self.sequences.forget(id);
     }
 }

@@ -37,6 +37,7 @@ mod query;
 mod rows_out;
 mod run;
 mod scan;
+mod sequence;
 pub mod session;
 mod show;
 mod sink;

@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 
 use hashbrown::HashMap;
 use selkie_catalog::TemporaryTables;
+use selkie_engine::TableId;
 use selkie_expr::EvalContext;
 use selkie_types::{Privileges, SqlType, Value};
 
@@ -91,6 +92,8 @@ pub struct Session {
     pub explicit_insert_id: Cell<Option<u64>>,
     /// `SET insert_id`: the next generated value.
     pub next_insert_id: Cell<Option<u64>>,
+    /// Last number taken of each sequence: `LASTVAL`.
+    pub sequence_values: RefCell<HashMap<TableId, i64>>,
     /// `ROW_COUNT()`.
     pub row_count: Cell<i64>,
     /// `FOUND_ROWS()`.
@@ -151,6 +154,7 @@ impl Session {
             last_insert_id: Cell::new(0),
             explicit_insert_id: Cell::new(None),
             next_insert_id: Cell::new(None),
+            sequence_values: RefCell::default(),
             row_count: Cell::new(0),
             found_rows: Cell::new(0),
             statement_start: Cell::new(0),

@@ -9,6 +9,7 @@ mod program;
 mod query;
 mod quoting;
 mod rows;
+mod sequence;
 mod view;
 
 pub(crate) use query::{describe_query, show_query};

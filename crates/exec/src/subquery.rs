@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hashbrown::HashMap;
-use selkie_expr::{EvalContext, StoredCall, SubqueryId, SubqueryRunner};
+use selkie_expr::{EvalContext, SequenceCall, StoredCall, SubqueryId, SubqueryRunner};
 use selkie_plan::physical::SubPlan;
 use selkie_types::error::catalogue::ER_SUBQUERY_NO_1_ROW;
 use selkie_types::{Batch, SqlError, SqlResult, Value};
@@ -99,6 +99,10 @@ fn put_value(value: &Value, out: &mut Vec<u8>) {
 impl SubqueryRunner for Runtime<'_> {
     fn stored(&self, call: &StoredCall, args: Vec<Value>) -> SqlResult<Value> {
         crate::program::call_function(self, call, args)
+    }
+
+    fn sequence(&self, call: &SequenceCall) -> SqlResult<Value> {
+        crate::sequence::evaluate(self.instance, self.session, self.control, call)
     }
 
     fn scalar(&self, id: SubqueryId, column: usize, ctx: &EvalContext<'_>) -> SqlResult<Value> {

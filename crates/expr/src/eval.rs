@@ -53,6 +53,7 @@ impl Expr {
                 variable::system(ctx, *scope, name, &self.ty, rows)?
             }
             ExprKind::Stored(s) => variable::stored(s, &self.ty, ctx, batch)?,
+            ExprKind::Sequence(call) => variable::sequence(call, &self.ty, ctx, rows)?,
             ExprKind::Row(_) => {
                 return Err(selkie_types::SqlError::internal("a row operand was evaluated"));
             }

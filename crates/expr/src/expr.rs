@@ -72,6 +72,8 @@ pub enum ExprKind {
     SystemVariable(VariableScope, Box<str>),
     /// A call of a stored function.
     Stored(Box<StoredCall>),
+    /// A number of a sequence.
+    Sequence(Box<SequenceCall>),
     /// Several values; an operand of a row comparison, never evaluated itself.
     Row(Vec<Expr>),
 }
@@ -139,6 +141,35 @@ pub enum VariableScope {
     Session,
     /// `@@global.name`.
     Global,
+}
+
+/// What is asked of a sequence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SequenceAsk {
+    /// `NEXT VALUE FOR`.
+    Next,
+    /// `PREVIOUS VALUE FOR`.
+    Previous,
+    /// `SETVAL`.
+    Set {
+        /// The number.
+        value: i64,
+        /// It counts as given out.
+        is_used: bool,
+        /// The round it is of.
+        round: i64,
+    },
+}
+
+/// A call of a sequence.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SequenceCall {
+    /// Its schema.
+    pub schema: Box<str>,
+    /// Its name.
+    pub name: Box<str>,
+    /// What is asked.
+    pub ask: SequenceAsk,
 }
 
 /// A call of a stored function.

@@ -28,7 +28,7 @@ pub use collate::Coercibility;
 pub use context::{Conditions, EvalContext, NoSession, Session, SubqueryRunner, TypeContext};
 pub use expr::{
     Call, CallOption, Case, Compare, CompareBy, CompareOp, Expr, ExprKind, InList, IntervalUnit,
-    StoredCall, Subquery, SubqueryId, SubqueryKind, VariableScope,
+    SequenceAsk, SequenceCall, StoredCall, Subquery, SubqueryId, SubqueryKind, VariableScope,
 };
 pub use functions::old_password_hash;
 pub use timezone::TimeZone;

@@ -24,6 +24,7 @@ mod recursion;
 mod recursion_rules;
 mod scope;
 mod select;
+mod sequence;
 mod subquery;
 mod syntax;
 mod table;
@@ -95,6 +96,8 @@ pub(crate) struct Binder<'a> {
     pub(crate) parameters: usize,
     /// Tables and views the statement depends on.
     pub(crate) tables: Vec<Arc<TableInfo>>,
+    /// Sequences the statement takes numbers of.
+    pub(crate) takes_numbers: Vec<Arc<TableInfo>>,
     /// A stored function is called.
     pub(crate) calls_functions: bool,
     /// Table instances of which not every column may be used freely.
@@ -149,6 +152,7 @@ impl<'a> Binder<'a> {
             slots: parameters,
             parameters,
             tables: Vec::new(),
+            takes_numbers: Vec::new(),
             calls_functions: false,
             guards: Vec::new(),
             scopes: Vec::new(),
@@ -210,6 +214,9 @@ impl<'a> Binder<'a> {
             && schema.eq_ignore_ascii_case("information_schema")
         {
             return SqlError::unknown_database(schema);
+        }
+        if self.settings.listed_only && self.views.is_empty() {
+            return SqlError::new(&ER_TABLE_NOT_LOCKED, &[&table]);
         }
         SqlError::no_such_table(schema, table)
     }

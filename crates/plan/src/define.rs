@@ -22,7 +22,9 @@ mod view;
 
 pub use alter::{AlterPlan, ColumnSource, define_alter};
 pub use charset::{SchemaCharset, schema_options};
-pub use create::{NewTable, define_like, define_selected, define_table, selected_column};
+pub use create::{
+    NewTable, define_like, define_selected, define_sequence, define_table, selected_column,
+};
 
 pub(crate) use types::column_type;
 pub use types::variable_type;
@@ -47,6 +49,8 @@ pub struct DefineContext<'a> {
     pub default_engine: &'a str,
     /// Names of the engines there are, as shown.
     pub engines: &'a [&'a str],
+    /// The current schema.
+    pub schema: Option<&'a str>,
     /// The text of the statement.
     pub text: &'a [u8],
     /// Seconds since 1970.

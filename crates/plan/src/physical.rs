@@ -61,6 +61,8 @@ pub struct Plan {
     /// Base tables and views the plan depends on, each once. A plan is stale when one of them has
     /// another version.
     pub tables: Vec<Arc<TableInfo>>,
+    /// Sequences the statement takes numbers of.
+    pub takes_numbers: Vec<Arc<TableInfo>>,
     /// `SELECT ... INTO`, if the rows do not go to the client.
     pub into: Option<selkie_sql::ast::IntoTarget>,
     /// `SQL_CALC_FOUND_ROWS`: count what the outermost LIMIT cut off.

@@ -80,7 +80,8 @@ pub fn bind_constant(expr: &ast::Expr, context: &PlanContext<'_>) -> SqlResult<E
         Names { tables: context.tables, environment: context.environment, text: context.text };
     let mut binder = Binder::new(names, context.settings, context.types, context.parameters);
     let bound = binder.constant(expr)?;
-    match bound.has_subquery() || bound.has_stored_call() {
+    let asks = bound.has_subquery() || bound.has_stored_call() || bound.has_sequence();
+    match asks {
         true => Err(SqlError::not_supported("a subquery or a stored function in this place")),
         false => Ok(bound),
     }
@@ -154,6 +155,7 @@ pub(crate) struct Draft {
     pub slots: usize,
     pub parameters: usize,
     pub tables: Vec<std::sync::Arc<selkie_catalog::TableInfo>>,
+    pub takes_numbers: Vec<std::sync::Arc<selkie_catalog::TableInfo>>,
     pub conditions: Vec<selkie_types::Condition>,
     pub windowed_blocks: u64,
     /// Conditions on rows that the plan makes; subqueries in them become subplans.
@@ -179,6 +181,7 @@ impl Draft {
             slots: binder.slots.max(parameters),
             parameters,
             tables: binder.tables,
+            takes_numbers: binder.takes_numbers,
             conditions: binder.conditions,
             windowed_blocks: binder.windowed_blocks,
             checks: Vec::new(),
@@ -391,6 +394,7 @@ impl Done {
             slots: self.draft.slots,
             parameters: self.draft.parameters,
             tables: self.draft.tables,
+            takes_numbers: self.draft.takes_numbers,
             into: None,
             calc_found_rows: false,
             foreign: Default::default(),

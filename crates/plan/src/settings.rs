@@ -29,6 +29,10 @@ pub struct Settings<'a> {
     pub foreign_key_checks: bool,
     /// `standard_compliant_cte`.
     pub standard_compliant_cte: bool,
+    /// LOCK TABLES holds: other tables cannot be used, whether they exist or not.
+    pub listed_only: bool,
+    /// `updatable_views_with_limit`.
+    pub updatable_views_with_limit: bool,
 }
 
 impl Default for Settings<'_> {
@@ -44,6 +48,8 @@ impl Default for Settings<'_> {
             lock_reads: false,
             foreign_key_checks: true,
             standard_compliant_cte: true,
+            listed_only: false,
+            updatable_views_with_limit: true,
         }
     }
 }

@@ -96,7 +96,7 @@ fn base_row(table: &TableInfo, statistics: &TableStatistics) -> InformationRow {
         text("def"),
         text(table.schema()),
         text(table.name()),
-        text("BASE TABLE"),
+        text(if table.is_sequence() { "SEQUENCE" } else { "BASE TABLE" }),
         text(&table.engine),
         Value::UInt(10),
         text(row_format(table)),

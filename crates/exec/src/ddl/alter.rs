@@ -62,6 +62,12 @@ impl Ddl<'_> {
     pub(super) fn alter_table(&mut self, alter: &AlterTable) -> SqlResult<Outcome> {
         let (schema, name) = self.resolve(&alter.table)?;
         self.check(Privilege::Alter, &schema, name)?;
+        self.check_defaults(alter.actions.iter().filter_map(|action| match action {
+            AlterAction::AddColumn { column, .. }
+            | AlterAction::ChangeColumn { column, .. }
+            | AlterAction::ModifyColumn { column, .. } => Some(&**column),
+            _ => None,
+        }))?;
         let temporary = self.session.temporary.get(&schema, name).is_some();
         if !temporary {
             self.check_listed(&schema, name)?;
@@ -89,6 +95,7 @@ impl Ddl<'_> {
         }
         let plan = self.with_context(&snapshot, |context| define_alter(context, &old, alter));
         let plan = self.explain_foreign(name, plan)?;
+        self.check_sequence(&plan.table)?;
         let follows = plan.rename.is_some() || !plan.renamed_columns.is_empty();
         let _children = follows.then(|| self.lock_children(&schema, name)).transpose()?;
         let target = match &plan.rename {

@@ -136,7 +136,7 @@ pub(super) fn drop_storage_now(engine: &dyn Engine, id: TableId) -> SqlResult<()
 }
 
 /// Commits and waits for durability.
-pub(super) fn commit_now(engine: &dyn Engine, trx: Box<dyn EngineTrx>) -> SqlResult<()> {
+pub(crate) fn commit_now(engine: &dyn Engine, trx: Box<dyn EngineTrx>) -> SqlResult<()> {
     match trx.commit().map_err(from_engine_commit)? {
         Some(lsn) => engine.wait_durable(lsn).map_err(from_engine_commit),
         None => Ok(()),
@@ -144,7 +144,7 @@ pub(super) fn commit_now(engine: &dyn Engine, trx: Box<dyn EngineTrx>) -> SqlRes
 }
 
 /// A transaction of its own in the engine of `table`.
-pub(super) fn begin_in(
+pub(crate) fn begin_in(
     instance: &Instance,
     table: &TableInfo,
 ) -> SqlResult<(Arc<dyn Engine>, Box<dyn EngineTrx>)> {

@@ -20,6 +20,7 @@ use crate::dml::{check_error, default_of_column, duplicate_error, implicit_defau
 use crate::error::{corrupt, from_engine};
 use crate::op::{column_of, put_key, scale_of, sorted};
 use crate::query::keep_conditions;
+use crate::sequence::SequencesOnly;
 use crate::session::Session;
 use crate::{Instance, Outcome};
 
@@ -76,7 +77,9 @@ pub(super) fn copy_rows(
     new: &TableInfo,
     plan: &AlterPlan,
 ) -> SqlResult<Copied> {
-    let eval = EvalContext::new(session.type_context(), session, session.statement_start.get());
+    let sequences = SequencesOnly { instance, session, control };
+    let mut eval = EvalContext::new(session.type_context(), session, session.statement_start.get());
+    eval.subqueries = &sequences;
     let strict = session.is_strict() && !plan.ignore;
     let engine = instance.engine(&new.engine)?;
     let mut copy = Copy {

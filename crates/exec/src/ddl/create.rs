@@ -7,9 +7,11 @@ use selkie_plan::define::{define_like, define_selected, define_table, selected_c
 use selkie_plan::physical::OutputColumn;
 use selkie_sql::ast::{
     ColumnRef, CreateSelect, CreateSource, CreateTable, Ident, Insert, InsertSource, OnDuplicate,
-    Query, Statement, TableName,
+    Query, Statement, TableElement, TableName,
 };
-use selkie_types::error::catalogue::{ER_TABLE_EXISTS_ERROR, ER_TABLE_NOT_LOCKED, ER_WRONG_OBJECT};
+use selkie_types::error::catalogue::{
+    ER_IT_IS_A_VIEW, ER_TABLE_EXISTS_ERROR, ER_TABLE_NOT_LOCKED, ER_WRONG_OBJECT,
+};
 use selkie_types::{CollationId, Condition, SqlError, SqlResult, SqlType, TypeKind};
 
 use super::Ddl;
@@ -35,6 +37,7 @@ impl Ddl<'_> {
                 self.check(Privilege::Select, &schema, name)?;
             }
         }
+        self.check_new_defaults(create)?;
         if !create.temporary {
             self.check_listed(&schema, name)?;
             self.session.commit()?;
@@ -55,13 +58,22 @@ impl Ddl<'_> {
                 return self.already(create, name);
             }
             if !create.temporary {
+                let view = |t: &Arc<TableInfo>| matches!(t.kind, TableKind::View(_));
+                if snapshot.table(&schema, name).is_some_and(view) {
+                    return Err(SqlError::new(&ER_IT_IS_A_VIEW, &[&format!("{schema}.{name}")]));
+                }
                 self.check_unreferenced((&schema, name), None)?;
             }
             self.drop_one(&schema, name, create.temporary)?;
         }
         let snapshot = self.instance.catalog.snapshot();
+        let mut like = None;
         let (table, next) = match &create.source {
-            CreateSource::Like(source) => (self.like(&snapshot, create, source, &schema)?, None),
+            CreateSource::Like(source) => {
+                let (table, original) = self.like(&snapshot, create, source, &schema)?;
+                like = Some(original);
+                (table, None)
+            }
             CreateSource::Elements(_) => {
                 let table = self.with_context(&snapshot, |c| define_table(c, create, &schema));
                 self.explain_foreign(name, table)?
@@ -71,7 +83,9 @@ impl Ddl<'_> {
             Some(_) => self.create_selected(create, table, next),
             None => {
                 let table = with_new_id(self.instance, table)?;
+                self.check_sequence(&table)?;
                 self.create_storage(&table, next)?;
+                self.begin_sequence(&table, like.as_deref())?;
                 self.publish_table(table)?;
                 Ok(Outcome::ok())
             }
@@ -87,6 +101,15 @@ impl Ddl<'_> {
         Ok(Outcome::ok())
     }
 
+    /// Fails unless the account may take the numbers that the columns' defaults name.
+    fn check_new_defaults(&self, create: &CreateTable) -> SqlResult<()> {
+        let CreateSource::Elements(elements) = &create.source else { return Ok(()) };
+        self.check_defaults(elements.iter().filter_map(|element| match element {
+            TableElement::Column(column) => Some(&**column),
+            _ => None,
+        }))
+    }
+
     fn exists(&self, snapshot: &Snapshot, create: &CreateTable, schema: &str, name: &str) -> bool {
         match create.temporary {
             true => self.session.temporary.get(schema, name).is_some(),
@@ -100,7 +123,7 @@ impl Ddl<'_> {
         create: &CreateTable,
         source: &TableName,
         schema: &str,
-    ) -> SqlResult<TableInfo> {
+    ) -> SqlResult<(TableInfo, Arc<TableInfo>)> {
         let (source_schema, source_name) = self.resolve(source)?;
         let source = self.base_table(snapshot, &source_schema, source_name)?;
         if self.session.locked_tables.is_some()
@@ -115,17 +138,19 @@ impl Ddl<'_> {
             return Err(SqlError::new(&ER_WRONG_OBJECT, &arguments));
         }
         let name = &create.name.name.value;
-        self.with_context(snapshot, |c| define_like(c, &source, schema, name, create.temporary))
+        let made = self
+            .with_context(snapshot, |c| define_like(c, &source, schema, name, create.temporary))?;
+        Ok((made, source))
     }
 
     /// Storage for a complete definition, not yet published.
-    fn create_storage(&self, table: &TableInfo, next: Option<u64>) -> SqlResult<()> {
+    pub(super) fn create_storage(&self, table: &TableInfo, next: Option<u64>) -> SqlResult<()> {
         create_storage_now(self.instance, table)?;
         set_auto_increment(self.instance, table, next)
     }
 
     /// Makes a table whose storage is complete known.
-    fn publish_table(&mut self, table: TableInfo) -> SqlResult<()> {
+    pub(super) fn publish_table(&mut self, table: TableInfo) -> SqlResult<()> {
         if is_temporary(&table) {
             self.session.temporary.put(Arc::new(table));
             return Ok(());
@@ -174,6 +199,7 @@ impl Ddl<'_> {
         let table = self
             .explain_foreign(&create.name.name.value, table)
             .and_then(|table| with_new_id(self.instance, table))?;
+        self.check_sequence(&table)?;
         self.create_storage(&table, next)?;
         let columns = output.iter().map(|c| ColumnRef::bare(Ident::new(&*c.name))).collect();
         let result = self.insert_selected(&table, columns, select);

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use selkie_catalog::{TableInfo, TableKind};
+use selkie_catalog::{SERIES_ENGINE, TableInfo, TableKind};
 use selkie_sql::ast::{self, DropTables, TableName};
 use selkie_types::error::catalogue::{
-    ER_BAD_TABLE_ERROR, ER_IT_IS_A_VIEW, ER_ROW_IS_REFERENCED_2, ER_UNKNOWN_VIEW, ER_WRONG_OBJECT,
+    ER_BAD_TABLE_ERROR, ER_ILLEGAL_HA, ER_IT_IS_A_VIEW, ER_ROW_IS_REFERENCED_2, ER_UNKNOWN_VIEW,
+    ER_WRONG_OBJECT,
 };
 use selkie_types::{Condition, SqlError, SqlResult};
 
@@ -23,7 +24,7 @@ fn not_a_view(name: &str) -> Condition {
 impl Ddl<'_> {
     pub(super) fn drop_tables(&mut self, drop: &DropTables) -> SqlResult<Outcome> {
         if drop.kind == ast::TableKind::Sequence {
-            return Err(SqlError::not_supported("sequences"));
+            return self.drop_sequences(drop);
         }
         if !drop.temporary {
             self.check_drop_listed(drop)?;
@@ -165,6 +166,10 @@ impl Ddl<'_> {
         let old = self.base_table(&snapshot, &schema, name)?;
         if matches!(old.kind, TableKind::View(_) | TableKind::System) {
             return Err(SqlError::no_such_table(&schema, name));
+        }
+        if old.is_sequence() {
+            let arguments: [&dyn std::fmt::Display; 3] = [&SERIES_ENGINE, &schema, &name];
+            return Err(SqlError::new(&ER_ILLEGAL_HA, &arguments));
         }
         self.check_truncate(&old)?;
         let new = with_new_id(self.instance, (*old).clone())?;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use selkie_catalog::SequenceDef;
 use selkie_engine::{EngineError, LockMode, RowSet, Scan};
 use selkie_plan::physical::{Insert as Plan, InsertMode, InsertValue, Operator as Op, OwnValue};
 use selkie_types::error::catalogue::ER_INSERT_INFO;
@@ -418,6 +419,9 @@ impl<'r> Inserter<'r> {
         columns: Vec<Arc<Column>>,
         returning: Returning<'_>,
     ) -> SqlResult<()> {
+        if self.plan.table.is_sequence() {
+            return self.store_sequence(&columns, source.rows());
+        }
         let mut rows = ByteRows::with_capacity(source.rows());
         self.maker.encode(&columns, 0..source.rows(), &mut rows);
         let new = NewRows { source, columns, rows };
@@ -437,6 +441,19 @@ impl<'r> Inserter<'r> {
             triggers.after_row(&[], &new.columns)?;
         }
         self.give_back(&new, &stored, returning)
+    }
+
+    /// A row inserted into a sequence takes the place of the one it has.
+    fn store_sequence(&mut self, columns: &[Arc<Column>], rows: usize) -> SqlResult<()> {
+        let (rt, table) = (self.env.rt, &self.plan.table);
+        for row in 0..rows {
+            let values: Vec<Value> = columns.iter().map(|c| c.value(row)).collect();
+            let def = SequenceDef::from_row(&values);
+            let (instance, session) = (rt.instance, rt.session);
+            crate::sequence::replace_row(instance, session, rt.control, table, &mut |_| def)?;
+            self.affected += 1;
+        }
+        Ok(())
     }
 
     /// Whether a duplicate ends the statement.

@@ -183,6 +183,7 @@ pub(crate) fn resolve_type(
     let eval = EvalContext::new(session.type_context(), session, now);
     let context = DefineContext {
         enforced_engine: None,
+        schema: session.schema.as_deref(),
         names,
         eval: &eval,
         default_engine: "",

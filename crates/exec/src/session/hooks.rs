@@ -41,6 +41,8 @@ pub enum Privilege {
     Super,
     Event,
     SetUser,
+    /// SELECT and INSERT: numbers of a sequence.
+    TakeNumbers,
     /// Any privilege at all: `SHOW COLUMNS`.
     Any,
 }

@@ -90,6 +90,8 @@ pub struct Settings {
     pub unique_checks: bool,
     /// `check_constraint_checks`.
     pub check_constraint_checks: bool,
+    /// `updatable_views_with_limit`.
+    pub updatable_views_with_limit: bool,
     /// `default_storage_engine`.
     pub default_storage_engine: Box<str>,
     /// `enforce_storage_engine`, if set.
@@ -149,6 +151,7 @@ impl Default for Settings {
             foreign_key_checks: true,
             unique_checks: true,
             check_constraint_checks: true,
+            updatable_views_with_limit: true,
             default_storage_engine: "InnoDB".into(),
             enforced_storage_engine: None,
             default_tmp_storage_engine: None,

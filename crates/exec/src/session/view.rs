@@ -219,6 +219,8 @@ impl Session {
             lock_reads: self.transaction.locks_reads(s),
             foreign_key_checks: s.foreign_key_checks,
             standard_compliant_cte: s.standard_compliant_cte,
+            listed_only: self.locked_tables.is_some(),
+            updatable_views_with_limit: s.updatable_views_with_limit,
             ..PlanSettings::default()
         }
     }

@@ -45,6 +45,7 @@ pub(crate) fn show_rows(
         }
         ShowWhat::CountErrors => count("@@session.error_count", session.diagnostics.error_count()),
         ShowWhat::CreateTable(name) => create_table(instance, session, name)?,
+        ShowWhat::CreateSequence(name) => super::sequence::create(instance, session, name)?,
         ShowWhat::CreateView(name) => create_view(instance, session, name)?,
         ShowWhat::CreateDatabase { if_not_exists, name } => {
             create_database(instance, session, name, *if_not_exists)?

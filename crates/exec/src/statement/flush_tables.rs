@@ -28,6 +28,8 @@ pub(super) fn run(
     };
     let reload = Access { privilege: Privilege::Reload, schema: "", table: "", columns: &[] };
     session.hooks.check_access(session, &reload)?;
+    // Compat: numbers that sequences keep in memory are gone.
+    instance.sequences.forget_all();
     match (&tables[..], *read_lock || *export) {
         ([], true) => lock_all(session)?,
         (_, true) => lock_some(instance, session, tables, *export)?,

@@ -126,6 +126,7 @@ fn create_table(
     let eval = EvalContext::new(TypeContext::default(), &NoSession, 0);
     let context = DefineContext {
         enforced_engine: None,
+        schema: None,
         names: Namespace { snapshot: &snapshot, temporary: &temporary },
         eval: &eval,
         default_engine: "InnoDB",

@@ -5,7 +5,7 @@ use std::time::Duration;
 use selkie_types::{SqlError, SqlResult, SqlType, Value};
 
 use super::{EvalContext, SubqueryRows};
-use crate::expr::{StoredCall, SubqueryId, VariableScope};
+use crate::expr::{SequenceCall, StoredCall, SubqueryId, VariableScope};
 
 /// What functions ask of or do to the session. Every method has the answer of a session that is
 /// not there, so that tests and folding need not invent one.
@@ -120,42 +120,39 @@ pub struct NoSession;
 impl Session for NoSession {}
 
 /// Runs subqueries for expressions. The values a subquery depends on are in the parameter slots of
-/// the context when it is called.
+/// the context when it is called. The methods' own bodies are those of a place without subqueries.
 pub trait SubqueryRunner {
     /// A value of the single row of a subquery, NULL if it has no row; error 1242 if it has several.
-    fn scalar(&self, id: SubqueryId, column: usize, ctx: &EvalContext<'_>) -> SqlResult<Value>;
+    fn scalar(&self, id: SubqueryId, _: usize, _: &EvalContext<'_>) -> SqlResult<Value> {
+        missing(id)
+    }
 
     /// Whether the subquery has a row.
-    fn exists(&self, id: SubqueryId, ctx: &EvalContext<'_>) -> SqlResult<bool>;
+    fn exists(&self, id: SubqueryId, _: &EvalContext<'_>) -> SqlResult<bool> {
+        missing(id)
+    }
 
     /// All rows.
-    fn rows(&self, id: SubqueryId, ctx: &EvalContext<'_>) -> SqlResult<SubqueryRows>;
+    fn rows(&self, id: SubqueryId, _: &EvalContext<'_>) -> SqlResult<SubqueryRows> {
+        missing(id)
+    }
 
     /// The result of a stored function, which is a small statement of its own.
     fn stored(&self, call: &StoredCall, _args: Vec<Value>) -> SqlResult<Value> {
         Err(SqlError::internal(format_args!("nobody runs {}.{}", call.schema, call.name)))
     }
+
+    /// A number of a sequence.
+    fn sequence(&self, call: &SequenceCall) -> SqlResult<Value> {
+        Err(SqlError::internal(format_args!("nobody asks sequence {}", call.name)))
+    }
+}
+
+fn missing<T>(id: SubqueryId) -> SqlResult<T> {
+    Err(SqlError::internal(format_args!("nobody runs subquery {}", id.0)))
 }
 
 /// No subqueries.
 pub struct NoSubqueries;
 
-impl NoSubqueries {
-    fn missing<T>(id: SubqueryId) -> SqlResult<T> {
-        Err(SqlError::internal(format_args!("nobody runs subquery {}", id.0)))
-    }
-}
-
-impl SubqueryRunner for NoSubqueries {
-    fn scalar(&self, id: SubqueryId, _: usize, _: &EvalContext<'_>) -> SqlResult<Value> {
-        Self::missing(id)
-    }
-
-    fn exists(&self, id: SubqueryId, _: &EvalContext<'_>) -> SqlResult<bool> {
-        Self::missing(id)
-    }
-
-    fn rows(&self, id: SubqueryId, _: &EvalContext<'_>) -> SqlResult<SubqueryRows> {
-        Self::missing(id)
-    }
-}
+impl SubqueryRunner for NoSubqueries {}

@@ -5,7 +5,7 @@ use selkie_types::{Batch, Column, SqlResult, SqlType, Value};
 use super::{ColumnScale, constant};
 use crate::cast;
 use crate::context::EvalContext;
-use crate::expr::{Expr, StoredCall, VariableScope};
+use crate::expr::{Expr, SequenceCall, StoredCall, VariableScope};
 
 /// The value in a parameter slot.
 pub(super) fn parameter(ctx: &EvalContext<'_>, slot: usize, ty: &SqlType, rows: usize) -> Column {
@@ -66,6 +66,20 @@ pub(super) fn stored(
         let values: Vec<Value> = args.iter().map(|a| a.value(row)).collect();
         let value = ctx.subqueries.stored(call, values)?;
         out.push(&fitted(ctx, value, ty));
+    }
+    Ok(out)
+}
+
+/// A sequence, asked once for each row.
+pub(super) fn sequence(
+    call: &SequenceCall,
+    ty: &SqlType,
+    ctx: &EvalContext<'_>,
+    rows: usize,
+) -> SqlResult<Column> {
+    let mut out = Column::new(ty.physical(), ty.decimals_of_column(), rows);
+    for _ in 0..rows {
+        out.push(&ctx.subqueries.sequence(call)?);
     }
     Ok(out)
 }

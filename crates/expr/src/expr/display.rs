@@ -7,7 +7,7 @@ use std::fmt;
 
 use selkie_types::Value;
 
-use super::{Expr, ExprKind, SubqueryKind};
+use super::{Expr, ExprKind, SequenceAsk, SubqueryKind};
 
 /// Names a column position.
 pub type ColumnNames<'a> = &'a dyn Fn(usize) -> String;
@@ -85,6 +85,16 @@ fn write_expr(f: &mut fmt::Formatter<'_>, e: &Expr, names: ColumnNames<'_>) -> f
         ExprKind::Stored(s) => {
             write!(f, "`{}`.", s.schema)?;
             write_call(f, &format!("`{}`", s.name), &s.args, names)
+        }
+        ExprKind::Sequence(s) => {
+            let name = format!("`{}`.`{}`", s.schema, s.name);
+            match s.ask {
+                SequenceAsk::Next => write!(f, "nextval({name})"),
+                SequenceAsk::Previous => write!(f, "lastval({name})"),
+                SequenceAsk::Set { value, is_used, round } => {
+                    write!(f, "setval({name},{value},{},{round})", u8::from(is_used))
+                }
+            }
         }
         ExprKind::Row(v) => {
             f.write_str("(")?;

@@ -12,6 +12,7 @@ impl Expr {
             | ExprKind::Column(_)
             | ExprKind::Parameter(_)
             | ExprKind::UserVariable(_)
+            | ExprKind::Sequence(_)
             | ExprKind::SystemVariable(..) => Vec::new(),
             ExprKind::Call(c) => c.args.iter().collect(),
             ExprKind::Compare(c) => vec![&c.left, &c.right],
@@ -35,6 +36,7 @@ impl Expr {
             | ExprKind::Column(_)
             | ExprKind::Parameter(_)
             | ExprKind::UserVariable(_)
+            | ExprKind::Sequence(_)
             | ExprKind::SystemVariable(..) => Vec::new(),
             ExprKind::Call(c) => {
                 c.cache = Default::default();
@@ -118,6 +120,7 @@ impl Expr {
         !self.any(&mut |e| match &e.kind {
             ExprKind::Call(c) => !c.function.is_deterministic(),
             ExprKind::AssignUserVariable(..) | ExprKind::UserVariable(_) => true,
+            ExprKind::Sequence(_) => true,
             ExprKind::Stored(s) => !s.deterministic,
             _ => false,
         })
@@ -127,7 +130,7 @@ impl Expr {
     pub fn has_side_effects(&self) -> bool {
         self.any(&mut |e| match &e.kind {
             ExprKind::Call(c) => c.function.has_side_effects(),
-            ExprKind::AssignUserVariable(..) | ExprKind::Stored(_) => true,
+            ExprKind::AssignUserVariable(..) | ExprKind::Stored(_) | ExprKind::Sequence(_) => true,
             _ => false,
         })
     }
@@ -159,6 +162,11 @@ impl Expr {
     /// Whether a stored function is called below.
     pub fn has_stored_call(&self) -> bool {
         self.any(&mut |e| matches!(e.kind, ExprKind::Stored(_)))
+    }
+
+    /// Whether a sequence is asked somewhere below.
+    pub fn has_sequence(&self) -> bool {
+        self.any(&mut |e| matches!(e.kind, ExprKind::Sequence(_)))
     }
 
     /// The value of a literal.

@@ -66,6 +66,13 @@ impl Binder<'_> {
         let all_rows = matches!(source, Logical::Scan(_)) && delete.returning.is_empty();
         let targets: Vec<(RelationId, ColumnId)> =
             relations.into_iter().map(|r| (r, self.row_key(r))).collect();
+        let sources = self.scope().sources.clone();
+        if let ([(relation, _)], [source], true) =
+            (&targets[..], &sources[..], delete.limit.is_some())
+            && self.refuses_limit(source, *relation)
+        {
+            return Err(SqlError::new(&ER_NON_UPDATABLE_TABLE, &[&source.name, &"DELETE"]));
+        }
         let changed: Vec<RelationId> = targets.iter().map(|(relation, _)| *relation).collect();
         let mut meaning = Meaning::new();
         open(&mut source, &changed, &self.columns, &mut meaning);

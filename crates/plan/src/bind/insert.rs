@@ -185,8 +185,10 @@ impl Binder<'_> {
         let mut defaults = vec![false; targets.len()];
         let first = self.new_row(&target.table);
         self.in_new_row(target, first);
+        self.row_table = Some((target.table.clone(), first));
+        let all_empty = rows.iter().all(Vec::is_empty);
         for (number, row) in rows.iter().enumerate() {
-            if row.is_empty() && rows.iter().all(Vec::is_empty) {
+            if all_empty {
                 defaults.fill(true);
                 bound.push(vec![Expr::null(); targets.len()]);
                 continue;
@@ -198,6 +200,7 @@ impl Binder<'_> {
             values.iter().for_each(|value| self.defaults_inside(value, &target.table, first));
             bound.push(values);
         }
+        self.row_table = None;
         self.scope().sources.pop();
         let range = first..first + target.table.columns.len();
         let mut own = own_values(&target.table, &mut bound, targets, range);

@@ -1,5 +1,6 @@
 //! Functions with a syntax of their own.
 
+use selkie_expr::SequenceAsk;
 use selkie_expr::build::{self, TrimSide};
 use selkie_expr::{Expr, IntervalUnit};
 use selkie_sql::ast;
@@ -68,7 +69,16 @@ impl Binder<'_> {
                 let options = WeightOptions { characters, levels, descending, reversed };
                 build::weight_string(expr, options, types)
             }
-            _ => Err(SqlError::not_supported("SEQUENCE")),
+            Syntax::NextValue(name) => self.sequence(name, SequenceAsk::Next),
+            Syntax::PreviousValue(name) => self.sequence(name, SequenceAsk::Previous),
+            Syntax::SetValue { sequence, value, is_used, round } => {
+                let round = i64::try_from(*round).unwrap_or(i64::MAX);
+                self.sequence(
+                    sequence,
+                    SequenceAsk::Set { value: *value, is_used: *is_used, round },
+                )
+            }
+            _ => Err(SqlError::not_supported("this expression")),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use selkie_catalog::{DefaultValue, TableInfo};
+use selkie_catalog::{DefaultValue, SERIES_ENGINE, TableInfo};
 use selkie_expr::{Expr, build};
 use selkie_sql::ast;
 use selkie_types::charset::identifier_eq;
@@ -144,6 +144,9 @@ impl Binder<'_> {
 
     /// Whether the target of a change is a base table.
     pub(super) fn check_target(&self, table: &TableInfo, statement: &str) -> SqlResult<()> {
+        if table.is_sequence() && statement != "INSERT" {
+            return Err(sequence_refuses(table));
+        }
         match table.kind {
             selkie_catalog::TableKind::Base | selkie_catalog::TableKind::Temporary => Ok(()),
             selkie_catalog::TableKind::View(_) if statement == "INSERT" => {
@@ -162,4 +165,9 @@ impl Binder<'_> {
             }
         }
     }
+}
+
+/// Compat: sequences are said to be of an engine that does not do this.
+fn sequence_refuses(table: &TableInfo) -> SqlError {
+    SqlError::new(&ER_ILLEGAL_HA, &[&SERIES_ENGINE, &table.schema(), &table.name()])
 }

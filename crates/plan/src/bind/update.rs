@@ -68,6 +68,15 @@ impl Binder<'_> {
             }
         }
         self.check_one_table_of_each_view(&sources, &targets)?;
+        if update.limit.is_some() {
+            for target in &targets {
+                let Some(over) = self.source_over(&sources, target.relation) else { continue };
+                if self.refuses_limit(&sources[over], target.relation) {
+                    let name = &sources[over].name;
+                    return Err(SqlError::new(&ER_NON_UPDATABLE_TABLE, &[name, &"UPDATE"]));
+                }
+            }
+        }
         source = self.dml_tail(source, &update.order_by, update.limit.as_deref())?;
         let mut meaning = Meaning::new();
         let mut changed: Vec<RelationId> = targets.iter().map(|t| t.relation).collect();

@@ -11,7 +11,7 @@ use hashbrown::HashMap;
 use selkie_catalog::{TableInfo, View};
 use selkie_expr::Expr;
 use selkie_types::error::catalogue::*;
-use selkie_types::{Privileges, SqlError, SqlResult};
+use selkie_types::{Condition, Privileges, SqlError, SqlResult};
 
 use super::Binder;
 use super::scope::{Source, SourceColumns};
@@ -117,6 +117,33 @@ impl Binder<'_> {
     pub(super) fn is_updatable(&self, view: &KeptView) -> bool {
         let selkie_catalog::TableKind::View(definition) = &view.info.kind else { return false };
         updatable::of_view(self.names.tables, &view.info, definition).updatable
+    }
+
+    /// Refuses, or warns of, changes with LIMIT through a view that does not show a whole unique
+    /// key of its table: it cannot be told which rows they are. Whether they are refused.
+    pub(super) fn refuses_limit(&mut self, source: &Source, relation: RelationId) -> bool {
+        let Some(view) = self.kept_view(source) else { return false };
+        let shown: Vec<usize> = view
+            .ids
+            .iter()
+            .filter_map(|id| self.columns.get(*id).origin)
+            .filter_map(|(of, at)| (of == relation).then_some(at))
+            .collect();
+        let table = &self.columns.relations[relation].table;
+        let is_key = |index: &selkie_engine::IndexDef| {
+            let whole = |p: &selkie_engine::IndexPart| {
+                shown.contains(&p.column) && !table.columns[p.column].nullable
+            };
+            index.is_unique() && index.parts.iter().all(whole)
+        };
+        let all = (0..table.columns.len()).all(|at| shown.contains(&at));
+        if all || table.def.indexes.iter().any(is_key) {
+            return false;
+        }
+        if self.settings.updatable_views_with_limit {
+            self.conditions.push(Condition::note(&ER_WARN_VIEW_WITHOUT_KEY, &[]));
+        }
+        !self.settings.updatable_views_with_limit
     }
 
     /// The tables a view's rows are rows of.

@@ -121,10 +121,11 @@ pub(super) fn default_value(
     }
     if is_now(default) {
         let temporal = matches!(column.ty.kind, TypeKind::Timestamp | TypeKind::DateTime);
-        return if temporal { Ok(DefaultValue::CurrentTimestamp) } else { Ok(expression(default)) };
+        let value = || expression(context, default);
+        return Ok(if temporal { DefaultValue::CurrentTimestamp } else { value() });
     }
     let Some(literal) = literal(context, default)? else {
-        return Ok(expression(default));
+        return Ok(expression(context, default));
     };
     if matches!(default.kind, ExprKind::Literal(Literal::Null)) {
         return if column.nullable {
@@ -136,8 +137,15 @@ pub(super) fn default_value(
     constant::store(context, literal, column).map(DefaultValue::Literal).ok_or_else(invalid)
 }
 
-fn expression(default: &ast::Expr) -> DefaultValue {
-    DefaultValue::Expression(expressions::default_text(default))
+/// The text of an expression in which every sequence has its schema.
+fn expression(context: &DefineContext<'_>, default: &ast::Expr) -> DefaultValue {
+    let mut default = default.clone();
+    default.for_each_sequence_mut(&mut |name| {
+        if name.schema.is_none() {
+            name.schema = context.schema.map(ast::Ident::new);
+        }
+    });
+    DefaultValue::Expression(expressions::default_text(&default))
 }
 
 /// `CURRENT_TIMESTAMP`, `NOW()` and their synonyms, whatever the digits.

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use selkie_catalog::{
     CheckInfo, ColumnInfo, DefaultValue, ForeignKey, IndexInfo, TableInfo, TableKind, TableOptions,
+    sequence_columns,
 };
 use selkie_engine::TableId;
-use selkie_sql::ast::{CreateSource, CreateTable, TableElement};
+use selkie_sql::ast::{CreateSource, CreateTable, TableElement, TableOption};
 use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::{
     ER_DUP_FIELDNAME, ER_TABLE_MUST_HAVE_COLUMNS, ER_TOO_MANY_FIELDS, ER_WRONG_TABLE_NAME,
@@ -162,6 +163,31 @@ pub fn define_like(
         statistics: None,
         ..source.clone()
     })
+}
+
+/// The table that keeps a sequence.
+pub fn define_sequence(
+    context: &DefineContext<'_>,
+    schema: &str,
+    name: &str,
+    temporary: bool,
+    options: &[TableOption],
+) -> SqlResult<TableInfo> {
+    let name = table_name(name)?;
+    let read = Options::read(options, context.schema_collation(schema))?;
+    let engine = engine::named(context, read.engine.as_deref(), name)?;
+    options::check_table(context, &engine, options)?;
+    let mut shown = TableOptions {
+        comment: options::table_comment(context, read.comment.as_deref(), name)?,
+        shown: Vec::new(),
+        keys_disabled: false,
+    };
+    shown.shown.push(("SEQUENCE".to_owned(), "1".to_owned()));
+    read.merge_shown(&mut shown.shown);
+    let kind = if temporary { TableKind::Temporary } else { TableKind::Base };
+    let collation = context.schema_collation(schema);
+    let (columns, keys) = (sequence_columns(), Vec::new());
+    Ok(assemble(context, schema, name, columns, keys, kind, engine, collation, shown))
 }
 
 #[expect(clippy::too_many_arguments, reason = "the parts of a definition, each of its own type")]

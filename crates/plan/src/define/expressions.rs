@@ -105,6 +105,7 @@ pub(super) fn default_text(expr: &Expr) -> String {
     let bare = match &expr.kind {
         ExprKind::Call(call) => !call.name.is("mod") && !call.name.is("isnull"),
         ExprKind::Column(_) | ExprKind::Literal(_) | ExprKind::Cast { .. } => true,
+        ExprKind::NextValue(_) | ExprKind::PreviousValue(_) | ExprKind::SetValue { .. } => true,
         ExprKind::Unary { op: UnaryOp::Neg | UnaryOp::Plus, expr } => {
             matches!(expr.kind, ExprKind::Literal(_))
         }
@@ -316,6 +317,9 @@ fn forbidden(expr: &Expr, place: &Place<'_>) -> Option<String> {
         ExprKind::AssignUserVar { .. } => Some(text(expr)),
         ExprKind::GroupConcat(_) => Some("group_concat()".into()),
         ExprKind::Values(_) => Some("values()".into()),
+        ExprKind::NextValue(_) if !default => Some("nextval()".into()),
+        ExprKind::PreviousValue(_) if !default => Some("lastval()".into()),
+        ExprKind::SetValue { .. } if !default => Some("setval()".into()),
         ExprKind::Call(call) => {
             let named = |list: &[&str]| list.iter().any(|name| call.name.is(name));
             let varies = named(VARYING) || is_unix_timestamp_now(call);

@@ -43,6 +43,7 @@ const SHOWN_ORDER: &[&str] = &[
     "TRANSACTIONAL",
     "KEY_BLOCK_SIZE",
     "CONNECTION",
+    "SEQUENCE",
 ];
 
 impl Options {
@@ -106,7 +107,7 @@ fn shown_option(option: &TableOption) -> SqlResult<Option<(String, Option<String
         TableOption::SystemVersioning => {
             return Err(SqlError::not_supported("system-versioned tables"));
         }
-        TableOption::Sequence(true) => return Err(SqlError::not_supported("sequences")),
+        TableOption::Sequence(yes) => ("SEQUENCE", yes.then(|| "1".to_owned())),
         TableOption::DataDirectory(_) | TableOption::IndexDirectory(_) => {
             return Err(SqlError::not_supported("DATA DIRECTORY"));
         }

@@ -262,7 +262,7 @@ pub(crate) fn condition_cost(condition: &Expr) -> f64 {
                 cost::STRING_CONDITION
             }
             ExprKind::Subquery(_) => cost::CACHED_SUBPLAN,
-            ExprKind::Stored(_) => cost::SUBPLAN,
+            ExprKind::Stored(_) | ExprKind::Sequence(_) => cost::SUBPLAN,
             ExprKind::Column(_) | ExprKind::Literal(_) | ExprKind::Parameter(_) => 0.0,
             _ => cost::CONDITION,
         }

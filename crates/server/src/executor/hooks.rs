@@ -326,6 +326,7 @@ fn privileges(wanted: Privilege) -> Option<Privileges> {
         Privilege::ShowRoutine => Privileges::SELECT,
         Privilege::Event => Privileges::EVENT,
         Privilege::SetUser => Privileges::SUPER | Privileges::SET_USER,
+        Privilege::TakeNumbers => Privileges::SELECT | Privileges::INSERT,
         Privilege::Any => return None,
     })
 }

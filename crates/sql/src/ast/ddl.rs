@@ -556,7 +556,7 @@ pub struct SequenceOptions {
     /// `MAXVALUE n`; `Some(None)` is `NO MAXVALUE`.
     pub max_value: Option<Option<i64>>,
     /// `CACHE n`, `NOCACHE` is 0.
-    pub cache: Option<u64>,
+    pub cache: Option<i64>,
     /// `CYCLE` or `NOCYCLE`.
     pub cycle: Option<bool>,
     /// `RESTART [WITH n]`; `Some(None)` restarts at the start.

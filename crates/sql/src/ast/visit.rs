@@ -1,6 +1,6 @@
 //! Walking over expressions: the operands of a node, whatever it is. Queries inside are not entered.
 
-use super::{ColumnRef, Expr, ExprKind, FunctionCall, OrderItem};
+use super::{ColumnRef, Expr, ExprKind, FunctionCall, OrderItem, TableName};
 
 /// The operands of a kind of node, pushed onto a list, borrowed shared or mutably.
 macro_rules! operands {
@@ -99,6 +99,16 @@ impl Expr {
     /// Calls `visit` with it and everything in it, outermost first, as long as it gives nothing.
     pub fn find<'a, T>(&'a self, visit: &mut dyn FnMut(&'a Self) -> Option<T>) -> Option<T> {
         visit(self).or_else(|| self.operands().into_iter().find_map(|e| e.find(visit)))
+    }
+
+    /// Calls `visit` with every sequence named in it.
+    pub fn for_each_sequence_mut(&mut self, visit: &mut dyn FnMut(&mut TableName)) {
+        match &mut self.kind {
+            ExprKind::NextValue(name) | ExprKind::PreviousValue(name) => visit(name),
+            ExprKind::SetValue { sequence, .. } => visit(sequence),
+            _ => {}
+        }
+        self.operands_mut().into_iter().for_each(|e| e.for_each_sequence_mut(visit));
     }
 
     /// Calls `visit` with every column named in it.

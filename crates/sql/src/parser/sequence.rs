@@ -13,7 +13,7 @@ impl Parser<'_> {
         self.expect(Kw::SEQUENCE)?;
         let if_not_exists = self.if_not_exists()?;
         let name = self.new_table_name()?;
-        let options = self.sequence_options()?;
+        let options = self.sequence_options(false)?;
         let table_options = self.table_options()?;
         let create =
             CreateSequence { or_replace, temporary, if_not_exists, name, options, table_options };
@@ -25,14 +25,14 @@ impl Parser<'_> {
         self.expect(Kw::SEQUENCE)?;
         let if_exists = self.if_exists()?;
         let name = self.table_name()?;
-        let options = self.sequence_options()?;
+        let options = self.sequence_options(true)?;
         if options == SequenceOptions::default() {
             return Err(self.error());
         }
         Ok(Statement::AlterSequence(AlterSequence { if_exists, name, options }.into()))
     }
 
-    fn sequence_options(&mut self) -> PResult<SequenceOptions> {
+    fn sequence_options(&mut self, alter: bool) -> PResult<SequenceOptions> {
         let mut o = SequenceOptions::default();
         loop {
             let T::Word(kw) = self.tok.kind else { return Ok(o) };
@@ -69,10 +69,10 @@ impl Parser<'_> {
                     continue;
                 }
                 Kw::CACHE => {
-                    o.cache = Some(self.option_number(&[])?.max(0) as u64);
+                    o.cache = Some(self.option_number(&[])?);
                     continue;
                 }
-                Kw::RESTART => {
+                Kw::RESTART if alter => {
                     o.restart = Some(self.restart()?);
                     continue;
                 }
@@ -88,13 +88,24 @@ impl Parser<'_> {
         if self.eat_any(fill).is_none() {
             self.eat(T::Eq);
         }
-        self.i64()
+        self.sequence_number()
+    }
+
+    /// Compat: the smallest of all numbers is none here.
+    fn sequence_number(&mut self) -> PResult<i64> {
+        let negative = self.eat(T::Minus);
+        if !negative {
+            self.eat(T::Plus);
+        }
+        let token = self.tok;
+        let value = i64::try_from(self.u64()?).map_err(|_| self.error_at(token))?;
+        Ok(if negative { -value } else { value })
     }
 
     fn restart(&mut self) -> PResult<Option<i64>> {
         self.next();
         if self.eat(Kw::WITH) || self.eat(T::Eq) || matches!(self.tok.kind, T::Int | T::Minus) {
-            return self.i64().map(Some);
+            return self.sequence_number().map(Some);
         }
         Ok(None)
     }

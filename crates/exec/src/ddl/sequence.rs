@@ -1,0 +1,213 @@
+//! CREATE, ALTER and DROP SEQUENCE.
+
+use std::sync::Arc;
+
+use selkie_catalog::{SequenceChange, SequenceDef, TableInfo, TableKind, sequence_fault};
+use selkie_plan::define::define_sequence;
+use selkie_sql::ast::{AlterSequence, ColumnDef, CreateSequence, DropTables, SequenceOptions};
+use selkie_types::error::catalogue::{
+    ER_IT_IS_A_VIEW, ER_NOT_SEQUENCE, ER_NOT_SEQUENCE2, ER_SEQUENCE_INVALID_DATA,
+    ER_SEQUENCE_INVALID_TABLE_STRUCTURE, ER_TABLE_EXISTS_ERROR, ER_UNKNOWN_SEQUENCES,
+};
+use selkie_types::{Condition, SqlError, SqlResult};
+
+use super::Ddl;
+use super::change::with_new_id;
+use crate::session::Privilege;
+use crate::{Outcome, sequence};
+
+fn change_of(options: &SequenceOptions) -> SequenceChange {
+    SequenceChange {
+        start: options.start,
+        increment: options.increment,
+        min: options.min_value,
+        max: options.max_value,
+        cache: options.cache,
+        cycle: options.cycle,
+        restart: options.restart,
+    }
+}
+
+impl Ddl<'_> {
+    pub(super) fn create_sequence(&mut self, create: &CreateSequence) -> SqlResult<Outcome> {
+        let (schema, name) = self.resolve(&create.name)?;
+        let temporary = create.temporary;
+        let privilege = if temporary { Privilege::CreateTemporary } else { Privilege::Create };
+        self.check(privilege, &schema, name)?;
+        if create.or_replace && !temporary {
+            self.check(Privilege::Drop, &schema, name)?;
+        }
+        let invalid = || SqlError::new(&ER_SEQUENCE_INVALID_DATA, &[&schema, &name]);
+        let def = SequenceDef::new(&change_of(&create.options)).ok_or_else(invalid)?;
+        if !temporary {
+            self.check_listed(&schema, name)?;
+            self.session.commit()?;
+        }
+        let _lock = (!temporary).then(|| self.lock(&schema, name)).transpose()?;
+        let snapshot = self.instance.catalog.snapshot();
+        if snapshot.schema(&schema).is_none() {
+            return Err(SqlError::unknown_database(&schema));
+        }
+        let old = match temporary {
+            true => self.session.temporary.get(&schema, name).cloned(),
+            false => snapshot.table(&schema, name).cloned(),
+        };
+        if let Some(old) = old {
+            if create.if_not_exists {
+                self.note(Condition::note(&ER_TABLE_EXISTS_ERROR, &[&name]));
+                return Ok(Outcome::ok());
+            }
+            if !create.or_replace {
+                return Err(SqlError::new(&ER_TABLE_EXISTS_ERROR, &[&name]));
+            }
+            if let TableKind::View(_) = old.kind {
+                return Err(SqlError::new(&ER_IT_IS_A_VIEW, &[&format!("{schema}.{name}")]));
+            }
+            self.drop_one(&schema, name, temporary)?;
+        }
+        let snapshot = self.instance.catalog.snapshot();
+        let table = self.with_context(&snapshot, |context| {
+            define_sequence(context, &schema, name, temporary, &create.table_options)
+        })?;
+        let table = with_new_id(self.instance, table)?;
+        self.create_storage(&table, None)?;
+        sequence::create_row(self.instance, self.session, self.control, &table, &def)?;
+        self.publish_table(table)?;
+        Ok(Outcome::ok())
+    }
+
+    /// The first row of a table that was said to be a sequence; a copy of `like`'s if it is one.
+    pub(super) fn begin_sequence(
+        &self,
+        table: &TableInfo,
+        like: Option<&TableInfo>,
+    ) -> SqlResult<()> {
+        if !table.is_sequence() {
+            return Ok(());
+        }
+        let (instance, session, control) = (self.instance, &*self.session, self.control);
+        let like = like.filter(|like| like.is_sequence());
+        let def = match like {
+            Some(like) => {
+                let def = sequence::read_row(instance, session, control, like)?;
+                SequenceDef { reserved_until: def.start, round: 0, ..def }
+            }
+            None => SequenceDef::new(&SequenceChange::default())
+                .ok_or_else(|| SqlError::internal("a sequence of defaults is not valid"))?,
+        };
+        sequence::create_row(instance, session, control, table, &def)
+    }
+
+    /// Refuses tables that are said to be sequences and do not look like one.
+    pub(super) fn check_sequence(&self, table: &TableInfo) -> SqlResult<()> {
+        match sequence_fault(table).filter(|_| table.is_sequence()) {
+            Some(fault) => {
+                let arguments: [&dyn std::fmt::Display; 3] =
+                    [&table.schema(), &table.name(), &fault];
+                Err(SqlError::new(&ER_SEQUENCE_INVALID_TABLE_STRUCTURE, &arguments))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Fails unless the account may take numbers of the sequences that defaults of `columns` name.
+    pub(super) fn check_defaults<'c>(
+        &self,
+        columns: impl Iterator<Item = &'c ColumnDef>,
+    ) -> SqlResult<()> {
+        let mut names = Vec::new();
+        for default in columns.filter_map(|column| column.default.as_ref()) {
+            default.clone().for_each_sequence_mut(&mut |name| names.push(name.clone()));
+        }
+        for name in &names {
+            let (schema, name) = self.resolve(name)?;
+            let temporary = self.session.temporary.get(&schema, name).is_some();
+            let snapshot = self.instance.catalog.snapshot();
+            if !temporary && snapshot.table(&schema, name).is_some_and(|t| t.is_sequence()) {
+                self.check(Privilege::TakeNumbers, &schema, name)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn alter_sequence(&mut self, alter: &AlterSequence) -> SqlResult<Outcome> {
+        let (schema, name) = self.resolve(&alter.name)?;
+        self.check(Privilege::Alter, &schema, name)?;
+        let temporary = self.session.temporary.get(&schema, name).is_some();
+        if !temporary {
+            self.check_listed(&schema, name)?;
+            self.session.commit()?;
+        }
+        let _lock = (!temporary).then(|| self.lock(&schema, name)).transpose()?;
+        let snapshot = self.instance.catalog.snapshot();
+        let table = match self.base_table(&snapshot, &schema, name) {
+            Ok(table) => table,
+            Err(_) if alter.if_exists => {
+                let full = format!("{schema}.{name}");
+                self.note(Condition::note(&ER_UNKNOWN_SEQUENCES, &[&full]));
+                return Ok(Outcome::ok());
+            }
+            Err(_) => return Err(SqlError::new(&ER_UNKNOWN_SEQUENCES, &[&name])),
+        };
+        if !table.is_sequence() {
+            return Err(SqlError::new(&ER_NOT_SEQUENCE, &[&schema, &name]));
+        }
+        let change = change_of(&alter.options);
+        let (instance, session) = (self.instance, &*self.session);
+        sequence::replace_row(instance, session, self.control, &table, &mut |def| {
+            def.altered(&change)
+        })?;
+        Ok(Outcome::ok())
+    }
+
+    pub(super) fn drop_sequences(&mut self, drop: &DropTables) -> SqlResult<Outcome> {
+        if !drop.temporary {
+            self.session.commit()?;
+        }
+        let mut missing = Vec::new();
+        let mut refused: Option<SqlError> = None;
+        for name in &drop.names {
+            let (schema, name) = self.resolve(name)?;
+            self.check(Privilege::Drop, &schema, name)?;
+            let full = format!("{schema}.{name}");
+            let is_sequence = |t: &Arc<TableInfo>| t.is_sequence();
+            if self.session.temporary.get(&schema, name).is_some_and(is_sequence) {
+                self.drop_one(&schema, name, true)?;
+                continue;
+            }
+            let snapshot = self.instance.catalog.snapshot();
+            match snapshot.table(&schema, name).filter(|_| !drop.temporary) {
+                Some(table) if table.is_sequence() => {
+                    self.check_listed(&schema, name)?;
+                    let _lock = self.lock(&schema, name)?;
+                    self.drop_one(&schema, name, false)?;
+                }
+                Some(table) => {
+                    let view = matches!(table.kind, TableKind::View(_));
+                    let def = if view { &ER_IT_IS_A_VIEW } else { &ER_NOT_SEQUENCE2 };
+                    match drop.if_exists {
+                        true => self.note(Condition::note(def, &[&full])),
+                        false => drop_first(&mut refused, SqlError::new(def, &[&full])),
+                    }
+                }
+                None => missing.push(full),
+            }
+        }
+        match (refused, missing.is_empty(), drop.if_exists) {
+            (Some(error), ..) => return Err(error),
+            (None, true, _) => {}
+            (None, false, true) => {
+                self.note(Condition::note(&ER_UNKNOWN_SEQUENCES, &[&missing.join(",")]));
+            }
+            (None, false, false) => {
+                return Err(SqlError::new(&ER_UNKNOWN_SEQUENCES, &[&missing.join(",")]));
+            }
+        }
+        Ok(Outcome::ok())
+    }
+}
+
+/// Keeps the first of several errors.
+fn drop_first(kept: &mut Option<SqlError>, error: SqlError) {
+    kept.get_or_insert(error);
+}

@@ -1,0 +1,44 @@
+//! SHOW CREATE SEQUENCE.
+
+use selkie_catalog::{TableKind, quote_identifier, quote_string};
+use selkie_sql::ast::TableName;
+use selkie_types::error::catalogue::{ER_NOT_SEQUENCE, ER_TABLEACCESS_DENIED_ERROR};
+use selkie_types::{SqlError, SqlResult, Value};
+
+use super::query::table_of;
+use super::rows::{ShownRows, long_text, text_type};
+use crate::control::Control;
+use crate::session::{Access, Privilege};
+use crate::{Instance, Session, sequence};
+
+pub(super) fn create(
+    instance: &Instance,
+    session: &Session,
+    name: &TableName,
+) -> SqlResult<ShownRows> {
+    let table = table_of(instance, session, name)?;
+    let (schema, name) = (table.schema(), table.name());
+    if table.kind != TableKind::Temporary {
+        let access = Access { privilege: Privilege::Any, schema, table: name, columns: &[] };
+        if session.hooks.check_access(session, &access).is_err() {
+            let account = &session.account;
+            let arguments: [&dyn std::fmt::Display; 5] =
+                [&"SHOW", &account.user, &account.host, &schema, &name];
+            return Err(SqlError::new(&ER_TABLEACCESS_DENIED_ERROR, &arguments));
+        }
+    }
+    if !table.is_sequence() {
+        return Err(SqlError::new(&ER_NOT_SEQUENCE, &[&schema, &name]));
+    }
+    let control = Control::new(session);
+    let def = sequence::read_row(instance, session, &control, &table)?;
+    let mut statement = def.show(&quote_identifier(name));
+    statement.push_str(&format!(" ENGINE={}", table.engine));
+    if !table.options.comment.is_empty() {
+        statement.push_str(&format!(" COMMENT={}", quote_string(&table.options.comment)));
+    }
+    Ok(ShownRows {
+        columns: vec![("Table", text_type(64)), ("Create Table", long_text())],
+        rows: vec![vec![Value::bytes(name), Value::bytes(statement)]],
+    })
+}

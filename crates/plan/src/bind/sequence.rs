@@ -1,0 +1,37 @@
+//! NEXT VALUE FOR, PREVIOUS VALUE FOR, SETVAL.
+
+use selkie_expr::{Expr, ExprKind, SequenceAsk, SequenceCall};
+use selkie_sql::ast;
+use selkie_types::error::catalogue::{ER_NO_SUCH_TABLE, ER_NOT_SEQUENCE, ER_UNKNOWN_SEQUENCES};
+use selkie_types::{Privileges, SqlError, SqlResult, SqlType};
+
+use super::Binder;
+use super::access::Wanted;
+
+impl Binder<'_> {
+    /// A call of the sequence `name`.
+    pub(super) fn sequence(&mut self, name: &ast::TableName, ask: SequenceAsk) -> SqlResult<Expr> {
+        let wanted = match ask {
+            SequenceAsk::Previous => Privileges::SELECT,
+            _ => Privileges::SELECT | Privileges::INSERT,
+        };
+        let found = self.using_tables(Wanted::all(wanted), |b| b.find_table(name));
+        let table = found.map_err(|error| match ask {
+            // Compat: only here the error speaks of sequences.
+            SequenceAsk::Previous if error.is(&ER_NO_SUCH_TABLE) => {
+                SqlError::new(&ER_UNKNOWN_SEQUENCES, &[&name.name])
+            }
+            _ => error,
+        })?;
+        if !table.is_sequence() {
+            return Err(SqlError::new(&ER_NOT_SEQUENCE, &[&table.schema(), &table.name()]));
+        }
+        if ask != SequenceAsk::Previous {
+            self.takes_numbers.push(table.clone());
+        }
+        let call = SequenceCall { schema: table.schema().into(), name: table.name().into(), ask };
+        let mut expr = Expr::new(ExprKind::Sequence(Box::new(call)), SqlType::bigint(), true);
+        expr.ty = SqlType::bigint();
+        Ok(expr)
+    }
+}
