@@ -19,10 +19,14 @@ def shown(value):
 
 
 def blocks(text):
+    """Each block's comment, its first line, its statement and what is expected."""
     for block in text.split("\n\n"):
-        head, _, rest = block.partition("\n")
+        lines = block.split("\n")
+        comments = next((at for at, line in enumerate(lines) if not line.startswith("#")), len(lines))
+        head, _, rest = "\n".join(lines[comments:]).partition("\n")
         sql, separator, expected = rest.partition("\n----")
-        yield block, head, sql.strip(), expected.strip("\n") if separator else None
+        comment = "".join(line + "\n" for line in lines[:comments])
+        yield comment, head, sql.strip(), expected.strip("\n") if separator else None
 
 
 def run(cursor, head, sql):
@@ -44,17 +48,20 @@ def run_script(port, path, update):
     for statement in ("DROP DATABASE IF EXISTS scripts", "CREATE DATABASE scripts", "USE scripts"):
         cursor.execute(statement)
     out, failures = [], 0
-    for block, head, sql, expected in blocks(path.read_text().rstrip("\n")):
-        if not head.startswith(("statement", "query")):
-            out.append(block)
+    for comment, head, sql, expected in blocks(path.read_text().rstrip("\n")):
+        if not head:
+            out.append(comment.rstrip("\n"))
             continue
+        if not head.startswith(("statement", "query")):
+            raise SystemExit(f"{path.name}: '{head}' begins no block")
         wrong, rows = run(cursor, head, sql)
         if head == "query" and not wrong and rows != expected and not update:
             wrong = f"expected\n{expected}\nfound\n{rows}"
         if wrong:
             failures += 1
             print(f"{path.name}: {sql}\n{wrong}")
-        out.append(f"{head}\n{sql}\n----\n{rows}".rstrip("\n") if head == "query" and update else block)
+        result = rows if update else expected
+        out.append(comment + (f"{head}\n{sql}\n----\n{result}".rstrip("\n") if head == "query" else f"{head}\n{sql}"))
     if update:
         path.write_text("\n\n".join(out) + "\n")
     cursor.execute("DROP DATABASE scripts")
