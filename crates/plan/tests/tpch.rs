@@ -14,7 +14,7 @@ fn tpch_plans() {
     for number in 1..=22 {
         let name = format!("q{number:02}");
         let sql =
-            std::fs::read_to_string(root.join(format!("../../tests/dbt3/{name}.sql"))).unwrap();
+            std::fs::read_to_string(root.join(format!("../bench/queries/{name}.sql"))).unwrap();
         let sql = sql.replace("{fraction}", "0.0001").trim().trim_end_matches(';').to_owned();
         let plan = match std::panic::catch_unwind(|| support::plan_sql(&sql))
             .unwrap_or_else(|_| Err(selkie_types::SqlError::internal("panic")))

@@ -499,7 +499,7 @@ mod tests {
         let pattern = StringLiteral::utf8(*b"a%'");
         let text = render(&shape, Some(&ShowFilter::Like(pattern)), b"");
         let expected = "SELECT SCHEMA_NAME AS `Database` FROM information_schema.SCHEMATA \
-             WHERE SCHEMA_NAME LIKE 'a%'''";
+             WHERE SCHEMA_NAME COLLATE utf8mb3_bin LIKE 'a%'''";
         assert_eq!(text, expected);
     }
 }

@@ -148,8 +148,8 @@ fn group_concat(a: &mut Aggregate, types: &TypeContext) -> SqlResult<()> {
     let all = length.saturating_mul(bytes);
     let kind = match all {
         _ if length <= 512 => TypeKind::VarChar,
-        ..=65_535 => TypeKind::Text,
-        ..=16_777_215 => TypeKind::MediumText,
+        0..=65_535 => TypeKind::Text,
+        65_536..=16_777_215 => TypeKind::MediumText,
         _ => TypeKind::LongText,
     };
     let characters = if length <= 512 { length } else { all };

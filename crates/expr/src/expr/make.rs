@@ -70,8 +70,7 @@ impl Expr {
 
     /// A decimal literal.
     pub fn decimal(value: Decimal) -> Self {
-        let precision =
-            value.int_digits().max(u32::from(value.scale() == 0)) + u32::from(value.scale());
+        let precision = value.int_digits().max(1) + u32::from(value.scale());
         let ty = SqlType::decimal(precision.min(65), value.scale());
         Self::literal(Value::Decimal(value), ty)
     }

@@ -361,11 +361,11 @@ mod tests {
 
     #[test]
     fn fields() {
-        let args = [Arg::Int(42), Arg::Double(3.14159), Arg::Text("ab".into())];
-        assert_eq!(format("{} {} {}", &args).unwrap(), "42 3.14159 ab");
+        let args = [Arg::Int(42), Arg::Double(3.25), Arg::Text("ab".into())];
+        assert_eq!(format("{} {} {}", &args).unwrap(), "42 3.25 ab");
         assert_eq!(
             format("{2:*^6}|{0:#06x}|{1:8.2f}|{1:e}", &args).unwrap(),
-            "**ab**|0x002a|    3.14|3.141590e+00"
+            "**ab**|0x002a|    3.25|3.250000e+00"
         );
         assert_eq!(format("{{}} {1:.{0}}", &[Arg::Int(2), Arg::Double(2.55)]).unwrap(), "{} 2.5");
         assert_eq!(format("{", &args), Err(BAD_FORMAT));

@@ -275,8 +275,8 @@ fn members(
         return Err(SqlError::new(&ER_TOO_BIG_SET, &[&name]));
     }
     for (at, member) in list.iter().enumerate() {
-        let same = |other: &&Box<str>| collation.equal(other.as_bytes(), member.as_bytes());
-        if let Some(first) = list[..at].iter().find(same) {
+        let same = |other: &str| collation.equal(other.as_bytes(), member.as_bytes());
+        if let Some(first) = list[..at].iter().find(|other| same(other)) {
             let arguments: [&dyn std::fmt::Display; 3] = [&name, first, &words];
             if eval.types.sql_mode.is_strict() {
                 return Err(SqlError::new(&ER_DUPLICATED_VALUE_IN_TYPE, &arguments));

@@ -283,11 +283,16 @@ mod tests {
     #[test]
     fn what_is_not_known_stays() {
         let text = r#"{"access":1, "mine": [1, {"a": 2}], "plugin":"mysql_native_password"}"#;
-        let written = to_json(&from_json("h", "u", text).unwrap());
+        let mut account = from_json("h", "u", text).unwrap();
+        let unchanged = to_json(&account);
+        assert!(
+            unchanged.contains("\"mine\":[1, {\"a\": 2}]") && !unchanged.contains("version_id")
+        );
+        account.locked = true;
         assert_eq!(
-            written,
+            to_json(&account),
             "{\"access\":1,\"mine\":[1, {\"a\": 2}],\"plugin\":\"mysql_native_password\",\
-             \"version_id\":101119,\"authentication_string\":\"\"}"
+             \"version_id\":101119,\"authentication_string\":\"\",\"account_locked\":true}"
         );
     }
 }

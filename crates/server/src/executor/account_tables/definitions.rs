@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn every_statement_has_its_name() {
         let names: Vec<&str> = tables().map(|(name, _)| name).collect();
-        assert_eq!(names.len(), 31);
+        assert_eq!(names.len(), 29);
         assert!(names.contains(&"global_priv") && names.contains(&"slow_log"));
         assert!(view().contains("& 536870912, 'Y', 'N') AS Delete_history_priv"));
     }

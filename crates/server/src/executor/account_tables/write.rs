@@ -204,6 +204,8 @@ mod tests {
         assert_eq!(statements(&new, &old).len(), 1);
         let mut other = new.clone();
         other.drop_accounts(&[root], crate::accounts::IfExists::Fail).unwrap();
-        assert_eq!(statements(&new, &other).len(), 2);
+        let dropped = statements(&new, &other);
+        assert_eq!(dropped.len(), 3, "{dropped:?}");
+        assert!(dropped.iter().all(|text| text.starts_with("DELETE FROM mysql.")), "{dropped:?}");
     }
 }
