@@ -27,12 +27,11 @@ pub(super) struct AccountTables {
 }
 
 impl AccountTables {
-    /// Creates the tables that are missing.
+    /// Creates the tables that are missing from the schema, which is there.
     pub(super) fn open(instance: &Arc<Instance>) -> SqlResult<Self> {
         let hooks = Unattended::new();
         let session = Session::new(0, Account::default(), Arc::new(hooks));
         let this = Self { instance: Arc::clone(instance), session: Mutex::new(session) };
-        this.run(definitions::DATABASE)?;
         let snapshot = instance.catalog.snapshot();
         let is_missing = |name: &str| snapshot.table("mysql", name).is_none();
         for (_, text) in definitions::tables().filter(|(name, _)| is_missing(name)) {

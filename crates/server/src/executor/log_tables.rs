@@ -18,33 +18,6 @@ use crate::session::Shared;
 use crate::variables::ids;
 use selkie_sql::ast::{Statement, TableName};
 
-/// Statements that create what is missing.
-const STATEMENTS: &[&str] = &[
-    "CREATE TABLE IF NOT EXISTS mysql.general_log (
-        event_time TIMESTAMP(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6) ON UPDATE CURRENT_TIMESTAMP(6),
-        user_host MEDIUMTEXT NOT NULL,
-        thread_id BIGINT(21) UNSIGNED NOT NULL,
-        server_id INT(10) UNSIGNED NOT NULL,
-        command_type VARCHAR(64) NOT NULL,
-        argument MEDIUMTEXT NOT NULL
-    ) ENGINE=CSV CHARACTER SET utf8mb3 COLLATE utf8mb3_general_ci COMMENT='General log'",
-    "CREATE TABLE IF NOT EXISTS mysql.slow_log (
-        start_time TIMESTAMP(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6) ON UPDATE CURRENT_TIMESTAMP(6),
-        user_host MEDIUMTEXT NOT NULL,
-        query_time TIME(6) NOT NULL,
-        lock_time TIME(6) NOT NULL,
-        rows_sent BIGINT(20) UNSIGNED NOT NULL,
-        rows_examined BIGINT(20) UNSIGNED NOT NULL,
-        db VARCHAR(512) NOT NULL,
-        last_insert_id INT(11) NOT NULL,
-        insert_id INT(11) NOT NULL,
-        server_id INT(10) UNSIGNED NOT NULL,
-        sql_text MEDIUMTEXT NOT NULL,
-        thread_id BIGINT(21) UNSIGNED NOT NULL,
-        rows_affected BIGINT(20) UNSIGNED NOT NULL
-    ) ENGINE=CSV CHARACTER SET utf8mb3 COLLATE utf8mb3_general_ci COMMENT='Slow log'",
-];
-
 /// The tables, and the session that writes them.
 pub(super) struct LogTables {
     instance: Arc<Instance>,
@@ -52,7 +25,7 @@ pub(super) struct LogTables {
 }
 
 impl LogTables {
-    /// Creates the tables that are missing.
+    /// The tables are there already: they are among those of the schema.
     pub(super) fn open(instance: &Arc<Instance>) -> SqlResult<Self> {
         let hooks = Unattended::new();
         let mut session = Session::new(0, Account::default(), Arc::new(hooks));
@@ -61,9 +34,6 @@ impl LogTables {
         session.settings.lock_wait_timeout = 1;
         session.settings.row_lock_wait_timeout = 1;
         let this = Self { instance: Arc::clone(instance), session: Mutex::new(session) };
-        for text in STATEMENTS {
-            this.run(text)?;
-        }
         this.session.lock().transaction.hold_answers();
         Ok(this)
     }

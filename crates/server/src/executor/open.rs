@@ -55,7 +55,6 @@ pub fn open_backend(
     instance.data_dir = data_dir.to_owned();
     selkie_exec::register_system_tables(&instance);
     let sessions = Registered::default();
-    selkie_exec::register_system_tables(&instance);
     register(&instance, &sessions);
     selkie_exec::recover_branches(&instance)
         .map_err(|e| format!("Can't recover prepared transactions: {e}"))?;

@@ -8,10 +8,6 @@ use crate::accounts::SYSTEM_ACCOUNT;
 
 const TABLES: &str = include_str!("../../../data/system_tables.sql");
 
-/// The database.
-pub(super) const DATABASE: &str =
-    "CREATE DATABASE IF NOT EXISTS mysql CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci";
-
 /// Name of each table with the statement that creates it.
 pub(super) fn tables() -> impl Iterator<Item = (&'static str, &'static str)> {
     TABLES.split(";\n").filter_map(|text| {
