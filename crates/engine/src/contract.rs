@@ -183,6 +183,10 @@ pub trait Engine: Send + Sync {
     /// definition is current.
     fn open_table(&self, def: &Arc<TableDef>) -> EngineResult<Arc<dyn Table>>;
 
+    /// A table that is new has all its rows and becomes known now: snapshots taken before do not see
+    /// it as it was, and reads through them fail.
+    fn table_published(&self, _id: TableId) {}
+
     /// Whether storage of a table exists.
     fn table_exists(&self, id: TableId) -> bool;
 
@@ -219,6 +223,9 @@ pub trait Engine: Send + Sync {
     fn inspect(&self, _detail: LockDetail) -> Inspection {
         Inspection::default()
     }
+
+    /// Shows for every session that waits for a row the sessions it waits for.
+    fn row_waits(&self, _show: &mut dyn FnMut(u64, u64)) {}
 
     /// Has `observer` told of what happens from now on, in place of who was told before.
     fn observe(&self, _observer: Arc<dyn EngineObserver>) {}

@@ -36,10 +36,20 @@ pub struct ColumnDef {
 pub enum IndexKind {
     /// The clustered, unique, never-null key. If there is one it is at position 0.
     Primary,
+    /// The primary key, unique and never null, of a table whose rows lie in the order they came. If
+    /// there is one it is at position 0.
+    HeapPrimary,
     /// No two rows share a key without NULLs.
     Unique,
     /// Any rows.
     Plain,
+}
+
+impl IndexKind {
+    /// Whether it is the primary key, wherever the rows lie.
+    pub fn is_primary(self) -> bool {
+        matches!(self, Self::Primary | Self::HeapPrimary)
+    }
 }
 
 /// One part of an index key.
@@ -101,9 +111,14 @@ impl TableDef {
         RowLayout::new(columns.iter().map(|c| (&c.ty, c.nullable)))
     }
 
-    /// The primary key.
+    /// The primary key that rows are clustered by.
     pub fn primary(&self) -> Option<&IndexDef> {
         self.indexes.first().filter(|index| index.kind == IndexKind::Primary)
+    }
+
+    /// Whether there is a primary key, wherever the rows lie.
+    pub fn has_primary(&self) -> bool {
+        self.indexes.first().is_some_and(|index| index.kind.is_primary())
     }
 
     /// Position of the index with `id`.

@@ -24,6 +24,8 @@ pub enum EngineError {
     Deadlock,
     /// The row changed after this transaction's snapshot.
     SnapshotConflict,
+    /// The table is newer than this transaction's snapshot.
+    TableChanged,
     /// The statement or connection was killed.
     Killed,
     /// The statement ran out of its time.
@@ -52,6 +54,7 @@ impl fmt::Display for EngineError {
             }
             Self::LockWaitTimeout => f.write_str("lock wait timeout"),
             Self::Deadlock => f.write_str("deadlock"),
+            Self::TableChanged => f.write_str("the table is newer than the snapshot"),
             Self::SnapshotConflict => f.write_str("the row changed since the snapshot"),
             Self::Killed => f.write_str("killed"),
             Self::StatementTimeout => f.write_str("statement timeout"),

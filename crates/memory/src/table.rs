@@ -89,6 +89,7 @@ impl MemoryTable {
         if key != at {
             self.change(trx, storage, &mut data, at, None)?;
         }
+        self.follow_auto(&mut data, row)?;
         self.change(trx, storage, &mut data, &key, Some(row))?;
         Ok(true)
     }

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 use selkie_engine::{WaitKind, blocking};
+use selkie_exec::metadata::MetadataLocks;
 use selkie_types::{SqlError, SqlResult};
 
 use crate::sessions::{KillFlag, Killed};
@@ -57,7 +58,7 @@ impl UserLocks {
     /// Takes a lock, again if the session has it already. `None` means killed.
     pub(crate) fn get(
         &self,
-        session: u64,
+        (session, definitions): (u64, &MetadataLocks),
         name: &[u8],
         timeout: Duration,
         kill: &KillFlag,
@@ -66,7 +67,7 @@ impl UserLocks {
         let deadline = Instant::now() + timeout;
         let mut state = self.state.lock();
         loop {
-            match state.held.get_mut(&name) {
+            let holder = match state.held.get_mut(&name) {
                 None => {
                     state.held.insert(name, (session, 1));
                     return Ok(Some(true));
@@ -75,8 +76,8 @@ impl UserLocks {
                     *count += 1;
                     return Ok(Some(true));
                 }
-                Some(_) => {}
-            }
+                Some((owner, _)) => *owner,
+            };
             if state.closes_cycle(session, &name) {
                 return Err(SqlError::deadlock());
             }
@@ -88,7 +89,9 @@ impl UserLocks {
                 return Ok(None);
             }
             state.waiting.insert(session, name.clone());
-            blocking(WaitKind::UserLock, || self.released.wait_for(&mut state, left.min(SLICE)));
+            definitions.waiting_for(session, holder, || {
+                blocking(WaitKind::UserLock, || self.released.wait_for(&mut state, left.min(SLICE)))
+            });
             state.waiting.remove(&session);
         }
     }
@@ -136,7 +139,8 @@ mod tests {
     fn counted_and_exclusive() {
         let locks = UserLocks::default();
         let free = KillFlag::default();
-        let get = |s, n: &[u8]| locks.get(s, n, Duration::ZERO, &free).unwrap();
+        let definitions = MetadataLocks::default();
+        let get = |s, n: &[u8]| locks.get((s, &definitions), n, Duration::ZERO, &free).unwrap();
         assert_eq!(get(1, b"a"), Some(true));
         assert_eq!(get(1, b"A"), Some(true));
         assert_eq!(get(2, b"a"), Some(false));
@@ -151,10 +155,10 @@ mod tests {
 
     #[test]
     fn killed_waiters_leave() {
-        let locks = UserLocks::default();
-        locks.get(1, b"a", Duration::ZERO, &KillFlag::default()).unwrap();
-        let killed = KillFlag::default();
+        let (locks, definitions) = (UserLocks::default(), MetadataLocks::default());
+        locks.get((1, &definitions), b"a", Duration::ZERO, &KillFlag::default()).unwrap();
+        let (killed, long) = (KillFlag::default(), Duration::from_secs(60));
         killed.raise(Killed::Query);
-        assert_eq!(locks.get(2, b"a", Duration::from_secs(60), &killed).unwrap(), None);
+        assert_eq!(locks.get((2, &definitions), b"a", long, &killed).unwrap(), None);
     }
 }

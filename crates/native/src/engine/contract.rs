@@ -130,6 +130,12 @@ impl Engine for NativeEngine {
         Ok(Arc::new(NativeTable::new(self.shared.clone(), files, def.clone())?))
     }
 
+    fn table_published(&self, id: TableId) {
+        if let Ok(files) = self.shared.table_files(id) {
+            files.publish(self.shared.snapshots.now(self.shared.storage.log()));
+        }
+    }
+
     fn table_exists(&self, id: TableId) -> bool {
         self.shared.table_files(id).is_ok()
     }
@@ -185,8 +191,16 @@ impl Engine for NativeEngine {
 
     fn inspect(&self, detail: LockDetail) -> Inspection {
         let transactions = self.shared.running.all().iter().map(|state| state.info()).collect();
-        let (locks, waits) = self.shared.locks.inspect(detail, &|file| self.shared.place_of(file));
+        let (mut locks, waits) =
+            self.shared.locks.inspect(detail, &|file| self.shared.place_of(file));
+        if detail == LockDetail::Waits {
+            locks.iter_mut().for_each(|lock| self.shared.find_record(lock));
+        }
         Inspection { transactions, locks, waits }
+    }
+
+    fn row_waits(&self, show: &mut dyn FnMut(u64, u64)) {
+        self.shared.locks.session_waits(show);
     }
 
     fn observe(&self, observer: Arc<dyn EngineObserver>) {

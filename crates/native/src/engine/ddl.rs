@@ -8,7 +8,7 @@ use selkie_engine::{EngineError, EngineResult, IndexId, TableDef, TableId};
 use std::sync::Arc;
 
 impl Shared {
-    pub(super) fn table_files(&self, id: TableId) -> EngineResult<Arc<TableFiles>> {
+    pub(crate) fn table_files(&self, id: TableId) -> EngineResult<Arc<TableFiles>> {
         let found = self.tables.read().get(&id).cloned();
         found.ok_or_else(|| EngineError::Corrupt(format!("table {id} has no storage")))
     }

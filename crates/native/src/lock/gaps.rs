@@ -19,9 +19,21 @@ const SHARDS: usize = 16;
 /// Disjoint half-open intervals: first key, and the first key behind or `None` for all that follow.
 type Intervals = BTreeMap<Box<[u8]>, Option<Box<[u8]>>>;
 
+/// One of them.
+type Interval = (Box<[u8]>, Option<Box<[u8]>>);
+
 struct Holder {
     trx: Arc<TrxState>,
     intervals: Intervals,
+}
+
+/// What it takes to undo the last interval.
+#[derive(Debug)]
+pub(crate) struct Covered {
+    /// Where the interval begins that it is part of now.
+    start: Box<[u8]>,
+    /// The intervals that this one joined.
+    before: Vec<Interval>,
 }
 
 type Shard = HashMap<FileId, Vec<Holder>>;
@@ -50,18 +62,36 @@ impl Gaps {
         file: FileId,
         from: &[u8],
         to: Option<&[u8]>,
-    ) -> bool {
+    ) -> (bool, Covered) {
         let mut shard = self.shard(file).lock();
         let holders = shard.entry(file).or_default();
         if let Some(mine) = holders.iter_mut().find(|holder| holder.trx.id == me.id) {
-            add(&mut mine.intervals, from, to);
-            return false;
+            return (false, add(&mut mine.intervals, from, to));
         }
         let mut intervals = Intervals::new();
-        add(&mut intervals, from, to);
+        let covered = add(&mut intervals, from, to);
         holders.push(Holder { trx: me.clone(), intervals });
         self.holders.fetch_add(1, Ordering::Release);
-        true
+        (true, covered)
+    }
+
+    /// Takes back the last interval of the transaction in this tree, and covers the keys from `from`
+    /// up to but without `to` in its place.
+    pub(crate) fn shrink(
+        &self,
+        me: &Arc<TrxState>,
+        file: FileId,
+        covered: Covered,
+        (from, to): (&[u8], Option<&[u8]>),
+    ) {
+        let mut shard = self.shard(file).lock();
+        let mut holders = shard.get_mut(&file).into_iter().flatten();
+        let Some(mine) = holders.find(|holder| holder.trx.id == me.id) else { return };
+        mine.intervals.remove(&covered.start);
+        mine.intervals.extend(covered.before);
+        if to.is_none_or(|to| from < to) {
+            add(&mut mine.intervals, from, to);
+        }
     }
 
     /// Who else does not let `me` insert `key`.
@@ -107,7 +137,8 @@ impl Gaps {
 }
 
 /// Adds an interval, joining it with those it meets.
-fn add(intervals: &mut Intervals, from: &[u8], to: Option<&[u8]>) {
+fn add(intervals: &mut Intervals, from: &[u8], to: Option<&[u8]>) -> Covered {
+    let mut before = Vec::new();
     let mut from: Box<[u8]> = from.into();
     let mut to: Option<Box<[u8]>> = to.map(Into::into);
     let at_most = match &to {
@@ -124,13 +155,15 @@ fn add(intervals: &mut Intervals, from: &[u8], to: Option<&[u8]>) {
         }
         let low = low.clone();
         let high = intervals.remove(&low).flatten();
+        before.push((low.clone(), high.clone()));
         to = match (to, high) {
             (Some(a), Some(b)) => Some(a.max(b)),
             _ => None,
         };
         from = from.min(low);
     }
-    intervals.insert(from, to);
+    intervals.insert(from.clone(), to);
+    Covered { start: from, before }
 }
 
 fn by_ref(bound: &Bound<Box<[u8]>>) -> Bound<&[u8]> {
@@ -170,13 +203,29 @@ mod tests {
     }
 
     #[test]
+    fn the_last_interval_can_shrink() {
+        let gaps = Gaps::default();
+        let (one, two) = (Arc::new(TrxState::new(1)), Arc::new(TrxState::new(2)));
+        let file = FileId(7);
+        gaps.cover(&one, file, b"b", Some(b"d"));
+        gaps.cover(&one, file, b"f", Some(b"h"));
+        let (_, covered) = gaps.cover(&one, file, b"c", Some(b"g"));
+        gaps.shrink(&one, file, covered, (b"c", Some(b"e")));
+        let free = |key: &[u8]| gaps.blocking(two.id, file, key).is_empty();
+        assert!(!free(b"b") && !free(b"d") && free(b"e") && !free(b"f") && free(b"h"));
+        let (_, covered) = gaps.cover(&one, file, b"x", None);
+        gaps.shrink(&one, file, covered, (b"x", Some(b"x")));
+        assert!(free(b"x") && !free(b"f"));
+    }
+
+    #[test]
     fn only_others_are_kept_out() {
         let gaps = Gaps::default();
         let (one, two) = (Arc::new(TrxState::new(1)), Arc::new(TrxState::new(2)));
         let file = FileId(7);
-        assert!(gaps.cover(&one, file, b"b", Some(b"d")));
-        assert!(!gaps.cover(&one, file, b"x", None));
-        assert!(gaps.cover(&two, file, b"a", Some(b"c")));
+        assert!(gaps.cover(&one, file, b"b", Some(b"d")).0);
+        assert!(!gaps.cover(&one, file, b"x", None).0);
+        assert!(gaps.cover(&two, file, b"a", Some(b"c")).0);
         assert_eq!(gaps.blocking(1, file, b"b").len(), 1);
         assert_eq!(gaps.blocking(2, file, b"c").len(), 1);
         assert!(gaps.blocking(1, file, b"c").is_empty());

@@ -1,6 +1,8 @@
 //! Locks as reports see them.
 
 use super::{CycleObserver, LockTable};
+use crate::btree::{Seek, Tree};
+use crate::engine::Shared;
 use crate::ids::FileId;
 use crate::trx::{Request, TrxState};
 use selkie_engine::{
@@ -30,6 +32,7 @@ fn requested(trx: &TrxState, request: &Request, place: PlaceOf<'_>) -> Option<Lo
         table,
         index,
         key: Some(request.key.clone()),
+        record: 0,
         granted: false,
     })
 }
@@ -38,6 +41,13 @@ impl LockTable {
     /// Has `observer` told of deadlocks.
     pub(crate) fn observe(&self, observer: CycleObserver) {
         *self.waits.observer.write() = Some(observer);
+    }
+
+    /// Shows every session that waits with those it waits for.
+    pub(crate) fn session_waits(&self, show: &mut dyn FnMut(u64, u64)) {
+        self.waits.each(&mut |me, holders| {
+            holders.iter().for_each(|holder| show(me.notes.session(), holder.notes.session()));
+        });
     }
 
     /// A lock in the way of a request: explicit, or that of the newest version's owner.
@@ -82,7 +92,16 @@ impl LockTable {
                 let Some((table, index)) = place(file) else { return };
                 let (strength, extent) = (strength_of(mode), LockExtent::Record);
                 let (key, granted) = (Some(key.into()), true);
-                let lock = LockInfo { transaction, strength, extent, table, index, key, granted };
+                let lock = LockInfo {
+                    transaction,
+                    strength,
+                    extent,
+                    table,
+                    index,
+                    key,
+                    record: 0,
+                    granted,
+                };
                 if !blocking.contains(&lock) {
                     locks.push(lock);
                 }
@@ -91,7 +110,10 @@ impl LockTable {
                 let Some((table, index)) = place(file) else { return };
                 let (strength, extent) = (LockStrength::Exclusive, LockExtent::Gap);
                 let (key, granted) = (to.map(Into::into), true);
-                locks.push(LockInfo { transaction, strength, extent, table, index, key, granted });
+                let record = 0;
+                let lock =
+                    LockInfo { transaction, strength, extent, table, index, key, record, granted };
+                locks.push(lock);
             });
         }
         (locks, waits)
@@ -117,5 +139,38 @@ impl LockTable {
             });
         }
         Some(Deadlock { at: SystemTime::now(), parties: described, victim })
+    }
+}
+
+impl Shared {
+    /// Says where the record of a lock is. Compat: who waits to insert waits for the record behind, or
+    /// for the end of the page.
+    pub(crate) fn find_record(&self, lock: &mut LockInfo) {
+        let Some(key) = lock.key.clone() else { return };
+        let Some(tree) = self.tree_of(lock.table, lock.index) else { return };
+        let found = tree.read(Seek::At(&key), |node| {
+            let at = node.lower_bound(&key);
+            let next = (at < node.count()).then(|| node.key(at));
+            (at as u32 + 2, next)
+        });
+        match found {
+            Ok((number, Some(next))) => {
+                lock.record = number;
+                if *next != *key {
+                    lock.key = Some(next.into());
+                    lock.extent = LockExtent::Gap;
+                }
+            }
+            Ok((_, None)) => (lock.key, lock.record) = (None, 1),
+            Err(_) => {}
+        }
+    }
+
+    fn tree_of(&self, table: TableId, index: Option<IndexId>) -> Option<Arc<Tree>> {
+        let files = self.table_files(table).ok()?;
+        match index {
+            None => Some(files.clustered.clone()),
+            Some(id) => files.indexes.read().get(&id).cloned(),
+        }
     }
 }

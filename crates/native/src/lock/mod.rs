@@ -8,5 +8,6 @@ mod inspect;
 mod table;
 mod wait;
 
+pub(crate) use gaps::Covered;
 pub(crate) use table::{LockTable, Place};
 pub(crate) use wait::CycleObserver;

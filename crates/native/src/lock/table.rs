@@ -183,6 +183,16 @@ impl LockTable {
         shard.get(&name).map_or_else(Holders::new, |record| conflicts(&record.holders, me, mode))
     }
 
+    /// Whether [`Self::acquire`] would have to wait.
+    pub(crate) fn is_contended(&self, me: u64, file: FileId, key: &[u8], mode: LockMode) -> bool {
+        let name = NameRef(file, key);
+        let shard = self.shard(&name).lock();
+        let Some(record) = shard.get(&name) else { return false };
+        let has = record.holders.iter().find(|holder| holder.trx.id == me);
+        let enough = has.is_some_and(|has| has.mode == mode || has.mode == LockMode::Exclusive);
+        !enough && !record.conflicts(me, mode, None).is_empty()
+    }
+
     /// Gives back locks of an ended transaction.
     pub(crate) fn release(&self, me: u64, locks: &[(FileId, Box<[u8]>)]) {
         for (file, key) in locks {

@@ -115,7 +115,7 @@ impl Waits {
 
 /// Whoever of a cycle has changed and locked the least; of several, the one that closed it.
 fn lightest(graph: &HashMap<u64, Wait>, cycle: &[u64], me: u64) -> u64 {
-    let weight = |id: &u64| graph.get(id).map_or(0, |w| w.me.weight.load(Ordering::Relaxed));
+    let weight = |id: &u64| graph.get(id).map_or(0, |w| w.me.weight.total());
     cycle.iter().min_by_key(|id| (weight(id), **id != me)).copied().unwrap_or(me)
 }
 
@@ -170,11 +170,11 @@ mod tests {
     fn the_lightest_of_a_cycle_gives_way() {
         let waits = Waits::default();
         let trx: Vec<_> = (1..=3).map(|id| Arc::new(TrxState::new(id))).collect();
-        trx.iter().for_each(|t| t.weight.store(10 - t.id, Ordering::Relaxed));
+        trx.iter().for_each(|t| (t.id..10).for_each(|_| t.weight.add_row()));
         waiting(&waits, &trx[0], &trx[1]).unwrap();
         waiting(&waits, &trx[1], &trx[2]).unwrap();
         assert!(matches!(waiting(&waits, &trx[2], &trx[0]), Err(EngineError::Deadlock)));
-        trx[2].weight.store(100, Ordering::Relaxed);
+        (0..100).for_each(|_| trx[2].weight.add_row());
         waiting(&waits, &trx[2], &trx[0]).unwrap();
         let victims: Vec<u64> =
             waits.graph.lock().values().filter(|w| w.victim).map(|w| w.me.id).collect();

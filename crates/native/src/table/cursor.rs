@@ -2,13 +2,14 @@
 
 use super::handle::NativeTable;
 use super::leaf_scan::{Step, Walk};
-use super::next_key::{Search, Uniqueness, stretch};
+use super::next_key::{Search, Stretch, Uniqueness, stretch};
 use super::rows::push_row;
 use super::value;
 use crate::btree::{Hint, Node, Seek, Tree};
-use crate::lock::Place;
+use crate::ids::FileId;
+use crate::lock::{Covered, Place};
 use crate::page::get_u64;
-use crate::trx::{NativeTrx, Resolved, TrxState, View};
+use crate::trx::{LockKind, NativeTrx, Resolved, TrxState, Undo, View};
 use selkie_engine::{
     Bound, Cursor, EngineError, EngineResult, KeyRange, LockMode, LockWait, RowSet, Scan,
     StatementContext,
@@ -38,17 +39,44 @@ pub(super) struct NativeCursor<'a> {
     /// What was there when a locking read began.
     newest: Option<View<'a>>,
     row_hint: Hint,
+    entry_hint: Hint,
     scratch: Vec<u8>,
     /// Clustered keys whose rows are to be fetched.
     pending: ByteRows,
     /// Index keys of `pending`, for locking reads that must see whether the row still has them.
     pending_index: ByteRows,
-    /// What a locking read searches for, if it locks gaps.
+    /// What a locking read searches for.
     search: Option<Search>,
+    /// Whether it locks gaps.
+    gaps: bool,
+    /// Where the range began.
+    begin: Vec<u8>,
     /// The row behind the range that is to be locked.
-    beyond: Option<Vec<u8>>,
-    /// Clustered keys of the locked rows of the last batch, if they may be unlocked again.
-    given: Option<Vec<Vec<u8>>>,
+    beyond: Option<RowLock>,
+    /// What the last visit of a leaf locked between its rows.
+    gap: Option<LockedGap>,
+    /// The locks of the rows of the last batch, if they may be given up again.
+    given: Option<Vec<RowLock>>,
+}
+
+/// What is locked for a row: its clustered key, and its entry's key in the index that is read.
+struct RowLock {
+    row: Vec<u8>,
+    entry: Option<Vec<u8>>,
+}
+
+/// Gaps locked before the rows between them are.
+struct LockedGap {
+    file: FileId,
+    stretch: Stretch,
+    covered: Covered,
+}
+
+/// What a visit of a leaf for a locking read came to.
+struct Visit {
+    walk: Walk,
+    beyond: Option<RowLock>,
+    gap: Option<LockedGap>,
 }
 
 /// What a leaf gave besides rows put out already.
@@ -68,7 +96,16 @@ impl<'a> NativeCursor<'a> {
         scan: &Scan,
     ) -> EngineResult<NativeCursor<'a>> {
         let lock = scan.lock;
+        let view = (lock == LockMode::None).then(|| trx.view());
+        if view.as_ref().is_some_and(|view| view.is_before(table.files.since())) {
+            return Err(EngineError::TableChanged);
+        }
         let range = KeyRange::new(&scan.lower, &scan.upper);
+        let mut begin = Vec::new();
+        if lock != LockMode::None {
+            trx.note_table(table.files.clustered.file, lock);
+            begin.clone_from(&range.start);
+        }
         Ok(NativeCursor {
             table,
             trx,
@@ -76,15 +113,19 @@ impl<'a> NativeCursor<'a> {
             index: table.secondary_of(scan),
             lock,
             walk: Walk::new(range, scan.reverse),
-            view: (lock == LockMode::None).then(|| trx.view()),
+            view,
             newest: (lock != LockMode::None).then(|| trx.newest_view()),
             scan: scan.clone(),
             row_hint: Hint::default(),
+            entry_hint: Hint::default(),
             scratch: Vec::new(),
             pending: ByteRows::default(),
             pending_index: ByteRows::default(),
-            search: (lock != LockMode::None && trx.locks_gaps()).then(|| search_of(scan)),
+            search: (lock != LockMode::None).then(|| search_of(scan)),
+            gaps: trx.locks_gaps(),
+            begin,
             beyond: None,
+            gap: None,
             given: (lock != LockMode::None && !trx.locks_gaps()).then(Vec::new),
         })
     }
@@ -96,7 +137,7 @@ impl<'a> NativeCursor<'a> {
         let before = produced(out);
         self.walk.restart(KeyRange::prefix(key));
         while self.next_batch(out, 1024)? {}
-        let one = uniqueness != Uniqueness::Plain && self.search.is_some();
+        let one = uniqueness != Uniqueness::Plain && self.search.is_some() && self.gaps;
         if one && produced(out) == before {
             // The row may have gone while its lock was waited for; then there is a gap to lock.
             self.search = Some(Search::Equal(Uniqueness::Plain));
@@ -115,47 +156,110 @@ impl<'a> NativeCursor<'a> {
     }
 
     /// Visits a leaf for a locking read: calls `visit`, then locks the gaps between what it saw.
-    /// Returns where the walk stands, and the row behind the range if that is to be locked.
     fn locking_leaf(
         &self,
         tree: &Tree,
         visit: impl FnMut(Node<'_>, usize) -> Step,
-    ) -> EngineResult<(Walk, Option<Vec<u8>>)> {
-        let (mut walk, mut beyond) = (self.walk.clone(), None);
+    ) -> EngineResult<Visit> {
+        let (mut walk, mut beyond, mut gap) = (self.walk.clone(), None, None);
         walk.leaf_passing(tree, visit, |passed| {
             let Some(search) = self.search else { return };
             let live = |node: Node<'_>, at| self.may_be_live(node.value(at), &mut Vec::new());
             let (reverse, start) = (self.walk.reverse, &self.walk.range.start);
             let Some(stretch) = stretch(&passed, reverse, search, start, live) else { return };
-            self.trx.lock_gap(tree.file, &stretch.from, stretch.to.as_deref());
-            beyond = stretch.beyond.map(|at| self.clustered_key(passed.node, at));
+            beyond = stretch.beyond.map(|at| self.locks_of(passed.node, at));
+            if self.gaps {
+                let to = stretch.to.as_deref();
+                let covered = self.trx.lock_gap(tree.file, &stretch.from, to);
+                gap = Some(LockedGap { file: tree.file, stretch, covered });
+            }
         })?;
-        Ok((walk, beyond))
+        Ok(Visit { walk, beyond, gap })
     }
 
-    /// The clustered key of an entry of the tree that is walked.
-    fn clustered_key(&self, node: Node<'_>, at: usize) -> Vec<u8> {
+    /// A row that was not locked in the end keeps the gaps behind it free: only those before the
+    /// row number `failed` of the visit stay locked.
+    fn free_gaps(&mut self, failed: usize, error: EngineError) -> EngineError {
+        let Some(LockedGap { file, stretch, covered }) = self.gap.take() else { return error };
+        if !matches!(error, EngineError::LockWaitTimeout | EngineError::Killed) {
+            return error;
+        }
+        let keys = if self.index.is_some() { &self.pending_index } else { &self.pending };
+        let behind = |row: usize| [keys.get(row), &[0]].concat();
+        match self.walk.reverse {
+            false => {
+                let to = failed.checked_sub(1).map_or_else(|| stretch.from.clone(), behind);
+                self.trx.shrink_gap(file, covered, (&stretch.from, Some(&to)));
+            }
+            true if failed < keys.len() => {
+                let from = behind(failed);
+                self.trx.shrink_gap(file, covered, (&from, stretch.to.as_deref()));
+            }
+            true => {}
+        }
+        error
+    }
+
+    /// What is to be locked for an entry of the tree that is walked.
+    fn locks_of(&self, node: Node<'_>, at: usize) -> RowLock {
         let key = node.key(at);
         match self.index {
-            Some(_) => key.get(value::split(node.value(at))..).unwrap_or(&[]).to_vec(),
-            None => key,
+            Some(_) => {
+                let row = key.get(value::split(node.value(at))..).unwrap_or(&[]).to_vec();
+                RowLock { row, entry: Some(key) }
+            }
+            None => RowLock { row: key, entry: None },
         }
     }
 
-    fn passed(&mut self, (walk, beyond): (Walk, Option<Vec<u8>>)) {
-        self.walk = walk;
-        self.beyond = beyond.or(self.beyond.take());
+    /// Takes over what the visit of a leaf came to; whether it locked gaps.
+    fn passed(&mut self, visit: Visit) -> bool {
+        self.walk = visit.walk;
+        self.beyond = visit.beyond.or(self.beyond.take());
+        self.gap = visit.gap;
+        self.gap.is_some()
     }
 
     /// Locks the row behind the range once its last row was.
+    ///
+    /// Compat: a SELECT in ascending order looks at the range in index entries alone and locks only the entry there;
+    /// without gap locks the lock is waited for and given up.
     fn lock_beyond(&mut self, mode: LockMode) -> EngineResult<()> {
-        match self.beyond.take() {
-            Some(key) if self.walk.done => self.lock_row(&key, mode).map(drop),
-            other => {
-                self.beyond = other;
-                Ok(())
-            }
+        let Some(beyond) = self.beyond.take() else { return Ok(()) };
+        if !self.walk.done {
+            self.beyond = Some(beyond);
+            return Ok(());
         }
+        let locked = self.lock_behind(&beyond, mode);
+        locked.map_err(|e| self.free_gaps(self.pending.len(), e))?;
+        if !self.gaps {
+            self.give_up(&beyond);
+        }
+        Ok(())
+    }
+
+    fn lock_behind(&mut self, beyond: &RowLock, mode: LockMode) -> EngineResult<()> {
+        let by_entries = !self.scan.want_keys && !self.scan.reverse;
+        if let Some(entry) = &beyond.entry {
+            self.lock_entry(entry, mode)?;
+        }
+        if (!by_entries || beyond.entry.is_none()) && !self.is_semi_consistent() {
+            self.lock_row(&beyond.row, mode)?;
+        }
+        Ok(())
+    }
+
+    fn give_up(&self, locks: &RowLock) {
+        if let (Some(entry), Some(at)) = (&locks.entry, self.index) {
+            self.trx.drop_entry_lock(self.table.trees[at].file, entry);
+        }
+        self.trx.drop_lock(self.table.files.clustered.file, &locks.row);
+    }
+
+    /// Compat: rows that others have locked are only looked at if they are read in clustered order, and not with
+    /// `innodb_snapshot_isolation`.
+    fn is_semi_consistent(&self) -> bool {
+        self.scan.semi_consistent && self.index.is_none() && !self.trx.has_snapshot_isolation()
     }
 
     /// Appends up to `max_rows` rows; whether there were any.
@@ -326,30 +430,59 @@ impl<'a> NativeCursor<'a> {
         }
     }
 
+    /// Whether an entry that may be live cannot be locked at once. What is behind it is then to be read, and its gaps
+    /// locked, after it: who has it may still put something there.
+    fn must_wait(&self, me: u64, file: FileId, key: &[u8], value: &[u8], explicit: bool) -> bool {
+        match self.table.shared.undo.active_owner(get_u64(value, 0)) {
+            Some(owner) => owner.id != me,
+            None => explicit && self.table.shared.locks.is_contended(me, file, key, self.lock),
+        }
+    }
+
+    /// Whether locking stops at the first entry that must be waited for.
+    fn stops_to_wait(&self) -> bool {
+        self.scan.wait != LockWait::SkipLocked
+    }
+
     fn locked_rows(&mut self, mode: LockMode, out: &mut RowSet, room: usize) -> EngineResult<()> {
         let (mut pending, mut scratch) = (std::mem::take(&mut self.pending), Vec::new());
         pending.clear();
-        let passed = self.locking_leaf(&self.table.files.clustered, |node, at| {
-            if self.may_be_live(node.value(at), &mut scratch) {
+        let table = self.table;
+        let (tree, stops) = (&table.files.clustered, self.stops_to_wait());
+        let (me, explicit) = (self.trx.state().id, stops && self.trx.others_lock());
+        let passed = self.locking_leaf(tree, |node, at| {
+            let value = node.value(at);
+            if self.may_be_live(value, &mut scratch) {
                 node.put_key(at, pending.buffer());
                 pending.end_row();
+                let key = pending.get(pending.len() - 1);
+                if stops && self.must_wait(me, tree.file, key, value, explicit) {
+                    return Step::Stop;
+                }
             }
             if pending.len() == room { Step::Stop } else { Step::Next }
         })?;
         self.pending = pending;
-        self.passed(passed);
+        let covered = self.passed(passed);
         for at in 0..self.pending.len() {
-            let key = self.pending.get(at).to_vec();
-            if let Some(value) = self.lock_or_look(&key, mode, out)? {
-                self.put_locked(&key, &value, out)?;
+            let row = self.pending.get(at).to_vec();
+            let locked = self.lock_or_look(&row, mode, out).map_err(|e| self.free_gaps(at, e))?;
+            if let Some(value) = locked {
+                self.put_locked(RowLock { row, entry: None }, &value, out)?;
             }
+        }
+        if covered {
+            self.trx.note_gaps(tree.file, mode);
         }
         self.lock_beyond(mode)
     }
 
-    fn put_locked(&mut self, key: &[u8], value: &[u8], out: &mut RowSet) -> EngineResult<()> {
-        self.given.iter_mut().for_each(|given| given.push(key.to_vec()));
-        self.put(key, value, out)
+    fn put_locked(&mut self, lock: RowLock, value: &[u8], out: &mut RowSet) -> EngineResult<()> {
+        self.put(&lock.row, value, out)?;
+        if let Some(given) = &mut self.given {
+            given.push(lock);
+        }
+        Ok(())
     }
 
     /// Locks a row, or if that would have to wait and the scan asks for it, notes the next row put
@@ -360,7 +493,7 @@ impl<'a> NativeCursor<'a> {
         mode: LockMode,
         out: &mut RowSet,
     ) -> EngineResult<Option<Vec<u8>>> {
-        if !self.scan.semi_consistent {
+        if !self.is_semi_consistent() {
             return self.lock_row(key, mode);
         }
         let wait = std::mem::replace(&mut self.scan.wait, LockWait::NoWait);
@@ -369,7 +502,7 @@ impl<'a> NativeCursor<'a> {
         if !matches!(locked, Err(EngineError::LockWaitTimeout)) {
             return locked;
         }
-        let view = self.trx.view();
+        let view = self.trx.newest_view();
         let seen = self.seen_by(&view, &mut Hint::default(), key)?;
         if seen.is_some() {
             out.unlocked.push(produced(out) as u32);
@@ -388,27 +521,67 @@ impl<'a> NativeCursor<'a> {
         let mut indexed = std::mem::take(&mut self.pending_index);
         pending.clear();
         indexed.clear();
-        let passed = self.locking_leaf(&self.table.trees[at], |node, slot| {
+        let table = self.table;
+        let (tree, stops) = (&table.trees[at], self.stops_to_wait());
+        let (me, explicit) = (self.trx.state().id, stops && self.trx.others_lock());
+        let rows = self.table.files.clustered.file;
+        let passed = self.locking_leaf(tree, |node, slot| {
             let value = node.value(slot);
             if self.may_be_live(value, &mut scratch) {
                 put_clustered_key(node, slot, value, &mut pending);
                 node.put_key(slot, indexed.buffer());
                 indexed.end_row();
+                let (row, entry) = (pending.get(pending.len() - 1), indexed.get(indexed.len() - 1));
+                let waits = || {
+                    let locks = &self.table.shared.locks;
+                    self.must_wait(me, tree.file, entry, value, explicit)
+                        || explicit && locks.is_contended(me, rows, row, mode)
+                };
+                if stops && waits() {
+                    return Step::Stop;
+                }
             }
             if pending.len() == room { Step::Stop } else { Step::Next }
         })?;
         (self.pending, self.pending_index) = (pending, indexed);
-        self.passed(passed);
+        let covered = self.passed(passed);
         for n in 0..self.pending.len() {
-            let key = self.pending.get(n).to_vec();
-            let Some(value) = self.lock_or_look(&key, mode, out)? else { continue };
-            if self.has_index_key(at, &key, &value, self.pending_index.get(n))? {
-                self.put_locked(&key, &value, out)?;
-            } else if out.unlocked.last() == Some(&(produced(out) as u32)) {
-                out.unlocked.pop();
-            }
+            let row = self.pending.get(n).to_vec();
+            let entry = self.pending_index.get(n).to_vec();
+            let locked = self.lock_index_row(at, mode, RowLock { row, entry: Some(entry) }, out);
+            locked.map_err(|e| self.free_gaps(n, e))?;
+        }
+        if covered {
+            self.trx.note_gaps(tree.file, mode);
         }
         self.lock_beyond(mode)
+    }
+
+    /// Locks an index entry and its row and puts the row out, if both are there.
+    ///
+    /// Compat: a shared lock of somebody who reads only the entry is on the entry alone.
+    fn lock_index_row(
+        &mut self,
+        at: usize,
+        mode: LockMode,
+        lock: RowLock,
+        out: &mut RowSet,
+    ) -> EngineResult<()> {
+        let entry = lock.entry.as_deref().unwrap_or(&[]);
+        let Some(found) = self.lock_entry(entry, mode)? else { return Ok(()) };
+        let covers = mode == LockMode::Shared && self.scan.covering && !self.scan.want_keys;
+        if let Some(covering) = value::covering(&found).filter(|_| covers) {
+            out.entries.push(covering);
+            if let Some(given) = &mut self.given {
+                given.push(lock);
+            }
+            return Ok(());
+        }
+        let Some(value) = self.lock_row(&lock.row, mode)? else { return Ok(()) };
+        if self.has_index_key(at, &lock.row, &value, entry)? {
+            self.put_locked(lock, &value, out)?;
+        }
+        Ok(())
     }
 
     /// Whether the row as it is now has the index key by which it was found.
@@ -428,7 +601,38 @@ impl<'a> NativeCursor<'a> {
 
     /// Locks a row and returns its newest version; `None` if there is no such row, or it is to be skipped.
     pub(super) fn lock_row(&mut self, key: &[u8], mode: LockMode) -> EngineResult<Option<Vec<u8>>> {
-        let file = self.table.files.clustered.file;
+        self.lock_in(&self.table.files.clustered, key, mode, true)
+    }
+
+    /// As [`Self::lock_row`], for an entry of the index that is read.
+    fn lock_entry(&mut self, key: &[u8], mode: LockMode) -> EngineResult<Option<Vec<u8>>> {
+        let Some(at) = self.index else { return Ok(None) };
+        self.lock_in(&self.table.trees[at], key, mode, false)
+    }
+
+    /// What the lock of an entry counts as: with the gap before it, unless the range begins with it.
+    fn kind_of(&self, file: FileId, key: &[u8], mode: LockMode) -> LockKind {
+        let walked =
+            self.index.map_or(self.table.files.clustered.file, |at| self.table.trees[at].file);
+        let plain = matches!(
+            self.search,
+            None | Some(Search::Equal(Uniqueness::Clustered | Uniqueness::Unique))
+        );
+        match self.gaps && walked == file && !plain && key != self.begin {
+            true => LockKind::Gaps(file, mode),
+            false => LockKind::Entries(file, mode),
+        }
+    }
+
+    fn lock_in(
+        &mut self,
+        tree: &'a Tree,
+        key: &[u8],
+        mode: LockMode,
+        is_row: bool,
+    ) -> EngineResult<Option<Vec<u8>>> {
+        let file = tree.file;
+        let kind = self.kind_of(file, key, mode);
         let me = self.trx.state();
         let locks = &self.table.shared.locks;
         let (mut place, mut begun): (Option<Place<'_>>, Option<Instant>) = (None, None);
@@ -437,9 +641,11 @@ impl<'a> NativeCursor<'a> {
             waiter.into_iter().for_each(|waiter| waiter.reset());
             let acquired = locks.acquire(&me, file, key, mode, waiter);
             let new = matches!(acquired, Ok(true));
-            // Read after locking: whoever changes the row from now on meets the lock.
-            let (value, owner) = self.newest(key)?;
+            // Read after locking: whoever changes the entry from now on meets the lock.
+            let hint = if is_row { &mut self.row_hint } else { &mut self.entry_hint };
+            let (value, owner) = newest(&self.table.shared.undo, tree, hint, key)?;
             let mine = owner.as_ref().is_some_and(|owner| owner.id == me.id);
+            let implied = owner.clone().filter(|_| !mine);
             let holders = match (acquired, owner) {
                 // A row of one's own is locked already, whoever queues for it.
                 (_, Some(_)) if mine => Vec::new(),
@@ -449,9 +655,9 @@ impl<'a> NativeCursor<'a> {
             };
             if holders.is_empty() {
                 if new {
-                    self.trx.push_lock(file, key);
+                    self.trx.push_lock(file, key, kind, is_row);
                 }
-                if let Some(value) = &value {
+                if let Some(value) = value.as_ref().filter(|_| is_row) {
                     self.trx.check_snapshot(get_u64(value, 0))?;
                 }
                 return Ok(value.filter(|value| !value::is_deleted(value)));
@@ -476,23 +682,24 @@ impl<'a> NativeCursor<'a> {
             };
             // Waking up to find others ahead does not begin the wait anew.
             let begun = *begun.get_or_insert_with(Instant::now);
+            // A lock that was only implied counts once somebody waits for it.
+            let kind = LockKind::Entries(file, LockMode::Exclusive);
+            implied.iter().for_each(|owner| owner.weight.lock(kind));
             let wait = LockWait::Upto(wait.saturating_sub(begun.elapsed()));
             me.notes.will_wait_for(file, key, mode);
             self.trx.wait_in_place(&holders, place.waiter.clone(), self.context, wait)?;
         }
     }
+}
 
-    fn newest(&mut self, key: &[u8]) -> EngineResult<Newest> {
-        let undo = &self.table.shared.undo;
-        let tree = &self.table.files.clustered;
-        Ok(tree.read_near(&mut self.row_hint, Seek::At(key), |node| match node.search(key) {
-            Ok(at) => {
-                let value = node.value(at);
-                (Some(value.to_vec()), undo.active_owner(get_u64(value, 0)))
-            }
-            Err(_) => (None, None),
-        })?)
-    }
+fn newest(undo: &Undo, tree: &Tree, hint: &mut Hint, key: &[u8]) -> EngineResult<Newest> {
+    Ok(tree.read_near(hint, Seek::At(key), |node| match node.search(key) {
+        Ok(at) => {
+            let value = node.value(at);
+            (Some(value.to_vec()), undo.active_owner(get_u64(value, 0)))
+        }
+        Err(_) => (None, None),
+    })?)
 }
 
 /// A scan whose bounds are the same key searches for keys equal to it.
@@ -529,7 +736,6 @@ impl Cursor for NativeCursor<'_> {
 
     fn unlock(&mut self, rows: &mut dyn Iterator<Item = usize>) {
         let Some(given) = &self.given else { return };
-        let file = self.table.files.clustered.file;
-        rows.filter_map(|row| given.get(row)).for_each(|key| self.trx.drop_lock(file, key));
+        rows.filter_map(|row| given.get(row)).for_each(|locks| self.give_up(locks));
     }
 }

@@ -3,7 +3,7 @@
 use super::value::{self, DELETED};
 use crate::btree::{Decision, Hint, MAX_KEY, Tree};
 use crate::page::get_u64;
-use crate::trx::{Kind, NativeTrx, RowRecord, TrxState};
+use crate::trx::{Kind, LockKind, NativeTrx, RowRecord, TrxState};
 use selkie_engine::{EngineError, EngineResult, LockMode, LockWait, StatementContext};
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ use std::sync::Arc;
 pub(super) enum Action<'a> {
     /// Put a new one there; a delete mark that nobody holds may be in its place.
     Insert { body: &'a [u8], auto: Option<u64> },
-    /// Replace a live one.
-    Update { body: &'a [u8] },
+    /// Replace a live one. `auto`: a value that the counter has to pass.
+    Update { body: &'a [u8], auto: Option<u64> },
     /// Mark a live one as deleted.
     Delete,
 }
@@ -53,10 +53,10 @@ impl<'a> Writer<'a> {
         hint: &mut Hint,
         key: &[u8],
         action: Action<'_>,
-        locks: bool,
+        is_row: bool,
     ) -> EngineResult<Outcome> {
         loop {
-            match self.try_change(tree, hint, key, action, locks)? {
+            match self.try_change(tree, hint, key, action, is_row)? {
                 Outcome::Blocked(holders) => {
                     self.state.notes.will_wait_for(tree.file, key, LockMode::Exclusive);
                     self.wait(&holders)?;
@@ -66,28 +66,27 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Does it unless somebody is in the way. `locks`: explicit locks may exist on such entries.
+    /// Does it unless somebody is in the way. `is_row`: the tree is the clustered one.
     pub(super) fn try_change(
         &self,
         tree: &Tree,
         hint: &mut Hint,
         key: &[u8],
         action: Action<'_>,
-        locks: bool,
+        is_row: bool,
     ) -> EngineResult<Outcome> {
         if key.len() > MAX_KEY {
             return Err(EngineError::RowTooBig(MAX_KEY));
         }
         let (body, auto): (&[u8], _) = match action {
-            Action::Insert { body, auto } => (body, auto),
-            Action::Update { body } => (body, None),
+            Action::Insert { body, auto } | Action::Update { body, auto } => (body, auto),
             Action::Delete => (&[], None),
         };
         let len = if body.is_empty() { 0 } else { 8 + body.len() };
         let mut outcome = Outcome::Missing;
         let dead = |value: &[u8]| self.trx.shared.is_dead(value);
         tree.write(key, len, false, hint, &dead, |found, change| {
-            outcome = self.judge(tree, key, found, action, locks);
+            outcome = self.judge(tree, key, found, action);
             if !matches!(outcome, Outcome::Done(_)) {
                 return Decision::Leave;
             }
@@ -108,7 +107,7 @@ impl<'a> Writer<'a> {
                 pruned: false,
             };
             let work = value::chain_of(before).is_some();
-            let ver = self.trx.push_undo(record, work, &mut change.row);
+            let ver = self.trx.push_undo(record, is_row, work, &mut change.row);
             change.value.extend_from_slice(&ver.to_le_bytes());
             match action {
                 Action::Delete => {
@@ -132,14 +131,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn judge(
-        &self,
-        tree: &Tree,
-        key: &[u8],
-        found: Option<&[u8]>,
-        action: Action<'_>,
-        locks: bool,
-    ) -> Outcome {
+    fn judge(&self, tree: &Tree, key: &[u8], found: Option<&[u8]>, action: Action<'_>) -> Outcome {
         let inserting = matches!(action, Action::Insert { .. });
         let Some(found) = found else {
             return if inserting { self.enter_gap(tree, key) } else { Outcome::Missing };
@@ -148,9 +140,10 @@ impl<'a> Writer<'a> {
         let owner = self.trx.shared.undo.active_owner(get_u64(found, 0));
         let mine = owner.as_ref().is_some_and(|owner| owner.id == self.state.id);
         if let Some(owner) = owner.filter(|_| !mine) {
+            owner.weight.lock(LockKind::Entries(tree.file, LockMode::Exclusive));
             return Outcome::Blocked(vec![owner]);
         }
-        if locks && !mine {
+        if !mine {
             // An insert that meets a row only wants to know that it is there.
             let mode = if inserting && !deleted { LockMode::Shared } else { LockMode::Exclusive };
             let shared = &self.trx.shared;

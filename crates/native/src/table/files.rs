@@ -31,6 +31,8 @@ pub(crate) struct TableFiles {
     rows: AtomicI64,
     /// Next row number of a table without a primary key; 0: not known yet.
     next_row: AtomicU64,
+    /// Snapshots from before do not see the table as it was; 0: there are none.
+    since: AtomicU64,
 }
 
 /// What a file is.
@@ -89,7 +91,18 @@ impl TableFiles {
             auto: AtomicU64::new(auto.max(1)),
             rows: AtomicI64::new(rows as i64),
             next_row: AtomicU64::new(0),
+            since: AtomicU64::new(0),
         }
+    }
+
+    /// The table is known from this position of the log on.
+    pub(crate) fn publish(&self, position: u64) {
+        self.since.store(position, Ordering::Release);
+    }
+
+    /// Since when the table is known.
+    pub(crate) fn since(&self) -> u64 {
+        self.since.load(Ordering::Acquire)
     }
 
     /// Rows, about.

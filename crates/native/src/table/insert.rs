@@ -2,9 +2,11 @@
 
 use super::entry::{Action, Outcome, Writer};
 use super::handle::NativeTable;
+use super::next_key::behind;
 use super::rows::IndexEntry;
 use super::value;
-use crate::btree::{Hint, Seek};
+use crate::btree::{Hint, Node, Seek};
+use crate::ids::FileId;
 use crate::page::get_u64;
 use crate::trx::{NativeTrx, TrxState};
 use selkie_engine::{
@@ -41,7 +43,7 @@ enum Rival {
     /// The clustered key of the row that has it.
     Row(Box<[u8]>),
     /// It depends on how these end.
-    Perhaps(Arc<TrxState>),
+    Perhaps(Vec<Arc<TrxState>>),
 }
 
 impl NativeTable {
@@ -76,15 +78,18 @@ impl NativeTable {
             None => self.files.number_row()?.to_be_bytes().to_vec(),
         };
         let auto = self.auto_value(row)?;
-        auto.iter().for_each(|auto| {
-            self.files.auto.fetch_max(auto.saturating_add(1), Ordering::AcqRel);
-        });
+        auto.iter().for_each(|auto| self.pass_auto(*auto));
         self.put_row(writer, tools, &key, row, auto).map_err(|e| numbered(e, number))?;
         for at in self.secondary() {
             self.index_entry(at, &key, row, &mut tools.entry)?;
             self.insert_index_entry(writer, tools, at).map_err(|e| numbered(e, number))?;
         }
         Ok(())
+    }
+
+    /// The counter goes on behind a value.
+    pub(super) fn pass_auto(&self, value: u64) {
+        self.files.auto.fetch_max(value.saturating_add(1), Ordering::AcqRel);
     }
 
     /// Inserts the clustered entry.
@@ -127,7 +132,7 @@ impl NativeTable {
                 Rival::Row(existing) => {
                     return Err(EngineError::DuplicateKey { index: at, row: 0, existing });
                 }
-                Rival::Perhaps(holder) => vec![holder],
+                Rival::Perhaps(holders) => holders,
                 Rival::Nobody => match writer.try_change(tree, hint, &entry.key, action, false)? {
                     Outcome::Done(_) => return Ok(()),
                     Outcome::Blocked(holders) => holders,
@@ -150,6 +155,7 @@ impl NativeTable {
     fn rival(&self, writer: &Writer<'_>, at: usize, entry: &IndexEntry) -> EngineResult<Rival> {
         let mut range = KeyRange::prefix(&entry.key[..entry.split]);
         let me = writer.trx.state().id;
+        let file = self.trees[at].file;
         loop {
             let (rival, next) = self.trees[at].read(Seek::At(&range.start), |node| {
                 for slot in node.lower_bound(&range.start)..node.count() {
@@ -160,9 +166,12 @@ impl NativeTable {
                     let value = node.value(slot);
                     let owner = self.shared.undo.active_owner(get_u64(value, 0));
                     match owner.filter(|owner| owner.id != me) {
-                        Some(owner) => return (Rival::Perhaps(owner), None),
+                        Some(owner) => return (Rival::Perhaps(vec![owner]), None),
                         None if value::is_deleted(value) => {}
                         None => {
+                            if let Err(holders) = lock_gap_before(writer.trx, node, slot, file) {
+                                return (Rival::Perhaps(holders), None);
+                            }
                             let existing = key.get(value::split(value)..).unwrap_or(&[]);
                             return (Rival::Row(existing.into()), None);
                         }
@@ -176,6 +185,25 @@ impl NativeTable {
             }
         }
     }
+}
+
+/// Locks the gap before the entry that is in the way of a new one, or says who has locked the entry and may mean to
+/// take it away.
+///
+/// Compat: that gap stays locked at all isolation levels.
+fn lock_gap_before(
+    trx: &NativeTrx,
+    node: Node<'_>,
+    slot: usize,
+    file: FileId,
+) -> Result<(), Vec<Arc<TrxState>>> {
+    let key = node.key(slot);
+    let holders = trx.shared.locks.blocking(trx.state().id, file, &key, LockMode::Shared);
+    if !holders.is_empty() {
+        return Err(holders.into_vec());
+    }
+    trx.lock_gap(file, &behind(node, slot), Some(&key));
+    Ok(())
 }
 
 /// Takes back what a failed row had changed. After a deadlock everything is taken back already.

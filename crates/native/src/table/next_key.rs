@@ -108,7 +108,7 @@ fn backward(passed: &Passed<'_>, search: Search) -> Stretch {
 }
 
 /// The first key behind the entry before `at`, or the first of the leaf.
-fn behind(node: Node<'_>, at: usize) -> Vec<u8> {
+pub(super) fn behind(node: Node<'_>, at: usize) -> Vec<u8> {
     match at.checked_sub(1) {
         Some(before) => after(node.key(before)),
         None => node.lower().to_vec(),

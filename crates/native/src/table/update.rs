@@ -7,6 +7,7 @@ use super::insert::{Tools, numbered, undo_row};
 use crate::trx::NativeTrx;
 use selkie_engine::{EngineResult, StatementContext};
 use selkie_types::ByteRows;
+use std::sync::atomic::Ordering;
 
 impl NativeTable {
     pub(super) fn update_rows(
@@ -43,28 +44,36 @@ impl NativeTable {
         let key = self.primary_key(row)?;
         let moves = key.as_deref().is_some_and(|key| key != at);
         let key = key.as_deref().unwrap_or(at);
+        let auto = self.ahead_of_counter(row)?;
         let before = if moves {
             let clustered = &self.files.clustered;
             match writer.change(clustered, &mut tools.row, at, Action::Delete, true)? {
                 Outcome::Done(before) => {
                     self.files.add_rows(-1);
-                    self.put_row(writer, tools, key, row, None)?;
+                    self.put_row(writer, tools, key, row, auto)?;
                     before
                 }
                 _ => return Ok(false),
             }
         } else {
-            match self.replace_row(writer, tools, at, row)? {
+            match self.replace_row(writer, tools, at, row, auto)? {
                 Some(before) => before,
                 None => return Ok(false),
             }
         };
         let mut old = Vec::new();
         self.whole_row(&before, &mut old)?;
+        auto.iter().for_each(|auto| self.pass_auto(*auto));
         for index in self.secondary() {
             self.update_index_entry(writer, tools, index, (at, &old), (key, row))?;
         }
         Ok(true)
+    }
+
+    /// The AUTO_INCREMENT value of an updated row, if the counter has not passed it yet.
+    fn ahead_of_counter(&self, row: &[u8]) -> EngineResult<Option<u64>> {
+        let next = self.files.auto.load(Ordering::Acquire);
+        Ok(self.auto_value(row)?.filter(|auto| *auto >= next))
     }
 
     /// Replaces the clustered entry where it is; returns the value before.
@@ -74,9 +83,10 @@ impl NativeTable {
         tools: &mut Tools,
         key: &[u8],
         row: &[u8],
+        auto: Option<u64>,
     ) -> EngineResult<Option<Vec<u8>>> {
         self.row_body(key, row, &mut tools.body)?;
-        let action = Action::Update { body: &tools.body };
+        let action = Action::Update { body: &tools.body, auto };
         let outcome = writer.change(&self.files.clustered, &mut tools.row, key, action, true);
         if let Ok(Outcome::Done(before)) = outcome {
             return Ok(Some(before));
@@ -99,7 +109,7 @@ impl NativeTable {
         if tools.old_entry.key == tools.entry.key {
             if tools.old_entry.body != tools.entry.body {
                 // I25: the same key from other bytes, 'a' and 'A' under a case-insensitive collation.
-                let action = Action::Update { body: &tools.entry.body };
+                let action = Action::Update { body: &tools.entry.body, auto: None };
                 writer.change(tree, hint, &tools.entry.key, action, false)?;
             }
             return Ok(());

@@ -43,7 +43,8 @@ impl NativeTrx {
     /// Locks go and waiters wake, after the outcome is published (I18).
     pub(super) fn end(&self, body: &Body) {
         let state = self.state();
-        self.shared.locks.release(state.id, &body.locks);
+        self.shared.locks.release(state.id, &body.row_locks.locks);
+        self.shared.locks.release(state.id, &body.entry_locks.locks);
         self.shared.locks.gaps.release(state.id, &body.gaps);
         self.shared.running.leave(&state);
         state.wake();

@@ -127,7 +127,7 @@ impl TrxState {
     /// What reports say of it.
     pub(crate) fn info(&self) -> TransactionInfo {
         let notes = &self.notes;
-        let weight = self.weight.load(Relaxed);
+        let (lock_structs, tables) = self.weight.locks();
         let rows_locked = notes.rows_locked.load(Relaxed);
         let session = notes.session();
         let wait_started = notes.wait_started.load(Relaxed);
@@ -141,11 +141,11 @@ impl TrxState {
             read_only: notes.read_only.load(Relaxed),
             has_snapshot: notes.has_snapshot.load(Relaxed),
             rows_modified: notes.rows_modified.load(Relaxed),
-            undo_records: weight,
+            undo_records: self.weight.rows(),
             rows_locked,
-            lock_structs: rows_locked,
+            lock_structs,
             lock_bytes: notes.lock_bytes.load(Relaxed),
-            tables: 0,
+            tables,
         }
     }
 }

@@ -20,6 +20,7 @@ mod store;
 mod transaction;
 mod undo;
 mod view;
+mod weight;
 
 pub(crate) use inspect::{Request, TrxList, WaitTimes};
 pub(crate) use losers::{Losers, undo_losers_step};
@@ -32,3 +33,4 @@ pub(crate) use state::{TrxState, Waiter};
 pub(crate) use transaction::{DdlStep, NativeTrx};
 pub(crate) use undo::{Undo, seq_of};
 pub(crate) use view::{Resolved, View};
+pub(crate) use weight::LockKind;

@@ -104,10 +104,13 @@ impl NativeTrx {
         let shared = |(file, key): &(_, Box<[u8]>)| {
             locks.mode_of(state.id, *file, key) == Some(LockMode::Shared)
         };
-        let (given_up, kept): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut body.locks).into_iter().partition(shared);
-        locks.release(state.id, &given_up);
-        body.locks = kept;
+        let Body { row_locks, entry_locks, .. } = body;
+        for list in [row_locks, entry_locks] {
+            let all = std::mem::take(&mut list.locks);
+            let (given_up, kept): (Vec<_>, Vec<_>) = all.into_iter().partition(shared);
+            locks.release(state.id, &given_up);
+            list.locks = kept;
+        }
         state.wake();
     }
 

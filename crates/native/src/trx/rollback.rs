@@ -51,7 +51,11 @@ impl NativeTrx {
             let step = self.body.lock().step_back(savepoint);
             match step {
                 None => return Ok(()),
-                Some((segment, at)) => undo_record(&self.shared, &segment, at)?,
+                Some((segment, at)) => {
+                    if undo_record(&self.shared, &segment, at)? {
+                        self.state().weight.remove_row();
+                    }
+                }
             }
         }
     }
@@ -120,12 +124,12 @@ impl Body {
     }
 }
 
-/// Undoes one record, if its version is still there.
-pub(super) fn undo_record(shared: &Shared, segment: &Segment, at: usize) -> Result<()> {
+/// Undoes one record, if its version is still there; whether it was of a row.
+pub(super) fn undo_record(shared: &Shared, segment: &Segment, at: usize) -> Result<bool> {
     let copy = segment.with(at, |record| {
         (record.ver, record.kind, record.file, record.key.to_vec(), record.before.to_vec())
     });
-    let Some((ver, kind, file, key, before)) = copy else { return Ok(()) };
+    let Some((ver, kind, file, key, before)) = copy else { return Ok(false) };
     let record = RowRecord {
         ver,
         kind,
@@ -136,15 +140,15 @@ pub(super) fn undo_record(shared: &Shared, segment: &Segment, at: usize) -> Resu
         undone: false,
         pruned: false,
     };
-    undo_change(shared, record)?;
+    let is_row = undo_change(shared, record)?;
     crate::failpoint::reached("rollback of a record");
     segment.mark_undone(at);
-    Ok(())
+    Ok(is_row)
 }
 
-fn undo_change(shared: &Shared, record: RowRecord<'_>) -> Result<()> {
+fn undo_change(shared: &Shared, record: RowRecord<'_>) -> Result<bool> {
     // A file that is gone took its entries along.
-    let Some((tree, files)) = shared.tree(record.file) else { return Ok(()) };
+    let Some((tree, files)) = shared.tree(record.file) else { return Ok(false) };
     let mut long = None;
     let mut undone = 0;
     let len = record.before.len();
@@ -163,11 +167,12 @@ fn undo_change(shared: &Shared, record: RowRecord<'_>) -> Result<()> {
         change.value.extend_from_slice(record.before);
         Decision::Put
     })?;
-    if files.clustered.file == record.file {
+    let is_row = files.clustered.file == record.file;
+    if is_row {
         files.add_rows(undone);
     }
     if let Some((page, len)) = long {
         free_chain(&shared.storage, record.file, page, len)?;
     }
-    Ok(())
+    Ok(is_row)
 }

@@ -44,7 +44,7 @@ impl Snapshots {
     }
 
     /// Everything published by now lies below the position returned; what is published later lies above.
-    fn now(&self, log: &Log) -> u64 {
+    pub(crate) fn now(&self, log: &Log) -> u64 {
         let wanted = self.last_commit.load(Ordering::Acquire);
         let mut backoff = Backoff::new();
         loop {

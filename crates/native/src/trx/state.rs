@@ -1,6 +1,7 @@
 //! What others may know of a transaction: whether it has ended, and how to hear of it.
 
 use super::inspect::Notes;
+use super::weight::Weight;
 use parking_lot::{Condvar, Mutex};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,8 +15,8 @@ pub(crate) struct TrxState {
     pub(crate) id: u64,
     /// `ACTIVE`, `ROLLED_BACK`, or the LSN of the commit.
     status: AtomicU64,
-    /// Rows changed and locked so far: whoever has the least gives way in a deadlock.
-    pub(crate) weight: AtomicU64,
+    /// Changes and locks so far: whoever has the least gives way in a deadlock.
+    pub(crate) weight: Weight,
     /// For reports.
     pub(crate) notes: Notes,
     waiters: Mutex<Vec<Arc<Waiter>>>,
@@ -26,7 +27,7 @@ impl TrxState {
         TrxState {
             id,
             status: AtomicU64::new(ACTIVE),
-            weight: AtomicU64::new(0),
+            weight: Weight::default(),
             notes: Notes::default(),
             waiters: Mutex::default(),
         }

@@ -4,13 +4,15 @@ use super::record::{Kind, RowRecord};
 use super::segment::Segment;
 use super::state::{TrxState, Waiter};
 use super::view::View;
+use super::weight::LockKind;
 use crate::engine::Shared;
 use crate::ids::FileId;
+use crate::lock::Covered;
 use crate::table::TableFiles;
 use parking_lot::Mutex;
 use selkie_engine::{
-    EngineError, EngineResult, EngineTrx, IndexId, Isolation, LockWait, Lsn, StatementContext,
-    WaitKind, Xid,
+    EngineError, EngineResult, EngineTrx, IndexId, Isolation, LockMode, LockWait, Lsn,
+    StatementContext, WaitKind, Xid,
 };
 use std::any::Any;
 use std::sync::Arc;
@@ -29,6 +31,26 @@ pub(crate) enum DdlStep {
     IndexDropped(Arc<TableFiles>, IndexId, Arc<crate::btree::Tree>),
 }
 
+/// Explicit locks of a transaction, in the order they were taken.
+#[derive(Default)]
+pub(super) struct LockList {
+    pub(super) locks: Vec<(FileId, Box<[u8]>)>,
+    /// How many are older than the statement.
+    older: usize,
+}
+
+impl LockList {
+    /// Forgets a lock that the running statement took; false if there is none.
+    fn forget(&mut self, file: FileId, key: &[u8]) -> bool {
+        let newer = &self.locks[self.older.min(self.locks.len())..];
+        let found = newer.iter().rposition(|(f, k)| *f == file && **k == *key);
+        // Rows are mostly given back in the reverse order of locking.
+        let Some(at) = found.filter(|at| newer.len() - at <= 2048) else { return false };
+        self.locks.swap_remove(at + self.older);
+        true
+    }
+}
+
 /// Undo of a transaction: its segments, and the stretches of them already rolled back.
 #[derive(Default)]
 pub(super) struct Body {
@@ -37,11 +59,14 @@ pub(super) struct Body {
     pub(super) segments: Vec<Arc<Segment>>,
     pub(super) skips: Vec<(u64, u64)>,
     pub(super) ddl: Vec<DdlStep>,
-    pub(super) locks: Vec<(FileId, Box<[u8]>)>,
+    /// Locks of rows: keys of clustered trees.
+    pub(super) row_locks: LockList,
+    /// Locks of index entries.
+    pub(super) entry_locks: LockList,
+    /// The clustered tree changed last.
+    pub(super) changed: Option<FileId>,
     /// Trees with gap locks.
     pub(super) gaps: Vec<FileId>,
-    /// How many of `locks` are older than the statement.
-    pub(super) older_locks: usize,
     /// `innodb_snapshot_isolation`.
     pub(super) snapshot_isolation: bool,
     pub(super) ended: bool,
@@ -99,11 +124,23 @@ impl NativeTrx {
         }
     }
 
-    /// Notes a change about to be made; returns its version word and leaves its encoding in `out`.
-    pub(crate) fn push_undo(&self, record: RowRecord<'_>, work: bool, out: &mut Vec<u8>) -> u64 {
+    /// Notes a change about to be made, of a row or an index entry; returns its version word and leaves its encoding
+    /// in `out`.
+    pub(crate) fn push_undo(
+        &self,
+        record: RowRecord<'_>,
+        is_row: bool,
+        work: bool,
+        out: &mut Vec<u8>,
+    ) -> u64 {
         let mut body = self.body.lock();
         let state = self.state();
-        state.weight.fetch_add(1, Ordering::Relaxed);
+        if is_row {
+            state.weight.add_row();
+            if body.changed.replace(record.file) != Some(record.file) {
+                state.weight.lock(LockKind::Table(record.file, LockMode::Exclusive));
+            }
+        }
         loop {
             if let Some(segment) = body.segments.last()
                 && let Some(ver) = segment.push(record, out)
@@ -125,26 +162,31 @@ impl NativeTrx {
         self.body.lock().ddl.push(step);
     }
 
-    pub(crate) fn push_lock(&self, file: FileId, key: &[u8]) {
-        self.state().notes.count_lock(std::mem::size_of::<(FileId, Box<[u8]>)>() + key.len());
-        self.state().weight.fetch_add(1, Ordering::Relaxed);
-        self.body.lock().locks.push((file, key.into()));
+    /// Notes a lock taken on a row, or on an index entry.
+    pub(crate) fn push_lock(&self, file: FileId, key: &[u8], kind: LockKind, is_row: bool) {
+        let state = self.state();
+        state.notes.count_lock(std::mem::size_of::<(FileId, Box<[u8]>)>() + key.len());
+        state.weight.lock(kind);
+        let mut body = self.body.lock();
+        let list = if is_row { &mut body.row_locks } else { &mut body.entry_locks };
+        list.locks.push((file, key.into()));
     }
 
     /// Gives back the lock of a row that the running statement locked: it has changed the row, which
     /// locks it too, or does not want it.
     pub(crate) fn drop_lock(&self, file: FileId, key: &[u8]) {
-        let mut body = self.body.lock();
-        let newer = &body.locks[body.older_locks.min(body.locks.len())..];
-        let found = newer.iter().rposition(|(f, k)| *f == file && **k == *key);
-        // Rows are mostly given back in the reverse order of locking.
-        let Some(at) = found.filter(|at| newer.len() - at <= 2048) else { return };
-        let at = at + body.older_locks;
-        body.locks.swap_remove(at);
-        drop(body);
-        let state = self.state();
-        state.weight.fetch_sub(1, Ordering::Relaxed);
-        self.shared.locks.release_one(state.id, file, key);
+        let found = self.body.lock().row_locks.forget(file, key);
+        if found {
+            self.shared.locks.release_one(self.state().id, file, key);
+        }
+    }
+
+    /// Gives back the lock of an index entry that the running statement locked.
+    pub(crate) fn drop_entry_lock(&self, file: FileId, key: &[u8]) {
+        let found = self.body.lock().entry_locks.forget(file, key);
+        if found {
+            self.shared.locks.release_one(self.state().id, file, key);
+        }
     }
 
     /// Whether a locking read must not touch the version `ver` of a row, because it is newer than
@@ -165,15 +207,46 @@ impl NativeTrx {
     }
 
     /// Keeps others from inserting keys from `from` up to but without `to`.
-    pub(crate) fn lock_gap(&self, file: FileId, from: &[u8], to: Option<&[u8]>) {
-        if self.shared.locks.gaps.cover(&self.state(), file, from, to) {
+    pub(crate) fn lock_gap(&self, file: FileId, from: &[u8], to: Option<&[u8]>) -> Covered {
+        let (first, covered) = self.shared.locks.gaps.cover(&self.state(), file, from, to);
+        if first {
             self.body.lock().gaps.push(file);
         }
+        covered
+    }
+
+    /// Keeps only a part of what the last [`Self::lock_gap`] covered.
+    pub(crate) fn shrink_gap(&self, file: FileId, covered: Covered, kept: (&[u8], Option<&[u8]>)) {
+        let state = self.state();
+        self.shared.locks.gaps.shrink(&state, file, covered, kept);
+        // Whoever waits for the gap looks again.
+        state.wake();
+    }
+
+    /// Whether others have explicit locks.
+    pub(crate) fn others_lock(&self) -> bool {
+        let all = self.shared.locks.len();
+        let body = self.body.lock();
+        all > body.row_locks.locks.len() + body.entry_locks.locks.len()
+    }
+
+    /// Gaps were locked, and the entries between them.
+    pub(crate) fn note_gaps(&self, file: FileId, mode: LockMode) {
+        self.state().weight.lock(LockKind::Gaps(file, mode));
+    }
+
+    /// A table is read with locks.
+    pub(crate) fn note_table(&self, file: FileId, mode: LockMode) {
+        self.state().weight.lock(LockKind::Table(file, mode));
     }
 
     /// Whether locking reads lock gaps too.
     pub(crate) fn locks_gaps(&self) -> bool {
         matches!(self.isolation(), Isolation::RepeatableRead | Isolation::Serializable)
+    }
+
+    pub(crate) fn has_snapshot_isolation(&self) -> bool {
+        self.body.lock().snapshot_isolation
     }
 
     pub(crate) fn isolation(&self) -> Isolation {
@@ -252,7 +325,8 @@ impl EngineTrx for NativeTrx {
     fn statement_begin(&self, isolation: Isolation) -> EngineResult<()> {
         let mut body = self.body.lock();
         body.isolation = isolation;
-        body.older_locks = body.locks.len();
+        body.row_locks.older = body.row_locks.locks.len();
+        body.entry_locks.older = body.entry_locks.locks.len();
         self.shared.running.enter(&self.state(), isolation);
         if matches!(isolation, Isolation::ReadCommitted | Isolation::ReadUncommitted) {
             self.release_snapshot(&mut body);

@@ -36,6 +36,11 @@ impl<'u> View<'u> {
         View { undo, me, snapshot, reclaimed, own_end, last: Cell::new((u64::MAX, false)) }
     }
 
+    /// Whether this is a snapshot from before a position of the log.
+    pub(crate) fn is_before(&self, position: u64) -> bool {
+        self.snapshot.is_some_and(|snapshot| snapshot < position)
+    }
+
     pub(crate) fn sees(&self, ver: u64) -> bool {
         let seq = seq_of(ver);
         let Some(snapshot) = self.snapshot.filter(|_| seq >= self.reclaimed) else { return true };

@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use selkie_catalog::{TableInfo, TableKind};
-use selkie_types::{Physical, SqlType, TypeKind, Value};
+use selkie_catalog::{ColumnInfo, TableInfo, TableKind};
+use selkie_types::{Charset, SqlType, TypeKind, Value};
 
 use super::look::{index_number, is_clustered};
 use super::{Asked, ENGINE};
@@ -34,7 +34,10 @@ pub(super) fn tables(asked: &Asked<'_>) -> Vec<Row> {
             ("NAME", path(table)),
             ("FLAG", Value::Int(33)),
             // Compat: counts InnoDB's three hidden columns.
-            ("N_COLS", Value::UInt(table.columns.len() as u64 + 3)),
+            (
+                "N_COLS",
+                Value::UInt(table.columns.iter().filter(|c| !is_virtual(c)).count() as u64 + 3),
+            ),
             ("SPACE", Value::UInt(id)),
             ("ROW_FORMAT", text("Dynamic")),
             ("ZIP_PAGE_SIZE", Value::UInt(0)),
@@ -131,13 +134,19 @@ pub(super) fn fields(asked: &Asked<'_>) -> Vec<Row> {
 pub(super) fn columns(asked: &Asked<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
     each(asked, &mut |table| {
-        for (at, column) in table.columns.iter().enumerate() {
+        let (virtuals, others): (Vec<_>, Vec<_>) =
+            table.columns.iter().enumerate().partition(|(_, column)| is_virtual(column));
+        let own = others.into_iter().enumerate().map(|(at, (_, column))| (at as u64, column));
+        let number = |(at, (position, column)): (usize, (usize, _))| {
+            ((at as u64 + 1) << 16 | position as u64, column)
+        };
+        for (at, column) in own.chain(virtuals.into_iter().enumerate().map(number)) {
             rows.push(vec![
                 ("TABLE_ID", Value::UInt(table.def.id.0)),
                 ("NAME", text(&*column.name)),
-                ("POS", Value::UInt(at as u64)),
+                ("POS", Value::UInt(at)),
                 ("MTYPE", Value::Int(main_type(&column.ty))),
-                ("PRTYPE", Value::Int(precise_type(&column.ty, column.nullable))),
+                ("PRTYPE", Value::Int(precise_type(column))),
                 ("LEN", Value::Int(stored_length(&column.ty))),
             ]);
         }
@@ -149,7 +158,7 @@ pub(super) fn virtual_columns(asked: &Asked<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
     each(asked, &mut |table| {
         for (at, column) in table.columns.iter().enumerate() {
-            if column.generated.as_ref().is_some_and(|g| !g.stored) {
+            if is_virtual(column) {
                 rows.push(vec![
                     ("TABLE_ID", Value::UInt(table.def.id.0)),
                     ("POS", Value::UInt(at as u64)),
@@ -161,39 +170,107 @@ pub(super) fn virtual_columns(asked: &Asked<'_>) -> Vec<Row> {
     rows
 }
 
+fn is_virtual(column: &ColumnInfo) -> bool {
+    column.generated.as_ref().is_some_and(|g| !g.stored)
+}
+
 /// InnoDB's number for a type of column.
 fn main_type(ty: &SqlType) -> i64 {
+    use TypeKind::*;
+    let binary = ty.collation.is_binary();
+    let latin1 = ty.collation.charset() == Charset::Latin1;
     match ty.kind {
-        TypeKind::Float => 9,
-        TypeKind::Double => 10,
-        TypeKind::Decimal => 3,
-        _ => match ty.physical() {
-            Physical::Int | Physical::UInt => 6,
-            Physical::Bytes if ty.collation == selkie_types::CollationId::BINARY => 4,
-            Physical::Bytes => 12,
-            _ => 3,
-        },
+        Float => 9,
+        Double => 10,
+        Decimal | Time | DateTime | Timestamp | Bit => 3,
+        VarChar if latin1 => 1,
+        VarChar if binary => 4,
+        VarChar => 12,
+        Char if latin1 => 2,
+        Char if binary => 3,
+        Char => 13,
+        _ if ty.is_text_or_blob() => 5,
+        _ => 6,
     }
 }
 
-/// InnoDB's bits: NOT NULL, unsigned, the collation's number.
-fn precise_type(ty: &SqlType, nullable: bool) -> i64 {
-    let collation = match ty.physical() {
-        Physical::Bytes => i64::from(ty.collation.0) << 16,
+/// The number of a type in a row of a result.
+fn type_code(kind: TypeKind) -> i64 {
+    use TypeKind::*;
+    match kind {
+        TinyInt => 1,
+        SmallInt => 2,
+        Float => 4,
+        Double => 5,
+        Timestamp => 7,
+        BigInt => 8,
+        MediumInt => 9,
+        Date => 10,
+        Time => 11,
+        DateTime => 12,
+        Year => 13,
+        VarChar => 15,
+        Bit => 16,
+        Decimal => 246,
+        TinyText | Text | MediumText | LongText => 252,
+        Char | Enum | Set => 254,
+        _ => 3,
+    }
+}
+
+/// InnoDB's bits: the type's number, NOT NULL, unsigned, no text, virtual, the collation's number.
+fn precise_type(column: &ColumnInfo) -> i64 {
+    use TypeKind::*;
+    const NUMBERS: i64 = 8;
+    let ty = &column.ty;
+    let member = matches!(ty.kind, Enum | Set);
+    let text = member || (ty.is_string() && !ty.collation.is_binary());
+    let unsigned = ty.unsigned || member || matches!(ty.kind, Timestamp | Bit | Year);
+    let collation = match ty.kind {
+        Decimal | Time | DateTime | Timestamp => NUMBERS,
+        Bit => i64::from(selkie_types::CollationId::BINARY.0),
+        _ if ty.is_string() => i64::from(ty.collation.0),
         _ => 0,
     };
-    collation | i64::from(!nullable) << 8 | i64::from(ty.unsigned) << 9
+    type_code(ty.kind)
+        | i64::from(!column.nullable) << 8
+        | i64::from(unsigned) << 9
+        | i64::from(!text) << 10
+        | i64::from(is_virtual(column)) << 13
+        | collation << 16
 }
 
+/// Bytes of a value, as InnoDB keeps it.
 fn stored_length(ty: &SqlType) -> i64 {
+    use TypeKind::*;
+    let fraction = i64::from(ty.decimals.div_ceil(2).min(3));
+    let members = ty.members.as_ref().map_or(0, |m| m.len()) as i64;
     match ty.kind {
-        TypeKind::TinyInt => 1,
-        TypeKind::SmallInt => 2,
-        TypeKind::MediumInt => 3,
-        TypeKind::Int | TypeKind::Float | TypeKind::Timestamp => 4,
-        TypeKind::BigInt | TypeKind::Double => 8,
-        TypeKind::DateTime => 5,
-        TypeKind::Date => 3,
-        _ => i64::from(ty.length),
+        TinyInt | Year => 1,
+        SmallInt => 2,
+        MediumInt | Date => 3,
+        Int | Float => 4,
+        BigInt | Double => 8,
+        Time => 3 + fraction,
+        Timestamp => 4 + fraction,
+        DateTime => 5 + fraction,
+        Decimal => {
+            let (digits, decimals) = (i64::from(ty.length), i64::from(ty.decimals));
+            digits_length(digits - decimals) + digits_length(decimals)
+        }
+        Bit => i64::from(ty.length.div_ceil(8)),
+        Enum => 1 + i64::from(members > 255),
+        Set if members > 32 => 8,
+        Set => (members + 7) / 8,
+        TinyText => 9,
+        Text => 10,
+        MediumText => 11,
+        LongText => 12,
+        _ => i64::from(ty.length) * ty.collation.charset().max_len() as i64,
     }
+}
+
+/// Bytes of decimal digits: nine take four.
+fn digits_length(digits: i64) -> i64 {
+    digits / 9 * 4 + (digits % 9 + 1) / 2
 }

@@ -7,7 +7,7 @@ use std::hash::{BuildHasher, Hash};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use selkie_catalog::TableInfo;
+use selkie_catalog::{TableInfo, quote_identifier};
 use selkie_engine::{
     Engine, IndexKind, Inspection, LockDetail, LockExtent, LockInfo, TableId, TransactionInfo,
 };
@@ -57,11 +57,15 @@ impl Names {
     }
 
     /// The table's name as InnoDB shows it, quoted.
-    pub(super) fn table(&self, id: TableId) -> String {
+    pub(super) fn table(&self, id: TableId, ansi: bool) -> String {
+        let quote = |name: &str| match ansi {
+            true => format!("\"{}\"", name.replace('"', "\"\"")),
+            false => quote_identifier(name),
+        };
         match self.get(id) {
-            Some(table) => format!("`{}`.`{}`", table.schema(), table.name()),
+            Some(table) => format!("{}.{}", quote(table.schema()), quote(table.name())),
             // A temporary table, or the dictionary's own.
-            None => format!("`#sql`.`{id}`"),
+            None => format!("{}.{}", quote("#sql"), quote(&id.to_string())),
         }
     }
 

@@ -81,8 +81,12 @@ fn value_text(ty: &selkie_types::SqlType, value: &Value) -> String {
     match value {
         Value::Null => "NULL".to_owned(),
         Value::Int(_) | Value::UInt(_) | Value::Double(_) | Value::Decimal(_) => shown.into_owned(),
-        _ => format!("'{}'", shown.replace('\'', "''")),
+        _ => format!("'{}'", escaped(&shown)),
     }
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('\'', "''").replace('\0', "\\0")
 }
 
 /// A statement that waits for nothing.
@@ -118,6 +122,7 @@ mod tests {
         assert_eq!(value_text(&ty, &Value::Int(-3)), "-3");
         let ty = SqlType::varchar(10, selkie_types::CollationId::UTF8MB4_GENERAL_CI);
         assert_eq!(value_text(&ty, &Value::bytes("it's")), "'it''s'");
+        assert_eq!(value_text(&ty, &Value::bytes("a\\b\0")), "'a\\\\b\\0'");
         assert_eq!(value_text(&ty, &Value::Null), "NULL");
         assert_eq!(hex(&[0, 10, 255]), "0x000aff");
     }

@@ -98,7 +98,7 @@ fn thread(out: &mut String, session: &SessionHandle, activity: &Activity) {
 
 /// The lines about a lock.
 pub(super) fn lock(out: &mut String, names: &Names, lock: &LockInfo) {
-    let table = names.table(lock.table);
+    let table = names.table(lock.table, false);
     let trx = lock.transaction;
     if lock.extent == LockExtent::Table {
         let mode = strength_word(lock.strength);
