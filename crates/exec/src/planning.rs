@@ -6,7 +6,10 @@ use selkie_catalog::{Namespace, Snapshot, TableInfo, TableKind, View};
 use selkie_engine::{Bound, RangeEstimate};
 use selkie_expr::{Expr, VariableScope};
 use selkie_plan::physical::Plan;
-use selkie_plan::{Environment, Permissions, PlanContext, StatisticsSource, StoredFunction};
+use selkie_plan::{
+    Environment, HandlerRead, HandlerSyntax, Permissions, PlanContext, StatisticsSource,
+    StoredFunction,
+};
 use selkie_sql::ast::{self, Statement};
 use selkie_sql::{ClientText, ParseOptions, Parsed};
 use selkie_types::{SqlResult, SqlType};
@@ -20,10 +23,10 @@ use crate::{Instance, Session, query};
 pub(crate) struct PlanKey {
     catalog: u64,
     temporary: u64,
-    settings: u64,
+    space: u64,
     schema: Option<Box<str>>,
-    locks_reads: bool,
-    privileges: (u64, u64),
+    locks: (bool, bool),
+    privileges: u64,
     acting_as: Option<Arc<str>>,
 }
 
@@ -31,11 +34,12 @@ impl PlanKey {
     pub(crate) fn new(instance: &Instance, session: &Session) -> Self {
         Self {
             catalog: instance.catalog.snapshot().version,
-            temporary: session.temporary.version,
-            settings: session.settings.version,
+            // Without temporary tables it does not matter whose they were.
+            temporary: session.temporary.iter().next().map_or(0, |_| session.temporary.version),
+            space: session.plan_space(),
             schema: session.schema.clone(),
-            locks_reads: session.transaction.locks_reads(&session.settings),
-            privileges: (session.hooks.privileges_version(), session.account.version),
+            locks: session.reads_lock(),
+            privileges: session.hooks.privileges_version(),
             acting_as: session.acting_as.clone(),
         }
     }
@@ -171,6 +175,21 @@ pub(crate) fn bind(
     })
 }
 
+/// What HANDLER reads of a table.
+pub(crate) fn handler_read(
+    instance: &Instance,
+    session: &Session,
+    table: &Arc<TableInfo>,
+    syntax: HandlerSyntax<'_>,
+    text: &[u8],
+    types: (&[SqlType], usize),
+) -> SqlResult<HandlerRead> {
+    let snapshot = instance.catalog.snapshot();
+    with_context(instance, session, &snapshot, text, types, |context| {
+        selkie_plan::handler_read(table, syntax, context)
+    })
+}
+
 /// Fails as the view's query fails, if what it reads is no longer there.
 pub(crate) fn check_view(instance: &Instance, session: &Session, view: &View) -> SqlResult<()> {
     let text = view.select.as_bytes();
@@ -179,7 +198,7 @@ pub(crate) fn check_view(instance: &Instance, session: &Session, view: &View) ->
 }
 
 /// Whether every table of a plan is still what the plan was made for.
-fn is_current(instance: &Instance, session: &Session, plan: &Plan) -> bool {
+pub(crate) fn is_current(instance: &Instance, session: &Session, plan: &Plan) -> bool {
     let snapshot = instance.catalog.snapshot();
     let names = Namespace { snapshot: &snapshot, temporary: &session.temporary };
     let foreign = plan.foreign.touched().map(|(table, _)| table);

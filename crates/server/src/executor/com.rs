@@ -3,8 +3,8 @@
 //! Must not run statements.
 
 use selkie_sql::ast::{
-    Backup, Granted, Insert, InsertSource, MaintenanceAction, RoutineKind, ShowWhat, Statement,
-    StoredKind, Transaction,
+    Backup, Granted, HandlerAction, Insert, InsertSource, MaintenanceAction, RoutineKind, ShowWhat,
+    Statement, StoredKind, Transaction,
 };
 
 use crate::status::{StatusId, com_counter, counter as counters};
@@ -40,6 +40,14 @@ fn program_word(statement: &Statement) -> &'static str {
     }
 }
 
+fn handler_word(action: &HandlerAction) -> &'static str {
+    match action {
+        HandlerAction::Open { .. } => "ha_open",
+        HandlerAction::Close => "ha_close",
+        HandlerAction::Read { .. } => "ha_read",
+    }
+}
+
 // tidy: dispatch
 fn word(statement: &Statement) -> &'static str {
     match statement {
@@ -51,7 +59,7 @@ fn word(statement: &Statement) -> &'static str {
         Statement::Truncate { .. } => "truncate",
         Statement::Do(_) => "do",
         Statement::Call(_) => "call_procedure",
-        Statement::Handler(_) => "ha_read",
+        Statement::Handler(handler) => handler_word(&handler.action),
         Statement::CreateTable(_) => "create_table",
         Statement::AlterTable(_) => "alter_table",
         Statement::CreateIndex(_) => "create_index",

@@ -96,6 +96,10 @@ impl SessionHooks for Shared {
         denied.unwrap_or_else(|error| error)
     }
 
+    fn schema_denied(&self, _: &Session, who: Option<&str>, schema: &str) -> SqlError {
+        self.ask(who, |control| Ok(control.database_denied(schema))).unwrap_or_else(|error| error)
+    }
+
     fn check_routine(
         &self,
         session: &Session,
@@ -236,7 +240,8 @@ impl SessionHooks for Shared {
         timeout: Duration,
     ) -> SqlResult<Option<bool>> {
         self.handle.set_state("User lock");
-        let got = self.server.user_locks.get(session.id, name, timeout, &self.handle.kill);
+        let (locks, kill) = (&session.locks, &self.handle.kill);
+        let got = self.server.user_locks.get((session.id, locks), name, timeout, kill);
         self.handle.set_state("");
         got
     }

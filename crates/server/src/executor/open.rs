@@ -2,7 +2,7 @@
 //!
 //! The only file that names concrete engines.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use selkie_catalog::{Catalog, Dictionary};
@@ -53,6 +53,7 @@ pub fn open_backend(
     engines.alias("Maria", "Aria");
     let mut instance = Instance::new(Catalog::new(snapshot), dictionary, engines);
     instance.data_dir = data_dir.to_owned();
+    instance.secure_file_priv = secure_directory(settings);
     selkie_exec::register_system_tables(&instance);
     let sessions = Registered::default();
     register(&instance, &sessions);
@@ -69,6 +70,12 @@ pub fn open_backend(
         .map_err(|e| format!("Can't open the privilege tables: {e}"))?;
     let logs = LogTables::open(&instance).map_err(|e| format!("Can't open the log tables: {e}"))?;
     Ok(Arc::new(ExecutorBackend { instance, sessions, logs }))
+}
+
+/// The directory that statements may read and write files in. Compat: an empty name is none.
+fn secure_directory(settings: &Settings) -> Option<PathBuf> {
+    let directory = registry().find("secure_file_priv").map(|def| settings.get(def).as_str())?;
+    (!directory.is_empty()).then(|| PathBuf::from(directory))
 }
 
 /// The schema of the server's own tables, with the character set that new schemas have.

@@ -11,8 +11,8 @@ use selkie_catalog::{Namespace, TableInfo, quote_identifier};
 use selkie_engine::{IndexKind, note_waits};
 use selkie_exec::session::{Access, Account, Counters, Privilege, Session, SessionHooks};
 use selkie_exec::{
-    Instance, NullSink, Outcome, Prepared, ResultSink, Unsettled, execute_prepared,
-    execute_statement, execute_text, prepare,
+    Instance, NullSink, Outcome, Prepared, ResultSink, TextLookup, TextPlan, Unsettled,
+    execute_prepared, execute_statement, execute_text, find_text_plan, keep_text_plan, prepare,
 };
 use selkie_plan::physical::OutputColumn;
 use selkie_protocol::Status;
@@ -28,6 +28,15 @@ use crate::innodb;
 use crate::session::Shared;
 use crate::status::{StatusId, counter, find_status};
 use crate::variables::{SessionVars, VarValue, ids};
+
+/// What was read of a text.
+enum Read {
+    /// Comments only.
+    Nothing,
+    Statement(Statement),
+    /// A statement that need not be planned.
+    Planned(TextPlan),
+}
 
 /// A session.
 pub(super) struct ExecutorSession {
@@ -170,6 +179,28 @@ impl ExecutorSession {
         result
     }
 
+    fn run_prepared(
+        &mut self,
+        prepared: &Prepared,
+        values: &[(Value, SqlType)],
+        sink: &mut dyn ResultSink,
+    ) -> SqlResult<Outcome> {
+        self.check_expired(&prepared.statement)?;
+        self.shared.handle.counters.bump(com::counter(&prepared.statement));
+        self.session.diagnostics.begin_statement();
+        self.shared.handle.set_state(com::state(&prepared.statement));
+        let before = note_waits(Some(Arc::clone(&self.shared.handle.waits)));
+        let session = &mut self.session;
+        let result = execute_prepared(&self.instance, session, prepared, values, sink);
+        note_waits(before);
+        self.after(&prepared.statement, &result);
+        result
+    }
+
+    fn keep(&self, statement: &Statement, text: &[u8]) -> Option<TextPlan> {
+        keep_text_plan(&self.instance, &self.session, statement, text)
+    }
+
     /// 1820 if the password has to be changed first.
     fn check_expired(&self, statement: &Statement) -> SqlResult<()> {
         let changes = |s: &Statement| match s {
@@ -224,6 +255,7 @@ fn begin(instance: &Instance, shared: &Arc<Shared>) -> Session {
     let mut session = Session::new(shared.handle.id, account, hooks);
     session.kill = Arc::clone(shared.handle.kill.shared());
     session.gate = Arc::clone(&instance.gate);
+    session.locks = instance.locks.clone();
     session
 }
 
@@ -237,13 +269,26 @@ impl Drop for ExecutorSession {
 impl BackendSession for ExecutorSession {
     fn parse(&mut self, text: &[u8], multi: bool, origin: Option<&ClientText>) -> SqlResult<Step> {
         self.refresh();
+        let lookup = match origin {
+            None => find_text_plan(&self.instance, &self.session, text),
+            Some(_) => TextLookup::Unknown,
+        };
+        let again = matches!(lookup, TextLookup::Repeated);
+        if let TextLookup::Found(found) = lookup {
+            return Ok(Step { statement: Box::new(Read::Planned(found)), next: None });
+        }
         match self.parse_first(text, multi, origin) {
             Ok(parsed) => {
                 let next = Some(parsed.end).filter(|end| *end < text.len());
-                Ok(Step { statement: Box::new(Some(parsed.statement)), next })
+                let kept = match again {
+                    true => self.keep(&parsed.statement, text),
+                    false => None,
+                };
+                let read = kept.map_or_else(|| Read::Statement(parsed.statement), Read::Planned);
+                Ok(Step { statement: Box::new(read), next })
             }
             Err(error) if error.is(&ER_EMPTY_QUERY) && is_comment(text) => {
-                Ok(Step { statement: Box::new(None::<Statement>), next: None })
+                Ok(Step { statement: Box::new(Read::Nothing), next: None })
             }
             Err(error) => {
                 self.note_error(&error);
@@ -258,10 +303,11 @@ impl BackendSession for ExecutorSession {
         text: &[u8],
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Outcome> {
-        match statement.downcast_ref::<Option<Statement>>() {
-            Some(Some(statement)) => self.run(statement, text, sink),
+        match statement.downcast_ref::<Read>() {
+            Some(Read::Statement(statement)) => self.run(statement, text, sink),
+            Some(Read::Planned(plan)) => self.run_prepared(&plan.statement, &plan.values, sink),
             // Compat: a text of comments only is a statement that does nothing.
-            Some(None) => {
+            Some(Read::Nothing) => {
                 self.session.diagnostics.clear();
                 Ok(Outcome::ok())
             }
@@ -290,16 +336,7 @@ impl BackendSession for ExecutorSession {
         let Some(prepared) = statement.downcast_ref::<Prepared>() else {
             return Err(SqlError::internal("a statement of another backend"));
         };
-        self.check_expired(&prepared.statement)?;
-        self.shared.handle.counters.bump(com::counter(&prepared.statement));
-        self.session.diagnostics.begin_statement();
-        self.shared.handle.set_state(com::state(&prepared.statement));
-        let before = note_waits(Some(Arc::clone(&self.shared.handle.waits)));
-        let session = &mut self.session;
-        let result = execute_prepared(&self.instance, session, prepared, &parameters, sink);
-        note_waits(before);
-        self.after(&prepared.statement, &result);
-        result
+        self.run_prepared(prepared, &parameters, sink)
     }
 
     fn hold_answers(&mut self) {
@@ -363,6 +400,7 @@ impl BackendSession for ExecutorSession {
         let mut vars = SessionVars::new(&self.shared.server.globals);
         vars.set(ids().pseudo_thread_id, VarValue::Uint(self.shared.handle.id));
         *self.shared.vars.lock() = vars;
+        self.shared.settings_changed();
         self.session = begin(&self.instance, &self.shared);
         self.session.schema = schema;
         self.settings_version = 0;
@@ -379,8 +417,8 @@ fn is_comment(text: &[u8]) -> bool {
 /// What FIELD_LIST tells about a column.
 fn describe(info: &TableInfo, at: usize) -> OutputColumn {
     let column = &info.columns[at];
-    let first_of = |kind: IndexKind| {
-        info.def.indexes.iter().any(|i| i.kind == kind && i.parts.iter().any(|p| p.column == at))
+    let first_of = |is: fn(IndexKind) -> bool| {
+        info.def.indexes.iter().any(|i| is(i.kind) && i.parts.iter().any(|p| p.column == at))
     };
     let name: Arc<str> = Arc::from(&*column.name);
     let table: Arc<str> = Arc::from(info.name());
@@ -392,9 +430,9 @@ fn describe(info: &TableInfo, at: usize) -> OutputColumn {
         table: table.clone(),
         org_table: table,
         org_name: name,
-        primary_key: first_of(IndexKind::Primary),
-        unique_key: first_of(IndexKind::Unique),
-        multiple_key: first_of(IndexKind::Plain),
+        primary_key: first_of(IndexKind::is_primary),
+        unique_key: first_of(|kind| kind == IndexKind::Unique),
+        multiple_key: first_of(|kind| kind == IndexKind::Plain),
         auto_increment: column.auto_increment,
         no_default: !column.nullable
             && matches!(column.default, selkie_catalog::DefaultValue::Implicit),

@@ -47,6 +47,8 @@ pub(super) fn refresh(shared: &Shared, session: &mut Session) {
     s.group_concat_max_len = number(ids.group_concat_max_len);
     s.div_precision_increment = number(ids.div_precision_increment) as u8;
     s.default_week_format = number(ids.default_week_format) as u8;
+    s.regex_flags = number(ids.default_regex_flags) as u8;
+    s.explicit_timestamps = flag(ids.explicit_defaults_for_timestamp);
     s.max_allowed_packet = number(ids.max_allowed_packet);
     s.max_statement_micros = (get(ids.max_statement_time).as_f64() * 1e6) as u64;
     s.lock_wait_timeout = number(ids.lock_wait_timeout);

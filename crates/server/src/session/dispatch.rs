@@ -83,7 +83,7 @@ impl Session {
                 log_general(&self.shared, "Quit", b"");
                 return Next::Close;
             }
-            Command::Query(text) => return self.query(text),
+            Command::Query(text) => return self.query(selkie_sql::without_end(text)),
             Command::StmtExecute(payload) => return self.execute(payload),
             Command::StmtClose(id) => {
                 self.shared.handle.counters.bump(counter().com_stmt_close);
@@ -91,7 +91,7 @@ impl Session {
                 self.statements.close(id);
             }
             Command::StmtSendLongData(id, parameter, data) => self.long_data(id, parameter, data),
-            Command::StmtPrepare(text) => self.prepare(text),
+            Command::StmtPrepare(text) => self.prepare(selkie_sql::without_end(text)),
             Command::StmtFetch(id, count) => self.fetch(id, count),
             Command::FieldList(table, pattern) => self.field_list(table, pattern),
             Command::Statistics => self.statistics(),
@@ -162,7 +162,7 @@ impl Session {
         }
         let info = match command {
             Command::Query(text) | Command::StmtPrepare(text) => {
-                Some(Arc::from(String::from_utf8_lossy(text)))
+                Some(Arc::from(String::from_utf8_lossy(selkie_sql::without_end(text))))
             }
             _ => None,
         };
@@ -198,8 +198,7 @@ impl Session {
     }
 
     fn client_charset(&self) -> Charset {
-        let name = self.shared.var(ids().character_set_client);
-        Charset::from_name(name.as_str()).unwrap_or(Charset::Utf8mb4)
+        self.shared.habits().client
     }
 
     /// Runs all statements of a text.

@@ -6,7 +6,7 @@ use selkie_plan::physical::OutputColumn;
 use selkie_protocol::FieldType;
 use selkie_protocol::field_type::flags;
 use selkie_protocol::packet::ColumnDef;
-use selkie_types::{Charset, NOT_FIXED_DECIMALS, SqlType, TypeKind};
+use selkie_types::{Charset, JsonRole, NOT_FIXED_DECIMALS, SqlType, TypeKind};
 
 /// Number of the binary collation, which numbers and dates carry too.
 const BINARY: u16 = 63;
@@ -43,6 +43,7 @@ pub(super) fn field_type(ty: &SqlType) -> FieldType {
 pub fn column_def(column: &OutputColumn, results: Option<Charset>) -> ColumnDef<'_> {
     let ty = &column.ty;
     let is_column = !column.org_name.is_empty();
+    let is_field = is_column || !column.table.is_empty();
     ColumnDef {
         schema: &column.schema,
         table: &column.table,
@@ -50,13 +51,35 @@ pub fn column_def(column: &OutputColumn, results: Option<Charset>) -> ColumnDef<
         name: shortened(&column.name),
         org_name: &column.org_name,
         collation: collation(ty, results),
-        length: display_length(ty, results),
-        field_type: field_type(ty),
-        flags: type_flags(ty, is_column) | column_flags(column),
+        length: if is_field { display_length(ty, results) } else { computed_length(ty, results) },
+        field_type: if is_field { field_type(ty) } else { computed_type(ty) },
+        flags: type_flags(ty, is_column) | blob_flag(ty, is_field) | column_flags(column),
         decimals: decimals(ty, is_column),
         type_name: "",
-        format_name: "",
+        format_name: if ty.json == JsonRole::Document { "json" } else { "" },
         names: results,
+    }
+}
+
+/// The wire type of an expression. Compat: only of expressions it tells long texts apart.
+fn computed_type(ty: &SqlType) -> FieldType {
+    match ty.kind {
+        TypeKind::MediumText => FieldType::MediumBlob,
+        TypeKind::LongText => FieldType::LongBlob,
+        _ => field_type(ty),
+    }
+}
+
+/// Bytes the client must make room for, of an expression: a text is as long as it can be.
+fn computed_length(ty: &SqlType, results: Option<Charset>) -> u32 {
+    let bytes = |most: u32| {
+        let width = ty.collation.charset().max_len() as u32;
+        ty.length.saturating_mul(width).min(most)
+    };
+    match ty.kind {
+        TypeKind::MediumText => text_length(ty, bytes(16_777_215), results),
+        TypeKind::LongText => text_length(ty, ty.length, results),
+        _ => display_length(ty, results),
     }
 }
 
@@ -96,6 +119,7 @@ fn display_length(ty: &SqlType, results: Option<Charset>) -> u32 {
         TypeKind::Enum => longest_member(ty).saturating_mul(width(ty, results)),
         TypeKind::Set => all_members(ty).saturating_mul(width(ty, results)),
         _ if has_text(ty) => ty.length.saturating_mul(width(ty, results)),
+        _ if ty.non_negative && ty.length > 1 => ty.length - 1,
         _ => ty.length,
     }
 }
@@ -140,7 +164,6 @@ fn type_flags(ty: &SqlType, is_column: bool) -> u16 {
     let always_unsigned = matches!(ty.kind, TypeKind::Bit | TypeKind::Year | TypeKind::Timestamp);
     add(numeric && ty.unsigned || always_unsigned, flags::UNSIGNED);
     add(ty.zerofill || ty.kind == TypeKind::Year, flags::ZEROFILL);
-    add(ty.is_text_or_blob(), flags::BLOB);
     add(ty.kind == TypeKind::Enum, flags::ENUM);
     add(ty.kind == TypeKind::Set, flags::SET);
     // Compat: numbers that come from expressions count as binary, those of columns do not.
@@ -149,6 +172,10 @@ fn type_flags(ty: &SqlType, is_column: bool) -> u16 {
         ty.is_temporal() || binary_string || ty.kind == TypeKind::Null || numeric && !is_column;
     add(binary, flags::BINARY);
     set
+}
+
+fn blob_flag(ty: &SqlType, is_field: bool) -> u16 {
+    if is_field && ty.is_text_or_blob() { flags::BLOB } else { 0 }
 }
 
 fn column_flags(column: &OutputColumn) -> u16 {

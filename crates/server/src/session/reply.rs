@@ -26,7 +26,6 @@ use crate::backend::SessionStatus;
 use crate::net::Wire;
 use crate::sessions::Killed;
 use crate::status::counter;
-use crate::variables::ids;
 
 /// Bytes that wait before they are written to the client.
 const FLUSH_AT: usize = 32 * 1024;
@@ -293,7 +292,7 @@ fn write_error(e: &io::Error) -> SqlError {
 
 /// The character set results leave in; `None` leaves strings as they are.
 pub(super) fn results_charset(shared: &Shared) -> Option<Charset> {
-    Charset::from_name(shared.var(ids().character_set_results).as_str())
+    shared.habits().results
 }
 
 impl ResultSink for Reply<'_> {

@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 use selkie_protocol::Capabilities;
 use selkie_protocol::track::Changes;
 
+use super::habits::Habits;
 use crate::accounts::{AccessControl, AccountName};
 use crate::profiles::Profiles;
 use crate::server::Server;
@@ -39,6 +40,8 @@ pub struct Shared {
     expired: AtomicBool,
     /// Grows when a system variable of the session changes.
     version: AtomicU64,
+    /// What commands ask of the variables, as last looked up.
+    pub(super) habits: Mutex<Option<Habits>>,
 }
 
 impl Shared {
@@ -64,6 +67,7 @@ impl Shared {
             capabilities: AtomicU64::new(capabilities.0),
             expired: AtomicBool::new(false),
             version: AtomicU64::new(1),
+            habits: Mutex::default(),
         }
     }
 

@@ -1,0 +1,73 @@
+//! Numbers for what the plans of a session depend on besides definitions and its current database.
+//!
+//! Sessions with equal numbers plan alike. A number is never given again to something else.
+
+use std::collections::VecDeque;
+
+use parking_lot::Mutex;
+use selkie_types::Privileges;
+
+use crate::Session;
+use crate::session::Settings;
+
+/// What plans depend on.
+#[derive(Clone, Debug, PartialEq)]
+struct PlanSpace {
+    settings: Settings,
+    account: String,
+    role: Option<String>,
+    global: Privileges,
+}
+
+/// The spaces seen last, with their numbers.
+struct Known {
+    next: u64,
+    spaces: VecDeque<(u64, PlanSpace)>,
+}
+
+/// Spaces remembered; a session whose space was forgotten gets a new number for it.
+const REMEMBERED: usize = 64;
+
+static KNOWN: Mutex<Known> = Mutex::new(Known { next: 1, spaces: VecDeque::new() });
+
+/// The version of what a session's space was made of, and its number.
+pub(crate) type Numbered = ((u64, u64), u64);
+
+impl Session {
+    /// The number of what this session's plans depend on.
+    pub(crate) fn plan_space(&self) -> u64 {
+        let version = (self.settings.version, self.account.version);
+        match self.space.get() {
+            Some((of, number)) if of == version => number,
+            _ => {
+                let number = number_of(PlanSpace::of(self));
+                self.space.set(Some((version, number)));
+                number
+            }
+        }
+    }
+}
+
+impl PlanSpace {
+    fn of(session: &Session) -> Self {
+        // Neither changes a plan.
+        let settings = Settings { version: 0, timestamp_micros: None, ..session.settings.clone() };
+        let account = &session.account;
+        let (role, global) = (account.role.clone(), account.global);
+        Self { settings, account: account.account.clone(), role, global }
+    }
+}
+
+fn number_of(space: PlanSpace) -> u64 {
+    let mut known = KNOWN.lock();
+    if let Some((number, _)) = known.spaces.iter().find(|(_, s)| *s == space) {
+        return *number;
+    }
+    let number = known.next;
+    known.next += 1;
+    if known.spaces.len() >= REMEMBERED {
+        known.spaces.pop_front();
+    }
+    known.spaces.push_back((number, space));
+    number
+}

@@ -1,0 +1,60 @@
+//! What every command asks of the system variables, looked up once and not at every command.
+//!
+//! Must be asked again for each command: it notices changes by the versions of both sets of values.
+
+use selkie_types::Charset;
+
+use super::shared::Shared;
+use crate::variables::ids;
+
+/// Values of variables, as commands need them.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Habits {
+    /// Versions of the session's and the server's variables it was read from.
+    versions: (u64, u64),
+    /// `character_set_client`.
+    pub(crate) client: Charset,
+    /// `character_set_results`; `None` leaves strings as they are.
+    pub(crate) results: Option<Charset>,
+    /// `long_query_time` in microseconds.
+    pub(crate) long_query_micros: u64,
+    /// `log_queries_not_using_indexes`.
+    pub(crate) logs_scans: bool,
+    /// `profiling`.
+    pub(crate) profiles: bool,
+    /// `general_log`, unless `sql_log_off`.
+    pub(crate) logs_commands: bool,
+}
+
+impl Habits {
+    fn of(shared: &Shared, versions: (u64, u64)) -> Self {
+        let vars = shared.vars.lock();
+        let ids = ids();
+        let charset = |id| Charset::from_name(vars.get(id).as_str());
+        let general = shared.server.globals.get(ids.general_log).as_bool();
+        Self {
+            versions,
+            client: charset(ids.character_set_client).unwrap_or(Charset::Utf8mb4),
+            results: charset(ids.character_set_results),
+            long_query_micros: (vars.get(ids.long_query_time).as_f64() * 1e6) as u64,
+            logs_scans: vars.get(ids.log_queries_not_using_indexes).as_bool(),
+            profiles: vars.get(ids.profiling).as_bool(),
+            logs_commands: general && !vars.get(ids.sql_log_off).as_bool(),
+        }
+    }
+}
+
+impl Shared {
+    /// What the variables say now.
+    pub(crate) fn habits(&self) -> Habits {
+        let versions = (self.settings_version(), self.server.globals.version());
+        if let Some(habits) = *self.habits.lock()
+            && habits.versions == versions
+        {
+            return habits;
+        }
+        let habits = Habits::of(self, versions);
+        *self.habits.lock() = Some(habits);
+        habits
+    }
+}

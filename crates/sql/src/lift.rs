@@ -1,0 +1,157 @@
+//! Makes parameters of a statement's literals, where a value says nothing about what the statement is.
+//!
+//! Those places are: one side of a comparison with a column, the bounds of BETWEEN and the items of IN
+//! over a column, and values to be stored. Everywhere else (positions of ORDER BY, names of result
+//! columns, LIMIT, arguments of functions) a literal is part of what is planned and stays.
+
+use crate::ast::{
+    Assignment, BinaryOp, DeleteTarget, Expr, ExprKind, InsertSource, Literal, Query, QueryBody,
+    Select, SelectItem, Span, Statement, TableRef,
+};
+
+/// Replaces literals by the parameters of their numbers in `literals`; says which were. `None` if the
+/// statement is not one of one table without subqueries and variables.
+pub fn lift_literals(statement: &mut Statement, literals: &[Span]) -> Option<Vec<bool>> {
+    let mut lift = Lift { literals, lifted: vec![false; literals.len()] };
+    match statement {
+        Statement::Query(query) => lift.query(query)?,
+        Statement::Insert(insert) => {
+            if !insert.partitions.is_empty() || !insert.returning.is_empty() {
+                return None;
+            }
+            lift.source(&mut insert.source)?;
+            lift.assignments(&mut insert.on_duplicate)?;
+        }
+        Statement::Update(update) => {
+            is_one_table(&update.tables)?;
+            update.order_by.iter().try_for_each(|item| is_plain(&item.expr))?;
+            lift.assignments(&mut update.assignments)?;
+            lift.condition(update.where_clause.as_mut())?;
+        }
+        Statement::Delete(delete) => {
+            let is_single = matches!(delete.target, DeleteTarget::Single(_));
+            if !is_single || !delete.returning.is_empty() {
+                return None;
+            }
+            delete.order_by.iter().try_for_each(|item| is_plain(&item.expr))?;
+            lift.condition(delete.where_clause.as_mut())?;
+        }
+        _ => return None,
+    }
+    Some(lift.lifted)
+}
+
+fn is_one_table(tables: &[TableRef]) -> Option<()> {
+    match tables {
+        [TableRef::Table(table)] if table.system_time.is_none() => Some(()),
+        _ => None,
+    }
+}
+
+/// Whether an expression has no subquery and no variable in it.
+fn is_plain(expr: &Expr) -> Option<()> {
+    let is_variable = |e: &Expr| {
+        use ExprKind::{AssignUserVar, Param, SystemVar, UserVar};
+        matches!(e.kind, UserVar(_) | AssignUserVar { .. } | SystemVar(_) | Param(_))
+    };
+    let is_plain = !expr.has_subquery() && expr.find(&mut |e| is_variable(e).then_some(())).is_none();
+    is_plain.then_some(())
+}
+
+fn is_comparison(op: BinaryOp) -> bool {
+    use BinaryOp::{Eq, Ge, Gt, Le, Lt, Ne, NullSafeEq};
+    matches!(op, Eq | NullSafeEq | Ne | Lt | Le | Gt | Ge)
+}
+
+struct Lift<'a> {
+    literals: &'a [Span],
+    lifted: Vec<bool>,
+}
+
+impl Lift<'_> {
+    fn query(&mut self, query: &mut Query) -> Option<()> {
+        if query.with.is_some() || query.into.is_some() {
+            return None;
+        }
+        let QueryBody::Select(select) = &mut query.body else { return None };
+        query.order_by.iter().try_for_each(|item| is_plain(&item.expr))?;
+        self.select(select)
+    }
+
+    fn select(&mut self, select: &mut Select) -> Option<()> {
+        is_one_table(&select.from)?;
+        if !select.windows.is_empty() {
+            return None;
+        }
+        for item in &select.items {
+            if let SelectItem::Expr { expr, .. } = item {
+                is_plain(expr)?;
+            }
+        }
+        select.group_by.iter().try_for_each(|item| is_plain(&item.expr))?;
+        select.having.iter().try_for_each(is_plain)?;
+        self.condition(select.where_clause.as_mut())
+    }
+
+    fn condition(&mut self, condition: Option<&mut Expr>) -> Option<()> {
+        let Some(condition) = condition else { return Some(()) };
+        is_plain(condition)?;
+        self.predicate(condition);
+        Some(())
+    }
+
+    fn predicate(&mut self, expr: &mut Expr) {
+        let is_column = |e: &Expr| matches!(e.kind, ExprKind::Column(_));
+        match &mut expr.kind {
+            ExprKind::And(parts) | ExprKind::Or(parts) => {
+                parts.iter_mut().for_each(|part| self.predicate(part));
+            }
+            ExprKind::Binary { op, left, right } if is_comparison(*op) => {
+                if is_column(left) {
+                    self.value(right);
+                } else if is_column(right) {
+                    self.value(left);
+                }
+            }
+            ExprKind::Between { expr, low, high, .. } if is_column(expr) => {
+                self.value(low);
+                self.value(high);
+            }
+            ExprKind::InList { expr, list, .. } if is_column(expr) => {
+                list.iter_mut().for_each(|item| self.value(item));
+            }
+            _ => {}
+        }
+    }
+
+    fn source(&mut self, source: &mut InsertSource) -> Option<()> {
+        match source {
+            InsertSource::Values(rows) => {
+                rows.iter_mut().flatten().try_for_each(|value| self.stored(value))
+            }
+            InsertSource::Set(assignments) => self.assignments(assignments),
+            InsertSource::Query(_) => None,
+        }
+    }
+
+    fn assignments(&mut self, assignments: &mut [Assignment]) -> Option<()> {
+        assignments.iter_mut().try_for_each(|a| self.stored(&mut a.value))
+    }
+
+    fn stored(&mut self, value: &mut Expr) -> Option<()> {
+        is_plain(value)?;
+        self.value(value);
+        Some(())
+    }
+
+    /// Replaces an expression that is a literal and nothing else.
+    fn value(&mut self, expr: &mut Expr) {
+        let is_literal =
+            matches!(expr.kind, ExprKind::Literal(Literal::Int(_) | Literal::String(_)));
+        let number = self.literals.iter().position(|span| *span == expr.span);
+        if let (true, Some(number)) = (is_literal, number) {
+            self.lifted[number] = true;
+            expr.kind = ExprKind::Param(number as u32);
+        }
+    }
+}
