@@ -98,4 +98,5 @@ def main():
                   f"{medians[0] / medians[-1]:8.2f}", flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()
