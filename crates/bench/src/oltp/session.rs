@@ -21,18 +21,24 @@ pub(super) enum Step {
     Failed(u16),
 }
 
-/// Statements as a session sends them.
-enum Statements {
-    Text(Vec<String>),
-    /// Number of the statement, and whether its types were sent.
-    Prepared(Vec<(u32, bool)>),
+/// A statement as a session sends it.
+enum Sent {
+    Text(String),
+    Prepared {
+        id: u32,
+        /// Whether the types of its values were sent.
+        bound: bool,
+    },
 }
+
+/// The server's error for what cannot be prepared: BEGIN and COMMIT in MySQL.
+const UNSUPPORTED_PS: u16 = 1295;
 
 /// One connection.
 pub(super) struct Session {
     pub(super) connection: Connection,
     scanner: Scanner,
-    statements: Statements,
+    statements: Vec<Sent>,
     groups: Vec<Group>,
     /// The different statements of the mix.
     kinds: Vec<Kind>,
@@ -66,7 +72,7 @@ impl Session {
         let groups: Vec<Group> = mix.groups().collect();
         let kinds = kinds(&groups);
         let statements = match text {
-            true => Statements::Text(texts(&kinds, size.tables)),
+            true => texts(&kinds, size.tables).into_iter().map(Sent::Text).collect(),
             false => prepare(&mut connection, &kinds, size.tables)?,
         };
         connection.stop_waiting()?;
@@ -146,12 +152,9 @@ impl Session {
         kind.values(&mut self.random, self.size.rows, &mut self.again, &mut self.values);
         let statement = place(&self.kinds, self.table, kind);
         self.out.clear();
-        match &mut self.statements {
-            Statements::Text(texts) => {
-                put_query(&mut self.out, &texts[statement], &self.values, &mut self.random);
-            }
-            Statements::Prepared(list) => {
-                let (id, bound) = &mut list[statement];
+        match &mut self.statements[statement] {
+            Sent::Text(text) => put_query(&mut self.out, text, &self.values, &mut self.random),
+            Sent::Prepared { id, bound } => {
                 let first = !std::mem::replace(bound, true);
                 put_execute(&mut self.out, *id, first, &self.values, &mut self.random);
             }
@@ -212,19 +215,28 @@ fn texts(kinds: &[Kind], tables: u32) -> Vec<String> {
 }
 
 /// Prepares what the mix needs. A statement that names no table is prepared once.
-fn prepare(connection: &mut Connection, kinds: &[Kind], tables: u32) -> Result<Statements> {
-    let mut list: Vec<(u32, bool)> = Vec::new();
+fn prepare(connection: &mut Connection, kinds: &[Kind], tables: u32) -> Result<Vec<Sent>> {
+    let mut list: Vec<Sent> = Vec::new();
     for table in 1..=tables {
         for (at, kind) in kinds.iter().enumerate() {
             let shared = matches!(kind, Kind::Begin | Kind::Commit) && table > 1;
-            let id = match shared {
-                true => list[at].0,
-                false => connection.prepare(&kind.text(table))?.id,
+            let sent = match (shared, list.get(at)) {
+                (true, Some(Sent::Text(text))) => Sent::Text(text.clone()),
+                (true, Some(Sent::Prepared { id, .. })) => Sent::Prepared { id: *id, bound: false },
+                _ => prepare_one(connection, kind.text(table))?,
             };
-            list.push((id, false));
+            list.push(sent);
         }
     }
-    Ok(Statements::Prepared(list))
+    Ok(list)
+}
+
+fn prepare_one(connection: &mut Connection, text: String) -> Result<Sent> {
+    match connection.prepare(&text) {
+        Ok(prepared) => Ok(Sent::Prepared { id: prepared.id, bound: false }),
+        Err(Failure::Server(error)) if error.code == UNSUPPORTED_PS => Ok(Sent::Text(text)),
+        Err(error) => Err(error),
+    }
 }
 
 #[cfg(test)]

@@ -69,17 +69,14 @@ impl Program {
                 "--performance-schema=OFF",
                 "--mysqlx=OFF",
                 "--local-infile=ON",
-                "--max-prepared-stmt-count=1000000",
             ],
         };
         let mut options: Vec<String> = own.iter().map(|&o| o.to_owned()).collect();
+        // Thousands of connections prepare every statement of a mix for every table.
+        options.push("--max-prepared-stmt-count=1000000".to_owned());
         match self {
-            Self::Selkie => {}
-            Self::MariaDb => options.push("--max-prepared-stmt-count=1000000".to_owned()),
             Self::MySql => options.push(format!("--innodb-redo-log-capacity={log}")),
-        }
-        if self != Self::MySql {
-            options.push(format!("--innodb-log-file-size={log}"));
+            Self::Selkie | Self::MariaDb => options.push(format!("--innodb-log-file-size={log}")),
         }
         if self != Self::Selkie {
             options.push("--skip-log-bin".to_owned());
