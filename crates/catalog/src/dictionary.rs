@@ -398,6 +398,7 @@ fn dictionary_def(id: TableId, name: &str, columns: &[(&str, SqlType)]) -> Table
         check: None,
         invisible: false,
         comment: String::new(),
+        options: Vec::new(),
     };
     let columns: Vec<ColumnInfo> = columns.iter().map(column).collect();
     let primary = IndexDef {

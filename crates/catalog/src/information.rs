@@ -18,7 +18,7 @@ use selkie_engine::TableStatistics;
 use selkie_types::temporal::DateTime;
 use selkie_types::{Privileges, Value};
 
-use crate::{Namespace, Routine, Schema, TableInfo};
+use crate::{Namespace, Routine, Schema, TableInfo, View};
 
 /// A row of values, one per column of the table asked for, of their physical kinds.
 pub type InformationRow = Vec<Value>;
@@ -35,6 +35,8 @@ pub struct InformationSource<'a> {
     pub routine_visible: &'a dyn Fn(&Routine) -> bool,
     /// Whether the session may see the body of a routine.
     pub routine_body_visible: &'a dyn Fn(&Routine) -> bool,
+    /// Whether the session may see what a view selects.
+    pub view_body_visible: &'a dyn Fn(&TableInfo, &View) -> bool,
     /// What the session may do with a column of a table.
     pub on_column: &'a dyn Fn(&TableInfo, &str) -> Privileges,
     /// Only this schema is asked for.
@@ -50,7 +52,7 @@ impl<'a> InformationSource<'a> {
     }
 
     /// The tables asked for. Compat: a temporary table is one of them only where it alone is.
-    fn tables(&self) -> impl Iterator<Item = &'a Arc<TableInfo>> {
+    pub fn tables(&self) -> impl Iterator<Item = &'a Arc<TableInfo>> {
         let temporary = match (self.schema, self.table) {
             (Some(schema), Some(table)) => self.names.temporary.get(schema, table),
             _ => None,

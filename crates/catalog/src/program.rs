@@ -138,6 +138,11 @@ impl Trigger {
         format!("{} {}", self.head, self.body)
     }
 
+    /// Whether its body may name a column.
+    pub fn may_name(&self, column: &str) -> bool {
+        self.body.to_lowercase().contains(&column.to_lowercase())
+    }
+
     /// The same trigger of its table under another name.
     pub fn with_table(&self, table: &str) -> Self {
         let quoted = crate::quote_identifier(table);

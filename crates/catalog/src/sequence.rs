@@ -307,6 +307,7 @@ pub fn sequence_columns() -> Vec<ColumnInfo> {
             check: None,
             invisible: false,
             comment: (*comment).to_owned(),
+            options: Vec::new(),
         }
     };
     COLUMNS.iter().map(column).collect()

@@ -63,6 +63,7 @@ impl Series {
             check: None,
             invisible: false,
             comment: String::new(),
+            options: Vec::new(),
         }];
         Arc::new(TableInfo {
             def: Arc::new(TableInfo::make_def(TableId(0), schema, name, &columns, Vec::new())),

@@ -207,6 +207,10 @@ fn column_clause(table: &TableInfo, column: &ColumnInfo, style: ShowStyle) -> St
     if !column.comment.is_empty() {
         let _ = write!(out, " COMMENT {}", quote_string(&column.comment));
     }
+    if !column.options.is_empty() {
+        let shown = column.options.iter().map(|(name, value)| format!("{name}={value}"));
+        out.push_str(&style.unknown(&shown.collect::<Vec<_>>().join(" ")));
+    }
     if let Some(check) = &column.check {
         let _ = write!(out, " CHECK ({check})");
     }
@@ -296,7 +300,7 @@ fn index_clause(
     style: ShowStyle,
 ) -> String {
     let mut out = match index.kind {
-        IndexKind::Primary => "PRIMARY KEY ".to_owned(),
+        IndexKind::Primary | IndexKind::HeapPrimary => "PRIMARY KEY ".to_owned(),
         IndexKind::Unique => format!("UNIQUE KEY {} ", quote_identifier(&index.name)),
         IndexKind::Plain => format!("KEY {} ", quote_identifier(&index.name)),
     };

@@ -77,6 +77,7 @@ fn column(name: &str, ty: &str, nullable: bool) -> ColumnInfo {
         check: None,
         invisible: false,
         comment: String::new(),
+        options: Vec::new(),
     }
 }
 
@@ -178,7 +179,7 @@ mod tests {
     #[test]
     fn all_definitions_parse() {
         let counts: Vec<usize> = system_schemas().iter().map(|s| s.tables.len()).collect();
-        assert_eq!(counts, [83, 81, 101]);
+        assert_eq!(counts, [79, 81, 101]);
         let tables = information_schema();
         let columns = tables.iter().find(|t| t.name() == "COLUMNS").unwrap();
         assert_eq!(columns.columns.len(), 22);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use selkie_engine::{ColumnDef, IndexDef, TableDef, TableId};
+use selkie_expr::NamedTable;
 use selkie_types::{CollationId, RowVersion, SqlType, Value};
 use serde::{Deserialize, Serialize};
 
@@ -88,6 +89,9 @@ pub struct ColumnInfo {
     pub invisible: bool,
     /// `COMMENT`.
     pub comment: String,
+    /// Options that no engine knows, shown back: quoted name and value.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<(String, String)>,
 }
 
 /// What SQL adds to an engine's index.
@@ -157,6 +161,13 @@ pub struct TableInfo {
     pub statistics: Option<Arc<Statistics>>,
 }
 
+impl NamedTable for TableInfo {
+    fn column_names(&self, at: usize) -> (&str, &str, &str) {
+        let column = self.columns.get(at).map_or("", |c| &c.name);
+        (self.schema(), self.name(), column)
+    }
+}
+
 impl TableInfo {
     /// Whether it has rows in an engine.
     pub fn has_storage(&self) -> bool {
@@ -181,6 +192,14 @@ impl TableInfo {
     /// Position of the column called `name`, in any case.
     pub fn column_position(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|c| selkie_types::charset::identifier_eq(&c.name, name))
+    }
+
+    /// Whether the column at a position is computed when rows are read: it is virtual and no index
+    /// holds it. Stored rows have NULL in its place.
+    pub fn is_computed(&self, column: usize) -> bool {
+        let is_virtual = self.columns[column].generated.as_ref().is_some_and(|g| !g.stored);
+        let mut parts = self.def.indexes.iter().flat_map(|index| &index.parts);
+        is_virtual && !parts.any(|part| part.column == column)
     }
 
     /// Positions of the columns called `names`; `None` if one is missing.

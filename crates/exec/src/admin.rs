@@ -2,6 +2,9 @@
 
 mod analyze;
 mod checksum;
+mod maintained;
+
+pub(crate) use maintained::Maintained;
 
 use std::sync::Arc;
 
@@ -128,26 +131,44 @@ fn maintain(
         MaintenanceAction::Check if &*table.engine == "MEMORY" => Ok(vec![unsupported("check")]),
         MaintenanceAction::Check => check(instance, session, &control, &table),
         MaintenanceAction::Analyze => {
+            let known = instance.maintained.is_done(instance, &table, statement.action);
             analyze::analyze(instance, session, &control, &table)?;
+            if !known {
+                instance.maintained.done(&table, statement.action);
+            }
             let asked = statement.persistent.is_some() || always_collects(session);
-            Ok(analyzed(&table, asked))
+            Ok(analyzed(&table, asked, known))
+        }
+        MaintenanceAction::Optimize
+            if instance.maintained.is_done(instance, &table, statement.action) =>
+        {
+            Ok(vec![up_to_date()])
         }
         MaintenanceAction::Optimize => optimize(instance, session, &control, &table),
-        MaintenanceAction::Repair => Ok(stored(MaintenanceAction::Repair, &table.engine)),
+        MaintenanceAction::Repair => {
+            instance.maintained.changed(&table);
+            instance.maintained.done(&table, statement.action);
+            Ok(stored(MaintenanceAction::Repair, &table.engine))
+        }
         MaintenanceAction::Checksum => Ok(Vec::new()),
     }
 }
 
 /// The answer of ANALYZE. Compat: MariaDB speaks of statistics of its own only when asked for them,
 /// though they are always collected here.
-fn analyzed(table: &TableInfo, asked: bool) -> Vec<Message> {
+fn analyzed(table: &TableInfo, asked: bool, known: bool) -> Vec<Message> {
     let collected = ("status", "Engine-independent statistics collected".to_owned());
     let done = match &*table.engine {
         "MEMORY" | "CSV" => unsupported("analyze"),
+        _ if known => up_to_date(),
         _ => ("status", "OK".to_owned()),
     };
     let skipped = uncollected(table).filter(|_| asked);
     asked.then_some(collected).into_iter().chain(skipped).chain([done]).collect()
+}
+
+fn up_to_date() -> Message {
+    ("status", "Table is already up to date".to_owned())
 }
 
 fn unsupported(what: &str) -> Message {
@@ -166,6 +187,7 @@ fn optimize(
     if storage_message(MaintenanceAction::Optimize, &table.engine) != Some("optimize") {
         analyze::analyze(instance, session, control, table)?;
     }
+    instance.maintained.done(table, MaintenanceAction::Optimize);
     Ok(stored(MaintenanceAction::Optimize, &table.engine))
 }
 

@@ -34,10 +34,10 @@ use selkie_expr::{EvalContext, VariableScope};
 use selkie_plan::define::DefineContext;
 use selkie_sql::ast::{AlterAlgorithm, LockWait, Statement, StoredKind, TableName};
 use selkie_types::error::catalogue::{
-    ER_DBACCESS_DENIED_ERROR, ER_LOCK_OR_ACTIVE_TRANSACTION, ER_NO_DB_ERROR, ER_TABLE_NOT_LOCKED,
-    ER_TABLEACCESS_DENIED_ERROR, ER_WRONG_TABLE_NAME,
+    ER_DBACCESS_DENIED_ERROR, ER_IDENT_CAUSES_TOO_LONG_PATH, ER_LOCK_OR_ACTIVE_TRANSACTION,
+    ER_NO_DB_ERROR, ER_TABLE_NOT_LOCKED, ER_TABLEACCESS_DENIED_ERROR, ER_WRONG_TABLE_NAME,
 };
-use selkie_types::{Condition, SqlError, SqlResult, SqlType, Value};
+use selkie_types::{Condition, SqlError, SqlResult, SqlType, Value, filename};
 
 use crate::control::Control;
 use crate::metadata::LockMode;
@@ -47,6 +47,9 @@ use crate::{Instance, Outcome};
 
 /// Characters that a name may have.
 const NAME_MAX: usize = 64;
+
+/// Bytes that one byte of a name may become in the name of a file.
+const LONGEST_LETTER: usize = 5;
 
 /// A DDL statement in progress.
 pub(crate) struct Ddl<'a> {
@@ -117,6 +120,19 @@ impl<'a> Ddl<'a> {
             return Err(SqlError::new(&ER_WRONG_TABLE_NAME, &[&table]));
         }
         Ok((schema, table))
+    }
+
+    /// Fails if a new table's name would make its files' names longer than MariaDB's may be.
+    fn check_path(&self, schema: &str, table: &str) -> SqlResult<()> {
+        const LONGEST: usize = 512;
+        if (schema.len() + table.len()) * LONGEST_LETTER + 8 <= LONGEST {
+            return Ok(());
+        }
+        let path = format!("./{}/{}", filename(schema), filename(table));
+        match path.len() + ".frm".len() > LONGEST {
+            true => Err(SqlError::new(&ER_IDENT_CAUSES_TOO_LONG_PATH, &[&LONGEST, &path])),
+            false => Ok(()),
+        }
     }
 
     /// Locks a name for a change of its definition.
@@ -209,6 +225,8 @@ impl<'a> Ddl<'a> {
             text: self.text,
             now_seconds: u64::try_from(now / 1_000_000).unwrap_or(0),
             foreign_key_checks: self.session.settings.foreign_key_checks,
+            after_error: &|condition| self.session.diagnostics.after_error(condition),
+            environment: &*self.session,
             alter_algorithm: self.alter_algorithm(),
         };
         let result = define(&context);

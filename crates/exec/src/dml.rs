@@ -8,6 +8,7 @@ mod foreign;
 mod insert;
 mod on_duplicate;
 mod row;
+mod safe;
 mod update;
 
 use selkie_engine::LockMode;

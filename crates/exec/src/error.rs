@@ -15,6 +15,7 @@ pub fn from_engine(error: EngineError, table: &TableDef) -> SqlError {
         }
         EngineError::LockWaitTimeout => SqlError::lock_wait_timeout(),
         EngineError::Deadlock => SqlError::deadlock(),
+        EngineError::TableChanged => SqlError::new(&ER_TABLE_DEF_CHANGED, &[]),
         EngineError::SnapshotConflict => SqlError::new(&ER_CHECKREAD, &[&table.name]),
         EngineError::Killed => SqlError::interrupted(),
         EngineError::StatementTimeout => SqlError::new(&ER_STATEMENT_TIMEOUT, &[]),

@@ -11,6 +11,7 @@ use selkie_types::error::catalogue::ER_UNKNOWN_STORAGE_ENGINE;
 use selkie_types::{SqlError, SqlResult, Value};
 
 use crate::Session;
+use crate::admin::Maintained;
 use crate::error::from_engine;
 use crate::gate::Gate;
 use crate::metadata::MetadataLocks;
@@ -109,10 +110,12 @@ pub struct Instance {
     pub branches: Branches,
     /// Computed tables by upper-case name.
     pub system_tables: RwLock<HashMap<Box<str>, Arc<dyn SystemTable>>>,
-    /// `secure_file_priv`: `None` allows any directory, an empty path none.
+    /// `secure_file_priv`: `None` allows any directory.
     pub secure_file_priv: Option<PathBuf>,
     /// Directory relative file names start from.
     pub data_dir: PathBuf,
+    /// What maintenance has left nothing to do for, until rows change.
+    pub(crate) maintained: Maintained,
     /// Handles of tables, by id and version of the definition.
     handles: RwLock<HashMap<TableId, (u64, Arc<TableHandle>)>>,
 }
@@ -120,17 +123,22 @@ pub struct Instance {
 impl Instance {
     /// An instance over engines and the dictionary kept in one of them.
     pub fn new(catalog: Catalog, dictionary: Dictionary, engines: Engines) -> Self {
+        let all: Vec<Arc<dyn Engine>> = engines.iter().cloned().collect();
+        let row_waits = move |show: &mut dyn FnMut(u64, u64)| {
+            all.iter().for_each(|engine| engine.row_waits(show));
+        };
         Self {
             catalog,
             dictionary,
             engines,
-            locks: MetadataLocks::default(),
+            locks: MetadataLocks::with_row_waits(Box::new(row_waits)),
             gate: Arc::default(),
             sequences: Sequences::default(),
             branches: Branches::default(),
             system_tables: RwLock::default(),
             secure_file_priv: None,
             data_dir: PathBuf::from("."),
+            maintained: Maintained::default(),
             handles: RwLock::default(),
         }
     }
@@ -176,5 +184,6 @@ impl Instance {
     pub fn close_table(&self, id: TableId) {
         self.handles.write().remove(&id);
         self.sequences.forget(id);
+        self.maintained.forget(id);
     }
 }

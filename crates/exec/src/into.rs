@@ -106,10 +106,11 @@ impl FilePlaces {
     pub(crate) fn path(&self, name: &str) -> SqlResult<PathBuf> {
         let path = self.data_dir.join(name);
         let Some(allowed) = &self.allowed else { return Ok(path) };
-        let parent = path.parent().and_then(|p| p.canonicalize().ok());
-        let allowed = allowed.canonicalize().ok();
-        match (parent, allowed) {
-            (Some(parent), Some(allowed)) if parent.starts_with(&allowed) => Ok(path),
+        // A file that is there may be a link to elsewhere.
+        let parent = || path.parent().and_then(|p| p.canonicalize().ok());
+        let real = path.canonicalize().ok().or_else(parent);
+        match (real, allowed.canonicalize().ok()) {
+            (Some(real), Some(allowed)) if real.starts_with(&allowed) => Ok(path),
             _ => Err(SqlError::new(&ER_OPTION_PREVENTS_STATEMENT, &[&"--secure-file-priv"])),
         }
     }

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::Read;
 use std::sync::Arc;
 
-use selkie_catalog::{Namespace, TableInfo};
+use selkie_catalog::{ColumnInfo, Namespace, TableInfo};
 use selkie_expr::{EvalContext, ExprKind};
 use selkie_plan::physical::{Insert, Operator as Op, Plan};
 use selkie_sql::ast;
@@ -81,6 +81,8 @@ struct Job<'a> {
 enum Target {
     Column(ast::ColumnRef),
     Variable(Box<str>),
+    /// Nowhere: the column is computed.
+    Generated,
 }
 
 fn find_table(
@@ -101,10 +103,11 @@ fn find_table(
 
 fn fields_of(load: &ast::LoadData, table: &TableInfo) -> Vec<Target> {
     if load.columns.is_empty() {
-        let visible = table.columns.iter().filter(|c| !c.invisible && c.generated.is_none());
-        return visible
-            .map(|c| Target::Column(ast::ColumnRef::bare(ast::Ident::new(&*c.name))))
-            .collect();
+        let target = |column: &ColumnInfo| match column.generated {
+            Some(_) => Target::Generated,
+            None => Target::Column(ast::ColumnRef::bare(ast::Ident::new(&*column.name))),
+        };
+        return table.columns.iter().filter(|c| !c.invisible).map(target).collect();
     }
     let target = |column: &ast::LoadColumn| match column {
         ast::LoadColumn::Column(column) => Target::Column(column.clone()),
@@ -211,6 +214,7 @@ impl<'r> Loader<'r> {
             }
             _ => None,
         };
+        env.rt.instance.maintained.changed(&insert.table);
         Ok(Self {
             env,
             insert,
@@ -287,11 +291,14 @@ impl<'r> Loader<'r> {
             _ => &ER_WARN_TOO_MANY_RECORDS,
         };
         let error = SqlError::new(def, &[&self.count]);
+        // Compat: each field that is missing is told of.
+        let times = wanted.saturating_sub(line.fields.len()).max(1);
         let ignore = self.insert.mode == selkie_plan::physical::InsertMode::Ignore;
         if self.env.rt.session.is_strict() && !ignore {
             return Err(error);
         }
-        self.env.eval.push(Condition::from_error(Level::Warning, &error));
+        let condition = Condition::from_error(Level::Warning, &error);
+        (0..times).for_each(|_| self.env.eval.push(condition.clone()));
         Ok(())
     }
 

@@ -5,6 +5,7 @@
 //! - MDL-2 While somebody waits for a stronger lock, new weaker ones of others wait too, so that
 //!   DDL is not starved; one who holds the name already is let in.
 //! - MDL-3 A session waiting in a cycle of waits gets error 1213; it looks for one at every slice.
+//!   Waits for rows are part of such cycles once a slice has passed.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -84,16 +85,20 @@ struct State {
     entries: HashMap<Key, Entry>,
     /// What each waiting owner waits for.
     waits: HashMap<u64, (Key, LockMode)>,
+    /// Whom an owner waits for that waits for something else, such as a user lock.
+    elsewhere: HashMap<u64, u64>,
 }
 
 impl State {
-    fn is_deadlocked(&self, owner: u64) -> bool {
+    /// `rows`: who waits for whose rows.
+    fn is_deadlocked(&self, owner: u64, rows: &[(u64, u64)]) -> bool {
         let mut seen = vec![owner];
         let mut next = vec![owner];
         while let Some(at) = next.pop() {
-            let Some(&(key, mode)) = self.waits.get(&at) else { continue };
-            let Some(entry) = self.entries.get(&key) else { continue };
-            for blocker in entry.blockers(at, mode) {
+            let of_rows =
+                rows.iter().filter(|(waiter, _)| *waiter == at).map(|(_, holder)| *holder);
+            let elsewhere = self.elsewhere.get(&at).copied();
+            for blocker in self.blockers(at).chain(of_rows).chain(elsewhere) {
                 if blocker == owner {
                     return true;
                 }
@@ -104,6 +109,13 @@ impl State {
             }
         }
         false
+    }
+
+    /// Whom a waiting owner waits for.
+    fn blockers(&self, owner: u64) -> impl Iterator<Item = u64> + '_ {
+        let wait = self.waits.get(&owner).copied();
+        let entry = wait.and_then(|(key, mode)| Some((self.entries.get(&key)?, mode)));
+        entry.into_iter().flat_map(move |(entry, mode)| entry.blockers(owner, mode))
     }
 
     fn grant(&mut self, key: Key, owner: u64, mode: LockMode) {
@@ -129,25 +141,34 @@ impl State {
         waited_for
     }
 
+    /// Whether others wait for a lock that this one keeps from them.
+    fn is_awaited(&self, lock: &LockTicket) -> bool {
+        let waiting = self.entries.get(&lock.key).map_or(&[][..], |entry| &entry.waiting);
+        waiting.iter().any(|(owner, mode)| *owner != lock.owner && !lock.mode.allows(*mode))
+    }
+
     fn is_free(&self, key: Key, owner: u64, mode: LockMode) -> bool {
         self.entries.get(&key).is_none_or(|e| e.blockers(owner, mode).next().is_none())
     }
 }
 
-#[derive(Debug, Default)]
+/// Shows for every session that waits for a row whom it waits for.
+type RowWaits = Box<dyn Fn(&mut dyn FnMut(u64, u64)) + Send + Sync>;
+
+#[derive(Default)]
 struct Shared {
     state: Mutex<State>,
     changed: Condvar,
+    row_waits: Option<RowWaits>,
 }
 
 /// The locks of an instance.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct MetadataLocks {
     shared: Arc<Shared>,
 }
 
 /// A granted lock; given back when dropped.
-#[derive(Debug)]
 pub struct LockTicket {
     shared: Arc<Shared>,
     key: Key,
@@ -171,7 +192,39 @@ impl Drop for LockTicket {
     }
 }
 
+impl std::fmt::Debug for LockTicket {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?} of {}", self.mode, self.owner)
+    }
+}
+
 impl MetadataLocks {
+    /// Locks of sessions that wait for each other's rows too.
+    pub fn with_row_waits(row_waits: RowWaits) -> Self {
+        Self { shared: Arc::new(Shared { row_waits: Some(row_waits), ..Shared::default() }) }
+    }
+
+    fn row_waits(&self) -> Vec<(u64, u64)> {
+        let mut out = Vec::new();
+        if let Some(row_waits) = &self.shared.row_waits {
+            row_waits(&mut |waiter, holder| out.push((waiter, holder)));
+        }
+        out
+    }
+
+    /// Whether others wait for a lock that this one keeps from them.
+    pub fn is_awaited(&self, lock: &LockTicket) -> bool {
+        self.shared.state.lock().is_awaited(lock)
+    }
+
+    /// Runs `wait`, in which a session waits for another for some other reason than a definition.
+    pub fn waiting_for<T>(&self, owner: u64, other: u64, wait: impl FnOnce() -> T) -> T {
+        self.shared.state.lock().elsewhere.insert(owner, other);
+        let done = wait();
+        self.shared.state.lock().elsewhere.remove(&owner);
+        done
+    }
+
     /// Locks a table's name for `owner`, waiting up to `limit`. A schema is a name without table.
     pub fn lock(
         &self,
@@ -216,8 +269,9 @@ impl MetadataLocks {
     ) -> SqlResult<()> {
         const SLICE: Duration = Duration::from_millis(50);
         let end = Instant::now().checked_add(limit);
+        let mut rows = Vec::new();
         while !state.is_free(key, owner, mode) {
-            if state.is_deadlocked(owner) {
+            if state.is_deadlocked(owner, &rows) {
                 return Err(SqlError::deadlock());
             }
             let left = end.map_or(SLICE, |end| end.saturating_duration_since(Instant::now()));
@@ -225,8 +279,34 @@ impl MetadataLocks {
                 return Err(SqlError::lock_wait_timeout());
             }
             self.shared.changed.wait_for(state, left.min(SLICE));
+            rows = self.row_waits();
             control.check()?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_for_rows_close_cycles() {
+        let (key, other) = (Key::of("s", "t"), Key::of("s", "u"));
+        let mut state = State::default();
+        state.grant(key, 2, LockMode::Read);
+        let wait = |state: &mut State, owner, key, mode| {
+            state.entries.entry(key).or_default().waiting.push((owner, mode));
+            state.waits.insert(owner, (key, mode));
+        };
+        wait(&mut state, 3, key, LockMode::Exclusive);
+        wait(&mut state, 1, key, LockMode::Read);
+        assert!(!state.is_deadlocked(1, &[]));
+        assert!(!state.is_deadlocked(1, &[(2, 4)]));
+        assert!(state.is_deadlocked(1, &[(2, 4), (4, 1)]));
+        assert!(state.is_deadlocked(3, &[(2, 3)]));
+        state.grant(other, 1, LockMode::Exclusive);
+        wait(&mut state, 2, other, LockMode::Read);
+        assert!(state.is_deadlocked(1, &[]));
     }
 }

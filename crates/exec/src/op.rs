@@ -17,6 +17,7 @@ mod null_aware;
 mod probe;
 mod project;
 mod recursive;
+mod row_filter;
 mod rows;
 mod series;
 mod set;
@@ -33,7 +34,8 @@ use selkie_types::{Batch, Column, SqlResult};
 
 pub(crate) use common::drain;
 pub(crate) use distinct::{DistinctSet, distinct_keys};
-pub(crate) use project::{filter_batch, keep_rows};
+pub(crate) use limit::offset;
+pub(crate) use row_filter::{RowFilter, keep_rows};
 pub(crate) use rows::RowBuffer;
 pub(crate) use sort_key::{put_key, sorted, sorted_rows};
 

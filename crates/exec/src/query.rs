@@ -39,6 +39,9 @@ pub(crate) fn lock_tables(
     control: &Control,
     plan: &Plan,
 ) -> SqlResult<()> {
+    if !session.handlers.is_empty() && !plan.tables.is_empty() {
+        session.handlers.give_way(instance);
+    }
     let targets = dml::targets(plan);
     let takes_numbers = |table: &Arc<TableInfo>| {
         plan.takes_numbers.iter().any(|sequence| Arc::ptr_eq(sequence, table))
@@ -179,6 +182,7 @@ fn note_unsafe(instance: &Instance, session: &mut Session, plan: &Plan) -> SqlRe
     for table in dml::targets(plan) {
         if !instance.engine(&table.engine)?.capabilities().transactional {
             session.transaction.note_unsafe_change();
+            instance.maintained.changed(table);
         }
     }
     Ok(())
@@ -236,7 +240,12 @@ fn select(env: Env<'_>, plan: &Plan, sink: &mut dyn ResultSink) -> SqlResult<Out
     }
     let session = env.rt.session;
     bump(&session.counters.rows_sent, sent);
-    let found = if plan.calc_found_rows { env.rt.found.get() } else { 0 };
+    let found = match plan.calc_found_rows {
+        true => env.rt.found.get(),
+        // Compat: rows that OFFSET left out were found.
+        false if sent > 0 => sent.saturating_add(op::offset(env, &plan.root)?),
+        false => 0,
+    };
     session.found_rows.set(found.max(sent));
     Ok(Outcome { affected: sent, ..Outcome::rows() })
 }

@@ -35,6 +35,8 @@ pub(crate) struct Runtime<'a> {
     /// Rows of the round before, of recursive common tables being computed.
     pub(crate) work: RefCell<Vec<Option<SharedRows>>>,
     pub(crate) subqueries: RefCell<Vec<SubqueryCache>>,
+    /// The numbers that the rows of the batch a changing statement read last have in its scan.
+    pub(crate) read: RefCell<Vec<u64>>,
     /// Rows counted for SQL_CALC_FOUND_ROWS.
     pub(crate) found: Cell<u64>,
 }
@@ -67,6 +69,7 @@ impl<'a> Runtime<'a> {
             common: RefCell::new(vec![None; plan.common_tables.len()]),
             work: RefCell::new(vec![None; plan.common_tables.len()]),
             subqueries: RefCell::new(vec![SubqueryCache::default(); plan.subplans.len()]),
+            read: RefCell::default(),
             found: Cell::new(0),
         })
     }

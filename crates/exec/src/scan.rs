@@ -1,9 +1,11 @@
 //! How rows of tables are found and decoded. Knows no session, so that any thread may use it.
 
+mod computed;
 mod decode;
 mod fit;
 mod like;
 mod range;
 
+pub(crate) use computed::{computed, nulls};
 pub(crate) use decode::Decoder;
 pub(crate) use range::{Range, key_of, ranges_of};

@@ -30,8 +30,9 @@ pub use settings::{Completion, Settings};
 pub(crate) use work::Backup;
 
 use crate::gate::{Closing, Gate, Passage};
+use crate::handler::Handlers;
 pub use crate::into::FilePlaces;
-use crate::metadata::LockTicket;
+use crate::metadata::{LockTicket, MetadataLocks};
 use crate::prepared::Named;
 use crate::transaction::Transaction;
 
@@ -106,8 +107,12 @@ pub struct Session {
     pub deadline: Cell<Option<Instant>>,
     /// Locks on definitions held by LOCK TABLES, `None` outside of it.
     pub locked_tables: Option<Vec<LockTicket>>,
+    /// Tables opened by HANDLER.
+    pub(crate) handlers: Handlers,
     /// Tables of LOCK TABLES: alias or name, and whether it may be written.
     pub lock_list: Vec<LockedTable>,
+    /// The locks on definitions: the instance's, or such that nobody else knows.
+    pub locks: MetadataLocks,
     /// The gate of all changes: the instance's, or one that nobody else knows.
     pub gate: Arc<Gate>,
     /// How the running statement is inside the gate, if it is.
@@ -118,17 +123,25 @@ pub struct Session {
     pub(crate) read_lock: Vec<Closing>,
     /// The backup this session runs.
     pub(crate) backup: Backup,
+    /// The number of what its plans depend on, once asked for.
+    pub(crate) space: Cell<Option<crate::plan_space::Numbered>>,
+    /// Queries lock what they read: they serve a statement that changes something.
+    pub(crate) locks_reads: bool,
     /// Stored programs being run.
     pub(crate) programs: crate::program::ProgramState,
 }
 
-/// A table named by LOCK TABLES.
+/// A table or view of LOCK TABLES.
 #[derive(Clone, Debug)]
 pub struct LockedTable {
     /// Schema.
     pub schema: Box<str>,
     /// Table.
     pub table: Box<str>,
+    /// The name under which statements may use it.
+    pub alias: Box<str>,
+    /// It is a view.
+    pub is_view: bool,
     /// `WRITE`.
     pub write: bool,
 }
@@ -161,12 +174,16 @@ impl Session {
             random_seeds: Cell::new(None),
             deadline: Cell::new(None),
             locked_tables: None,
+            handlers: Handlers::default(),
             lock_list: Vec::new(),
+            locks: MetadataLocks::default(),
             gate: Arc::default(),
             inside: None,
             locked_inside: None,
             read_lock: Vec::new(),
             backup: Backup::default(),
+            space: Cell::new(None),
+            locks_reads: false,
             programs: Default::default(),
         }
     }
@@ -196,9 +213,10 @@ impl Session {
         self.deadline.set((micros > 0).then(|| Instant::now() + limit));
     }
 
-    /// The lock that LOCK TABLES took on a table.
+    /// The strongest lock that LOCK TABLES took on a table.
     pub(crate) fn lock_of(&self, schema: &str, table: &str) -> Option<&LockedTable> {
-        self.lock_list.iter().find(|l| *l.schema == *schema && *l.table == *table)
+        let same = |l: &&LockedTable| *l.schema == *schema && *l.table == *table;
+        self.lock_list.iter().filter(same).max_by_key(|l| l.write)
     }
 
     /// Whether a transaction is open: `SERVER_STATUS_IN_TRANS`.

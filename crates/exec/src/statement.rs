@@ -22,8 +22,8 @@ use crate::gate::Work;
 use crate::prepared::Prepared;
 use crate::session::{Access, FilePlaces, Privilege, bump};
 use crate::{
-    Instance, NullSink, Outcome, ResultSink, Session, admin, explain, load, planning, program,
-    query,
+    Instance, NullSink, Outcome, ResultSink, Session, admin, explain, handler, help, load,
+    planning, program, query,
 };
 
 /// A statement being run, beside its tree.
@@ -135,10 +135,13 @@ fn dispatch(
     running: Running<'_>,
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
-    if xa::commits_implicitly(statement) {
+    if xa::is_refused(statement) {
         session.transaction.check_no_branch()?;
     }
     read_only::check(session, statement)?;
+    if !session.handlers.is_empty() {
+        handler::before(instance, session, statement);
+    }
     if selkie_plan::is_planned(statement) {
         return planned(instance, session, statement, running, sink);
     }
@@ -158,6 +161,7 @@ fn dispatch(
         Statement::Deallocate(name) => deallocate(session, name),
         Statement::LockTables(lock) => lock_tables::lock(instance, session, lock),
         Statement::UnlockTables => lock_tables::unlock(session),
+        Statement::Handler(what) => handler::run(instance, session, what, running, sink),
         Statement::LoadData(load) => {
             let result = load::run(instance, session, load, running.text, sink);
             query::end_statement(session, result)
@@ -210,6 +214,7 @@ fn definition(
     }
     match statement {
         Statement::TableMaintenance(what) => admin::run(instance, session, what, sink),
+        Statement::Help(mask) => help::run(instance, session, mask, sink),
         Statement::Backup(what) => backup::run(instance, session, what),
         Statement::Unsupported { what } => Err(SqlError::not_supported(what)),
         other => Err(SqlError::not_supported(name_of(other))),
@@ -250,10 +255,10 @@ fn run_planned(
     running: Running<'_>,
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
-    let types: Vec<SqlType> = running.values.iter().map(|(_, ty)| ty.clone()).collect();
     let plan = planning::locked(instance, session, control, |session| match running.prepared {
         Some(prepared) => prepared.plan(instance, session, running.values),
         None => {
+            let types: Vec<SqlType> = running.values.iter().map(|(_, ty)| ty.clone()).collect();
             let parameters = (&types[..], types.len());
             planning::plan(instance, session, statement, running.text, parameters).map(Arc::new)
         }

@@ -6,7 +6,7 @@ use hashbrown::HashMap;
 use selkie_expr::{EvalContext, SequenceCall, StoredCall, SubqueryId, SubqueryRunner};
 use selkie_plan::physical::SubPlan;
 use selkie_types::error::catalogue::ER_SUBQUERY_NO_1_ROW;
-use selkie_types::{Batch, SqlError, SqlResult, Value};
+use selkie_types::{Batch, Condition, SqlError, SqlResult, Value};
 
 use crate::control::Memory;
 use crate::op::{drain, open};
@@ -21,6 +21,8 @@ const REMEMBERED: usize = 4096;
 enum Known {
     /// Its single row, if it has one.
     Single(Option<Arc<[Value]>>),
+    /// More than one row, to a statement that says IGNORE.
+    TooMany,
     Exists(bool),
     Rows(SharedRows),
 }
@@ -60,6 +62,15 @@ impl<'a> Runtime<'a> {
         }
         cache.insert(key, known.clone());
         Ok(known)
+    }
+}
+
+/// Compat: to a statement that says IGNORE a subquery of several rows is NULL, with a warning. It is
+/// given where the value is used, since conditions of a batch may be forgotten and rows computed anew.
+fn warn_of_rows(ctx: &EvalContext<'_>) {
+    let is_told = |c: &Condition| c.code == ER_SUBQUERY_NO_1_ROW.code;
+    if !ctx.conditions.borrow().list().iter().any(is_told) {
+        ctx.warn(&ER_SUBQUERY_NO_1_ROW, &[]);
     }
 }
 
@@ -110,12 +121,19 @@ impl SubqueryRunner for Runtime<'_> {
             let mut op = open(env, &plan.root)?;
             let Some(batch) = op.next()? else { return Ok(Known::Single(None)) };
             if batch.rows() > 1 || op.next()?.is_some() {
-                return Err(SqlError::new(&ER_SUBQUERY_NO_1_ROW, &[]));
+                return match self.plan.ignores_errors() {
+                    true => Ok(Known::TooMany),
+                    false => Err(SqlError::new(&ER_SUBQUERY_NO_1_ROW, &[])),
+                };
             }
             let row = (0..batch.columns().len()).map(|at| batch.value(at, 0)).collect();
             Ok(Known::Single(Some(row)))
         })?;
         match known {
+            Known::TooMany => {
+                warn_of_rows(ctx);
+                Ok(Value::Null)
+            }
             Known::Single(row) => Ok(row.map_or(Value::Null, |row| row[column].clone())),
             _ => Err(SqlError::internal("a subquery is asked for a value and for rows")),
         }

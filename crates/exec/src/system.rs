@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use selkie_catalog::{
     InformationSource, Namespace, PERFORMANCE_ENGINE, Routine, SERIES_ENGINE, TableInfo, TableKind,
-    information_rows, information_schema,
+    View, information_rows, information_schema,
 };
 use selkie_engine::TableStatistics;
-use selkie_types::{Physical, Privileges, SqlResult, Value};
+use selkie_plan::Permissions;
+use selkie_types::{Condition, Level, Physical, Privileges, SqlResult, Value};
 
 use crate::Instance;
 use crate::instance::{SystemRequest, SystemTable};
@@ -50,6 +51,11 @@ impl SystemTable for Definitions {
         let routine_body_visible = |r: &Routine| {
             r.context.definer == session.account.account || may(Privilege::ShowRoutine, r)
         };
+        let view_body_visible = |table: &TableInfo, view: &View| {
+            let wanted = Privileges::SHOW_VIEW | Privileges::SELECT;
+            view.definer == session.account.account
+                || Permissions::granted(session, None, table.schema(), table.name()).has(wanted)
+        };
         let on_column = |table: &TableInfo, column: &str| match table.kind {
             TableKind::System => Privileges::SELECT,
             TableKind::Temporary => Privileges::COLUMN,
@@ -58,6 +64,7 @@ impl SystemTable for Definitions {
         };
         let source = InformationSource {
             routine_visible: &routine_visible,
+            view_body_visible: &view_body_visible,
             routine_body_visible: &routine_body_visible,
             names: Namespace { snapshot: &snapshot, temporary: &session.temporary },
             statistics: &statistics,
@@ -67,7 +74,27 @@ impl SystemTable for Definitions {
             table: request.name,
         };
         let rows = information_rows(&source, request.table.name());
+        note_missing_definers(request, &source);
         rows.unwrap_or_default().iter().try_for_each(|row| emit(row))
+    }
+}
+
+/// Columns of TABLES that names alone tell.
+const NAMES_OF_TABLES: usize = 4;
+
+/// Compat: 1449 for views whose definer does not exist, where TABLES tells more than names.
+fn note_missing_definers(request: &SystemRequest<'_>, source: &InformationSource<'_>) {
+    let session = request.session;
+    let opens = request.columns.iter().any(|at| *at >= NAMES_OF_TABLES);
+    if request.table.name() != "TABLES" || !opens || !session.settings.sql_notes {
+        return;
+    }
+    for table in source.tables() {
+        let TableKind::View(view) = &table.kind else { continue };
+        if let Err(error) = Permissions::check_definer(session, &view.definer) {
+            let note = Condition::from_error(Level::Note, &error);
+            session.diagnostics.push(note, session.settings.max_error_count);
+        }
     }
 }
 

@@ -151,6 +151,12 @@ impl Transaction {
             && (self.is_open() || !settings.autocommit)
     }
 
+    /// Whether rows are locked that others are made from.
+    pub(crate) fn locks_sources(&self, settings: &Settings) -> bool {
+        let isolation = self.effective_isolation(settings);
+        matches!(isolation, Isolation::RepeatableRead | Isolation::Serializable)
+    }
+
     /// Whether it may not change anything.
     pub fn is_read_only(&self, settings: &Settings) -> bool {
         if self.is_open() {

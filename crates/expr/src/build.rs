@@ -15,14 +15,14 @@ mod special;
 pub use arith::{Arithmetic, arithmetic, bit_not, negate};
 pub(crate) use arith::{Numeric, double_type, integer_type, to_number, unround};
 pub use between::{between, in_list};
-pub use call::{cast, collate, convert_using, function_call};
+pub use call::{cast, collate, convert_using, function_call, function_call_naming};
 pub use case::{case_searched, case_simple, coalesce, if_else, nullif};
 pub use compare::{CompareTypes, compare_types, comparison};
 pub use field::for_comparison_with_key;
-pub use like::{like, regexp};
+pub use like::{like, like_escaped_by, regexp};
 pub(crate) use logic::boolean_type;
 pub use logic::{and, exists, is_null, is_truth, not, or, quantified, scalar_subquery, xor};
 pub use special::{
-    TrimSide, char_using, extract, get_format, interval_add, locate, position, timestampadd,
-    timestampdiff, trim, weight_string,
+    DynamicValue, TrimSide, char_using, column_add, column_get, extract, get_format, interval_add,
+    interval_day_second, locate, position, timestampadd, timestampdiff, trim, weight_string,
 };

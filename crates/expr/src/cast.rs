@@ -16,7 +16,7 @@ use selkie_types::{CollationId, JsonRole, Physical, SqlResult, SqlType, TypeKind
 pub use explicit::cast;
 pub(crate) use number::integer_of_hex;
 pub use temporal::literal_temporal;
-pub(crate) use temporal::{datetime_of_time, fsp_of, incorrect, lenient};
+pub(crate) use temporal::{datetime_of_time, fsp_of, incorrect, lenient, settled};
 pub(crate) use text::text_length;
 pub use value::{natural_type, value};
 
@@ -102,9 +102,32 @@ fn unquote_json(e: &mut Expr) {
     }
 }
 
+/// Whether an expression is a text that a function made of a date.
+pub fn is_date_text(e: &Expr) -> bool {
+    e.ty.is_string()
+        && matches!(&e.kind, ExprKind::Call(call) if crate::functions::interval::is_text_of_date(call))
+}
+
+/// Compat: as a number a YEAR(2) is the two digits it shows.
+pub(crate) fn short_year(e: &mut Expr) {
+    if e.ty.kind == TypeKind::Year && e.ty.length == 2 {
+        let mut ty = SqlType::new(TypeKind::Int, 2, 0);
+        ty.unsigned = true;
+        wrap(e, ty, false, |frame| Ok(crate::kernel::map(frame, |v: u64| v % 100)));
+    }
+}
+
+/// A hexadecimal or bit literal as the unsigned number it is in arithmetic.
+pub(crate) fn hex_to_number(e: &mut Expr) {
+    if e.is_hex() {
+        number::hex_literal(e);
+    }
+}
+
 /// Converts to a signed integer.
 pub fn to_int(e: &mut Expr) {
     unquote_json(e);
+    short_year(e);
     if retype_null(e, &SqlType::bigint()) {
         return;
     }
@@ -116,6 +139,7 @@ pub fn to_int(e: &mut Expr) {
         Physical::Double => wrap(e, ty, false, number::double_to_int),
         Physical::Decimal => wrap(e, ty, false, number::decimal_to_int),
         Physical::Bytes if e.is_hex() => number::hex_literal(e),
+        Physical::Bytes if is_date_text(e) => wrap(e, ty, false, temporal::date_text_to_int),
         Physical::Bytes => wrap(e, ty, false, number::bytes_to_int),
         Physical::Date => wrap(e, ty, false, temporal::date_to_int),
         Physical::Time => wrap(e, ty, false, temporal::time_to_int),
@@ -129,6 +153,7 @@ pub fn to_int(e: &mut Expr) {
 /// Converts to an unsigned integer; negative numbers keep their bits.
 pub fn to_uint(e: &mut Expr) {
     unquote_json(e);
+    short_year(e);
     if retype_null(e, &SqlType::bigint_unsigned()) {
         return;
     }
@@ -141,7 +166,7 @@ pub fn to_uint(e: &mut Expr) {
             number::hex_literal(e);
             to_uint(e);
         }
-        Physical::Bytes => wrap(e, ty, false, number::bytes_to_uint),
+        Physical::Bytes if !is_date_text(e) => wrap(e, ty, false, number::bytes_to_uint),
         _ => {
             to_int(e);
             wrap(e, ty, false, number::int_to_uint);
@@ -149,9 +174,25 @@ pub fn to_uint(e: &mut Expr) {
     }
 }
 
+/// Converts to an operand of a bit operation.
+pub fn to_bits(e: &mut Expr) {
+    unquote_json(e);
+    let ty = SqlType::bigint_unsigned();
+    match e.ty.physical() {
+        Physical::Double if e.ty.kind != TypeKind::Null => {
+            wrap(e, ty, false, number::double_to_bits);
+        }
+        Physical::Decimal if e.ty.kind != TypeKind::Null => {
+            wrap(e, ty, false, number::decimal_to_bits);
+        }
+        _ => to_uint(e),
+    }
+}
+
 /// Converts to a double.
 pub fn to_double(e: &mut Expr) {
     unquote_json(e);
+    short_year(e);
     if retype_null(e, &SqlType::double()) {
         return;
     }
@@ -167,6 +208,7 @@ pub fn to_double(e: &mut Expr) {
             number::hex_literal(e);
             to_double(e);
         }
+        Physical::Bytes if is_date_text(e) => wrap(e, ty, false, temporal::date_text_to_double),
         Physical::Bytes => wrap(e, ty, false, number::bytes_to_double),
         Physical::Date => wrap(e, ty, false, temporal::date_to_double),
         Physical::Time => wrap(e, ty, false, temporal::time_to_double),
@@ -174,9 +216,18 @@ pub fn to_double(e: &mut Expr) {
     }
 }
 
+/// Converts to a double with the precision of FLOAT.
+pub(crate) fn to_float(e: &mut Expr) {
+    to_double(e);
+    wrap(e, SqlType::double(), false, |frame| {
+        Ok(crate::kernel::map(frame, |v: f64| f64::from(v as f32)))
+    });
+}
+
 /// Converts to a decimal of sufficient precision and scale.
 pub fn to_decimal(e: &mut Expr) {
     unquote_json(e);
+    short_year(e);
     if let (ExprKind::Literal(Value::Int(v)), true) = (&e.kind, e.ty.is_integer()) {
         *e = Expr::decimal((*v).into());
         return;
@@ -195,6 +246,7 @@ pub fn to_decimal(e: &mut Expr) {
             number::hex_literal(e);
             to_decimal(e);
         }
+        Physical::Bytes if is_date_text(e) => wrap(e, ty, false, temporal::date_text_to_decimal),
         Physical::Bytes => wrap(e, ty, false, number::bytes_to_decimal),
         Physical::Date | Physical::Time | Physical::DateTime => {
             wrap(e, ty, false, temporal::temporal_to_decimal);
@@ -241,6 +293,25 @@ pub fn digits_of(e: &Expr) -> u32 {
     }
 }
 
+/// Digits that values of an integer expression have: those of a column's type, whatever its width.
+pub fn digits_of_value(e: &Expr) -> u32 {
+    match (&e.kind, e.ty.kind) {
+        (ExprKind::Column(_), TypeKind::TinyInt) => 3,
+        (ExprKind::Column(_), TypeKind::SmallInt) => 5,
+        (ExprKind::Column(_), TypeKind::MediumInt) => 8,
+        (ExprKind::Column(_), TypeKind::Int) => 10,
+        // Compat: what chooses among values is as long as they are, and has no place for a sign.
+        (
+            ExprKind::Case(_)
+            | ExprKind::Coalesce(_)
+            | ExprKind::Subquery(_)
+            | ExprKind::AssignUserVariable(..),
+            _,
+        ) => e.ty.length.clamp(1, 20),
+        _ => digits_of(e),
+    }
+}
+
 /// Digits of an integer type, as decimal arithmetic counts them.
 pub fn integer_digits(ty: &SqlType) -> u32 {
     let sign = u32::from(!ty.unsigned && ty.length > 1);
@@ -281,6 +352,14 @@ pub fn to_charset(e: &mut Expr, collation: CollationId) {
     charset::to_charset(e, collation);
 }
 
+/// Makes a member of ENUM or SET its name: that, not its number, is read as a date or time.
+fn named_member(e: &mut Expr) {
+    if matches!(e.ty.kind, TypeKind::Enum | TypeKind::Set) {
+        let ty = SqlType::varchar(text::text_length(&e.ty), e.ty.collation);
+        wrap(e, ty, false, text::from_uint);
+    }
+}
+
 /// Makes a TIMESTAMP a DATETIME in the session's time zone.
 pub fn local(e: &mut Expr) {
     if e.ty.kind == TypeKind::Timestamp {
@@ -295,11 +374,17 @@ pub fn to_date(e: &mut Expr) {
         return;
     }
     local(e);
+    members_to_bytes(e);
     let ty = SqlType::date();
     match e.ty.physical() {
         Physical::Date => {}
         Physical::DateTime => wrap(e, ty, false, temporal::datetime_to_date),
         Physical::Time => wrap(e, ty, false, temporal::time_to_date),
+        from @ (Physical::Bytes | Physical::Decimal | Physical::Double) => {
+            let kernel = temporal::datetime_kernel(from, false);
+            wrap(e, SqlType::datetime(0), true, kernel);
+            to_date(e);
+        }
         _ => {
             to_datetime(e);
             to_date(e);
@@ -309,66 +394,120 @@ pub fn to_date(e: &mut Expr) {
 
 /// Converts to a time.
 pub fn to_time(e: &mut Expr) {
-    let fsp = temporal::fsp_of(e);
+    time_of(e, false);
+}
+
+/// Makes an operand a date that is compared with dates.
+pub(crate) fn to_compared_date(e: &mut Expr) {
+    compare_leniently(e);
+    to_date(e);
+}
+
+/// Converts an operand of a comparison with a date: what is no date is the zero date.
+pub(crate) fn to_compared_datetime(e: &mut Expr) {
+    compare_leniently(e);
+    datetime_of(e, true);
+}
+
+/// Converts an operand of a comparison with a time: what is no time is zero.
+pub(crate) fn to_compared_time(e: &mut Expr) {
+    compare_leniently(e);
+    time_of(e, true);
+}
+
+/// Converts to a date with time of day.
+pub fn to_datetime(e: &mut Expr) {
+    datetime_of(e, false);
+}
+
+/// Compat: in a comparison conversions that are written are as lenient as those that are not.
+fn compare_leniently(e: &mut Expr) {
+    let ExprKind::Call(call) = &mut e.kind else { return };
+    let named = matches!(call.function.name(), "" | "CAST" | "DATE" | "TIME" | "TIMESTAMP");
+    let [arg] = &mut call.args[..] else { return };
+    if !named || !e.ty.is_temporal() {
+        return;
+    }
+    if arg.ty.is_temporal() {
+        return compare_leniently(arg);
+    }
+    match (e.ty.physical(), arg.ty.kind) {
+        (_, TypeKind::Null | TypeKind::Year) => {}
+        (Physical::DateTime, _) => {
+            call.kernel = temporal::datetime_kernel(arg.ty.physical(), true);
+        }
+        (Physical::Time, _) => call.kernel = temporal::time_kernel(arg.ty.physical(), true),
+        _ => {}
+    }
+}
+
+/// Compat: as a date or time a BIT is its bytes, an ENUM or SET its text.
+fn members_to_bytes(e: &mut Expr) {
+    let collation = match e.ty.kind {
+        TypeKind::Bit => CollationId::BINARY,
+        TypeKind::Enum | TypeKind::Set => e.ty.collation,
+        _ => return,
+    };
+    let ty = SqlType::varchar(text::text_length(&e.ty), collation);
+    wrap(e, ty, false, text::from_uint);
+}
+
+fn time_of(e: &mut Expr, compared: bool) {
+    named_member(e);
+    let fsp = if compared && e.ty.is_string() { 6 } else { temporal::fsp_of(e) };
     let ty = SqlType::time(fsp);
     if retype_null(e, &ty) {
         return;
     }
     local(e);
+    members_to_bytes(e);
     match e.ty.physical() {
         Physical::Time => {}
         Physical::DateTime => wrap(e, ty, false, temporal::datetime_to_time),
         Physical::Date => wrap(e, ty, false, temporal::date_to_time),
-        Physical::Bytes => wrap(e, ty, true, temporal::bytes_to_time),
-        Physical::Int => wrap(e, ty, true, temporal::int_to_time),
+        _ if e.ty.kind == TypeKind::Year => {
+            datetime_of(e, compared);
+            time_of(e, compared);
+        }
         Physical::UInt => {
             to_int(e);
-            wrap(e, ty, true, temporal::int_to_time);
+            time_of(e, compared);
         }
-        Physical::Double => wrap(e, ty, true, temporal::double_to_time),
-        Physical::Decimal => wrap(e, ty, true, temporal::decimal_to_time),
+        from => wrap(e, ty, !compared, temporal::time_kernel(from, compared)),
     }
 }
 
-/// Converts an operand of a comparison with a date: what is no date is the zero date.
-pub(crate) fn to_compared_datetime(e: &mut Expr) {
-    if e.ty.is_string() {
-        let ty = SqlType::datetime(6);
-        wrap(e, ty, false, temporal::bytes_to_compared_datetime);
-    } else {
-        to_datetime(e);
+/// Converts to an amount of time that is added to another value: hours may be many, dates are none.
+pub(crate) fn to_added_time(e: &mut Expr) {
+    let ty = SqlType::time(temporal::fsp_of(e));
+    if retype_null(e, &ty) {
+        return;
+    }
+    local(e);
+    if e.ty.physical() != Physical::Time {
+        wrap(e, ty, true, temporal::to_added_time);
     }
 }
 
-/// Converts an operand of a comparison with a time.
-pub(crate) fn to_compared_time(e: &mut Expr) {
-    if e.ty.is_string() {
-        wrap(e, SqlType::time(6), false, temporal::bytes_to_compared_time);
-    } else {
-        to_time(e);
-    }
-}
-
-/// Converts to a date with time of day.
-pub fn to_datetime(e: &mut Expr) {
-    let fsp = temporal::fsp_of(e);
+fn datetime_of(e: &mut Expr, compared: bool) {
+    named_member(e);
+    let fsp = if compared && e.ty.is_string() { 6 } else { temporal::fsp_of(e) };
     let ty = SqlType::datetime(fsp);
     if retype_null(e, &ty) {
         return;
     }
     local(e);
+    members_to_bytes(e);
     match e.ty.physical() {
         Physical::DateTime => {}
         Physical::Date => wrap(e, ty, false, temporal::date_to_datetime),
         Physical::Time => wrap(e, ty, false, temporal::time_to_datetime),
-        Physical::Bytes => wrap(e, ty, true, temporal::bytes_to_datetime),
-        Physical::Int => wrap(e, ty, true, temporal::int_to_datetime),
+        _ if e.ty.kind == TypeKind::Year => wrap(e, ty, false, temporal::year_to_datetime),
         Physical::UInt => {
             to_int(e);
-            wrap(e, ty, true, temporal::int_to_datetime);
+            datetime_of(e, compared);
         }
-        Physical::Double => wrap(e, ty, true, temporal::double_to_datetime),
-        Physical::Decimal => wrap(e, ty, true, temporal::decimal_to_datetime),
+        from => wrap(e, ty, !compared, temporal::datetime_kernel(from, compared)),
     }
 }
 

@@ -62,7 +62,10 @@ impl Claim {
     pub fn of(e: &Expr) -> Self {
         let ascii = match &e.kind {
             ExprKind::Literal(Value::Bytes(b)) => b.is_ascii(),
-            _ => e.coercibility >= Coercibility::Numeric,
+            _ => {
+                e.coercibility >= Coercibility::Numeric
+                    || e.ty.collation.charset() == Charset::Ascii
+            }
         };
         Self { collation: e.ty.collation, coercibility: e.coercibility, ascii }
     }
@@ -174,10 +177,25 @@ pub fn unify(args: &mut [&mut Expr], operation: &str, compared: bool) -> SqlResu
         let views: Vec<&Expr> = args.iter().map(|e| &**e).collect();
         aggregate(&views, operation, compared)?
     };
+    if args.iter().any(|arg| loses(arg, claim.collation.charset())) {
+        let views: Vec<&Expr> = args.iter().map(|e| &**e).collect();
+        return Err(mix_error(&views, operation));
+    }
     for arg in args {
         cast::to_charset(arg, claim.collation);
     }
     Ok(claim)
+}
+
+/// Whether a literal has characters that `charset` does not have.
+fn loses(e: &Expr, charset: Charset) -> bool {
+    let own = e.ty.collation.charset();
+    match e.as_literal() {
+        Some(Value::Bytes(text)) if own != charset && own != Charset::Binary => {
+            charset != Charset::Binary && !text.is_ascii() && own.convert(text, charset).1 > 0
+        }
+        _ => false,
+    }
 }
 
 fn mix_error(args: &[&Expr], operation: &str) -> SqlError {

@@ -34,6 +34,10 @@ pub struct TypeContext {
     pub max_allowed_packet: u64,
     /// `default_week_format`.
     pub default_week_format: u8,
+    /// `default_regex_flags`, a bit each in the order of the variable's values.
+    pub regex_flags: u8,
+    /// `explicit_defaults_for_timestamp`.
+    pub explicit_timestamps: bool,
     /// `time_zone`.
     pub time_zone: TimeZone,
     /// `lc_time_names`.
@@ -49,6 +53,8 @@ impl Default for TypeContext {
             group_concat_max_len: 1 << 20,
             max_allowed_packet: 16 << 20,
             default_week_format: 0,
+            regex_flags: 0,
+            explicit_timestamps: true,
             time_zone: TimeZone::utc(),
             time_locale: Locale::english(),
         }

@@ -84,7 +84,7 @@ impl Expr {
             self.children_mut().into_iter().for_each(|c| c.fold(ctx, statement));
             return;
         }
-        if !foldable(self) {
+        if !foldable(self) || self.is_extract() {
             self.children_mut().into_iter().for_each(|c| c.fold(ctx, statement));
             self.simplify();
             return;
@@ -94,6 +94,12 @@ impl Expr {
             self.nullable |= value.is_null();
             self.become_literal(value);
         }
+    }
+
+    /// Compat: what JSON_EXTRACT gives is a value where a number is wanted, so it stays what it is
+    /// until it is known where it stands.
+    pub fn is_extract(&self) -> bool {
+        matches!(&self.kind, ExprKind::Call(call) if call.function.name() == "JSON_EXTRACT")
     }
 
     /// Takes the place of the expression by its value, which stays a JSON document if it was one.

@@ -11,6 +11,7 @@ mod call;
 mod compare;
 mod display;
 mod make;
+mod origin;
 mod visit;
 
 use selkie_types::{SqlType, Value};
@@ -18,6 +19,7 @@ use selkie_types::{SqlType, Value};
 pub use call::{Call, CallOption};
 pub use compare::{Compare, CompareBy, CompareOp};
 pub use display::{ColumnNames, ExprDisplay};
+pub use origin::{NamedTable, Origin};
 pub use selkie_types::temporal::IntervalUnit;
 
 use crate::collate::Coercibility;
@@ -33,6 +35,8 @@ pub struct Expr {
     pub nullable: bool,
     /// How much its collation counts against that of other operands.
     pub coercibility: Coercibility,
+    /// The table column it reads, if it is one.
+    pub origin: Origin,
 }
 
 /// The kinds of expressions.
@@ -130,6 +134,8 @@ pub struct Subquery {
     pub args: Vec<(usize, Expr)>,
     /// Left operands of the predicate and their slots; the subquery's rows do not depend on them.
     pub operands: Vec<(usize, Expr)>,
+    /// Whether slots and positions are given out: until then columns have the planner's numbers.
+    pub placed: bool,
 }
 
 /// Which value of a system variable is asked for.

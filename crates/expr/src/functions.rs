@@ -8,7 +8,9 @@ pub use crypt::old_password_hash;
 pub(crate) mod date_format;
 mod date_make;
 mod date_part;
+pub(crate) mod dynamic;
 mod encode;
+pub(crate) mod extract;
 mod extreme;
 mod file;
 mod info;
@@ -27,6 +29,7 @@ pub(crate) mod string_info;
 pub(crate) mod string_make;
 pub(crate) mod string_part;
 mod to_char;
+pub(crate) mod xml;
 
 use crate::function::Function;
 
@@ -38,6 +41,7 @@ pub(crate) static FAMILIES: &[&[Function]] = &[
     date_format::FUNCTIONS,
     date_make::FUNCTIONS,
     date_part::FUNCTIONS,
+    dynamic::FUNCTIONS,
     encode::FUNCTIONS,
     extreme::FUNCTIONS,
     file::FUNCTIONS,
@@ -55,4 +59,5 @@ pub(crate) static FAMILIES: &[&[Function]] = &[
     string_make::FUNCTIONS,
     string_part::FUNCTIONS,
     to_char::FUNCTIONS,
+    xml::FUNCTIONS,
 ];

@@ -12,7 +12,7 @@ use selkie_types::error::catalogue::ER_WARN_ALLOWED_PACKET_OVERFLOWED;
 use selkie_types::{Column, SqlType};
 
 pub(crate) use adapt::*;
-pub(crate) use out::{BytesOut, DecimalOut, NativeOut};
+pub(crate) use out::{BytesOut, DecimalOut, NativeOut, column_of};
 pub(crate) use view::{BytesView, DecimalView, Native, View};
 
 use crate::context::EvalContext;

@@ -9,6 +9,7 @@ pub mod build;
 pub mod cast;
 pub mod collate;
 pub mod context;
+mod dynamic;
 pub mod eval;
 pub mod expr;
 pub mod function;
@@ -23,12 +24,14 @@ pub mod store;
 pub mod text;
 pub mod timezone;
 pub mod union_type;
+mod xml;
 
 pub use collate::Coercibility;
 pub use context::{Conditions, EvalContext, NoSession, Session, SubqueryRunner, TypeContext};
 pub use expr::{
     Call, CallOption, Case, Compare, CompareBy, CompareOp, Expr, ExprKind, InList, IntervalUnit,
-    SequenceAsk, SequenceCall, StoredCall, Subquery, SubqueryId, SubqueryKind, VariableScope,
+    NamedTable, Origin, SequenceAsk, SequenceCall, StoredCall, Subquery, SubqueryId, SubqueryKind,
+    VariableScope,
 };
 pub use functions::old_password_hash;
 pub use timezone::TimeZone;

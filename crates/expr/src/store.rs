@@ -37,6 +37,8 @@ pub struct StoreTarget<'a> {
     pub table: &'a str,
     /// The column.
     pub column: &'a str,
+    /// The values are those of the same column before its definition changed.
+    pub copied: bool,
 }
 
 /// The values of `column`, of type `from`, as `target` keeps them. `first_row` is the number of
@@ -72,7 +74,10 @@ pub fn convert_for_column(
     } else {
         (column, from)
     };
-    let source = Source { column, from, report: Report { target, mode, first_row, ctx } };
+    let was_copied = target.copied;
+    let tells_old = was_copied && from.physical() != Physical::Double;
+    let report = Report { target, mode, first_row, ctx, was_copied, tells_old };
+    let source = Source { column, from, report };
     let converted = match to.kind {
         TypeKind::Bit | TypeKind::Year => integer::special(&source),
         _ if to.is_integer() => integer::integers(&source),

@@ -33,7 +33,7 @@ pub fn write_value(out: &mut Vec<u8>, value: &Value, ty: &SqlType) {
         Value::Bytes(v) => out.extend_from_slice(v),
     }
     if ty.zerofill && ty.is_numeric() && ty.kind != TypeKind::Year {
-        selkie_types::number::write_zerofill(out, start, ty.length as usize);
+        selkie_types::number::write_zerofill(out, start, ty.zerofill_width());
     }
 }
 
@@ -43,9 +43,9 @@ fn write_unsigned(out: &mut Vec<u8>, value: u64, ty: &SqlType) {
         TypeKind::Enum => out.extend_from_slice(enum_text(value, ty).as_bytes()),
         TypeKind::Set => write_set(out, value, ty),
         TypeKind::Year => {
-            let start = out.len();
-            write_u64(out, value);
-            selkie_types::number::write_zerofill(out, start, ty.length.max(4) as usize);
+            let (start, width) = (out.len(), if ty.length == 2 { 2 } else { 4 });
+            write_u64(out, if width == 2 { value % 100 } else { value });
+            selkie_types::number::write_zerofill(out, start, width);
         }
         _ => write_u64(out, value),
     }
@@ -157,7 +157,7 @@ pub fn display_length(ty: &SqlType) -> u32 {
             let total: usize = members.map(|m| m.chars().count() + 1).sum();
             total.saturating_sub(1) as u32
         }
-        _ => ty.length,
+        _ => ty.length - u32::from(ty.non_negative && ty.length > 1),
     }
 }
 

@@ -6,13 +6,13 @@ use selkie_types::temporal::MICROS_PER_SECOND;
 use selkie_types::{DateTime, SqlError, SqlResult};
 
 /// A time zone as `SET time_zone` names it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TimeZone {
     name: Box<str>,
     zone: Zone,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 enum Zone {
     /// A fixed distance from UTC in seconds.
     Fixed(i32),
@@ -101,6 +101,14 @@ impl TimeZone {
             Fold { before, .. } => linear - seconds(before),
             Gap { before, .. } => self.next_transition(zone, linear - seconds(before)),
         }
+    }
+
+    /// Whether a local time never is, because the clocks are put forward over it.
+    pub fn is_skipped(&self, local: DateTime) -> bool {
+        let Zone::Named(zone) = &self.zone else { return false };
+        let Ok(at) = Timestamp::from_microsecond(local.unix_micros()) else { return false };
+        let offset = zone.to_ambiguous_timestamp(Offset::UTC.to_datetime(at)).offset();
+        matches!(offset, jiff::tz::AmbiguousOffset::Gap { .. })
     }
 
     /// The last change of the offset at or before an instant just after it.

@@ -26,13 +26,9 @@ pub fn aggregate_exprs(
     let views: Vec<&Expr> = strings.iter().collect();
     let claim: Claim = collate::aggregate(&views, operation, false)?;
     ty.collation = claim.collation;
-    if claim.collation.is_binary() {
-        let bytes = |e: &Expr| {
-            let per_char = e.ty.collation.charset().max_len() as u32;
-            text_length(&e.ty).saturating_mul(per_char)
-        };
-        ty.length = strings.iter().map(bytes).max().unwrap_or(ty.length);
-    }
+    let binary = claim.collation.is_binary();
+    let length = |e: &Expr| if binary { byte_length(&e.ty) } else { text_length(&e.ty) };
+    ty.length = strings.iter().map(length).max().unwrap_or(ty.length);
     Ok((ty, claim.coercibility))
 }
 
@@ -138,10 +134,22 @@ fn temporal(a: &SqlType, b: &SqlType) -> SqlType {
     }
 }
 
+/// The longest text of a type in bytes.
+fn byte_length(ty: &SqlType) -> u32 {
+    let per_char = if ty.is_string() { ty.collation.charset().max_len() as u32 } else { 1 };
+    text_length(ty).saturating_mul(per_char)
+}
+
 fn strings(a: &SqlType, b: &SqlType, types: &TypeContext) -> SqlType {
-    let length = text_length(a).max(text_length(b));
+    // Bytes that are no text stay what they are.
+    let binary = [a, b].iter().any(|t| t.is_string() && t.collation.is_binary());
+    let length = match binary {
+        true => byte_length(a).max(byte_length(b)),
+        false => text_length(a).max(text_length(b)),
+    };
     let textual = |t: &SqlType| t.is_string() || matches!(t.kind, TypeKind::Enum | TypeKind::Set);
     let collation = match (textual(a), textual(b)) {
+        _ if binary => CollationId::BINARY,
         (true, _) => a.collation,
         (_, true) => b.collation,
         _ => types.collation_connection,

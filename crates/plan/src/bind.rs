@@ -14,6 +14,7 @@ mod delete;
 mod expr;
 mod from;
 mod group;
+mod handler;
 mod insert;
 mod insert_target;
 mod json_table;
@@ -44,6 +45,7 @@ use selkie_types::{Condition, Privileges, SqlError, SqlResult, SqlType};
 use access::{Guard, Wanted};
 pub(crate) use common::Common;
 pub(crate) use delete::BoundDelete;
+pub use handler::{HandlerRead, HandlerSyntax};
 pub(crate) use insert::BoundInsert;
 pub(crate) use insert_target::BoundView;
 pub(crate) use literal::string_expr;
@@ -100,6 +102,8 @@ pub(crate) struct Binder<'a> {
     pub(crate) takes_numbers: Vec<Arc<TableInfo>>,
     /// A stored function is called.
     pub(crate) calls_functions: bool,
+    /// Columns whose defaults are being bound, outermost first.
+    pub(crate) defaulted: Vec<Box<str>>,
     /// Table instances of which not every column may be used freely.
     guards: Vec<(RelationId, Arc<Guard>)>,
     scopes: Vec<Scope>,
@@ -115,6 +119,8 @@ pub(crate) struct Binder<'a> {
     text: Vec<Vec<u8>>,
     /// Types of user variables assigned in the statement.
     assigned: Vec<(Box<str>, SqlType)>,
+    /// Tables that are only read lock what they give.
+    pub(crate) lock_reads: bool,
     /// The statement says IGNORE.
     ignore: bool,
     /// The table whose definition is being bound, and the first of its columns, where an expression
@@ -154,6 +160,7 @@ impl<'a> Binder<'a> {
             tables: Vec::new(),
             takes_numbers: Vec::new(),
             calls_functions: false,
+            defaulted: Vec::new(),
             guards: Vec::new(),
             scopes: Vec::new(),
             visible: Vec::new(),
@@ -162,6 +169,7 @@ impl<'a> Binder<'a> {
             schema: None,
             text: Vec::new(),
             assigned: Vec::new(),
+            lock_reads: settings.lock_reads,
             ignore: false,
             row_table: None,
             inserted: None,
@@ -173,10 +181,14 @@ impl<'a> Binder<'a> {
         }
     }
 
-    /// The text a span covers, as the name of a result column.
+    /// The text that spans are of: the statement's, or that of the view being bound.
+    fn source_text(&self) -> &[u8] {
+        self.text.last().map_or(self.names.text, Vec::as_slice)
+    }
+
+    /// The text a span covers.
     fn span_text(&self, span: ast::Span) -> String {
-        let text = self.text.last().map_or(self.names.text, Vec::as_slice);
-        String::from_utf8_lossy(span.text(text)).into_owned()
+        String::from_utf8_lossy(span.text(self.source_text())).into_owned()
     }
 
     /// The schema of a name without one.
@@ -214,6 +226,9 @@ impl<'a> Binder<'a> {
             && schema.eq_ignore_ascii_case("information_schema")
         {
             return SqlError::unknown_database(schema);
+        }
+        if schema.eq_ignore_ascii_case("information_schema") {
+            return SqlError::new(&ER_UNKNOWN_TABLE, &[&table, &schema]);
         }
         if self.settings.listed_only && self.views.is_empty() {
             return SqlError::new(&ER_TABLE_NOT_LOCKED, &[&table]);

@@ -12,9 +12,11 @@ mod constant;
 mod create;
 mod engine;
 mod expressions;
+mod forbidden;
 mod foreign;
 mod indexes;
 mod instant;
+mod mode_dependence;
 mod options;
 mod qualify;
 mod types;
@@ -35,7 +37,9 @@ pub(crate) use qualify::Qualifier;
 use selkie_catalog::Namespace;
 use selkie_expr::EvalContext;
 use selkie_sql::ast::AlterAlgorithm;
-use selkie_types::{CollationId, SqlMode};
+use selkie_types::{CollationId, Condition, SqlMode};
+
+use crate::settings::Environment;
 
 /// What definitions depend on besides the statement.
 pub struct DefineContext<'a> {
@@ -57,6 +61,10 @@ pub struct DefineContext<'a> {
     pub now_seconds: u64,
     /// `foreign_key_checks`.
     pub foreign_key_checks: bool,
+    /// Keeps a condition to be listed after the error the definition fails with.
+    pub after_error: &'a dyn Fn(Condition),
+    /// Variables that expressions may read.
+    pub environment: &'a dyn Environment,
     /// `alter_algorithm`.
     pub alter_algorithm: AlterAlgorithm,
 }

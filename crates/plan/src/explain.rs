@@ -9,6 +9,6 @@ mod text;
 mod tree;
 
 pub use json::json;
-pub use rows::{ExplainRow, rows};
+pub use rows::{ExactRows, ExplainRow, rows};
 pub use text::query_text;
 pub use tree::tree;

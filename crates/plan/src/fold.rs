@@ -8,7 +8,10 @@ pub(crate) fn fold(expr: &mut Expr, types: &TypeContext) {
     if matches!(expr.kind, ExprKind::Literal(_) | ExprKind::Column(_) | ExprKind::Row(_)) {
         return;
     }
-    if !expr.is_foldable() {
+    // A text made of a date, and what is taken out of a JSON document, stay what they are: where a
+    // number is wanted it is that of the date or of the value.
+    let stays = selkie_expr::cast::is_date_text(expr) || expr.is_extract();
+    if !expr.is_foldable() || stays {
         expr.children_mut().into_iter().for_each(|child| fold(child, types));
         return;
     }

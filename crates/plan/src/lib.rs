@@ -30,7 +30,8 @@ mod rewrite;
 mod settings;
 mod updatable;
 
-pub use planner::{PlanContext, bind_constant, is_planned, plan};
+pub use bind::{HandlerRead, HandlerSyntax};
+pub use planner::{PlanContext, bind_constant, handler_read, is_planned, late_into, plan};
 pub use settings::{
     Environment, NoEnvironment, Permissions, Settings, StatisticsSource, StoredFunction,
     StoredStatistics, Unrestricted,

@@ -3,7 +3,9 @@
 mod dml;
 mod foreign;
 
-use selkie_catalog::Namespace;
+use std::sync::Arc;
+
+use selkie_catalog::{Namespace, TableInfo};
 use selkie_expr::{Expr, TypeContext};
 use selkie_sql::ast;
 use selkie_types::error::catalogue::{
@@ -11,7 +13,7 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{SqlError, SqlResult};
 
-use crate::bind::{Binder, Names, Query};
+use crate::bind::{Binder, HandlerRead, HandlerSyntax, Named, Names, Query};
 use crate::build::{Builder, Built, CommonEstimate, Goal, SubplanCost};
 use crate::logical::{ColumnId, ColumnSet, Columns, Logical, SubqueryState};
 use crate::physical::{CommonTable, Operator, Plan, PlanNode, SubPlan};
@@ -51,6 +53,7 @@ pub fn plan(statement: &ast::Statement, context: &PlanContext<'_>) -> SqlResult<
     let names =
         Names { tables: context.tables, environment: context.environment, text: context.text };
     let mut binder = Binder::new(names, context.settings, context.types, context.parameters);
+    binder.lock_reads |= locks_sources(statement, context.settings);
     match statement {
         ast::Statement::Query(query) => plan_query(query, binder, context),
         ast::Statement::Insert(insert) => {
@@ -74,6 +77,23 @@ pub fn plan(statement: &ast::Statement, context: &PlanContext<'_>) -> SqlResult<
     }
 }
 
+/// Whether tables that a statement only reads are locked: it is no query.
+/// Compat: below REPEATABLE READ not for INSERT ... SELECT and UPDATE of one table, but for all else.
+fn locks_sources(statement: &ast::Statement, settings: &Settings<'_>) -> bool {
+    match statement {
+        ast::Statement::Insert(insert) => match insert.source {
+            ast::InsertSource::Query(_) => settings.lock_sources,
+            _ => true,
+        },
+        ast::Statement::Update(update) => match &update.tables[..] {
+            [ast::TableRef::Table(_)] => settings.lock_sources,
+            _ => true,
+        },
+        ast::Statement::Delete(_) | ast::Statement::Do(_) => true,
+        _ => false,
+    }
+}
+
 /// An expression by itself, as SET and SHOW ... WHERE need it: over no columns, without subqueries.
 pub fn bind_constant(expr: &ast::Expr, context: &PlanContext<'_>) -> SqlResult<Expr> {
     let names =
@@ -87,6 +107,18 @@ pub fn bind_constant(expr: &ast::Expr, context: &PlanContext<'_>) -> SqlResult<E
     }
 }
 
+/// What HANDLER reads of `table`, which is open.
+pub fn handler_read(
+    table: &Arc<TableInfo>,
+    syntax: HandlerSyntax<'_>,
+    context: &PlanContext<'_>,
+) -> SqlResult<HandlerRead> {
+    let names =
+        Names { tables: context.tables, environment: context.environment, text: context.text };
+    let mut binder = Binder::new(names, context.settings, context.types, context.parameters);
+    binder.handler_read(table, syntax)
+}
+
 fn plan_query(
     query: &ast::Query,
     mut binder: Binder<'_>,
@@ -96,12 +128,7 @@ fn plan_query(
     let bound = binder.query_as(query, outermost)?;
     check_into(query, bound.columns.len())?;
     if query.late_into {
-        let (old, new) = (
-            "<select expression> INTO <destination>;",
-            "'SELECT <select list> INTO <destination> FROM...'",
-        );
-        let condition = selkie_types::Condition::warning(&ER_WARN_DEPRECATED_SYNTAX, &[&old, &new]);
-        binder.conditions.push(condition);
+        binder.conditions.push(late_into());
     }
     let calc_found_rows = calc_found_rows(&query.body);
     let Query { mut plan, columns } = bound;
@@ -111,12 +138,32 @@ fn plan_query(
     let ids: Vec<ColumnId> = columns.iter().map(|c| c.id).collect();
     let done = Draft::new(binder).finish(plan, &ids, context);
     let types = done.root.node.columns.iter();
-    let output =
+    let mut output: Vec<_> =
         columns.iter().zip(types).map(|(c, ty)| c.output(&done.draft.columns, ty)).collect();
+    if matches!(query.body, ast::QueryBody::Select(_)) {
+        output.iter_mut().for_each(show_bits_as_number);
+    }
     let mut plan = done.into_plan(output);
     plan.into = query.into.as_deref().cloned();
     plan.calc_found_rows = calc_found_rows;
     Ok(plan)
+}
+
+/// Compat: bits that are computed are shown as a number, those of a column as its bytes.
+fn show_bits_as_number(column: &mut crate::physical::OutputColumn) {
+    use selkie_types::{SqlType, TypeKind};
+    if column.ty.kind == TypeKind::Bit && column.table.is_empty() {
+        column.ty = SqlType { length: column.ty.length, ..SqlType::bigint_unsigned() };
+    }
+}
+
+/// 1287: a query says at its end where its row goes.
+pub fn late_into() -> selkie_types::Condition {
+    let (old, new) = (
+        "<select expression> INTO <destination>;",
+        "'SELECT <select list> INTO <destination> FROM...'",
+    );
+    selkie_types::Condition::warning(&ER_WARN_DEPRECATED_SYNTAX, &[&old, &new])
 }
 
 /// As many variables as columns.
@@ -154,13 +201,32 @@ pub(crate) struct Draft {
     pub common: Vec<crate::bind::Common>,
     pub slots: usize,
     pub parameters: usize,
-    pub tables: Vec<std::sync::Arc<selkie_catalog::TableInfo>>,
-    pub takes_numbers: Vec<std::sync::Arc<selkie_catalog::TableInfo>>,
+    pub tables: Vec<Arc<TableInfo>>,
+    pub takes_numbers: Vec<Arc<TableInfo>>,
     pub conditions: Vec<selkie_types::Condition>,
     pub windowed_blocks: u64,
-    /// Conditions on rows that the plan makes; subqueries in them become subplans.
-    pub checks: Vec<Expr>,
+    /// What is computed from rows that the plan makes; subqueries there become subplans.
+    pub row_exprs: RowExprs,
     pub calls_functions: bool,
+}
+
+/// Expressions over rows as INSERT, UPDATE and DELETE make or meet them.
+#[derive(Clone, Default)]
+pub(crate) struct RowExprs {
+    /// Conditions of WITH CHECK OPTION.
+    pub checks: Vec<Expr>,
+    /// Values of ON DUPLICATE KEY UPDATE by column; `None` is DEFAULT.
+    pub assigned: Vec<(usize, Option<Expr>)>,
+    /// RETURNING.
+    pub returned: Vec<(Named, Expr)>,
+}
+
+impl RowExprs {
+    fn each_mut(&mut self, f: &mut dyn FnMut(&mut Expr)) {
+        self.checks.iter_mut().for_each(&mut *f);
+        self.assigned.iter_mut().filter_map(|(_, value)| value.as_mut()).for_each(&mut *f);
+        self.returned.iter_mut().for_each(|(_, expr)| f(expr));
+    }
 }
 
 /// A finished plan in its parts.
@@ -184,7 +250,7 @@ impl Draft {
             takes_numbers: binder.takes_numbers,
             conditions: binder.conditions,
             windowed_blocks: binder.windowed_blocks,
-            checks: Vec::new(),
+            row_exprs: RowExprs::default(),
             calls_functions: binder.calls_functions,
         }
     }
@@ -243,7 +309,7 @@ impl Draft {
             *common = unnest(taken, &mut state);
         }
         let mut plan = unnest(plan, &mut state);
-        self.checks.iter_mut().for_each(|check| state.finish(check));
+        self.row_exprs.each_mut(&mut |expr| state.finish(expr));
         let choices = state.choices;
         for at in 0..commons.len() {
             let (before, rest) = commons.split_at_mut(at);

@@ -3,7 +3,9 @@
 use selkie_catalog::TableInfo;
 use selkie_engine::RangeEstimate;
 use selkie_expr::VariableScope;
-use selkie_types::error::catalogue::{ER_TABLEACCESS_DENIED_ERROR, ER_UNKNOWN_SYSTEM_VARIABLE};
+use selkie_types::error::catalogue::{
+    ER_DBACCESS_DENIED_ERROR, ER_TABLEACCESS_DENIED_ERROR, ER_UNKNOWN_SYSTEM_VARIABLE,
+};
 use selkie_types::{CollationId, Privileges, SqlError, SqlMode, SqlResult, SqlType};
 
 /// Settings that change the meaning or the shape of a plan.
@@ -25,6 +27,8 @@ pub struct Settings<'a> {
     pub exhaustive_joins: usize,
     /// Reads of a transaction that locks what it reads (SERIALIZABLE).
     pub lock_reads: bool,
+    /// Rows that another table is filled or updated from are locked (REPEATABLE READ and above).
+    pub lock_sources: bool,
     /// `foreign_key_checks`.
     pub foreign_key_checks: bool,
     /// `standard_compliant_cte`.
@@ -46,6 +50,7 @@ impl Default for Settings<'_> {
             lower_case_names: false,
             exhaustive_joins: 10,
             lock_reads: false,
+            lock_sources: false,
             foreign_key_checks: true,
             standard_compliant_cte: true,
             listed_only: false,
@@ -119,6 +124,11 @@ pub trait Permissions {
             &ER_TABLEACCESS_DENIED_ERROR,
             &[&wanted.refused(), &nobody, &nobody, &schema, &table],
         )
+    }
+
+    /// 1044.
+    fn schema_denied(&self, _who: Option<&str>, schema: &str) -> SqlError {
+        SqlError::new(&ER_DBACCESS_DENIED_ERROR, &[&"", &"", &schema])
     }
 
     /// Fails (1449) unless an account that defined a view exists.

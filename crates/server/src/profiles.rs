@@ -49,8 +49,11 @@ pub(crate) struct Recorder {
 impl Recorder {
     /// A recorder, if the session wants its statements profiled.
     pub(crate) fn start(shared: &Shared) -> Option<Self> {
-        let wanted = shared.var(ids().profiling).as_bool();
-        wanted.then(|| Self { stages: Vec::new(), since: Instant::now(), cpu_since: cpu_micros() })
+        shared.habits().profiles.then(|| Self {
+            stages: Vec::new(),
+            since: Instant::now(),
+            cpu_since: cpu_micros(),
+        })
     }
 
     /// A stage has ended.

@@ -97,7 +97,7 @@ impl QueryLogs {
 /// Writes a command of this session to the general log, if there is one.
 pub(crate) fn log_general(shared: &Shared, command: &'static str, argument: &[u8]) {
     let globals = &shared.server.globals;
-    if !globals.get(ids().general_log).as_bool() || shared.var(ids().sql_log_off).as_bool() {
+    if !shared.habits().logs_commands {
         return;
     }
     let entry = GeneralEntry {

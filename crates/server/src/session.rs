@@ -5,6 +5,7 @@
 mod connection;
 mod cursor;
 mod dispatch;
+mod habits;
 mod metadata;
 mod params;
 mod pooled;

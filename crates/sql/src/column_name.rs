@@ -2,7 +2,7 @@
 //! named by its text.
 
 use crate::ast::{Expr, ExprKind, Literal, SelectItem, UnaryOp};
-use crate::lexer::strip_comments;
+use crate::lexer::strip_versions;
 
 impl SelectItem {
     /// The name of the result column, given the text of the statement; `None` for a wildcard.
@@ -20,6 +20,15 @@ impl SelectItem {
                 String::from_utf8_lossy(&string.bytes).into_owned()
             }
             ExprKind::Literal(Literal::Temporal { .. }) => source(span.text(text)),
+            // Compat: a constant with a name is named by it.
+            ExprKind::Call(call) if call.schema.is_none() && call.name.is("name_const") => {
+                match call.args.first().map(|arg| &arg.kind) {
+                    Some(ExprKind::Literal(Literal::String(string))) => {
+                        String::from_utf8_lossy(&string.bytes).into_owned()
+                    }
+                    _ => source(span.text(text)),
+                }
+            }
             ExprKind::Literal(_) | ExprKind::Param(_) => source(bare(expr).span.text(text)),
             _ => source(span.text(text)),
         };
@@ -40,7 +49,7 @@ fn named_by_itself(expr: &Expr) -> &ExprKind {
     &bare(expr).kind
 }
 
-/// Compat: the name is the text without comments, not the text itself.
+/// Compat: the name is the text without the signs of versioned comments.
 fn source(text: &[u8]) -> String {
-    String::from_utf8_lossy(&strip_comments(text)).trim_end().to_owned()
+    String::from_utf8_lossy(&strip_versions(text)).trim_end().to_owned()
 }

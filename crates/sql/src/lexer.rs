@@ -8,7 +8,7 @@ mod token;
 
 use selkie_types::SqlMode;
 
-pub(crate) use comment::strip_comments;
+pub(crate) use comment::strip_versions;
 pub(crate) use keyword::Kw;
 pub use keyword::is_keyword;
 pub(crate) use string::{unescape, unescape_in};

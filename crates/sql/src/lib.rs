@@ -17,14 +17,21 @@ mod column_name;
 mod digest;
 mod error;
 mod lexer;
+mod lift;
+mod oracle;
 mod parse;
 mod parser;
+mod shape;
 mod unparse;
 
 pub use client_text::ClientText;
 pub use digest::{Digest, digest};
 pub use lexer::is_keyword;
-pub use parse::{ParseOptions, Parsed, parse, parse_expr, parse_from, syntax_error_at};
+pub use lift::lift_literals;
+pub use parse::{
+    ParseOptions, Parsed, parse, parse_expr, parse_from, syntax_error_at, without_end,
+};
+pub use shape::{LiteralKind, Shape, string_value};
 pub use unparse::{
     UnparseOptions, quote_identifier, unparse_expr, unparse_numbered, unparse_query,
 };

@@ -4,6 +4,7 @@ use selkie_types::{SqlMode, SqlResult};
 
 use crate::ClientText;
 use crate::ast::{Expr, Span, Statement};
+use crate::oracle;
 use crate::parser::Parser;
 
 /// What parsing depends on besides the text.
@@ -45,7 +46,8 @@ pub fn parse_from(
     let mut parser = Parser::new(text, options.sql_mode);
     parser.origin = origin.and_then(|origin| Some((origin, origin.offset_of(text)?)));
     let start = parser.statement_start();
-    let (statement, end) = parser.whole_statement()?;
+    let whole = parser.whole_statement();
+    let (statement, end) = whole.map_err(|e| oracle::unsupported(text, options.sql_mode, e))?;
     let span = Span::new(start, parser.statement_end());
     let rest = &text[end as usize..];
     let blanks = rest.iter().take_while(|b| b.is_ascii_whitespace() || **b == 0).count();
@@ -71,4 +73,11 @@ fn limited(text: &[u8]) -> SqlResult<&[u8]> {
         Ok(_) => Ok(text),
         Err(_) => Err(selkie_types::SqlError::new(&ER_NET_PACKET_TOO_LARGE, &[])),
     }
+}
+
+/// A statement's text without what ends it. Compat: it is gone before anything looks at the text.
+pub fn without_end(text: &[u8]) -> &[u8] {
+    let is_end = |byte: &u8| *byte == b';' || byte.is_ascii_whitespace();
+    let length = text.iter().rposition(|byte| !is_end(byte)).map_or(0, |last| last + 1);
+    &text[..length]
 }

@@ -14,6 +14,7 @@ mod core;
 mod create;
 mod data_type;
 mod drop;
+mod dynamic;
 mod explain;
 mod expr;
 mod from;

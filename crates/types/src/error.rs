@@ -141,6 +141,8 @@ pub struct Condition {
     pub state: [u8; 5],
     /// What SIGNAL said of it.
     pub details: Details,
+    /// A warning that strict modes leave one.
+    pub soft: bool,
 }
 
 impl Condition {
@@ -157,7 +159,7 @@ impl Condition {
     /// A condition with a text of its own, and the SQLSTATE that belongs to its number.
     pub fn raw(level: Level, code: u16, message: String) -> Self {
         let state = catalogue::by_code(code).map_or(*b"HY000", |def| def.sqlstate);
-        Self { level, code, message, state, details: Details::new() }
+        Self { level, code, message, state, details: Details::new(), soft: false }
     }
 
     /// The condition an error leaves in the list, at the given level.
@@ -168,6 +170,7 @@ impl Condition {
             message: error.message().to_owned(),
             state: error.0.sqlstate,
             details: error.0.details.clone(),
+            soft: false,
         }
     }
 

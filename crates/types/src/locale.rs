@@ -31,6 +31,12 @@ pub struct Locale {
     grouping: Grouping,
 }
 
+impl PartialEq for Locale {
+    fn eq(&self, other: &Self) -> bool {
+        self.number == other.number
+    }
+}
+
 static LOCALES: LazyLock<Vec<Locale>> =
     LazyLock::new(|| include_str!("../data/locales.txt").lines().filter_map(read).collect());
 

@@ -106,7 +106,8 @@ impl JsonRole {
 
 /// A SQL type with its attributes.
 ///
-/// Types are equal whatever their role in JSON is: it says nothing of values and their storage.
+/// Types are equal whatever their role in JSON is, and whether or not they use their sign: that says
+/// nothing of the storage of values.
 #[derive(Clone, Debug, Eq, Serialize, Deserialize)]
 pub struct SqlType {
     /// Family.
@@ -126,11 +127,15 @@ pub struct SqlType {
     /// What values are in JSON.
     #[serde(default, skip_serializing_if = "JsonRole::is_plain")]
     pub json: JsonRole,
+    /// A signed integer that is never below zero: its length has room for a sign that is never
+    /// written.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub non_negative: bool,
 }
 
 impl PartialEq for SqlType {
     fn eq(&self, other: &Self) -> bool {
-        let Self { kind, unsigned, zerofill, length, decimals, collation, members, json: _ } = self;
+        let Self { kind, unsigned, zerofill, length, decimals, collation, members, .. } = self;
         *kind == other.kind
             && (*unsigned, *zerofill) == (other.unsigned, other.zerofill)
             && (*length, *decimals) == (other.length, other.decimals)
@@ -141,7 +146,7 @@ impl PartialEq for SqlType {
 
 impl std::hash::Hash for SqlType {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        let Self { kind, unsigned, zerofill, length, decimals, collation, members, json: _ } = self;
+        let Self { kind, unsigned, zerofill, length, decimals, collation, members, .. } = self;
         (kind, unsigned, zerofill, length, decimals, collation, members).hash(state);
     }
 }
@@ -159,7 +164,14 @@ impl SqlType {
             collation,
             members: None,
             json: JsonRole::Plain,
+            non_negative: false,
         }
+    }
+
+    /// This integer type, for values that are never below zero.
+    pub const fn never_negative(mut self) -> Self {
+        self.non_negative = true;
+        self
     }
 
     /// The type of `NULL`.
@@ -273,6 +285,12 @@ impl SqlType {
     pub fn is_text_or_blob(&self) -> bool {
         use TypeKind::*;
         matches!(self.kind, TinyText | Text | MediumText | LongText)
+    }
+
+    /// Characters that ZEROFILL fills up: all digits, and a point.
+    pub fn zerofill_width(&self) -> usize {
+        let point = self.kind == TypeKind::Decimal && self.decimals > 0;
+        self.length as usize + usize::from(point)
     }
 
     /// Bytes of the fixed part of a stored row, or `None` for variable-length kinds.

@@ -18,7 +18,7 @@ pub fn write_value(ty: &SqlType, value: &Value, out: &mut Vec<u8>) {
         Value::Bytes(v) => out.extend_from_slice(v),
     }
     if ty.zerofill {
-        number::write_zerofill(out, start, ty.length as usize);
+        number::write_zerofill(out, start, ty.zerofill_width());
     }
 }
 
@@ -36,9 +36,9 @@ fn write_unsigned(ty: &SqlType, value: u64, out: &mut Vec<u8>) {
         TypeKind::Set => write_set(ty, value, out),
         TypeKind::Bit => bit_text(ty, value, out),
         TypeKind::Year => {
-            let start = out.len();
-            number::write_u64(out, value);
-            number::write_zerofill(out, start, 4);
+            let (start, width) = (out.len(), if ty.length == 2 { 2 } else { 4 });
+            number::write_u64(out, if width == 2 { value % 100 } else { value });
+            number::write_zerofill(out, start, width);
         }
         _ => number::write_u64(out, value),
     }

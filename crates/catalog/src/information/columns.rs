@@ -77,7 +77,7 @@ fn column_default(table: &TableInfo, column: &ColumnInfo) -> Value {
 /// What `Key` says of a column: PRI, UNI (alone in a unique key), MUL (first of any other).
 pub(crate) fn column_key(table: &TableInfo, at: usize) -> &'static str {
     let indexes = &table.def.indexes;
-    let primary = |i: &&selkie_engine::IndexDef| i.kind == IndexKind::Primary;
+    let primary = |i: &&selkie_engine::IndexDef| i.kind.is_primary();
     if indexes.iter().filter(primary).any(|i| i.parts.iter().any(|p| p.column == at)) {
         return "PRI";
     }

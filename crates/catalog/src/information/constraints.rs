@@ -67,7 +67,7 @@ pub(super) fn table_constraints(source: &InformationSource<'_>) -> Vec<Informati
         };
         for index in &table.def.indexes {
             match index.kind {
-                IndexKind::Primary => add(&index.name, "PRIMARY KEY"),
+                IndexKind::Primary | IndexKind::HeapPrimary => add(&index.name, "PRIMARY KEY"),
                 IndexKind::Unique => add(&index.name, "UNIQUE"),
                 IndexKind::Plain => {}
             }

@@ -39,7 +39,8 @@ fn sizes(table: &TableInfo, statistics: &TableStatistics) -> (u64, u64, u64) {
         "MyISAM" if row_format(table) == "Fixed" => {
             let length = fixed_length(table);
             let tree = if rows == 0 { 0 } else { indexes };
-            (rows * length, KEY_BLOCK * (1 + tree), length)
+            let average = if rows == 0 { 0 } else { length };
+            (rows * length, KEY_BLOCK * (1 + tree), average)
         }
         "InnoDB" => {
             let secondary = indexes.saturating_sub(u64::from(table.def.primary().is_some()));
@@ -177,7 +178,7 @@ pub(super) fn views(source: &InformationSource<'_>) -> Vec<InformationRow> {
             text("def"),
             text(table.schema()),
             text(table.name()),
-            text(&view.select),
+            text(if (source.view_body_visible)(table, view) { &*view.select } else { "" }),
             text(&view.check_option),
             text(if view.updatable { "YES" } else { "NO" }),
             text(&view.definer),

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use selkie_catalog::{ColumnStatistics, IndexStatistics, Statistics, TableInfo, TableKind};
+use selkie_catalog::{
+    ColumnInfo, ColumnStatistics, IndexStatistics, Statistics, TableInfo, TableKind,
+};
 use selkie_engine::RowSet;
 use selkie_types::{Column, ColumnData, SqlError, SqlResult, Value};
 
@@ -60,10 +62,14 @@ fn compute(
     let decode = |at| layout.decode(&set.rows, at).map(Arc::new).map_err(corrupt);
     let columns: SqlResult<Vec<Arc<Column>>> = (0..table.columns.len()).map(decode).collect();
     let columns = columns?;
-    let all = columns.iter().zip(&table.columns);
+    // Nothing is known of columns that are not stored.
+    let stored = |(at, (column, info)): (usize, (&Arc<Column>, &ColumnInfo))| {
+        (!table.is_computed(at)).then(|| of_column(column, &info.ty, rows))
+    };
+    let all = columns.iter().zip(&table.columns).enumerate();
     let mut statistics = Statistics {
         rows,
-        columns: all.map(|(c, info)| Some(of_column(c, &info.ty, rows))).collect(),
+        columns: all.map(stored).collect(),
         indexes: table.def.indexes.iter().map(|i| of_index(i, &columns, table, rows)).collect(),
     };
     correct_clustered(table, sampled, &mut statistics);

@@ -129,8 +129,15 @@ impl Ddl<'_> {
     }
 
     fn apply(&mut self, old: &Arc<TableInfo>, mut plan: AlterPlan) -> SqlResult<Outcome> {
+        if is_temporary(old) && changes_indexes(&plan) {
+            // Its indexes come with new storage.
+            let sources = plan.reread.take();
+            let rows_as_they_are = || (0..old.columns.len()).map(ColumnSource::Old).collect();
+            let sources = sources.unwrap_or_else(rows_as_they_are);
+            plan.rebuild.get_or_insert(sources);
+        }
         let retired = self.reread(old, &mut plan)?;
-        if plan.rebuild.is_some() || (is_temporary(old) && changes_indexes(&plan)) {
+        if plan.rebuild.is_some() {
             return self.rebuild(old, plan);
         }
         let checked = self.check_added_keys(old, &plan)?;
@@ -278,15 +285,18 @@ fn nothing_copied() -> Outcome {
     copy::Copied::default().outcome(0, false)
 }
 
-/// Whether a column that stays changes its type, the engine changes, or the primary key goes.
+/// Whether a column that stays changes its type, the engine changes or copies, or the primary key
+/// goes.
 fn counts_rows(old: &TableInfo, plan: &AlterPlan) -> bool {
     let sources = plan.rebuild.iter().flatten().zip(&plan.table.columns);
     let retyped = |(source, column): (&ColumnSource, &ColumnInfo)| match source {
         ColumnSource::Old(at) => old.columns[*at].ty != column.ty,
         ColumnSource::Default => false,
     };
-    let unkeyed = old.def.primary().is_some() && plan.table.def.primary().is_none();
-    unkeyed || old.engine != plan.table.engine || sources.into_iter().any(retyped)
+    let unkeyed = old.def.has_primary() && !plan.table.def.has_primary();
+    // Compat: other engines change nothing in place.
+    let copied = plan.rebuild.is_some() && &*plan.table.engine != "InnoDB";
+    unkeyed || copied || old.engine != plan.table.engine || sources.into_iter().any(retyped)
 }
 
 fn changes_indexes(plan: &AlterPlan) -> bool {

@@ -1,5 +1,6 @@
 //! One change of definitions: dictionary rows and storage in one transaction.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use selkie_catalog::{DictionaryError, Routine, Schema, Snapshot, TableInfo, TableKind, Trigger};
@@ -17,12 +18,20 @@ pub(super) struct Change<'a> {
     drop_later: Vec<(Arc<dyn Engine>, TableId)>,
     /// Tables whose open handles are stale after the commit.
     stale: Vec<TableId>,
+    /// Tables that have new storage.
+    new: RefCell<Vec<(Arc<dyn Engine>, TableId)>>,
 }
 
 impl<'a> Change<'a> {
     pub(super) fn begin(instance: &'a Instance) -> SqlResult<Self> {
         let trx = begin(&**instance.dictionary.engine())?;
-        Ok(Self { instance, trx, drop_later: Vec::new(), stale: Vec::new() })
+        Ok(Self {
+            instance,
+            trx,
+            drop_later: Vec::new(),
+            stale: Vec::new(),
+            new: RefCell::default(),
+        })
     }
 
     /// The transaction, for storage of the dictionary's engine.
@@ -66,7 +75,17 @@ impl<'a> Change<'a> {
     }
 
     pub(super) fn put_table(&self, table: &TableInfo) -> SqlResult<()> {
+        if table.has_storage() && !self.is_known(table.def.id) {
+            let engine = self.instance.engine(&table.engine)?.clone();
+            self.new.borrow_mut().push((engine, table.def.id));
+        }
         self.instance.dictionary.put_table(&*self.trx, table).map_err(dictionary_error)
+    }
+
+    fn is_known(&self, id: TableId) -> bool {
+        let snapshot = self.instance.catalog.snapshot();
+        let mut tables = snapshot.schemas().flat_map(|schema| schema.tables.values());
+        tables.any(|table| table.def.id == id)
     }
 
     pub(super) fn remove_table(&self, id: TableId) -> SqlResult<()> {
@@ -103,6 +122,8 @@ impl<'a> Change<'a> {
         if let Some(lsn) = self.trx.commit().map_err(from_engine_commit)? {
             engine.wait_durable(lsn).map_err(from_engine_commit)?;
         }
+        // Nobody can read them yet, and all that was copied into them is committed.
+        self.new.take().into_iter().for_each(|(engine, id)| engine.table_published(id));
         self.instance.catalog.publish(publish);
         self.stale.into_iter().for_each(|id| self.instance.close_table(id));
         self.drop_later.into_iter().try_for_each(|(engine, id)| drop_storage_now(&*engine, id))

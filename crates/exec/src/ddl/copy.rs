@@ -202,7 +202,7 @@ impl Copy<'_> {
     fn compute(&self, columns: &mut [Arc<Column>], rows: usize) -> SqlResult<()> {
         for (at, e) in self.defaults.iter().chain(&self.rules.generated) {
             let values = e.eval(self.eval, &Batch::new(columns.to_vec(), rows))?;
-            columns[*at] = self.stored(&self.new.columns[*at], &values, &e.ty)?;
+            columns[*at] = self.stored(&self.new.columns[*at], &values, &e.ty, false)?;
         }
         Ok(())
     }
@@ -223,18 +223,20 @@ impl Copy<'_> {
         Ok(())
     }
 
-    /// `values` of type `from` as `column` keeps them.
+    /// `values` of type `from` as `column` keeps them; `copied`: from what it was.
     fn stored(
         &self,
         column: &ColumnInfo,
         values: &Arc<Column>,
         from: &SqlType,
+        copied: bool,
     ) -> SqlResult<Arc<Column>> {
         let target = StoreTarget {
             ty: &column.ty,
             schema: self.new.schema(),
             table: self.new.name(),
             column: &column.name,
+            copied,
         };
         let first = self.done.records + 1;
         convert_for_column(values, from, &target, self.mode, first, self.eval)
@@ -265,7 +267,7 @@ impl Copy<'_> {
         rows: &ByteRows,
     ) -> SqlResult<Arc<Column>> {
         let values = Arc::new(self.old.def.layout.decode(rows, old).map_err(corrupt)?);
-        let values = self.stored(column, &values, &self.old.columns[old].ty)?;
+        let values = self.stored(column, &values, &self.old.columns[old].ty, true)?;
         self.without_nulls(column, values)
     }
 

@@ -39,6 +39,7 @@ impl Ddl<'_> {
         }
         self.check_new_defaults(create)?;
         if !create.temporary {
+            self.check_path(&schema, name)?;
             self.check_listed(&schema, name)?;
             self.session.commit()?;
             // What exists is not waited for.
@@ -193,6 +194,9 @@ impl Ddl<'_> {
     ) -> SqlResult<Outcome> {
         let Some(select) = &create.select else { return Ok(Outcome::ok()) };
         let output = self.query_columns(&select.query)?;
+        if !create.temporary {
+            self.session.commit()?;
+        }
         let snapshot = self.instance.catalog.snapshot();
         let selected: Vec<_> = output.iter().map(|c| self.selected(&snapshot, c)).collect();
         let table = self.with_context(&snapshot, |c| define_selected(c, create, &table, selected));
@@ -224,7 +228,6 @@ impl Ddl<'_> {
         let types: Vec<SqlType> = self.values.iter().map(|(_, ty)| ty.clone()).collect();
         let parameters = (&types[..], types.len());
         let plan = planning::plan(self.instance, self.session, &statement, self.text, parameters)?;
-        self.session.commit()?;
         Ok(plan.output)
     }
 
@@ -256,7 +259,9 @@ impl Ddl<'_> {
         let result = execute_statement(instance, self.session, &insert, text, values, sink);
         self.session.temporary.remove(table.schema(), &key);
         let outcome = result.inspect_err(|_| self.session.diagnostics.take_error())?;
-        self.session.commit()?;
+        if !is_temporary(table) {
+            self.session.commit()?;
+        }
         Ok(outcome)
     }
 }

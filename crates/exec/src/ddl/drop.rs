@@ -43,10 +43,7 @@ impl Ddl<'_> {
                 Err(error) => return Err(error),
             }
         }
-        if self.session.locked_tables.is_some() && self.session.lock_list.is_empty() {
-            // Compat: with the last of its tables LOCK TABLES ends.
-            self.session.end_lock_tables();
-        }
+        self.end_lock_tables_without_tables();
         if let Some(error) = needed {
             return Err(error);
         }
@@ -77,6 +74,14 @@ impl Ddl<'_> {
             self.note(Condition::note(def, &[&missing.join(",")]));
         }
         Ok(Outcome::ok())
+    }
+
+    /// Compat: with the last of its tables LOCK TABLES ends.
+    pub(super) fn end_lock_tables_without_tables(&mut self) {
+        let left = self.session.lock_list.iter().any(|lock| !lock.is_view);
+        if self.session.locked_tables.is_some() && !left {
+            self.session.end_lock_tables();
+        }
     }
 
     fn check_drop_listed(&self, drop: &DropTables) -> SqlResult<()> {

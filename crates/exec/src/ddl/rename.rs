@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use selkie_catalog::{Snapshot, TableInfo, TemporaryTables};
+use selkie_catalog::{Snapshot, TableInfo, TableKind, TemporaryTables};
 use selkie_engine::TableDef;
 use selkie_sql::ast::{RenameTables, TableName};
-use selkie_types::error::catalogue::{ER_NO_SUCH_TABLE, ER_TABLE_EXISTS_ERROR};
+use selkie_types::error::catalogue::{
+    ER_FORBID_SCHEMA_CHANGE, ER_NO_SUCH_TABLE, ER_TABLE_EXISTS_ERROR,
+};
 use selkie_types::{Condition, SqlError, SqlResult};
 
 use super::Ddl;
@@ -117,9 +119,13 @@ impl Ddl<'_> {
         if snapshot.schema(to.0).is_none() {
             return Err(SqlError::unknown_database(to.0));
         }
+        if matches!(old.kind, TableKind::View(_)) && from.0 != to.0 {
+            return Err(SqlError::new(&ER_FORBID_SCHEMA_CHANGE, &[&from.0, &to.0]));
+        }
         if snapshot.table(to.0, to.1).is_some() {
             return Err(SqlError::new(&ER_TABLE_EXISTS_ERROR, &[&to.1]));
         }
+        self.check_path(to.0, to.1)?;
         Ok(Arc::new(with_name(old, to, next_version(self.instance))))
     }
 }

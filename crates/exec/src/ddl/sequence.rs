@@ -181,6 +181,7 @@ impl Ddl<'_> {
                     self.check_listed(&schema, name)?;
                     let _lock = self.lock(&schema, name)?;
                     self.drop_one(&schema, name, false)?;
+                    self.unlist(&schema, name);
                 }
                 Some(table) => {
                     let view = matches!(table.kind, TableKind::View(_));
@@ -193,6 +194,7 @@ impl Ddl<'_> {
                 None => missing.push(full),
             }
         }
+        self.end_lock_tables_without_tables();
         match (refused, missing.is_empty(), drop.if_exists) {
             (Some(error), ..) => return Err(error),
             (None, true, _) => {}

@@ -6,7 +6,7 @@ use selkie_catalog::{TableKind, Trigger};
 use selkie_sql::ast::{CreateTrigger, DropStored, TriggerEvent, TriggerTiming};
 use selkie_types::error::catalogue::{
     ER_NO_TRIGGERS_ON_SYSTEM_SCHEMA, ER_REFERENCED_TRG_DOES_NOT_EXIST, ER_TRG_ALREADY_EXISTS,
-    ER_TRG_DOES_NOT_EXIST, ER_TRG_IN_WRONG_SCHEMA, ER_TRG_ON_VIEW_OR_TEMP_TABLE,
+    ER_TRG_DOES_NOT_EXIST, ER_TRG_IN_WRONG_SCHEMA, ER_TRG_ON_VIEW_OR_TEMP_TABLE, ER_WRONG_OBJECT,
 };
 use selkie_types::{Condition, SqlError, SqlResult};
 
@@ -51,6 +51,9 @@ impl Ddl<'_> {
         let _lock = self.lock(&schema, table)?;
         let snapshot = self.instance.catalog.snapshot();
         let info = self.base_table(&snapshot, &schema, table)?;
+        if matches!(info.kind, TableKind::View(_)) {
+            return Err(SqlError::new(&ER_WRONG_OBJECT, &[&schema, &table, &"BASE TABLE"]));
+        }
         if info.kind != TableKind::Base {
             return Err(SqlError::new(&ER_TRG_ON_VIEW_OR_TEMP_TABLE, &[&table]));
         }

@@ -54,6 +54,7 @@ impl Ddl<'_> {
             return Err(SqlError::no_such_table(&schema, name));
         }
         let output = self.query_columns(&create.query)?;
+        self.session.commit()?;
         let columns = output.into_iter().map(|c| ViewColumn {
             origin: (!c.org_name.is_empty() && !c.org_table.is_empty())
                 .then(|| ((&*c.schema).into(), (&*c.org_table).into(), (&*c.org_name).into())),

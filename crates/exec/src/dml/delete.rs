@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use hashbrown::HashSet;
+use selkie_catalog::TableInfo;
 use selkie_plan::physical::{Delete as Plan, DeleteTarget};
 use selkie_types::{Batch, ByteRows, Column, Condition, Level, SqlError, SqlResult};
 
@@ -30,6 +31,8 @@ struct Target<'r> {
 
 pub(super) fn run(env: Env<'_>, plan: &Plan, returning: Returning<'_>) -> SqlResult<Outcome> {
     let several = plan.targets.len() > 1;
+    let tables: Vec<&TableInfo> = plan.targets.iter().map(|t| &*t.table).collect();
+    super::safe::check(env, &plan.source, &tables, true)?;
     let joined = several || has_join(&plan.source);
     let mut targets = Vec::new();
     for target in &plan.targets {

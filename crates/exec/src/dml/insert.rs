@@ -64,6 +64,7 @@ struct NewRows<'b> {
 pub(super) fn run(env: Env<'_>, plan: &Plan, returning: Returning<'_>) -> SqlResult<Outcome> {
     let mut source = open_node(env, &plan.source)?;
     let mut inserter = Inserter::new(env, plan)?;
+    inserter.refuse_missing()?;
     while let Some(batch) = source.next()? {
         env.check()?;
         inserter.add(&batch, returning)?;
@@ -132,6 +133,19 @@ impl<'r> Inserter<'r> {
         })
     }
 
+    /// In strict modes error 1364 for a column that has no value, before any value is computed.
+    fn refuse_missing(&self) -> SqlResult<()> {
+        if !self.maker.strictness.is_strict() {
+            return Ok(());
+        }
+        for (at, value) in self.plan.values.iter().enumerate() {
+            if matches!(value, InsertValue::Default) && !self.assigned.contains(&at) {
+                self.maker.default_value(at)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Inserts one row for each of `source`.
     ///
     /// Values are converted a column at a time, unless something is wrong with one: conditions
@@ -189,6 +203,9 @@ impl<'r> Inserter<'r> {
             let mut zero = column_of(ty, 1);
             zero.push(&default_implicit(ty));
             columns[at] = Arc::new(zero);
+        }
+        if self.plan.rules.seen_by_triggers {
+            self.maker.generate(&self.plan.rules, columns, 1, self.env.eval.row())?;
         }
         triggers.before_row(&[], columns)?;
         if let Some((at, asked)) = open
@@ -288,7 +305,7 @@ impl<'r> Inserter<'r> {
         for part in auto.parts(&asked) {
             let mut columns = columns.clone();
             if let Some(auto) = &mut self.auto {
-                columns[at] = auto.fill(&asked, &part)?;
+                columns[at] = auto.fill(&columns, &part)?;
             }
             self.add_part(source, columns, part, first_row, returning)?;
         }
@@ -530,22 +547,35 @@ impl<'r> Inserter<'r> {
         Ok(())
     }
 
-    /// Compat: a row that made an insert fail stays locked until the transaction ends. False if
-    /// the row has gone meanwhile.
-    fn holds_duplicate(&self, existing: &[u8]) -> SqlResult<bool> {
+    /// Locks what is in the way of `row`. False if it has gone meanwhile.
+    ///
+    /// Compat: what made an insert fail stays locked until the transaction ends: a row found by its primary key, or
+    /// the entry of another unique key; exclusively if the row is to be replaced or updated.
+    fn holds_duplicate(&self, row: &[u8], index: usize, existing: &[u8]) -> SqlResult<bool> {
         let takes_over = self.on_duplicate.is_some() || self.plan.mode == InsertMode::Replace;
-        if takes_over || !self.env.rt.session.in_transaction() {
+        let (table, control) = (&self.open.handle.table, self.env.rt.control);
+        let secondary = index > 0 || table.def().primary().is_none();
+        if !self.env.rt.session.in_transaction() || (takes_over && !secondary) {
             return Ok(true);
         }
+        let lock = if takes_over { LockMode::Exclusive } else { LockMode::Shared };
         let mut keys = ByteRows::with_capacity(1);
-        keys.push(existing);
-        let scan = Scan { lock: LockMode::Shared, ..Scan::default() };
+        let mut scan = Scan { lock, ..Scan::default() };
+        if secondary {
+            (scan.index, scan.covering) = (Some(index), true);
+            let codec = &self.open.handle.codecs[index];
+            codec
+                .key_of_row(&table.def().layout, row, keys.buffer())
+                .map_err(|e| from_engine(e, table.def()))?;
+            keys.end_row();
+        } else {
+            keys.push(existing);
+        }
         let mut set = RowSet::default();
-        let (table, control) = (&self.open.handle.table, self.env.rt.control);
         table
             .lookup(self.open.trx, control, &scan, &keys, &mut set)
             .map_err(|e| from_engine(e, &self.plan.table.def))?;
-        Ok(!set.rows.is_empty())
+        Ok(!set.rows.is_empty() || !set.entries.is_empty())
     }
 
     /// Stores rows `from..to`; the first that was not because of a duplicate, or `to`.
@@ -563,7 +593,7 @@ impl<'r> Inserter<'r> {
         let (done, failed) = match table.insert(self.open.trx, control, rows) {
             Ok(_) => (to, None),
             Err(EngineError::DuplicateKey { index, row, existing }) => {
-                if !self.holds_duplicate(&existing)? {
+                if !self.holds_duplicate(rows.get(row), index, &existing)? {
                     self.count_stored(new, from..from + row);
                     return self.try_rows(new, from + row, to);
                 }
@@ -592,6 +622,8 @@ impl<'r> Inserter<'r> {
         };
         if self.first_stored.is_none() {
             let generated = rows.filter_map(|row| match new.columns[at].value(row) {
+                // A value was used up for it.
+                Value::Null => Some(first),
                 Value::Int(v) => u64::try_from(v).ok(),
                 Value::UInt(v) => Some(v),
                 _ => None,
@@ -637,11 +669,18 @@ impl<'r> Inserter<'r> {
         self.env.eval.push(Condition::from_error(Level::Warning, error));
     }
 
+    /// A stored row with all its columns.
+    fn fetch_computed(&self, key: &[u8]) -> SqlResult<Option<Vec<Arc<Column>>>> {
+        let Some(mut row) = fetch(self.env, self.open, key)? else { return Ok(None) };
+        self.maker.compute(&self.plan.rules, &mut row, 1)?;
+        Ok(Some(row))
+    }
+
     fn delete_existing(&mut self, existing: &[u8]) -> SqlResult<()> {
         let mut at = ByteRows::with_capacity(1);
         at.push(existing);
         let old = match &self.delete_triggers {
-            Some(_) => fetch(self.env, self.open, existing)?,
+            Some(_) => self.fetch_computed(existing)?,
             None => None,
         };
         if let (Some(triggers), Some(old)) = (&self.delete_triggers, &old) {

@@ -44,7 +44,8 @@ impl<'r> OnDuplicate<'r> {
         new: Vec<Arc<Column>>,
         source: &Batch,
     ) -> SqlResult<u64> {
-        let Some(old) = fetch(self.env, self.open, existing)? else { return Ok(0) };
+        let Some(mut old) = fetch(self.env, self.open, existing)? else { return Ok(0) };
+        maker.compute(&self.plan.rules, &mut old, 1)?;
         let count = old.len();
         let mut input = old.clone();
         input.extend(new);
@@ -65,6 +66,9 @@ impl<'r> OnDuplicate<'r> {
         }
         let mut row = input[..count].to_vec();
         if let Some(triggers) = &self.triggers {
+            if self.plan.rules.seen_by_triggers {
+                maker.generate(&self.plan.rules, &mut row, 1, 1)?;
+            }
             triggers.before_row(&old, &mut row)?;
             for (at, column) in row.iter_mut().enumerate() {
                 *column = maker.refuse_nulls(at, column.clone())?;

@@ -5,18 +5,19 @@ use std::sync::Arc;
 
 use selkie_catalog::TableInfo;
 use selkie_expr::store::{StoreMode, StoreTarget, convert_for_column};
-use selkie_plan::physical::{RowRules, ViewRules};
+use selkie_plan::physical::{Operator as Op, RowRules, ViewRules};
 use selkie_types::error::catalogue::{
     ER_CONSTRAINT_FAILED, ER_NO_DEFAULT_FOR_FIELD, ER_NO_DEFAULT_FOR_VIEW_FIELD,
     ER_VIEW_CHECK_FAILED, ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN,
 };
 use selkie_types::{
-    Batch, ByteRows, Column, Condition, Level, SqlError, SqlResult, SqlType, Value,
+    Batch, ByteRows, Column, Condition, Level, SqlError, SqlResult, SqlType, TypeKind, Value,
 };
 
 use super::default;
 use crate::op::{column_of, scale_of};
 use crate::run::Env;
+use crate::scan::{computed, nulls};
 
 /// How strictly values are judged.
 #[derive(Clone, Copy, Debug)]
@@ -72,6 +73,7 @@ impl<'r> RowMaker<'r> {
             schema: self.table.schema(),
             table: self.table.name(),
             column: &column.name,
+            copied: false,
         };
         convert_for_column(values, from, &target, self.strictness.mode, first_row, self.env.eval)
     }
@@ -81,6 +83,9 @@ impl<'r> RowMaker<'r> {
         let column = &self.table.columns[at];
         if column.nullable || !values.has_nulls() {
             return Ok(values);
+        }
+        if column.ty.kind == TypeKind::Timestamp {
+            return Ok(self.now_for_nulls(at, &values));
         }
         let error = SqlError::bad_null(&column.name);
         if self.strictness.null_is_error {
@@ -98,6 +103,20 @@ impl<'r> RowMaker<'r> {
             }
         }
         Ok(Arc::new(out))
+    }
+
+    /// Compat: a NULL given to a TIMESTAMP that cannot hold it stands for the current time.
+    fn now_for_nulls(&self, at: usize, values: &Column) -> Arc<Column> {
+        let ty = &self.table.columns[at].ty;
+        let now = default::now(self.env.eval, ty);
+        let mut out = column_of(ty, values.len());
+        for row in 0..values.len() {
+            match values.value(row) {
+                Value::Null => out.push(&now),
+                value => out.push(&value),
+            }
+        }
+        Arc::new(out)
     }
 
     /// The default of column `at`, `rows` times.
@@ -168,6 +187,19 @@ impl<'r> RowMaker<'r> {
         rows: usize,
         first_row: u64,
     ) -> SqlResult<()> {
+        if rules.lenient && self.strictness.is_strict() && !rules.generated.is_empty() {
+            let lenient = Self {
+                strictness: self.strictness.after_rows(),
+                told: RefCell::default(),
+                ..*self
+            };
+            let mark = self.env.eval.conditions.borrow().mark();
+            self.env.eval.set_strict_arithmetic(false);
+            let done = lenient.generate(rules, columns, rows, first_row);
+            self.env.eval.set_strict_arithmetic(true);
+            self.env.eval.conditions.borrow_mut().pardon_since(mark);
+            return done;
+        }
         for (at, e) in &rules.generated {
             let batch = Batch::new(columns.to_vec(), rows);
             let raised = self.raised();
@@ -190,7 +222,13 @@ impl<'r> RowMaker<'r> {
         if !self.strictness.is_strict() {
             return Ok(());
         }
-        match self.env.eval.conditions.borrow_mut().take_warning_after(raised) {
+        let mut conditions = self.env.eval.conditions.borrow_mut();
+        // Compat: what constants of its conditions warn of does not stop an UPDATE.
+        let pardoned = match self.env.rt.plan.root.operator {
+            Op::Update(_) => conditions.pardoned(),
+            _ => 0,
+        };
+        match conditions.take_warning_after(raised.max(pardoned)) {
             Some(warning) => Err(SqlError::raw(warning.code, warning.sqlstate(), warning.message)),
             None => Ok(()),
         }
@@ -250,6 +288,28 @@ impl<'r> RowMaker<'r> {
         Ok((kept.len() < batch.rows()).then_some(kept))
     }
 
+    /// What rows have in place of the columns that are computed when they are read.
+    fn computed_nulls(&self, columns: &[Arc<Column>]) -> Vec<(usize, Column)> {
+        let computed = (0..columns.len()).filter(|at| self.table.is_computed(*at));
+        let stand_in = |at: usize| (at, nulls(&self.table.columns[at].ty, columns[at].len()));
+        computed.map(stand_in).collect()
+    }
+
+    /// Fills in the columns of rows as they are stored that are computed when they are read.
+    pub(super) fn compute(
+        &self,
+        rules: &RowRules,
+        columns: &mut [Arc<Column>],
+        rows: usize,
+    ) -> SqlResult<()> {
+        let open = rules.generated.iter().filter(|(at, _)| self.table.is_computed(*at));
+        for (at, e) in open {
+            let input = Batch::new(columns.to_vec(), rows);
+            columns[*at] = computed(self.env.eval, self.table, *at, e, &input)?;
+        }
+        Ok(())
+    }
+
     /// Appends the stored form of rows.
     pub(super) fn encode(
         &self,
@@ -257,7 +317,9 @@ impl<'r> RowMaker<'r> {
         rows: std::ops::Range<usize>,
         out: &mut ByteRows,
     ) {
-        let views: Vec<&Column> = columns.iter().map(|c| &**c).collect();
+        let computed = self.computed_nulls(columns);
+        let mut views: Vec<&Column> = columns.iter().map(|c| &**c).collect();
+        computed.iter().for_each(|(at, nulls)| views[*at] = nulls);
         for row in rows {
             self.table.def.layout.encode(&views, row, out.buffer());
             out.end_row();

@@ -3,13 +3,16 @@
 use std::sync::Arc;
 
 use hashbrown::HashSet;
+use selkie_catalog::TableInfo;
 use selkie_engine::EngineError;
+use selkie_expr::Expr;
 use selkie_plan::physical::{Access, Operator as Op, PlanNode, Update as Plan, UpdateTarget};
 use selkie_types::error::catalogue::{ER_DUP_ENTRY, ER_UPDATE_INFO};
 use selkie_types::{Batch, Bitmap, ByteRows, Column, SqlError, SqlResult};
 
 use super::duplicate_error;
 use super::foreign::{ForeignKeys, Rows, is_foreign, undone_on_error};
+use super::on_duplicate::fetch;
 use super::row::{RowMaker, Strictness};
 use crate::Outcome;
 use crate::control::Memory;
@@ -31,11 +34,15 @@ struct Target<'r> {
     foreign: Option<ForeignKeys<'r>>,
     triggers: Option<Triggers<'r>>,
     seen: Seen,
+    /// Another target before it changes the same table: rows may not be as they were read.
+    again: bool,
     matched: u64,
     changed: u64,
 }
 
 pub(super) fn run(env: Env<'_>, plan: &Plan) -> SqlResult<Outcome> {
+    let tables: Vec<&TableInfo> = plan.targets.iter().map(|t| &*t.table).collect();
+    super::safe::check(env, &plan.source, &tables, false)?;
     let joined = plan.targets.len() > 1 || has_join(&plan.source);
     let mut targets = Vec::new();
     for target in &plan.targets {
@@ -55,6 +62,7 @@ pub(super) fn run(env: Env<'_>, plan: &Plan) -> SqlResult<Outcome> {
             foreign: ForeignKeys::of(env, target.table.def.id)?,
             triggers: Triggers::of(env, &target.table, "UPDATE")?,
             seen: joined.then(HashSet::new),
+            again: tables[..targets.len()].iter().any(|t| t.def.id == target.table.def.id),
             matched: 0,
             changed: 0,
         });
@@ -65,12 +73,16 @@ pub(super) fn run(env: Env<'_>, plan: &Plan) -> SqlResult<Outcome> {
         let mut memory = Memory::new(env.rt.control);
         let batches = drain(&mut *source, &mut memory)?;
         drop(source);
+        env.rt.read.borrow_mut().clear();
         batches.iter().try_for_each(|batch| update_all(&mut targets, batch))?;
     } else {
         update_as_read(&mut *source, &mut targets)?;
     }
     targets.iter().try_for_each(|target| target.maker.refuse_warnings(0))?;
-    Ok(outcome(env, &targets))
+    let outcome = outcome(env, &targets);
+    // Compat: where no row can be, none is said to match.
+    let nowhere = matches!(plan.source.operator, Op::Empty);
+    Ok(if nowhere { Outcome { info: String::new(), ..outcome } } else { outcome })
 }
 
 fn update_as_read(source: &mut dyn Operator, targets: &mut [Target<'_>]) -> SqlResult<()> {
@@ -134,6 +146,11 @@ fn moves_rows(target: &UpdateTarget, source: &PlanNode) -> bool {
     parts.into_iter().any(|part| changed(part.column))
 }
 
+/// Whether a value assigned changes what later rows are given, as `@n := @n + 1` does.
+fn has_side_effects(target: &UpdateTarget) -> bool {
+    target.assignments.iter().filter_map(|a| a.value.as_ref()).any(Expr::has_side_effects)
+}
+
 impl Target<'_> {
     /// The rows of a batch to be updated: those with a key, each once.
     fn rows(&mut self, keys: &Column) -> Vec<u32> {
@@ -158,25 +175,55 @@ impl Target<'_> {
             gathered = batch.gather(&rows);
             &gathered
         };
-        if self.triggers.is_none() {
-            return self.change(batch);
+        if self.again {
+            return self.change_again(batch);
         }
-        (0..batch.rows()).try_for_each(|row| self.change(&batch.gather(&[row as u32])))
+        if self.triggers.is_none() && batch.rows() > 1 && !has_side_effects(self.plan) {
+            return self.change(batch, None);
+        }
+        (0..batch.rows()).try_for_each(|row| self.change_one(batch, row))
     }
 
-    /// Updates rows; one, if there are triggers. They are computed a column at a time, unless
-    /// something is wrong with one: conditions come row by row.
-    fn change(&mut self, batch: &Batch) -> SqlResult<()> {
+    /// Updates rows that may have been changed meanwhile: what is not assigned is as it is now.
+    fn change_again(&mut self, batch: &Batch) -> SqlResult<()> {
+        for row in 0..batch.rows() as u32 {
+            let one = batch.gather(&[row]);
+            let key = one.column(self.plan.key).clone();
+            let Some(now) = fetch(self.env, self.open, key.bytes(0))? else { continue };
+            let mut columns = one.columns().to_vec();
+            for (at, column) in now.into_iter().enumerate() {
+                if self.plan.assignments.iter().all(|a| a.column != at) {
+                    columns[self.plan.columns.start + at] = column;
+                }
+            }
+            self.change(&Batch::new(columns, 1), None)?;
+        }
+        Ok(())
+    }
+
+    /// Updates a row of a batch. Compat: warnings give it the number it has among the rows read.
+    fn change_one(&mut self, batch: &Batch, row: usize) -> SqlResult<()> {
+        let read = self.env.rt.read.borrow();
+        let number = (read.len() == batch.rows()).then(|| read[row]);
+        drop(read);
+        match batch.rows() {
+            1 => self.change(batch, number),
+            _ => self.change(&batch.gather(&[row as u32]), number),
+        }
+    }
+
+    /// Updates rows; one, if there are triggers or values with side effects. They are computed a column
+    /// at a time, unless something is wrong with one: conditions come row by row.
+    fn change(&mut self, batch: &Batch, number: Option<u64>) -> SqlResult<()> {
         self.maker.refuse_warnings(0)?;
         let mark = self.env.eval.conditions.borrow().mark();
-        let first_row = self.matched + 1;
+        let first_row = number.unwrap_or(self.matched + 1);
         self.env.eval.set_row(first_row);
         let new = self.assign(batch, first_row);
         if batch.rows() > 1 {
             let raised = self.env.eval.conditions.borrow_mut().forget_since(mark);
             if raised || new.is_err() {
-                let rows = 0..batch.rows() as u32;
-                return rows.map(|row| batch.gather(&[row])).try_for_each(|row| self.change(&row));
+                return (0..batch.rows()).try_for_each(|row| self.change_one(batch, row));
             }
         }
         self.matched += batch.rows() as u64;
@@ -184,6 +231,9 @@ impl Target<'_> {
         self.maker.refuse_warnings(0)?;
         let old = &batch.columns()[self.plan.columns.clone()];
         if let Some(triggers) = &self.triggers {
+            if self.plan.rules.seen_by_triggers {
+                self.maker.generate(&self.plan.rules, &mut new, batch.rows(), first_row)?;
+            }
             triggers.before_row(old, &mut new)?;
             for (at, column) in new.iter_mut().enumerate() {
                 *column = self.maker.refuse_nulls(at, column.clone())?;

@@ -163,7 +163,7 @@ impl BytesMap {
 
     #[cold]
     fn grow(&mut self) {
-        let size = (self.slots.len() * 2).max(64);
+        let size = (self.slots.len() * 2).max(256);
         self.slots = vec![(0, 0); size];
         for entry in 0..self.entries.len() {
             let hash = hash(self.entry(entry));

@@ -139,12 +139,16 @@ fn right_types(plan: &Plan) -> Vec<selkie_plan::physical::ColumnType> {
 fn decoder<'r>(open: &'r OpenTable<'r>, plan: &'r Plan) -> Decoder<'r> {
     let lookup = &plan.lookup;
     if !lookup.covering {
-        return Decoder::new(&lookup.table.def.layout, lookup.columns.clone(), false);
+        let layout = &lookup.table.def.layout;
+        return Decoder::new(&lookup.table, layout, lookup.columns.clone(), false)
+            .with_computed(&lookup.computed, &lookup.columns);
     }
     let parts = &lookup.table.def.indexes[lookup.index].parts;
     let place = |column: &usize| parts.iter().position(|p| p.column == *column).unwrap_or(0);
     let places = lookup.columns.iter().map(place).collect();
-    Decoder::new(open.handle.codecs[lookup.index].entry_layout(), places, true)
+    let layout = open.handle.codecs[lookup.index].entry_layout();
+    Decoder::new(&lookup.table, layout, places, true)
+        .with_computed(&lookup.computed, &lookup.columns)
 }
 
 impl Operator for IndexJoin<'_> {

@@ -10,7 +10,7 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{Batch, CollationId, Column, SqlError, SqlResult, SqlType, Value};
 
-use super::{BoxOperator, Operator, column_of, filter_batch, scale_of};
+use super::{BoxOperator, Operator, RowFilter, column_of, scale_of};
 use crate::run::Env;
 
 /// The operator.
@@ -35,7 +35,7 @@ impl<'r> JsonTable<'r> {
         };
         let mut out = self.with_cells(batch, row, &rows)?;
         if out.rows() > 0 {
-            let kept = filter_batch(self.env.eval, &self.plan.on, out)?;
+            let kept = RowFilter::new(&self.plan.on).filter(self.env.eval, out)?;
             out = match kept {
                 Some(kept) => kept,
                 None => self.with_cells(batch, row, &[])?,
@@ -106,6 +106,7 @@ impl<'r> JsonTable<'r> {
             schema: "*any*",
             table: "json_table",
             column: &column.name,
+            copied: false,
         };
         let stored =
             convert_for_column(&values, from, &target, StoreMode::Lenient, 1, self.env.eval);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use selkie_expr::Expr;
-use selkie_plan::physical::{Limit as Plan, PlanNode, SortKey};
+use selkie_plan::physical::{Limit as Plan, Operator as Op, PlanNode, SortKey};
 use selkie_types::error::catalogue::ER_SUBQUERY_NO_1_ROW;
 use selkie_types::{Batch, ByteRows, Column, SqlError, SqlResult, Value};
 
@@ -19,6 +19,18 @@ pub(super) fn row_count(env: Env<'_>, e: Option<&Expr>) -> SqlResult<Option<u64>
         Value::Int(n) => n.max(0) as u64,
         _ => 0,
     }))
+}
+
+/// The OFFSET of the outermost block, unless it is of a UNION.
+pub(crate) fn offset(env: Env<'_>, node: &PlanNode) -> SqlResult<u64> {
+    let offset = match &node.operator {
+        Op::Project { input, .. } => return offset(env, input),
+        Op::Limit(limit) if matches!(limit.input.operator, Op::SetOperation(_)) => None,
+        Op::Limit(limit) => limit.offset.as_ref(),
+        Op::TopN(top) => top.offset.as_ref(),
+        _ => None,
+    };
+    Ok(row_count(env, offset)?.unwrap_or(0))
 }
 
 pub(super) fn open<'r>(env: Env<'r>, plan: &'r Plan) -> SqlResult<BoxOperator<'r>> {

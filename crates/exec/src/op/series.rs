@@ -6,7 +6,7 @@ use selkie_catalog::Series;
 use selkie_plan::physical::SystemTableScan as Plan;
 use selkie_types::{BATCH_ROWS, Batch, SqlResult, Value};
 
-use super::{Operator, column_of, filter_batch};
+use super::{Operator, RowFilter, column_of};
 use crate::run::Env;
 
 /// Counts, and gives the numbers that pass the filter.
@@ -41,7 +41,7 @@ impl Operator for SeriesScan<'_> {
         while self.next < self.series.count {
             self.env.check()?;
             let batch = self.batch();
-            if let Some(found) = filter_batch(self.env.eval, &self.plan.filter, batch)? {
+            if let Some(found) = RowFilter::new(&self.plan.filter).filter(self.env.eval, batch)? {
                 return Ok(Some(found));
             }
         }

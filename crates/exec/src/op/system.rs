@@ -6,7 +6,7 @@ use selkie_expr::Expr;
 use selkie_plan::physical::SystemTableScan as Plan;
 use selkie_types::{BATCH_ROWS, Batch, Column, SqlResult, Value};
 
-use super::{Operator, column_of, filter_batch};
+use super::{Operator, RowFilter, column_of};
 use crate::instance::{SystemRequest, SystemTable};
 use crate::run::Env;
 
@@ -91,7 +91,7 @@ impl Operator for SystemScan<'_> {
         let mut output = None;
         while output.is_none() {
             let Some(batch) = batches.next() else { break };
-            output = filter_batch(self.env.eval, &self.plan.filter, batch)?;
+            output = RowFilter::new(&self.plan.filter).filter(self.env.eval, batch)?;
         }
         self.batches = Some(batches);
         Ok(output)

@@ -68,11 +68,12 @@ fn decoder<'r>(open: &'r OpenTable<'r>, plan: &'r Plan) -> SqlResult<Decoder<'r>
     let decoder = match &plan.access {
         Access::Index(access) if access.covering => {
             let layout = open.handle.codecs[access.index].entry_layout();
-            Decoder::new(layout, entry_places(plan, access.index), true)
+            Decoder::new(&plan.table, layout, entry_places(plan, access.index), true)
         }
-        _ => Decoder::new(&plan.table.def.layout, plan.columns.clone(), false),
+        _ => Decoder::new(&plan.table, &plan.table.def.layout, plan.columns.clone(), false),
     };
     Ok(decoder
+        .with_computed(&plan.computed, &plan.columns)
         .with_output(&plan.output)
         .with_filter(&plan.filter, &plan.filter_columns)
         .with_keys(plan.row_keys))
@@ -104,6 +105,8 @@ struct TableScan<'r> {
     /// Locks of rows that fail the filter are given up.
     unlocks: bool,
     batch_rows: usize,
+    /// Rows read so far.
+    seen: u64,
 }
 
 impl<'r> TableScan<'r> {
@@ -142,6 +145,7 @@ impl<'r> TableScan<'r> {
             relocked: RowSet::default(),
             unlocks,
             batch_rows,
+            seen: 0,
         }
     }
 
@@ -209,6 +213,19 @@ impl TableScan<'_> {
         }
     }
 
+    /// Tells an UPDATE which rows of the scan it gets: its warnings number them so.
+    fn tell_numbers(&self, first: u64, numbers: Option<&[u32]>) {
+        if !self.plan.row_keys || !matches!(self.env.rt.plan.root.operator, Op::Update(_)) {
+            return;
+        }
+        let mut read = self.env.rt.read.borrow_mut();
+        read.clear();
+        match numbers {
+            Some(numbers) => read.extend(numbers.iter().map(|at| first + u64::from(*at))),
+            None => read.extend(first..=self.seen),
+        }
+    }
+
     /// Locks the rows of a batch that were only looked at, for the next batch, and returns the
     /// others. `numbers`: of the rows of `batch` in the set.
     fn relock(&mut self, batch: Batch, numbers: Option<Vec<u32>>) -> SqlResult<Option<Batch>> {
@@ -253,12 +270,16 @@ impl Operator for TableScan<'_> {
             if !self.fill()? {
                 return Ok(None);
             }
+            let first = self.seen + 1;
+            self.env.eval.set_row(first);
             let decoded = self.decoder.decode(self.env.eval, &self.set)?;
+            self.seen += self.set.rows.len().max(self.set.entries.len()) as u64;
             if self.unlocks {
                 let passed = decoded.as_ref().map(|(_, numbers)| numbers.as_deref());
                 self.unlock(passed);
             }
             let Some((batch, numbers)) = decoded else { continue };
+            self.tell_numbers(first, numbers.as_deref());
             if self.set.unlocked.is_empty() {
                 return Ok(Some(batch));
             }

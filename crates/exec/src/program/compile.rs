@@ -7,6 +7,7 @@ use parking_lot::Mutex;
 use selkie_catalog::{Namespace, Routine, TableInfo, Trigger};
 use selkie_expr::EvalContext;
 use selkie_plan::define::{DefineContext, variable_type as define_variable_type};
+use selkie_plan::late_into;
 use selkie_sql::ParseOptions;
 use selkie_sql::ast::{
     Local, Operation, ParameterMode, Program, SetItem, Span, Statement, Step, VariableType,
@@ -48,7 +49,11 @@ impl Compiled {
     pub(super) fn prepared(&self, operation: &Operation) -> Arc<Prepared> {
         let mut statements = self.statements.lock();
         let made = || {
-            let statement = operation.statement.clone();
+            let mut statement = operation.statement.clone();
+            if let Statement::Query(query) = &mut statement {
+                // Compat: one is warned of it where the program is defined.
+                query.late_into = false;
+            }
             Prepared::unplanned(statement, self.text.clone(), operation.locals.len())
         };
         statements.entry(operation.span).or_insert_with(|| Arc::new(made())).clone()
@@ -191,6 +196,8 @@ pub(crate) fn resolve_type(
         text,
         now_seconds: 0,
         foreign_key_checks: false,
+        after_error: &|condition| session.diagnostics.after_error(condition),
+        environment: session,
         alter_algorithm: selkie_sql::ast::AlterAlgorithm::Default,
     };
     define_variable_type(&context, name, written, collation)
@@ -198,12 +205,26 @@ pub(crate) fn resolve_type(
 
 /// Fails for names in a body that can be known to be wrong when it is made.
 pub(crate) fn check_body(session: &Session, body: &Program) -> SqlResult<()> {
+    warn_of_late_into(session, body);
     let mut check = |operation: &Operation| check_set(session, operation);
     each_operation(&body.steps, &mut check)
 }
 
+/// 1287 for each query that says at its end where its row goes.
+fn warn_of_late_into(session: &Session, body: &Program) {
+    let mut warn = |operation: &Operation| {
+        if matches!(&operation.statement, Statement::Query(query) if query.late_into) {
+            session.diagnostics.push(late_into(), session.settings.max_error_count);
+        }
+        Ok(())
+    };
+    // Looking at statements cannot fail.
+    let _ = each_operation(&body.steps, &mut warn);
+}
+
 /// As [`check_body`], for the columns of a trigger's table too.
 pub(crate) fn check_trigger(session: &Session, body: &Program, table: &TableInfo) -> SqlResult<()> {
+    warn_of_late_into(session, body);
     let mut check = |operation: &Operation| {
         check_set(session, operation)?;
         operation.locals.iter().try_for_each(|local| check_column(local, table))?;

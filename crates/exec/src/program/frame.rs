@@ -130,7 +130,7 @@ pub(super) fn stored(
     }
     let column = Arc::new(Column::constant(value, from.physical(), scale_of(from), 1));
     let eval = EvalContext::new(session.type_context(), session, query::now_micros(session));
-    let target = StoreTarget { ty: to, schema: "", table: "", column: name };
+    let target = StoreTarget { ty: to, schema: "", table: "", column: name, copied: false };
     let mode = if session.is_strict() { StoreMode::Strict } else { StoreMode::Lenient };
     let converted = convert_for_column(&column, from, &target, mode, row, &eval);
     query::keep_conditions(session, &eval);

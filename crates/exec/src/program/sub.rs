@@ -10,6 +10,7 @@ use std::sync::Arc;
 use selkie_types::{Level, SqlResult};
 
 use crate::Session;
+use crate::dml;
 use crate::run::Runtime;
 
 /// Runs something in the sub-session of a statement's session. Its errors' notes go to the
@@ -21,6 +22,7 @@ pub(super) fn with_sub_session<R>(
     let outer = runtime.session;
     let kept = outer.programs.sub.take();
     let mut sub = kept.unwrap_or_else(|| Box::new(new_session(outer)));
+    sub.locks_reads = outer.locks_reads || dml::changes_rows(runtime.plan);
     sub.programs.in_use = outer.programs.in_use.clone();
     let used = runtime.plan.tables.iter().map(|t| (t.schema().into(), t.name().into()));
     sub.programs.in_use.extend(used);
@@ -55,6 +57,7 @@ fn new_session(outer: &Session) -> Session {
     if outer.inside.is_none() && outer.locked_inside.is_none() {
         // What the statement around is inside of it need not enter again.
         sub.gate = Arc::clone(&outer.gate);
+        sub.locks = outer.locks.clone();
     }
     sub.next_insert_id.set(outer.next_insert_id.get());
     sub.programs.cache = Arc::clone(&outer.programs.cache);

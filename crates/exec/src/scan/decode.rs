@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use selkie_catalog::TableInfo;
 use selkie_engine::RowSet;
 use selkie_expr::{EvalContext, Expr};
 use selkie_types::{Batch, ByteRows, Column, ColumnData, Physical, RowLayout, SqlResult};
 
+use super::computed;
 use crate::error::corrupt;
-use crate::op::keep_rows;
+use crate::op::RowFilter;
 
 /// Decodes the rows of one scan.
 pub(crate) struct Decoder<'r> {
@@ -16,8 +18,14 @@ pub(crate) struct Decoder<'r> {
     places: Vec<usize>,
     /// Which of these are given out, if `narrow`.
     output: &'r [usize],
-    filter: &'r [Expr],
+    filter: RowFilter<'r>,
     filter_columns: &'r [bool],
+    /// Of which table, for its computed columns.
+    table: &'r TableInfo,
+    /// Their positions in the table.
+    columns: &'r [usize],
+    /// Columns that are computed, not read.
+    computed: &'r [(usize, Expr)],
     /// Rows are index entries.
     covering: bool,
     row_keys: bool,
@@ -27,12 +35,20 @@ pub(crate) struct Decoder<'r> {
 
 impl<'r> Decoder<'r> {
     /// A decoder of `places`, in this order.
-    pub(crate) fn new(layout: &'r RowLayout, places: Vec<usize>, covering: bool) -> Self {
+    pub(crate) fn new(
+        table: &'r TableInfo,
+        layout: &'r RowLayout,
+        places: Vec<usize>,
+        covering: bool,
+    ) -> Self {
         Self {
             layout,
             places,
+            table,
+            columns: &[],
+            computed: &[],
             output: &[],
-            filter: &[],
+            filter: RowFilter::new(&[]),
             filter_columns: &[],
             covering,
             row_keys: false,
@@ -47,6 +63,17 @@ impl<'r> Decoder<'r> {
         self
     }
 
+    /// Computes some of the columns from the others; `columns` of the table are decoded.
+    pub(crate) fn with_computed(
+        mut self,
+        computed: &'r [(usize, Expr)],
+        columns: &'r [usize],
+    ) -> Self {
+        self.computed = computed;
+        self.columns = columns;
+        self
+    }
+
     /// The columns given out with their places.
     fn given_out(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         let count = if self.narrow { self.output.len() } else { self.places.len() };
@@ -58,7 +85,7 @@ impl<'r> Decoder<'r> {
 
     /// Leaves out rows that fail a condition; `columns` says which columns they read.
     pub(crate) fn with_filter(mut self, filter: &'r [Expr], columns: &'r [bool]) -> Self {
-        self.filter = filter;
+        self.filter = RowFilter::new(filter);
         self.filter_columns = columns;
         self
     }
@@ -71,7 +98,9 @@ impl<'r> Decoder<'r> {
 
     /// Whether a prefix of the row is enough.
     pub(crate) fn is_fixed_only(&self) -> bool {
-        !self.covering && self.places.iter().all(|&at| self.layout.is_fixed(at))
+        let is_fixed =
+            |(column, &at): (usize, &usize)| self.is_computed(column) || self.layout.is_fixed(at);
+        !self.covering && self.places.iter().enumerate().all(is_fixed)
     }
 
     fn rows<'s>(&self, set: &'s RowSet) -> &'s ByteRows {
@@ -88,11 +117,14 @@ impl<'r> Decoder<'r> {
         if rows.is_empty() {
             return Ok(None);
         }
+        if !self.computed.is_empty() {
+            return self.decode_computing(eval, set);
+        }
         if self.filter.is_empty() {
             return Ok(Some((self.all(set)?, None)));
         }
         let first = self.filter_batch(rows)?;
-        let Some(keep) = keep_rows(eval, self.filter, &first)? else {
+        let Some(keep) = self.filter.keep(eval, &first)? else {
             return Ok(Some((self.finish(set, first, None)?, None)));
         };
         let numbers: Vec<u32> = keep.iter_ones().map(|row| row as u32).collect();
@@ -150,6 +182,75 @@ impl<'r> Decoder<'r> {
             columns.push(Arc::new(bytes_column(&set.keys, numbers)));
         }
         Ok(Batch::new(columns, numbers.map_or(rows.len(), <[u32]>::len)))
+    }
+}
+
+/// Rows with columns that are computed.
+impl Decoder<'_> {
+    fn is_computed(&self, column: usize) -> bool {
+        self.computed.iter().any(|(at, _)| *at == column)
+    }
+
+    fn decode_computing(
+        &self,
+        eval: &EvalContext<'_>,
+        set: &RowSet,
+    ) -> SqlResult<Option<(Batch, Option<Vec<u32>>)>> {
+        let rows = self.rows(set);
+        let first = |column| !self.filter.is_empty() && self.is_filtered(column);
+        let mut columns = vec![self.nothing(rows.len()); self.places.len()];
+        self.fill(eval, rows, &mut columns, &first)?;
+        let keep = match self.filter.is_empty() {
+            true => None,
+            false => self.filter.keep(eval, &Batch::new(columns.clone(), rows.len()))?,
+        };
+        let Some(keep) = keep else {
+            self.fill(eval, rows, &mut columns, &|column| !first(column))?;
+            return Ok(Some((self.narrowed(columns, set, None), None)));
+        };
+        let numbers: Vec<u32> = keep.iter_ones().map(|row| row as u32).collect();
+        if numbers.is_empty() {
+            return Ok(None);
+        }
+        columns.iter_mut().for_each(|column| *column = Arc::new(column.gather(&numbers)));
+        let mut passed = ByteRows::with_capacity(numbers.len());
+        numbers.iter().for_each(|&row| passed.push(rows.get(row as usize)));
+        self.fill(eval, &passed, &mut columns, &|column| !first(column))?;
+        Ok(Some((self.narrowed(columns, set, Some(&numbers)), Some(numbers))))
+    }
+
+    fn nothing(&self, rows: usize) -> Arc<Column> {
+        Arc::new(Column::nulls(Physical::Int, 0, rows))
+    }
+
+    /// Decodes the `wanted` columns, then computes those that are computed.
+    fn fill(
+        &self,
+        eval: &EvalContext<'_>,
+        rows: &ByteRows,
+        columns: &mut [Arc<Column>],
+        wanted: &dyn Fn(usize) -> bool,
+    ) -> SqlResult<()> {
+        for (column, &at) in self.places.iter().enumerate() {
+            if wanted(column) && !self.is_computed(column) {
+                columns[column] = Arc::new(self.layout.decode(rows, at).map_err(corrupt)?);
+            }
+        }
+        for (column, e) in self.computed.iter().filter(|(column, _)| wanted(*column)) {
+            let input = Batch::new(columns.to_vec(), rows.len());
+            columns[*column] = computed(eval, self.table, self.columns[*column], e, &input)?;
+        }
+        Ok(())
+    }
+
+    fn narrowed(&self, columns: Vec<Arc<Column>>, set: &RowSet, numbers: Option<&[u32]>) -> Batch {
+        let rows = numbers.map_or(self.rows(set).len(), <[u32]>::len);
+        let mut out: Vec<Arc<Column>> =
+            self.given_out().map(|(column, _)| columns[column].clone()).collect();
+        if self.row_keys {
+            out.push(Arc::new(bytes_column(&set.keys, numbers)));
+        }
+        Batch::new(out, rows)
     }
 }
 

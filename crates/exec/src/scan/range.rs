@@ -27,6 +27,10 @@ impl Range {
 
     /// The bounds for an engine.
     pub(crate) fn bounds(&self) -> (Bound, Bound) {
+        if self.is_prefix && !self.start.is_empty() {
+            let key = Bound::Included(self.start.as_slice().into());
+            return (key.clone(), key);
+        }
         let lower = match self.start.is_empty() {
             true => Bound::Unbounded,
             false => Bound::Included(self.start.as_slice().into()),

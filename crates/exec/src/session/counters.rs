@@ -35,6 +35,8 @@ macro_rules! counters {
 counters! {
     /// Implicit and explicit commits.
     handler_commit = "Handler_commit",
+    /// Prepared statements planned again because a table had changed.
+    com_stmt_reprepare = "Com_stmt_reprepare",
     /// Rows deleted.
     handler_delete = "Handler_delete",
     /// Query blocks with window functions.

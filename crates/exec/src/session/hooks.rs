@@ -6,7 +6,9 @@ use std::time::Duration;
 use selkie_catalog::TableInfo;
 use selkie_expr::VariableScope;
 use selkie_sql::ast;
-use selkie_types::error::catalogue::{ER_TABLEACCESS_DENIED_ERROR, ER_UNKNOWN_SYSTEM_VARIABLE};
+use selkie_types::error::catalogue::{
+    ER_DBACCESS_DENIED_ERROR, ER_TABLEACCESS_DENIED_ERROR, ER_UNKNOWN_SYSTEM_VARIABLE,
+};
 use selkie_types::{Privileges, SqlError, SqlResult, SqlType, Value};
 
 use super::Session;
@@ -150,6 +152,11 @@ pub trait SessionHooks: Send + Sync {
         command: &str,
     ) -> SqlError {
         SqlError::new(&ER_TABLEACCESS_DENIED_ERROR, &[&command, &"", &"", &schema, &table])
+    }
+
+    /// 1044 about a schema.
+    fn schema_denied(&self, _: &Session, _who: Option<&str>, schema: &str) -> SqlError {
+        SqlError::new(&ER_DBACCESS_DENIED_ERROR, &[&"", &"", &schema])
     }
 
     /// Fails (1449) unless the account `user@host` that defined something exists.

@@ -20,7 +20,7 @@ pub enum Completion {
 }
 
 /// Variables by MariaDB's names.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     /// `sql_mode`.
     pub sql_mode: SqlMode,
@@ -64,6 +64,10 @@ pub struct Settings {
     pub div_precision_increment: u8,
     /// `default_week_format`.
     pub default_week_format: u8,
+    /// `default_regex_flags`.
+    pub regex_flags: u8,
+    /// `explicit_defaults_for_timestamp`.
+    pub explicit_timestamps: bool,
     /// `max_allowed_packet`.
     pub max_allowed_packet: u64,
     /// Bytes a statement may hold in sorts, hash tables and materialised rows.
@@ -138,6 +142,8 @@ impl Default for Settings {
             group_concat_max_len: 1 << 20,
             div_precision_increment: 4,
             default_week_format: 0,
+            regex_flags: 0,
+            explicit_timestamps: true,
             max_allowed_packet: 16 << 20,
             statement_memory: 4 << 30,
             max_statement_micros: 0,

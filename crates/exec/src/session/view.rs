@@ -185,6 +185,10 @@ impl Permissions for Session {
         self.hooks.table_denied(self, self.acting(who), (schema, table), &wanted.refused())
     }
 
+    fn schema_denied(&self, who: Option<&str>, schema: &str) -> SqlError {
+        self.hooks.schema_denied(self, self.acting(who), schema)
+    }
+
     fn check_definer(&self, definer: &str) -> SqlResult<()> {
         self.hooks.check_definer(self, definer)
     }
@@ -201,14 +205,24 @@ impl Session {
             group_concat_max_len: s.group_concat_max_len,
             max_allowed_packet: s.max_allowed_packet,
             default_week_format: s.default_week_format,
+            regex_flags: s.regex_flags,
+            explicit_timestamps: s.explicit_timestamps,
             time_zone: s.time_zone.clone(),
             time_locale: s.time_locale,
         }
     }
 
+    /// Whether plain reads lock, and whether those do that rows are made from.
+    pub(crate) fn reads_lock(&self) -> (bool, bool) {
+        let (transaction, settings) = (&self.transaction, &self.settings);
+        let all = self.locks_reads || transaction.locks_reads(settings);
+        (all, transaction.locks_sources(settings))
+    }
+
     /// The settings plans depend on.
     pub fn plan_settings<'a>(&'a self, parameters: &'a [SqlType]) -> PlanSettings<'a> {
         let s = &self.settings;
+        let (lock_reads, lock_sources) = self.reads_lock();
         PlanSettings {
             schema: self.schema.as_deref(),
             sql_mode: s.sql_mode,
@@ -216,7 +230,8 @@ impl Session {
             parameters,
             select_limit: s.sql_select_limit,
             lower_case_names: s.lower_case_names,
-            lock_reads: self.transaction.locks_reads(s),
+            lock_reads,
+            lock_sources,
             foreign_key_checks: s.foreign_key_checks,
             standard_compliant_cte: s.standard_compliant_cte,
             listed_only: self.locked_tables.is_some(),

@@ -246,7 +246,7 @@ fn tables(schema: &str, full: bool) -> Shape {
     }
     Shape::new("TABLES", &columns)
         .filtered(format!("TABLE_SCHEMA = {}", literal(schema)))
-        .ordered("TABLE_NAME")
+        .ordered("BINARY TABLE_NAME")
 }
 
 fn table_status(schema: &str) -> Shape {
@@ -274,7 +274,7 @@ fn table_status(schema: &str) -> Shape {
     ];
     Shape::new("TABLES", &columns)
         .filtered(format!("TABLE_SCHEMA = {}", literal(schema)))
-        .ordered("TABLE_NAME")
+        .ordered("BINARY TABLE_NAME")
 }
 
 /// Compat: SHOW COLUMNS takes the quotes off literal defaults that `information_schema` shows.

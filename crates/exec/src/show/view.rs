@@ -19,12 +19,12 @@ pub(super) fn create_view(
     else {
         return Err(SqlError::internal("a view that is not a query"));
     };
-    // Compat: schemas are left out if all of it is in the current one.
-    let short = current == Some(table.schema()) && is_within(&mut query, table.schema());
-    if short {
+    // Compat: schemas are left out of the query if all of it is in the current one.
+    let is_current = current == Some(table.schema());
+    if is_current && is_within(&mut query, table.schema()) {
         strip(&mut query);
     }
-    let name = match short {
+    let name = match is_current {
         true => quote_identifier(table.name()),
         false => format!("{}.{}", quote_identifier(table.schema()), quote_identifier(table.name())),
     };

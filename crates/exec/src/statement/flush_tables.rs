@@ -2,18 +2,17 @@
 
 use std::time::Duration;
 
-use selkie_catalog::TableKind;
 use selkie_sql::ast::{self, FlushTarget, Statement, TableName};
 use selkie_types::error::catalogue::{
     ER_BACKUP_LOCK_IS_ACTIVE, ER_ILLEGAL_HA, ER_LOCK_OR_ACTIVE_TRANSACTION, ER_TABLE_NOT_LOCKED,
-    ER_WRONG_OBJECT,
 };
 use selkie_types::{SqlError, SqlResult};
 
-use super::lock_tables;
+use super::lock_tables::{self, Purpose};
 use crate::control::Control;
 use crate::gate::Work;
-use crate::session::{Access, Privilege};
+use crate::metadata::LockMode;
+use crate::session::{Access, LockedTable, Privilege};
 use crate::{Instance, Outcome, Session};
 
 /// Runs FLUSH TABLES; `None` if the statement is another.
@@ -33,7 +32,7 @@ pub(super) fn run(
     match (&tables[..], *read_lock || *export) {
         ([], true) => lock_all(session)?,
         (_, true) => lock_some(instance, session, tables, *export)?,
-        (_, false) => flush_some(session, tables)?,
+        (_, false) => flush_some(instance, session, tables)?,
     }
     Ok(Some(Outcome::ok()))
 }
@@ -67,6 +66,9 @@ fn lock_some(
     if session.locked_tables.is_some() {
         return Err(SqlError::new(&ER_LOCK_OR_ACTIVE_TRANSACTION, &[]));
     }
+    if session.backup.stage.is_some() {
+        return Err(SqlError::new(&ER_BACKUP_LOCK_IS_ACTIVE, &[]));
+    }
     session.commit()?;
     let locks = tables.iter().map(|table| ast::LockTable {
         table: table.clone(),
@@ -74,27 +76,40 @@ fn lock_some(
         mode: ast::LockMode::Read,
     });
     let statement = ast::LockTables { tables: locks.collect(), wait: None };
+    lock_tables::take(instance, session, &statement, Purpose::Flush)?;
+    if export && let Err(error) = check_exported(instance, session) {
+        session.end_lock_tables();
+        return Err(error);
+    }
+    Ok(())
+}
+
+/// Fails unless the locked tables have files that can be copied.
+fn check_exported(instance: &Instance, session: &Session) -> SqlResult<()> {
     let snapshot = instance.catalog.snapshot();
-    for table in tables.iter().filter(|_| export) {
-        let schema = table.schema.as_ref().map(|s| &*s.value).or(session.schema.as_deref());
-        let Some(found) = schema.and_then(|s| snapshot.table(s, &table.name.value)) else {
-            continue;
-        };
-        let (schema, name) = (found.schema(), found.name());
-        if matches!(found.kind, TableKind::View(_)) {
-            return Err(SqlError::new(&ER_WRONG_OBJECT, &[&schema, &name, &"BASE TABLE"]));
-        }
-        if !instance.engine(&found.engine)?.capabilities().durable {
-            return Err(SqlError::new(&ER_ILLEGAL_HA, &[&found.engine, &schema, &name]));
+    for lock in session.lock_list.iter().filter(|lock| !lock.is_view) {
+        let Some(table) = snapshot.table(&lock.schema, &lock.table) else { continue };
+        if !instance.engine(&table.engine)?.capabilities().durable {
+            let arguments: [&dyn std::fmt::Display; 3] = [&table.engine, &lock.schema, &lock.table];
+            return Err(SqlError::new(&ER_ILLEGAL_HA, &arguments));
         }
     }
-    lock_tables::lock(instance, session, &statement).map(drop)
+    Ok(())
 }
 
 /// FLUSH TABLES without a lock: under LOCK TABLES, of tables that are locked for writing.
-fn flush_some(session: &mut Session, tables: &[TableName]) -> SqlResult<()> {
+fn flush_some(instance: &Instance, session: &mut Session, tables: &[TableName]) -> SqlResult<()> {
     if session.locked_tables.is_none() {
-        return session.commit();
+        session.commit()?;
+        session.handlers.give_way(instance);
+        return tables.iter().try_for_each(|table| wait_for_users(instance, session, table));
+    }
+    if tables.is_empty() {
+        let read = |lock: &&LockedTable| !lock.is_view && !is_written(session, lock);
+        return match session.lock_list.iter().find(read) {
+            Some(lock) => Err(SqlError::read_locked(&lock.table)),
+            None => Ok(()),
+        };
     }
     for table in tables {
         let schema = table.schema.as_ref().map(|s| &*s.value).or(session.schema.as_deref());
@@ -106,4 +121,20 @@ fn flush_some(session: &mut Session, tables: &[TableName]) -> SqlResult<()> {
         }
     }
     Ok(())
+}
+
+fn is_written(session: &Session, lock: &LockedTable) -> bool {
+    session.lock_of(&lock.schema, &lock.table).is_some_and(|strongest| strongest.write)
+}
+
+/// Compat: FLUSH TABLES with names waits until nobody uses the tables.
+fn wait_for_users(instance: &Instance, session: &Session, table: &TableName) -> SqlResult<()> {
+    let schema = table.schema.as_ref().map(|s| &*s.value).or(session.schema.as_deref());
+    let (schema, name) = (schema.unwrap_or_default(), &*table.name.value);
+    if session.temporary.get(schema, name).is_some() {
+        return Ok(());
+    }
+    let limit = Duration::from_secs(session.settings.lock_wait_timeout);
+    let (control, mode) = (Control::new(session), LockMode::Exclusive);
+    instance.locks.lock(&control, session.id, (schema, name), mode, limit).map(drop)
 }

@@ -1,11 +1,15 @@
 //! LOCK TABLES and UNLOCK TABLES.
+//!
+//! A view stands for itself and the tables its query reads, which become locked like it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use selkie_catalog::Namespace;
-use selkie_sql::ast;
+use selkie_catalog::{Namespace, TableInfo, TableKind};
+use selkie_sql::ast::{self, Statement};
 use selkie_types::error::catalogue::{
-    ER_BACKUP_LOCK_IS_ACTIVE, ER_LOCK_OR_ACTIVE_TRANSACTION, ER_NO_DB_ERROR,
+    ER_BACKUP_LOCK_IS_ACTIVE, ER_DBACCESS_DENIED_ERROR, ER_LOCK_OR_ACTIVE_TRANSACTION,
+    ER_NO_DB_ERROR, ER_NONUNIQ_TABLE, ER_TABLEACCESS_DENIED_ERROR, ER_VIEW_INVALID,
 };
 use selkie_types::{SqlError, SqlResult};
 
@@ -13,10 +17,19 @@ use crate::control::Control;
 use crate::gate::Work;
 use crate::metadata::LockMode;
 use crate::session::{Access, LockedTable, Privilege};
-use crate::{Instance, Outcome, Session};
+use crate::{Instance, Outcome, Session, planning};
 
-/// Commits, gives up earlier locks and takes new ones, in the order of names so that two sessions
-/// do not wait for each other.
+/// What the locks are for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// LOCK TABLES.
+    Lock,
+    /// FLUSH TABLES ... WITH READ LOCK and FOR EXPORT: two of them exclude each other, and
+    /// temporary tables are not meant.
+    Flush,
+}
+
+/// Runs LOCK TABLES.
 pub(super) fn lock(
     instance: &Instance,
     session: &mut Session,
@@ -31,34 +44,146 @@ pub(super) fn lock(
     }
     release(session);
     session.commit()?;
+    session.handlers.give_way(instance);
+    take(instance, session, statement, Purpose::Lock)?;
+    Ok(Outcome::ok())
+}
+
+/// Takes locks in the order of names, so that two sessions do not wait for each other.
+pub(super) fn take(
+    instance: &Instance,
+    session: &mut Session,
+    statement: &ast::LockTables,
+    purpose: Purpose,
+) -> SqlResult<()> {
     let limit = match statement.wait {
         Some(ast::LockWait::NoWait) => Duration::ZERO,
         Some(ast::LockWait::Wait(seconds)) => Duration::from_secs(seconds),
         _ => Duration::from_secs(session.settings.lock_wait_timeout),
     };
-    let mut list = Vec::new();
-    for table in &statement.tables {
-        list.push(find(instance, session, table)?);
-    }
-    list.sort_by(|a, b| (&a.schema, &a.table).cmp(&(&b.schema, &b.table)));
     let control = Control::new(session);
+    let mut list = list_of(instance, session, statement, purpose)?;
+    // The strongest lock on a name comes first: nobody else gets between it and a weaker one.
+    list.sort_by(|a, b| (&a.schema, &a.table, b.write).cmp(&(&b.schema, &b.table, a.write)));
     let inside = match list.iter().any(|table| table.write) {
         true => Some(session.gate.enter(&control, session.id, Work::Rows, limit)?),
         false => None,
     };
     let mut tickets = Vec::new();
     for table in &list {
-        let mode = if table.write { LockMode::Exclusive } else { LockMode::NoWrite };
+        let mode = match (purpose, table.write) {
+            _ if table.is_view => LockMode::Read,
+            (_, true) => LockMode::Exclusive,
+            (Purpose::Lock, false) => LockMode::NoWrite,
+            (Purpose::Flush, false) => LockMode::Upgradable,
+        };
         let name = (&*table.schema, &*table.table);
         tickets.push(instance.locks.lock(&control, session.id, name, mode, limit)?);
     }
+    // What was waited for may have gone meanwhile.
+    list_of(instance, session, statement, purpose)?;
     session.locked_tables = Some(tickets);
     session.locked_inside = inside;
     session.lock_list = list;
-    Ok(Outcome::ok())
+    Ok(())
 }
 
-fn find(instance: &Instance, session: &Session, lock: &ast::LockTable) -> SqlResult<LockedTable> {
+/// The tables a statement names, and those of its views.
+fn list_of(
+    instance: &Instance,
+    session: &mut Session,
+    statement: &ast::LockTables,
+    purpose: Purpose,
+) -> SqlResult<Vec<LockedTable>> {
+    let mut list = Vec::new();
+    for lock in &statement.tables {
+        let Some(table) = find(instance, session, lock, purpose)? else { continue };
+        let alias = lock.alias.as_ref().map_or(table.name(), |alias| &alias.value);
+        let write = matches!(lock.mode, ast::LockMode::Write | ast::LockMode::WriteConcurrent);
+        let named = locked(&table, alias, write);
+        let same = |l: &LockedTable| l.alias == named.alias && l.schema == named.schema;
+        if list.iter().any(same) {
+            return Err(SqlError::new(&ER_NONUNIQ_TABLE, &[&alias]));
+        }
+        list.push(named);
+        below(instance, session, &table, write, purpose, &mut list)?;
+    }
+    Ok(list)
+}
+
+fn locked(table: &TableInfo, alias: &str, write: bool) -> LockedTable {
+    LockedTable {
+        schema: table.schema().into(),
+        table: table.name().into(),
+        alias: alias.into(),
+        write,
+        is_view: matches!(table.kind, TableKind::View(_)),
+    }
+}
+
+/// Adds the tables that a view's query reads.
+fn below(
+    instance: &Instance,
+    session: &mut Session,
+    view: &Arc<TableInfo>,
+    write: bool,
+    purpose: Purpose,
+    list: &mut Vec<LockedTable>,
+) -> SqlResult<()> {
+    let TableKind::View(definition) = &view.kind else { return Ok(()) };
+    let text = definition.select.as_bytes();
+    let parsed = selkie_sql::parse(text, &selkie_sql::ParseOptions::default())?;
+    let Statement::Query(_) = &parsed.statement else { return Ok(()) };
+    let before = (session.acting_as.clone(), session.schema.clone());
+    if !definition.security_invoker {
+        session.acting_as = Some(definition.definer.as_str().into());
+    }
+    session.schema = Some(view.schema().into());
+    let found = planning::plan(instance, session, &parsed.statement, text, (&[], 0))
+        .map_err(|_| invalid(view))
+        .and_then(|plan| check_below(session, view, &plan.tables, purpose).map(|()| plan));
+    (session.acting_as, session.schema) = before;
+    for table in found?.tables.iter().filter(|t| t.kind != TableKind::System) {
+        let table = locked(table, table.name(), write);
+        // A table that is named as well is locked as it is named.
+        let same = |l: &LockedTable| l.table == table.table && l.schema == table.schema;
+        if !list.iter().any(|l| same(l) && l.write >= write) {
+            list.push(table);
+        }
+    }
+    Ok(())
+}
+
+fn check_below(
+    session: &Session,
+    view: &TableInfo,
+    tables: &[Arc<TableInfo>],
+    purpose: Purpose,
+) -> SqlResult<()> {
+    for table in tables {
+        if table.kind == TableKind::System && purpose == Purpose::Lock {
+            continue;
+        }
+        let denied = |error: SqlError| match error.is(&ER_TABLEACCESS_DENIED_ERROR) {
+            true => invalid(view),
+            false => error,
+        };
+        check(session, table.schema(), table.name()).map_err(denied)?;
+    }
+    Ok(())
+}
+
+fn invalid(view: &TableInfo) -> SqlError {
+    SqlError::new(&ER_VIEW_INVALID, &[&view.schema(), &view.name()])
+}
+
+/// What a statement names; `None` for a temporary table, which needs no lock.
+fn find(
+    instance: &Instance,
+    session: &Session,
+    lock: &ast::LockTable,
+    purpose: Purpose,
+) -> SqlResult<Option<Arc<TableInfo>>> {
     let schema = match (&lock.table.schema, &session.schema) {
         (Some(schema), _) => &*schema.value,
         (None, Some(schema)) => schema,
@@ -67,13 +192,35 @@ fn find(instance: &Instance, session: &Session, lock: &ast::LockTable) -> SqlRes
     let name = &*lock.table.name.value;
     let snapshot = instance.catalog.snapshot();
     let names = Namespace { snapshot: &snapshot, temporary: &session.temporary };
-    let table = names.table(schema, name).ok_or_else(|| SqlError::no_such_table(schema, name))?;
+    let table = match purpose {
+        Purpose::Lock => names.table(schema, name),
+        Purpose::Flush => snapshot.table(schema, name),
+    };
+    if table.is_some_and(|table| table.kind == TableKind::Temporary) {
+        return Ok(None);
+    }
+    check(session, schema, name)?;
+    Ok(Some(table.ok_or_else(|| SqlError::no_such_table(schema, name))?.clone()))
+}
+
+/// Fails unless the account may lock a table.
+fn check(session: &Session, schema: &str, table: &str) -> SqlResult<()> {
+    let account = &session.account;
+    if schema.eq_ignore_ascii_case("information_schema") {
+        let arguments: [&dyn std::fmt::Display; 3] = [&account.user, &account.host, &schema];
+        return Err(SqlError::new(&ER_DBACCESS_DENIED_ERROR, &arguments));
+    }
+    if schema.eq_ignore_ascii_case("performance_schema") {
+        let words = &"SELECT, LOCK TABLES";
+        let arguments: [&dyn std::fmt::Display; 5] =
+            [words, &account.user, &account.host, &schema, &table];
+        return Err(SqlError::new(&ER_TABLEACCESS_DENIED_ERROR, &arguments));
+    }
     for privilege in [Privilege::LockTables, Privilege::Select] {
-        let access = Access { privilege, schema, table: name, columns: &[] };
+        let access = Access { privilege, schema, table, columns: &[] };
         session.hooks.check_access(session, &access)?;
     }
-    let write = matches!(lock.mode, ast::LockMode::Write | ast::LockMode::WriteConcurrent);
-    Ok(LockedTable { schema: table.schema().into(), table: table.name().into(), write })
+    Ok(())
 }
 
 /// Gives up the locks of LOCK TABLES.

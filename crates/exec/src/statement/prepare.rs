@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use selkie_sql::{ClientText, ast};
+use selkie_sql::{ClientText, ast, without_end};
 use selkie_types::error::catalogue::{
     ER_PS_NO_RECURSION, ER_SUBQUERIES_NOT_SUPPORTED, ER_UNKNOWN_STMT_HANDLER, ER_UNSUPPORTED_PS,
 };
@@ -21,8 +21,9 @@ fn prepare_value(
     running: Running<'_>,
 ) -> SqlResult<Prepared> {
     let source = source(instance, session, e, running)?;
-    let origin = ClientText::new(&source, session.settings.client_charset);
-    let text = origin.as_ref().map_or(&source[..], ClientText::utf8);
+    let source = without_end(&source);
+    let origin = ClientText::new(source, session.settings.client_charset);
+    let text = origin.as_ref().map_or(source, ClientText::utf8);
     prepare_text(instance, session, text, origin.as_ref())
 }
 
@@ -59,18 +60,9 @@ fn refuse_nested(statement: &ast::Statement) -> SqlResult<()> {
 
 /// Error 1970 for a value that is or has a subquery.
 fn refuse_subquery(e: &ast::Expr, place: &str) -> SqlResult<()> {
-    let is_subquery = |e: &ast::Expr| {
-        matches!(
-            e.kind,
-            ast::ExprKind::Subquery(_)
-                | ast::ExprKind::Exists(_)
-                | ast::ExprKind::InSubquery { .. }
-                | ast::ExprKind::Quantified { .. }
-        )
-    };
-    match e.find(&mut |e| is_subquery(e).then_some(())) {
-        Some(()) => Err(SqlError::new(&ER_SUBQUERIES_NOT_SUPPORTED, &[&place])),
-        None => Ok(()),
+    match e.has_subquery() {
+        true => Err(SqlError::new(&ER_SUBQUERIES_NOT_SUPPORTED, &[&place])),
+        false => Ok(()),
     }
 }
 

@@ -90,22 +90,7 @@ fn changes(statement: &Statement) -> Changes {
             Some(SetItem::Password { .. } | SetItem::DefaultRole { .. }) => Changes::Shared,
             _ => Changes::Nothing,
         },
-        Statement::Truncate { .. }
-        | Statement::AlterTable(_)
-        | Statement::CreateIndex(_)
-        | Statement::DropIndex(_)
-        | Statement::RenameTables(_)
-        | Statement::CreateView(_)
-        | Statement::CreateSequence(_)
-        | Statement::AlterSequence(_)
-        | Statement::CreateDatabase(_)
-        | Statement::AlterDatabase(_)
-        | Statement::DropDatabase { .. }
-        | Statement::CreateUser(_)
-        | Statement::CreateRole(_)
-        | Statement::DropAccounts(_)
-        | Statement::RenameUsers(_)
-        | Statement::Grant(_) => Changes::Shared,
+        other if other.commits_implicitly() => Changes::Shared,
         _ => Changes::Nothing,
     }
 }

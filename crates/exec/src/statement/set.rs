@@ -211,7 +211,11 @@ fn by_query(
     let statement = Statement::Query(Box::new(query));
     let mut sink = OneValue(None, None);
     let running = Running { prepared: None, ..running };
-    super::planned(instance, session, &statement, running, &mut sink)?;
+    // Compat: whatever is no query locks what it reads.
+    let locked = std::mem::replace(&mut session.locks_reads, true);
+    let result = super::planned(instance, session, &statement, running, &mut sink);
+    session.locks_reads = locked;
+    result?;
     Ok(sink.0.unwrap_or((Value::Null, SqlType::null())))
 }
 

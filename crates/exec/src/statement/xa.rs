@@ -2,7 +2,7 @@
 
 use selkie_engine::Xid;
 use selkie_plan::physical::OutputColumn;
-use selkie_sql::ast::{self, MaintenanceAction, Statement};
+use selkie_sql::ast::{self, Statement};
 use selkie_types::error::catalogue::{
     ER_XA_RBROLLBACK, ER_XAER_DUPID, ER_XAER_INVAL, ER_XAER_NOTA, ER_XAER_OUTSIDE, ER_XAER_RMERR,
 };
@@ -234,34 +234,10 @@ fn as_sql(xid: &Xid) -> Vec<u8> {
     out
 }
 
-/// Whether a statement commits the open transaction, so that a branch may not run it.
-pub(super) fn commits_implicitly(statement: &Statement) -> bool {
-    match statement {
-        Statement::CreateTable(create) => !create.temporary,
-        Statement::DropTables(drop) => !drop.temporary,
-        Statement::TableMaintenance(what) => what.action != MaintenanceAction::Checksum,
-        Statement::Truncate { .. }
-        | Statement::AlterTable(_)
-        | Statement::CreateIndex(_)
-        | Statement::DropIndex(_)
-        | Statement::RenameTables(_)
-        | Statement::CreateView(_)
-        | Statement::CreateSequence(_)
-        | Statement::AlterSequence(_)
-        | Statement::CreateDatabase(_)
-        | Statement::AlterDatabase(_)
-        | Statement::DropDatabase { .. }
-        | Statement::DropStored(_)
-        | Statement::CreateUser(_)
-        | Statement::CreateRole(_)
-        | Statement::DropAccounts(_)
-        | Statement::RenameUsers(_)
-        | Statement::Grant(_)
-        | Statement::Flush(_)
-        | Statement::Reset(_)
-        | Statement::Plugin(_) => true,
-        _ => false,
-    }
+/// Whether a branch may not run a statement, since it would end the transaction or is about the whole
+/// server.
+pub(super) fn is_refused(statement: &Statement) -> bool {
+    matches!(statement, Statement::Flush(_) | Statement::Reset(_)) || statement.commits_implicitly()
 }
 
 #[cfg(test)]

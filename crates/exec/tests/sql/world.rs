@@ -134,6 +134,8 @@ fn create_table(
         text: sql.as_bytes(),
         now_seconds: 0,
         foreign_key_checks: true,
+        after_error: &|_| (),
+        environment: &selkie_plan::NoEnvironment,
         alter_algorithm: selkie_sql::ast::AlterAlgorithm::Default,
     };
     let (mut info, auto_increment) = define_table(&context, create, "test")?;

@@ -79,6 +79,7 @@ fn summed(declared: &SqlType, e: &Expr) -> SqlType {
     match declared.kind {
         TypeKind::Decimal => declared.clone(),
         _ if e.ty.physical() == Physical::Decimal => e.ty.clone(),
+        _ if declared.is_integer() => SqlType::decimal(cast::digits_of_value(e), 0),
         _ => cast::decimal_type(&e.ty),
     }
 }
@@ -110,7 +111,11 @@ fn extreme(a: &mut Aggregate, types: &TypeContext) {
         }
         _ => {}
     }
-    a.ty = e.ty.clone();
+    a.ty = SqlType { zerofill: false, ..e.ty.clone() };
+    if a.ty.non_negative {
+        // Compat: the extreme of numbers that need no sign is a larger number that has one.
+        (a.ty.kind, a.ty.non_negative) = (TypeKind::BigInt, false);
+    }
     a.coercibility = e.coercibility;
 }
 

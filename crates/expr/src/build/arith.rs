@@ -74,6 +74,8 @@ pub(crate) fn numeric(e: &Expr) -> Numeric {
 
 /// Converts an operand to a number and says which kind.
 pub(crate) fn to_number(e: &mut Expr) -> Numeric {
+    cast::short_year(e);
+    cast::hex_to_number(e);
     let kind = numeric(e);
     let declared = e.ty.clone();
     match kind {
@@ -276,6 +278,9 @@ pub fn negate(mut e: Expr, types: &TypeContext) -> SqlResult<Expr> {
             });
         }
         ExprKind::Literal(Value::UInt(v)) if *v == 1 << 63 => return Ok(Expr::int(i64::MIN)),
+        ExprKind::Literal(Value::UInt(v)) if !e.is_hex() => {
+            return Ok(Expr::decimal((-i128::from(*v)).into()));
+        }
         ExprKind::Literal(Value::Decimal(v)) => return Ok(Expr::decimal(-*v)),
         ExprKind::Literal(Value::Double(v)) => return Ok(Expr::double(-*v)),
         _ => {}
@@ -292,8 +297,8 @@ pub fn negate(mut e: Expr, types: &TypeContext) -> SqlResult<Expr> {
             binding.strict(result, kernels::negate_uint)
         }
         Numeric::Int => {
-            let result = integer_type(ty.length, false);
-            binding.strict(result, kernels::negate_int)
+            let digits = ty.length - u32::from(ty.non_negative);
+            binding.strict(integer_type(digits, false), kernels::negate_int)
         }
         Numeric::Decimal => {
             unround(&mut binding.args[0]);

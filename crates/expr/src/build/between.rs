@@ -49,7 +49,10 @@ pub fn between(
 fn is_simple(e: &Expr) -> bool {
     match &e.kind {
         ExprKind::Column(_) | ExprKind::Literal(_) | ExprKind::Parameter(_) => true,
-        ExprKind::Call(c) => c.function.is_implicit() && is_simple(&c.args[0]),
+        // A string may be worth a warning, once.
+        ExprKind::Call(c) if c.function.is_implicit() => {
+            c.args.first().is_some_and(|arg| !arg.ty.is_string() && is_simple(arg))
+        }
         _ => false,
     }
 }
@@ -83,7 +86,7 @@ fn list(value: Expr, items: Vec<Expr>, types: &TypeContext) -> SqlResult<Expr> {
     for mut item in items {
         super::compare::refuse_row(&item)?;
         let mut v = value.clone();
-        field::convert_constants(&mut [&mut v, &mut item]);
+        field::convert_constants(&mut [&mut v, &mut item], types);
         let by = match item.ty.kind {
             TypeKind::Null => groups.first().map_or_else(|| compare_types(&v, &item), |g| g.0),
             _ => compare_types(&v, &item),

@@ -21,6 +21,24 @@ pub fn function_call(name: &str, args: Vec<Expr>, types: &TypeContext) -> SqlRes
     function.bind(binding)
 }
 
+/// `name(args)` where the text of an argument names values: a path of EXTRACTVALUE or UPDATEXML.
+pub fn function_call_naming(
+    name: &str,
+    mut args: Vec<Expr>,
+    named: Vec<(Box<str>, Expr)>,
+    types: &TypeContext,
+) -> SqlResult<Expr> {
+    let function = match args.len() {
+        _ if named.is_empty() => return function_call(name, args, types),
+        2 => &crate::functions::xml::EXTRACT,
+        _ => &crate::functions::xml::UPDATE,
+    };
+    let names: Vec<&str> = named.iter().map(|(name, _)| &**name).collect();
+    let option = CallOption::Name(names.join(",").into());
+    args.extend(named.into_iter().map(|(_, e)| e));
+    with_option(function, args, option, types)
+}
+
 pub(super) fn with_option(
     function: &'static crate::function::Function,
     args: Vec<Expr>,

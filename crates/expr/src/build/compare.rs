@@ -67,6 +67,8 @@ pub fn compare_types(a: &Expr, b: &Expr) -> CompareTypes {
         (other, String) if b.is_hex() => other,
         // Compat: a string beside an integer compares as a decimal, so that no digit is lost.
         (Integer, String) | (String, Integer) => Decimal,
+        (Decimal, String) if b.is_constant() && !a.is_constant() => Decimal,
+        (String, Decimal) if a.is_constant() && !b.is_constant() => Decimal,
         (Double | String, _) | (_, Double | String) => Double,
         (Decimal, _) | (_, Decimal) => Decimal,
         _ => Integer,
@@ -87,8 +89,24 @@ pub fn comparison(op: CompareOp, a: Expr, b: Expr, types: &TypeContext) -> SqlRe
         return row::comparison(op, a, b, types);
     }
     let (mut a, mut b) = (a, b);
-    let by = convert(op.symbol(), &mut [&mut a, &mut b], types)?;
+    let exact = is_exact_beside(&a, &b) || is_exact_beside(&b, &a);
+    field::constant_to_float(&mut a, &mut b);
+    field::constant_to_float(&mut b, &mut a);
+    let by = match exact {
+        true => to_common(CompareTypes::Decimal, op.symbol(), &mut [&mut a, &mut b], types)?,
+        false => convert(op.symbol(), &mut [&mut a, &mut b], types)?,
+    };
     Ok(compared(op, a, b, by))
+}
+
+/// Compat: a decimal column compares with a constant string as a decimal, a computed one as a double.
+fn is_exact_beside(column: &Expr, constant: &Expr) -> bool {
+    column.as_column().is_some()
+        && column.ty.kind == TypeKind::Decimal
+        && family(constant) == CompareTypes::String
+        && constant.ty.kind != TypeKind::Null
+        && !constant.is_hex()
+        && constant.is_constant()
 }
 
 /// A comparison of operands that are already of one kind.
@@ -104,7 +122,7 @@ pub(super) fn convert(
     args: &mut [&mut Expr],
     types: &TypeContext,
 ) -> SqlResult<CompareBy> {
-    field::convert_constants(args);
+    field::convert_constants(args, types);
     let mut common = compare_types(&*args[0], args.get(1).map_or(&*args[0], |e| &**e));
     for other in args.iter().skip(2) {
         let next = compare_types(&*args[0], other);
@@ -156,7 +174,7 @@ pub(super) fn to_common(
             CompareBy::Time
         }
         CompareTypes::Date => {
-            each(args, cast::to_date);
+            each(args, cast::to_compared_date);
             CompareBy::Date
         }
         CompareTypes::DateTime => {
@@ -211,5 +229,6 @@ fn dates(args: &mut [&mut Expr], types: &TypeContext) -> Option<CompareBy> {
     for (at, e) in converted {
         *args[at] = e;
     }
+    args.iter_mut().for_each(|e| cast::to_compared_date(e));
     Some(CompareBy::Date)
 }

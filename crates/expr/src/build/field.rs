@@ -2,7 +2,9 @@
 //! that the comparison runs in the column's representation and an index can serve it.
 
 use selkie_types::number::{Rest, parse_f64, parse_integer};
-use selkie_types::{Date, DateTime, Decimal, Physical, SqlType, TypeKind, Value};
+use selkie_types::{
+    Date, DateTime, Decimal, NOT_FIXED_DECIMALS, Physical, SqlType, TypeKind, Value,
+};
 
 use crate::cast;
 use crate::context::TypeContext;
@@ -11,15 +13,50 @@ use crate::expr::{Expr, ExprKind};
 /// Converts literals beside an integer column that are integers in another form.
 ///
 /// Compat: MariaDB does so for columns only, never for computed values.
-pub(super) fn convert_constants(args: &mut [&mut Expr]) {
+pub(super) fn convert_constants(args: &mut [&mut Expr], types: &TypeContext) {
     let column = |e: &&mut Expr| matches!(e.kind, ExprKind::Column(_) | ExprKind::Parameter(_));
     let Some(ty) = args.iter().find(|e| column(e) && is_exact(&e.ty)).map(|e| e.ty.clone()) else {
         return;
     };
+    let mut literals = 0;
     for e in args.iter_mut() {
+        if ty.kind == TypeKind::Year && e.is_constant() && e.ty.is_temporal() {
+            become_year(e, types);
+        }
         if let Some(converted) = literal_as(e, &ty) {
             **e = converted;
+            literals += 1;
         }
+    }
+    if ty.kind == TypeKind::Year && ty.length == 2 && literals > 0 {
+        args.iter_mut().for_each(|e| short_year(e));
+    }
+}
+
+/// A constant date beside a YEAR is its year.
+fn become_year(e: &mut Expr, types: &TypeContext) {
+    if let Ok(mut year) = super::function_call("YEAR", vec![e.clone()], types) {
+        cast::fold_literal(&mut year, types);
+        *e = year;
+    }
+}
+
+/// The two digits of a year beside a YEAR(2).
+fn short_year(e: &mut Expr) {
+    cast::short_year(e);
+    if let ExprKind::Literal(Value::Int(v)) = &e.kind {
+        *e = Expr::int(v % 100);
+    }
+}
+
+/// Rounds an exact constant as a column of FLOAT with digits rounds what it keeps.
+///
+/// Compat: MariaDB compares such columns up to half a unit of the last digit, which finds the same.
+pub(super) fn constant_to_float(column: &mut Expr, constant: &mut Expr) {
+    let rounds = column.ty.kind == TypeKind::Float && column.ty.decimals < NOT_FIXED_DECIMALS;
+    let is_exact = is_exact(&constant.ty) || constant.ty.kind == TypeKind::Decimal;
+    if column.as_column().is_some() && rounds && is_exact && constant.is_constant() {
+        cast::to_float(constant);
     }
 }
 
@@ -31,6 +68,7 @@ fn is_exact(ty: &SqlType) -> bool {
 fn literal_as(e: &Expr, ty: &SqlType) -> Option<Expr> {
     let value = match e.as_literal()? {
         Value::Bytes(b) if e.is_hex() => i128::from(cast::integer_of_hex(b)),
+        Value::Bytes(b) if ty.kind == TypeKind::Year => parse_integer(b).value,
         Value::Bytes(b) => integer_text(b)?,
         Value::Decimal(d) => {
             let d = d.normalised();

@@ -6,7 +6,7 @@ use selkie_types::{SqlError, SqlResult};
 use super::compare::refuse_row;
 use super::not;
 use crate::context::TypeContext;
-use crate::expr::{CallOption, Expr};
+use crate::expr::{CallOption, Expr, ExprKind};
 use crate::function::Binding;
 use crate::functions::{pattern, regexp};
 
@@ -30,6 +30,25 @@ pub fn like(
     let function = &pattern::LIKE;
     let binding = Binding::new(function, vec![value, pattern], types);
     let e = function.bind(binding.with_option(CallOption::Number(code)))?;
+    if negated { not(e) } else { Ok(e) }
+}
+
+/// `value [NOT] LIKE pattern ESCAPE escape` where the escape character is known when the statement
+/// runs.
+pub fn like_escaped_by(
+    value: Expr,
+    pattern: Expr,
+    escape: Expr,
+    negated: bool,
+    types: &TypeContext,
+) -> SqlResult<Expr> {
+    [&value, &pattern, &escape].into_iter().try_for_each(refuse_row)?;
+    let varies = escape.any(&mut |e| matches!(e.kind, ExprKind::Column(_)));
+    if varies || !escape.is_deterministic() {
+        return Err(SqlError::new(&ER_WRONG_ARGUMENTS, &[&"ESCAPE"]));
+    }
+    let function = &pattern::LIKE_ESCAPED;
+    let e = function.bind(Binding::new(function, vec![value, pattern, escape], types))?;
     if negated { not(e) } else { Ok(e) }
 }
 

@@ -81,7 +81,7 @@ pub fn is_truth(e: Expr, value: bool, types: &TypeContext) -> SqlResult<Expr> {
 /// A column of a subquery used as a value.
 pub fn scalar_subquery(id: SubqueryId, column: usize, ty: SqlType) -> Expr {
     let kind = SubqueryKind::Scalar(column);
-    let subquery = Subquery { id, kind, args: Vec::new(), operands: Vec::new() };
+    let subquery = Subquery { id, kind, args: Vec::new(), operands: Vec::new(), placed: false };
     let mut e = Expr::new(ExprKind::Subquery(Box::new(subquery)), ty, true);
     if e.ty.is_string() {
         e.coercibility = crate::Coercibility::Implicit;
@@ -91,7 +91,8 @@ pub fn scalar_subquery(id: SubqueryId, column: usize, ty: SqlType) -> Expr {
 
 /// `EXISTS (subquery)`
 pub fn exists(id: SubqueryId, args: Vec<(usize, Expr)>) -> Expr {
-    let subquery = Subquery { id, kind: SubqueryKind::Exists, args, operands: Vec::new() };
+    let subquery =
+        Subquery { id, kind: SubqueryKind::Exists, args, operands: Vec::new(), placed: false };
     Expr::new(ExprKind::Subquery(Box::new(subquery)), boolean_type(), false)
 }
 
@@ -105,6 +106,6 @@ pub fn quantified(
     all: bool,
 ) -> Expr {
     let kind = if all { SubqueryKind::All(predicate) } else { SubqueryKind::Any(predicate) };
-    let subquery = Subquery { id, kind, args, operands };
+    let subquery = Subquery { id, kind, args, operands, placed: true };
     Expr::new(ExprKind::Subquery(Box::new(subquery)), boolean_type(), true)
 }

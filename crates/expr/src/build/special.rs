@@ -7,7 +7,7 @@ use selkie_types::{CollationId, SqlResult, SqlType};
 use super::call::{function_call, with_option};
 use crate::context::TypeContext;
 use crate::expr::{CallOption, Expr};
-use crate::functions::{interval, string_make, string_part};
+use crate::functions::{extract, interval, string_make, string_part};
 
 /// `CHAR(args USING charset)`; without a charset the result is binary.
 pub fn char_using(args: Vec<Expr>, collation: CollationId, types: &TypeContext) -> SqlResult<Expr> {
@@ -29,7 +29,7 @@ pub fn interval_add(
 
 /// `EXTRACT(unit FROM e)`
 pub fn extract(unit: IntervalUnit, e: Expr, types: &TypeContext) -> SqlResult<Expr> {
-    with_option(&interval::EXTRACT, vec![e], CallOption::Unit(unit), types)
+    with_option(&extract::EXTRACT, vec![e], CallOption::Unit(unit), types)
 }
 
 /// `TIMESTAMPADD(unit, amount, e)`
@@ -85,8 +85,45 @@ pub fn trim(side: TrimSide, what: Option<Expr>, e: Expr, types: &TypeContext) ->
     with_option(function, args, CallOption::None, types)
 }
 
+/// A value for a dynamic column.
+#[derive(Clone, Debug)]
+pub struct DynamicValue {
+    /// The column's name or number.
+    pub name: Expr,
+    /// The value.
+    pub value: Expr,
+    /// What it is stored as, if that was said.
+    pub ty: Option<SqlType>,
+    /// It is made of dynamic columns itself.
+    pub nested: bool,
+}
+
+/// `COLUMN_ADD(columns, ...)`, or `COLUMN_CREATE(...)` without columns.
+pub fn column_add(
+    columns: Option<Expr>,
+    values: Vec<DynamicValue>,
+    types: &TypeContext,
+) -> SqlResult<Expr> {
+    crate::functions::dynamic::bind_add(columns, values, types)
+}
+
+/// `COLUMN_GET(columns, name AS target)`
+pub fn column_get(
+    columns: Expr,
+    name: Expr,
+    target: &SqlType,
+    types: &TypeContext,
+) -> SqlResult<Expr> {
+    crate::functions::dynamic::bind_get(columns, name, target, types)
+}
+
 /// `WEIGHT_STRING(e [AS CHAR(n)] [LEVEL ...])`
 pub fn weight_string(e: Expr, options: WeightOptions, types: &TypeContext) -> SqlResult<Expr> {
     let option = CallOption::Weights(options);
     with_option(&crate::functions::string_info::WEIGHT_STRING, vec![e], option, types)
+}
+
+/// `CAST(e AS INTERVAL DAY_SECOND(fsp))`
+pub fn interval_day_second(e: Expr, fsp: u8, types: &TypeContext) -> SqlResult<Expr> {
+    crate::functions::extract::interval_day_second(e, fsp, types)
 }

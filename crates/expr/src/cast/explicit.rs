@@ -1,7 +1,9 @@
 //! `CAST(.. AS ..)` and `CONVERT(.., ..)`.
 
-use selkie_types::error::catalogue::ER_TRUNCATED_WRONG_VALUE;
-use selkie_types::{Column, Decimal, Physical, SqlError, SqlResult, SqlType, TypeKind};
+use selkie_types::error::catalogue::{ER_DATA_OVERFLOW, ER_TRUNCATED_WRONG_VALUE};
+use selkie_types::{
+    Column, Condition, Decimal, Physical, SqlError, SqlResult, SqlType, TypeKind, Value,
+};
 
 use super::{number, temporal};
 use crate::cast;
@@ -74,11 +76,16 @@ fn fraction(e: &mut Expr, target: &SqlType, kernel: Kernel) {
 
 /// Compat: the result is as wide as the argument is as text.
 fn integer(e: &mut Expr, unsigned: bool) {
+    cast::short_year(e);
     let mut ty = SqlType::new(TypeKind::BigInt, 20, 0);
     ty.unsigned = unsigned;
     let shortest = if unsigned { 1 } else { 2 };
-    let length = crate::text::display_length(&e.ty).max(shortest);
-    let grows = unsigned && e.ty.is_integer() && !e.ty.unsigned;
+    let mut length = crate::text::display_length(&e.ty).max(shortest);
+    if !unsigned && e.ty.non_negative {
+        length = e.ty.length;
+    }
+    let counts = e.ty.non_negative || matches!(e.as_literal(), Some(Value::Int(0..)));
+    let grows = unsigned && e.ty.is_integer() && !e.ty.unsigned && !counts;
     let grows = grows || unsigned && e.ty.is_string();
     if length < 20 && !grows && !matches!(e.ty.kind, TypeKind::Float | TypeKind::Double) {
         ty.length = length;
@@ -86,8 +93,7 @@ fn integer(e: &mut Expr, unsigned: bool) {
             ty.kind = TypeKind::Int;
         }
     }
-    if e.ty.kind == TypeKind::Null {
-        e.ty = ty;
+    if cast::retype_null(e, &ty) {
         return;
     }
     cast::local(e);
@@ -103,6 +109,8 @@ fn integer(e: &mut Expr, unsigned: bool) {
         (Physical::Bytes, true) => number::cast_bytes_unsigned,
         (Physical::Decimal, false) => decimal_to_signed,
         (Physical::Decimal, true) => decimal_to_unsigned,
+        (Physical::Double, false) => number::cast_double_signed,
+        (Physical::Double, true) => number::cast_double_unsigned,
         (_, false) => {
             cast::to_int(e);
             e.ty = ty;
@@ -123,7 +131,7 @@ fn decimal_to_signed(frame: &Frame<'_>) -> SqlResult<Column> {
         let d = view.value(row);
         let (v, clamped) = d.to_i64_clamped();
         if clamped {
-            frame.ctx.warn(&ER_TRUNCATED_WRONG_VALUE, &[&"INTEGER", &d]);
+            frame.ctx.warn(&ER_DATA_OVERFLOW, &[&d, &"INT"]);
         }
         Ok(Some(v))
     })
@@ -135,15 +143,14 @@ fn decimal_to_unsigned(frame: &Frame<'_>) -> SqlResult<Column> {
         let d = view.value(row);
         let (v, clamped) = d.to_u64_clamped();
         if clamped {
-            frame.ctx.warn(&ER_TRUNCATED_WRONG_VALUE, &[&"INTEGER", &d]);
+            frame.ctx.warn(&ER_DATA_OVERFLOW, &[&d, &"UNSIGNED INT"]);
         }
         Ok(Some(v))
     })
 }
 
 fn decimal(e: &mut Expr, target: &SqlType) {
-    if e.ty.kind == TypeKind::Null {
-        e.ty = target.clone();
+    if cast::retype_null(e, target) {
         return;
     }
     cast::local(e);
@@ -268,9 +275,26 @@ fn cut(frame: &Frame<'_>) -> SqlResult<Column> {
     })
 }
 
+/// Whether padding would make a string too long; then it is NULL, with warning 1301.
+fn too_long(frame: &Frame<'_>, length: usize) -> bool {
+    let max = frame.ctx.types.max_allowed_packet;
+    let long = length as u64 > max;
+    if long {
+        let def = &selkie_types::error::catalogue::ER_WARN_ALLOWED_PACKET_OVERFLOWED;
+        frame.ctx.warn(def, &[&"cast_as_binary", &max]);
+    }
+    long
+}
+
 fn cut_binary(frame: &Frame<'_>) -> SqlResult<Column> {
-    let length = frame.ty.length as usize;
+    let length = match &frame.call.option {
+        CallOption::Type(written) => written.length as usize,
+        _ => frame.ty.length as usize,
+    };
     bytes_to_bytes(frame, |bytes, out| {
+        if length > bytes.len() && too_long(frame, length) {
+            return false;
+        }
         let kept = bytes.len().min(length);
         if kept < bytes.len() {
             truncated(frame, "BINARY", length, bytes);
@@ -285,5 +309,7 @@ fn cut_binary(frame: &Frame<'_>) -> SqlResult<Column> {
 fn truncated(frame: &Frame<'_>, kind: &str, length: usize, bytes: &[u8]) {
     let kind = format!("{kind}({length})");
     let text = for_message(bytes, frame.call.collation);
-    frame.ctx.warn(&ER_TRUNCATED_WRONG_VALUE, &[&kind, &text]);
+    let warning = Condition::warning(&ER_TRUNCATED_WRONG_VALUE, &[&kind, &text]);
+    // Compat: whoever writes how long the text is to be has asked for the cut.
+    frame.ctx.push(Condition { soft: true, ..warning });
 }

@@ -1,6 +1,6 @@
 //! Conversions to numbers.
 
-use selkie_types::error::catalogue::ER_TRUNCATED_WRONG_VALUE;
+use selkie_types::error::catalogue::{ER_DATA_OVERFLOW, ER_TRUNCATED_WRONG_VALUE};
 use selkie_types::number::{Rest, f64_to_i64, f64_to_u64, parse_f64, parse_integer};
 use selkie_types::{
     Column, ColumnData, Decimal, DecimalColumn, DecimalValues, SqlResult, SqlType, TypeKind, Value,
@@ -200,6 +200,71 @@ pub(super) fn hex_literal(e: &mut Expr) {
 /// `CAST(.. AS SIGNED)` of an unsigned number keeps the bits.
 pub(super) fn reinterpret_signed(frame: &Frame<'_>) -> SqlResult<Column> {
     Ok(map::<u64, i64>(frame, |v| v as i64))
+}
+
+/// Compat: of a double an overflow is a note, and the type has another name.
+#[cold]
+fn double_overflow(frame: &Frame<'_>, value: f64, kind: &str) {
+    let mut text = Vec::new();
+    selkie_types::number::write_f64(&mut text, value);
+    frame.ctx.note(&ER_DATA_OVERFLOW, &[&String::from_utf8_lossy(&text), &kind]);
+}
+
+/// `CAST(double AS SIGNED)`.
+pub(super) fn cast_double_signed(frame: &Frame<'_>) -> SqlResult<Column> {
+    try_map(frame, |v: f64| {
+        let (value, clamped) = f64_to_i64(v);
+        if clamped {
+            double_overflow(frame, v, "SIGNED BIGINT");
+        }
+        Ok(Some(value))
+    })
+}
+
+/// `CAST(double AS UNSIGNED)`.
+pub(super) fn cast_double_unsigned(frame: &Frame<'_>) -> SqlResult<Column> {
+    try_map(frame, |v: f64| {
+        let (value, clamped) = f64_to_u64(v);
+        if clamped {
+            double_overflow(frame, v, "UNSIGNED BIGINT");
+        }
+        Ok(Some(value))
+    })
+}
+
+/// A decimal as an operand of a bit operation: negative numbers keep their bits.
+fn bits_of(frame: &Frame<'_>, value: Decimal) -> u64 {
+    let negative = value.is_negative();
+    let (bits, clamped) = match negative {
+        true => {
+            let (value, clamped) = value.to_i64_clamped();
+            (value as u64, clamped)
+        }
+        false => value.to_u64_clamped(),
+    };
+    if clamped {
+        let kind = if negative { "INT" } else { "UNSIGNED INT" };
+        frame.ctx.warn(&ER_DATA_OVERFLOW, &[&value, &kind]);
+    }
+    bits
+}
+
+pub(super) fn decimal_to_bits(frame: &Frame<'_>) -> SqlResult<Column> {
+    let view = frame.decimals(0);
+    crate::kernel::map_rows(frame, |row| Ok(Some(bits_of(frame, view.value(row)))))
+}
+
+/// Compat: a double takes part as the decimal it is written as.
+pub(super) fn double_to_bits(frame: &Frame<'_>) -> SqlResult<Column> {
+    try_map(frame, |v: f64| {
+        let exact = v.abs() < 9e15;
+        if exact {
+            return Ok(Some(f64_to_i64(v).0 as u64));
+        }
+        let max = Decimal::max_value(65, 0);
+        let limit = if v < 0.0 { -max } else { max };
+        Ok(Some(bits_of(frame, Decimal::from_f64(v).unwrap_or(limit))))
+    })
 }
 
 /// `CAST(string AS SIGNED)`.

@@ -1,15 +1,18 @@
 //! Conversions to and from dates and times.
 
-use selkie_types::error::catalogue::{ER_TRUNCATED_WRONG_VALUE, ER_WRONG_VALUE};
+use selkie_types::error::catalogue::{
+    ER_TRUNCATED_WRONG_VALUE, ER_TRUNCATED_WRONG_VALUE_FOR_FIELD, ER_WRONG_VALUE,
+};
 use selkie_types::temporal::{DateOptions, MICROS_PER_DAY, ParsedTemporal};
 use selkie_types::{
-    Column, Condition, Date, DateTime, Decimal, Level, SqlError, SqlResult, SqlType, Time,
-    TypeKind, Value,
+    Column, Condition, Date, DateTime, Decimal, Level, Physical, SqlError, SqlResult, SqlType,
+    Time, TypeKind, Value,
 };
 
 use super::number::ascii;
 use crate::context::{EvalContext, TypeContext};
 use crate::expr::{Expr, ExprKind};
+use crate::function::Kernel;
 use crate::kernel::{DecimalOut, Frame, Native, NativeOut, from_bytes, map, try_map};
 use crate::text::for_message;
 
@@ -33,6 +36,13 @@ fn fraction_digits(text: &[u8]) -> u8 {
     let Some(point) = text.iter().rposition(|&b| b == b'.') else { return 0 };
     let digits = text[point + 1..].iter().take_while(|b| b.is_ascii_digit()).count();
     digits.min(6) as u8
+}
+
+/// The same for one conversion: what becomes a date loses its time of day, which is not rounded
+/// into it.
+fn options(frame: &Frame<'_>) -> DateOptions {
+    let options = lenient(frame.ctx);
+    DateOptions { round: options.round && frame.ty.decimals > 0, ..options }
 }
 
 /// Which dates an implicit conversion accepts: zero parts, but no day that cannot exist.
@@ -78,6 +88,32 @@ pub(super) fn temporal_to_decimal(frame: &Frame<'_>) -> SqlResult<Column> {
     Ok(out.finish())
 }
 
+/// The number of a date in a text that a function made: `20010131`, or with a time of day
+/// `20010131101112.5`.
+fn number_of_text(text: &[u8]) -> Decimal {
+    let parsed = DateTime::parse(text, DateOptions::LENIENT);
+    match parsed.value {
+        Some(v) if parsed.date_only => Decimal::from(i64::from(v.date().to_number())),
+        Some(v) => v.to_decimal(),
+        None => Decimal::ZERO,
+    }
+}
+
+pub(super) fn date_text_to_int(frame: &Frame<'_>) -> SqlResult<Column> {
+    from_bytes(frame, |text| Ok(Some(number_of_text(text).to_i64_clamped().0)))
+}
+
+pub(super) fn date_text_to_double(frame: &Frame<'_>) -> SqlResult<Column> {
+    from_bytes(frame, |text| Ok(Some(number_of_text(text).to_f64())))
+}
+
+pub(super) fn date_text_to_decimal(frame: &Frame<'_>) -> SqlResult<Column> {
+    let view = frame.bytes(0);
+    let mut out = DecimalOut::new(frame.ty.decimals, frame.rows);
+    (0..frame.rows).for_each(|row| out.push(view.get(row).map(number_of_text)));
+    Ok(out.finish())
+}
+
 pub(super) fn date_to_datetime(frame: &Frame<'_>) -> SqlResult<Column> {
     Ok(map(frame, DateTime::from_date))
 }
@@ -118,20 +154,65 @@ pub(super) fn time_to_date(frame: &Frame<'_>) -> SqlResult<Column> {
     Ok(map(frame, |v: Time| datetime_of_time(v, frame.ctx).date()))
 }
 
-/// The value of a conversion with its warnings: 1292 with "Incorrect" if there is none, with
-/// "Truncated incorrect" if only a part was used.
-fn checked<T>(
-    ctx: &EvalContext<'_>,
+/// The value of a conversion, with its warning unless it is exact. What is nothing at all is NULL,
+/// or, for comparisons, zero.
+fn settle<T: Default, const COMPARED: bool>(
+    frame: &Frame<'_>,
     parsed: ParsedTemporal<T>,
-    kind: &str,
+    wanted: &'static str,
     text: impl Fn() -> String,
 ) -> Option<T> {
-    if parsed.value.is_none() {
-        incorrect(ctx, kind, &text());
-    } else if parsed.truncated {
-        ctx.warn(&ER_TRUNCATED_WRONG_VALUE, &[&kind, &text()]);
+    if parsed.value.is_none() || parsed.truncated || parsed.fraction_cut {
+        complain(frame, &parsed, COMPARED, parsed.type_name(wanted), &text());
     }
-    parsed.value
+    match parsed.value {
+        None if COMPARED => Some(T::default()),
+        value => value,
+    }
+}
+
+/// [`settle`] for a function that reads its first argument as a date.
+pub(crate) fn settled<T: Default>(
+    frame: &Frame<'_>,
+    parsed: ParsedTemporal<T>,
+    wanted: &'static str,
+    text: impl Fn() -> String,
+) -> Option<T> {
+    settle::<T, false>(frame, parsed, wanted, text)
+}
+
+/// 1292: with the name of the column if the value is one's, else with "Incorrect" if there is no
+/// value, with "Truncated incorrect" if there is. A note if only the fraction was cut.
+#[cold]
+fn complain<T>(
+    frame: &Frame<'_>,
+    parsed: &ParsedTemporal<T>,
+    compared: bool,
+    kind: &str,
+    text: &str,
+) {
+    let useless = parsed.value.is_none();
+    let level = if useless || parsed.truncated { Level::Warning } else { Level::Note };
+    let error = match column_names(&frame.call.args[0]) {
+        Some((schema, table, column)) => {
+            let args: [&dyn std::fmt::Display; 6] =
+                [&kind, &text, &schema, &table, &column, &frame.ctx.row()];
+            SqlError::new(&ER_TRUNCATED_WRONG_VALUE_FOR_FIELD, &args)
+        }
+        None if useless && !compared => SqlError::new(&ER_WRONG_VALUE, &[&kind, &text]),
+        None => SqlError::new(&ER_TRUNCATED_WRONG_VALUE, &[&kind, &text]),
+    };
+    let code = ER_TRUNCATED_WRONG_VALUE.code;
+    frame.ctx.push(Condition::raw(level, code, error.message().to_owned()));
+}
+
+/// Schema, table and name of the column whose value is converted.
+fn column_names(e: &Expr) -> Option<(&str, &str, &str)> {
+    match &e.kind {
+        ExprKind::Column(_) => e.origin.names(),
+        ExprKind::Call(call) if call.function.is_implicit() => column_names(call.args.first()?),
+        _ => None,
+    }
 }
 
 /// 1292 for a text that is no temporal value at all.
@@ -142,85 +223,123 @@ pub(crate) fn incorrect(ctx: &EvalContext<'_>, kind: &str, text: &str) {
     ctx.push(Condition::raw(Level::Warning, code, message));
 }
 
-/// A text compared with a date: what is no date compares as the zero date.
-pub(super) fn bytes_to_compared_datetime(frame: &Frame<'_>) -> SqlResult<Column> {
+/// An amount of time to add. Compat: a date, or anything that is read as one, is no amount.
+pub(super) fn to_added_time(frame: &Frame<'_>) -> SqlResult<Column> {
     let options = lenient(frame.ctx);
-    from_bytes(frame, |bytes| {
-        let parsed = DateTime::parse(&ascii(frame, bytes), options);
-        report_compared(frame, bytes, "datetime", parsed.value.is_some() && !parsed.truncated);
-        Ok(Some(parsed.value.unwrap_or_default()))
-    })
-}
-
-/// A text compared with a time.
-pub(super) fn bytes_to_compared_time(frame: &Frame<'_>) -> SqlResult<Column> {
-    let options = lenient(frame.ctx);
-    from_bytes(frame, |bytes| {
-        let parsed = Time::parse(&ascii(frame, bytes), options);
-        report_compared(frame, bytes, "time", parsed.value.is_some() && !parsed.truncated);
-        Ok(Some(parsed.value.unwrap_or_default()))
-    })
-}
-
-/// Compat: constants are "truncated", column values "incorrect".
-fn report_compared(frame: &Frame<'_>, bytes: &[u8], kind: &str, good: bool) {
-    if good {
-        return;
+    let mut out = NativeOut::new(frame.rows);
+    for row in 0..frame.rows {
+        let value = frame.args[0].value(row);
+        if value.is_null() {
+            out.push(None);
+            continue;
+        }
+        let shown = || match &value {
+            Value::Bytes(text) => for_message(text, frame.arg_type(0).collation),
+            _ => crate::text::display(&value, frame.arg_type(0)),
+        };
+        let text = match &value {
+            Value::Bytes(text) => ascii(frame, text).to_vec(),
+            _ => shown().into_bytes(),
+        };
+        let parsed = match frame.arg_type(0).kind {
+            TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp => ParsedTemporal::INVALID,
+            _ => Time::parse_added(&text, options),
+        };
+        let kind = "INTERVAL DAY TO SECOND";
+        match parsed.value {
+            None => incorrect(frame.ctx, kind, &shown()),
+            Some(_) if parsed.truncated => {
+                frame.ctx.warn(&ER_TRUNCATED_WRONG_VALUE, &[&kind, &shown()]);
+            }
+            Some(_) => {}
+        }
+        out.push(parsed.value.map(|v| v.truncate_to(frame.ty.decimals)));
     }
-    let text = for_message(bytes, frame.arg_type(0).collation);
-    if frame.call.args[0].is_constant() {
-        frame.ctx.warn(&ER_TRUNCATED_WRONG_VALUE, &[&kind, &text]);
-    } else {
-        incorrect(frame.ctx, kind, &text);
+    Ok(out.finish())
+}
+
+/// The conversion of a value that is no date or time to a date with time of day.
+///
+/// `compared`: for a comparison, where what is no date is the zero date.
+pub(super) fn datetime_kernel(from: Physical, compared: bool) -> Kernel {
+    match (from, compared) {
+        (Physical::Int, false) => int_to_datetime::<false>,
+        (Physical::Int, true) => int_to_datetime::<true>,
+        (Physical::Double, false) => double_to_datetime::<false>,
+        (Physical::Double, true) => double_to_datetime::<true>,
+        (Physical::Decimal, false) => decimal_to_datetime::<false>,
+        (Physical::Decimal, true) => decimal_to_datetime::<true>,
+        (_, false) => bytes_to_datetime::<false>,
+        (_, true) => bytes_to_datetime::<true>,
     }
 }
 
-pub(super) fn bytes_to_datetime(frame: &Frame<'_>) -> SqlResult<Column> {
-    let options = lenient(frame.ctx);
+/// The same to a time.
+pub(super) fn time_kernel(from: Physical, compared: bool) -> Kernel {
+    match (from, compared) {
+        (Physical::Int, false) => int_to_time::<false>,
+        (Physical::Int, true) => int_to_time::<true>,
+        (Physical::Double, false) => double_to_time::<false>,
+        (Physical::Double, true) => double_to_time::<true>,
+        (Physical::Decimal, false) => decimal_to_time::<false>,
+        (Physical::Decimal, true) => decimal_to_time::<true>,
+        (_, false) => bytes_to_time::<false>,
+        (_, true) => bytes_to_time::<true>,
+    }
+}
+
+fn bytes_to_datetime<const COMPARED: bool>(frame: &Frame<'_>) -> SqlResult<Column> {
+    let options = options(frame);
     let fsp = frame.ty.decimals;
     from_bytes(frame, |bytes| {
         let parsed = DateTime::parse(&ascii(frame, bytes), options);
         let text = || for_message(bytes, frame.arg_type(0).collation);
-        let value = checked(frame.ctx, parsed, "datetime", text);
+        let value = settle::<_, COMPARED>(frame, parsed, "datetime", text);
         Ok(value.map(|v| v.truncate_to(fsp)))
     })
 }
 
-pub(super) fn bytes_to_time(frame: &Frame<'_>) -> SqlResult<Column> {
+fn bytes_to_time<const COMPARED: bool>(frame: &Frame<'_>) -> SqlResult<Column> {
     let options = lenient(frame.ctx);
     let fsp = frame.ty.decimals;
     from_bytes(frame, |bytes| {
         let parsed = Time::parse(&ascii(frame, bytes), options);
         let text = || for_message(bytes, frame.arg_type(0).collation);
-        Ok(checked(frame.ctx, parsed, "time", text).map(|v| v.truncate_to(fsp)))
+        Ok(settle::<_, COMPARED>(frame, parsed, "time", text).map(|v| v.truncate_to(fsp)))
     })
 }
 
-pub(super) fn int_to_datetime(frame: &Frame<'_>) -> SqlResult<Column> {
+fn int_to_datetime<const COMPARED: bool>(frame: &Frame<'_>) -> SqlResult<Column> {
     let options = lenient(frame.ctx);
     try_map(frame, |v: i64| {
         let parsed = DateTime::from_number(v, 0, options);
-        Ok(checked(frame.ctx, parsed, "datetime", || v.to_string()))
+        Ok(settle::<_, COMPARED>(frame, parsed, "datetime", || v.to_string()))
     })
 }
 
-pub(super) fn int_to_time(frame: &Frame<'_>) -> SqlResult<Column> {
+fn int_to_time<const COMPARED: bool>(frame: &Frame<'_>) -> SqlResult<Column> {
     try_map(frame, |v: i64| {
         let parsed = Time::from_number(v < 0, v.unsigned_abs(), 0);
-        Ok(checked(frame.ctx, parsed, "time", || v.to_string()))
+        Ok(settle::<_, COMPARED>(frame, parsed, "time", || v.to_string()))
     })
 }
 
-pub(super) fn double_to_datetime(frame: &Frame<'_>) -> SqlResult<Column> {
-    let options = lenient(frame.ctx);
+fn double_to_datetime<const COMPARED: bool>(frame: &Frame<'_>) -> SqlResult<Column> {
+    let options = options(frame);
+    let fsp = frame.ty.decimals;
     try_map(frame, |v: f64| {
         let parsed = DateTime::from_f64(v, options);
-        Ok(checked(frame.ctx, parsed, "datetime", || text_of_double(v)))
+        let value = settle::<_, COMPARED>(frame, parsed, "datetime", || text_of_double(v));
+        Ok(value.map(|v| v.truncate_to(fsp)))
     })
 }
 
-pub(super) fn double_to_time(frame: &Frame<'_>) -> SqlResult<Column> {
-    try_map(frame, |v: f64| Ok(checked(frame.ctx, Time::from_f64(v), "time", || text_of_double(v))))
+fn double_to_time<const COMPARED: bool>(frame: &Frame<'_>) -> SqlResult<Column> {
+    let round = lenient(frame.ctx).round;
+    try_map(frame, |v: f64| {
+        let parsed = Time::from_f64(v, round);
+        Ok(settle::<_, COMPARED>(frame, parsed, "time", || text_of_double(v)))
+    })
 }
 
 fn text_of_double(v: f64) -> String {
@@ -238,16 +357,27 @@ fn from_decimals<R: Native>(
     Ok(out.finish())
 }
 
-pub(super) fn decimal_to_datetime(frame: &Frame<'_>) -> SqlResult<Column> {
-    let options = lenient(frame.ctx);
+fn decimal_to_datetime<const COMPARED: bool>(frame: &Frame<'_>) -> SqlResult<Column> {
+    let options = options(frame);
+    let fsp = frame.ty.decimals;
     from_decimals(frame, |v| {
         let parsed = DateTime::from_decimal(v, options);
-        checked(frame.ctx, parsed, "datetime", || v.to_string())
+        let value = settle::<_, COMPARED>(frame, parsed, "datetime", || v.to_string());
+        value.map(|v| v.truncate_to(fsp))
     })
 }
 
-pub(super) fn decimal_to_time(frame: &Frame<'_>) -> SqlResult<Column> {
-    from_decimals(frame, |v| checked(frame.ctx, Time::from_decimal(v), "time", || v.to_string()))
+fn decimal_to_time<const COMPARED: bool>(frame: &Frame<'_>) -> SqlResult<Column> {
+    let round = lenient(frame.ctx).round;
+    from_decimals(frame, |v| {
+        let parsed = Time::from_decimal(v, round);
+        settle::<_, COMPARED>(frame, parsed, "time", || v.to_string())
+    })
+}
+
+/// A year as the day before its first: `2001-00-00`.
+pub(super) fn year_to_datetime(frame: &Frame<'_>) -> SqlResult<Column> {
+    Ok(map(frame, |v: u64| DateTime::from_date(Date::from_parts(v as u32, 0, 0))))
 }
 
 /// The fraction cut to the digits of the result; for explicit casts.
@@ -280,7 +410,10 @@ pub fn literal_temporal(kind: TypeKind, text: &[u8], types: &TypeContext) -> Opt
         }
         TypeKind::Time => {
             let parsed = Time::parse(text, options);
-            Some(Expr::time(parsed.value.filter(|_| !parsed.truncated)?, fsp))
+            // Compat: more digits than the last time has are beyond it.
+            let beyond = |v: &Time| parsed.fraction_cut && v.0.abs() == Time::MAX.0;
+            let value = parsed.value.filter(|v| !parsed.truncated && !beyond(v))?;
+            Some(Expr::time(value, fsp))
         }
         _ => {
             let parsed = DateTime::parse(text, options);

@@ -10,6 +10,8 @@ const KEPT: usize = 1024;
 pub struct Conditions {
     list: Vec<Condition>,
     count: u64,
+    /// How many of the first are never errors.
+    pardoned: usize,
 }
 
 /// An end the list had.
@@ -45,11 +47,17 @@ impl Conditions {
 
     /// Takes out the first warning among those after the first `kept`, and forgets the others.
     pub fn take_warning_after(&mut self, kept: usize) -> Option<Condition> {
-        let at = self.list.iter().skip(kept).position(|c| c.level == Level::Warning)? + kept;
+        let at =
+            self.list.iter().skip(kept).position(|c| c.level == Level::Warning && !c.soft)? + kept;
         let found = self.list.swap_remove(at);
         self.list.truncate(kept);
         self.count = self.count.min(kept as u64);
         Some(found)
+    }
+
+    /// How many of the first stay warnings whatever the statement does.
+    pub fn pardoned(&self) -> usize {
+        self.pardoned.min(self.list.len())
     }
 
     /// Where the list ends now.
@@ -63,6 +71,30 @@ impl Conditions {
         self.list.truncate(mark.kept);
         self.count = mark.count;
         raised
+    }
+
+    /// Makes those raised since `mark` stay warnings whatever the statement does, unless others
+    /// came before.
+    pub fn pardon_since(&mut self, mark: Mark) {
+        if mark.kept <= self.pardoned {
+            self.pardoned = self.list.len();
+        }
+    }
+
+    /// Whether conditions were raised since `mark` whose order and text will be seen.
+    pub fn is_worth_ordering_since(&self, mark: Mark) -> bool {
+        self.count > mark.count && mark.kept < KEPT
+    }
+
+    /// Forgets those raised since `mark` that equal one raised before.
+    pub fn forget_repeated_since(&mut self, mark: Mark) {
+        let recent = self.list.split_off(mark.kept.min(self.list.len()));
+        for condition in recent {
+            match self.list[..mark.kept].contains(&condition) {
+                true => self.count -= 1,
+                false => self.list.push(condition),
+            }
+        }
     }
 
     /// Takes all of them out.

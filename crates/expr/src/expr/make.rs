@@ -2,7 +2,7 @@
 
 use selkie_types::{CollationId, Date, DateTime, Decimal, SqlType, Time, TypeKind, Value};
 
-use super::{Expr, ExprKind, VariableScope};
+use super::{Expr, ExprKind, Origin, VariableScope};
 use crate::collate::Coercibility;
 
 impl Expr {
@@ -10,7 +10,7 @@ impl Expr {
     pub fn new(kind: ExprKind, ty: SqlType, nullable: bool) -> Self {
         let coercibility =
             if ty.is_string() { Coercibility::Coercible } else { Coercibility::Numeric };
-        Self { kind, ty, nullable, coercibility }
+        Self { kind, ty, nullable, coercibility, origin: Origin::default() }
     }
 
     /// The column at `position` of the input batch.
@@ -126,7 +126,8 @@ impl Expr {
     /// `@name := value`.
     pub fn assign(name: &str, value: Self) -> Self {
         let (ty, nullable) = (value.ty.clone(), value.nullable);
-        let coercibility = value.coercibility;
+        // What a variable holds counts like a column.
+        let coercibility = if ty.is_string() { Coercibility::Implicit } else { value.coercibility };
         let kind = ExprKind::AssignUserVariable(name.into(), Box::new(value));
         Self { coercibility, ..Self::new(kind, ty, nullable) }
     }

@@ -70,6 +70,11 @@ impl<'a> Binding<'a> {
         cast::to_uint(&mut self.args[at]);
     }
 
+    /// Converts an argument to an operand of a bit operation.
+    pub fn bits(&mut self, at: usize) {
+        cast::to_bits(&mut self.args[at]);
+    }
+
     /// Converts an argument to a double.
     pub fn double(&mut self, at: usize) {
         cast::to_double(&mut self.args[at]);

@@ -28,15 +28,21 @@ pub(crate) static NEGATE: Function = operator("-", 1);
 pub(crate) static BIT_AND: Function = Function::new("&", 2, 2, |b| bits(b, bit_and));
 pub(crate) static BIT_OR: Function = Function::new("|", 2, 2, |b| bits(b, bit_or));
 pub(crate) static BIT_XOR: Function = Function::new("^", 2, 2, |b| bits(b, bit_xor));
-pub(crate) static SHIFT_LEFT: Function = Function::new("<<", 2, 2, |b| bits(b, shift_left));
-pub(crate) static SHIFT_RIGHT: Function = Function::new(">>", 2, 2, |b| bits(b, shift_right));
+pub(crate) static SHIFT_LEFT: Function = Function::new("<<", 2, 2, |b| shifted(b, shift_left));
+pub(crate) static SHIFT_RIGHT: Function = Function::new(">>", 2, 2, |b| shifted(b, shift_right));
 pub(crate) static BIT_NOT: Function = Function::new("~", 1, 1, |b| bits(b, bit_not));
 
 fn bits(mut b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
-    (0..b.len()).for_each(|at| b.uint(at));
+    (0..b.len()).for_each(|at| b.bits(at));
     let mut ty = SqlType::bigint_unsigned();
     ty.length = 21;
     b.strict(ty, kernel)
+}
+
+/// Compat: too large a count is none that is warned about.
+fn shifted(mut b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
+    b.uint(1);
+    bits(b, kernel)
 }
 
 fn bit_and(frame: &Frame<'_>) -> SqlResult<Column> {

@@ -49,7 +49,7 @@ fn clock(mut b: Binding<'_>, ty: fn(u8) -> SqlType, kernel: Kernel) -> SqlResult
     let digits = b.constant_int(0).unwrap_or(0);
     if !(0..=6).contains(&digits) {
         let name = b.function.name().to_ascii_lowercase();
-        return Err(SqlError::new(&ER_TOO_BIG_PRECISION, &[&digits, &name, &6]));
+        return Err(SqlError::new(&ER_TOO_BIG_PRECISION, &[&name, &6]));
     }
     b.args.clear();
     b.never_null(ty(digits as u8), kernel)

@@ -193,7 +193,11 @@ fn deprecated(frame: &Frame<'_>) {
     let text = format!("'{name}' is deprecated and will be removed in a future release");
     let mut note = Condition::note(&ER_WARN_DEPRECATED_SYNTAX, &[&"", &""]);
     note.message = text;
-    frame.ctx.push(note);
+    // Compat: it is said once, however often it is called.
+    let said = frame.ctx.conditions.borrow().list().iter().any(|c| c.message == note.message);
+    if !said {
+        frame.ctx.push(note);
+    }
 }
 
 /// The cipher of a text as key; without one, that of key `number`, which no file says.

@@ -3,7 +3,9 @@
 use selkie_types::Locale;
 use selkie_types::error::catalogue::{ER_UNKNOWN_LOCALE, ER_WRONG_VALUE_FOR_TYPE};
 use selkie_types::temporal::{DateOptions, FormatKind, TimeNames, str_to_date};
-use selkie_types::{Charset, Column, Date, DateTime, Physical, SqlResult, SqlType, Time, Value};
+use selkie_types::{
+    Charset, Column, Date, DateTime, Physical, SqlResult, SqlType, Time, TypeKind, Value,
+};
 
 use crate::expr::{CallOption, Expr};
 use crate::function::{Binding, Function};
@@ -21,6 +23,10 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new("DATE_FORMAT", 2, 3, |mut b| {
         if b.len() == 3 {
             b.ascii_text(2);
+        }
+        // Compat: a time has the zero date here, not today's.
+        if b.args[0].ty.kind == TypeKind::Time {
+            return bind_format(b, |f| formatted_by(f, Time::format_dated));
         }
         b.datetime(0);
         bind_format(b, formatted::<DateTime>)
@@ -104,6 +110,13 @@ pub(super) fn locale_of(frame: &Frame<'_>, at: usize, row: usize) -> &'static Lo
 
 /// A value in a format, with the names of the session's locale or that of a third argument.
 pub(super) fn formatted<T: Formatted>(frame: &Frame<'_>) -> SqlResult<Column> {
+    formatted_by(frame, T::put)
+}
+
+fn formatted_by<T: crate::kernel::Native>(
+    frame: &Frame<'_>,
+    put: impl Fn(T, &[u8], &TimeNames, &mut Vec<u8>) -> Option<()>,
+) -> SqlResult<Column> {
     let (values, formats) = (frame.view::<T>(0), frame.bytes(1));
     let charset = frame.ty.collation.charset();
     let mut plain = Vec::new();
@@ -115,7 +128,7 @@ pub(super) fn formatted<T: Formatted>(frame: &Frame<'_>) -> SqlResult<Column> {
         };
         plain.clear();
         let done = !format.is_empty()
-            && values.value(row).put(format, &locale.times, &mut plain).is_some();
+            && put(values.value(row), format, &locale.times, &mut plain).is_some();
         out.extend_from_slice(&Charset::Utf8mb4.convert(&plain, charset).0);
         done
     })

@@ -76,7 +76,7 @@ fn timestamp(mut b: Binding<'_>) -> SqlResult<Expr> {
     if b.len() == 1 {
         return b.maybe(SqlType::datetime(fsp), |f| Ok(map(f, |v: DateTime| v)));
     }
-    b.time(1);
+    cast::to_added_time(&mut b.args[1]);
     fsp = fsp.max(b.args[1].ty.decimals);
     b.maybe(SqlType::datetime(fsp), |f| try_map2(f, |d: DateTime, t: Time| Ok(sum(d, t.0))))
 }
@@ -136,7 +136,8 @@ fn time_of(frame: &Frame<'_>, hour: i64, minute: i64, second: Decimal) -> Option
 }
 
 fn sec_to_time(mut b: Binding<'_>) -> SqlResult<Expr> {
-    let fsp = cast::fsp_of(&b.args[0]);
+    // Compat: a text may have a fraction, whatever it says.
+    let fsp = if b.args[0].ty.is_string() { 6 } else { cast::fsp_of(&b.args[0]) };
     b.decimal(0);
     b.maybe(SqlType::time(fsp), |f| {
         let seconds = f.decimals(0);
@@ -171,46 +172,113 @@ fn time_to_sec(mut b: Binding<'_>) -> SqlResult<Expr> {
     })
 }
 
-/// Both are times, or both are dates with times; a mixture is read as times.
-fn timediff(mut b: Binding<'_>) -> SqlResult<Expr> {
-    let full = |e: &Expr| match e.ty.kind {
-        TypeKind::DateTime | TypeKind::Timestamp | TypeKind::Date => true,
-        _ if e.ty.is_string() => match e.as_literal() {
-            Some(selkie_types::Value::Bytes(text)) => {
-                let parsed = DateTime::parse(text, DateOptions::LENIENT);
-                parsed.value.is_some()
-                    && !parsed.truncated
-                    && text.contains(&b'-')
-                    && !parsed.date_only
-            }
-            _ => false,
+/// What is known of an operand of TIMEDIFF before it is read.
+#[derive(PartialEq, Eq, Clone, Copy)]
+enum Span {
+    Date,
+    DateTime,
+    Time,
+    Unknown,
+}
+
+fn span(e: &Expr) -> Span {
+    match e.ty.kind {
+        TypeKind::Date => Span::Date,
+        TypeKind::DateTime | TypeKind::Timestamp => Span::DateTime,
+        TypeKind::Time => Span::Time,
+        _ => match e.as_literal() {
+            Some(selkie_types::Value::Bytes(text)) if is_datetime(text) => Span::DateTime,
+            _ => Span::Unknown,
         },
-        _ => false,
-    };
-    if full(&b.args[0]) && full(&b.args[1]) {
+    }
+}
+
+fn is_datetime(text: &[u8]) -> bool {
+    let parsed = DateTime::parse(text, DateOptions::LENIENT);
+    parsed.value.is_some() && !parsed.truncated && text.contains(&b'-') && !parsed.date_only
+}
+
+/// The difference of texts, each of which says itself whether it is a time or a date with one.
+fn timediff_text(frame: &Frame<'_>) -> SqlResult<Column> {
+    let views = [frame.bytes(0), frame.bytes(1)];
+    map_rows(frame, |row| {
+        let [a, b] = [0, 1].map(|at| read_span(frame, at, views[at].value(row)));
+        Ok(match (a, b) {
+            (Some((a, true)), Some((b, true))) | (Some((a, false)), Some((b, false))) => {
+                Some(clamped(frame, a - b).truncate_to(frame.ty.decimals))
+            }
+            _ => None,
+        })
+    })
+}
+
+/// Microseconds, and whether they are those of a date with a time.
+fn read_span(frame: &Frame<'_>, at: usize, text: &[u8]) -> Option<(i64, bool)> {
+    if is_datetime(text) {
+        let value = DateTime::parse(text, DateOptions::LENIENT).value?;
+        return Some((value.linear_micros(), true));
+    }
+    let parsed = Time::parse(text, DateOptions::LENIENT);
+    let shown = || crate::text::for_message(text, frame.arg_type(at).collation);
+    match parsed.value {
+        None => cast::incorrect(frame.ctx, "time", &shown()),
+        Some(_) if parsed.truncated => {
+            frame.ctx.warn(&ER_TRUNCATED_WRONG_VALUE, &[&"time", &shown()]);
+        }
+        Some(_) => {}
+    }
+    parsed.value.map(|v| (v.0, false))
+}
+
+/// Both are times, or both are dates with times; what is neither is read as times.
+fn timediff(mut b: Binding<'_>) -> SqlResult<Expr> {
+    let spans = [span(&b.args[0]), span(&b.args[1])];
+    if spans[0] == spans[1] && matches!(spans[0], Span::Date | Span::DateTime) {
         b.datetime(0);
         b.datetime(1);
         let fsp = b.args[0].ty.decimals.max(b.args[1].ty.decimals);
         return b.maybe(SqlType::time(fsp), |f| {
             try_map2(f, |a: DateTime, b: DateTime| {
-                Ok(Some(Time::clamped(a.linear_micros() - b.linear_micros()).0))
+                Ok(Some(clamped(f, a.linear_micros() - b.linear_micros())))
             })
         });
+    }
+    if spans[0] != spans[1] && !spans.contains(&Span::Unknown) {
+        // Compat: nothing lies between a date and a time, nor between a date and one with a time.
+        let fsp = cast::fsp_of(&b.args[0]).max(cast::fsp_of(&b.args[1]));
+        return b.maybe(SqlType::time(fsp), |f| map_rows(f, |_| Ok(None::<Time>)));
+    }
+    if b.args.iter().any(|e| e.ty.is_string()) {
+        let fsp = cast::fsp_of(&b.args[0]).max(cast::fsp_of(&b.args[1]));
+        b.ascii_text(0);
+        b.ascii_text(1);
+        return b.maybe(SqlType::time(fsp), timediff_text);
     }
     b.time(0);
     b.time(1);
     let fsp = b.args[0].ty.decimals.max(b.args[1].ty.decimals);
-    b.maybe(SqlType::time(fsp), |f| {
-        try_map2(f, |a: Time, b: Time| Ok(Some(Time::clamped(a.0 - b.0).0)))
-    })
+    b.maybe(SqlType::time(fsp), |f| try_map2(f, |a: Time, b: Time| Ok(Some(clamped(f, a.0 - b.0)))))
 }
 
 fn sign(frame: &Frame<'_>) -> i64 {
     if frame.call.function.name() == "SUBTIME" { -1 } else { 1 }
 }
 
+/// The time of so many microseconds, with a warning if it had to be cut.
+fn clamped(frame: &Frame<'_>, micros: i64) -> Time {
+    let (time, clamped) = Time::clamped(micros);
+    if clamped {
+        let seconds = micros.unsigned_abs() / MICROS_PER_SECOND as u64;
+        let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
+        let sign = if micros < 0 { "-" } else { "" };
+        let text = format!("{sign}{hours:02}:{minutes:02}:{:02}", seconds % 60);
+        frame.ctx.warn(&ER_TRUNCATED_WRONG_VALUE, &[&"time", &text]);
+    }
+    time
+}
+
 fn addtime(mut b: Binding<'_>) -> SqlResult<Expr> {
-    b.time(1);
+    cast::to_added_time(&mut b.args[1]);
     cast::local(&mut b.args[0]);
     let fsp = b.args[0].ty.decimals.min(6).max(b.args[1].ty.decimals);
     match b.args[0].ty.physical() {
@@ -221,7 +289,7 @@ fn addtime(mut b: Binding<'_>) -> SqlResult<Expr> {
             })
         }
         Physical::Time => b.maybe(SqlType::time(fsp), |f| {
-            try_map2(f, |a: Time, t: Time| Ok(Some(Time::clamped(a.0 + sign(f) * t.0).0)))
+            try_map2(f, |a: Time, t: Time| Ok(Some(clamped(f, a.0 + sign(f) * t.0))))
         }),
         _ => {
             b.ascii_text(0);
@@ -251,7 +319,7 @@ fn addtime_text(frame: &Frame<'_>) -> SqlResult<Column> {
             cast::incorrect(frame.ctx, "time", &shown);
             return false;
         };
-        let result = Time::clamped(time.0 + delta).0;
+        let result = clamped(frame, time.0 + delta);
         result.write_to(out, fsp(result.micros()));
         true
     })

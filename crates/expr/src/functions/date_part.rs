@@ -37,13 +37,13 @@ pub(super) static FUNCTIONS: &[Function] = &[
 
 fn part(mut b: Binding<'_>, length: u32, kernel: Kernel) -> SqlResult<Expr> {
     b.date(0);
-    b.maybe(SqlType::new(TypeKind::Int, length, 0), kernel)
+    b.maybe(SqlType::new(TypeKind::Int, length, 0).never_negative(), kernel)
 }
 
 fn clock(mut b: Binding<'_>, length: u32, kernel: Kernel) -> SqlResult<Expr> {
     b.time(0);
     // The fraction is cut for the fields, never rounded into them.
-    b.maybe(SqlType::new(TypeKind::Int, length, 0), kernel)
+    b.maybe(SqlType::new(TypeKind::Int, length, 0).never_negative(), kernel)
 }
 
 fn day(frame: &Frame<'_>) -> SqlResult<Column> {
@@ -66,7 +66,10 @@ fn week(mut b: Binding<'_>, length: u32, kernel: Kernel) -> SqlResult<Expr> {
         b.args.push(Expr::int(default));
     }
     b.int(1);
-    b.maybe(SqlType::new(TypeKind::Int, length, 0), kernel)
+    let mut ty = SqlType::new(TypeKind::Int, length, 0);
+    // Compat: a year with a week has no sign to begin with.
+    ty.non_negative = length == 3;
+    b.maybe(ty, kernel)
 }
 
 fn mode(frame: &Frame<'_>, row: usize) -> WeekMode {

@@ -53,7 +53,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new("CRC32", 1, 2, |b| bind_crc(b, |f| crc(f, CRC32))),
     Function::new("CRC32C", 1, 2, |b| bind_crc(b, |f| crc(f, CRC32C))),
     Function::new("BIT_COUNT", 1, 1, |mut b| {
-        b.uint(0);
+        b.bits(0);
         b.strict(SqlType::new(TypeKind::Int, 2, 0), |f| {
             Ok(map(f, |v: u64| i64::from(v.count_ones())))
         })

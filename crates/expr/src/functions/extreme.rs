@@ -3,6 +3,7 @@
 use selkie_types::{Column, SqlResult, SqlType, TypeKind};
 
 use crate::build::{self, CompareTypes, compare_types};
+use crate::cast;
 use crate::expr::{CompareBy, CompareOp, Expr};
 use crate::function::{Binding, Function, MANY};
 use crate::kernel::{Frame, NativeOut};
@@ -29,13 +30,13 @@ fn bind(mut b: Binding<'_>, name: &str) -> SqlResult<Expr> {
             (0..b.len()).for_each(|at| b.date(at));
             CompareBy::Date
         }
-        CompareTypes::DateTime if dates_only(&b) => {
-            (0..b.len()).for_each(|at| b.date(at));
-            CompareBy::Date
-        }
         CompareTypes::DateTime => {
-            (0..b.len()).for_each(|at| b.datetime(at));
-            CompareBy::DateTime
+            let dates = dates_only(&b);
+            b.args.iter_mut().for_each(cast::to_compared_datetime);
+            if dates {
+                (0..b.len()).for_each(|at| b.date(at));
+            }
+            if dates { CompareBy::Date } else { CompareBy::DateTime }
         }
         CompareTypes::Time => {
             (0..b.len()).for_each(|at| b.time(at));
@@ -64,10 +65,10 @@ fn wider(a: CompareTypes, b: CompareTypes) -> CompareTypes {
     }
 }
 
-/// Whether all arguments are dates or strings, with a date among them.
+/// Whether there is a date among the arguments and nothing with a time of day.
 fn dates_only(b: &Binding<'_>) -> bool {
     b.args.iter().any(|e| e.ty.kind == TypeKind::Date)
-        && b.args.iter().all(|e| e.ty.kind == TypeKind::Date || e.ty.is_string())
+        && b.args.iter().all(|e| e.ty.kind == TypeKind::Date || !e.ty.is_temporal())
 }
 
 fn by_common_type(mut b: Binding<'_>, name: &str) -> SqlResult<Expr> {

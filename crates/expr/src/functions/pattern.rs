@@ -1,7 +1,8 @@
 //! LIKE.
 
 use selkie_types::charset::LikePattern;
-use selkie_types::{Column, SqlResult};
+use selkie_types::error::catalogue::ER_WRONG_ARGUMENTS;
+use selkie_types::{Column, SqlError, SqlResult};
 
 use crate::build;
 use crate::expr::{CallOption, Expr, ExprKind};
@@ -15,16 +16,35 @@ fn bind(mut b: Binding<'_>) -> SqlResult<Expr> {
     b.strict(build::boolean_type(), like)
 }
 
-fn escape(frame: &Frame<'_>) -> Option<u32> {
-    match frame.call.option {
-        CallOption::Number(code) => u32::try_from(code).ok(),
-        _ => Some(u32::from(b'\\')),
+/// LIKE with an escape character that is an argument.
+pub(crate) static LIKE_ESCAPED: Function = Function::new("LIKE", 3, 3, |mut b| {
+    b.unify(0..2, true)?;
+    b.utf8_text(2);
+    b.strict(build::boolean_type(), like)
+});
+
+/// The escape character of a call; the argument is the same for all rows.
+fn escape(frame: &Frame<'_>) -> SqlResult<Option<u32>> {
+    let backslash = Some(u32::from(b'\\'));
+    if let (3, true) = (frame.args.len(), frame.rows > 0) {
+        let Some(text) = frame.bytes(2).get(0) else { return Ok(backslash) };
+        let text = String::from_utf8_lossy(text);
+        let mut chars = text.chars();
+        let first = chars.next().map(u32::from);
+        return match chars.next() {
+            Some(_) => Err(SqlError::new(&ER_WRONG_ARGUMENTS, &[&"ESCAPE"])),
+            None => Ok(first),
+        };
     }
+    Ok(match frame.call.option {
+        CallOption::Number(code) => u32::try_from(code).ok(),
+        _ => backslash,
+    })
 }
 
 fn like(frame: &Frame<'_>) -> SqlResult<Column> {
     let (values, patterns) = (frame.bytes(0), frame.bytes(1));
-    let (collation, escape) = (frame.call.collation, escape(frame));
+    let (collation, escape) = (frame.call.collation, escape(frame)?);
     let mut out = NativeOut::new(frame.rows);
     if !patterns.is_constant() {
         for row in 0..frame.rows {
@@ -37,7 +57,7 @@ fn like(frame: &Frame<'_>) -> SqlResult<Column> {
         (0..frame.rows).for_each(|_| out.push(None::<i64>));
         return Ok(out.finish());
     };
-    let literal = matches!(frame.call.args[1].kind, ExprKind::Literal(_));
+    let literal = frame.call.args[1..].iter().all(|e| matches!(e.kind, ExprKind::Literal(_)));
     let make = || LikePattern::new(collation, text, escape);
     let pattern = frame.call.cache.get_or(literal, make);
     (0..frame.rows).for_each(|row| {

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use pcre2::bytes::{Regex, RegexBuilder};
 use selkie_types::charset::Charset;
-use selkie_types::error::catalogue::ER_REGEXP_ERROR;
-use selkie_types::{CollationId, Column, SqlError, SqlResult, SqlType, TypeKind};
+use selkie_types::error::catalogue::{ER_REGEXP_ERROR, ER_UNKNOWN_ERROR};
+use selkie_types::{CollationId, Column, Condition, Level, SqlError, SqlResult, SqlType, TypeKind};
 
 use crate::build;
-use crate::expr::ExprKind;
+use crate::expr::{CallOption, ExprKind};
 use crate::function::{Binding, Function, string_type};
 use crate::kernel::{BytesOut, Frame, NativeOut};
 
@@ -38,6 +38,9 @@ pub(super) static FUNCTIONS: &[Function] = &[
 /// Patterns and subjects are matched as UTF-8, binary strings as bytes. Gives the collation of the
 /// result.
 fn bind(b: &mut Binding<'_>, count: usize) -> SqlResult<CollationId> {
+    b.option = CallOption::Number(b.types.regex_flags.into());
+    let bytes: Vec<Option<crate::expr::Expr>> =
+        b.args[..count].iter().map(|e| e.ty.collation.is_binary().then(|| e.clone())).collect();
     let result = b.unify(0..count, true)?.collation;
     let charset = b.collation.charset();
     if charset != Charset::Binary && !matches!(charset, Charset::Utf8mb4 | Charset::Utf8mb3) {
@@ -46,7 +49,20 @@ fn bind(b: &mut Binding<'_>, count: usize) -> SqlResult<CollationId> {
         (0..count).for_each(|at| crate::cast::to_charset(&mut b.args[at], utf8));
         b.collation = utf8;
     }
+    if charset != Charset::Binary {
+        taken_as_text(b, bytes);
+    }
     Ok(result)
+}
+
+/// Compat: bytes beside texts are taken for text as they are.
+fn taken_as_text(b: &mut Binding<'_>, bytes: Vec<Option<crate::expr::Expr>>) {
+    for (at, original) in bytes.into_iter().enumerate() {
+        let Some(original) = original.filter(|e| e.ty.is_string()) else { continue };
+        b.args[at] = original;
+        let ty = SqlType { collation: b.collation, ..b.args[at].ty.clone() };
+        crate::cast::retype(&mut b.args[at], ty);
+    }
 }
 
 /// A part of the subject in the charset of the result.
@@ -55,12 +71,47 @@ fn converted(frame: &Frame<'_>, text: Option<Vec<u8>>) -> Option<Vec<u8>> {
     text.map(|text| from.convert(&text, to).0.into_owned())
 }
 
-fn compile(pattern: &[u8], collation: CollationId) -> SqlResult<Regex> {
-    let text = std::str::from_utf8(pattern).map_or_else(
-        |_| std::borrow::Cow::Owned(pattern.iter().map(|&b| char::from(b)).collect::<String>()),
-        std::borrow::Cow::Borrowed,
-    );
+/// Letters for the bits of `default_regex_flags` inside a pattern; EXTRA, the fifth, is none.
+const FLAGS: [(u8, &str); 6] = [(1, "s"), (2, "J"), (4, "x"), (8, "xx"), (32, "m"), (64, "U")];
+
+/// The bit of EXTRA.
+const EXTRA: u8 = 16;
+
+/// A pattern behind the options of `flags`, which are behind the verbs it begins with. Gives also
+/// how much longer it became.
+fn with_flags(pattern: &str, flags: u8) -> (String, usize) {
+    let letters: String =
+        FLAGS.iter().filter(|(bit, _)| flags & bit != 0).map(|(_, letter)| *letter).collect();
+    if letters.is_empty() {
+        return (pattern.to_owned(), 0);
+    }
+    let mut verbs = 0;
+    while pattern[verbs..].starts_with("(*")
+        && let Some(end) = pattern[verbs..].find(')')
+    {
+        verbs += end + 1;
+    }
+    let options = format!("(?{letters})");
+    (format!("{}{options}{}", &pattern[..verbs], &pattern[verbs..]), options.len())
+}
+
+/// A pattern as text; of bytes that are none, those beyond ASCII by their numbers.
+fn as_text(pattern: &[u8], utf: bool) -> std::borrow::Cow<'_, str> {
+    match std::str::from_utf8(pattern) {
+        Ok(text) if utf || text.is_ascii() => text.into(),
+        _ => {
+            let shown = |b: &u8| match b.is_ascii() {
+                true => char::from(*b).to_string(),
+                false => format!("\\x{b:02X}"),
+            };
+            pattern.iter().map(shown).collect::<String>().into()
+        }
+    }
+}
+
+fn compile(pattern: &[u8], collation: CollationId, flags: u8) -> SqlResult<Regex> {
     let utf = !collation.is_binary();
+    let (text, added) = with_flags(&as_text(pattern, utf), flags);
     RegexBuilder::new()
         .utf(utf)
         .ucp(utf)
@@ -68,8 +119,8 @@ fn compile(pattern: &[u8], collation: CollationId) -> SqlResult<Regex> {
         .jit_if_available(pattern.len() > 8)
         .build(&text)
         .map_err(|e| {
-            let text =
-                format!("Regex error '{}' at offset {}", message(&e), e.offset().unwrap_or(0));
+            let offset = e.offset().unwrap_or(0).saturating_sub(added);
+            let text = format!("{} at offset {offset}", message(&e));
             SqlError::new(&ER_REGEXP_ERROR, &[&text])
         })
 }
@@ -77,6 +128,9 @@ fn compile(pattern: &[u8], collation: CollationId) -> SqlResult<Regex> {
 /// The text PCRE2 gives for an error, without what the binding adds.
 fn message(e: &pcre2::Error) -> String {
     let text = e.to_string();
+    if let Some(text) = text.strip_prefix("PCRE2: error matching: ") {
+        return text.to_owned();
+    }
     text.rsplit_once(": ").map_or(text.clone(), |(_, m)| m.to_owned())
 }
 
@@ -99,7 +153,15 @@ impl<'a> Patterns<'a> {
         }
         let call = self.frame.call;
         let literal = matches!(call.args[1].kind, ExprKind::Literal(_));
-        let regex = call.cache.get_or(literal, || compile(pattern, call.collation));
+        let flags = match call.option {
+            CallOption::Number(flags) => flags as u8,
+            _ => 0,
+        };
+        if flags & EXTRA != 0 {
+            let text = "PCRE2 doesn't support the EXTRA flag. Ignored.";
+            self.frame.ctx.push(Condition::raw(Level::Warning, ER_UNKNOWN_ERROR.code, text.into()));
+        }
+        let regex = call.cache.get_or(literal, || compile(pattern, call.collation, flags));
         if let (true, Err(e)) = (literal, &*regex) {
             return Err(e.clone());
         }
@@ -131,15 +193,19 @@ fn each<R>(
     Ok(())
 }
 
-fn run_error(e: &pcre2::Error) -> SqlError {
-    SqlError::new(&ER_REGEXP_ERROR, &[&message(e)])
+/// What matching gave. Compat: if it failed nothing matched, with a warning.
+fn tried<T>(frame: &Frame<'_>, result: Result<T, pcre2::Error>, otherwise: T) -> T {
+    result.unwrap_or_else(|e| {
+        frame.ctx.warn(&ER_REGEXP_ERROR, &[&message(&e)]);
+        otherwise
+    })
 }
 
 fn regexp(frame: &Frame<'_>) -> SqlResult<Column> {
     let mut out = NativeOut::new(frame.rows);
     each(
         frame,
-        |_, regex, text| regex.is_match(text).map(i64::from).map_err(|e| run_error(&e)),
+        |_, regex, text| Ok(i64::from(tried(frame, regex.is_match(text), false))),
         |v| out.push(v),
     )?;
     Ok(out.finish())
@@ -151,7 +217,7 @@ fn regexp_instr(frame: &Frame<'_>) -> SqlResult<Column> {
     each(
         frame,
         |_, regex, text| {
-            let found = regex.find(text).map_err(|e| run_error(&e))?;
+            let found = tried(frame, regex.find(text), None);
             Ok(found.map_or(0, |m| charset.char_count(&text[..m.start()]) as i64 + 1))
         },
         |v| out.push(v),
@@ -164,7 +230,7 @@ fn regexp_substr(frame: &Frame<'_>) -> SqlResult<Column> {
     each(
         frame,
         |_, regex, text| {
-            let found = regex.find(text).map_err(|e| run_error(&e))?;
+            let found = tried(frame, regex.find(text), None);
             Ok(found.map_or(Vec::new(), |m| m.as_bytes().to_vec()))
         },
         |v| out.push(converted(frame, v).as_deref()),
@@ -181,8 +247,11 @@ fn regexp_replace(frame: &Frame<'_>) -> SqlResult<Column> {
             let mut result = Vec::with_capacity(text.len());
             let mut end = 0;
             for captures in regex.captures_iter(text) {
-                let captures = captures.map_err(|e| run_error(&e))?;
-                let Some(whole) = captures.get(0) else { continue };
+                let Some(captures) = tried(frame, captures.map(Some), None) else { break };
+                // Compat: an empty match ends the replacement.
+                let Some(whole) = captures.get(0).filter(|m| !m.as_bytes().is_empty()) else {
+                    break;
+                };
                 result.extend_from_slice(&text[end..whole.start()]);
                 expand(replacements.value(row), &captures, &mut result);
                 end = whole.end();

@@ -46,7 +46,8 @@ fn bind(mut b: Binding<'_>, round: bool) -> SqlResult<Expr> {
             let literal = b.args[0].as_literal().is_some();
             if round && places.is_none_or(|p| p < 0) {
                 ty.length += 1;
-                ty.kind = if literal && ty.length < 10 { TypeKind::Int } else { TypeKind::BigInt };
+                let small = (literal || ty.non_negative) && ty.length < 10;
+                ty.kind = if small { TypeKind::Int } else { TypeKind::BigInt };
             }
             match arg.physical() {
                 Physical::UInt => b.strict(ty, |f| integers(f, |f, v: u64| fit(f, v.into()))),

@@ -178,7 +178,8 @@ fn bind_weight_string(mut b: Binding<'_>) -> SqlResult<Expr> {
         _ => u64::from(b.args[0].ty.length),
     };
     let per_char = if b.collation.charset().max_len() == 1 { 1 } else { 2 };
-    let ty = SqlType::varchar((characters * per_char).min(65_535) as u32, CollationId::BINARY);
+    let length = characters.saturating_mul(per_char);
+    let ty = crate::function::string_type(length, CollationId::BINARY, b.types);
     if !is_string {
         return b.maybe(ty, |frame| bytes_to_bytes(frame, |_, _| false));
     }
@@ -188,7 +189,12 @@ fn bind_weight_string(mut b: Binding<'_>) -> SqlResult<Expr> {
             CallOption::Weights(options) => options,
             _ => WeightOptions::default(),
         };
+        let per_char = if collation.charset.max_len() == 1 { 1 } else { 2 };
         bytes_to_bytes(frame, |text, out| {
+            let characters = options.characters.unwrap_or(0);
+            if frame.too_long(characters.saturating_mul(per_char)) {
+                return false;
+            }
             collation.weight_string(text, options, out);
             true
         })

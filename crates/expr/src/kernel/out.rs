@@ -48,6 +48,42 @@ impl<T: Native> NativeOut<T> {
     }
 }
 
+/// A column of single values, each of the physical kind of `ty` or NULL.
+pub(crate) fn column_of(ty: &selkie_types::SqlType, values: Vec<selkie_types::Value>) -> Column {
+    use selkie_types::{Physical, Value};
+    macro_rules! native {
+        ($kind:ident) => {{
+            let mut out = NativeOut::new(values.len());
+            values.into_iter().for_each(|value| {
+                out.push(if let Value::$kind(v) = value { Some(v) } else { None });
+            });
+            out.finish()
+        }};
+    }
+    match ty.physical() {
+        Physical::Int => native!(Int),
+        Physical::UInt => native!(UInt),
+        Physical::Double => native!(Double),
+        Physical::Date => native!(Date),
+        Physical::Time => native!(Time),
+        Physical::DateTime => native!(DateTime),
+        Physical::Decimal => {
+            let mut out = DecimalOut::new(ty.decimals, values.len());
+            values.into_iter().for_each(|value| {
+                out.push(if let Value::Decimal(v) = value { Some(v) } else { None });
+            });
+            out.finish()
+        }
+        Physical::Bytes => {
+            let mut out = BytesOut::new(values.len());
+            values.iter().for_each(|value| {
+                out.push(if let Value::Bytes(v) = value { Some(v) } else { None });
+            });
+            out.finish()
+        }
+    }
+}
+
 /// A column of byte strings.
 pub(crate) struct BytesOut {
     values: BytesColumn,

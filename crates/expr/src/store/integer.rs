@@ -5,10 +5,12 @@ use std::sync::Arc;
 use selkie_types::decimal::Fit;
 use selkie_types::number::{Rest, parse_f64, parse_integer_rounded, round_f64_to};
 use selkie_types::{
-    Column, ColumnData, Date, DateTime, Decimal, DecimalValues, Physical, SqlResult, Time, TypeKind,
+    Column, ColumnData, Date, DateTime, Decimal, DecimalValues, Physical, SqlResult, Time,
+    TypeKind, Value,
 };
 
 use super::Source;
+use super::report::Report;
 use crate::kernel::{DecimalOut, Native, NativeOut};
 
 /// The smallest and largest value of an integer type.
@@ -185,10 +187,15 @@ fn bits_of_bytes(source: &Source<'_>, high: i128) -> SqlResult<Arc<Column>> {
 
 /// Years of one or two digits are 1970 to 2069; `'0'` and `'00'` are 2000, the number 0 is 0.
 fn year(source: &Source<'_>, row: usize, v: i128) -> SqlResult<u64> {
+    if let Physical::Date | Physical::DateTime | Physical::Time = source.column.physical() {
+        return year_of(source, row);
+    }
     let is_text = source.column.physical() == Physical::Bytes;
     let short = is_text && source.column.bytes(row).len() < 4;
     Ok(match v {
         0 if short && source.column.bytes(row).contains(&b'0') => 2000,
+        // Compat: the number 0 is 2000 in YEAR(2).
+        0 if !is_text && source.to().length == 2 => 2000,
         0 => 0,
         1..70 => v as u64 + 2000,
         70..100 => v as u64 + 1900,
@@ -197,6 +204,17 @@ fn year(source: &Source<'_>, row: usize, v: i128) -> SqlResult<u64> {
             source.report.out_of_range(row)?;
             0
         }
+    })
+}
+
+/// The year of a date, which is more than a YEAR holds.
+fn year_of(source: &Source<'_>, row: usize) -> SqlResult<u64> {
+    let kind = source.from.name();
+    source.report.bad_temporal(row, kind, &source.shown(row), Report::truncated)?;
+    Ok(match source.column.value(row) {
+        Value::Date(v) => v.year().into(),
+        Value::DateTime(v) => v.year().into(),
+        _ => 0,
     })
 }
 
@@ -239,13 +257,15 @@ fn fit_double(source: &Source<'_>, row: usize, value: f64) -> SqlResult<f64> {
     let ty = source.to();
     let mut value = value;
     let mut limit = if ty.kind == TypeKind::Float { f64::from(f32::MAX) } else { f64::MAX };
+    let negative = ty.unsigned && value < 0.0;
     if ty.decimals < selkie_types::NOT_FIXED_DECIMALS {
-        value = round_f64_to(value, ty.decimals.into());
+        // A zero has no sign.
+        value = round_f64_to(value, ty.decimals.into()) + 0.0;
         let whole = ty.length.saturating_sub(ty.decimals.into()) as i32;
         limit = limit.min(10f64.powi(whole) - 10f64.powi(-i32::from(ty.decimals)));
     }
     let low = if ty.unsigned { 0.0 } else { -limit };
-    if value < low || value > limit {
+    if negative || value < low || value > limit {
         source.report.out_of_range(row)?;
         value = value.clamp(low, limit);
     }
@@ -273,20 +293,23 @@ pub(super) fn decimals(source: &Source<'_>) -> SqlResult<Arc<Column>> {
             ColumnData::Date(v) => Decimal::from(i64::from(Date::to_number(v[at]))),
             ColumnData::Time(v) => v[at].to_decimal(),
             ColumnData::DateTime(v) => v[at].to_decimal(),
-            ColumnData::Bytes(_) => {
-                let parsed = Decimal::parse(&source.ascii(row));
-                if parsed.overflow {
-                    source.report.out_of_range(row)?;
-                } else {
-                    judge(source, row, "decimal", parsed.consumed, parsed.rest)?;
-                }
-                parsed.value
-            }
+            ColumnData::Bytes(_) => decimal_text(source, row)?,
         };
         let quiet = matches!(column.data(), ColumnData::Double(_));
         out.push(Some(fit_decimal(source, row, value, quiet)?));
     }
     Ok(Arc::new(out.finish()))
+}
+
+fn decimal_text(source: &Source<'_>, row: usize) -> SqlResult<Decimal> {
+    let parsed = Decimal::parse(&source.ascii(row));
+    if !parsed.overflow {
+        judge(source, row, "decimal", parsed.consumed, parsed.rest)?;
+    }
+    if parsed.truncated && parsed.value.is_zero() && !parsed.overflow {
+        source.report.note(row);
+    }
+    Ok(parsed.value)
 }
 
 /// Whether all values have the scale of the column and fewer digits than it allows.
@@ -311,15 +334,15 @@ fn decimal_of_double(v: f64) -> Decimal {
 
 fn fit_decimal(source: &Source<'_>, row: usize, value: Decimal, quiet: bool) -> SqlResult<Decimal> {
     let to = source.to();
+    if to.unsigned && value.is_negative() {
+        source.report.out_of_range(row)?;
+        return Ok(Decimal::new(ethnum::I256::ZERO, to.decimals));
+    }
     let (fitted, fit) = value.fit(to.length.clamp(1, 65) as u8, to.decimals);
     match fit {
         Fit::Clamped => source.report.out_of_range(row)?,
         Fit::Rounded if !quiet => source.report.note(row),
         _ => {}
-    }
-    if to.unsigned && fitted.is_negative() {
-        source.report.out_of_range(row)?;
-        return Ok(Decimal::new(ethnum::I256::ZERO, to.decimals));
     }
     Ok(fitted)
 }

@@ -27,8 +27,7 @@ impl Members {
             .flat_map(|m| m.iter())
             .map(|m| Charset::Utf8mb4.convert(m.as_bytes(), charset).0.into_owned())
             .collect();
-        let exact = names.iter().enumerate().map(|(at, n)| (n.clone(), at)).collect();
-        Self { names, collation: to.collation, exact }
+        Self { exact: first_of_each(&names, to.collation), names, collation: to.collation }
     }
 
     fn find(&self, text: &[u8]) -> Option<usize> {
@@ -38,6 +37,22 @@ impl Members {
         let text = self.collation.charset().trim_spaces_end(text);
         self.names.iter().position(|n| self.collation.equal(n, text))
     }
+}
+
+/// Positions of names by their bytes. Of names that are equal the first is meant by all.
+fn first_of_each(
+    names: &[Vec<u8>],
+    collation: selkie_types::CollationId,
+) -> HashMap<Vec<u8>, usize> {
+    let mut alike: HashMap<u64, Vec<usize>> = HashMap::new();
+    let first_like = |(at, name): (usize, &Vec<u8>)| {
+        let same_hash = alike.entry(collation.hash(name, 0)).or_default();
+        let earlier = same_hash.iter().find(|&&other| collation.equal(&names[other], name));
+        let first = earlier.copied().unwrap_or(at);
+        same_hash.push(at);
+        (name.clone(), first)
+    };
+    names.iter().enumerate().map(first_like).collect()
 }
 
 pub(super) fn convert(source: &Source<'_>) -> SqlResult<Arc<Column>> {
@@ -97,8 +112,9 @@ fn set_text(source: &Source<'_>, members: &Members, row: usize) -> SqlResult<u64
     }
     let mut bits = 0;
     let mut missing = false;
-    for part in text.split(|&b| b == b',') {
-        match members.find(&stored(source, part)) {
+    // Compat: only the spaces at the very end do not count.
+    for part in text.trim_ascii_end().split(|&b| b == b',') {
+        match members.find(&stored(source, part)).filter(|_| !part.ends_with(b" ")) {
             Some(at) => bits |= 1u64 << at,
             None => missing = true,
         }

@@ -2,7 +2,7 @@
 
 use selkie_types::error::catalogue::{
     ER_DATA_TOO_LONG, ER_TRUNCATED_WRONG_VALUE, ER_TRUNCATED_WRONG_VALUE_FOR_FIELD,
-    ER_WARN_DATA_OUT_OF_RANGE, WARN_DATA_TRUNCATED,
+    ER_WARN_DATA_OUT_OF_RANGE, ER_WARN_INVALID_TIMESTAMP, WARN_DATA_TRUNCATED,
 };
 use selkie_types::{Condition, Level, SqlError, SqlResult};
 
@@ -15,6 +15,10 @@ pub(super) struct Report<'a> {
     pub(super) mode: StoreMode,
     pub(super) first_row: u64,
     pub(super) ctx: &'a EvalContext<'a>,
+    /// The values are those of the column before its definition changed.
+    pub(super) was_copied: bool,
+    /// What is wrong with dates and times is said of the old values.
+    pub(super) tells_old: bool,
 }
 
 impl Report<'_> {
@@ -91,11 +95,38 @@ impl Report<'_> {
         text: &str,
         lenient: fn(&Self, usize) -> SqlResult<()>,
     ) -> SqlResult<()> {
-        if !self.is_strict() {
+        if !self.is_strict() && !self.is_copy() {
             return lenient(self, row);
         }
+        self.raise(self.incorrect_temporal(row, kind, text))
+    }
+
+    fn incorrect_temporal(&self, row: usize, kind: &str, text: &str) -> SqlError {
         let message = self.incorrect_text(row, kind, text).message().to_owned();
         let def = &ER_TRUNCATED_WRONG_VALUE;
-        Err(SqlError::raw(def.code, def.sqlstate, message))
+        SqlError::raw(def.code, def.sqlstate, message)
+    }
+
+    /// Compat: when a column changes its type, what is wrong with dates and times is said of the
+    /// old column's values; where these are doubles it is said of the new column.
+    pub(super) fn is_copy(&self) -> bool {
+        self.tells_old
+    }
+
+    /// 1292 as a note: digits of a fraction were lost.
+    #[cold]
+    pub(super) fn note_of_copy(&self, row: usize, kind: &str, text: &str) {
+        let error = self.incorrect_temporal(row, kind, text);
+        self.ctx.push(Condition::from_error(Level::Note, &error));
+    }
+
+    /// 1299: a local time that the clocks skip; an error in strict mode is 1292.
+    #[cold]
+    pub(super) fn skipped_time(&self, row: usize, text: &str) -> SqlResult<()> {
+        if self.is_strict() {
+            return Err(self.incorrect_temporal(row, "datetime", text));
+        }
+        let args: [&dyn std::fmt::Display; 2] = [&self.target.column, &self.number(row)];
+        self.raise(SqlError::new(&ER_WARN_INVALID_TIMESTAMP, &args))
     }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use selkie_types::{Charset, Column, Physical, SqlResult, TypeKind};
+use selkie_types::{Charset, Column, Physical, SqlResult, TypeKind, Value};
 
 use super::Source;
 use crate::kernel::BytesOut;
@@ -64,7 +64,10 @@ pub(super) fn convert(source: &Source<'_>) -> SqlResult<Arc<Column>> {
                 out.push(None);
                 continue;
             }
-            let plain = source.text(row);
+            let plain = match source.column.value(row) {
+                Value::Double(v) => rounded(v, source.text(row), limits.length),
+                _ => source.text(row),
+            };
             let from =
                 if source.from.kind == TypeKind::Bit { Charset::Binary } else { Charset::Utf8mb4 };
             let text = from.convert(&plain, limits.charset).0;
@@ -99,6 +102,16 @@ pub(super) fn convert(source: &Source<'_>) -> SqlResult<Arc<Column>> {
     Ok(Arc::new(out.finish()))
 }
 
+/// Compat: digits that a number has no room for are rounded off its end. `text` is the number with
+/// all its digits.
+fn rounded(v: f64, text: Vec<u8>, room: usize) -> Vec<u8> {
+    let whole = text.iter().position(|b| *b == b'.').unwrap_or(text.len());
+    if text.len() <= room || whole > room || text.contains(&b'e') {
+        return text;
+    }
+    format!("{v:.*}", room.saturating_sub(whole + 1)).into_bytes()
+}
+
 fn ill_formed(
     source: &Source<'_>,
     limits: &Limits,
@@ -130,6 +143,7 @@ fn keep(
             source.report.too_long(row)?;
         }
     }
+    let kept = if limits.trims { limits.charset.trim_spaces_end(kept) } else { kept };
     if limits.pads {
         out.write(|buffer| {
             buffer.extend_from_slice(kept);

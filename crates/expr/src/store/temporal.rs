@@ -9,6 +9,7 @@ use super::Source;
 use super::report::Report;
 use crate::cast::datetime_of_time;
 use crate::kernel::NativeOut;
+use crate::timezone::TimeZone;
 
 pub(super) fn convert(source: &Source<'_>) -> SqlResult<Arc<Column>> {
     let column = match source.to().kind {
@@ -57,24 +58,38 @@ fn read(source: &Source<'_>, row: usize, options: DateOptions) -> ParsedTemporal
     }
 }
 
-/// The value, reported if there is none or only a part of the text was used.
-fn checked(
+/// The value, reported if there is none or only a part of it was used.
+fn checked<T: Default>(
     source: &Source<'_>,
     row: usize,
-    kind: &str,
-    parsed: ParsedTemporal<DateTime>,
-) -> SqlResult<DateTime> {
+    wanted: &'static str,
+    parsed: ParsedTemporal<T>,
+) -> SqlResult<T> {
+    let cut = parsed.truncated || (parsed.fraction_cut && parsed.date_only);
+    let kind = match (source.to().kind, source.report.is_copy()) {
+        (TypeKind::Date, true) => parsed.type_name("datetime"),
+        (_, true) => parsed.type_name(wanted),
+        _ => wanted,
+    };
+    let report = &source.report;
     match parsed.value {
-        Some(v) if !parsed.truncated => Ok(v),
-        value => {
-            source.report.bad_temporal(row, kind, &source.shown(row), Report::truncated)?;
-            Ok(value.unwrap_or_default())
+        Some(v) if !cut && !parsed.fraction_cut => return Ok(v),
+        Some(_) if !parsed.truncated && report.is_copy() => {
+            report.note_of_copy(row, kind, &source.shown(row));
         }
+        // A date says so itself of the time of day that it drops.
+        Some(_) if !cut => {
+            if source.to().kind != TypeKind::Date {
+                report.note(row);
+            }
+        }
+        _ => report.bad_temporal(row, kind, &source.shown(row), Report::truncated)?,
     }
+    Ok(parsed.value.unwrap_or_default())
 }
 
 fn dates(source: &Source<'_>) -> SqlResult<Column> {
-    let options = options(source);
+    let options = DateOptions { round: false, ..options(source) };
     let mut out = NativeOut::<Date>::new(source.rows());
     for row in 0..source.rows() {
         if source.column.is_null(row) {
@@ -85,8 +100,10 @@ fn dates(source: &Source<'_>) -> SqlResult<Column> {
             out.push(Some(date));
             continue;
         }
-        let value = checked(source, row, "date", read(source, row, options))?;
-        if value.micros_of_day() != 0 {
+        let parsed = read(source, row, options);
+        let whole = !parsed.truncated;
+        let value = checked(source, row, "date", parsed)?;
+        if value.micros_of_day() != 0 && (whole || source.report.is_copy()) {
             source.report.note(row);
         }
         out.push(Some(value.date()));
@@ -122,11 +139,12 @@ fn datetimes(source: &Source<'_>) -> SqlResult<Column> {
             continue;
         }
         if same_stamp && let ColumnData::DateTime(v) = source.column.data() {
-            out.push(Some(v[source.column.physical_row(row)].truncate_to(to.decimals)));
+            let value = v[source.column.physical_row(row)];
+            out.push(Some(shortened_stamp(source, row, value)?));
             continue;
         }
         let value = checked(source, row, "datetime", read(source, row, options))?;
-        let value = if rounds(source) {
+        let value = if options.round {
             value.round_to(to.decimals).unwrap_or(value)
         } else {
             value.truncate_to(to.decimals)
@@ -136,6 +154,22 @@ fn datetimes(source: &Source<'_>) -> SqlResult<Column> {
     Ok(out.finish())
 }
 
+/// An instant with the digits of another TIMESTAMP. Compat: one that would be rounded out of the
+/// range is cut, with a warning.
+fn shortened_stamp(source: &Source<'_>, row: usize, value: DateTime) -> SqlResult<DateTime> {
+    let fsp = source.to().decimals;
+    if !rounds(source) || value.date().has_zero_part() {
+        return Ok(value.truncate_to(fsp));
+    }
+    match value.round_to(fsp).filter(|v| TimeZone::utc().to_utc(*v).is_some()) {
+        Some(rounded) => Ok(rounded),
+        None => {
+            source.report.out_of_range(row)?;
+            Ok(value.truncate_to(fsp))
+        }
+    }
+}
+
 /// A local time as an instant; outside of the range of TIMESTAMP it is the zero value.
 fn instant(source: &Source<'_>, row: usize, local: DateTime) -> SqlResult<DateTime> {
     let zone = &source.report.ctx.types.time_zone;
@@ -143,30 +177,44 @@ fn instant(source: &Source<'_>, row: usize, local: DateTime) -> SqlResult<DateTi
         && !local.date().has_zero_part()
         && let Some(utc) = zone.to_utc(local)
     {
+        if zone.is_skipped(local) {
+            source.report.skipped_time(row, &source.shown(row))?;
+        }
         return Ok(utc);
     }
     if local != DateTime::ZERO {
         let text = source.shown(row);
-        source.report.bad_temporal(row, "datetime", &text, Report::out_of_range)?;
+        let partial = local.date().has_zero_part();
+        let lenient = if partial { Report::truncated } else { Report::out_of_range };
+        source.report.bad_temporal(row, "datetime", &text, lenient)?;
     }
     Ok(DateTime::ZERO)
 }
 
 fn times(source: &Source<'_>) -> SqlResult<Column> {
     let fsp = source.to().decimals;
+    let round = rounds(source);
     let mut out = NativeOut::<Time>::new(source.rows());
     for row in 0..source.rows() {
         if source.column.is_null(row) {
             out.push(None);
             continue;
         }
-        let value = time(source, row)?;
-        out.push(Some(if rounds(source) { value.round_to(fsp).0 } else { value.truncate_to(fsp) }));
+        let value = time(source, row, round)?;
+        out.push(Some(if round { rounded(source, row, value)? } else { value.truncate_to(fsp) }));
     }
     Ok(out.finish())
 }
 
-fn time(source: &Source<'_>, row: usize) -> SqlResult<Time> {
+fn rounded(source: &Source<'_>, row: usize, value: Time) -> SqlResult<Time> {
+    let (value, too_large) = value.round_to(source.to().decimals);
+    if too_large {
+        source.report.bad_temporal(row, "time", &source.shown(row), Report::out_of_range)?;
+    }
+    Ok(value)
+}
+
+fn time(source: &Source<'_>, row: usize, round: bool) -> SqlResult<Time> {
     let at = source.column.physical_row(row);
     let number = |v: i64| Time::from_number(v < 0, v.unsigned_abs(), 0);
     let parsed = match source.column.data() {
@@ -181,23 +229,27 @@ fn time(source: &Source<'_>, row: usize) -> SqlResult<Time> {
         }
         ColumnData::Int(v) => number(v[at]),
         ColumnData::UInt(v) => number(i64::try_from(v[at]).unwrap_or(i64::MAX)),
-        ColumnData::Double(v) => Time::from_f64(v[at]),
-        ColumnData::Decimal(v) => Time::from_decimal(v.get(at)),
-        ColumnData::Bytes(_) => Time::parse(&source.ascii(row), DateOptions::LENIENT),
+        // Compat: a column of doubles that becomes one of times is read as texts.
+        ColumnData::Double(_) if source.report.was_copied => {
+            Time::parse(&source.text(row), DateOptions { round, ..DateOptions::LENIENT })
+        }
+        ColumnData::Double(v) => Time::from_f64(v[at], round),
+        ColumnData::Decimal(v) => Time::from_decimal(v.get(at), round),
+        ColumnData::Bytes(_) => {
+            Time::parse(&source.ascii(row), DateOptions { round, ..DateOptions::LENIENT })
+        }
     };
     let limit = parsed.value.is_some_and(|v| v.0.abs() >= Time::MAX.truncate_to(0).0);
     match parsed.value {
-        Some(v) if !parsed.truncated => {
-            if has_date(source, row) {
-                source.report.note(row);
-            }
+        Some(v) if parsed.truncated && limit => {
+            source.report.bad_temporal(row, "time", &source.shown(row), Report::out_of_range)?;
             Ok(v)
         }
-        value => {
-            let lenient = if limit { Report::out_of_range } else { Report::truncated };
-            source.report.bad_temporal(row, "time", &source.shown(row), lenient)?;
-            Ok(value.unwrap_or_default())
+        Some(v) if !parsed.truncated && has_date(source, row) => {
+            source.report.note(row);
+            Ok(v)
         }
+        _ => checked(source, row, "time", parsed),
     }
 }
 

@@ -62,7 +62,7 @@ fn store(
 ) -> SqlResult<Arc<Column>> {
     let e = parser::expression(source, &ctx.types)?;
     let column = e.eval(ctx, &Batch::one_row())?;
-    let target = StoreTarget { ty, schema: "s", table: "t", column: "c" };
+    let target = StoreTarget { ty, schema: "s", table: "t", column: "c", copied: false };
     convert_for_column(&column, &e.ty, &target, mode, 1, ctx)
 }
 

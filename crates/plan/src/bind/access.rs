@@ -44,9 +44,10 @@ pub(crate) struct Guard {
 impl Binder<'_> {
     /// Fails unless the table may be used as wanted. It need not exist.
     pub(super) fn check_table(&self, schema: &str, table: &str) -> SqlResult<()> {
-        if schema.eq_ignore_ascii_case("information_schema")
-            || self.names.tables.temporary.get(schema, table).is_some()
-        {
+        if schema.eq_ignore_ascii_case("information_schema") {
+            return self.check_computed(schema);
+        }
+        if self.names.tables.temporary.get(schema, table).is_some() {
             return Ok(());
         }
         let check = |wanted| {
@@ -60,6 +61,18 @@ impl Binder<'_> {
         match self.wanted.instead.map(check) {
             Some(Ok(())) => Ok(()),
             _ => check(self.wanted.tables),
+        }
+    }
+
+    /// Fails (1044) unless what is computed is only read.
+    fn check_computed(&self, schema: &str) -> SqlResult<()> {
+        let changes = self.wanted.instead.unwrap_or(self.wanted.tables);
+        match changes.without(Privileges::SELECT).is_empty() {
+            true => Ok(()),
+            false => {
+                let permissions = self.names.environment.permissions();
+                Err(permissions.schema_denied(self.who.as_deref(), schema))
+            }
         }
     }
 

@@ -36,6 +36,7 @@ impl Binder<'_> {
     ) -> SqlResult<Expr> {
         let args = if call.star { Vec::new() } else { self.aggregate_args(&call.args)? };
         let order = self.aggregate_order(&call.order_by, &args)?;
+        let order = distinct_order(call.distinct, &args, order);
         let mut aggregate = Aggregate::new(kind, call.distinct, args, self.types)?;
         aggregate.order_by = order;
         aggregate.limit = call.limit.as_deref().map(row_limit);
@@ -45,6 +46,7 @@ impl Binder<'_> {
     pub(super) fn group_concat(&mut self, call: &ast::GroupConcat) -> SqlResult<Expr> {
         let args = self.aggregate_args(&call.args)?;
         let order = self.aggregate_order(&call.order_by, &args)?;
+        let order = distinct_order(call.distinct, &args, order);
         let separator =
             call.separator.as_ref().map(|s| String::from_utf8_lossy(&s.bytes).into_owned());
         let aggregate = Aggregate::group_concat(
@@ -155,4 +157,12 @@ fn row_limit(limit: &ast::Limit) -> (u64, u64) {
         _ => None,
     };
     (number(&limit.offset).unwrap_or(0), number(&limit.count).unwrap_or(u64::MAX))
+}
+
+/// Compat: different values without an order of their own come in the order of the values.
+fn distinct_order(distinct: bool, args: &[Expr], order: Vec<(Expr, bool)>) -> Vec<(Expr, bool)> {
+    match distinct && order.is_empty() {
+        true => args.iter().map(|arg| (arg.clone(), false)).collect(),
+        false => order,
+    }
 }

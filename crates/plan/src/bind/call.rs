@@ -29,7 +29,8 @@ impl Binder<'_> {
             }
             if selkie_expr::function::lookup(&call.name.value).is_some() {
                 let args = self.args(call)?;
-                return build::function_call(&call.name.value, args, self.types);
+                let named = self.named(call)?;
+                return build::function_call_naming(&call.name.value, args, named, self.types);
             }
         }
         self.stored_function(call)
@@ -37,6 +38,12 @@ impl Binder<'_> {
 
     fn args(&mut self, call: &ast::FunctionCall) -> SqlResult<Vec<Expr>> {
         call.args.iter().map(|e| self.expr(e)).collect()
+    }
+
+    /// What the names in the text of an argument stand for.
+    fn named(&mut self, call: &ast::FunctionCall) -> SqlResult<Vec<(Box<str>, Expr)>> {
+        let bound = call.named.iter().map(|(name, e)| Ok((name.value.clone(), self.scalar(e)?)));
+        bound.collect()
     }
 
     /// Functions that are expressions of their own kind.
@@ -48,6 +55,7 @@ impl Binder<'_> {
             "NVL2" => (3, 3),
             "COALESCE" => (1, usize::MAX),
             "ISNULL" => (1, 1),
+            "NAME_CONST" => (2, 2),
             _ => return Ok(None),
         };
         let mut args = self.args(call)?;
@@ -70,6 +78,12 @@ impl Binder<'_> {
                 build::nullif(args.remove(0), b, types)?
             }
             "ISNULL" => build::is_null(args.remove(0))?,
+            "NAME_CONST" => {
+                if args.iter().any(|arg| arg.as_literal().is_none()) || !is_value(&call.args[1]) {
+                    return Err(SqlError::new(&ER_WRONG_ARGUMENTS, &[&"NAME_CONST"]));
+                }
+                args.remove(1)
+            }
             _ => build::coalesce(args, types)?,
         }))
     }
@@ -104,11 +118,15 @@ impl Binder<'_> {
 
     pub(super) fn cast(&mut self, operand: &ast::Expr, target: &ast::CastType) -> SqlResult<Expr> {
         let operand = self.scalar(operand)?;
+        if let ast::CastType::IntervalDaySecond(digits) = target {
+            let fsp = digits.unwrap_or(0).min(6) as u8;
+            return build::interval_day_second(operand, fsp, self.types);
+        }
         let ty = self.cast_type(target)?;
         build::cast(operand, &ty, self.types)
     }
 
-    fn cast_type(&self, target: &ast::CastType) -> SqlResult<SqlType> {
+    pub(super) fn cast_type(&self, target: &ast::CastType) -> SqlResult<SqlType> {
         let fsp = |fsp: &Option<u64>| fsp.unwrap_or(0).min(6) as u8;
         let string = |length: &Option<u64>, collation: CollationId| match length {
             Some(n) => SqlType::varchar(*n as u32, collation),
@@ -155,5 +173,15 @@ impl Binder<'_> {
             ast::CastType::Json => SqlType::varchar(u32::MAX, CollationId::UTF8MB4_BIN),
             ast::CastType::Other(_) => return Err(SqlError::not_supported("CAST to this type")),
         })
+    }
+}
+
+/// Whether an expression is a literal, perhaps with a sign or a COLLATE.
+fn is_value(expr: &ast::Expr) -> bool {
+    match &expr.kind {
+        ast::ExprKind::Literal(_) => true,
+        ast::ExprKind::Unary { op: ast::UnaryOp::Neg, expr } => is_value(expr),
+        ast::ExprKind::Collate { expr, .. } => is_value(expr),
+        _ => false,
     }
 }

@@ -194,18 +194,16 @@ impl Binder<'_> {
         escape: Option<&ast::Expr>,
     ) -> SqlResult<Expr> {
         let (value, pattern) = (self.scalar(value)?, self.scalar(pattern)?);
-        let escape = match escape {
-            None => None,
-            Some(escape) => {
-                let escape = self.scalar(escape)?;
-                let Some(selkie_types::Value::Bytes(b)) = escape.as_literal() else {
-                    return Err(SqlError::new(&ER_WRONG_ARGUMENTS, &[&"ESCAPE"]));
-                };
-                let (text, _) = escape.ty.collation.charset().convert(b, Charset::Utf8mb4);
-                Some(String::from_utf8_lossy(&text).into_owned())
-            }
+        let Some(escape) = escape else {
+            return build::like(value, pattern, None, negated, self.types);
         };
-        build::like(value, pattern, escape.as_deref(), negated, self.types)
+        let escape = self.scalar(escape)?;
+        let Some(selkie_types::Value::Bytes(b)) = escape.as_literal() else {
+            return build::like_escaped_by(value, pattern, escape, negated, self.types);
+        };
+        let (text, _) = escape.ty.collation.charset().convert(b, Charset::Utf8mb4);
+        let escape = String::from_utf8_lossy(&text);
+        build::like(value, pattern, Some(&escape), negated, self.types)
     }
 
     fn case(

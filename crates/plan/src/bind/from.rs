@@ -77,18 +77,24 @@ impl Binder<'_> {
         if let TableKind::View(view) = &info.kind {
             return self.view(&info, view, &alias.value);
         }
-        let relation = self.add_table(info, &alias.value);
+        let relation = self.add_table(info, &alias.value)?;
         self.hints(relation, &factor.hints)?;
         Ok(Logical::Scan(relation))
     }
 
     /// Adds a table instance to the current scope.
-    pub(super) fn add_table(&mut self, info: std::sync::Arc<TableInfo>, alias: &str) -> RelationId {
+    pub(super) fn add_table(
+        &mut self,
+        info: std::sync::Arc<TableInfo>,
+        alias: &str,
+    ) -> SqlResult<RelationId> {
         let schema = info.schema().into();
         let guard = self.guard(&info);
+        let computed = self.computed_columns(&info)?;
         let relation = self.columns.add_relation(info, alias);
+        self.columns.relations[relation].computed = computed;
         self.guards.extend(guard.iter().map(|guard| (relation, guard.clone())));
-        if self.settings.lock_reads {
+        if self.lock_reads {
             self.columns.relations[relation].lock = LockMode::Shared;
         }
         self.scope().sources.push(Source {
@@ -100,7 +106,7 @@ impl Binder<'_> {
             view: None,
             guard,
         });
-        relation
+        Ok(relation)
     }
 
     fn hints(&mut self, relation: RelationId, hints: &[ast::IndexHint]) -> SqlResult<()> {

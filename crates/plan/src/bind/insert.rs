@@ -64,8 +64,14 @@ impl Binder<'_> {
         let default_exprs = self.default_exprs(&table, &default_flags)?;
         let (on_duplicate, rows) = self.duplicate_update(&target, insert)?;
         self.pop_scope();
-        let rules = self.row_rules(&table)?;
-        let (returning, returning_first) = self.inserted_rows(&target, &insert.returning)?;
+        let (returning, returning_first) = self.inserted_rows(&target, insert)?;
+        let returned = |at| returning.iter().any(|(_, e)| reads(e, returning_first + at));
+        let all = rows.is_some() || target.view.is_some();
+        // Compat: a column that is given a value, if only DEFAULT, is computed.
+        let mut rules =
+            self.row_rules(&table, &|at| all || targets.contains(&at) || returned(at))?;
+        rules.lenient = insert.columns.as_ref().is_none_or(Vec::is_empty)
+            && !matches!(insert.source, ast::InsertSource::Set(_));
         let mode = match (insert.replace, insert.ignore) {
             (true, _) => InsertMode::Replace,
             (false, true) => InsertMode::Ignore,
@@ -378,7 +384,12 @@ impl Binder<'_> {
         let (existing, new) = (self.new_row(&target.table), self.new_row(&target.table));
         self.in_new_row(target, existing);
         self.inserted = Some((existing, new));
-        let bound = self.assignments(target, &insert.on_duplicate);
+        // Compat: only beside a query the error speaks of UPDATE.
+        let clause = match insert.source {
+            ast::InsertSource::Query(_) => Clause::Duplicate,
+            _ => Clause::Fields,
+        };
+        let bound = self.assignments(target, &insert.on_duplicate, clause);
         self.inserted = None;
         Ok((bound?, Some((existing, new))))
     }
@@ -388,12 +399,12 @@ impl Binder<'_> {
         &mut self,
         target: &InsertTarget,
         list: &[ast::Assignment],
+        clause: Clause,
     ) -> SqlResult<Vec<(usize, Option<Expr>)>> {
         let mut bound = Vec::with_capacity(list.len());
         for assignment in list {
             let at = self.insert_position(target, &assignment.column, Clause::Duplicate)?;
-            let value =
-                self.assigned_value(&target.table, at, &assignment.value, Clause::Fields)?;
+            let value = self.assigned_value(&target.table, at, &assignment.value, clause)?;
             bound.push((at, value));
         }
         Ok(bound)
@@ -445,6 +456,25 @@ impl Binder<'_> {
     fn inserted_rows(
         &mut self,
         target: &InsertTarget,
+        insert: &ast::Insert,
+    ) -> SqlResult<(Vec<(Named, Expr)>, ColumnId)> {
+        let before = self.columns.relations.len();
+        let made = self.inserted_row(target, &insert.returning)?;
+        // Compat: the rows of a query are at hand before the first is inserted.
+        if matches!(insert.source, ast::InsertSource::Query(_)) {
+            return Ok(made);
+        }
+        // The row's own instance is the first one added.
+        let mut read = self.columns.relations.iter().skip(before + 1);
+        if read.any(|relation| relation.table.def.id == target.table.def.id) {
+            return Err(SqlError::new(&ER_UPDATE_TABLE_USED, &[&target.name, &"INSERT"]));
+        }
+        Ok(made)
+    }
+
+    fn inserted_row(
+        &mut self,
+        target: &InsertTarget,
         items: &[ast::SelectItem],
     ) -> SqlResult<(Vec<(Named, Expr)>, ColumnId)> {
         if target.view.is_none() || items.is_empty() {
@@ -466,7 +496,7 @@ impl Binder<'_> {
             return Ok((Vec::new(), 0));
         }
         self.push_scope();
-        let relation = self.add_table(table.clone(), table.name());
+        let relation = self.add_table(table.clone(), table.name())?;
         let source = self.pop_scope().sources.remove(0);
         let first = self.columns.relations[relation].first;
         Ok((self.returned_from(source, items)?, first))
@@ -492,14 +522,34 @@ impl Binder<'_> {
     }
 }
 
-/// Whether the strings of a place are of different character sets, or some of them written in
-/// hexadecimal: then each is stored as what it is, not as what they have in common.
+/// Whether an expression reads a column.
+fn reads(expr: &Expr, column: ColumnId) -> bool {
+    let mut found = false;
+    expr.for_each_column(&mut |id| found |= id == column);
+    found
+}
+
+/// Whether values of a place are of different families, its strings of different character sets,
+/// or some of them written in hexadecimal: then each is stored as what it is, not as what they have
+/// in common.
 fn is_mixed(rows: &[Vec<Expr>], place: usize, to_text: bool) -> bool {
+    if !to_text && has_families(rows, place) {
+        return true;
+    }
     let kinds = rows.iter().map(|row| &row[place]).filter(|e| e.ty.is_string());
     let mut kinds = kinds.map(|e| (e.ty.collation.charset(), e.is_hex()));
     let first = kinds.next();
     let digits = |kind: (_, bool)| kind.1 && !to_text && rows.len() > 1;
     first.is_some_and(|first| digits(first) || kinds.any(|kind| kind != first))
+}
+
+/// Whether strings, numbers and dates are among the values of a place.
+fn has_families(rows: &[Vec<Expr>], place: usize) -> bool {
+    let family = |e: &Expr| (e.ty.is_string(), e.ty.is_temporal());
+    let given =
+        rows.iter().map(|row| &row[place]).filter(|e| e.ty.kind != selkie_types::TypeKind::Null);
+    let mut families = given.map(family);
+    families.next().is_some_and(|first| families.any(|other| other != first))
 }
 
 /// Takes the values that read columns of the new row, numbered `row`, and those that must not be

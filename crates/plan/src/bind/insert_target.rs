@@ -84,6 +84,12 @@ impl Binder<'_> {
         let wanted = insert_privileges(insert);
         let info = self.using_tables(Wanted::all(wanted), |b| b.find_table(&insert.table))?;
         let guard = self.guard(&info);
+        let is_delayed = insert.priority == Some(ast::InsertPriority::Delayed);
+        if is_delayed && !matches!(info.kind, TableKind::Base | TableKind::Temporary) {
+            let arguments: [&dyn std::fmt::Display; 3] =
+                [&info.schema(), &info.name(), &"BASE TABLE"];
+            return Err(SqlError::new(&ER_WRONG_OBJECT, &arguments));
+        }
         let TableKind::View(view) = &info.kind else {
             self.check_target(&info, "INSERT")?;
             return Ok(InsertTarget::of_table(info, guard));

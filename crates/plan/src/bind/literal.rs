@@ -12,7 +12,12 @@ impl Binder<'_> {
     pub(super) fn literal(&self, literal: &ast::Literal) -> SqlResult<Expr> {
         Ok(match literal {
             ast::Literal::Null => Expr::null(),
-            ast::Literal::Bool(value) => Expr::boolean(*value),
+            ast::Literal::Bool(value) => {
+                let mut e = Expr::boolean(*value);
+                // Compat: as long as the longer word.
+                e.ty.length = 5;
+                e
+            }
             ast::Literal::Int(value) => Expr::uint(*value),
             ast::Literal::Decimal(text) => {
                 let mut e = Expr::decimal(Decimal::parse(text.as_bytes()).value);
@@ -22,6 +27,8 @@ impl Binder<'_> {
             }
             ast::Literal::Float(value) => Expr::double(*value),
             ast::Literal::String(string) => self.string(string)?,
+            // Compat: only `0x41` is a number where one is wanted, `x'41'` never.
+            ast::Literal::Hex { bytes, hybrid: false } => Expr::string(bytes, CollationId::BINARY),
             ast::Literal::Hex { bytes, .. } | ast::Literal::Bit(bytes) => Expr::hex(bytes),
             ast::Literal::Temporal { kind, text } => temporal(*kind, text)?,
         })

@@ -70,7 +70,7 @@ fn describe(output: &mut OutputColumn, relation: &crate::logical::RelationInfo, 
     for index in &table.def.indexes {
         let Some(part) = index.parts.iter().position(|p| p.column == at) else { continue };
         match index.kind {
-            selkie_engine::IndexKind::Primary => output.primary_key = true,
+            kind if kind.is_primary() => output.primary_key = true,
             selkie_engine::IndexKind::Unique if index.parts.len() == 1 => output.unique_key = true,
             _ if part == 0 => output.multiple_key = true,
             _ => {}

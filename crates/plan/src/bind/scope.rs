@@ -32,6 +32,8 @@ pub(crate) enum Clause {
     Duplicate,
     Returning,
     JsonTable,
+    /// The values HANDLER compares a key with.
+    HandlerKey,
     /// Of a table's definition.
     Check,
     /// Of a table's definition.
@@ -57,6 +59,7 @@ impl Clause {
             Self::Duplicate => "UPDATE",
             Self::Returning => "RETURNING",
             Self::JsonTable => "JSON_TABLE",
+            Self::HandlerKey => "HANDLER ... READ",
             Self::Check => "CHECK",
             Self::Default => "DEFAULT",
             Self::Generated => "GENERATED ALWAYS AS",

@@ -123,17 +123,13 @@ impl Binder<'_> {
 
     /// The name of the column an entry becomes.
     fn item_name(&self, item: &ast::SelectItem) -> Option<String> {
-        let ast::SelectItem::Expr { expr, alias, span } = item else { return None };
-        Some(match (alias, &expr.kind) {
-            (Some(alias), _) => alias.value.to_string(),
-            (None, ast::ExprKind::Column(column)) => {
-                self.view_column_name(column).unwrap_or(&column.name.value).to_owned()
-            }
-            (None, ast::ExprKind::Literal(ast::Literal::String(s))) => {
-                String::from_utf8_lossy(&s.bytes).into_owned()
-            }
-            (None, _) => self.span_text(*span),
-        })
+        if let ast::SelectItem::Expr { expr, alias: None, .. } = item
+            && let ast::ExprKind::Column(column) = &expr.kind
+        {
+            let name = self.view_column_name(column).unwrap_or(&column.name.value);
+            return Some(name.to_owned());
+        }
+        item.column_name(self.source_text())
     }
 
     /// Compat: a column of a view is called as the view calls it, in whatever case it is written.
@@ -420,11 +416,31 @@ impl Binder<'_> {
                 Logical::Project { input: Box::new(plan), columns }
             }
             true => {
-                let (plan, order) = self.distinct(plan, columns, order)?;
+                let one_table = self.scope().sources.len() == 1;
+                let sorts_all = one_table && limit.is_none() && !order.is_empty();
+                let (plan, mut order) = self.distinct(plan, columns, order)?;
+                if sorts_all {
+                    self.sort_by_rest(&mut order, &named);
+                }
                 limited(sorted(plan, order), limit)
             }
         };
         Ok(Query { plan, columns: named })
+    }
+
+    /// Compat: DISTINCT over one table groups by the keys of ORDER BY and the rest of the columns
+    /// after them, and that is how rows with equal keys are sorted, if all keys are columns.
+    fn sort_by_rest(&self, order: &mut Vec<SortItem>, columns: &[Named]) {
+        let is_column = |key: &SortItem| columns.iter().any(|c| key.expr.as_column() == Some(c.id));
+        if !order.iter().all(is_column) {
+            return;
+        }
+        for column in columns {
+            if order.iter().all(|key| key.expr.as_column() != Some(column.id)) {
+                let expr = self.columns.expr(column.id);
+                order.push(SortItem { expr, descending: false });
+            }
+        }
     }
 
     /// A column for the value of an expression; of a plain column it keeps the origin.
@@ -438,7 +454,11 @@ impl Binder<'_> {
 
     /// The error for a position beyond the select list.
     pub(super) fn no_such_position(&self, expr: &ast::Expr, clause: Clause) -> SqlError {
-        SqlError::unknown_column(self.span_text(expr.span), clause.name())
+        let named = match position_of(expr) {
+            Some(position) => position.to_string(),
+            None => self.span_text(expr.span),
+        };
+        SqlError::unknown_column(named, clause.name())
     }
 
     /// Distinct rows of `columns`. Sort keys that are not among them take any row's value.
@@ -534,7 +554,7 @@ pub(super) fn sorted(plan: Logical, keys: Vec<SortItem>) -> Logical {
 pub(super) fn limited(plan: Logical, cut: Option<Cut>) -> Logical {
     match cut {
         None | Some(Cut { limit: None, offset: None, .. }) => plan,
-        Some(cut) => Logical::Limit { input: Box::new(plan), cut },
+        Some(cut) => Logical::Limit { input: Box::new(plan), cut: Box::new(cut) },
     }
 }
 

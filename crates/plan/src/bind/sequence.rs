@@ -2,7 +2,10 @@
 
 use selkie_expr::{Expr, ExprKind, SequenceAsk, SequenceCall};
 use selkie_sql::ast;
-use selkie_types::error::catalogue::{ER_NO_SUCH_TABLE, ER_NOT_SEQUENCE, ER_UNKNOWN_SEQUENCES};
+use selkie_types::charset::identifier_eq;
+use selkie_types::error::catalogue::{
+    ER_NO_SUCH_TABLE, ER_NOT_SEQUENCE, ER_NOT_SEQUENCE2, ER_UNKNOWN_SEQUENCES,
+};
 use selkie_types::{Privileges, SqlError, SqlResult, SqlType};
 
 use super::Binder;
@@ -15,6 +18,10 @@ impl Binder<'_> {
             SequenceAsk::Previous => Privileges::SELECT,
             _ => Privileges::SELECT | Privileges::INSERT,
         };
+        let common = || self.visible.iter().any(|(n, _)| identifier_eq(n, &name.name.value));
+        if name.schema.is_none() && common() {
+            return Err(SqlError::new(&ER_NOT_SEQUENCE2, &[&name.name]));
+        }
         let found = self.using_tables(Wanted::all(wanted), |b| b.find_table(name));
         let table = found.map_err(|error| match ask {
             // Compat: only here the error speaks of sequences.

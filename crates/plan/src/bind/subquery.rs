@@ -94,7 +94,7 @@ impl Binder<'_> {
         let nullable = predicate.nullable;
         let ty = predicate.ty.clone();
         let kind = if all { SubqueryKind::All(predicate) } else { SubqueryKind::Any(predicate) };
-        let subquery = Subquery { id, kind, args: Vec::new(), operands };
+        let subquery = Subquery { id, kind, args: Vec::new(), operands, placed: false };
         Ok(Expr::new(ExprKind::Subquery(Box::new(subquery)), ty, nullable))
     }
 }

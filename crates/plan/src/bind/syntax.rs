@@ -11,6 +11,15 @@ use super::Binder;
 use super::literal::charset_collation;
 
 impl Binder<'_> {
+    fn dynamic_value(&mut self, value: &ast::DynamicValue) -> SqlResult<build::DynamicValue> {
+        Ok(build::DynamicValue {
+            name: self.scalar(&value.name)?,
+            value: self.scalar(&value.value)?,
+            ty: value.target.as_ref().map(|target| self.cast_type(target)).transpose()?,
+            nested: matches!(value.value.kind, ast::ExprKind::ColumnAdd { .. }),
+        })
+    }
+
     pub(super) fn own_syntax(&mut self, expr: &ast::Expr) -> SqlResult<Expr> {
         use ast::ExprKind as Syntax;
         let types = self.types;
@@ -57,18 +66,6 @@ impl Binder<'_> {
                 };
                 build::char_using(self.many(codes)?, collation, types)
             }
-            Syntax::WeightString { expr, length, binary, levels, descending, reversed } => {
-                let mut expr = self.scalar(expr)?;
-                let mut characters = length.map(|n| n as usize);
-                if let Some(bytes) = characters.take_if(|_| *binary) {
-                    let mut ty = SqlType::varchar(bytes as u32, CollationId::BINARY);
-                    ty.kind = TypeKind::Char;
-                    expr = build::cast(expr, &ty, types)?;
-                }
-                let (levels, descending, reversed) = (*levels, *descending, *reversed);
-                let options = WeightOptions { characters, levels, descending, reversed };
-                build::weight_string(expr, options, types)
-            }
             Syntax::NextValue(name) => self.sequence(name, SequenceAsk::Next),
             Syntax::PreviousValue(name) => self.sequence(name, SequenceAsk::Previous),
             Syntax::SetValue { sequence, value, is_used, round } => {
@@ -77,6 +74,37 @@ impl Binder<'_> {
                     sequence,
                     SequenceAsk::Set { value: *value, is_used: *is_used, round },
                 )
+            }
+            _ => self.bytes_syntax(expr),
+        }
+    }
+
+    /// Functions that look at or make the bytes of values.
+    fn bytes_syntax(&mut self, expr: &ast::Expr) -> SqlResult<Expr> {
+        use ast::ExprKind as Syntax;
+        let types = self.types;
+        match &expr.kind {
+            Syntax::WeightString { expr, length, binary, levels, descending, reversed } => {
+                let mut expr = self.scalar(expr)?;
+                let characters = length.map(|n| n as usize);
+                if let Some(bytes) = characters.filter(|_| *binary) {
+                    let length = u32::try_from(bytes).unwrap_or(u32::MAX - 1);
+                    let mut ty = SqlType::varchar(length, CollationId::BINARY);
+                    ty.kind = TypeKind::Char;
+                    expr = build::cast(expr, &ty, types)?;
+                }
+                let (levels, descending, reversed) = (*levels, *descending, *reversed);
+                let options = WeightOptions { characters, levels, descending, reversed };
+                build::weight_string(expr, options, types)
+            }
+            Syntax::ColumnAdd { columns, values } => {
+                let columns = columns.as_deref().map(|e| self.scalar(e)).transpose()?;
+                let values = values.iter().map(|v| self.dynamic_value(v));
+                build::column_add(columns, values.collect::<SqlResult<_>>()?, types)
+            }
+            Syntax::ColumnGet { columns, name, target } => {
+                let (columns, name) = (self.scalar(columns)?, self.scalar(name)?);
+                build::column_get(columns, name, &self.cast_type(target)?, types)
             }
             _ => Err(SqlError::not_supported("this expression")),
         }

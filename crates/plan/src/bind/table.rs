@@ -68,8 +68,46 @@ impl Binder<'_> {
         })
     }
 
-    /// Generated columns and checks of a table.
-    pub(crate) fn row_rules(&mut self, table: &TableInfo) -> SqlResult<RowRules> {
+    /// The columns of a table that are computed when its rows are read.
+    pub(super) fn computed_columns(&mut self, table: &TableInfo) -> SqlResult<Vec<(usize, Expr)>> {
+        let mut computed = Vec::new();
+        for (at, column) in table.columns.iter().enumerate() {
+            if let Some(generated) = column.generated.as_ref().filter(|_| table.is_computed(at)) {
+                computed.push((at, self.row_expr(table, &generated.expression)?));
+            }
+        }
+        Ok(computed)
+    }
+
+    /// Generated columns and checks of a table. Of the columns that are computed when rows are
+    /// read, only those that others, checks, triggers or `wanted` need.
+    pub(crate) fn row_rules(
+        &mut self,
+        table: &TableInfo,
+        wanted: &dyn Fn(usize) -> bool,
+    ) -> SqlResult<RowRules> {
+        let mut rules = self.all_row_rules(table)?;
+        let seen: Vec<usize> = rules.generated.iter().map(|(at, _)| *at).collect();
+        let seen: Vec<usize> = seen.into_iter().filter(|at| self.in_triggers(table, *at)).collect();
+        rules.seen_by_triggers = !seen.is_empty();
+        if rules.generated.iter().all(|(at, _)| !table.is_computed(*at)) {
+            return Ok(rules);
+        }
+        let mut needed: Vec<bool> = (0..table.columns.len())
+            .map(|at| wanted(at) || seen.contains(&at) || !table.is_computed(at))
+            .collect();
+        let mut need = |e: &Expr| e.for_each_column(&mut |at| needed[at] = true);
+        rules.checks.iter().for_each(|(_, e)| need(e));
+        for (at, e) in rules.generated.iter().rev() {
+            if needed[*at] {
+                e.for_each_column(&mut |source| needed[source] = true);
+            }
+        }
+        rules.generated.retain(|(at, _)| needed[*at]);
+        Ok(rules)
+    }
+
+    fn all_row_rules(&mut self, table: &TableInfo) -> SqlResult<RowRules> {
         let mut rules = RowRules::default();
         for (at, column) in table.columns.iter().enumerate() {
             if let Some(generated) = &column.generated {
@@ -85,6 +123,18 @@ impl Binder<'_> {
             rules.checks.push((check.name.as_str().into(), condition));
         }
         Ok(rules)
+    }
+
+    /// Whether the bodies of a table's triggers may name the column at a position.
+    fn in_triggers(&self, table: &TableInfo, at: usize) -> bool {
+        table.kind == selkie_catalog::TableKind::Base
+            && self
+                .names
+                .tables
+                .snapshot
+                .triggers(table.schema(), table.name())
+                .iter()
+                .any(|trigger| trigger.may_name(&table.columns[at].name))
     }
 
     fn row_condition(&mut self, table: &TableInfo, text: &str) -> SqlResult<Expr> {
@@ -117,7 +167,16 @@ impl Binder<'_> {
                 build::function_call("NOW", vec![fsp], self.types)
             }
             DefaultValue::Expression(text) => {
-                let mut expr = self.row_expr(&table, text)?;
+                // A default that leads back to itself has no value.
+                if self.defaulted.contains(&info.name) {
+                    let from = self.defaulted.last().unwrap_or(&info.name).clone();
+                    let arguments: [&dyn std::fmt::Display; 2] = [&from, &info.name];
+                    return Err(SqlError::new(&ER_EXPRESSION_REFERS_TO_UNINIT_FIELD, &arguments));
+                }
+                self.defaulted.push(info.name.clone());
+                let bound = self.row_expr(&table, text);
+                self.defaulted.pop();
+                let mut expr = bound?;
                 let first = self.columns.table_column(column.as_column().unwrap_or(0));
                 let row = self.row_table.as_ref().map_or(0, |(_, first)| *first);
                 let first = first.map_or(row, |(r, _)| r.first);
@@ -161,7 +220,8 @@ impl Binder<'_> {
                 Err(SqlError::new(&ER_ILLEGAL_HA, &[&table.engine, &table.schema(), &table.name()]))
             }
             selkie_catalog::TableKind::System => {
-                Err(SqlError::new(&ER_DBACCESS_DENIED_ERROR, &[&"", &"", &table.schema()]))
+                let permissions = self.names.environment.permissions();
+                Err(permissions.schema_denied(self.who.as_deref(), table.schema()))
             }
         }
     }

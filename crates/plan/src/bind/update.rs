@@ -68,6 +68,7 @@ impl Binder<'_> {
             }
         }
         self.check_one_table_of_each_view(&sources, &targets)?;
+        self.check_key_of_one(&sources, &targets)?;
         if update.limit.is_some() {
             for target in &targets {
                 let Some(over) = self.source_over(&sources, target.relation) else { continue };
@@ -110,6 +111,29 @@ impl Binder<'_> {
         }
     }
 
+    /// A table that is changed under two names keeps its clustered key.
+    fn check_key_of_one(&self, sources: &[Source], targets: &[BoundTarget]) -> SqlResult<()> {
+        let table = |target: &BoundTarget| &self.columns.relations[target.relation].table;
+        let moves = |target: &BoundTarget| {
+            let parts = table(target).def.primary().into_iter().flat_map(|key| &key.parts);
+            let assigned = |at| target.assignments.iter().any(|(column, _)| *column == at);
+            { parts }.any(|part| assigned(part.column))
+        };
+        let name = |target: &BoundTarget| {
+            let over = self.source_over(sources, target.relation);
+            over.map_or_else(|| table(target).name().into(), |at| sources[at].name.clone())
+        };
+        for (at, target) in targets.iter().enumerate() {
+            let same = |other: &&BoundTarget| table(other).def.id == table(target).def.id;
+            let earlier = targets[..at].iter().find(same);
+            if let Some(earlier) = earlier.filter(|earlier| moves(earlier) || moves(target)) {
+                let arguments: [&dyn std::fmt::Display; 2] = [&name(earlier), &name(target)];
+                return Err(SqlError::new(&ER_MULTI_UPDATE_KEY_CONFLICT, &arguments));
+            }
+        }
+        Ok(())
+    }
+
     fn check_one_table_of_each_view(
         &self,
         sources: &[Source],
@@ -134,13 +158,14 @@ impl Binder<'_> {
         let table = self.columns.relations[relation].table.clone();
         self.check_target(&table, "UPDATE")?;
         let key = self.row_key(relation);
-        let rules = self.row_rules(&table)?;
         let over = self.source_over(sources, relation);
         if let Some(at) = over {
             self.check_written(&sources[at], relation, Privileges::UPDATE)?;
         }
         let view = over.and_then(|at| self.kept_view(&sources[at]));
         let check = view.map_or(Ok(None), |view| self.view_check(view))?;
+        let all = check.is_some();
+        let rules = self.row_rules(&table, &|_| all)?;
         Ok(BoundTarget { relation, key, assignments: vec![assignment], rules, check })
     }
 

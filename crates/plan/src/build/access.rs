@@ -91,7 +91,7 @@ impl Builder<'_> {
                 continue;
             }
             let covering =
-                index.kind != IndexKind::Primary && may_cover(info) && covers(index, read);
+                index.kind != IndexKind::Primary && may_cover(info) && covers(info, index, read);
             let fetch = index.kind != IndexKind::Primary && !covering;
             let cost = cost::lookups(1.0, 1.0, fetch);
             return Some(Path {
@@ -176,7 +176,7 @@ impl Builder<'_> {
     ) -> Option<Path> {
         let index = &info.table.def.indexes[at];
         let clustered = index.kind == IndexKind::Primary;
-        let covering = !clustered && may_cover(info) && covers(index, read);
+        let covering = !clustered && may_cover(info) && covers(info, index, read);
         let found = bounds(info, index, conditions);
         let order = goal.order.and_then(|keys| self.index_order(info, at, found.as_ref(), keys));
         let useful = found.is_some() || order.is_some() || covering;
@@ -305,7 +305,7 @@ impl Builder<'_> {
 /// Compat: nor in MEMORY, whose rows so come in the order they were inserted in.
 pub(super) fn may_cover(info: &RelationInfo) -> bool {
     let memory = &*info.table.engine == "MEMORY";
-    info.row_key.is_none() && info.lock == LockMode::None && !memory
+    info.row_key.is_none() && info.lock != LockMode::Exclusive && !memory
 }
 
 /// Cost of passing one row of a table (or one entry of an index) in a scan: a fixed part and its

@@ -145,6 +145,10 @@ fn add_range(
     let bound = |end: Option<(usize, &Expr, bool)>| match end {
         None => RangeBound::Unbounded,
         Some((_, value, true)) => RangeBound::Included(value.clone()),
+        // Nothing is above NULL; a bound that excludes it would say all other values are.
+        Some((_, value, false)) if value.as_literal().is_some_and(Value::is_null) => {
+            RangeBound::Included(value.clone())
+        }
         Some((_, value, false)) => RangeBound::Excluded(value.clone()),
     };
     let (lower, upper) = (bound(lower), bound(upper));
@@ -202,6 +206,10 @@ fn restriction<'a>(
                 return None;
             };
             if !is_fixed(value) || !same_order(compare.by, relation, column) {
+                return None;
+            }
+            let is_null = matches!(&value.kind, ExprKind::Literal(Value::Null));
+            if is_null && !matches!(op, CompareOp::Eq | CompareOp::NullSafeEq) {
                 return None;
             }
             Some(match op {
@@ -300,6 +308,8 @@ fn is_exact(value: &Expr, relation: &RelationInfo, column: ColumnId) -> bool {
 }
 
 /// Whether all columns read are parts of the index and nothing of them is cut off.
-pub(super) fn covers(index: &IndexDef, columns: &[usize]) -> bool {
-    columns.iter().all(|c| index.parts.iter().any(|p| p.column == *c && p.prefix.is_none()))
+/// Computed columns follow from the others.
+pub(super) fn covers(info: &RelationInfo, index: &IndexDef, columns: &[usize]) -> bool {
+    let holds = |c: &usize| index.parts.iter().any(|p| p.column == *c && p.prefix.is_none());
+    columns.iter().all(|c| info.is_computed(*c) || holds(c))
 }

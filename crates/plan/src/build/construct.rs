@@ -368,7 +368,7 @@ impl Builder<'_> {
         own.iter().chain(&conditions).for_each(|c| read.add_expr(c));
         let mut wanted = read.clone();
         wanted.union(below);
-        let columns = super::scan::positions(info, &read);
+        let columns = info.positions(&read);
         let mut right_layout: Vec<ColumnId> = columns.iter().map(|at| info.first + at).collect();
         let filter = own
             .iter()
@@ -384,6 +384,7 @@ impl Builder<'_> {
         let index_lookup = IndexLookup {
             table: info.table.clone(),
             alias: info.alias.clone(),
+            computed: super::scan::computed(info, &columns),
             columns,
             index: lookup.index,
             keys: inputs.left.place_all(&lookup.keys),

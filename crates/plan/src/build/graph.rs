@@ -228,7 +228,7 @@ impl Builder<'_> {
         }
         let mut read = needed.clone();
         own.iter().for_each(|c| read.add_expr(c));
-        let columns = super::scan::positions(info, &read);
+        let columns = info.positions(&read);
         let path = self.best_path(relation, own, &columns, Goal::default());
         (path.rows, path.cost, crate::estimate::table_rows(&info.table, self.source))
     }

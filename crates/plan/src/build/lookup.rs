@@ -79,7 +79,7 @@ impl Builder<'_> {
         }
         graph.classes.iter().flatten().for_each(|(_, id)| used.insert(*id));
         let _ = leaf;
-        super::scan::positions(info, &used)
+        info.positions(&used)
     }
 
     fn lookup_by(
@@ -127,7 +127,7 @@ impl Builder<'_> {
         let clustered = index.kind == IndexKind::Primary;
         lookup.unique =
             index.is_unique() && parts == index.parts.len() && !lookup.null_safe.contains(&true);
-        lookup.covering = !clustered && may_cover(info) && covers(index, read);
+        lookup.covering = !clustered && may_cover(info) && covers(info, index, read);
         let found = match lookup.unique {
             true => 1.0,
             false => leaf.table_rows / prefix_distinct(&info.table, at, parts, leaf.table_rows),

@@ -111,8 +111,7 @@ impl Search<'_, '_> {
             if let (Source::Table(relation, own), Some(_)) = (&leaf.source, goal.order) {
                 let mut read = self.graph.required.clone();
                 own.iter().for_each(|c| read.add_expr(c));
-                let columns =
-                    super::scan::positions(self.builder.relation(*relation), &leaf.columns);
+                let columns = self.builder.relation(*relation).positions(&leaf.columns);
                 let columns: Vec<usize> = columns;
                 let only = Goal { order: goal.order, limit: Some(1.0) };
                 let path = self.builder.best_path(*relation, own, &columns, only);

@@ -11,9 +11,11 @@ use crate::physical::{
     Access, ColumnType, IndexRange, Operator, PlanNode, SystemHints, SystemTableScan, TableScan,
 };
 
-/// Positions in the table of the columns of `relation` in `set`.
-pub(super) fn positions(relation: &RelationInfo, set: &ColumnSet) -> Vec<usize> {
-    (0..relation.table.columns.len()).filter(|at| set.contains(relation.first + at)).collect()
+/// Which of the `columns` read are computed from the others, and how.
+pub(super) fn computed(relation: &RelationInfo, columns: &[usize]) -> Vec<(usize, Expr)> {
+    let place_of = |column: &usize| columns.iter().position(|at| at == column);
+    let found = relation.computed.iter().filter_map(|(at, e)| Some((place_of(at)?, e)));
+    found.map(|(at, e)| (at, place(e, columns))).collect()
 }
 
 impl Builder<'_> {
@@ -28,12 +30,12 @@ impl Builder<'_> {
         let info = self.relation(relation);
         let mut read = required.clone();
         conditions.iter().for_each(|c| read.add_expr(c));
-        let columns = positions(info, &read);
+        let columns = info.positions(&read);
         if matches!(info.table.kind, selkie_catalog::TableKind::System) {
             return self.system_scan(relation, conditions, required);
         }
         let path = self.best_path(relation, conditions, &columns, goal);
-        self.scan_by(relation, conditions, required, columns, path)
+        self.scan_by(relation, conditions, required, path)
     }
 
     /// Reads `relation` by `path`.
@@ -42,7 +44,6 @@ impl Builder<'_> {
         relation: RelationId,
         conditions: &[Expr],
         required: &ColumnSet,
-        columns: Vec<usize>,
         path: Path,
     ) -> Built {
         let info = self.relation(relation);
@@ -53,13 +54,13 @@ impl Builder<'_> {
             .map(|(_, c)| c.clone())
             .collect();
         let left = self.in_test_order(left);
-        let mut columns = columns;
         let mut needed = required.clone();
         left.iter().for_each(|c| needed.add_expr(c));
-        columns.retain(|at| needed.contains(info.first + at));
+        let columns = info.positions(&needed);
         let all: Vec<ColumnId> = columns.iter().map(|at| info.first + at).collect();
         let mut filter_set = ColumnSet::default();
         left.iter().for_each(|c| filter_set.add_expr(c));
+        let filtered = info.positions(&filter_set);
         let output: Vec<usize> = (0..all.len()).filter(|at| required.contains(all[*at])).collect();
         let mut layout: Vec<ColumnId> = output.iter().map(|at| all[*at]).collect();
         let mut types: Vec<ColumnType> = layout.iter().map(|id| self.column_type(*id)).collect();
@@ -71,7 +72,8 @@ impl Builder<'_> {
         let scan = TableScan {
             table: info.table.clone(),
             alias: info.alias.clone(),
-            filter_columns: all.iter().map(|id| filter_set.contains(*id)).collect(),
+            computed: computed(info, &columns),
+            filter_columns: columns.iter().map(|at| filtered.contains(at)).collect(),
             filter: left.iter().map(|c| place(c, &all)).collect(),
             columns,
             output,
@@ -132,7 +134,7 @@ impl Builder<'_> {
         };
         let mut read = required.clone();
         conditions.iter().for_each(|c| read.add_expr(c));
-        let columns = positions(info, &read);
+        let columns = info.positions(&read);
         let layout: Vec<ColumnId> = columns.iter().map(|at| info.first + at).collect();
         let scan = SystemTableScan {
             table: info.table.clone(),

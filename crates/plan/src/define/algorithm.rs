@@ -1,7 +1,7 @@
 //! `ALGORITHM` and `LOCK` of ALTER TABLE: refused where the change cannot be made that way.
 
 use selkie_catalog::{ColumnInfo, TableInfo, TableKind};
-use selkie_engine::{IndexDef, IndexKind};
+use selkie_engine::IndexDef;
 use selkie_sql::ast::{AlterAlgorithm, AlterLock};
 use selkie_types::error::catalogue::{
     ER_ALTER_OPERATION_NOT_SUPPORTED, ER_ALTER_OPERATION_NOT_SUPPORTED_REASON,
@@ -59,6 +59,9 @@ impl Work<'_> {
         if self.retypes() {
             return Err(because(asked, TYPE, instead));
         }
+        if self.computes_stored() {
+            return Err(unsupported(asked, instead));
+        }
         if self.unkeys() {
             return Err(because(asked, NO_KEY, instead));
         }
@@ -104,6 +107,23 @@ impl Work<'_> {
         })
     }
 
+    /// Whether stored generated columns have to be computed: they are new, defined anew, or beside
+    /// columns that change.
+    fn computes_stored(&self) -> bool {
+        let pairs = || self.columns.iter().zip(self.sources);
+        let changes = |(column, source): (&ColumnInfo, &ColumnSource)| match source {
+            ColumnSource::Old(at) => self.old.columns[*at].nullable != column.nullable,
+            ColumnSource::Default => false,
+        };
+        let computed = |(column, source): (&ColumnInfo, &ColumnSource)| match source {
+            ColumnSource::Old(at) => self.old.columns[*at].generated != column.generated,
+            ColumnSource::Default => true,
+        };
+        let mut stored =
+            pairs().filter(|(column, _)| column.generated.as_ref().is_some_and(|g| g.stored));
+        stored.any(|pair| computed(pair) || pairs().any(changes))
+    }
+
     fn is_innodb(&self) -> bool {
         &*self.old.engine == "InnoDB"
     }
@@ -121,8 +141,8 @@ impl Work<'_> {
     }
 
     fn unkeys(&self) -> bool {
-        let keyed = self.indexes.first().is_some_and(|index| index.kind == IndexKind::Primary);
-        self.old.def.primary().is_some() && !keyed
+        let keyed = self.indexes.first().is_some_and(|index| index.kind.is_primary());
+        self.old.def.has_primary() && !keyed
     }
 }
 

@@ -79,6 +79,9 @@ struct DraftKey {
     columns: Vec<usize>,
     /// A part's column that is dropped.
     lost: Option<Box<str>>,
+    /// An action has said whether it is ignored, or given it another name.
+    changed: bool,
+    renamed: bool,
 }
 
 struct Draft<'a> {
@@ -142,6 +145,8 @@ impl<'a> Draft<'a> {
             def: def.clone(),
             info: info.clone(),
             lost: None,
+            changed: false,
+            renamed: false,
         };
         let columns = old.columns.iter().enumerate();
         Self {
@@ -193,6 +198,7 @@ impl<'a> Draft<'a> {
             A::SetIndexIgnored { if_exists, name, ignored } => {
                 let Some(at) = self.key_or(name, *if_exists)? else { return Ok(()) };
                 self.keys[at].info.ignored = *ignored;
+                self.keys[at].changed = true;
                 Ok(())
             }
             A::RenameTable(name) => {
@@ -270,8 +276,9 @@ impl<'a> Draft<'a> {
         self.keys.iter().position(|key| identifier_eq(&key.def.name, name))
     }
 
+    /// The key that had a name before the statement.
     fn key_or(&self, name: &Ident, if_exists: bool) -> SqlResult<Option<usize>> {
-        match self.find_key(&name.value) {
+        match self.find_key(&name.value).filter(|at| !self.keys[*at].renamed) {
             Some(at) => Ok(Some(at)),
             None if if_exists => {
                 let arguments: [&dyn std::fmt::Display; 2] = [name, &self.old.name()];
@@ -306,10 +313,14 @@ impl<'a> Draft<'a> {
 
     fn rename_key(&mut self, from: &Ident, to: &Ident, if_exists: bool) -> SqlResult<()> {
         let Some(at) = self.key_or(from, if_exists)? else { return Ok(()) };
+        if self.keys[at].changed {
+            return Err(SqlError::new(&ER_KEY_DOES_NOT_EXISTS, &[from, &self.old.name()]));
+        }
         if self.find_key(&to.value).is_some_and(|other| other != at) {
             return Err(SqlError::new(&ER_DUP_KEYNAME, &[to]));
         }
         self.keys[at].def.name = to.value.clone();
+        self.keys[at].renamed = true;
         Ok(())
     }
 
@@ -416,6 +427,9 @@ impl<'a> Draft<'a> {
         let (mut columns, sources) = self.placed_columns()?;
         let keys = self.settled_keys(&mut columns, &sources)?;
         let (defs, infos): (Vec<IndexDef>, Vec<IndexInfo>) = keys.into_iter().unzip();
+        let is_new = |def: &IndexDef| self.old.def.index_position(def.id).is_none();
+        // Only a copy can leave out rows.
+        self.force |= ignore && defs.iter().any(|def| def.is_unique() && is_new(def));
         let after = After { columns: &columns, sources: &sources, indexes: &defs };
         self.check_foreign_keys(&after)?;
         self.settle_order(&defs);

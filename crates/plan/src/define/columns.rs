@@ -7,7 +7,9 @@ use selkie_types::error::catalogue::{
     ER_INVALID_DEFAULT, ER_INVALID_ON_UPDATE, ER_TOO_LONG_FIELD_COMMENT, ER_TOO_LONG_IDENT,
     ER_WRONG_COLUMN_NAME, ER_WRONG_DB_NAME, ER_WRONG_FIELD_SPEC, ER_WRONG_TABLE_NAME,
 };
-use selkie_types::{CollationId, JsonRole, SqlError, SqlResult, TypeKind};
+use selkie_types::{
+    CollationId, DateTime, JsonRole, SqlError, SqlResult, SqlType, TypeKind, Value,
+};
 
 use super::{DefineContext, constant, expressions, options, types};
 
@@ -32,11 +34,12 @@ pub(super) fn column(
         return Err(SqlError::new(&ER_WRONG_FIELD_SPEC, &[&name]));
     }
     let primary = def.key == Some(ast::ColumnKey::Primary);
-    let nullable = def.nullable.unwrap_or(!auto_increment && !primary && !serial);
+    let implicit = is_implicit_timestamp(context, &ty, def);
+    let nullable = def.nullable.unwrap_or(!auto_increment && !primary && !serial && !implicit);
     let mut column = ColumnInfo {
         name: name.into(),
         ty,
-        nullable: nullable && !auto_increment,
+        nullable,
         default: DefaultValue::Implicit,
         on_update_now: false,
         auto_increment,
@@ -44,11 +47,13 @@ pub(super) fn column(
         check: check(def),
         invisible: def.invisible,
         comment: comment(context, def)?,
+        options: options::shown_of_part(&def.options),
     };
     if column.ty.is_string() && column.check == Some(json_check(name)) {
         column.ty.json = JsonRole::Document;
     }
-    if let Some(default) = &def.default {
+    let says_nothing = implicit && !column.nullable && has_no_default(def);
+    if let Some(default) = def.default.as_ref().filter(|_| !says_nothing) {
         column.default = default_value(context, &column, default)?;
     }
     if def.on_update.is_some() {
@@ -56,6 +61,9 @@ pub(super) fn column(
             return Err(SqlError::new(&ER_INVALID_ON_UPDATE, &[&name]));
         }
         column.on_update_now = true;
+    }
+    if says_nothing && !column.on_update_now {
+        column.default = DefaultValue::Literal(Value::DateTime(DateTime::ZERO));
     }
     Ok(column)
 }
@@ -88,7 +96,7 @@ fn comment(context: &DefineContext<'_>, def: &ColumnDef) -> SqlResult<String> {
     options::fitted(context, def.comment.as_deref(), most, error, &def.name.value)
 }
 
-fn check_name(name: &str) -> SqlResult<()> {
+pub(super) fn check_name(name: &str) -> SqlResult<()> {
     if name.is_empty() || name.ends_with(' ') {
         return Err(SqlError::new(&ER_WRONG_COLUMN_NAME, &[&name]));
     }
@@ -106,6 +114,39 @@ fn refuse_unsupported(def: &ColumnDef) -> SqlResult<()> {
     match refused.iter().find(|(present, _)| *present) {
         Some((_, what)) => Err(SqlError::not_supported(what)),
         None => Ok(()),
+    }
+}
+
+/// Whether a column is a TIMESTAMP of a session without `explicit_defaults_for_timestamp`, where it
+/// is NOT NULL and has a default unless it says otherwise.
+fn is_implicit_timestamp(context: &DefineContext<'_>, ty: &SqlType, def: &ColumnDef) -> bool {
+    let explicit = context.eval.types.explicit_timestamps;
+    ty.kind == TypeKind::Timestamp && !explicit && def.generated.is_none()
+}
+
+/// Whether a definition says nothing of the default. Compat: NULL for an implicit TIMESTAMP says
+/// nothing.
+fn has_no_default(def: &ColumnDef) -> bool {
+    let null = ExprKind::Literal(Literal::Null);
+    def.default.as_ref().is_none_or(|default| default.kind == null)
+}
+
+/// Gives the first TIMESTAMP of a new table the time of every change, if it is implicit and says
+/// nothing of its default.
+pub(super) fn promote_first_timestamp<'a>(
+    context: &DefineContext<'_>,
+    defs: impl Iterator<Item = &'a ColumnDef>,
+    columns: &mut [ColumnInfo],
+) {
+    let mut stamps = defs.zip(columns).filter(|(_, c)| c.ty.kind == TypeKind::Timestamp);
+    if let Some((def, column)) = stamps.next()
+        && is_implicit_timestamp(context, &column.ty, def)
+        && !column.nullable
+        && has_no_default(def)
+        && !column.on_update_now
+    {
+        column.default = DefaultValue::CurrentTimestamp;
+        column.on_update_now = true;
     }
 }
 

@@ -33,6 +33,8 @@ fn bind_literal(context: &DefineContext<'_>, literal: &Literal) -> SqlResult<Exp
         Literal::Decimal(text) => Expr::decimal(Decimal::parse(text.as_bytes()).value),
         Literal::Float(value) => Expr::double(*value),
         Literal::String(string) => string_expr(string, connection)?,
+        // Compat: only `0x41` is a number where one is wanted, `x'41'` never.
+        Literal::Hex { bytes, hybrid: false } => Expr::string(bytes, CollationId::BINARY),
         Literal::Hex { bytes, .. } | Literal::Bit(bytes) => Expr::hex(bytes),
         // Converted with the column's own rules, as a string with the same text is.
         Literal::Temporal { text, .. } => Expr::string(text, CollationId::ASCII_GENERAL_CI),
@@ -50,7 +52,7 @@ pub(super) fn store(
         EvalContext::new(context.eval.types.clone(), context.eval.session, context.eval.now_micros);
     let from = literal.ty.clone();
     let column = literal.eval(&eval, &Batch::one_row()).ok()?;
-    let target = StoreTarget { ty, schema: "", table: "", column: &info.name };
+    let target = StoreTarget { ty, schema: "", table: "", column: &info.name, copied: false };
     let stored = convert_for_column(&column, &from, &target, StoreMode::Strict, 0, &eval).ok()?;
     // A note (trailing digits of a decimal rounded away) is no obstacle.
     let notes = eval.conditions.borrow_mut().take();

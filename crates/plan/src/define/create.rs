@@ -239,6 +239,11 @@ fn define_columns(
             TableElement::Period { .. } => return Err(SqlError::not_supported("periods")),
         }
     }
+    let defs = elements.iter().filter_map(|element| match element {
+        TableElement::Column(def) => Some(&**def),
+        _ => None,
+    });
+    columns::promote_first_timestamp(context, defs, &mut out);
     check_columns(&out)?;
     Ok(out)
 }
@@ -281,6 +286,7 @@ fn key_specs(elements: &[TableElement]) -> SqlResult<Vec<KeySpec<'_>>> {
 /// They have no default but the implicit one.
 pub fn selected_column(name: &str, mut ty: selkie_types::SqlType, nullable: bool) -> ColumnInfo {
     ty.json = selkie_types::JsonRole::Plain;
+    ty.non_negative = false;
     ColumnInfo {
         name: name.into(),
         ty,
@@ -292,5 +298,6 @@ pub fn selected_column(name: &str, mut ty: selkie_types::SqlType, nullable: bool
         check: None,
         invisible: false,
         comment: String::new(),
+        options: Vec::new(),
     }
 }

@@ -6,7 +6,7 @@ use selkie_catalog::ColumnInfo;
 use selkie_types::error::catalogue::{
     ER_CHECK_NOT_IMPLEMENTED, ER_OPTION_PREVENTS_STATEMENT, ER_TABLE_CANT_HANDLE_AUTO_INCREMENT,
     ER_TABLE_CANT_HANDLE_BLOB, ER_TOO_MANY_FIELDS, ER_UNKNOWN_STORAGE_ENGINE,
-    ER_WARN_USING_OTHER_HANDLER,
+    ER_UNSUPPORTED_ENGINE_FOR_GENERATED_COLUMNS, ER_WARN_USING_OTHER_HANDLER,
 };
 use selkie_types::{Condition, SqlError, SqlMode, SqlResult};
 
@@ -65,6 +65,10 @@ fn alias(name: &str) -> &'static str {
 
 /// Refuses columns that tables of `engine` cannot have.
 pub(super) fn check_columns(engine: &str, columns: &[ColumnInfo]) -> SqlResult<()> {
+    let generates = !matches!(engine, "MEMORY" | "CSV");
+    if !generates && columns.iter().any(|c| c.generated.is_some()) {
+        return Err(SqlError::new(&ER_UNSUPPORTED_ENGINE_FOR_GENERATED_COLUMNS, &[&engine]));
+    }
     if engine == "MEMORY" && columns.iter().any(|c| c.ty.is_text_or_blob()) {
         return Err(SqlError::new(&ER_TABLE_CANT_HANDLE_BLOB, &[&engine]));
     }

@@ -1,93 +1,35 @@
 //! Expressions of definitions: CHECK, DEFAULT (expr) and generated columns. Their canonical text,
-//! and what may not be in them.
+//! and whether they may stand where they do.
 
 use selkie_catalog::{CheckInfo, ColumnInfo, DefaultValue, Generated, TableInfo};
 use selkie_engine::IndexKind;
-use selkie_expr::Expr as Bound;
-use selkie_sql::ast::{self, Expr, ExprKind, FunctionCall, UnaryOp};
+use selkie_expr::{Expr as Bound, ExprKind as BoundKind, VariableScope};
+use selkie_sql::ast::{self, Expr, ExprKind, UnaryOp};
 use selkie_sql::{UnparseOptions, unparse_expr};
 use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::{
     ER_DUP_CONSTRAINT_NAME, ER_EXPRESSION_REFERS_TO_UNINIT_FIELD,
     ER_GENERATED_COLUMN_FUNCTION_IS_NOT_ALLOWED, ER_PRIMARY_KEY_BASED_ON_GENERATED_COLUMN,
-    ER_SP_DOES_NOT_EXIST, ER_SUBQUERIES_NOT_SUPPORTED,
+    ER_SP_DOES_NOT_EXIST, ER_SUBQUERIES_NOT_SUPPORTED, ER_UNKNOWN_ERROR,
 };
-use selkie_types::{SqlError, SqlResult};
+use selkie_types::{Batch, Condition, Level, SqlError, SqlResult, SqlType, Value};
 
+use super::forbidden::forbidden;
+use super::mode_dependence::mode_of;
 use super::{ColumnSource, DefineContext};
 use crate::bind::{Binder, Clause, Names};
 use crate::physical::RowRules;
 use crate::settings::{Environment, Settings};
 
-/// Functions whose value depends on the time or the session, or is never the same.
-const VARYING: &[&str] = &[
-    "benchmark",
-    "connection_id",
-    "curdate",
-    "current_date",
-    "current_role",
-    "current_time",
-    "current_timestamp",
-    "current_user",
-    "curtime",
-    "database",
-    "found_rows",
-    "get_lock",
-    "is_free_lock",
-    "is_used_lock",
-    "last_insert_id",
-    "load_file",
-    "localtime",
-    "localtimestamp",
-    "master_pos_wait",
-    "now",
-    "rand",
-    "random_bytes",
-    "release_all_locks",
-    "release_lock",
-    "row_count",
-    "schema",
-    "session_user",
-    "sleep",
-    "sys_guid",
-    "sysdate",
-    "system_user",
-    "user",
-    "utc_date",
-    "utc_time",
-    "utc_timestamp",
-    "uuid",
-    "uuid_short",
-];
+/// What expressions of definitions may read beside columns: variables that have a type of their
+/// own, and no stored functions.
+struct Defining<'a>(&'a dyn Environment);
 
-/// Of those, the ones a DEFAULT may not have either.
-const NO_DEFAULT: &[&str] =
-    &["found_rows", "get_lock", "last_insert_id", "load_file", "release_lock", "row_count"];
+impl Environment for Defining<'_> {
+    fn system_variable(&self, scope: VariableScope, name: &str) -> SqlResult<SqlType> {
+        self.0.system_variable(scope, name)
+    }
 
-const AGGREGATES: &[&str] = &[
-    "avg",
-    "bit_and",
-    "bit_or",
-    "bit_xor",
-    "count",
-    "json_arrayagg",
-    "json_objectagg",
-    "max",
-    "min",
-    "std",
-    "stddev",
-    "stddev_pop",
-    "stddev_samp",
-    "sum",
-    "var_pop",
-    "var_samp",
-    "variance",
-];
-
-/// Stands for the session while a definition is checked: no variable has a type.
-struct NoSession;
-
-impl Environment for NoSession {
     fn permissions(&self) -> &dyn crate::Permissions {
         &crate::Unrestricted
     }
@@ -103,13 +45,14 @@ pub(super) fn text(expr: &Expr) -> String {
 /// The text of DEFAULT: operators in parentheses, calls and columns without.
 pub(super) fn default_text(expr: &Expr) -> String {
     let bare = match &expr.kind {
-        ExprKind::Call(call) => !call.name.is("mod") && !call.name.is("isnull"),
+        ExprKind::Call(call) => !["mod", "isnull", "datediff"].iter().any(|n| call.name.is(n)),
         ExprKind::Column(_) | ExprKind::Literal(_) | ExprKind::Cast { .. } => true,
         ExprKind::NextValue(_) | ExprKind::PreviousValue(_) | ExprKind::SetValue { .. } => true,
         ExprKind::Unary { op: UnaryOp::Neg | UnaryOp::Plus, expr } => {
             matches!(expr.kind, ExprKind::Literal(_))
         }
         ExprKind::Case { .. } | ExprKind::Trim { .. } | ExprKind::Char { .. } => true,
+        ExprKind::WeightString { .. } | ExprKind::ColumnAdd { .. } => true,
         ExprKind::Extract { .. } | ExprKind::ConvertUsing { .. } | ExprKind::UserVar(_) => true,
         _ => false,
     };
@@ -223,14 +166,14 @@ pub(super) fn renamed(context: &DefineContext<'_>, text: &str, from: &str, to: &
 
 /// Which clause an expression is of, and of what.
 #[derive(Clone, Copy)]
-struct Place<'a> {
-    clause: Clause,
+pub(super) struct Place<'a> {
+    pub(super) clause: Clause,
     /// The column or constraint, for messages.
     name: &'a str,
     /// The column that gets the value.
     column: Option<usize>,
     /// The value is kept, so it must always be the same.
-    kept: bool,
+    pub(super) kept: bool,
 }
 
 /// Checks every expression of a table that is otherwise complete.
@@ -242,7 +185,6 @@ pub(super) fn check(context: &DefineContext<'_>, table: &TableInfo) -> SqlResult
         if let Some(generated) = &column.generated {
             let kept = generated.stored || is_indexed(table, at);
             check_one(context, table, &generated.expression, &place(Clause::Generated, kept))?;
-            refuse_varying_virtual(context, column)?;
         }
         if let DefaultValue::Expression(text) = &column.default {
             check_one(context, table, text, &place(Clause::Default, false))?;
@@ -264,7 +206,7 @@ fn is_indexed(table: &TableInfo, column: usize) -> bool {
 }
 
 fn check_keys(table: &TableInfo) -> SqlResult<()> {
-    for index in table.def.indexes.iter().filter(|i| i.kind == IndexKind::Primary) {
+    for index in table.def.indexes.iter().filter(|i| i.kind.is_primary()) {
         if index.parts.iter().any(|p| table.columns[p.column].generated.is_some()) {
             return Err(SqlError::new(&ER_PRIMARY_KEY_BASED_ON_GENERATED_COLUMN, &[]));
         }
@@ -287,62 +229,88 @@ fn check_one(
         return Err(not_allowed(&what, place));
     }
     let bound = bind(context, table, &syntax, place)?;
-    let auto = bound.columns().into_iter().find(|at| table.columns[*at].auto_increment);
-    if let Some(at) = auto {
-        let place = Place { name: &table.columns[at].name, ..*place };
-        return Err(not_allowed("AUTO_INCREMENT", &place));
+    check_patterns(context, &bound)?;
+    refuse_auto_increment(table, &bound, place)?;
+    if place.kept {
+        refuse_varying_columns(context, table, &bound, place)?;
     }
-    match place.column {
-        Some(at) => check_order(table, at, &bound),
+    let Some(at) = place.column else { return Ok(()) };
+    check_order(table, at, &bound)?;
+    let kept = place.kept && matches!(place.clause, Clause::Generated);
+    let mode = kept.then(|| mode_of(&bound, &table.columns[at].ty)).flatten();
+    let Some(mode) = mode else { return Ok(()) };
+    let depends = format!("Expression depends on the @@sql_mode value {mode}");
+    (context.after_error)(Condition::raw(Level::Warning, ER_UNKNOWN_ERROR.code, depends));
+    Err(not_allowed(text, place))
+}
+
+/// Compat: constant patterns are judged when a definition is made.
+fn check_patterns(context: &DefineContext<'_>, bound: &Bound) -> SqlResult<()> {
+    let mut bad = None;
+    bound.visit(&mut |e| {
+        let BoundKind::Call(call) = &e.kind else { return };
+        let is_pattern = call.function.name().starts_with("REGEXP");
+        if is_pattern && call.args.get(1).is_some_and(Bound::is_constant) {
+            let mut on_nothing = e.clone();
+            if let BoundKind::Call(call) = &mut on_nothing.kind {
+                call.args[0] = Bound::literal(Value::bytes(b""), call.args[0].ty.clone());
+            }
+            bad = bad.take().or(on_nothing.eval(context.eval, &Batch::new(Vec::new(), 1)).err());
+        }
+    });
+    bad.map_or(Ok(()), Err)
+}
+
+fn refuse_auto_increment(table: &TableInfo, bound: &Bound, place: &Place<'_>) -> SqlResult<()> {
+    // What is computed when rows are read finds the value there.
+    if matches!(place.clause, Clause::Generated) && !place.kept {
+        return Ok(());
+    }
+    match bound.columns().into_iter().find(|at| table.columns[*at].auto_increment) {
         None => Ok(()),
+        Some(at) => {
+            let place = Place { name: &table.columns[at].name, ..*place };
+            Err(not_allowed("AUTO_INCREMENT", &place))
+        }
     }
+}
+
+/// Refuses columns that are computed when rows are read, each time anew.
+fn refuse_varying_columns(
+    context: &DefineContext<'_>,
+    table: &TableInfo,
+    bound: &Bound,
+    place: &Place<'_>,
+) -> SqlResult<()> {
+    for at in bound.columns() {
+        if varies(context, table, at)? {
+            return Err(not_allowed(&table.columns[at].name, place));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a virtual column is not the same at all times, or not known when its row is written.
+fn varies(context: &DefineContext<'_>, table: &TableInfo, at: usize) -> SqlResult<bool> {
+    let generated = table.columns[at].generated.as_ref().filter(|_| table.is_computed(at));
+    let Some(generated) = generated else { return Ok(false) };
+    let kept = Place { clause: Clause::Generated, name: "", column: None, kept: true };
+    let syntax = crate::parse::expression(generated.expression.as_bytes(), context.sql_mode())?;
+    if syntax.find(&mut |e| forbidden(e, &kept)).is_some() {
+        return Ok(true);
+    }
+    let bound = bind(context, table, &syntax, &kept)?;
+    for used in bound.columns() {
+        if table.columns[used].auto_increment || (used < at && varies(context, table, used)?) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn not_allowed(what: &str, place: &Place<'_>) -> SqlError {
     let arguments: [&dyn std::fmt::Display; 3] = [&what, &place.clause.name(), &place.name];
     SqlError::new(&ER_GENERATED_COLUMN_FUNCTION_IS_NOT_ALLOWED, &arguments)
-}
-
-/// What of a node no definition may have, as the message names it.
-fn forbidden(expr: &Expr, place: &Place<'_>) -> Option<String> {
-    let default = matches!(place.clause, Clause::Default);
-    match &expr.kind {
-        ExprKind::Subquery(_)
-        | ExprKind::Exists(_)
-        | ExprKind::InSubquery { .. }
-        | ExprKind::Quantified { .. } => Some("select ...".into()),
-        ExprKind::Param(_) => Some("?".into()),
-        ExprKind::UserVar(name) if place.kept => Some(format!("@{name}")),
-        ExprKind::SystemVar(_) if place.kept => Some(text(expr)),
-        ExprKind::AssignUserVar { .. } => Some(text(expr)),
-        ExprKind::GroupConcat(_) => Some("group_concat()".into()),
-        ExprKind::Values(_) => Some("values()".into()),
-        ExprKind::NextValue(_) if !default => Some("nextval()".into()),
-        ExprKind::PreviousValue(_) if !default => Some("lastval()".into()),
-        ExprKind::SetValue { .. } if !default => Some("setval()".into()),
-        ExprKind::Call(call) => {
-            let named = |list: &[&str]| list.iter().any(|name| call.name.is(name));
-            let varies = named(VARYING) || is_unix_timestamp_now(call);
-            let refused = call.over.is_some()
-                || named(AGGREGATES)
-                || (varies && place.kept)
-                || (default && named(NO_DEFAULT));
-            refused.then(|| function_name(call))
-        }
-        _ => None,
-    }
-}
-
-fn is_unix_timestamp_now(call: &FunctionCall) -> bool {
-    call.name.is("unix_timestamp") && call.args.is_empty()
-}
-
-/// A function's canonical name with empty parentheses.
-fn function_name(call: &FunctionCall) -> String {
-    let bare = FunctionCall { args: Vec::new(), over: None, ..call.clone() };
-    let expr = Expr { kind: ExprKind::Call(Box::new(bare)), span: ast::Span::default() };
-    let shown = text(&expr);
-    format!("{}()", shown.split('(').next().unwrap_or_default())
 }
 
 fn bind(
@@ -372,13 +340,14 @@ fn with_binder<T>(context: &DefineContext<'_>, run: impl FnOnce(&mut Binder<'_>)
         collation: context.eval.types.collation_connection,
         ..Settings::default()
     };
-    let names = Names { tables: context.names, environment: &NoSession, text: &[] };
+    let environment = Defining(context.environment);
+    let names = Names { tables: context.names, environment: &environment, text: &[] };
     run(&mut Binder::new(names, &settings, &context.eval.types, 0))
 }
 
 /// Generated columns and checks of a new definition, bound.
 pub(super) fn rules(context: &DefineContext<'_>, table: &TableInfo) -> SqlResult<RowRules> {
-    with_binder(context, |binder| binder.row_rules(table))
+    with_binder(context, |binder| binder.row_rules(table, &|_| false))
 }
 
 /// The DEFAULT expressions of columns that are new.
@@ -412,18 +381,6 @@ fn check_order(table: &TableInfo, at: usize, bound: &Bound) -> SqlResult<()> {
         }
     }
     Ok(())
-}
-
-/// Values of virtual columns are computed when a row is written, not when it is read, so they may
-/// not depend on more than the row.
-fn refuse_varying_virtual(context: &DefineContext<'_>, column: &ColumnInfo) -> SqlResult<()> {
-    let Some(generated) = &column.generated else { return Ok(()) };
-    let syntax = crate::parse::expression(generated.expression.as_bytes(), context.sql_mode())?;
-    let kept = Place { clause: Clause::Generated, name: &column.name, column: None, kept: true };
-    match syntax.find(&mut |e| forbidden(e, &kept)) {
-        Some(_) => Err(SqlError::not_supported("virtual columns that vary")),
-        None => Ok(()),
-    }
 }
 
 /// No stored column may be computed from one that a cascade sets, also not by way of a virtual one,

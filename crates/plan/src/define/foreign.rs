@@ -77,6 +77,9 @@ pub(super) fn add(
     specs: &[ForeignSpec<'_>],
 ) -> SqlResult<()> {
     let table = defined.table;
+    for spec in specs {
+        refuse_generated(&defined.columns(spec)?, spec)?;
+    }
     if specs.is_empty() || !table.engine.eq_ignore_ascii_case("InnoDB") {
         return Ok(());
     }
@@ -139,7 +142,6 @@ fn define(
         on_delete: action(spec.references.on_delete),
         on_update: action(spec.references.on_update),
     };
-    refuse_generated(&own, spec)?;
     if let Some(parent) = find_parent(context, defined, &key, spec)? {
         let parent = parent.as_ref().map_or(defined.itself, |p| &**p);
         let others = referenced_columns(context, defined, parent, spec)?;
@@ -149,6 +151,12 @@ fn define(
                 return Err(SqlError::new(&ER_FK_NO_INDEX_PARENT, &arguments));
             }
             return Err(defined.refuse(context, spec, &why));
+        }
+        let brings_null = own.iter().zip(&others).any(|(own, other)| {
+            key.on_update == ForeignKeyAction::Cascade && other.nullable && !own.nullable
+        });
+        if brings_null {
+            return Err(defined.error(CANNOT_ADD));
         }
         key.referenced_columns = others.iter().map(|c| c.name.to_string()).collect();
     }

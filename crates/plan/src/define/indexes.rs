@@ -2,15 +2,17 @@
 
 use std::cmp::Reverse;
 
-use selkie_catalog::{ColumnInfo, IndexInfo};
+use selkie_catalog::{ColumnInfo, DefaultValue, IndexInfo};
 use selkie_engine::{IndexDef, IndexId, IndexKind, IndexPart};
 use selkie_sql::ast;
 use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::{
-    ER_BLOB_KEY_WITHOUT_LENGTH, ER_DUP_FIELDNAME, ER_DUP_INDEX, ER_DUP_KEYNAME,
-    ER_KEY_COLUMN_DOES_NOT_EXIST, ER_MULTIPLE_PRI_KEY, ER_PRIMARY_CANT_HAVE_NULL,
-    ER_TOO_LONG_INDEX_COMMENT, ER_TOO_LONG_KEY, ER_TOO_MANY_KEY_PARTS, ER_TOO_MANY_KEYS,
-    ER_WRONG_AUTO_KEY, ER_WRONG_KEY_COLUMN, ER_WRONG_NAME_FOR_INDEX, ER_WRONG_SUB_KEY,
+    ER_BAD_FT_COLUMN, ER_BLOB_KEY_WITHOUT_LENGTH, ER_DUP_FIELDNAME, ER_DUP_INDEX, ER_DUP_KEYNAME,
+    ER_INVISIBLE_NOT_NULL_WITHOUT_DEFAULT, ER_KEY_COLUMN_DOES_NOT_EXIST, ER_MULTIPLE_PRI_KEY,
+    ER_PK_INDEX_CANT_BE_IGNORED, ER_PRIMARY_CANT_HAVE_NULL, ER_TOO_LONG_INDEX_COMMENT,
+    ER_TOO_LONG_KEY, ER_TOO_MANY_KEY_PARTS, ER_TOO_MANY_KEYS,
+    ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN, ER_WRONG_ARGUMENTS, ER_WRONG_AUTO_KEY,
+    ER_WRONG_KEY_COLUMN, ER_WRONG_NAME_FOR_INDEX, ER_WRONG_SUB_KEY,
 };
 use selkie_types::{Condition, SqlError, SqlResult, TypeKind};
 
@@ -42,6 +44,17 @@ impl<'e> Limits<'e> {
             "CSV" => like(0, 0, false),
             _ => Self { reserved: Some("GEN_CLUST_INDEX"), ..like(64, 3072, true) },
         }
+    }
+
+    /// Compat: only InnoDB keeps rows in the order of the primary key.
+    fn primary(self) -> IndexKind {
+        if self.engine == "InnoDB" { IndexKind::Primary } else { IndexKind::HeapPrimary }
+    }
+
+    /// Whether an AUTO_INCREMENT column may be a later part of a key: it counts within the parts
+    /// before it then.
+    fn counts_in_groups(self) -> bool {
+        matches!(self.engine, "MyISAM" | "Aria")
     }
 
     fn too_long(self) -> SqlError {
@@ -120,12 +133,25 @@ pub(super) fn add_keys(
     for spec in without_redundant(columns, keys, specs) {
         let key = define(context, limits, columns, keys, &spec)?;
         note_duplicate(context, keys, &key);
-        if key.0.kind == IndexKind::Primary {
+        if key.0.kind.is_primary() {
             make_not_null(columns, &key.0)?;
         }
         keys.push(key);
     }
+    check_invisible(columns)?;
     settle(columns, keys, limits)
+}
+
+/// A column that nobody sees needs a value of its own.
+fn check_invisible(columns: &[ColumnInfo]) -> SqlResult<()> {
+    let lacks_value = |c: &&ColumnInfo| {
+        let given = c.auto_increment || c.generated.is_some();
+        c.invisible && !c.nullable && !given && c.default == DefaultValue::Implicit
+    };
+    match columns.iter().find(lacks_value) {
+        Some(column) => Err(SqlError::new(&ER_INVISIBLE_NOT_NULL_WITHOUT_DEFAULT, &[&column.name])),
+        None => Ok(()),
+    }
 }
 
 /// Says that a key does what an earlier one does already.
@@ -143,6 +169,21 @@ fn note_duplicate(context: &DefineContext<'_>, keys: &[Key], (index, info): &Key
 
 /// A column, if there is one of the name, and the length of the prefix.
 type Part = (Option<usize>, Option<u32>);
+
+/// Why there is no full-text index.
+fn no_fulltext(columns: &[ColumnInfo], spec: &KeySpec<'_>) -> SqlError {
+    let find =
+        |part: &ast::IndexPart| columns.iter().find(|c| identifier_eq(&c.name, &part.column.value));
+    let named: Vec<&ColumnInfo> = spec.parts.iter().filter_map(find).collect();
+    let is_text = |c: &&&ColumnInfo| c.ty.is_string() && !c.ty.collation.is_binary();
+    if let Some(column) = named.iter().find(|c| !is_text(c)) {
+        return SqlError::new(&ER_BAD_FT_COLUMN, &[&column.name]);
+    }
+    match named.iter().any(|c| c.generated.as_ref().is_some_and(|g| !g.stored)) {
+        true => SqlError::new(&ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN, &[]),
+        false => SqlError::not_supported("FULLTEXT indexes"),
+    }
+}
 
 /// Leaves out the generated keys that another key serves as well, also among `keys`: its columns
 /// begin with theirs. Of two generated keys over the same columns the later stays.
@@ -193,20 +234,31 @@ fn settle(columns: &[ColumnInfo], keys: &mut [Key], limits: Limits<'_>) -> SqlRe
     if keys.len() > limits.keys {
         return Err(SqlError::new(&ER_TOO_MANY_KEYS, &[&limits.keys]));
     }
-    keys.sort_by_key(|(index, _)| {
-        let nullable = index.parts.iter().any(|part| columns[part.column].nullable);
-        let unique = index.is_unique();
-        Reverse((index.kind == IndexKind::Primary, unique, unique && !nullable))
-    });
+    for (index, _) in keys.iter_mut().filter(|(index, _)| index.kind.is_primary()) {
+        // The table may come from another engine.
+        index.kind = limits.primary();
+    }
+    keys.sort_by_key(|(index, _)| Reverse(rank(columns, index)));
     let mut autos = columns.iter().enumerate().filter(|(_, column)| column.auto_increment);
     if let Some((auto, _)) = autos.next() {
-        let leads =
-            keys.iter().any(|(index, _)| index.parts.first().is_some_and(|p| p.column == auto));
+        let most = if limits.counts_in_groups() { usize::MAX } else { 1 };
+        let leads = keys
+            .iter()
+            .any(|(index, _)| index.parts.iter().take(most).any(|part| part.column == auto));
         if !leads || autos.next().is_some() {
             return Err(SqlError::new(&ER_WRONG_AUTO_KEY, &[]));
         }
     }
     Ok(())
+}
+
+/// What puts a key before others. Compat: unique keys made of hashes come last among the unique ones.
+fn rank(columns: &[ColumnInfo], index: &IndexDef) -> (bool, bool, bool, bool, bool) {
+    let unique = index.is_unique();
+    let plain = unique && !index.hashed;
+    let nullable = index.parts.iter().any(|part| columns[part.column].nullable);
+    let cut = index.parts.iter().any(|part| part.prefix.is_some());
+    (index.kind.is_primary(), unique, plain, plain && !nullable, plain && !cut)
 }
 
 fn define(
@@ -217,19 +269,28 @@ fn define(
     spec: &KeySpec<'_>,
 ) -> SqlResult<Key> {
     let kind = match spec.kind {
-        ast::IndexKind::Primary => IndexKind::Primary,
+        ast::IndexKind::Primary => limits.primary(),
         ast::IndexKind::Unique => IndexKind::Unique,
         ast::IndexKind::Plain => IndexKind::Plain,
-        ast::IndexKind::Fulltext => return Err(SqlError::not_supported("FULLTEXT indexes")),
-        ast::IndexKind::Spatial => return Err(SqlError::not_supported("SPATIAL indexes")),
+        ast::IndexKind::Fulltext => return Err(no_fulltext(columns, spec)),
+        // No column is of a spatial type.
+        ast::IndexKind::Spatial => {
+            return Err(SqlError::new(&ER_WRONG_ARGUMENTS, &[&"SPATIAL INDEX"]));
+        }
     };
-    if kind == IndexKind::Primary && keys.iter().any(|(k, _)| k.kind == IndexKind::Primary) {
+    if kind.is_primary() && spec.options.ignored == Some(true) {
+        return Err(SqlError::new(&ER_PK_INDEX_CANT_BE_IGNORED, &[]));
+    }
+    if kind.is_primary() && keys.iter().any(|(k, _)| k.kind.is_primary()) {
         return Err(SqlError::new(&ER_MULTIPLE_PRI_KEY, &[]));
     }
     let hashed = is_hashed(columns, kind, spec, limits);
+    if needs_hash(columns, kind, spec, limits) && !hashed {
+        return Err(limits.too_long());
+    }
     let parts = parts(context, columns, kind, spec, limits, hashed)?;
     let name = match kind {
-        IndexKind::Primary => {
+        kind if kind.is_primary() => {
             if let Some(name) = spec.name.filter(|n| !n.eq_ignore_ascii_case("PRIMARY")) {
                 let message = format!("Name '{name}' ignored for PRIMARY key.");
                 let warning = Condition::warning(&ER_WRONG_NAME_FOR_INDEX, &[&name]);
@@ -327,6 +388,20 @@ fn is_hashed(
     };
     let total = spec.parts.iter().map(bytes).fold(0, u64::saturating_add);
     total > limits.bytes || algorithm == Some(ast::IndexAlgorithm::Hash)
+}
+
+/// Whether a unique key can only be made of hashes: it has a whole BLOB or TEXT.
+fn needs_hash(
+    columns: &[ColumnInfo],
+    kind: IndexKind,
+    spec: &KeySpec<'_>,
+    limits: Limits<'_>,
+) -> bool {
+    let whole = |part: &ast::IndexPart| {
+        let column = part_column(columns, part);
+        part.length.is_none() && column.is_some_and(|column| column.ty.is_text_or_blob())
+    };
+    kind == IndexKind::Unique && limits.hashes && spec.parts.iter().any(whole)
 }
 
 fn parts(

@@ -2,7 +2,7 @@
 //! whether they are read another way.
 
 use selkie_catalog::{ColumnInfo, DefaultValue, TableInfo};
-use selkie_engine::{IndexDef, IndexKind};
+use selkie_engine::IndexDef;
 use selkie_types::{SqlType, TypeKind};
 
 use super::alter::ColumnSource;
@@ -46,15 +46,20 @@ fn may_stay(
     at: usize,
     indexes: &[IndexDef],
 ) -> bool {
-    let ColumnSource::Old(was) = source else {
-        let computed =
-            column.generated.is_some() || matches!(column.default, DefaultValue::Expression(_));
-        return !computed && !column.auto_increment;
-    };
-    let before = &old.columns[was];
     let uses = |indexes: &[IndexDef], at: usize| {
         indexes.iter().any(|index| index.parts.iter().any(|part| part.column == at))
     };
+    let is_virtual = column.generated.as_ref().is_some_and(|g| !g.stored);
+    let ColumnSource::Old(was) = source else {
+        let kept = column.generated.is_some() && (!is_virtual || uses(indexes, at));
+        let computed = kept || matches!(column.default, DefaultValue::Expression(_));
+        return !computed && !column.auto_increment;
+    };
+    // Rows have the values of a virtual column only where an index holds them.
+    if is_virtual && uses(indexes, at) && old.is_computed(was) {
+        return false;
+    }
+    let before = &old.columns[was];
     // Keys of a column that may be NULL differ from keys of one that may not.
     let nullable = column.nullable == before.nullable
         || (column.nullable && !uses(indexes, at) && !uses(&old.def.indexes, was));
@@ -88,13 +93,15 @@ pub(super) fn same_storage(old: &SqlType, new: &SqlType) -> bool {
     }
 }
 
-/// Whether the clustered keys of stored rows stay what they are.
+/// Whether the primary keys of stored rows stay what they are.
 fn same_primary(old: &TableInfo, sources: &[ColumnSource], indexes: &[IndexDef]) -> bool {
-    let primary = indexes.first().filter(|index| index.kind == IndexKind::Primary);
-    let (Some(before), Some(after)) = (old.def.primary(), primary) else {
-        return old.def.primary().is_none() && primary.is_none();
+    let primary = |all: &[IndexDef]| all.first().filter(|i| i.kind.is_primary()).cloned();
+    let (before, after) = match (primary(&old.def.indexes), primary(indexes)) {
+        (Some(before), Some(after)) => (before, after),
+        (before, after) => return before.is_none() && after.is_none(),
     };
-    before.parts.len() == after.parts.len()
+    before.kind == after.kind
+        && before.parts.len() == after.parts.len()
         && before.parts.iter().zip(&after.parts).all(|(old, new)| {
             sources.get(new.column) == Some(&ColumnSource::Old(old.column))
                 && old.prefix == new.prefix

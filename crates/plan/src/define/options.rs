@@ -186,6 +186,12 @@ pub(super) fn check_part(context: &DefineContext<'_>, options: &[EngineOption]) 
     check(context, options.iter(), std::iter::empty())
 }
 
+/// The options of a column as they are shown: those that have a value.
+pub(super) fn shown_of_part(options: &[EngineOption]) -> Vec<(String, String)> {
+    let shown = options.iter().map(engine_option);
+    shown.filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
 fn check<'o>(
     context: &DefineContext<'_>,
     options: impl Iterator<Item = &'o EngineOption>,

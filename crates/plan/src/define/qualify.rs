@@ -6,7 +6,7 @@
 use selkie_catalog::{Namespace, Series};
 use selkie_sql::ast::{
     ColumnRef, CommonTable, Expr, ExprKind, Ident, Join, JoinCondition, JoinKind, Literal,
-    OrderItem, Query, QueryBody, Select, SelectItem, TableFactor, TableRef,
+    OrderItem, Query, QueryBody, Select, SelectItem, TableFactor, TableName, TableRef,
 };
 use selkie_types::charset::identifier_eq;
 
@@ -217,7 +217,10 @@ impl<'a> Qualifier<'a> {
                 self.scopes = scopes;
                 self.add(None, derived.alias.clone(), columns);
             }
-            TableRef::JsonTable(json) => self.expr(&mut json.document),
+            TableRef::JsonTable(json) => {
+                self.expr(&mut json.document);
+                self.add(None, json.alias.clone(), json.column_names());
+            }
             TableRef::Join(join) => self.join(join),
         }
     }
@@ -314,6 +317,8 @@ impl<'a> Qualifier<'a> {
         match &mut expr.kind {
             ExprKind::Column(column) => return self.column(column),
             ExprKind::Default(Some(column)) => self.column(column),
+            ExprKind::NextValue(name) | ExprKind::PreviousValue(name) => self.sequence(name),
+            ExprKind::SetValue { sequence, .. } => self.sequence(sequence),
             ExprKind::Match { columns, .. } => columns.iter_mut().for_each(|c| self.column(c)),
             _ => {}
         }
@@ -322,6 +327,10 @@ impl<'a> Qualifier<'a> {
         }
         expr.window_exprs_mut().into_iter().for_each(|e| self.expr(e));
         expr.operands_mut().into_iter().for_each(|e| self.expr(e));
+    }
+
+    fn sequence(&self, name: &mut TableName) {
+        name.schema = name.schema.take().or_else(|| self.schema.map(Ident::new));
     }
 
     /// The table an unqualified column is of.

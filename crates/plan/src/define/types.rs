@@ -34,7 +34,8 @@ pub(crate) fn column_type(
                 let old = format!("YEAR({width})");
                 eval.note(&ER_WARN_DEPRECATED_SYNTAX, &[&old, &"YEAR(4)"]);
             }
-            SqlType::new(TypeKind::Year, 4, 0)
+            let width = if ty.length == Some(2) { 2 } else { 4 };
+            SqlType::new(TypeKind::Year, width, 0)
         }
         _ => match integer_kind(ty.name) {
             Some((kind, signed, unsigned)) => integer(name, ty, kind, signed, unsigned)?,

@@ -246,7 +246,7 @@ fn column(context: &DefineContext<'_>, name: Box<str>, column: ViewColumn) -> Co
     };
     ColumnInfo {
         name,
-        ty: column.ty,
+        ty: selkie_types::SqlType { non_negative: false, ..column.ty },
         nullable: column.nullable,
         default,
         on_update_now: false,
@@ -255,5 +255,6 @@ fn column(context: &DefineContext<'_>, name: Box<str>, column: ViewColumn) -> Co
         check: None,
         invisible: false,
         comment: origin.map(|o| o.comment).unwrap_or_default(),
+        options: Vec::new(),
     }
 }

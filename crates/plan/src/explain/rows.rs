@@ -33,9 +33,12 @@ pub struct ExplainRow {
     pub extra: String,
 }
 
+/// Says how many rows a table has, where that is counted and not guessed.
+pub type ExactRows<'a> = &'a dyn Fn(&TableInfo) -> Option<u64>;
+
 /// The lines of EXPLAIN for a plan.
-pub fn rows(plan: &Plan) -> Vec<ExplainRow> {
-    let mut walk = Walk { plan, rows: Vec::new(), next: 1, remarks: Vec::new(), buffered: false };
+pub fn rows(plan: &Plan, exact: ExactRows<'_>) -> Vec<ExplainRow> {
+    let mut walk = Walk { plan, exact, rows: Vec::new(), next: 1, above: Above::default() };
     let alone = !plan.subplans.iter().any(|s| !matches!(s.root.operator, Operator::Empty))
         && !has_block(&plan.root);
     let ty = if alone { "SIMPLE" } else { "PRIMARY" };
@@ -63,21 +66,35 @@ fn has_block(node: &PlanNode) -> bool {
 
 struct Walk<'a> {
     plan: &'a Plan,
+    exact: ExactRows<'a>,
     rows: Vec<ExplainRow>,
     next: u64,
-    /// Remarks of operators above, said of the first table below.
+    above: Above,
+}
+
+/// What the operators above say of the next table.
+#[derive(Default)]
+struct Above {
+    /// Remarks, said of the first table below.
     remarks: Vec<&'static str>,
-    /// The next table is the build side of a hash join.
+    /// It is joined through a buffer.
     buffered: bool,
+    /// Conditions of the join are tested on its rows.
+    tested: bool,
+    /// It is the inner side of an outer join.
+    outer: bool,
 }
 
 impl Walk<'_> {
     fn block(&mut self, node: &PlanNode, ty: &'static str) {
         let id = self.next;
         self.next += 1;
-        self.remarks.clear();
+        self.above = Above::default();
         let first = self.rows.len();
         self.node(node, id, ty);
+        // Tables of one row are read before all others.
+        let own = self.rows[first..].iter().take_while(|row| row.id == Some(id)).count();
+        self.rows[first..first + own].sort_by_key(|row| row.access != Some("system"));
         if self.rows.len() == first {
             let extra = match &node.operator {
                 Operator::Empty => "Impossible WHERE",
@@ -99,7 +116,7 @@ impl Walk<'_> {
             Operator::SystemTableScan(scan) => {
                 let mut row = self.row(id, ty, &scan.alias);
                 row.access = Some("ALL");
-                row.extra = join_remarks(&mut self.remarks, !scan.filter.is_empty(), &[]);
+                row.extra = join_remarks(&mut self.above.remarks, !scan.filter.is_empty(), &[]);
                 self.rows.push(row);
             }
             Operator::CommonTableScan(at) | Operator::WorkTableScan(at) => {
@@ -107,7 +124,7 @@ impl Walk<'_> {
                 let mut row = self.row(id, ty, &name);
                 row.access = Some("ALL");
                 row.rows = Some(count(node.rows));
-                row.extra = join_remarks(&mut self.remarks, false, &[]);
+                row.extra = join_remarks(&mut self.above.remarks, false, &[]);
                 self.rows.push(row);
             }
             Operator::JsonTable(join) => {
@@ -118,46 +135,52 @@ impl Walk<'_> {
                 row.access = Some("ALL");
                 row.rows = Some(40);
                 let extra = ["Table function: json_table"];
-                row.extra = join_remarks(&mut self.remarks, !join.on.is_empty(), &extra);
+                row.extra = join_remarks(&mut self.above.remarks, !join.on.is_empty(), &extra);
                 self.rows.push(row);
             }
             Operator::IndexJoin(join) => {
                 self.node(&join.left, id, ty);
                 let outer = names(self.plan, &join.left);
-                let keys: Vec<String> =
-                    join.lookup.keys.iter().map(|k| reference(&show(k, &outer))).collect();
+                let keys = join.lookup.keys.iter().map(|k| self.reference(&show(k, &outer)));
+                let keys: Vec<String> = keys.collect();
                 let filtered = !join.lookup.filter.is_empty() || !join.residual.is_empty();
                 self.lookup(&join.lookup, keys, filtered, join.kind, id, ty);
             }
             Operator::HashJoin(join) => {
                 self.node(&join.left, id, ty);
-                self.buffered = true;
+                self.above.buffered = true;
+                self.above.tested = true;
+                self.above.outer = join.kind != JoinKind::Inner;
                 self.node(&join.right, id, ty);
             }
             Operator::NestedLoopJoin(join) => {
                 self.node(&join.left, id, ty);
-                self.buffered = true;
+                self.above.buffered = true;
+                self.above.tested = !join.conditions.is_empty();
+                self.above.outer = join.kind != JoinKind::Inner;
                 self.node(&join.right, id, ty);
             }
             Operator::SetOperation(set) => self.set(&set.inputs, id, ty),
             other => {
-                self.remarks.extend(remarks_of(other));
+                self.above.remarks.extend(remarks_of(other));
                 node.inputs().into_iter().for_each(|input| self.node(input, id, ty));
             }
         }
     }
 
     fn set(&mut self, inputs: &[PlanNode], id: u64, ty: &'static str) {
-        let remarks = std::mem::take(&mut self.remarks);
-        for (at, input) in inputs.iter().enumerate() {
+        let remarks = std::mem::take(&mut self.above.remarks);
+        let mut numbers = vec![id.to_string()];
+        for (at, input) in blocks_of(inputs).into_iter().enumerate() {
             if at == 0 {
                 self.node(input, id, ty);
             } else {
+                numbers.push(self.next.to_string());
                 self.block(input, "UNION");
             }
         }
         let mut row = ExplainRow { select_type: "UNION RESULT", ..Default::default() };
-        row.table = Some("<union>".into());
+        row.table = Some(format!("<union{}>", numbers.join(",")));
         row.access = Some("ALL");
         row.extra = remarks.join("; ");
         self.rows.push(row);
@@ -169,8 +192,15 @@ impl Walk<'_> {
 
     fn scan(&mut self, scan: &TableScan, node: &PlanNode, id: u64, ty: &'static str) {
         let mut row = self.row(id, ty, &scan.alias);
-        row.rows = Some(count(node.rows));
         row.possible_keys = list(&scan.possible_keys);
+        if let Some(rows) = self.single_row(scan) {
+            row.access = Some("system");
+            row.rows = Some(rows);
+            row.extra = if rows == 0 { "Const row not found".into() } else { String::new() };
+            self.rows.push(row);
+            return;
+        }
+        row.rows = Some(count(node.rows));
         row.access = Some("ALL");
         let mut extra = Vec::new();
         if let Access::Index(range) = &scan.access {
@@ -179,12 +209,63 @@ impl Walk<'_> {
                 extra.push("Using index");
             }
         }
-        if std::mem::take(&mut self.buffered) {
-            extra.push("Using join buffer (flat, BNLH join)");
+        if std::mem::take(&mut self.above.buffered) {
+            extra.push("Using join buffer (flat, BNL join)");
         }
-        let filtered = !scan.filter.is_empty() || row.access == Some("range");
-        row.extra = join_remarks(&mut self.remarks, filtered, &extra);
+        let tested = std::mem::take(&mut self.above.tested);
+        let filtered = tested || !scan.filter.is_empty() || row.access == Some("range");
+        row.extra = join_remarks(&mut self.above.remarks, filtered, &extra);
         self.rows.push(row);
+    }
+
+    /// A lookup value as the `ref` column shows it: columns with schema and table.
+    fn reference(&self, text: &str) -> String {
+        let column =
+            text.split_once('.').filter(|_| !text.starts_with(|c: char| c.is_ascii_digit()));
+        match column.filter(|_| is_plain(text)) {
+            Some((alias, _)) => match self.schema_of(alias) {
+                Some(schema) => format!("{schema}.{text}"),
+                None => text.to_owned(),
+            },
+            None if is_plain(text) => "const".into(),
+            None => "func".into(),
+        }
+    }
+
+    /// The schema of the table that is called `alias`.
+    fn schema_of(&self, alias: &str) -> Option<Box<str>> {
+        let mut found = None;
+        let mut visit = |node: &PlanNode| {
+            let table = match &node.operator {
+                Operator::TableScan(scan) if *scan.alias == *alias => &scan.table,
+                Operator::IndexJoin(join) if *join.lookup.alias == *alias => &join.lookup.table,
+                _ => return,
+            };
+            found.get_or_insert_with(|| table.schema().into());
+        };
+        self.plan.root.visit(&mut visit);
+        self.plan.subplans.iter().for_each(|s| s.root.visit(&mut visit));
+        self.plan.common_tables.iter().for_each(|c| c.plan.visit(&mut visit));
+        found
+    }
+
+    /// The rows of a table that has one at most and is read whole.
+    fn single_row(&mut self, scan: &TableScan) -> Option<u64> {
+        let is_query = !matches!(
+            self.plan.root.operator,
+            Operator::Insert(_) | Operator::Update(_) | Operator::Delete(_)
+        );
+        let whole = match &scan.access {
+            Access::Full { .. } => true,
+            Access::Index(range) => range.ranges.is_empty(),
+        };
+        let plain = is_query && whole && scan.filter.is_empty();
+        let most = u64::from(!std::mem::take(&mut self.above.outer));
+        let rows = plain.then(|| (self.exact)(&scan.table)).flatten().filter(|n| *n <= most);
+        if rows.is_some() {
+            (self.above.buffered, self.above.tested) = (false, false);
+        }
+        rows
     }
 
     fn lookup(
@@ -213,9 +294,22 @@ impl Walk<'_> {
             JoinKind::Anti => extra.push("Not exists"),
             _ => {}
         }
-        row.extra = join_remarks(&mut self.remarks, filtered, &extra);
+        row.extra = join_remarks(&mut self.above.remarks, filtered, &extra);
         self.rows.push(row);
     }
+}
+
+/// The query blocks of a UNION, those of the ones it begins with among them.
+fn blocks_of(inputs: &[PlanNode]) -> Vec<&PlanNode> {
+    let (Some(first), rest) = (inputs.first(), inputs.get(1..).unwrap_or_default()) else {
+        return Vec::new();
+    };
+    let mut blocks = match &first.operator {
+        Operator::SetOperation(set) => blocks_of(&set.inputs),
+        _ => vec![first],
+    };
+    blocks.extend(rest);
+    blocks
 }
 
 fn remarks_of(operator: &Operator) -> Option<&'static str> {
@@ -299,12 +393,7 @@ fn list(names: &[Box<str>]) -> Option<String> {
     if names.is_empty() { None } else { Some(names.join(",")) }
 }
 
-/// A lookup value as the `ref` column shows it.
-fn reference(text: &str) -> String {
-    let plain = text.chars().all(|c| c.is_alphanumeric() || matches!(c, '.' | '_' | '$'));
-    match plain && text.contains('.') && !text.starts_with(|c: char| c.is_ascii_digit()) {
-        true => text.to_owned(),
-        false if plain => "const".into(),
-        false => "func".into(),
-    }
+/// Whether a lookup value is only a name or a number.
+fn is_plain(text: &str) -> bool {
+    text.chars().all(|c| c.is_alphanumeric() || matches!(c, '.' | '_' | '$'))
 }

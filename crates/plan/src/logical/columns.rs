@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use selkie_catalog::TableInfo;
 use selkie_engine::{LockMode, LockWait};
-use selkie_expr::Expr;
+use selkie_expr::{Expr, Origin};
 use selkie_types::SqlType;
 use smallvec::SmallVec;
 
@@ -32,6 +32,45 @@ pub(crate) struct RelationInfo {
     pub allowed: Option<Vec<usize>>,
     /// Whether a table scan is to be avoided (`FORCE INDEX`).
     pub forced: bool,
+    /// Columns that are computed when rows are read, over the columns of the table, in the order
+    /// they are to be computed.
+    pub computed: Vec<(usize, Expr)>,
+}
+
+impl RelationInfo {
+    /// Positions in the table of the columns in `set` and of those they are computed from.
+    pub(crate) fn positions(&self, set: &ColumnSet) -> Vec<usize> {
+        let columns = 0..self.table.columns.len();
+        if self.computed.is_empty() {
+            return columns.filter(|at| set.contains(self.first + at)).collect();
+        }
+        let mut read: Vec<bool> = columns.map(|at| set.contains(self.first + at)).collect();
+        self.add_sources(&mut read);
+        (0..read.len()).filter(|at| read[*at]).collect()
+    }
+
+    /// Adds the columns that those in `read` are computed from.
+    fn add_sources(&self, read: &mut [bool]) {
+        for (at, e) in self.computed.iter().rev() {
+            if read[*at] {
+                e.for_each_column(&mut |source| read[source] = true);
+            }
+        }
+    }
+
+    /// Whether the column at a position of the table is computed.
+    pub(crate) fn is_computed(&self, column: usize) -> bool {
+        self.computed.iter().any(|(at, _)| *at == column)
+    }
+
+    /// Leaves computed columns as the row has them, NULL, unless `read` has them or another one
+    /// that is computed from them.
+    pub(crate) fn compute_only(&mut self, read: &ColumnSet) {
+        let columns = 0..self.table.columns.len();
+        let mut read: Vec<bool> = columns.map(|at| read.contains(self.first + at)).collect();
+        self.add_sources(&mut read);
+        self.computed.retain(|(at, _)| read[*at]);
+    }
 }
 
 /// What is known of a column.
@@ -78,6 +117,7 @@ impl Columns {
             wait: LockWait::Default,
             allowed: None,
             forced: false,
+            computed: Vec::new(),
         });
         relation
     }
@@ -100,7 +140,11 @@ impl Columns {
     /// The expression that reads `id`.
     pub(crate) fn expr(&self, id: ColumnId) -> Expr {
         let info = self.get(id);
-        Expr::column(id, info.ty.clone(), info.nullable)
+        let mut expr = Expr::column(id, info.ty.clone(), info.nullable);
+        if let Some((relation, at)) = info.origin {
+            expr.origin = Origin::new(self.relations[relation].table.clone(), at);
+        }
+        expr
     }
 
     /// The table instance and column `id` is, if it is one.

@@ -38,7 +38,7 @@ pub(crate) enum Logical {
     /// Sorts; a limit directly above makes it partial.
     Sort { input: Box<Logical>, keys: Vec<SortItem> },
     /// Some rows.
-    Limit { input: Box<Logical>, cut: Cut },
+    Limit { input: Box<Logical>, cut: Box<Cut> },
     /// Distinct rows, by the listed columns (all the others are dropped).
     Distinct { input: Box<Logical>, columns: Vec<ColumnId> },
     /// UNION, INTERSECT, EXCEPT.

@@ -162,7 +162,7 @@ impl Logical {
             }
             Self::Sort { keys, .. } => keys.iter_mut().for_each(|key| f(&mut key.expr)),
             Self::Limit { cut, .. } => {
-                let Cut { limit, offset, .. } = cut;
+                let Cut { limit, offset, .. } = &mut **cut;
                 limit.iter_mut().chain(offset).for_each(f);
             }
         }

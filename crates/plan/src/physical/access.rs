@@ -21,6 +21,8 @@ pub struct TableScan {
     pub output: Vec<usize>,
     /// How rows are found.
     pub access: Access,
+    /// Positions in `columns` of those that are computed from the others, not read, in this order.
+    pub computed: Vec<(usize, Expr)>,
     /// Conditions over `columns`, cheapest and most selective first.
     pub filter: Vec<Expr>,
     /// For each of `columns`, whether `filter` reads it: decode those first, the others only for
@@ -125,6 +127,8 @@ pub struct IndexLookup {
     pub matches: f64,
     /// Index entries hold all the columns; rows are not fetched.
     pub covering: bool,
+    /// Positions in `columns` of those that are computed from the others, not read, in this order.
+    pub computed: Vec<(usize, Expr)>,
     /// Conditions over `columns` alone, tested before the row is joined.
     pub filter: Vec<Expr>,
     /// Lock on rows that are read.

@@ -17,6 +17,10 @@ use super::PlanNode;
 pub struct RowRules {
     /// Generated columns and their expressions, in the order they must be computed.
     pub generated: Vec<(usize, Expr)>,
+    /// Triggers may read or set some of them.
+    pub seen_by_triggers: bool,
+    /// What is wrong with their values is a warning. Compat: INSERT without a list of columns.
+    pub lenient: bool,
     /// CHECK constraints: name and condition; a row fails if it is false (4025).
     pub checks: Vec<(Box<str>, Expr)>,
 }

@@ -146,6 +146,18 @@ pub struct TopN {
     pub counted: bool,
 }
 
+impl super::Plan {
+    /// Whether the statement says IGNORE: errors of rows become warnings.
+    pub fn ignores_errors(&self) -> bool {
+        match &self.root.operator {
+            Operator::Insert(insert) => insert.mode == super::InsertMode::Ignore,
+            Operator::Update(update) => update.ignore,
+            Operator::Delete(delete) => delete.ignore,
+            _ => false,
+        }
+    }
+}
+
 impl PlanNode {
     /// The direct inputs, left first.
     pub fn inputs(&self) -> Vec<&PlanNode> {

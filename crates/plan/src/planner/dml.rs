@@ -10,30 +10,30 @@ use super::foreign::{Changes, foreign_tables, with_generated};
 use super::{Draft, PlanContext};
 use crate::bind::{BoundDelete, BoundInsert, BoundTarget, BoundUpdate, BoundView, Named, resolve};
 use crate::build::place;
-use crate::logical::{ColumnId, Logical};
+use crate::logical::{ColumnId, ColumnSet, Logical, RelationId};
 use crate::physical::{
     Access, Assignment, ColumnType, Delete, DeleteTarget, DuplicateUpdate, Insert, InsertMode,
     Operator, OutputColumn, Plan, PlanNode, Update, UpdateTarget, ViewRules,
 };
 
 pub(super) fn insert(
-    bound: BoundInsert,
+    mut bound: BoundInsert,
     mut draft: Draft,
     context: &PlanContext<'_>,
 ) -> SqlResult<Plan> {
-    let mut assigned = bound.on_duplicate.iter().filter_map(|(_, e)| e.as_ref());
-    if assigned.any(Expr::has_subquery) {
-        return Err(selkie_types::SqlError::not_supported("a subquery in ON DUPLICATE KEY UPDATE"));
-    }
     let table = bound.table.clone();
-    draft.checks.extend(bound.view.iter().flat_map(|v| &v.check).map(|c| c.condition.clone()));
-    let done = draft.finish(bound.source, &bound.source_columns, context);
-    let view = bound.view.map(|view| inserted_view(view, &table, &done.draft));
+    let checks = bound.view.iter().flat_map(|v| &v.check).map(|c| c.condition.clone());
+    draft.row_exprs.checks.extend(checks);
+    draft.row_exprs.assigned = std::mem::take(&mut bound.on_duplicate);
+    draft.row_exprs.returned = std::mem::take(&mut bound.returning);
+    let mut done = draft.finish(bound.source, &bound.source_columns, context);
+    let made = std::mem::take(&mut done.draft.row_exprs);
+    let view = bound.view.map(|view| inserted_view(view, &table, made.checks, &done.draft));
     let mut node = done.root.node.clone();
     if reads(&node, &table) {
         node = materialized(node);
     }
-    let mut updated = bound.on_duplicate.iter().map(|(at, _)| *at).collect::<Vec<_>>();
+    let mut updated = made.assigned.iter().map(|(at, _)| *at).collect::<Vec<_>>();
     let updated_empty = updated.is_empty();
     if !updated_empty {
         updated.extend(updated_now(&table));
@@ -48,10 +48,9 @@ pub(super) fn insert(
             .chain(new..new + width)
             .chain(bound.source_columns.iter().copied())
             .collect();
-        DuplicateUpdate { assignments: placed(&bound.on_duplicate, &layout) }
+        DuplicateUpdate { assignments: placed(&made.assigned, &layout) }
     });
-    let (returning, output) =
-        returned(&bound.returning, bound.returning_first, &table, &done.draft);
+    let (returning, output) = returned(&made.returned, bound.returning_first, &table, &done.draft);
     let insert = Insert {
         table: table.clone(),
         values: bound.values,
@@ -63,7 +62,10 @@ pub(super) fn insert(
         rules: bound.rules,
         view,
         returning,
-        on_update_now: updated_now(&table),
+        on_update_now: updated_now(&table)
+            .into_iter()
+            .filter(|at| made.assigned.iter().all(|(assigned, _)| assigned != at))
+            .collect(),
         source: node,
     };
     let rows = insert.source.rows;
@@ -78,6 +80,54 @@ pub(super) fn insert(
     Ok(Plan { foreign, triggers, ..wrap(done, operator, rows, cost, output) })
 }
 
+impl Draft {
+    /// The columns that the expressions of a plan read, subqueries included.
+    fn columns_read(&self, plan: &Logical) -> ColumnSet {
+        let mut read = ColumnSet::default();
+        plan.for_each_expr_deep(&mut |e| read.union(&self.outer_columns(e)));
+        read
+    }
+
+    /// Of tables that UPDATE changes, computes only what it reads.
+    fn compute_updated(
+        &mut self,
+        source: &Logical,
+        targets: &[BoundTarget],
+        context: &PlanContext<'_>,
+    ) {
+        let mut read = self.columns_read(source);
+        for (_, value) in targets.iter().flat_map(|t| &t.assignments) {
+            value.iter().for_each(|e| read.add_expr(e));
+        }
+        self.row_exprs.checks.iter().for_each(|check| read.union(&self.outer_columns(check)));
+        for target in targets {
+            self.compute_changed(target.relation, &["UPDATE"], &read, context);
+        }
+    }
+
+    /// Of a table that changes, computes only what something beside the change reads.
+    fn compute_changed(
+        &mut self,
+        relation: RelationId,
+        events: &[&str],
+        read: &ColumnSet,
+        context: &PlanContext<'_>,
+    ) {
+        let info = &mut self.columns.relations[relation];
+        if info.computed.is_empty() {
+            return;
+        }
+        let mut read = read.clone();
+        let triggers = triggers(&info.table, events, context);
+        for (at, column) in info.table.columns.iter().enumerate() {
+            if triggers.iter().any(|trigger| trigger.may_name(&column.name)) {
+                read.insert(info.first + at);
+            }
+        }
+        info.compute_only(&read);
+    }
+}
+
 /// Triggers of a table that these events set off.
 fn triggers(table: &TableInfo, events: &[&str], context: &PlanContext<'_>) -> Vec<Arc<Trigger>> {
     if table.kind != TableKind::Base {
@@ -88,10 +138,14 @@ fn triggers(table: &TableInfo, events: &[&str], context: &PlanContext<'_>) -> Ve
 }
 
 /// The view of an INSERT. Other tables of a join have no row yet: their columns are NULL.
-fn inserted_view(view: BoundView, table: &TableInfo, draft: &Draft) -> Box<ViewRules> {
+fn inserted_view(
+    view: BoundView,
+    table: &TableInfo,
+    checks: Vec<Expr>,
+    draft: &Draft,
+) -> Box<ViewRules> {
     let own = view.first..view.first + table.columns.len();
-    let condition = draft.checks.first().map(|condition| {
-        let mut condition = condition.clone();
+    let condition = checks.into_iter().next().map(|mut condition| {
         resolve(&mut condition, &view.meaning);
         condition.substitute_columns(&mut |id| {
             let ty = &draft.columns.get(id).ty;
@@ -181,7 +235,7 @@ pub(super) fn update(
     for check in targets.iter().flat_map(|t| &t.check) {
         let mut condition = check.condition.clone();
         resolve(&mut condition, &meaning);
-        draft.checks.push(condition.clone());
+        draft.row_exprs.checks.push(condition.clone());
         let outer = draft.outer_columns(&condition);
         ids.extend(outer.iter().filter(|c| !ids.contains(c)).collect::<Vec<_>>());
     }
@@ -192,6 +246,7 @@ pub(super) fn update(
             });
         }
     }
+    draft.compute_updated(&source, &targets, context);
     let simultaneous = multiple
         || context.settings.sql_mode.contains(selkie_types::SqlMode::SIMULTANEOUS_ASSIGNMENT);
     let done = draft.finish(source, &ids, context);
@@ -199,7 +254,7 @@ pub(super) fn update(
     if multiple || targets.iter().any(|t| moves_rows(&node, t, &done.draft)) {
         node = materialized(node);
     }
-    let mut conditions = done.draft.checks.clone().into_iter();
+    let mut conditions = done.draft.row_exprs.checks.clone().into_iter();
     let made = targets.iter().map(|target| {
         let view = target.check.as_ref().map(|check| {
             let condition = conditions.next().map(|mut condition| {
@@ -306,11 +361,20 @@ fn moves_rows(node: &PlanNode, target: &BoundTarget, draft: &Draft) -> bool {
 
 pub(super) fn delete(
     bound: BoundDelete,
-    draft: Draft,
+    mut draft: Draft,
     context: &PlanContext<'_>,
 ) -> SqlResult<Plan> {
     let BoundDelete { source, targets, ignore, returning, returning_first, all_rows } = bound;
     let mut ids: Vec<ColumnId> = Vec::new();
+    let mut read = draft.columns_read(&source);
+    if let Some((relation, _)) = targets.first() {
+        let first = draft.columns.relations[*relation].first;
+        let mut add = |id| read.insert(id - returning_first + first);
+        returning.iter().for_each(|(_, e)| e.for_each_column(&mut add));
+    }
+    for (relation, _) in &targets {
+        draft.compute_changed(*relation, &["DELETE"], &read, context);
+    }
     let tables = targets.iter().map(|(at, _)| draft.columns.relations[*at].table.clone());
     let gone = |table| (table, Changes { deleted: true, ..Changes::default() });
     let foreign = foreign_tables(tables.map(gone).collect(), context)?;
@@ -325,6 +389,7 @@ pub(super) fn delete(
         ids.push(*key);
     }
     let several = draft.columns.relations.len() > 1;
+    draft.row_exprs.returned = returning;
     let done = draft.finish(source, &ids, context);
     let mut node = done.root.node.clone();
     if several {
@@ -343,7 +408,7 @@ pub(super) fn delete(
     let (exprs, output) = match targets.first() {
         Some((relation, _)) => {
             let table = done.draft.columns.relations[*relation].table.clone();
-            returned(&returning, returning_first, &table, &done.draft)
+            returned(&done.draft.row_exprs.returned, returning_first, &table, &done.draft)
         }
         None => Default::default(),
     };

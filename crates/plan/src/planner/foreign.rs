@@ -163,6 +163,7 @@ fn rules(table: &TableInfo, context: &PlanContext<'_>) -> SqlResult<RowRules> {
     }
     let names =
         Names { tables: context.tables, environment: context.environment, text: context.text };
-    let rules = Binder::new(names, context.settings, context.types, 0).row_rules(table)?;
-    Ok(RowRules { generated: rules.generated, checks: Vec::new() })
+    let rules =
+        Binder::new(names, context.settings, context.types, 0).row_rules(table, &|_| false)?;
+    Ok(RowRules { checks: Vec::new(), ..rules })
 }

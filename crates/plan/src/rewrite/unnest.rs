@@ -335,7 +335,7 @@ impl Unnest<'_> {
             ExprKind::Subquery(subquery) if !self.subqueries[subquery.id.0 as usize].finished => {
                 Some(self.subplan(e, subquery))
             }
-            ExprKind::Subquery(subquery) => self.again(e, subquery),
+            ExprKind::Subquery(subquery) if !subquery.placed => Some(self.placed(e, subquery)),
             _ => None,
         });
     }
@@ -352,30 +352,27 @@ impl Unnest<'_> {
                 args.iter().find(|(_, c)| *c == id).map(|(slot, _)| self.outer_value(*slot, id))
             });
         });
-        let mut subquery = subquery.clone();
+        let state = &mut self.subqueries[id];
+        state.plan = plan;
+        state.args = args;
+        state.finished = true;
+        self.placed(expr, subquery)
+    }
+
+    /// What is asked of a subplan, by slots and positions: an expression may stand twice, in ORDER BY
+    /// too, or ask for another column of the same rows.
+    fn placed(&mut self, expr: &Expr, subquery: &Subquery) -> Expr {
+        let mut subquery = Subquery { placed: true, ..subquery.clone() };
         for (placeholder, value) in &mut subquery.operands {
             let slot = self.slot();
             self.operand_slots(&mut subquery.kind, *placeholder, slot, value);
             *placeholder = slot;
         }
-        subquery.args = args.iter().map(|(slot, id)| (*slot, self.columns.expr(*id))).collect();
-        let state = &mut self.subqueries[id];
-        state.plan = plan;
-        state.args = args;
-        state.finished = true;
+        let state = &self.subqueries[subquery.id.0 as usize];
+        subquery.args =
+            state.args.iter().map(|(slot, id)| (*slot, self.columns.expr(*id))).collect();
         positions(&mut subquery.kind, &state.output);
         Expr { kind: ExprKind::Subquery(Box::new(subquery)), ..expr.clone() }
-    }
-
-    /// Another column of a row subquery that is a subplan already: it depends on the same values.
-    fn again(&mut self, expr: &Expr, subquery: &Subquery) -> Option<Expr> {
-        let state = &self.subqueries[subquery.id.0 as usize];
-        if subquery.args.len() == state.args.len() {
-            return None;
-        }
-        let args = state.args.iter().map(|(slot, id)| (*slot, self.columns.expr(*id))).collect();
-        let subquery = Subquery { args, ..subquery.clone() };
-        Some(Expr { kind: ExprKind::Subquery(Box::new(subquery)), ..expr.clone() })
     }
 
     fn operand_slots(
@@ -485,14 +482,15 @@ fn is_single_table(plan: &Logical) -> bool {
     }
 }
 
+fn leaves_one(cut: &Cut) -> bool {
+    let limit = cut.limit.as_ref().and_then(Expr::as_literal);
+    cut.offset.is_none() && matches!(limit, Some(Value::Int(1..) | Value::UInt(1..)))
+}
+
 /// EXISTS does not care how many rows there are beyond one.
 fn strip_limit(plan: Logical) -> Logical {
     match plan {
-        Logical::Limit { input, cut: Cut { limit: Some(limit), offset: None, .. } }
-            if matches!(limit.as_literal(), Some(Value::Int(1..) | Value::UInt(1..))) =>
-        {
-            *input
-        }
+        Logical::Limit { input, cut } if leaves_one(&cut) => *input,
         Logical::Sort { input, .. } => strip_limit(*input),
         Logical::Project { input, columns } => {
             Logical::Project { input: Box::new(strip_limit(*input)), columns }

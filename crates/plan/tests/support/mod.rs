@@ -83,6 +83,7 @@ impl Draft {
             check: None,
             invisible: false,
             comment: String::new(),
+            options: Vec::new(),
         });
     }
 

@@ -313,7 +313,8 @@ impl AccessControl {
 
     /// Whether a database may become the current one.
     pub fn may_use(&self, schema: &str) -> bool {
-        let on_database = self.on_database(schema) & Privileges::DATABASE;
+        // What may be done in the database that is current already is asked anew.
+        let on_database = (self.global() | self.granted_on(schema)) & Privileges::DATABASE;
         !on_database.is_empty() || self.rights().has_any_in(schema)
     }
 

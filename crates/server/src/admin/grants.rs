@@ -35,6 +35,18 @@ pub(super) fn grant(shared: &Shared, statement: &ast::Grant, notes: &mut Notes) 
     }
 }
 
+/// What is computed for everybody is not anybody's to grant.
+const INFORMATION: &str = "information_schema";
+
+fn schema_of(level: &GrantLevel) -> Option<&str> {
+    match level {
+        GrantLevel::Global => None,
+        GrantLevel::On(GrantTarget::Database(schema))
+        | GrantLevel::On(GrantTarget::Table { schema, .. })
+        | GrantLevel::On(GrantTarget::Routine { schema, .. }) => Some(schema),
+    }
+}
+
 /// Privileges on the whole of something, and on single columns.
 type Wanted = (Privileges, Columns);
 
@@ -44,6 +56,9 @@ pub(crate) fn check_may_grant(shared: &Shared, statement: &ast::Grant) -> SqlRes
     let level = level(shared, on)?;
     let (whole, columns) = wanted(privileges, &level, statement.grant_option)?;
     let access = shared.access.lock();
+    if let Some(schema) = schema_of(&level).filter(|s| s.eq_ignore_ascii_case(INFORMATION)) {
+        return Err(access.database_denied(schema));
+    }
     let needed = columns.iter().fold(whole, |all, (_, p)| all | *p) | Privileges::GRANT_OPTION;
     match &level {
         GrantLevel::Global if access.global().has(needed) => {}

@@ -2,7 +2,8 @@
 //!
 //! Must not contain what they do.
 
-use selkie_sql::ast::{ResetTarget, Statement};
+use selkie_sql::ast::{PurgeLogs, ResetTarget, Statement};
+use selkie_types::error::catalogue::ER_SUBQUERIES_NOT_SUPPORTED;
 use selkie_types::{SqlError, SqlResult};
 
 use super::answer::{Answer, Notes};
@@ -39,7 +40,10 @@ pub(crate) fn run(
             }
         }
         Statement::Plugin(s) => return Err(flush::plugin_error(s)),
-        Statement::PurgeLogs(_) => {
+        Statement::PurgeLogs(purge) => {
+            if matches!(&**purge, PurgeLogs::Before(time) if time.has_subquery()) {
+                return Err(SqlError::new(&ER_SUBQUERIES_NOT_SUPPORTED, &[&"PURGE..BEFORE"]));
+            }
             // Compat: without a binary log there is nothing to purge, and that is no error.
             shared.access.lock().check_global(Privileges::BINLOG_ADMIN)?;
         }

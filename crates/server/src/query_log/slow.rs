@@ -78,11 +78,12 @@ impl Ran {
 /// A statement has ended: counts and logs it if it was slow.
 pub(crate) fn log_slow(shared: &Shared, watch: &Stopwatch, text: &[u8], ran: Ran) {
     let micros = watch.begun.elapsed().as_micros() as u64;
-    let limit = (shared.var(ids().long_query_time).as_f64() * 1e6) as u64;
-    let examined = watch.growth(shared, 0);
-    if micros <= limit && !uses_no_index(shared, watch) {
+    let habits = shared.habits();
+    let unindexed = habits.logs_scans && uses_no_index(shared, watch);
+    if micros <= habits.long_query_micros && !unindexed {
         return;
     }
+    let examined = watch.growth(shared, 0);
     shared.handle.counters.bump(counter().slow_queries);
     let globals = &shared.server.globals;
     let wanted = globals.get(ids().slow_query_log).as_bool()
@@ -123,8 +124,7 @@ pub(crate) fn log_slow(shared: &Shared, watch: &Stopwatch, text: &[u8], ran: Ran
 
 /// With `log_queries_not_using_indexes` a scan is enough, however short.
 fn uses_no_index(shared: &Shared, watch: &Stopwatch) -> bool {
-    shared.var(ids().log_queries_not_using_indexes).as_bool()
-        && (watch.growth(shared, 3) > 0 || watch.growth(shared, 4) > 0)
+    watch.growth(shared, 3) > 0 || watch.growth(shared, 4) > 0
 }
 
 /// Compat: a statement always is one that missed the query cache, which the filter has by default.

@@ -27,8 +27,9 @@ ids! {
     character_set_client character_set_connection character_set_database character_set_filesystem
     character_set_results character_set_server character_set_system check_constraint_checks
     collation_connection collation_database collation_server completion_type connect_timeout
-    datadir default_password_lifetime default_storage_engine default_tmp_storage_engine default_week_format
-    disconnect_on_expired_password div_precision_increment enforce_storage_engine error_count external_user extra_max_connections
+    datadir default_password_lifetime default_regex_flags default_storage_engine default_tmp_storage_engine default_week_format
+    disconnect_on_expired_password div_precision_increment enforce_storage_engine error_count
+    explicit_defaults_for_timestamp external_user extra_max_connections
     extra_port foreign_key_checks general_log general_log_file group_concat_max_len hostname
     identity in_transaction init_connect init_file innodb_lock_wait_timeout
     innodb_print_all_deadlocks innodb_snapshot_isolation innodb_status_output_locks insert_id

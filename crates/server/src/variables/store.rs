@@ -4,6 +4,7 @@
 //! own only what they changed: a copy would be most of an idle connection's memory.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::RwLock;
 
@@ -32,13 +33,14 @@ type Values = Arc<Vec<VarValue>>;
 pub struct Globals {
     current: RwLock<Values>,
     startup: Values,
+    version: AtomicU64,
 }
 
 impl Globals {
     /// Starts with `startup`, the values DEFAULT stands for.
     pub fn new(startup: Vec<VarValue>) -> Self {
         let startup = Arc::new(startup);
-        Self { current: RwLock::new(Arc::clone(&startup)), startup }
+        Self { current: RwLock::new(Arc::clone(&startup)), startup, version: AtomicU64::new(1) }
     }
 
     /// The value of a variable.
@@ -64,7 +66,14 @@ impl Globals {
 
     /// Stores a value.
     pub fn set(&self, id: VarId, value: VarValue) {
-        Arc::make_mut(&mut self.current.write())[usize::from(id.0)] = value;
+        let mut current = self.current.write();
+        Arc::make_mut(&mut current)[usize::from(id.0)] = value;
+        self.version.fetch_add(1, Ordering::Release);
+    }
+
+    /// A number that is another one after a value changed.
+    pub fn version(&self) -> u64 {
+        self.version.load(Ordering::Acquire)
     }
 
     /// All values.

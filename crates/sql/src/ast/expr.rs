@@ -239,6 +239,23 @@ pub enum ExprKind {
         /// Those with REVERSE.
         reversed: u8,
     },
+    /// `COLUMN_CREATE(name, value [AS type], ...)`, `COLUMN_ADD(columns, name, value [AS type], ...)`
+    /// and `COLUMN_DELETE(columns, name, ...)`, which adds NULLs.
+    ColumnAdd {
+        /// What is added to; none for COLUMN_CREATE.
+        columns: Option<Box<Expr>>,
+        /// What is added, one or more.
+        values: Vec<DynamicValue>,
+    },
+    /// `COLUMN_GET(columns, name AS type)`.
+    ColumnGet {
+        /// The columns.
+        columns: Box<Expr>,
+        /// Which one.
+        name: Box<Expr>,
+        /// As what.
+        target: Box<CastType>,
+    },
     /// `MATCH (columns) AGAINST (query [modifier])`.
     Match {
         /// The columns.
@@ -273,6 +290,17 @@ pub enum ExprKind {
         /// The round of a cycling sequence.
         round: u64,
     },
+}
+
+/// A dynamic column being made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DynamicValue {
+    /// Its name or number.
+    pub name: Expr,
+    /// Its value.
+    pub value: Expr,
+    /// Its type, if given.
+    pub target: Option<CastType>,
 }
 
 /// A system variable in an expression.

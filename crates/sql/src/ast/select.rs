@@ -289,6 +289,25 @@ pub struct JsonTable {
     pub alias: Ident,
 }
 
+impl JsonTable {
+    /// Names of the columns, those of nested ones where they stand.
+    pub fn column_names(&self) -> Vec<Box<str>> {
+        fn names(columns: &[JsonColumn], out: &mut Vec<Box<str>>) {
+            for column in columns {
+                match column {
+                    JsonColumn::Ordinality(name) | JsonColumn::Path { name, .. } => {
+                        out.push(name.value.clone());
+                    }
+                    JsonColumn::Nested { columns, .. } => names(columns, out),
+                }
+            }
+        }
+        let mut out = Vec::new();
+        names(&self.columns, &mut out);
+        out
+    }
+}
+
 /// A column of JSON_TABLE.
 #[derive(Clone, Debug, PartialEq)]
 pub enum JsonColumn {
@@ -410,6 +429,8 @@ pub struct FunctionCall {
     pub name: Ident,
     /// Arguments.
     pub args: Vec<Expr>,
+    /// Variables of a program that the text of an argument names as `$name`.
+    pub named: Vec<(Ident, Expr)>,
     /// `f(DISTINCT ...)`.
     pub distinct: bool,
     /// `COUNT(*)`.

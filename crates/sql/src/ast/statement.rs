@@ -148,6 +148,39 @@ pub enum Statement {
     },
 }
 
+impl Statement {
+    /// Whether it commits the open transaction by the way.
+    pub fn commits_implicitly(&self) -> bool {
+        match self {
+            Self::CreateTable(create) => !create.temporary,
+            Self::DropTables(drop) => !drop.temporary,
+            Self::TableMaintenance(what) => what.action != MaintenanceAction::Checksum,
+            Self::Truncate { .. }
+            | Self::AlterTable(_)
+            | Self::CreateIndex(_)
+            | Self::DropIndex(_)
+            | Self::RenameTables(_)
+            | Self::CreateView(_)
+            | Self::CreateSequence(_)
+            | Self::AlterSequence(_)
+            | Self::CreateDatabase(_)
+            | Self::AlterDatabase(_)
+            | Self::DropDatabase { .. }
+            | Self::CreateUser(_)
+            | Self::CreateRole(_)
+            | Self::DropAccounts(_)
+            | Self::RenameUsers(_)
+            | Self::Grant(_)
+            | Self::Plugin(_)
+            | Self::CreateRoutine(_)
+            | Self::AlterRoutine(_)
+            | Self::CreateTrigger(_)
+            | Self::DropStored(_) => true,
+            _ => false,
+        }
+    }
+}
+
 /// `DROP PROCEDURE | FUNCTION | TRIGGER | EVENT | SERVER`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DropStored {

@@ -1,6 +1,6 @@
 //! Walking over expressions: the operands of a node, whatever it is. Queries inside are not entered.
 
-use super::{ColumnRef, Expr, ExprKind, FunctionCall, OrderItem, TableName};
+use super::{ColumnRef, DynamicValue, Expr, ExprKind, FunctionCall, OrderItem, TableName};
 
 /// The operands of a kind of node, pushed onto a list, borrowed shared or mutably.
 macro_rules! operands {
@@ -30,6 +30,17 @@ macro_rules! operands {
             ExprKind::And(list) | ExprKind::Or(list) | ExprKind::Row(list) => {
                 $out.extend(list.$iter());
             }
+            ExprKind::ColumnAdd { columns, values } => {
+                $out.extend(columns.$deref());
+                for DynamicValue { name, value, .. } in values.$iter() {
+                    $out.push(name);
+                    $out.push(value);
+                }
+            }
+            ExprKind::ColumnGet { columns, name, .. } => {
+                $out.push(columns);
+                $out.push(name);
+            }
             ExprKind::Char { codes, .. } => $out.extend(codes.$iter()),
             ExprKind::Between { expr, low, high, .. } => {
                 $out.push(expr);
@@ -58,8 +69,11 @@ macro_rules! operands {
                 $out.extend(otherwise.$deref());
             }
             ExprKind::Call(call) => {
-                let FunctionCall { args, order_by, .. } = call.$whole();
+                let FunctionCall { args, named, order_by, .. } = call.$whole();
                 $out.extend(args.$iter());
+                for (_, expr) in named.$iter() {
+                    $out.push(expr);
+                }
                 for OrderItem { expr, .. } in order_by.$iter() {
                     $out.push(expr);
                 }
@@ -99,6 +113,20 @@ impl Expr {
     /// Calls `visit` with it and everything in it, outermost first, as long as it gives nothing.
     pub fn find<'a, T>(&'a self, visit: &mut dyn FnMut(&'a Self) -> Option<T>) -> Option<T> {
         visit(self).or_else(|| self.operands().into_iter().find_map(|e| e.find(visit)))
+    }
+
+    /// Whether it is or has a subquery.
+    pub fn has_subquery(&self) -> bool {
+        let is_subquery = |e: &Self| {
+            matches!(
+                e.kind,
+                ExprKind::Subquery(_)
+                    | ExprKind::Exists(_)
+                    | ExprKind::InSubquery { .. }
+                    | ExprKind::Quantified { .. }
+            )
+        };
+        self.find(&mut |e| is_subquery(e).then_some(())).is_some()
     }
 
     /// Calls `visit` with every sequence named in it.

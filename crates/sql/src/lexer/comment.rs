@@ -84,10 +84,10 @@ impl Lexer<'_> {
     }
 }
 
-/// A piece of a statement without its comments; of versioned ones only the signs go.
-pub(crate) fn strip_comments(text: &[u8]) -> Cow<'_, [u8]> {
-    let suspicious = |w: &[u8]| matches!(w, b"/*" | b"--" | b"*/");
-    if !text.windows(2).any(suspicious) && !text.contains(&b'#') {
+/// A piece of a statement as it is meant: the signs of versioned comments and those that are not executed go, plain
+/// comments stay.
+pub(crate) fn strip_versions(text: &[u8]) -> Cow<'_, [u8]> {
+    if !text.windows(2).any(|w| matches!(w, b"/*" | b"*/")) {
         return Cow::Borrowed(text);
     }
     let mut lexer = Lexer::new(text, super::Modes::new(selkie_types::SqlMode::EMPTY));
@@ -98,7 +98,7 @@ pub(crate) fn strip_comments(text: &[u8]) -> Cow<'_, [u8]> {
         let gap = lexer.pos;
         let token = lexer.next();
         let start = token.start as usize;
-        blanks_of(&text[gap..start.max(gap)], &mut out);
+        put_gap(&text[gap..start.max(gap)], &mut out);
         if start >= text.len() {
             return Cow::Owned(out);
         }
@@ -106,24 +106,27 @@ pub(crate) fn strip_comments(text: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// Appends the blanks of a gap between tokens that are not part of a comment.
-fn blanks_of(mut gap: &[u8], out: &mut Vec<u8>) {
+/// Appends what lies between two tokens: blanks and plain comments.
+fn put_gap(mut gap: &[u8], out: &mut Vec<u8>) {
+    let end_of = |gap: &[u8]| gap.windows(2).skip(2).position(|w| w == b"*/").map(|p| p + 4);
     while let Some(&b) = gap.first() {
-        let skipped = match gap {
-            [b'/', b'*', b'M', b'!', ..] => 4 + version_digits(&gap[4..]),
-            [b'/', b'*', b'!', ..] => 3 + version_digits(&gap[3..]),
-            [b'*', b'/', ..] => 2,
-            [b'/', b'*', ..] => {
-                gap.windows(2).skip(2).position(|w| w == b"*/").map_or(gap.len(), |p| p + 4)
-            }
+        let plain = match gap {
+            [b'/', b'*', b'!', ..] | [b'/', b'*', b'M', b'!', ..] | [b'*', b'/', ..] => 0,
+            [b'/', b'*', ..] => end_of(gap).unwrap_or(gap.len()),
             [b'#', ..] | [b'-', b'-', ..] => {
                 gap.iter().position(|&b| b == b'\n').unwrap_or(gap.len())
             }
-            _ => {
-                // Anything else is the text of a versioned comment that is not executed.
-                out.extend(is_space(b).then_some(b));
-                1
-            }
+            _ => usize::from(is_space(b)),
+        };
+        out.extend_from_slice(&gap[..plain]);
+        let skipped = match gap {
+            _ if plain > 0 => plain,
+            // With its end in the same gap it was not executed.
+            [b'/', b'*', ..] if end_of(gap).is_some() => end_of(gap).unwrap_or(gap.len()),
+            [b'/', b'*', b'M', b'!', ..] => 4 + version_digits(&gap[4..]),
+            [b'/', b'*', b'!', ..] => 3 + version_digits(&gap[3..]),
+            [b'*', b'/', ..] => 2,
+            _ => 1,
         };
         gap = &gap[skipped.min(gap.len())..];
     }

@@ -1,5 +1,7 @@
 //! Maintenance of tables, FLUSH, RESET, PURGE, plugins, SHUTDOWN.
 
+use selkie_types::error::catalogue::ER_NO_TABLES_USED;
+
 use super::{PResult, Parser};
 use crate::ast::{
     Backup, Flush, FlushTarget, LogKind, MaintenanceAction, PersistentFor, Plugin, PurgeLogs,
@@ -98,6 +100,10 @@ impl Parser<'_> {
 
     fn flush_tables(&mut self) -> PResult<FlushTarget> {
         self.next();
+        if self.at(Kw::FOR) && self.peek() == Kw::EXPORT.into() {
+            // Compat: the grammar has a list there that may be empty.
+            return Err(self.error_named(&ER_NO_TABLES_USED));
+        }
         let tables = if self.at_ident() { self.list(Self::table_name)? } else { Vec::new() };
         let (mut read_lock, mut disable_checkpoint, mut export) = (false, false, false);
         if self.eat(Kw::WITH) {

@@ -265,7 +265,10 @@ impl Parser<'_> {
             let if_exists = self.if_exists()?;
             let from = self.ident()?;
             self.expect(Kw::TO)?;
-            let to = self.new_ident()?;
+            let to = match word {
+                Kw::COLUMN => self.ident()?,
+                _ => self.new_ident()?,
+            };
             return Ok(match word {
                 Kw::COLUMN => AlterAction::RenameColumn { if_exists, from, to },
                 _ => AlterAction::RenameIndex { if_exists, from, to },

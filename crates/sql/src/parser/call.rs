@@ -3,13 +3,14 @@
 use selkie_types::error::catalogue::ER_WRONG_PARAMETERS_TO_NATIVE_FCT;
 
 use super::{PResult, Parser};
-use crate::ast::{Expr, ExprKind, FunctionCall, Ident, TemporalFormat};
+use crate::ast::{Expr, ExprKind, FunctionCall, Ident, Literal, TemporalFormat};
 use crate::lexer::{Kw, T};
 
 /// Fewest and most arguments of functions that are keywords; the grammar itself counts them.
 fn arity(kw: Kw) -> Option<(usize, usize)> {
     Some(match kw {
         Kw::DATABASE | Kw::SCHEMA | Kw::ROW_COUNT | Kw::USER => (0, 0),
+        Kw::COLUMN_CHECK => (1, 1),
         Kw::ASCII | Kw::CHARSET | Kw::COLLATION | Kw::MICROSECOND | Kw::OLD_PASSWORD => (1, 1),
         Kw::PASSWORD | Kw::QUARTER | Kw::REVERSE | Kw::DATE | Kw::DAY | Kw::HOUR => (1, 1),
         Kw::MINUTE | Kw::MONTH | Kw::SECOND | Kw::TIME | Kw::YEAR => (1, 1),
@@ -30,6 +31,7 @@ impl Parser<'_> {
             schema: None,
             name,
             args,
+            named: Vec::new(),
             distinct: false,
             star: false,
             stored_only: false,
@@ -51,7 +53,28 @@ impl Parser<'_> {
         };
         call.schema = schema;
         call.stored_only = stored_only;
+        if self.program.is_some() && (call.name.is("extractvalue") || call.name.is("updatexml")) {
+            call.named = self.named_in_path(call.args.get(1));
+        }
         Ok(ExprKind::Call(call))
+    }
+
+    /// The variables that an XPath expression names, if it is a literal.
+    fn named_in_path(&mut self, path: Option<&Expr>) -> Vec<(Ident, Expr)> {
+        let Some(Expr { kind: ExprKind::Literal(Literal::String(text)), span }) = path else {
+            return Vec::new();
+        };
+        let text = String::from_utf8_lossy(&text.bytes).into_owned();
+        let mut named = Vec::new();
+        for part in text.split('$').skip(1) {
+            let ends = |c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.'));
+            let name = part.split(ends).next().unwrap_or_default();
+            if let Some(kind) = self.variable_named(name) {
+                let ident = Ident { value: name.into(), quoted: false, span: *span };
+                named.push((ident, Expr { kind, span: *span }));
+            }
+        }
+        named
     }
 
     /// Compat: only loadable functions take arguments with aliases.
@@ -102,11 +125,8 @@ impl Parser<'_> {
             Kw::NEXTVAL => self.sequence_argument(|t| ExprKind::NextValue(t.into())),
             Kw::LASTVAL => self.sequence_argument(|t| ExprKind::PreviousValue(t.into())),
             Kw::SETVAL => self.setval(),
-            Kw::COLUMN_CREATE
-            | Kw::COLUMN_ADD
-            | Kw::COLUMN_GET
-            | Kw::COLUMN_DELETE
-            | Kw::COLUMN_CHECK => Err(selkie_types::SqlError::not_supported(kw.text())),
+            Kw::COLUMN_CREATE | Kw::COLUMN_ADD | Kw::COLUMN_DELETE => self.column_add(kw),
+            Kw::COLUMN_GET => self.column_get(),
             _ if kw.is_reserved() => Err(self.error()),
             _ => self.column_or_call(),
         }
@@ -223,16 +243,19 @@ impl Parser<'_> {
         self.parens(|p| {
             let expr = p.boxed_expr()?;
             let (mut length, mut binary) = (None, false);
+            if p.eat(T::Comma) {
+                return p.weights_by_number(expr);
+            }
             if p.eat(Kw::AS) {
                 binary = p.expect_any(&[Kw::CHAR, Kw::BINARY])? == Kw::BINARY;
-                length = Some(p.parens(Self::u64)?);
+                length = Some(p.parens(Self::positive)?);
             }
             let (mut levels, mut descending, mut reversed) = (0, 0, 0);
             if p.eat(Kw::LEVEL) {
                 p.list(|p| {
-                    let mask = p.weight_levels()?;
+                    let (mask, is_range) = p.weight_levels()?;
                     levels |= mask;
-                    while let Some(flag) = p.eat_any(&[Kw::ASC, Kw::DESC, Kw::REVERSE]) {
+                    while let Some(flag) = p.weight_flag(is_range) {
                         match flag {
                             Kw::DESC => descending |= mask,
                             Kw::REVERSE => reversed |= mask,
@@ -246,12 +269,80 @@ impl Parser<'_> {
         })
     }
 
+    /// `WEIGHT_STRING(expr, bytes, characters, flags)`: the text cut to so many characters, its weights to
+    /// so many bytes; the flags are levels, and whether to pad to the characters or to the bytes.
+    fn weights_by_number(&mut self, expr: Box<Expr>) -> PResult<ExprKind> {
+        const TO_CHARACTERS: u64 = 0x40;
+        const TO_BYTES: u64 = 0x80;
+        let start = expr.span.start;
+        let bytes = self.u64()?;
+        self.expect(T::Comma)?;
+        let characters = self.u64()?;
+        self.expect(T::Comma)?;
+        let flags = self.u64()?;
+        let to_characters = characters == 0 || flags & TO_CHARACTERS != 0;
+        if bytes == 0 && flags & TO_BYTES == 0 && to_characters {
+            let length = Some(characters).filter(|n| *n > 0);
+            let bits = |shift: u32| (flags >> shift) as u8 & 0x3F;
+            let (levels, descending, reversed) = (bits(0), bits(8), bits(16));
+            let binary = false;
+            return Ok(ExprKind::WeightString {
+                expr,
+                length,
+                binary,
+                levels,
+                descending,
+                reversed,
+            });
+        }
+        let length = match characters {
+            _ if flags & TO_BYTES != 0 => Some(bytes.max(characters)),
+            0 => None,
+            _ => Some(characters).filter(|_| flags & TO_CHARACTERS != 0),
+        };
+        let expr = if characters > 0 {
+            Box::new(Expr { kind: self.left(*expr, characters), span: self.span_from(start) })
+        } else {
+            expr
+        };
+        let (levels, binary) = (flags as u8 & 0x3F, false);
+        let weights =
+            ExprKind::WeightString { expr, length, binary, levels, descending: 0, reversed: 0 };
+        if bytes == 0 {
+            return Ok(weights);
+        }
+        Ok(self.left(Expr { kind: weights, span: self.span_from(start) }, bytes))
+    }
+
+    /// `LEFT(expr, count)`
+    fn left(&self, expr: Expr, count: u64) -> ExprKind {
+        let span = expr.span;
+        let name = Ident { value: "left".into(), quoted: false, span };
+        let count = Expr { kind: ExprKind::Literal(crate::ast::Literal::Int(count)), span };
+        self.plain_call(name, vec![expr, count])
+    }
+
     /// A level or a range of levels as bits; Compat: beyond 1 to 6 the nearest is meant.
-    fn weight_levels(&mut self) -> PResult<u8> {
+    fn weight_levels(&mut self) -> PResult<(u8, bool)> {
         let bit = |level: u64| level.clamp(1, 6) as u8 - 1;
         let first = bit(self.u64()?);
-        let last = if self.eat(T::Minus) { bit(self.u64()?) } else { first };
-        Ok((first..=last).fold(0, |mask, level| mask | 1 << level))
+        let is_range = self.eat(T::Minus);
+        let last = if is_range { bit(self.u64()?) } else { first };
+        Ok(((first..=last).fold(0, |mask, level| mask | 1 << level), is_range))
+    }
+
+    /// What follows a level; ranges have no directions.
+    fn weight_flag(&mut self, is_range: bool) -> Option<Kw> {
+        if is_range { None } else { self.eat_any(&[Kw::ASC, Kw::DESC, Kw::REVERSE]) }
+    }
+
+    /// A number that is not 0.
+    fn positive(&mut self) -> PResult<u64> {
+        let token = self.tok;
+        match self.u64()? {
+            0 => Err(self.error_at(token)),
+            number => Ok(number),
+        }
     }
 
     fn sequence_argument(

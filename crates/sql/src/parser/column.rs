@@ -47,7 +47,8 @@ impl Parser<'_> {
                 self.expect(Kw::UPDATE)?;
                 c.on_update = Some(self.now_expr()?);
             }
-            Kw::AUTO_INCREMENT => self.set(|| c.auto_increment = true),
+            // Compat: NULL counts only if it is written after AUTO_INCREMENT.
+            Kw::AUTO_INCREMENT => self.set(|| (c.auto_increment, c.nullable) = (true, Some(false))),
             Kw::PRIMARY => {
                 self.next();
                 self.expect(Kw::KEY)?;
@@ -99,7 +100,10 @@ impl Parser<'_> {
         let of_generated = [Kw::UNIQUE, Kw::COMMENT, Kw::INVISIBLE, Kw::CHECK];
         let after_check = [Kw::REFERENCES, Kw::CONSTRAINT];
         let computed = matches!(c.generated.as_deref(), Some(Generated::Expr { .. }));
+        let attributed = c.nullable.is_some() || c.auto_increment || c.key.is_some();
+        let plain = attributed || c.default.is_some();
         c.references.is_some()
+            || (plain && matches!(kw, Kw::AS | Kw::GENERATED))
             || (c.check.is_some() && !after_check.contains(&kw))
             || (computed && !of_generated.contains(&kw))
     }

@@ -219,6 +219,12 @@ impl<'a> Parser<'a> {
         crate::error::syntax_error(self.text, self.mode, token)
     }
 
+    /// A catalogue error with the place in the text.
+    #[cold]
+    pub(super) fn error_named(&self, def: &ErrorDef) -> SqlError {
+        crate::error::error_at(def, self.text, self.mode, self.tok)
+    }
+
     /// A catalogue error.
     #[cold]
     pub(super) fn fail<R>(&self, def: &ErrorDef, args: &[&dyn std::fmt::Display]) -> PResult<R> {

@@ -4,7 +4,8 @@ use selkie_types::error::catalogue::{ER_DUP_SIGNAL_SET, ER_SIGNAL_BAD_CONDITION_
 
 use super::{PResult, Parser};
 use crate::ast::{
-    DiagnosticsTarget, Expr, GetDiagnostics, HandlerCondition, Signal, SignalItem, Statement,
+    DiagnosticsTarget, Expr, ExprKind, GetDiagnostics, HandlerCondition, Signal, SignalItem,
+    Statement,
 };
 use crate::lexer::{Kw, T};
 
@@ -47,7 +48,7 @@ impl Parser<'_> {
                 if items.iter().any(|(other, _)| *other == what) {
                     return self.fail(&ER_DUP_SIGNAL_SET, &[&what.name()]);
                 }
-                items.push((what, self.primary()?));
+                items.push((what, self.simple_value()?));
                 if !self.eat(T::Comma) {
                     break;
                 }
@@ -62,7 +63,7 @@ impl Parser<'_> {
         self.eat(Kw::CURRENT);
         self.expect(Kw::DIAGNOSTICS)?;
         let what = if self.eat(Kw::CONDITION) {
-            let number = self.primary()?;
+            let number = self.simple_value()?;
             let items = self.list(|p| {
                 let target = p.diagnostics_target()?;
                 Ok((target, p.condition_item()?))
@@ -75,6 +76,20 @@ impl Parser<'_> {
             })?)
         };
         Ok(Statement::GetDiagnostics(Box::new(what)))
+    }
+
+    /// A literal, a variable or a name: all that these statements take for a value.
+    fn simple_value(&mut self) -> PResult<Expr> {
+        let first = self.tok;
+        let value = self.primary()?;
+        match value.kind {
+            ExprKind::Literal(_)
+            | ExprKind::Column(_)
+            | ExprKind::Param(_)
+            | ExprKind::UserVar(_)
+            | ExprKind::SystemVar(_) => Ok(value),
+            _ => Err(self.error_at(first)),
+        }
     }
 
     fn condition_item(&mut self) -> PResult<SignalItem> {

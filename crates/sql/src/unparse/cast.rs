@@ -20,7 +20,33 @@ impl Writer<'_> {
         self.display(format_args!(" as {word})"));
     }
 
-    fn cast_type(&mut self, target: &CastType) {
+    /// Compat: the types of dynamic columns have other names.
+    pub(super) fn dynamic_type(&mut self, target: &CastType) {
+        let text = match target {
+            CastType::Signed => "int",
+            CastType::Unsigned => "unsigned int",
+            CastType::Decimal { .. } => "decimal",
+            CastType::Float | CastType::Double(_) => "double",
+            CastType::Time(_) => "time",
+            CastType::DateTime(_) => "datetime",
+            CastType::Binary(_) => "char charset binary",
+            CastType::Char { charset, .. } => {
+                let charset = match charset {
+                    Some(CharsetName::Named(name)) => name,
+                    _ => self.options.charset,
+                };
+                let full = if charset.eq_ignore_ascii_case("utf8") { "utf8mb3" } else { charset };
+                let found = selkie_types::Charset::from_name(full);
+                let collation = found.map_or("binary", |c| c.default_collation().name());
+                let text = format!("char charset {full} collate {collation} ");
+                return self.str(&text);
+            }
+            other => return self.cast_type(other),
+        };
+        self.str(text);
+    }
+
+    pub(super) fn cast_type(&mut self, target: &CastType) {
         match target {
             CastType::Binary(length) => {
                 self.with_length("char", *length);
@@ -32,7 +58,7 @@ impl Writer<'_> {
                     Some(CharsetName::Named(name)) => name,
                     _ => self.options.charset,
                 };
-                let charset = charset.to_owned();
+                let charset = super::special::full_charset(charset).to_owned();
                 self.display(format_args!(" charset {charset}"));
                 if let Some(collation) = collation {
                     self.display(format_args!(" collate {collation}"));

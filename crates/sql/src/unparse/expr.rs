@@ -21,6 +21,7 @@ pub(super) fn precedence(kind: &ExprKind) -> u8 {
         ExprKind::Unary { .. } => 16,
         ExprKind::Collate { .. } => 17,
         ExprKind::Call(call) if call.name.is("mod") && call.args.len() == 2 => 12,
+        ExprKind::Call(call) if call.name.is("datediff") && call.args.len() == 2 => 11,
         ExprKind::Call(call) if call.name.is("isnull") && call.args.len() == 1 => 5,
         ExprKind::AssignUserVar { .. } => 0,
         _ => 20,

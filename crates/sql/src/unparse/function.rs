@@ -1,7 +1,7 @@
 //! Function calls. Compat: MariaDB prints the name of its item, not the synonym that was written.
 
 use super::Writer;
-use crate::ast::{BinaryOp, FunctionCall};
+use crate::ast::{BinaryOp, Expr, FunctionCall};
 
 /// The name MariaDB prints for a synonym.
 fn canonical(name: &str) -> &str {
@@ -21,6 +21,8 @@ fn canonical(name: &str) -> &str {
         "stddev" | "stddev_pop" => "std",
         "var_pop" => "variance",
         "sha1" => "sha",
+        "atan2" => "atan",
+        "nvl" => "ifnull",
         _ => name,
     }
 }
@@ -38,6 +40,13 @@ impl Writer<'_> {
                     self.operand(a, 5);
                     return self.str(" is null");
                 }
+                ("datediff", [a, b]) => return self.difference(a, b),
+                ("instr", [text, what]) => return self.swapped("locate", what, text),
+                ("bin", [a]) => return self.with_constants("conv", a, "10,2"),
+                ("oct", [a]) => return self.with_constants("conv", a, "10,8"),
+                ("round", [a]) => return self.with_constants("round", a, "0"),
+                ("weekofyear", [a]) => return self.with_constants("week", a, "3"),
+                ("yearweek", [a]) => return self.with_constants("yearweek", a, "0"),
                 _ => {}
             }
         }
@@ -50,6 +59,30 @@ impl Writer<'_> {
             None => self.str(canonical(&name)),
         }
         self.call_arguments(call);
+    }
+
+    fn difference(&mut self, a: &Expr, b: &Expr) {
+        self.str("to_days(");
+        self.expr(a);
+        self.str(") - to_days(");
+        self.expr(b);
+        self.str(")");
+    }
+
+    fn swapped(&mut self, name: &str, first: &Expr, second: &Expr) {
+        self.str(name);
+        self.str("(");
+        self.expr(first);
+        self.str(",");
+        self.expr(second);
+        self.str(")");
+    }
+
+    fn with_constants(&mut self, name: &str, first: &Expr, constants: &str) {
+        self.str(name);
+        self.str("(");
+        self.expr(first);
+        self.display(format_args!(",{constants})"));
     }
 
     fn call_arguments(&mut self, call: &FunctionCall) {

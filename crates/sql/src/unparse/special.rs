@@ -3,8 +3,8 @@
 use super::Writer;
 use super::expr::operator_text;
 use crate::ast::{
-    BinaryOp, Expr, ExprKind, GroupConcat, IntervalUnit, MatchMode, SystemVar, TemporalFormat,
-    TrimSide, VarScope,
+    BinaryOp, CastType, DynamicValue, Expr, ExprKind, GroupConcat, IntervalUnit, MatchMode,
+    SystemVar, TemporalFormat, TrimSide, VarScope,
 };
 
 impl Writer<'_> {
@@ -12,7 +12,7 @@ impl Writer<'_> {
         match &expr.kind {
             ExprKind::UserVar(name) => self.user_var(name),
             ExprKind::AssignUserVar { name, value } => {
-                self.user_var(name);
+                self.assigned_var(name);
                 self.str(":=");
                 self.expr(value);
             }
@@ -106,13 +106,15 @@ impl Writer<'_> {
                 }
                 self.str(")");
             }
-            ExprKind::WeightString { expr, length, binary, .. } => {
-                self.str("weight_string(");
-                self.expr(expr);
-                if let Some(length) = length {
-                    let word = if *binary { "binary" } else { "char" };
-                    self.display(format_args!(" as {word}({length})"));
-                }
+            ExprKind::WeightString { .. } => self.weight_string(expr),
+            ExprKind::ColumnAdd { columns, values } => {
+                self.column_add(columns.as_deref(), values);
+            }
+            ExprKind::ColumnGet { columns, name, target } => {
+                self.str("column_get(");
+                self.list(&[columns, name], |w, e| w.expr(e));
+                self.str(" as ");
+                self.cast_type(target);
                 self.str(")");
             }
             ExprKind::Match { columns, query, mode } => {
@@ -140,7 +142,7 @@ impl Writer<'_> {
                 self.str(")");
             }
             ExprKind::Values(column) => {
-                self.str("values(");
+                self.str("value(");
                 self.column(column);
                 self.str(")");
             }
@@ -164,6 +166,47 @@ impl Writer<'_> {
         }
     }
 
+    /// Compat: the levels and directions are one number.
+    fn weight_string(&mut self, expr: &Expr) {
+        let ExprKind::WeightString { expr, length, binary, levels, descending, reversed } =
+            &expr.kind
+        else {
+            return;
+        };
+        self.str("weight_string(");
+        match length.filter(|_| *binary) {
+            Some(length) => self.cast(expr, &CastType::Binary(Some(length))),
+            None => self.expr(expr),
+        }
+        let padded = if length.is_some() { 64 } else { 0 };
+        // Compat: all levels of a collation without several are one; longer texts have no more.
+        let levels = if *levels == 0 || length.is_some() { 1 } else { *levels };
+        let directions = u32::from(*descending) << 8 | u32::from(*reversed) << 16;
+        let flags = u32::from(levels) | padded | directions;
+        self.display(format_args!(",0,{},{flags})", length.unwrap_or(0)));
+    }
+
+    fn column_add(&mut self, columns: Option<&Expr>, values: &[DynamicValue]) {
+        match columns {
+            Some(columns) => {
+                self.str("column_add(");
+                self.expr(columns);
+                self.str(",");
+            }
+            None => self.str("column_create("),
+        }
+        self.list(values, |w, value| {
+            w.expr(&value.name);
+            w.str(",");
+            w.expr(&value.value);
+            if let Some(target) = &value.target {
+                w.str(" AS ");
+                w.dynamic_type(target);
+            }
+        });
+        self.str(")");
+    }
+
     fn compared(&mut self, left: &Expr, with: &str, query: &crate::ast::Query) {
         self.operand(left, 5);
         self.str(with);
@@ -174,6 +217,14 @@ impl Writer<'_> {
     fn user_var(&mut self, name: &str) {
         self.str("@");
         self.name(name);
+    }
+
+    /// Compat: what is assigned is not quoted, unless it would be read otherwise.
+    fn assigned_var(&mut self, name: &str) {
+        match name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') {
+            true => self.display(format_args!("@{name}")),
+            false => self.user_var(name),
+        }
     }
 
     fn system_var(&mut self, var: &SystemVar) {
@@ -256,6 +307,6 @@ impl Writer<'_> {
 }
 
 /// Compat: `utf8` is printed by its full name.
-fn full_charset(name: &str) -> &str {
+pub(super) fn full_charset(name: &str) -> &str {
     if name.eq_ignore_ascii_case("utf8") { "utf8mb3" } else { name }
 }

@@ -32,13 +32,28 @@ impl DateTime {
 impl Time {
     /// Appends the time in the given format; `None` if it asks for parts of a date that have no value.
     pub fn format(self, format: &[u8], names: &TimeNames, out: &mut Vec<u8>) -> Option<()> {
+        self.format_parts(true, format, names, out)
+    }
+
+    /// Appends the time as if it were of the zero date.
+    pub fn format_dated(self, format: &[u8], names: &TimeNames, out: &mut Vec<u8>) -> Option<()> {
+        self.format_parts(false, format, names, out)
+    }
+
+    fn format_parts(
+        self,
+        is_time: bool,
+        format: &[u8],
+        names: &TimeNames,
+        out: &mut Vec<u8>,
+    ) -> Option<()> {
         let parts = Parts {
             date: Date::ZERO,
             hour: self.hour(),
             minute: self.minute(),
             second: self.second(),
             micros: self.micros(),
-            is_time: true,
+            is_time,
         };
         if self.is_negative() {
             out.push(b'-');

@@ -45,9 +45,11 @@ impl DateTime {
         if v.is_negative() {
             return ParsedTemporal::INVALID;
         }
-        match whole_and_micros(v) {
-            Some((n, micros)) => Self::from_number(n, micros, options),
-            None => ParsedTemporal::INVALID,
+        let Some(parts) = Parts::of(v) else { return ParsedTemporal::INVALID };
+        let parsed = Self::from_number(parts.whole, parts.micros, options);
+        match options.round && parts.rounds_up && !parsed.date_only {
+            true => parsed.and_then(Self::next_micro),
+            false => parsed,
         }
     }
 
@@ -81,7 +83,8 @@ impl Time {
     pub fn from_number(negative: bool, n: u64, micros: u32) -> ParsedTemporal<Self> {
         if (10_000_000..=99_991_231_235_959).contains(&n) && !negative {
             let lenient = DateOptions { allow_invalid: true, ..DateOptions::LENIENT };
-            return DateTime::from_number(n as i64, micros, lenient).and_then(|v| Some(v.time()));
+            let parsed = DateTime::from_number(n as i64, micros, lenient);
+            return ParsedTemporal { from_datetime: true, ..parsed.and_then(|v| Some(v.time())) };
         }
         let (minute, second) = (n / 100 % 100, n % 100);
         if minute > 59 || second > 59 {
@@ -100,17 +103,24 @@ impl Time {
         ParsedTemporal { truncated: true, ..ParsedTemporal::exact(value) }
     }
 
-    /// The time a decimal stands for.
-    pub fn from_decimal(v: Decimal) -> ParsedTemporal<Self> {
-        match whole_and_micros(v.abs()) {
-            Some((n, micros)) => Self::from_number(v.is_negative(), n as u64, micros),
-            None => Self::out_of_range(v.is_negative()),
+    /// The time a decimal stands for; `round` rounds digits after the sixth.
+    pub fn from_decimal(v: Decimal, round: bool) -> ParsedTemporal<Self> {
+        let negative = v.is_negative();
+        let Some(parts) = Parts::of(v.abs()) else { return Self::out_of_range(negative) };
+        // Compat: the last microsecond of a second is no time at all.
+        if parts.micros == 999_999 && parts.whole < 10_000_000 {
+            return ParsedTemporal::INVALID;
+        }
+        let parsed = Self::from_number(negative, parts.whole as u64, parts.micros);
+        match round && parts.rounds_up && !parsed.from_datetime {
+            true => parsed.and_then(|t| Some(Self(if negative { t.0 - 1 } else { t.0 + 1 }))),
+            false => parsed,
         }
     }
 
     /// The time a double stands for.
-    pub fn from_f64(v: f64) -> ParsedTemporal<Self> {
-        Decimal::from_f64(v).map_or(Self::out_of_range(v < 0.0), Self::from_decimal)
+    pub fn from_f64(v: f64, round: bool) -> ParsedTemporal<Self> {
+        Decimal::from_f64(v).map_or(Self::out_of_range(v < 0.0), |v| Self::from_decimal(v, round))
     }
 
     /// The number `-101112.123456`.
@@ -127,9 +137,21 @@ impl Time {
     }
 }
 
-/// A non-negative decimal as a whole number and the first six digits after the point.
-fn whole_and_micros(v: Decimal) -> Option<(i64, u32)> {
-    let scaled = v.truncate(6).small_unscaled()?;
-    let whole = i64::try_from(scaled / 1_000_000).ok()?;
-    Some((whole, (scaled % 1_000_000) as u32))
+/// A decimal that is not negative, taken apart.
+struct Parts {
+    whole: i64,
+    /// The first six digits after the point.
+    micros: u32,
+    /// The next digit is five or more.
+    rounds_up: bool,
+}
+
+impl Parts {
+    fn of(v: Decimal) -> Option<Self> {
+        let six = v.truncate(6);
+        let scaled = six.small_unscaled()?;
+        let whole = i64::try_from(scaled / 1_000_000).ok()?;
+        let rounds_up = v != six && v.truncate(7).small_unscaled()? % 10 >= 5;
+        Some(Self { whole, micros: (scaled % 1_000_000) as u32, rounds_up })
+    }
 }

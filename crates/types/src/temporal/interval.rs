@@ -171,10 +171,7 @@ impl Interval {
             let Some(skip) = skip else { break };
             rest = &rest[skip..];
             let digits = rest.iter().take_while(|b| b.is_ascii_digit()).count();
-            let value = rest[..digits]
-                .iter()
-                .fold(0i64, |v, b| v.saturating_mul(10).saturating_add(i64::from(b - b'0')));
-            numbers[count] = (value, digits as u32);
+            numbers[count] = (number(&rest[..digits])?, digits as u32);
             count += 1;
             rest = &rest[digits..];
         }
@@ -187,6 +184,7 @@ impl Interval {
             // The last number of a value with microseconds is a fraction.
             let scaled = match part {
                 Microsecond if digits < 6 => value * 10i64.pow(6 - digits),
+                Microsecond => value / 10i64.pow(digits - 6),
                 _ => value,
             };
             let one = Self::new(part, scaled);
@@ -195,6 +193,12 @@ impl Interval {
         }
         Some(if negative { -sum } else { sum })
     }
+}
+
+/// The number of some digits, `None` if there are too many.
+fn number(digits: &[u8]) -> Option<i64> {
+    let push = |v: i64, b: &u8| v.checked_mul(10)?.checked_add(i64::from(b - b'0'));
+    digits.iter().try_fold(0, push)
 }
 
 impl std::ops::Neg for Interval {

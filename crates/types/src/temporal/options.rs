@@ -97,6 +97,7 @@ impl<T> ParsedTemporal<T> {
     /// "datetime"; a value that could not be read is what was wanted.
     pub fn type_name(&self, wanted: &'static str) -> &'static str {
         match self.value {
+            Some(_) if wanted == "interval" && !self.from_datetime => "time",
             Some(_) if wanted != "time" || self.from_datetime => {
                 if self.date_only {
                     "date"

@@ -4,7 +4,7 @@
 //! (`20240131101112`, `240131`), told apart by what ends the first run of digits.
 
 use super::scan::{Fraction, Scanner};
-use super::{Date, DateOptions, DateTime, MICROS_PER_SECOND, ParsedTemporal};
+use super::{Date, DateOptions, DateTime, ParsedTemporal};
 
 /// The numbers of a date and time as they were read.
 #[derive(Default)]
@@ -47,6 +47,14 @@ impl DateTime {
             date_only: fields.count == 3,
             from_datetime: false,
         }
+    }
+
+    /// The instant a microsecond later.
+    pub(super) fn next_micro(self) -> Option<Self> {
+        if self.micros() < 999_999 {
+            return Some(Self(self.0 + 1));
+        }
+        Self::from_linear_micros(self.linear_micros() + 1)
     }
 
     /// The instant of numbers in range, or `None`.
@@ -145,13 +153,9 @@ impl Fields {
             v[0] = full_year(v[0]);
         }
         let value = DateTime::from_fields(v, self.fraction.micros, options)?;
-        if !(options.round && self.fraction.rounds_up) {
-            return Some(value);
+        match options.round && self.fraction.rounds_up {
+            true => value.next_micro(),
+            false => Some(value),
         }
-        if self.fraction.micros < 999_999 {
-            return Some(DateTime(value.0 + 1));
-        }
-        let whole = value.linear_micros() - 999_999 + MICROS_PER_SECOND;
-        DateTime::from_linear_micros(whole)
     }
 }

@@ -2,10 +2,14 @@
 
 use super::parse_datetime::is_compact;
 use super::scan::{Fraction, Scanner};
-use super::{DateOptions, DateTime, MICROS_PER_SECOND, ParsedTemporal, Time};
+use super::{DateOptions, DateTime, MICROS_PER_SECOND, Moment, ParsedTemporal, Time};
 
 /// Compact digits from which on a text is a date and time.
 const DATETIME_DIGITS: usize = 12;
+
+/// The longest time that can be added: what lies between the first and the last date.
+const MAX_ADDED: Time =
+    Time((87_649_415 * 3600 + 59 * 60 + 59) * MICROS_PER_SECOND + (MICROS_PER_SECOND - 1));
 
 /// What a time consists of, before minutes and seconds are checked.
 #[derive(Default)]
@@ -20,35 +24,89 @@ struct Fields {
 impl Time {
     /// Reads a time.
     pub fn parse(text: &[u8], options: DateOptions) -> ParsedTemporal<Self> {
-        let mut s = Scanner::new(text);
-        let negative = s.peek() == Some(b'-');
-        if matches!(s.peek(), Some(b'-' | b'+')) {
-            s.advance(1);
-            s.skip_spaces();
-        }
-        if !s.at_digit() {
-            return ParsedTemporal::INVALID;
-        }
-        // The day only has to look like one.
-        let dated = DateOptions { allow_invalid: true, round: options.round, ..Default::default() };
-        if is_datetime(&s) {
-            if negative {
-                return ParsedTemporal::INVALID;
-            }
-            let parsed = DateTime::parse(s.rest(), dated).and_then(|v| Some(v.time()));
-            return ParsedTemporal { from_datetime: true, ..parsed };
-        }
-        // Compat: what is as long as a date and time and looks like a bad date is no time either.
-        if is_long_date(&s) && DateTime::parse(s.rest(), dated).value.is_none() {
-            return ParsedTemporal::INVALID;
-        }
-        let fields = read(&mut s);
-        s.skip_spaces();
-        if has_exponent(&s) {
-            return ParsedTemporal::INVALID;
-        }
-        finish(&fields, negative, !s.is_at_end(), options.round)
+        Self::parse_within(text, options, Self::MAX)
     }
+
+    /// Reads an amount of time to add to another value: of many more hours, and no date.
+    pub fn parse_added(text: &[u8], options: DateOptions) -> ParsedTemporal<Self> {
+        let parsed = Self::parse_within(text, options, MAX_ADDED);
+        if parsed.from_datetime { ParsedTemporal::INVALID } else { parsed }
+    }
+
+    fn parse_within(text: &[u8], options: DateOptions, max: Self) -> ParsedTemporal<Self> {
+        match read(text, options) {
+            Read::Nothing => ParsedTemporal::INVALID,
+            Read::Dated(parsed) => {
+                let parsed = parsed.and_then(|v| Some(v.time()));
+                ParsedTemporal { from_datetime: true, ..parsed }
+            }
+            Read::Clock { fields, negative, garbage } => {
+                let Some(micros) = fields.micros(options.round) else {
+                    return ParsedTemporal::INVALID;
+                };
+                let inside = micros.min(max.0);
+                let value = Self(if negative { -inside } else { inside });
+                fields.finish((value, inside != micros), garbage)
+            }
+        }
+    }
+
+    /// Reads a time or a date with one, as EXTRACT does.
+    pub(super) fn parse_moment(text: &[u8], options: DateOptions) -> ParsedTemporal<Moment> {
+        let read = match looks_dated(text) {
+            true => Read::Dated(DateTime::parse(text, options)),
+            false => read(text, options),
+        };
+        match read {
+            Read::Nothing => ParsedTemporal::INVALID,
+            Read::Dated(parsed) => {
+                let parsed = parsed.and_then(|v| Some(Moment::At(v)));
+                ParsedTemporal { from_datetime: true, ..parsed }
+            }
+            Read::Clock { fields, negative, garbage } => {
+                let micros = fields.micros(options.round).map(|v| if negative { -v } else { v });
+                let span = micros.and_then(Moment::span);
+                span.map_or(ParsedTemporal::INVALID, |v| fields.finish((v, false), garbage))
+            }
+        }
+    }
+}
+
+/// What a text is, before its range is judged.
+enum Read {
+    Nothing,
+    Dated(ParsedTemporal<DateTime>),
+    Clock { fields: Fields, negative: bool, garbage: bool },
+}
+
+fn read(text: &[u8], options: DateOptions) -> Read {
+    let mut s = Scanner::new(text);
+    let negative = s.peek() == Some(b'-');
+    if matches!(s.peek(), Some(b'-' | b'+')) {
+        s.advance(1);
+        s.skip_spaces();
+    }
+    if !s.at_digit() {
+        return Read::Nothing;
+    }
+    // The day only has to look like one.
+    let dated = DateOptions { allow_invalid: true, round: options.round, ..Default::default() };
+    if is_datetime(&s) {
+        return match negative {
+            true => Read::Nothing,
+            false => Read::Dated(DateTime::parse(s.rest(), dated)),
+        };
+    }
+    // Compat: what is as long as a date and time and looks like a bad date is no time either.
+    if is_long_date(&s) && DateTime::parse(s.rest(), dated).value.is_none() {
+        return Read::Nothing;
+    }
+    let fields = clock(&mut s);
+    s.skip_spaces();
+    if has_exponent(&s) {
+        return Read::Nothing;
+    }
+    Read::Clock { fields, negative, garbage: !s.is_at_end() }
 }
 
 /// Whether a date and time stand here: three delimited numbers, a separator and more, or many
@@ -74,6 +132,17 @@ fn is_datetime(s: &Scanner<'_>) -> bool {
     s.rest().iter().any(|b| b.is_ascii_digit() || b.is_ascii_punctuation())
 }
 
+/// Whether a text begins with three numbers that are not hours, minutes and seconds.
+fn looks_dated(text: &[u8]) -> bool {
+    let mut s = Scanner::new(text);
+    s.number(usize::MAX).is_some()
+        && !matches!(s.peek(), Some(b':' | b'.'))
+        && s.accept_punctuation()
+        && s.number(usize::MAX).is_some()
+        && s.accept_punctuation()
+        && s.at_digit()
+}
+
 /// Whether just three numbers stand here that are not hours, minutes and seconds, in a long text.
 fn is_long_date(s: &Scanner<'_>) -> bool {
     let mut s = *s;
@@ -89,7 +158,7 @@ fn is_long_date(s: &Scanner<'_>) -> bool {
 }
 
 /// Reads the numbers; what follows them is left.
-fn read(s: &mut Scanner<'_>) -> Fields {
+fn clock(s: &mut Scanner<'_>) -> Fields {
     let mut f = Fields::default();
     let compact = s.compact_number();
     let first = u32::try_from(compact).unwrap_or(u32::MAX);
@@ -134,19 +203,26 @@ fn has_exponent(s: &Scanner<'_>) -> bool {
     s.peek_at(1 + sign).is_some_and(|b| b.is_ascii_digit())
 }
 
-fn finish(f: &Fields, negative: bool, garbage: bool, round: bool) -> ParsedTemporal<Time> {
-    if f.minute > 59 || f.second > 59 || f.hour == u32::MAX || f.days == u32::MAX {
-        return ParsedTemporal::INVALID;
+impl Fields {
+    /// Microseconds without the sign; `None` if minutes or seconds are none.
+    fn micros(&self, round: bool) -> Option<i64> {
+        let overflow = self.hour == u32::MAX || self.days == u32::MAX;
+        if self.minute > 59 || self.second > 59 || overflow {
+            return None;
+        }
+        let hours = i64::from(self.days) * 24 + i64::from(self.hour);
+        let seconds = hours * 3600 + i64::from(self.minute) * 60 + i64::from(self.second);
+        let micros = seconds.min(1 << 40) * MICROS_PER_SECOND + i64::from(self.fraction.micros);
+        Some(micros + i64::from(round && self.fraction.rounds_up))
     }
-    let hours = i64::from(f.days) * 24 + i64::from(f.hour);
-    let seconds = hours * 3600 + i64::from(f.minute) * 60 + i64::from(f.second);
-    let mut micros = seconds.min(1 << 40) * MICROS_PER_SECOND + i64::from(f.fraction.micros);
-    micros += i64::from(round && f.fraction.rounds_up);
-    let (value, clamped) = Time::clamped(if negative { -micros } else { micros });
-    ParsedTemporal {
-        value: Some(value),
-        truncated: garbage || clamped,
-        fraction_cut: f.fraction.cut,
-        ..ParsedTemporal::INVALID
+
+    /// The report about a value, and whether that was cut to the range.
+    fn finish<T>(&self, (value, clamped): (T, bool), garbage: bool) -> ParsedTemporal<T> {
+        ParsedTemporal {
+            value: Some(value),
+            truncated: garbage || clamped,
+            fraction_cut: self.fraction.cut,
+            ..ParsedTemporal::INVALID
+        }
     }
 }

@@ -119,12 +119,15 @@ pub(super) fn array_append(frame: &Frame<'_>) -> SqlResult<Column> {
     })
 }
 
-/// Compat: a position before the start, or the last one, is the end.
+/// Compat: positions from the end are those behind the items; before the start is the end again.
 pub(super) fn array_insert(frame: &Frame<'_>) -> SqlResult<Column> {
     pairs(frame, |root, path, value| {
         let (parent, Last::Item(n)) = path.split_last()? else { return None };
         if let Some(Json::Array(items, _)) = parent.find_mut(root) {
-            let at = if n < 0 { items.len() } else { index(n, items.len())? };
+            let at = match n {
+                0.. => index(n, items.len())?,
+                _ => usize::try_from(items.len() as i64 + n + 1).unwrap_or(items.len()),
+            };
             items.insert(at.min(items.len()), value);
         }
         Some(())

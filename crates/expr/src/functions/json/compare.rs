@@ -64,10 +64,12 @@ pub(super) fn equals(frame: &Frame<'_>) -> SqlResult<Column> {
 }
 
 /// Whether two documents have an item, a member or themselves in common.
+///
+/// Compat: what is no document has nothing in common with any.
 pub(super) fn overlaps(frame: &Frame<'_>) -> SqlResult<Column> {
     numbers(frame, |row| {
-        let (a, b) = (read(frame, 0, row)?, read(frame, 1, row)?);
-        Some(meet(&a, &b).into())
+        let both = read(frame, 0, row).and_then(|a| Some((a, read(frame, 1, row)?)));
+        Some(both.is_some_and(|(a, b)| meet(&a, &b)).into())
     })
 }
 

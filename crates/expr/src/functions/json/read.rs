@@ -71,7 +71,8 @@ pub(crate) fn extract_value(frame: &Frame<'_>) -> SqlResult<Column> {
                 unescape(inside, &mut plain).ok().map(|()| plain)
             }
             Ok(Json::Bool(value)) => Some(vec![b'0' + u8::from(value)]),
-            Ok(Json::Null) => None,
+            // Compat: what is no scalar is 0.
+            Ok(Json::Null | Json::Array(..) | Json::Object(..)) => Some(vec![b'0']),
             _ => Some(text.to_vec()),
         }
     })
@@ -128,7 +129,7 @@ pub(super) fn value(frame: &Frame<'_>) -> SqlResult<Column> {
 /// Arrays and objects only, as they are written.
 pub(super) fn query(frame: &Frame<'_>) -> SqlResult<Column> {
     strict_texts(frame, |row| {
-        let path = read_plain_path(frame, 1, row)?;
+        let path = read_path(frame, 1, row)?;
         let document = Partly::read(frame, row);
         document.complete(&path).into_iter().find_map(|json| match json {
             Json::Array(_, text) | Json::Object(_, text) => Some(text.to_vec()),

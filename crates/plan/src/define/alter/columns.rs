@@ -4,14 +4,14 @@
 //! FIRST and AFTER look at the columns as they become, when all else is done.
 
 use selkie_catalog::{ColumnInfo, DefaultValue};
-use selkie_engine::{IndexId, IndexKind};
+use selkie_engine::IndexId;
 use selkie_sql::ast::{AlterAction, ColumnDef, ColumnPosition, Ident, OrderItem};
 use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::{
     ER_BAD_FIELD_ERROR, ER_CANT_DROP_FIELD_OR_KEY, ER_CANT_REMOVE_ALL_FIELDS, ER_DUP_FIELDNAME,
-    ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN,
+    ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN, ER_WRONG_COLUMN_NAME,
 };
-use selkie_types::{SqlError, SqlResult};
+use selkie_types::{SqlError, SqlResult, TypeKind};
 
 use super::super::{columns, create, expressions};
 use super::foreign::ForeignSpec;
@@ -64,7 +64,11 @@ impl<'a> Draft<'a> {
             return Ok(());
         }
         columns::check_qualifier(def, self.old.schema(), self.old.name())?;
-        let column = columns::column(self.context, def, self.table.collation)?;
+        let mut column = columns::column(self.context, def, self.table.collation)?;
+        if self.old.columns.iter().all(|c| c.ty.kind != TypeKind::Timestamp) {
+            let added = std::slice::from_mut(&mut column);
+            columns::promote_first_timestamp(self.context, std::iter::once(def), added);
+        }
         self.add_column_keys(def);
         if column.check.is_some() {
             self.verify.push(column.name.clone());
@@ -119,9 +123,8 @@ impl<'a> Draft<'a> {
         let Some(at) = self.column_or(&Ident::new(name), if_exists)? else { return Ok(()) };
         let old = self.old_position(at);
         let mut column = columns::column(self.context, def, self.table.collation)?;
-        let in_primary = |key: &super::DraftKey| {
-            key.def.kind == IndexKind::Primary && key.columns.contains(&old)
-        };
+        let in_primary =
+            |key: &super::DraftKey| key.def.kind.is_primary() && key.columns.contains(&old);
         column.nullable &= !self.keys.iter().any(in_primary);
         self.renamed(&self.old.columns[old].name, &column.name);
         self.redefined.push(old);
@@ -144,6 +147,9 @@ impl<'a> Draft<'a> {
         if_exists: bool,
     ) -> SqlResult<()> {
         let Some(at) = self.column_or(from, if_exists)? else { return Ok(()) };
+        if columns::check_name(&to.value).is_err() {
+            return Err(SqlError::new(&ER_WRONG_COLUMN_NAME, &[to]));
+        }
         let old = self.old_position(at);
         self.renamed(&self.old.columns[old].name, &to.value);
         self.columns[at].0.name = to.value.clone();

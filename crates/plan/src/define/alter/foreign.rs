@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use selkie_catalog::{ColumnInfo, ForeignKey, ForeignKeyAction, TableInfo};
-use selkie_engine::{IndexDef, IndexKind};
+use selkie_engine::IndexDef;
 use selkie_sql::ast::{AlterAlgorithm, ForeignKeyDef, Ident};
 use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::{
@@ -12,7 +12,7 @@ use selkie_types::error::catalogue::{
     ER_FK_COLUMN_CANNOT_CHANGE_CHILD, ER_FK_COLUMN_CANNOT_DROP, ER_FK_COLUMN_CANNOT_DROP_CHILD,
     ER_FK_COLUMN_NOT_NULL, ER_ROW_IS_REFERENCED,
 };
-use selkie_types::{SqlError, SqlResult, SqlType, TypeKind};
+use selkie_types::{SqlError, SqlResult, SqlType, TypeKind, filename};
 
 pub(super) use super::super::foreign::ForeignSpec;
 use super::super::foreign::{self, Defined, unchanged};
@@ -172,6 +172,11 @@ impl<'a> Draft<'a> {
             let constraint = format!("{}/{}", self.old.schema(), key.name);
             return Err(SqlError::new(&ER_FK_COLUMN_CANNOT_DROP, &[&missing, &constraint]));
         };
+        let itself = key.refers_to(self.old.schema(), self.old.name());
+        let parent = snapshot_table(self, key).filter(|_| !itself);
+        if parent.is_some_and(|parent| !is_served(parent, &key.referenced_columns)) {
+            self.check_renamed()?;
+        }
         let nulls = [key.on_delete, key.on_update].contains(&ForeignKeyAction::SetNull);
         for (from, to) in before.iter().zip(now) {
             let (from, to) = (&self.old.columns[*from], &after.columns[to]);
@@ -181,8 +186,36 @@ impl<'a> Draft<'a> {
                 return Err(SqlError::new(&ER_FK_COLUMN_CANNOT_CHANGE, &arguments));
             }
             if nulls && !to.nullable {
-                let arguments: [&dyn Display; 2] = [&to.name, &key.name];
-                return Err(SqlError::new(&ER_FK_COLUMN_NOT_NULL, &arguments));
+                return Err(not_null(key, to));
+            }
+        }
+        if key.on_update == ForeignKeyAction::Cascade {
+            self.check_cascaded_null(key, after)?;
+        }
+        Ok(())
+    }
+
+    /// ON UPDATE CASCADE brings the NULLs of its parent.
+    fn check_cascaded_null(&self, key: &ForeignKey, after: &After<'_>) -> SqlResult<()> {
+        let itself = key.refers_to(self.old.schema(), self.old.name());
+        let parent = snapshot_table(self, key);
+        for (own, other) in key.columns.iter().zip(&key.referenced_columns) {
+            let parent_column = match (itself, parent) {
+                (true, _) => after.position(other).map(|at| &after.columns[at]),
+                (false, Some(parent)) => indexed_column(parent, &key.referenced_columns, other),
+                (false, None) => None,
+            };
+            let nulls = parent_column.is_some_and(|c| c.nullable);
+            let Some(now) = after.position(own).map(|at| &after.columns[at]) else { continue };
+            if !nulls || now.nullable {
+                continue;
+            }
+            let before = self.old.column_position(own).map(|at| &self.old.columns[at]);
+            if before.is_some_and(|c| c.nullable) {
+                return Err(not_null(key, now));
+            }
+            if itself {
+                return Err(cannot_change(key, other, self.old));
             }
         }
         Ok(())
@@ -226,7 +259,18 @@ impl<'a> Draft<'a> {
                 return Err(SqlError::new(&ER_FK_COLUMN_CANNOT_CHANGE_CHILD, &arguments));
             }
         }
+        if !is_served(child, &key.columns) {
+            self.check_renamed()?;
+        }
         let now: Option<Vec<usize>> = now.into_iter().collect();
+        let pairs = before.iter().zip(now.iter().flatten()).zip(&key.columns);
+        for ((from, to), own) in pairs.filter(|_| key.on_update == ForeignKeyAction::Cascade) {
+            let (old, new) = (&self.old.columns[*from], &after.columns[*to]);
+            let refuses = indexed_column(child, &key.columns, own).is_some_and(|c| !c.nullable);
+            if !old.nullable && new.nullable && refuses {
+                return Err(cannot_change(key, &old.name, child));
+            }
+        }
         match self.lost_index(&before, now.as_deref(), after) {
             Some(index) if self.context.foreign_key_checks => Err(self.index_needed(index)),
             _ => Ok(()),
@@ -256,15 +300,57 @@ impl<'a> Draft<'a> {
     /// Compat: a clustered key that children need is missed only when the copied table takes the
     /// old one's name.
     fn index_needed(&self, index: &IndexDef) -> SqlError {
-        if index.kind != IndexKind::Primary {
+        if !index.kind.is_primary() {
             return SqlError::new(&ER_DROP_INDEX_FK, &[&index.name]);
         }
-        let schema = self.old.schema();
+        self.rename_error()
+    }
+
+    /// Fails if keys are checked and the table is copied. Compat: a key that no index serves is
+    /// missed only then.
+    fn check_renamed(&self) -> SqlResult<()> {
+        match self.context.foreign_key_checks && self.algorithm == AlterAlgorithm::Copy {
+            true => Err(self.rename_error()),
+            false => Ok(()),
+        }
+    }
+
+    fn rename_error(&self) -> SqlError {
+        let schema = filename(self.old.schema());
         let from =
             format!("./{schema}/#sql-alter-{:x}-{:x}", std::process::id(), self.old.def.id.0);
-        let to = format!("./{schema}/{}", self.old.name());
+        let to = format!("./{schema}/{}", filename(self.old.name()));
         SqlError::new(&ER_ERROR_ON_RENAME, &[&from, &to, &150])
     }
+}
+
+fn cannot_change(key: &ForeignKey, column: &str, child: &TableInfo) -> SqlError {
+    let of = format!("{}.{}", child.schema(), child.name());
+    SqlError::new(&ER_FK_COLUMN_CANNOT_CHANGE_CHILD, &[&column, &key.name, &of])
+}
+
+fn not_null(key: &ForeignKey, column: &ColumnInfo) -> SqlError {
+    SqlError::new(&ER_FK_COLUMN_NOT_NULL, &[&column.name, &key.name])
+}
+
+fn snapshot_table<'s>(draft: &Draft<'s>, key: &ForeignKey) -> Option<&'s TableInfo> {
+    let snapshot = draft.context.names.snapshot;
+    snapshot.table(&key.referenced_schema, &key.referenced_table).map(|table| &**table)
+}
+
+/// Whether an index serves a key over `columns` of a table.
+fn is_served(table: &TableInfo, columns: &[String]) -> bool {
+    table.column_positions(columns).is_some_and(|at| table.index_over(&at).is_some())
+}
+
+/// The column `name` of a table, if an index over `columns` serves the key.
+fn indexed_column<'t>(
+    table: &'t TableInfo,
+    columns: &[String],
+    name: &str,
+) -> Option<&'t ColumnInfo> {
+    let at = table.column_position(name).filter(|_| is_served(table, columns))?;
+    table.columns.get(at)
 }
 
 impl After<'_> {

@@ -9,7 +9,7 @@ use selkie_types::{SqlError, SqlResult};
 
 use super::scope::{Kind, Scope};
 use super::{PResult, Parser};
-use crate::ast::{MaintenanceAction, RoutineKind, SetItem, Statement, StoredKind, Transaction};
+use crate::ast::{RoutineKind, SetItem, Statement, StoredKind, Transaction};
 use crate::lexer::Token;
 
 impl Parser<'_> {
@@ -42,6 +42,7 @@ fn refused(statement: &Statement) -> Option<&'static str> {
         Statement::Use(_) => "USE",
         Statement::LockTables(_) => "LOCK",
         Statement::UnlockTables => "UNLOCK",
+        Statement::Handler(_) => "HANDLER",
         Statement::LoadData(load) if load.xml => "LOAD XML",
         Statement::LoadData(_) => "LOAD DATA",
         Statement::CreateView(view) if view.alter => "ALTER VIEW",
@@ -111,28 +112,7 @@ fn commits(statement: &Statement) -> bool {
             what,
             Transaction::Begin { .. } | Transaction::Commit { .. } | Transaction::Rollback { .. }
         ),
-        Statement::CreateTable(create) => !create.temporary,
-        Statement::DropTables(drop) => !drop.temporary,
-        Statement::TableMaintenance(what) => !matches!(what.action, MaintenanceAction::Checksum),
-        Statement::Truncate { .. }
-        | Statement::AlterTable(_)
-        | Statement::CreateIndex(_)
-        | Statement::DropIndex(_)
-        | Statement::RenameTables(_)
-        | Statement::CreateView(_)
-        | Statement::CreateSequence(_)
-        | Statement::AlterSequence(_)
-        | Statement::CreateDatabase(_)
-        | Statement::AlterDatabase(_)
-        | Statement::DropDatabase { .. }
-        | Statement::CreateUser(_)
-        | Statement::CreateRole(_)
-        | Statement::DropAccounts(_)
-        | Statement::RenameUsers(_)
-        | Statement::Grant(_)
-        | Statement::Plugin(_)
-        | Statement::DropStored(_) => true,
-        _ => false,
+        other => other.commits_implicitly(),
     }
 }
 

@@ -231,6 +231,10 @@ impl Parser<'_> {
 
     pub(super) fn fetch_step(&mut self) -> PResult<Step> {
         self.next();
+        if self.at(Kw::GROUP) {
+            self.expect_all(&[Kw::GROUP, Kw::NEXT, Kw::ROW])?;
+            return Err(selkie_types::SqlError::not_supported("aggregate stored functions"));
+        }
         if self.at(Kw::NEXT) && self.peek() == T::Word(Kw::FROM) {
             self.next();
         }

@@ -1,0 +1,58 @@
+//! `sql_safe_updates`: rows are changed only if a key or LIMIT says which. May look at plans; never
+//! touches rows.
+
+use selkie_catalog::TableInfo;
+use selkie_plan::physical::{Access, Operator as Op, PlanNode};
+use selkie_types::error::catalogue::ER_UPDATE_WITHOUT_KEY_IN_SAFE_MODE;
+use selkie_types::{SqlError, SqlResult};
+
+use crate::run::Env;
+
+/// Error 1175 if one of the tables to be changed is read from end to end. Compat: a DELETE without
+/// any condition is one even with LIMIT.
+pub(super) fn check(
+    env: Env<'_>,
+    source: &PlanNode,
+    targets: &[&TableInfo],
+    deletes: bool,
+) -> SqlResult<()> {
+    if !env.rt.session.settings.sql_safe_updates
+        || (is_limited(source) && !(deletes && is_unconditional(source)))
+    {
+        return Ok(());
+    }
+    let mut scanned = false;
+    source.visit(&mut |node| scanned |= scans_all(node, targets));
+    if scanned { Err(SqlError::new(&ER_UPDATE_WITHOUT_KEY_IN_SAFE_MODE, &[])) } else { Ok(()) }
+}
+
+fn is_limited(node: &PlanNode) -> bool {
+    match &node.operator {
+        Op::Limit(_) | Op::TopN(_) => true,
+        Op::Project { input, .. } | Op::Filter { input, .. } | Op::Materialize(input) => {
+            is_limited(input)
+        }
+        _ => false,
+    }
+}
+
+fn is_unconditional(node: &PlanNode) -> bool {
+    let mut conditions = false;
+    node.visit(&mut |node| {
+        conditions |= match &node.operator {
+            Op::TableScan(scan) => !scan.filter.is_empty(),
+            Op::Filter { .. } => true,
+            _ => false,
+        }
+    });
+    !conditions
+}
+
+fn scans_all(node: &PlanNode, targets: &[&TableInfo]) -> bool {
+    let Op::TableScan(scan) = &node.operator else { return false };
+    let whole = match &scan.access {
+        Access::Full { .. } => true,
+        Access::Index(range) => range.ranges.is_empty(),
+    };
+    whole && targets.iter().any(|table| table.def.id == scan.table.def.id)
+}

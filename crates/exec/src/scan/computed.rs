@@ -1,0 +1,89 @@
+//! Columns that are computed when a row is read: virtual columns that no index holds. May use
+//! expressions; must never fail for a value, since the row is there whatever it gives.
+
+use std::sync::Arc;
+
+use selkie_catalog::TableInfo;
+use selkie_expr::store::{StoreMode, StoreTarget, convert_for_column};
+use selkie_expr::{EvalContext, Expr};
+use selkie_types::{Batch, Column, Condition, Level, SqlError, SqlResult, SqlType};
+
+use crate::dml::implicit_default;
+use crate::op::{column_of, scale_of};
+
+/// The values of column `at` of `table`, which `expr` gives for the rows of `input`.
+pub(crate) fn computed(
+    eval: &EvalContext<'_>,
+    table: &TableInfo,
+    at: usize,
+    expr: &Expr,
+    input: &Batch,
+) -> SqlResult<Arc<Column>> {
+    let strict = eval.is_strict_arithmetic();
+    let mark = eval.conditions.borrow().mark();
+    eval.set_strict_arithmetic(false);
+    let values = match expr.has_side_effects() {
+        true => row_by_row(eval, expr, input),
+        false => evaluated(eval, expr, input),
+    };
+    eval.set_strict_arithmetic(strict);
+    if strict {
+        eval.conditions.borrow_mut().pardon_since(mark);
+    }
+    stored(eval, table, at, &values?, &expr.ty)
+}
+
+/// A row without a value is told of and has the type's zero.
+fn evaluated(eval: &EvalContext<'_>, expr: &Expr, input: &Batch) -> SqlResult<Arc<Column>> {
+    let mark = eval.conditions.borrow().mark();
+    match expr.eval(eval, input) {
+        Err(error) if is_of_data(&error) => {
+            eval.conditions.borrow_mut().forget_since(mark);
+            row_by_row(eval, expr, input)
+        }
+        done => done,
+    }
+}
+
+fn row_by_row(eval: &EvalContext<'_>, expr: &Expr, input: &Batch) -> SqlResult<Arc<Column>> {
+    let mut out = column_of(&expr.ty, input.rows());
+    for row in 0..input.rows() {
+        match expr.eval(eval, &input.gather(&[row as u32])) {
+            Ok(value) => out.push(&value.value(0)),
+            Err(error) if is_of_data(&error) => {
+                eval.push(Condition::from_error(Level::Warning, &error));
+                out.push(&implicit_default(&expr.ty));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(Arc::new(out))
+}
+
+/// Data exceptions, as opposed to interruptions and bugs.
+fn is_of_data(error: &SqlError) -> bool {
+    error.sqlstate().starts_with("22")
+}
+
+/// Compat: what does not fit the column is cut without a word when it is read.
+fn stored(
+    eval: &EvalContext<'_>,
+    table: &TableInfo,
+    at: usize,
+    values: &Arc<Column>,
+    from: &SqlType,
+) -> SqlResult<Arc<Column>> {
+    let column = &table.columns[at];
+    let (schema, name) = (table.schema(), table.name());
+    let (ty, copied) = (&column.ty, false);
+    let target = StoreTarget { ty, schema, table: name, column: &column.name, copied };
+    let mark = eval.conditions.borrow().mark();
+    let stored = convert_for_column(values, from, &target, StoreMode::Lenient, 1, eval);
+    eval.conditions.borrow_mut().forget_since(mark);
+    stored
+}
+
+/// NULLs in place of a column that is not computed.
+pub(crate) fn nulls(ty: &SqlType, rows: usize) -> Column {
+    Column::nulls(ty.physical(), scale_of(ty), rows)
+}

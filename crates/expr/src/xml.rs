@@ -1,0 +1,15 @@
+//! XML documents and XPath expressions over them, as far as MariaDB knows them.
+//!
+//! A document is a flat list of nodes in document order ([`document`]); a path is parsed once into
+//! a tree ([`path`], [`parse`]) and evaluated over documents ([`evaluate`]). Works on bytes of any
+//! charset in which markup is ASCII. Must not know columns or batches.
+
+mod axes;
+mod document;
+mod evaluate;
+mod parse;
+mod path;
+
+pub(crate) use document::Document;
+pub(crate) use evaluate::Evaluation;
+pub(crate) use path::{Kind, Path};

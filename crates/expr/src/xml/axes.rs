@@ -1,0 +1,105 @@
+//! Steps from nodes to nodes along the axes.
+//!
+//! Compat: `Parent` and `Ancestor` give every node once, numbered over the whole result; the other
+//! axes number the nodes anew for each node they start from, and may give one twice.
+
+use super::document::{Document, NodeKind};
+use super::path::Axis;
+
+/// A node in a set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Item {
+    /// Its number in the document.
+    pub(crate) node: usize,
+    /// Its place among its equals, from 0.
+    pub(crate) place: usize,
+    /// How many they are; 0 if it is not known.
+    pub(crate) size: usize,
+}
+
+impl Item {
+    pub(super) fn new(node: usize, place: usize) -> Self {
+        Self { node, place, size: 0 }
+    }
+}
+
+/// The nodes a step leads to.
+pub(super) fn step(
+    document: &Document<'_>,
+    from: &[Item],
+    axis: Axis,
+    name: Option<&[u8]>,
+) -> Vec<Item> {
+    let named = |node: usize| name.is_none_or(|name| document.name(node) == name);
+    match axis {
+        Axis::Parent => parents(document, from, named),
+        Axis::Ancestor | Axis::AncestorOrSelf => {
+            ancestors(document, from, axis == Axis::AncestorOrSelf, named)
+        }
+        _ => {
+            let reached = from.iter().flat_map(|item| {
+                let found = forward(document, item.node, axis).filter(|node| named(*node));
+                found.enumerate().map(|(place, node)| Item::new(node, place)).collect::<Vec<_>>()
+            });
+            reached.collect()
+        }
+    }
+}
+
+/// Nodes reached from one node in document order.
+fn forward<'a>(
+    document: &'a Document<'_>,
+    from: usize,
+    axis: Axis,
+) -> impl Iterator<Item = usize> + 'a {
+    let level = document.nodes[from].level;
+    let own = matches!(axis, Axis::Itself | Axis::DescendantOrSelf);
+    let within = (from + 1..document.nodes.len())
+        .take_while(move |at| document.nodes[*at].level > level && axis != Axis::Itself)
+        .filter(move |at| {
+            let node = &document.nodes[*at];
+            match axis {
+                Axis::Child => node.kind == NodeKind::Element && node.parent == from,
+                Axis::Attribute => node.kind == NodeKind::Attribute && node.parent == from,
+                _ => node.kind == NodeKind::Element,
+            }
+        });
+    own.then_some(from).into_iter().chain(within)
+}
+
+fn parents(document: &Document<'_>, from: &[Item], named: impl Fn(usize) -> bool) -> Vec<Item> {
+    let mut marked = vec![false; document.nodes.len()];
+    for item in from {
+        let parent = document.nodes[item.node].parent;
+        marked[parent] |= named(parent);
+    }
+    numbered(&marked)
+}
+
+/// Nearest first when they are counted; the root is no ancestor.
+fn ancestors(
+    document: &Document<'_>,
+    from: &[Item],
+    own: bool,
+    named: impl Fn(usize) -> bool,
+) -> Vec<Item> {
+    let mut marked = vec![false; document.nodes.len()];
+    for item in from {
+        marked[item.node] |= own && named(item.node);
+        let mut at = document.nodes[item.node].parent;
+        while at != 0 {
+            marked[at] |= named(at);
+            at = document.nodes[at].parent;
+        }
+    }
+    let mut items = numbered(&marked);
+    let count = items.len();
+    items.iter_mut().for_each(|item| item.place = count - 1 - item.place);
+    items
+}
+
+/// Marked nodes in document order.
+pub(super) fn numbered(marked: &[bool]) -> Vec<Item> {
+    let nodes = (0..marked.len()).filter(|at| marked[*at]);
+    nodes.enumerate().map(|(place, node)| Item::new(node, place)).collect()
+}

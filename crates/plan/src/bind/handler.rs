@@ -1,0 +1,129 @@
+//! HANDLER ... READ: its key values and its condition, over the rows of one table.
+//!
+//! Which key is read and where the handler stands is not known here: the executor's business.
+
+use std::sync::Arc;
+
+use selkie_catalog::TableInfo;
+use selkie_expr::Expr;
+use selkie_sql::ast;
+use selkie_types::charset::identifier_eq;
+use selkie_types::error::catalogue::{
+    ER_KEY_DOES_NOT_EXISTS, ER_SUBQUERIES_NOT_SUPPORTED, ER_TOO_MANY_KEY_PARTS, ER_WRONG_ARGUMENTS,
+};
+use selkie_types::{Privileges, SqlError, SqlResult};
+
+use super::Binder;
+use super::output::Named;
+use super::scope::Clause;
+use crate::logical::RelationId;
+use crate::physical::{ColumnType, OutputColumn};
+
+/// What a READ says, bound.
+#[derive(Clone, Debug)]
+pub struct HandlerRead {
+    /// The columns of its result: all of the table.
+    pub output: Vec<OutputColumn>,
+    /// The key it names, by position.
+    pub index: Option<usize>,
+    /// Values of the first parts of the key; `None` is DEFAULT.
+    pub key: Vec<Option<Expr>>,
+    /// Columns that are not stored, with how they are computed from the table's row.
+    pub computed: Vec<(usize, Expr)>,
+    /// Which rows are wanted, over the positions of the table's row.
+    pub filter: Vec<Expr>,
+}
+
+/// The words of a READ.
+#[derive(Clone, Copy)]
+pub struct HandlerSyntax<'a> {
+    /// The name the table was opened by.
+    pub alias: &'a str,
+    /// The key.
+    pub index: Option<&'a ast::Ident>,
+    /// Values to compare with the key.
+    pub key: &'a [ast::Expr],
+    /// WHERE.
+    pub filter: Option<&'a ast::Expr>,
+}
+
+impl Binder<'_> {
+    pub(crate) fn handler_read(
+        &mut self,
+        table: &Arc<TableInfo>,
+        syntax: HandlerSyntax<'_>,
+    ) -> SqlResult<HandlerRead> {
+        self.check_table(table.schema(), table.name())?;
+        self.push_scope();
+        let relation = self.add_table(table.clone(), syntax.alias)?;
+        let guard = self.guard_of(syntax.alias);
+        let names = table.columns.iter().map(|c| &*c.name);
+        self.check_all_columns(guard.as_deref(), names, Privileges::SELECT)?;
+        let filter = match syntax.filter {
+            Some(e) => self.handler_condition(relation, e)?.into_conjuncts(),
+            None => Vec::new(),
+        };
+        let index = syntax.index.map(|name| named_index(table, syntax.alias, name)).transpose()?;
+        let parts = index.map_or(0, |at| table.def.indexes[at].parts.len());
+        if syntax.key.len() > parts {
+            return Err(SqlError::new(&ER_TOO_MANY_KEY_PARTS, &[&parts]));
+        }
+        let key = syntax.key.iter().map(|e| self.handler_key(e)).collect::<SqlResult<_>>()?;
+        let output = self.handler_output(relation);
+        self.pop_scope();
+        let computed = self.computed_columns(table)?;
+        Ok(HandlerRead { output, index, key, computed, filter })
+    }
+
+    fn handler_condition(&mut self, relation: RelationId, e: &ast::Expr) -> SqlResult<Expr> {
+        let mut condition = self.in_clause(Clause::Where, |binder| binder.condition(e))?;
+        refuse_calls(&condition)?;
+        let first = self.columns.relations[relation].first;
+        condition.map_columns(&mut |id| id - first);
+        Ok(condition)
+    }
+
+    fn handler_key(&mut self, e: &ast::Expr) -> SqlResult<Option<Expr>> {
+        if matches!(e.kind, ast::ExprKind::Default(None)) {
+            return Ok(None);
+        }
+        let value = self.in_clause(Clause::HandlerKey, |binder| binder.scalar(e))?;
+        refuse_calls(&value)?;
+        match value.columns().is_empty() {
+            true => Ok(Some(value)),
+            false => Err(SqlError::new(&ER_WRONG_ARGUMENTS, &[&Clause::HandlerKey.name()])),
+        }
+    }
+
+    /// Compat: invisible columns are shown too.
+    fn handler_output(&self, relation: RelationId) -> Vec<OutputColumn> {
+        let info = &self.columns.relations[relation];
+        let table = &info.table;
+        let column = |(at, column): (usize, &selkie_catalog::ColumnInfo)| {
+            let named = Named {
+                id: info.first + at,
+                name: column.name.to_string(),
+                schema: table.schema().into(),
+                table: info.alias.clone(),
+            };
+            let ty = ColumnType { ty: column.ty.clone(), nullable: column.nullable };
+            named.output(&self.columns, &ty)
+        };
+        table.columns.iter().enumerate().map(column).collect()
+    }
+}
+
+fn named_index(table: &TableInfo, alias: &str, name: &ast::Ident) -> SqlResult<usize> {
+    let found = table.def.indexes.iter().position(|i| identifier_eq(&i.name, &name.value));
+    found.ok_or_else(|| SqlError::new(&ER_KEY_DOES_NOT_EXISTS, &[&name.value, &alias]))
+}
+
+fn refuse_calls(e: &Expr) -> SqlResult<()> {
+    if e.has_subquery() {
+        return Err(SqlError::new(&ER_SUBQUERIES_NOT_SUPPORTED, &[&"HANDLER..READ"]));
+    }
+    match e.has_stored_call() || e.has_sequence() {
+        true => Err(SqlError::not_supported("stored functions in HANDLER ... READ")),
+        false => Ok(()),
+    }
+}

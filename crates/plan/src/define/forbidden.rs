@@ -1,0 +1,131 @@
+//! What expressions of definitions may not say. Knows names only; must never look at tables.
+
+use selkie_sql::ast::{self, Expr, ExprKind, FunctionCall};
+
+use super::expressions::{Place, text};
+use crate::bind::Clause;
+
+/// Functions whose value depends on the time or the session, or is never the same: where values are
+/// kept, they may not be.
+const VARYING: &[&str] = &[
+    "connection_id",
+    "curdate",
+    "current_date",
+    "current_role",
+    "current_time",
+    "current_timestamp",
+    "current_user",
+    "curtime",
+    "database",
+    "dayname",
+    "from_unixtime",
+    "localtime",
+    "localtimestamp",
+    "monthname",
+    "natural_sort_key",
+    "now",
+    "rand",
+    "schema",
+    "session_user",
+    "sys_guid",
+    "sysdate",
+    "system_user",
+    "user",
+    "utc_date",
+    "utc_time",
+    "utc_timestamp",
+    "uuid",
+    "uuid_short",
+    "version",
+];
+
+/// Of those that vary with a setting of the session, the ones that do so without an argument that
+/// says it, and the position of that argument.
+const VARYING_WITHOUT: &[(&str, usize)] = &[("date_format", 2), ("unix_timestamp", 0), ("week", 1)];
+
+/// Functions that have no place in any definition.
+const NEVER: &[&str] = &[
+    "benchmark",
+    "found_rows",
+    "get_lock",
+    "is_free_lock",
+    "is_used_lock",
+    "last_insert_id",
+    "load_file",
+    "master_gtid_wait",
+    "master_pos_wait",
+    "name_const",
+    "release_all_locks",
+    "release_lock",
+    "row_count",
+    "rownum",
+    "sleep",
+];
+
+/// Functions that only a DEFAULT may have.
+const DEFAULT_ONLY: &[&str] = &["random_bytes"];
+
+const AGGREGATES: &[&str] = &[
+    "avg",
+    "bit_and",
+    "bit_or",
+    "bit_xor",
+    "count",
+    "json_arrayagg",
+    "json_objectagg",
+    "max",
+    "min",
+    "std",
+    "stddev",
+    "stddev_pop",
+    "stddev_samp",
+    "sum",
+    "var_pop",
+    "var_samp",
+    "variance",
+];
+
+/// What of a node its place may not have, as the message names it.
+pub(super) fn forbidden(expr: &Expr, place: &Place<'_>) -> Option<String> {
+    let default = matches!(place.clause, Clause::Default);
+    match &expr.kind {
+        ExprKind::Subquery(_)
+        | ExprKind::Exists(_)
+        | ExprKind::InSubquery { .. }
+        | ExprKind::Quantified { .. } => Some("select ...".into()),
+        ExprKind::Param(_) => Some("?".into()),
+        ExprKind::UserVar(name) | ExprKind::AssignUserVar { name, .. } if place.kept => {
+            Some(format!("@{name}"))
+        }
+        ExprKind::SystemVar(variable) if place.kept => {
+            Some(format!("@@{}", variable.name.value.to_ascii_lowercase()))
+        }
+        ExprKind::GroupConcat(_) => Some("group_concat()".into()),
+        ExprKind::Match { .. } => Some("match ... against()".into()),
+        ExprKind::Values(_) => Some("value()".into()),
+        ExprKind::NextValue(_) if !default => Some("nextval()".into()),
+        ExprKind::PreviousValue(_) if !default => Some("lastval()".into()),
+        ExprKind::SetValue { .. } if !default => Some("setval()".into()),
+        ExprKind::Call(call) => is_forbidden_call(call, place).then(|| function_name(call)),
+        _ => None,
+    }
+}
+
+fn is_forbidden_call(call: &FunctionCall, place: &Place<'_>) -> bool {
+    let named = |list: &[&str]| list.iter().any(|name| call.name.is(name));
+    let without = |(name, at): &(&str, usize)| call.name.is(name) && call.args.len() <= *at;
+    let default = matches!(place.clause, Clause::Default);
+    call.over.is_some()
+        || named(AGGREGATES)
+        || named(NEVER)
+        || (!default && named(DEFAULT_ONLY))
+        || (place.kept && (named(VARYING) || VARYING_WITHOUT.iter().any(without)))
+}
+
+/// A function's canonical name with empty parentheses.
+fn function_name(call: &FunctionCall) -> String {
+    let bare = FunctionCall { args: Vec::new(), over: None, ..call.clone() };
+    let expr = Expr { kind: ExprKind::Call(Box::new(bare)), span: ast::Span::default() };
+    let shown = text(&expr);
+    format!("{}()", shown.split('(').next().unwrap_or_default())
+}
