@@ -72,6 +72,7 @@ class Scratch:
         options = [*SETTINGS, f"--secure-file-priv={self.var}", f"--pid-file={self.var}/run/mysqld.1.pid",
                    f"--socket={self.var}/tmp/mysqld.1.sock", f"--tmpdir={self.var}/tmp/mysqld.1",
                    f"--character-sets-dir={CHARSETS}",
+                   f"--log-error={self.var}/log/mysqld.1.err",
                    f"--general-log-file={self.var}/mysqld.1/mysqld.log",
                    f"--slow-query-log-file={self.var}/mysqld.1/mysqld-slow.log"]
         port = self.server.port if self.server else None

@@ -46,6 +46,10 @@ def combination_groups(path):
     return groups
 
 
+# What a suite asks of whoever runs it with this server's transactional engine.
+ENGINE_OPTIONS = {"storage_engine/trx": ["--innodb-lock-wait-timeout=1"]}
+
+
 class Case:
     """One test: its file, what surrounds it, its options."""
 
@@ -60,7 +64,7 @@ class Case:
         self.path = f"{self.tests}/{self.short}.test"
         if not os.path.isfile(self.path):
             raise SystemExit(f"no test {name}")
-        self.options, self.combinations = [], []
+        self.options, self.combinations = list(ENGINE_OPTIONS.get(suite, ())), []
         self.add_config(f"{self.directory}/my.cnf")
         self.add_options(f"{self.directory}/suite.opt")
         self.scan(self.path, set())
