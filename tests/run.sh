@@ -2,6 +2,7 @@
 # All checks and tests. Installs what it needs on Debian 12 with rustup; talks to loopback only.
 # usage: tests/run.sh [STEP ...]    without a step: all of them, in order
 # longer: SELKIE_SEEDS=100000 tests/run.sh simulate; tests/crash/crash.py target/release/selkie 1000
+# beside a MariaDB: tests/differential/fuzz.py, tests/parser/measure.py, tests/charsets_beside_mariadb.py
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -126,6 +127,12 @@ conformance() {
   SELKIE=$binary tests/conformance/run.sh --must-pass --budget 240 --timeout 30 tests/conformance/passing.txt
 }
 
+# Statements of MariaDB's own tests that the parser refuses: not more than were recorded beside MariaDB.
+parser() {
+  say parser
+  with_server --port-first "$python" tests/parser/measure.py
+}
+
 # The laboratory: small runs of each of its commands, and what happens when one goes wrong.
 bench() {
   say bench
@@ -144,7 +151,7 @@ dbt3() {
   with_server --port-first "$python" tests/dbt3/dbt3.py --load --tables "$tables" --scale 0.01
 }
 
-steps=(install lint unit simulate build compat conformance clients connections oltp isolation crash trx visible hostile dbt3 bench)
+steps=(install lint unit simulate build compat parser conformance clients connections oltp isolation crash trx visible hostile dbt3 bench)
 [ $# -eq 0 ] || steps=("$@")
 for step in "${steps[@]}"; do
   "$step"

@@ -1,0 +1,226 @@
+#!/usr/bin/env python3
+"""Sends random statements to two servers and prints where they differ, each made as small as it gets.
+
+usage: fuzz.py PORT REFERENCE_PORT [--seed N] [--seconds S] [--rounds N] [--kinds rows,error,...]
+
+A round is a schema of random tables and some statements over them; the same seed gives the same rounds.
+What is compared: errors, rows (in order where they are ordered), affected rows, the metadata of columns,
+warnings, and after a change the whole table. Differences are grouped by what they look like; those in
+known.tsv (kind, pattern, reason) are only counted. Both servers lose their database `differential`.
+"""
+
+import argparse
+import collections
+import os
+import random
+import re
+import sys
+import time
+
+import pymysql
+
+from servers import KINDS, Server, compare
+from grammar import Grammar
+from reduce import Reducer
+from schema import random_schema
+from tree import leaf
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+STRICT = "STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_AUTO_CREATE_USER,NO_ENGINE_SUBSTITUTION"
+STATEMENTS = 25
+# The statement took too long on one of them; that says nothing.
+TIMED_OUT = {1969, 1205, 3024}
+
+
+class Pair:
+    """Both servers with the same tables."""
+
+    def __init__(self, port, reference):
+        self.servers = [Server(port), Server(reference)]
+        for server in self.servers:
+            server.connect()
+        self.tables = None
+
+    def set_mode(self, mode):
+        for server in self.servers:
+            server.run(f"SET SESSION sql_mode = '{mode}'")
+        self.mode = mode
+
+    def both(self, statement):
+        outcomes = []
+        for server in self.servers:
+            outcomes.append(server.run(statement))
+            if not server.connection.open or (outcomes[-1].error and outcomes[-1].error[0] in (2006, 2013)):
+                self.reconnect(server)
+        return outcomes
+
+    def reconnect(self, server):
+        for _ in range(60):
+            try:
+                server.connect()
+                break
+            except pymysql.MySQLError:
+                time.sleep(1)
+        self.tables = None
+        server.run(f"SET SESSION sql_mode = '{self.mode}'")
+
+    def install(self, tables):
+        """What differs in making the tables, or None."""
+        difference = None
+        for table in tables:
+            for statement in table.statements():
+                difference = difference or compare(*self.both(statement), True)
+            difference = difference or self.contents(table)
+        self.tables = tables
+        return difference
+
+    def contents(self, table):
+        mine, reference = self.both(f"SELECT * FROM {table.name} ORDER BY id")
+        return compare(mine, reference, True)
+
+    def differs(self, tables, tree, change):
+        if self.tables is not tables or change:
+            self.install(tables)
+        statement = str(tree)
+        outcomes = self.both(statement)
+        if any(o.error and o.error[0] in TIMED_OUT for o in outcomes):
+            return None
+        difference = compare(*outcomes, " ORDER BY " in statement.rsplit(")", 1)[-1])
+        if change and not difference:
+            difference = next(filter(None, map(self.contents, tables)), None)
+        return difference
+
+
+class Known:
+    """Differences with a reason to leave them."""
+
+    def __init__(self):
+        with open(os.path.join(HERE, "known.tsv")) as file:
+            self.rows = [line.rstrip("\n").split("\t") for line in file if line.strip() and line[0] != "#"]
+
+    def reason(self, finding):
+        for kind, pattern, reason in self.rows:
+            if kind in ("*", finding.kind) and re.search(pattern, finding.searched(), re.S):
+                return reason
+        return None
+
+
+class Finding:
+    """A difference made small."""
+
+    def __init__(self, where, mode, tables, statement, difference):
+        self.where, self.mode, self.tables, self.statement = where, mode, tables, statement
+        self.kind, self.detail, self.shown = difference.kind, difference.detail, difference.shown
+
+    def searched(self):
+        return f"{self.statement} ## {' '.join(t.create() for t in self.tables)} ## {self.shown}"
+
+    def key(self):
+        return (self.kind, self.detail, self.skeleton())
+
+    def skeleton(self):
+        """The statement with types for columns and without values."""
+        types = {}
+        for table in self.tables:
+            for alias in re.findall(rf"\b{table.name} (a\d+)", self.statement):
+                types |= {f"{alias}.{c.name}": f"<{c.type}>" for c in table.columns}
+        text = re.sub(r"\ba\d+\.\w+", lambda found: types.get(found[0], "<INT>"), self.statement)
+        text = re.sub(r"'[^']*'", "'s'", text)
+        return re.sub(r"\b\d[\d.e]*", "0", text)
+
+    def show(self):
+        mode = "" if self.mode == STRICT else f"sql_mode='{self.mode}' "
+        lines = [f"{self.kind}: {self.shown}", f"    {mode}{self.where}"]
+        lines += [f"    {s};" for t in self.tables for s in t.statements()]
+        print("\n".join(lines + [f"    {self.statement};"]), flush=True)
+
+
+class Fuzzer:
+    def __init__(self, options):
+        self.options = options
+        self.pair = Pair(options.port, options.reference)
+        self.known = Known()
+        self.groups, self.reasons = collections.OrderedDict(), collections.Counter()
+        self.count = 0
+
+    def run(self):
+        end = time.monotonic() + self.options.seconds
+        rounds = range(self.options.first, self.options.first + self.options.rounds)
+        for number in rounds:
+            if time.monotonic() > end:
+                break
+            self.round(number, end)
+        for server in self.pair.servers:
+            server.drop()
+
+    def round(self, number, end):
+        source = random.Random(f"{self.options.seed}/{number}")
+        self.where = f"--seed {self.options.seed} --first {number}"
+        self.pair.set_mode(source.choice([STRICT, STRICT, ""]))
+        tables = random_schema(source)
+        if difference := self.pair.install(tables):
+            self.found(tables, leaf(f"SELECT * FROM {tables[0].name}", "statement"), difference, self.installs)
+            return
+        grammar = Grammar(source, tables)
+        for _ in range(STATEMENTS):
+            change = source.random() < 0.15
+            tree = grammar.change() if change else grammar.select()
+            self.statement(tables, tree, change)
+            if time.monotonic() > end:
+                break
+
+    def installs(self, tables, _):
+        return self.pair.install(tables)
+
+    def statement(self, tables, tree, change):
+        self.count += 1
+        differs = lambda tables, tree: self.pair.differs(tables, tree, change)
+        difference = differs(tables, tree)
+        if difference and difference.kind in self.options.kinds:
+            self.found(tables, tree, difference, differs)
+            self.pair.tables = None
+
+    def found(self, tables, tree, difference, differs):
+        reduced = Reducer(differs, tables, tree, difference)
+        if differs == self.installs:
+            reduced.reduce_tables()
+        else:
+            reduced.run()
+        finding = Finding(self.where, self.pair.mode, reduced.tables, str(reduced.tree), reduced.difference)
+        reason = self.known.reason(finding)
+        if reason:
+            self.reasons[reason] += 1
+        elif finding.key() in self.groups:
+            self.groups[finding.key()].append(finding)
+        else:
+            self.groups[finding.key()] = [finding]
+            finding.show()
+
+    def summary(self):
+        print(f"\n{self.count} statements, {len(self.groups)} groups of differences")
+        for reason, count in self.reasons.most_common():
+            print(f"{count:6} known: {reason}")
+        ranked = sorted(self.groups.values(), key=lambda g: (KINDS.index(g[0].kind), -len(g)))
+        for group in ranked:
+            print(f"{len(group):6} {group[0].kind}: {group[0].skeleton()[:150]}: {group[0].shown[:150]}")
+
+
+def main():
+    options = argparse.ArgumentParser(usage=__doc__.partition("usage: ")[2])
+    options.add_argument("port", type=int)
+    options.add_argument("reference", type=int)
+    options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--seconds", type=float, default=60)
+    options.add_argument("--rounds", type=int, default=1_000_000)
+    options.add_argument("--first", type=int, default=0)
+    options.add_argument("--kinds", default=",".join(KINDS))
+    options = options.parse_args()
+    options.kinds = options.kinds.split(",")
+    fuzzer = Fuzzer(options)
+    fuzzer.run()
+    fuzzer.summary()
+    sys.exit(bool(fuzzer.groups))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,133 @@
+"""Asks two servers the same and says what differs."""
+
+import re
+
+import pymysql
+
+DATABASE = "differential"
+SETUP = ("SET NAMES utf8mb4 COLLATE utf8mb4_general_ci", "SET time_zone = '+00:00'", "SET timestamp = 1700000000",
+         "SET SESSION max_statement_time = 10", "SET SESSION lock_wait_timeout = 5",
+         f"CREATE OR REPLACE DATABASE {DATABASE} CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci", f"USE {DATABASE}")
+# The gravest first.
+KINDS = ("gone", "rows", "error", "text", "metadata", "warnings")
+FLOATING = {4, 5}
+
+
+class Outcome:
+    """What a client sees of a statement."""
+
+    def __init__(self):
+        self.error = self.rows = None
+        self.fields, self.warnings, self.affected = [], set(), 0
+
+
+class Server:
+    def __init__(self, port):
+        self.port = port
+        self.connection = None
+
+    def connect(self):
+        self.connection = pymysql.connect(host="127.0.0.1", port=self.port, user="root", charset="utf8mb4",
+                                          autocommit=True, conv={}, use_unicode=False, read_timeout=60)
+        for statement in SETUP:
+            self.run(statement)
+
+    def run(self, statement):
+        outcome = Outcome()
+        cursor = self.connection.cursor()
+        try:
+            cursor.execute(statement.encode())
+            outcome.affected = cursor._result.affected_rows
+            if cursor.description:
+                outcome.fields = [field(f) for f in cursor._result.fields]
+                outcome.rows = list(cursor.fetchall())
+        except pymysql.MySQLError as error:
+            outcome.error = (error.args[0], text(error.args[1] if len(error.args) > 1 else ""))
+            return outcome
+        if self.connection._result and self.connection._result.warning_count:
+            cursor.execute(b"SHOW WARNINGS")
+            outcome.warnings = {(text(level), text(code), without_row(text(message)))
+                                for level, code, message in cursor.fetchall()}
+        return outcome
+
+    def drop(self):
+        self.run(f"DROP DATABASE IF EXISTS {DATABASE}")
+
+
+def without_row(message):
+    """Which rows are evaluated, and in which order, is not part of the comparison."""
+    return re.sub(r"row \d+", "row N", message)
+
+
+def field(f):
+    return {"name": text(f.name), "type": f.type_code, "length": f.length, "decimals": f.scale,
+            "flags": f.flags, "charset": f.charsetnr, "table": text(f.table_name), "column": text(f.org_name)}
+
+
+def text(value):
+    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
+
+
+class Difference:
+    """`kind` is one of KINDS; `detail` groups differences and `shown` tells one."""
+
+    def __init__(self, kind, detail, shown):
+        self.kind, self.detail, self.shown = kind, detail, shown
+
+
+def compare(mine, reference, ordered):
+    """The gravest difference of two outcomes, or None."""
+    if mine.error or reference.error:
+        return compare_errors(mine.error, reference.error)
+    if mine.rows is not None and not same_rows(mine, reference, ordered):
+        return Difference("rows", "", f"{mine.rows[:5]!r} instead of {reference.rows[:5]!r}")
+    if mine.affected != reference.affected:
+        return Difference("rows", "affected", f"affected {mine.affected} instead of {reference.affected}")
+    return compare_fields(mine.fields, reference.fields) or compare_warnings(mine.warnings, reference.warnings)
+
+
+def compare_errors(mine, reference):
+    if mine == reference:
+        return None
+    shown = f"{mine} instead of {reference}"
+    if mine and mine[0] in (2006, 2013):
+        return Difference("gone", "", shown)
+    if mine and reference and mine[0] == reference[0]:
+        return Difference("text", str(mine[0]), shown)
+    number = lambda error: str(error[0]) if error else "none"
+    return Difference("error", f"{number(mine)} instead of {number(reference)}", shown)
+
+
+def compare_fields(mine, reference):
+    for at, (a, b) in enumerate(zip(mine, reference)):
+        different = [name for name in b if a[name] != b[name]]
+        if different:
+            shown = ", ".join(f"{name} {a[name]} instead of {b[name]}" for name in different)
+            return Difference("metadata", " ".join(different), f"column {at + 1} (type {b['type']}): {shown}")
+    return None
+
+
+def compare_warnings(mine, reference):
+    if mine == reference:
+        return None
+    more, less = sorted(mine - reference), sorted(reference - mine)
+    codes = lambda warnings: "/".join(sorted({w[1] for w in warnings})) or "none"
+    return Difference("warnings", f"{codes(more)} instead of {codes(less)}", f"{more} instead of {less}")
+
+
+def same_rows(mine, reference, ordered):
+    if len(mine.rows) != len(reference.rows) or len(mine.fields) != len(reference.fields):
+        return False
+    floating = {at for at, f in enumerate(reference.fields) if f["type"] in FLOATING}
+    a, b = ([tuple(shape(v, at in floating) for at, v in enumerate(row)) for row in side.rows]
+            for side in (mine, reference))
+    if ordered:
+        return a == b
+    return sorted(map(repr, a)) == sorted(map(repr, b))
+
+
+def shape(value, floating):
+    """A value as it is compared: the last digits of floating point depend on the order of a sum."""
+    if value is None or not floating:
+        return value
+    return f"{float(value):.12g}".replace("-0", "0") if float(value) == 0 else f"{float(value):.12g}"

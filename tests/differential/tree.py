@@ -1,0 +1,72 @@
+"""Statements as trees, so that they can be made smaller without becoming nonsense."""
+
+
+class Node:
+    """A piece of SQL: text and nodes in order.
+
+    `sort` says what it may stand for: a node can be replaced by another of its sort below it. An
+    optional node can be left out; a list (with a separator) can lose elements, but not
+    its last, unless its sort is `fixed`.
+    """
+
+    def __init__(self, sort, parts, optional=False, separator=None):
+        self.sort, self.parts, self.optional, self.separator = sort, list(parts), optional, separator
+
+    def __str__(self):
+        return (self.separator or "").join(map(str, self.parts))
+
+    def copy(self):
+        parts = [part.copy() if isinstance(part, Node) else part for part in self.parts]
+        return Node(self.sort, parts, self.optional, self.separator)
+
+    def below(self):
+        """All nodes below this one, those nearer first."""
+        level = [part for part in self.parts if isinstance(part, Node)]
+        while level:
+            yield from level
+            level = [part for node in level for part in node.parts if isinstance(part, Node)]
+
+    def become(self, other):
+        self.sort, self.parts, self.optional, self.separator = (
+            other.sort, other.parts, other.optional, other.separator)
+
+
+def leaf(text, sort="expr"):
+    return Node(sort, [text])
+
+
+def listed(nodes, separator=", ", sort="list"):
+    return Node(sort, nodes, separator=separator)
+
+
+def optional(*parts):
+    return Node("optional", parts, optional=True)
+
+
+def smaller(root):
+    """Every tree that is this one with one thing less."""
+    for at, node in enumerate([root, *root.below()]):
+        for changed in shrunk(node):
+            tree = root.copy()
+            [tree, *tree.below()][at].become(changed.copy())
+            yield tree
+
+
+def shrunk(node):
+    """What can stand in this node's place, smallest first."""
+    if node.optional and node.parts:
+        yield Node(node.sort, [])
+    if node.separator and node.sort != "fixed" and len(node.parts) > 1:
+        half = len(node.parts) // 2
+        if half > 1:
+            yield Node(node.sort, node.parts[:half], node.optional, node.separator)
+            yield Node(node.sort, node.parts[half:], node.optional, node.separator)
+        for at in range(len(node.parts)):
+            yield Node(node.sort, node.parts[:at] + node.parts[at + 1:], node.optional, node.separator)
+    if node.sort in ("expr", "query") and any(isinstance(part, Node) for part in node.parts):
+        for inner in node.below():
+            if inner.sort == node.sort and str(inner) != str(node):
+                yield inner
+        if node.sort == "expr":
+            yield leaf("NULL")
+            yield leaf("1")
