@@ -54,7 +54,8 @@ fn is_plain(expr: &Expr) -> Option<()> {
         use ExprKind::{AssignUserVar, Param, SystemVar, UserVar};
         matches!(e.kind, UserVar(_) | AssignUserVar { .. } | SystemVar(_) | Param(_))
     };
-    let is_plain = !expr.has_subquery() && expr.find(&mut |e| is_variable(e).then_some(())).is_none();
+    let is_plain =
+        !expr.has_subquery() && expr.find(&mut |e| is_variable(e).then_some(())).is_none();
     is_plain.then_some(())
 }
 
