@@ -275,26 +275,12 @@ fn cut(frame: &Frame<'_>) -> SqlResult<Column> {
     })
 }
 
-/// Whether padding would make a string too long; then it is NULL, with warning 1301.
-fn too_long(frame: &Frame<'_>, length: usize) -> bool {
-    let max = frame.ctx.types.max_allowed_packet;
-    let long = length as u64 > max;
-    if long {
-        let def = &selkie_types::error::catalogue::ER_WARN_ALLOWED_PACKET_OVERFLOWED;
-        frame.ctx.warn(def, &[&"cast_as_binary", &max]);
-    }
-    long
-}
-
 fn cut_binary(frame: &Frame<'_>) -> SqlResult<Column> {
     let length = match &frame.call.option {
         CallOption::Type(written) => written.length as usize,
         _ => frame.ty.length as usize,
     };
     bytes_to_bytes(frame, |bytes, out| {
-        if length > bytes.len() && too_long(frame, length) {
-            return false;
-        }
         let kept = bytes.len().min(length);
         if kept < bytes.len() {
             truncated(frame, "BINARY", length, bytes);

@@ -5,12 +5,12 @@ use aes::cipher::generic_array::GenericArray;
 use aes::cipher::{BlockDecrypt, BlockEncrypt, KeyInit};
 use des::TdesEde3;
 use md5::{Digest, Md5};
-use selkie_types::error::catalogue::{ER_WARN_DEPRECATED_SYNTAX, ER_WRONG_PARAMETERS_TO_PROCEDURE};
-use selkie_types::{CollationId, Column, Condition, SqlResult};
+use selkie_types::error::catalogue::ER_WRONG_PARAMETERS_TO_PROCEDURE;
+use selkie_types::{CollationId, Column, SqlResult};
 
 use crate::expr::Expr;
 use crate::function::{Binding, Function, Kernel};
-use crate::kernel::{Frame, bytes_to_bytes, write_rows};
+use crate::kernel::{BytesOut, Frame, bytes_to_bytes, write_rows};
 use crate::random::Random;
 
 /// Functions called by name.
@@ -24,11 +24,12 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new("DECODE", 2, 2, |b| as_long(b, |f| shuffled(f, Shuffle::decode))),
     Function::new("DES_ENCRYPT", 1, 2, |b| {
         let length = byte_length(&b) + 9;
-        bytes(b, length, des_encrypt)
+        des_call(b, length, des_encrypt)
     }),
     Function::new("DES_DECRYPT", 1, 2, |b| {
-        let length = byte_length(&b).saturating_sub(9).max(1);
-        bytes(b, length, des_decrypt)
+        let length = byte_length(&b);
+        let length = length.checked_sub(9).unwrap_or(length);
+        des_call(b, length, des_decrypt)
     }),
     Function::new("OLD_PASSWORD", 1, 1, |mut b| {
         b.text(0);
@@ -43,6 +44,20 @@ pub(super) fn byte_length(b: &Binding<'_>) -> u64 {
     let ty = &b.args[0].ty;
     let width = if ty.is_string() { ty.collation.charset().max_len() as u64 } else { 1 };
     u64::from(crate::cast::text_length(ty)) * width
+}
+
+/// A call of an old cipher. Its key may be the number of one.
+fn des_call(mut b: Binding<'_>, length: u64, kernel: Kernel) -> SqlResult<Expr> {
+    b.text(0);
+    if b.len() > 1 {
+        match b.args[1].ty.is_integer() {
+            true => b.int(1),
+            false => b.text(1),
+        }
+    }
+    b.collation = CollationId::BINARY;
+    let ty = b.string_type(length);
+    b.maybe(ty, kernel)
 }
 
 /// A binary string made of texts; NULL for what cannot be made.
@@ -188,18 +203,6 @@ const DES_BLOCK: usize = 8;
 const DES_MARK: u8 = 0x80;
 const DES_TEXT_KEY: u8 = 127;
 
-fn deprecated(frame: &Frame<'_>) {
-    let name = frame.call.function.name().to_ascii_lowercase();
-    let text = format!("'{name}' is deprecated and will be removed in a future release");
-    let mut note = Condition::note(&ER_WARN_DEPRECATED_SYNTAX, &[&"", &""]);
-    note.message = text;
-    // Compat: it is said once, however often it is called.
-    let said = frame.ctx.conditions.borrow().list().iter().any(|c| c.message == note.message);
-    if !said {
-        frame.ctx.push(note);
-    }
-}
-
 /// The cipher of a text as key; without one, that of key `number`, which no file says.
 fn des(key: Option<&[u8]>) -> TdesEde3 {
     let mut bytes = [0u8; 24];
@@ -212,30 +215,58 @@ fn des(key: Option<&[u8]>) -> TdesEde3 {
     TdesEde3::new(&bytes.into())
 }
 
-/// The second argument as the number of a key, if it is one digit.
-fn key_number(key: &[u8]) -> Option<u8> {
-    match key {
-        [digit @ b'0'..=b'9'] => Some(digit - b'0'),
-        _ => None,
+/// The key a row names.
+enum DesKey<'a> {
+    /// The number of a key in the server's file; the first one if nothing is named.
+    Number(u8),
+    Text(&'a [u8]),
+}
+
+/// The key of `row`, if it is one: a number up to nine or a text.
+fn des_key<'a>(frame: &'a Frame<'_>, row: usize) -> Option<DesKey<'a>> {
+    let Some(key) = frame.args.get(1) else { return Some(DesKey::Number(0)) };
+    if key.is_null(row) {
+        return None;
     }
+    if !frame.arg_type(1).is_integer() {
+        return Some(DesKey::Text(frame.bytes(1).value(row)));
+    }
+    let number = frame.view::<i64>(1).value(row);
+    u8::try_from(number).ok().filter(|n| *n < 10).map(DesKey::Number)
+}
+
+/// Rows of a text with a key; without a key there is a warning.
+fn each_with_key(
+    frame: &Frame<'_>,
+    mut write: impl FnMut(&[u8], DesKey<'_>, &mut Vec<u8>) -> bool,
+) -> SqlResult<Column> {
+    let name = frame.call.function.name().to_ascii_lowercase();
+    let texts = frame.bytes(0);
+    let mut out = BytesOut::new(frame.rows);
+    for row in 0..frame.rows {
+        let Some(text) = texts.get(row) else {
+            out.push(None);
+            continue;
+        };
+        match des_key(frame, row) {
+            _ if text.is_empty() => out.push(Some(b"")),
+            Some(key) => out.write(|buffer| write(text, key, buffer)),
+            None => {
+                frame.ctx.warn(&ER_WRONG_PARAMETERS_TO_PROCEDURE, &[&name]);
+                out.push(None);
+            }
+        }
+    }
+    Ok(out.finish())
 }
 
 fn des_encrypt(frame: &Frame<'_>) -> SqlResult<Column> {
-    deprecated(frame);
-    let texts = frame.bytes(0);
-    write_rows(frame, |row, out| {
-        let text = texts.value(row);
-        if text.is_empty() {
-            return true;
-        }
-        let key = (frame.args.len() > 1).then(|| frame.bytes(1).value(row));
-        if key.is_some_and(<[u8]>::is_empty) {
-            frame.ctx.warn(&ER_WRONG_PARAMETERS_TO_PROCEDURE, &[&"des_encrypt"]);
-            return false;
-        }
-        let number = key.map_or(Some(0), key_number);
-        let cipher = des(key.filter(|_| number.is_none()));
-        out.push(DES_MARK | number.unwrap_or(DES_TEXT_KEY));
+    each_with_key(frame, |text, key, out| {
+        let (cipher, number) = match key {
+            DesKey::Number(number) => (des(None), number),
+            DesKey::Text(key) => (des(Some(key)), DES_TEXT_KEY),
+        };
+        out.push(DES_MARK | number);
         let start = out.len();
         out.extend_from_slice(text);
         let missing = DES_BLOCK - text.len() % DES_BLOCK;
@@ -253,17 +284,16 @@ fn des_encrypt(frame: &Frame<'_>) -> SqlResult<Column> {
 
 /// Compat: what was not encrypted by DES stays as it is.
 fn des_decrypt(frame: &Frame<'_>) -> SqlResult<Column> {
-    deprecated(frame);
-    let texts = frame.bytes(0);
-    write_rows(frame, |row, out| {
-        let text = texts.value(row);
-        let marked = text.first().is_some_and(|b| b & DES_MARK != 0);
+    each_with_key(frame, |text, key, out| {
+        let marked = text[0] & DES_MARK != 0;
         if !marked || text.len() < 9 || text.len() % DES_BLOCK != 1 {
             out.extend_from_slice(text);
             return true;
         }
-        let key = (frame.args.len() > 1).then(|| frame.bytes(1).value(row));
-        let cipher = des(key.filter(|key| key_number(key).is_none()));
+        let cipher = match key {
+            DesKey::Number(_) => des(None),
+            DesKey::Text(key) => des(Some(key)),
+        };
         let start = out.len();
         out.extend_from_slice(&text[1..]);
         let mut before = [0u8; DES_BLOCK];
@@ -276,7 +306,6 @@ fn des_decrypt(frame: &Frame<'_>) -> SqlResult<Column> {
         }
         let padding = usize::from(out[out.len() - 1]);
         if padding > DES_BLOCK {
-            frame.ctx.warn(&ER_WRONG_PARAMETERS_TO_PROCEDURE, &[&"des_decrypt"]);
             return false;
         }
         out.truncate(out.len() - padding);

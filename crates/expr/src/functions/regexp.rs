@@ -1,5 +1,7 @@
 //! REGEXP and its functions, by PCRE2 as in MariaDB.
 
+mod utf8;
+
 use std::sync::Arc;
 
 use pcre2::bytes::{Regex, RegexBuilder};
@@ -201,14 +203,31 @@ fn tried<T>(frame: &Frame<'_>, result: Result<T, pcre2::Error>, otherwise: T) ->
     })
 }
 
+/// Whether a subject is what the pattern is matched as. Compat: in text that is none nothing
+/// matches, with a warning.
+fn is_subject(frame: &Frame<'_>, text: &[u8]) -> bool {
+    let wrong = match frame.call.collation.is_binary() {
+        true => None,
+        false => utf8::fault(text),
+    };
+    wrong.inspect(|fault| frame.ctx.warn(&ER_REGEXP_ERROR, &[fault])).is_none()
+}
+
 fn regexp(frame: &Frame<'_>) -> SqlResult<Column> {
     let mut out = NativeOut::new(frame.rows);
     each(
         frame,
-        |_, regex, text| Ok(i64::from(tried(frame, regex.is_match(text), false))),
+        |_, regex, text| {
+            let found = is_subject(frame, text) && tried(frame, regex.is_match(text), false);
+            Ok(i64::from(found))
+        },
         |v| out.push(v),
     )?;
     Ok(out.finish())
+}
+
+fn find<'t>(frame: &Frame<'_>, regex: &Regex, text: &'t [u8]) -> Option<pcre2::bytes::Match<'t>> {
+    if is_subject(frame, text) { tried(frame, regex.find(text), None) } else { None }
 }
 
 fn regexp_instr(frame: &Frame<'_>) -> SqlResult<Column> {
@@ -217,7 +236,7 @@ fn regexp_instr(frame: &Frame<'_>) -> SqlResult<Column> {
     each(
         frame,
         |_, regex, text| {
-            let found = tried(frame, regex.find(text), None);
+            let found = find(frame, regex, text);
             Ok(found.map_or(0, |m| charset.char_count(&text[..m.start()]) as i64 + 1))
         },
         |v| out.push(v),
@@ -230,7 +249,7 @@ fn regexp_substr(frame: &Frame<'_>) -> SqlResult<Column> {
     each(
         frame,
         |_, regex, text| {
-            let found = tried(frame, regex.find(text), None);
+            let found = find(frame, regex, text);
             Ok(found.map_or(Vec::new(), |m| m.as_bytes().to_vec()))
         },
         |v| out.push(converted(frame, v).as_deref()),
@@ -244,6 +263,9 @@ fn regexp_replace(frame: &Frame<'_>) -> SqlResult<Column> {
     each(
         frame,
         |row, regex, text| {
+            if !is_subject(frame, text) {
+                return Ok(text.to_vec());
+            }
             let mut result = Vec::with_capacity(text.len());
             let mut end = 0;
             for captures in regex.captures_iter(text) {

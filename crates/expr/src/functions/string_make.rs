@@ -44,12 +44,9 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new("RPAD", 2, 3, |b| pad(b, |f| padded(f, false))),
     Function::new("REPLACE", 3, 3, |mut b| {
         b.unify(0..3, true)?;
-        let (from, to) = (u64::from(b.args[1].ty.length), u64::from(b.args[2].ty.length));
-        let text = u64::from(b.args[0].ty.length);
-        let longer = to.saturating_sub(from.max(1).min(to));
-        let times = text.checked_div(from).unwrap_or(0);
-        let grown = text + times * longer;
-        let ty = b.string_type(grown);
+        // What is replaced may be one character, however long its type says it can be.
+        let longer = u64::from(b.args[2].ty.length).max(1);
+        let ty = b.string_type(u64::from(b.args[0].ty.length) * longer);
         b.strict(ty, replace)
     }),
     Function::new("INSERT", 4, 4, |mut b| {

@@ -5,7 +5,7 @@ use selkie_expr::aggregate::AggregateKind;
 use selkie_expr::{Expr, ExprKind, StoredCall, build};
 use selkie_sql::ast;
 use selkie_types::error::catalogue::*;
-use selkie_types::{CollationId, SqlError, SqlResult, SqlType, TypeKind};
+use selkie_types::{CollationId, Condition, Level, SqlError, SqlResult, SqlType, TypeKind};
 
 use super::Binder;
 use super::literal::{charset_collation, named_collation};
@@ -30,7 +30,9 @@ impl Binder<'_> {
             if selkie_expr::function::lookup(&call.name.value).is_some() {
                 let args = self.args(call)?;
                 let named = self.named(call)?;
-                return build::function_call_naming(&call.name.value, args, named, self.types);
+                let made = build::function_call_naming(&call.name.value, args, named, self.types);
+                self.note_deprecated(&call.name.value);
+                return made;
             }
         }
         self.stored_function(call)
@@ -38,6 +40,16 @@ impl Binder<'_> {
 
     fn args(&mut self, call: &ast::FunctionCall) -> SqlResult<Vec<Expr>> {
         call.args.iter().map(|e| self.expr(e)).collect()
+    }
+
+    /// 1287 for each call of the ciphers that are to go.
+    fn note_deprecated(&mut self, function: &str) {
+        let name = function.to_ascii_lowercase();
+        if matches!(&*name, "des_encrypt" | "des_decrypt") {
+            let text = format!("'{name}' is deprecated and will be removed in a future release");
+            let code = ER_WARN_DEPRECATED_SYNTAX.code;
+            self.conditions.push(Condition::raw(Level::Note, code, text));
+        }
     }
 
     /// What the names in the text of an argument stand for.
@@ -122,14 +134,30 @@ impl Binder<'_> {
             let fsp = digits.unwrap_or(0).min(6) as u8;
             return build::interval_day_second(operand, fsp, self.types);
         }
-        let ty = self.cast_type(target)?;
+        let mut ty = self.cast_type(target)?;
+        self.limit_length(&mut ty);
         build::cast(operand, &ty, self.types)
+    }
+
+    /// What is to be padded or cut to more than a packet holds is not made longer than that.
+    pub(super) fn limit_length(&mut self, ty: &mut SqlType) {
+        let most = self.types.max_allowed_packet;
+        let written = ty.is_string() && ty.length != u32::MAX;
+        if written && u64::from(ty.length) > most {
+            ty.length = most as u32;
+            let name = if ty.collation.is_binary() { "cast_as_binary" } else { "cast_as_char" };
+            let def = &ER_WARN_ALLOWED_PACKET_OVERFLOWED;
+            self.conditions.push(Condition::warning(def, &[&name, &most]));
+        }
     }
 
     pub(super) fn cast_type(&self, target: &ast::CastType) -> SqlResult<SqlType> {
         let fsp = |fsp: &Option<u64>| fsp.unwrap_or(0).min(6) as u8;
         let string = |length: &Option<u64>, collation: CollationId| match length {
-            Some(n) => SqlType::varchar(*n as u32, collation),
+            Some(n) => {
+                let length = u32::try_from(*n).unwrap_or(u32::MAX).min(u32::MAX - 1);
+                SqlType::varchar(length, collation)
+            }
             None => SqlType::varchar(u32::MAX, collation),
         };
         Ok(match target {

@@ -91,6 +91,7 @@ impl Binder<'_> {
                     let length = u32::try_from(bytes).unwrap_or(u32::MAX - 1);
                     let mut ty = SqlType::varchar(length, CollationId::BINARY);
                     ty.kind = TypeKind::Char;
+                    self.limit_length(&mut ty);
                     expr = build::cast(expr, &ty, types)?;
                 }
                 let (levels, descending, reversed) = (*levels, *descending, *reversed);

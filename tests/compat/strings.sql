@@ -1,0 +1,46 @@
+-- Strings: how long results are, what the old ciphers take for keys, what is no text.
+CREATE TABLE t (a VARCHAR(10) CHARACTER SET latin1, b VARCHAR(3) CHARACTER SET latin1);
+INSERT INTO t VALUES ('', 'x'), (NULL, 'y'), ('b', 'z');
+-- REPLACE may replace every character.
+CREATE TABLE r AS SELECT REPLACE('a', a, b) x, REPLACE('aaaa', 'aa', 'bbbb') y, REPLACE(a, 'b', '') z FROM t;
+SHOW CREATE TABLE r;
+-- A pattern beside bytes takes them for text, which they may not be.
+SET @latin = _latin1'a';
+SET NAMES latin1;
+SELECT 0xE001 REGEXP @latin, 0x61E001 REGEXP @latin;
+SELECT 0x80 REGEXP @latin;
+SELECT 0xC3 REGEXP @latin;
+SELECT 0xE280 REGEXP @latin;
+SELECT 0xF0 REGEXP @latin;
+SELECT 0xE2E280 REGEXP @latin;
+SELECT 0xE282E2 REGEXP @latin;
+SELECT 0xF09FE2E2 REGEXP @latin;
+SELECT 0xF8888080 REGEXP @latin;
+SELECT 0xF888808080 REGEXP @latin;
+SELECT 0xFC8880808080 REGEXP @latin;
+SELECT 0xFE REGEXP @latin;
+SELECT 0xEDA080 REGEXP @latin;
+SELECT 0xC080 REGEXP @latin;
+SELECT 0xE08080 REGEXP @latin;
+SELECT 0xF0808080 REGEXP @latin;
+SELECT 0xF4908080 REGEXP @latin;
+SELECT REGEXP_INSTR(0xE001, @latin), REGEXP_SUBSTR(0xE001, @latin);
+SELECT HEX(REGEXP_REPLACE(0xE001, @latin, 'b'));
+SET NAMES utf8mb4;
+-- What is longer than a packet is cut to one, and that is said once.
+SELECT LENGTH(CAST('ab' AS BINARY(16777217)));
+SELECT LENGTH(CAST(b AS BINARY(16777217))) FROM t;
+SELECT LENGTH(CAST(b AS CHAR(16777217))) FROM t;
+SELECT WEIGHT_STRING(a AS BINARY(16777217)) FROM t;
+SELECT WEIGHT_STRING(a AS CHAR(16777217)) FROM t;
+SELECT WEIGHT_STRING(NULL AS BINARY(16777217));
+-- Keys of DES are texts, or numbers up to nine.
+SELECT HEX(DES_ENCRYPT('foo', '')), HEX(DES_ENCRYPT('foo', 1)), HEX(DES_ENCRYPT('foo', '1'));
+SELECT HEX(DES_ENCRYPT('foo', 10)), HEX(DES_ENCRYPT('foo', -1)), HEX(DES_ENCRYPT('foo', NULL));
+SELECT HEX(DES_ENCRYPT('', 'a')), HEX(DES_ENCRYPT(NULL, 'a'));
+SELECT HEX(DES_ENCRYPT('foo', a)) FROM t;
+SELECT DES_DECRYPT(DES_ENCRYPT('foo', ''), '');
+SELECT HEX(DES_DECRYPT(DES_ENCRYPT('foo', 'a'), 'b'));
+SELECT HEX(DES_DECRYPT(DES_ENCRYPT('foo', 'a'), NULL));
+CREATE TABLE d AS SELECT DES_ENCRYPT('a') x, DES_DECRYPT('abc') y, DES_ENCRYPT(a) z, DES_DECRYPT(a) w FROM t;
+SHOW CREATE TABLE d;
