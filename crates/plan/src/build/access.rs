@@ -26,6 +26,8 @@ pub(super) struct Path {
     pub ordered: bool,
     /// Rows left by all conditions.
     pub rows: f64,
+    /// Rows it reads to find them.
+    pub examined: f64,
     /// Cost of reading all of them.
     pub cost: f64,
     /// At most one row.
@@ -101,6 +103,7 @@ impl Builder<'_> {
                 reverse: false,
                 ordered: true,
                 rows: 1.0,
+                examined: 1.0,
                 cost,
                 unique: true,
             });
@@ -158,6 +161,7 @@ impl Builder<'_> {
             reverse: false,
             ordered: false,
             rows,
+            examined: rows,
             cost,
             unique: false,
         }
@@ -203,6 +207,7 @@ impl Builder<'_> {
             reverse: ordered && order == Some(true),
             ordered,
             rows: (rows * selectivity).min(reads).max(1e-6),
+            examined: reads,
             cost,
             unique: false,
         })

@@ -82,6 +82,7 @@ impl Builder<'_> {
             wait: info.wait,
             row_keys: row_keys.is_some(),
             possible_keys: self.possible_keys(info, conditions),
+            examined: path.examined,
         };
         let node = PlanNode {
             operator: Operator::TableScan(Box::new(scan)),

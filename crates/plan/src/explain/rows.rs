@@ -4,9 +4,11 @@ use selkie_catalog::TableInfo;
 
 use super::names::{names, show};
 use crate::physical::{
-    Access, AggregateStrategy, IndexLookup, IndexRange, JoinKind, Operator, Plan, PlanNode,
+    Access, AggregateStrategy, IndexLookup, IndexRange, JoinKind, Limit, Operator, Plan, PlanNode,
     RangeBound, TableScan,
 };
+use selkie_expr::Expr;
+use selkie_types::Value;
 
 /// One line of EXPLAIN.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -83,6 +85,8 @@ struct Above {
     tested: bool,
     /// It is the inner side of an outer join.
     outer: bool,
+    /// Rows after which nobody asks for more.
+    most: Option<u64>,
 }
 
 impl Walk<'_> {
@@ -112,7 +116,7 @@ impl Walk<'_> {
 
     fn node(&mut self, node: &PlanNode, id: u64, ty: &'static str) {
         match &node.operator {
-            Operator::TableScan(scan) => self.scan(scan, node, id, ty),
+            Operator::TableScan(scan) => self.scan(scan, id, ty),
             Operator::SystemTableScan(scan) => {
                 let mut row = self.row(id, ty, &scan.alias);
                 row.access = Some("ALL");
@@ -139,6 +143,7 @@ impl Walk<'_> {
                 self.rows.push(row);
             }
             Operator::IndexJoin(join) => {
+                self.above.most = None;
                 self.node(&join.left, id, ty);
                 let outer = names(self.plan, &join.left);
                 let keys = join.lookup.keys.iter().map(|k| self.reference(&show(k, &outer)));
@@ -147,6 +152,7 @@ impl Walk<'_> {
                 self.lookup(&join.lookup, keys, filtered, join.kind, id, ty);
             }
             Operator::HashJoin(join) => {
+                self.above.most = None;
                 self.node(&join.left, id, ty);
                 self.above.buffered = true;
                 self.above.tested = true;
@@ -154,6 +160,7 @@ impl Walk<'_> {
                 self.node(&join.right, id, ty);
             }
             Operator::NestedLoopJoin(join) => {
+                self.above.most = None;
                 self.node(&join.left, id, ty);
                 self.above.buffered = true;
                 self.above.tested = !join.conditions.is_empty();
@@ -161,7 +168,15 @@ impl Walk<'_> {
                 self.node(&join.right, id, ty);
             }
             Operator::SetOperation(set) => self.set(&set.inputs, id, ty),
+            Operator::Limit(limit) => {
+                self.above.most = rows_wanted(limit);
+                self.node(&limit.input, id, ty);
+            }
+            Operator::Filter { input, .. } | Operator::Project { input, .. } => {
+                self.node(input, id, ty);
+            }
             other => {
+                self.above.most = None;
                 self.above.remarks.extend(remarks_of(other));
                 node.inputs().into_iter().for_each(|input| self.node(input, id, ty));
             }
@@ -190,7 +205,7 @@ impl Walk<'_> {
         ExplainRow { id: Some(id), select_type, table: Some(table.into()), ..Default::default() }
     }
 
-    fn scan(&mut self, scan: &TableScan, node: &PlanNode, id: u64, ty: &'static str) {
+    fn scan(&mut self, scan: &TableScan, id: u64, ty: &'static str) {
         let mut row = self.row(id, ty, &scan.alias);
         row.possible_keys = list(&scan.possible_keys);
         if let Some(rows) = self.single_row(scan) {
@@ -200,11 +215,16 @@ impl Walk<'_> {
             self.rows.push(row);
             return;
         }
-        row.rows = Some(count(node.rows));
+        row.rows = Some(count(scan.examined));
         row.access = Some("ALL");
+        let most = self.above.most.take();
         let mut extra = Vec::new();
         if let Access::Index(range) = &scan.access {
             describe_range(&mut row, scan, range);
+            // Compat: conditions that drop some of the rows do not count.
+            if range.ordered && row.access == Some("index") {
+                row.rows = row.rows.min(most).or(row.rows);
+            }
             if range.covering {
                 extra.push("Using index");
             }
@@ -297,6 +317,17 @@ impl Walk<'_> {
         row.extra = join_remarks(&mut self.above.remarks, filtered, &extra);
         self.rows.push(row);
     }
+}
+
+/// How many rows a LIMIT takes from its input, if that is known.
+fn rows_wanted(limit: &Limit) -> Option<u64> {
+    let number = |e: &Expr| match e.as_literal() {
+        Some(Value::Int(n)) => u64::try_from(*n).ok(),
+        Some(Value::UInt(n)) => Some(*n),
+        _ => None,
+    };
+    let offset = limit.offset.as_ref().map_or(Some(0), number)?;
+    Some(number(limit.limit.as_ref()?)?.saturating_add(offset))
 }
 
 /// The query blocks of a UNION, those of the ones it begins with among them.

@@ -36,6 +36,8 @@ pub struct TableScan {
     pub row_keys: bool,
     /// Names of indexes that could have been used, for EXPLAIN.
     pub possible_keys: Vec<Box<str>>,
+    /// Rows expected to be read, those among them that `filter` drops; for EXPLAIN.
+    pub examined: f64,
 }
 
 /// How a scan finds rows.
