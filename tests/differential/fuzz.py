@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Sends random statements to two servers and prints where they differ, each made as small as it gets.
 
-usage: fuzz.py PORT REFERENCE_PORT [--seed N] [--seconds S] [--rounds N] [--kinds rows,error,...]
+usage: fuzz.py PORT REFERENCE_PORT [--seed N] [--seconds S] [--rounds N] [--kinds rows,error,...] [--all]
 
 A round is a schema of random tables and some statements over them; the same seed gives the same rounds.
 What is compared: errors, rows (in order where they are ordered), affected rows, the metadata of columns,
 warnings, and after a change the whole table. Differences are grouped by what they look like; those in
-known.tsv (kind, pattern, reason) are only counted. Both servers lose their database `differential`.
+known.tsv (kind, pattern, reason) are only counted, or with --all shown too. Both servers lose their database `differential`.
 """
 
 import argparse
@@ -187,7 +187,7 @@ class Fuzzer:
         else:
             reduced.run()
         finding = Finding(self.where, self.pair.mode, reduced.tables, str(reduced.tree), reduced.difference)
-        reason = self.known.reason(finding)
+        reason = not self.options.all and self.known.reason(finding)
         if reason:
             self.reasons[reason] += 1
         elif finding.key() in self.groups:
@@ -214,6 +214,7 @@ def main():
     options.add_argument("--rounds", type=int, default=1_000_000)
     options.add_argument("--first", type=int, default=0)
     options.add_argument("--kinds", default=",".join(KINDS))
+    options.add_argument("--all", action="store_true")
     options = options.parse_args()
     options.kinds = options.kinds.split(",")
     fuzzer = Fuzzer(options)

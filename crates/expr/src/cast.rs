@@ -185,6 +185,11 @@ pub fn to_bits(e: &mut Expr) {
         Physical::Decimal if e.ty.kind != TypeKind::Null => {
             wrap(e, ty, false, number::decimal_to_bits);
         }
+        // A text has the bits of the number it says, rounded, not of its first digits.
+        Physical::Bytes if e.ty.kind != TypeKind::Null && !e.is_hex() && !is_date_text(e) => {
+            to_decimal(e);
+            wrap(e, ty, false, number::decimal_to_bits);
+        }
         _ => to_uint(e),
     }
 }
@@ -454,7 +459,7 @@ fn members_to_bytes(e: &mut Expr) {
 
 fn time_of(e: &mut Expr, compared: bool) {
     named_member(e);
-    let fsp = if compared && e.ty.is_string() { 6 } else { temporal::fsp_of(e) };
+    let fsp = if compared { temporal::fsp_compared(e, false) } else { temporal::fsp_of(e) };
     let ty = SqlType::time(fsp);
     if retype_null(e, &ty) {
         return;
@@ -491,7 +496,7 @@ pub(crate) fn to_added_time(e: &mut Expr) {
 
 fn datetime_of(e: &mut Expr, compared: bool) {
     named_member(e);
-    let fsp = if compared && e.ty.is_string() { 6 } else { temporal::fsp_of(e) };
+    let fsp = if compared { temporal::fsp_compared(e, true) } else { temporal::fsp_of(e) };
     let ty = SqlType::datetime(fsp);
     if retype_null(e, &ty) {
         return;

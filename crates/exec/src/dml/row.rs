@@ -28,13 +28,15 @@ pub(super) struct Strictness {
     pub(super) ignore: bool,
     /// NULL for a NOT NULL column is an error in any mode: INSERT of a single row.
     pub(super) null_is_error: bool,
+    /// INSERT of a single row. Compat: its CHECK constraints fail under IGNORE too.
+    single_row: bool,
 }
 
 impl Strictness {
-    pub(super) fn of(env: Env<'_>, ignore: bool, null_is_error: bool) -> Self {
+    pub(super) fn of(env: Env<'_>, ignore: bool, single_row: bool) -> Self {
         let strict = env.rt.session.is_strict() && !ignore;
         let mode = if strict { StoreMode::Strict } else { StoreMode::Lenient };
-        Self { mode, ignore, null_is_error: (null_is_error || strict) && !ignore }
+        Self { mode, ignore, null_is_error: (single_row || strict) && !ignore, single_row }
     }
 
     /// The strictness once rows are stored that stay.
@@ -255,7 +257,7 @@ impl<'r> RowMaker<'r> {
         for (row, bad) in bad.iter_mut().enumerate() {
             let Some(at) = truths.iter().position(|truth| is_false(truth, row)) else { continue };
             let error = check_error(&rules.checks[at].0, self.table);
-            if !self.strictness.ignore {
+            if !self.strictness.ignore || self.strictness.single_row {
                 return Err(error);
             }
             self.env.eval.push(Condition::from_error(Level::Warning, &error));

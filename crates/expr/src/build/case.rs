@@ -84,6 +84,7 @@ pub fn nullif(a: Expr, b: Expr, types: &TypeContext) -> SqlResult<Expr> {
     } else if ty.members.is_some() {
         ty = selkie_types::SqlType::varchar(cast::text_length(&ty), ty.collation);
     }
+    ty.zerofill = false;
     let mut a = a;
     cast::to_type(&mut a, &ty, types);
     let whens = vec![(equal, Expr::literal(selkie_types::Value::Null, ty.clone()))];

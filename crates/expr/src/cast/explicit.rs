@@ -111,6 +111,7 @@ fn integer(e: &mut Expr, unsigned: bool) {
         (Physical::Decimal, true) => decimal_to_unsigned,
         (Physical::Double, false) => number::cast_double_signed,
         (Physical::Double, true) => number::cast_double_unsigned,
+        (Physical::Time, true) => temporal::cast_time_unsigned,
         (_, false) => {
             cast::to_int(e);
             e.ty = ty;

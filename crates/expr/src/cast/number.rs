@@ -259,7 +259,7 @@ pub(super) fn double_to_bits(frame: &Frame<'_>) -> SqlResult<Column> {
     try_map(frame, |v: f64| {
         let exact = v.abs() < 9e15;
         if exact {
-            return Ok(Some(f64_to_i64(v).0 as u64));
+            return Ok(Some(v.round() as i64 as u64));
         }
         let max = Decimal::max_value(65, 0);
         let limit = if v < 0.0 { -max } else { max };

@@ -1,9 +1,9 @@
 //! Conversions to and from dates and times.
 
 use selkie_types::error::catalogue::{
-    ER_TRUNCATED_WRONG_VALUE, ER_TRUNCATED_WRONG_VALUE_FOR_FIELD, ER_WRONG_VALUE,
+    ER_DATA_OVERFLOW, ER_TRUNCATED_WRONG_VALUE, ER_TRUNCATED_WRONG_VALUE_FOR_FIELD, ER_WRONG_VALUE,
 };
-use selkie_types::temporal::{DateOptions, MICROS_PER_DAY, ParsedTemporal};
+use selkie_types::temporal::{DateOptions, MICROS_PER_DAY, MICROS_PER_SECOND, ParsedTemporal};
 use selkie_types::{
     Column, Condition, Date, DateTime, Decimal, Level, Physical, SqlError, SqlResult, SqlType,
     Time, TypeKind, Value,
@@ -19,16 +19,29 @@ use crate::text::for_message;
 /// Fraction digits an expression has as a temporal value.
 pub(crate) fn fsp_of(e: &Expr) -> u8 {
     match e.ty.kind {
-        TypeKind::Time | TypeKind::DateTime | TypeKind::Timestamp | TypeKind::Decimal => {
-            e.ty.decimals.min(6)
-        }
-        TypeKind::Float | TypeKind::Double => 6,
+        TypeKind::Time
+        | TypeKind::DateTime
+        | TypeKind::Timestamp
+        | TypeKind::Decimal
+        | TypeKind::Float
+        | TypeKind::Double => e.ty.decimals.min(6),
         _ if e.ty.is_string() => match &e.kind {
             ExprKind::Literal(Value::Bytes(b)) => fraction_digits(b),
             _ => 6,
         },
         _ => 0,
     }
+}
+
+/// The same for an operand of a comparison: a constant text that is no date or time has all.
+pub(crate) fn fsp_compared(e: &Expr, dated: bool) -> u8 {
+    let ExprKind::Literal(Value::Bytes(text)) = &e.kind else { return fsp_of(e) };
+    let options = DateOptions::default();
+    let understood = match dated {
+        true => DateTime::parse(text, options).value.is_some(),
+        false => Time::parse(text, options).value.is_some(),
+    };
+    if understood { fsp_of(e) } else { 6 }
 }
 
 /// Digits after the last point of a text, at most six.
@@ -57,6 +70,19 @@ pub(super) fn date_to_int(frame: &Frame<'_>) -> SqlResult<Column> {
 
 pub(super) fn time_to_int(frame: &Frame<'_>) -> SqlResult<Column> {
     Ok(map(frame, |v: Time| v.to_number()))
+}
+
+/// `CAST(time AS UNSIGNED)`: a negative time is 0, with a note.
+pub(super) fn cast_time_unsigned(frame: &Frame<'_>) -> SqlResult<Column> {
+    Ok(map(frame, |v: Time| {
+        if v.0 >= 0 {
+            return v.to_number() as u64;
+        }
+        let fsp = if v.0 % MICROS_PER_SECOND == 0 { 0 } else { 6 };
+        let text = crate::text::display(&Value::Time(v), &SqlType::time(fsp));
+        frame.ctx.note(&ER_DATA_OVERFLOW, &[&text, &"UNSIGNED BIGINT"]);
+        0
+    }))
 }
 
 pub(super) fn datetime_to_int(frame: &Frame<'_>) -> SqlResult<Column> {

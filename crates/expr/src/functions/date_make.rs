@@ -4,6 +4,7 @@ use selkie_types::error::catalogue::ER_TRUNCATED_WRONG_VALUE;
 use selkie_types::temporal::{DateOptions, MICROS_PER_SECOND};
 use selkie_types::{Column, Date, DateTime, Decimal, Physical, SqlResult, SqlType, Time, TypeKind};
 
+use crate::build;
 use crate::cast;
 use crate::expr::Expr;
 use crate::function::{Binding, Function};
@@ -108,6 +109,7 @@ fn maketime(mut b: Binding<'_>) -> SqlResult<Expr> {
     b.int(1);
     let fsp = cast::fsp_of(&b.args[2]);
     b.decimal(2);
+    build::unround(&mut b.args[2]);
     b.maybe(SqlType::time(fsp), |f| {
         let (hours, minutes) = (f.view::<i64>(0), f.view::<i64>(1));
         let seconds = f.decimals(2);
@@ -139,6 +141,7 @@ fn sec_to_time(mut b: Binding<'_>) -> SqlResult<Expr> {
     // Compat: a text may have a fraction, whatever it says.
     let fsp = if b.args[0].ty.is_string() { 6 } else { cast::fsp_of(&b.args[0]) };
     b.decimal(0);
+    build::unround(&mut b.args[0]);
     b.maybe(SqlType::time(fsp), |f| {
         let seconds = f.decimals(0);
         map_rows(f, |row| {

@@ -16,8 +16,11 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new("HEX", 1, 1, bind_hex),
     Function::new("UNHEX", 1, 1, |mut b| {
         b.ascii_text(0);
-        let length = b.args[0].ty.length * b.args[0].ty.collation.charset().max_len() as u32;
-        b.maybe(SqlType::varchar(length.div_ceil(2), CollationId::BINARY), unhex)
+        let bytes =
+            u64::from(b.args[0].ty.length) * b.args[0].ty.collation.charset().max_len() as u64;
+        b.collation = CollationId::BINARY;
+        let ty = b.string_type(bytes.div_ceil(2));
+        b.maybe(ty, unhex)
     }),
     Function::new("BIN", 1, 1, |b| based(b, 10, 2)),
     Function::new("OCT", 1, 1, |b| based(b, 10, 8)),
@@ -152,6 +155,13 @@ fn based(mut b: Binding<'_>, from: i64, to: i64) -> SqlResult<Expr> {
 }
 
 fn bind_conv(mut b: Binding<'_>) -> SqlResult<Expr> {
+    let bits = b.args[0].ty.kind == TypeKind::Bit;
+    if bits {
+        b.uint(0);
+        b.args[0].ty = SqlType::bigint_unsigned();
+        // Compat: bits are a number whatever base is named.
+        b.args[1] = Expr::int(10);
+    }
     b.ascii_text(0);
     b.int(1);
     b.int(2);
@@ -173,7 +183,7 @@ fn bind_conv(mut b: Binding<'_>) -> SqlResult<Expr> {
 /// A number of one base in another; a negative base makes it signed.
 fn converted(text: &[u8], from: i64, to: i64) -> Option<String> {
     let valid = |base: i64| (2..=36).contains(&base.unsigned_abs());
-    if !valid(from) || !valid(to) {
+    if text.is_empty() || !valid(from) || !valid(to) {
         return None;
     }
     let value = if from.unsigned_abs() == 10 {

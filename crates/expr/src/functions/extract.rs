@@ -40,6 +40,9 @@ fn bind_extract(mut b: Binding<'_>) -> SqlResult<Expr> {
     let dated = matches!(unit, Year | Quarter | Month | Week | YearMonth);
     ty.non_negative = dated;
     let number = b.args[0].ty.is_numeric() && b.args[0].ty.kind != TypeKind::Bit;
+    if b.args[0].ty.kind == TypeKind::Year {
+        b.datetime(0);
+    }
     let kernel: Kernel = match (dated, b.args[0].ty.physical()) {
         (true, Physical::Date) => extract_date,
         // Compat: a time has the zero date, and days of 24 hours.
@@ -141,7 +144,8 @@ fn extract_datetime(frame: &Frame<'_>) -> SqlResult<Column> {
 
 fn extract_span(unit: IntervalUnit, micros: i64) -> i64 {
     let value = extract(unit, &parts_of_span(micros));
-    if micros < 0 { -value } else { value }
+    // A week is of the zero date, before and after midnight.
+    if micros < 0 && unit != IntervalUnit::Week { -value } else { value }
 }
 
 fn extract_time(frame: &Frame<'_>) -> SqlResult<Column> {

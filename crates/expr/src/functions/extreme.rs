@@ -1,6 +1,6 @@
 //! GREATEST, LEAST and INTERVAL(n, ...).
 
-use selkie_types::{Column, SqlResult, SqlType, TypeKind};
+use selkie_types::{Column, NOT_FIXED_DECIMALS, SqlResult, SqlType, TypeKind};
 
 use crate::build::{self, CompareTypes, compare_types};
 use crate::cast;
@@ -23,7 +23,8 @@ fn bind(mut b: Binding<'_>, name: &str) -> SqlResult<Expr> {
         let next = compare_types(&b.args[0], e);
         if next == f { f } else { wider(f, next) }
     });
-    let mixed = family == CompareTypes::Decimal && b.args.iter().any(|e| e.ty.is_string());
+    let number = matches!(family, CompareTypes::Integer | CompareTypes::Decimal);
+    let mixed = number && b.args.iter().any(is_named);
     let family = if mixed { CompareTypes::Double } else { family };
     let by = match family {
         CompareTypes::Date => {
@@ -42,13 +43,28 @@ fn bind(mut b: Binding<'_>, name: &str) -> SqlResult<Expr> {
             (0..b.len()).for_each(|at| b.time(at));
             CompareBy::Time
         }
-        CompareTypes::Double => {
-            (0..b.len()).for_each(|at| b.double(at));
-            CompareBy::Double
-        }
+        CompareTypes::Double => return doubles(b),
         _ => return by_common_type(b, name),
     };
     finish(b, by)
+}
+
+/// Texts, members of ENUM and SET, and hexadecimal literals.
+fn is_named(e: &Expr) -> bool {
+    e.ty.is_string() || e.ty.members.is_some()
+}
+
+fn doubles(mut b: Binding<'_>) -> SqlResult<Expr> {
+    let decimals = |e: &Expr| match e.ty.kind {
+        _ if e.is_hex() || e.ty.members.is_some() => 0,
+        _ if e.ty.is_string() => NOT_FIXED_DECIMALS,
+        _ => e.ty.decimals,
+    };
+    let decimals = b.args.iter().map(decimals).max().unwrap_or(0);
+    (0..b.len()).for_each(|at| b.double(at));
+    let nullable = b.nullable();
+    b.option = super::logic::between_option(CompareBy::Double);
+    Ok(b.call(build::double_type(decimals), nullable, extreme))
 }
 
 fn wider(a: CompareTypes, b: CompareTypes) -> CompareTypes {
@@ -96,7 +112,6 @@ fn finish(mut b: Binding<'_>, by: CompareBy) -> SqlResult<Expr> {
         CompareBy::Bytes(collation) => {
             ty = crate::function::string_type(length.into(), collation, b.types);
         }
-        CompareBy::Double => ty = build::double_type(decimals),
         _ => {}
     }
     b.option = super::logic::between_option(by);

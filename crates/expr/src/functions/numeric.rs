@@ -33,7 +33,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new("EXP", 1, 1, |b| real(b, |f| finite(f, f64::exp))),
     Function::new("LN", 1, 1, |b| real(b, |f| logarithm(f, f64::ln))),
     Function::new("LOG", 1, 2, bind_log),
-    Function::new("LOG2", 1, 1, |b| real(b, |f| logarithm(f, f64::log2))),
+    Function::new("LOG2", 1, 1, |b| real(b, |f| logarithm(f, |v| v.ln() / std::f64::consts::LN_2))),
     Function::new("LOG10", 1, 1, |b| real(b, |f| logarithm(f, f64::log10))),
     Function::new("POW", 2, 2, pow),
     Function::new("POWER", 2, 2, pow),

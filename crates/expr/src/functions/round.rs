@@ -7,6 +7,7 @@ use selkie_types::{Column, Decimal, NOT_FIXED_DECIMALS, Physical, SqlResult, Sql
 use super::arith::out_of_range;
 use super::round_time::{self, Way};
 use crate::build::{self, Numeric, double_type, to_number};
+use crate::cast;
 use crate::expr::Expr;
 use crate::function::{Binding, Function};
 use crate::kernel::{DecimalOut, Frame, map, map_rows, write_rows};
@@ -32,19 +33,19 @@ fn bind(mut b: Binding<'_>, round: bool) -> SqlResult<Expr> {
     }
     let places = b.constant_int(1);
     let way = if round { Way::Nearest } else { Way::Cut };
-    if let Some(done) = round_time::bind(&mut b, way, places.unwrap_or(6)) {
+    if let Some(done) = round_time::bind(&mut b, way, places) {
         return done;
     }
     b.int(1);
+    let counted = to_counted(&mut b.args[0]);
     let declared = b.args[0].ty.clone();
     let kind = to_number(&mut b.args[0]);
     let arg = b.args[0].ty.clone();
     match kind {
         Numeric::Int => {
-            let mut ty = if declared.is_integer() { declared } else { arg.clone() };
-            ty.zerofill = false;
+            let mut ty = plain(declared, arg.clone());
             let literal = b.args[0].as_literal().is_some();
-            if round && places.is_none_or(|p| p < 0) {
+            if round && !counted && places.is_none_or(|p| p < 0) {
                 ty.length += 1;
                 let small = (literal || ty.non_negative) && ty.length < 10;
                 ty.kind = if small { TypeKind::Int } else { TypeKind::BigInt };
@@ -67,6 +68,28 @@ fn bind(mut b: Binding<'_>, round: bool) -> SqlResult<Expr> {
             b.strict(double_type(decimals), doubles)
         }
     }
+}
+
+/// Makes bits, years and members of ENUM and SET the integers they are; whether it was one of them.
+fn to_counted(e: &mut Expr) -> bool {
+    let length = match e.ty.kind {
+        TypeKind::Bit => (u64::MAX >> (64 - e.ty.length.clamp(1, 64))).ilog10() + 1,
+        TypeKind::Year => 4,
+        TypeKind::Enum | TypeKind::Set => 5,
+        _ => return false,
+    };
+    cast::short_year(e);
+    let kind = if length < 10 { TypeKind::Int } else { TypeKind::BigInt };
+    let mut ty = SqlType::new(kind, length, 0);
+    ty.unsigned = true;
+    cast::wrap(e, ty, false, |frame| Ok(map(frame, |v: u64| v)));
+    true
+}
+
+/// The type of an integer that is not rounded, which has no zeros before it.
+fn plain(declared: SqlType, arg: SqlType) -> SqlType {
+    let ty = if declared.is_integer() { declared } else { arg };
+    SqlType { zerofill: false, ..ty }
 }
 
 /// Rounding can add a digit before the point.
@@ -135,19 +158,18 @@ fn doubles(frame: &Frame<'_>) -> SqlResult<Column> {
 }
 
 fn whole(mut b: Binding<'_>, up: bool) -> SqlResult<Expr> {
-    if let Some(done) = round_time::bind(&mut b, if up { Way::Up } else { Way::Down }, 0) {
+    if let Some(done) = round_time::bind(&mut b, if up { Way::Up } else { Way::Down }, Some(0)) {
         return done;
     }
+    to_counted(&mut b.args[0]);
     let declared = b.args[0].ty.clone();
     let kind = to_number(&mut b.args[0]);
     let arg = b.args[0].ty.clone();
     match kind {
         Numeric::Int if arg.physical() == Physical::UInt => {
-            b.strict(if declared.is_integer() { declared } else { arg }, |f| Ok(map(f, |v: u64| v)))
+            b.strict(plain(declared, arg), |f| Ok(map(f, |v: u64| v)))
         }
-        Numeric::Int => {
-            b.strict(if declared.is_integer() { declared } else { arg }, |f| Ok(map(f, |v: i64| v)))
-        }
+        Numeric::Int => b.strict(plain(declared, arg), |f| Ok(map(f, |v: i64| v))),
         Numeric::Double => {
             let ty = double_type(0);
             if up {
@@ -229,7 +251,8 @@ fn format(frame: &Frame<'_>) -> SqlResult<Column> {
         if decimal {
             frame.decimals(0).value(row).round(digits.into()).write_to(&mut plain);
         } else {
-            let value = round_f64_to(frame.view::<f64>(0).value(row), digits.into());
+            // A zero has no sign.
+            let value = round_f64_to(frame.view::<f64>(0).value(row), digits.into()) + 0.0;
             write_fixed(&mut plain, value, digits.into());
         }
         let locale = match frame.args.len() {

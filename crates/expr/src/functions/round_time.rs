@@ -38,14 +38,14 @@ impl Way {
 }
 
 /// The call over a temporal argument, with `places` digits of the fraction; `None` for others.
-pub(super) fn bind(b: &mut Binding<'_>, way: Way, places: i64) -> Option<SqlResult<Expr>> {
+pub(super) fn bind(b: &mut Binding<'_>, way: Way, places: Option<i64>) -> Option<SqlResult<Expr>> {
     if !b.args[0].ty.is_temporal() {
         return None;
     }
     let arg = std::mem::replace(&mut b.args[0], Expr::null());
     let mut b = Binding::new(b.function, vec![arg], b.types);
     cast::local(&mut b.args[0]);
-    let fsp = places.clamp(0, b.args[0].ty.decimals.into()) as u8;
+    let fsp = places.map_or(b.args[0].ty.decimals, |places| places.clamp(0, 6) as u8);
     b.option = CallOption::Number(way as i64);
     Some(match b.args[0].ty.physical() {
         Physical::Date => {

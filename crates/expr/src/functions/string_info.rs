@@ -121,7 +121,10 @@ fn find_in_set(collation: CollationId, needle: &[u8], set: &[u8]) -> i64 {
     if set.is_empty() || needle.contains(&b',') {
         return 0;
     }
-    let found = set.split(|&b| b == b',').position(|item| collation.equal(item, needle));
+    // Compat: spaces at the end count, whatever the collation says of them.
+    let spaces = |text: &[u8]| text.len() - collation.charset().trim_spaces_end(text).len();
+    let same = |item: &[u8]| collation.equal(item, needle) && spaces(item) == spaces(needle);
+    let found = set.split(|&b| b == b',').position(same);
     found.map_or(0, |at| at as i64 + 1)
 }
 

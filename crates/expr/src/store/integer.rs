@@ -148,6 +148,15 @@ pub(super) fn special(source: &Source<'_>) -> SqlResult<Arc<Column>> {
         return bits_of_bytes(source, high);
     }
     each(source, |row, v| {
+        // Compat: bits lose the fraction of a double, and of a negative decimal everything.
+        let v = match source.column.data() {
+            ColumnData::Double(d) => d[source.column.physical_row(row)] as i128,
+            ColumnData::Decimal(d) if d.get(source.column.physical_row(row)).is_negative() => {
+                source.report.out_of_range(row)?;
+                return Ok(0);
+            }
+            _ => v,
+        };
         if (0..=high).contains(&v) {
             return Ok(v as u64);
         }

@@ -128,7 +128,9 @@ fn set_text(source: &Source<'_>, members: &Members, row: usize) -> SqlResult<u64
         return Ok(number.value as u64);
     }
     source.report.truncated(row)?;
-    Ok(bits)
+    // Compat: of a number that is too large the members it has are taken.
+    let whole = number.rest == Rest::None && !number.overflow;
+    Ok(if bits == 0 && whole { number.value as u64 & all } else { bits })
 }
 
 fn all_bits(members: &Members) -> u64 {

@@ -89,6 +89,7 @@ impl Binder<'_> {
                 let b = args.remove(1);
                 build::nullif(args.remove(0), b, types)?
             }
+            "ISNULL" if super::expr::compares_rows(&call.args[0]) => Expr::boolean(false),
             "ISNULL" => build::is_null(args.remove(0))?,
             "NAME_CONST" => {
                 if args.iter().any(|arg| arg.as_literal().is_none()) || !is_value(&call.args[1]) {

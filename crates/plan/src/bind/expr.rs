@@ -177,8 +177,10 @@ impl Binder<'_> {
         test: ast::IsTest,
         negated: bool,
     ) -> SqlResult<Expr> {
+        let of_rows = compares_rows(operand);
         let operand = self.expr(operand)?;
         let tested = match test {
+            ast::IsTest::Null | ast::IsTest::Unknown if of_rows => Expr::boolean(false),
             ast::IsTest::Null | ast::IsTest::Unknown => build::is_null(operand)?,
             ast::IsTest::True => build::is_truth(operand, true, self.types)?,
             ast::IsTest::False => build::is_truth(operand, false, self.types)?,
@@ -282,4 +284,17 @@ fn arithmetic(op: ast::BinaryOp) -> Option<Arithmetic> {
         ast::BinaryOp::ShiftRight => Arithmetic::ShiftRight,
         _ => return None,
     })
+}
+
+/// Compat: whether some value of two rows is NULL, `IS NULL` does not ask: their comparison is not.
+pub(super) fn compares_rows(expr: &ast::Expr) -> bool {
+    use ast::BinaryOp::*;
+    let is_row = |e: &ast::Expr| matches!(e.kind, ast::ExprKind::Row(_));
+    match &expr.kind {
+        ast::ExprKind::Binary { op: Eq | Ne | Lt | Le | Gt | Ge, left, right } => {
+            is_row(left) && is_row(right)
+        }
+        ast::ExprKind::InList { expr, list, .. } => is_row(expr) && list.len() == 1,
+        _ => false,
+    }
 }

@@ -543,9 +543,10 @@ fn is_mixed(rows: &[Vec<Expr>], place: usize, to_text: bool) -> bool {
     first.is_some_and(|first| digits(first) || kinds.any(|kind| kind != first))
 }
 
-/// Whether strings, numbers and dates are among the values of a place.
+/// Whether strings, exact numbers, doubles and dates are among the values of a place.
 fn has_families(rows: &[Vec<Expr>], place: usize) -> bool {
-    let family = |e: &Expr| (e.ty.is_string(), e.ty.is_temporal());
+    let is_double = |e: &Expr| e.ty.physical() == selkie_types::Physical::Double;
+    let family = |e: &Expr| (e.ty.is_string(), e.ty.is_temporal(), is_double(e));
     let given =
         rows.iter().map(|row| &row[place]).filter(|e| e.ty.kind != selkie_types::TypeKind::Null);
     let mut families = given.map(family);

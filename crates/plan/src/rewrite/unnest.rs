@@ -215,7 +215,8 @@ impl Unnest<'_> {
             return None;
         }
         let (mut result, mut node) = (result.clone(), (**node).clone());
-        let outer = self.outer_columns(input, &node.input);
+        // What the aggregates read counts too: they can be over outer columns only.
+        let outer = self.outer_columns(input, below);
         if outer.is_empty() || !ColumnSet::of(&result).is_disjoint(&outer) || self.keep() {
             return None;
         }

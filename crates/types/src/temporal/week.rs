@@ -43,9 +43,10 @@ impl Date {
     /// The number of the week, and the year it belongs to.
     pub fn week(self, mode: WeekMode) -> (u32, u32) {
         let (day, year) = (self.day_number(), self.year());
-        let number = |first: i64| ((day - first) / 7 + 1) as u32;
+        // Compat: the zero date is before its year, by as many days as 32 bits can say.
+        let number = |first: i64| (day - first) as u32 / 7 + 1;
         let first = mode.first_day(year);
-        if day < first {
+        if day < first && self.month() > 0 {
             if !mode.week_year {
                 return (0, year);
             }
