@@ -48,7 +48,7 @@ pub(crate) use delete::BoundDelete;
 pub use handler::{HandlerRead, HandlerSyntax};
 pub(crate) use insert::BoundInsert;
 pub(crate) use insert_target::BoundView;
-pub(crate) use literal::string_expr;
+pub(crate) use literal::{string_expr, temporal_literal};
 pub(crate) use output::Named;
 pub(crate) use update::{BoundTarget, BoundUpdate};
 pub(crate) use view::resolve;

@@ -424,26 +424,29 @@ pub(super) fn time_to_fsp(frame: &Frame<'_>) -> SqlResult<Column> {
     Ok(map(frame, |v: Time| v.truncate_to(fsp)))
 }
 
-/// `DATE'..'`, `TIME'..'` and `TIMESTAMP'..'` literals; `None` if the text is not exactly one.
-pub fn literal_temporal(kind: TypeKind, text: &[u8], types: &TypeContext) -> Option<Expr> {
+/// `DATE'..'`, `TIME'..'` and `TIMESTAMP'..'` literals, with the note about digits beyond the sixth.
+/// Error 1525 if the text is not exactly one.
+pub fn literal_temporal(
+    kind: TypeKind,
+    text: &[u8],
+    types: &TypeContext,
+) -> SqlResult<(Expr, Option<Condition>)> {
     let options = DateOptions::from(types.sql_mode);
-    let fsp = fraction_digits(text);
-    match kind {
+    let (name, found) = match kind {
         TypeKind::Date => {
-            let parsed = DateTime::parse(text, options);
-            let date = parsed.value.filter(|v| !parsed.truncated && v.micros_of_day() == 0)?;
-            Some(Expr::date(date.date()))
+            let literal = Date::parse_literal(text, options);
+            ("DATE", literal.map(|l| (Expr::date(l.value), l.fraction_cut)))
         }
         TypeKind::Time => {
-            let parsed = Time::parse(text, options);
-            // Compat: more digits than the last time has are beyond it.
-            let beyond = |v: &Time| parsed.fraction_cut && v.0.abs() == Time::MAX.0;
-            let value = parsed.value.filter(|v| !parsed.truncated && !beyond(v))?;
-            Some(Expr::time(value, fsp))
+            let literal = Time::parse_literal(text, options);
+            ("TIME", literal.map(|l| (Expr::time(l.value, l.fsp), l.fraction_cut)))
         }
         _ => {
-            let parsed = DateTime::parse(text, options);
-            Some(Expr::datetime(parsed.value.filter(|_| !parsed.truncated)?, fsp))
+            let literal = DateTime::parse_literal(text, options);
+            ("DATETIME", literal.map(|l| (Expr::datetime(l.value, l.fsp), l.fraction_cut)))
         }
-    }
+    };
+    let shown = String::from_utf8_lossy(text);
+    let (e, cut) = found.ok_or_else(|| SqlError::new(&ER_WRONG_VALUE, &[&name, &shown]))?;
+    Ok((e, cut.then(|| Condition::note(&ER_TRUNCATED_WRONG_VALUE, &[&name, &shown]))))
 }

@@ -322,7 +322,7 @@ impl Parser<'_> {
                 let t = t.clone();
                 self.at += 1;
                 return cast::literal_temporal(kind, t.as_bytes(), types)
-                    .ok_or_else(|| SqlError::internal(t));
+                    .map(|(literal, _)| literal);
             }
             (_, next) if next != Some(&Token::Symbol("(".into())) => {
                 if let Some(column) = crate::table::column(w) {

@@ -1,15 +1,14 @@
 //! Literals.
 
-use selkie_expr::Expr;
+use selkie_expr::{Expr, TypeContext};
 use selkie_sql::ast;
 use selkie_types::error::catalogue::*;
-use selkie_types::temporal::DateOptions;
-use selkie_types::{Charset, CollationId, Date, DateTime, Decimal, SqlError, SqlResult, Time};
+use selkie_types::{Charset, CollationId, Condition, Decimal, SqlError, SqlResult, TypeKind};
 
 use super::Binder;
 
 impl Binder<'_> {
-    pub(super) fn literal(&self, literal: &ast::Literal) -> SqlResult<Expr> {
+    pub(super) fn literal(&mut self, literal: &ast::Literal) -> SqlResult<Expr> {
         Ok(match literal {
             ast::Literal::Null => Expr::null(),
             ast::Literal::Bool(value) => {
@@ -30,8 +29,14 @@ impl Binder<'_> {
             // Compat: only `0x41` is a number where one is wanted, `x'41'` never.
             ast::Literal::Hex { bytes, hybrid: false } => Expr::string(bytes, CollationId::BINARY),
             ast::Literal::Hex { bytes, .. } | ast::Literal::Bit(bytes) => Expr::hex(bytes),
-            ast::Literal::Temporal { kind, text } => temporal(*kind, text)?,
+            ast::Literal::Temporal { kind, text } => self.temporal(*kind, text)?,
         })
+    }
+
+    fn temporal(&mut self, kind: ast::TemporalKind, text: &[u8]) -> SqlResult<Expr> {
+        let (literal, cut) = temporal_literal(kind, text, self.types)?;
+        self.conditions.extend(cut);
+        Ok(literal)
     }
 
     fn string(&self, string: &ast::StringLiteral) -> SqlResult<Expr> {
@@ -60,6 +65,20 @@ pub(crate) fn string_expr(string: &ast::StringLiteral, connection: CollationId) 
     Ok(Expr::string(&bytes, collation))
 }
 
+/// `DATE'text'` and the like, and a note if digits of the fraction are cut off.
+pub(crate) fn temporal_literal(
+    kind: ast::TemporalKind,
+    text: &[u8],
+    types: &TypeContext,
+) -> SqlResult<(Expr, Option<Condition>)> {
+    let kind = match kind {
+        ast::TemporalKind::Date => TypeKind::Date,
+        ast::TemporalKind::Time => TypeKind::Time,
+        ast::TemporalKind::Timestamp => TypeKind::DateTime,
+    };
+    selkie_expr::cast::literal_temporal(kind, text, types)
+}
+
 /// The default collation of a charset.
 pub(super) fn charset_collation(name: &str) -> SqlResult<CollationId> {
     match Charset::from_name(name) {
@@ -71,23 +90,4 @@ pub(super) fn charset_collation(name: &str) -> SqlResult<CollationId> {
 /// The collation with a name.
 pub(super) fn named_collation(name: &str) -> SqlResult<CollationId> {
     CollationId::from_name(name).ok_or_else(|| SqlError::new(&ER_UNKNOWN_COLLATION, &[&name]))
-}
-
-fn temporal(kind: ast::TemporalKind, text: &[u8]) -> SqlResult<Expr> {
-    let options = DateOptions::default();
-    let fraction = text
-        .iter()
-        .position(|b| *b == b'.')
-        .map_or(0, |at| text[at + 1..].iter().take_while(|b| b.is_ascii_digit()).count().min(6))
-        as u8;
-    let (name, value) = match kind {
-        ast::TemporalKind::Date => ("DATE", Date::parse(text, options).value.map(Expr::date)),
-        ast::TemporalKind::Time => {
-            ("TIME", Time::parse(text, options).value.map(|t| Expr::time(t, fraction)))
-        }
-        ast::TemporalKind::Timestamp => {
-            ("DATETIME", DateTime::parse(text, options).value.map(|t| Expr::datetime(t, fraction)))
-        }
-    };
-    value.ok_or_else(|| SqlError::new(&ER_WRONG_VALUE, &[&name, &String::from_utf8_lossy(text)]))
 }

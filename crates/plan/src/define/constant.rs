@@ -8,7 +8,7 @@ use selkie_types::{Batch, CollationId, Decimal, Level, SqlError, SqlResult, Valu
 use selkie_catalog::ColumnInfo;
 
 use super::DefineContext;
-use crate::bind::string_expr;
+use crate::bind::{string_expr, temporal_literal};
 
 /// A literal, possibly with a sign, as an expression.
 pub(super) fn bind(context: &DefineContext<'_>, expr: &ast::Expr) -> SqlResult<Expr> {
@@ -37,7 +37,10 @@ fn bind_literal(context: &DefineContext<'_>, literal: &Literal) -> SqlResult<Exp
         Literal::Hex { bytes, hybrid: false } => Expr::string(bytes, CollationId::BINARY),
         Literal::Hex { bytes, .. } | Literal::Bit(bytes) => Expr::hex(bytes),
         // Converted with the column's own rules, as a string with the same text is.
-        Literal::Temporal { text, .. } => Expr::string(text, CollationId::ASCII_GENERAL_CI),
+        Literal::Temporal { kind, text } => {
+            temporal_literal(*kind, text, &context.eval.types)?;
+            Expr::string(text, CollationId::ASCII_GENERAL_CI)
+        }
     })
 }
 

@@ -1,7 +1,8 @@
 //! Literals: token bytes to values.
 
 use selkie_types::error::catalogue::ER_ILLEGAL_VALUE_FOR_TYPE;
-use selkie_types::{Charset, SqlMode};
+use selkie_types::temporal::DateOptions;
+use selkie_types::{Charset, Date, DateTime, SqlMode, Time};
 
 use super::{PResult, Parser};
 use crate::ClientText;
@@ -190,6 +191,20 @@ impl Parser<'_> {
         let token = self.next();
         let text = self.bytes_of(token).into();
         Ok(ExprKind::Literal(Literal::Temporal { kind, text }))
+    }
+}
+
+impl Parser<'_> {
+    /// The string of `{d '...'}` and the like, the word consumed.
+    pub(super) fn odbc_temporal(&mut self, kind: TemporalKind) -> PResult<ExprKind> {
+        let options = DateOptions::from(self.mode);
+        let text = self.bytes_of(self.tok);
+        let good = match kind {
+            TemporalKind::Date => Date::parse_literal(&text, options).is_some(),
+            TemporalKind::Time => Time::parse_literal(&text, options).is_some(),
+            TemporalKind::Timestamp => DateTime::parse_literal(&text, options).is_some(),
+        };
+        if good { self.temporal(kind) } else { self.string_literal() }
     }
 }
 

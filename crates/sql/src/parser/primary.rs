@@ -159,13 +159,15 @@ impl Parser<'_> {
     }
 
     /// `{d '2001-01-01'}`, `{t ..}`, `{ts ..}`, `{fn expr}` and any other word.
+    ///
+    /// Compat: unlike `DATE '..'` a text that is no date stays a string.
     fn odbc(&mut self) -> PResult<Expr> {
         let start = self.next().start;
         let word = self.ident()?;
         let kind = match self.tok.kind {
-            T::Str if word.is("d") => self.temporal(TemporalKind::Date)?,
-            T::Str if word.is("t") => self.temporal(TemporalKind::Time)?,
-            T::Str if word.is("ts") => self.temporal(TemporalKind::Timestamp)?,
+            T::Str if word.is("d") => self.odbc_temporal(TemporalKind::Date)?,
+            T::Str if word.is("t") => self.odbc_temporal(TemporalKind::Time)?,
+            T::Str if word.is("ts") => self.odbc_temporal(TemporalKind::Timestamp)?,
             _ => {
                 let expr = self.expr()?;
                 self.expect(T::RBrace)?;

@@ -1,6 +1,7 @@
 //! Literals.
 
-use selkie_types::Charset;
+use selkie_types::temporal::DateOptions;
+use selkie_types::{Charset, Date, DateTime, Time};
 
 use super::Writer;
 use crate::ast::{Literal, StringLiteral, TemporalKind};
@@ -17,15 +18,30 @@ impl Writer<'_> {
             Literal::Hex { bytes, hybrid: true } => self.hex("0x", bytes, ""),
             Literal::Hex { bytes, hybrid: false } => self.hex("X'", bytes, "'"),
             Literal::Bit(bytes) => self.hex("0x", bytes, ""),
-            Literal::Temporal { kind, text } => {
-                self.str(match kind {
-                    TemporalKind::Date => "DATE",
-                    TemporalKind::Time => "TIME",
-                    TemporalKind::Timestamp => "TIMESTAMP",
-                });
-                self.quoted(text);
-            }
+            Literal::Temporal { kind, text } => self.temporal(*kind, text),
         }
+    }
+
+    /// A date or time as it is shown, however it was written.
+    fn temporal(&mut self, kind: TemporalKind, text: &[u8]) {
+        let options = DateOptions { allow_invalid: true, ..DateOptions::LENIENT };
+        let mut shown = Vec::new();
+        let (word, known) = match kind {
+            TemporalKind::Date => {
+                let literal = Date::parse_literal(text, options);
+                ("DATE", literal.map(|l| l.value.write_to(&mut shown)))
+            }
+            TemporalKind::Time => {
+                let literal = Time::parse_literal(text, options);
+                ("TIME", literal.map(|l| l.value.write_to(&mut shown, l.fsp)))
+            }
+            TemporalKind::Timestamp => {
+                let literal = DateTime::parse_literal(text, options);
+                ("TIMESTAMP", literal.map(|l| l.value.write_to(&mut shown, l.fsp)))
+            }
+        };
+        self.str(word);
+        self.quoted(if known.is_some() { &shown } else { text });
     }
 
     fn hex(&mut self, before: &str, bytes: &[u8], after: &str) {
