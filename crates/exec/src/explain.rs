@@ -37,9 +37,11 @@ pub(crate) fn run(
             return send(sink, &[column], &[vec![Value::bytes(json(&plan))]]);
         }
         if let (true, ast::Statement::Query(query)) = (what.extended, &*what.statement) {
-            let text = planning::query_text(instance, session, query, running.text);
+            let (text, found) = planning::query_text(instance, session, query, running.text);
             let note = Condition::raw(Level::Note, ER_YES.code, text);
-            session.diagnostics.push(note, session.settings.max_error_count);
+            for condition in found.into_iter().chain([note]) {
+                session.diagnostics.push(condition, session.settings.max_error_count);
+            }
         }
         table(&rows(&plan, &|table| exact_rows(instance, table)), what.extended, sink)
     });

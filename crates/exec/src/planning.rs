@@ -12,7 +12,7 @@ use selkie_plan::{
 };
 use selkie_sql::ast::{self, Statement};
 use selkie_sql::{ClientText, ParseOptions, Parsed};
-use selkie_types::{SqlResult, SqlType};
+use selkie_types::{Condition, SqlResult, SqlType};
 
 use crate::control::Control;
 use crate::statement::Running;
@@ -126,16 +126,17 @@ pub(crate) fn plan(
     })
 }
 
-/// The text of a query as the planner understands it.
+/// The text of a query as the planner understands it, and what it found out on the way.
 pub(crate) fn query_text(
     instance: &Instance,
     session: &Session,
     query: &ast::Query,
     text: &[u8],
-) -> String {
+) -> (String, Vec<Condition>) {
     let snapshot = instance.catalog.snapshot();
+    let now = crate::query::now_micros(session);
     with_context(instance, session, &snapshot, text, (&[], 0), |context| {
-        selkie_plan::explain::query_text(query, context)
+        selkie_plan::explain::query_text(query, context, now)
     })
 }
 

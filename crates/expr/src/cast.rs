@@ -409,13 +409,13 @@ pub(crate) fn to_compared_date(e: &mut Expr) {
 }
 
 /// Converts an operand of a comparison with a date: what is no date is the zero date.
-pub(crate) fn to_compared_datetime(e: &mut Expr) {
+pub fn to_compared_datetime(e: &mut Expr) {
     compare_leniently(e);
     datetime_of(e, true);
 }
 
 /// Converts an operand of a comparison with a time: what is no time is zero.
-pub(crate) fn to_compared_time(e: &mut Expr) {
+pub fn to_compared_time(e: &mut Expr) {
     compare_leniently(e);
     time_of(e, true);
 }

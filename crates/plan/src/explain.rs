@@ -2,7 +2,9 @@
 //!
 //! Must not change or interpret plans; what it says is what the executor will do.
 
+mod constants;
 mod json;
+mod known;
 mod names;
 mod rows;
 mod text;

@@ -1,0 +1,382 @@
+//! Conditions as they are after columns that equal a constant were replaced by it.
+//!
+//! What becomes a condition on constants alone, and true, is left out. Works on syntax after names
+//! were qualified; the plan does not depend on it.
+
+use std::sync::Arc;
+
+use selkie_catalog::{TableInfo, TableKind};
+use selkie_sql::ast::{
+    BinaryOp, ColumnRef, Expr, ExprKind, FunctionCall, Ident, Literal, Query, QueryBody, Select,
+    TableRef,
+};
+use selkie_sql::{UnparseOptions, unparse_expr};
+use selkie_types::charset::identifier_eq;
+use selkie_types::{Condition, SqlType, TypeKind};
+
+use super::known::{Constants, Known, made};
+use crate::planner::PlanContext;
+
+/// Simplifies the conditions of `query`; gives what evaluating constants had to say.
+pub(super) fn propagate(
+    query: &mut Query,
+    context: &PlanContext<'_>,
+    now_micros: i64,
+) -> Vec<Condition> {
+    let constants = Constants { context, now_micros, conditions: Vec::new() };
+    let mut walk = Walk { constants, sources: Vec::new() };
+    walk.query(query);
+    walk.constants.conditions
+}
+
+struct Walk<'a> {
+    constants: Constants<'a>,
+    /// Tables of the SELECT at hand with their names in it.
+    sources: Vec<(Box<str>, Arc<TableInfo>)>,
+}
+
+impl Walk<'_> {
+    fn query(&mut self, query: &mut Query) {
+        if let Some(with) = &mut query.with {
+            with.tables.iter_mut().for_each(|table| self.query(&mut table.query));
+        }
+        self.body(&mut query.body);
+    }
+
+    fn body(&mut self, body: &mut QueryBody) {
+        match body {
+            QueryBody::Select(select) => self.select(select),
+            QueryBody::Values(_) => {}
+            QueryBody::Nested(query) => self.query(query),
+            QueryBody::Combined { first, rest } => {
+                self.body(first);
+                rest.iter_mut().for_each(|operand| self.body(&mut operand.body));
+            }
+        }
+    }
+
+    fn select(&mut self, select: &mut Select) {
+        let outer = std::mem::take(&mut self.sources);
+        select.from.iter_mut().for_each(|table| self.table(table));
+        if let Some(condition) = select.where_clause.take() {
+            let always = || made(ExprKind::Literal(Literal::Int(1)));
+            select.where_clause = Some(self.condition(condition).unwrap_or_else(always));
+        }
+        self.sources = outer;
+    }
+
+    fn table(&mut self, table: &mut TableRef) {
+        match table {
+            TableRef::Table(factor) => {
+                let Some(schema) = &factor.name.schema else { return };
+                let tables = self.constants.context.tables;
+                let Some(found) = tables.table(&schema.value, &factor.name.name.value) else {
+                    return;
+                };
+                let alias = factor.alias.as_ref().unwrap_or(&factor.name.name);
+                if !matches!(found.kind, TableKind::View(_)) {
+                    self.sources.push((alias.value.clone(), found.clone()));
+                }
+            }
+            TableRef::Derived(derived) => {
+                let sources = std::mem::take(&mut self.sources);
+                self.query(&mut derived.query);
+                self.sources = sources;
+            }
+            TableRef::JsonTable(_) => {}
+            TableRef::Join(join) => {
+                self.table(&mut join.left);
+                self.table(&mut join.right);
+            }
+        }
+    }
+
+    fn subqueries(&mut self, e: &mut Expr) {
+        if let Some(query) = e.query_mut() {
+            self.query(query);
+        }
+        e.operands_mut().into_iter().for_each(|operand| self.subqueries(operand));
+    }
+
+    /// A condition simplified; nothing if it is true.
+    fn condition(&mut self, e: Expr) -> Option<Expr> {
+        let span = e.span;
+        match e.kind {
+            ExprKind::Or(parts) => {
+                let mut kept = Vec::with_capacity(parts.len());
+                for part in parts {
+                    kept.push(self.condition(part)?);
+                }
+                Some(Expr { kind: ExprKind::Or(kept), span })
+            }
+            ExprKind::And(parts) => {
+                let mut parts = self.conjunction(parts);
+                match parts.len() {
+                    0 | 1 => parts.pop(),
+                    _ => Some(Expr { kind: ExprKind::And(parts), span }),
+                }
+            }
+            kind => self.conjunction(vec![Expr { kind, span }]).pop(),
+        }
+    }
+
+    fn conjunction(&mut self, parts: Vec<Expr>) -> Vec<Expr> {
+        let (mut known, mut rest) = (Vec::new(), Vec::new());
+        for mut part in parts {
+            self.subqueries(&mut part);
+            self.years(&mut part);
+            match self.equality(&part) {
+                Some(found) => self.add(found, part, &mut known, &mut rest),
+                None => rest.push(part),
+            }
+        }
+        self.spread(&mut known, &mut rest);
+        let computed = computed_constants(&rest, &|e| self.constants.bind(e).is_some());
+        let mut out: Vec<Expr> = known.iter().map(shown_equality).collect();
+        for (at, part) in rest.into_iter().enumerate() {
+            out.extend(self.remaining(part, at, &known, &computed));
+        }
+        out
+    }
+
+    /// A second constant of a column must be the first.
+    fn add(&mut self, found: Known, part: Expr, known: &mut Vec<Known>, rest: &mut Vec<Expr>) {
+        match known.iter().find(|k| same_column(&k.column, &found.column)) {
+            None => known.push(found),
+            Some(first) => {
+                let both = equality(first.compared.clone(), found.compared);
+                if !self.constants.is_true(&both) {
+                    rest.push(part);
+                }
+            }
+        }
+    }
+
+    /// `column = constant`, either way round.
+    fn equality(&mut self, part: &Expr) -> Option<Known> {
+        let ExprKind::Binary { op: BinaryOp::Eq, left, right } = &part.kind else { return None };
+        let (column, constant) = match (&left.kind, &right.kind) {
+            (ExprKind::Column(column), _) => (column, right),
+            (_, ExprKind::Column(column)) => (column, left),
+            _ => return None,
+        };
+        let ty = self.type_of(column)?;
+        self.constants.known(column, &ty, constant)
+    }
+
+    /// Integer columns that equal one whose value is known have that value.
+    fn spread(&mut self, known: &mut Vec<Known>, rest: &mut Vec<Expr>) {
+        while let Some((at, found)) =
+            rest.iter().enumerate().find_map(|(at, part)| Some((at, self.follows(part, known)?)))
+        {
+            rest.remove(at);
+            known.push(found);
+        }
+    }
+
+    fn follows(&self, part: &Expr, known: &[Known]) -> Option<Known> {
+        let ExprKind::Binary { op: BinaryOp::Eq, left, right } = &part.kind else { return None };
+        let (ExprKind::Column(a), ExprKind::Column(b)) = (&left.kind, &right.kind) else {
+            return None;
+        };
+        let value = |column: &ColumnRef| known.iter().find(|k| same_column(&k.column, column));
+        let (from, to) = match (value(a), value(b)) {
+            (Some(from), None) => (from, b),
+            (None, Some(from)) => (from, a),
+            _ => return None,
+        };
+        let ty = self.type_of(to)?;
+        let alike = |ty: &SqlType| ty.is_integer() || ty.kind == TypeKind::Year;
+        if !alike(&from.ty) || !alike(&ty) {
+            return None;
+        }
+        let plain = !ty.zerofill && ty.is_integer();
+        let identical = plain.then(|| from.compared.clone());
+        Some(Known { column: to.clone(), ty, compared: from.compared.clone(), identical })
+    }
+
+    fn type_of(&self, column: &ColumnRef) -> Option<SqlType> {
+        let table = column.table.as_ref()?;
+        let (_, info) =
+            self.sources.iter().find(|(alias, _)| identifier_eq(alias, &table.value))?;
+        let found = info.columns.iter().find(|c| identifier_eq(&c.name, &column.name.value))?;
+        Some(found.ty.clone())
+    }
+
+    /// Integers compared with a YEAR are years.
+    fn years(&mut self, part: &mut Expr) {
+        let ExprKind::Binary { op, left, right } = &mut part.kind else { return };
+        if !is_comparison(*op) {
+            return;
+        }
+        let (column, constant) = match (&left.kind, &right.kind) {
+            (ExprKind::Column(column), _) => (column, right),
+            (_, ExprKind::Column(column)) => (column, left),
+            _ => return,
+        };
+        if let Some(ty) = self.type_of(column).filter(|ty| ty.kind == TypeKind::Year)
+            && let Some(year) = self.constants.as_year(&ty, constant)
+        {
+            **constant = year;
+        }
+    }
+
+    /// What is left of a condition once constants are put in.
+    fn remaining(
+        &mut self,
+        part: Expr,
+        at: usize,
+        known: &[Known],
+        computed: &[(usize, String, Expr)],
+    ) -> Option<Expr> {
+        if let ExprKind::Or(_) = part.kind {
+            return self.condition(part);
+        }
+        let mut replaced = part.clone();
+        let mut changed = self.replace(&mut replaced, known);
+        for (_, text, constant) in computed.iter().filter(|(from, ..)| *from != at) {
+            changed |= replace_computed(&mut replaced, text, constant);
+        }
+        if !changed {
+            return Some(part);
+        }
+        if self.constants.bind(&replaced).is_some() {
+            return (!self.constants.is_true(&replaced)).then_some(part);
+        }
+        self.cache(&mut replaced);
+        Some(replaced)
+    }
+
+    /// Puts constants for columns; true if there was one.
+    fn replace(&self, e: &mut Expr, known: &[Known]) -> bool {
+        let compares = is_compared(e);
+        let mut changed = false;
+        let constant: Vec<bool> =
+            e.operands().iter().map(|o| compares && self.constants.bind(o).is_some()).collect();
+        let types: Vec<bool> = e.operands().iter().map(|o| self.is_integer(o)).collect();
+        for (at, operand) in e.operands_mut().into_iter().enumerate() {
+            let ExprKind::Column(column) = &operand.kind else {
+                changed |= self.replace(operand, known);
+                continue;
+            };
+            let Some(found) = known.iter().find(|k| same_column(&k.column, column)) else {
+                continue;
+            };
+            let others = || (0..constant.len()).filter(|other| *other != at);
+            let alike = |other: usize| found.ty.is_temporal() || types[other];
+            let direct = compares && others().all(|other| constant[other] && alike(other));
+            let value = match direct {
+                true => Some(&found.compared),
+                false if compares => None,
+                false => found.identical.as_ref(),
+            };
+            if let Some(value) = value {
+                *operand = value.clone();
+                changed = true;
+            }
+        }
+        changed
+    }
+
+    fn is_integer(&self, e: &Expr) -> bool {
+        self.constants.bind(e).is_some_and(|bound| bound.ty.is_integer())
+    }
+
+    /// Marks what is computed once.
+    fn cache(&self, e: &mut Expr) {
+        for operand in e.operands_mut() {
+            let computed = !matches!(operand.kind, ExprKind::Literal(_) | ExprKind::Row(_));
+            if !computed || self.constants.bind(operand).is_none() {
+                self.cache(operand);
+                continue;
+            }
+            let inner = std::mem::replace(operand, made(ExprKind::Literal(Literal::Null)));
+            *operand = made(ExprKind::Call(Box::new(cached(inner))));
+        }
+    }
+}
+
+fn cached(inner: Expr) -> FunctionCall {
+    FunctionCall {
+        schema: None,
+        name: Ident::new("<cache>"),
+        args: vec![inner],
+        named: Vec::new(),
+        distinct: false,
+        star: false,
+        stored_only: false,
+        order_by: Vec::new(),
+        limit: None,
+        over: None,
+    }
+}
+
+/// Expressions that are no columns and equal constants: which condition says so, their text, the
+/// constant.
+fn computed_constants(
+    parts: &[Expr],
+    is_constant: &dyn Fn(&Expr) -> bool,
+) -> Vec<(usize, String, Expr)> {
+    let found = parts.iter().enumerate().filter_map(|(at, part)| {
+        let ExprKind::Binary { op: BinaryOp::Eq, left, right } = &part.kind else { return None };
+        let literal = |e: &Expr| matches!(e.kind, ExprKind::Literal(_));
+        let (e, constant) = match (literal(left), literal(right)) {
+            (false, true) => (left, right),
+            (true, false) => (right, left),
+            _ => return None,
+        };
+        let computed = !matches!(e.kind, ExprKind::Column(_)) && !e.has_subquery();
+        (computed && !is_constant(e)).then(|| (at, text(e), (**constant).clone()))
+    });
+    found.collect()
+}
+
+/// Puts `constant` for what has `text` where it is compared.
+fn replace_computed(part: &mut Expr, wanted: &str, constant: &Expr) -> bool {
+    let ExprKind::Binary { op, left, right } = &mut part.kind else { return false };
+    if !is_comparison(*op) {
+        return false;
+    }
+    for side in [left, right] {
+        if !matches!(side.kind, ExprKind::Literal(_)) && text(side) == wanted {
+            **side = constant.clone();
+            return true;
+        }
+    }
+    false
+}
+
+fn text(e: &Expr) -> String {
+    unparse_expr(e, &UnparseOptions::default())
+}
+
+fn shown_equality(known: &Known) -> Expr {
+    equality(made(ExprKind::Column(known.column.clone())), known.compared.clone())
+}
+
+fn equality(left: Expr, right: Expr) -> Expr {
+    let (left, right) = (Box::new(left), Box::new(right));
+    made(ExprKind::Binary { op: BinaryOp::Eq, left, right })
+}
+
+fn same_column(a: &ColumnRef, b: &ColumnRef) -> bool {
+    let table = |column: &ColumnRef| column.table.as_ref().map(|t| t.value.clone());
+    identifier_eq(&a.name.value, &b.name.value)
+        && match (table(a), table(b)) {
+            (Some(a), Some(b)) => identifier_eq(&a, &b),
+            _ => false,
+        }
+}
+
+fn is_comparison(op: BinaryOp) -> bool {
+    use BinaryOp::*;
+    matches!(op, Eq | NullSafeEq | Ne | Lt | Le | Gt | Ge)
+}
+
+fn is_compared(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Binary { op, .. } => is_comparison(*op),
+        ExprKind::Between { .. } | ExprKind::InList { .. } => true,
+        _ => false,
+    }
+}
