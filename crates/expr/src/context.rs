@@ -81,6 +81,7 @@ pub struct EvalContext<'a> {
     random: RefCell<Random>,
     seeded: RefCell<HashMap<usize, Random>>,
     strict_arithmetic: Cell<bool>,
+    refuses_zero_dates: Cell<bool>,
 }
 
 impl<'a> EvalContext<'a> {
@@ -97,6 +98,7 @@ impl<'a> EvalContext<'a> {
             random: RefCell::new(Random::from_entropy()),
             seeded: RefCell::default(),
             strict_arithmetic: Cell::new(false),
+            refuses_zero_dates: Cell::new(false),
         }
     }
 
@@ -165,6 +167,16 @@ impl<'a> EvalContext<'a> {
     /// mode) or warnings.
     pub fn set_strict_arithmetic(&self, strict: bool) {
         self.strict_arithmetic.set(strict);
+    }
+
+    /// Whether comparisons refuse zero dates of subqueries under NO_ZERO_DATE.
+    pub fn refuses_zero_dates(&self) -> bool {
+        self.refuses_zero_dates.get()
+    }
+
+    /// Makes them do so: INSERT and UPDATE of several tables in strict mode.
+    pub fn set_refuses_zero_dates(&self, refuses: bool) {
+        self.refuses_zero_dates.set(refuses);
     }
 
     /// Uses the generator of `RAND()`.

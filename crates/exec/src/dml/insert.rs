@@ -95,6 +95,7 @@ impl<'r> Inserter<'r> {
         let ignore = plan.mode == InsertMode::Ignore;
         let strictness = Strictness::of(env, ignore, is_single_row(plan));
         env.eval.set_strict_arithmetic(strictness.is_strict());
+        env.eval.set_refuses_zero_dates(strictness.is_strict());
         let maker = RowMaker {
             env,
             table: &plan.table,

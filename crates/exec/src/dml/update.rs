@@ -67,7 +67,9 @@ pub(super) fn run(env: Env<'_>, plan: &Plan) -> SqlResult<Outcome> {
             changed: 0,
         });
     }
-    env.eval.set_strict_arithmetic(env.rt.session.is_strict() && !plan.ignore);
+    let strict = env.rt.session.is_strict() && !plan.ignore;
+    env.eval.set_strict_arithmetic(strict);
+    env.eval.set_refuses_zero_dates(strict && joined);
     let mut source = open_node(env, &plan.source)?;
     if joined || plan.targets.iter().any(|t| moves_rows(t, &plan.source)) {
         let mut memory = Memory::new(env.rt.control);

@@ -3,10 +3,10 @@
 //! A batch is judged as a whole. If that raises warnings they come in the wrong order and about no
 //! row in particular, so the batch is judged again row by row.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
 
-use selkie_expr::{EvalContext, Expr, ExprKind};
+use selkie_expr::{CompareOp, EvalContext, Expr, ExprKind};
 use selkie_types::{Batch, Bitmap, Column, Physical, SqlResult};
 
 /// Conditions that all rows of a scan or operator must satisfy.
@@ -14,11 +14,13 @@ pub(crate) struct RowFilter<'r> {
     conditions: &'r [Expr],
     /// The conditions with their constant parts computed: warnings about these come once.
     computed: OnceCell<Vec<Expr>>,
+    /// Constants that columns must equal were computed.
+    begun: Cell<bool>,
 }
 
 impl<'r> RowFilter<'r> {
     pub(crate) fn new(conditions: &'r [Expr]) -> Self {
-        Self { conditions, computed: OnceCell::new() }
+        Self { conditions, computed: OnceCell::new(), begun: Cell::new(false) }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -28,6 +30,7 @@ impl<'r> RowFilter<'r> {
     /// The rows for which all conditions are true; `None` if that is all of them. The first row of
     /// the batch has the number the context says.
     pub(crate) fn keep(&self, eval: &EvalContext<'_>, batch: &Batch) -> SqlResult<Option<Bitmap>> {
+        self.begin(eval);
         let conditions = self.computed.get().map_or(self.conditions, Vec::as_slice);
         let mark = eval.conditions.borrow().mark();
         let kept = keep_rows(eval, conditions, batch);
@@ -49,6 +52,22 @@ impl<'r> RowFilter<'r> {
         Ok((batch.rows() > 0).then_some(batch))
     }
 
+    /// Compat: a constant that a column must equal is computed before any row is looked at, whatever
+    /// other conditions say of the rows.
+    fn begin(&self, eval: &EvalContext<'_>) {
+        if self.begun.replace(true) || self.computed.get().is_some() {
+            return;
+        }
+        let mark = eval.conditions.borrow().mark();
+        for constant in self.conditions.iter().filter_map(equal_constant) {
+            // An error is met again where the value is needed.
+            let _ = constant.eval_value(eval);
+        }
+        if eval.conditions.borrow_mut().forget_since(mark) {
+            self.computed.get_or_init(|| self.compute(eval));
+        }
+    }
+
     fn has_side_effects(&self) -> bool {
         self.conditions.iter().any(|e| e.has_side_effects())
     }
@@ -66,11 +85,30 @@ impl<'r> RowFilter<'r> {
     }
 }
 
+/// The constant in `column = constant`, if it must be computed.
+fn equal_constant(condition: &Expr) -> Option<&Expr> {
+    let ExprKind::Compare(compare) = &condition.kind else { return None };
+    let constant = match (compare.left.as_column(), compare.right.as_column()) {
+        (Some(_), None) => &compare.right,
+        (None, Some(_)) => &compare.left,
+        _ => return None,
+    };
+    let is_call = matches!(constant.kind, ExprKind::Call(_));
+    (compare.op == CompareOp::Eq && is_call && constant.is_constant()).then_some(constant)
+}
+
 /// Computes the constant parts. Compat: a literal is converted once where it is compared, anywhere
 /// else for every row.
 fn compute(e: &mut Expr, eval: &EvalContext<'_>) {
     if e.is_constant() {
         return e.fold(eval, true);
+    }
+    if is_computed_once(e) {
+        if let Ok(value) = e.eval_value(eval) {
+            e.nullable |= value.is_null();
+            e.become_literal(value);
+        }
+        return;
     }
     let compares = !matches!(&e.kind, ExprKind::Call(call) if call.function.name() != "BETWEEN");
     let converts = |e: &Expr| matches!(&e.kind, ExprKind::Call(c) if c.function.is_implicit());
@@ -79,6 +117,16 @@ fn compute(e: &mut Expr, eval: &EvalContext<'_>) {
             compute(child, eval);
         }
     }
+}
+
+/// Whether an expression is made of subqueries that depend on no row.
+fn is_computed_once(e: &Expr) -> bool {
+    let depends = |e: &Expr| match &e.kind {
+        ExprKind::Column(_) | ExprKind::Row(_) => true,
+        ExprKind::Subquery(subquery) => !subquery.args.is_empty(),
+        _ => false,
+    };
+    e.has_subquery() && e.is_deterministic() && !e.has_side_effects() && !e.any(&mut |e| depends(e))
 }
 
 fn by_row(eval: &EvalContext<'_>, conditions: &[Expr], batch: &Batch) -> SqlResult<Option<Bitmap>> {

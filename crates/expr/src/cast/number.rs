@@ -66,7 +66,7 @@ pub(super) fn uint_to_double(frame: &Frame<'_>) -> SqlResult<Column> {
 fn map_decimal<R>(
     frame: &Frame<'_>,
     wrap: fn(Vec<R>) -> ColumnData,
-    f: fn(Decimal) -> R,
+    f: impl Fn(Decimal) -> R,
 ) -> Column {
     let view = frame.decimals(0);
     let rows = view.column().len().min(frame.rows);
@@ -75,7 +75,13 @@ fn map_decimal<R>(
 }
 
 pub(super) fn decimal_to_int(frame: &Frame<'_>) -> SqlResult<Column> {
-    Ok(map_decimal(frame, ColumnData::Int, |d| d.to_i64_clamped().0))
+    Ok(map_decimal(frame, ColumnData::Int, |d| {
+        let (value, clamped) = d.to_i64_clamped();
+        if clamped {
+            frame.ctx.warn(&ER_DATA_OVERFLOW, &[&d, &"INT"]);
+        }
+        value
+    }))
 }
 
 pub(super) fn decimal_to_uint(frame: &Frame<'_>) -> SqlResult<Column> {

@@ -2,11 +2,15 @@
 
 use std::cmp::Ordering;
 
-use selkie_types::{Batch, Bitmap, Column, ColumnData, DecimalColumn, DecimalValues, SqlResult};
+use selkie_types::error::catalogue::ER_TRUNCATED_WRONG_VALUE;
+use selkie_types::{
+    Batch, Bitmap, Column, ColumnData, Date, DateTime, DecimalColumn, DecimalValues, SqlError,
+    SqlMode, SqlResult, SqlType, TypeKind, Value,
+};
 
 use super::{Truth, bits};
 use crate::context::EvalContext;
-use crate::expr::{Compare, CompareBy, CompareOp};
+use crate::expr::{Compare, CompareBy, CompareOp, Expr, ExprKind};
 use crate::kernel::{BytesView, DecimalView, Native, View};
 
 /// The truth of a comparison.
@@ -14,12 +18,54 @@ pub(super) fn eval(c: &Compare, ctx: &EvalContext<'_>, batch: &Batch) -> SqlResu
     let left = c.left.eval(ctx, batch)?;
     let right = c.right.eval(ctx, batch)?;
     let rows = batch.rows();
+    if ctx.refuses_zero_dates() && matches!(c.by, CompareBy::Date | CompareBy::DateTime) {
+        refuse_zero_date(&c.left, &left, rows, ctx)?;
+        refuse_zero_date(&c.right, &right, rows, ctx)?;
+    }
     if rows > 1 && left.is_constant() && right.is_constant() {
         let one = columns(c.op, c.by, &left, &right, 1);
         let known = one.known.as_ref().is_none_or(|k| k.get(0));
         return Ok(Truth::all(known.then(|| one.yes.get(0)), rows));
     }
     Ok(columns(c.op, c.by, &left, &right, rows))
+}
+
+/// 1292 for a zero date under NO_ZERO_DATE.
+///
+/// Compat: where a subquery gives the date for each row; other operands may be zero.
+fn refuse_zero_date(
+    e: &Expr,
+    column: &Column,
+    rows: usize,
+    ctx: &EvalContext<'_>,
+) -> SqlResult<()> {
+    let Some(ty) = subquery_date(e) else { return Ok(()) };
+    let zero = |row: usize| match column.value(row) {
+        Value::Date(v) => v == Date::default(),
+        Value::DateTime(v) => v == DateTime::default(),
+        _ => false,
+    };
+    if !ctx.types.sql_mode.contains(SqlMode::NO_ZERO_DATE) || !(0..rows).any(zero) {
+        return Ok(());
+    }
+    let (kind, value) = match ty.kind {
+        TypeKind::Date => ("date", Value::Date(Date::default())),
+        _ => ("datetime", Value::DateTime(DateTime::default())),
+    };
+    Err(SqlError::new(&ER_TRUNCATED_WRONG_VALUE, &[&kind, &crate::text::display(&value, ty)]))
+}
+
+/// The type of a date that a subquery computes for each row anew.
+fn subquery_date(e: &Expr) -> Option<&SqlType> {
+    match &e.kind {
+        ExprKind::Call(call) if call.function.is_implicit() => subquery_date(call.args.first()?),
+        ExprKind::Subquery(subquery) => {
+            let dated =
+                matches!(e.ty.kind, TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp);
+            (dated && !subquery.args.is_empty()).then_some(&e.ty)
+        }
+        _ => None,
+    }
 }
 
 /// The truth of `a op b` row by row.

@@ -48,7 +48,12 @@ pub(super) static FUNCTIONS: &[Function] = &[
 fn clock(mut b: Binding<'_>, ty: fn(u8) -> SqlType, kernel: Kernel) -> SqlResult<Expr> {
     let digits = b.constant_int(0).unwrap_or(0);
     if !(0..=6).contains(&digits) {
-        let name = b.function.name().to_ascii_lowercase();
+        // Compat: of all the words for the current time the error knows one.
+        let name = match b.function.name() {
+            "NOW" | "LOCALTIME" | "LOCALTIMESTAMP" => "current_timestamp".to_owned(),
+            "CURRENT_TIME" => "curtime".to_owned(),
+            other => other.to_ascii_lowercase(),
+        };
         return Err(SqlError::new(&ER_TOO_BIG_PRECISION, &[&name, &6]));
     }
     b.args.clear();

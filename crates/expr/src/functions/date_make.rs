@@ -59,14 +59,17 @@ pub(super) static FUNCTIONS: &[Function] = &[
         b.int(0);
         b.int(1);
         b.strict(SqlType::new(TypeKind::Int, 6, 0), |f| {
-            try_map2(f, |p: i64, n: i64| Ok(Some(if p == 0 { 0 } else { period(months(p) + n) })))
+            try_map2(f, |p: i64, n: i64| {
+                let moved = months(p).wrapping_add(n as i32);
+                Ok(Some(if p == 0 { 0 } else { period(moved) }))
+            })
         })
     }),
     Function::new("PERIOD_DIFF", 2, 2, |mut b| {
         b.int(0);
         b.int(1);
         b.strict(SqlType::new(TypeKind::Int, 6, 0), |f| {
-            try_map2(f, |a: i64, b: i64| Ok(Some(months(a) - months(b))))
+            try_map2(f, |a: i64, b: i64| Ok(Some(i64::from(months(a).wrapping_sub(months(b))))))
         })
     }),
 ];
@@ -329,8 +332,10 @@ fn addtime_text(frame: &Frame<'_>) -> SqlResult<Column> {
 }
 
 /// Months of a period `YYMM` or `YYYYMM`.
-fn months(period: i64) -> i64 {
-    if period == 0 {
+///
+/// Compat: a number that is no period is none.
+fn months(period: i64) -> i32 {
+    if !(1..=999_912).contains(&period) {
         return 0;
     }
     let year = match period / 100 {
@@ -338,17 +343,18 @@ fn months(period: i64) -> i64 {
         y @ 70..100 => y + 1900,
         y => y,
     };
-    year * 12 + period % 100 - 1
+    (year * 12 + period % 100 - 1) as i32
 }
 
-fn period(months: i64) -> i64 {
+fn period(months: i32) -> i64 {
     if months == 0 {
         return 0;
     }
+    let months = months as u32;
     let year = match months / 12 {
         y @ 0..70 => y + 2000,
         y @ 70..100 => y + 1900,
         y => y,
     };
-    year * 100 + months % 12 + 1
+    i64::from(year) * 100 + i64::from(months % 12) + 1
 }

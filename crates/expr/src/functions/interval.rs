@@ -2,9 +2,9 @@
 
 use std::fmt::Display;
 
-use selkie_types::error::catalogue::ER_DATETIME_FUNCTION_OVERFLOW;
+use selkie_types::error::catalogue::{ER_DATETIME_FUNCTION_OVERFLOW, ER_TRUNCATED_WRONG_VALUE};
 use selkie_types::temporal::{Interval, IntervalUnit, ParsedTemporal};
-use selkie_types::{Column, Date, DateTime, SqlResult, SqlType, Time, TypeKind, Value};
+use selkie_types::{Column, Date, DateTime, Decimal, SqlResult, SqlType, Time, TypeKind, Value};
 
 use crate::cast;
 use crate::expr::{Call, CallOption, Expr};
@@ -44,7 +44,8 @@ fn bind_amount(b: &mut Binding<'_>, unit: IntervalUnit) -> u8 {
         b.ascii_text(1);
         return if unit.has_micros() { 6 } else { 0 };
     }
-    let fraction = !b.args[1].ty.is_integer();
+    let ty = &b.args[1].ty;
+    let fraction = !ty.is_integer() && !(ty.kind == TypeKind::Decimal && ty.decimals == 0);
     if unit == IntervalUnit::Second && fraction {
         let digits = match b.args[1].ty.kind {
             TypeKind::Decimal => b.args[1].ty.decimals.min(6),
@@ -111,7 +112,7 @@ fn amount(frame: &Frame<'_>, row: usize) -> Option<Interval> {
     let interval = match frame.args[1].value(row) {
         Value::Int(n) => Interval::new(unit, n),
         Value::UInt(n) => Interval::new(unit, i64::try_from(n).unwrap_or(i64::MAX)),
-        Value::Decimal(d) => Interval::seconds(d),
+        Value::Decimal(d) => seconds(frame, d)?,
         Value::Bytes(text) => Interval::parse(unit, &text)?,
         _ => return None,
     };
@@ -121,6 +122,19 @@ fn amount(frame: &Frame<'_>, row: usize) -> Option<Interval> {
     } else {
         interval
     })
+}
+
+/// Seconds with a fraction, as many as are ever added.
+fn seconds(frame: &Frame<'_>, value: Decimal) -> Option<Interval> {
+    const DIGITS: u32 = 18;
+    if value.abs() < Decimal::from(10i64.pow(DIGITS)) {
+        return Some(Interval::seconds(value));
+    }
+    // A double or a text has as many digits as it shows.
+    let is_decimal = frame.arg_type(1).decimals <= 6;
+    let shown = if is_decimal { value } else { value.normalised() };
+    frame.ctx.warn(&ER_TRUNCATED_WRONG_VALUE, &[&"seconds", &shown]);
+    None
 }
 
 fn overflow<T>(frame: &Frame<'_>, result: Option<T>, kind: &str) -> Option<T> {

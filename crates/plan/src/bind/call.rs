@@ -130,6 +130,7 @@ impl Binder<'_> {
     }
 
     pub(super) fn cast(&mut self, operand: &ast::Expr, target: &ast::CastType) -> SqlResult<Expr> {
+        check_digits(operand, target)?;
         let operand = self.scalar(operand)?;
         if let ast::CastType::IntervalDaySecond(digits) = target {
             let fsp = digits.unwrap_or(0).min(6) as u8;
@@ -202,6 +203,36 @@ impl Binder<'_> {
             ast::CastType::Json => SqlType::varchar(u32::MAX, CollationId::UTF8MB4_BIN),
             ast::CastType::Other(_) => return Err(SqlError::not_supported("CAST to this type")),
         })
+    }
+}
+
+/// Errors 1425, 1426 and 1427: more digits than a type has.
+fn check_digits(operand: &ast::Expr, target: &ast::CastType) -> SqlResult<()> {
+    const MOST_DECIMALS: u64 = 38;
+    const MOST_FRACTION_DIGITS: u64 = 6;
+    let name = || match &operand.kind {
+        ast::ExprKind::Literal(ast::Literal::String(text)) => {
+            String::from_utf8_lossy(&text.bytes).into_owned()
+        }
+        ast::ExprKind::Column(column) => column.name.value.to_string(),
+        _ => selkie_sql::unparse_expr(operand, &Default::default()),
+    };
+    match target {
+        ast::CastType::Time(Some(n)) | ast::CastType::DateTime(Some(n))
+            if *n > MOST_FRACTION_DIGITS =>
+        {
+            Err(SqlError::new(&ER_TOO_BIG_PRECISION, &[&name(), &MOST_FRACTION_DIGITS]))
+        }
+        ast::CastType::Decimal { decimals: Some(n), .. } if *n > MOST_DECIMALS => {
+            Err(SqlError::new(&ER_TOO_BIG_SCALE, &[&name(), &MOST_DECIMALS]))
+        }
+        ast::CastType::Decimal { precision: Some(n), .. } if *n > DECIMAL_DIGITS.into() => {
+            Err(SqlError::new(&ER_TOO_BIG_PRECISION, &[&name(), &DECIMAL_DIGITS]))
+        }
+        ast::CastType::Decimal { precision: Some(n @ 1..), decimals: Some(m) } if m > n => {
+            Err(SqlError::new(&ER_M_BIGGER_THAN_D, &[&""]))
+        }
+        _ => Ok(()),
     }
 }
 

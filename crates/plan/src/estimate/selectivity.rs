@@ -253,19 +253,17 @@ fn like_share(args: &[Expr]) -> f64 {
     LIKE_PREFIX.0.powi(prefix as i32).max(LIKE_PREFIX.1)
 }
 
-/// Cost of evaluating a condition for a row.
+/// Cost of evaluating a condition for a row. Constants in it are computed once.
 pub(crate) fn condition_cost(condition: &Expr) -> f64 {
-    let mut total = 0.0;
-    condition.visit(&mut |e| {
-        total += match &e.kind {
-            ExprKind::Call(call) if call.function.name().to_ascii_lowercase().contains("like") => {
-                cost::STRING_CONDITION
-            }
-            ExprKind::Subquery(_) => cost::CACHED_SUBPLAN,
-            ExprKind::Stored(_) | ExprKind::Sequence(_) => cost::SUBPLAN,
-            ExprKind::Column(_) | ExprKind::Literal(_) | ExprKind::Parameter(_) => 0.0,
-            _ => cost::CONDITION,
+    let own = match &condition.kind {
+        ExprKind::Call(call) if call.function.name().to_ascii_lowercase().contains("like") => {
+            cost::STRING_CONDITION
         }
-    });
-    total
+        ExprKind::Subquery(_) => cost::CACHED_SUBPLAN,
+        ExprKind::Stored(_) | ExprKind::Sequence(_) => cost::SUBPLAN,
+        ExprKind::Column(_) | ExprKind::Literal(_) | ExprKind::Parameter(_) => 0.0,
+        ExprKind::Call(_) if condition.is_constant() => return 0.0,
+        _ => cost::CONDITION,
+    };
+    condition.children().into_iter().map(condition_cost).fold(own, |sum, cost| sum + cost)
 }

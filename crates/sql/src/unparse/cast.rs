@@ -76,8 +76,10 @@ impl Writer<'_> {
                 self.display(format_args!("double({length},{decimals})"));
             }
             CastType::Date => self.str("date"),
-            CastType::Time(fsp) => self.with_length("time", *fsp),
-            CastType::DateTime(fsp) => self.with_length("datetime", *fsp),
+            CastType::Time(fsp) => self.with_length("time", fsp.filter(|digits| *digits > 0)),
+            CastType::DateTime(fsp) => {
+                self.with_length("datetime", fsp.filter(|digits| *digits > 0));
+            }
             CastType::IntervalDaySecond(fsp) => self.with_length("interval day_second", *fsp),
             CastType::Json => self.str("json"),
             CastType::Other(name) => self.str(super::types::word(*name)),

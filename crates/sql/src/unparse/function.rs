@@ -1,7 +1,7 @@
 //! Function calls. Compat: MariaDB prints the name of its item, not the synonym that was written.
 
 use super::Writer;
-use crate::ast::{BinaryOp, Expr, FunctionCall};
+use crate::ast::{BinaryOp, Expr, ExprKind, FunctionCall, Literal};
 
 /// The name MariaDB prints for a synonym.
 fn canonical(name: &str) -> &str {
@@ -27,6 +27,16 @@ fn canonical(name: &str) -> &str {
     }
 }
 
+/// Whether a function takes the digits of a fraction, none of which are not printed.
+fn is_clock(name: &str) -> bool {
+    let clocks = ["now", "current_timestamp", "curtime", "sysdate", "utc_time", "utc_timestamp"];
+    clocks.contains(&name)
+}
+
+fn is_zero(e: &Expr) -> bool {
+    matches!(e.kind, ExprKind::Literal(Literal::Int(0)))
+}
+
 impl Writer<'_> {
     pub(super) fn call(&mut self, call: &FunctionCall) {
         let name = call.name.value.to_ascii_lowercase();
@@ -46,6 +56,10 @@ impl Writer<'_> {
                 ("oct", [a]) => return self.with_constants("conv", a, "10,8"),
                 ("round", [a]) => return self.with_constants("round", a, "0"),
                 ("weekofyear", [a]) => return self.with_constants("week", a, "3"),
+                (clock, [digits]) if is_clock(clock) && is_zero(digits) => {
+                    self.str(canonical(clock));
+                    return self.str("()");
+                }
                 ("yearweek", [a]) => return self.with_constants("yearweek", a, "0"),
                 _ => {}
             }
