@@ -30,3 +30,25 @@ SET sql_mode = '';
 CREATE TABLE bn (id INT, b BINARY(4) NOT NULL);
 INSERT INTO bn (id) VALUES (1);
 SELECT id, HEX(b) FROM bn;
+SET sql_mode = DEFAULT;
+SELECT TIMESTAMP(dt6, '2024-03-10'), ADDTIME(dt6, '2024-03-10'), ADDTIME(dt6, '1 10:00:00'), ROUND(dt6, NULL), UNIX_TIMESTAMP(0), UNIX_TIMESTAMP('0000-00-00') FROM t WHERE id = 1;
+SELECT y, y = '0', y = '00', y = '0000', y = 0, y IN ('0', '24') FROM t;
+SELECT CONCAT(LEAST(b, b)), CONCAT(IF(id, b, b)), HEX(CONCAT(b)), CONCAT(IFNULL(b, b)) FROM t;
+SELECT SEC_TO_TIME(-9223372036854775808);
+SELECT vt AND 1, vt IS TRUE FROM t WHERE vt = 'a';
+SELECT 1 FROM t WHERE vt;
+SELECT ADDTIME(JSON_OBJECT('a', 1), dt6) FROM t;
+SELECT EXTRACT(DAY FROM JSON_ARRAY(1));
+SELECT JSON_ARRAY(1) + INTERVAL 1 DAY;
+SELECT nothing FROM t WHERE nowhere;
+-- what clients are told of columns that pass through temporary tables, and of derived tables
+-- meta
+SELECT w.x1 AS q, w.x2, w.x3 FROM (SELECT id AS x1, CONCAT(vt, 'a') AS x2, tt + 1 AS x3 FROM t) w;
+-- meta
+SELECT w.x1, w.x2 FROM (SELECT DISTINCT CONCAT(vt, 'a') AS x1, tt + 1 AS x2 FROM t) w;
+-- meta
+SELECT vt AS k, tt + 1 AS l FROM t UNION SELECT 'a', 2;
+-- meta
+SELECT tt + 1 AS p, CONCAT(vt, 'a') AS c, COUNT(*), CONCAT(MAX(vt), 'a') FROM t GROUP BY p, c;
+-- meta
+SELECT HEX(vt), DAYNAME(d), CAST(id AS CHAR), CHAR(id), FROM_BASE64(vt), 0x41, DATE_FORMAT(d, '%Y') FROM t;

@@ -181,6 +181,12 @@ class Fuzzer:
             self.pair.tables = None
 
     def found(self, tables, tree, difference, differs):
+        # What is known and costs no rows is not worth the time to make it small.
+        if difference.kind in ("metadata", "warnings"):
+            whole = Finding(self.where, self.pair.mode, tables, str(tree), difference)
+            if not self.options.all and (reason := self.known.reason(whole)):
+                self.reasons[reason] += 1
+                return
         reduced = Reducer(differs, tables, tree, difference)
         if differs == self.installs:
             reduced.reduce_tables()

@@ -67,6 +67,8 @@ fn send(shown: ShownRows, sink: &mut dyn ResultSink) -> SqlResult<Outcome> {
             table: empty.clone(),
             org_table: empty.clone(),
             org_name: empty.clone(),
+            kept: false,
+            whole: false,
             primary_key: false,
             unique_key: false,
             multiple_key: false,

@@ -19,6 +19,8 @@ pub(crate) fn output_column(name: &str, ty: SqlType) -> OutputColumn {
         table: nothing.clone(),
         org_table: nothing.clone(),
         org_name: nothing,
+        kept: false,
+        whole: false,
         primary_key: false,
         unique_key: false,
         multiple_key: false,

@@ -325,6 +325,11 @@ pub fn integer_digits(ty: &SqlType) -> u32 {
 
 /// Converts to a string, numbers and temporal values to the charset of the connection.
 pub fn to_text(e: &mut Expr, types: &TypeContext) {
+    let chosen = matches!(e.kind, ExprKind::Case(_) | ExprKind::Coalesce(_) | ExprKind::Call(_));
+    if e.ty.kind == TypeKind::Bit && chosen {
+        // Compat: the bits of a column are bytes, those that are chosen among others a number.
+        retype(e, SqlType::bigint_unsigned());
+    }
     let length = text::text_length(&e.ty);
     let collation = match e.ty.kind {
         TypeKind::Enum | TypeKind::Set => e.ty.collation,
@@ -569,6 +574,16 @@ fn same(frame: &crate::kernel::Frame<'_>) -> SqlResult<selkie_types::Column> {
     let mut column = column.clone();
     column.truncate(frame.rows);
     Ok(if column.is_constant() { column.expand() } else { column })
+}
+
+/// The same for a condition of WHERE, ON and HAVING and for operands of AND, OR and NOT.
+///
+/// Compat: there a column of strings is compared with 0, as a decimal.
+pub fn to_where_condition(e: &mut Expr) {
+    if e.is_column_of_table() && e.ty.is_string() {
+        to_decimal(e);
+    }
+    to_condition(e);
 }
 
 /// Converts a condition to something that has a truth value: strings are numbers.

@@ -112,7 +112,8 @@ fn extreme(a: &mut Aggregate, types: &TypeContext) {
         _ => {}
     }
     a.ty = SqlType { zerofill: false, ..e.ty.clone() };
-    if a.ty.non_negative {
+    let literal = a.ty.is_integer() && e.as_literal().is_some();
+    if a.ty.non_negative || literal {
         // Compat: the extreme of numbers that need no sign is a larger number that has one.
         (a.ty.kind, a.ty.non_negative) = (TypeKind::BigInt, false);
     }

@@ -50,8 +50,9 @@ fn build(
     let mut results: Vec<&mut Expr> =
         whens.iter_mut().map(|(_, r)| r).chain(&mut otherwise).collect();
     let (ty, coercibility) = unify(&mut results, operation, types)?;
+    // Compat: a condition that can be NULL counts, whatever it chooses.
     let nullable = otherwise.as_ref().is_none_or(|e| e.nullable)
-        || whens.iter().any(|(_, result)| result.nullable);
+        || whens.iter().any(|(when, result)| when.nullable || result.nullable);
     let case = ExprKind::Case(Box::new(Case { whens, otherwise }));
     Ok(Expr { coercibility, ..Expr::new(case, ty, nullable) })
 }

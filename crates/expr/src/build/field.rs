@@ -68,7 +68,11 @@ fn is_exact(ty: &SqlType) -> bool {
 fn literal_as(e: &Expr, ty: &SqlType) -> Option<Expr> {
     let value = match e.as_literal()? {
         Value::Bytes(b) if e.is_hex() => i128::from(cast::integer_of_hex(b)),
-        Value::Bytes(b) if ty.kind == TypeKind::Year => parse_integer(b).value,
+        // As it is stored: a short zero is the year 2000.
+        Value::Bytes(b) if ty.kind == TypeKind::Year => match parse_integer(b).value {
+            0 if b.len() < 4 && b.contains(&b'0') => 2000,
+            value => value,
+        },
         Value::Bytes(b) => integer_text(b)?,
         Value::Decimal(d) => {
             let d = d.normalised();

@@ -17,6 +17,13 @@ pub(crate) fn boolean_type() -> SqlType {
 
 fn condition(mut e: Expr) -> SqlResult<Expr> {
     refuse_row(&e)?;
+    cast::to_where_condition(&mut e);
+    Ok(e)
+}
+
+/// A value that is tested for truth.
+fn truth(mut e: Expr) -> SqlResult<Expr> {
+    refuse_row(&e)?;
     cast::to_condition(&mut e);
     Ok(e)
 }
@@ -60,7 +67,7 @@ pub fn not(e: Expr) -> SqlResult<Expr> {
 
 /// `a XOR b`
 pub fn xor(a: Expr, b: Expr, types: &TypeContext) -> SqlResult<Expr> {
-    let args = vec![condition(a)?, condition(b)?];
+    let args = vec![truth(a)?, truth(b)?];
     let function = &crate::functions::logic::XOR;
     function.bind(Binding::new(function, args, types))
 }
@@ -75,7 +82,7 @@ pub fn is_null(e: Expr) -> SqlResult<Expr> {
 pub fn is_truth(e: Expr, value: bool, types: &TypeContext) -> SqlResult<Expr> {
     let function =
         if value { &crate::functions::logic::IS_TRUE } else { &crate::functions::logic::IS_FALSE };
-    function.bind(Binding::new(function, vec![condition(e)?], types))
+    function.bind(Binding::new(function, vec![truth(e)?], types))
 }
 
 /// A column of a subquery used as a value.

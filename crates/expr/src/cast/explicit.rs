@@ -174,9 +174,9 @@ fn fit(frame: &Frame<'_>, d: Decimal) -> Decimal {
     let (precision, scale) = number::precision_and_scale(frame.ty);
     let (fitted, how) = d.fit(precision, scale);
     if how == selkie_types::decimal::Fit::Clamped {
-        let name = format!("{}", frame.call.args[0]);
+        // Compat: the column it says is the entry of the select list, which has a name there only.
         let def = &selkie_types::error::catalogue::ER_WARN_DATA_OUT_OF_RANGE;
-        frame.ctx.warn(def, &[&name, &frame.ctx.row()]);
+        frame.ctx.warn(def, &[&"(null)", &frame.ctx.row()]);
     }
     fitted
 }

@@ -49,3 +49,20 @@ pub enum CallOption {
     /// A name: `GET_FORMAT`'s kind, a column.
     Name(Box<str>),
 }
+
+/// Functions whose text has no decimals, as clients are told; that of others has a number of its own.
+const WHOLE_TEXTS: [&str; 8] =
+    ["HEX", "UNHEX", "CAST", "DATE_FORMAT", "TIME_FORMAT", "DAYNAME", "MONTHNAME", "INET_NTOA"];
+
+impl Expr {
+    /// Compat: whether this is a text that announces no decimals.
+    pub fn is_whole_text(&self) -> bool {
+        let call = match &self.kind {
+            super::ExprKind::Call(call) => call,
+            super::ExprKind::Literal(_) => return self.ty.collation == CollationId::BINARY,
+            _ => return false,
+        };
+        let bytes = call.function.name().is_empty() && self.ty.collation == CollationId::BINARY;
+        bytes || WHOLE_TEXTS.contains(&call.function.name()) || crate::cast::is_date_text(self)
+    }
+}

@@ -177,6 +177,11 @@ impl Expr {
         }
     }
 
+    /// Whether this is a column of a table, not one that a query makes.
+    pub(crate) fn is_column_of_table(&self) -> bool {
+        matches!(self.kind, ExprKind::Column(_)) && self.origin.names().is_some()
+    }
+
     /// The position of a column.
     pub fn as_column(&self) -> Option<usize> {
         match self.kind {

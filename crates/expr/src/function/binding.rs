@@ -1,7 +1,10 @@
 //! A call being bound: arguments are converted, then the call is made with its kernel.
 
-use selkie_types::error::catalogue::ER_OPERAND_COLUMNS;
-use selkie_types::{CollationId, SqlError, SqlResult, SqlType, TypeKind, Value};
+use selkie_types::error::catalogue::{
+    ER_ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION, ER_ILLEGAL_PARAMETER_DATA_TYPES2_FOR_OPERATION,
+    ER_OPERAND_COLUMNS,
+};
+use selkie_types::{CollationId, JsonRole, SqlError, SqlResult, SqlType, TypeKind, Value};
 
 use super::{Function, Kernel};
 use crate::cast;
@@ -48,6 +51,30 @@ impl<'a> Binding<'a> {
             true => Err(SqlError::new(&ER_OPERAND_COLUMNS, &[&1])),
             false => Ok(()),
         }
+    }
+
+    /// Refuses JSON where a date or time is meant: error 4078, or 4079 of a single argument.
+    /// `second` names what the first argument stands beside, if that is no argument.
+    pub(crate) fn refuse_json(&self, operation: &str, second: Option<&str>) -> SqlResult<()> {
+        if self.args.iter().all(|a| a.ty.json != JsonRole::Document) {
+            return Ok(());
+        }
+        let names: Vec<String> = self.args.iter().map(|a| parameter_name(&a.ty)).collect();
+        let error = match (second, &names[..]) {
+            (Some(second), [first, ..]) => SqlError::new(
+                &ER_ILLEGAL_PARAMETER_DATA_TYPES2_FOR_OPERATION,
+                &[first, &second, &operation],
+            ),
+            (None, [first, second]) => SqlError::new(
+                &ER_ILLEGAL_PARAMETER_DATA_TYPES2_FOR_OPERATION,
+                &[first, second, &operation],
+            ),
+            _ => SqlError::new(
+                &ER_ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION,
+                &[&names[0], &operation],
+            ),
+        };
+        Err(error)
     }
 
     /// Number of arguments.
@@ -208,6 +235,19 @@ impl<'a> Binding<'a> {
     pub fn never_null(self, ty: SqlType, kernel: Kernel) -> SqlResult<Expr> {
         Ok(self.call(ty, false, kernel))
     }
+}
+
+/// A type as errors about parameters call it: texts are blobs there.
+fn parameter_name(ty: &SqlType) -> String {
+    let name = match ty.kind {
+        TypeKind::TinyText => "tinyblob",
+        TypeKind::Text => "blob",
+        TypeKind::MediumText => "mediumblob",
+        TypeKind::LongText => "longblob",
+        _ => ty.name(),
+    };
+    let json = if ty.json == JsonRole::Document { "/json" } else { "" };
+    format!("{name}{json}")
 }
 
 /// The value of an expression that can be computed without a statement.

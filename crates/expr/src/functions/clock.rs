@@ -123,9 +123,6 @@ fn unix_timestamp(mut b: Binding<'_>) -> SqlResult<Expr> {
 }
 
 fn instant(frame: &Frame<'_>, local: DateTime) -> Option<i64> {
-    if local == DateTime::ZERO {
-        return Some(0);
-    }
     if local.date().has_zero_part() {
         return None;
     }

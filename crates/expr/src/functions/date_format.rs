@@ -168,6 +168,7 @@ fn names(frame: &Frame<'_>) -> SqlResult<Column> {
 
 /// The type depends on what a literal format has: a date, a time or both.
 fn bind_str_to_date(mut b: Binding<'_>) -> SqlResult<Expr> {
+    b.refuse_json("str_to_date", None)?;
     b.utf8_text(0);
     b.utf8_text(1);
     let ty = match b.args[1].as_literal() {

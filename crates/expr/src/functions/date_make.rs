@@ -150,7 +150,9 @@ fn sec_to_time(mut b: Binding<'_>) -> SqlResult<Expr> {
         map_rows(f, |row| {
             let value = seconds.value(row);
             let micros = value.truncate(6).round(6).small_unscaled();
-            let micros = micros.and_then(|m| i64::try_from(m).ok()).unwrap_or(i64::MAX);
+            let micros = micros
+                .and_then(|m| i64::try_from(m).ok())
+                .unwrap_or(if value.is_negative() { i64::MIN } else { i64::MAX });
             let (time, clamped) = Time::clamped(micros);
             if clamped {
                 f.ctx.warn(&ER_TRUNCATED_WRONG_VALUE, &[&"seconds", &value]);
@@ -284,6 +286,7 @@ fn clamped(frame: &Frame<'_>, micros: i64) -> Time {
 }
 
 fn addtime(mut b: Binding<'_>) -> SqlResult<Expr> {
+    b.refuse_json(&b.function.name().to_ascii_lowercase(), None)?;
     cast::to_added_time(&mut b.args[1]);
     cast::local(&mut b.args[0]);
     let fsp = b.args[0].ty.decimals.min(6).max(b.args[1].ty.decimals);

@@ -8,6 +8,7 @@ use super::arith::out_of_range;
 use super::round_time::{self, Way};
 use crate::build::{self, Numeric, double_type, to_number};
 use crate::cast;
+use crate::context::TypeContext;
 use crate::expr::Expr;
 use crate::function::{Binding, Function};
 use crate::kernel::{DecimalOut, Frame, map, map_rows, write_rows};
@@ -33,8 +34,10 @@ fn bind(mut b: Binding<'_>, round: bool) -> SqlResult<Expr> {
     }
     let places = b.constant_int(1);
     let way = if round { Way::Nearest } else { Way::Cut };
-    if let Some(done) = round_time::bind(&mut b, way, places) {
-        return done;
+    if b.args[0].ty.is_temporal() {
+        let count = b.args[1].clone();
+        let rounded = round_time::bind(&mut b, way, places).unwrap_or_else(|| Ok(Expr::null()))?;
+        return if count.nullable { unless_null(count, rounded, b.types) } else { Ok(rounded) };
     }
     b.int(1);
     let counted = to_counted(&mut b.args[0]);
@@ -68,6 +71,12 @@ fn bind(mut b: Binding<'_>, round: bool) -> SqlResult<Expr> {
             b.strict(double_type(decimals), doubles)
         }
     }
+}
+
+/// `value`, or NULL where `count` is.
+fn unless_null(count: Expr, value: Expr, types: &TypeContext) -> SqlResult<Expr> {
+    let null = Expr::literal(selkie_types::Value::Null, value.ty.clone());
+    build::if_else(build::is_null(count)?, null, value, types)
 }
 
 /// Makes bits, years and members of ENUM and SET the integers they are; whether it was one of them.

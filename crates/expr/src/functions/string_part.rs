@@ -67,7 +67,9 @@ fn end_part(frame: &Frame<'_>, left: bool) -> SqlResult<Column> {
 fn substring(mut b: Binding<'_>) -> SqlResult<Expr> {
     b.subject(0);
     b.int(1);
-    let mut length = i64::from(b.args[0].ty.length);
+    // Compat: it may have as many characters as its argument has bytes.
+    let width = b.args[0].ty.collation.charset().max_len() as i64;
+    let mut length = i64::from(b.args[0].ty.length) * width;
     if let Some(start) = b.constant_int(1) {
         length = match start {
             0 => 0,

@@ -140,6 +140,7 @@ impl Binder<'_> {
             Some((id, _)) => *id,
             None => {
                 let id = self.columns.add(aggregate.ty.clone(), aggregate.nullable);
+                self.columns.get_mut(id).whole = aggregate.kind == AggregateKind::GroupConcat;
                 self.scopes[block].aggregates.calls.push((id, aggregate.clone()));
                 id
             }

@@ -154,6 +154,7 @@ impl Binder<'_> {
     fn inlined(&mut self, table: &ast::CommonTable, alias: &str) -> SqlResult<Logical> {
         let query = self.closed_query(&table.query)?;
         let names = self.derived_names(&query, &table.columns)?;
+        self.keep_columns(&query);
         let ids = query.ids();
         self.add_listed(alias, names, ids);
         Ok(query.plan)

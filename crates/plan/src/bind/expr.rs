@@ -22,7 +22,7 @@ impl Binder<'_> {
     /// An expression used as a condition.
     pub(super) fn condition(&mut self, expr: &ast::Expr) -> SqlResult<Expr> {
         let mut bound = self.scalar(expr)?;
-        selkie_expr::cast::to_condition(&mut bound);
+        selkie_expr::cast::to_where_condition(&mut bound);
         self.fold(&mut bound);
         Ok(bound)
     }

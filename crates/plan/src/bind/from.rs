@@ -144,8 +144,16 @@ impl Binder<'_> {
         let query = self.closed_query(&derived.query)?;
         let ids = query.ids();
         let names = self.derived_names(&query, &[])?;
+        self.keep_columns(&query);
         self.add_listed(&derived.alias.value, names, ids);
         Ok(query.plan)
+    }
+
+    /// Marks the columns of a derived table that is not merged into the query around it.
+    pub(super) fn keep_columns(&mut self, query: &super::Query) {
+        if !query.plan.is_plain_select() {
+            query.columns.iter().for_each(|c| self.columns.get_mut(c.id).kept = true);
+        }
     }
 
     /// Names of a derived table's columns: those given, or the query's own; no two alike.

@@ -105,6 +105,7 @@ impl Binder<'_> {
                 name: column.name.to_string(),
                 schema: table.schema().into(),
                 table: info.alias.clone(),
+                column: column.name.clone(),
             };
             let ty = ColumnType { ty: column.ty.clone(), nullable: column.nullable };
             named.output(&self.columns, &ty)

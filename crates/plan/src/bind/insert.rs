@@ -515,8 +515,9 @@ impl Binder<'_> {
         let mut returned = Vec::new();
         for item in bound? {
             let id = self.output_column(&item.expr);
-            let named = Named { id, name: item.name, schema: item.schema, table: item.table };
-            returned.push((named, item.expr));
+            let super::select::Item { expr, name, schema, table, column } = item;
+            let named = Named { id, name, schema, table, column };
+            returned.push((named, expr));
         }
         Ok(returned)
     }

@@ -18,12 +18,14 @@ pub(crate) struct Named {
     pub schema: Box<str>,
     /// Alias of the table.
     pub table: Box<str>,
+    /// Its name in that table, or in the temporary table it is kept in.
+    pub column: Box<str>,
 }
 
 impl Named {
     /// A column of no table.
     pub(crate) fn plain(id: ColumnId, name: String) -> Self {
-        Self { id, name, schema: "".into(), table: "".into() }
+        Self { id, name, schema: "".into(), table: "".into(), column: "".into() }
     }
 
     /// What clients are told of it.
@@ -35,7 +37,9 @@ impl Named {
             schema: (*self.schema).into(),
             table: (*self.table).into(),
             org_table: Arc::default(),
-            org_name: Arc::default(),
+            org_name: (*self.column).into(),
+            kept: columns.get(self.id).kept,
+            whole: columns.get(self.id).whole,
             primary_key: false,
             unique_key: false,
             multiple_key: false,
@@ -46,20 +50,41 @@ impl Named {
         if self.table.is_empty() {
             return output;
         }
-        if let Some((relation, at)) = columns.table_column(self.id)
-            && at < relation.table.columns.len()
-        {
-            describe(&mut output, relation, at);
+        let Some((relation, at)) = columns.table_column(self.id) else {
+            if !output.kept {
+                output.org_table = output.table.clone();
+            }
+            return output;
+        };
+        if at < relation.table.columns.len() {
+            let is_own = *relation.alias == *self.table;
+            describe(&mut output, relation, at, is_own);
         }
         output
     }
 }
 
-fn describe(output: &mut OutputColumn, relation: &crate::logical::RelationInfo, at: usize) {
+/// Tells of a table's column; that of a view or a derived table has the name it has there.
+fn describe(
+    output: &mut OutputColumn,
+    relation: &crate::logical::RelationInfo,
+    at: usize,
+    is_own: bool,
+) {
     let table = &relation.table;
     let column = &table.columns[at];
-    output.org_table = table.name().into();
-    output.org_name = (*column.name).into();
+    if is_own || output.kept {
+        output.org_table = table.name().into();
+    } else {
+        output.org_table = output.table.clone();
+    }
+    if is_own || output.org_name.is_empty() {
+        output.org_name = (*column.name).into();
+    }
+    // What is kept in a temporary table has no keys and no default there.
+    if std::mem::replace(&mut output.kept, true) {
+        return;
+    }
     output.auto_increment = column.auto_increment;
     output.on_update_now = column.on_update_now;
     let timestamp = column.ty.kind == TypeKind::Timestamp;

@@ -202,7 +202,11 @@ impl Binder<'_> {
             let ty = selkie_expr::union_type::aggregate(&tys, self.types);
             let nullable = infos.clone().any(|i| i.nullable);
             let id = self.columns.add(ty, nullable);
-            named.push(Named::plain(id, inputs[0].columns[at].name.clone()));
+            let name = inputs[0].columns[at].name.clone();
+            let kept = !all || op != ast::SetOp::Union;
+            self.columns.get_mut(id).kept = kept;
+            let column = if kept { name.as_str().into() } else { "".into() };
+            named.push(Named { column, ..Named::plain(id, name) });
         }
         let ids: Vec<ColumnId> = named.iter().map(|n| n.id).collect();
         let tys: Vec<SqlType> = ids.iter().map(|id| self.columns.get(*id).ty.clone()).collect();

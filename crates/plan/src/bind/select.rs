@@ -56,7 +56,8 @@ impl Binder<'_> {
         let mut plan = self.from(&select.from, select.options.straight_join)?;
         let from = plan.columns(&self.columns);
         if let Some(condition) = &select.where_clause {
-            let bound = self.in_clause(Clause::Where, |b| b.condition(condition))?;
+            let bound = self.in_clause(Clause::Where, |b| b.condition(condition));
+            let bound = bound.map_err(|error| self.first_mistake(select, error))?;
             plan = plan.filter(Self::conjuncts(bound));
         }
         self.scope().allow_aggregates = true;
@@ -72,6 +73,15 @@ impl Binder<'_> {
         };
         let order = self.order_keys(tail.order_by, &items)?;
         let mut parts = Parts { items, having, order };
+        let kept = !from.is_empty()
+            && match groups.is_empty() {
+                true => {
+                    select.options.distinct
+                        && !self.follows_key(parts.items.iter().map(|i| &i.expr))
+                }
+                false => !self.follows_key(groups.iter()),
+            };
+        let kept = self.kept_items(&parts.items, kept);
         let grouped = !groups.is_empty() || !self.scope().aggregates.calls.is_empty();
         if grouped {
             let implied = tail.outermost && tail.order_by.is_empty() && !select.rollup;
@@ -93,7 +103,17 @@ impl Binder<'_> {
         }
         plan = self.windowed(plan)?;
         let limit = self.limit(tail)?;
-        self.finish_select(plan, parts, limit, select.options.distinct)
+        self.finish_select(plan, parts, limit, select.options.distinct, kept)
+    }
+
+    /// The error of a block whose WHERE has one: unknown columns of the select list are told first.
+    fn first_mistake(&mut self, select: &ast::Select, error: SqlError) -> SqlError {
+        let unknown = |e: &SqlError| e.code() == ER_BAD_FIELD_ERROR.code;
+        if !unknown(&error) {
+            return error;
+        }
+        self.scope().allow_aggregates = true;
+        self.items(&select.items).err().filter(unknown).unwrap_or(error)
     }
 
     /// The select list, wildcards expanded. What reads the list in a window must find it bound.
@@ -400,13 +420,17 @@ impl Binder<'_> {
         parts: Parts,
         limit: Option<Cut>,
         distinct: bool,
+        kept: Vec<Option<Box<str>>>,
     ) -> SqlResult<Query> {
         let Parts { items, order, .. } = parts;
         let mut columns = Vec::with_capacity(items.len());
         let mut named = Vec::with_capacity(items.len());
-        for item in items {
+        for (item, kept) in items.into_iter().zip(kept) {
             let id = self.output_column(&item.expr);
-            named.push(Named { id, name: item.name, schema: item.schema, table: item.table });
+            self.columns.get_mut(id).kept |= kept.is_some();
+            let Item { name, schema, table, .. } = item;
+            let column = if table.is_empty() { kept.unwrap_or_default() } else { item.column };
+            named.push(Named { id, name, schema, table, column });
             columns.push((id, item.expr));
         }
         let plan = match distinct {
@@ -428,6 +452,37 @@ impl Binder<'_> {
         Ok(Query { plan, columns: named })
     }
 
+    /// Whether rows of the only table come by these values: one is the first of its primary key.
+    fn follows_key<'e>(&self, mut values: impl Iterator<Item = &'e Expr>) -> bool {
+        let one_table = self.scopes.last().is_some_and(|scope| scope.sources.len() == 1);
+        let is_first = |e: &Expr| {
+            let column = e.as_column().and_then(|id| self.columns.table_column(id));
+            column.is_some_and(|(relation, at)| {
+                let indexes = &relation.table.def.indexes;
+                indexes.iter().any(|i| i.kind.is_primary() && i.parts[0].column == at)
+            })
+        };
+        one_table && values.any(is_first)
+    }
+
+    /// The names of entries in the temporary table they are kept in, if they are.
+    ///
+    /// Compat: groups, distinct rows and rows under a window are, and clients are told so; what is
+    /// computed of aggregates and windows is not, nor what is constant.
+    fn kept_items(&mut self, items: &[Item], kept: bool) -> Vec<Option<Box<str>>> {
+        let scope = self.scope();
+        let windowed = !scope.windows.nodes.is_empty();
+        let name = |item: &Item| {
+            let computed = item.expr.as_column().is_none() && scope.aggregates.contains(&item.expr);
+            let above = computed || item.expr.is_constant() || item.expr.has_subquery();
+            if !(kept || windowed) || above || scope.windows.contains(&item.expr) {
+                return None;
+            }
+            Some(if windowed { item.name.as_str().into() } else { "".into() })
+        };
+        items.iter().map(name).collect()
+    }
+
     /// Compat: DISTINCT over one table groups by the keys of ORDER BY and the rest of the columns
     /// after them, and that is how rows with equal keys are sorted, if all keys are columns.
     fn sort_by_rest(&self, order: &mut Vec<SortItem>, columns: &[Named]) {
@@ -447,7 +502,12 @@ impl Binder<'_> {
     pub(super) fn output_column(&mut self, expr: &Expr) -> ColumnId {
         let id = self.columns.add(expr.ty.clone(), expr.nullable);
         if let Some(from) = expr.as_column() {
-            self.columns.get_mut(id).origin = self.columns.get(from).origin;
+            let from = self.columns.get(from);
+            let (origin, kept, whole) = (from.origin, from.kept, from.whole);
+            let info = self.columns.get_mut(id);
+            (info.origin, info.kept, info.whole) = (origin, kept, whole);
+        } else {
+            self.columns.get_mut(id).whole = expr.is_whole_text();
         }
         id
     }

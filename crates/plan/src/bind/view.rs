@@ -81,6 +81,7 @@ impl Binder<'_> {
         self.views.pop();
         let query = bound.map_err(|e| invalid_view(e, info))?;
         let names = info.columns.iter().map(|c| c.name.clone()).collect();
+        self.keep_columns(&query);
         let ids = query.ids();
         let kept = self.kept_views.as_mut().map(|views| {
             views.push(KeptView { info: info.clone(), ids: ids.clone(), plan: query.plan.clone() });

@@ -82,6 +82,10 @@ pub(crate) struct ColumnInfo {
     pub nullable: bool,
     /// The table column it is.
     pub origin: Option<(RelationId, usize)>,
+    /// Compat: MariaDB keeps it in a temporary table and announces it like a table's column.
+    pub kept: bool,
+    /// Compat: a text that announces no decimals.
+    pub whole: bool,
 }
 
 /// All columns and table instances of a statement.
@@ -95,7 +99,7 @@ pub(crate) struct Columns {
 impl Columns {
     /// A new column.
     pub(crate) fn add(&mut self, ty: SqlType, nullable: bool) -> ColumnId {
-        self.columns.push(ColumnInfo { ty, nullable, origin: None });
+        self.columns.push(ColumnInfo { ty, nullable, origin: None, kept: false, whole: false });
         self.columns.len() - 1
     }
 
@@ -107,6 +111,8 @@ impl Columns {
             ty: c.ty.clone(),
             nullable: c.nullable,
             origin: Some((relation, at)),
+            kept: false,
+            whole: false,
         }));
         self.relations.push(RelationInfo {
             table,

@@ -7,6 +7,18 @@ use super::{ColumnSet, Columns, Cut, Join, Logical};
 use crate::physical::JoinKind;
 
 impl Logical {
+    /// Whether this is a SELECT of rows as they are: nothing groups, cuts or combines them.
+    pub(crate) fn is_plain_select(&self) -> bool {
+        match self {
+            Self::Project { input, .. } | Self::Filter { input, .. } | Self::Sort { input, .. } => {
+                input.is_plain_select()
+            }
+            Self::Scan(_) | Self::Join(_) | Self::JsonTable(_) | Self::OneRow => true,
+            Self::CommonScan { .. } | Self::WorkScan { .. } => true,
+            _ => false,
+        }
+    }
+
     /// Filters by `conditions`, if there are any.
     pub(crate) fn filter(self, conditions: Vec<Expr>) -> Self {
         if conditions.is_empty() {

@@ -21,6 +21,10 @@ pub struct OutputColumn {
     pub org_table: Arc<str>,
     /// The column's own name.
     pub org_name: Arc<str>,
+    /// Compat: announced as a column of a table is: it is one, or one of a temporary table.
+    pub kept: bool,
+    /// Compat: a text that announces no decimals, as some functions' do not.
+    pub whole: bool,
     /// Part of the primary key.
     pub primary_key: bool,
     /// The single column of a unique index.

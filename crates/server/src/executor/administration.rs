@@ -389,6 +389,8 @@ fn output(name: &str, ty: &SqlType) -> OutputColumn {
         table: empty.clone(),
         org_table: empty.clone(),
         org_name: empty,
+        kept: false,
+        whole: false,
         primary_key: false,
         unique_key: false,
         multiple_key: false,

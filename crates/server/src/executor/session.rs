@@ -430,6 +430,8 @@ fn describe(info: &TableInfo, at: usize) -> OutputColumn {
         table: table.clone(),
         org_table: table,
         org_name: name,
+        kept: true,
+        whole: false,
         primary_key: first_of(IndexKind::is_primary),
         unique_key: first_of(|kind| kind == IndexKind::Unique),
         multiple_key: first_of(|kind| kind == IndexKind::Plain),

@@ -42,7 +42,7 @@ pub(super) fn field_type(ty: &SqlType) -> FieldType {
 /// The definition of `column` for a client that reads strings in `results`.
 pub fn column_def(column: &OutputColumn, results: Option<Charset>) -> ColumnDef<'_> {
     let ty = &column.ty;
-    let is_column = !column.org_name.is_empty();
+    let is_column = column.kept;
     let is_field = is_column || !column.table.is_empty();
     ColumnDef {
         schema: &column.schema,
@@ -54,7 +54,7 @@ pub fn column_def(column: &OutputColumn, results: Option<Charset>) -> ColumnDef<
         length: if is_field { display_length(ty, results) } else { computed_length(ty, results) },
         field_type: if is_field { field_type(ty) } else { computed_type(ty) },
         flags: type_flags(ty, is_column) | blob_flag(ty, is_field) | column_flags(column),
-        decimals: decimals(ty, is_column),
+        decimals: decimals(ty, is_column || column.whole),
         type_name: "",
         format_name: if ty.json == JsonRole::Document { "json" } else { "" },
         names: results,
@@ -146,13 +146,13 @@ fn all_members(ty: &SqlType) -> u32 {
     sum + u32::saturating_sub(count, 1)
 }
 
-fn decimals(ty: &SqlType, is_column: bool) -> u8 {
+fn decimals(ty: &SqlType, is_whole: bool) -> u8 {
     match ty.kind {
         TypeKind::Float | TypeKind::Double => ty.decimals.min(NOT_FIXED_DECIMALS),
         TypeKind::Decimal | TypeKind::Time | TypeKind::DateTime | TypeKind::Timestamp => {
             ty.decimals
         }
-        _ if ty.is_string() && !is_column && has_text(ty) => STRING_DECIMALS,
+        _ if ty.is_string() && !is_whole => STRING_DECIMALS,
         _ => 0,
     }
 }
@@ -162,7 +162,8 @@ fn type_flags(ty: &SqlType, is_column: bool) -> u16 {
     let mut add = |on: bool, flag: u16| set |= if on { flag } else { 0 };
     let numeric = ty.is_numeric();
     let always_unsigned = matches!(ty.kind, TypeKind::Bit | TypeKind::Year | TypeKind::Timestamp);
-    add(numeric && ty.unsigned || always_unsigned, flags::UNSIGNED);
+    let hexadecimal = ty.is_string() && ty.unsigned;
+    add(numeric && ty.unsigned || always_unsigned || hexadecimal, flags::UNSIGNED);
     add(ty.zerofill || ty.kind == TypeKind::Year, flags::ZEROFILL);
     add(ty.kind == TypeKind::Enum, flags::ENUM);
     add(ty.kind == TypeKind::Set, flags::SET);

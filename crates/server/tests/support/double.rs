@@ -37,6 +37,8 @@ pub(crate) fn column(name: &str, ty: SqlType) -> OutputColumn {
         table: "".into(),
         org_table: "".into(),
         org_name: "".into(),
+        kept: false,
+        whole: false,
         primary_key: false,
         unique_key: false,
         multiple_key: false,

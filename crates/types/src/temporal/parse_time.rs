@@ -30,7 +30,8 @@ impl Time {
     /// Reads an amount of time to add to another value: of many more hours, and no date.
     pub fn parse_added(text: &[u8], options: DateOptions) -> ParsedTemporal<Self> {
         let parsed = Self::parse_within(text, options, MAX_ADDED);
-        if parsed.from_datetime { ParsedTemporal::INVALID } else { parsed }
+        let dated = parsed.from_datetime || parsed.truncated && is_dashed(text);
+        if dated { ParsedTemporal::INVALID } else { parsed }
     }
 
     fn parse_within(text: &[u8], options: DateOptions, max: Self) -> ParsedTemporal<Self> {
@@ -107,6 +108,12 @@ fn read(text: &[u8], options: DateOptions) -> Read {
         return Read::Nothing;
     }
     Read::Clock { fields, negative, garbage: !s.is_at_end() }
+}
+
+/// Whether a number and a dash begin a text, as a date's do.
+fn is_dashed(text: &[u8]) -> bool {
+    let mut s = Scanner::new(text);
+    s.number(usize::MAX).is_some() && s.peek() == Some(b'-')
 }
 
 /// Whether a date and time stand here: three delimited numbers, a separator and more, or many
