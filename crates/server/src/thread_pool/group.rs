@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use parking_lot::{Condvar, Mutex};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use selkie_exec::Unsettled;
 
 use super::client::Priority;
@@ -21,7 +21,6 @@ use super::worker;
 pub(super) struct Group {
     pub(super) poller: Poller,
     state: Mutex<State>,
-    needed: Condvar,
     counts: Counts,
 }
 
@@ -30,16 +29,37 @@ struct State {
     connections: HashMap<u64, Arc<Connection>>,
     queue: Queue,
     held: Held,
+    /// A thread waits for the log and sends what was held back. One at a time: what is held meanwhile
+    /// becomes durable no sooner than with its next flush, and a second thread would only wait for the first.
+    settling: bool,
     threads: usize,
     /// Threads that serve a connection and do not wait.
     active: usize,
-    standby: usize,
+    /// Threads that wait to be needed. The last to come is the first to go: its caches are warm.
+    standby: Vec<Arc<Condvar>>,
     polling: bool,
     /// Connections taken since the timer looked.
     taken: u64,
     stalled: bool,
     last_created: Option<Instant>,
     stopped: bool,
+}
+
+impl State {
+    fn has_work(&self) -> bool {
+        !self.queue.is_empty() || self.may_settle()
+    }
+
+    fn may_settle(&self) -> bool {
+        !self.settling && !self.held.is_empty()
+    }
+
+    fn settle(&mut self) -> Work {
+        self.settling = true;
+        self.taken += 1;
+        self.active += 1;
+        Work::Settle(self.held.take())
+    }
 }
 
 /// What a thread does next.
@@ -57,12 +77,19 @@ enum Why {
     Stall,
 }
 
+/// What a thread of a group brings along.
+#[derive(Default)]
+pub(super) struct Thread {
+    settles: bool,
+    keys: Vec<u64>,
+    needed: Arc<Condvar>,
+}
+
 impl Group {
     pub(super) fn new() -> io::Result<Self> {
         Ok(Self {
             poller: Poller::new()?,
             state: Mutex::default(),
-            needed: Condvar::new(),
             counts: Counts::default(),
         })
     }
@@ -112,9 +139,12 @@ impl Group {
     }
 
     /// What a thread that is done with its work does next; `None` if it ends.
-    pub(super) fn next(&self, shared: &Shared, keys: &mut Vec<u64>) -> Option<Work> {
+    pub(super) fn next(&self, shared: &Shared, thread: &mut Thread) -> Option<Work> {
         let mut state = self.state.lock();
         state.active -= 1;
+        if std::mem::take(&mut thread.settles) {
+            state.settling = false;
+        }
         loop {
             if state.stopped {
                 state.threads -= 1;
@@ -122,22 +152,21 @@ impl Group {
             }
             if state.active <= shared.limits().oversubscribe {
                 if let Some(work) = self.take(&mut state) {
+                    thread.settles = matches!(work, Work::Settle(_));
                     return Some(work);
                 }
                 if !state.polling {
-                    let waits = state.held.is_empty();
-                    state = self.poll(state, keys, waits);
-                    if !waits && state.queue.is_empty() && !state.held.is_empty() {
-                        state.active += 1;
-                        return Some(Work::Settle(state.held.take()));
+                    let waits = !state.may_settle();
+                    state = self.poll(state, &mut thread.keys, waits);
+                    if !waits && state.queue.is_empty() && state.may_settle() {
+                        thread.settles = true;
+                        return Some(state.settle());
                     }
                     continue;
                 }
             }
-            state.standby += 1;
-            let idle = self.needed.wait_for(&mut state, shared.limits().idle_timeout);
-            state.standby -= 1;
-            if idle.timed_out() && state.queue.is_empty() && (state.polling || state.active > 0) {
+            let is_needed = stand_by(&mut state, &thread.needed, shared.limits().idle_timeout);
+            if !is_needed && state.queue.is_empty() && (state.polling || state.active > 0) {
                 state.threads -= 1;
                 return None;
             }
@@ -146,25 +175,23 @@ impl Group {
 
     /// What there is to do without looking at the sockets.
     fn take(&self, state: &mut State) -> Option<Work> {
-        let unattended = state.polling && !state.held.is_empty() && state.queue.is_empty();
-        let work = if state.held.is_due() || unattended {
-            Work::Settle(state.held.take())
-        } else {
-            let connection = state.queue.pop()?;
-            bump(&self.counts.dequeues);
-            Work::Serve(connection)
-        };
+        let unattended = state.polling && state.queue.is_empty();
+        if state.may_settle() && (state.held.is_due() || unattended) {
+            return Some(state.settle());
+        }
+        let connection = state.queue.pop()?;
+        bump(&self.counts.dequeues);
         state.taken += 1;
         state.active += 1;
-        Some(work)
+        Some(Work::Serve(connection))
     }
 
     fn poll<'s>(
         &'s self,
-        mut state: parking_lot::MutexGuard<'s, State>,
+        mut state: MutexGuard<'s, State>,
         keys: &mut Vec<u64>,
         waits: bool,
-    ) -> parking_lot::MutexGuard<'s, State> {
+    ) -> MutexGuard<'s, State> {
         state.polling = true;
         drop(state);
         bump(&self.counts.polls);
@@ -188,8 +215,7 @@ impl Group {
         let mut state = self.state.lock();
         state.active -= 1;
         let unattended = state.active == 0 && !state.polling;
-        let has_work = !state.queue.is_empty() || !state.held.is_empty();
-        if unattended && (has_work || !short) {
+        if unattended && (state.has_work() || !short) {
             self.wake_or_create(shared, &mut state, Why::Work);
         }
     }
@@ -201,15 +227,15 @@ impl Group {
 
     /// Makes sure that a thread comes for what is queued, or for the sockets.
     fn wake_or_create(self: &Arc<Self>, shared: &Arc<Shared>, state: &mut State, why: Why) {
-        if state.polling && state.queue.is_empty() && state.held.is_empty() {
+        if state.polling && !state.has_work() {
             return;
         }
-        if state.standby > 0 {
+        if let Some(thread) = state.standby.pop() {
             bump(&self.counts.wakes);
             if why == Why::Stall {
                 bump(&self.counts.wakes_due_to_stall);
             }
-            self.needed.notify_one();
+            thread.notify_one();
         } else if state.polling {
             // The thread at the sockets would not see what was queued from elsewhere.
             self.poller.ring();
@@ -255,8 +281,7 @@ impl Group {
     pub(super) fn look(self: &Arc<Self>, shared: &Arc<Shared>) {
         let mut state = self.state.lock();
         state.queue.promote(shared.limits().kickup);
-        let work = !state.queue.is_empty() || !state.held.is_empty();
-        let waits = work || !state.polling && !state.connections.is_empty();
+        let waits = state.has_work() || !state.polling && !state.connections.is_empty();
         state.stalled = waits && state.taken == 0;
         state.taken = 0;
         if state.stalled {
@@ -276,8 +301,10 @@ impl Group {
 
     /// Its threads end when they are done with what they do.
     pub(super) fn stop(&self) {
-        self.state.lock().stopped = true;
-        self.needed.notify_all();
+        let mut state = self.state.lock();
+        state.stopped = true;
+        state.standby.drain(..).for_each(|thread| _ = thread.notify_one());
+        drop(state);
         self.poller.ring();
     }
 
@@ -299,7 +326,7 @@ impl Group {
             connections: state.connections.len(),
             threads: state.threads,
             active: state.active,
-            standby: state.standby,
+            standby: state.standby.len(),
             queued: state.queue.len(),
             has_listener: state.polling,
             is_stalled: state.stalled,
@@ -314,5 +341,23 @@ impl Group {
             waited: queued.since.elapsed(),
         });
         list.collect()
+    }
+}
+
+/// Waits until somebody takes the thread off the list, which says that it is needed, or for too long.
+fn stand_by(state: &mut MutexGuard<'_, State>, needed: &Arc<Condvar>, at_most: Duration) -> bool {
+    let until = Instant::now() + at_most;
+    state.standby.push(Arc::clone(needed));
+    loop {
+        let waited = needed.wait_until(state, until);
+        let place = state.standby.iter().position(|thread| Arc::ptr_eq(thread, needed));
+        match place {
+            None => return true,
+            Some(place) if waited.timed_out() => {
+                state.standby.remove(place);
+                return false;
+            }
+            Some(_) => {}
+        }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::client::Progress;
 use super::connection::Connection;
-use super::group::{Group, Work};
+use super::group::{Group, Thread, Work};
 use super::pool::Shared;
 use super::waits::GroupObserver;
 
@@ -24,8 +24,8 @@ fn run(shared: &Arc<Shared>, group: &Arc<Group>) {
     shared.thread_started();
     let observer = GroupObserver { shared: Arc::downgrade(shared), group: Arc::clone(group) };
     selkie_engine::observe_waits(Some(Arc::new(observer)));
-    let mut keys = Vec::new();
-    while let Some(work) = group.next(shared, &mut keys) {
+    let mut thread = Thread::default();
+    while let Some(work) = group.next(shared, &mut thread) {
         match work {
             Work::Serve(connection) => serve(shared, group, connection),
             Work::Settle(held) => held.settle(shared, group),
