@@ -1,5 +1,5 @@
-//! Where a thread says that it is about to wait, so that whoever owns the thread may let another
-//! one work meanwhile. All waits but those for a latch go through [`blocking`].
+//! Where a thread says that it is about to wait, or that its work goes on, so that whoever owns the
+//! thread may let another one work meanwhile, or do what cannot wait. All waits but those for a latch go through [`blocking`].
 //!
 //! Must not wait itself. Never called while a latch is held (I30).
 
@@ -15,6 +15,8 @@ pub trait WaitObserver: Send + Sync {
     fn begin(&self, kind: WaitKind);
     /// It goes on.
     fn end(&self, kind: WaitKind);
+    /// It works on: at least once per batch of rows.
+    fn goes_on(&self) {}
 }
 
 thread_local! {
@@ -69,6 +71,15 @@ pub fn blocking<R>(kind: WaitKind, wait: impl FnOnce() -> R) -> R {
     let _end = Ended { observer: &*observer, kind };
     observer.begin(kind);
     wait()
+}
+
+/// Says that this thread works on. Not with a latch held.
+pub fn going_on() {
+    OBSERVER.with_borrow(|observer| {
+        if let Some(observer) = observer {
+            observer.goes_on();
+        }
+    });
 }
 
 /// Says that the wait is over, also when it ends by a panic.

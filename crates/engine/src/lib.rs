@@ -31,7 +31,7 @@ mod range;
 #[cfg(feature = "testing")]
 pub mod testing;
 
-pub use blocking::{WaitObserver, blocking, note_waits, noted_wait, observe_waits};
+pub use blocking::{WaitObserver, blocking, going_on, note_waits, noted_wait, observe_waits};
 pub use contract::{
     Bound, Capabilities, Cursor, Engine, EngineTrx, IndexEntries, InsertInfo, Isolation, LockMode,
     LockWait, Lsn, PreparedTrx, RangeEstimate, RowSet, Scan, StatementContext, Table,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use selkie_engine::{EngineError, EngineResult, StatementContext, WaitKind, blocking};
+use selkie_engine::{EngineError, EngineResult, StatementContext, WaitKind, blocking, going_on};
 use selkie_types::error::catalogue::{ER_CONNECTION_KILLED, ER_OUTOFMEMORY, ER_STATEMENT_TIMEOUT};
 use selkie_types::{SqlError, SqlResult};
 
@@ -55,9 +55,10 @@ impl Control {
         }
     }
 
-    /// Fails if the statement was killed or is out of time.
+    /// Fails if the statement was killed or is out of time. Not with a latch held.
     #[inline]
     pub fn check(&self) -> SqlResult<()> {
+        going_on();
         match self.kill.load(Ordering::Relaxed) {
             kill::NONE => {}
             kill::QUERY => return Err(SqlError::interrupted()),

@@ -16,6 +16,7 @@
 //! - POOL-3 A group with work or open sockets has a thread that is at work or waits for the
 //!   sockets, or will get one at the next look of the timer.
 
+mod answers;
 mod client;
 mod connection;
 mod group;

@@ -13,6 +13,9 @@ use crate::server::Server;
 use crate::sessions::Door;
 use crate::thread_pool::{Client, Priority, Progress};
 
+/// Longest answer that leaves together with others, in bytes: they stay in memory until then.
+const SHORT: usize = 16 << 10;
+
 /// A connection of the pool.
 pub(crate) struct PooledSession {
     stage: Stage,
@@ -122,6 +125,9 @@ impl Session {
         if let Some(commit) = self.backend.take_unsettled() {
             return Progress::Unsettled(commit);
         }
+        if self.out.len() <= SHORT && !self.ended {
+            return Progress::Answered;
+        }
         self.send();
         self.after_answer()
     }
@@ -131,7 +137,7 @@ impl Session {
         Progress::Ended
     }
 
-    /// Sends an answer that was held back for its commit.
+    /// Sends an answer that was held back, for its commit or to leave with others.
     fn release_answer(&mut self) -> Progress {
         match self.wire.flush_now(&mut self.out) {
             // A worker sends the rest.

@@ -11,6 +11,8 @@ pub(crate) enum Progress {
     Idle(Duration),
     /// A thread: there is more to do.
     Ready,
+    /// To be told: its answer is made, [`Client::answer`] sends it.
+    Answered,
     /// A commit: its answer must not leave before.
     Unsettled(Unsettled),
     /// Nothing; the connection is over.
@@ -32,7 +34,7 @@ pub(crate) trait Client: Send {
     /// `timed_out`: nothing arrived for as long as it said.
     fn serve(&mut self, timed_out: bool) -> Progress;
 
-    /// Sends the answer that was held back, as far as that goes without waiting.
+    /// Sends the answer that was made or held back, as far as that goes without waiting.
     fn answer(&mut self) -> Progress;
 
     /// Where it is queued next.

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use selkie_exec::Unsettled;
 
+use super::answers;
 use super::client::Priority;
 use super::connection::Connection;
 use super::held::Held;
@@ -66,6 +67,8 @@ impl State {
 pub(super) enum Work {
     /// Serves a connection.
     Serve(Arc<Connection>),
+    /// Sends the answers that it has kept.
+    Answer,
     /// Sends answers that were held back.
     Settle(Held),
 }
@@ -87,11 +90,7 @@ pub(super) struct Thread {
 
 impl Group {
     pub(super) fn new() -> io::Result<Self> {
-        Ok(Self {
-            poller: Poller::new()?,
-            state: Mutex::default(),
-            counts: Counts::default(),
-        })
+        Ok(Self { poller: Poller::new()?, state: Mutex::default(), counts: Counts::default() })
     }
 
     /// Takes a connection in and watches its socket.
@@ -146,11 +145,16 @@ impl Group {
             state.settling = false;
         }
         loop {
+            let may_work = state.active <= shared.limits().oversubscribe && !state.stopped;
+            if answers::are_due(state.queue.is_empty() || !may_work) {
+                state.active += 1;
+                return Some(Work::Answer);
+            }
             if state.stopped {
                 state.threads -= 1;
                 return None;
             }
-            if state.active <= shared.limits().oversubscribe {
+            if may_work {
                 if let Some(work) = self.take(&mut state) {
                     thread.settles = matches!(work, Work::Settle(_));
                     return Some(work);

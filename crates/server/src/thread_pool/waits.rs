@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use selkie_engine::{WaitKind, WaitObserver};
 
+use super::answers;
 use super::group::Group;
 use super::pool::Shared;
 
@@ -91,7 +92,16 @@ impl WaitObserver for GroupObserver {
     fn begin(&self, kind: WaitKind) {
         let Some(shared) = self.shared.upgrade() else { return };
         shared.waits.0[reason(kind)].fetch_add(1, Ordering::Relaxed);
+        answers::send(&shared, &self.group);
         self.group.wait_begins(&shared, is_short(kind, &shared.flush_time));
+    }
+
+    fn goes_on(&self) {
+        if answers::are_late()
+            && let Some(shared) = self.shared.upgrade()
+        {
+            answers::send(&shared, &self.group);
+        }
     }
 
     fn end(&self, _: WaitKind) {

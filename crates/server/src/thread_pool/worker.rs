@@ -4,6 +4,7 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use super::answers;
 use super::client::Progress;
 use super::connection::Connection;
 use super::group::{Group, Thread, Work};
@@ -28,6 +29,7 @@ fn run(shared: &Arc<Shared>, group: &Arc<Group>) {
     while let Some(work) = group.next(shared, &mut thread) {
         match work {
             Work::Serve(connection) => serve(shared, group, connection),
+            Work::Answer => answers::send(shared, group),
             Work::Settle(held) => held.settle(shared, group),
         }
     }
@@ -72,6 +74,7 @@ pub(super) fn go_on(
                 group.enqueue(shared, connection);
             }
         }
+        Progress::Answered => answers::keep(connection),
         Progress::Ready => group.enqueue(shared, connection),
         Progress::Unsettled(commit) => group.hold(connection, commit),
         Progress::Ended => group.remove(&connection),
