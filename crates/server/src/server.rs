@@ -156,7 +156,7 @@ impl Server {
 
     /// FLUSH STATUS: the session's counters become the server's and start again.
     pub fn flush_status(&self, session: &crate::status::Counters) {
-        self.sessions.ended.absorb(session);
+        self.sessions.ended.absorb_session(session);
         session.reset_session();
         *self.flushed.lock() = Instant::now();
     }

@@ -8,7 +8,7 @@ mod ids;
 mod list;
 mod show;
 
-pub use counters::{Counters, Totals};
+pub use counters::{Counters, SharedCounters, Totals};
 pub use ids::counter;
 pub use list::{StatusDef, StatusId, StatusScope, com_counter, find_status, status_list};
 pub use show::{Gauges, global_rows, session_rows};

@@ -11,12 +11,15 @@ macro_rules! counters {
         #[derive(Clone, Debug, Default)]
         pub struct Counters {
             $($(#[$doc])* pub $field: Cell<u64>,)*
+            reported: Cell<[u64; Counters::NAMES.len()]>,
         }
 
         impl Counters {
-            /// Reports every counter.
-            pub fn report(&self, report: &mut dyn FnMut(&'static str, u64)) {
-                $(report($name, self.$field.get());)*
+            /// Their names, in order.
+            pub const NAMES: &'static [&'static str] = &[$($name,)*];
+
+            fn values(&self) -> [u64; Self::NAMES.len()] {
+                [$(self.$field.get(),)*]
             }
 
             /// Takes over the values of another session's.
@@ -87,6 +90,19 @@ counters! {
     rows_read = "Rows_read",
     /// Rows sent to the client.
     rows_sent = "Rows_sent",
+}
+
+impl Counters {
+    /// Calls `report` with the place among the names and the value of each that changed since the last call.
+    pub fn report_changes(&self, mut report: impl FnMut(usize, u64)) {
+        let now = self.values();
+        let before = self.reported.replace(now);
+        for (at, (value, before)) in now.into_iter().zip(before).enumerate() {
+            if value != before {
+                report(at, value);
+            }
+        }
+    }
 }
 
 /// Adds `n` to a counter.

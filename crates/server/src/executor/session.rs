@@ -137,19 +137,15 @@ impl ExecutorSession {
 
     /// Copies counters and transaction state to where others see them.
     fn report(&self) {
+        // What was sent is counted where it is sent.
         static COUNTERS: LazyLock<Vec<Option<StatusId>>> = LazyLock::new(|| {
-            let mut list = Vec::new();
-            Counters::default().report(&mut |name, _| list.push(find_status(name)));
-            list
+            let ids = Counters::NAMES.iter().map(|name| find_status(name));
+            ids.map(|id| id.filter(|id| *id != counter().rows_sent)).collect()
         });
-        let mut at = 0;
-        self.session.counters.report(&mut |_, value| {
-            if let Some(Some(id)) = COUNTERS.get(at)
-                && *id != counter().rows_sent
-            {
+        self.session.counters.report_changes(|at, value| {
+            if let Some(Some(id)) = COUNTERS.get(at) {
                 self.shared.handle.counters.set(*id, value);
             }
-            at += 1;
         });
         self.shared.handle.set_in_transaction(self.session.in_transaction());
     }
@@ -405,6 +401,9 @@ impl BackendSession for ExecutorSession {
         self.session.schema = schema;
         self.settings_version = 0;
         self.refresh();
+        let counters = &self.shared.handle.counters;
+        self.shared.server.sessions.ended.absorb_session(counters);
+        counters.reset_session();
         self.report();
     }
 }

@@ -142,7 +142,7 @@ impl Session {
             command,
             Command::StmtClose(_) | Command::StmtSendLongData(..) | Command::Statistics
         );
-        self.shared.server.sessions.ended.bump(counter().queries);
+        counters.bump(counter().queries);
         if !silent && !matches!(command, Command::Ping) {
             counters.bump(counter().questions);
         }
@@ -358,10 +358,8 @@ impl Session {
     }
 
     fn parameter_charsets(&self) -> Charsets {
-        let collation = self.shared.var(ids().collation_connection);
-        let connection = CollationId::from_name(collation.as_str());
-        let connection = connection.unwrap_or(CollationId::UTF8MB4_GENERAL_CI);
-        Charsets { client: self.client_charset(), connection }
+        let habits = self.shared.habits();
+        Charsets { client: habits.client, connection: habits.connection }
     }
 
     fn fetch(&mut self, id: u32, count: u32) {

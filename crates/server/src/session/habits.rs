@@ -2,7 +2,7 @@
 //!
 //! Must be asked again for each command: it notices changes by the versions of both sets of values.
 
-use selkie_types::Charset;
+use selkie_types::{Charset, CollationId};
 
 use super::shared::Shared;
 use crate::variables::ids;
@@ -14,6 +14,8 @@ pub(crate) struct Habits {
     versions: (u64, u64),
     /// `character_set_client`.
     pub(crate) client: Charset,
+    /// `collation_connection`.
+    pub(crate) connection: CollationId,
     /// `character_set_results`; `None` leaves strings as they are.
     pub(crate) results: Option<Charset>,
     /// `long_query_time` in microseconds.
@@ -35,6 +37,8 @@ impl Habits {
         Self {
             versions,
             client: charset(ids.character_set_client).unwrap_or(Charset::Utf8mb4),
+            connection: CollationId::from_name(vars.get(ids.collation_connection).as_str())
+                .unwrap_or(CollationId::UTF8MB4_GENERAL_CI),
             results: charset(ids.character_set_results),
             long_query_micros: (vars.get(ids.long_query_time).as_f64() * 1e6) as u64,
             logs_scans: vars.get(ids.log_queries_not_using_indexes).as_bool(),

@@ -1,12 +1,13 @@
 //! Memory that is counted in.
 //!
-//! Must not be shared between sessions: one session writes, anybody reads.
+//! Two kinds: [`Counters`] of a session, which the thread that serves it writes and anybody reads, so
+//! that counting locks no cache line; [`SharedCounters`], which anybody writes, for what is rare.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use super::list::{StatusId, StatusScope, status_list};
+use super::list::{StatusDef, StatusId, StatusScope, status_list};
 
-/// One counter for each status variable.
+/// One counter for each status variable, of one session.
 #[derive(Debug)]
 pub struct Counters {
     values: Box<[AtomicU64]>,
@@ -22,9 +23,7 @@ impl Counters {
     /// Adds `n`.
     #[inline]
     pub fn add(&self, id: StatusId, n: u64) {
-        if let Some(counter) = self.values.get(usize::from(id.0)) {
-            counter.fetch_add(n, Relaxed);
-        }
+        self.set(id, self.get(id).wrapping_add(n));
     }
 
     /// Adds one.
@@ -34,45 +33,70 @@ impl Counters {
     }
 
     /// Makes the count `n`.
+    #[inline]
     pub fn set(&self, id: StatusId, n: u64) {
         if let Some(counter) = self.values.get(usize::from(id.0)) {
             counter.store(n, Relaxed);
         }
     }
 
-    /// Takes `n` away.
-    pub fn subtract(&self, id: StatusId, n: u64) {
-        if let Some(counter) = self.values.get(usize::from(id.0)) {
-            counter.fetch_sub(n, Relaxed);
+    /// The count.
+    #[inline]
+    pub fn get(&self, id: StatusId) -> u64 {
+        self.values.get(usize::from(id.0)).map_or(0, |c| c.load(Relaxed))
+    }
+
+    /// Sets what is counted by session back to zero (FLUSH STATUS).
+    pub fn reset_session(&self) {
+        by_session().for_each(|def| self.set(def.id, 0));
+    }
+}
+
+fn by_session() -> impl Iterator<Item = &'static StatusDef> {
+    status_list().iter().filter(|def| def.scope == StatusScope::Session)
+}
+
+/// One counter for each status variable, of no session.
+#[derive(Debug, Default)]
+pub struct SharedCounters(Counters);
+
+impl SharedCounters {
+    /// Adds one.
+    pub fn bump(&self, id: StatusId) {
+        self.add(id, 1);
+    }
+
+    fn add(&self, id: StatusId, n: u64) {
+        if let Some(counter) = self.0.values.get(usize::from(id.0)) {
+            counter.fetch_add(n, Relaxed);
         }
     }
 
     /// Raises the counter to at least `n`.
     pub fn raise(&self, id: StatusId, n: u64) {
-        if let Some(counter) = self.values.get(usize::from(id.0)) {
+        if let Some(counter) = self.0.values.get(usize::from(id.0)) {
             counter.fetch_max(n, Relaxed);
         }
     }
 
     /// The count.
     pub fn get(&self, id: StatusId) -> u64 {
-        self.values.get(usize::from(id.0)).map_or(0, |c| c.load(Relaxed))
+        self.0.get(id)
     }
 
-    /// Adds what `other` counted by session.
-    pub fn absorb(&self, other: &Self) {
-        for def in status_list().iter().filter(|d| d.scope == StatusScope::Session) {
-            self.add(def.id, other.get(def.id));
-        }
+    /// All counts.
+    pub fn all(&self) -> &Counters {
+        &self.0
     }
 
-    /// Sets what is counted by session back to zero (FLUSH STATUS).
-    pub fn reset_session(&self) {
-        for def in status_list().iter().filter(|d| d.scope == StatusScope::Session) {
-            if let Some(counter) = self.values.get(usize::from(def.id.0)) {
-                counter.store(0, Relaxed);
-            }
-        }
+    /// Adds what a session counted that is over.
+    pub fn absorb(&self, session: &Counters) {
+        status_list().iter().for_each(|def| self.add(def.id, session.get(def.id)));
+    }
+
+    /// Adds what is counted by session, before the session begins to count again.
+    pub fn absorb_session(&self, session: &Counters) {
+        by_session().for_each(|def| self.add(def.id, session.get(def.id)));
     }
 }
 
