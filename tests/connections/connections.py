@@ -144,6 +144,26 @@ def stalls(server):
         thread.end(20)
 
 
+def short_before_long(binary):
+    """Answers of short statements do not wait for the long one that their thread serves next."""
+    options = ["--thread-pool-size=1", "--thread-pool-stall-limit=60000"]
+    slow = ["SELECT BENCHMARK(15000000, MD5('a'))", "SELECT COUNT(*), SUM(a.seq % b.seq) FROM "
+            "seq_1_to_20000 a, seq_1_to_1500 b WHERE a.seq % 7 <> b.seq % 3"]
+    for sql in slow:
+        with running(binary, options) as server:
+            one(server.connect(), "CREATE DATABASE test")
+            first, last, *short = [server.connect(database="test") for _ in range(3)]
+            occupied = Background(first, "SELECT BENCHMARK(8000000, MD5('a'))")
+            time.sleep(0.2)
+            waiting = [Background(connection, "SELECT 1") for connection in short]
+            time.sleep(0.2)
+            long = Background(last, sql)
+            expect("the statement before", occupied.end(), 0)
+            expect("short statements", [thread.end() for thread in waiting], [0])
+            expect(f"the short ones came before {sql}", long.outcome, None)
+            expect("the long one", long.end(60), 0)
+
+
 def extra_port(binary):
     """With all threads of the pool asleep only the extra port lets somebody in."""
     extra = free_port()
@@ -258,7 +278,7 @@ def main():
         server.connect = with_test
         kill_waiting(server)
         print("connections: kill_waiting ok", flush=True)
-    for scenario in (extra_port, too_many, schedulers):
+    for scenario in (short_before_long, extra_port, too_many, schedulers):
         scenario(binary)
         print(f"connections: {scenario.__name__} ok", flush=True)
     idle_connections(binary, idle)
