@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # All checks and tests. Installs what it needs on Debian 12 with rustup; talks to loopback only.
 # usage: tests/run.sh [STEP ...]    without a step: all of them, in order
-# longer: SELKIE_SEEDS=100000 tests/run.sh simulate; tests/crash/crash.py target/release/selkie 1000
+# longer: SELKIE_SEEDS=100000 tests/run.sh simulate; SELKIE_SCHEDULES=100 tests/run.sh models; tests/crash/crash.py target/release/selkie 1000
 # beside a MariaDB: tests/differential/fuzz.py, tests/parser/measure.py, tests/charsets_beside_mariadb.py
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -56,6 +56,12 @@ unit() {
 simulate() {
   say simulate
   SELKIE_SEEDS=${SELKIE_SEEDS:-2000} cargo test -q -p selkie-native --lib sim::run
+}
+
+# The engine's concurrent parts under a scheduler that tries interleavings of their steps.
+models() {
+  say models
+  cargo test -q -p selkie-native --features models --lib models::
 }
 
 build() {
@@ -151,7 +157,7 @@ dbt3() {
   with_server --port-first "$python" tests/dbt3/dbt3.py --load --tables "$tables" --scale 0.01
 }
 
-steps=(install lint unit simulate build compat parser conformance clients connections oltp isolation crash trx visible hostile dbt3 bench)
+steps=(install lint unit simulate models build compat parser conformance clients connections oltp isolation crash trx visible hostile dbt3 bench)
 [ $# -eq 0 ] || steps=("$@")
 for step in "${steps[@]}"; do
   "$step"

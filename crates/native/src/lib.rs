@@ -25,6 +25,7 @@ mod recovery;
 mod space;
 mod storage;
 mod stripe;
+mod sync;
 mod table;
 mod trx;
 
@@ -35,3 +36,5 @@ pub use inspect::inspect;
 mod damage_tests;
 #[cfg(test)]
 mod format_tests;
+#[cfg(all(test, feature = "models"))]
+mod models;

@@ -9,7 +9,7 @@ use crate::mtr::{Mtr, PageSlot};
 use crate::page::PageType;
 use crate::pool::ExclusiveGuard;
 use crate::storage::Storage;
-use parking_lot::Mutex;
+use crate::sync::Mutex;
 use std::sync::Arc;
 
 /// The longest key a tree takes: fences and three entries of it still fit into a page.

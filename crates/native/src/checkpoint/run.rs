@@ -7,9 +7,9 @@ use crate::error::Result;
 use crate::ids::Lsn;
 use crate::log::Log;
 use crate::pool::Pool;
-use parking_lot::{Mutex, RwLock};
+use crate::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use crate::sync::{Mutex, RwLock};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 /// Takes checkpoints, one at a time.
 pub(crate) struct Checkpointer {

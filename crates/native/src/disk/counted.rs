@@ -3,9 +3,9 @@
 //! Must not change what is read or written, nor when it counts as done.
 
 use super::{Access, Disk, File};
+use crate::sync::atomic::{AtomicU64, Ordering};
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What went through a kind of file.
 #[derive(Default)]

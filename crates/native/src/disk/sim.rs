@@ -122,6 +122,16 @@ impl Inode {
         }
     }
 
+    /// What a crash cannot take.
+    #[cfg(feature = "models")]
+    fn survivor(&self) -> Image {
+        let mut image = self.durable.clone();
+        for write in self.pending.iter().filter(|write| write.durable) {
+            image.write(&write.bytes, write.at);
+        }
+        image
+    }
+
     /// What is left after a crash in which an unsynced piece survives with `percent` probability.
     fn crash(&mut self, rng: &mut Rng, percent: u64) {
         let keep_len = rng.chance(50);
@@ -292,6 +302,22 @@ impl SimDisk {
         let mut to = copy.0.lock();
         for (name, inode) in &from.names {
             let live = inode.lock().live.clone();
+            let inode = Inode { durable: live.clone(), live, pending: Vec::new() };
+            to.names.insert(name.clone(), Arc::new(Mutex::new(inode)));
+        }
+        to.durable_names = to.names.clone();
+        drop(to);
+        copy
+    }
+
+    /// An independent copy of what a crash now would leave at least.
+    #[cfg(feature = "models")]
+    pub(crate) fn survivor(&self) -> SimDisk {
+        let copy = SimDisk::new(1);
+        let from = self.0.lock();
+        let mut to = copy.0.lock();
+        for (name, inode) in &from.durable_names {
+            let live = inode.lock().survivor();
             let inode = Inode { durable: live.clone(), live, pending: Vec::new() };
             to.names.insert(name.clone(), Arc::new(Mutex::new(inode)));
         }

@@ -5,16 +5,16 @@ use super::options::{FlushAtCommit, NativeOptions};
 use super::shared::Shared;
 use crate::disk::Disk;
 use crate::ids;
+use crate::sync::Mutex;
+use crate::sync::atomic::Ordering;
 use crate::table::{NativeTable, own_trx};
 use crate::trx::{NativeTrx, purge_step, take_prepared};
-use parking_lot::Mutex;
 use selkie_engine::{
     Capabilities, Engine, EngineObserver, EngineResult, EngineTrx, IndexId, Inspection, Isolation,
     LockDetail, Lsn, PreparedTrx, StatementContext, Table, TableDef, TableId,
 };
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 
 /// The transactional engine. It answers to the name InnoDB.

@@ -9,6 +9,7 @@ use crate::disk::{CountedDisk, Disk, RealDisk};
 use crate::error::{Result, StorageError};
 use crate::ids::{FileId, Lsn};
 use crate::storage::Storage;
+use crate::sync::atomic::Ordering;
 use crate::table::{FileIdentity, TableFiles};
 use crate::trx::{
     Recovered, Undo, YOUNG, adopt_unfinished, encode_snapshot, purge_step, undo_losers_step,
@@ -16,7 +17,6 @@ use crate::trx::{
 use selkie_engine::{IndexId, TableId};
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -126,7 +126,7 @@ pub(super) fn start_rollback(shared: &Arc<Shared>) -> Option<JoinHandle<()>> {
                 Err(e) => {
                     tracing::warn!("rollback of unfinished transactions postponed: {e}");
                     drop(shared);
-                    std::thread::sleep(Duration::from_secs(1));
+                    crate::sync::sleep(Duration::from_secs(1));
                 }
             }
         }

@@ -8,18 +8,18 @@ use crate::mtr::Mtr;
 use crate::page::get_u64;
 use crate::storage::Storage;
 use crate::stripe::Striped;
+use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use crate::sync::{Condvar, Mutex, RwLock};
 use crate::table::{TableFiles, value};
 use crate::trx::{
     Counters, Losers, PreparedTransactions, PurgeQueue, Snapshots, TrxList, TrxRecord, TrxState,
     Undo, WaitTimes, purge_step, seq_of,
 };
 use hashbrown::HashMap;
-use parking_lot::{Condvar, Mutex, RwLock};
 use selkie_engine::{EngineResult, IndexId, TableId};
 use std::collections::BTreeMap;
 use std::hash::BuildHasher;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 const STRIPES: usize = 64;
 

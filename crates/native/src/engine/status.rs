@@ -5,7 +5,7 @@
 use super::shared::Shared;
 use crate::disk::DiskTraffic;
 use crate::ids::PAGE_SIZE;
-use std::sync::atomic::{AtomicU64, Ordering};
+use crate::sync::atomic::{AtomicU64, Ordering};
 
 type Report<'a> = &'a mut dyn FnMut(&str, u64);
 

@@ -19,12 +19,12 @@ use crate::error::{Result, StorageError};
 use crate::ids::Lsn;
 use crate::pool::{Arena, Backoff};
 use crate::stripe::Striped;
-use parking_lot::{Condvar, Mutex};
+use crate::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use crate::sync::{Condvar, Mutex};
 use std::cell::Cell;
-use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 
 /// Committers that can be between reservation and end of copy at the same time.
-const SLOTS: usize = 128;
+const SLOTS: usize = crate::sync::capacity(128, 3);
 const FREE: u64 = u64::MAX;
 
 #[repr(align(64))]

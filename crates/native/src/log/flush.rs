@@ -9,7 +9,7 @@ use super::group::{BLOCK, pad_header};
 use crate::error::Result;
 use crate::ids::Lsn;
 use crate::pool::Backoff;
-use std::sync::atomic::Ordering;
+use crate::sync::atomic::Ordering;
 
 /// When a commit is answered: `innodb_flush_log_at_trx_commit`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

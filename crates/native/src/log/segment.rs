@@ -8,11 +8,11 @@ use crate::disk::{Access, Disk, File};
 use crate::error::{Result, StorageError};
 use crate::ids::Lsn;
 use crate::pool::Arena;
-use parking_lot::Mutex;
+use crate::sync::Mutex;
+use crate::sync::atomic::{AtomicU64, Ordering};
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes of a segment's header.
 pub(crate) const SEGMENT_HEADER_LEN: u64 = BLOCK;

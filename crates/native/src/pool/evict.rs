@@ -8,8 +8,8 @@ use super::miss::Pool;
 use super::word::Word;
 use crate::error::{Result, StorageError};
 use crate::ids::PageId;
-use parking_lot::{Condvar, Mutex};
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use crate::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use crate::sync::{Condvar, Mutex};
 use std::time::Duration;
 
 /// Frames looked at per round of the clock, for a pool of `frames`: enough that the dirty ones among them make a
@@ -213,6 +213,12 @@ impl Pool {
         let capacity = self.capacity();
         let turn = |_| self.clock.hand.fetch_add(1, Ordering::Relaxed) % capacity as u32;
         self.evict_among((0..round(capacity).min(capacity)).map(turn));
+    }
+
+    /// A round, for tests.
+    #[cfg(all(test, feature = "models"))]
+    pub(crate) fn evict_some(&self) {
+        self.evict_round();
     }
 
     /// Visits these frames and lets go of what can leave.

@@ -3,9 +3,9 @@
 
 use super::arena::Arena;
 use crate::ids::{Lsn, PageId};
+use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::io;
 use std::ops::Deref;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Descriptor of a frame.
 ///

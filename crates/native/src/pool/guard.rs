@@ -16,9 +16,9 @@ use super::Pool;
 use super::word::{EXCLUSIVE, ONE_SHARED, Word};
 use crate::ids::{Lsn, PAGE_SIZE, PageId};
 use crate::page::{self, PageBytes};
+use crate::sync::atomic::{AtomicU64, Ordering, fence};
 use std::ops::Deref;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU64, Ordering, fence};
 
 /// A page that may be read; others may read it too.
 pub(crate) struct SharedGuard<'p> {

@@ -17,12 +17,12 @@ use crate::error::{Result, StorageError};
 use crate::ids::{FileId, Lsn, PAGE_SIZE, PageId};
 use crate::log::Log;
 use crate::stripe::Striped;
+use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// The smallest pool that can work at all.
-pub(crate) const MIN_FRAMES: usize = 16;
+pub(crate) const MIN_FRAMES: usize = crate::sync::capacity(16, 2);
 
 /// Pages in memory.
 ///

@@ -7,8 +7,8 @@
 use super::Pool;
 use super::word::{EVICTED, LOADING, MARKED, Word};
 use crate::ids::PAGE_SIZE;
+use crate::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
 
 /// The page changed, moved or is being written: start the descent over.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

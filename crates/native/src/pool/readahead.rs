@@ -8,9 +8,9 @@ use super::word::{EVICTED, UNLOCKED, Word};
 use crate::error::{Result, StorageError};
 use crate::ids::{FileId, PAGE_SIZE, PageId};
 use crate::page;
-use parking_lot::{Condvar, Mutex};
+use crate::sync::atomic::{AtomicU64, Ordering};
+use crate::sync::{Condvar, Mutex};
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Misses in a row that make a scan.

@@ -5,8 +5,8 @@
 use super::miss::Pool;
 use super::word::MAX_FRAMES;
 use crate::ids::PAGE_SIZE;
-use parking_lot::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use crate::sync::Mutex;
+use crate::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// How long pages may stay held before shrinking is given up.
@@ -81,7 +81,7 @@ impl Pool {
                 self.extent.limit.store(from, Ordering::Relaxed);
                 return self.clock.settle(Some(from as u32));
             }
-            std::thread::sleep(Duration::from_millis(1));
+            crate::sync::sleep(Duration::from_millis(1));
         }
         self.extent.end.store(to, Ordering::SeqCst);
         self.clock.settle(None);

@@ -6,9 +6,9 @@ use super::arena::Arena;
 use super::readahead::MissHistory;
 use crate::disk::File;
 use crate::ids::{FileId, PageNo};
-use parking_lot::{Mutex, RwLock};
+use crate::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use crate::sync::{Mutex, RwLock};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 /// Elements of the first chunk; every further chunk is twice as long as the one before.
 const FIRST: usize = 64;

@@ -2,7 +2,7 @@
 //! reads take longer, so their waiters sleep on one of a few condition variables.
 
 use crate::ids::PageId;
-use parking_lot::{Condvar, Mutex};
+use crate::sync::{Condvar, Mutex};
 use std::time::Duration;
 
 /// Spins briefly, then gives up the core, then sleeps: the holder may have been preempted.
@@ -18,9 +18,9 @@ impl Backoff {
     pub(crate) fn wait(&mut self) {
         self.0 += 1;
         match self.0 {
-            0..=6 => (0..1 << self.0).for_each(|_| std::hint::spin_loop()),
-            7..=60 => std::thread::yield_now(),
-            _ => std::thread::sleep(Duration::from_micros(50)),
+            0..=6 => (0..1 << self.0).for_each(|_| crate::sync::spin_loop()),
+            7..=60 => crate::sync::yield_now(),
+            _ => crate::sync::sleep(Duration::from_micros(50)),
         }
     }
 }

@@ -9,10 +9,10 @@ use crate::disk::File;
 use crate::error::{Result, StorageError};
 use crate::ids::{FileId, Lsn, PAGE_SIZE, PageId};
 use crate::page;
+use crate::sync::Mutex;
+use crate::sync::atomic::{AtomicU64, Ordering};
 use hashbrown::HashSet;
-use parking_lot::Mutex;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Pages per doublewrite batch.
 pub(crate) const BATCH_PAGES: usize = 128;

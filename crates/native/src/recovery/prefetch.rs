@@ -10,9 +10,9 @@ use crate::error::{Result, StorageError};
 use crate::ids::PageId;
 use crate::log::{Group, LogReader, Record, RecordReader, Segments};
 use crate::pool::Pool;
-use parking_lot::{Condvar, Mutex};
+use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use crate::sync::{Condvar, Mutex};
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Reads under way at the same time.
@@ -125,7 +125,7 @@ fn look_ahead(
             let redone = ahead.redone.load(Ordering::Relaxed);
             asked.drain(..asked.partition_point(|at| *at < redone));
             if asked.len() > most {
-                std::thread::sleep(Duration::from_micros(200));
+                crate::sync::sleep(Duration::from_micros(200));
             }
         }
         if ahead.is_over() {

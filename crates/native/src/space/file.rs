@@ -12,8 +12,8 @@ use crate::mtr::Mtr;
 use crate::page::PageType;
 use crate::pool::Arena;
 use crate::storage::Storage;
+use crate::sync::{Mutex, RwLock};
 use hashbrown::HashMap;
-use parking_lot::{Mutex, RwLock};
 use std::sync::Arc;
 
 /// Where the owner's metadata starts on page 0 of a file; it may use everything up to the page's end.

@@ -4,8 +4,8 @@
 use super::open::Storage;
 use crate::ids::{Lsn, PAGE_SIZE};
 use crate::pool::{Arena, RUN_PAGES};
-use parking_lot::{Condvar, Mutex};
-use std::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::{Condvar, Mutex};
 use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};

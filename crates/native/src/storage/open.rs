@@ -14,10 +14,10 @@ use crate::mtr::PageRedo;
 use crate::pool::{MIN_FRAMES, Pool, doublewrite_bytes};
 use crate::recovery::{self, DOUBLEWRITE, LogScan, RecoveryVisitor};
 use crate::space::Space;
+use crate::sync::Mutex;
+use crate::sync::atomic::Ordering;
 use hashbrown::HashMap;
-use parking_lot::Mutex;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// Where the first log starts; zero stays free to mean "no LSN".
@@ -169,7 +169,7 @@ impl Storage {
             match brake {
                 Brake::Free => return Ok(()),
                 Brake::Delay(time) if self.has_background() => {
-                    std::thread::sleep(time);
+                    crate::sync::sleep(time);
                     return Ok(());
                 }
                 Brake::Stop if self.has_background() => self.wait_for_checkpoint()?,
@@ -189,7 +189,7 @@ impl Storage {
             return Err(StorageError::DiskFull);
         }
         self.wake_flusher();
-        std::thread::sleep(Duration::from_millis(1));
+        crate::sync::sleep(Duration::from_millis(1));
         Ok(())
     }
 

@@ -11,12 +11,12 @@ use crate::mtr::Mtr;
 use crate::page::{get_u32, get_u64};
 use crate::space::FILE_META_OFFSET;
 use crate::storage::Storage;
+use crate::sync::RwLock;
+use crate::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use crate::trx::TrxRecord;
 use hashbrown::HashMap;
-use parking_lot::RwLock;
 use selkie_engine::{IndexId, TableId};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 const MAGIC: &[u8; 4] = b"TREE";
 const CLUSTERED: u32 = u32::MAX;

@@ -3,6 +3,7 @@
 use super::TableFiles;
 use crate::btree::Tree;
 use crate::engine::Shared;
+use crate::sync::atomic::Ordering;
 use crate::trx::NativeTrx;
 use selkie_engine::{
     Bound, Cursor, EngineError, EngineResult, EngineTrx, IndexCodec, InsertInfo, RangeEstimate,
@@ -10,7 +11,6 @@ use selkie_engine::{
 };
 use selkie_types::ByteRows;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 /// A handle: storage under a definition.
 pub(crate) struct NativeTable {

@@ -4,10 +4,10 @@
 use super::entry::{Action, Outcome, Writer};
 use super::handle::NativeTable;
 use super::insert::{Tools, numbered, undo_row};
+use crate::sync::atomic::Ordering;
 use crate::trx::NativeTrx;
 use selkie_engine::{EngineResult, StatementContext};
 use selkie_types::ByteRows;
-use std::sync::atomic::Ordering;
 
 impl NativeTable {
     pub(super) fn update_rows(

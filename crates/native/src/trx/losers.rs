@@ -8,9 +8,9 @@ use super::segment::Segment;
 use crate::engine::Shared;
 use crate::error::Result;
 use crate::mtr::Mtr;
-use parking_lot::Mutex;
+use crate::sync::Mutex;
+use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Undo segments to be taken back, by sequence.
 #[derive(Default)]

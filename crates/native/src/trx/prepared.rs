@@ -6,15 +6,15 @@ use super::state::TrxState;
 use super::transaction::{Body, NativeTrx};
 use crate::engine::Shared;
 use crate::mtr::Mtr;
+use crate::sync::Mutex;
+use crate::sync::atomic::Ordering;
 use crate::table::value;
-use parking_lot::Mutex;
 use selkie_engine::{
     EngineError, EngineResult, Isolation, LockMode, Lsn, PreparedTrx, TableId, TransactionPhase,
     Xid,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 /// One that a restart found.
 pub(super) struct PreparedSegments {

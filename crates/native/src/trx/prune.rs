@@ -13,9 +13,9 @@ use crate::btree::free_chain;
 use crate::engine::Shared;
 use crate::ids::{FileId, PageNo};
 use crate::page::get_u64;
+use crate::sync::atomic::Ordering;
 use crate::table::value;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 /// A chain of pages that holds the rest of a long value.
 type Chain = (PageNo, u64);

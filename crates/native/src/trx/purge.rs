@@ -9,11 +9,11 @@ use crate::engine::Shared;
 use crate::error::Result;
 use crate::ids::{FileId, PageNo};
 use crate::page::get_u64;
+use crate::sync::Mutex;
+use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::table::value;
-use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Commits cleaned up or pruned in one go.
 const STEP: usize = 4096;
@@ -57,7 +57,7 @@ impl PurgeQueue {
     }
 
     /// Nothing is cleaned up until the guard goes.
-    pub(crate) fn pause(&self) -> parking_lot::MutexGuard<'_, ()> {
+    pub(crate) fn pause(&self) -> crate::sync::MutexGuard<'_, ()> {
         self.busy.lock()
     }
 

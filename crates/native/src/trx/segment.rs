@@ -7,9 +7,9 @@ use super::record::RowRecord;
 use super::state::TrxState;
 use super::store::{Place, UndoStore};
 use crate::btree::VER_OFFSET_BITS;
-use parking_lot::RwLock;
+use crate::sync::RwLock;
+use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Bytes of a full segment: what the version word can address.
 pub(super) const SEGMENT_BYTES: usize = 1 << VER_OFFSET_BITS;

@@ -2,9 +2,9 @@
 
 use crate::log::Log;
 use crate::pool::Backoff;
-use parking_lot::Mutex;
+use crate::sync::Mutex;
+use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// A snapshot held longer than this is not that of a running statement.

@@ -8,10 +8,10 @@
 use crate::disk::{Access, File};
 use crate::error::{Result, StorageError};
 use crate::storage::Storage;
-use parking_lot::Mutex;
+use crate::sync::Mutex;
+use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 const NAME: &str = "undo";

@@ -8,15 +8,15 @@ use super::weight::LockKind;
 use crate::engine::Shared;
 use crate::ids::FileId;
 use crate::lock::Covered;
+use crate::sync::Mutex;
+use crate::sync::atomic::Ordering;
 use crate::table::TableFiles;
-use parking_lot::Mutex;
 use selkie_engine::{
     EngineError, EngineResult, EngineTrx, IndexId, Isolation, LockMode, LockWait, Lsn,
     StatementContext, WaitKind, Xid,
 };
 use std::any::Any;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// A change of files, to be completed or taken back at the end.

@@ -7,11 +7,11 @@ use crate::btree::VER_OFFSET_BITS;
 use crate::error::Result;
 use crate::ids::FileId;
 use crate::storage::Storage;
+use crate::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use crate::sync::{Mutex, RwLock};
 use hashbrown::HashMap;
-use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 const SHARDS: usize = 64;
 

@@ -3,10 +3,10 @@
 //! wait, and knows nothing of who holds what.
 
 use crate::ids::FileId;
-use parking_lot::Mutex;
+use crate::sync::Mutex;
+use crate::sync::atomic::{AtomicU64, Ordering};
 use selkie_engine::LockMode;
 use smallvec::SmallVec;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Locks that count as one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,0 +1,111 @@
+//! Group commit: whoever is told that a position is durable finds everything before it on a disk that loses all it
+//! may lose; nobody waits for ever; a write that fails ends the process before anybody is told.
+
+use super::disk::SteppingDisk;
+use super::{Body, Explore, run};
+use crate::disk::sim::SimDisk;
+use crate::ids::Lsn;
+use crate::log::{BLOCK, FlushMode, Log, LogReader, Segments};
+use std::sync::Arc;
+
+const SEGMENT: u64 = 64 << 10;
+
+struct Model {
+    disk: SimDisk,
+    log: Log,
+}
+
+impl Model {
+    fn new() -> Arc<Model> {
+        let disk = SimDisk::new(1);
+        let stepping = Arc::new(SteppingDisk(disk.clone()));
+        let segments = Segments::open(stepping, SEGMENT).expect("segments");
+        segments.prepare(Lsn(2 * SEGMENT)).expect("room");
+        let log = Log::new(segments, Lsn(BLOCK), 1, 0).expect("log");
+        Arc::new(Model { disk, log })
+    }
+
+    /// Where the log would end if the machine went down now.
+    fn end_after_crash(&self) -> Lsn {
+        let disk = self.disk.survivor();
+        let segments = Segments::open(Arc::new(disk), SEGMENT).expect("segments");
+        let mut reader = LogReader::new(&segments, Lsn(BLOCK), 1, 1).expect("reader");
+        while reader.next_group().expect("no I/O error").is_some() {}
+        reader.position()
+    }
+
+    /// Commits and hears of it.
+    fn commit(&self, payload: &[u8]) {
+        let lsn = self.log.append(payload);
+        self.log.flush_upto(lsn);
+        self.check(lsn);
+    }
+
+    fn check(&self, lsn: Lsn) {
+        assert!(self.log.durable() >= lsn, "told too early");
+        let end = self.end_after_crash();
+        assert!(end >= lsn, "durable up to {}, but the log ends at {end}", self.log.durable());
+    }
+}
+
+fn committer(model: &Arc<Model>, len: usize, commits: usize) -> Body<()> {
+    let model = model.clone();
+    Box::new(move || (0..commits).for_each(|_| model.commit(&vec![7; len])))
+}
+
+#[test]
+fn a_commit_is_durable_when_its_client_hears_of_it() {
+    Explore::schedules(150).run(|| {
+        let model = Model::new();
+        run((0..3).map(|_| committer(&model, 40, 2)).collect());
+        assert_eq!(model.log.completed(), model.log.tail());
+    });
+}
+
+#[test]
+fn commits_that_need_no_sync_do_not_hide_bytes_from_those_that_do() {
+    Explore::schedules(150).run(|| {
+        let model = Model::new();
+        let writer = model.clone();
+        let lazy = Box::new(move || {
+            for _ in 0..2 {
+                let lsn = writer.log.append(&[3; 5000]);
+                writer.log.set_mode(FlushMode::WriteAtCommit);
+                writer.log.settle_commit(lsn);
+                assert!(writer.log.written() >= lsn);
+            }
+        });
+        run(vec![lazy, committer(&model, 40, 2), committer(&model, 5000, 1)]);
+    });
+}
+
+#[test]
+fn a_full_ring_empties() {
+    Explore::schedules(60).run(|| {
+        let model = Model::new();
+        let most = model.log.max_payload();
+        let writer = model.clone();
+        let filler = Box::new(move || {
+            for _ in 0..4 {
+                writer.log.append(&vec![3; most]);
+            }
+        });
+        run(vec![filler, committer(&model, most, 2), committer(&model, 40, 2)]);
+    });
+}
+
+#[test]
+fn nobody_hears_of_a_commit_whose_write_failed() {
+    for at in [1, 2, 3, 4] {
+        FAIL_AT.set(at);
+        Explore::schedules(40).run(|| {
+            let model = Model::new();
+            model.disk.fail_after(FAIL_AT.get());
+            let lazy = model.clone();
+            let write = Box::new(move || lazy.log.write_upto(lazy.log.append(&[3; 40])));
+            run(vec![write, committer(&model, 40, 1), committer(&model, 40, 1)]);
+        });
+    }
+}
+
+thread_local! { static FAIL_AT: std::cell::Cell<u64> = const { std::cell::Cell::new(0) } }

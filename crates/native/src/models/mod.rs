@@ -1,0 +1,104 @@
+//! Models: the crate's concurrent parts, run by a few threads under a scheduler that tries many interleavings of
+//! their steps (`crate::sync`). A step is an operation of an atomic, a lock or the disk. A schedule in which all
+//! threads wait fails, and so does a panic; waits with a timeout last until they are woken unless a model says
+//! otherwise, so that a lost wake-up cannot hide behind one.
+//!
+//! Run by `tests/run.sh models`; only these tests work with the feature. `SELKIE_SCHEDULES=100` tries a hundred times
+//! as many schedules. A failure prints the seed of its schedule: `SHUTTLE_RANDOM_SEED=that` begins with it.
+//!
+//! Not seen: reordering by the processor, and tearing inside of one copy of bytes.
+
+mod disk;
+mod flusher;
+mod log;
+mod pages;
+mod pool;
+
+use crate::sync::{set_steps, set_timeouts};
+use shuttle::scheduler::{PctScheduler, RandomScheduler, Schedule, Scheduler, Task, TaskId};
+use shuttle::{Config, Runner};
+use std::cell::Cell;
+
+thread_local! { static ENDED: Cell<bool> = const { Cell::new(false) } }
+
+/// Ends the schedule at once and well: the modelled process has ended itself.
+fn end_process() -> ! {
+    ENDED.set(true);
+    loop {
+        crate::sync::step();
+    }
+}
+
+/// What a thread of a model does.
+type Body<T> = Box<dyn FnOnce() -> T + Send>;
+
+/// Runs these beside each other and returns what they return.
+fn run<T: Send + 'static>(bodies: Vec<Body<T>>) -> Vec<T> {
+    let threads: Vec<_> = bodies.into_iter().map(shuttle::thread::spawn).collect();
+    threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
+}
+
+/// A scheduler that heeds `end_process`.
+struct Ending<S>(S);
+
+impl<S: Scheduler> Scheduler for Ending<S> {
+    fn new_execution(&mut self) -> Option<Schedule> {
+        ENDED.set(false);
+        self.0.new_execution()
+    }
+
+    fn next_task(
+        &mut self,
+        runnable: &[&Task],
+        now: Option<TaskId>,
+        yielding: bool,
+    ) -> Option<TaskId> {
+        if ENDED.get() { None } else { self.0.next_task(runnable, now, yielding) }
+    }
+
+    fn next_u64(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+}
+
+/// How a model is explored.
+#[derive(Clone, Copy)]
+struct Explore {
+    /// Schedules of each kind.
+    schedules: usize,
+    /// Whether waits may time out.
+    timeouts: bool,
+}
+
+impl Explore {
+    /// Waits end by being woken only.
+    const fn schedules(schedules: usize) -> Explore {
+        Explore { schedules, timeouts: false }
+    }
+
+    /// Waits may also end by themselves.
+    const fn with_timeouts(self) -> Explore {
+        Explore { timeouts: true, ..self }
+    }
+
+    /// Runs the model under schedules that switch anywhere, and under such that switch rarely.
+    fn run(self, model: fn()) {
+        let times = std::env::var("SELKIE_SCHEDULES").ok().and_then(|n| n.parse().ok());
+        for seed in 0..times.unwrap_or(1u64) {
+            self.run_with(RandomScheduler::new_from_seed(seed, self.schedules), model);
+            self.run_with(PctScheduler::new_from_seed(seed, 3, self.schedules), model);
+        }
+    }
+
+    fn run_with<S: Scheduler + 'static>(self, scheduler: S, model: fn()) {
+        let mut config = Config::new();
+        config.stack_size = 256 << 10;
+        config.silence_warnings = true;
+        set_timeouts(self.timeouts);
+        Runner::new(Ending(scheduler), config).run(move || {
+            set_steps(true);
+            model();
+        });
+        set_steps(false);
+    }
+}
