@@ -6,13 +6,13 @@
 
 use super::table::Holders;
 use crate::ids::FileId;
+use crate::sync::Mutex;
+use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::trx::TrxState;
 use hashbrown::HashMap;
-use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 const SHARDS: usize = 16;
 

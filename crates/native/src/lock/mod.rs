@@ -6,8 +6,10 @@
 mod gaps;
 mod inspect;
 mod table;
+mod turn;
 mod wait;
 
 pub(crate) use gaps::Covered;
-pub(crate) use table::{LockTable, Place};
+pub(crate) use table::LockTable;
+pub(crate) use turn::{Behind, Locked, Wanted};
 pub(crate) use wait::CycleObserver;

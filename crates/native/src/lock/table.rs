@@ -3,14 +3,14 @@
 use super::gaps::Gaps;
 use super::wait::Waits;
 use crate::ids::FileId;
+use crate::sync::Mutex;
+use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::trx::{TrxState, Waiter};
 use hashbrown::HashMap;
-use parking_lot::Mutex;
 use selkie_engine::LockMode;
 use smallvec::SmallVec;
 use std::hash::{BuildHasher, Hash};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 const SHARDS: usize = 64;
 
@@ -37,6 +37,8 @@ struct Waiting {
     trx: Arc<TrxState>,
     mode: LockMode,
     waiter: Arc<Waiter>,
+    /// Whose locks it met when it last asked for its own.
+    met: Option<SmallVec<[u64; 2]>>,
 }
 
 /// Who has a record, and who waits for it in the order they came. Nobody overtakes.
@@ -53,6 +55,25 @@ impl Record {
 
     fn wake(&self) {
         self.waiting.iter().for_each(|waiting| waiting.waiter.wake());
+    }
+
+    /// Notes whose locks are in the way of somebody in the queue.
+    fn note_met(&mut self, place: Option<&Arc<Waiter>>, mode: LockMode) {
+        let Some(place) = place else { return };
+        let mine = self.waiting.iter_mut().find(|waiting| Arc::ptr_eq(place, &waiting.waiter));
+        if let Some(mine) = mine {
+            let met = conflicts(&self.holders, mine.trx.id, mode);
+            mine.met = Some(met.iter().map(|holder| holder.id).collect());
+        }
+    }
+
+    /// Wakes those in the queue who may have met a lock of this transaction.
+    fn wake_behind(&self, holder: u64) {
+        let met = |waiting: &&Waiting| {
+            let met = waiting.met.as_ref().is_none_or(|met| met.contains(&holder));
+            met && waiting.trx.id != holder
+        };
+        self.waiting.iter().filter(met).for_each(|waiting| waiting.waiter.wake());
     }
 
     /// Holders that conflict, and those who came before.
@@ -126,6 +147,7 @@ impl LockTable {
         if has.is_some_and(|has| has == mode || has == LockMode::Exclusive) {
             return Ok(false);
         }
+        record.note_met(place, mode);
         let blocking = record.conflicts(me.id, mode, place);
         if !blocking.is_empty() {
             return Err(blocking);
@@ -145,12 +167,12 @@ impl LockTable {
         &'l self,
         me: &Arc<TrxState>,
         file: FileId,
-        key: &'l [u8],
+        key: &[u8],
         mode: LockMode,
     ) -> Place<'l> {
         let name = NameRef(file, key);
         let waiter = Arc::new(Waiter::default());
-        let waiting = Waiting { trx: me.clone(), mode, waiter: waiter.clone() };
+        let waiting = Waiting { trx: me.clone(), mode, waiter: waiter.clone(), met: None };
         let mut shard = self.shard(&name).lock();
         match shard.get_mut(&name) {
             Some(record) => record.waiting.push(waiting),
@@ -159,11 +181,11 @@ impl LockTable {
                 shard.insert(Name(file, key.into()), record);
             }
         }
-        Place { locks: self, file, key, waiter }
+        Place { locks: self, file, key: key.into(), waiter }
     }
 
     fn leave(&self, place: &Place<'_>) {
-        let name = NameRef(place.file, place.key);
+        let name = NameRef(place.file, &place.key);
         let mut shard = self.shard(&name).lock();
         let Some(record) = shard.get_mut(&name) else { return };
         record.waiting.retain(|waiting| !Arc::ptr_eq(&waiting.waiter, &place.waiter));
@@ -210,12 +232,15 @@ impl LockTable {
         }
     }
 
-    /// Gives back a lock just taken, which nobody can have begun to wait for.
+    /// Gives back a lock just taken.
     pub(crate) fn take_back(&self, me: u64, file: FileId, key: &[u8]) {
         let name = NameRef(file, key);
         let mut shard = self.shard(&name).lock();
         let Some(record) = shard.get_mut(&name) else { return };
         record.holders.retain(|holder| holder.trx.id != me);
+        // The row's owner may have ended meanwhile: then this lock was all that others met. To wake all others as well
+        // would let them take and give back theirs, and wake this one.
+        record.wake_behind(me);
         if record.is_unused() {
             shard.remove(&name);
         }
@@ -257,9 +282,15 @@ impl LockTable {
 pub(crate) struct Place<'l> {
     locks: &'l LockTable,
     file: FileId,
-    key: &'l [u8],
+    key: Box<[u8]>,
     /// Woken when something changed for the record.
     pub(crate) waiter: Arc<Waiter>,
+}
+
+impl Place<'_> {
+    pub(super) fn is_at(&self, file: FileId, key: &[u8]) -> bool {
+        self.file == file && *self.key == *key
+    }
 }
 
 impl Drop for Place<'_> {
@@ -274,4 +305,31 @@ fn conflicts(holders: &[Holder], me: u64, mode: LockMode) -> Holders {
         holder.trx.id != me && !shared && holder.trx.is_active()
     };
     holders.iter().filter(conflicting).map(|holder| holder.trx.clone()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn who_met_a_lock_that_is_taken_back_is_woken() {
+        const MODE: LockMode = LockMode::Exclusive;
+        let (locks, file) = (LockTable::new(), FileId(7));
+        let trx = [1, 2, 3].map(|id| Arc::new(TrxState::new(id)));
+        let take = |n: usize, place: Option<&Place<'_>>| {
+            let place = place.map(|place| &place.waiter);
+            locks.acquire(&trx[n], file, b"k", MODE, place).is_ok()
+        };
+        assert!(take(0, None));
+        let places = [1, 2].map(|n| locks.queue(&trx[n], file, b"k", MODE));
+        assert!(!take(1, Some(&places[0])));
+        locks.take_back(1, file, b"k");
+        assert!(places[0].waiter.park(Duration::ZERO), "it met the lock");
+        assert!(take(1, Some(&places[0])) && !take(2, Some(&places[1])));
+        places.iter().for_each(|place| place.waiter.reset());
+        locks.take_back(2, file, b"k");
+        assert!(places[1].waiter.park(Duration::ZERO));
+        assert!(!places[0].waiter.park(Duration::ZERO), "its own lock was in nobody's way");
+    }
 }

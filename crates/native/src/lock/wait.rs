@@ -1,12 +1,12 @@
 //! Waiting for transactions to end, and deadlocks.
 
 use super::LockTable;
+use crate::sync::atomic::{AtomicU64, Ordering};
+use crate::sync::{Mutex, RwLock};
 use crate::trx::{TrxState, Waiter};
 use hashbrown::HashMap;
-use parking_lot::{Mutex, RwLock};
 use selkie_engine::{EngineError, EngineResult};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 struct Wait {
@@ -137,12 +137,13 @@ impl Waits {
     }
 }
 
-/// The transactions on a way from `me` through waits back to `me`.
+/// The transactions on a way from `me` through waits back to `me`. Who has been woken does not wait: what was in its
+/// way may be gone, and if not it will ask again.
 fn find_cycle(graph: &HashMap<u64, Wait>, me: u64) -> Option<Vec<u64>> {
     let mut seen = hashbrown::HashSet::new();
     let mut way: Vec<(u64, usize)> = vec![(me, 0)];
     while let Some((id, next)) = way.last_mut() {
-        let wait = graph.get(id).filter(|wait| !wait.victim);
+        let wait = graph.get(id).filter(|wait| !wait.victim && !wait.waiter.is_woken());
         let Some(holder) = wait.and_then(|wait| wait.holders.get(*next)) else {
             way.pop();
             continue;
@@ -179,5 +180,17 @@ mod tests {
         let victims: Vec<u64> =
             waits.graph.lock().values().filter(|w| w.victim).map(|w| w.me.id).collect();
         assert_eq!(victims, [2]);
+    }
+
+    #[test]
+    fn who_has_been_woken_stands_in_no_cycle() {
+        let waits = Waits::default();
+        let trx: Vec<_> = (1..=2).map(|id| Arc::new(TrxState::new(id))).collect();
+        let waiter: Arc<Waiter> = Arc::default();
+        waits.enter(&trx[0], &trx[1..], &waiter).unwrap();
+        waiter.wake();
+        waiting(&waits, &trx[1], &trx[0]).unwrap();
+        waiter.reset();
+        assert!(matches!(waiting(&waits, &trx[1], &trx[0]), Err(EngineError::Deadlock)));
     }
 }

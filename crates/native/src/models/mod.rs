@@ -10,6 +10,7 @@
 
 mod disk;
 mod flusher;
+mod locks;
 mod log;
 mod pages;
 mod pool;

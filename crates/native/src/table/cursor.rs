@@ -7,7 +7,7 @@ use super::rows::push_row;
 use super::value;
 use crate::btree::{Hint, Node, Seek, Tree};
 use crate::ids::FileId;
-use crate::lock::{Covered, Place};
+use crate::lock::{Covered, Locked, Wanted};
 use crate::page::get_u64;
 use crate::trx::{LockKind, NativeTrx, Resolved, TrxState, Undo, View};
 use selkie_engine::{
@@ -16,7 +16,7 @@ use selkie_engine::{
 };
 use selkie_types::ByteRows;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Bytes after which a batch ends early.
 const BATCH_BYTES: usize = 4 << 20;
@@ -634,61 +634,33 @@ impl<'a> NativeCursor<'a> {
         let file = tree.file;
         let kind = self.kind_of(file, key, mode);
         let me = self.trx.state();
-        let locks = &self.table.shared.locks;
-        let (mut place, mut begun): (Option<Place<'_>>, Option<Instant>) = (None, None);
-        loop {
-            let waiter = place.as_ref().map(|place| &place.waiter);
-            waiter.into_iter().for_each(|waiter| waiter.reset());
-            let acquired = locks.acquire(&me, file, key, mode, waiter);
-            let new = matches!(acquired, Ok(true));
-            // Read after locking: whoever changes the entry from now on meets the lock.
-            let hint = if is_row { &mut self.row_hint } else { &mut self.entry_hint };
-            let (value, owner) = newest(&self.table.shared.undo, tree, hint, key)?;
-            let mine = owner.as_ref().is_some_and(|owner| owner.id == me.id);
-            let implied = owner.clone().filter(|_| !mine);
-            let holders = match (acquired, owner) {
-                // A row of one's own is locked already, whoever queues for it.
-                (_, Some(_)) if mine => Vec::new(),
-                (_, Some(owner)) => vec![owner],
-                (Err(holders), None) => holders.into_vec(),
-                (Ok(_), None) => Vec::new(),
-            };
-            if holders.is_empty() {
-                if new {
-                    self.trx.push_lock(file, key, kind, is_row);
-                }
-                if let Some(value) = value.as_ref().filter(|_| is_row) {
-                    self.trx.check_snapshot(get_u64(value, 0))?;
-                }
-                return Ok(value.filter(|value| !value::is_deleted(value)));
-            }
-            if new {
-                // The owner, who has the row already, must not find it locked meanwhile.
-                locks.take_back(me.id, file, key);
-            }
-            match self.scan.wait {
-                LockWait::SkipLocked => return Ok(None),
-                LockWait::NoWait => return Err(EngineError::LockWaitTimeout),
-                LockWait::Default | LockWait::Upto(_) => {}
-            }
-            let Some(place) = &place else {
-                place = Some(locks.queue(&me, file, key, mode));
-                continue;
-            };
-            let wait = match self.scan.wait {
-                LockWait::Default => self.context.lock_wait_timeout(),
-                LockWait::Upto(limit) => limit,
-                LockWait::NoWait | LockWait::SkipLocked => Duration::ZERO,
-            };
-            // Waking up to find others ahead does not begin the wait anew.
-            let begun = *begun.get_or_insert_with(Instant::now);
-            // A lock that was only implied counts once somebody waits for it.
-            let kind = LockKind::Entries(file, LockMode::Exclusive);
-            implied.iter().for_each(|owner| owner.weight.lock(kind));
-            let wait = LockWait::Upto(wait.saturating_sub(begun.elapsed()));
-            me.notes.will_wait_for(file, key, mode);
-            self.trx.wait_in_place(&holders, place.waiter.clone(), self.context, wait)?;
+        let (trx, context, wait) = (self.trx, self.context, self.scan.wait);
+        let hint = if is_row { &mut self.row_hint } else { &mut self.entry_hint };
+        let undo = &self.table.shared.undo;
+        let mut begun: Option<Instant> = None;
+        let locked = self.table.shared.locks.lock_in_turn(
+            &me,
+            &Wanted { file, key, mode, wait },
+            || newest(undo, tree, hint, key),
+            |holders, waiter| {
+                let limit = match wait {
+                    LockWait::Upto(limit) => limit,
+                    _ => context.lock_wait_timeout(),
+                };
+                // Waking up to find others ahead does not begin the wait anew.
+                let begun = *begun.get_or_insert_with(Instant::now);
+                let wait = LockWait::Upto(limit.saturating_sub(begun.elapsed()));
+                trx.wait_in_place(holders, waiter, context, wait)
+            },
+        )?;
+        let Some(Locked { found: value, new }) = locked else { return Ok(None) };
+        if new {
+            self.trx.push_lock(file, key, kind, is_row);
         }
+        if let Some(value) = value.as_ref().filter(|_| is_row) {
+            self.trx.check_snapshot(get_u64(value, 0))?;
+        }
+        Ok(value.filter(|value| !value::is_deleted(value)))
     }
 }
 

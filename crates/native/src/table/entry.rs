@@ -2,10 +2,13 @@
 
 use super::value::{self, DELETED};
 use crate::btree::{Decision, Hint, MAX_KEY, Tree};
+use crate::ids::FileId;
+use crate::lock::{Behind, Wanted};
 use crate::page::get_u64;
 use crate::trx::{Kind, LockKind, NativeTrx, RowRecord, TrxState};
 use selkie_engine::{EngineError, EngineResult, LockMode, LockWait, StatementContext};
 use std::sync::Arc;
+use std::time::Instant;
 
 /// What to do to an entry. `body` is tag and what follows it.
 #[derive(Clone, Copy)]
@@ -28,6 +31,25 @@ pub(super) enum Outcome {
     Duplicate,
     /// These must end first.
     Blocked(Vec<Arc<TrxState>>),
+    /// These hold the entry's lock, which they may give back before they end.
+    Locked(Vec<Arc<TrxState>>),
+}
+
+impl Action<'_> {
+    /// As what it stands in a queue.
+    pub(super) fn mode(self) -> LockMode {
+        match self {
+            Action::Insert { .. } => LockMode::Shared,
+            Action::Update { .. } | Action::Delete => LockMode::Exclusive,
+        }
+    }
+}
+
+/// Where a change waits for locks of others, and since when.
+#[derive(Default)]
+pub(super) struct Queue<'a> {
+    pub(super) behind: Behind<'a>,
+    begun: Option<Instant>,
 }
 
 /// A transaction at work on entries.
@@ -46,6 +68,25 @@ impl<'a> Writer<'a> {
         self.trx.wait_for(holders, self.context, LockWait::Default)
     }
 
+    /// As [`Self::wait`], for those who hold the lock of an entry.
+    pub(super) fn wait_behind(
+        &self,
+        queue: &mut Queue<'a>,
+        (file, key): (FileId, &[u8]),
+        mode: LockMode,
+        holders: &[Arc<TrxState>],
+    ) -> EngineResult<()> {
+        let wanted = Wanted { file, key, mode, wait: LockWait::Default };
+        let locks = &self.trx.shared.locks;
+        let Queue { behind, begun } = queue;
+        behind.wait(locks, &self.state, &wanted, |waiter| {
+            // Waking up to find others there does not begin the wait anew.
+            let begun = *begun.get_or_insert_with(Instant::now);
+            let limit = self.context.lock_wait_timeout().saturating_sub(begun.elapsed());
+            self.trx.wait_in_place(holders, waiter, self.context, LockWait::Upto(limit))
+        })
+    }
+
     /// Does it, waiting for those in the way.
     pub(super) fn change(
         &self,
@@ -55,8 +96,13 @@ impl<'a> Writer<'a> {
         action: Action<'_>,
         is_row: bool,
     ) -> EngineResult<Outcome> {
+        let mut queue = Queue::default();
         loop {
+            queue.behind.look_again();
             match self.try_change(tree, hint, key, action, is_row)? {
+                Outcome::Locked(holders) => {
+                    self.wait_behind(&mut queue, (tree.file, key), action.mode(), &holders)?;
+                }
                 Outcome::Blocked(holders) => {
                     self.state.notes.will_wait_for(tree.file, key, LockMode::Exclusive);
                     self.wait(&holders)?;
@@ -149,7 +195,7 @@ impl<'a> Writer<'a> {
             let shared = &self.trx.shared;
             let holders = shared.locks.blocking(self.state.id, tree.file, key, mode);
             if !holders.is_empty() {
-                return Outcome::Blocked(holders.into_vec());
+                return Outcome::Locked(holders.into_vec());
             }
         }
         match (inserting, deleted) {

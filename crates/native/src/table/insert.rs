@@ -1,6 +1,6 @@
 //! Inserting rows: the clustered entry, then one entry per index; a row that fails leaves no trace.
 
-use super::entry::{Action, Outcome, Writer};
+use super::entry::{Action, Outcome, Queue, Writer};
 use super::handle::NativeTable;
 use super::next_key::behind;
 use super::rows::IndexEntry;
@@ -8,13 +8,13 @@ use super::value;
 use crate::btree::{Hint, Node, Seek};
 use crate::ids::FileId;
 use crate::page::get_u64;
+use crate::sync::atomic::Ordering;
 use crate::trx::{NativeTrx, TrxState};
 use selkie_engine::{
     EngineError, EngineResult, EngineTrx, InsertInfo, KeyRange, LockMode, StatementContext,
 };
 use selkie_types::ByteRows;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 /// Buffers and leaf hints that last for a statement.
 pub(super) struct Tools {
@@ -44,6 +44,8 @@ enum Rival {
     Row(Box<[u8]>),
     /// It depends on how these end.
     Perhaps(Vec<Arc<TrxState>>),
+    /// These have locked the entry with this key, and may mean to take it away.
+    Locked(Vec<Arc<TrxState>>, Vec<u8>),
 }
 
 impl NativeTable {
@@ -123,19 +125,23 @@ impl NativeTable {
         let unique = self.def.indexes[at].is_unique() && !tools.entry.any_null;
         let (tree, hint, entry) = (&self.trees[at], &mut tools.indexes[at], &tools.entry);
         let action = Action::Insert { body: &entry.body, auto: None };
+        let mut queue = Queue::default();
         loop {
+            queue.behind.look_again();
             // I26: equal keys may lie in different leaves, so check and insert go under a mutex of the key.
             let stripe =
                 unique.then(|| self.shared.stripe(tree.file, &entry.key[..entry.split]).lock());
             let rival = if unique { self.rival(writer, at, entry)? } else { Rival::Nobody };
-            let blocked = match rival {
+            let (blocked, locked) = match rival {
                 Rival::Row(existing) => {
                     return Err(EngineError::DuplicateKey { index: at, row: 0, existing });
                 }
-                Rival::Perhaps(holders) => holders,
+                Rival::Perhaps(holders) => (holders, None),
+                Rival::Locked(holders, key) => (holders, Some(key)),
                 Rival::Nobody => match writer.try_change(tree, hint, &entry.key, action, false)? {
                     Outcome::Done(_) => return Ok(()),
-                    Outcome::Blocked(holders) => holders,
+                    Outcome::Blocked(holders) => (holders, None),
+                    Outcome::Locked(holders) => (holders, Some(entry.key.clone())),
                     Outcome::Missing | Outcome::Duplicate => {
                         return Err(EngineError::Corrupt(format!(
                             "index {} of table {} has an entry of a row that does not exist",
@@ -145,6 +151,11 @@ impl NativeTable {
                 },
             };
             drop(stripe);
+            if let Some(key) = locked {
+                let place = (tree.file, &key[..]);
+                writer.wait_behind(&mut queue, place, LockMode::Shared, &blocked)?;
+                continue;
+            }
             let state = writer.trx.state();
             state.notes.will_wait_for(tree.file, &entry.key, LockMode::Exclusive);
             writer.wait(&blocked)?;
@@ -170,7 +181,7 @@ impl NativeTable {
                         None if value::is_deleted(value) => {}
                         None => {
                             if let Err(holders) = lock_gap_before(writer.trx, node, slot, file) {
-                                return (Rival::Perhaps(holders), None);
+                                return (Rival::Locked(holders, key), None);
                             }
                             let existing = key.get(value::split(value)..).unwrap_or(&[]);
                             return (Rival::Row(existing.into()), None);

@@ -2,9 +2,9 @@
 
 use super::inspect::Notes;
 use super::weight::Weight;
-use parking_lot::{Condvar, Mutex};
+use crate::sync::atomic::{AtomicU64, Ordering};
+use crate::sync::{Condvar, Mutex};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 const ACTIVE: u64 = 0;
@@ -86,6 +86,11 @@ impl Waiter {
     pub(crate) fn wake(&self) {
         *self.woken.lock() = true;
         self.bell.notify_all();
+    }
+
+    /// Whether something happened since the last look.
+    pub(crate) fn is_woken(&self) -> bool {
+        *self.woken.lock()
     }
 
     /// What happened before this does not count. To be followed by a look whether to wait at all.
