@@ -86,3 +86,26 @@ fn a_checkpoint_needs_no_change_before_it() {
         pages.check_end();
     });
 }
+
+/// While a page is on its way to the file, a checkpoint takes it neither for clean nor for written.
+#[test]
+fn a_checkpoint_waits_for_a_page_under_way() {
+    Explore::schedules(400).run(|| {
+        let pages = Pages::new(2, 1);
+        pages.change(0);
+        pages.log.flush_all();
+        let (writer, checker) = (pages.clone(), pages.clone());
+        let checkpointer = checkpointer(&pages);
+        run::<()>(vec![
+            Box::new(move || {
+                writer.pool.write_older_than(writer.log.tail(), 2);
+            }),
+            Box::new(move || {
+                if checkpointer.run(&checker.log, &checker.pool).expect("a checkpoint") {
+                    check_files(&checker, checkpointer.lsn());
+                }
+            }),
+        ]);
+        pages.check_end();
+    });
+}

@@ -64,8 +64,9 @@ impl Trx {
 
     fn sleep(&self, holders: &[Arc<TrxState>], waiter: Arc<Waiter>) -> EngineResult<()> {
         let limited = !matches!(self.patience, LockWait::Default);
+        let impatient = matches!(self.patience, LockWait::Upto(Duration::ZERO));
         self.model.locks.wait(&self.state, holders, waiter, |park| {
-            let woken = park(Duration::from_secs(1));
+            let woken = !impatient && park(Duration::from_secs(1));
             if limited && !woken { Err(EngineError::LockWaitTimeout) } else { Ok(()) }
         })
     }
@@ -336,6 +337,54 @@ fn waits_that_time_out_leave_the_queue() {
             })
         };
         run(vec![body(1, X), body(2, X), body(3, X), body(4, X)]);
+        model.check_empty();
+    });
+}
+
+/// Who stands behind somebody whose patience ends moves up.
+#[test]
+fn who_leaves_the_queue_wakes_those_behind() {
+    Explore::schedules(400).run(|| {
+        let model = Model::new();
+        let [mut holder, mut impatient, mut last] = [1, 2, 3].map(|id| begin(&model, id));
+        impatient.patience = LockWait::Upto(Duration::ZERO);
+        holder.lock(0, S).expect("nobody else is there");
+        run::<()>(vec![
+            Box::new(move || {
+                assert!(matches!(impatient.lock(0, X), Err(EngineError::LockWaitTimeout)));
+            }),
+            Box::new(move || {
+                last.lock(0, S).expect("no deadlock");
+                last.commit();
+            }),
+        ]);
+        holder.commit();
+        model.check_empty();
+    });
+}
+
+#[test]
+fn locks_are_granted_in_the_order_of_asking() {
+    Explore::schedules(300).run(|| {
+        let model = Model::new();
+        let mut holder = begin(&model, 1);
+        holder.lock(0, X).expect("nobody else is there");
+        let order = Arc::new(parking_lot::Mutex::new(Vec::new()));
+        let waiters = [(2, X), (3, S), (4, X)].map(|(id, mode)| {
+            let (mut trx, order) = (begin(&model, id), order.clone());
+            let waiter = shuttle::thread::spawn(move || {
+                trx.lock(0, mode).expect("no deadlock");
+                order.lock().push(id);
+                trx.commit();
+            });
+            while model.locks.waiting() < id as usize - 1 {
+                crate::sync::yield_now();
+            }
+            waiter
+        });
+        holder.commit();
+        waiters.into_iter().for_each(|waiter| waiter.join().expect("no panic"));
+        assert_eq!(*order.lock(), [2, 3, 4]);
         model.check_empty();
     });
 }

@@ -94,6 +94,21 @@ fn a_full_ring_empties() {
     });
 }
 
+/// Who makes room in the ring leads for a moment, and has nobody to wait for afterwards.
+#[test]
+fn who_makes_room_wakes_who_waited_meanwhile() {
+    Explore::schedules(1000).run(|| {
+        let model = Model::new();
+        let most = model.log.max_payload();
+        (0..4).for_each(|_| assert!(model.log.append(&vec![3; most]) > Lsn(0)));
+        let writer = model.clone();
+        let filler = Box::new(move || assert!(writer.log.append(&[3; 100]) > Lsn(0)));
+        let waiter = model.clone();
+        let flush = Box::new(move || waiter.log.write_upto(Lsn(4 * BLOCK)));
+        run::<()>(vec![filler, flush]);
+    });
+}
+
 #[test]
 fn nobody_hears_of_a_commit_whose_write_failed() {
     for at in [1, 2, 3, 4] {
