@@ -76,7 +76,7 @@ fn a_page_is_read_once_for_all_who_want_it() {
 #[test]
 fn whoever_waits_for_a_page_that_cannot_be_read_hears_of_it() {
     Explore::schedules(150).run(|| {
-        let pages = Pages::new(2, 2);
+        let pages = Pages::new(3, 3);
         let missing = |p: &Pages| assert!(p.pool.shared(id(77)).is_err());
         run(vec![
             body(&pages, missing),
