@@ -44,3 +44,28 @@ SELECT HEX(DES_DECRYPT(DES_ENCRYPT('foo', 'a'), 'b'));
 SELECT HEX(DES_DECRYPT(DES_ENCRYPT('foo', 'a'), NULL));
 CREATE TABLE d AS SELECT DES_ENCRYPT('a') x, DES_DECRYPT('abc') y, DES_ENCRYPT(a) z, DES_DECRYPT(a) w FROM t;
 SHOW CREATE TABLE d;
+-- How long a result is is computed when the statement is bound, too.
+SELECT LEFT('abc', IF('x', 1, 2)), SPACE('1x'), REPEAT('a', '2x');
+SELECT SUBSTR('abc', '2x', IF('y', 1, 2)), ROUND(1.25, '1x'), ROUND(12, '1x');
+SELECT LPAD('abc', '1x', 'x'), FORMAT(1.25, '1x'), REPEAT('a', '1x') FROM t;
+-- What cannot be NULL is not computed to see that it is not.
+SELECT ('a' + 1) IS NULL, ISNULL('b' + 1), ('c' + 1) IS NOT NULL, CONCAT('d' + 1) IS NULL;
+SELECT 1 FROM t WHERE ('a' + 1) IS NULL;
+-- Escape characters are those of the pattern's character set.
+SELECT _koi8r'a%' LIKE _koi8r 0x61CA25 ESCAPE _koi8r 0xCA, _koi8r'ab' LIKE _koi8r 0x61CA25 ESCAPE _koi8r 0xCA;
+SELECT _latin1'a%' LIKE _latin1 0x61E925 ESCAPE 'é', 'a%' LIKE 'aé%' ESCAPE 'é';
+CREATE TABLE l (a VARCHAR(10), b INT DEFAULT (a LIKE '%f\\_'), c INT AS (a LIKE '%f\\_' ESCAPE '\\'), CHECK (a LIKE '_\\_f%'));
+CREATE VIEW lv AS SELECT a LIKE '%f\\_' FROM l;
+SET sql_mode = NO_BACKSLASH_ESCAPES;
+INSERT INTO l (a) VALUES ('1_f_');
+INSERT INTO l (a) VALUES ('1 f_');
+SELECT * FROM l;
+SELECT * FROM lv;
+SELECT a LIKE '%f\_' FROM l;
+SET sql_mode = DEFAULT;
+UPDATE (SELECT 1 LIKE 2 ESCAPE (1 IN (SELECT 1 FROM t))) x, l SET l.a = 1;
+UPDATE (SELECT 1 LIKE 2 ESCAPE (1 IN (SELECT 1))) x, l SET l.a = '2_f';
+SELECT 1 LIKE 2 ESCAPE (1 IN (SELECT 1 FROM t));
+-- Bytes cut to a length are shown by their numbers.
+SELECT CAST(0x61E9FF AS CHAR(1));
+SELECT CAST(COMPRESS('bar') AS CHAR(4)) IS NULL;

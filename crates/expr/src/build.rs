@@ -21,7 +21,9 @@ pub use compare::{CompareTypes, compare_types, comparison};
 pub use field::for_comparison_with_key;
 pub use like::{like, like_escaped_by, regexp};
 pub(crate) use logic::boolean_type;
-pub use logic::{and, exists, is_null, is_truth, not, or, quantified, scalar_subquery, xor};
+pub use logic::{
+    and, exists, is_not_null, is_null, is_truth, not, or, quantified, scalar_subquery, xor,
+};
 pub use special::{
     DynamicValue, TrimSide, char_using, column_add, column_get, extract, get_format, interval_add,
     interval_day_second, locate, position, timestampadd, timestampdiff, trim, weight_string,

@@ -126,6 +126,10 @@ pub(crate) struct Binder<'a> {
     /// The table whose definition is being bound, and the first of its columns, where an expression
     /// says `DEFAULT(column)`.
     row_table: Option<(Arc<TableInfo>, ColumnId)>,
+    /// What is being bound is kept as text: a backslash escapes in it whatever the mode is.
+    in_kept_text: bool,
+    /// Derived tables and views being bound in an UPDATE of several tables; `None` elsewhere.
+    derived_in_update: Option<usize>,
     /// In ON DUPLICATE KEY UPDATE the first columns of the existing row, and of the row to be
     /// inserted, which `VALUES(c)` stands for.
     inserted: Option<(ColumnId, ColumnId)>,
@@ -172,6 +176,8 @@ impl<'a> Binder<'a> {
             lock_reads: settings.lock_reads,
             ignore: false,
             row_table: None,
+            in_kept_text: false,
+            derived_in_update: None,
             inserted: None,
             conditions: Vec::new(),
             who: None,

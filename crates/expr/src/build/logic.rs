@@ -72,10 +72,21 @@ pub fn xor(a: Expr, b: Expr, types: &TypeContext) -> SqlResult<Expr> {
     function.bind(Binding::new(function, args, types))
 }
 
-/// `a IS NULL`
+/// `a IS NULL`. Compat: a constant that cannot be NULL is not computed to see that it is not.
 pub fn is_null(e: Expr) -> SqlResult<Expr> {
     refuse_row(&e)?;
-    Ok(Expr::new(ExprKind::IsNull(Box::new(e)), boolean_type(), false))
+    let known = !e.nullable && e.is_constant() && e.as_literal().is_none();
+    Ok(null_test(if known { Expr::int(0) } else { e }))
+}
+
+/// `a IS NOT NULL`
+pub fn is_not_null(e: Expr) -> SqlResult<Expr> {
+    refuse_row(&e)?;
+    not(null_test(e))
+}
+
+fn null_test(e: Expr) -> Expr {
+    Expr::new(ExprKind::IsNull(Box::new(e)), boolean_type(), false)
 }
 
 /// `a IS TRUE` (`value`) or `a IS FALSE`.

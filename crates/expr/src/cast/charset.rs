@@ -55,6 +55,16 @@ pub(super) fn convert(frame: &Frame<'_>) -> SqlResult<Column> {
     })
 }
 
+/// Appends the first bytes of `whole` as text of the result's charset.
+pub(super) fn bytes_as_text(frame: &Frame<'_>, kept: &[u8], whole: &[u8], out: &mut Vec<u8>) {
+    let charset = frame.ty.collation.charset();
+    let (converted, lost) = Charset::Binary.convert(kept, charset);
+    if lost > 0 {
+        report_lost(frame, whole, Charset::Binary, charset);
+    }
+    out.extend_from_slice(&converted);
+}
+
 #[cold]
 fn report_lost(frame: &Frame<'_>, bytes: &[u8], from: Charset, to: Charset) {
     if from == Charset::Binary {

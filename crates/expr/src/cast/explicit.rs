@@ -2,7 +2,8 @@
 
 use selkie_types::error::catalogue::{ER_DATA_OVERFLOW, ER_TRUNCATED_WRONG_VALUE};
 use selkie_types::{
-    Column, Condition, Decimal, Physical, SqlError, SqlResult, SqlType, TypeKind, Value,
+    CollationId, Column, Condition, Decimal, Physical, SqlError, SqlResult, SqlType, TypeKind,
+    Value,
 };
 
 use super::{number, temporal};
@@ -237,7 +238,10 @@ fn string(mut e: Expr, target: &SqlType, types: &TypeContext) -> SqlResult<Expr>
     let from_number = e.ty.physical() != Physical::Bytes;
     cast::to_text(&mut e, types);
     let bare = CallOption::Type(target.clone());
-    cast::to_charset(&mut e, collation);
+    let cut_bytes = e.ty.collation.is_binary() && !collation.is_binary() && !unlimited;
+    if !cut_bytes {
+        cast::to_charset(&mut e, collation);
+    }
     let length = if unlimited { e.ty.length } else { target.length };
     let mut ty = crate::function::string_type(length.into(), collation, types);
     if e.ty.is_text_or_blob() && unlimited {
@@ -246,6 +250,7 @@ fn string(mut e: Expr, target: &SqlType, types: &TypeContext) -> SqlResult<Expr>
     let kernel: Kernel = match (unlimited, collation.is_binary()) {
         (true, _) => super::same,
         (false, true) => cut_binary,
+        (false, false) if cut_bytes => cut_as_text,
         (false, false) => cut,
     };
     let cut_is_error = !unlimited && types.sql_mode.is_strict();
@@ -269,9 +274,25 @@ fn cut(frame: &Frame<'_>) -> SqlResult<Column> {
     bytes_to_bytes(frame, |bytes, out| {
         let kept = charset.prefix(bytes, length);
         if kept.len() < bytes.len() {
-            truncated(frame, "CHAR", length, bytes);
+            let text = for_message(bytes, frame.call.collation);
+            truncated(frame, &format!("CHAR({length})"), &text);
         }
         out.extend_from_slice(kept);
+        true
+    })
+}
+
+/// Bytes as text, which only what is kept of them has to be.
+fn cut_as_text(frame: &Frame<'_>) -> SqlResult<Column> {
+    let charset = frame.call.collation.charset();
+    let length = frame.ty.length as usize;
+    bytes_to_bytes(frame, |bytes, out| {
+        let kept = charset.prefix(bytes, length);
+        super::charset::bytes_as_text(frame, kept, bytes, out);
+        if kept.len() < bytes.len() {
+            let text = for_message(bytes, CollationId::BINARY);
+            truncated(frame, &format!("CHAR({length})"), &text);
+        }
         true
     })
 }
@@ -284,7 +305,8 @@ fn cut_binary(frame: &Frame<'_>) -> SqlResult<Column> {
     bytes_to_bytes(frame, |bytes, out| {
         let kept = bytes.len().min(length);
         if kept < bytes.len() {
-            truncated(frame, "BINARY", length, bytes);
+            let text = for_message(bytes, frame.call.collation);
+            truncated(frame, &format!("BINARY({length})"), &text);
         }
         out.extend_from_slice(&bytes[..kept]);
         out.extend(std::iter::repeat_n(0, length - kept));
@@ -293,9 +315,7 @@ fn cut_binary(frame: &Frame<'_>) -> SqlResult<Column> {
 }
 
 #[cold]
-fn truncated(frame: &Frame<'_>, kind: &str, length: usize, bytes: &[u8]) {
-    let kind = format!("{kind}({length})");
-    let text = for_message(bytes, frame.call.collation);
+fn truncated(frame: &Frame<'_>, kind: &str, text: &str) {
     let warning = Condition::warning(&ER_TRUNCATED_WRONG_VALUE, &[&kind, &text]);
     // Compat: whoever writes how long the text is to be has asked for the cut.
     frame.ctx.push(Condition { soft: true, ..warning });

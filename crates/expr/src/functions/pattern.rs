@@ -2,7 +2,7 @@
 
 use selkie_types::charset::LikePattern;
 use selkie_types::error::catalogue::ER_WRONG_ARGUMENTS;
-use selkie_types::{Column, SqlError, SqlResult};
+use selkie_types::{CollationId, Column, SqlError, SqlResult};
 
 use crate::build;
 use crate::expr::{CallOption, Expr, ExprKind};
@@ -13,6 +13,9 @@ pub(crate) static LIKE: Function = Function::new("LIKE", 2, 2, bind);
 
 fn bind(mut b: Binding<'_>) -> SqlResult<Expr> {
     b.unify(0..2, true)?;
+    if let CallOption::Number(-1) = b.option {
+        b.option = CallOption::Number(without_escape(b.collation).map_or(-1, i64::from));
+    }
     b.strict(build::boolean_type(), like)
 }
 
@@ -22,6 +25,12 @@ pub(crate) static LIKE_ESCAPED: Function = Function::new("LIKE", 3, 3, |mut b| {
     b.utf8_text(2);
     b.strict(build::boolean_type(), like)
 });
+
+/// The escape character where none is said to be. Compat: in character sets with characters of
+/// several bytes it is a backslash nevertheless.
+fn without_escape(collation: CollationId) -> Option<u32> {
+    (collation.charset().max_len() > 1).then_some(u32::from(b'\\'))
+}
 
 /// The escape character of a call; the argument is the same for all rows.
 fn escape(frame: &Frame<'_>) -> SqlResult<Option<u32>> {
@@ -33,7 +42,7 @@ fn escape(frame: &Frame<'_>) -> SqlResult<Option<u32>> {
         let first = chars.next().map(u32::from);
         return match chars.next() {
             Some(_) => Err(SqlError::new(&ER_WRONG_ARGUMENTS, &[&"ESCAPE"])),
-            None => Ok(first),
+            None => Ok(first.or_else(|| without_escape(frame.call.collation))),
         };
     }
     Ok(match frame.call.option {

@@ -2,10 +2,10 @@
 //! stored functions. And CAST.
 
 use selkie_expr::aggregate::AggregateKind;
-use selkie_expr::{Expr, ExprKind, StoredCall, build};
+use selkie_expr::{EvalContext, Expr, ExprKind, StoredCall, build};
 use selkie_sql::ast;
 use selkie_types::error::catalogue::*;
-use selkie_types::{CollationId, Condition, Level, SqlError, SqlResult, SqlType, TypeKind};
+use selkie_types::{CollationId, Condition, Level, SqlError, SqlResult, SqlType, TypeKind, Value};
 
 use super::Binder;
 use super::literal::{charset_collation, named_collation};
@@ -30,6 +30,7 @@ impl Binder<'_> {
             if selkie_expr::function::lookup(&call.name.value).is_some() {
                 let args = self.args(call)?;
                 let named = self.named(call)?;
+                self.note_computed(&call.name.value, &args);
                 let made = build::function_call_naming(&call.name.value, args, named, self.types);
                 self.note_deprecated(&call.name.value);
                 return made;
@@ -40,6 +41,31 @@ impl Binder<'_> {
 
     fn args(&mut self, call: &ast::FunctionCall) -> SqlResult<Vec<Expr>> {
         call.args.iter().map(|e| self.expr(e)).collect()
+    }
+
+    /// Compat: constants that say how long a result is, or how it is read, are computed when the
+    /// statement is bound and once more when it runs; their warnings come twice.
+    fn note_computed(&mut self, function: &str, args: &[Expr]) {
+        let places: &[usize] = match &*function.to_ascii_uppercase() {
+            "SPACE" => &[0],
+            "LEFT" | "RIGHT" | "LPAD" | "RPAD" | "REPEAT" => &[1],
+            "FORMAT" | "STR_TO_DATE" | "ROUND" => &[1],
+            "TRUNCATE" if !args.first().is_some_and(|e| e.ty.is_integer()) => &[1],
+            "SUBSTR" | "SUBSTRING" | "MID" => &[1, 2],
+            _ => return,
+        };
+        let eval = EvalContext::detached(self.types);
+        let number = !function.eq_ignore_ascii_case("STR_TO_DATE");
+        let computed = places.iter().filter_map(|at| args.get(*at));
+        for arg in computed.filter(|arg| !is_integer_literal(arg) && arg.is_foldable()) {
+            let converted = match number {
+                true => build::cast(arg.clone(), &SqlType::bigint(), self.types),
+                false => Ok(arg.clone()),
+            };
+            // What cannot be computed says so when it runs.
+            let _ = converted.and_then(|arg| arg.eval_value(&eval));
+        }
+        self.conditions.extend_from_slice(eval.conditions.borrow().list());
     }
 
     /// 1287 for each call of the ciphers that are to go.
@@ -234,6 +260,10 @@ fn check_digits(operand: &ast::Expr, target: &ast::CastType) -> SqlResult<()> {
         }
         _ => Ok(()),
     }
+}
+
+fn is_integer_literal(expr: &Expr) -> bool {
+    matches!(expr.as_literal(), Some(Value::Int(_) | Value::UInt(_)))
 }
 
 /// Whether an expression is a literal, perhaps with a sign or a COLLATE.

@@ -4,7 +4,7 @@ use selkie_expr::build::{self, Arithmetic};
 use selkie_expr::{CompareOp, Expr, ExprKind, VariableScope};
 use selkie_sql::ast;
 use selkie_types::error::catalogue::*;
-use selkie_types::{Charset, SqlError, SqlResult, SqlType};
+use selkie_types::{Charset, SqlError, SqlMode, SqlResult, SqlType};
 
 use super::Binder;
 use super::literal::{charset_collation, named_collation};
@@ -181,6 +181,9 @@ impl Binder<'_> {
         let operand = self.expr(operand)?;
         let tested = match test {
             ast::IsTest::Null | ast::IsTest::Unknown if of_rows => Expr::boolean(false),
+            ast::IsTest::Null | ast::IsTest::Unknown if negated => {
+                return build::is_not_null(operand);
+            }
             ast::IsTest::Null | ast::IsTest::Unknown => build::is_null(operand)?,
             ast::IsTest::True => build::is_truth(operand, true, self.types)?,
             ast::IsTest::False => build::is_truth(operand, false, self.types)?,
@@ -197,14 +200,24 @@ impl Binder<'_> {
     ) -> SqlResult<Expr> {
         let (value, pattern) = (self.scalar(value)?, self.scalar(pattern)?);
         let Some(escape) = escape else {
-            return build::like(value, pattern, None, negated, self.types);
+            let escape = self.in_kept_text.then_some("\\");
+            return build::like(value, pattern, escape, negated, self.types);
         };
+        // Compat: here it is asked for before tables are open.
+        if self.derived_in_update > Some(0) && reads_tables(escape) {
+            return Err(SqlError::new(&ER_WRONG_ARGUMENTS, &[&"ESCAPE"]));
+        }
         let escape = self.scalar(escape)?;
         let Some(selkie_types::Value::Bytes(b)) = escape.as_literal() else {
             return build::like_escaped_by(value, pattern, escape, negated, self.types);
         };
         let (text, _) = escape.ty.collation.charset().convert(b, Charset::Utf8mb4);
         let escape = String::from_utf8_lossy(&text);
+        // Compat: in this mode a character must be said, or nothing.
+        let plain = self.settings.sql_mode.contains(SqlMode::NO_BACKSLASH_ESCAPES);
+        if plain && escape.is_empty() && !self.in_kept_text {
+            return Err(SqlError::new(&ER_WRONG_ARGUMENTS, &[&"ESCAPE"]));
+        }
         build::like(value, pattern, Some(&escape), negated, self.types)
     }
 
@@ -297,4 +310,13 @@ pub(super) fn compares_rows(expr: &ast::Expr) -> bool {
         ast::ExprKind::InList { expr, list, .. } => is_row(expr) && list.len() == 1,
         _ => false,
     }
+}
+
+/// Whether a subquery within an expression has a FROM clause.
+fn reads_tables(expr: &ast::Expr) -> bool {
+    let mut expr = expr.clone();
+    let reads = expr.query_mut().is_some_and(
+        |query| !matches!(&query.body, ast::QueryBody::Select(select) if select.from.is_empty()),
+    );
+    reads || expr.operands().into_iter().any(reads_tables)
 }

@@ -193,7 +193,10 @@ impl Binder<'_> {
     /// Binds a query that cannot see the names around it.
     pub(super) fn closed_query(&mut self, query: &ast::Query) -> SqlResult<super::Query> {
         let scopes = std::mem::take(&mut self.scopes);
+        let around = self.derived_in_update;
+        self.derived_in_update = around.map(|depth| depth + 1);
         let bound = self.query(query);
+        self.derived_in_update = around;
         self.scopes = scopes;
         bound
     }

@@ -50,6 +50,7 @@ impl Binder<'_> {
             // Which of them are changed is known when the assignments are bound.
             false => Wanted { tables: Privileges::SELECT, instead: Some(Privileges::UPDATE) },
         };
+        self.derived_in_update = (!single).then_some(0);
         let mut source = self.using_tables(wanted, |b| b.changed_from(&update.tables))?;
         let sources = self.scope().sources.clone();
         let multiple = sources.len() > 1 || self.check_only_source(&sources)?;

@@ -73,7 +73,9 @@ impl Binder<'_> {
         let schema = self.schema.replace(info.schema().into());
         let visible = std::mem::take(&mut self.visible);
         self.text.push(text.to_vec());
+        let around = std::mem::replace(&mut self.in_kept_text, true);
         let bound = self.closed_query(&statement);
+        self.in_kept_text = around;
         self.text.pop();
         self.visible = visible;
         self.schema = schema;

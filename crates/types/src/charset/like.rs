@@ -123,9 +123,25 @@ impl LikePattern {
     }
 }
 
+/// The code of an escape character as patterns of a charset have it: its byte, where each
+/// character is one.
+fn unit_of(charset: Charset, code: u32) -> u32 {
+    let Some(char) = char::from_u32(code).filter(|c| !c.is_ascii() && charset.max_len() == 1)
+    else {
+        return code;
+    };
+    let mut buffer = [0; 4];
+    let text = char.encode_utf8(&mut buffer).as_bytes();
+    match *Charset::Utf8mb4.convert(text, charset).0 {
+        [byte] => byte.into(),
+        _ => code,
+    }
+}
+
 /// The parts between the `%` of a pattern.
 fn split(collation: &Collation, pattern: &[u8], escape: Option<u32>) -> Vec<Part> {
     let charset = collation.charset;
+    let escape = escape.map(|code| unit_of(charset, code));
     let mut parts = vec![Part { items: Vec::new(), literal: Some(Vec::new()) }];
     let mut at = 0;
     while at < pattern.len() {
