@@ -13,6 +13,9 @@ pub(crate) const CONDITION: f64 = 4.0;
 pub(crate) const STRING_CONDITION: f64 = 40.0;
 /// Starting a scan: opening a cursor and the first descent.
 pub(crate) const OPEN_SCAN: f64 = 1_500.0;
+/// Rows that a scan of a whole table is assumed to read at least: plans are kept, and a table of
+/// few rows may soon have more of them. A key that finds a row is then the better choice.
+pub(crate) const FEWEST_SCANNED: f64 = 100.0;
 /// One descent of an index from its root: inner nodes are cached, the leaf usually is not.
 pub(crate) const INDEX_DESCENT: f64 = 800.0;
 /// The next entry of an index after a descent.

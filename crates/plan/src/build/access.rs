@@ -1,8 +1,9 @@
 //! Choosing how a single table is read: every access path with its rows and cost.
 
-use selkie_engine::{Bound, IndexCodec, IndexKind, LockMode};
+use selkie_engine::{Bound, IndexCodec, IndexKind, LockMode, prefix_end};
 use selkie_expr::Expr;
 use selkie_types::Value;
+use selkie_types::charset::LikePattern;
 
 use super::bounds::{Bounds, bounds, covers};
 use super::{Builder, Goal};
@@ -151,9 +152,10 @@ impl Builder<'_> {
         read: &[usize],
         rows: f64,
     ) -> Path {
+        let scanned = rows.max(cost::FEWEST_SCANNED);
         let cost = cost::OPEN_SCAN
-            + rows * (row_cost(info, None) + read.len() as f64 * cost::DECODE_COLUMN)
-            + self.conditions_cost(conditions, rows);
+            + scanned * (row_cost(info, None) + read.len() as f64 * cost::DECODE_COLUMN)
+            + self.conditions_cost(conditions, scanned);
         Path {
             index: None,
             bounds: Bounds::default(),
@@ -196,8 +198,15 @@ impl Builder<'_> {
             (false, true) => row_cost(info, Some(at)) + width * cost::DECODE_COLUMN,
             (false, false) => cost::INDEX_ENTRY + cost::FETCH_ROW + width * cost::DECODE_COLUMN,
         };
-        let cost =
-            descents * cost::INDEX_DESCENT + reads * row + self.conditions_cost(conditions, reads);
+        let whole = bounds.ranges.is_empty() || (bounds.equal_parts == 0 && !bounds.bounded);
+        // Of an index in the wanted order often only the first entries are read.
+        let scanned = match whole && order.is_none() {
+            true => reads.max(cost::FEWEST_SCANNED),
+            false => reads,
+        };
+        let cost = descents * cost::INDEX_DESCENT
+            + scanned * row
+            + self.conditions_cost(conditions, scanned);
         let multiple = bounds.ranges.len() > 1;
         let ordered = order.is_some() && !(multiple && bounds.equal_parts > 1);
         Some(Path {
@@ -330,14 +339,14 @@ fn row_cost(info: &RelationInfo, index: Option<usize>) -> f64 {
 
 /// The key bytes of a range whose values are known and need no conversion.
 fn encode_range(codec: &IndexCodec, range: &KeyRange) -> Option<(Bound, Bound)> {
-    if range.like.is_some() {
-        return None;
-    }
     let mut prefix = Vec::new();
     for (at, value) in range.equal.iter().enumerate() {
         encode_part(codec, at, value, &mut prefix)?;
     }
     let at = range.equal.len();
+    if let Some((pattern, escape)) = &range.like {
+        return like_bounds(codec, at, prefix, pattern, *escape);
+    }
     let end = |bound: &RangeBound| -> Option<Bound> {
         let (value, included) = match bound {
             RangeBound::Unbounded if prefix.is_empty() => return Some(Bound::Unbounded),
@@ -350,6 +359,25 @@ fn encode_range(codec: &IndexCodec, range: &KeyRange) -> Option<(Bound, Bound)> 
         Some(if included { Bound::Included(key.into()) } else { Bound::Excluded(key.into()) })
     };
     Some((end(&range.lower)?, end(&range.upper)?))
+}
+
+/// The keys whose part `at` begins with what stands before the first wildcard of a pattern.
+fn like_bounds(
+    codec: &IndexCodec,
+    at: usize,
+    mut prefix: Vec<u8>,
+    pattern: &Expr,
+    escape: u32,
+) -> Option<(Bound, Bound)> {
+    let part = codec.part(at);
+    let Value::Bytes(text) = pattern.as_literal()? else { return None };
+    if !part.ty.collation.charset().is_ascii_superset() {
+        return None;
+    }
+    let pattern = LikePattern::new(part.ty.collation, text, Some(escape).filter(|e| *e != 0));
+    part.encode_prefix(pattern.prefix()?, &mut prefix);
+    let end = prefix_end(&prefix).map_or(Bound::Unbounded, |end| Bound::Excluded(end.into()));
+    Some((Bound::Included(prefix.into()), end))
 }
 
 fn encode_part(codec: &IndexCodec, at: usize, value: &Expr, out: &mut Vec<u8>) -> Option<()> {
