@@ -1,4 +1,7 @@
-//! EXPLAIN: the planner's words as a result set. Nothing is executed.
+//! EXPLAIN: the planner's words as a result set. Nothing is executed, but that the only row of a
+//! table is read.
+
+mod constant;
 
 use selkie_catalog::TableInfo;
 use selkie_plan::explain::{ExplainRow, json, rows};
@@ -36,16 +39,37 @@ pub(crate) fn run(
             let column = output_column("EXPLAIN", text(0x00FF_FFFF));
             return send(sink, &[column], &[vec![Value::bytes(json(&plan))]]);
         }
+        let exact = |table: &TableInfo| exact_rows(instance, table);
+        let (read, known) = match &*what.statement {
+            ast::Statement::Query(_) => {
+                constant::read(instance, session, &control, &plan, &running, &exact)?
+            }
+            _ => Default::default(),
+        };
         if let (true, ast::Statement::Query(query)) = (what.extended, &*what.statement) {
-            let (text, found) = planning::query_text(instance, session, query, running.text);
+            let (text, found) =
+                planning::query_text(instance, session, query, &known, running.text);
             let note = Condition::raw(Level::Note, ER_YES.code, text);
             for condition in found.into_iter().chain([note]) {
                 session.diagnostics.push(condition, session.settings.max_error_count);
             }
         }
-        table(&rows(&plan, &|table| exact_rows(instance, table)), what.extended, sink)
+        let mut lines = rows(&plan, &exact, &read);
+        if known.impossible {
+            say_impossible(&mut lines);
+        }
+        table(&lines, what.extended, sink)
     });
     query::end_statement(session, result)
+}
+
+/// In the place of the outermost query's tables: it has no rows.
+fn say_impossible(lines: &mut Vec<ExplainRow>) {
+    let Some(first) = lines.first() else { return };
+    let (id, select_type) = (first.id, first.select_type);
+    let extra = "Impossible WHERE noticed after reading const tables".into();
+    lines.retain(|line| line.id != id);
+    lines.insert(0, ExplainRow { id, select_type, extra, ..Default::default() });
 }
 
 /// The rows of a table whose engine counts them. Compat: as MariaDB's engines of the names do.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use selkie_catalog::{Namespace, Snapshot, TableInfo, TableKind, View};
 use selkie_engine::{Bound, RangeEstimate};
 use selkie_expr::{Expr, VariableScope};
+use selkie_plan::explain::Known;
 use selkie_plan::physical::Plan;
 use selkie_plan::{
     Environment, HandlerRead, HandlerSyntax, Permissions, PlanContext, StatisticsSource,
@@ -126,17 +127,19 @@ pub(crate) fn plan(
     })
 }
 
-/// The text of a query as the planner understands it, and what it found out on the way.
+/// The text of a query as the planner understands it with what is `known`, and what it found out on
+/// the way.
 pub(crate) fn query_text(
     instance: &Instance,
     session: &Session,
     query: &ast::Query,
+    known: &Known,
     text: &[u8],
 ) -> (String, Vec<Condition>) {
     let snapshot = instance.catalog.snapshot();
     let now = crate::query::now_micros(session);
     with_context(instance, session, &snapshot, text, (&[], 0), |context| {
-        selkie_plan::explain::query_text(query, context, now)
+        selkie_plan::explain::query_text(query, known, context, now)
     })
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Must not change or interpret plans; what it says is what the executor will do.
 
+mod arrange;
 mod constants;
 mod json;
 mod known;
@@ -12,5 +13,5 @@ mod tree;
 
 pub use json::json;
 pub use rows::{ExactRows, ExplainRow, rows};
-pub use text::query_text;
+pub use text::{ConstantTable, Known, query_text};
 pub use tree::tree;

@@ -31,25 +31,33 @@ impl Default for UnparseOptions<'_> {
 
 /// The text of an expression.
 pub fn unparse_expr(expr: &Expr, options: &UnparseOptions<'_>) -> String {
-    let mut writer = Writer { out: String::new(), options: *options, selects: None };
+    let mut writer =
+        Writer { out: String::new(), options: *options, selects: None, bare_joins: false };
     writer.expr(expr);
     writer.out
 }
 
 /// The text of a query.
 pub fn unparse_query(query: &Query, options: &UnparseOptions<'_>) -> String {
-    let mut writer = Writer { out: String::new(), options: *options, selects: None };
+    let mut writer =
+        Writer { out: String::new(), options: *options, selects: None, bare_joins: false };
     writer.query(query);
     writer.out
 }
 
-/// The text of a query with its SELECTs numbered, if there are several.
+/// The text of a query as EXPLAIN shows it: with its SELECTs numbered, if there are several, and
+/// joins without the outer parentheses.
 pub fn unparse_numbered(query: &Query, options: &UnparseOptions<'_>) -> String {
-    let mut writer = Writer { out: String::new(), options: *options, selects: Some(0) };
-    writer.query(query);
-    match writer.selects {
-        Some(0 | 1) => unparse_query(query, options),
-        _ => writer.out,
+    let text = |selects: Option<u32>| {
+        let mut writer =
+            Writer { out: String::new(), options: *options, selects, bare_joins: true };
+        writer.query(query);
+        writer
+    };
+    let numbered = text(Some(0));
+    match numbered.selects {
+        Some(0 | 1) => text(None).out,
+        _ => numbered.out,
     }
 }
 
@@ -64,6 +72,8 @@ struct Writer<'a> {
     options: UnparseOptions<'a>,
     /// SELECTs so far, if they are numbered.
     selects: Option<u32>,
+    /// Joins of FROM have no parentheses around them.
+    bare_joins: bool,
 }
 
 impl Writer<'_> {

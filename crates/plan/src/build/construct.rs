@@ -396,7 +396,7 @@ impl Builder<'_> {
             wait: info.wait,
             row_keys: row_keys.is_some(),
             matches: lookup.matches,
-            possible_keys: vec![info.table.def.indexes[lookup.index].name.clone()],
+            possible_keys: lookup.possible.clone(),
         };
         let join = IndexJoin {
             kind: inputs.kind,

@@ -31,6 +31,8 @@ pub(super) struct Lookup {
     pub matches: f64,
     /// Cost of one key.
     pub cost: f64,
+    /// Names of the indexes that rows could be looked up in.
+    pub possible: Vec<Box<str>>,
 }
 
 /// An expression that a column of the leaf equals.
@@ -40,6 +42,17 @@ struct Equal {
     null_safe: bool,
     /// Reads outer columns.
     outer: bool,
+}
+
+/// Names of the indexes whose first part equals something.
+fn possible(info: &RelationInfo, equals: &[Equal]) -> Vec<Box<str>> {
+    let indexes = info.table.def.indexes.iter().enumerate();
+    let usable = indexes.filter(|(at, index)| {
+        let allowed = info.allowed.as_ref().is_none_or(|allowed| allowed.contains(at));
+        let column = info.first + index.parts[0].column;
+        allowed && info.table.is_searchable(*at) && equals.iter().any(|e| e.column == column)
+    });
+    usable.map(|(_, index)| index.name.clone()).collect()
 }
 
 impl Builder<'_> {
@@ -59,7 +72,8 @@ impl Builder<'_> {
         let read = self.leaf_columns(graph, leaf, info, own);
         let candidates = (0..info.table.def.indexes.len())
             .filter_map(|index| self.lookup_by(info, index, &equals, own, &read, leaf));
-        candidates.min_by(|a, b| a.cost.total_cmp(&b.cost))
+        let best = candidates.min_by(|a, b| a.cost.total_cmp(&b.cost))?;
+        Some(Lookup { possible: possible(info, &equals), ..best })
     }
 
     /// Positions of the columns of a leaf that anything reads.
@@ -105,6 +119,7 @@ impl Builder<'_> {
             covering: false,
             matches: 1.0,
             cost: 0.0,
+            possible: Vec::new(),
         };
         let mut outer = false;
         for part in index.parts.iter().filter(|p| p.prefix.is_none()) {

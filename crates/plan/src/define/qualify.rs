@@ -12,7 +12,7 @@ use selkie_types::charset::identifier_eq;
 
 /// A table of FROM.
 struct Source {
-    /// Given with its columns: of base tables without an alias.
+    /// Given with its columns: of base tables without an alias, or of all.
     schema: Option<Ident>,
     alias: Ident,
     columns: Vec<Box<str>>,
@@ -33,11 +33,18 @@ pub(crate) struct Qualifier<'a> {
     text: &'a [u8],
     scopes: Vec<Vec<Source>>,
     common: Vec<Common>,
+    /// Columns of tables with an alias get their schema too.
+    whole: bool,
 }
 
 impl<'a> Qualifier<'a> {
     pub(crate) fn new(names: Namespace<'a>, schema: Option<&'a str>, text: &'a [u8]) -> Self {
-        Self { names, schema, text, scopes: Vec::new(), common: Vec::new() }
+        Self { names, schema, text, scopes: Vec::new(), common: Vec::new(), whole: false }
+    }
+
+    /// The same, with the schema of all columns of base tables. Compat: as EXPLAIN shows them.
+    pub(crate) fn whole(self) -> Self {
+        Self { whole: true, ..self }
     }
 
     /// Qualifies `query` and gives the names of its columns. `named`: columns without an alias get
@@ -254,7 +261,8 @@ impl<'a> Qualifier<'a> {
         let is_view = matches!(table.kind, selkie_catalog::TableKind::View(_));
         let shown = table.columns.iter().filter(|c| !c.invisible).map(|c| c.name.clone());
         let columns = shown.collect();
-        let own = (factor.alias.is_none() && !is_view).then(|| schema.clone());
+        let plain = (self.whole || factor.alias.is_none()) && !is_view;
+        let own = plain.then(|| schema.clone());
         factor.name.schema = Some(schema);
         self.add(own, alias, columns);
     }

@@ -296,10 +296,13 @@ impl Walk<'_> {
     }
 }
 
-fn cached(inner: Expr) -> FunctionCall {
+/// What stands around an expression that is computed once.
+pub(super) const CACHE: &str = "<cache>";
+
+pub(super) fn cached(inner: Expr) -> FunctionCall {
     FunctionCall {
         schema: None,
-        name: Ident::new("<cache>"),
+        name: Ident::new(CACHE),
         args: vec![inner],
         named: Vec::new(),
         distinct: false,

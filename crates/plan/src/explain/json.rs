@@ -5,7 +5,7 @@ use crate::physical::Plan;
 
 /// The JSON of a plan, indented by two spaces as MariaDB does.
 pub fn json(plan: &Plan) -> String {
-    let all = rows(plan, &|_| None);
+    let all = rows(plan, &|_| None, &[]);
     let mut out = Writer { text: String::from("{"), depth: 1, first: true };
     let mut ids: Vec<Option<u64>> = Vec::new();
     for row in &all {

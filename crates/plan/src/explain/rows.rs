@@ -38,9 +38,9 @@ pub struct ExplainRow {
 /// Says how many rows a table has, where that is counted and not guessed.
 pub type ExactRows<'a> = &'a dyn Fn(&TableInfo) -> Option<u64>;
 
-/// The lines of EXPLAIN for a plan.
-pub fn rows(plan: &Plan, exact: ExactRows<'_>) -> Vec<ExplainRow> {
-    let mut walk = Walk { plan, exact, rows: Vec::new(), next: 1, above: Above::default() };
+/// The lines of EXPLAIN for a plan. Of the scans in `read` the one row was read before.
+pub fn rows(plan: &Plan, exact: ExactRows<'_>, read: &[&TableScan]) -> Vec<ExplainRow> {
+    let mut walk = Walk { plan, exact, read, rows: Vec::new(), next: 1, above: Above::default() };
     let alone = !plan.subplans.iter().any(|s| !matches!(s.root.operator, Operator::Empty))
         && !has_block(&plan.root);
     let ty = if alone { "SIMPLE" } else { "PRIMARY" };
@@ -69,6 +69,7 @@ fn has_block(node: &PlanNode) -> bool {
 struct Walk<'a> {
     plan: &'a Plan,
     exact: ExactRows<'a>,
+    read: &'a [&'a TableScan],
     rows: Vec<ExplainRow>,
     next: u64,
     above: Above,
@@ -98,7 +99,11 @@ impl Walk<'_> {
         self.node(node, id, ty);
         // Tables of one row are read before all others.
         let own = self.rows[first..].iter().take_while(|row| row.id == Some(id)).count();
-        self.rows[first..first + own].sort_by_key(|row| row.access != Some("system"));
+        self.rows[first..first + own].sort_by_key(|row| match row.access {
+            Some("system") => 0,
+            Some("const") => 1,
+            _ => 2,
+        });
         if self.rows.len() == first {
             let extra = match &node.operator {
                 Operator::Empty => "Impossible WHERE",
@@ -146,26 +151,23 @@ impl Walk<'_> {
                 self.above.most = None;
                 self.node(&join.left, id, ty);
                 let outer = names(self.plan, &join.left);
-                let keys = join.lookup.keys.iter().map(|k| self.reference(&show(k, &outer)));
+                let keys = join.lookup.keys.iter().map(|k| match k.is_constant() {
+                    true => "const".into(),
+                    false => self.reference(&show(k, &outer)),
+                });
                 let keys: Vec<String> = keys.collect();
-                let filtered = !join.lookup.filter.is_empty() || !join.residual.is_empty();
+                let (table, index) = (&join.lookup.table, join.lookup.index);
+                let filtered = !join.lookup.filter.is_empty()
+                    || !join.residual.is_empty()
+                    || keeps_test(table, index, &join.lookup.keys);
                 self.lookup(&join.lookup, keys, filtered, join.kind, id, ty);
             }
             Operator::HashJoin(join) => {
-                self.above.most = None;
-                self.node(&join.left, id, ty);
-                self.above.buffered = true;
-                self.above.tested = true;
-                self.above.outer = join.kind != JoinKind::Inner;
-                self.node(&join.right, id, ty);
+                self.buffered_join(&join.left, &join.right, (join.kind, true), id, ty);
             }
             Operator::NestedLoopJoin(join) => {
-                self.above.most = None;
-                self.node(&join.left, id, ty);
-                self.above.buffered = true;
-                self.above.tested = !join.conditions.is_empty();
-                self.above.outer = join.kind != JoinKind::Inner;
-                self.node(&join.right, id, ty);
+                let tested = !join.conditions.is_empty();
+                self.buffered_join(&join.left, &join.right, (join.kind, tested), id, ty);
             }
             Operator::SetOperation(set) => self.set(&set.inputs, id, ty),
             Operator::Limit(limit) => {
@@ -229,11 +231,25 @@ impl Walk<'_> {
                 extra.push("Using index");
             }
         }
-        if std::mem::take(&mut self.above.buffered) {
-            extra.push("Using join buffer (flat, BNL join)");
+        let read = self.is_read(scan);
+        if std::mem::take(&mut self.above.buffered) && !read {
+            let before = self.rows.last().is_some_and(|row| row.extra.contains("join buffer"));
+            extra.push(match before {
+                true => "Using join buffer (incremental, BNL join)",
+                false => "Using join buffer (flat, BNL join)",
+            });
         }
-        let tested = std::mem::take(&mut self.above.tested);
-        let filtered = tested || !scan.filter.is_empty() || row.access == Some("range");
+        let tested = std::mem::take(&mut self.above.tested) && !read;
+        let looked_up = matches!(row.access, Some("ref" | "const"));
+        let kept = match &scan.access {
+            Access::Index(range) if looked_up => range
+                .ranges
+                .iter()
+                .any(|values| keeps_test(&scan.table, range.index, &values.equal)),
+            _ => false,
+        };
+        let own = (kept || !scan.filter.is_empty()) && !read;
+        let filtered = tested || own || row.access == Some("range");
         row.extra = join_remarks(&mut self.above.remarks, filtered, &extra);
         self.rows.push(row);
     }
@@ -279,13 +295,53 @@ impl Walk<'_> {
             Access::Full { .. } => true,
             Access::Index(range) => range.ranges.is_empty(),
         };
-        let plain = is_query && whole && scan.filter.is_empty();
+        let passed = scan.filter.is_empty() || self.is_read(scan);
+        let plain = is_query && whole && passed;
         let most = u64::from(!std::mem::take(&mut self.above.outer));
         let rows = plain.then(|| (self.exact)(&scan.table)).flatten().filter(|n| *n <= most);
         if rows.is_some() {
             (self.above.buffered, self.above.tested) = (false, false);
         }
         rows
+    }
+
+    /// Whether the row of a scan is known.
+    fn is_read(&self, scan: &TableScan) -> bool {
+        self.read.iter().any(|read| std::ptr::eq(*read, scan))
+    }
+
+    /// A join one side of which is kept in memory. Compat: MariaDB keeps the first table; so does
+    /// an inner join here with its right side.
+    fn buffered_join(
+        &mut self,
+        left: &PlanNode,
+        right: &PlanNode,
+        (kind, tested): (JoinKind, bool),
+        id: u64,
+        ty: &'static str,
+    ) {
+        self.above.most = None;
+        let inner = kind == JoinKind::Inner;
+        let (first, second) = if inner { (right, left) } else { (left, right) };
+        let start = self.rows.len();
+        self.node(first, id, ty);
+        self.joined_to(start);
+        self.above.tested = tested;
+        self.above.outer = !inner;
+        let middle = self.rows.len();
+        self.node(second, id, ty);
+        // What is tested on a row known from the start is tested on the others.
+        if tested && self.rows[middle..].iter().all(is_known) {
+            let others = self.rows[start..middle].iter_mut().rev();
+            if let Some(row) = others.into_iter().find(|row| !is_known(row)) {
+                say_tested(row);
+            }
+        }
+    }
+
+    /// What is joined to rows known from the start needs no buffer for them.
+    fn joined_to(&mut self, first: usize) {
+        self.above.buffered = !self.rows[first..].iter().all(is_known);
     }
 
     fn lookup(
@@ -317,6 +373,33 @@ impl Walk<'_> {
         row.extra = join_remarks(&mut self.above.remarks, filtered, &extra);
         self.rows.push(row);
     }
+}
+
+fn say_tested(row: &mut ExplainRow) {
+    if !row.extra.contains("Using where") {
+        let rest = std::mem::take(&mut row.extra);
+        let gap = if rest.is_empty() { "" } else { "; " };
+        row.extra = format!("Using where{gap}{rest}");
+    }
+}
+
+/// Compat: whether rows found by a key are tested once more, as they are unless each value is a
+/// column of the same type, or a constant and no string.
+fn keeps_test(table: &TableInfo, index: usize, keys: &[Expr]) -> bool {
+    let parts = table.def.indexes[index].parts.iter();
+    parts.zip(keys).any(|(part, key)| {
+        let ty = &table.columns[part.column].ty;
+        match (key.as_column(), key.as_literal()) {
+            (Some(_), _) => key.ty != *ty,
+            (_, Some(value)) => ty.is_string() && !value.is_null(),
+            _ => true,
+        }
+    })
+}
+
+/// Whether a table's row is known before the others are read.
+fn is_known(row: &ExplainRow) -> bool {
+    matches!(row.access, Some("system" | "const"))
 }
 
 /// How many rows a LIMIT takes from its input, if that is known.

@@ -1,23 +1,380 @@
-//! The query EXPLAIN EXTENDED leaves as a note: names qualified, `*` spelled out, constants put for
-//! columns that equal them.
+//! The query EXPLAIN EXTENDED leaves as a note: names qualified, `*` spelled out, and what is known
+//! before rows are read in the place of what it was known from.
 
-use selkie_sql::{UnparseOptions, ast, unparse_numbered};
-use selkie_types::Condition;
+use selkie_expr::EvalContext;
+use selkie_sql::ast::{
+    ColumnRef, Expr, ExprKind, Ident, IsTest, Join, JoinCondition, JoinKind, Literal, Query,
+    QueryBody, Select, SelectItem, TableFactor, TableName, TableRef,
+};
+use selkie_sql::{UnparseOptions, unparse_numbered};
+use selkie_types::charset::identifier_eq;
+use selkie_types::{Condition, Value};
 
-use super::constants::propagate;
+use super::arrange::Arranger;
+use super::constants::{CACHE, cached, propagate};
 use crate::define::Qualifier;
-use crate::planner::PlanContext;
+use crate::planner::{PlanContext, bind_constant};
+
+/// A table of which one row is read before the others: its columns are constants.
+#[derive(Clone, Debug)]
+pub struct ConstantTable {
+    /// The name it has in the query.
+    pub alias: Box<str>,
+    /// Columns and their values.
+    pub values: Vec<(Box<str>, Expr)>,
+    /// It has no other row, and is left out of FROM.
+    pub alone: bool,
+}
+
+/// What was found out of a query before it was explained.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    /// Tables of the outermost SELECT that are constants.
+    pub tables: Vec<ConstantTable>,
+    /// One of their rows fails the conditions on it, or is not there.
+    pub impossible: bool,
+}
 
 /// The text of a query that begins at `now_micros` as it was understood, and the warnings of the
 /// constants that were computed for it.
 pub fn query_text(
-    query: &ast::Query,
+    query: &Query,
+    known: &Known,
     context: &PlanContext<'_>,
     now_micros: i64,
 ) -> (String, Vec<Condition>) {
     let mut query = query.clone();
-    Qualifier::new(context.tables, context.settings.schema, context.text).query(&mut query, true);
+    let qualifier = Qualifier::new(context.tables, context.settings.schema, context.text);
+    qualifier.whole().query(&mut query, true);
+    let none = Known::default();
+    let single = matches!(query.body, QueryBody::Select(_));
+    let shown = Shown { known: if single { known } else { &none }, context };
+    shown.query(&mut query);
     let conditions = propagate(&mut query, context, now_micros);
+    shown.finish(&mut query.body);
     let charset = context.types.collation_connection.charset();
     (unparse_numbered(&query, &UnparseOptions { charset: charset.name() }), conditions)
+}
+
+/// Changes a qualified query to what is shown of it.
+struct Shown<'a> {
+    known: &'a Known,
+    context: &'a PlanContext<'a>,
+}
+
+impl Shown<'_> {
+    fn query(&self, query: &mut Query) {
+        match &mut query.body {
+            QueryBody::Select(select) => {
+                self.select(select);
+                query.order_by.iter_mut().for_each(|item| self.constants(&mut item.expr));
+            }
+            body => self.parts(body),
+        }
+    }
+
+    fn parts(&self, body: &mut QueryBody) {
+        match body {
+            QueryBody::Select(select) => self.select(select),
+            QueryBody::Values(_) => {}
+            QueryBody::Nested(query) => self.query(query),
+            QueryBody::Combined { first, rest } => {
+                self.parts(first);
+                rest.iter_mut().for_each(|operand| self.parts(&mut operand.body));
+            }
+        }
+    }
+
+    fn select(&self, select: &mut Select) {
+        let mut conditions: Vec<Expr> = Vec::new();
+        select.where_clause.take().into_iter().for_each(|e| add_conjuncts(e, &mut conditions));
+        let mut from = Vec::new();
+        let before = select.from.len();
+        for table in std::mem::take(&mut select.from) {
+            flatten(table, &mut from, &mut conditions);
+        }
+        let conditional = !conditions.is_empty() || from.iter().any(is_outer_join);
+        let order = Arranger::new(&from, self.context);
+        let kept = from.into_iter().filter_map(|table| self.kept(table, &order));
+        select.from = kept.collect();
+        if select.from.is_empty() && before > 0 {
+            select.from.push(dual());
+        }
+        for item in &mut select.items {
+            if let SelectItem::Expr { expr, .. } = item {
+                self.constants(expr);
+            }
+        }
+        select.group_by.iter_mut().for_each(|item| self.constants(&mut item.expr));
+        if self.known.impossible {
+            select.where_clause = Some(number(0));
+        } else if conditional {
+            select.where_clause = Some(self.all(conditions));
+        }
+        if let Some(having) = select.having.take() {
+            select.having = Some(self.folded(having));
+        }
+    }
+
+    /// What FROM shows of a table: nothing, if it has one row only.
+    fn kept(&self, table: TableRef, order: &Arranger<'_>) -> Option<TableRef> {
+        if self.is_left_out(&table) {
+            return None;
+        }
+        let TableRef::Join(mut join) = table else { return Some(table) };
+        let Some(left) = self.kept(join.left, order) else { return Some(join.right) };
+        join.left = left;
+        if let JoinCondition::On(on) = join.condition {
+            let mut conditions = Vec::new();
+            add_conjuncts(on, &mut conditions);
+            let on = order.arranged(self.all(conditions));
+            join.condition = JoinCondition::On(self.cached(on));
+        }
+        Some(TableRef::Join(join))
+    }
+
+    /// Puts conditions in order and marks in them what is computed once.
+    fn finish(&self, body: &mut QueryBody) {
+        match body {
+            QueryBody::Select(select) => {
+                let order = Arranger::new(&select.from, self.context);
+                let condition = select.where_clause.take();
+                select.where_clause = condition.map(|e| self.cached(order.arranged(e)));
+            }
+            QueryBody::Values(_) => {}
+            QueryBody::Nested(query) => self.finish(&mut query.body),
+            QueryBody::Combined { first, rest } => {
+                self.finish(first);
+                rest.iter_mut().for_each(|operand| self.finish(&mut operand.body));
+            }
+        }
+    }
+
+    fn is_left_out(&self, table: &TableRef) -> bool {
+        let TableRef::Table(factor) = table else { return false };
+        let name = factor.alias.as_ref().unwrap_or(&factor.name.name);
+        self.table(&name.value).is_some_and(|table| table.alone)
+    }
+
+    fn table(&self, alias: &str) -> Option<&ConstantTable> {
+        self.known.tables.iter().find(|table| identifier_eq(&table.alias, alias))
+    }
+
+    /// The value of a column that has one.
+    fn value(&self, column: &ColumnRef) -> Option<&Expr> {
+        let table = self.table(&column.table.as_ref()?.value)?;
+        let found = table.values.iter().find(|(name, _)| identifier_eq(name, &column.name.value));
+        found.map(|(_, value)| value)
+    }
+
+    /// Puts values in the place of columns.
+    fn constants(&self, expr: &mut Expr) {
+        if self.known.tables.is_empty() {
+            return;
+        }
+        if let ExprKind::Column(column) = &expr.kind {
+            if let Some(value) = self.value(column) {
+                *expr = value.clone();
+            }
+            return;
+        }
+        expr.window_exprs_mut().into_iter().for_each(|e| self.constants(e));
+        expr.operands_mut().into_iter().for_each(|e| self.constants(e));
+    }
+
+    /// Conditions that must all be true, without those that are.
+    fn all(&self, conditions: Vec<Expr>) -> Expr {
+        let shown = conditions.into_iter().map(|condition| {
+            let tested = self.is_tested(&condition);
+            let mut condition = condition;
+            self.constants(&mut condition);
+            match tested && self.is_fixed(&condition) {
+                true => number(1),
+                false => condition,
+            }
+        });
+        let span = Default::default();
+        self.folded(Expr { kind: ExprKind::And(shown.collect()), span })
+    }
+
+    /// Whether a condition is on a single table that is a constant: its row has passed it.
+    fn is_tested(&self, condition: &Expr) -> bool {
+        let mut tables: Vec<Option<&Ident>> = Vec::new();
+        condition.find(&mut |e| -> Option<()> {
+            if let ExprKind::Column(column) = &e.kind {
+                tables.push(column.table.as_deref());
+            }
+            None
+        });
+        let Some(Some(first)) = tables.first().copied() else { return false };
+        let one = tables.iter().all(|t| t.is_some_and(|t| identifier_eq(&t.value, &first.value)));
+        one && self.table(&first.value).is_some()
+    }
+
+    /// Whether an expression is the same in every execution.
+    fn is_fixed(&self, expr: &Expr) -> bool {
+        bind_constant(expr, self.context).is_ok_and(|bound| bound.is_foldable())
+    }
+
+    /// A condition without the parts whose truth is known.
+    fn folded(&self, expr: Expr) -> Expr {
+        match expr.kind {
+            ExprKind::And(list) => self.folded_list(list, true),
+            ExprKind::Or(list) => self.folded_list(list, false),
+            _ => match self.truth(&expr) {
+                Some(truth) => number(truth.into()),
+                None => expr,
+            },
+        }
+    }
+
+    fn folded_list(&self, list: Vec<Expr>, and: bool) -> Expr {
+        let mut left = Vec::new();
+        for expr in list {
+            let expr = self.folded(expr);
+            match known_truth(&expr) {
+                Some(truth) if truth == and => {}
+                Some(_) => return expr,
+                None => left.push(expr),
+            }
+        }
+        match left.len() {
+            0 => number(and.into()),
+            1 => left.remove(0),
+            _ => {
+                let kind = if and { ExprKind::And(left) } else { ExprKind::Or(left) };
+                Expr { kind, span: Default::default() }
+            }
+        }
+    }
+
+    /// Whether a condition is true, if that depends on nothing.
+    fn truth(&self, expr: &Expr) -> Option<bool> {
+        let (inner, span) = (Box::new(expr.clone()), expr.span);
+        let kind = ExprKind::Is { expr: inner, test: IsTest::True, negated: false };
+        let bound = bind_constant(&Expr { kind, span }, self.context).ok()?;
+        if !bound.is_foldable() {
+            return None;
+        }
+        let value = bound.eval_value(&EvalContext::detached(self.context.types)).ok()?;
+        Some(value == Value::Int(1))
+    }
+
+    /// Compat: parts of a condition that are computed once are marked.
+    fn cached(&self, mut expr: Expr) -> Expr {
+        if matches!(expr.kind, ExprKind::And(_) | ExprKind::Or(_)) {
+            for operand in expr.operands_mut() {
+                let taken = std::mem::replace(operand, number(0));
+                *operand = self.cached(taken);
+            }
+            return expr;
+        }
+        expr.operands_mut().into_iter().for_each(|e| self.mark_cached(e));
+        expr
+    }
+
+    fn mark_cached(&self, expr: &mut Expr) {
+        if is_basic(expr) || expr.has_subquery() {
+            return;
+        }
+        if bind_constant(expr, self.context).is_ok_and(|bound| bound.is_constant()) {
+            let taken = std::mem::replace(expr, number(0));
+            *expr = Expr { span: taken.span, kind: ExprKind::Call(Box::new(cached(taken))) };
+            return;
+        }
+        expr.operands_mut().into_iter().for_each(|e| self.mark_cached(e));
+    }
+}
+
+/// Whether an expression is a value already, or no expression by itself.
+fn is_basic(expr: &Expr) -> bool {
+    use selkie_sql::ast::UnaryOp;
+    match &expr.kind {
+        ExprKind::Literal(_) | ExprKind::Column(_) | ExprKind::Param(_) => true,
+        ExprKind::UserVar(_) | ExprKind::Row(_) => true,
+        ExprKind::Call(call) => &*call.name.value == CACHE,
+        ExprKind::Unary { op: UnaryOp::Neg | UnaryOp::Plus, expr } => {
+            matches!(expr.kind, ExprKind::Literal(_))
+        }
+        _ => false,
+    }
+}
+
+fn known_truth(expr: &Expr) -> Option<bool> {
+    match expr.kind {
+        ExprKind::Literal(Literal::Int(n)) => Some(n != 0),
+        _ => None,
+    }
+}
+
+fn number(n: u64) -> Expr {
+    Expr { kind: ExprKind::Literal(Literal::Int(n)), span: Default::default() }
+}
+
+/// What FROM says when no table is left in it.
+fn dual() -> TableRef {
+    TableRef::Table(Box::new(TableFactor {
+        name: TableName { schema: None, name: Ident::new("dual") },
+        partitions: Vec::new(),
+        system_time: None,
+        alias: None,
+        hints: Vec::new(),
+    }))
+}
+
+fn add_conjuncts(expr: Expr, out: &mut Vec<Expr>) {
+    match expr.kind {
+        ExprKind::And(list) => list.into_iter().for_each(|e| add_conjuncts(e, out)),
+        _ => out.push(expr),
+    }
+}
+
+/// Takes inner joins apart: their tables stand beside the others, their conditions in WHERE.
+fn flatten(table: TableRef, from: &mut Vec<TableRef>, conditions: &mut Vec<Expr>) {
+    let TableRef::Join(mut join) = table else { return from.push(table) };
+    if !matches!(join.condition, JoinCondition::On(_) | JoinCondition::None) {
+        return from.push(TableRef::Join(join));
+    }
+    if join.kind == JoinKind::Right {
+        std::mem::swap(&mut join.left, &mut join.right);
+        join.kind = JoinKind::Left;
+    }
+    match join.kind {
+        JoinKind::Inner => {
+            flatten(join.left, from, conditions);
+            flatten(join.right, from, conditions);
+            if let JoinCondition::On(on) = join.condition {
+                add_conjuncts(on, conditions);
+            }
+        }
+        JoinKind::Left => {
+            flatten(join.left, from, conditions);
+            let (mut inner, mut on) = (Vec::new(), Vec::new());
+            if let JoinCondition::On(condition) = join.condition {
+                add_conjuncts(condition, &mut on);
+            }
+            flatten(join.right, &mut inner, &mut on);
+            let joined = inner.into_iter().reduce(|left, right| joined(left, right, Vec::new()));
+            if let (Some(left), Some(right)) = (from.pop(), joined) {
+                from.push(joined_by(left, right, JoinKind::Left, on));
+            }
+        }
+        _ => from.push(TableRef::Join(join)),
+    }
+}
+
+fn joined(left: TableRef, right: TableRef, on: Vec<Expr>) -> TableRef {
+    joined_by(left, right, JoinKind::Inner, on)
+}
+
+fn joined_by(left: TableRef, right: TableRef, kind: JoinKind, on: Vec<Expr>) -> TableRef {
+    let condition = match on.is_empty() {
+        true => JoinCondition::None,
+        false => JoinCondition::On(Expr { kind: ExprKind::And(on), span: Default::default() }),
+    };
+    TableRef::Join(Box::new(Join { left, right, kind, condition }))
+}
+
+fn is_outer_join(table: &TableRef) -> bool {
+    matches!(table, TableRef::Join(join) if join.kind == JoinKind::Left)
 }

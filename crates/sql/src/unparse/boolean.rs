@@ -43,7 +43,13 @@ impl Writer<'_> {
                 self.display(format_args!(" {} ", opposite(*op).map_or("", operator_text)));
                 self.operand(right, 6);
             }
-            ExprKind::Unary { op: UnaryOp::Not, expr } => self.condition(expr, 5, ""),
+            ExprKind::Unary { op: UnaryOp::Not, expr } if is_boolean(&expr.kind) => {
+                self.condition(expr, 5, "");
+            }
+            ExprKind::Unary { op: UnaryOp::Not, expr } => {
+                self.operand(expr, 5);
+                self.str(" <> 0");
+            }
             ExprKind::Is { expr: inner, test, negated } => {
                 let kind = ExprKind::Is { expr: inner.clone(), test: *test, negated: !negated };
                 self.expr(&Expr { kind, span: expr.span });
@@ -72,6 +78,18 @@ impl Writer<'_> {
             self.negated(operand);
             self.str(if parens { ")" } else { "" });
         }
+    }
+}
+
+/// Whether an expression is true, false or unknown and nothing else.
+fn is_boolean(kind: &ExprKind) -> bool {
+    match kind {
+        ExprKind::Binary { op, .. } => opposite(*op).is_some() || *op == BinaryOp::NullSafeEq,
+        ExprKind::And(_) | ExprKind::Or(_) | ExprKind::Is { .. } => true,
+        ExprKind::Unary { op, .. } => *op == UnaryOp::Not,
+        ExprKind::Between { .. } | ExprKind::InList { .. } | ExprKind::Like { .. } => true,
+        ExprKind::Regexp { .. } | ExprKind::Exists(_) | ExprKind::InSubquery { .. } => true,
+        _ => false,
     }
 }
 

@@ -8,6 +8,10 @@ use crate::ast::{
 
 impl Writer<'_> {
     pub(super) fn table_name(&mut self, name: &TableName) {
+        // No table of this name is without its schema here.
+        if name.schema.is_none() && &*name.name.value == "dual" {
+            return self.str("dual");
+        }
         if let Some(schema) = &name.schema {
             self.ident(schema);
             self.str(".");
@@ -19,7 +23,15 @@ impl Writer<'_> {
     pub(super) fn tables(&mut self, tables: &[TableRef]) {
         for (i, table) in tables.iter().enumerate() {
             self.str(if i > 0 { " join " } else { "" });
-            self.table(table);
+            self.outer_table(table);
+        }
+    }
+
+    /// A table of FROM or the left side of a join there.
+    fn outer_table(&mut self, table: &TableRef) {
+        match table {
+            TableRef::Join(join) if self.bare_joins => self.joined(join),
+            _ => self.table(table),
         }
     }
 
@@ -96,9 +108,14 @@ impl Writer<'_> {
     }
 
     fn join(&mut self, join: &Join) {
-        let natural = matches!(join.condition, JoinCondition::Natural);
         self.str("(");
-        self.table(&join.left);
+        self.joined(join);
+        self.str(")");
+    }
+
+    fn joined(&mut self, join: &Join) {
+        let natural = matches!(join.condition, JoinCondition::Natural);
+        self.outer_table(&join.left);
         self.str(if natural { " natural" } else { "" });
         self.str(match join.kind {
             JoinKind::Inner => " join ",
@@ -120,6 +137,5 @@ impl Writer<'_> {
             }
             JoinCondition::None | JoinCondition::Natural => {}
         }
-        self.str(")");
     }
 }

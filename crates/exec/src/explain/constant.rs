@@ -1,0 +1,206 @@
+//! Tables of which EXPLAIN reads the one row there can be: what it says of the other tables and of
+//! the query depends on it.
+
+use selkie_catalog::TableInfo;
+use selkie_engine::LockMode;
+use selkie_expr::text::write_value;
+use selkie_plan::explain::{ConstantTable, ExactRows, Known};
+use selkie_plan::physical::{
+    Access, ColumnType, JoinKind, Operator, OutputColumn, Plan, PlanNode, TableScan,
+};
+use selkie_sql::ast::{Expr, ExprKind, Literal, StringLiteral, UnaryOp};
+use selkie_types::{Batch, Charset, SqlResult, SqlType, TypeKind, Value};
+
+use crate::control::Control;
+use crate::rows_out::output_column;
+use crate::statement::Running;
+use crate::{Instance, ResultSink, Session, query};
+
+/// The scans of `plan` whose row was read, and what is known by that.
+pub(super) fn read<'p>(
+    instance: &Instance,
+    session: &mut Session,
+    control: &Control,
+    plan: &'p Plan,
+    running: &Running<'_>,
+    exact: ExactRows<'_>,
+) -> SqlResult<(Vec<&'p TableScan>, Known)> {
+    let mut found = Vec::new();
+    candidates(&plan.root, exact, &mut found);
+    let mut known = Known::default();
+    let mut scans = Vec::new();
+    let found_rows = session.found_rows.get();
+    for node in found {
+        let Operator::TableScan(scan) = &node.operator else { continue };
+        let mut run = |plan: &Plan| {
+            let mut rows = Rows::default();
+            query::run_plan(instance, session, control, plan, running.values, &mut rows)?;
+            SqlResult::Ok(rows.0)
+        };
+        let (whole, columns) = whole_row(plan, scan);
+        let row = run(&whole)?.into_iter().next();
+        let empty = row.is_none() && scan.filter.is_empty() && is_whole(scan);
+        let passes =
+            row.is_some() && (scan.filter.is_empty() || !run(&alone(plan, node))?.is_empty());
+        known.impossible |= !passes && !empty;
+        known.tables.push(constant_table(scan, &columns, row));
+        scans.push(&**scan);
+    }
+    session.found_rows.set(found_rows);
+    Ok((scans, known))
+}
+
+/// Rows as values.
+#[derive(Default)]
+struct Rows(Vec<Vec<Value>>);
+
+impl ResultSink for Rows {
+    fn columns(&mut self, _: &[OutputColumn]) -> SqlResult<()> {
+        Ok(())
+    }
+
+    fn batch(&mut self, batch: &Batch) -> SqlResult<()> {
+        let columns = batch.columns().len();
+        let row = |row| (0..columns).map(|column| batch.value(column, row)).collect();
+        self.0.extend((0..batch.rows()).map(row));
+        Ok(())
+    }
+}
+
+/// Scans of the outermost query that give one row at most, which every result row has.
+fn candidates<'p>(node: &'p PlanNode, exact: ExactRows<'_>, found: &mut Vec<&'p PlanNode>) {
+    let (left, right) = match &node.operator {
+        Operator::TableScan(scan) => {
+            if is_single(scan, exact) {
+                found.push(node);
+            }
+            return;
+        }
+        Operator::HashJoin(join) => {
+            (&join.left, (join.kind == JoinKind::Inner).then_some(&join.right))
+        }
+        Operator::NestedLoopJoin(join) => {
+            (&join.left, (join.kind == JoinKind::Inner).then_some(&join.right))
+        }
+        Operator::IndexJoin(join) => (&join.left, None),
+        Operator::Filter { .. }
+        | Operator::Project { .. }
+        | Operator::Aggregate(_)
+        | Operator::Window(_)
+        | Operator::Sort(_)
+        | Operator::TopN(_)
+        | Operator::Limit(_)
+        | Operator::Distinct(_) => {
+            node.inputs().into_iter().for_each(|input| candidates(input, exact, found));
+            return;
+        }
+        _ => return,
+    };
+    candidates(left, exact, found);
+    right.into_iter().for_each(|right| candidates(right, exact, found));
+}
+
+/// Whether a scan reads the only row of a table, or one row by a key that the query gives.
+fn is_single(scan: &TableScan, exact: ExactRows<'_>) -> bool {
+    match &scan.access {
+        Access::Index(range) if range.unique => {
+            let mut values = range.ranges.iter().flat_map(|r| &r.equal);
+            values.all(|value| value.as_literal().is_some())
+        }
+        Access::Index(range) if !range.ranges.is_empty() => false,
+        _ => exact(&scan.table).is_some_and(|rows| rows <= 1),
+    }
+}
+
+/// A plan of one node of `plan`, which locks nothing.
+fn alone(plan: &Plan, node: &PlanNode) -> Plan {
+    let mut root = node.clone();
+    if let Operator::TableScan(scan) = &mut root.operator {
+        scan.lock = LockMode::None;
+    }
+    Plan {
+        root,
+        output: Vec::new(),
+        into: None,
+        calc_found_rows: false,
+        conditions: Vec::new(),
+        ..plan.clone()
+    }
+}
+
+/// A plan of the row a scan reads, with all columns that are stored, whatever the conditions are.
+fn whole_row(plan: &Plan, scan: &TableScan) -> (Plan, Vec<usize>) {
+    let table: &TableInfo = &scan.table;
+    let stored = |at: &usize| table.columns[*at].generated.is_none();
+    let columns: Vec<usize> = (0..table.columns.len()).filter(stored).collect();
+    let mut access = scan.access.clone();
+    if let Access::Index(range) = &mut access {
+        range.covering = false;
+    }
+    let row = TableScan {
+        columns: columns.clone(),
+        output: (0..columns.len()).collect(),
+        access,
+        computed: Vec::new(),
+        filter: Vec::new(),
+        filter_columns: vec![false; columns.len()],
+        row_keys: false,
+        ..scan.clone()
+    };
+    let of = |at: &usize| &table.columns[*at];
+    let types = columns.iter().map(of);
+    let types = types.map(|c| ColumnType { ty: c.ty.clone(), nullable: c.nullable }).collect();
+    let node = PlanNode {
+        operator: Operator::TableScan(Box::new(row)),
+        columns: types,
+        rows: 1.0,
+        cost: 0.0,
+    };
+    let output = columns.iter().map(of).map(|c| output_column(&c.name, c.ty.clone())).collect();
+    (Plan { output, ..alone(plan, &node) }, columns)
+}
+
+/// Whether it is not by a key that the row is found.
+fn is_whole(scan: &TableScan) -> bool {
+    !matches!(&scan.access, Access::Index(range) if range.unique)
+}
+
+fn constant_table(scan: &TableScan, columns: &[usize], row: Option<Vec<Value>>) -> ConstantTable {
+    let alone = is_whole(scan) && row.is_some();
+    let row = row.unwrap_or_else(|| vec![Value::Null; columns.len()]);
+    let values = columns.iter().zip(&row).map(|(at, value)| {
+        let column = &scan.table.columns[*at];
+        (column.name.clone(), literal(value, &column.ty))
+    });
+    ConstantTable { alias: scan.alias.clone(), values: values.collect(), alone }
+}
+
+/// A value as it is written.
+fn literal(value: &Value, ty: &SqlType) -> Expr {
+    let mut text = Vec::new();
+    write_value(&mut text, value, &SqlType { zerofill: false, ..ty.clone() });
+    let negative = text.first() == Some(&b'-');
+    let digits = || String::from_utf8_lossy(&text).trim_start_matches('-').to_owned();
+    let kind = match value {
+        Value::Null => Literal::Null,
+        Value::UInt(bits) if ty.kind == TypeKind::Bit => Literal::Int(*bits),
+        Value::Int(n) => Literal::Int(n.unsigned_abs()),
+        Value::UInt(n) if ty.is_integer() || ty.kind == TypeKind::Year => Literal::Int(*n),
+        Value::Double(_) | Value::Decimal(_) => Literal::Decimal(digits().into()),
+        Value::Bytes(bytes) => {
+            let (utf8, _) = ty.collation.charset().convert(bytes, Charset::Utf8mb4);
+            let bytes = if ty.collation.is_binary() { bytes.to_vec() } else { utf8.into_owned() };
+            Literal::String(StringLiteral::utf8(bytes))
+        }
+        _ => Literal::String(StringLiteral::utf8(text.clone())),
+    };
+    let signed = negative && matches!(kind, Literal::Int(_) | Literal::Decimal(_));
+    let number = Expr { kind: ExprKind::Literal(kind), span: Default::default() };
+    match signed {
+        true => {
+            let kind = ExprKind::Unary { op: UnaryOp::Neg, expr: Box::new(number) };
+            Expr { kind, span: Default::default() }
+        }
+        false => number,
+    }
+}
