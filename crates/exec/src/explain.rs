@@ -29,12 +29,19 @@ pub(crate) fn run(
     }
     let control = Control::new(session);
     let types: Vec<SqlType> = running.values.iter().map(|(_, ty)| ty.clone()).collect();
+    let tells = session.settings.note_explain;
+    let told = std::mem::replace(&mut session.settings.note_unusable_keys, tells);
     let result = planning::locked(instance, session, &control, |session| {
         let parameters = (&types[..], types.len());
         let plan = planning::plan(instance, session, &what.statement, running.text, parameters);
         plan.map(std::sync::Arc::new)
     });
+    session.settings.note_unusable_keys = told;
     let result = result.and_then(|plan| {
+        if session.settings.sql_notes {
+            let max = session.settings.max_error_count;
+            plan.conditions.iter().for_each(|c| session.diagnostics.push(c.clone(), max));
+        }
         if what.json {
             let column = output_column("EXPLAIN", text(0x00FF_FFFF));
             return send(sink, &[column], &[vec![Value::bytes(json(&plan))]]);

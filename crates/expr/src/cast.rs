@@ -342,6 +342,10 @@ pub fn to_text(e: &mut Expr, types: &TypeContext) {
         return;
     }
     local(e);
+    if e.ty.kind == TypeKind::Year {
+        // Compat: a year that is computed has no leading zeros.
+        e.ty.zerofill = matches!(e.kind, ExprKind::Column(_) | ExprKind::Literal(_));
+    }
     let implicit = matches!(e.ty.kind, TypeKind::Enum | TypeKind::Set | TypeKind::Bit);
     let kernel: Kernel = match e.ty.physical() {
         Physical::Bytes => return,

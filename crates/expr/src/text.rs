@@ -45,7 +45,9 @@ fn write_unsigned(out: &mut Vec<u8>, value: u64, ty: &SqlType) {
         TypeKind::Year => {
             let (start, width) = (out.len(), if ty.length == 2 { 2 } else { 4 });
             write_u64(out, if width == 2 { value % 100 } else { value });
-            selkie_types::number::write_zerofill(out, start, width);
+            if ty.zerofill {
+                selkie_types::number::write_zerofill(out, start, width);
+            }
         }
         _ => write_u64(out, value),
     }

@@ -29,6 +29,7 @@ mod sequence;
 mod subquery;
 mod syntax;
 mod table;
+mod unusable;
 mod update;
 mod view;
 mod window;
@@ -135,6 +136,8 @@ pub(crate) struct Binder<'a> {
     inserted: Option<(ColumnId, ColumnId)>,
     /// Warnings about what the statement says.
     pub(crate) conditions: Vec<Condition>,
+    /// Notes about keys that conditions cannot use, with their tables.
+    unusable_keys: Vec<(Arc<TableInfo>, Condition)>,
     /// Whose privileges count: the definer's inside a view, else the session's.
     who: Option<Arc<str>>,
     /// What tables are used for.
@@ -180,6 +183,7 @@ impl<'a> Binder<'a> {
             derived_in_update: None,
             inserted: None,
             conditions: Vec::new(),
+            unusable_keys: Vec::new(),
             who: None,
             wanted: Wanted::all(Privileges::SELECT),
             column_use: Privileges::SELECT,

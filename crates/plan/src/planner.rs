@@ -58,14 +58,17 @@ pub fn plan(statement: &ast::Statement, context: &PlanContext<'_>) -> SqlResult<
         ast::Statement::Query(query) => plan_query(query, binder, context),
         ast::Statement::Insert(insert) => {
             let bound = binder.insert(insert)?;
+            binder.tell_unusable_keys(context.statistics);
             dml::insert(bound, Draft::new(binder), context)
         }
         ast::Statement::Update(update) => {
             let bound = binder.update(update)?;
+            binder.tell_unusable_keys(context.statistics);
             dml::update(bound, Draft::new(binder), context)
         }
         ast::Statement::Delete(delete) => {
             let bound = binder.delete(delete)?;
+            binder.tell_unusable_keys(context.statistics);
             dml::delete(bound, Draft::new(binder), context)
         }
         ast::Statement::Do(list) => {
@@ -126,6 +129,7 @@ fn plan_query(
 ) -> SqlResult<Plan> {
     let outermost = query.into.is_none();
     let bound = binder.query_as(query, outermost)?;
+    binder.tell_unusable_keys(context.statistics);
     check_into(query, bound.columns.len())?;
     if query.late_into {
         binder.conditions.push(late_into());
@@ -140,20 +144,25 @@ fn plan_query(
     let types = done.root.node.columns.iter();
     let mut output: Vec<_> =
         columns.iter().zip(types).map(|(c, ty)| c.output(&done.draft.columns, ty)).collect();
-    if matches!(query.body, ast::QueryBody::Select(_)) {
-        output.iter_mut().for_each(show_bits_as_number);
-    }
+    let is_select = matches!(query.body, ast::QueryBody::Select(_));
+    output.iter_mut().for_each(|column| show_computed(column, is_select));
     let mut plan = done.into_plan(output);
     plan.into = query.into.as_deref().cloned();
     plan.calc_found_rows = calc_found_rows;
     Ok(plan)
 }
 
-/// Compat: bits that are computed are shown as a number, those of a column as its bytes.
-fn show_bits_as_number(column: &mut crate::physical::OutputColumn) {
+/// Compat: bits that are computed are shown as a number, those of a column as its bytes. A year has
+/// all its digits unless it is computed.
+fn show_computed(column: &mut crate::physical::OutputColumn, is_select: bool) {
     use selkie_types::{SqlType, TypeKind};
-    if column.ty.kind == TypeKind::Bit && column.table.is_empty() {
-        column.ty = SqlType { length: column.ty.length, ..SqlType::bigint_unsigned() };
+    let computed = is_select && column.table.is_empty();
+    match column.ty.kind {
+        TypeKind::Bit if computed => {
+            column.ty = SqlType { length: column.ty.length, ..SqlType::bigint_unsigned() };
+        }
+        TypeKind::Year => column.ty.zerofill = !computed,
+        _ => {}
     }
 }
 

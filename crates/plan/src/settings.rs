@@ -37,6 +37,8 @@ pub struct Settings<'a> {
     pub listed_only: bool,
     /// `updatable_views_with_limit`.
     pub updatable_views_with_limit: bool,
+    /// `note_verbosity` has `unusable_keys`.
+    pub note_unusable_keys: bool,
 }
 
 impl Default for Settings<'_> {
@@ -55,6 +57,7 @@ impl Default for Settings<'_> {
             standard_compliant_cte: true,
             listed_only: false,
             updatable_views_with_limit: true,
+            note_unusable_keys: false,
         }
     }
 }

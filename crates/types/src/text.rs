@@ -38,7 +38,9 @@ fn write_unsigned(ty: &SqlType, value: u64, out: &mut Vec<u8>) {
         TypeKind::Year => {
             let (start, width) = (out.len(), if ty.length == 2 { 2 } else { 4 });
             number::write_u64(out, if width == 2 { value % 100 } else { value });
-            number::write_zerofill(out, start, width);
+            if ty.zerofill {
+                number::write_zerofill(out, start, width);
+            }
         }
         _ => number::write_u64(out, value),
     }

@@ -256,7 +256,9 @@ impl Ddl<'_> {
         self.session.temporary.put_as(&key, Arc::new(own));
         let (instance, text, values) = (self.instance, self.text, self.values);
         let sink = &mut NullSink;
+        let said = self.session.diagnostics.present();
         let result = execute_statement(instance, self.session, &insert, text, values, sink);
+        self.session.diagnostics.put_first(said, self.session.settings.max_error_count);
         self.session.temporary.remove(table.schema(), &key);
         let outcome = result.inspect_err(|_| self.session.diagnostics.take_error())?;
         if !is_temporary(table) {

@@ -67,9 +67,12 @@ impl<'r> IndexJoin<'r> {
     fn start(&self, left: Batch) -> SqlResult<Probing> {
         let lookup = &self.plan.lookup;
         let codec = &self.open.handle.codecs[lookup.index];
+        // Compat: values that are made keys are not talked of, only those of rows that are found.
+        let mark = self.env.eval.conditions.borrow().mark();
         let columns: SqlResult<Vec<_>> =
             lookup.keys.iter().map(|e| e.eval(self.env.eval, &left)).collect();
         let columns = columns?;
+        self.env.eval.conditions.borrow_mut().forget_since(mark);
         let mut keys = Vec::with_capacity(left.rows());
         for row in 0..left.rows() {
             let values = columns.iter().zip(&lookup.null_safe);

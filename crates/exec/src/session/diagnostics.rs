@@ -118,6 +118,23 @@ impl Diagnostics {
         self.list.borrow().iter().any(|(number, c)| *number > mark && is_it(c))
     }
 
+    /// The conditions the present statement raised.
+    pub fn present(&self) -> Vec<Condition> {
+        if self.stale.get() { Vec::new() } else { self.list() }
+    }
+
+    /// Puts what an earlier part of the statement raised before what a later one did.
+    pub fn put_first(&self, earlier: Vec<Condition>, max: usize) {
+        if earlier.is_empty() {
+            return;
+        }
+        let later = self.list();
+        let hidden = self.warnings.get().saturating_sub(later.len() as u64);
+        self.clear();
+        earlier.into_iter().chain(later).for_each(|condition| self.push(condition, max));
+        self.count_more(hidden);
+    }
+
     /// Forgets the conditions raised up to `mark`: they were handled.
     pub fn forget_until(&self, mark: u64) {
         let mut list = self.list.borrow_mut();

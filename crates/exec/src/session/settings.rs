@@ -96,6 +96,10 @@ pub struct Settings {
     pub check_constraint_checks: bool,
     /// `updatable_views_with_limit`.
     pub updatable_views_with_limit: bool,
+    /// `note_verbosity` has `unusable_keys`.
+    pub note_unusable_keys: bool,
+    /// It has `explain`: the same notes for EXPLAIN.
+    pub note_explain: bool,
     /// `default_storage_engine`.
     pub default_storage_engine: Box<str>,
     /// `enforce_storage_engine`, if set.
@@ -158,6 +162,8 @@ impl Default for Settings {
             unique_checks: true,
             check_constraint_checks: true,
             updatable_views_with_limit: true,
+            note_unusable_keys: false,
+            note_explain: true,
             default_storage_engine: "InnoDB".into(),
             enforced_storage_engine: None,
             default_tmp_storage_engine: None,

@@ -236,6 +236,7 @@ impl Session {
             standard_compliant_cte: s.standard_compliant_cte,
             listed_only: self.locked_tables.is_some(),
             updatable_views_with_limit: s.updatable_views_with_limit,
+            note_unusable_keys: s.note_unusable_keys,
             ..PlanSettings::default()
         }
     }

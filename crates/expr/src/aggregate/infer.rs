@@ -1,6 +1,8 @@
 //! Types of aggregate functions.
 
-use selkie_types::{NOT_FIXED_DECIMALS, Physical, SqlError, SqlResult, SqlType, TypeKind};
+use selkie_types::{
+    JsonRole, NOT_FIXED_DECIMALS, Physical, SqlError, SqlResult, SqlType, TypeKind,
+};
 
 use super::{Aggregate, AggregateKind};
 use crate::build::{self, Numeric};
@@ -111,11 +113,14 @@ fn extreme(a: &mut Aggregate, types: &TypeContext) {
         }
         _ => {}
     }
-    a.ty = SqlType { zerofill: false, ..e.ty.clone() };
-    let literal = a.ty.is_integer() && e.as_literal().is_some();
-    if a.ty.non_negative || literal {
-        // Compat: the extreme of numbers that need no sign is a larger number that has one.
-        (a.ty.kind, a.ty.non_negative) = (TypeKind::BigInt, false);
+    a.ty = SqlType { zerofill: false, non_negative: false, ..e.ty.clone() };
+    let is_number = e.ty.is_integer() || matches!(e.ty.kind, TypeKind::Year | TypeKind::Bit);
+    let is_truth = e.ty.json == JsonRole::Truth;
+    if is_number && !is_truth && !matches!(e.kind, ExprKind::Column(_)) {
+        // Compat: the extreme of computed integers is a larger integer.
+        cast::short_year(e);
+        a.ty.kind = TypeKind::BigInt;
+        a.ty.unsigned = e.ty.physical() == Physical::UInt;
     }
     a.coercibility = e.coercibility;
 }

@@ -82,7 +82,7 @@ pub fn in_list(
 /// Compat: each item compares with the value in the type the two of them give; items of one such
 /// type make one list.
 fn list(value: Expr, items: Vec<Expr>, types: &TypeContext) -> SqlResult<Expr> {
-    let mut groups: Vec<(CompareTypes, Vec<Expr>)> = Vec::new();
+    let mut groups: Vec<(CompareTypes, Expr, Vec<Expr>)> = Vec::new();
     for mut item in items {
         super::compare::refuse_row(&item)?;
         let mut v = value.clone();
@@ -92,13 +92,13 @@ fn list(value: Expr, items: Vec<Expr>, types: &TypeContext) -> SqlResult<Expr> {
             _ => compare_types(&v, &item),
         };
         match groups.iter_mut().find(|g| g.0 == by) {
-            Some(group) => group.1.push(item),
-            None => groups.push((by, vec![item])),
+            Some(group) => group.2.push(item),
+            None => groups.push((by, v, vec![item])),
         }
     }
     let lists: Vec<Expr> = groups
         .into_iter()
-        .map(|(by, items)| one_list(value.clone(), items, by, types))
+        .map(|(by, value, items)| one_list(value, items, by, types))
         .collect::<SqlResult<_>>()?;
     if lists.len() == 1 {
         Ok(lists.into_iter().next().unwrap_or_else(Expr::null))

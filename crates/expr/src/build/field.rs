@@ -1,7 +1,7 @@
 //! Constants compared with columns: converted to the column's type where that loses nothing, so
 //! that the comparison runs in the column's representation and an index can serve it.
 
-use selkie_types::number::{Rest, parse_f64, parse_integer};
+use selkie_types::number::{Rest, parse_f64, parse_integer, parse_integer_rounded};
 use selkie_types::{
     Date, DateTime, Decimal, NOT_FIXED_DECIMALS, Physical, SqlType, TypeKind, Value,
 };
@@ -16,36 +16,39 @@ use crate::expr::{Expr, ExprKind};
 pub(super) fn convert_constants(args: &mut [&mut Expr], types: &TypeContext) {
     let column = |e: &&mut Expr| matches!(e.kind, ExprKind::Column(_) | ExprKind::Parameter(_));
     let Some(ty) = args.iter().find(|e| column(e) && is_exact(&e.ty)).map(|e| e.ty.clone()) else {
-        return;
+        return short_years(args);
     };
-    let mut literals = 0;
     for e in args.iter_mut() {
         if ty.kind == TypeKind::Year && e.is_constant() && e.ty.is_temporal() {
             become_year(e, types);
         }
         if let Some(converted) = literal_as(e, &ty) {
             **e = converted;
-            literals += 1;
         }
     }
-    if ty.kind == TypeKind::Year && ty.length == 2 && literals > 0 {
-        args.iter_mut().for_each(|e| short_year(e));
+    short_years(args);
+}
+
+/// Compat: a YEAR(2) has two digits beside numbers of rows and beside literals, and four beside a
+/// YEAR and beside what is computed once.
+fn short_years(args: &mut [&mut Expr]) {
+    let is_number = |e: &Expr| {
+        e.ty.kind != TypeKind::Year
+            && !e.ty.is_temporal()
+            && (e.as_literal().is_some() || e.any(&mut |e| matches!(e.kind, ExprKind::Column(_))))
+    };
+    if args.iter().any(|e| is_number(e)) {
+        args.iter_mut().for_each(|e| cast::short_year(e));
     }
 }
 
-/// A constant date beside a YEAR is its year.
+/// A constant date beside a YEAR is its year, a time none.
 fn become_year(e: &mut Expr, types: &TypeContext) {
-    if let Ok(mut year) = super::function_call("YEAR", vec![e.clone()], types) {
-        cast::fold_literal(&mut year, types);
+    if e.ty.kind == TypeKind::Time {
+        *e = Expr::int(0);
+    } else if let Ok(mut year) = super::function_call("YEAR", vec![e.clone()], types) {
+        year.fold(&crate::context::EvalContext::detached(types), false);
         *e = year;
-    }
-}
-
-/// The two digits of a year beside a YEAR(2).
-fn short_year(e: &mut Expr) {
-    cast::short_year(e);
-    if let ExprKind::Literal(Value::Int(v)) = &e.kind {
-        *e = Expr::int(v % 100);
     }
 }
 
@@ -66,13 +69,11 @@ fn is_exact(ty: &SqlType) -> bool {
 
 /// A literal as an integer, if it is one in another form.
 fn literal_as(e: &Expr, ty: &SqlType) -> Option<Expr> {
+    if ty.kind == TypeKind::Year {
+        return year_literal(e, ty);
+    }
     let value = match e.as_literal()? {
         Value::Bytes(b) if e.is_hex() => i128::from(cast::integer_of_hex(b)),
-        // As it is stored: a short zero is the year 2000.
-        Value::Bytes(b) if ty.kind == TypeKind::Year => match parse_integer(b).value {
-            0 if b.len() < 4 && b.contains(&b'0') => 2000,
-            value => value,
-        },
         Value::Bytes(b) => integer_text(b)?,
         Value::Decimal(d) => {
             let d = d.normalised();
@@ -82,11 +83,36 @@ fn literal_as(e: &Expr, ty: &SqlType) -> Option<Expr> {
             d.small_unscaled()?
         }
         Value::Double(v) if v.fract() == 0.0 && v.abs() < 9e15 => *v as i128,
-        Value::Int(v) if ty.kind == TypeKind::Year => (*v).into(),
         _ => return None,
     };
-    let value = if ty.kind == TypeKind::Year { year(value) } else { value };
     integer_literal(value)
+}
+
+/// A literal as the year it becomes where it is stored; with the digits that `ty` has.
+fn year_literal(e: &Expr, ty: &SqlType) -> Option<Expr> {
+    let is_short = ty.length == 2;
+    let year = match e.as_literal()? {
+        Value::Bytes(b) if e.is_hex() => full_year(cast::integer_of_hex(b).into(), is_short)?,
+        Value::Bytes(b) => year_text(b)?,
+        Value::Decimal(d) if d.is_negative() => return None,
+        Value::Decimal(d) => full_year(d.to_i128()?, is_short)?,
+        Value::Double(v) if v.fract() == 0.0 && v.abs() < 9e15 => full_year(*v as i128, is_short)?,
+        Value::Int(v) => full_year((*v).into(), is_short)?,
+        Value::UInt(v) => full_year((*v).into(), is_short)?,
+        _ => return None,
+    };
+    Some(Expr::int(if is_short { year % 100 } else { year }))
+}
+
+/// Compat: a text is as good as the number it begins with, and only `0000` is no year.
+fn year_text(text: &[u8]) -> Option<i64> {
+    let parsed = parse_integer_rounded(text);
+    let has_year = parsed.consumed > 0 && text.iter().any(u8::is_ascii_digit);
+    match parsed.value {
+        _ if !has_year => None,
+        0 => Some(if text.trim_ascii().len() == 4 { 0 } else { 2000 }),
+        value => full_year(value, false),
+    }
 }
 
 fn integer_text(bytes: &[u8]) -> Option<i128> {
@@ -99,13 +125,15 @@ fn integer_text(bytes: &[u8]) -> Option<i128> {
         .then_some(real.value as i128)
 }
 
-/// Two-digit years are years of 1970 to 2069.
-fn year(value: i128) -> i128 {
-    match value {
-        1..70 => value + 2000,
-        70..100 => value + 1900,
-        _ => value,
-    }
+/// The year a number is; two digits are years of 1970 to 2069.
+fn full_year(value: i128, zero_is_2000: bool) -> Option<i64> {
+    Some(match value {
+        0 if !zero_is_2000 => 0,
+        0..70 => value as i64 + 2000,
+        70..100 => value as i64 + 1900,
+        1901..=2155 => value as i64,
+        _ => return None,
+    })
 }
 
 fn integer_literal(value: i128) -> Option<Expr> {

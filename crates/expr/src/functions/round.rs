@@ -48,10 +48,16 @@ fn bind(mut b: Binding<'_>, round: bool) -> SqlResult<Expr> {
         Numeric::Int => {
             let mut ty = plain(declared, arg.clone());
             let literal = b.args[0].as_literal().is_some();
+            if b.args[0].as_column().is_some() {
+                ty.length = ty.length.max(widest(&ty));
+            }
             if round && !counted && places.is_none_or(|p| p < 0) {
+                if ty.kind == TypeKind::BigInt && !literal {
+                    cast::to_decimal(&mut b.args[0]);
+                    return b.strict(SqlType::decimal(ty.length, 0), decimals);
+                }
                 ty.length += 1;
-                let small = (literal || ty.non_negative) && ty.length < 10;
-                ty.kind = if small { TypeKind::Int } else { TypeKind::BigInt };
+                ty.kind = if ty.length < 10 { TypeKind::Int } else { TypeKind::BigInt };
             }
             match arg.physical() {
                 Physical::UInt => b.strict(ty, |f| integers(f, |f, v: u64| fit(f, v.into()))),
@@ -79,20 +85,34 @@ fn unless_null(count: Expr, value: Expr, types: &TypeContext) -> SqlResult<Expr>
     build::if_else(build::is_null(count)?, null, value, types)
 }
 
-/// Makes bits, years and members of ENUM and SET the integers they are; whether it was one of them.
+/// The display width of all values of an integer type.
+fn widest(ty: &SqlType) -> u32 {
+    let signed = match ty.kind {
+        TypeKind::TinyInt => 4,
+        TypeKind::SmallInt => 6,
+        TypeKind::MediumInt => 9,
+        TypeKind::Int => 11,
+        _ => 20,
+    };
+    if ty.unsigned && ty.kind != TypeKind::BigInt { signed - 1 } else { signed }
+}
+
+/// Makes bits, years and members of ENUM and SET the integers they are; whether the digits of that
+/// are enough for what it is rounded to.
 fn to_counted(e: &mut Expr) -> bool {
     let length = match e.ty.kind {
         TypeKind::Bit => (u64::MAX >> (64 - e.ty.length.clamp(1, 64))).ilog10() + 1,
-        TypeKind::Year => 4,
+        TypeKind::Year => e.ty.length,
         TypeKind::Enum | TypeKind::Set => 5,
         _ => return false,
     };
+    let is_year = e.ty.kind == TypeKind::Year;
     cast::short_year(e);
     let kind = if length < 10 { TypeKind::Int } else { TypeKind::BigInt };
     let mut ty = SqlType::new(kind, length, 0);
     ty.unsigned = true;
     cast::wrap(e, ty, false, |frame| Ok(map(frame, |v: u64| v)));
-    true
+    !is_year
 }
 
 /// The type of an integer that is not rounded, which has no zeros before it.

@@ -67,12 +67,8 @@ fn each<R: Native>(
         let value = match column.data() {
             ColumnData::Int(v) => v[at].into(),
             ColumnData::UInt(v) => v[at].into(),
-            ColumnData::Double(v) => v[at].round_ties_even() as i128,
-            ColumnData::Decimal(v) => v.get(at).to_i128().unwrap_or(if v.get(at).is_negative() {
-                i128::MIN
-            } else {
-                i128::MAX
-            }),
+            ColumnData::Double(v) => double(v[at], source.to().kind == TypeKind::Year),
+            ColumnData::Decimal(v) => decimal(v.get(at), source.to().physical() == Physical::UInt),
             ColumnData::Date(v) => v[at].to_number().into(),
             ColumnData::Time(v) => v[at].to_number().into(),
             ColumnData::DateTime(v) => v[at].to_number().into(),
@@ -81,6 +77,22 @@ fn each<R: Native>(
         out.push(Some(f(row, value)?));
     }
     Ok(Arc::new(out.finish()))
+}
+
+/// Compat: a small part below zero is out of range of a YEAR even if it is rounded away.
+fn double(v: f64, keeps_sign: bool) -> i128 {
+    let rounded = v.round_ties_even() as i128;
+    if keeps_sign && rounded == 0 && v < 0.0 { -1 } else { rounded }
+}
+
+/// The same, of decimals for all that has no sign.
+fn decimal(v: Decimal, keeps_sign: bool) -> i128 {
+    match v.to_i128() {
+        Some(0) if keeps_sign && v.is_negative() => -1,
+        Some(rounded) => rounded,
+        None if v.is_negative() => i128::MIN,
+        None => i128::MAX,
+    }
 }
 
 fn integer_text(source: &Source<'_>, row: usize) -> SqlResult<i128> {

@@ -59,7 +59,7 @@ impl Binder<'_> {
         };
         let mut source = source;
         if let Some(condition) = &delete.where_clause {
-            let bound = self.in_clause(Clause::Where, |b| b.condition(condition))?;
+            let bound = self.filter(Clause::Where, condition)?;
             source = source.filter(Self::conjuncts(bound));
         }
         source = self.dml_tail(source, &delete.order_by, delete.limit.as_deref())?;

@@ -233,7 +233,7 @@ impl Binder<'_> {
     pub(super) fn on_condition(&mut self, condition: &ast::Expr, first: usize) -> SqlResult<Expr> {
         let scope = self.scope();
         let hidden: Vec<Source> = scope.sources.drain(..first).collect();
-        let bound = self.in_clause(Clause::On, |b| b.condition(condition));
+        let bound = self.filter(Clause::On, condition);
         self.scope().sources.splice(0..0, hidden);
         bound
     }

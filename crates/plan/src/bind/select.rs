@@ -56,7 +56,7 @@ impl Binder<'_> {
         let mut plan = self.from(&select.from, select.options.straight_join)?;
         let from = plan.columns(&self.columns);
         if let Some(condition) = &select.where_clause {
-            let bound = self.in_clause(Clause::Where, |b| b.condition(condition));
+            let bound = self.filter(Clause::Where, condition);
             let bound = bound.map_err(|error| self.first_mistake(select, error))?;
             plan = plan.filter(Self::conjuncts(bound));
         }

@@ -262,7 +262,7 @@ fn is_column(expr: &Expr, column: ColumnId) -> bool {
 
 /// Whether an expression is the column, or the column converted to a type in which its values keep
 /// their order. The executor finds the place of a value of that type among the column's.
-fn is_key(expr: &Expr, relation: &RelationInfo, column: ColumnId) -> bool {
+pub(super) fn is_key(expr: &Expr, relation: &RelationInfo, column: ColumnId) -> bool {
     if is_column(expr, column) {
         return true;
     }

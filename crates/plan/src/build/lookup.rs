@@ -5,7 +5,7 @@ use selkie_expr::{CompareOp, Expr, ExprKind};
 
 use super::Builder;
 use super::access::may_cover;
-use super::bounds::{covers, same_order};
+use super::bounds::{covers, is_key, same_order};
 use super::graph::{Graph, Leaf, Leaves, Source, leaves_of};
 use crate::cost;
 use crate::estimate::prefix_distinct;
@@ -206,7 +206,8 @@ impl Builder<'_> {
             return;
         }
         for (mine, value) in [(&compare.left, &compare.right), (&compare.right, &compare.left)] {
-            let Some(column) = mine.as_column().filter(|id| leaf.columns.contains(*id)) else {
+            let used = mine.columns();
+            let Some(column) = used.first().copied().filter(|id| leaf.columns.contains(*id)) else {
                 continue;
             };
             let inside_table =
@@ -218,6 +219,7 @@ impl Builder<'_> {
             let reads_outer = !used.is_empty() && from_outer && !sets.is_empty();
             let plain = value.is_deterministic() && !value.has_subquery();
             if inside_table
+                && is_key(mine, info, column)
                 && plain
                 && (constant || reads_outer)
                 && same_order(compare.by, info, column)

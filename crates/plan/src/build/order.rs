@@ -7,10 +7,11 @@
 use hashbrown::HashMap;
 
 use super::cardinality::Cardinality;
-use super::graph::{Graph, Leaves, Source};
+use super::graph::{Connection, Graph, Leaves, Source};
 use super::lookup::Lookup;
 use super::{Builder, Goal};
 use crate::cost;
+use crate::estimate::condition_cost;
 use crate::physical::JoinKind;
 
 /// How two sets are joined.
@@ -283,9 +284,20 @@ impl Search<'_, '_> {
                 methods.push((Method::HashLeft, both + build, false));
             }
         }
-        let pairs = plan.rows * inner_rows * cost::LOOP_PAIR + inner_rows * cost::HASH_BUILD;
+        let pair = self.pair_cost(left, right);
+        let pairs = plan.rows * inner_rows * pair + inner_rows * cost::HASH_BUILD;
         methods.push((Method::Loop, both + pairs, kind != JoinKind::Left));
         methods
+    }
+
+    /// Cost of comparing a row of each of two sets: more if something is computed for it.
+    fn pair_cost(&self, left: Leaves, right: Leaves) -> f64 {
+        let both = |c: &&Connection| {
+            let leaves = c.leaves;
+            leaves & !(left | right) == 0 && leaves & left != 0 && leaves & right != 0
+        };
+        let more = |c: &Connection| (condition_cost(&c.condition) - cost::CONDITION).max(0.0);
+        cost::LOOP_PAIR + self.graph.connections.iter().filter(both).map(more).sum::<f64>()
     }
 
     /// Whether two sets have an equality in common.

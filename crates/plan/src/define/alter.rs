@@ -27,7 +27,7 @@ use super::foreign::ForeignSpec;
 use super::indexes::{self, Key, KeySpec};
 use super::instant::{StoredRows, stored_rows};
 use super::options::{self, Options};
-use super::{DefineContext, charset, create, engine, expressions};
+use super::{DefineContext, charset, create, engine, expressions, types};
 use crate::physical::RowRules;
 
 /// Where a new column's values come from.
@@ -135,6 +135,9 @@ pub fn define_alter(
     if draft.algorithm == AlterAlgorithm::Default {
         draft.set_algorithm(context.alter_algorithm)?;
     }
+    if !draft.only_renames {
+        draft.deprecate_kept();
+    }
     draft.finish(statement.ignore)
 }
 
@@ -171,6 +174,16 @@ impl<'a> Draft<'a> {
             verify_all: false,
             dropped: Vec::new(),
             only_renames: false,
+        }
+    }
+
+    /// Compat: columns that stay what they were are deprecated too.
+    fn deprecate_kept(&self) {
+        for (column, source) in &self.columns {
+            let kept = matches!(source, ColumnSource::Old(at) if !self.redefined.contains(at));
+            if kept {
+                types::deprecate(self.context.eval, &column.ty);
+            }
         }
     }
 

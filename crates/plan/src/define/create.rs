@@ -12,12 +12,12 @@ use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::{
     ER_DUP_FIELDNAME, ER_TABLE_MUST_HAVE_COLUMNS, ER_TOO_MANY_FIELDS, ER_WRONG_TABLE_NAME,
 };
-use selkie_types::{CollationId, SqlError, SqlResult};
+use selkie_types::{CollationId, SqlError, SqlResult, TypeKind};
 
 use super::foreign::{self, Defined, ForeignSpec};
 use super::indexes::{self, Key, KeySpec};
 use super::options::{self, Options};
-use super::{DefineContext, columns, engine, expressions};
+use super::{DefineContext, columns, engine, expressions, types};
 
 const COLUMNS_MAX: usize = 4096;
 
@@ -124,7 +124,10 @@ pub fn define_selected(
     let mut columns: Vec<_> = table.columns.iter().filter(|c| !given(c)).cloned().collect();
     columns.extend(selected.iter().map(|new| match table.column_position(&new.name) {
         Some(at) => table.columns[at].clone(),
-        None => new.clone(),
+        None => {
+            types::deprecate(context.eval, &new.ty);
+            new.clone()
+        }
     }));
     check_columns(&columns)?;
     let mut keys = Vec::new();
@@ -287,6 +290,7 @@ fn key_specs(elements: &[TableElement]) -> SqlResult<Vec<KeySpec<'_>>> {
 pub fn selected_column(name: &str, mut ty: selkie_types::SqlType, nullable: bool) -> ColumnInfo {
     ty.json = selkie_types::JsonRole::Plain;
     ty.non_negative = false;
+    ty.zerofill |= ty.kind == TypeKind::Year;
     ColumnInfo {
         name: name.into(),
         ty,

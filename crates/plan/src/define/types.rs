@@ -52,6 +52,13 @@ pub(crate) fn column_type(
     Ok(out)
 }
 
+/// 1287 for a column of a type that is not to be used.
+pub(super) fn deprecate(eval: &EvalContext<'_>, ty: &SqlType) {
+    if ty.kind == TypeKind::Year && ty.length == 2 {
+        eval.note(&ER_WARN_DEPRECATED_SYNTAX, &[&"YEAR(2)", &"YEAR(4)"]);
+    }
+}
+
 /// The type of a variable of a stored program, whose strings have `collation` unless they say so.
 pub fn variable_type(
     context: &DefineContext<'_>,

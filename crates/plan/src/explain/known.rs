@@ -176,7 +176,8 @@ fn year(ty: &SqlType, bound: &Bound) -> Option<Expr> {
     let full = match value {
         1..70 => value + 2000,
         70..100 => value + 1900,
-        _ => value,
+        0 | 1901..=2155 => value,
+        _ => return None,
     };
     let shown = if ty.length == 2 { full % 100 } else { full };
     Some(made(ExprKind::Literal(Literal::Int(shown))))

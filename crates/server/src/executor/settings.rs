@@ -61,6 +61,8 @@ pub(super) fn refresh(shared: &Shared, session: &mut Session) {
     s.unique_checks = flag(ids.unique_checks);
     s.check_constraint_checks = flag(ids.check_constraint_checks);
     s.updatable_views_with_limit = flag(ids.updatable_views_with_limit);
+    s.note_unusable_keys = number(ids.note_verbosity) & 2 != 0;
+    s.note_explain = number(ids.note_verbosity) & 4 != 0;
     s.default_storage_engine = get(ids.default_storage_engine).as_str().into();
     let engine = |id| Some(get(id).as_str()).filter(|n| !n.is_empty()).map(Into::into);
     s.default_tmp_storage_engine = engine(ids.default_tmp_storage_engine);

@@ -164,7 +164,7 @@ fn type_flags(ty: &SqlType, is_column: bool) -> u16 {
     let always_unsigned = matches!(ty.kind, TypeKind::Bit | TypeKind::Year | TypeKind::Timestamp);
     let hexadecimal = ty.is_string() && ty.unsigned;
     add(numeric && ty.unsigned || always_unsigned || hexadecimal, flags::UNSIGNED);
-    add(ty.zerofill || ty.kind == TypeKind::Year, flags::ZEROFILL);
+    add(ty.zerofill, flags::ZEROFILL);
     add(ty.kind == TypeKind::Enum, flags::ENUM);
     add(ty.kind == TypeKind::Set, flags::SET);
     // Compat: numbers that come from expressions count as binary, those of columns do not.

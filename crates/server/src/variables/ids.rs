@@ -39,7 +39,7 @@ ids! {
     lower_case_table_names max_allowed_packet max_connections max_delayed_threads max_error_count
     max_prepared_stmt_count max_recursive_iterations max_sort_length max_statement_time
     max_user_connections min_examined_row_limit net_buffer_length net_read_timeout
-    net_write_timeout old_mode open_files_limit optimizer_switch pid_file plugin_dir port
+    net_write_timeout note_verbosity old_mode open_files_limit optimizer_switch pid_file plugin_dir port
     profiling profiling_history_size proxy_user pseudo_slave_mode pseudo_thread_id
     query_cache_size query_cache_type rand_seed1 rand_seed2 read_only report_port server_id
     server_uid session_track_schema session_track_state_change session_track_system_variables

@@ -1,0 +1,163 @@
+//! Notes about keys that a condition cannot use, because it compares their columns in other types.
+
+use std::sync::Arc;
+
+use selkie_catalog::TableInfo;
+use selkie_expr::Expr;
+use selkie_sql::ast;
+use selkie_sql::quote_identifier;
+use selkie_types::error::catalogue::ER_UNKNOWN_ERROR;
+use selkie_types::{Condition, Level, SqlResult, SqlType, TypeKind};
+
+use super::{Binder, Clause};
+use crate::estimate::table_rows;
+use crate::settings::StatisticsSource;
+
+impl Binder<'_> {
+    /// The condition of WHERE or ON.
+    pub(super) fn filter(&mut self, clause: Clause, condition: &ast::Expr) -> SqlResult<Expr> {
+        self.in_clause(clause, |b| {
+            let bound = b.condition(condition)?;
+            if b.settings.note_unusable_keys {
+                let before = b.conditions.len();
+                b.find_unusable_keys(condition);
+                b.conditions.truncate(before);
+            }
+            Ok(bound)
+        })
+    }
+
+    /// Adds the notes to the conditions of the statement.
+    pub(crate) fn tell_unusable_keys(&mut self, source: &dyn StatisticsSource) {
+        for (table, note) in std::mem::take(&mut self.unusable_keys) {
+            // Compat: a table of one row is read before keys are thought of.
+            let counted = matches!(&*table.engine, "MyISAM" | "Aria" | "MEMORY");
+            if !counted || table_rows(&table, source) > 1.0 {
+                self.conditions.push(note);
+            }
+        }
+    }
+
+    fn find_unusable_keys(&mut self, condition: &ast::Expr) {
+        use ast::ExprKind as Syntax;
+        match &condition.kind {
+            Syntax::And(parts) | Syntax::Or(parts) => {
+                parts.iter().for_each(|part| self.find_unusable_keys(part));
+            }
+            Syntax::Binary { op, left, right } => {
+                if let Some((sign, swapped)) = signs(*op) {
+                    self.compare_key(left, sign, &[right]);
+                    self.compare_key(right, swapped, &[left]);
+                }
+            }
+            Syntax::Between { expr, low, high, .. } => self.compare_key(expr, ">=", &[low, high]),
+            Syntax::InList { expr, list, .. } => self.find_in_list(expr, list),
+            _ => {}
+        }
+    }
+
+    /// Compat: of a list whose items compare in several types nothing is said.
+    fn find_in_list(&mut self, key: &ast::Expr, list: &[ast::Expr]) {
+        let Some((table, at, _)) = self.key_column(key) else { return };
+        let ty = &table.columns[at].ty;
+        if list.iter().all(|value| self.other_type(ty, value).is_some()) {
+            self.compare_key(key, "=", &list.iter().collect::<Vec<_>>());
+        }
+    }
+
+    /// Notes for each key that `key` is a part of, if it is a column that is compared in another
+    /// type with one of `values`.
+    fn compare_key(&mut self, key: &ast::Expr, sign: &str, values: &[&ast::Expr]) {
+        let Some((table, at, _)) = self.key_column(key) else { return };
+        let ty = &table.columns[at].ty;
+        let Some((text, other)) = values.iter().find_map(|value| self.other_type(ty, value)) else {
+            return;
+        };
+        let name = [table.schema(), table.name(), &table.columns[at].name];
+        let name = name.map(quote_identifier).join(".");
+        let indexes = table.def.indexes.iter().filter(|index| !index.hashed);
+        for index in indexes {
+            let Some(part) = index.parts.iter().position(|part| part.column == at) else {
+                continue;
+            };
+            // Compat: a range is thought of for the first part only.
+            if part > 0 && !matches!(sign, "=" | "<=>") {
+                continue;
+            }
+            let text = format!(
+                "Cannot use key {} part[{part}] for lookup: {name} of type `{}` {sign} \"{text}\" \
+                 of type `{}`",
+                quote_identifier(&index.name),
+                type_name(ty),
+                type_name(&other),
+            );
+            let note = Condition::raw(Level::Note, ER_UNKNOWN_ERROR.code, text);
+            self.unusable_keys.push((table.clone(), note));
+        }
+    }
+
+    /// The table and position of a column, and the alias of the table.
+    fn key_column(&mut self, e: &ast::Expr) -> Option<(Arc<TableInfo>, usize, Box<str>)> {
+        let ast::ExprKind::Column(_) = &e.kind else { return None };
+        let id = self.scalar(e).ok()?.as_column()?;
+        let (relation, at) = self.columns.table_column(id)?;
+        let known = at < relation.table.columns.len();
+        known.then(|| (relation.table.clone(), at, relation.alias.clone()))
+    }
+
+    /// The text and type of a value that a key of type `ty` cannot find.
+    fn other_type(&mut self, ty: &SqlType, value: &ast::Expr) -> Option<(String, SqlType)> {
+        if value.has_subquery() {
+            return None;
+        }
+        let bound = self.scalar(value).ok()?;
+        if bound.has_side_effects() || !is_other(ty, &bound) {
+            return None;
+        }
+        let text = match self.key_column(value) {
+            Some((table, at, alias)) => {
+                let names = [&*alias, &table.columns[at].name];
+                names.map(quote_identifier).join(".")
+            }
+            None => selkie_sql::unparse_expr(value, &Default::default()),
+        };
+        Some((text, bound.ty))
+    }
+}
+
+/// Whether values of a key are not in the order in which they compare with `value`.
+fn is_other(key: &SqlType, value: &Expr) -> bool {
+    let dated = value.ty.is_temporal();
+    // A constant date beside a YEAR is its year.
+    if key.kind == TypeKind::Year && value.is_constant() {
+        return false;
+    }
+    match key.kind {
+        _ if value.ty.kind == TypeKind::Null || key.is_temporal() => false,
+        TypeKind::Year | TypeKind::Bit | TypeKind::Enum | TypeKind::Set => dated,
+        _ if key.is_string() => {
+            !value.ty.is_string() && !matches!(value.ty.kind, TypeKind::Enum | TypeKind::Set)
+        }
+        _ => dated,
+    }
+}
+
+fn type_name(ty: &SqlType) -> String {
+    let sign = if ty.unsigned && ty.is_integer() { " unsigned" } else { "" };
+    format!("{}{sign}", ty.name())
+}
+
+/// A comparison and the one with its sides exchanged. Compat: `<>` is two of them, the first of
+/// which is told.
+fn signs(op: ast::BinaryOp) -> Option<(&'static str, &'static str)> {
+    Some(match op {
+        ast::BinaryOp::Eq => ("=", "="),
+        ast::BinaryOp::NullSafeEq => ("<=>", "<=>"),
+        ast::BinaryOp::Lt => ("<", ">"),
+        ast::BinaryOp::Le => ("<=", ">="),
+        ast::BinaryOp::Gt => (">", "<"),
+        ast::BinaryOp::Ge => (">=", "<="),
+        ast::BinaryOp::Ne => ("<", "<"),
+        _ => return None,
+    })
+}
