@@ -163,9 +163,13 @@ fn extract_moment(frame: &Frame<'_>, moment: Moment) -> i64 {
 }
 
 fn extract_text(frame: &Frame<'_>) -> SqlResult<Column> {
+    use IntervalUnit::*;
     let options = cast::lenient(frame.ctx);
     from_bytes(frame, |bytes| {
-        let parsed = Moment::parse(bytes, options);
+        let parsed = match unit_of(&frame.call.option) {
+            Day | DayHour | DayMinute | DaySecond => Moment::parse_day(bytes, options),
+            _ => Moment::parse(bytes, options),
+        };
         let text = || for_message(bytes, frame.arg_type(0).collation);
         let moment = cast::settled(frame, parsed, "interval", text);
         Ok(moment.map(|moment| extract_moment(frame, moment)))
@@ -205,7 +209,7 @@ fn span_text(frame: &Frame<'_>) -> SqlResult<Column> {
     let options = cast::lenient(frame.ctx);
     let view = frame.bytes(0);
     let shown = |row: usize| for_message(view.value(row), frame.arg_type(0).collation);
-    spans(frame, |row| Moment::parse(view.value(row), options), shown)
+    spans(frame, |row| Moment::parse_span(view.value(row), options), shown)
 }
 
 fn span_of_number(frame: &Frame<'_>) -> SqlResult<Column> {

@@ -35,6 +35,16 @@ impl Moment {
         Time::parse_moment(text, options)
     }
 
+    /// The same where days are wanted: digits alone are a date.
+    pub fn parse_day(text: &[u8], options: DateOptions) -> ParsedTemporal<Self> {
+        Time::parse_day(text, options)
+    }
+
+    /// Reads an amount of time.
+    pub fn parse_span(text: &[u8], options: DateOptions) -> ParsedTemporal<Self> {
+        Time::parse_span(text, options)
+    }
+
     /// Reads a number: `HHMMSS`, or a date with a time if it is larger than all of these.
     ///
     /// Compat: the last microsecond of a second is no time at all.

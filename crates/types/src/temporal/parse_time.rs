@@ -24,18 +24,17 @@ struct Fields {
 impl Time {
     /// Reads a time.
     pub fn parse(text: &[u8], options: DateOptions) -> ParsedTemporal<Self> {
-        Self::parse_within(text, options, Self::MAX)
+        Self::of_read(read(text, options, false), options, Self::MAX)
     }
 
     /// Reads an amount of time to add to another value: of many more hours, and no date.
     pub fn parse_added(text: &[u8], options: DateOptions) -> ParsedTemporal<Self> {
-        let parsed = Self::parse_within(text, options, MAX_ADDED);
-        let dated = parsed.from_datetime || parsed.truncated && is_dashed(text);
-        if dated { ParsedTemporal::INVALID } else { parsed }
+        let parsed = Self::of_read(read(text, options, true), options, MAX_ADDED);
+        if parsed.from_datetime { ParsedTemporal::INVALID } else { parsed }
     }
 
-    fn parse_within(text: &[u8], options: DateOptions, max: Self) -> ParsedTemporal<Self> {
-        match read(text, options) {
+    fn of_read(read: Read, options: DateOptions, max: Self) -> ParsedTemporal<Self> {
+        match read {
             Read::Nothing => ParsedTemporal::INVALID,
             Read::Dated(parsed) => {
                 let parsed = parsed.and_then(|v| Some(v.time()));
@@ -56,8 +55,30 @@ impl Time {
     pub(super) fn parse_moment(text: &[u8], options: DateOptions) -> ParsedTemporal<Moment> {
         let read = match looks_dated(text) {
             true => Read::Dated(DateTime::parse(text, options)),
-            false => read(text, options),
+            false => read(text, options, false),
         };
+        Self::moment_of(read, options)
+    }
+
+    /// The same where days are wanted: digits alone are a date, and nothing if they are none.
+    pub(super) fn parse_day(text: &[u8], options: DateOptions) -> ParsedTemporal<Moment> {
+        match digits_alone(text) {
+            Some(true) => ParsedTemporal::INVALID,
+            Some(false) => Self::moment_of(Read::Dated(DateTime::parse(text, options)), options),
+            None => Self::parse_moment(text, options),
+        }
+    }
+
+    /// Reads an amount of time, which is not followed by what could be one more number.
+    pub(super) fn parse_span(text: &[u8], options: DateOptions) -> ParsedTemporal<Moment> {
+        let read = match looks_dated(text) {
+            true => Read::Nothing,
+            false => read(text, options, true),
+        };
+        Self::moment_of(read, options)
+    }
+
+    fn moment_of(read: Read, options: DateOptions) -> ParsedTemporal<Moment> {
         match read {
             Read::Nothing => ParsedTemporal::INVALID,
             Read::Dated(parsed) => {
@@ -80,7 +101,8 @@ enum Read {
     Clock { fields: Fields, negative: bool, garbage: bool },
 }
 
-fn read(text: &[u8], options: DateOptions) -> Read {
+/// `added`: the text is an amount of time to add, which nothing like a date may be.
+fn read(text: &[u8], options: DateOptions, added: bool) -> Read {
     let mut s = Scanner::new(text);
     let negative = s.peek() == Some(b'-');
     if matches!(s.peek(), Some(b'-' | b'+')) {
@@ -92,7 +114,7 @@ fn read(text: &[u8], options: DateOptions) -> Read {
     }
     // The day only has to look like one.
     let dated = DateOptions { allow_invalid: true, round: options.round, ..Default::default() };
-    if is_datetime(&s) {
+    if is_datetime(&s, added) {
         return match negative {
             true => Read::Nothing,
             false => Read::Dated(DateTime::parse(s.rest(), dated)),
@@ -103,6 +125,9 @@ fn read(text: &[u8], options: DateOptions) -> Read {
         return Read::Nothing;
     }
     let fields = clock(&mut s);
+    if added && s.peek() == Some(b'-') {
+        return Read::Nothing;
+    }
     s.skip_spaces();
     if has_exponent(&s) {
         return Read::Nothing;
@@ -110,33 +135,56 @@ fn read(text: &[u8], options: DateOptions) -> Read {
     Read::Clock { fields, negative, garbage: !s.is_at_end() }
 }
 
-/// Whether a number and a dash begin a text, as a date's do.
-fn is_dashed(text: &[u8]) -> bool {
-    let mut s = Scanner::new(text);
-    s.number(usize::MAX).is_some() && s.peek() == Some(b'-')
-}
-
 /// Whether a date and time stand here: three delimited numbers, a separator and more, or many
-/// digits.
-fn is_datetime(s: &Scanner<'_>) -> bool {
+/// digits. Three numbers with colons are a clock, unless a number follows; for what is `added` they
+/// are not.
+fn is_datetime(s: &Scanner<'_>, added: bool) -> bool {
     let mut s = *s;
+    let mut colons = !added;
     let first = s.run(|b| b.is_ascii_digit());
     if first >= DATETIME_DIGITS || (first >= 6 && s.peek_at(first) == Some(b'T')) {
         return is_compact(&s);
     }
     for field in 0..3 {
-        if s.number(usize::MAX).is_none() || (field < 2 && !s.accept_punctuation()) {
+        if s.number(usize::MAX).is_none() {
+            return false;
+        }
+        colons &= field == 2 || s.peek() == Some(b':');
+        if field < 2 && !s.accept_punctuation() {
             return false;
         }
     }
-    if !s.accept(b'T') {
-        let before = s.rest().len();
-        s.skip_spaces();
-        if s.rest().len() == before {
-            return false;
-        }
+    if s.accept(b'T') {
+        return true;
     }
-    s.rest().iter().any(|b| b.is_ascii_digit() || b.is_ascii_punctuation())
+    let before = s.rest().len();
+    s.skip_spaces();
+    if s.rest().len() == before {
+        return false;
+    }
+    match colons {
+        true => s.at_digit(),
+        false => s.rest().iter().any(|b| b.is_ascii_digit() || b.is_ascii_punctuation()),
+    }
+}
+
+/// Whether digits stand in a text without anything that makes them a time; and then, whether they
+/// can be no date.
+fn digits_alone(text: &[u8]) -> Option<bool> {
+    let mut s = Scanner::new(text);
+    let negative = s.accept(b'-');
+    let digits = s.run(|b| b.is_ascii_digit());
+    if digits == 0 {
+        return None;
+    }
+    s.advance(digits);
+    let exponent = has_exponent(&s);
+    let mark = s.rest().len();
+    s.skip_spaces();
+    let next = s.peek();
+    let spaced = s.rest().len() < mark;
+    let alone = next.is_none_or(|b| b.is_ascii_alphabetic() && (b != b'T' || spaced));
+    (alone && digits < DATETIME_DIGITS).then_some(negative || exponent)
 }
 
 /// Whether a text begins with three numbers that are not hours, minutes and seconds.
