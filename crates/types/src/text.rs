@@ -91,7 +91,10 @@ mod tests {
         let mut set = SqlType::new(TypeKind::Set, 3, 0);
         set.members = Some(["a".into(), "b".into(), "c".into()].into());
         assert_eq!(text(&set, Value::UInt(5)), "a,c");
-        assert_eq!(text(&SqlType::new(TypeKind::Year, 4, 0), Value::UInt(0)), "0000");
+        let mut year = SqlType::new(TypeKind::Year, 4, 0);
+        assert_eq!(text(&year, Value::UInt(0)), "0");
+        year.zerofill = true;
+        assert_eq!(text(&year, Value::UInt(0)), "0000");
         assert_eq!(text(&SqlType::new(TypeKind::Double, 10, 2), Value::Double(1.5)), "1.50");
         assert_eq!(text(&SqlType::double(), Value::Double(1.5)), "1.5");
     }

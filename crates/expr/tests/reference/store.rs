@@ -30,7 +30,7 @@ fn column_type(declaration: &str, types: &TypeContext) -> SqlType {
         "datetime" => SqlType::datetime(0),
         "timestamp" => SqlType::new(TypeKind::Timestamp, 19, 0),
         "time" => SqlType::time(0),
-        "year" => SqlType::new(TypeKind::Year, 4, 0),
+        "year" => SqlType { zerofill: true, ..SqlType::new(TypeKind::Year, 4, 0) },
         "varchar" => SqlType::varchar(numbers[0], types.collation_connection),
         "char" => SqlType::new(TypeKind::Char, numbers[0], 0),
         "binary" => SqlType::new(TypeKind::Char, numbers[0], 0),
