@@ -52,3 +52,10 @@ SELECT vt AS k, tt + 1 AS l FROM t UNION SELECT 'a', 2;
 SELECT tt + 1 AS p, CONCAT(vt, 'a') AS c, COUNT(*), CONCAT(MAX(vt), 'a') FROM t GROUP BY p, c;
 -- meta
 SELECT HEX(vt), DAYNAME(d), CAST(id AS CHAR), CHAR(id), FROM_BASE64(vt), 0x41, DATE_FORMAT(d, '%Y') FROM t;
+-- keys of groups
+SELECT (SELECT MIN(a.id) FROM t b) FROM t a GROUP BY 1;
+SELECT id, (SELECT MIN(a.id) FROM t b) AS x FROM t a GROUP BY x;
+SELECT ROW_NUMBER() OVER (ORDER BY id) AS x FROM t GROUP BY x;
+CREATE TABLE k (a CHAR(3) CHARACTER SET ascii);
+SELECT LOCATE(a, 'ä') FROM k;
+SELECT TRIM(LEADING a FROM 'ä') FROM k;

@@ -26,9 +26,11 @@ class Reducer:
         found = self.differs(tables, tree)
         same = found is not None and found.kind == self.difference.kind and (
             found.kind != "error" or found.detail == self.difference.detail)
-        if same:
+        # A server that is gone is worse than whatever was found before.
+        if same or found is not None and found.kind == "gone":
             self.difference = found
-        return same
+            return True
+        return False
 
     def reduce_tree(self):
         while self.tries > 0:

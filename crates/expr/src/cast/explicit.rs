@@ -48,8 +48,8 @@ pub fn cast(e: Expr, target: &SqlType, types: &TypeContext) -> SqlResult<Expr> {
         _ => return Err(SqlError::not_supported("CAST to this type")),
     }
     let mut e = named(e, target);
-    // Compat: what becomes a date or time may always be NULL.
-    e.nullable |= target.is_temporal();
+    // Compat: what becomes a date, a time or a double may always be NULL.
+    e.nullable |= target.is_temporal() || matches!(target.kind, TypeKind::Float | TypeKind::Double);
     Ok(e)
 }
 

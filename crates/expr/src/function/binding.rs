@@ -160,6 +160,14 @@ impl<'a> Binding<'a> {
         Ok(claim)
     }
 
+    /// As [`Binding::unify`] of the first two, of which the second counts as the first.
+    pub(crate) fn unify_searched(&mut self) -> SqlResult<()> {
+        self.args.swap(0, 1);
+        let unified = self.unify(0..2, true).map(|_| ());
+        self.args.swap(0, 1);
+        unified
+    }
+
     /// Converts an argument to a string; its collation becomes that of the call and its result.
     pub fn subject(&mut self, at: usize) {
         self.text(at);

@@ -93,7 +93,7 @@ fn ord(frame: &Frame<'_>) -> SqlResult<Column> {
 }
 
 fn bind_locate(mut b: Binding<'_>) -> SqlResult<Expr> {
-    b.unify(0..2, true)?;
+    b.unify_searched()?;
     if b.len() == 3 {
         b.int(2);
     }

@@ -164,7 +164,7 @@ pub(super) fn occurrences(charset: Charset, text: &[u8], needle: &[u8]) -> Vec<u
 
 fn bind_trim(mut b: Binding<'_>, left: bool, right: bool) -> SqlResult<Expr> {
     if b.len() == 2 {
-        b.unify(0..2, true)?;
+        b.unify_searched()?;
     } else {
         b.subject(0);
     }

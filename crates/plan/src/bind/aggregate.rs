@@ -114,7 +114,7 @@ impl Binder<'_> {
     }
 
     /// Adds the columns an expression reads, in its subqueries too.
-    fn add_columns(&self, expr: &Expr, read: &mut ColumnSet) {
+    pub(super) fn add_columns(&self, expr: &Expr, read: &mut ColumnSet) {
         read.add_expr(expr);
         expr.visit(&mut |e| {
             if let ExprKind::Subquery(subquery) = &e.kind {

@@ -81,17 +81,17 @@ fn describe(
     if is_own || output.org_name.is_empty() {
         output.org_name = (*column.name).into();
     }
-    // What is kept in a temporary table has no keys and no default there.
-    if std::mem::replace(&mut output.kept, true) {
-        return;
-    }
-    output.auto_increment = column.auto_increment;
-    output.on_update_now = column.on_update_now;
     let timestamp = column.ty.kind == TypeKind::Timestamp;
     output.no_default = !column.nullable
         && matches!(column.default, DefaultValue::Implicit)
         && !column.auto_increment
         && !timestamp;
+    // What is kept in a temporary table has no keys there.
+    if std::mem::replace(&mut output.kept, true) {
+        return;
+    }
+    output.auto_increment = column.auto_increment;
+    output.on_update_now = column.on_update_now;
     for index in &table.def.indexes {
         let Some(part) = index.parts.iter().position(|p| p.column == at) else { continue };
         match index.kind {

@@ -290,10 +290,7 @@ impl Binder<'_> {
         for key in keys {
             if let Some(position) = position_of(&key.expr) {
                 let expr = item_at(items, position, &key.expr, Clause::Group, self)?;
-                let scope = self.scope();
-                if scope.aggregates.contains(&expr) || scope.windows.contains(&expr) {
-                    return Err(SqlError::new(&ER_WRONG_GROUP_FIELD, &[&items[position - 1].name]));
-                }
+                self.check_group_key(&expr, &items[position - 1].name)?;
                 bound.push(expr);
                 continue;
             }
@@ -317,12 +314,22 @@ impl Binder<'_> {
                 expr?
             }
         };
-        let scope = self.scope();
-        if scope.aggregates.contains(&expr) || scope.windows.contains(&expr) {
-            let text = self.span_text(key.expr.span);
-            return Err(SqlError::new(&ER_WRONG_GROUP_FIELD, &[&text]));
-        }
+        self.check_group_key(&expr, &self.span_text(key.expr.span))?;
         Ok(expr)
+    }
+
+    /// Refuses a key that is computed of groups or windows, be it inside of a subquery.
+    fn check_group_key(&self, key: &Expr, name: &str) -> SqlResult<()> {
+        let Some(scope) = self.scopes.last() else { return Ok(()) };
+        if scope.windows.contains(key) {
+            return Err(SqlError::new(&ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION, &[]));
+        }
+        let mut read = ColumnSet::default();
+        self.add_columns(key, &mut read);
+        match scope.aggregates.calls.iter().any(|(id, _)| read.contains(*id)) {
+            true => Err(SqlError::new(&ER_WRONG_GROUP_FIELD, &[&name])),
+            false => Ok(()),
+        }
     }
 
     fn having(&mut self, having: &ast::Expr) -> SqlResult<Expr> {
