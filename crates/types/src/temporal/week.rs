@@ -46,14 +46,16 @@ impl Date {
         // Compat: the zero date is before its year, by as many days as 32 bits can say.
         let number = |first: i64| (day - first) as u32 / 7 + 1;
         let first = mode.first_day(year);
-        if day < first && self.month() > 0 {
-            if !mode.week_year {
+        let before = day < first;
+        if before && self.month() > 0 {
+            if !mode.week_year && first > day_number(year, 1, 1) {
                 return (0, year);
             }
-            let before = year.saturating_sub(1);
-            return (number(mode.first_day(before)), before);
+            let last = year.saturating_sub(1);
+            return (number(mode.first_day(last)), last);
         }
-        if mode.week_year && day >= mode.first_day(year + 1) {
+        let next = mode.first_day(year + 1);
+        if mode.week_year && (day >= next || before && next <= day_number(year + 1, 1, 1)) {
             return (1, year + 1);
         }
         (number(first), year)
