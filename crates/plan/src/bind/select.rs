@@ -73,15 +73,19 @@ impl Binder<'_> {
         };
         let order = self.order_keys(tail.order_by, &items)?;
         let mut parts = Parts { items, having, order };
+        let scope = self.scope();
+        let joined = scope.sources.len() > 1;
+        let plain = groups.is_empty() && scope.aggregates.calls.is_empty();
+        let sorted = joined && plain && !tail.order_by.is_empty();
         let kept = !from.is_empty()
             && match groups.is_empty() {
-                true => {
-                    select.options.distinct
-                        && !self.follows_key(parts.items.iter().map(|i| &i.expr))
+                true if select.options.distinct => {
+                    !self.follows_key(parts.items.iter().map(|i| &i.expr))
                 }
+                true => sorted,
                 false => !self.follows_key(groups.iter()),
             };
-        let kept = self.kept_items(&parts.items, kept);
+        let kept = self.kept_items(&parts.items, kept, joined && plain);
         let grouped = !groups.is_empty() || !self.scope().aggregates.calls.is_empty();
         if grouped {
             let implied = tail.outermost && tail.order_by.is_empty() && !select.rollup;
@@ -474,9 +478,10 @@ impl Binder<'_> {
 
     /// The names of entries in the temporary table they are kept in, if they are.
     ///
-    /// Compat: groups, distinct rows and rows under a window are, and clients are told so; what is
-    /// computed of aggregates and windows is not, nor what is constant.
-    fn kept_items(&mut self, items: &[Item], kept: bool) -> Vec<Option<Box<str>>> {
+    /// Compat: groups, distinct rows, sorted rows of joins and rows under a window are, and clients
+    /// are told so: by a name (`named`) where rows of the join are kept. What is computed of
+    /// aggregates and windows is not, nor what is constant.
+    fn kept_items(&mut self, items: &[Item], kept: bool, named: bool) -> Vec<Option<Box<str>>> {
         let scope = self.scope();
         let windowed = !scope.windows.nodes.is_empty();
         let name = |item: &Item| {
@@ -485,7 +490,7 @@ impl Binder<'_> {
             if !(kept || windowed) || above || scope.windows.contains(&item.expr) {
                 return None;
             }
-            Some(if windowed { item.name.as_str().into() } else { "".into() })
+            Some(if windowed || named { item.name.as_str().into() } else { "".into() })
         };
         items.iter().map(name).collect()
     }
