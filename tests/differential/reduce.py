@@ -37,7 +37,9 @@ class Reducer:
             shortest = sorted((t for t in smaller(self.tree) if len(str(t)) < len(str(self.tree))),
                               key=lambda t: len(str(t)))
             for tree in shortest:
-                if self.tries <= 0 or self.still(self.tables, tree):
+                if self.tries <= 0:
+                    return
+                if self.still(self.tables, tree):
                     self.tree = tree
                     break
             else:

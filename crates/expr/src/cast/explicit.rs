@@ -219,6 +219,10 @@ fn bytes_to_decimal(frame: &Frame<'_>) -> SqlResult<Column> {
 
 fn double(e: &mut Expr, target: &SqlType) {
     cast::to_double(e);
+    if e.ty.kind == TypeKind::Float && target.kind == TypeKind::Double {
+        // All digits of the double it is, not those a FLOAT shows.
+        cast::wrap(e, SqlType::double(), false, super::same);
+    }
     if target.decimals < 31 {
         cast::wrap(e, target.clone(), false, |f| {
             let decimals = i32::from(f.ty.decimals);
