@@ -15,6 +15,7 @@ mod words;
 use std::sync::Arc;
 
 use selkie_engine::TableStatistics;
+use selkie_expr::TimeZone;
 use selkie_types::temporal::DateTime;
 use selkie_types::{Privileges, Value};
 
@@ -39,6 +40,8 @@ pub struct InformationSource<'a> {
     pub view_body_visible: &'a dyn Fn(&TableInfo, &View) -> bool,
     /// What the session may do with a column of a table.
     pub on_column: &'a dyn Fn(&TableInfo, &str) -> Privileges,
+    /// The session's time zone.
+    pub zone: &'a TimeZone,
     /// Only this schema is asked for.
     pub schema: Option<&'a str>,
     /// Only this table is asked for.

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use selkie_engine::{IndexDef, IndexKind};
+use selkie_expr::TimeZone;
 use selkie_types::{CollationId, SqlMode, SqlType, TypeKind, Value, write_value};
 
 use crate::{ColumnInfo, DefaultValue, Schema, TableInfo, TableKind};
@@ -77,15 +78,17 @@ impl ShowStyle {
     }
 }
 
-/// The statement that creates `table`. `auto_increment` is its next value, shown above 1.
+/// The statement that creates `table`. `auto_increment` is its next value, shown above 1; values of
+/// TIMESTAMP columns are shown in `zone`.
 pub fn show_create_table(
     table: &TableInfo,
     auto_increment: Option<u64>,
     style: ShowStyle,
+    zone: &TimeZone,
 ) -> String {
     let columns = table.columns.iter();
     let mut lines: Vec<String> =
-        columns.map(|column| format!("  {}", column_clause(table, column, style))).collect();
+        columns.map(|column| format!("  {}", column_clause(table, column, style, zone))).collect();
     for (index, info) in table.def.indexes.iter().zip(&table.indexes) {
         lines.push(format!("  {}", index_clause(table, index, info, style)));
     }
@@ -188,7 +191,12 @@ fn is_engine_option(engine: &str, quoted: &str) -> bool {
     engine == "InnoDB" && known.iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
-fn column_clause(table: &TableInfo, column: &ColumnInfo, style: ShowStyle) -> String {
+fn column_clause(
+    table: &TableInfo,
+    column: &ColumnInfo,
+    style: ShowStyle,
+    zone: &TimeZone,
+) -> String {
     let mut out = format!("{} {}", quote_identifier(&column.name), column.ty);
     charset_clause(table.collation, &column.ty, &mut out);
     if let Some(generated) = &column.generated {
@@ -199,7 +207,7 @@ fn column_clause(table: &TableInfo, column: &ColumnInfo, style: ShowStyle) -> St
         // Compat: nothing is ever inserted, so there are no defaults to show.
         out.push_str(if column.nullable { "" } else { " NOT NULL" });
     } else {
-        null_and_default(column, &mut out);
+        null_and_default(column, zone, &mut out);
     }
     if column.auto_increment && !style.mode.contains(SqlMode::NO_FIELD_OPTIONS) {
         out.push_str(" AUTO_INCREMENT");
@@ -228,7 +236,7 @@ fn charset_clause(table: CollationId, ty: &SqlType, out: &mut String) {
     let _ = write!(out, " CHARACTER SET {} COLLATE {}", collation.charset.name(), collation.name);
 }
 
-fn null_and_default(column: &ColumnInfo, out: &mut String) {
+fn null_and_default(column: &ColumnInfo, zone: &TimeZone, out: &mut String) {
     if !column.nullable {
         out.push_str(" NOT NULL");
     } else if column.ty.kind == TypeKind::Timestamp {
@@ -238,7 +246,7 @@ fn null_and_default(column: &ColumnInfo, out: &mut String) {
     if column.invisible {
         out.push_str(" INVISIBLE");
     }
-    if let Some(default) = default_text(column) {
+    if let Some(default) = default_text(column, zone) {
         let _ = write!(out, " DEFAULT {default}");
     } else if column.nullable && !column.auto_increment {
         out.push_str(" DEFAULT NULL");
@@ -256,12 +264,15 @@ fn current_timestamp(ty: &SqlType) -> String {
     }
 }
 
-/// The DEFAULT clause's value as shown, `None` where there is none or it is NULL.
-pub fn default_text(column: &ColumnInfo) -> Option<String> {
+/// The DEFAULT clause's value as shown in `zone`, `None` where there is none or it is NULL.
+pub fn default_text(column: &ColumnInfo, zone: &TimeZone) -> Option<String> {
     match &column.default {
         DefaultValue::Implicit | DefaultValue::Literal(Value::Null) => None,
         DefaultValue::CurrentTimestamp => Some(current_timestamp(&column.ty)),
         DefaultValue::Expression(text) => Some(text.clone()),
+        DefaultValue::Literal(Value::DateTime(utc)) if column.ty.kind == TypeKind::Timestamp => {
+            Some(literal_text(&column.ty, &Value::DateTime(zone.to_local(*utc))))
+        }
         DefaultValue::Literal(value) => Some(literal_text(&column.ty, value)),
     }
 }

@@ -70,6 +70,7 @@ impl SystemTable for Definitions {
             statistics: &statistics,
             visible: &visible,
             on_column: &on_column,
+            zone: &session.settings.time_zone,
             schema: request.schema,
             table: request.name,
         };

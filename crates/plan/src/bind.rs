@@ -136,6 +136,8 @@ pub(crate) struct Binder<'a> {
     inserted: Option<(ColumnId, ColumnId)>,
     /// Warnings about what the statement says.
     pub(crate) conditions: Vec<Condition>,
+    /// The condition being bound chooses the rows of a block.
+    chooses_rows: bool,
     /// Notes about keys that conditions cannot use, with their tables.
     unusable_keys: Vec<(Arc<TableInfo>, Condition)>,
     /// Whose privileges count: the definer's inside a view, else the session's.
@@ -183,6 +185,7 @@ impl<'a> Binder<'a> {
             derived_in_update: None,
             inserted: None,
             conditions: Vec::new(),
+            chooses_rows: false,
             unusable_keys: Vec::new(),
             who: None,
             wanted: Wanted::all(Privileges::SELECT),

@@ -12,7 +12,7 @@ pub(super) fn columns(source: &InformationSource<'_>) -> Vec<InformationRow> {
         for (at, column) in table.columns.iter().enumerate() {
             let granted = (source.on_column)(table, &column.name) & Privileges::TABLE;
             if !granted.is_empty() {
-                rows.push(column_row(table, at, column, granted));
+                rows.push(column_row(source, table, at, granted));
             }
         }
     }
@@ -36,11 +36,12 @@ pub(super) fn type_values(ty: &SqlType) -> Vec<Value> {
 }
 
 fn column_row(
+    source: &InformationSource<'_>,
     table: &TableInfo,
     at: usize,
-    column: &ColumnInfo,
     granted: Privileges,
 ) -> InformationRow {
+    let column = &table.columns[at];
     let ty = &column.ty;
     let privileges = (granted & Privileges::COLUMN).names().collect::<Vec<_>>().join(",");
     let mut row = vec![
@@ -49,7 +50,7 @@ fn column_row(
         text(table.name()),
         text(&column.name),
         Value::UInt(at as u64 + 1),
-        column_default(table, column),
+        column_default(source, table, column),
         yes_no(column.nullable),
     ];
     row.extend(type_values(ty));
@@ -65,8 +66,8 @@ fn column_row(
 }
 
 /// Compat: a nullable column without a default shows the text NULL, others without one SQL NULL.
-fn column_default(table: &TableInfo, column: &ColumnInfo) -> Value {
-    if let Some(default) = default_text(column) {
+fn column_default(source: &InformationSource<'_>, table: &TableInfo, column: &ColumnInfo) -> Value {
+    if let Some(default) = default_text(column, source.zone) {
         return text(default);
     }
     let implicit = matches!(column.default, DefaultValue::Implicit | DefaultValue::Literal(_));

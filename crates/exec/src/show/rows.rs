@@ -109,7 +109,8 @@ fn create_table(instance: &Instance, session: &Session, name: &TableName) -> Sql
         _ => instance.open_table(&table)?.table.statistics().auto_increment,
     };
     let style = ShowStyle::of(session.settings.sql_mode);
-    let statement = requoted(session, show_create_table(&table, next, style));
+    let statement =
+        requoted(session, show_create_table(&table, next, style, &session.settings.time_zone));
     Ok(ShownRows {
         columns: vec![("Table", text_type(64)), ("Create Table", long_text())],
         rows: vec![vec![Value::bytes(table.name()), Value::bytes(statement)]],

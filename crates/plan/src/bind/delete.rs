@@ -7,7 +7,6 @@ use selkie_types::error::catalogue::*;
 use selkie_types::{Privileges, SqlError, SqlResult};
 
 use super::access::Wanted;
-use super::scope::Clause;
 use super::view::{Meaning, open, resolve};
 use super::{Binder, Named};
 use crate::logical::{ColumnId, Logical, RelationId};
@@ -59,7 +58,7 @@ impl Binder<'_> {
         };
         let mut source = source;
         if let Some(condition) = &delete.where_clause {
-            let bound = self.filter(Clause::Where, condition)?;
+            let bound = self.filter(condition)?;
             source = source.filter(Self::conjuncts(bound));
         }
         source = self.dml_tail(source, &delete.order_by, delete.limit.as_deref())?;

@@ -4,7 +4,7 @@ use selkie_expr::build::{self, Arithmetic};
 use selkie_expr::{CompareOp, Expr, ExprKind, VariableScope};
 use selkie_sql::ast;
 use selkie_types::error::catalogue::*;
-use selkie_types::{Charset, SqlError, SqlMode, SqlResult, SqlType};
+use selkie_types::{Charset, Date, DateTime, SqlError, SqlMode, SqlResult, SqlType, TypeKind};
 
 use super::Binder;
 use super::literal::{charset_collation, named_collation};
@@ -21,10 +21,35 @@ impl Binder<'_> {
 
     /// An expression used as a condition.
     pub(super) fn condition(&mut self, expr: &ast::Expr) -> SqlResult<Expr> {
-        let mut bound = self.scalar(expr)?;
+        let mut bound = match self.zero_date_is_null(expr)? {
+            Some(bound) => bound,
+            None => self.scalar(expr)?,
+        };
         selkie_expr::cast::to_where_condition(&mut bound);
         self.fold(&mut bound);
         Ok(bound)
+    }
+
+    /// Compat: the zero date of a column that is NOT NULL is NULL to `IS NULL`, in conditions that
+    /// choose rows; for programs that know no zero dates.
+    fn zero_date_is_null(&mut self, expr: &ast::Expr) -> SqlResult<Option<Expr>> {
+        if !self.chooses_rows {
+            return Ok(None);
+        }
+        let is_column = |e: &&ast::Expr| matches!(e.kind, ast::ExprKind::Column(_));
+        let Some(operand) = expr.tested_null().filter(is_column) else { return Ok(None) };
+        let column = self.scalar(operand)?;
+        let found = column.as_column().and_then(|id| self.columns.table_column(id));
+        let Some(zero) =
+            found.and_then(|(relation, at)| zero_date(relation.table.columns.get(at)?))
+        else {
+            return Ok(None);
+        };
+        let is_zero = build::comparison(CompareOp::Eq, column.clone(), zero, self.types)?;
+        Ok(Some(match column.nullable {
+            true => build::or(vec![is_zero, build::is_null(column)?])?,
+            false => is_zero,
+        }))
     }
 
     /// Computes what is constant in every execution.
@@ -266,6 +291,16 @@ impl Binder<'_> {
             Syntax::Default(None) => Err(SqlError::new(&ER_INVALID_DEFAULT_PARAM, &[])),
             _ => self.own_syntax(expr),
         }
+    }
+}
+
+/// The zero date of a column that is NOT NULL.
+fn zero_date(column: &selkie_catalog::ColumnInfo) -> Option<Expr> {
+    match column.ty.kind {
+        _ if column.nullable => None,
+        TypeKind::Date => Some(Expr::date(Date::ZERO)),
+        TypeKind::DateTime => Some(Expr::datetime(DateTime::ZERO, column.ty.decimals)),
+        _ => None,
     }
 }
 

@@ -211,8 +211,9 @@ impl Binder<'_> {
         let right = self.table_ref(&join.right, straight)?;
         let after = self.scope().sources.len();
         let mut on = self.using(join, before, middle, after)?;
+        let chooses = !matches!(join.kind, ast::JoinKind::Left | ast::JoinKind::Right);
         if let ast::JoinCondition::On(condition) = &join.condition {
-            let bound = self.on_condition(condition, before)?;
+            let bound = self.on_condition(condition, before, chooses)?;
             on.extend(Self::conjuncts(bound));
         }
         let straight = straight || join.kind == ast::JoinKind::Straight;
@@ -230,10 +231,15 @@ impl Binder<'_> {
     }
 
     /// ON sees the two sides of its join and the blocks around, not other tables of FROM.
-    pub(super) fn on_condition(&mut self, condition: &ast::Expr, first: usize) -> SqlResult<Expr> {
+    pub(super) fn on_condition(
+        &mut self,
+        condition: &ast::Expr,
+        first: usize,
+        inner: bool,
+    ) -> SqlResult<Expr> {
         let scope = self.scope();
         let hidden: Vec<Source> = scope.sources.drain(..first).collect();
-        let bound = self.filter(Clause::On, condition);
+        let bound = self.filter_join(condition, inner);
         self.scope().sources.splice(0..0, hidden);
         bound
     }

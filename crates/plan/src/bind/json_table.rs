@@ -64,7 +64,7 @@ impl Binder<'_> {
         let plan = self.json_table(table, left)?;
         let on = match &join.condition {
             ast::JoinCondition::On(condition) => {
-                Self::conjuncts(self.on_condition(condition, sources.start)?)
+                Self::conjuncts(self.on_condition(condition, sources.start, false)?)
             }
             _ => Vec::new(),
         };
@@ -96,7 +96,7 @@ impl Binder<'_> {
         let ast::JoinCondition::On(condition) = &join.condition else {
             return Err(SqlError::not_supported("JSON_TABLE in this kind of join"));
         };
-        let on = Self::conjuncts(self.on_condition(condition, sources.start)?);
+        let on = Self::conjuncts(self.on_condition(condition, sources.start, false)?);
         self.make_nullable(sources);
         Ok(right.join(JoinKind::Left, left, on))
     }

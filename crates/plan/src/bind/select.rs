@@ -44,7 +44,9 @@ impl Binder<'_> {
     pub(super) fn select(&mut self, select: &ast::Select, tail: Tail<'_>) -> SqlResult<Query> {
         self.push_scope();
         let reading = Wanted::all(Privileges::SELECT);
+        let chooses_rows = std::mem::take(&mut self.chooses_rows);
         let bound = self.using_tables(reading, |b| b.select_in_scope(select, tail));
+        self.chooses_rows = chooses_rows;
         self.pop_scope();
         bound
     }
@@ -56,7 +58,7 @@ impl Binder<'_> {
         let mut plan = self.from(&select.from, select.options.straight_join)?;
         let from = plan.columns(&self.columns);
         if let Some(condition) = &select.where_clause {
-            let bound = self.filter(Clause::Where, condition);
+            let bound = self.filter(condition);
             let bound = bound.map_err(|error| self.first_mistake(select, error))?;
             plan = plan.filter(Self::conjuncts(bound));
         }

@@ -14,8 +14,29 @@ use crate::estimate::table_rows;
 use crate::settings::StatisticsSource;
 
 impl Binder<'_> {
-    /// The condition of WHERE or ON.
-    pub(super) fn filter(&mut self, clause: Clause, condition: &ast::Expr) -> SqlResult<Expr> {
+    /// The condition of WHERE.
+    pub(super) fn filter(&mut self, condition: &ast::Expr) -> SqlResult<Expr> {
+        self.filter_in(Clause::Where, condition, true)
+    }
+
+    /// The condition of a join, which chooses rows unless it is an outer one.
+    pub(super) fn filter_join(&mut self, condition: &ast::Expr, inner: bool) -> SqlResult<Expr> {
+        self.filter_in(Clause::On, condition, inner)
+    }
+
+    fn filter_in(
+        &mut self,
+        clause: Clause,
+        condition: &ast::Expr,
+        chooses: bool,
+    ) -> SqlResult<Expr> {
+        let before = std::mem::replace(&mut self.chooses_rows, chooses);
+        let bound = self.condition_of(clause, condition);
+        self.chooses_rows = before;
+        bound
+    }
+
+    fn condition_of(&mut self, clause: Clause, condition: &ast::Expr) -> SqlResult<Expr> {
         self.in_clause(clause, |b| {
             let bound = b.condition(condition)?;
             if b.settings.note_unusable_keys {

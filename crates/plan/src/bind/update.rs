@@ -55,7 +55,7 @@ impl Binder<'_> {
         let sources = self.scope().sources.clone();
         let multiple = sources.len() > 1 || self.check_only_source(&sources)?;
         if let Some(condition) = &update.where_clause {
-            let bound = self.filter(Clause::Where, condition)?;
+            let bound = self.filter(condition)?;
             source = source.filter(Self::conjuncts(bound));
         }
         let mut targets: Vec<BoundTarget> = Vec::new();

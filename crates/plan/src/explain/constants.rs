@@ -5,10 +5,10 @@
 
 use std::sync::Arc;
 
-use selkie_catalog::{TableInfo, TableKind};
+use selkie_catalog::{ColumnInfo, TableInfo, TableKind};
 use selkie_sql::ast::{
-    BinaryOp, ColumnRef, Expr, ExprKind, FunctionCall, Ident, Literal, Query, QueryBody, Select,
-    TableRef,
+    BinaryOp, ColumnRef, Expr, ExprKind, FunctionCall, Ident, JoinKind, Literal, Query, QueryBody,
+    Select, TableRef,
 };
 use selkie_sql::{UnparseOptions, unparse_expr};
 use selkie_types::charset::identifier_eq;
@@ -32,7 +32,15 @@ pub(super) fn propagate(
 struct Walk<'a> {
     constants: Constants<'a>,
     /// Tables of the SELECT at hand with their names in it.
-    sources: Vec<(Box<str>, Arc<TableInfo>)>,
+    sources: Vec<Source>,
+}
+
+/// A table of FROM.
+struct Source {
+    alias: Box<str>,
+    table: Arc<TableInfo>,
+    /// It is the inner side of an outer join.
+    outer: bool,
 }
 
 impl Walk<'_> {
@@ -75,7 +83,8 @@ impl Walk<'_> {
                 };
                 let alias = factor.alias.as_ref().unwrap_or(&factor.name.name);
                 if !matches!(found.kind, TableKind::View(_)) {
-                    self.sources.push((alias.value.clone(), found.clone()));
+                    let alias = alias.value.clone();
+                    self.sources.push(Source { alias, table: found.clone(), outer: false });
                 }
             }
             TableRef::Derived(derived) => {
@@ -85,8 +94,16 @@ impl Walk<'_> {
             }
             TableRef::JsonTable(_) => {}
             TableRef::Join(join) => {
+                let start = self.sources.len();
                 self.table(&mut join.left);
+                let middle = self.sources.len();
                 self.table(&mut join.right);
+                let inner = match join.kind {
+                    JoinKind::Left => middle..self.sources.len(),
+                    JoinKind::Right => start..middle,
+                    _ => return,
+                };
+                self.sources[inner].iter_mut().for_each(|source| source.outer = true);
             }
         }
     }
@@ -100,6 +117,7 @@ impl Walk<'_> {
 
     /// A condition simplified; nothing if it is true.
     fn condition(&mut self, e: Expr) -> Option<Expr> {
+        let e = self.zero_date(&e).unwrap_or(e);
         let span = e.span;
         match e.kind {
             ExprKind::Or(parts) => {
@@ -123,6 +141,7 @@ impl Walk<'_> {
     fn conjunction(&mut self, parts: Vec<Expr>) -> Vec<Expr> {
         let (mut known, mut rest) = (Vec::new(), Vec::new());
         for mut part in parts {
+            part = self.zero_date(&part).unwrap_or(part);
             self.subqueries(&mut part);
             self.years(&mut part);
             match self.equality(&part) {
@@ -196,11 +215,30 @@ impl Walk<'_> {
     }
 
     fn type_of(&self, column: &ColumnRef) -> Option<SqlType> {
+        self.column_of(column).map(|(_, found)| found.ty.clone())
+    }
+
+    fn column_of(&self, column: &ColumnRef) -> Option<(&Source, &ColumnInfo)> {
         let table = column.table.as_ref()?;
-        let (_, info) =
-            self.sources.iter().find(|(alias, _)| identifier_eq(alias, &table.value))?;
-        let found = info.columns.iter().find(|c| identifier_eq(&c.name, &column.name.value))?;
-        Some(found.ty.clone())
+        let source = self.sources.iter().find(|s| identifier_eq(&s.alias, &table.value))?;
+        let mut columns = source.table.columns.iter();
+        let found = columns.find(|c| identifier_eq(&c.name, &column.name.value))?;
+        Some((source, found))
+    }
+
+    /// `IS NULL` of a column that has a zero date instead.
+    fn zero_date(&self, e: &Expr) -> Option<Expr> {
+        let operand = e.tested_null()?;
+        let ExprKind::Column(column) = &operand.kind else { return None };
+        let (source, found) = self.column_of(column)?;
+        if found.nullable || !matches!(found.ty.kind, TypeKind::Date | TypeKind::DateTime) {
+            return None;
+        }
+        let is_zero = equality(operand.clone(), made(ExprKind::Literal(Literal::Int(0))));
+        Some(match source.outer {
+            true => made(ExprKind::Or(vec![is_zero, e.clone()])),
+            false => is_zero,
+        })
     }
 
     /// Integers compared with a YEAR are years.

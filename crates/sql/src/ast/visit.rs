@@ -1,6 +1,6 @@
 //! Walking over expressions: the operands of a node, whatever it is. Queries inside are not entered.
 
-use super::{ColumnRef, DynamicValue, Expr, ExprKind, FunctionCall, OrderItem, TableName};
+use super::{ColumnRef, DynamicValue, Expr, ExprKind, FunctionCall, IsTest, OrderItem, TableName};
 
 /// The operands of a kind of node, pushed onto a list, borrowed shared or mutably.
 macro_rules! operands {
@@ -101,6 +101,19 @@ impl Expr {
         let mut out: Vec<&Self> = Vec::new();
         operands!(&self.kind, out, iter, as_deref, as_ref);
         out
+    }
+
+    /// What it tests for NULL, if it is `IS NULL` or `ISNULL()`.
+    pub fn tested_null(&self) -> Option<&Self> {
+        match &self.kind {
+            ExprKind::Is { expr, test: IsTest::Null | IsTest::Unknown, negated: false } => {
+                Some(expr)
+            }
+            ExprKind::Call(call) if call.schema.is_none() && call.name.is("isnull") => {
+                call.args.first().filter(|_| call.args.len() == 1)
+            }
+            _ => None,
+        }
     }
 
     /// Its operands in the order they are written.
