@@ -4,13 +4,14 @@ use selkie_types::error::catalogue::{
     ER_ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION, ER_ILLEGAL_PARAMETER_DATA_TYPES2_FOR_OPERATION,
     ER_OPERAND_COLUMNS,
 };
-use selkie_types::{CollationId, JsonRole, SqlError, SqlResult, SqlType, TypeKind, Value};
+use selkie_types::{CollationId, SqlError, SqlResult, SqlType, TypeKind, Value};
 
 use super::{Function, Kernel};
 use crate::cast;
 use crate::collate::{self, Claim, Coercibility};
 use crate::context::{EvalContext, TypeContext};
 use crate::expr::{Call, CallOption, Expr, ExprKind};
+use crate::json::is_json;
 
 /// The arguments of a call and the settings it is bound under.
 pub struct Binding<'a> {
@@ -56,10 +57,10 @@ impl<'a> Binding<'a> {
     /// Refuses JSON where a date or time is meant: error 4078, or 4079 of a single argument.
     /// `second` names what the first argument stands beside, if that is no argument.
     pub(crate) fn refuse_json(&self, operation: &str, second: Option<&str>) -> SqlResult<()> {
-        if self.args.iter().all(|a| a.ty.json != JsonRole::Document) {
+        if !self.args.iter().any(is_json) {
             return Ok(());
         }
-        let names: Vec<String> = self.args.iter().map(|a| parameter_name(&a.ty)).collect();
+        let names: Vec<String> = self.args.iter().map(parameter_name).collect();
         let error = match (second, &names[..]) {
             (Some(second), [first, ..]) => SqlError::new(
                 &ER_ILLEGAL_PARAMETER_DATA_TYPES2_FOR_OPERATION,
@@ -246,15 +247,15 @@ impl<'a> Binding<'a> {
 }
 
 /// A type as errors about parameters call it: texts are blobs there.
-fn parameter_name(ty: &SqlType) -> String {
-    let name = match ty.kind {
+fn parameter_name(e: &Expr) -> String {
+    let name = match e.ty.kind {
         TypeKind::TinyText => "tinyblob",
         TypeKind::Text => "blob",
         TypeKind::MediumText => "mediumblob",
         TypeKind::LongText => "longblob",
-        _ => ty.name(),
+        _ => e.ty.name(),
     };
-    let json = if ty.json == JsonRole::Document { "/json" } else { "" };
+    let json = if is_json(e) { "/json" } else { "" };
     format!("{name}{json}")
 }
 

@@ -174,7 +174,8 @@ impl Binder<'_> {
         order: &[SortItem],
     ) -> SqlResult<(WindowFunction, SqlType, bool)> {
         use WindowFunction::*;
-        let first = |args: &[Expr]| args.first().map_or(SqlType::null(), |e| e.ty.clone());
+        let plain = |e: &Expr| SqlType { zerofill: false, ..e.ty.clone() };
+        let first = |args: &[Expr]| args.first().map_or(SqlType::null(), plain);
         let share = || SqlType::new(TypeKind::Double, 17, SHARE_DECIMALS);
         let count = || SqlType::new(TypeKind::BigInt, 21, 0);
         let name = call.name.value.to_ascii_lowercase();
@@ -187,7 +188,7 @@ impl Binder<'_> {
             "rank" => (Rank, count(), false),
             "dense_rank" => (DenseRank, count(), false),
             "percent_rank" => (PercentRank, share(), true),
-            "cume_dist" => (CumeDist, share(), false),
+            "cume_dist" => (CumeDist, share(), true),
             "ntile" => (Ntile, count(), false),
             "lead" => (Lead, first(args), true),
             "lag" => (Lag, first(args), true),
