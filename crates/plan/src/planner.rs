@@ -146,10 +146,42 @@ fn plan_query(
         columns.iter().zip(types).map(|(c, ty)| c.output(&done.draft.columns, ty)).collect();
     let is_select = matches!(query.body, ast::QueryBody::Select(_));
     output.iter_mut().for_each(|column| show_computed(column, is_select));
+    show_variables(&mut output, &done.root.node);
     let mut plan = done.into_plan(output);
     plan.into = query.into.as_deref().cloned();
     plan.calc_found_rows = calc_found_rows;
     Ok(plan)
+}
+
+/// Compat: a variable that is selected is as wide as anything of its kind.
+fn show_variables(output: &mut [crate::physical::OutputColumn], root: &PlanNode) {
+    match &root.operator {
+        Operator::Limit(limit) => show_variables(output, &limit.input),
+        Operator::Project { exprs, .. } => {
+            let is_variable = |e: &Expr| matches!(e.kind, selkie_expr::ExprKind::UserVariable(_));
+            let shown = output.iter_mut().zip(exprs).filter(|(_, e)| is_variable(e));
+            shown.for_each(|(column, _)| widest(&mut column.ty));
+        }
+        _ => {}
+    }
+}
+
+/// The widest type of the kind of `ty`, values of which have the same form.
+fn widest(ty: &mut selkie_types::SqlType) {
+    use selkie_types::{SqlType, TypeKind};
+    const DIGITS: u32 = 81;
+    const TEXT: u32 = 0x00FF_FFFF;
+    let collation = ty.collation;
+    *ty = match ty.kind {
+        _ if ty.is_integer() && ty.unsigned => SqlType::bigint_unsigned(),
+        _ if ty.is_integer() => SqlType::bigint(),
+        TypeKind::Decimal => SqlType::new(TypeKind::Decimal, DIGITS, 38),
+        TypeKind::Double => SqlType { length: 23, ..SqlType::double() },
+        TypeKind::VarChar | TypeKind::Char => {
+            SqlType { collation, ..SqlType::new(TypeKind::LongText, TEXT, 0) }
+        }
+        _ => return,
+    };
 }
 
 /// Compat: bits that are computed are shown as a number, those of a column as its bytes. A year has

@@ -281,6 +281,8 @@ fn stored_type(output: &OutputColumn) -> SqlType {
         TypeKind::VarChar if computed && output.ty.length == 0 && !output.nullable => {
             SqlType { kind: TypeKind::Char, ..output.ty.clone() }
         }
+        // A variable's decimal has more digits than a column may have.
+        TypeKind::Decimal if output.ty.length > 65 => SqlType { length: 65, ..output.ty.clone() },
         TypeKind::Char if computed => SqlType { kind: TypeKind::VarChar, ..output.ty.clone() },
         _ => output.ty.clone(),
     }
