@@ -6,6 +6,7 @@ mod arrange;
 mod constants;
 mod json;
 mod known;
+mod merged;
 mod names;
 mod rows;
 mod text;

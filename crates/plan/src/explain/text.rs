@@ -12,6 +12,7 @@ use selkie_types::{Condition, Value};
 
 use super::arrange::Arranger;
 use super::constants::{CACHE, cached, propagate};
+use super::merged::merge_views;
 use crate::define::Qualifier;
 use crate::planner::{PlanContext, bind_constant};
 
@@ -46,6 +47,7 @@ pub fn query_text(
     let mut query = query.clone();
     let qualifier = Qualifier::new(context.tables, context.settings.schema, context.text);
     qualifier.whole().query(&mut query, true);
+    merge_views(&mut query, context);
     let none = Known::default();
     let single = matches!(query.body, QueryBody::Select(_));
     let shown = Shown { known: if single { known } else { &none }, context };

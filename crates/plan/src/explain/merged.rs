@@ -1,0 +1,143 @@
+//! Views that are merged into a query: EXPLAIN shows the tables below them.
+
+use selkie_catalog::{TableKind, View};
+use selkie_sql::ast::{
+    ColumnRef, Expr, ExprKind, Ident, Join, JoinCondition, JoinKind, OrderItem, Query, QueryBody,
+    SelectItem, TableFactor, TableRef,
+};
+use selkie_types::charset::identifier_eq;
+
+use crate::define::Qualifier;
+use crate::planner::PlanContext;
+use crate::updatable::of_view;
+
+/// A view by the name it has in a query, and what its columns are.
+struct Merged {
+    alias: Ident,
+    columns: Vec<(Box<str>, Expr)>,
+}
+
+/// Puts what is below views in their place, in a query whose names are qualified.
+pub(super) fn merge_views(query: &mut Query, context: &PlanContext<'_>) {
+    let QueryBody::Select(select) = &mut query.body else { return };
+    let mut merger = Merger { context, views: Vec::new(), conditions: Vec::new(), order: None };
+    let from = std::mem::take(&mut select.from);
+    select.from = from.into_iter().map(|table| merger.table(table, true)).collect();
+    let Merger { views, conditions, order, .. } = merger;
+    let replace = |e: &mut Expr| replace(e, &views);
+    for item in &mut select.items {
+        if let SelectItem::Expr { expr, .. } = item {
+            replace(expr);
+        }
+    }
+    select.where_clause.iter_mut().chain(&mut select.having).for_each(replace);
+    select.group_by.iter_mut().for_each(|item| replace(&mut item.expr));
+    query.order_by.iter_mut().for_each(|item| replace(&mut item.expr));
+    select.from.iter_mut().for_each(|table| replace_on(table, &views));
+    if !conditions.is_empty() {
+        let own = select.where_clause.take().into_iter().chain(conditions);
+        let kind = ExprKind::And(own.collect());
+        select.where_clause = Some(Expr { kind, span: Default::default() });
+    }
+    let plain = select.group_by.is_empty() && !select.options.distinct;
+    if let (true, true, Some(order)) = (plain, query.order_by.is_empty(), order) {
+        query.order_by = order;
+    }
+}
+
+struct Merger<'a> {
+    context: &'a PlanContext<'a>,
+    views: Vec<Merged>,
+    /// Those of the views.
+    conditions: Vec<Expr>,
+    /// The order of the only view.
+    order: Option<Vec<OrderItem>>,
+}
+
+impl Merger<'_> {
+    /// A table with what is below it, if it is such a view. `inner`: its rows are not optional.
+    fn table(&mut self, table: TableRef, inner: bool) -> TableRef {
+        match table {
+            TableRef::Table(factor) => match self.view(&factor, inner) {
+                Some(below) => below,
+                None => TableRef::Table(factor),
+            },
+            TableRef::Join(mut join) => {
+                let (left, right) = match join.kind {
+                    JoinKind::Left => (inner, false),
+                    JoinKind::Right => (false, inner),
+                    _ => (inner, inner),
+                };
+                join.left = self.table(join.left, left);
+                join.right = self.table(join.right, right);
+                TableRef::Join(join)
+            }
+            other => other,
+        }
+    }
+
+    fn view(&mut self, factor: &TableFactor, inner: bool) -> Option<TableRef> {
+        let schema = factor.name.schema.as_ref()?;
+        let tables = self.context.tables;
+        let info = tables.table(&schema.value, &factor.name.name.value)?;
+        let TableKind::View(view) = &info.kind else { return None };
+        if &*view.algorithm == "TEMPTABLE" || !of_view(tables, info, view).merges {
+            return None;
+        }
+        let query = self.definition(view, &schema.value)?;
+        let QueryBody::Select(select) = query.body else { return None };
+        if !inner && select.where_clause.is_some() {
+            return None;
+        }
+        let items = select.items.into_iter().map(|item| match item {
+            SelectItem::Expr { expr, .. } => Some(expr),
+            SelectItem::Wildcard { .. } => None,
+        });
+        let items: Vec<Expr> = items.collect::<Option<_>>()?;
+        let names = info.columns.iter().map(|c| c.name.clone());
+        let alias = factor.alias.clone().unwrap_or_else(|| factor.name.name.clone());
+        let below = select.from.into_iter().reduce(joined)?;
+        self.conditions.extend(select.where_clause);
+        self.order = Some(query.order_by).filter(|order| !order.is_empty());
+        self.views.push(Merged { alias, columns: names.zip(items).collect() });
+        Some(below)
+    }
+
+    /// The query of a view with its names qualified and the views in it merged.
+    fn definition(&self, view: &View, schema: &str) -> Option<Query> {
+        let text = view.select.as_bytes();
+        let mut query = crate::parse::query(text, self.context.settings.sql_mode).ok()?;
+        Qualifier::new(self.context.tables, Some(schema), text).whole().query(&mut query, true);
+        merge_views(&mut query, self.context);
+        Some(query)
+    }
+}
+
+fn joined(left: TableRef, right: TableRef) -> TableRef {
+    let (kind, condition) = (JoinKind::Inner, JoinCondition::None);
+    TableRef::Join(Box::new(Join { left, right, kind, condition }))
+}
+
+/// Puts what views' columns are in their place.
+fn replace(e: &mut Expr, views: &[Merged]) {
+    if let ExprKind::Column(ColumnRef { table: Some(table), name, .. }) = &e.kind {
+        let view = views.iter().find(|v| identifier_eq(&v.alias.value, &table.value));
+        let mut columns = view.into_iter().flat_map(|v| &v.columns);
+        if let Some((_, below)) = columns.find(|(column, _)| identifier_eq(column, &name.value)) {
+            *e = below.clone();
+        }
+        return;
+    }
+    e.window_exprs_mut().into_iter().for_each(|e| replace(e, views));
+    e.operands_mut().into_iter().for_each(|e| replace(e, views));
+}
+
+fn replace_on(table: &mut TableRef, views: &[Merged]) {
+    if let TableRef::Join(join) = table {
+        replace_on(&mut join.left, views);
+        replace_on(&mut join.right, views);
+        if let JoinCondition::On(on) = &mut join.condition {
+            replace(on, views);
+        }
+    }
+}
