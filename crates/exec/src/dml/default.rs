@@ -15,7 +15,7 @@ pub(crate) fn implicit(ty: &SqlType) -> Value {
         Physical::Time => Value::Time(Time::ZERO),
         Physical::DateTime => Value::DateTime(DateTime::ZERO),
         Physical::Bytes if ty.kind == TypeKind::Char && ty.collation.is_binary() => {
-            Value::bytes(&vec![0; ty.length as usize])
+            Value::bytes(vec![0; ty.length as usize])
         }
         Physical::Bytes => Value::bytes(b""),
     }

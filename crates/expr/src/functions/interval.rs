@@ -45,7 +45,7 @@ fn bind_amount(b: &mut Binding<'_>, unit: IntervalUnit) -> u8 {
         return if unit.has_micros() { 6 } else { 0 };
     }
     let ty = &b.args[1].ty;
-    let fraction = !ty.is_integer() && !(ty.kind == TypeKind::Decimal && ty.decimals == 0);
+    let fraction = !(ty.is_integer() || ty.kind == TypeKind::Decimal && ty.decimals == 0);
     if unit == IntervalUnit::Second && fraction {
         let digits = match b.args[1].ty.kind {
             TypeKind::Decimal => b.args[1].ty.decimals.min(6),
