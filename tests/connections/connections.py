@@ -144,6 +144,23 @@ def stalls(server):
         thread.end(20)
 
 
+def many_waiting(binary):
+    """Threads that all wait for a lock do not keep others from being served."""
+    with running(binary, ["--thread-pool-size=1"]) as server:
+        holder, other, *waiting = [server.connect() for _ in range(32)]
+        for sql in ("CREATE DATABASE test", "CREATE TABLE test.t (a INT PRIMARY KEY, b INT)",
+                    "INSERT INTO test.t VALUES (1, 0)", "BEGIN", "UPDATE test.t SET b = 1"):
+            one(holder, sql)
+        threads = [Background(connection, "UPDATE test.t SET b = b + 1") for connection in waiting]
+        time.sleep(0.3)
+        begun = time.monotonic()
+        expect("another", one(other, "SELECT 1"), 1)
+        if time.monotonic() - begun > 1.5:
+            raise SystemExit(f"it was served after {time.monotonic() - begun:.1f} s")
+        one(holder, "COMMIT")
+        expect("those that waited", [thread.end() for thread in threads], [0] * 30)
+
+
 def short_before_long(binary):
     """Answers of short statements do not wait for the long one that their thread serves next."""
     options = ["--thread-pool-size=1", "--thread-pool-stall-limit=60000"]
@@ -278,7 +295,7 @@ def main():
         server.connect = with_test
         kill_waiting(server)
         print("connections: kill_waiting ok", flush=True)
-    for scenario in (short_before_long, extra_port, too_many, schedulers):
+    for scenario in (many_waiting, short_before_long, extra_port, too_many, schedulers):
         scenario(binary)
         print(f"connections: {scenario.__name__} ok", flush=True)
     idle_connections(binary, idle)

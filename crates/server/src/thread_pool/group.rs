@@ -250,14 +250,17 @@ impl Group {
         }
     }
 
-    /// Compat: the more threads a group has, the longer until it gets another.
+    /// Compat: the more threads a group has, the longer until it gets another, unless all of them
+    /// wait: what they wait for may be for the next one to do.
     fn may_create(&self, shared: &Shared, state: &State) -> bool {
         let limits = shared.limits();
         if shared.threads() >= limits.max_threads && state.threads >= 2 {
             return false;
         }
+        if state.active == 0 || state.threads <= 1 + limits.oversubscribe {
+            return true;
+        }
         let pause = match state.threads {
-            n if n <= 1 + limits.oversubscribe => return true,
             0..=7 => 50,
             8..=15 => 100,
             _ => 200,
