@@ -108,7 +108,11 @@ fn bind_hex(mut b: Binding<'_>) -> SqlResult<Expr> {
                 })
             }),
             Physical::Double => b.strict(ty, |f| {
-                hex_row(f, |f, row| f.view::<f64>(0).value(row).round_ties_even() as i128)
+                // Compat: what is below all integers has all bits.
+                hex_row(f, |f, row| match f.view::<f64>(0).value(row).round() {
+                    v if v <= i64::MIN as f64 => -1,
+                    v => v as i128,
+                })
             }),
             _ => b.strict(ty, |f| hex_row(f, |f, row| f.view::<u64>(0).value(row).into())),
         };
