@@ -63,10 +63,8 @@ impl<'a> Arranger<'a> {
                 list.sort_by_key(|condition| !self.is_equality(condition));
             }
             ExprKind::Or(list) => self.arrange_all(list),
-            ExprKind::Binary { op: BinaryOp::Eq, left, right } => {
-                if self.is_turned(left, right) {
-                    std::mem::swap(left, right);
-                }
+            ExprKind::Binary { op: BinaryOp::Eq, left, right } if self.is_turned(left, right) => {
+                std::mem::swap(left, right);
             }
             _ => {}
         }
