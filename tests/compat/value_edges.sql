@@ -67,3 +67,34 @@ SELECT FIRST_VALUE(z) OVER (ORDER BY id), LAG(z) OVER (ORDER BY id) FROM t WHERE
 SELECT STR_TO_DATE(JSON_ARRAY(id, 1), '%Y') FROM t;
 SELECT ADDTIME(JSON_EXTRACT('{}', '$.a'), dt6) FROM t;
 SELECT HEX(0.5e0), HEX(1.5e0), HEX(2.5e0), HEX(-0.5e0), HEX(-1e30), HEX(1e30), HEX(CAST(-9223372036854775808 AS FLOAT));
+-- all digits a quotient is computed with: kept inside of expressions and in columns, cut where it is shown or compared
+CREATE TABLE quotient (id INT PRIMARY KEY AUTO_INCREMENT, d DOUBLE, f FLOAT, x DECIMAL(20,15), y DECIMAL(10,2), i INT, c VARCHAR(30), t TIME(6));
+SET sql_mode = '';
+INSERT INTO quotient (d, f, x, y, i, c, t) VALUES (5/3, 5/3, 5/3, 5/3, 5/3, 5/3, 5/3);
+INSERT INTO quotient (d, f, x, y, i, c, t) VALUES (4999999/10000000, -(5/3), 4999999/10000000, 4999999/10000000, 4999999/10000000, 4999999/10000000, 4999999/10000000), (1, 1, 1, 1, 1, 1, 1);
+INSERT INTO quotient (id, c) VALUES (1, 'a') ON DUPLICATE KEY UPDATE c = 5/3, d = id/7;
+UPDATE quotient SET c = id/7, d = -(id/7) WHERE id = 2;
+SET sql_mode = DEFAULT;
+SELECT * FROM quotient ORDER BY id;
+INSERT INTO quotient (c) VALUES (1.25), (1), (2.5), (NULL), (2);
+SELECT c FROM quotient WHERE id > 3 ORDER BY id;
+SELECT 1/3*3, 2*(5/3), 10000*(1/3), FLOOR(10000*(2/3)), SQRT(5/3), TRUNCATE(2/3, 6), CAST(5/3 AS DOUBLE), -(5/3), 5/3 + 1;
+CREATE TABLE third (id INT, a DECIMAL(20,15), b DECIMAL(20,15), d DOUBLE);
+INSERT INTO third VALUES (1, 0.333333333, 0.3333, 0.3333);
+SELECT id/3 = 0.3333, a = 1/3, b = 1/3, 1/3 = b, d = 1/3, 1/3 IN (b, 7), a IN (1/3, 7), a BETWEEN 1/3 AND 1, b BETWEEN 1/3 AND 1, b <=> 1/3, 0.33331 > 1/3, 1/3*3 = 1, CASE 1/3 WHEN 0.3333 THEN 1 ELSE 0 END, (b, 1) = (1/3, 1), (a, 1) IN ((1/3, 1), (2, 2)) FROM third;
+-- rows in a list: each place compares in one type
+SELECT id, (id, c) IN ((id, '1'), (2.0, 1e0)), (c, 1) IN ((0, 1), ('a', 1)), ((id, 1), 2) IN (((1, 1), 2), ((2, 1), 2)) FROM quotient ORDER BY id;
+SELECT a.id, b.id FROM quotient a RIGHT JOIN quotient b ON (b.id, b.c) IN ((9223372036854775807, a.id), (a.id, a.c)) ORDER BY 1, 2;
+-- dates and times into ENUM and SET are texts
+CREATE TABLE members (id INT PRIMARY KEY AUTO_INCREMENT, s SET('a','b','2024-01-01','00:00:01'), e ENUM('a','2024-01-01','00:00:01'));
+SET sql_mode = '';
+INSERT INTO members (s, e) VALUES (SEC_TO_TIME(-2.25), SEC_TO_TIME(2));
+INSERT INTO members (s, e) VALUES (TIME'00:00:01', TIME'00:00:01'), (DATE'2024-01-01', DATE'2024-01-01');
+CREATE TABLE times (t TIME(2), d DATE);
+INSERT INTO times VALUES ('-00:00:02.25', '2024-01-01');
+INSERT INTO members (s, e) SELECT t, d FROM times;
+INSERT INTO members (s, e) SELECT d, t FROM times;
+UPDATE members SET s = TIMESTAMP'2024-01-01 00:00:00' WHERE id = 3;
+SELECT * FROM members ORDER BY id;
+SET sql_mode = DEFAULT;
+INSERT INTO members (s) VALUES (SEC_TO_TIME(1)), (SEC_TO_TIME(2));

@@ -12,8 +12,8 @@ mod logic;
 mod row;
 mod special;
 
-pub use arith::{Arithmetic, arithmetic, bit_not, negate};
-pub(crate) use arith::{Numeric, double_type, integer_type, to_number, unround};
+pub use arith::{Arithmetic, arithmetic, bit_not, negate, unround, wider_scale};
+pub(crate) use arith::{Numeric, double_type, integer_type, to_number};
 pub use between::{between, in_list};
 pub use call::{cast, collate, convert_using, function_call, function_call_naming};
 pub use case::{case_searched, case_simple, coalesce, if_else, nullif};

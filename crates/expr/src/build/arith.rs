@@ -210,15 +210,28 @@ fn decimal(op: Arithmetic, mut args: Vec<Expr>, types: &TypeContext) -> SqlResul
 /// Gives an arithmetic result the digits its kernel can compute beyond those of its type.
 ///
 /// Compat: MariaDB rounds to the declared scale only when a value leaves the expression, so that
-/// `1/3*3` is 1.0000.
-pub(crate) fn unround(e: &mut Expr) {
-    let ExprKind::Call(call) = &e.kind else { return };
-    if e.ty.kind != TypeKind::Decimal || call.args.len() != 2 {
-        return;
+/// `1/3*3` is 1.0000; a column keeps what it can hold of the digits.
+pub fn unround(e: &mut Expr) {
+    if let Some(scale) = wider_scale(e) {
+        e.ty.length += u32::from(scale - e.ty.decimals);
+        e.ty.decimals = scale;
+    }
+}
+
+/// The digits after the point that an arithmetic result can still be given, if they are more than
+/// those of its type.
+pub fn wider_scale(e: &Expr) -> Option<u8> {
+    let ExprKind::Call(call) = &e.kind else { return None };
+    let negated = std::ptr::eq(call.function, &kernels::NEGATE);
+    if e.ty.kind != TypeKind::Decimal || call.args.len() != 2 - usize::from(negated) {
+        return None;
+    }
+    if negated {
+        return Some(call.args[0].ty.decimals).filter(|scale| *scale > e.ty.decimals);
     }
     let (a, b) = (call.args[0].ty.decimals, call.args[1].ty.decimals);
     let natural = if std::ptr::eq(call.function, &kernels::DIVIDE) {
-        let CallOption::Number(increment) = call.option else { return };
+        let CallOption::Number(increment) = call.option else { return None };
         kernels::quotient_scale(a, b, increment as u32)
     } else if std::ptr::eq(call.function, &kernels::MULTIPLY) {
         (a + b).min(38)
@@ -227,12 +240,9 @@ pub(crate) fn unround(e: &mut Expr) {
     {
         a.max(b)
     } else {
-        return;
+        return None;
     };
-    if natural > e.ty.decimals {
-        e.ty.length += u32::from(natural - e.ty.decimals);
-        e.ty.decimals = natural;
-    }
+    (natural > e.ty.decimals).then_some(natural)
 }
 
 fn double(op: Arithmetic, mut args: Vec<Expr>, types: &TypeContext) -> SqlResult<Expr> {

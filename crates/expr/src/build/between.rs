@@ -4,7 +4,7 @@ use selkie_types::{SqlResult, TypeKind};
 
 use super::compare::{CompareTypes, compare_types, compared, convert, to_common, widest};
 use super::logic::boolean_type;
-use super::{and, comparison, field, not, or};
+use super::{and, comparison, field, not, or, row};
 use crate::context::TypeContext;
 use crate::expr::{CompareBy, CompareOp, Expr, ExprKind, InList};
 use crate::function::Binding;
@@ -66,17 +66,26 @@ pub fn in_list(
 ) -> SqlResult<Expr> {
     let wrap = |e: Expr| if negated { not(e) } else { Ok(e) };
     if matches!(value.kind, ExprKind::Row(_)) || items.len() == 1 {
-        let parts: Vec<Expr> = items
-            .into_iter()
-            .map(|item| comparison(CompareOp::Eq, value.clone(), item, types))
-            .collect::<SqlResult<_>>()?;
-        let mut parts = parts;
+        let mut parts = equalities(value, items, types)?;
         return match parts.len() {
             1 => wrap(parts.remove(0)),
             _ => wrap(or(parts)?),
         };
     }
     wrap(list(value, items, types)?)
+}
+
+/// `value = item` for each of the items.
+///
+/// Compat: a place of rows compares in one type, which serves all the items.
+fn equalities(value: Expr, items: Vec<Expr>, types: &TypeContext) -> SqlResult<Vec<Expr>> {
+    let common = row::common_types(&value, &items);
+    let one = items.len() == 1;
+    let equal = |item| match one {
+        true => comparison(CompareOp::Eq, value.clone(), item, types),
+        false => row::equality(value.clone(), item, &common, types),
+    };
+    items.into_iter().map(equal).collect()
 }
 
 /// Compat: each item compares with the value in the type the two of them give; items of one such

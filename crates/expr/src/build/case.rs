@@ -2,6 +2,7 @@
 
 use selkie_types::SqlResult;
 
+use super::compare::precise_equality;
 use super::comparison;
 use crate::cast;
 use crate::collate;
@@ -66,7 +67,7 @@ pub fn case_simple(
 ) -> SqlResult<Expr> {
     let whens = whens
         .into_iter()
-        .map(|(v, r)| Ok((comparison(CompareOp::Eq, operand.clone(), v, types)?, r)))
+        .map(|(v, r)| Ok((precise_equality(operand.clone(), v, types)?, r)))
         .collect::<SqlResult<_>>()?;
     build(whens, otherwise, "case", types)
 }

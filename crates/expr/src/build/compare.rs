@@ -4,7 +4,7 @@ use selkie_types::error::catalogue::ER_OPERAND_COLUMNS;
 use selkie_types::{Physical, SqlError, SqlResult, TypeKind};
 
 use super::logic::boolean_type;
-use super::{field, row};
+use super::{field, row, wider_scale};
 use crate::cast;
 use crate::collate;
 use crate::context::TypeContext;
@@ -92,11 +92,26 @@ pub fn comparison(op: CompareOp, a: Expr, b: Expr, types: &TypeContext) -> SqlRe
     let exact = is_exact_beside(&a, &b) || is_exact_beside(&b, &a);
     field::constant_to_float(&mut a, &mut b);
     field::constant_to_float(&mut b, &mut a);
-    let by = match exact {
-        true => to_common(CompareTypes::Decimal, op.symbol(), &mut [&mut a, &mut b], types)?,
-        false => convert(op.symbol(), &mut [&mut a, &mut b], types)?,
+    let mut args = [&mut a, &mut b];
+    let common = match exact {
+        true => CompareTypes::Decimal,
+        false => {
+            field::convert_constants(&mut args, types);
+            compare_types(args[0], args[1])
+        }
     };
+    let by = to_shown(common, op.symbol(), &mut args, types)?;
     Ok(compared(op, a, b, by))
+}
+
+/// `a = b` of decimals with all digits they are computed with, as CASE compares.
+pub(super) fn precise_equality(mut a: Expr, mut b: Expr, types: &TypeContext) -> SqlResult<Expr> {
+    let cut = wider_scale(&a).or(wider_scale(&b)).is_some();
+    if !cut || compare_types(&a, &b) != CompareTypes::Decimal {
+        return comparison(CompareOp::Eq, a, b, types);
+    }
+    let by = to_common(CompareTypes::Decimal, "=", &mut [&mut a, &mut b], types)?;
+    Ok(compared(CompareOp::Eq, a, b, by))
 }
 
 /// Compat: a decimal column compares with a constant string as a decimal, a computed one as a double.
@@ -145,8 +160,25 @@ pub(super) fn widest(a: CompareTypes, b: CompareTypes) -> CompareTypes {
     }
 }
 
-/// Converts all operands to a common representation.
+/// Converts all operands to a common representation, with all digits they are computed with.
 pub(super) fn to_common(
+    common: CompareTypes,
+    operation: &str,
+    args: &mut [&mut Expr],
+    types: &TypeContext,
+) -> SqlResult<CompareBy> {
+    let by = to_shown(common, operation, args, types)?;
+    if by == CompareBy::Decimal {
+        args.iter_mut().for_each(|e| super::arith::unround(e));
+    }
+    Ok(by)
+}
+
+/// Converts all operands to a common representation.
+///
+/// Compat: `=`, `<` and the like compare decimals as they are shown, `1/3 = 0.3333`; BETWEEN and IN
+/// with all digits they are computed with.
+fn to_shown(
     common: CompareTypes,
     operation: &str,
     args: &mut [&mut Expr],
@@ -162,7 +194,6 @@ pub(super) fn to_common(
         CompareTypes::Integer => return Ok(integers(args)),
         CompareTypes::Decimal => {
             each(args, cast::to_decimal);
-            args.iter_mut().for_each(|e| super::arith::unround(e));
             CompareBy::Decimal
         }
         CompareTypes::Double => {

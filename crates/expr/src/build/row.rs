@@ -3,9 +3,10 @@
 use selkie_types::error::catalogue::{
     ER_ILLEGAL_PARAMETER_DATA_TYPES2_FOR_OPERATION, ER_OPERAND_COLUMNS,
 };
-use selkie_types::{SqlError, SqlResult};
+use selkie_types::{SqlError, SqlResult, TypeKind};
 
-use super::{and, not, or};
+use super::compare::{CompareTypes, compare_types, compared, to_common, widest};
+use super::{and, not, or, wider_scale};
 use crate::context::TypeContext;
 use crate::expr::{CompareOp, Expr, ExprKind};
 
@@ -21,9 +22,12 @@ fn parts(op: CompareOp, a: Expr, b: Expr) -> SqlResult<(Vec<Expr>, Vec<Expr>)> {
     }
 }
 
+fn is_row(e: &Expr) -> bool {
+    matches!(e.kind, ExprKind::Row(_))
+}
+
 /// Error 4078 for an operator that takes no rows.
 pub(super) fn refuse_rows(operation: &str, a: &Expr, b: &Expr) -> SqlResult<()> {
-    let is_row = |e: &Expr| matches!(e.kind, ExprKind::Row(_));
     let name = |e: &Expr| if is_row(e) { "row" } else { e.ty.name() };
     match is_row(a) || is_row(b) {
         true => Err(illegal_types(operation, name(a), name(b))),
@@ -33,6 +37,55 @@ pub(super) fn refuse_rows(operation: &str, a: &Expr, b: &Expr) -> SqlResult<()> 
 
 fn illegal_types(operation: &str, a: &str, b: &str) -> SqlError {
     SqlError::new(&ER_ILLEGAL_PARAMETER_DATA_TYPES2_FOR_OPERATION, &[&a, &b, &operation])
+}
+
+/// The type each place of `value` compares in with all of `items`; none if they are no rows.
+pub(super) fn common_types(value: &Expr, items: &[Expr]) -> Vec<Option<CompareTypes>> {
+    let ExprKind::Row(places) = &value.kind else { return Vec::new() };
+    let scalar = |e: &&Expr| !is_row(e) && e.ty.kind != TypeKind::Null;
+    let beside = |at: usize| {
+        let rows = items.iter().filter_map(move |item| match &item.kind {
+            ExprKind::Row(row) => row.get(at),
+            _ => None,
+        });
+        rows.filter(scalar)
+    };
+    let places = places.iter().enumerate();
+    places.map(|(at, x)| beside(at).map(|y| compare_types(x, y)).reduce(widest)).collect()
+}
+
+/// `a = b`, the places of rows in the types `common` if that can tell them apart from their own.
+pub(super) fn equality(
+    a: Expr,
+    b: Expr,
+    common: &[Option<CompareTypes>],
+    types: &TypeContext,
+) -> SqlResult<Expr> {
+    if !is_row(&a) || !is_row(&b) {
+        return comparison(CompareOp::Eq, a, b, types);
+    }
+    let (a, b) = parts(CompareOp::Eq, a, b)?;
+    let mut equal = Vec::with_capacity(a.len());
+    for ((mut x, mut y), common) in a.into_iter().zip(b).zip(common) {
+        let scalars = !is_row(&x) && !is_row(&y);
+        let own = compare_types(&x, &y);
+        let cut = wider_scale(&x).or(wider_scale(&y)).is_some();
+        equal.push(match common {
+            Some(common) if scalars && (cut || is_other_equality(own, *common)) => {
+                let by = to_common(*common, "in", &mut [&mut x, &mut y], types)?;
+                compared(CompareOp::Eq, x, y, by)
+            }
+            _ => comparison(CompareOp::Eq, x, y, types)?,
+        });
+    }
+    and(equal)
+}
+
+/// Whether values that are equal in one type may differ in the wider one, or the other way round.
+fn is_other_equality(own: CompareTypes, wider: CompareTypes) -> bool {
+    use CompareTypes::*;
+    !matches!((own, wider), (Integer | Decimal, Integer | Decimal) | (Date | DateTime, DateTime))
+        && own != wider
 }
 
 /// `(a, b) op (c, d)`.

@@ -58,7 +58,9 @@ fn first_of_each(
 pub(super) fn convert(source: &Source<'_>) -> SqlResult<Arc<Column>> {
     let members = Members::of(source);
     let is_set = source.to().kind == TypeKind::Set;
+    // Compat: a date or time is not the number of a member, but the text it is shown as.
     let textual = source.column.physical() == Physical::Bytes
+        || source.from.is_temporal()
         || matches!(source.from.kind, TypeKind::Enum | TypeKind::Set);
     let mut out = NativeOut::new(source.rows());
     for row in 0..source.rows() {

@@ -59,7 +59,8 @@ impl Binder<'_> {
 
     pub(super) fn expr(&mut self, expr: &ast::Expr) -> SqlResult<Expr> {
         let mut bound = self.bind_expr(expr)?;
-        if matches!(bound.kind, ExprKind::Call(_)) {
+        // A result is not cut to the digits of its type before it is known where it stands.
+        if matches!(bound.kind, ExprKind::Call(_)) && build::wider_scale(&bound).is_none() {
             self.fold(&mut bound);
         }
         Ok(bound)

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use selkie_catalog::{DefaultValue, TableInfo};
-use selkie_expr::Expr;
+use selkie_expr::{Expr, build};
 use selkie_sql::ast;
 use selkie_types::error::catalogue::*;
 use selkie_types::{Privileges, SqlError, SqlResult, SqlType};
@@ -202,7 +202,8 @@ impl Binder<'_> {
             if row.len() != targets.len() {
                 return Err(SqlError::new(&ER_WRONG_VALUE_COUNT_ON_ROW, &[&(number + 1)]));
             }
-            let values = self.value_row(row, &mut defaults)?;
+            let mut values = self.value_row(row, &mut defaults)?;
+            values.iter_mut().for_each(build::unround);
             values.iter().for_each(|value| self.defaults_inside(value, &target.table, first));
             bound.push(values);
         }
@@ -432,7 +433,10 @@ impl Binder<'_> {
             let error = &ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN;
             return Err(SqlError::new(error, &[&table.columns[at].name, &table.name()]));
         }
-        self.in_clause(clause, |b| b.scalar(value)).map(Some)
+        let mut value = self.in_clause(clause, |b| b.scalar(value))?;
+        // Compat: all digits that are computed are stored, not only those that are shown.
+        build::unround(&mut value);
+        Ok(Some(value))
     }
 
     /// `VALUES(column)`: the value that was to be inserted; NULL elsewhere.
@@ -531,10 +535,11 @@ fn reads(expr: &Expr, column: ColumnId) -> bool {
 }
 
 /// Whether values of a place are of different families, its strings of different character sets,
-/// or some of them written in hexadecimal: then each is stored as what it is, not as what they have
+/// its numbers of different digits where they become texts, or some of them written in
+/// hexadecimal: then each is stored as what it is, not as what they have
 /// in common.
 fn is_mixed(rows: &[Vec<Expr>], place: usize, to_text: bool) -> bool {
-    if !to_text && has_families(rows, place) {
+    if (!to_text && has_families(rows, place)) || (to_text && has_scales(rows, place)) {
         return true;
     }
     let kinds = rows.iter().map(|row| &row[place]).filter(|e| e.ty.is_string());
@@ -544,14 +549,22 @@ fn is_mixed(rows: &[Vec<Expr>], place: usize, to_text: bool) -> bool {
     first.is_some_and(|first| digits(first) || kinds.any(|kind| kind != first))
 }
 
-/// Whether strings, exact numbers, doubles and dates are among the values of a place.
+/// Whether strings, exact numbers, doubles and kinds of dates are among the values of a place.
 fn has_families(rows: &[Vec<Expr>], place: usize) -> bool {
     let is_double = |e: &Expr| e.ty.physical() == selkie_types::Physical::Double;
-    let family = |e: &Expr| (e.ty.is_string(), e.ty.is_temporal(), is_double(e));
+    let date_kind = |e: &Expr| e.ty.is_temporal().then_some(e.ty.kind);
+    let family = |e: &Expr| (e.ty.is_string(), date_kind(e), is_double(e));
     let given =
         rows.iter().map(|row| &row[place]).filter(|e| e.ty.kind != selkie_types::TypeKind::Null);
     let mut families = given.map(family);
     families.next().is_some_and(|first| families.any(|other| other != first))
+}
+
+/// Whether numbers with more and with fewer digits after the point are among the values of a place.
+fn has_scales(rows: &[Vec<Expr>], place: usize) -> bool {
+    let numbers = rows.iter().map(|row| &row[place]).filter(|e| e.ty.is_numeric());
+    let mut scales = numbers.map(|e| e.ty.decimals);
+    scales.next().is_some_and(|first| scales.any(|other| other != first))
 }
 
 /// Takes the values that read columns of the new row, numbered `row`, and those that must not be
