@@ -30,7 +30,8 @@ impl Machine {
         let system = rustix::system::uname();
         Self {
             processor,
-            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            // Not those this process may run on: `--client-cores` leaves it some of them.
+            cores: cpuinfo.lines().filter(|line| line.starts_with("processor")).count().max(1),
             memory_mib: memory.unwrap_or_default() / 1024,
             system: format!(
                 "{} {} {}",

@@ -41,7 +41,7 @@ pub(super) fn page(report: &Report) -> String {
 fn about(report: &Report) -> String {
     let m = &report.machine;
     let mut out = format!(
-        "<p>{}, {} cores, {} MiB of memory, {}; begun {}.</p>\n",
+        "<p>{}, {} processors, {} MiB of memory, {}; begun {}.</p>\n",
         escape(&m.processor),
         m.cores,
         m.memory_mib,
