@@ -7,6 +7,7 @@
 mod decode;
 mod number;
 mod part;
+mod simple;
 #[cfg(test)]
 mod tests;
 mod text;

@@ -28,6 +28,12 @@ pub(crate) trait Weigher: Copy {
     fn ascii(&self) -> Option<&'static [u16; 128]> {
         None
     }
+
+    /// Whether ASCII letters weigh as much as their capitals and all other ASCII characters as themselves.
+    #[inline]
+    fn is_upper_ascii(&self) -> bool {
+        false
+    }
 }
 
 /// The weights of one character.
@@ -191,6 +197,11 @@ impl Weigher for GeneralUtf8 {
     #[inline]
     fn ascii(&self) -> Option<&'static [u16; 128]> {
         Some(&GENERAL_ASCII)
+    }
+
+    #[inline]
+    fn is_upper_ascii(&self) -> bool {
+        true
     }
 }
 

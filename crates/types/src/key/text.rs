@@ -6,6 +6,7 @@
 //! by one byte that compares what comes after it with endless spaces (1 less, 3 greater); the end is
 //! a space followed by 2. So a text stands exactly where its padding with endless spaces would.
 
+use super::simple::put_simple;
 use crate::charset::weights::{Stream, Weigher, match_weigher, with_weigher};
 use crate::charset::{CollationId, Pad, Rule};
 
@@ -95,7 +96,7 @@ fn put_escaped<W: Weigher>(out: &mut Vec<u8>, w: &W, bytes: &[u8]) {
 /// Weights without trailing spaces, each space with its indicator.
 fn put_padded<W: Weigher>(out: &mut Vec<u8>, w: &W, bytes: &[u8]) {
     out.reserve(bytes.len() * W::WIDTH + 4);
-    if put_padded_ascii(out, w, bytes) {
+    if put_simple(out, w, bytes) {
         return;
     }
     let mut spaces = 0;
@@ -111,44 +112,11 @@ fn put_padded<W: Weigher>(out: &mut Vec<u8>, w: &W, bytes: &[u8]) {
 }
 
 /// Spaces in the middle; what follows them begins with `next`.
-fn put_spaces<W: Weigher>(out: &mut Vec<u8>, w: &W, count: usize, next: u32) {
+pub(super) fn put_spaces<W: Weigher>(out: &mut Vec<u8>, w: &W, count: usize, next: u32) {
     for _ in 0..count {
         put_weight(out, w, w.space());
         out.push(if next < w.space() { LESS } else { GREATER });
     }
-}
-
-/// The same for ASCII with one weight of two bytes a character, word by word; false, with nothing
-/// appended, if the text is something else. Sorts and groups of ordinary text spend their time here.
-fn put_padded_ascii<W: Weigher>(out: &mut Vec<u8>, w: &W, bytes: &[u8]) -> bool {
-    let fits = W::WIDTH == 2 && !W::CONTRACTS && bytes.is_ascii();
-    let Some(table) = w.ascii().filter(|table| fits && u32::from(table[0x20]) == w.space()) else {
-        return false;
-    };
-    let weight = |b: u8| table[usize::from(b & 0x7F)];
-    let begin = out.len();
-    let mut spaces = 0;
-    for word in bytes.split(|b| *b == b' ') {
-        let Some(&first) = word.first() else {
-            spaces += 1;
-            continue;
-        };
-        put_spaces(out, w, spaces, weight(first).into());
-        spaces = 1;
-        let start = out.len();
-        out.resize(start + 2 * word.len(), 0);
-        let mut special = false;
-        for (slot, b) in out[start..].chunks_exact_mut(2).zip(word) {
-            // None or many, or that of a space.
-            special |= weight(*b) == 0 || weight(*b) == table[0x20];
-            slot.copy_from_slice(&weight(*b).to_be_bytes());
-        }
-        if special {
-            out.truncate(begin);
-            return false;
-        }
-    }
-    true
 }
 
 fn escaped_len(key: &[u8], mask: u8) -> Option<usize> {
