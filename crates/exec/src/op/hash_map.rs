@@ -2,6 +2,10 @@
 //!
 //! Built for one use: few operations, no removal, numbers below `u32::MAX`.
 
+use std::hash::{BuildHasher, Hasher};
+
+use foldhash::fast::RandomState;
+
 /// A key of one or two machine words.
 pub(super) trait Word: Copy + PartialEq + Default {
     /// A well-mixed hash.
@@ -103,17 +107,17 @@ pub(super) struct BytesMap {
     /// End of each entry's bytes, and its number.
     entries: Vec<(usize, u32)>,
     bytes: Vec<u8>,
-}
-
-fn hash(bytes: &[u8]) -> u64 {
-    let (chunks, rest) = bytes.as_chunks::<8>();
-    let mut last = [0; 8];
-    last[..rest.len()].copy_from_slice(rest);
-    let start = (u64::from_le_bytes(last) ^ (bytes.len() as u64).rotate_left(56)).mix();
-    chunks.iter().fold(start, |h, chunk| (h ^ u64::from_le_bytes(*chunk)).mix())
+    state: RandomState,
 }
 
 impl BytesMap {
+    /// What the calls below want to know of a key.
+    pub(super) fn hash(&self, key: &[u8]) -> u64 {
+        let mut hasher = self.state.build_hasher();
+        hasher.write(key);
+        hasher.finish()
+    }
+
     /// Bytes of memory held.
     pub(super) fn memory(&self) -> usize {
         self.slots.len() * 8 + self.entries.capacity() * 16 + self.bytes.capacity()
@@ -138,20 +142,19 @@ impl BytesMap {
     }
 
     /// The number of `key`.
-    pub(super) fn get(&self, key: &[u8]) -> Option<u32> {
+    pub(super) fn get(&self, key: &[u8], hash: u64) -> Option<u32> {
         if self.slots.is_empty() {
             return None;
         }
-        let entry = self.slots[self.slot(key, hash(key))].1;
+        let entry = self.slots[self.slot(key, hash)].1;
         (entry != 0).then(|| self.entries[entry as usize - 1].1)
     }
 
     /// The number of `key`, `id` if it had none.
-    pub(super) fn insert(&mut self, key: &[u8], id: u32) -> u32 {
+    pub(super) fn insert(&mut self, key: &[u8], hash: u64, id: u32) -> u32 {
         if (self.entries.len() + 1) * 3 > self.slots.len() * 2 {
             self.grow();
         }
-        let hash = hash(key);
         let at = self.slot(key, hash);
         if self.slots[at].1 == 0 {
             self.bytes.extend_from_slice(key);
@@ -166,7 +169,7 @@ impl BytesMap {
         let size = (self.slots.len() * 2).max(256);
         self.slots = vec![(0, 0); size];
         for entry in 0..self.entries.len() {
-            let hash = hash(self.entry(entry));
+            let hash = self.hash(self.entry(entry));
             let mut at = hash as usize & (size - 1);
             while self.slots[at].1 != 0 {
                 at = (at + 1) & (size - 1);

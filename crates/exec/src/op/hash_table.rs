@@ -81,6 +81,22 @@ pub(crate) struct KeyTable {
     folded: Option<BytesMap>,
     count: u32,
     buffer: Vec<u8>,
+    fold_buffer: Vec<u8>,
+}
+
+/// A row's bytes as the map looks for them that has keys of their length.
+#[derive(Clone, Copy)]
+enum Raw<'a> {
+    Short(u128),
+    /// With their hash.
+    Long(&'a [u8], u64),
+}
+
+impl<'a> Raw<'a> {
+    #[inline]
+    fn new(raw: &'a [u8], long: &BytesMap) -> Self {
+        pack(raw).map_or_else(|| Self::Long(raw, long.hash(raw)), Self::Short)
+    }
 }
 
 impl KeyTable {
@@ -96,6 +112,7 @@ impl KeyTable {
             folded: text.then(BytesMap::default),
             count: 0,
             buffer: Vec::new(),
+            fold_buffer: Vec::new(),
         }
     }
 
@@ -164,25 +181,22 @@ impl KeyTable {
 
     fn assign_raw(&mut self, raw: &[u8], columns: &[Arc<Column>], row: usize) -> u32 {
         let next = self.count;
-        let short = pack(raw);
-        let found = match short {
-            Some(word) => self.short.get(word),
-            None => self.long.get(raw),
-        };
-        if let Some(id) = found {
+        let key = Raw::new(raw, &self.long);
+        if let Some(id) = self.get(key) {
             return id;
         }
         let id = match &mut self.folded {
             None => next,
             Some(map) => {
-                let mut folded = Vec::with_capacity(raw.len() * 2);
-                put_folded(&self.kinds, columns, row, &mut folded);
-                map.insert(&folded, next)
+                self.fold_buffer.clear();
+                put_folded(&self.kinds, columns, row, &mut self.fold_buffer);
+                let hash = map.hash(&self.fold_buffer);
+                map.insert(&self.fold_buffer, hash, next)
             }
         };
-        match short {
-            Some(word) => self.short.insert(word, id),
-            None => self.long.insert(raw, id),
+        match key {
+            Raw::Short(word) => self.short.insert(word, id),
+            Raw::Long(raw, hash) => self.long.insert(raw, hash, id),
         };
         if id == next {
             self.count += 1;
@@ -218,15 +232,19 @@ impl KeyTable {
         }
     }
 
+    fn get(&self, key: Raw<'_>) -> Option<u32> {
+        match key {
+            Raw::Short(word) => self.short.get(word),
+            Raw::Long(raw, hash) => self.long.get(raw, hash),
+        }
+    }
+
     fn find_raw(&self, raw: &[u8], columns: &[Arc<Column>], row: usize) -> u32 {
-        let found = match pack(raw) {
-            Some(word) => self.short.get(word),
-            None => self.long.get(raw),
-        };
+        let found = self.get(Raw::new(raw, &self.long));
         if let (None, Some(map)) = (found, &self.folded) {
             let mut folded = Vec::with_capacity(raw.len() * 2);
             put_folded(&self.kinds, columns, row, &mut folded);
-            return map.get(&folded).unwrap_or(NOT_FOUND);
+            return map.get(&folded, map.hash(&folded)).unwrap_or(NOT_FOUND);
         }
         found.unwrap_or(NOT_FOUND)
     }
