@@ -31,6 +31,9 @@ pub(super) fn put_keys(
             put_key(&key.expr.ty, key.descending, column, row, buffer);
         }
         out.end_row();
+        if row == 0 {
+            out.expect(batch.rows() - 1);
+        }
     }
     Ok(())
 }

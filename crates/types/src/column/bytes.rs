@@ -39,6 +39,13 @@ impl BytesColumn {
         &self.data[self.offsets[row] as usize..self.offsets[row + 1] as usize]
     }
 
+    /// Makes room for `rows` more rows as long as those there are, within reason.
+    pub fn expect(&mut self, rows: usize) {
+        const MOST: usize = 1 << 16;
+        let mean = self.data.len() / self.len().max(1);
+        self.data.reserve((mean * rows).min(MOST));
+    }
+
     /// Appends a row.
     #[inline]
     pub fn push(&mut self, bytes: &[u8]) {

@@ -66,8 +66,12 @@ impl RowLayout {
             Place::Fixed { offset, .. } => decode_fixed(place, offset as usize, rows)?,
             Place::Variable { rank } => {
                 let mut out = crate::BytesColumn::with_capacity(rows.len());
-                for row in rows {
+                let count = rows.len();
+                for (at, row) in rows.enumerate() {
                     out.push(self.variable(row, rank)?);
+                    if at == 0 {
+                        out.expect(count - 1);
+                    }
                 }
                 ColumnData::Bytes(out)
             }
