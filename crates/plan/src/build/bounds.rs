@@ -174,16 +174,19 @@ fn alternatives(relation: &RelationInfo, index: &IndexDef, conditions: &[Expr]) 
     for (at, condition) in conditions.iter().enumerate() {
         let ExprKind::Or(branches) = &condition.kind else { continue };
         let mut all = Bounds { equal_parts: usize::MAX, ..Bounds::default() };
-        let mut usable = true;
+        let (mut usable, mut exact) = (true, true);
         for branch in branches {
-            let branch = conjunction(relation, index, &branch.clone().into_conjuncts());
+            let parts = branch.clone().into_conjuncts();
+            let branch = conjunction(relation, index, &parts);
             usable &= branch.equal_parts > 0 || branch.bounded;
+            exact &= (0..parts.len()).all(|part| branch.exact.contains(&part));
             all.equal_parts = all.equal_parts.min(branch.equal_parts);
             all.bounded |= branch.bounded;
             all.ranges.extend(branch.ranges);
         }
         if usable && all.ranges.len() <= MANY_RANGES {
             all.used.push(at);
+            all.exact.extend(exact.then_some(at));
             return Some(all);
         }
     }
