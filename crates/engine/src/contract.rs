@@ -330,6 +330,12 @@ pub struct RowSet {
 }
 
 impl RowSet {
+    /// Whether a batch ends early because of the bytes in it.
+    pub fn is_large(&self) -> bool {
+        const BATCH_BYTES: usize = 4 << 20;
+        self.rows.data().len() + self.entries.data().len() > BATCH_BYTES
+    }
+
     /// Forgets the rows and keeps the buffers.
     pub fn clear(&mut self) {
         self.rows.clear();
@@ -345,6 +351,14 @@ pub trait Cursor {
     /// Appends up to `max_rows` rows to `out`; false, with no row appended, once there are no more.
     /// Stops earlier, with at least one row, when `out` has grown large.
     fn next_batch(&mut self, out: &mut RowSet, max_rows: usize) -> EngineResult<bool>;
+
+    /// Goes on with another range, as a new scan would that differs in nothing else.
+    fn restart(&mut self, lower: Bound, upper: Bound) -> EngineResult<()>;
+
+    /// Whether the range is known to have no more rows.
+    fn has_ended(&self) -> bool {
+        false
+    }
 
     /// Gives up the locks of some rows of the last batch, by their numbers in descending order,
     /// as far as the running statement took them.

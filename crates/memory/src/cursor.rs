@@ -2,14 +2,11 @@
 
 use std::sync::Arc;
 
-use selkie_engine::{Cursor, EngineResult, KeyRange, RowSet, Scan, StatementContext};
+use selkie_engine::{Bound, Cursor, EngineResult, KeyRange, RowSet, Scan, StatementContext};
 
 use crate::data::{Data, Entry, range};
 use crate::engine::Storage;
 use crate::table::MemoryTable;
-
-/// Bytes after which a batch ends early.
-const BATCH_BYTES: usize = 4 << 20;
 
 /// A scan in progress.
 pub(crate) struct MemoryCursor<'a> {
@@ -40,6 +37,12 @@ impl Cursor for MemoryCursor<'_> {
             table.put_entry(data, scan, item, out)
         })
     }
+
+    fn restart(&mut self, lower: Bound, upper: Bound) -> EngineResult<()> {
+        self.left = KeyRange::new(&lower, &upper);
+        (self.scan.lower, self.scan.upper) = (lower, upper);
+        Ok(())
+    }
 }
 
 impl MemoryCursor<'_> {
@@ -60,7 +63,7 @@ impl MemoryCursor<'_> {
                 self.left.start.clone_from(key);
                 self.left.start.push(0);
             }
-            if out.rows.data().len() + out.entries.data().len() > BATCH_BYTES {
+            if out.is_large() {
                 break;
             }
         }

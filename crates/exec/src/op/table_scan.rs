@@ -13,7 +13,9 @@ use crate::scan::{Decoder, Range, ranges_of};
 use crate::session::bump;
 
 /// Rows asked for first; a statement that needs few does not pay for many.
-const FIRST_ROWS: usize = 32;
+const FIRST_ROWS: usize = 128;
+/// The same, if the statement has a LIMIT.
+const LIMITED_ROWS: usize = 32;
 
 pub(super) fn open<'r>(env: Env<'r>, plan: &'r Plan) -> SqlResult<BoxOperator<'r>> {
     let open = env.rt.table(&plan.table)?;
@@ -99,6 +101,8 @@ struct TableScan<'r> {
     scan: Scan,
     ranges: IntoIter<Range>,
     cursor: Option<Box<dyn Cursor + 'r>>,
+    /// Whether the cursor's range may have more rows.
+    in_range: bool,
     set: RowSet,
     /// Rows locked after a look at them without a lock.
     relocked: RowSet,
@@ -131,8 +135,11 @@ impl<'r> TableScan<'r> {
         let ranges = ranges.into_iter();
         let set = RowSet::default();
         // What is read ahead of a LIMIT would stay locked.
-        let one_by_one = scan.lock != LockMode::None && has_limit(&env.rt.plan.root);
-        let batch_rows = if one_by_one { 1 } else { FIRST_ROWS };
+        let batch_rows = match (has_limit(&env.rt.plan.root), scan.lock) {
+            (true, LockMode::None) => LIMITED_ROWS,
+            (true, _) => 1,
+            (false, _) => FIRST_ROWS,
+        };
         Self {
             env,
             open,
@@ -141,6 +148,7 @@ impl<'r> TableScan<'r> {
             scan,
             ranges,
             cursor: None,
+            in_range: false,
             set,
             relocked: RowSet::default(),
             unlocks,
@@ -151,16 +159,22 @@ impl<'r> TableScan<'r> {
 
     fn next_range(&mut self) -> SqlResult<bool> {
         let Some(range) = self.ranges.next() else { return Ok(false) };
-        (self.scan.lower, self.scan.upper) = range.bounds();
-        let (table, control) = (&self.open.handle.table, self.env.rt.control);
-        let cursor = table.scan(self.open.trx, control, &self.scan);
-        self.cursor = Some(cursor.map_err(|e| from_engine(e, &self.plan.table.def))?);
+        let (lower, upper) = range.bounds();
         let counters = self.env.counters();
-        match (&self.scan.lower, self.scan.index, self.scan.reverse) {
-            (Bound::Unbounded, _, false) => bump(&counters.handler_read_first, 1),
-            (Bound::Unbounded, _, true) => bump(&counters.handler_read_last, 1),
+        match (&lower, self.scan.reverse) {
+            (Bound::Unbounded, false) => bump(&counters.handler_read_first, 1),
+            (Bound::Unbounded, true) => bump(&counters.handler_read_last, 1),
             _ => bump(&counters.handler_read_key, 1),
         }
+        let error = |e| from_engine(e, &self.plan.table.def);
+        self.in_range = true;
+        if let Some(cursor) = &mut self.cursor {
+            cursor.restart(lower, upper).map_err(error)?;
+            return Ok(true);
+        }
+        (self.scan.lower, self.scan.upper) = (lower, upper);
+        let (table, control) = (&self.open.handle.table, self.env.rt.control);
+        self.cursor = Some(table.scan(self.open.trx, control, &self.scan).map_err(error)?);
         Ok(true)
     }
 
@@ -175,34 +189,41 @@ impl<'r> TableScan<'r> {
         bump(counter, rows as u64);
     }
 
-    /// Reads into `set`; false after the last range.
+    /// Reads into `set`, as many ranges as a batch holds; false after the last range.
     fn fill(&mut self) -> SqlResult<bool> {
         self.set.clear();
-        loop {
-            if self.cursor.is_none() && !self.next_range()? {
-                return Ok(false);
-            }
-            let Some(cursor) = &mut self.cursor else { return Ok(false) };
-            let more = cursor.next_batch(&mut self.set, self.batch_rows);
-            if !more.map_err(|e| from_engine(e, &self.plan.table.def))? {
-                self.cursor = None;
-            }
-            let rows = self.set.rows.len().max(self.set.entries.len());
-            if rows > 0 {
-                if self.batch_rows > 1 {
-                    self.batch_rows = (self.batch_rows * 4).min(BATCH_ROWS);
-                }
-                self.count(rows);
-                return Ok(true);
+        while self.in_range || self.next_range()? {
+            let Some(cursor) = &mut self.cursor else { break };
+            let room = self.batch_rows - rows_of(&self.set);
+            let more = cursor.next_batch(&mut self.set, room);
+            let more = more.map_err(|e| from_engine(e, &self.plan.table.def))?;
+            self.in_range = more && !cursor.has_ended();
+            // Locks are given up by the numbers of the rows in the cursor's last batch.
+            let together = self.scan.lock == LockMode::None && !self.set.is_large();
+            match rows_of(&self.set) {
+                0 => {}
+                rows if rows >= self.batch_rows => break,
+                _ if together => {}
+                _ => break,
             }
         }
+        let rows = rows_of(&self.set);
+        if rows > 0 && self.batch_rows > 1 {
+            self.batch_rows = (self.batch_rows * 4).min(BATCH_ROWS);
+        }
+        self.count(rows);
+        Ok(rows > 0)
     }
+}
+
+fn rows_of(set: &RowSet) -> usize {
+    set.rows.len().max(set.entries.len())
 }
 
 impl TableScan<'_> {
     /// Gives up the locks of rows that failed the filter: `passed` is none, all, or some.
     fn unlock(&mut self, passed: Option<Option<&[u32]>>) {
-        let rows = self.set.rows.len().max(self.set.entries.len());
+        let rows = rows_of(&self.set);
         let failed = |row: &usize| match passed {
             None => true,
             Some(None) => false,
@@ -273,7 +294,7 @@ impl Operator for TableScan<'_> {
             let first = self.seen + 1;
             self.env.eval.set_row(first);
             let decoded = self.decoder.decode(self.env.eval, &self.set)?;
-            self.seen += self.set.rows.len().max(self.set.entries.len()) as u64;
+            self.seen += rows_of(&self.set) as u64;
             if self.unlocks {
                 let passed = decoded.as_ref().map(|(_, numbers)| numbers.as_deref());
                 self.unlock(passed);
@@ -329,7 +350,7 @@ impl Operator for KeyLookup<'_> {
             table
                 .lookup(self.open.trx, control, &self.scan, &keys, &mut self.set)
                 .map_err(|e| from_engine(e, &self.plan.table.def))?;
-            let rows = self.set.rows.len().max(self.set.entries.len()) as u64;
+            let rows = rows_of(&self.set) as u64;
             bump(&self.env.counters().handler_read_key, keys.len() as u64);
             bump(&self.env.counters().rows_read, rows);
             if let Some((batch, _)) = self.decoder.decode(self.env.eval, &self.set)? {

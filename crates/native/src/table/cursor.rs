@@ -2,6 +2,7 @@
 
 use super::handle::NativeTable;
 use super::leaf_scan::{Step, Walk};
+use super::lookup::Point;
 use super::next_key::{Search, Stretch, Uniqueness, stretch};
 use super::rows::push_row;
 use super::value;
@@ -17,9 +18,6 @@ use selkie_engine::{
 use selkie_types::ByteRows;
 use std::sync::Arc;
 use std::time::Instant;
-
-/// Bytes after which a batch ends early.
-const BATCH_BYTES: usize = 4 << 20;
 
 /// The newest version of a row, if there is one, and its writer as long as that has not ended.
 type Newest = (Option<Vec<u8>>, Option<Arc<TrxState>>);
@@ -96,10 +94,7 @@ impl<'a> NativeCursor<'a> {
         scan: &Scan,
     ) -> EngineResult<NativeCursor<'a>> {
         let lock = scan.lock;
-        let view = (lock == LockMode::None).then(|| trx.view());
-        if view.as_ref().is_some_and(|view| view.is_before(table.files.since())) {
-            return Err(EngineError::TableChanged);
-        }
+        let view = (lock == LockMode::None).then(|| table.view_of(trx)).transpose()?;
         let range = KeyRange::new(&scan.lower, &scan.upper);
         let mut begin = Vec::new();
         if lock != LockMode::None {
@@ -276,9 +271,7 @@ impl<'a> NativeCursor<'a> {
                 (mode, None) => self.locked_rows(mode, out, room)?,
                 (mode, Some(at)) => self.locked_index_rows(at, mode, out, room)?,
             }
-            if out.rows.data().len() + out.entries.data().len() > BATCH_BYTES
-                && produced(out) > before
-            {
+            if out.is_large() && produced(out) > before {
                 break;
             }
         }
@@ -361,18 +354,25 @@ impl<'a> NativeCursor<'a> {
         })?;
         let (pending, mut hint) = (std::mem::take(&mut self.pending), self.row_hint);
         for key in pending.iter() {
-            if let Some(value) = self.seen_row(&mut hint, key)? {
-                self.put(key, &value, out)?;
-            }
+            self.put_seen(&mut hint, key, out)?;
         }
         (self.pending, self.row_hint) = (pending, hint);
         Ok(())
     }
 
-    /// The clustered value of `key` that the scan's view sees.
-    fn seen_row(&self, hint: &mut Hint, key: &[u8]) -> EngineResult<Option<Vec<u8>>> {
-        let Some(view) = &self.view else { return Ok(None) };
-        self.seen_by(view, hint, key)
+    /// Puts out the row of the clustered key `key`, as far as the scan's view sees it.
+    fn put_seen(&mut self, hint: &mut Hint, key: &[u8], out: &mut RowSet) -> EngineResult<()> {
+        let Some(view) = &self.view else { return Ok(()) };
+        if self.scan.covering {
+            return match self.seen_by(view, hint, key)? {
+                Some(value) => self.put(key, &value, out),
+                None => Ok(()),
+            };
+        }
+        match self.table.point(view, &self.scan, hint, key, out)? {
+            Point::Long(value) => self.put(key, &value, out),
+            Point::Row | Point::Nothing | Point::Prefix => Ok(()),
+        }
     }
 
     fn seen_by(
@@ -704,6 +704,21 @@ pub(super) fn produced(out: &RowSet) -> usize {
 impl Cursor for NativeCursor<'_> {
     fn next_batch(&mut self, out: &mut RowSet, max_rows: usize) -> EngineResult<bool> {
         NativeCursor::next_batch(self, out, max_rows)
+    }
+
+    fn restart(&mut self, lower: Bound, upper: Bound) -> EngineResult<()> {
+        let range = KeyRange::new(&lower, &upper);
+        (self.scan.lower, self.scan.upper) = (lower, upper);
+        if self.lock != LockMode::None {
+            *self = NativeCursor::new(self.table, self.trx, self.context, &self.scan)?;
+            return Ok(());
+        }
+        self.walk.restart(range);
+        Ok(())
+    }
+
+    fn has_ended(&self) -> bool {
+        self.walk.done && self.beyond.is_none()
     }
 
     fn unlock(&mut self, rows: &mut dyn Iterator<Item = usize>) {

@@ -5,11 +5,11 @@ use super::handle::NativeTable;
 use super::value;
 use crate::btree::{Hint, Node, Seek};
 use crate::trx::{NativeTrx, Resolved, View};
-use selkie_engine::{EngineResult, LockMode, RowSet, Scan, StatementContext};
+use selkie_engine::{EngineError, EngineResult, LockMode, RowSet, Scan, StatementContext};
 use selkie_types::ByteRows;
 
 /// What the visit of one leaf found of a clustered key.
-enum Point {
+pub(super) enum Point {
     /// The row, put out.
     Row,
     /// A row that continues elsewhere.
@@ -29,25 +29,24 @@ impl NativeTable {
         keys: &ByteRows,
         out: &mut RowSet,
     ) -> EngineResult<()> {
-        let scan = Scan { reverse: false, ..scan.clone() };
         let points =
-            self.secondary_of(&scan).is_none() && scan.lock == LockMode::None && !scan.covering;
-        let mut cursor = NativeCursor::new(self, trx, context, &scan)?;
-        let view = points.then(|| trx.view());
+            self.secondary_of(scan).is_none() && scan.lock == LockMode::None && !scan.covering;
+        let view = points.then(|| self.view_of(trx)).transpose()?;
         let mut hint = Hint::default();
+        let mut cursor = None;
         for (number, key) in keys.iter().enumerate() {
             let found = match &view {
-                Some(view) => self.point(view, &scan, &mut hint, key, out)?,
+                Some(view) => self.point(view, scan, &mut hint, key, out)?,
                 None => Point::Prefix,
             };
             match found {
-                Point::Row => {
-                    self.shared.counters.read.add(1);
-                }
+                Point::Row => self.shared.counters.read.add(1),
                 Point::Nothing => {}
-                Point::Long(value) => cursor.put(key, &value, out)?,
+                Point::Long(value) => {
+                    self.searcher(&mut cursor, trx, context, scan)?.put(key, &value, out)?;
+                }
                 Point::Prefix => {
-                    cursor.search_for(key, out)?;
+                    self.searcher(&mut cursor, trx, context, scan)?.search_for(key, out)?;
                 }
             }
             out.found_by.resize(produced(out), number as u32);
@@ -55,7 +54,31 @@ impl NativeTable {
         Ok(())
     }
 
-    fn point(
+    /// A cursor for the keys that a visit of one leaf is not enough for, made when the first of them comes.
+    fn searcher<'c, 'a>(
+        &'a self,
+        cursor: &'c mut Option<NativeCursor<'a>>,
+        trx: &'a NativeTrx,
+        context: &'a dyn StatementContext,
+        scan: &Scan,
+    ) -> EngineResult<&'c mut NativeCursor<'a>> {
+        if cursor.is_none() {
+            let scan = Scan { reverse: false, ..scan.clone() };
+            *cursor = Some(NativeCursor::new(self, trx, context, &scan)?);
+        }
+        cursor.as_mut().ok_or(EngineError::TableChanged)
+    }
+
+    /// What a consistent read of the table sees; fails if the table is newer than that.
+    pub(super) fn view_of<'a>(&self, trx: &'a NativeTrx) -> EngineResult<View<'a>> {
+        let view = trx.view();
+        match view.is_before(self.files.since()) {
+            true => Err(EngineError::TableChanged),
+            false => Ok(view),
+        }
+    }
+
+    pub(super) fn point(
         &self,
         view: &View<'_>,
         scan: &Scan,

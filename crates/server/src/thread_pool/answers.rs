@@ -21,7 +21,7 @@ use super::worker::{go_on, guarded};
 const PATIENCE: Duration = Duration::from_micros(100);
 /// Most that are kept.
 const MOST: usize = 32;
-/// A statement that asks so often whether it was killed is not a short one.
+/// How often a statement asks whether it was killed until it is looked at how long it takes.
 const SHORT: u32 = 8;
 
 #[derive(Default)]
@@ -30,6 +30,12 @@ struct Answers {
     since: Option<Instant>,
     /// How often statements asked whether they were killed since the last was kept.
     asked: u32,
+}
+
+impl Answers {
+    fn is_old(&mut self) -> bool {
+        self.since.get_or_insert_with(Instant::now).elapsed() >= PATIENCE
+    }
 }
 
 thread_local! {
@@ -50,15 +56,15 @@ pub(super) fn are_due(alone: bool) -> bool {
         0 => false,
         MOST.. => true,
         _ if alone => true,
-        _ => kept.since.get_or_insert_with(Instant::now).elapsed() >= PATIENCE,
+        _ => kept.is_old(),
     })
 }
 
-/// Whether answers must leave because the statement at work is not a short one, as its asking says.
+/// Whether answers must leave because the statement at work is not a short one.
 pub(super) fn are_late() -> bool {
     KEPT.with_borrow_mut(|kept| {
         kept.asked += 1;
-        kept.asked >= SHORT && !kept.list.is_empty()
+        kept.asked.is_multiple_of(SHORT) && !kept.list.is_empty() && kept.is_old()
     })
 }
 
