@@ -16,7 +16,9 @@ mod variable;
 
 use std::sync::Arc;
 
-use selkie_types::{Batch, Bitmap, Column, ColumnData, JsonRole, SqlResult, SqlType, Value};
+use selkie_types::{
+    Batch, Bitmap, Column, ColumnData, JsonRole, Physical, SqlResult, SqlType, Value,
+};
 
 pub use cache::{CallCache, ListCache};
 pub(crate) use compare::columns as compare_columns;
@@ -65,6 +67,10 @@ impl Expr {
     pub fn eval_value(&self, ctx: &EvalContext<'_>) -> SqlResult<Value> {
         match &self.kind {
             ExprKind::Literal(value) => Ok(value.clone()),
+            // A decimal is brought to the scale of the type by its column.
+            ExprKind::Parameter(slot) if self.ty.physical() != Physical::Decimal => {
+                Ok(variable::fitted(ctx, ctx.parameter(*slot), &self.ty))
+            }
             _ => Ok(self.eval(ctx, &Batch::one_row())?.value(0)),
         }
     }

@@ -85,7 +85,7 @@ pub(super) fn sequence(
 }
 
 /// A value from outside in the physical kind the expression promised.
-fn fitted(ctx: &EvalContext<'_>, value: Value, ty: &SqlType) -> Value {
+pub(super) fn fitted(ctx: &EvalContext<'_>, value: Value, ty: &SqlType) -> Value {
     match value.physical() {
         None => Value::Null,
         Some(physical) if physical == ty.physical() => value,
