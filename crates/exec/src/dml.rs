@@ -45,7 +45,7 @@ pub(crate) fn targets(plan: &Plan) -> Vec<&std::sync::Arc<selkie_catalog::TableI
 pub(crate) fn run(env: Env<'_>, plan: &Plan, sink: &mut dyn ResultSink) -> SqlResult<Outcome> {
     let has_rows = !plan.output.is_empty();
     if has_rows {
-        sink.columns(&plan.output)?;
+        sink.planned_columns(&plan.output)?;
     }
     let mut returning = |batch: &Batch| {
         let batch = crate::query::to_client(env.eval, &plan.output, batch.clone());

@@ -79,7 +79,7 @@ pub fn prepare_statement(
         let key = PlanKey::new(instance, session);
         let plan = planning::plan(instance, session, &statement, text, (&[], parameters))?;
         if plan.into.is_none() {
-            output = plan.output.clone();
+            output = plan.output.to_vec();
         }
         if parameters == 0 {
             cached = Some(CachedPlan { plan: Arc::new(plan), key, types: Vec::new() });

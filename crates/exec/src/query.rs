@@ -231,7 +231,7 @@ fn select(env: Env<'_>, plan: &Plan, sink: &mut dyn ResultSink) -> SqlResult<Out
     let mut op = op::open(env, &plan.root)?;
     // The first batch comes before the header: a statement that fails at once sends only its error.
     let mut next = op.next()?;
-    sink.columns(&plan.output)?;
+    sink.planned_columns(&plan.output)?;
     let mut sent = 0;
     while let Some(batch) = next {
         sent += batch.rows() as u64;

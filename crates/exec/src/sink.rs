@@ -3,6 +3,7 @@
 //! Rows leave the executor as batches; packets, text and binary forms are the server's affair.
 
 use std::io::Read;
+use std::sync::Arc;
 
 use selkie_plan::physical::OutputColumn;
 use selkie_types::error::catalogue::ER_NOT_ALLOWED_COMMAND;
@@ -15,6 +16,11 @@ use selkie_types::{Batch, SqlError, SqlResult};
 pub trait ResultSink {
     /// A result set begins.
     fn columns(&mut self, columns: &[OutputColumn]) -> SqlResult<()>;
+
+    /// The same for the columns of a plan. Who keeps them knows them again by their address.
+    fn planned_columns(&mut self, columns: &Arc<[OutputColumn]>) -> SqlResult<()> {
+        self.columns(columns)
+    }
 
     /// Its next rows: values of the announced types, strings in their types' charsets, TIMESTAMPs
     /// already in the session's time zone.

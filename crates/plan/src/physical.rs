@@ -49,7 +49,7 @@ pub struct Plan {
     /// The operator whose rows are the result; DML operators give no rows unless `RETURNING`.
     pub root: PlanNode,
     /// Columns sent to the client; empty for statements without a result set.
-    pub output: Vec<OutputColumn>,
+    pub output: Arc<[OutputColumn]>,
     /// Subqueries evaluated from expressions, by [`selkie_expr::SubqueryId`].
     pub subplans: Vec<SubPlan>,
     /// Queries materialised once and read by any number of [`Operator::CommonTableScan`]s.

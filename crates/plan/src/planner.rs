@@ -495,7 +495,7 @@ impl Done {
     pub(crate) fn into_plan(self, output: Vec<crate::physical::OutputColumn>) -> Plan {
         Plan {
             root: self.root.node,
-            output,
+            output: output.into(),
             subplans: self.subplans,
             common_tables: self.common,
             slots: self.draft.slots,

@@ -6,6 +6,7 @@ mod connection;
 mod cursor;
 mod dispatch;
 mod habits;
+mod head;
 mod metadata;
 mod params;
 mod pooled;

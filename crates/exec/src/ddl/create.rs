@@ -228,7 +228,7 @@ impl Ddl<'_> {
         let types: Vec<SqlType> = self.values.iter().map(|(_, ty)| ty.clone()).collect();
         let parameters = (&types[..], types.len());
         let plan = planning::plan(self.instance, self.session, &statement, self.text, parameters)?;
-        Ok(plan.output)
+        Ok(plan.output.to_vec())
     }
 
     /// Inserts a query's rows into a table that only this session knows, under its name, meanwhile.

@@ -120,7 +120,7 @@ fn alone(plan: &Plan, node: &PlanNode) -> Plan {
     }
     Plan {
         root,
-        output: Vec::new(),
+        output: std::sync::Arc::default(),
         into: None,
         calc_found_rows: false,
         conditions: Vec::new(),

@@ -3,26 +3,26 @@
 //! Must not run statements: the rows are complete when the cursor opens.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
-use selkie_plan::physical::OutputColumn;
 use selkie_protocol::Output;
 use selkie_types::Batch;
 
-use super::rows::{Encoder, put_binary_row};
+use super::head::Head;
+use super::rows::put_binary_row;
 
 /// Rows waiting for FETCH.
 #[derive(Debug)]
 pub(super) struct Cursor {
-    pub(super) columns: Vec<OutputColumn>,
-    encoders: Vec<Encoder>,
+    pub(super) head: Arc<Head>,
     batches: VecDeque<Batch>,
     /// Rows of the first batch that were sent.
     sent: usize,
 }
 
 impl Cursor {
-    pub(super) fn new(columns: Vec<OutputColumn>, encoders: Vec<Encoder>) -> Self {
-        Self { columns, encoders, batches: VecDeque::new(), sent: 0 }
+    pub(super) fn new(head: Arc<Head>) -> Self {
+        Self { head, batches: VecDeque::new(), sent: 0 }
     }
 
     pub(super) fn push(&mut self, batch: Batch) {
@@ -36,7 +36,7 @@ impl Cursor {
         let mut done = 0;
         while done < count {
             let Some(batch) = self.batches.front() else { break };
-            put_binary_row(out, &self.encoders, batch, self.sent);
+            put_binary_row(out, &self.head.encoders, batch, self.sent);
             self.sent += 1;
             done += 1;
             if self.sent == batch.rows() {

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::io::{self, Read};
+use std::sync::Arc;
 
 use selkie_exec::{Outcome, ResultSink};
 use selkie_plan::physical::OutputColumn;
@@ -18,8 +19,9 @@ use selkie_types::error::catalogue::*;
 use selkie_types::{Batch, Charset, SqlError, SqlResult};
 
 use super::cursor::Cursor;
+use super::head::{Head, Setting};
 use super::metadata::column_def;
-use super::rows::{Encoder, put_binary_row, put_text_row};
+use super::rows::{put_binary_row, put_text_row};
 use super::shared::Shared;
 use super::timeouts::Patience;
 use crate::backend::SessionStatus;
@@ -47,16 +49,14 @@ pub(super) struct Reply<'a> {
     pub(super) wire: &'a mut Wire,
     pub(super) out: &'a mut Output,
     form: RowForm,
-    results: Option<Charset>,
-    encoders: Vec<Encoder>,
     in_result: bool,
     more: bool,
     /// Flags beside the session's, for the packets of this result.
     extra: Status,
-    /// Definitions the client has from the last execution of the same statement.
-    pub(super) known: Option<Vec<u8>>,
-    /// Definitions of this execution, for the next one.
-    pub(super) sent: Option<Vec<u8>>,
+    /// What the client has from the last execution of the same statement.
+    pub(super) known: Option<Arc<Head>>,
+    /// The result's.
+    pub(super) head: Option<Arc<Head>>,
     /// The rows of a cursor.
     pub(super) cursor: Option<Cursor>,
     /// Flags of the session before the statement.
@@ -78,13 +78,11 @@ impl<'a> Reply<'a> {
             wire,
             out,
             form,
-            results: results_charset(shared),
-            encoders: Vec::new(),
             in_result: false,
             more: false,
             extra: Status::NONE,
             known: None,
-            sent: None,
+            head: None,
             cursor: None,
             status,
             rows: 0,
@@ -166,21 +164,34 @@ impl<'a> Reply<'a> {
         self.out.packet(|b| put_eof(b, warnings, flags));
     }
 
+    /// A result set begins; `planned` are its columns, if a plan keeps them.
+    fn begin_result(&mut self, columns: &[OutputColumn], planned: Option<&Arc<[OutputColumn]>>) {
+        self.in_result = true;
+        self.rows = 0;
+        let setting = Setting {
+            results: results_charset(self.shared),
+            caps: self.caps(),
+            sequence: self.out.sequence().wrapping_add(1),
+        };
+        let head = match (&self.known, planned) {
+            (Some(known), Some(planned)) if known.is_of(planned, &setting) => known.clone(),
+            _ => Arc::new(Head::new(columns, planned, setting)),
+        };
+        match self.form {
+            RowForm::Cursor => self.cursor = Some(Cursor::new(head.clone())),
+            _ => self.put_head(&head, Status::NONE),
+        }
+        self.head = Some(head);
+    }
+
     /// Count, definitions and, for older clients, their EOF.
-    pub(super) fn put_head(&mut self, columns: &[OutputColumn], flags: Status) {
+    fn put_head(&mut self, head: &Head, flags: Status) {
         let caps = self.caps();
-        let mut definitions = Output::new(self.out.sequence().wrapping_add(1));
-        for column in columns {
-            definitions.packet(|b| column_def(column, self.results).encode(b, caps));
-        }
         let cacheable = caps.has(Capabilities::CACHE_METADATA) && self.form != RowForm::Text;
-        let follows = !(cacheable && self.known.as_deref() == Some(definitions.bytes()));
-        self.out.packet(|b| put_column_count(b, columns.len(), caps, follows));
-        if follows {
-            self.out.append(&definitions);
-        }
-        if cacheable {
-            self.sent = Some(definitions.bytes().to_vec());
+        let known = cacheable && self.known.as_ref().is_some_and(|known| known.is_same(head));
+        self.out.packet(|b| put_column_count(b, head.encoders.len(), caps, !known));
+        if !known {
+            self.out.append(&head.definitions);
         }
         if !caps.has(Capabilities::DEPRECATE_EOF) {
             let flags = self.status.flags | self.extra | flags;
@@ -192,7 +203,7 @@ impl<'a> Reply<'a> {
     pub(super) fn open_cursor(&mut self, status: SessionStatus) -> Option<Cursor> {
         let cursor = self.cursor.take()?;
         self.status = status;
-        self.put_head(&cursor.columns, Status::CURSOR_EXISTS);
+        self.put_head(&cursor.head, Status::CURSOR_EXISTS);
         Some(cursor)
     }
 
@@ -297,15 +308,12 @@ pub(super) fn results_charset(shared: &Shared) -> Option<Charset> {
 
 impl ResultSink for Reply<'_> {
     fn columns(&mut self, columns: &[OutputColumn]) -> SqlResult<()> {
-        self.results = results_charset(self.shared);
-        self.encoders = columns.iter().map(|c| Encoder::new(&c.ty, self.results)).collect();
-        self.in_result = true;
-        self.rows = 0;
-        if self.form == RowForm::Cursor {
-            self.cursor = Some(Cursor::new(columns.to_vec(), self.encoders.clone()));
-            return Ok(());
-        }
-        self.put_head(columns, Status::NONE);
+        self.begin_result(columns, None);
+        Ok(())
+    }
+
+    fn planned_columns(&mut self, columns: &Arc<[OutputColumn]>) -> SqlResult<()> {
+        self.begin_result(columns, Some(columns));
         Ok(())
     }
 
@@ -321,10 +329,11 @@ impl ResultSink for Reply<'_> {
             cursor.push(batch.clone());
             return Ok(());
         }
+        let Some(head) = self.head.clone() else { return Ok(()) };
         for row in 0..batch.rows() {
             match self.form {
-                RowForm::Text => put_text_row(self.out, &self.encoders, batch, row),
-                _ => put_binary_row(self.out, &self.encoders, batch, row),
+                RowForm::Text => put_text_row(self.out, &head.encoders, batch, row),
+                _ => put_binary_row(self.out, &head.encoders, batch, row),
             }
             self.flush_if_full()?;
         }

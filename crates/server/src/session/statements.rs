@@ -11,6 +11,7 @@ use selkie_types::error::catalogue::*;
 use selkie_types::{SqlError, SqlResult};
 
 use super::cursor::Cursor;
+use super::head::Head;
 use crate::server::PreparedPlace;
 
 /// One prepared statement.
@@ -26,8 +27,8 @@ pub(super) struct Prepared {
     pub(super) long_data: HashMap<usize, Vec<u8>>,
     /// Why a piece could not be kept; told at the next execution.
     pub(super) long_error: Option<SqlError>,
-    /// Definitions sent with the last result.
-    pub(super) known: Option<Vec<u8>>,
+    /// How the last result was described.
+    pub(super) known: Option<Arc<Head>>,
     pub(super) cursor: Option<Cursor>,
 }
 
