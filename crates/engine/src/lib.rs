@@ -26,6 +26,7 @@ mod def;
 mod error;
 mod inspect;
 mod keys;
+mod moment;
 mod named;
 mod range;
 #[cfg(feature = "testing")]
@@ -44,5 +45,6 @@ pub use inspect::{
     LockStrength, LockWaitInfo, TransactionInfo, TransactionPhase,
 };
 pub use keys::{IndexCodec, next_in_series, prefix_end};
+pub use moment::Moment;
 pub use named::NamedEngine;
 pub use range::KeyRange;

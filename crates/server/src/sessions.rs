@@ -6,10 +6,10 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
-use std::time::{Instant, SystemTime};
+use std::time::SystemTime;
 
 use parking_lot::{Mutex, RwLock};
-use selkie_engine::{WaitKind, noted_wait};
+use selkie_engine::{Moment, WaitKind, noted_wait};
 
 use crate::net::Closer;
 use crate::status::{Counters, SharedCounters, Totals};
@@ -67,7 +67,7 @@ pub struct Activity {
     /// Number of the statement.
     pub query_id: u64,
     /// When this began.
-    pub since: Instant,
+    pub since: Moment,
 }
 
 /// The part of a session that others see.
@@ -126,7 +126,7 @@ impl SessionHandle {
             state: "login",
             info: None,
             query_id: 0,
-            since: Instant::now(),
+            since: Moment::now(),
         };
         Self {
             id,
@@ -175,10 +175,14 @@ impl SessionHandle {
     }
 
     /// Says that a command begins.
-    pub fn begin(&self, command: &'static str, info: Option<Arc<str>>, query_id: u64) {
-        let mut activity = self.activity.lock();
-        let since = Instant::now();
-        *activity = Activity { command, state: "starting", info, query_id, since };
+    pub fn begin(
+        &self,
+        command: &'static str,
+        info: Option<Arc<str>>,
+        query_id: u64,
+        since: Moment,
+    ) {
+        *self.activity.lock() = Activity { command, state: "starting", info, query_id, since };
     }
 
     /// Says that the session waits for a command.
@@ -187,7 +191,7 @@ impl SessionHandle {
         activity.command = "Sleep";
         activity.state = "";
         activity.info = None;
-        activity.since = Instant::now();
+        activity.since = Moment::recent();
     }
 
     /// Whether it checks unique and foreign keys.

@@ -4,8 +4,9 @@ use crate::log::Log;
 use crate::pool::Backoff;
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use selkie_engine::Moment;
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A snapshot held longer than this is not that of a running statement.
 pub(crate) const YOUNG: Duration = Duration::from_millis(100);
@@ -13,7 +14,7 @@ pub(crate) const YOUNG: Duration = Duration::from_millis(100);
 /// A position in use.
 struct Use {
     users: u32,
-    since: Instant,
+    since: Moment,
 }
 
 /// Positions in use, with how many use them.
@@ -61,7 +62,7 @@ impl Snapshots {
     pub(crate) fn take(&self, log: &Log) -> u64 {
         let mut used = self.used.lock();
         let lsn = self.now(log);
-        used.entry(lsn).or_insert_with(|| Use { users: 0, since: Instant::now() }).users += 1;
+        used.entry(lsn).or_insert_with(|| Use { users: 0, since: Moment::recent() }).users += 1;
         lsn
     }
 
@@ -71,7 +72,7 @@ impl Snapshots {
         let Some(entry) = used.get_mut(&lsn) else { return };
         entry.users -= 1;
         if entry.users == 0 {
-            let old = entry.since.elapsed() >= self.young();
+            let old = entry.since.elapsed_recently() >= self.young();
             used.remove(&lsn);
             if old && used.first_key_value().is_some_and(|(first, _)| *first < lsn) {
                 self.middle_gone.store(true, Ordering::Relaxed);

@@ -3,8 +3,9 @@
 //! Must not write.
 
 use std::sync::LazyLock;
-use std::time::{Instant, SystemTime};
+use std::time::SystemTime;
 
+use selkie_engine::Moment;
 use selkie_exec::Outcome;
 
 use super::{SlowEntry, output, outputs, user_host, write};
@@ -15,8 +16,7 @@ use crate::variables::ids;
 /// What a session had counted when its statement began.
 #[derive(Debug)]
 pub(crate) struct Stopwatch {
-    begun: Instant,
-    at: SystemTime,
+    begun: Moment,
     before: [u64; SIGNS.len()],
 }
 
@@ -45,10 +45,10 @@ fn count(shared: &Shared, at: usize) -> u64 {
 }
 
 impl Stopwatch {
-    /// A statement begins.
-    pub(crate) fn start(shared: &Shared) -> Self {
+    /// A statement has begun.
+    pub(crate) fn start(shared: &Shared, begun: Moment) -> Self {
         let before = std::array::from_fn(|at| count(shared, at));
-        Self { begun: Instant::now(), at: SystemTime::now(), before }
+        Self { begun, before }
     }
 
     fn growth(&self, shared: &Shared, at: usize) -> u64 {
@@ -77,7 +77,8 @@ impl Ran {
 
 /// A statement has ended: counts and logs it if it was slow.
 pub(crate) fn log_slow(shared: &Shared, watch: &Stopwatch, text: &[u8], ran: Ran) {
-    let micros = watch.begun.elapsed().as_micros() as u64;
+    let spent = watch.begun.elapsed();
+    let micros = spent.as_micros() as u64;
     let habits = shared.habits();
     let unindexed = habits.logs_scans && uses_no_index(shared, watch);
     if micros <= habits.long_query_micros && !unindexed {
@@ -96,7 +97,7 @@ pub(crate) fn log_slow(shared: &Shared, watch: &Stopwatch, text: &[u8], ran: Ran
         return;
     }
     let entry = SlowEntry {
-        at: watch.at,
+        at: SystemTime::now().checked_sub(spent).unwrap_or(SystemTime::UNIX_EPOCH),
         user_host: user_host(shared),
         query_micros: micros,
         lock_micros: 0,

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use selkie_engine::Moment;
 use selkie_protocol::stmt::Execute;
 use selkie_protocol::{Capabilities, ChangeUser, Command, DecodeError, Output, Status};
 use selkie_sql::ClientText;
@@ -77,14 +78,15 @@ impl Session {
                 return Next::Continue;
             }
         };
-        self.note_begin(&command);
+        let begun = Moment::now();
+        self.note_begin(&command, begun);
         match command {
             Command::Quit => {
                 log_general(&self.shared, "Quit", b"");
                 return Next::Close;
             }
-            Command::Query(text) => return self.query(selkie_sql::without_end(text)),
-            Command::StmtExecute(payload) => return self.execute(payload),
+            Command::Query(text) => return self.query(selkie_sql::without_end(text), begun),
+            Command::StmtExecute(payload) => return self.execute(payload, begun),
             Command::StmtClose(id) => {
                 self.shared.handle.counters.bump(counter().com_stmt_close);
                 log_general(&self.shared, "Close stmt", b"");
@@ -96,7 +98,7 @@ impl Session {
             Command::FieldList(table, pattern) => self.field_list(table, pattern),
             Command::Statistics => self.statistics(),
             Command::ChangeUser(payload) => return self.change_user(payload),
-            Command::ProcessInfo => return self.query(b"SHOW PROCESSLIST"),
+            Command::ProcessInfo => return self.query(b"SHOW PROCESSLIST", begun),
             Command::Debug => {
                 self.answer_eof(|s| s.shared.access.lock().check_global(Privileges::SUPER))
             }
@@ -135,7 +137,7 @@ impl Session {
         Next::Continue
     }
 
-    fn note_begin(&self, command: &Command<'_>) {
+    fn note_begin(&self, command: &Command<'_>, begun: Moment) {
         let handle = &self.shared.handle;
         let counters = &handle.counters;
         let silent = matches!(
@@ -166,7 +168,11 @@ impl Session {
             }
             _ => None,
         };
-        handle.begin(command.name(), info, self.shared.server.sessions.next_query_id());
+        // The statement to execute is not known yet.
+        if !matches!(command, Command::StmtExecute(_)) {
+            let id = self.shared.server.sessions.next_query_id();
+            handle.begin(command.name(), info, id, begun);
+        }
     }
 
     /// OK or ERR, the answer to commands without a result.
@@ -202,7 +208,7 @@ impl Session {
     }
 
     /// Runs all statements of a text.
-    fn query(&mut self, text: &[u8]) -> Next {
+    fn query(&mut self, text: &[u8], mut begun: Moment) -> Next {
         let origin = ClientText::new(text, self.client_charset());
         let text = origin.as_ref().map_or(text, ClientText::utf8);
         let multi = self.shared.capabilities().has(Capabilities::MULTI_STATEMENTS);
@@ -210,7 +216,7 @@ impl Session {
         let mut rest = text.trim_ascii_end();
         loop {
             log_general(&self.shared, "Query", rest);
-            let watch = Stopwatch::start(&self.shared);
+            let watch = Stopwatch::start(&self.shared, begun);
             let mut profile = Recorder::start(&self.shared);
             let status = self.backend.status();
             let mut reply =
@@ -241,7 +247,7 @@ impl Session {
                 return Next::Close;
             }
             match next.and_then(|at| rest.get(at..)) {
-                Some(next) => rest = next,
+                Some(next) => (rest, begun) = (next, Moment::now()),
                 None => return Next::Continue,
             }
             // What the next statement answers may fill the buffer and leave.
@@ -300,13 +306,13 @@ impl Session {
         held.extend_from_slice(data);
     }
 
-    fn execute(&mut self, payload: &[u8]) -> Next {
+    fn execute(&mut self, payload: &[u8], begun: Moment) -> Next {
         self.shared.handle.counters.bump(counter().com_stmt_execute);
         let form = match Execute::decode(payload) {
             Ok(e) if e.cursor == selkie_protocol::stmt::CursorType::ReadOnly => RowForm::Cursor,
             _ => RowForm::Binary,
         };
-        match self.execute_as(payload, form) {
+        match self.execute_as(payload, form, begun) {
             Ok(next) => next,
             Err(error) => {
                 self.answer(Err(error));
@@ -316,7 +322,7 @@ impl Session {
     }
 
     /// The error is one from before the statement ran.
-    fn execute_as(&mut self, payload: &[u8], form: RowForm) -> SqlResult<Next> {
+    fn execute_as(&mut self, payload: &[u8], form: RowForm, begun: Moment) -> SqlResult<Next> {
         let charsets = self.parameter_charsets();
         let execute = Execute::decode(payload).map_err(malformed)?;
         let statement = self.statements.get(execute.statement, "mysqld_stmt_execute")?;
@@ -333,9 +339,10 @@ impl Session {
             "Execute",
             Some(Arc::clone(&statement.text)),
             self.shared.server.sessions.next_query_id(),
+            begun,
         );
         log_general(&self.shared, "Execute", statement.text.as_bytes());
-        let watch = Stopwatch::start(&self.shared);
+        let watch = Stopwatch::start(&self.shared, begun);
         let status = self.backend.status();
         let mut reply = Reply::new(&self.shared, &mut self.wire, &mut self.out, form, status);
         reply.known = statement.known.take();
@@ -345,7 +352,7 @@ impl Session {
             Ok(outcome) => {
                 reply.finish(&outcome, status);
                 statement.cursor = reply.open_cursor(status);
-                statement.known = reply.sent.take();
+                statement.known = reply.head.take();
                 log_slow(&self.shared, &watch, statement.text.as_bytes(), Ran::of(&outcome));
                 Ok(if outcome.release { Next::Close } else { Next::Continue })
             }
@@ -457,7 +464,7 @@ impl Session {
 
     fn process_kill(&mut self, id: u32) -> Next {
         let text = format!("KILL {id}");
-        self.query(text.as_bytes())
+        self.query(text.as_bytes(), Moment::now())
     }
 
     fn reset_session(&mut self) {

@@ -1,7 +1,9 @@
 //! A client with its place in the pool.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use selkie_engine::Moment;
 
 use parking_lot::Mutex;
 
@@ -17,15 +19,23 @@ const BUSY_AGAIN: u8 = 2;
 /// No time is too long.
 const FOREVER: u64 = u64::MAX;
 
+/// So much later than now, in milliseconds since the machine started.
+fn deadline(at_most: Duration) -> u64 {
+    millis(Moment::recent().since_start().saturating_add(at_most)).min(FOREVER - 1)
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(FOREVER)
+}
+
 /// A connection of a group.
 pub(super) struct Connection {
     pub(super) id: u64,
     state: AtomicU8,
     timed_out: AtomicBool,
     high: AtomicBool,
-    /// Milliseconds after `born` when it has been idle for too long.
+    /// When it has been idle for too long, in milliseconds since the machine started.
     deadline: AtomicU64,
-    born: Instant,
     pub(super) client: Mutex<Box<dyn Client>>,
 }
 
@@ -37,8 +47,7 @@ impl Connection {
             state: AtomicU8::new(IDLE),
             timed_out: AtomicBool::new(false),
             high: AtomicBool::new(false),
-            deadline: AtomicU64::new(at_most.as_millis() as u64),
-            born: Instant::now(),
+            deadline: AtomicU64::new(deadline(at_most)),
             client: Mutex::new(client),
         }
     }
@@ -51,8 +60,7 @@ impl Connection {
 
     /// The caller is done with it. False if something has arrived meanwhile: the caller queues it.
     pub(super) fn rest(&self, at_most: Duration) -> bool {
-        let until = (self.born.elapsed() + at_most).as_millis().min(u128::from(FOREVER - 1));
-        self.deadline.store(until as u64, Ordering::Relaxed);
+        self.deadline.store(deadline(at_most), Ordering::Relaxed);
         if self.state.compare_exchange(BUSY, IDLE, Ordering::AcqRel, Ordering::Acquire).is_ok() {
             return true;
         }
@@ -62,8 +70,7 @@ impl Connection {
 
     /// Whether it has been idle for too long; then it is the caller's to queue.
     pub(super) fn time_out(&self) -> bool {
-        let overdue =
-            self.born.elapsed().as_millis() as u64 > self.deadline.load(Ordering::Relaxed);
+        let overdue = millis(Moment::now().since_start()) > self.deadline.load(Ordering::Relaxed);
         let taken = overdue
             && self.state.compare_exchange(IDLE, BUSY, Ordering::AcqRel, Ordering::Acquire).is_ok();
         if taken {
