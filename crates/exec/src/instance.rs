@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 use parking_lot::RwLock;
 use selkie_catalog::{Catalog, Dictionary, TableInfo};
-use selkie_engine::{Engine, IndexCodec, Table, TableId};
+use selkie_engine::{Engine, EngineResult, IndexCodec, Table, TableId};
 use selkie_types::error::catalogue::ER_UNKNOWN_STORAGE_ENGINE;
 use selkie_types::{SqlError, SqlResult, Value};
 
@@ -156,16 +156,31 @@ impl Instance {
 
     /// A handle on a base table's storage, opened once per version of its definition.
     pub fn open_table(&self, info: &TableInfo) -> SqlResult<Arc<TableHandle>> {
+        let engine = self.engine(&info.engine)?;
+        self.open_in(engine, info).map_err(|e| from_engine(e, &info.def))
+    }
+
+    /// As [`Self::open_table`], to know what the engine knows of the table, for somebody who has not
+    /// locked the definition: another may have taken the table's place meanwhile, which is no damage.
+    pub fn look_into(&self, info: &TableInfo) -> Option<Arc<TableHandle>> {
+        let engine = self.engine(&info.engine).ok()?;
+        self.open_in(engine, info).ok()
+    }
+
+    fn open_in(
+        &self,
+        engine: &Arc<dyn Engine>,
+        info: &TableInfo,
+    ) -> EngineResult<Arc<TableHandle>> {
         let id = info.def.id;
         if let Some((version, handle)) = self.handles.read().get(&id)
             && *version == info.version
         {
             return Ok(handle.clone());
         }
-        let engine = self.engine(&info.engine)?.clone();
-        let table = engine.open_table(&info.def).map_err(|e| from_engine(e, &info.def))?;
+        let table = engine.open_table(&info.def)?;
         let codecs = info.def.indexes.iter().map(|i| IndexCodec::new(&info.def, i)).collect();
-        let handle = Arc::new(TableHandle { table, codecs, engine });
+        let handle = Arc::new(TableHandle { table, codecs, engine: engine.clone() });
         self.handles.write().insert(id, (info.version, handle.clone()));
         Ok(handle)
     }

@@ -68,7 +68,7 @@ impl StatisticsSource for EngineStatistics<'_> {
         if !table.has_storage() {
             return None;
         }
-        let handle = self.0.open_table(table).ok()?;
+        let handle = self.0.look_into(table)?;
         Some(handle.table.statistics().rows as f64)
     }
 
@@ -79,7 +79,7 @@ impl StatisticsSource for EngineStatistics<'_> {
         lower: &Bound,
         upper: &Bound,
     ) -> Option<RangeEstimate> {
-        let handle = self.0.open_table(table).ok()?;
+        let handle = self.0.look_into(table)?;
         handle.table.estimate(Some(index), lower, upper).ok()
     }
 }

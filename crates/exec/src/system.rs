@@ -103,7 +103,7 @@ fn note_missing_definers(request: &SystemRequest<'_>, source: &InformationSource
 fn statistics_of(instance: &Instance, table: &TableInfo) -> TableStatistics {
     match table.kind {
         TableKind::Base | TableKind::Temporary => {
-            instance.open_table(table).map(|handle| handle.table.statistics()).unwrap_or_default()
+            instance.look_into(table).map(|handle| handle.table.statistics()).unwrap_or_default()
         }
         _ => TableStatistics::default(),
     }

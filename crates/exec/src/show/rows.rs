@@ -106,7 +106,7 @@ fn create_table(instance: &Instance, session: &Session, name: &TableName) -> Sql
     let table = table_of(instance, session, name)?;
     let next = match table.kind {
         TableKind::System => None,
-        _ => instance.open_table(&table)?.table.statistics().auto_increment,
+        _ => instance.look_into(&table).and_then(|t| t.table.statistics().auto_increment),
     };
     let style = ShowStyle::of(session.settings.sql_mode);
     let statement =
