@@ -102,6 +102,7 @@ isolation() {
   say isolation
   with_server --port-first "$python" tests/isolation/run.py
   with_server --port-first "$python" tests/isolation/lost_updates.py 10000
+  with_server --port-first "$python" tests/isolation/replaced_tables.py
 }
 
 trx() {

@@ -35,6 +35,7 @@ SCHEMA = [
     "CREATE TABLE crash.accounts (id INT PRIMARY KEY, money INT NOT NULL, KEY by_money (money))",
     "CREATE TABLE crash.bulk (id INT PRIMARY KEY, n INT NOT NULL, filler VARCHAR(200), KEY by_n (n))",
     "CREATE TABLE crash.branches (id INT PRIMARY KEY, part INT NOT NULL, KEY by_part (part))",
+    "CREATE TABLE crash.replaced SELECT 1 AS a UNION ALL SELECT 2",
 ]
 LOST = (0, 2003, 2006, 2013)
 
@@ -98,7 +99,7 @@ class Teller(Session):
 
 
 class Definer(Session):
-    """Creates, changes and drops tables of its own; every table has two rows, or none after TRUNCATE."""
+    """Creates, changes, replaces and drops tables of its own; every table has two rows, or none after TRUNCATE."""
 
     def __init__(self, server, rng, number):
         super().__init__(server, rng)
@@ -120,6 +121,8 @@ class Definer(Session):
             cursor.execute(change)
             if change.startswith("RENAME"):
                 break
+        cursor.execute("CREATE OR REPLACE TABLE crash.replaced (KEY (b))"
+                       " SELECT 1 AS a, REPEAT('x', 40) AS b UNION ALL SELECT 2, 'two'")
         if self.random.random() < 0.7:
             cursor.execute(f"DROP TABLE IF EXISTS {name}, {name}r")
 
@@ -246,16 +249,18 @@ def check_branches(cursor, history, brancher):
 
 
 def check_definitions(cursor):
-    """Tables of the definer are whole; then they go, so that the next life starts clean."""
+    """Tables of the definer are whole, and the one it replaces is there; then its own go, so that the next life
+    starts clean."""
     tables = [row[0] for row in rows(cursor, "SHOW TABLES FROM crash")]
-    fixed = {"ledger", "counters", "accounts", "bulk", "branches"}
+    fixed = {"ledger", "counters", "accounts", "bulk", "branches", "replaced"}
     assert fixed <= set(tables), tables
     for table in tables:
         verdict = rows(cursor, f"CHECK TABLE crash.{table} EXTENDED")
         assert verdict[-1][3] == "OK", verdict
-        if table not in fixed:
+        if table not in fixed - {"replaced"}:
             count = rows(cursor, f"SELECT COUNT(*) FROM crash.{table}")[0][0]
-            assert count in (0, 2), f"{table} has {count} rows"
+            assert count in ((2,) if table in fixed else (0, 2)), f"{table} has {count} rows"
+        if table not in fixed:
             cursor.execute(f"DROP TABLE crash.{table}")
 
 

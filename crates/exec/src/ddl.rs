@@ -18,6 +18,7 @@ mod drop;
 mod foreign;
 mod instant;
 mod rename;
+mod replace;
 mod routine;
 pub(crate) mod schema;
 mod sequence;

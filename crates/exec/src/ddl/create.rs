@@ -3,14 +3,16 @@
 use std::sync::Arc;
 
 use selkie_catalog::{ColumnInfo, DefaultValue, Namespace, Snapshot, TableInfo, TableKind};
-use selkie_plan::define::{define_like, define_selected, define_table, selected_column};
-use selkie_plan::physical::OutputColumn;
+use selkie_plan::define::{
+    DefineContext, define_like, define_selected, define_table, selected_column,
+};
+use selkie_plan::physical::{OutputColumn, Plan};
 use selkie_sql::ast::{
     ColumnRef, CreateSelect, CreateSource, CreateTable, Ident, Insert, InsertSource, OnDuplicate,
     Query, Statement, TableElement, TableName,
 };
 use selkie_types::error::catalogue::{
-    ER_IT_IS_A_VIEW, ER_TABLE_EXISTS_ERROR, ER_TABLE_NOT_LOCKED, ER_WRONG_OBJECT,
+    ER_NONUNIQ_TABLE, ER_TABLE_EXISTS_ERROR, ER_TABLE_NOT_LOCKED, ER_WRONG_OBJECT,
 };
 use selkie_types::{CollationId, Condition, SqlError, SqlResult, SqlType, TypeKind};
 
@@ -29,6 +31,9 @@ impl Ddl<'_> {
         let privilege =
             if create.temporary { Privilege::CreateTemporary } else { Privilege::Create };
         self.check(privilege, &schema, name)?;
+        if create.or_replace && !create.temporary {
+            self.check(Privilege::Drop, &schema, name)?;
+        }
         if let CreateSource::Like(source) = &create.source {
             let (schema, name) = self.resolve(source)?;
             let known = schema.eq_ignore_ascii_case("information_schema")
@@ -43,8 +48,8 @@ impl Ddl<'_> {
             self.check_listed(&schema, name)?;
             self.session.commit()?;
             // What exists is not waited for.
-            let snapshot = self.instance.catalog.snapshot();
-            if !create.or_replace && self.exists(&snapshot, create, &schema, name) {
+            let exists = self.instance.catalog.snapshot().table(&schema, name).is_some();
+            if !create.or_replace && exists {
                 return self.already(create, name);
             }
         }
@@ -54,41 +59,90 @@ impl Ddl<'_> {
         if snapshot.schema(&schema).is_none() {
             return Err(SqlError::unknown_database(&schema));
         }
-        if self.exists(&snapshot, create, &schema, name) {
-            if create.if_not_exists || !create.or_replace {
-                return self.already(create, name);
-            }
-            if !create.temporary {
-                let view = |t: &Arc<TableInfo>| matches!(t.kind, TableKind::View(_));
-                if snapshot.table(&schema, name).is_some_and(view) {
-                    return Err(SqlError::new(&ER_IT_IS_A_VIEW, &[&format!("{schema}.{name}")]));
-                }
-                self.check_unreferenced((&schema, name), None)?;
-            }
-            self.drop_one(&schema, name, create.temporary)?;
+        let old = self.existing_table(&snapshot, create.temporary, &schema, name);
+        if old.is_some() && (create.if_not_exists || !create.or_replace) {
+            return self.already(create, name);
         }
-        let snapshot = self.instance.catalog.snapshot();
-        let mut like = None;
-        let (table, next) = match &create.source {
-            CreateSource::Like(source) => {
-                let (table, original) = self.like(&snapshot, create, source, &schema)?;
-                like = Some(original);
-                (table, None)
+        self.define_and_create(create, (&schema, name), old)
+    }
+
+    /// Creates a table in the place of `old`, if there is one.
+    fn define_and_create(
+        &mut self,
+        create: &CreateTable,
+        (schema, name): (&str, &str),
+        old: Option<Arc<TableInfo>>,
+    ) -> SqlResult<Outcome> {
+        let output = match &create.select {
+            Some(select) => self.selected_columns(create, select, old.as_deref())?,
+            None => Arc::default(),
+        };
+        let source = match &create.source {
+            CreateSource::Like(source) => Some(self.like_source(create, source, (schema, name))?),
+            CreateSource::Elements(_) => None,
+        };
+        self.check_replaceable(old.as_deref())?;
+        self.replacing(old, |ddl, old| {
+            ddl.define_and_fill(create, (schema, name), source.as_deref(), (&output, old))
+        })
+    }
+
+    fn define_and_fill(
+        &mut self,
+        create: &CreateTable,
+        (schema, name): (&str, &str),
+        source: Option<&TableInfo>,
+        (output, old): (&[OutputColumn], Option<&Arc<TableInfo>>),
+    ) -> SqlResult<Outcome> {
+        let snapshot = self.snapshot_without(old);
+        let (table, next) = match source {
+            Some(source) => {
+                let like =
+                    |c: &DefineContext<'_>| define_like(c, source, schema, name, create.temporary);
+                (self.with_context(&snapshot, like)?, None)
             }
-            CreateSource::Elements(_) => {
-                let table = self.with_context(&snapshot, |c| define_table(c, create, &schema));
+            None => {
+                let table = self.with_context(&snapshot, |c| define_table(c, create, schema));
                 self.explain_foreign(name, table)?
             }
         };
-        match &create.select {
-            Some(_) => self.create_selected(create, table, next),
-            None => {
-                let table = with_new_id(self.instance, table)?;
-                self.check_sequence(&table)?;
-                self.create_storage(&table, next)?;
-                self.begin_sequence(&table, like.as_deref())?;
-                self.publish_table(table)?;
-                Ok(Outcome::ok())
+        if let Some(select) = &create.select {
+            let selected = output.iter().map(|c| self.selected(&snapshot, c)).collect();
+            let table =
+                self.with_context(&snapshot, |c| define_selected(c, create, &table, selected));
+            let table = self.explain_foreign(name, table)?;
+            let columns = output.iter().map(|c| ColumnRef::bare(Ident::new(&*c.name))).collect();
+            return self.create_filled((table, next), old, |ddl, table| {
+                ddl.insert_selected(table, columns, select)
+            });
+        }
+        self.create_filled((table, next), old, |ddl, table| {
+            ddl.begin_sequence(table, source).map(|()| Outcome::ok())
+        })
+    }
+
+    /// Creates the storage of a definition, has it filled while nobody knows it (DDL-2), and makes the
+    /// table known, in the place of `old` if there is one.
+    pub(super) fn create_filled(
+        &mut self,
+        (table, next): (TableInfo, Option<u64>),
+        old: Option<&Arc<TableInfo>>,
+        fill: impl FnOnce(&mut Self, &TableInfo) -> SqlResult<Outcome>,
+    ) -> SqlResult<Outcome> {
+        let table = with_new_id(self.instance, table)?;
+        self.check_sequence(&table)?;
+        create_storage_now(self.instance, &table)?;
+        let filled = set_auto_increment(self.instance, &table, next);
+        match filled.and_then(|()| fill(self, &table)) {
+            Ok(outcome) => {
+                self.publish_table(table, old)?;
+                Ok(outcome)
+            }
+            Err(error) => {
+                self.instance.close_table(table.def.id);
+                let engine = self.instance.engine(&table.engine)?;
+                drop_storage_now(&**engine, table.def.id)?;
+                Err(error)
             }
         }
     }
@@ -111,22 +165,18 @@ impl Ddl<'_> {
         }))
     }
 
-    fn exists(&self, snapshot: &Snapshot, create: &CreateTable, schema: &str, name: &str) -> bool {
-        match create.temporary {
-            true => self.session.temporary.get(schema, name).is_some(),
-            false => snapshot.table(schema, name).is_some(),
-        }
-    }
-
-    fn like(
+    /// The table that LIKE means.
+    fn like_source(
         &self,
-        snapshot: &Snapshot,
         create: &CreateTable,
         source: &TableName,
-        schema: &str,
-    ) -> SqlResult<(TableInfo, Arc<TableInfo>)> {
-        let (source_schema, source_name) = self.resolve(source)?;
-        let source = self.base_table(snapshot, &source_schema, source_name)?;
+        target: (&str, &str),
+    ) -> SqlResult<Arc<TableInfo>> {
+        let (schema, name) = self.resolve(source)?;
+        if create.or_replace && (&*schema, name) == target {
+            return Err(SqlError::new(&ER_NONUNIQ_TABLE, &[&name]));
+        }
+        let source = self.base_table(&self.instance.catalog.snapshot(), &schema, name)?;
         if self.session.locked_tables.is_some()
             && source.kind == TableKind::Base
             && self.session.lock_of(source.schema(), source.name()).is_none()
@@ -134,31 +184,37 @@ impl Ddl<'_> {
             return Err(SqlError::new(&ER_TABLE_NOT_LOCKED, &[&source.name()]));
         }
         if source.engine.is_empty() || matches!(source.kind, TableKind::View(_)) {
-            let arguments: [&dyn std::fmt::Display; 3] =
-                [&source_schema, &source_name, &"BASE TABLE"];
+            let arguments: [&dyn std::fmt::Display; 3] = [&schema, &name, &"BASE TABLE"];
             return Err(SqlError::new(&ER_WRONG_OBJECT, &arguments));
         }
-        let name = &create.name.name.value;
-        let made = self
-            .with_context(snapshot, |c| define_like(c, &source, schema, name, create.temporary))?;
-        Ok((made, source))
+        Ok(source)
     }
 
-    /// Storage for a complete definition, not yet published.
-    pub(super) fn create_storage(&self, table: &TableInfo, next: Option<u64>) -> SqlResult<()> {
-        create_storage_now(self.instance, table)?;
-        set_auto_increment(self.instance, table, next)
-    }
-
-    /// Makes a table whose storage is complete known.
-    pub(super) fn publish_table(&mut self, table: TableInfo) -> SqlResult<()> {
+    /// Makes a table whose storage is complete known, in the place of `old` if there is one.
+    fn publish_table(&mut self, table: TableInfo, old: Option<&Arc<TableInfo>>) -> SqlResult<()> {
         if is_temporary(&table) {
+            if let Some(old) = old {
+                self.drop_one(old.schema(), old.name(), true)?;
+            }
             self.session.temporary.put(Arc::new(table));
             return Ok(());
         }
-        let change = Change::begin(self.instance)?;
+        let mut change = Change::begin(self.instance)?;
+        if let Some(old) = old {
+            self.remove(&mut change, old)?;
+        }
         change.put_table(&table)?;
-        change.commit(|snapshot| snapshot.put_table(Arc::new(table)))
+        let replaces = old.is_some();
+        change.commit(|snapshot| {
+            if replaces {
+                snapshot.set_triggers(table.schema(), table.name(), Vec::new());
+            }
+            snapshot.put_table(Arc::new(table));
+        })?;
+        if let Some(old) = old {
+            self.session.hooks.dropped(self.session, old.schema(), old.name());
+        }
+        Ok(())
     }
 
     /// The column made of a column of a query. One of a table keeps its default and comment.
@@ -184,51 +240,36 @@ impl Ddl<'_> {
         };
         new
     }
-
-    /// CREATE TABLE ... SELECT: the rows are copied into storage nobody knows (DDL-2).
-    fn create_selected(
-        &mut self,
-        create: &CreateTable,
-        table: TableInfo,
-        next: Option<u64>,
-    ) -> SqlResult<Outcome> {
-        let Some(select) = &create.select else { return Ok(Outcome::ok()) };
-        let output = self.query_columns(&select.query)?;
-        if !create.temporary {
-            self.session.commit()?;
-        }
-        let snapshot = self.instance.catalog.snapshot();
-        let selected: Vec<_> = output.iter().map(|c| self.selected(&snapshot, c)).collect();
-        let table = self.with_context(&snapshot, |c| define_selected(c, create, &table, selected));
-        let table = self
-            .explain_foreign(&create.name.name.value, table)
-            .and_then(|table| with_new_id(self.instance, table))?;
-        self.check_sequence(&table)?;
-        self.create_storage(&table, next)?;
-        let columns = output.iter().map(|c| ColumnRef::bare(Ident::new(&*c.name))).collect();
-        let result = self.insert_selected(&table, columns, select);
-        match result {
-            Ok(outcome) => {
-                self.publish_table(table)?;
-                Ok(outcome)
-            }
-            Err(error) => {
-                let engine = self.instance.engine(&table.engine)?;
-                drop_storage_now(&**engine, table.def.id)?;
-                Err(error)
-            }
-        }
-    }
 }
 
 impl Ddl<'_> {
     /// The columns of a query's result.
     pub(super) fn query_columns(&mut self, query: &Query) -> SqlResult<Vec<OutputColumn>> {
+        Ok(self.query_plan(query)?.output.to_vec())
+    }
+
+    fn query_plan(&mut self, query: &Query) -> SqlResult<Plan> {
         let statement = Statement::Query(Box::new(query.clone()));
         let types: Vec<SqlType> = self.values.iter().map(|(_, ty)| ty.clone()).collect();
         let parameters = (&types[..], types.len());
-        let plan = planning::plan(self.instance, self.session, &statement, self.text, parameters)?;
-        Ok(plan.output.to_vec())
+        planning::plan(self.instance, self.session, &statement, self.text, parameters)
+    }
+
+    /// The columns that CREATE TABLE ... SELECT selects, not from the table it replaces.
+    fn selected_columns(
+        &mut self,
+        create: &CreateTable,
+        select: &CreateSelect,
+        old: Option<&TableInfo>,
+    ) -> SqlResult<Arc<[OutputColumn]>> {
+        let plan = self.query_plan(&select.query)?;
+        if let Some(old) = old {
+            self.check_not_read(old, &select.query, &plan)?;
+        }
+        if !create.temporary {
+            self.session.commit()?;
+        }
+        Ok(plan.output)
     }
 
     /// Inserts a query's rows into a table that only this session knows, under its name, meanwhile.

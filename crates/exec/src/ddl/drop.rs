@@ -124,6 +124,11 @@ impl Ddl<'_> {
                 // What cannot be dropped fails at once rather than after waiting for its users.
                 self.check_unreferenced((schema, table), None)?;
                 let _lock = self.lock(schema, table)?;
+                // What was waited for may have gone meanwhile.
+                let snapshot = self.instance.catalog.snapshot();
+                if !snapshot.table(schema, table).is_some_and(|t| is_view(t) == view) {
+                    return Ok(false);
+                }
                 self.check_unreferenced((schema, table), None)?;
                 self.drop_one(schema, table, false)?;
                 self.unlist(schema, table);
@@ -144,11 +149,7 @@ impl Ddl<'_> {
         let snapshot = self.instance.catalog.snapshot();
         let Some(table) = snapshot.table(schema, name) else { return Ok(()) };
         let mut change = Change::begin(self.instance)?;
-        change.remove_table(table.def.id)?;
-        change.drop_storage(table)?;
-        for trigger in snapshot.triggers(schema, name) {
-            change.remove_trigger(trigger)?;
-        }
+        self.remove(&mut change, table)?;
         change.commit(|snapshot| {
             snapshot.remove_table(schema, name);
             snapshot.set_triggers(schema, name, Vec::new());
@@ -161,13 +162,13 @@ impl Ddl<'_> {
     pub(super) fn truncate(&mut self, name: &TableName) -> SqlResult<Outcome> {
         let (schema, name) = self.resolve(name)?;
         self.check(Privilege::Drop, &schema, name)?;
-        let snapshot = self.instance.catalog.snapshot();
         let temporary = self.session.temporary.get(&schema, name).is_some();
         if !temporary {
             self.check_listed(&schema, name)?;
             self.session.commit()?;
         }
         let _lock = (!temporary).then(|| self.lock(&schema, name)).transpose()?;
+        let snapshot = self.instance.catalog.snapshot();
         let old = self.base_table(&snapshot, &schema, name)?;
         if matches!(old.kind, TableKind::View(_) | TableKind::System) {
             return Err(SqlError::no_such_table(&schema, name));

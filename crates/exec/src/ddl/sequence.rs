@@ -12,7 +12,6 @@ use selkie_types::error::catalogue::{
 use selkie_types::{Condition, SqlError, SqlResult};
 
 use super::Ddl;
-use super::change::with_new_id;
 use crate::session::Privilege;
 use crate::{Outcome, sequence};
 
@@ -48,32 +47,25 @@ impl Ddl<'_> {
         if snapshot.schema(&schema).is_none() {
             return Err(SqlError::unknown_database(&schema));
         }
-        let old = match temporary {
-            true => self.session.temporary.get(&schema, name).cloned(),
-            false => snapshot.table(&schema, name).cloned(),
-        };
-        if let Some(old) = old {
-            if create.if_not_exists {
-                self.note(Condition::note(&ER_TABLE_EXISTS_ERROR, &[&name]));
-                return Ok(Outcome::ok());
-            }
-            if !create.or_replace {
-                return Err(SqlError::new(&ER_TABLE_EXISTS_ERROR, &[&name]));
-            }
-            if let TableKind::View(_) = old.kind {
-                return Err(SqlError::new(&ER_IT_IS_A_VIEW, &[&format!("{schema}.{name}")]));
-            }
-            self.drop_one(&schema, name, temporary)?;
+        let old = self.existing_table(&snapshot, temporary, &schema, name);
+        if old.is_some() && create.if_not_exists {
+            self.note(Condition::note(&ER_TABLE_EXISTS_ERROR, &[&name]));
+            return Ok(Outcome::ok());
         }
-        let snapshot = self.instance.catalog.snapshot();
-        let table = self.with_context(&snapshot, |context| {
-            define_sequence(context, &schema, name, temporary, &create.table_options)
-        })?;
-        let table = with_new_id(self.instance, table)?;
-        self.create_storage(&table, None)?;
-        sequence::create_row(self.instance, self.session, self.control, &table, &def)?;
-        self.publish_table(table)?;
-        Ok(Outcome::ok())
+        if old.is_some() && !create.or_replace {
+            return Err(SqlError::new(&ER_TABLE_EXISTS_ERROR, &[&name]));
+        }
+        self.check_replaceable(old.as_deref())?;
+        self.replacing(old, |ddl, old| {
+            let snapshot = ddl.snapshot_without(old);
+            let table = ddl.with_context(&snapshot, |context| {
+                define_sequence(context, &schema, name, temporary, &create.table_options)
+            })?;
+            ddl.create_filled((table, None), old, |ddl, table| {
+                sequence::create_row(ddl.instance, ddl.session, ddl.control, table, &def)?;
+                Ok(Outcome::ok())
+            })
+        })
     }
 
     /// The first row of a table that was said to be a sequence; a copy of `like`'s if it is one.
