@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::RwLock;
 use selkie_engine::TableId;
@@ -268,12 +269,20 @@ fn event_place(event: &str) -> usize {
 #[derive(Debug, Default)]
 pub struct Catalog {
     current: RwLock<Arc<Snapshot>>,
+    /// Of the current snapshot; read by every statement, and written by none of them.
+    version: AtomicU64,
 }
 
 impl Catalog {
     /// A catalog that starts with `snapshot`.
     pub fn new(snapshot: Snapshot) -> Self {
-        Self { current: RwLock::new(Arc::new(snapshot)) }
+        let version = AtomicU64::new(snapshot.version);
+        Self { current: RwLock::new(Arc::new(snapshot)), version }
+    }
+
+    /// The version of the current definitions, or an earlier one while new ones are being published.
+    pub fn version(&self) -> u64 {
+        self.version.load(Ordering::Acquire)
     }
 
     /// The current definitions.
@@ -288,6 +297,8 @@ impl Catalog {
         let mut next = Snapshot::clone(&current);
         edit(&mut next);
         next.version += 1;
+        let version = next.version;
         *current = Arc::new(next);
+        self.version.store(version, Ordering::Release);
     }
 }

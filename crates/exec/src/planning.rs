@@ -34,7 +34,7 @@ pub(crate) struct PlanKey {
 impl PlanKey {
     pub(crate) fn new(instance: &Instance, session: &Session) -> Self {
         Self {
-            catalog: instance.catalog.snapshot().version,
+            catalog: instance.catalog.version(),
             // Without temporary tables it does not matter whose they were.
             temporary: session.temporary.iter().next().map_or(0, |_| session.temporary.version),
             space: session.plan_space(),
@@ -221,9 +221,10 @@ pub(crate) fn locked(
     mut make: impl FnMut(&Session) -> SqlResult<Arc<Plan>>,
 ) -> SqlResult<Arc<Plan>> {
     loop {
+        let version = instance.catalog.version();
         let plan = make(session)?;
         query::lock_tables(instance, session, control, &plan)?;
-        if is_current(instance, session, &plan) {
+        if instance.catalog.version() == version || is_current(instance, session, &plan) {
             return Ok(plan);
         }
         control.check()?;
