@@ -1,7 +1,7 @@
 //! From the root to a leaf. Inner nodes are read without latches, on copies of bytes that may be torn until
 //! validated; the leaf is latched and its fences decide whether it is the right one.
 
-use super::node::{Node, OFF_PREFIX, RECORD_OVERHEAD, SLOT, head_of};
+use super::node::{Node, OFF_PREFIX, RECORD_OVERHEAD, SLOT, head_decides, head_of};
 use super::tree::Tree;
 use crate::error::{Result, StorageError};
 use crate::ids::{PageId, PageNo};
@@ -146,12 +146,14 @@ fn search(
         let middle = (low + high) / 2;
         let slot = HEADER_LEN + middle * SLOT;
         let order = match guard.u32_at(slot + 4)?.cmp(&head) {
-            Ordering::Equal => {
-                let len = usize::from(guard.u16_at(slot + 2)?);
-                tail.resize(len, 0);
-                guard.copy(usize::from(guard.u16_at(slot)?) + RECORD_OVERHEAD, &mut tail)?;
-                tail[..].cmp(suffix)
-            }
+            Ordering::Equal => match usize::from(guard.u16_at(slot + 2)?) {
+                len if head_decides(len, suffix) => len.cmp(&suffix.len()),
+                len => {
+                    tail.resize(len, 0);
+                    guard.copy(usize::from(guard.u16_at(slot)?) + RECORD_OVERHEAD, &mut tail)?;
+                    tail[..].cmp(suffix)
+                }
+            },
             order => order,
         };
         match order {

@@ -47,6 +47,12 @@ pub(super) fn head_of(suffix: &[u8]) -> u32 {
     }
 }
 
+/// Whether a suffix of `len` bytes and another one with the same head differ in their lengths at most.
+#[inline]
+pub(super) fn head_decides(len: usize, suffix: &[u8]) -> bool {
+    len <= 4 && suffix.len() <= 4
+}
+
 impl<'p> Node<'p> {
     pub(crate) fn new(page: &'p [u8]) -> Node<'p> {
         Node { page }
@@ -159,7 +165,10 @@ impl<'p> Node<'p> {
 
     fn compare(self, at: usize, suffix: &[u8], head: u32) -> Ordering {
         let (off, len, stored) = self.slot(at);
-        stored.cmp(&head).then_with(|| self.slice(off + RECORD_OVERHEAD, len).cmp(suffix))
+        stored.cmp(&head).then_with(|| match head_decides(len, suffix) {
+            true => len.cmp(&suffix.len()),
+            false => self.slice(off + RECORD_OVERHEAD, len).cmp(suffix),
+        })
     }
 
     /// Where `key`, which belongs here, is, or where it would be inserted.
