@@ -37,7 +37,7 @@ pub(super) fn open<'r>(env: Env<'r>, plan: &'r Plan) -> SqlResult<BoxOperator<'r
                 plan,
                 decoder,
                 scan,
-                vec![everything()],
+                vec![Range::everything()],
             )));
         }
         Access::Index(access) => access,
@@ -50,7 +50,7 @@ pub(super) fn open<'r>(env: Env<'r>, plan: &'r Plan) -> SqlResult<BoxOperator<'r
         return Ok(Box::new(source::Empty));
     }
     if ranges.iter().all(|r| r.is_prefix) && is_lookup(access, plan) {
-        return Ok(Box::new(KeyLookup::new(env, open, plan, decoder, scan, &ranges)));
+        return Ok(Box::new(KeyLookup::new(env, open, plan, decoder, scan, ranges)));
     }
     Ok(Box::new(TableScan::new(env, open, plan, decoder, scan, ranges)))
 }
@@ -60,10 +60,6 @@ fn is_lookup(access: &IndexRange, plan: &Plan) -> bool {
     let index = &plan.table.def.indexes[access.index];
     let whole = access.ranges.iter().all(|r| r.equal.len() == index.parts.len());
     !access.reverse && whole && index.is_unique()
-}
-
-fn everything() -> Range {
-    Range { start: Vec::new(), end: None, is_prefix: false }
 }
 
 fn decoder<'r>(open: &'r OpenTable<'r>, plan: &'r Plan) -> SqlResult<Decoder<'r>> {
@@ -318,8 +314,8 @@ struct KeyLookup<'r> {
     plan: &'r Plan,
     decoder: Decoder<'r>,
     scan: Scan,
-    keys: Vec<Vec<u8>>,
-    at: usize,
+    ranges: IntoIter<Range>,
+    keys: ByteRows,
     set: RowSet,
 }
 
@@ -330,29 +326,28 @@ impl<'r> KeyLookup<'r> {
         plan: &'r Plan,
         decoder: Decoder<'r>,
         scan: Scan,
-        ranges: &[Range],
+        ranges: Vec<Range>,
     ) -> Self {
-        let keys = ranges.iter().map(|r| r.start.clone()).collect();
-        Self { env, open, plan, decoder, scan, keys, at: 0, set: RowSet::default() }
+        let keys = ByteRows::with_capacity(ranges.len().min(BATCH_ROWS));
+        let ranges = ranges.into_iter();
+        Self { env, open, plan, decoder, scan, ranges, keys, set: RowSet::default() }
     }
 }
 
 impl Operator for KeyLookup<'_> {
     fn next(&mut self) -> SqlResult<Option<Batch>> {
-        while self.at < self.keys.len() {
+        while self.ranges.len() > 0 {
             self.env.check()?;
-            let to = (self.at + BATCH_ROWS).min(self.keys.len());
-            let mut keys = ByteRows::with_capacity(to - self.at);
-            self.keys[self.at..to].iter().for_each(|key| keys.push(key));
-            self.at = to;
+            self.keys.clear();
+            self.ranges.by_ref().take(BATCH_ROWS).for_each(|r| self.keys.push(&r.start));
             self.set.clear();
             let (table, control) = (&self.open.handle.table, self.env.rt.control);
             table
-                .lookup(self.open.trx, control, &self.scan, &keys, &mut self.set)
+                .lookup(self.open.trx, control, &self.scan, &self.keys, &mut self.set)
                 .map_err(|e| from_engine(e, &self.plan.table.def))?;
-            let rows = rows_of(&self.set) as u64;
-            bump(&self.env.counters().handler_read_key, keys.len() as u64);
-            bump(&self.env.counters().rows_read, rows);
+            let counters = self.env.counters();
+            bump(&counters.handler_read_key, self.keys.len() as u64);
+            bump(&counters.rows_read, rows_of(&self.set) as u64);
             if let Some((batch, _)) = self.decoder.decode(self.env.eval, &self.set)? {
                 return Ok(Some(batch));
             }

@@ -13,16 +13,28 @@ use super::like::constant_prefix;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Range {
     pub(crate) start: Vec<u8>,
-    pub(crate) end: Option<Vec<u8>>,
-    /// All keys that begin with `start`: an equality.
+    end: Option<Vec<u8>>,
+    /// All keys that begin with `start`, an equality: `end` says nothing.
     pub(crate) is_prefix: bool,
 }
 
 impl Range {
+    /// All keys.
+    pub(crate) fn everything() -> Self {
+        Self { start: Vec::new(), end: None, is_prefix: false }
+    }
+
     /// Keys that begin with `prefix`.
     fn prefix(prefix: Vec<u8>) -> Self {
-        let end = prefix_end(&prefix);
-        Self { start: prefix, end, is_prefix: true }
+        Self { start: prefix, end: None, is_prefix: true }
+    }
+
+    /// The same keys, with their end.
+    fn with_end(self) -> Self {
+        match self.is_prefix {
+            true => Self { end: prefix_end(&self.start), ..self },
+            false => self,
+        }
     }
 
     /// The bounds for an engine.
@@ -50,7 +62,7 @@ pub(crate) fn ranges_of(
     ranges: &[KeyRange],
 ) -> SqlResult<Vec<Range>> {
     if ranges.is_empty() {
-        return Ok(vec![Range { start: Vec::new(), end: None, is_prefix: false }]);
+        return Ok(vec![Range::everything()]);
     }
     let mut found = Vec::with_capacity(ranges.len());
     for range in ranges {
@@ -63,6 +75,9 @@ pub(crate) fn ranges_of(
 }
 
 fn merge(ranges: &mut Vec<Range>) {
+    ranges
+        .iter_mut()
+        .for_each(|range| *range = std::mem::replace(range, Range::everything()).with_end());
     ranges.sort_by(|a, b| a.start.cmp(&b.start));
     ranges.dedup_by(|next, last| {
         let overlaps = last.end.as_ref().is_none_or(|end| next.start < *end);
@@ -147,7 +162,7 @@ fn like_range(
     let constant = constant_prefix(&text, escape, part.ty.collation.charset());
     // A descending part's prefix is inverted by the codec, so that its keys still begin with it.
     part.encode_prefix(&constant, &mut prefix);
-    Ok(Some(Range { is_prefix: false, ..Range::prefix(prefix) }))
+    Ok(Some(Range { is_prefix: false, ..Range::prefix(prefix).with_end() }))
 }
 
 /// Where a bound stands: before or after all keys that begin with the encoded value.
