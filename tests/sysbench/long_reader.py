@@ -3,14 +3,18 @@
 
     long_reader.py PORT [SECONDS [ROUNDS [WRITERS]]]
 
-Writers update random rows of one table by primary key. Rounds alternate: SECONDS without a reader, SECONDS with one that
-has read the table once and then does nothing. Shows the rates, the counters of undo at the end of each part with a
-reader, and the ratio. Fails if the reader no longer sees what it saw, or if versions are not reclaimed under it.
-With SECONDS=300 this is the acceptance test: the reader is idle for five minutes.
+Writers update random rows of one table by primary key. Each round has three parts: without a reader, SECONDS with one that
+has read the table once and then does nothing, and without one again; the parts without take a minute at most. Shows
+updates a second and the server's processor time per update in each part, the counters of undo at the end of the part with
+the reader, and the ratios of that part to the other two. Fails if the reader no longer sees what it saw, or if versions
+are not reclaimed under it. With SECONDS=300 this is the acceptance test: the reader is idle for five minutes.
 """
 
+import os
 import random
+import re
 import statistics
+import subprocess
 import sys
 import threading
 import time
@@ -18,6 +22,8 @@ import time
 import pymysql
 
 ROWS = 10_000
+ALONE = 60
+TICK = os.sysconf("SC_CLK_TCK")
 
 
 def connect(port):
@@ -35,8 +41,17 @@ def status(connection):
     return {name: int(value) for name, value in query(connection, f"SHOW STATUS WHERE {names}")}
 
 
+def server_cpu(port):
+    """Processor seconds of the process that listens on the port."""
+    out = subprocess.run(["ss", "-ltnpH", f"sport = :{port}"], capture_output=True, text=True).stdout
+    with open(f"/proc/{re.search(r'pid=([0-9]+)', out).group(1)}/stat") as stat:
+        fields = stat.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICK
+
+
 class Writers:
     def __init__(self, port, count):
+        self.port = port
         self.stop = False
         self.done = [0] * count
         self.threads = [threading.Thread(target=self.run, args=(port, n)) for n in range(count)]
@@ -52,10 +67,12 @@ class Writers:
             query(connection, f"UPDATE t SET n = n + 1, pad = CONCAT(n, '{at:020}') WHERE id = {at}")
             self.done[number] += 1
 
-    def rate(self, seconds):
-        before, start = sum(self.done), time.monotonic()
+    def measure(self, seconds):
+        """Updates a second, and microseconds of the server's processor time per update."""
+        before, cpu, start = sum(self.done), server_cpu(self.port), time.monotonic()
         time.sleep(seconds)
-        return (sum(self.done) - before) / (time.monotonic() - start)
+        done = sum(self.done) - before
+        return done / (time.monotonic() - start), (server_cpu(self.port) - cpu) * 1e6 / max(done, 1)
 
     def end(self):
         self.stop = True
@@ -81,31 +98,33 @@ def main():
     alone, beside = [], []
     failed = False
     try:
-        writers.rate(min(seconds, 5))
+        writers.measure(min(seconds, 5))
         for _ in range(rounds):
-            alone.append(writers.rate(seconds))
+            alone.append(writers.measure(min(seconds, ALONE)))
             reader = connect(port)
             query(reader, "USE long_reader")
             query(reader, "BEGIN")
             seen, before = checksum(reader), status(control)
-            beside.append(writers.rate(seconds))
+            beside.append(writers.measure(seconds))
             after = status(control)
             again = checksum(reader)
             query(reader, "COMMIT")
             reader.close()
+            alone.append(writers.measure(min(seconds, ALONE)))
             changes = {name: after[name] - before.get(name, 0) for name in after}
-            print(f"alone {alone[-1]:8.0f}/s  with reader {beside[-1]:8.0f}/s", flush=True)
+            parts = (("alone", alone[-2]), ("with reader", beside[-1]), ("alone", alone[-1]))
+            print("  ".join(f"{name} {rate:.0f}/s {cpu:.1f} us" for name, (rate, cpu) in parts), flush=True)
             print("  at the end:", *(f"{n.lower()}={v}" for n, v in sorted(after.items())))
             pruned = changes.get("Selkie_undo_pruned_versions", 0)
-            updates = beside[-1] * seconds
+            updates = beside[-1][0] * seconds
             # Every row and index entry may keep one version for the reader; what is beyond must go.
             if seen != again or (updates > 20 * ROWS and pruned < updates / 2):
                 failed = True
                 print(f"  FAILED: same answer {seen == again}, {pruned} versions pruned")
     finally:
         writers.end()
-    ratio = statistics.median(beside) / statistics.median(alone)
-    print(f"with an idle reader writers run at {ratio:.3f} of their rate without one")
+    rate, cpu = (statistics.median(b[n] for b in beside) / statistics.median(a[n] for a in alone) for n in (0, 1))
+    print(f"with an idle reader writers run at {rate:.3f} of their rate without one, at {cpu:.3f} of the processor time")
     sys.exit(failed)
 
 
