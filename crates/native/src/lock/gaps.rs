@@ -76,10 +76,21 @@ impl Gaps {
     }
 
     /// Takes back the last interval of the transaction in this tree, and covers the keys from `from`
-    /// up to but without `to` in its place.
+    /// up to but without `to` in its place. Whoever waits for the transaction looks again.
     pub(crate) fn shrink(
         &self,
         me: &Arc<TrxState>,
+        file: FileId,
+        covered: Covered,
+        kept: (&[u8], Option<&[u8]>),
+    ) {
+        self.replace(me, file, covered, kept);
+        me.wake();
+    }
+
+    fn replace(
+        &self,
+        me: &TrxState,
         file: FileId,
         covered: Covered,
         (from, to): (&[u8], Option<&[u8]>),

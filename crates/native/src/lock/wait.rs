@@ -1,6 +1,7 @@
 //! Waiting for transactions to end, and deadlocks.
 
 use super::LockTable;
+use crate::ids::FileId;
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Mutex, RwLock};
 use crate::trx::{TrxState, Waiter};
@@ -39,8 +40,32 @@ impl LockTable {
         waiter: Arc<Waiter>,
         sleep: impl FnOnce(&mut dyn FnMut(Duration) -> bool) -> EngineResult<()>,
     ) -> EngineResult<()> {
+        self.wait_while(me, holders, waiter, || true, sleep)
+    }
+
+    /// As [`Self::wait`], for the gap that `key` belongs into, a part of which `holders` may give back before they
+    /// end. That has not happened unnoticed: who has asked to be woken looks once more before he sleeps.
+    pub(crate) fn wait_for_gap(
+        &self,
+        me: &Arc<TrxState>,
+        holders: &[Arc<TrxState>],
+        (file, key): (FileId, &[u8]),
+        sleep: impl FnOnce(&mut dyn FnMut(Duration) -> bool) -> EngineResult<()>,
+    ) -> EngineResult<()> {
+        let is_closed = || !self.gaps.blocking(me.id, file, key).is_empty();
+        self.wait_while(me, holders, Arc::default(), is_closed, sleep)
+    }
+
+    fn wait_while(
+        &self,
+        me: &Arc<TrxState>,
+        holders: &[Arc<TrxState>],
+        waiter: Arc<Waiter>,
+        is_blocked: impl FnOnce() -> bool,
+        sleep: impl FnOnce(&mut dyn FnMut(Duration) -> bool) -> EngineResult<()>,
+    ) -> EngineResult<()> {
         let subscribed = holders.iter().take_while(|holder| holder.subscribe(&waiter)).count();
-        let outcome = if subscribed == holders.len() {
+        let outcome = if subscribed == holders.len() && is_blocked() {
             self.waits.waits.fetch_add(1, Ordering::Relaxed);
             self.waits.sleep(me, holders, &waiter, sleep)
         } else {

@@ -117,6 +117,21 @@ impl Trx {
         Ok(())
     }
 
+    /// Puts a row into a gap, in the order of `Writer::change`.
+    fn insert(&self, key: &[u8]) -> EngineResult<()> {
+        let locks = &self.model.locks;
+        loop {
+            let holders = locks.gaps.blocking(self.state.id, FILE, key);
+            if holders.is_empty() {
+                return Ok(());
+            }
+            locks.wait_for_gap(&self.state, &holders, (FILE, key), |park| {
+                park(Duration::from_secs(1));
+                Ok(())
+            })?;
+        }
+    }
+
     /// Changes a row that this transaction has locked.
     fn change(&self, row: usize) {
         *self.row(row).owner.lock() = Some(self.state.clone());
@@ -261,6 +276,41 @@ fn a_lock_given_back_early_wakes_its_waiters() {
         ]);
         assert_eq!(model.deadlocks(), 0);
         model.check_empty();
+    });
+}
+
+/// Of a gap that was locked, the part behind the row that could not be had is given back.
+#[test]
+fn a_part_of_a_gap_given_back_wakes_its_waiters() {
+    Explore::schedules(400).run(|| {
+        let model = Model::new();
+        let [scan, low, one, two] = [1, 2, 3, 4].map(|id| begin(&model, id));
+        let (_, covered) = model.locks.gaps.cover(&scan.state, FILE, b"b", Some(b"f"));
+        let end = Arc::new(shuttle::sync::Barrier::new(3));
+        let body = |trx: Trx, key: &'static [u8]| -> Body<()> {
+            let end = end.clone();
+            Box::new(move || {
+                trx.insert(key).expect("no deadlock");
+                trx.commit();
+                end.wait();
+            })
+        };
+        let ended = end.clone();
+        run::<()>(vec![
+            body(one, b"d"),
+            body(two, b"e"),
+            Box::new(move || low.insert(b"c").expect("no deadlock")),
+            Box::new(move || {
+                let model = scan.model.clone();
+                model.locks.gaps.shrink(&scan.state, FILE, covered, (b"b", Some(b"d")));
+                // Its transaction goes on until the others have had their places.
+                ended.wait();
+                scan.state.set_rolled_back();
+                model.locks.gaps.release(scan.state.id, &[FILE]);
+                scan.state.wake();
+            }),
+        ]);
+        assert_eq!(model.locks.waiting(), 0);
     });
 }
 

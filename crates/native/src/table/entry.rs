@@ -8,7 +8,7 @@ use crate::page::get_u64;
 use crate::trx::{Kind, LockKind, NativeTrx, RowRecord, TrxState};
 use selkie_engine::{EngineError, EngineResult, LockMode, LockWait, StatementContext};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// What to do to an entry. `body` is tag and what follows it.
 #[derive(Clone, Copy)]
@@ -31,6 +31,8 @@ pub(super) enum Outcome {
     Duplicate,
     /// These must end first.
     Blocked(Vec<Arc<TrxState>>),
+    /// These have locked the gap the entry belongs into, which they may give back before they end.
+    Gap(Vec<Arc<TrxState>>),
     /// These hold the entry's lock, which they may give back before they end.
     Locked(Vec<Arc<TrxState>>),
 }
@@ -52,6 +54,14 @@ pub(super) struct Queue<'a> {
     begun: Option<Instant>,
 }
 
+impl Queue<'_> {
+    /// How long to wait yet. Waking up to find others there does not begin the wait anew.
+    fn time_left(&mut self, context: &dyn StatementContext) -> Duration {
+        let begun = *self.begun.get_or_insert_with(Instant::now);
+        context.lock_wait_timeout().saturating_sub(begun.elapsed())
+    }
+}
+
 /// A transaction at work on entries.
 pub(super) struct Writer<'a> {
     pub(super) trx: &'a NativeTrx,
@@ -64,8 +74,20 @@ impl<'a> Writer<'a> {
         Writer { trx, context, state: trx.state() }
     }
 
-    pub(super) fn wait(&self, holders: &[Arc<TrxState>]) -> EngineResult<()> {
-        self.trx.wait_for(holders, self.context, LockWait::Default)
+    /// Waits for those whose entry, or gap, is in the way of an entry at `place`.
+    pub(super) fn wait(
+        &self,
+        queue: &mut Queue<'a>,
+        place: (FileId, &[u8]),
+        holders: &[Arc<TrxState>],
+        is_gap: bool,
+    ) -> EngineResult<()> {
+        let limit = LockWait::Upto(queue.time_left(self.context));
+        self.state.notes.will_wait_for(place.0, place.1, LockMode::Exclusive);
+        match is_gap {
+            true => self.trx.wait_for_gap(holders, place, self.context, limit),
+            false => self.trx.wait_in_place(holders, Arc::default(), self.context, limit),
+        }
     }
 
     /// As [`Self::wait`], for those who hold the lock of an entry.
@@ -78,12 +100,9 @@ impl<'a> Writer<'a> {
     ) -> EngineResult<()> {
         let wanted = Wanted { file, key, mode, wait: LockWait::Default };
         let locks = &self.trx.shared.locks;
-        let Queue { behind, begun } = queue;
-        behind.wait(locks, &self.state, &wanted, |waiter| {
-            // Waking up to find others there does not begin the wait anew.
-            let begun = *begun.get_or_insert_with(Instant::now);
-            let limit = self.context.lock_wait_timeout().saturating_sub(begun.elapsed());
-            self.trx.wait_in_place(holders, waiter, self.context, LockWait::Upto(limit))
+        let limit = LockWait::Upto(queue.time_left(self.context));
+        queue.behind.wait(locks, &self.state, &wanted, |waiter| {
+            self.trx.wait_in_place(holders, waiter, self.context, limit)
         })
     }
 
@@ -97,16 +116,15 @@ impl<'a> Writer<'a> {
         is_row: bool,
     ) -> EngineResult<Outcome> {
         let mut queue = Queue::default();
+        let place = (tree.file, key);
         loop {
             queue.behind.look_again();
             match self.try_change(tree, hint, key, action, is_row)? {
                 Outcome::Locked(holders) => {
-                    self.wait_behind(&mut queue, (tree.file, key), action.mode(), &holders)?;
+                    self.wait_behind(&mut queue, place, action.mode(), &holders)?;
                 }
-                Outcome::Blocked(holders) => {
-                    self.state.notes.will_wait_for(tree.file, key, LockMode::Exclusive);
-                    self.wait(&holders)?;
-                }
+                Outcome::Blocked(holders) => self.wait(&mut queue, place, &holders, false)?,
+                Outcome::Gap(holders) => self.wait(&mut queue, place, &holders, true)?,
                 done => return Ok(done),
             }
         }
@@ -173,7 +191,7 @@ impl<'a> Writer<'a> {
         let holders = self.trx.shared.locks.gaps.blocking(self.state.id, tree.file, key);
         match holders.is_empty() {
             true => Outcome::Done(Vec::new()),
-            false => Outcome::Blocked(holders.into_vec()),
+            false => Outcome::Gap(holders.into_vec()),
         }
     }
 

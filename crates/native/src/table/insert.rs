@@ -132,16 +132,17 @@ impl NativeTable {
             let stripe =
                 unique.then(|| self.shared.stripe(tree.file, &entry.key[..entry.split]).lock());
             let rival = if unique { self.rival(writer, at, entry)? } else { Rival::Nobody };
-            let (blocked, locked) = match rival {
+            let (is_gap, blocked, locked) = match rival {
                 Rival::Row(existing) => {
                     return Err(EngineError::DuplicateKey { index: at, row: 0, existing });
                 }
-                Rival::Perhaps(holders) => (holders, None),
-                Rival::Locked(holders, key) => (holders, Some(key)),
+                Rival::Perhaps(holders) => (false, holders, None),
+                Rival::Locked(holders, key) => (false, holders, Some(key)),
                 Rival::Nobody => match writer.try_change(tree, hint, &entry.key, action, false)? {
                     Outcome::Done(_) => return Ok(()),
-                    Outcome::Blocked(holders) => (holders, None),
-                    Outcome::Locked(holders) => (holders, Some(entry.key.clone())),
+                    Outcome::Blocked(holders) => (false, holders, None),
+                    Outcome::Gap(holders) => (true, holders, None),
+                    Outcome::Locked(holders) => (false, holders, Some(entry.key.clone())),
                     Outcome::Missing | Outcome::Duplicate => {
                         return Err(EngineError::Corrupt(format!(
                             "index {} of table {} has an entry of a row that does not exist",
@@ -156,9 +157,7 @@ impl NativeTable {
                 writer.wait_behind(&mut queue, place, LockMode::Shared, &blocked)?;
                 continue;
             }
-            let state = writer.trx.state();
-            state.notes.will_wait_for(tree.file, &entry.key, LockMode::Exclusive);
-            writer.wait(&blocked)?;
+            writer.wait(&mut queue, (tree.file, &entry.key), &blocked, is_gap)?;
         }
     }
 

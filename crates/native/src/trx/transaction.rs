@@ -7,7 +7,7 @@ use super::view::View;
 use super::weight::LockKind;
 use crate::engine::Shared;
 use crate::ids::FileId;
-use crate::lock::Covered;
+use crate::lock::{Covered, LockTable};
 use crate::sync::Mutex;
 use crate::sync::atomic::Ordering;
 use crate::table::TableFiles;
@@ -17,7 +17,10 @@ use selkie_engine::{
 };
 use std::any::Any;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// Sleeps by a way to park, until it says that the wait is over.
+type Sleep<'a> = &'a dyn Fn(&mut dyn FnMut(Duration) -> bool) -> EngineResult<()>;
 
 /// A change of files, to be completed or taken back at the end.
 pub(crate) enum DdlStep {
@@ -217,10 +220,7 @@ impl NativeTrx {
 
     /// Keeps only a part of what the last [`Self::lock_gap`] covered.
     pub(crate) fn shrink_gap(&self, file: FileId, covered: Covered, kept: (&[u8], Option<&[u8]>)) {
-        let state = self.state();
-        self.shared.locks.gaps.shrink(&state, file, covered, kept);
-        // Whoever waits for the gap looks again.
-        state.wake();
+        self.shared.locks.gaps.shrink(&self.state(), file, covered, kept);
     }
 
     /// Whether others have explicit locks.
@@ -270,23 +270,37 @@ impl NativeTrx {
         View::new(&self.shared.undo, self.state().id, Some(u64::MAX), own_end)
     }
 
-    /// Waits until one of `holders` has ended. Rolls back if this transaction is a deadlock's victim.
-    pub(crate) fn wait_for(
+    /// Waits until one of `holders` has ended or has given back the gap that `key` belongs into. Rolls back if this
+    /// transaction is a deadlock's victim.
+    pub(crate) fn wait_for_gap(
         &self,
         holders: &[Arc<TrxState>],
+        place: (FileId, &[u8]),
         context: &dyn StatementContext,
         wait: LockWait,
     ) -> EngineResult<()> {
-        self.wait_in_place(holders, Arc::default(), context, wait)
+        self.wait_with(context, wait, |locks, me, sleep| {
+            locks.wait_for_gap(me, holders, place, sleep)
+        })
     }
 
-    /// As [`Self::wait_for`], with a place in a queue whose waiter is woken by what happens there.
+    /// Waits until one of `holders` has ended, or `waiter`, which may have a place in a queue, is woken by what
+    /// happens there. Rolls back if this transaction is a deadlock's victim.
     pub(crate) fn wait_in_place(
         &self,
         holders: &[Arc<TrxState>],
         waiter: Arc<Waiter>,
         context: &dyn StatementContext,
         wait: LockWait,
+    ) -> EngineResult<()> {
+        self.wait_with(context, wait, |locks, me, sleep| locks.wait(me, holders, waiter, sleep))
+    }
+
+    fn wait_with(
+        &self,
+        context: &dyn StatementContext,
+        wait: LockWait,
+        in_table: impl FnOnce(&LockTable, &Arc<TrxState>, Sleep<'_>) -> EngineResult<()>,
     ) -> EngineResult<()> {
         let limit = match wait {
             LockWait::NoWait | LockWait::SkipLocked => return Err(EngineError::LockWaitTimeout),
@@ -296,10 +310,9 @@ impl NativeTrx {
         let me = self.state();
         me.notes.begin_wait();
         let since = Instant::now();
-        let outcome = self
-            .shared
-            .locks
-            .wait(&me, holders, waiter, |park| context.wait(WaitKind::RowLock, Some(limit), park));
+        let outcome = in_table(&self.shared.locks, &me, &|park| {
+            context.wait(WaitKind::RowLock, Some(limit), park)
+        });
         me.notes.end_wait();
         let timed_out = matches!(outcome, Err(EngineError::LockWaitTimeout));
         self.shared.wait_times.count(since.elapsed(), timed_out);
