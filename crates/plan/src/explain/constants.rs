@@ -338,18 +338,7 @@ impl Walk<'_> {
 pub(super) const CACHE: &str = "<cache>";
 
 pub(super) fn cached(inner: Expr) -> FunctionCall {
-    FunctionCall {
-        schema: None,
-        name: Ident::new(CACHE),
-        args: vec![inner],
-        named: Vec::new(),
-        distinct: false,
-        star: false,
-        stored_only: false,
-        order_by: Vec::new(),
-        limit: None,
-        over: None,
-    }
+    FunctionCall::plain(Ident::new(CACHE), vec![inner])
 }
 
 /// Expressions that are no columns and equal constants: which condition says so, their text, the

@@ -445,6 +445,24 @@ pub struct FunctionCall {
     pub over: Option<Box<Over>>,
 }
 
+impl FunctionCall {
+    /// A call without anything but arguments.
+    pub fn plain(name: Ident, args: Vec<Expr>) -> Self {
+        Self {
+            schema: None,
+            name,
+            args,
+            named: Vec::new(),
+            distinct: false,
+            star: false,
+            stored_only: false,
+            order_by: Vec::new(),
+            limit: None,
+            over: None,
+        }
+    }
+}
+
 /// `GROUP_CONCAT([DISTINCT] exprs [ORDER BY ..] [SEPARATOR ..] [LIMIT ..])`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GroupConcat {

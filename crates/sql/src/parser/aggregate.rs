@@ -29,13 +29,6 @@ impl Parser<'_> {
         }
     }
 
-    fn call_of(&self, kind: ExprKind) -> PResult<Box<FunctionCall>> {
-        match kind {
-            ExprKind::Call(call) => Ok(call),
-            _ => Err(self.error()),
-        }
-    }
-
     /// `f([DISTINCT|ALL] expr) [OVER ...]`.
     pub(super) fn aggregate(&mut self, name: &str, distinct_allowed: bool) -> PResult<ExprKind> {
         let name = self.keyword_name(name);
@@ -44,7 +37,7 @@ impl Parser<'_> {
         self.eat(Kw::ALL);
         let args = vec![self.expr()?];
         self.expect(T::RParen)?;
-        let mut call = self.call_of(self.plain_call(name, args))?;
+        let mut call = Box::new(FunctionCall::plain(name, args));
         call.distinct = distinct;
         call.over = self.over_opt()?;
         Ok(ExprKind::Call(call))
@@ -52,7 +45,7 @@ impl Parser<'_> {
 
     fn count(&mut self) -> PResult<ExprKind> {
         let name = self.keyword_name("count");
-        let mut call = self.call_of(self.plain_call(name, Vec::new()))?;
+        let mut call = Box::new(FunctionCall::plain(name, Vec::new()));
         self.expect(T::LParen)?;
         call.star = self.eat(T::Star);
         if !call.star {
@@ -96,7 +89,7 @@ impl Parser<'_> {
 
     fn json_arrayagg(&mut self) -> PResult<ExprKind> {
         let name = self.keyword_name("json_arrayagg");
-        let mut call = self.call_of(self.plain_call(name, Vec::new()))?;
+        let mut call = Box::new(FunctionCall::plain(name, Vec::new()));
         self.expect(T::LParen)?;
         call.distinct = self.eat(Kw::DISTINCT);
         call.args = self.list(Self::expr)?;
@@ -123,7 +116,7 @@ impl Parser<'_> {
     ) -> PResult<ExprKind> {
         let name = self.keyword_name(name);
         let args = self.arguments(least, most)?;
-        let mut call = self.call_of(self.plain_call(name, args))?;
+        let mut call = Box::new(FunctionCall::plain(name, args));
         call.over = self.over_opt()?;
         if call.over.is_none() {
             return Err(self.error());
@@ -135,7 +128,7 @@ impl Parser<'_> {
     pub(super) fn last_value(&mut self) -> PResult<ExprKind> {
         let name = self.keyword_name("last_value");
         let args = self.arguments(1, usize::MAX)?;
-        let mut call = self.call_of(self.plain_call(name, args))?;
+        let mut call = Box::new(FunctionCall::plain(name, args));
         if call.args.len() == 1 {
             call.over = self.over_opt()?;
         }
@@ -167,7 +160,7 @@ impl Parser<'_> {
         args: Vec<Expr>,
         order_by: Vec<crate::ast::OrderItem>,
     ) -> PResult<ExprKind> {
-        let mut call = self.call_of(self.plain_call(name, args))?;
+        let mut call = Box::new(FunctionCall::plain(name, args));
         call.order_by = order_by;
         self.expect(Kw::OVER)?;
         let partition_by = self.parens(Self::window_partition_opt)?;

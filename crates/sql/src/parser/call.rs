@@ -27,18 +27,7 @@ fn arity(kw: Kw) -> Option<(usize, usize)> {
 impl Parser<'_> {
     /// A call without anything but arguments.
     pub(super) fn plain_call(&self, name: Ident, args: Vec<Expr>) -> ExprKind {
-        ExprKind::Call(Box::new(FunctionCall {
-            schema: None,
-            name,
-            args,
-            named: Vec::new(),
-            distinct: false,
-            star: false,
-            stored_only: false,
-            order_by: Vec::new(),
-            limit: None,
-            over: None,
-        }))
+        ExprKind::Call(Box::new(FunctionCall::plain(name, args)))
     }
 
     /// `[schema.]name(args)`, the name consumed.
@@ -48,9 +37,7 @@ impl Parser<'_> {
         self.expect(T::LParen)?;
         let args = if self.at(T::RParen) { Vec::new() } else { self.list(|p| p.argument(&name))? };
         self.expect(T::RParen)?;
-        let ExprKind::Call(mut call) = self.plain_call(name, args) else {
-            return Err(self.error());
-        };
+        let mut call = Box::new(FunctionCall::plain(name, args));
         call.schema = schema;
         call.stored_only = stored_only;
         if self.program.is_some() && (call.name.is("extractvalue") || call.name.is("updatexml")) {
