@@ -156,23 +156,13 @@ impl ExecutorSession {
         text: &[u8],
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Outcome> {
-        self.check_expired(parsed)?;
-        self.shared.handle.counters.bump(com::counter(parsed));
-        self.session.diagnostics.begin_statement();
-        self.shared.handle.set_state(com::state(parsed));
-        let before = note_waits(Some(Arc::clone(&self.shared.handle.waits)));
-        let session = &mut self.session;
-        let result = match log_tables::check(&self.shared, parsed) {
-            Ok(()) => execute_statement(&self.instance, session, parsed, text, &[], sink),
+        self.noted(parsed, |this| match log_tables::check(&this.shared, parsed) {
+            Ok(()) => execute_statement(&this.instance, &mut this.session, parsed, text, &[], sink),
             Err(error) => {
-                session.diagnostics.clear();
-                session.diagnostics.push_error(&error, session.settings.max_error_count);
+                this.note_error(&error);
                 Err(error)
             }
-        };
-        note_waits(before);
-        self.after(parsed, &result);
-        result
+        })
     }
 
     fn run_prepared(
@@ -181,15 +171,26 @@ impl ExecutorSession {
         values: &[(Value, SqlType)],
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Outcome> {
-        self.check_expired(&prepared.statement)?;
-        self.shared.handle.counters.bump(com::counter(&prepared.statement));
+        self.noted(&prepared.statement, |this| {
+            execute_prepared(&this.instance, &mut this.session, prepared, values, sink)
+        })
+    }
+
+    /// Runs a statement with what others may see of it.
+    #[inline]
+    fn noted(
+        &mut self,
+        statement: &Statement,
+        run: impl FnOnce(&mut Self) -> SqlResult<Outcome>,
+    ) -> SqlResult<Outcome> {
+        self.check_expired(statement)?;
+        self.shared.handle.counters.bump(com::counter(statement));
         self.session.diagnostics.begin_statement();
-        self.shared.handle.set_state(com::state(&prepared.statement));
+        self.shared.handle.set_state(com::state(statement));
         let before = note_waits(Some(Arc::clone(&self.shared.handle.waits)));
-        let session = &mut self.session;
-        let result = execute_prepared(&self.instance, session, prepared, values, sink);
+        let result = run(self);
         note_waits(before);
-        self.after(&prepared.statement, &result);
+        self.after(statement, &result);
         result
     }
 
