@@ -92,15 +92,10 @@ fn with_evictor(pages: &Arc<Pages>, works: Vec<fn(&Pages)>) {
     pages.pool.set_background(true);
     let stop = Arc::new(AtomicBool::new(false));
     let left = Arc::new(AtomicUsize::new(works.len()));
-    let (ended, several) = (stop.clone(), works.len() > 1);
+    let ended = stop.clone();
     let mut bodies = vec![body(pages, move |p| {
         while !ended.load(Ordering::SeqCst) {
             p.pool.evictor_step(Duration::from_millis(100));
-            // It may have found everything in use. Who waits for a frame asks again after a while, which has no
-            // meaning here.
-            if several && p.pool.free_frames() == 0 {
-                p.pool.wake_evictor();
-            }
         }
     })];
     for work in works {

@@ -1,6 +1,7 @@
 //! Free frames and how they come about. The evictor keeps one to two percent of the frames free ahead of need, so
 //! that a miss pops one; a thread that finds none waits, holding no latch, and never writes a page itself. It is
-//! independent of the flusher that bounds recovery time: coupling the two is a known source of stalls.
+//! independent of the flusher that bounds recovery time: coupling the two is a known source of stalls. While somebody
+//! waits the evictor does not rest: what was latched, or on its way to the file, when it came by may leave any moment.
 //!
 //! Without background threads (recovery, simulation) the thread that needs a frame runs the evictor's round itself.
 
@@ -25,9 +26,19 @@ const fn round(frames: usize) -> usize {
     }
 }
 
+/// How often the evictor, while somebody waits, finds that nothing at all can leave before those who wait give up: it
+/// rests in between, so that this takes most of a minute. Rounds that have not ended do not count, however long their
+/// writes take.
+const PASSES_IN_VAIN: u32 = 2_000;
+
+/// The longest rest between two passes.
+const LONGEST_REST: Duration = Duration::from_millis(20);
+
 /// Frames without a page.
 struct Free {
     list: Vec<u32>,
+    /// Threads that wait for one.
+    waiting: usize,
     /// Frames from here on are not handed out any more; they collect in `retired`.
     limit: u32,
     retired: Vec<u32>,
@@ -41,6 +52,8 @@ pub(super) struct Clock {
     wanted: Mutex<bool>,
     work: Condvar,
     hand: AtomicU32,
+    /// Passes of the evictor since a frame came free, while somebody waited.
+    in_vain: AtomicU32,
 }
 
 impl Clock {
@@ -48,6 +61,7 @@ impl Clock {
         Clock {
             free: Mutex::new(Free {
                 list: (0..frames).rev().collect(),
+                waiting: 0,
                 limit: frames,
                 retired: Vec::new(),
             }),
@@ -56,6 +70,7 @@ impl Clock {
             wanted: Mutex::new(false),
             work: Condvar::new(),
             hand: AtomicU32::new(0),
+            in_vain: AtomicU32::new(0),
         }
     }
 
@@ -75,6 +90,7 @@ impl Clock {
         free.list.push(frame);
         self.free_count.store(free.list.len(), Ordering::Relaxed);
         drop(free);
+        self.in_vain.store(0, Ordering::Relaxed);
         self.came_free.notify_one();
     }
 
@@ -111,11 +127,22 @@ impl Clock {
         self.work.notify_one();
     }
 
+    /// Waits until there may be a free frame.
     fn wait_free(&self) {
+        self.free.lock().waiting += 1;
+        // Only now: the evictor, asked before, may have ended its work by finding that nobody waits.
+        self.request();
         let mut free = self.free.lock();
         if free.list.is_empty() {
             self.came_free.wait_for(&mut free, Duration::from_millis(20));
         }
+        free.waiting -= 1;
+    }
+
+    /// Whether somebody waits for a frame and there is none.
+    fn is_awaited(&self) -> bool {
+        let free = self.free.lock();
+        free.waiting > 0 && free.list.is_empty()
     }
 }
 
@@ -131,21 +158,25 @@ impl Pool {
     }
 
     pub(super) fn take_frame(&self) -> Result<u32> {
-        for attempt in 0..2_000u32 {
+        let mut own_rounds = 0;
+        loop {
             let popped = self.clock.pop();
-            if self.background.load(Ordering::Relaxed) {
-                if self.free_frames() < self.low_water() {
-                    self.clock.request();
+            let background = self.background.load(Ordering::Relaxed);
+            if background && self.free_frames() < self.low_water() {
+                self.clock.request();
+            }
+            match popped {
+                Some(frame) => return Ok(frame),
+                None if background => {
+                    if self.clock.in_vain.load(Ordering::Relaxed) >= PASSES_IN_VAIN {
+                        break;
+                    }
+                    self.clock.wait_free();
                 }
-                match popped {
-                    Some(frame) => return Ok(frame),
-                    None => self.clock.wait_free(),
-                }
-            } else {
-                match popped {
-                    Some(frame) => return Ok(frame),
-                    None if attempt > 100 => break,
-                    None => self.evict_round(),
+                None if own_rounds > 100 => break,
+                None => {
+                    own_rounds += 1;
+                    self.evict_round();
                 }
             }
         }
@@ -171,7 +202,6 @@ impl Pool {
                 return;
             }
             if self.background.load(Ordering::Relaxed) {
-                self.clock.request();
                 self.waits_for_frames.fetch_add(1, Ordering::Relaxed);
                 self.clock.wait_free();
             } else {
@@ -180,7 +210,8 @@ impl Pool {
         }
     }
 
-    /// The evictor thread's body: one wait and, if frames are short, rounds until they are not.
+    /// The evictor thread's body: one wait and, if frames are short, rounds until they are not or nothing can leave
+    /// and nobody waits.
     pub(crate) fn evictor_step(&self, timeout: Duration) {
         let mut wanted = self.clock.wanted.lock();
         if !*wanted {
@@ -188,12 +219,24 @@ impl Pool {
         }
         *wanted = false;
         drop(wanted);
+        let mut rest = Duration::from_millis(1);
+        while !self.evict_enough() && self.clock.is_awaited() && self.is_background() {
+            self.clock.in_vain.fetch_add(1, Ordering::Relaxed);
+            crate::sync::sleep(rest);
+            rest = (rest * 2).min(LONGEST_REST);
+        }
+    }
+
+    /// Rounds until there are free frames to spare, for two turns of the clock: the first may only mark.
+    fn evict_enough(&self) -> bool {
+        let enough = || self.free_frames() >= self.low_water() * 2;
         for _ in 0..2 * self.capacity().div_ceil(round(self.capacity())) {
-            if self.free_frames() >= self.low_water() * 2 {
-                return;
+            if enough() {
+                return true;
             }
             self.evict_round();
         }
+        enough()
     }
 
     /// Ends a sleep of the evictor.
