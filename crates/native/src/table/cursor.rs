@@ -614,10 +614,7 @@ impl<'a> NativeCursor<'a> {
     fn kind_of(&self, file: FileId, key: &[u8], mode: LockMode) -> LockKind {
         let walked =
             self.index.map_or(self.table.files.clustered.file, |at| self.table.trees[at].file);
-        let plain = matches!(
-            self.search,
-            None | Some(Search::Equal(Uniqueness::Clustered | Uniqueness::Unique))
-        );
+        let plain = matches!(self.search, None | Some(Search::Equal(Uniqueness::Clustered)));
         match self.gaps && walked == file && !plain && key != self.begin {
             true => LockKind::Gaps(file, mode),
             false => LockKind::Entries(file, mode),
