@@ -22,6 +22,7 @@ mod rows;
 mod series;
 mod set;
 mod sort;
+mod sort_head;
 mod sort_key;
 mod source;
 mod system;

@@ -3,7 +3,8 @@
 use selkie_plan::physical::SortKey;
 use selkie_types::{BATCH_ROWS, Batch, ByteRows, SqlResult};
 
-use super::sort_key::{put_keys, sorted};
+use super::sort_head::{Heads, are_useful};
+use super::sort_key::{put_columns, put_keys, sorted};
 use super::{BoxOperator, Operator, RowBuffer};
 use crate::control::Memory;
 use crate::run::Env;
@@ -43,6 +44,37 @@ impl<'r> Sort<'r> {
     }
 
     fn sort(&mut self) -> SqlResult<SortedRows> {
+        let most = self.env.rt.session.settings.max_sort_length;
+        match are_useful(self.keys, most) {
+            true => self.sort_by_heads(),
+            false => self.sort_by_keys(),
+        }
+    }
+
+    fn sort_by_heads(&mut self) -> SqlResult<SortedRows> {
+        let mut rows = RowBuffer::default();
+        let mut heads = Heads::default();
+        while let Some(batch) = self.input.next()? {
+            heads.put(self.keys, &batch);
+            rows.append(&batch)?;
+            self.memory.set(rows.memory() + heads.memory())?;
+            self.env.check()?;
+        }
+        self.count(rows.len())?;
+        let places = self.keys.iter().filter_map(|key| key.expr.as_column());
+        let places: Vec<usize> = places.collect();
+        let order = heads.order(|some| {
+            let columns = places.iter().map(|&at| rows.gather_column(at, some)).collect();
+            let mut keys = ByteRows::default();
+            put_columns(self.env, self.keys, columns, some.len(), &mut keys);
+            let held = rows.memory() + heads.memory() + rows.len() * 16;
+            self.memory.set(held + keys.memory())?;
+            Ok(keys)
+        })?;
+        Ok(SortedRows { rows, order, given: 0 })
+    }
+
+    fn sort_by_keys(&mut self) -> SqlResult<SortedRows> {
         let mut rows = RowBuffer::default();
         let mut keys = ByteRows::default();
         while let Some(batch) = self.input.next()? {
@@ -51,12 +83,16 @@ impl<'r> Sort<'r> {
             self.memory.set(rows.memory() + keys.memory())?;
             self.env.check()?;
         }
-        let counters = self.env.counters();
-        bump(&counters.sort_rows, rows.len() as u64);
-        bump(&counters.sort_scan, 1);
-        self.memory.grow(keys.len() * 16)?;
+        self.count(rows.len())?;
         let order = sorted(&keys);
         Ok(SortedRows { rows, order, given: 0 })
+    }
+
+    fn count(&mut self, rows: usize) -> SqlResult<()> {
+        let counters = self.env.counters();
+        bump(&counters.sort_rows, rows as u64);
+        bump(&counters.sort_scan, 1);
+        self.memory.grow(rows * 16)
     }
 }
 

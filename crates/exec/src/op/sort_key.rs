@@ -21,21 +21,32 @@ pub(super) fn put_keys(
     batch: &Batch,
     out: &mut ByteRows,
 ) -> SqlResult<()> {
+    let columns: SqlResult<Vec<_>> = keys.iter().map(|k| k.expr.eval(env.eval, batch)).collect();
+    put_columns(env, keys, columns?, batch.rows(), out);
+    Ok(())
+}
+
+/// The same for keys whose values are at hand.
+pub(super) fn put_columns(
+    env: Env<'_>,
+    keys: &[SortKey],
+    columns: Vec<Arc<Column>>,
+    rows: usize,
+    out: &mut ByteRows,
+) {
     let most = env.rt.session.settings.max_sort_length;
-    let column = |k: &SortKey| Ok(shortened(k.expr.eval(env.eval, batch)?, &k.expr.ty, most));
-    let columns: SqlResult<Vec<Arc<Column>>> = keys.iter().map(column).collect();
-    let columns = columns?;
-    for row in 0..batch.rows() {
+    let columns = columns.into_iter().zip(keys);
+    let columns: Vec<_> = columns.map(|(c, k)| shortened(c, &k.expr.ty, most)).collect();
+    for row in 0..rows {
         let buffer = out.buffer();
         for (key, column) in keys.iter().zip(&columns) {
             put_key(&key.expr.ty, key.descending, column, row, buffer);
         }
         out.end_row();
         if row == 0 {
-            out.expect(batch.rows() - 1);
+            out.expect(rows - 1);
         }
     }
-    Ok(())
 }
 
 /// The column with no string longer than so many bytes of its collation's weights.

@@ -1,0 +1,170 @@
+//! Sort keys that end early: of a long text the first characters, which nearly always decide. Only rows that they leave
+//! undecided get whole keys.
+
+use selkie_plan::physical::SortKey;
+use selkie_types::{Batch, ByteRows, ColumnData, SqlResult, key};
+
+use super::sort_key::{put_key, sorted};
+
+/// Characters of a long text that go into a head.
+const CHARACTERS: usize = 16;
+/// Bytes up to which a text is put whole.
+const SHORT: usize = 40;
+/// Fewest bytes of a head: the first word of a key is compared on its own.
+const LEAST: usize = 8;
+
+/// The starts of the sort keys of rows.
+#[derive(Debug, Default)]
+pub(super) struct Heads {
+    keys: ByteRows,
+    /// Whether a row's key goes on.
+    cut: Vec<bool>,
+}
+
+/// Whether keys may be had again from the rows, and are long enough to be cut. `most`: bytes of strings that count.
+pub(super) fn are_useful(keys: &[SortKey], most: usize) -> bool {
+    let is_column = |key: &SortKey| key.expr.as_column().is_some();
+    let is_long = |key: &SortKey| key.expr.ty.is_string() && key.expr.ty.length as usize > SHORT;
+    most >= SHORT * 2 && keys.iter().all(is_column) && keys.iter().any(is_long)
+}
+
+impl Heads {
+    pub(super) fn memory(&self) -> usize {
+        self.keys.memory() + self.cut.capacity()
+    }
+
+    /// Appends the heads of the rows of `batch`, whose columns the keys are.
+    pub(super) fn put(&mut self, keys: &[SortKey], batch: &Batch) {
+        for row in 0..batch.rows() {
+            let cut = keys.iter().any(|key| put_part(key, batch, row, self.keys.buffer()));
+            self.keys.end_row();
+            self.cut.push(cut);
+        }
+    }
+
+    /// The rows in order; `whole` makes the keys of some of them.
+    pub(super) fn order(
+        &self,
+        mut whole: impl FnMut(&[u32]) -> SqlResult<ByteRows>,
+    ) -> SqlResult<Vec<u32>> {
+        let mut order = sorted(&self.keys);
+        let mut at = 0;
+        while at < order.len() {
+            let end = at + self.undecided(&order[at..]);
+            if end - at > 1 {
+                let rows = &mut order[at..end];
+                // Rows with equal keys stay as they came.
+                rows.sort_unstable();
+                let places = sorted(&whole(rows)?);
+                let ordered: Vec<u32> = places.iter().map(|&place| rows[place as usize]).collect();
+                rows.copy_from_slice(&ordered);
+            }
+            at = end;
+        }
+        Ok(order)
+    }
+
+    /// How many rows, the first one of `rows` included, begin as that one does where its key was cut.
+    fn undecided(&self, rows: &[u32]) -> usize {
+        let first = rows[0] as usize;
+        if !self.cut[first] {
+            // No whole key is the start of another.
+            return 1;
+        }
+        let head = self.keys.get(first);
+        rows.iter().take_while(|&&row| self.keys.get(row as usize).starts_with(head)).count()
+    }
+}
+
+/// Appends one part; whether it was cut, so that no other can follow.
+fn put_part(sort: &SortKey, batch: &Batch, row: usize, out: &mut Vec<u8>) -> bool {
+    let Some(at) = sort.expr.as_column() else { return false };
+    let (column, ty) = (batch.column(at), &sort.expr.ty);
+    if let ColumnData::Bytes(values) = column.data()
+        && !column.is_null(row)
+    {
+        let text = values.get(column.physical_row(row));
+        let start = out.len();
+        if text.len() > SHORT && !ty.is_binary_string() {
+            out.push(key::NOT_NULL);
+            let first = ty.collation.charset().prefix(text, CHARACTERS);
+            key::put_text_prefix(out, ty.collation, first);
+            if out.len() >= LEAST {
+                if sort.descending {
+                    key::invert(&mut out[start..]);
+                }
+                return true;
+            }
+            out.truncate(start);
+        }
+    }
+    put_key(ty, sort.descending, column, row, out);
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use selkie_expr::Expr;
+    use selkie_types::{CollationId, Column, Physical, SqlType, Value};
+    use std::sync::Arc;
+
+    fn whole(keys: &[SortKey], batch: &Batch, rows: &[u32]) -> ByteRows {
+        let mut out = ByteRows::default();
+        for &row in rows {
+            for key in keys {
+                let column = batch.column(key.expr.as_column().unwrap());
+                put_key(&key.expr.ty, key.descending, column, row as usize, out.buffer());
+            }
+            out.end_row();
+        }
+        out
+    }
+
+    fn key_of(column: usize, ty: SqlType, descending: bool) -> SortKey {
+        SortKey { expr: Expr::column(column, ty, true), descending }
+    }
+
+    fn text() -> impl Strategy<Value = String> {
+        let start = "(aaaa bbbb cccc |AAAA bbbb cccc |aaaa bbbb cccć|x)";
+        (start, "[a-cA-C é]{0,40}", " {0,30}").prop_map(|(a, b, c)| format!("{a}{b}{c}"))
+    }
+
+    proptest! {
+        #[test]
+        fn heads_order_as_whole_keys(
+            rows in prop::collection::vec((prop::option::of(text()), 0i64..3), 0..60),
+            descending: (bool, bool),
+            text_first: bool,
+        ) {
+            let collations = [
+                CollationId::UTF8MB4_GENERAL_CI,
+                CollationId::from_name("utf8mb4_unicode_ci").unwrap(),
+                CollationId::from_name("utf8mb4_nopad_bin").unwrap(),
+                CollationId::from_name("utf8mb4_bin").unwrap(),
+            ];
+            for collation in collations {
+                let mut texts = Column::new(Physical::Bytes, 0, rows.len());
+                let mut numbers = Column::new(Physical::Int, 0, rows.len());
+                for (text, number) in &rows {
+                    texts.push(&text.as_ref().map_or(Value::Null, Value::bytes));
+                    numbers.push(&Value::Int(*number));
+                }
+                let batch = Batch::new(vec![Arc::new(texts), Arc::new(numbers)], rows.len());
+                let mut keys = vec![
+                    key_of(0, SqlType::varchar(200, collation), descending.0),
+                    key_of(1, SqlType::bigint(), descending.1),
+                ];
+                if !text_first {
+                    keys.reverse();
+                }
+                let mut heads = Heads::default();
+                heads.put(&keys, &batch);
+                let order = heads.order(|rows| Ok(whole(&keys, &batch, rows))).unwrap();
+                let all: Vec<u32> = (0..rows.len() as u32).collect();
+                prop_assert_eq!(order, sorted(&whole(&keys, &batch, &all)));
+            }
+        }
+    }
+}
