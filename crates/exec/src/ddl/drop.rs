@@ -126,7 +126,7 @@ impl Ddl<'_> {
                 let _lock = self.lock(schema, table)?;
                 // What was waited for may have gone meanwhile.
                 let snapshot = self.instance.catalog.snapshot();
-                if !snapshot.table(schema, table).is_some_and(|t| is_view(t) == view) {
+                if snapshot.table(schema, table).is_none_or(|t| is_view(t) != view) {
                     return Ok(false);
                 }
                 self.check_unreferenced((schema, table), None)?;
