@@ -124,7 +124,7 @@ fn the_evictor_hears_of_who_waits_for_a_frame() {
 
 #[test]
 fn whoever_waits_for_a_frame_gets_one() {
-    Explore::schedules(100).run(|| {
+    Explore::schedules(2000).run(|| {
         let pages = Pages::new(4, 8);
         with_evictor(
             &pages,
