@@ -52,15 +52,12 @@ impl<'r> Sort<'r> {
     }
 
     fn sort_by_heads(&mut self) -> SqlResult<SortedRows> {
-        let mut rows = RowBuffer::default();
+        let keys = self.keys;
         let mut heads = Heads::default();
-        while let Some(batch) = self.input.next()? {
-            heads.put(self.keys, &batch);
-            rows.append(&batch)?;
-            self.memory.set(rows.memory() + heads.memory())?;
-            self.env.check()?;
-        }
-        self.count(rows.len())?;
+        let rows = self.collect(|batch| {
+            heads.put(keys, batch);
+            Ok(heads.memory())
+        })?;
         let places = self.keys.iter().filter_map(|key| key.expr.as_column());
         let places: Vec<usize> = places.collect();
         let order = heads.order(|some| {
@@ -75,24 +72,30 @@ impl<'r> Sort<'r> {
     }
 
     fn sort_by_keys(&mut self) -> SqlResult<SortedRows> {
-        let mut rows = RowBuffer::default();
+        let (env, by) = (self.env, self.keys);
         let mut keys = ByteRows::default();
-        while let Some(batch) = self.input.next()? {
-            put_keys(self.env, self.keys, &batch, &mut keys)?;
-            rows.append(&batch)?;
-            self.memory.set(rows.memory() + keys.memory())?;
-            self.env.check()?;
-        }
-        self.count(rows.len())?;
+        let rows = self.collect(|batch| {
+            put_keys(env, by, batch, &mut keys)?;
+            Ok(keys.memory())
+        })?;
         let order = sorted(&keys);
         Ok(SortedRows { rows, order, given: 0 })
     }
 
-    fn count(&mut self, rows: usize) -> SqlResult<()> {
+    /// All rows; `put` makes their keys and says how many bytes these take so far.
+    fn collect(&mut self, mut put: impl FnMut(&Batch) -> SqlResult<usize>) -> SqlResult<RowBuffer> {
+        let mut rows = RowBuffer::default();
+        while let Some(batch) = self.input.next()? {
+            let keys = put(&batch)?;
+            rows.append(&batch)?;
+            self.memory.set(rows.memory() + keys)?;
+            self.env.check()?;
+        }
         let counters = self.env.counters();
-        bump(&counters.sort_rows, rows as u64);
+        bump(&counters.sort_rows, rows.len() as u64);
         bump(&counters.sort_scan, 1);
-        self.memory.grow(rows * 16)
+        self.memory.grow(rows.len() * 16)?;
+        Ok(rows)
     }
 }
 
