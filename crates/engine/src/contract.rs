@@ -330,6 +330,11 @@ pub struct RowSet {
 }
 
 impl RowSet {
+    /// Rows, or entries in their place.
+    pub fn count(&self) -> usize {
+        self.rows.len() + self.entries.len()
+    }
+
     /// Whether a batch ends early because of the bytes in it.
     pub fn is_large(&self) -> bool {
         const BATCH_BYTES: usize = 4 << 20;

@@ -190,20 +190,20 @@ impl<'r> TableScan<'r> {
         self.set.clear();
         while self.in_range || self.next_range()? {
             let Some(cursor) = &mut self.cursor else { break };
-            let room = self.batch_rows - rows_of(&self.set);
+            let room = self.batch_rows - self.set.count();
             let more = cursor.next_batch(&mut self.set, room);
             let more = more.map_err(|e| from_engine(e, &self.plan.table.def))?;
             self.in_range = more && !cursor.has_ended();
             // Locks are given up by the numbers of the rows in the cursor's last batch.
             let together = self.scan.lock == LockMode::None && !self.set.is_large();
-            match rows_of(&self.set) {
+            match self.set.count() {
                 0 => {}
                 rows if rows >= self.batch_rows => break,
                 _ if together => {}
                 _ => break,
             }
         }
-        let rows = rows_of(&self.set);
+        let rows = self.set.count();
         if rows > 0 && self.batch_rows > 1 {
             self.batch_rows = (self.batch_rows * 4).min(BATCH_ROWS);
         }
@@ -212,14 +212,10 @@ impl<'r> TableScan<'r> {
     }
 }
 
-fn rows_of(set: &RowSet) -> usize {
-    set.rows.len().max(set.entries.len())
-}
-
 impl TableScan<'_> {
     /// Gives up the locks of rows that failed the filter: `passed` is none, all, or some.
     fn unlock(&mut self, passed: Option<Option<&[u32]>>) {
-        let rows = rows_of(&self.set);
+        let rows = self.set.count();
         let failed = |row: &usize| match passed {
             None => true,
             Some(None) => false,
@@ -290,7 +286,7 @@ impl Operator for TableScan<'_> {
             let first = self.seen + 1;
             self.env.eval.set_row(first);
             let decoded = self.decoder.decode(self.env.eval, &self.set)?;
-            self.seen += rows_of(&self.set) as u64;
+            self.seen += self.set.count() as u64;
             if self.unlocks {
                 let passed = decoded.as_ref().map(|(_, numbers)| numbers.as_deref());
                 self.unlock(passed);
@@ -347,7 +343,7 @@ impl Operator for KeyLookup<'_> {
                 .map_err(|e| from_engine(e, &self.plan.table.def))?;
             let counters = self.env.counters();
             bump(&counters.handler_read_key, self.keys.len() as u64);
-            bump(&counters.rows_read, rows_of(&self.set) as u64);
+            bump(&counters.rows_read, self.set.count() as u64);
             if let Some((batch, _)) = self.decoder.decode(self.env.eval, &self.set)? {
                 return Ok(Some(batch));
             }

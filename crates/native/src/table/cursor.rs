@@ -129,11 +129,11 @@ impl<'a> NativeCursor<'a> {
     pub(super) fn search_for(&mut self, key: &[u8], out: &mut RowSet) -> EngineResult<()> {
         let uniqueness = self.uniqueness();
         self.search = self.search.map(|_| Search::Equal(uniqueness));
-        let before = produced(out);
+        let before = out.count();
         self.walk.restart(KeyRange::prefix(key));
         while self.next_batch(out, 1024)? {}
         let one = uniqueness != Uniqueness::Plain && self.search.is_some() && self.gaps;
-        if one && produced(out) == before {
+        if one && out.count() == before {
             // The row may have gone while its lock was waited for; then there is a gap to lock.
             self.search = Some(Search::Equal(Uniqueness::Plain));
             self.walk.restart(KeyRange::prefix(key));
@@ -261,21 +261,21 @@ impl<'a> NativeCursor<'a> {
     pub(super) fn next_batch(&mut self, out: &mut RowSet, max_rows: usize) -> EngineResult<bool> {
         self.context.check_killed()?;
         self.given.iter_mut().for_each(Vec::clear);
-        let before = produced(out);
+        let before = out.count();
         let wanted = before + max_rows.max(1);
-        while !self.walk.done && produced(out) < wanted {
-            let room = wanted - produced(out);
+        while !self.walk.done && out.count() < wanted {
+            let room = wanted - out.count();
             match (self.lock, self.index) {
                 (LockMode::None, None) => self.rows(out, room)?,
                 (LockMode::None, Some(at)) => self.index_rows(at, out, room)?,
                 (mode, None) => self.locked_rows(mode, out, room)?,
                 (mode, Some(at)) => self.locked_index_rows(at, mode, out, room)?,
             }
-            if out.is_large() && produced(out) > before {
+            if out.is_large() && out.count() > before {
                 break;
             }
         }
-        let read = produced(out) - before;
+        let read = out.count() - before;
         self.table.shared.counters.read.add(read as u64);
         Ok(read > 0)
     }
@@ -505,7 +505,7 @@ impl<'a> NativeCursor<'a> {
         let view = self.trx.newest_view();
         let seen = self.seen_by(&view, &mut Hint::default(), key)?;
         if seen.is_some() {
-            out.unlocked.push(produced(out) as u32);
+            out.unlocked.push(out.count() as u32);
         }
         Ok(seen)
     }
@@ -693,24 +693,19 @@ fn put_clustered_key(node: Node<'_>, slot: usize, value: &[u8], out: &mut ByteRo
     out.end_row();
 }
 
-/// Rows or entries in the set.
-pub(super) fn produced(out: &RowSet) -> usize {
-    out.rows.len() + out.entries.len()
-}
-
 impl Cursor for NativeCursor<'_> {
     fn next_batch(&mut self, out: &mut RowSet, max_rows: usize) -> EngineResult<bool> {
         NativeCursor::next_batch(self, out, max_rows)
     }
 
     fn restart(&mut self, lower: Bound, upper: Bound) -> EngineResult<()> {
-        let range = KeyRange::new(&lower, &upper);
         (self.scan.lower, self.scan.upper) = (lower, upper);
-        if self.lock != LockMode::None {
-            *self = NativeCursor::new(self.table, self.trx, self.context, &self.scan)?;
-            return Ok(());
+        match self.lock {
+            LockMode::None => {
+                self.walk.restart(KeyRange::new(&self.scan.lower, &self.scan.upper));
+            }
+            _ => *self = NativeCursor::new(self.table, self.trx, self.context, &self.scan)?,
         }
-        self.walk.restart(range);
         Ok(())
     }
 

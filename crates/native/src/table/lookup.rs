@@ -1,6 +1,6 @@
 //! Batched lookups: a whole clustered key is one visit of one leaf, anything else a short scan.
 
-use super::cursor::{NativeCursor, produced};
+use super::cursor::NativeCursor;
 use super::handle::NativeTable;
 use super::value;
 use crate::btree::{Hint, Node, Seek};
@@ -49,7 +49,7 @@ impl NativeTable {
                     self.searcher(&mut cursor, trx, context, scan)?.search_for(key, out)?;
                 }
             }
-            out.found_by.resize(produced(out), number as u32);
+            out.found_by.resize(out.count(), number as u32);
         }
         Ok(())
     }
