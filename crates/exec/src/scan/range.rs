@@ -29,11 +29,10 @@ impl Range {
         Self { start: prefix, end: None, is_prefix: true }
     }
 
-    /// The same keys, with their end.
-    fn with_end(self) -> Self {
-        match self.is_prefix {
-            true => Self { end: prefix_end(&self.start), ..self },
-            false => self,
+    /// Says where the keys end, also if they are those that begin alike.
+    fn set_end(&mut self) {
+        if self.is_prefix {
+            self.end = prefix_end(&self.start);
         }
     }
 
@@ -75,9 +74,7 @@ pub(crate) fn ranges_of(
 }
 
 fn merge(ranges: &mut Vec<Range>) {
-    ranges
-        .iter_mut()
-        .for_each(|range| *range = std::mem::replace(range, Range::everything()).with_end());
+    ranges.iter_mut().for_each(Range::set_end);
     ranges.sort_by(|a, b| a.start.cmp(&b.start));
     ranges.dedup_by(|next, last| {
         let overlaps = last.end.as_ref().is_none_or(|end| next.start < *end);
@@ -162,7 +159,8 @@ fn like_range(
     let constant = constant_prefix(&text, escape, part.ty.collation.charset());
     // A descending part's prefix is inverted by the codec, so that its keys still begin with it.
     part.encode_prefix(&constant, &mut prefix);
-    Ok(Some(Range { is_prefix: false, ..Range::prefix(prefix).with_end() }))
+    let end = prefix_end(&prefix);
+    Ok(Some(Range { start: prefix, end, is_prefix: false }))
 }
 
 /// Where a bound stands: before or after all keys that begin with the encoded value.

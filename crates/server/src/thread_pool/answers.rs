@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_micros(100);
 /// Most that are kept.
 const MOST: usize = 32;
 /// How often a statement asks whether it was killed until it is looked at how long it takes.
-const SHORT: u32 = 8;
+const ASKS: u32 = 8;
 
 #[derive(Default)]
 struct Answers {
@@ -64,7 +64,7 @@ pub(super) fn are_due(alone: bool) -> bool {
 pub(super) fn are_late() -> bool {
     KEPT.with_borrow_mut(|kept| {
         kept.asked += 1;
-        kept.asked.is_multiple_of(SHORT) && !kept.list.is_empty() && kept.is_old()
+        kept.asked.is_multiple_of(ASKS) && !kept.list.is_empty() && kept.is_old()
     })
 }
 
