@@ -78,7 +78,7 @@ pub(crate) fn open<'r>(env: Env<'r>, node: &'r PlanNode) -> SqlResult<BoxOperato
         Op::JsonTable(join) => {
             Box::new(json_table::JsonTable::new(env, open(env, &join.input)?, join))
         }
-        Op::Sort(sort) => Box::new(sort::Sort::new(env, open(env, &sort.input)?, &sort.keys)),
+        Op::Sort(sort) => sort::open(env, sort)?,
         Op::TopN(top) => top::open(env, top)?,
         Op::Limit(limit) => limit::open(env, limit)?,
         Op::Distinct(input) => Box::new(distinct::Distinct::new(env, open(env, input)?, input)),

@@ -51,18 +51,45 @@ pub(super) struct Distinct<'r> {
     input: BoxOperator<'r>,
     seen: DistinctSet,
     memory: Memory<'r>,
+    /// Whether a batch that is the only one may go on as it is: a sort behind drops equal rows for less than a hash.
+    may_pass: bool,
+    /// What was read to know whether there is another batch.
+    ahead: Option<Option<Batch>>,
 }
 
 impl<'r> Distinct<'r> {
     pub(super) fn new(env: Env<'r>, input: BoxOperator<'r>, node: &PlanNode) -> Self {
-        let memory = Memory::new(env.rt.control);
-        Self { env, input, seen: DistinctSet::new(&node.columns), memory }
+        let (seen, memory) = (DistinctSet::new(&node.columns), Memory::new(env.rt.control));
+        Self { env, input, seen, memory, may_pass: false, ahead: None }
+    }
+
+    /// In front of a sort that drops equal rows.
+    pub(super) fn before_sort(env: Env<'r>, input: BoxOperator<'r>, node: &PlanNode) -> Self {
+        Self { may_pass: true, ..Self::new(env, input, node) }
+    }
+
+    fn read(&mut self) -> SqlResult<Option<Batch>> {
+        self.ahead.take().map_or_else(|| self.input.next(), Ok)
+    }
+
+    /// Whether the batch just read may go on as it is.
+    fn passes(&mut self) -> SqlResult<bool> {
+        if !std::mem::take(&mut self.may_pass) {
+            return Ok(false);
+        }
+        let next = self.input.next()?;
+        let is_only = next.is_none();
+        self.ahead = Some(next);
+        Ok(is_only)
     }
 }
 
 impl Operator for Distinct<'_> {
     fn next(&mut self) -> SqlResult<Option<Batch>> {
-        while let Some(batch) = self.input.next()? {
+        while let Some(batch) = self.read()? {
+            if self.passes()? {
+                return Ok(Some(batch));
+            }
             let new = self.seen.insert(&batch);
             self.memory.set(self.seen.memory())?;
             if new.len() == batch.rows() {

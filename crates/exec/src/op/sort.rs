@@ -1,11 +1,12 @@
 //! Sorts all rows.
 
-use selkie_plan::physical::SortKey;
-use selkie_types::{BATCH_ROWS, Batch, ByteRows, SqlResult};
+use selkie_plan::physical::{Operator as Op, PlanNode, Sort as Plan, SortKey};
+use selkie_types::{BATCH_ROWS, Batch, ByteRows, Physical, SqlResult, SqlType};
 
-use super::sort_head::{Heads, are_useful};
+use super::distinct::Distinct;
+use super::sort_head::{Equals, Heads, are_useful};
 use super::sort_key::{put_columns, put_keys, sorted};
-use super::{BoxOperator, Operator, RowBuffer};
+use super::{BoxOperator, Operator, RowBuffer, open as open_node};
 use crate::control::Memory;
 use crate::run::Env;
 use crate::session::bump;
@@ -34,15 +35,45 @@ pub(super) struct Sort<'r> {
     env: Env<'r>,
     input: BoxOperator<'r>,
     keys: &'r [SortKey],
+    equals: Equals,
     sorted: Option<SortedRows>,
     memory: Memory<'r>,
 }
 
-impl<'r> Sort<'r> {
-    pub(super) fn new(env: Env<'r>, input: BoxOperator<'r>, keys: &'r [SortKey]) -> Self {
-        Self { env, input, keys, sorted: None, memory: Memory::new(env.rt.control) }
-    }
+pub(super) fn open<'r>(env: Env<'r>, plan: &'r Plan) -> SqlResult<BoxOperator<'r>> {
+    let (input, equals) = match &plan.input.operator {
+        Op::Distinct(input) if tells_rows_apart(env, &plan.keys, &plan.input) => {
+            let distinct = Distinct::before_sort(env, open_node(env, input)?, &plan.input);
+            (Box::new(distinct) as BoxOperator<'r>, Equals::Dropped)
+        }
+        _ => (open_node(env, &plan.input)?, Equals::Kept),
+    };
+    let memory = Memory::new(env.rt.control);
+    Ok(Box::new(Sort { env, input, keys: &plan.keys, equals, sorted: None, memory }))
+}
 
+/// Whether rows have equal keys if and only if they are equal.
+fn tells_rows_apart(env: Env<'_>, keys: &[SortKey], rows: &PlanNode) -> bool {
+    let most = env.rt.session.settings.max_sort_length;
+    let is_key = |at: usize| keys.iter().any(|key| key.expr.as_column() == Some(at));
+    let mut columns = rows.columns.iter().enumerate();
+    keys.iter().all(|key| key.expr.as_column().is_some())
+        && columns.all(|(at, column)| is_key(at) && is_exact(&column.ty, most))
+}
+
+/// Whether keys of a type hold the whole value, of strings so many bytes, and equal values have equal keys.
+fn is_exact(ty: &SqlType, most: usize) -> bool {
+    // A key has two bytes for most characters; what the length of a binary string takes is left as room.
+    const ROOM: usize = 4;
+    match ty.physical() {
+        Physical::Bytes => ty.length as usize * 2 + ROOM <= most,
+        // There are two zeros.
+        Physical::Double => false,
+        _ => true,
+    }
+}
+
+impl Sort<'_> {
     fn sort(&mut self) -> SqlResult<SortedRows> {
         let most = self.env.rt.session.settings.max_sort_length;
         match are_useful(self.keys, most) {
@@ -60,7 +91,7 @@ impl<'r> Sort<'r> {
         })?;
         let places = self.keys.iter().filter_map(|key| key.expr.as_column());
         let places: Vec<usize> = places.collect();
-        let order = heads.order(|some| {
+        let order = heads.order(self.equals, |some| {
             let columns = places.iter().map(|&at| rows.gather_column(at, some)).collect();
             let mut keys = ByteRows::default();
             put_columns(self.env, self.keys, columns, some.len(), &mut keys);
@@ -78,7 +109,7 @@ impl<'r> Sort<'r> {
             put_keys(env, by, batch, &mut keys)?;
             Ok(keys.memory())
         })?;
-        let order = sorted(&keys);
+        let order = self.equals.left(sorted(&keys), &keys);
         Ok(SortedRows { rows, order, given: 0 })
     }
 

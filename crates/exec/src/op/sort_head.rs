@@ -21,6 +21,33 @@ pub(super) struct Heads {
     cut: Vec<bool>,
 }
 
+/// What becomes of rows whose keys are equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Equals {
+    /// They stay, as they came.
+    Kept,
+    /// The first one stays.
+    Dropped,
+}
+
+impl Equals {
+    /// Of rows in the order of their keys, those that stay.
+    pub(super) fn left(self, mut order: Vec<u32>, keys: &ByteRows) -> Vec<u32> {
+        if self == Self::Dropped {
+            order.dedup_by(|row, before| keys.get(*row as usize) == keys.get(*before as usize));
+        }
+        order
+    }
+
+    /// Of so many equal rows, how many stay.
+    fn most(self, rows: usize) -> usize {
+        match self {
+            Self::Kept => rows,
+            Self::Dropped => rows.min(1),
+        }
+    }
+}
+
 /// Whether keys may be had again from the rows, and are long enough to be cut. `most`: bytes of strings that count.
 pub(super) fn are_useful(keys: &[SortKey], most: usize) -> bool {
     let is_column = |key: &SortKey| key.expr.as_column().is_some();
@@ -35,43 +62,47 @@ impl Heads {
 
     /// Appends the heads of the rows of `batch`, whose columns the keys are.
     pub(super) fn put(&mut self, keys: &[SortKey], batch: &Batch) {
+        self.cut.reserve(batch.rows());
         for row in 0..batch.rows() {
             let cut = keys.iter().any(|key| put_part(key, batch, row, self.keys.buffer()));
             self.keys.end_row();
             self.cut.push(cut);
+            if row == 0 {
+                self.keys.expect(batch.rows() - 1);
+            }
         }
     }
 
     /// The rows in order; `whole` makes the keys of some of them.
     pub(super) fn order(
         &self,
+        equals: Equals,
         mut whole: impl FnMut(&[u32]) -> SqlResult<ByteRows>,
     ) -> SqlResult<Vec<u32>> {
-        let mut order = sorted(&self.keys);
-        let mut at = 0;
-        while at < order.len() {
-            let end = at + self.undecided(&order[at..]);
-            if end - at > 1 {
-                let rows = &mut order[at..end];
+        let mut sorted_rows = sorted(&self.keys);
+        let mut order = Vec::with_capacity(sorted_rows.len());
+        let mut rest = &mut sorted_rows[..];
+        while let Some(&first) = rest.first() {
+            let (rows, behind) = rest.split_at_mut(self.alike(rest));
+            if rows.len() == 1 {
+                order.push(first);
+            } else if self.cut[first as usize] {
                 // Rows with equal keys stay as they came.
                 rows.sort_unstable();
-                let places = sorted(&whole(rows)?);
-                let ordered: Vec<u32> = places.iter().map(|&place| rows[place as usize]).collect();
-                rows.copy_from_slice(&ordered);
+                let keys = whole(rows)?;
+                let places = equals.left(sorted(&keys), &keys);
+                order.extend(places.iter().map(|&place| rows[place as usize]));
+            } else {
+                order.extend_from_slice(&rows[..equals.most(rows.len())]);
             }
-            at = end;
+            rest = behind;
         }
         Ok(order)
     }
 
-    /// How many rows, the first one of `rows` included, begin as that one does where its key was cut.
-    fn undecided(&self, rows: &[u32]) -> usize {
-        let first = rows[0] as usize;
-        if !self.cut[first] {
-            // No whole key is the start of another.
-            return 1;
-        }
-        let head = self.keys.get(first);
+    /// How many rows, the first one of `rows` included, begin as that one does. No whole key is the start of another.
+    fn alike(&self, rows: &[u32]) -> usize {
+        let head = self.keys.get(rows[0] as usize);
         rows.iter().take_while(|&&row| self.keys.get(row as usize).starts_with(head)).count()
     }
 }
@@ -161,9 +192,12 @@ mod tests {
                 }
                 let mut heads = Heads::default();
                 heads.put(&keys, &batch);
-                let order = heads.order(|rows| Ok(whole(&keys, &batch, rows))).unwrap();
                 let all: Vec<u32> = (0..rows.len() as u32).collect();
-                prop_assert_eq!(order, sorted(&whole(&keys, &batch, &all)));
+                let wholes = whole(&keys, &batch, &all);
+                for equals in [Equals::Kept, Equals::Dropped] {
+                    let order = heads.order(equals, |rows| Ok(whole(&keys, &batch, rows))).unwrap();
+                    prop_assert_eq!(order, equals.left(sorted(&wholes), &wholes));
+                }
             }
         }
     }

@@ -145,22 +145,29 @@ fn put_wide(v: ethnum::I256, out: &mut Vec<u8>) {
     out[start] ^= 0x80;
 }
 
-/// Order of rows by their keys: first words first, whole keys for ties.
+/// Order of rows by their keys; rows with equal keys stay as they came.
 pub(crate) fn sorted(keys: &ByteRows) -> Vec<u32> {
-    let word = |key: &[u8]| {
-        let mut first = [0; 8];
-        let len = key.len().min(8);
-        first[..len].copy_from_slice(&key[..len]);
-        u64::from_be_bytes(first)
-    };
-    let mut rows: Vec<(u64, u32)> =
-        keys.iter().enumerate().map(|(row, key)| (word(key), row as u32)).collect();
-    rows.sort_unstable_by(|a, b| {
-        let whole = || keys.get(a.1 as usize).cmp(keys.get(b.1 as usize));
-        // Rows with equal keys stay as they came, which costs nothing and surprises nobody.
-        a.0.cmp(&b.0).then_with(whole).then(a.1.cmp(&b.1))
-    });
-    rows.into_iter().map(|(_, row)| row).collect()
+    let numbered = keys.iter().enumerate().map(|(row, key)| word(key) | row as u128);
+    let mut rows: Vec<u128> = numbered.collect();
+    rows.sort_unstable();
+    let mut order: Vec<u32> = rows.iter().map(|row| *row as u32).collect();
+    let mut rest = &mut order[..];
+    for group in rows.chunk_by(|a, b| a >> u32::BITS == b >> u32::BITS) {
+        let (undecided, behind) = rest.split_at_mut(group.len());
+        if group.len() > 1 {
+            undecided.sort_by(|a, b| keys.get(*a as usize).cmp(keys.get(*b as usize)));
+        }
+        rest = behind;
+    }
+    order
+}
+
+/// The first bytes of a key as a number that leaves room for that of its row: one comparison decides nearly always.
+fn word(key: &[u8]) -> u128 {
+    let mut first = [0; size_of::<u128>()];
+    let len = key.len().min(size_of::<u128>() - size_of::<u32>());
+    first[..len].copy_from_slice(&key[..len]);
+    u128::from_be_bytes(first)
 }
 
 /// The rows of a column in the order of its type.

@@ -124,10 +124,12 @@ fn utf8_valid_len(bytes: &[u8]) -> usize {
 }
 
 fn utf8_offset(bytes: &[u8], n: usize) -> usize {
-    if n == 0 {
-        return 0;
+    let is_start = |b: &u8| b & 0xC0 != 0x80;
+    let are_single = |first: &[u8]| first.is_ascii() && bytes.get(n).is_none_or(is_start);
+    if n == 0 || bytes.get(..n).is_some_and(are_single) {
+        return n;
     }
-    let starts = bytes.iter().enumerate().filter(|(_, b)| **b & 0xC0 != 0x80);
+    let starts = bytes.iter().enumerate().filter(|(_, b)| is_start(b));
     starts.map(|(at, _)| at).nth(n).unwrap_or(bytes.len())
 }
 

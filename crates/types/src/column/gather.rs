@@ -12,6 +12,8 @@ pub(super) fn pick<T: Copy + Default>(values: &[T], rows: &[u32]) -> Vec<T> {
 
 fn pick_bytes(values: &BytesColumn, rows: &[u32]) -> BytesColumn {
     let mut out = BytesColumn::with_capacity(rows.len());
+    let lens = rows.iter().filter(|row| **row != NULL_ROW);
+    out.buffer().reserve(lens.map(|&row| values.get(row as usize).len()).sum());
     for &row in rows {
         out.push(if row == NULL_ROW { b"" } else { values.get(row as usize) });
     }
