@@ -269,7 +269,7 @@ impl Dictionary {
 
     fn read(&self) -> Result<Snapshot> {
         let trx = self.engine.begin(Isolation::ReadCommitted, true)?;
-        trx.statement_begin(Isolation::ReadCommitted)?;
+        trx.statement_begin(Isolation::ReadCommitted, false)?;
         let mut snapshot = Snapshot::default();
         self.read_schemas(&*trx, &mut snapshot)?;
         self.read_tables(&*trx, &mut snapshot)?;
@@ -328,7 +328,7 @@ fn create_missing(engine: &dyn Engine) -> Result<()> {
     }
     let fresh = !engine.table_exists(TABLES);
     let trx = engine.begin(Isolation::ReadCommitted, false)?;
-    trx.statement_begin(Isolation::ReadCommitted)?;
+    trx.statement_begin(Isolation::ReadCommitted, false)?;
     for def in &defs {
         if !engine.table_exists(def.id) {
             engine.create_table(&*trx, def)?;
@@ -342,7 +342,7 @@ fn create_missing(engine: &dyn Engine) -> Result<()> {
     }
     let tables = engine.open_table(&Arc::new(tables_def()))?;
     let trx = engine.begin(Isolation::ReadCommitted, false)?;
-    trx.statement_begin(Isolation::ReadCommitted)?;
+    trx.statement_begin(Isolation::ReadCommitted, false)?;
     tables.set_auto_increment(&*trx, FIRST_TABLE_ID)?;
     if let Some(lsn) = trx.commit()? {
         engine.wait_durable(lsn)?;

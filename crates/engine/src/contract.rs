@@ -236,12 +236,10 @@ pub trait EngineTrx: Send + Sync {
     /// Says which session's transaction this is, for reports.
     fn set_session(&self, _session: u64) {}
 
-    /// A statement starts; at READ COMMITTED its snapshot.
-    fn statement_begin(&self, isolation: Isolation) -> EngineResult<()>;
-
-    /// With `on`, a locking read that meets a row newer than the transaction's snapshot fails with
-    /// [`crate::EngineError::SnapshotConflict`] and ends the transaction.
-    fn set_snapshot_isolation(&self, _on: bool) {}
+    /// A statement starts; at READ COMMITTED its snapshot. With `snapshot_isolation`, a locking read that meets a row
+    /// newer than the transaction's snapshot fails with [`crate::EngineError::SnapshotConflict`] and ends the
+    /// transaction.
+    fn statement_begin(&self, isolation: Isolation, snapshot_isolation: bool) -> EngineResult<()>;
 
     /// Takes the transaction's snapshot now (`WITH CONSISTENT SNAPSHOT`).
     fn take_snapshot(&self) -> EngineResult<()>;
@@ -261,6 +259,15 @@ pub trait EngineTrx: Send + Sync {
     fn prepare(&self, _xid: &Xid) -> EngineResult<Option<Lsn>> {
         Ok(None)
     }
+
+    /// Ends a transaction that nobody else can have noticed, having changed and locked nothing, and keeps the object for
+    /// [`Self::restart`]. False, and nothing is done, if there is something to end.
+    fn end_reading(&self) -> bool {
+        false
+    }
+
+    /// Begins another transaction of the session after [`Self::end_reading`].
+    fn restart(&self, _read_only: bool) {}
 
     /// Publishes the changes; the LSN to wait for, `None` if nothing was changed.
     fn commit(self: Box<Self>) -> EngineResult<Option<Lsn>>;

@@ -89,7 +89,7 @@ pub(crate) fn open_table<'a>(
     info: &TableInfo,
 ) -> SqlResult<OpenTable<'a>> {
     let handle = instance.open_table(info)?;
-    let trx = session.transaction.part(handle.engine.name());
+    let trx = session.transaction.part(&handle.engine);
     let trx =
         trx.ok_or_else(|| SqlError::internal("an engine takes no part in the transaction"))?;
     Ok(OpenTable { handle, trx })

@@ -37,6 +37,10 @@ impl Part {
         &*self.trx.0
     }
 
+    fn is_of(&self, engine: &Arc<dyn Engine>) -> bool {
+        std::ptr::addr_eq(Arc::as_ptr(&self.engine), Arc::as_ptr(engine))
+    }
+
     /// The transaction, to be ended.
     fn into_trx(self) -> SqlResult<Box<dyn EngineTrx>> {
         let trx = Arc::into_inner(self.trx).map(|shared| shared.0);
@@ -69,6 +73,9 @@ pub struct Transaction {
     next_isolation: Option<Isolation>,
     next_read_only: Option<bool>,
     parts: Vec<Part>,
+    /// The part of a transaction that only read, for the next one: nothing is counted or allocated for it that other
+    /// sessions count or allocate too.
+    rested: Option<Part>,
     savepoints: Vec<Savepoint>,
     locks: Vec<LockTicket>,
     /// An engine without rollback was changed.
@@ -209,34 +216,43 @@ impl Transaction {
             self.start(settings, None);
             self.implicit = !settings.autocommit;
         }
-        for part in &self.parts {
-            part.trx().statement_begin(self.isolation).map_err(from_engine_commit)?;
-            part.trx().set_snapshot_isolation(settings.snapshot_isolation);
-        }
         self.snapshot_isolation = settings.snapshot_isolation;
-        Ok(())
+        self.parts.iter().try_for_each(|part| self.begin_statement_in(part.trx()))
+    }
+
+    fn begin_statement_in(&self, trx: &dyn EngineTrx) -> SqlResult<()> {
+        let begun = trx.statement_begin(self.isolation, self.snapshot_isolation);
+        begun.map_err(from_engine_commit)
     }
 
     /// Makes sure `engine` takes part.
     pub fn join(&mut self, engine: &Arc<dyn Engine>) -> SqlResult<()> {
-        if self.part(engine.name()).is_some() {
+        if self.part(engine).is_some() {
             return Ok(());
         }
-        let trx = engine.begin(self.isolation, self.read_only).map_err(from_engine_commit)?;
-        trx.set_session(self.session);
-        trx.statement_begin(self.isolation).map_err(from_engine_commit)?;
-        trx.set_snapshot_isolation(self.snapshot_isolation);
+        let part = self.new_part(engine)?;
+        self.begin_statement_in(part.trx())?;
         if !self.savepoints.is_empty() {
-            let start = trx.savepoint().map_err(from_engine_commit)?;
+            let start = part.trx().savepoint().map_err(from_engine_commit)?;
             self.savepoints.iter_mut().for_each(|s| s.marks.push(start));
         }
-        self.parts.push(Part::new(engine.clone(), trx));
+        self.parts.push(part);
         Ok(())
     }
 
-    /// The part in the engine called `name`.
-    pub fn part(&self, name: &str) -> Option<&dyn EngineTrx> {
-        self.parts.iter().find(|p| p.engine.name() == name).map(Part::trx)
+    fn new_part(&mut self, engine: &Arc<dyn Engine>) -> SqlResult<Part> {
+        if let Some(part) = self.rested.take_if(|part| part.is_of(engine)) {
+            part.trx().restart(self.read_only);
+            return Ok(part);
+        }
+        let trx = engine.begin(self.isolation, self.read_only).map_err(from_engine_commit)?;
+        trx.set_session(self.session);
+        Ok(Part::new(engine.clone(), trx))
+    }
+
+    /// The part in an engine.
+    pub fn part(&self, engine: &Arc<dyn Engine>) -> Option<&dyn EngineTrx> {
+        self.parts.iter().find(|part| part.is_of(engine)).map(Part::trx)
     }
 
     /// Takes the snapshots now.
@@ -352,6 +368,9 @@ impl Transaction {
 
     /// Publishes everything and waits until it is durable (TRX-2).
     pub fn commit(&mut self) -> SqlResult<()> {
+        if self.end_reading() {
+            return Ok(());
+        }
         let parts = self.finish();
         let mut waits = Vec::new();
         let mut result = Ok(());
@@ -367,6 +386,18 @@ impl Transaction {
             self.settle(Unsettled { engine, lsn })?;
         }
         result
+    }
+
+    /// Ends a transaction that only read, in one engine; false if this is none.
+    fn end_reading(&mut self) -> bool {
+        let [part] = &mut self.parts[..] else { return false };
+        // A sub-statement that still uses it is an error to be told of.
+        if Arc::get_mut(&mut part.trx).is_none() || !part.trx().end_reading() {
+            return false;
+        }
+        self.rested = self.parts.pop();
+        self.finish();
+        true
     }
 
     fn settle(&mut self, commit: Unsettled) -> SqlResult<()> {

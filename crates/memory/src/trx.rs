@@ -70,7 +70,7 @@ impl MemoryTrx {
 }
 
 impl EngineTrx for MemoryTrx {
-    fn statement_begin(&self, _: Isolation) -> EngineResult<()> {
+    fn statement_begin(&self, _: Isolation, _: bool) -> EngineResult<()> {
         Ok(())
     }
 

@@ -29,13 +29,13 @@ impl<'e> Desk<'e> {
         let next = self.engine.begin(Isolation::RepeatableRead, false).unwrap();
         let lsn = std::mem::replace(&mut self.trx, next).commit().unwrap();
         lsn.into_iter().for_each(|lsn| self.engine.wait_durable(lsn).unwrap());
-        self.trx.statement_begin(Isolation::RepeatableRead).unwrap();
+        self.trx.statement_begin(Isolation::RepeatableRead, false).unwrap();
     }
 
     fn rollback(&mut self) {
         let next = self.engine.begin(Isolation::RepeatableRead, false).unwrap();
         std::mem::replace(&mut self.trx, next).rollback().unwrap();
-        self.trx.statement_begin(Isolation::RepeatableRead).unwrap();
+        self.trx.statement_begin(Isolation::RepeatableRead, false).unwrap();
     }
 
     fn insert(&self, rows: &[Vec<u8>]) -> Result<u64, EngineError> {

@@ -36,7 +36,7 @@ pub(super) fn analyze(
     }
     let internal = |e: selkie_catalog::DictionaryError| SqlError::internal(format_args!("{e:?}"));
     session.transaction.join(instance.dictionary.engine())?;
-    let trx = session.transaction.part(instance.dictionary.engine().name());
+    let trx = session.transaction.part(instance.dictionary.engine());
     if let Some(trx) = trx {
         instance.dictionary.put_statistics(trx, table.def.id, &statistics).map_err(internal)?;
     }

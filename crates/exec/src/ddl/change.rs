@@ -137,7 +137,7 @@ pub(super) fn next_version(instance: &Instance) -> u64 {
 
 fn begin(engine: &dyn Engine) -> SqlResult<Box<dyn EngineTrx>> {
     let trx = engine.begin(Isolation::ReadCommitted, false).map_err(from_engine_commit)?;
-    trx.statement_begin(Isolation::ReadCommitted).map_err(from_engine_commit)?;
+    trx.statement_begin(Isolation::ReadCommitted, false).map_err(from_engine_commit)?;
     Ok(trx)
 }
 

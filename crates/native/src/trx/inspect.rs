@@ -28,7 +28,7 @@ pub(crate) struct Request {
 pub(crate) struct Notes {
     /// Connection number; 0: none.
     session: AtomicU64,
-    /// Microseconds since 1970.
+    /// Microseconds since 1970; 0 while it has not begun.
     started: AtomicU64,
     wait_started: AtomicU64,
     isolation: AtomicU8,
@@ -202,13 +202,21 @@ impl TrxList {
     pub(crate) fn enter(&self, state: &Arc<TrxState>, isolation: Isolation) {
         let notes = &state.notes;
         notes.isolation.store(isolation as u8, Relaxed);
+        if notes.started.load(Relaxed) != 0 {
+            return;
+        }
+        notes.started.store(now_micros(), Relaxed);
         if notes.part.load(Relaxed) != UNLISTED {
             return;
         }
         let part = (own_stripe() % PARTS) as u32;
-        notes.started.store(now_micros(), Relaxed);
         notes.part.store(part, Relaxed);
         self.parts[part as usize].0.lock().push(state.clone());
+    }
+
+    /// The transaction has ended and another one will begin in its place, which is not worth the way off the list.
+    pub(crate) fn rest(&self, state: &TrxState) {
+        state.notes.started.store(0, Relaxed);
     }
 
     /// The transaction has ended.
@@ -224,6 +232,7 @@ impl TrxList {
     /// Those on the list, oldest first.
     pub(crate) fn all(&self) -> Vec<Arc<TrxState>> {
         let mut all: Vec<_> = self.parts.iter().flat_map(|part| part.0.lock().clone()).collect();
+        all.retain(|state| state.notes.started.load(Relaxed) != 0);
         all.sort_by_key(|state| state.id);
         all
     }
@@ -239,6 +248,9 @@ mod tests {
         let states: Vec<_> = (1..=3).map(|id| Arc::new(TrxState::new(id))).collect();
         states.iter().rev().for_each(|state| list.enter(state, Isolation::ReadCommitted));
         list.enter(&states[0], Isolation::Serializable);
+        list.rest(&states[2]);
+        assert_eq!(list.all().len(), 2);
+        list.enter(&states[2], Isolation::ReadCommitted);
         list.leave(&states[1]);
         list.leave(&states[1]);
         let ids: Vec<u64> = list.all().iter().map(|state| state.id).collect();

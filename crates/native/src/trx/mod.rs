@@ -28,7 +28,7 @@ pub(crate) use prepared::{PreparedTransactions, take_prepared};
 pub(crate) use purge::{PurgeQueue, purge_step, remove_marked};
 pub(crate) use record::{Kind, RowRecord, TrxRecord};
 pub(crate) use recover::{Counters, Recovered, adopt_unfinished, encode_snapshot};
-pub(crate) use snapshots::{Snapshots, YOUNG};
+pub(crate) use snapshots::{Snapshot, Snapshots, YOUNG};
 pub(crate) use state::{TrxState, Waiter};
 pub(crate) use transaction::{DdlStep, NativeTrx};
 pub(crate) use undo::{Undo, seq_of};

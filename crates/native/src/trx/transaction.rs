@@ -1,5 +1,6 @@
 //! A transaction: the contract's object, owned by a session.
 
+use super::Snapshot;
 use super::record::{Kind, RowRecord};
 use super::segment::Segment;
 use super::state::{TrxState, Waiter};
@@ -58,7 +59,7 @@ impl LockList {
 #[derive(Default)]
 pub(super) struct Body {
     pub(super) isolation: Isolation,
-    pub(super) snapshot: Option<u64>,
+    pub(super) snapshot: Option<Snapshot>,
     pub(super) segments: Vec<Arc<Segment>>,
     pub(super) skips: Vec<(u64, u64)>,
     pub(super) ddl: Vec<DdlStep>,
@@ -78,6 +79,13 @@ pub(super) struct Body {
 }
 
 impl Body {
+    /// Nobody else can know of the transaction.
+    fn is_untouched(&self) -> bool {
+        let changes = self.segments.is_empty() && self.ddl.is_empty() && self.changed.is_none();
+        let locks = self.row_locks.locks.is_empty() && self.entry_locks.locks.is_empty();
+        changes && locks && self.gaps.is_empty() && !self.ended && !self.prepared
+    }
+
     /// Versions made from now on have greater version words.
     fn own_end(&self) -> u64 {
         self.segments.last().map_or(0, |segment| segment.end())
@@ -201,7 +209,7 @@ impl NativeTrx {
         };
         let own_end = body.own_end();
         drop(body);
-        let view = View::new(&self.shared.undo, self.state().id, Some(snapshot), own_end);
+        let view = View::new(&self.shared.undo, self.state().id, Some(snapshot.lsn), own_end);
         if view.sees(ver) {
             return Ok(());
         }
@@ -257,11 +265,13 @@ impl NativeTrx {
     pub(crate) fn view(&self) -> View<'_> {
         let mut body = self.body.lock();
         let log = self.shared.storage.log();
-        self.state().notes.has_snapshot.store(true, Ordering::Relaxed);
         let snapshot = *body.snapshot.get_or_insert_with(|| self.shared.snapshots.take(log));
         let dirty = body.isolation == Isolation::ReadUncommitted;
         let own_end = body.own_end();
-        View::new(&self.shared.undo, self.state().id, (!dirty).then_some(snapshot), own_end)
+        drop(body);
+        let state = self.state.lock();
+        state.notes.has_snapshot.store(true, Ordering::Relaxed);
+        View::new(&self.shared.undo, state.id, (!dirty).then_some(snapshot.lsn), own_end)
     }
 
     /// What is there now, committed or one's own, without what this transaction changes from now on.
@@ -324,7 +334,7 @@ impl NativeTrx {
 
     pub(super) fn release_snapshot(&self, body: &mut Body) {
         if let Some(snapshot) = body.snapshot.take() {
-            self.state().notes.has_snapshot.store(false, Ordering::Relaxed);
+            self.state.lock().notes.has_snapshot.store(false, Ordering::Relaxed);
             self.shared.snapshots.release(snapshot);
         }
     }
@@ -332,29 +342,24 @@ impl NativeTrx {
 
 impl EngineTrx for NativeTrx {
     fn set_session(&self, session: u64) {
-        self.state().notes.set_session(session);
+        self.state.lock().notes.set_session(session);
     }
 
-    fn statement_begin(&self, isolation: Isolation) -> EngineResult<()> {
+    fn statement_begin(&self, isolation: Isolation, snapshot_isolation: bool) -> EngineResult<()> {
         let mut body = self.body.lock();
         body.isolation = isolation;
+        body.snapshot_isolation = snapshot_isolation;
         body.row_locks.older = body.row_locks.locks.len();
         body.entry_locks.older = body.entry_locks.locks.len();
-        self.shared.running.enter(&self.state(), isolation);
+        self.shared.running.enter(&self.state.lock(), isolation);
         if matches!(isolation, Isolation::ReadCommitted | Isolation::ReadUncommitted) {
             self.release_snapshot(&mut body);
         }
-        Ok(())
-    }
-
-    fn set_snapshot_isolation(&self, on: bool) {
-        let mut body = self.body.lock();
-        body.snapshot_isolation = on;
-        let wanted = on && body.isolation == Isolation::Serializable;
         drop(body);
-        if wanted {
+        if snapshot_isolation && isolation == Isolation::Serializable {
             self.view();
         }
+        Ok(())
     }
 
     fn take_snapshot(&self) -> EngineResult<()> {
@@ -377,6 +382,20 @@ impl EngineTrx for NativeTrx {
 
     fn prepare(&self, xid: &Xid) -> EngineResult<Option<Lsn>> {
         self.prepare_as(xid)
+    }
+
+    fn end_reading(&self) -> bool {
+        let mut body = self.body.lock();
+        if !body.is_untouched() || self.state.lock().weight.total() > 0 {
+            return false;
+        }
+        self.release_snapshot(&mut body);
+        self.shared.running.rest(&self.state.lock());
+        true
+    }
+
+    fn restart(&self, read_only: bool) {
+        self.state.lock().notes.set_read_only(read_only);
     }
 
     fn commit(self: Box<Self>) -> EngineResult<Option<Lsn>> {

@@ -80,7 +80,13 @@ impl Sessions<'_> {
         let levels = [Isolation::RepeatableRead, Isolation::ReadCommitted];
         let isolation = levels[self.rng.below(2) as usize];
         let trx = self.engine.begin(isolation, false)?;
-        trx.statement_begin(isolation)?;
+        trx.statement_begin(isolation, false)?;
+        if self.rng.chance(30) {
+            trx.take_snapshot()?;
+            assert!(trx.end_reading(), "a transaction that only read has nothing to end");
+            trx.restart(false);
+            trx.statement_begin(isolation, false)?;
+        }
         let (mut snapshot, mut uses) = (None, BTreeSet::new());
         if isolation == Isolation::RepeatableRead && self.rng.chance(40) {
             trx.take_snapshot()?;
@@ -168,6 +174,11 @@ impl Sessions<'_> {
             open.branch.iter().for_each(|branch| drop(next.prepared.remove(branch)));
             next.apply(&open.overlay);
             self.model.push(next);
+        }
+        let changed = open.branch.is_some() || !open.overlay.is_empty();
+        if self.rng.chance(50) && open.trx.end_reading() {
+            assert!(!changed, "a transaction with changes ended as one that only read");
+            return Ok(());
         }
         let lsn = open.trx.commit()?;
         self.settle(lsn)
