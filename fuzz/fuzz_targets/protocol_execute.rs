@@ -11,7 +11,7 @@ fuzz_target!(|input: (u8, u8, &[u8])| {
     if let Ok(execute) = Execute::decode(bytes) {
         for _ in 0..2 {
             let long_data = |at: usize| (at == usize::from(long)).then_some(&b"long"[..]);
-            let _ = execute.params(usize::from(count), &mut types, long_data);
+            let _ = execute.params(usize::from(count), &mut types, long_data, |_| {});
         }
     }
     if let Ok(bulk) = Bulk::decode(bytes) {

@@ -348,6 +348,12 @@ impl RowSet {
         self.rows.data().len() + self.entries.data().len() > BATCH_BYTES
     }
 
+    /// Bytes of memory held.
+    pub fn memory(&self) -> usize {
+        let numbers = self.found_by.capacity() + self.unlocked.capacity();
+        self.rows.memory() + self.entries.memory() + self.keys.memory() + numbers * 4
+    }
+
     /// Forgets the rows and keeps the buffers.
     pub fn clear(&mut self) {
         self.rows.clear();

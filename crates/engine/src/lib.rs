@@ -25,6 +25,7 @@ mod contract;
 mod def;
 mod error;
 mod inspect;
+mod kept;
 mod keys;
 mod moment;
 mod named;
@@ -44,6 +45,7 @@ pub use inspect::{
     Deadlock, DeadlockParty, EngineObserver, Inspection, LockDetail, LockExtent, LockInfo,
     LockStrength, LockWaitInfo, TransactionInfo, TransactionPhase,
 };
+pub use kept::{Keepable, Kept, KeptSlot};
 pub use keys::{IndexCodec, next_in_series, prefix_end};
 pub use moment::Moment;
 pub use named::NamedEngine;

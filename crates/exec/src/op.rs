@@ -1,6 +1,7 @@
 //! Operators: pull batches from their inputs, give batches. One per file.
 
 mod aggregate;
+mod buffers;
 mod build_left;
 mod common;
 mod distinct;

@@ -44,6 +44,18 @@ impl PlanKey {
             acting_as: session.acting_as.clone(),
         }
     }
+
+    /// Whether a plan made under this one is good still: [`Self::new`] would say the same.
+    pub(crate) fn holds(&self, instance: &Instance, session: &Session) -> bool {
+        let temporary = session.temporary.iter().next().map_or(0, |_| session.temporary.version);
+        self.catalog == instance.catalog.version()
+            && self.temporary == temporary
+            && self.space == session.plan_space()
+            && self.schema == session.schema
+            && self.locks == session.reads_lock()
+            && self.privileges == session.hooks.privileges_version()
+            && self.acting_as == session.acting_as
+    }
 }
 
 /// Parses one statement in the session's mode; `origin` is the text as a client sent it.

@@ -147,16 +147,16 @@ impl Prepared {
         session: &Session,
         values: &[(Value, SqlType)],
     ) -> SqlResult<Arc<Plan>> {
-        let key = PlanKey::new(instance, session);
         let same = |types: &[SqlType]| {
             types.len() == values.len() && types.iter().zip(values).all(|(a, (_, b))| a == b)
         };
         if let Some(cached) = &*self.plan.lock()
-            && cached.key == key
+            && cached.key.holds(instance, session)
             && same(&cached.types)
         {
             return Ok(cached.plan.clone());
         }
+        let key = PlanKey::new(instance, session);
         let types: Vec<SqlType> = values.iter().map(|(_, ty)| ty.clone()).collect();
         let parameters = (&types[..], self.parameters);
         if self.numbers_columns {

@@ -199,7 +199,7 @@ fn run_operators(
     let runtime = Runtime::new(instance, session, control, plan)?;
     let mut eval = EvalContext::new(session.type_context(), session, session.statement_start.get());
     eval.subqueries = &runtime;
-    eval.set_parameters(values.iter().map(|(v, _)| v.clone()).collect());
+    eval.set_parameters(values.iter().map(|(v, _)| v.clone()));
     plan.conditions.iter().for_each(|condition| eval.push(condition.clone()));
     session.begin_random(&eval);
     bump(&session.counters.feature_window_functions, plan.windowed_blocks);

@@ -23,13 +23,34 @@ pub(crate) struct OpenTable<'a> {
     pub(crate) trx: &'a dyn EngineTrx,
 }
 
+/// Open tables by their ids; one costs no memory of its own.
+#[derive(Default)]
+struct OpenTables<'a> {
+    first: Option<(TableId, OpenTable<'a>)>,
+    others: Vec<(TableId, OpenTable<'a>)>,
+}
+
+impl<'a> OpenTables<'a> {
+    fn push(&mut self, id: TableId, table: OpenTable<'a>) {
+        match self.first {
+            None => self.first = Some((id, table)),
+            Some(_) => self.others.push((id, table)),
+        }
+    }
+
+    fn find(&self, wanted: TableId) -> Option<&OpenTable<'a>> {
+        let mut all = self.first.iter().chain(&self.others);
+        all.find(|(id, _)| *id == wanted).map(|(_, table)| table)
+    }
+}
+
 /// What the operators of one execution share.
 pub(crate) struct Runtime<'a> {
     pub(crate) instance: &'a Instance,
     pub(crate) session: &'a Session,
     pub(crate) control: &'a Control,
     pub(crate) plan: &'a Plan,
-    tables: Vec<(TableId, OpenTable<'a>)>,
+    tables: OpenTables<'a>,
     /// Rows of common tables that were read already.
     pub(crate) common: RefCell<Vec<Option<SharedRows>>>,
     /// Rows of the round before, of recursive common tables being computed.
@@ -49,15 +70,11 @@ impl<'a> Runtime<'a> {
         control: &'a Control,
         plan: &'a Plan,
     ) -> SqlResult<Self> {
-        let mut tables = Vec::with_capacity(plan.tables.len());
-        for info in &plan.tables {
-            if info.has_storage() {
-                tables.push((info.def.id, open_table(instance, session, info)?));
-            }
-        }
-        for (info, _) in plan.foreign.touched() {
-            if tables.iter().all(|(id, _)| *id != info.def.id) {
-                tables.push((info.def.id, open_table(instance, session, info)?));
+        let mut tables = OpenTables::default();
+        let related = plan.foreign.touched().map(|(info, _)| info);
+        for info in plan.tables.iter().filter(|info| info.has_storage()).chain(related) {
+            if tables.find(info.def.id).is_none() {
+                tables.push(info.def.id, open_table(instance, session, info)?);
             }
         }
         Ok(Self {
@@ -76,8 +93,7 @@ impl<'a> Runtime<'a> {
 
     /// The open table `info`.
     pub(crate) fn table(&self, info: &TableInfo) -> SqlResult<&OpenTable<'a>> {
-        let found = self.tables.iter().find(|(id, _)| *id == info.def.id);
-        found.map(|(_, t)| t).ok_or_else(|| {
+        self.tables.find(info.def.id).ok_or_else(|| {
             SqlError::internal(format_args!("table {} is not among the plan's", info.name()))
         })
     }

@@ -371,7 +371,8 @@ impl Transaction {
         if self.end_reading() {
             return Ok(());
         }
-        let parts = self.finish();
+        self.finish();
+        let parts = std::mem::take(&mut self.parts);
         let mut waits = Vec::new();
         let mut result = Ok(());
         for part in parts {
@@ -451,7 +452,8 @@ impl Transaction {
         let incomplete = self.unsafe_changes && self.is_open();
         self.end_immediate()?;
         let mut result = Ok(incomplete);
-        for part in self.finish() {
+        self.finish();
+        for part in std::mem::take(&mut self.parts) {
             if let Err(error) = part.into_trx()?.rollback() {
                 result = Err(from_engine_commit(error));
             }
@@ -460,14 +462,13 @@ impl Transaction {
     }
 
     /// Ends the state; the engines' parts are the caller's to end, and locks go after them.
-    fn finish(&mut self) -> Vec<Part> {
+    fn finish(&mut self) {
         self.explicit = false;
         self.implicit = false;
         self.unsafe_changes = false;
         self.shared_changes = false;
         self.branch = None;
         self.savepoints.clear();
-        std::mem::take(&mut self.parts)
     }
 
     /// Gives up locks on definitions, after [`Self::commit`] or [`Self::rollback`].

@@ -18,6 +18,7 @@ pub use session::{NoSession, NoSubqueries, Session, SubqueryRunner};
 
 use crate::random::Random;
 use crate::timezone::TimeZone;
+use smallvec::SmallVec;
 
 /// Settings on which the types and the meaning of expressions depend.
 #[derive(Clone, Debug)]
@@ -76,9 +77,10 @@ pub struct EvalContext<'a> {
     pub now_micros: i64,
     /// Warnings raised.
     pub conditions: RefCell<Conditions>,
-    parameters: RefCell<Vec<Value>>,
+    parameters: RefCell<SmallVec<[Value; 2]>>,
     row: Cell<u64>,
-    random: RefCell<Random>,
+    /// Made when it is asked for.
+    random: RefCell<Option<Random>>,
     seeded: RefCell<HashMap<usize, Random>>,
     strict_arithmetic: Cell<bool>,
     refuses_zero_dates: Cell<bool>,
@@ -95,7 +97,7 @@ impl<'a> EvalContext<'a> {
             conditions: RefCell::default(),
             parameters: RefCell::default(),
             row: Cell::new(1),
-            random: RefCell::new(Random::from_entropy()),
+            random: RefCell::default(),
             seeded: RefCell::default(),
             strict_arithmetic: Cell::new(false),
             refuses_zero_dates: Cell::new(false),
@@ -117,8 +119,8 @@ impl<'a> EvalContext<'a> {
     }
 
     /// Replaces all parameter slots.
-    pub fn set_parameters(&self, values: Vec<Value>) {
-        *self.parameters.borrow_mut() = values;
+    pub fn set_parameters(&self, values: impl IntoIterator<Item = Value>) {
+        *self.parameters.borrow_mut() = values.into_iter().collect();
     }
 
     /// The value in a parameter slot.
@@ -128,7 +130,7 @@ impl<'a> EvalContext<'a> {
 
     /// A copy of all parameter slots, for a worker's context.
     pub fn parameters(&self) -> Vec<Value> {
-        self.parameters.borrow().clone()
+        self.parameters.borrow().to_vec()
     }
 
     /// Adds a condition.
@@ -181,17 +183,17 @@ impl<'a> EvalContext<'a> {
 
     /// Uses the generator of `RAND()`.
     pub(crate) fn with_random<R>(&self, f: impl FnOnce(&mut Random) -> R) -> R {
-        f(&mut self.random.borrow_mut())
+        f(self.random.borrow_mut().get_or_insert_with(Random::from_entropy))
     }
 
     /// Sets the generator of `RAND()` (`SET rand_seed1`).
     pub fn seed_random(&self, seed1: u32, seed2: u32) {
-        *self.random.borrow_mut() = Random::from_seeds(seed1, seed2);
+        *self.random.borrow_mut() = Some(Random::from_seeds(seed1, seed2));
     }
 
     /// The state of the generator of `RAND()`.
     pub fn random_seeds(&self) -> (u32, u32) {
-        self.random.borrow().seeds()
+        self.with_random(|random| random.seeds())
     }
 
     /// Uses the generator of the `RAND(seed)` call identified by `key`, made by `init` at first.

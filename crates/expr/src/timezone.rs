@@ -4,11 +4,13 @@ use jiff::Timestamp;
 use jiff::tz::{Offset, TimeZone as JiffZone};
 use selkie_types::temporal::MICROS_PER_SECOND;
 use selkie_types::{DateTime, SqlError, SqlResult};
+use std::sync::Arc;
 
 /// A time zone as `SET time_zone` names it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TimeZone {
-    name: Box<str>,
+    /// Shared by the session's statements.
+    name: Arc<str>,
     zone: Zone,
 }
 

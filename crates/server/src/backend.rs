@@ -83,7 +83,7 @@ pub trait BackendSession: Send {
     fn execute(
         &mut self,
         statement: &mut (dyn Any + Send),
-        parameters: Vec<(Value, SqlType)>,
+        parameters: &[(Value, SqlType)],
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Outcome>;
 

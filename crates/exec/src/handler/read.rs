@@ -106,7 +106,7 @@ fn read(
     session.transaction.join(instance.engine(&table.engine)?)?;
     let session = &*session;
     let eval = EvalContext::new(session.type_context(), session, session.statement_start.get());
-    eval.set_parameters(running.values.iter().map(|(v, _)| v.clone()).collect());
+    eval.set_parameters(running.values.iter().map(|(v, _)| v.clone()));
     session.begin_random(&eval);
     let control = Control::new(session);
     let reader = Reader {
@@ -274,7 +274,7 @@ impl Reader<'_> {
     fn take(&self, set: &RowSet, found: &mut Found, sink: &mut dyn ResultSink) -> SqlResult<usize> {
         let places: Vec<usize> = (0..self.table.columns.len()).collect();
         let layout = &self.table.def.layout;
-        let decoder = Decoder::new(self.table, layout, places.clone(), false)
+        let decoder = Decoder::new(self.table, layout, (&places[..]).into(), false)
             .with_computed(&self.read.computed, &places)
             .with_filter(&self.read.filter, &[]);
         let Some((batch, numbers)) = decoder.decode(self.eval, set)? else {

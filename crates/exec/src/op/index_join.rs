@@ -143,14 +143,14 @@ fn decoder<'r>(open: &'r OpenTable<'r>, plan: &'r Plan) -> Decoder<'r> {
     let lookup = &plan.lookup;
     if !lookup.covering {
         let layout = &lookup.table.def.layout;
-        return Decoder::new(&lookup.table, layout, lookup.columns.clone(), false)
+        return Decoder::new(&lookup.table, layout, (&lookup.columns[..]).into(), false)
             .with_computed(&lookup.computed, &lookup.columns);
     }
     let parts = &lookup.table.def.indexes[lookup.index].parts;
     let place = |column: &usize| parts.iter().position(|p| p.column == *column).unwrap_or(0);
-    let places = lookup.columns.iter().map(place).collect();
+    let places: Vec<usize> = lookup.columns.iter().map(place).collect();
     let layout = open.handle.codecs[lookup.index].entry_layout();
-    Decoder::new(&lookup.table, layout, places, true)
+    Decoder::new(&lookup.table, layout, places.into(), true)
         .with_computed(&lookup.computed, &lookup.columns)
 }
 

@@ -2,14 +2,15 @@
 
 use std::vec::IntoIter;
 
-use selkie_engine::{Bound, Cursor, LockMode, LockWait, RowSet, Scan};
+use selkie_engine::{Bound, Cursor, Kept, LockMode, LockWait, RowSet, Scan};
 use selkie_plan::physical::{Access, IndexRange, Operator as Op, PlanNode, TableScan as Plan};
 use selkie_types::{BATCH_ROWS, Batch, ByteRows, SqlResult};
 
+use super::buffers::{self, Buffers};
 use super::{BoxOperator, Operator, source};
 use crate::error::from_engine;
 use crate::run::{Env, OpenTable};
-use crate::scan::{Decoder, Range, ranges_of};
+use crate::scan::{Decoder, Range, put_equal, ranges_of};
 use crate::session::bump;
 
 /// Rows asked for first; a statement that needs few does not pay for many.
@@ -45,11 +46,24 @@ pub(super) fn open<'r>(env: Env<'r>, plan: &'r Plan) -> SqlResult<BoxOperator<'r
     scan.index = Some(access.index);
     scan.reverse = access.reverse;
     scan.covering = access.covering;
-    let ranges = ranges_of(env.eval, &open.handle.codecs[access.index], &access.ranges)?;
+    let codec = &open.handle.codecs[access.index];
+    if let [range] = &access.ranges[..]
+        && is_lookup(access, plan)
+    {
+        let mut lookup = KeyLookup::new(env, open, plan, decoder, scan, Vec::new());
+        return Ok(match put_equal(env.eval, codec, range, lookup.buffers.keys.buffer())? {
+            true => {
+                lookup.buffers.keys.end_row();
+                Box::new(lookup)
+            }
+            false => Box::new(source::Empty),
+        });
+    }
+    let ranges = ranges_of(env.eval, codec, &access.ranges)?;
     if ranges.is_empty() {
         return Ok(Box::new(source::Empty));
     }
-    if ranges.iter().all(|r| r.is_prefix) && is_lookup(access, plan) {
+    if ranges.iter().all(|range| range.is_prefix) && is_lookup(access, plan) {
         return Ok(Box::new(KeyLookup::new(env, open, plan, decoder, scan, ranges)));
     }
     Ok(Box::new(TableScan::new(env, open, plan, decoder, scan, ranges)))
@@ -66,9 +80,9 @@ fn decoder<'r>(open: &'r OpenTable<'r>, plan: &'r Plan) -> SqlResult<Decoder<'r>
     let decoder = match &plan.access {
         Access::Index(access) if access.covering => {
             let layout = open.handle.codecs[access.index].entry_layout();
-            Decoder::new(&plan.table, layout, entry_places(plan, access.index), true)
+            Decoder::new(&plan.table, layout, entry_places(plan, access.index).into(), true)
         }
-        _ => Decoder::new(&plan.table, &plan.table.def.layout, plan.columns.clone(), false),
+        _ => Decoder::new(&plan.table, &plan.table.def.layout, (&plan.columns[..]).into(), false),
     };
     Ok(decoder
         .with_computed(&plan.computed, &plan.columns)
@@ -99,7 +113,7 @@ struct TableScan<'r> {
     cursor: Option<Box<dyn Cursor + 'r>>,
     /// Whether the cursor's range may have more rows.
     in_range: bool,
-    set: RowSet,
+    buffers: Kept<Buffers>,
     /// Rows locked after a look at them without a lock.
     relocked: RowSet,
     /// Locks of rows that fail the filter are given up.
@@ -129,7 +143,6 @@ impl<'r> TableScan<'r> {
             ranges.reverse();
         }
         let ranges = ranges.into_iter();
-        let set = RowSet::default();
         // What is read ahead of a LIMIT would stay locked.
         let batch_rows = match (has_limit(&env.rt.plan.root), scan.lock) {
             (true, LockMode::None) => LIMITED_ROWS,
@@ -145,7 +158,7 @@ impl<'r> TableScan<'r> {
             ranges,
             cursor: None,
             in_range: false,
-            set,
+            buffers: buffers::take(),
             relocked: RowSet::default(),
             unlocks,
             batch_rows,
@@ -187,23 +200,23 @@ impl<'r> TableScan<'r> {
 
     /// Reads into `set`, as many ranges as a batch holds; false after the last range.
     fn fill(&mut self) -> SqlResult<bool> {
-        self.set.clear();
+        self.buffers.set.clear();
         while self.in_range || self.next_range()? {
             let Some(cursor) = &mut self.cursor else { break };
-            let room = self.batch_rows - self.set.count();
-            let more = cursor.next_batch(&mut self.set, room);
+            let room = self.batch_rows - self.buffers.set.count();
+            let more = cursor.next_batch(&mut self.buffers.set, room);
             let more = more.map_err(|e| from_engine(e, &self.plan.table.def))?;
             self.in_range = more && !cursor.has_ended();
             // Locks are given up by the numbers of the rows in the cursor's last batch.
-            let together = self.scan.lock == LockMode::None && !self.set.is_large();
-            match self.set.count() {
+            let together = self.scan.lock == LockMode::None && !self.buffers.set.is_large();
+            match self.buffers.set.count() {
                 0 => {}
                 rows if rows >= self.batch_rows => break,
                 _ if together => {}
                 _ => break,
             }
         }
-        let rows = self.set.count();
+        let rows = self.buffers.set.count();
         if rows > 0 && self.batch_rows > 1 {
             self.batch_rows = (self.batch_rows * 4).min(BATCH_ROWS);
         }
@@ -215,7 +228,7 @@ impl<'r> TableScan<'r> {
 impl TableScan<'_> {
     /// Gives up the locks of rows that failed the filter: `passed` is none, all, or some.
     fn unlock(&mut self, passed: Option<Option<&[u32]>>) {
-        let rows = self.set.count();
+        let rows = self.buffers.set.count();
         let failed = |row: &usize| match passed {
             None => true,
             Some(None) => false,
@@ -243,12 +256,12 @@ impl TableScan<'_> {
     /// others. `numbers`: of the rows of `batch` in the set.
     fn relock(&mut self, batch: Batch, numbers: Option<Vec<u32>>) -> SqlResult<Option<Batch>> {
         let numbers = numbers.unwrap_or_else(|| (0..batch.rows() as u32).collect());
-        let is_unlocked = |number: &u32| self.set.unlocked.binary_search(number).is_ok();
+        let is_unlocked = |number: &u32| self.buffers.set.unlocked.binary_search(number).is_ok();
         let mut keys = ByteRows::default();
         let (mut rest, mut at) = (Vec::new(), 0);
         for number in &numbers {
             match is_unlocked(number) {
-                true => keys.push(self.set.keys.get(*number as usize)),
+                true => keys.push(self.buffers.set.keys.get(*number as usize)),
                 false => rest.push(at),
             }
             at += 1;
@@ -285,15 +298,15 @@ impl Operator for TableScan<'_> {
             }
             let first = self.seen + 1;
             self.env.eval.set_row(first);
-            let decoded = self.decoder.decode(self.env.eval, &self.set)?;
-            self.seen += self.set.count() as u64;
+            let decoded = self.decoder.decode(self.env.eval, &self.buffers.set)?;
+            self.seen += self.buffers.set.count() as u64;
             if self.unlocks {
                 let passed = decoded.as_ref().map(|(_, numbers)| numbers.as_deref());
                 self.unlock(passed);
             }
             let Some((batch, numbers)) = decoded else { continue };
             self.tell_numbers(first, numbers.as_deref());
-            if self.set.unlocked.is_empty() {
+            if self.buffers.set.unlocked.is_empty() {
                 return Ok(Some(batch));
             }
             if let Some(batch) = self.relock(batch, numbers)? {
@@ -310,9 +323,9 @@ struct KeyLookup<'r> {
     plan: &'r Plan,
     decoder: Decoder<'r>,
     scan: Scan,
+    /// The keys that do not lie in `buffers` yet.
     ranges: IntoIter<Range>,
-    keys: ByteRows,
-    set: RowSet,
+    buffers: Kept<Buffers>,
 }
 
 impl<'r> KeyLookup<'r> {
@@ -324,30 +337,32 @@ impl<'r> KeyLookup<'r> {
         scan: Scan,
         ranges: Vec<Range>,
     ) -> Self {
-        let keys = ByteRows::with_capacity(ranges.len().min(BATCH_ROWS));
-        let ranges = ranges.into_iter();
-        Self { env, open, plan, decoder, scan, ranges, keys, set: RowSet::default() }
+        let (ranges, buffers) = (ranges.into_iter(), buffers::take());
+        Self { env, open, plan, decoder, scan, ranges, buffers }
     }
 }
 
 impl Operator for KeyLookup<'_> {
     fn next(&mut self) -> SqlResult<Option<Batch>> {
-        while self.ranges.len() > 0 {
+        loop {
+            let Buffers { keys, set } = &mut *self.buffers;
+            self.ranges.by_ref().take(BATCH_ROWS).for_each(|r| keys.push(&r.start));
+            if keys.is_empty() {
+                return Ok(None);
+            }
             self.env.check()?;
-            self.keys.clear();
-            self.ranges.by_ref().take(BATCH_ROWS).for_each(|r| self.keys.push(&r.start));
-            self.set.clear();
+            set.clear();
             let (table, control) = (&self.open.handle.table, self.env.rt.control);
             table
-                .lookup(self.open.trx, control, &self.scan, &self.keys, &mut self.set)
+                .lookup(self.open.trx, control, &self.scan, keys, set)
                 .map_err(|e| from_engine(e, &self.plan.table.def))?;
             let counters = self.env.counters();
-            bump(&counters.handler_read_key, self.keys.len() as u64);
-            bump(&counters.rows_read, self.set.count() as u64);
-            if let Some((batch, _)) = self.decoder.decode(self.env.eval, &self.set)? {
+            bump(&counters.handler_read_key, keys.len() as u64);
+            bump(&counters.rows_read, set.count() as u64);
+            keys.clear();
+            if let Some((batch, _)) = self.decoder.decode(self.env.eval, set)? {
                 return Ok(Some(batch));
             }
         }
-        Ok(None)
     }
 }

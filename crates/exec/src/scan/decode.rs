@@ -1,5 +1,6 @@
 //! From stored rows to batches: filter columns first, the others only for rows that pass.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use selkie_catalog::TableInfo;
@@ -15,7 +16,7 @@ use crate::op::RowFilter;
 pub(crate) struct Decoder<'r> {
     layout: &'r RowLayout,
     /// Position in the layout of each column read.
-    places: Vec<usize>,
+    places: Cow<'r, [usize]>,
     /// Which of these are given out, if `narrow`.
     output: &'r [usize],
     filter: RowFilter<'r>,
@@ -38,7 +39,7 @@ impl<'r> Decoder<'r> {
     pub(crate) fn new(
         table: &'r TableInfo,
         layout: &'r RowLayout,
-        places: Vec<usize>,
+        places: Cow<'r, [usize]>,
         covering: bool,
     ) -> Self {
         Self {

@@ -113,21 +113,34 @@ pub(crate) fn key_of(
     true
 }
 
+/// Appends what keys of a range begin with, its equalities; false if no row can have that.
+pub(crate) fn put_equal(
+    eval: &EvalContext<'_>,
+    codec: &IndexCodec,
+    range: &KeyRange,
+    out: &mut Vec<u8>,
+) -> SqlResult<bool> {
+    for (at, e) in range.equal.iter().enumerate() {
+        let value = e.eval_value(eval)?;
+        let null_safe = range.null_safe.get(at).copied().unwrap_or(false);
+        let part = codec.part(at);
+        match fit(value, &e.ty, &part.ty, &eval.types.time_zone) {
+            Fit::Exact(value) => part.encode(&value, out),
+            Fit::Null if null_safe && part.nullable => part.encode(&Value::Null, out),
+            _ => return Ok(false),
+        }
+    }
+    Ok(true)
+}
+
 fn range_of(
     eval: &EvalContext<'_>,
     codec: &IndexCodec,
     range: &KeyRange,
 ) -> SqlResult<Option<Range>> {
     let mut prefix = Vec::new();
-    for (at, e) in range.equal.iter().enumerate() {
-        let value = e.eval_value(eval)?;
-        let null_safe = range.null_safe.get(at).copied().unwrap_or(false);
-        let part = codec.part(at);
-        match fit(value, &e.ty, &part.ty, &eval.types.time_zone) {
-            Fit::Exact(value) => part.encode(&value, &mut prefix),
-            Fit::Null if null_safe && part.nullable => part.encode(&Value::Null, &mut prefix),
-            _ => return Ok(None),
-        }
+    if !put_equal(eval, codec, range, &mut prefix)? {
+        return Ok(None);
     }
     let at = range.equal.len();
     if let Some((pattern, escape)) = &range.like {

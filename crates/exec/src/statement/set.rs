@@ -148,7 +148,7 @@ pub(crate) fn evaluate(
         return by_query(instance, session, e, running).map_err(of_set);
     };
     let eval = EvalContext::new(session.type_context(), session, session.statement_start.get());
-    eval.set_parameters(running.values.iter().map(|(v, _)| v.clone()).collect());
+    eval.set_parameters(running.values.iter().map(|(v, _)| v.clone()));
     session.begin_random(&eval);
     let value = bound.eval_value(&eval);
     session.end_random(&eval);

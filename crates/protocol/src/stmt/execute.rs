@@ -38,16 +38,17 @@ impl<'a> Execute<'a> {
         Ok(Self { statement, cursor, rest: r })
     }
 
-    /// Reads the parameters. `types` are those bound last and are replaced when new ones are sent;
+    /// Reads the parameters and gives each to `put`. `types` are those bound last and are replaced when new ones are sent;
     /// `long_data(i)` is what was sent in pieces for parameter `i`.
     pub fn params(
         &self,
         count: usize,
         types: &mut Vec<ParamType>,
         long_data: impl Fn(usize) -> Option<&'a [u8]>,
-    ) -> DecodeResult<Vec<Param<'a>>> {
+        mut put: impl FnMut(Param<'a>),
+    ) -> DecodeResult<()> {
         if count == 0 {
-            return Ok(Vec::new());
+            return Ok(());
         }
         let mut r = self.rest.clone();
         let nulls = r.bytes(count.div_ceil(8), "null bitmap")?;
@@ -60,16 +61,15 @@ impl<'a> Execute<'a> {
         }
         let unbound = ParamType { field_type: FieldType::Null, unsigned: false };
         let is_null = |i: usize| nulls.get(i / 8).is_some_and(|b| b & (1 << (i % 8)) != 0);
-        (0..count)
-            .map(|i| {
-                let declared = types.get(i).copied().unwrap_or(unbound);
-                match long_data(i) {
-                    Some(bytes) => Ok(Param::of_string(bytes, declared.field_type)),
-                    None if is_null(i) => Ok(Param::Null),
-                    None => Param::decode(&mut r, declared),
-                }
-            })
-            .collect()
+        for i in 0..count {
+            let declared = types.get(i).copied().unwrap_or(unbound);
+            put(match long_data(i) {
+                Some(bytes) => Param::of_string(bytes, declared.field_type),
+                None if is_null(i) => Param::Null,
+                None => Param::decode(&mut r, declared)?,
+            });
+        }
+        Ok(())
     }
 }
 
@@ -79,6 +79,16 @@ mod tests {
     use crate::row::binary::{DateTimeParts, TimeParts, put_datetime, put_time};
     use crate::writer::{put_lenenc_bytes, put_u32};
     use proptest::prelude::*;
+
+    fn params<'a>(
+        e: &Execute<'a>,
+        count: usize,
+        types: &mut Vec<ParamType>,
+        long_data: impl Fn(usize) -> Option<&'a [u8]>,
+    ) -> DecodeResult<Vec<Param<'a>>> {
+        let mut out = Vec::new();
+        e.params(count, types, long_data, |param| out.push(param)).map(|()| out)
+    }
 
     fn payload(nulls: &[u8], types: &[(u8, u8)], values: &[u8]) -> Vec<u8> {
         let mut p = Vec::new();
@@ -107,7 +117,7 @@ mod tests {
         );
         let e = Execute::decode(&p).unwrap();
         let mut types = Vec::new();
-        let got = e.params(7, &mut types, |i| (i == 6).then_some(&b"long"[..])).unwrap();
+        let got = params(&e, 7, &mut types, |i| (i == 6).then_some(&b"long"[..])).unwrap();
         assert_eq!(
             got,
             [
@@ -127,11 +137,11 @@ mod tests {
     fn types_are_remembered() {
         let mut p = payload(&[0], &[(3, 0)], &[5, 0, 0, 0]);
         let mut types = Vec::new();
-        Execute::decode(&p).unwrap().params(1, &mut types, |_| None).unwrap();
+        params(&Execute::decode(&p).unwrap(), 1, &mut types, |_| None).unwrap();
         p.drain(10..13);
         p[9] = 0;
         p.insert(10, 0);
-        let got = Execute::decode(&p).unwrap().params(1, &mut types, |_| None);
+        let got = params(&Execute::decode(&p).unwrap(), 1, &mut types, |_| None);
         assert_eq!(got, Ok(vec![Param::Int(5)]));
     }
 
@@ -139,7 +149,7 @@ mod tests {
         #[test]
         fn garbage_never_panics(bytes in prop::collection::vec(any::<u8>(), 0..200), n in 0usize..40) {
             if let Ok(e) = Execute::decode(&bytes) {
-                let _ = e.params(n, &mut Vec::new(), |_| None);
+                let _ = params(&e, n, &mut Vec::new(), |_| None);
             }
         }
     }

@@ -11,6 +11,10 @@ use crate::status::{StatusId, com_counter, counter as counters};
 
 /// The counter of a statement.
 pub(super) fn counter(statement: &Statement) -> StatusId {
+    if let Statement::Query(_) = statement {
+        // Most statements are: a name to look up would cost more than it tells.
+        return counters().com_select;
+    }
     com_counter(word(statement)).unwrap_or(counters().com_admin_commands)
 }
 

@@ -326,14 +326,14 @@ impl BackendSession for ExecutorSession {
     fn execute(
         &mut self,
         statement: &mut (dyn Any + Send),
-        parameters: Vec<(Value, SqlType)>,
+        parameters: &[(Value, SqlType)],
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Outcome> {
         self.refresh();
         let Some(prepared) = statement.downcast_ref::<Prepared>() else {
             return Err(SqlError::internal("a statement of another backend"));
         };
-        self.run_prepared(prepared, &parameters, sink)
+        self.run_prepared(prepared, parameters, sink)
     }
 
     fn hold_answers(&mut self) {

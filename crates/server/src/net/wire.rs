@@ -150,13 +150,16 @@ impl Wire {
         }
     }
 
-    /// The next packet, if it has arrived whole.
-    pub fn packet_now(&mut self) -> Result<Option<Vec<u8>>, ReadError> {
+    /// Puts the next packet into `out`, which is empty; false if it has not arrived whole.
+    pub fn packet_now(&mut self, out: &mut Vec<u8>) -> Result<bool, ReadError> {
         let mut drained = false;
         loop {
             match self.reader.next_packet() {
-                Ok(Some(packet)) => return Ok(Some(packet.to_vec())),
-                Ok(None) if drained => return Ok(None),
+                Ok(Some(packet)) => {
+                    out.extend_from_slice(packet);
+                    return Ok(true);
+                }
+                Ok(None) if drained => return Ok(false),
                 Ok(None) => {}
                 Err(e) => return Err(ReadError::Frame(e)),
             }

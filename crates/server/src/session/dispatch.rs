@@ -11,7 +11,7 @@ use selkie_sql::ClientText;
 use selkie_types::error::catalogue::*;
 use selkie_types::{Charset, CollationId, SqlError, SqlResult};
 
-use super::params::{Charsets, to_value};
+use super::params::{Charsets, Parameters, to_value};
 use super::reply::{Reply, RowForm};
 use super::rows::to_utf8;
 use super::shared::Shared;
@@ -323,7 +323,6 @@ impl Session {
 
     /// The error is one from before the statement ran.
     fn execute_as(&mut self, payload: &[u8], form: RowForm, begun: Moment) -> SqlResult<Next> {
-        let charsets = self.parameter_charsets();
         let execute = Execute::decode(payload).map_err(malformed)?;
         let statement = self.statements.get(execute.statement, "mysqld_stmt_execute")?;
         let long = std::mem::take(&mut statement.long_data);
@@ -331,10 +330,13 @@ impl Session {
             return Err(error);
         }
         statement.cursor = None;
-        let parameters = execute
-            .params(statement.parameters, &mut statement.types, |i| long.get(&i).map(Vec::as_slice))
+        let mut parameters = Parameters::take();
+        let long_data = |i| long.get(&i).map(Vec::as_slice);
+        execute
+            .params(statement.parameters, &mut statement.types, long_data, |param| {
+                parameters.push(to_value(&param, || parameter_charsets(&self.shared)));
+            })
             .map_err(malformed)?;
-        let parameters = parameters.iter().map(|p| to_value(p, charsets)).collect();
         self.shared.handle.begin(
             "Execute",
             Some(Arc::clone(&statement.text)),
@@ -346,7 +348,7 @@ impl Session {
         let status = self.backend.status();
         let mut reply = Reply::new(&self.shared, &mut self.wire, &mut self.out, form, status);
         reply.known = statement.known.take();
-        let result = self.backend.execute(&mut *statement.body, parameters, &mut reply);
+        let result = self.backend.execute(&mut *statement.body, &parameters, &mut reply);
         let status = self.backend.status();
         match result {
             Ok(outcome) => {
@@ -362,11 +364,6 @@ impl Session {
                 Ok(Next::Continue)
             }
         }
-    }
-
-    fn parameter_charsets(&self) -> Charsets {
-        let habits = self.shared.habits();
-        Charsets { client: habits.client, connection: habits.connection }
     }
 
     fn fetch(&mut self, id: u32, count: u32) {
@@ -589,4 +586,9 @@ fn malformed(error: DecodeError) -> SqlError {
 fn one(text: &[u8], next: Option<usize>) -> &[u8] {
     let first = next.and_then(|at| text.get(..at)).unwrap_or(text);
     first.trim_ascii_end().strip_suffix(b";").unwrap_or(first)
+}
+
+fn parameter_charsets(shared: &Shared) -> Charsets {
+    let habits = shared.habits();
+    Charsets { client: habits.client, connection: habits.connection }
 }

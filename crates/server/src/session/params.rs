@@ -2,6 +2,10 @@
 //!
 //! Must not coerce: a parameter has the type the client declared.
 
+use std::cell::Cell;
+use std::ops::{Deref, DerefMut};
+
+use selkie_engine::{Keepable, Kept};
 use selkie_protocol::row::binary::{DateTimeParts, TimeParts};
 use selkie_protocol::stmt::Param;
 use selkie_types::{
@@ -18,8 +22,43 @@ pub(super) struct Charsets {
     pub(super) connection: CollationId,
 }
 
-/// The value and type of a parameter.
-pub(super) fn to_value(param: &Param<'_>, charsets: Charsets) -> (Value, SqlType) {
+/// Values of parameters with their types.
+#[derive(Default)]
+pub(super) struct Parameters(Vec<(Value, SqlType)>);
+
+thread_local!(static PARAMETERS: Cell<Option<Box<Parameters>>> = const { Cell::new(None) });
+
+impl Parameters {
+    /// None yet.
+    pub(super) fn take() -> Kept<Self> {
+        Kept::take(&PARAMETERS)
+    }
+}
+
+impl Keepable for Parameters {
+    fn empty(&mut self) -> bool {
+        const MOST: usize = 1000;
+        self.0.clear();
+        self.0.capacity() <= MOST
+    }
+}
+
+impl Deref for Parameters {
+    type Target = Vec<(Value, SqlType)>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl DerefMut for Parameters {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
+    }
+}
+
+/// The value and type of a parameter; `charsets` are asked for if it is a string.
+pub(super) fn to_value(param: &Param<'_>, charsets: impl Fn() -> Charsets) -> (Value, SqlType) {
     match param {
         Param::Null => (Value::Null, SqlType::null()),
         Param::Int(v) => (Value::Int(*v), SqlType::bigint()),
@@ -36,7 +75,7 @@ pub(super) fn to_value(param: &Param<'_>, charsets: Charsets) -> (Value, SqlType
         Param::Date(t) => (Value::Date(date(t)), SqlType::date()),
         Param::DateTime(t) => (Value::DateTime(datetime(t)), SqlType::datetime(fsp(t.micros))),
         Param::Time(t) => (Value::Time(time(t)), SqlType::time(fsp(t.micros))),
-        Param::Text(bytes) => string(bytes, charsets),
+        Param::Text(bytes) => string(bytes, charsets()),
         Param::Blob(bytes) => {
             let length = bytes.len().min(u32::MAX as usize) as u32;
             (Value::bytes(bytes), SqlType::varchar(length, CollationId::BINARY))

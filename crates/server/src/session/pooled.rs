@@ -2,9 +2,12 @@
 //!
 //! Must not wait for the client's next command.
 
+use std::cell::Cell;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::time::Duration;
+
+use selkie_engine::Kept;
 
 use super::connection::{Greeted, Registration, connect_timeout, greet_client, note_left};
 use super::dispatch::Session;
@@ -15,6 +18,8 @@ use crate::thread_pool::{Client, Priority, Progress};
 
 /// Longest answer that leaves together with others, in bytes: they stay in memory until then.
 const SHORT: usize = 16 << 10;
+
+thread_local!(static PACKET: Cell<Option<Box<Vec<u8>>>> = const { Cell::new(None) });
 
 /// A connection of the pool.
 pub(crate) struct PooledSession {
@@ -112,10 +117,11 @@ impl Session {
         if self.shared.server.is_stopping() {
             return Progress::Ended;
         }
-        match self.wire.packet_now() {
-            Ok(Some(packet)) => self.run_command(&packet),
-            Ok(None) if timed_out => self.left(&ReadError::Timeout { idle: true }),
-            Ok(None) => self.idle(),
+        let mut packet = Kept::take(&PACKET);
+        match self.wire.packet_now(&mut packet) {
+            Ok(true) => self.run_command(&packet),
+            Ok(false) if timed_out => self.left(&ReadError::Timeout { idle: true }),
+            Ok(false) => self.idle(),
             Err(error) => self.left(&error),
         }
     }

@@ -3,9 +3,10 @@
 //! Must not outlive the session: they are counted against `max_prepared_stmt_count`.
 
 use std::any::Any;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use hashbrown::HashMap;
 use selkie_protocol::stmt::ParamType;
 use selkie_types::error::catalogue::*;
 use selkie_types::{SqlError, SqlResult};
@@ -24,7 +25,7 @@ pub(super) struct Prepared {
     /// Types bound last.
     pub(super) types: Vec<ParamType>,
     /// Parameters sent in pieces.
-    pub(super) long_data: HashMap<usize, Vec<u8>>,
+    pub(super) long_data: BTreeMap<usize, Vec<u8>>,
     /// Why a piece could not be kept; told at the next execution.
     pub(super) long_error: Option<SqlError>,
     /// How the last result was described.

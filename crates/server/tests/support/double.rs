@@ -132,7 +132,7 @@ impl BackendSession for DoubleSession {
     fn execute(
         &mut self,
         statement: &mut (dyn Any + Send),
-        parameters: Vec<(Value, SqlType)>,
+        parameters: &[(Value, SqlType)],
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Outcome> {
         let text = statement.downcast_ref::<String>().cloned().unwrap_or_default();

@@ -1,0 +1,29 @@
+//! What scans read into. Must not hold anything of a statement that has ended.
+
+use std::cell::Cell;
+
+use selkie_engine::{Keepable, Kept, RowSet};
+use selkie_types::ByteRows;
+
+/// Keys looked for and rows found.
+#[derive(Debug, Default)]
+pub(super) struct Buffers {
+    pub(super) keys: ByteRows,
+    pub(super) set: RowSet,
+}
+
+impl Keepable for Buffers {
+    fn empty(&mut self) -> bool {
+        const MOST: usize = 256 << 10;
+        self.keys.clear();
+        self.set.clear();
+        self.keys.memory() + self.set.memory() <= MOST
+    }
+}
+
+thread_local!(static BUFFERS: Cell<Option<Box<Buffers>>> = const { Cell::new(None) });
+
+/// Empty ones.
+pub(super) fn take() -> Kept<Buffers> {
+    Kept::take(&BUFFERS)
+}
