@@ -50,8 +50,8 @@ impl Part {
 
 struct Savepoint {
     name: Box<str>,
-    /// One per part, in order.
-    marks: Vec<u64>,
+    /// One per part, in order; none for one that joined later.
+    marks: Vec<Option<u64>>,
 }
 
 /// A transaction, or the lack of one.
@@ -232,10 +232,7 @@ impl Transaction {
         }
         let part = self.new_part(engine)?;
         self.begin_statement_in(part.trx())?;
-        if !self.savepoints.is_empty() {
-            let start = part.trx().savepoint().map_err(from_engine_commit)?;
-            self.savepoints.iter_mut().for_each(|s| s.marks.push(start));
-        }
+        self.savepoints.iter_mut().for_each(|s| s.marks.push(None));
         self.parts.push(part);
         Ok(())
     }
@@ -481,6 +478,7 @@ impl Transaction {
         self.check_branch_active()?;
         let Mark(marks) = self.mark()?;
         self.savepoints.retain(|s| !s.name.eq_ignore_ascii_case(name));
+        let marks = marks.into_iter().map(Some).collect();
         self.savepoints.push(Savepoint { name: name.into(), marks });
         Ok(())
     }
@@ -490,12 +488,18 @@ impl Transaction {
         at.ok_or_else(|| SqlError::new(&ER_SP_DOES_NOT_EXIST, &[&"SAVEPOINT", &name]))
     }
 
-    /// `ROLLBACK TO name`: later savepoints are forgotten. Whether something could not be undone.
+    /// `ROLLBACK TO name`: later savepoints are forgotten, and engines that joined later take no part any more: their
+    /// locks and snapshots go too. Whether something could not be undone.
     pub fn rollback_to(&mut self, name: &str) -> SqlResult<bool> {
         let at = self.find_savepoint(name)?;
         self.check_branch_active()?;
         self.savepoints.truncate(at + 1);
-        for (part, mark) in self.parts.iter().zip(&self.savepoints[at].marks) {
+        let joined = self.savepoints[at].marks.iter().take_while(|mark| mark.is_some()).count();
+        self.savepoints.iter_mut().for_each(|s| s.marks.truncate(joined));
+        for part in self.parts.drain(joined..) {
+            part.into_trx()?.rollback().map_err(from_engine_commit)?;
+        }
+        for (part, mark) in self.parts.iter().zip(self.savepoints[at].marks.iter().flatten()) {
             part.trx().rollback_to(*mark).map_err(from_engine_commit)?;
         }
         Ok(self.unsafe_changes)

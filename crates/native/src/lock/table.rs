@@ -162,6 +162,30 @@ impl LockTable {
         Ok(mine.is_none())
     }
 
+    /// Takes the lock of a record that this transaction has locked by a change, whoever waits for it. True if it did
+    /// not have it before. Not if somebody has taken it to look whose the record is: he is to find it free.
+    pub(crate) fn keep(&self, me: &Arc<TrxState>, file: FileId, key: &[u8]) -> bool {
+        let mode = LockMode::Exclusive;
+        let mut shard = self.shard(&NameRef(file, key)).lock();
+        let record = shard.entry(Name(file, key.into())).or_default();
+        if let Some(mine) = record.holders.iter_mut().find(|holder| holder.trx.id == me.id) {
+            mine.mode = mode;
+            return false;
+        }
+        if !conflicts(&record.holders, me.id, mode).is_empty() {
+            return false;
+        }
+        record.holders.push(Holder { trx: me.clone(), mode });
+        self.count.fetch_add(1, Ordering::Relaxed);
+        true
+    }
+
+    /// Wakes whoever waits for the record: it is gone.
+    pub(crate) fn wake(&self, file: FileId, key: &[u8]) {
+        let name = NameRef(file, key);
+        self.shard(&name).lock().get(&name).into_iter().for_each(Record::wake);
+    }
+
     /// Takes a place in the record's queue, given up when dropped.
     pub(crate) fn queue<'l>(
         &'l self,

@@ -108,11 +108,8 @@ impl Trx {
                 break self.enter(row, X);
             }
             drop(latched);
-            match owner {
-                Some(owner) => self.sleep(&[owner], Arc::default())?,
-                None => queue
-                    .wait(locks, &self.state, &wanted, |waiter| self.sleep(&holders, waiter))?,
-            }
+            let holders = owner.map_or(holders, |owner| [owner].into_iter().collect());
+            queue.wait(locks, &self.state, &wanted, |waiter| self.sleep(&holders, waiter))?;
         }
         Ok(())
     }
@@ -135,6 +132,12 @@ impl Trx {
     /// Changes a row that this transaction has locked.
     fn change(&self, row: usize) {
         *self.row(row).owner.lock() = Some(self.state.clone());
+    }
+
+    /// Takes an inserted row back, in the order of `undo_change`.
+    fn undo(&self, row: usize) {
+        *self.row(row).owner.lock() = None;
+        self.model.locks.wake(FILE, &[row as u8]);
     }
 
     fn enter(&self, row: usize, mode: LockMode) {
@@ -272,6 +275,37 @@ fn a_lock_given_back_early_wakes_its_waiters() {
                 writer.write(0).expect("no deadlock");
                 writer.commit();
                 fourth.wait();
+            }),
+        ]);
+        assert_eq!(model.deadlocks(), 0);
+        model.check_empty();
+    });
+}
+
+#[test]
+fn a_row_taken_back_wakes_its_waiters() {
+    Explore::schedules(400).run(|| {
+        let model = Model::new();
+        let [owner, mut reader, mut writer] = [1, 2, 3].map(|id| begin(&model, id));
+        owner.change(0);
+        let end = Arc::new(shuttle::sync::Barrier::new(3));
+        let [first, second, third] = [0; 3].map(|_| end.clone());
+        run::<()>(vec![
+            Box::new(move || {
+                owner.undo(0);
+                // Its transaction goes on until the others have had the row.
+                first.wait();
+                owner.commit();
+            }),
+            Box::new(move || {
+                reader.lock(0, S).expect("no deadlock");
+                reader.commit();
+                second.wait();
+            }),
+            Box::new(move || {
+                writer.write(0).expect("no deadlock");
+                writer.commit();
+                third.wait();
             }),
         ]);
         assert_eq!(model.deadlocks(), 0);

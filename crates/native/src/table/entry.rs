@@ -29,11 +29,9 @@ pub(super) enum Outcome {
     Missing,
     /// There is one already.
     Duplicate,
-    /// These must end first.
-    Blocked(Vec<Arc<TrxState>>),
     /// These have locked the gap the entry belongs into, which they may give back before they end.
     Gap(Vec<Arc<TrxState>>),
-    /// These hold the entry's lock, which they may give back before they end.
+    /// These hold the entry's lock, which they may give back before they end, or have made it, which they may undo.
     Locked(Vec<Arc<TrxState>>),
 }
 
@@ -74,23 +72,19 @@ impl<'a> Writer<'a> {
         Writer { trx, context, state: trx.state() }
     }
 
-    /// Waits for those whose entry, or gap, is in the way of an entry at `place`.
-    pub(super) fn wait(
+    /// Waits for those whose gap is in the way of an entry at `place`.
+    pub(super) fn wait_for_gap(
         &self,
         queue: &mut Queue<'a>,
         place: (FileId, &[u8]),
         holders: &[Arc<TrxState>],
-        is_gap: bool,
     ) -> EngineResult<()> {
         let limit = LockWait::Upto(queue.time_left(self.context));
         self.state.notes.will_wait_for(place.0, place.1, LockMode::Exclusive);
-        match is_gap {
-            true => self.trx.wait_for_gap(holders, place, self.context, limit),
-            false => self.trx.wait_in_place(holders, Arc::default(), self.context, limit),
-        }
+        self.trx.wait_for_gap(holders, place, self.context, limit)
     }
 
-    /// As [`Self::wait`], for those who hold the lock of an entry.
+    /// Waits for those who have locked or made the entry at a place.
     pub(super) fn wait_behind(
         &self,
         queue: &mut Queue<'a>,
@@ -123,8 +117,7 @@ impl<'a> Writer<'a> {
                 Outcome::Locked(holders) => {
                     self.wait_behind(&mut queue, place, action.mode(), &holders)?;
                 }
-                Outcome::Blocked(holders) => self.wait(&mut queue, place, &holders, false)?,
-                Outcome::Gap(holders) => self.wait(&mut queue, place, &holders, true)?,
+                Outcome::Gap(holders) => self.wait_for_gap(&mut queue, place, &holders)?,
                 done => return Ok(done),
             }
         }
@@ -205,7 +198,7 @@ impl<'a> Writer<'a> {
         let mine = owner.as_ref().is_some_and(|owner| owner.id == self.state.id);
         if let Some(owner) = owner.filter(|_| !mine) {
             owner.weight.lock(LockKind::Entries(tree.file, LockMode::Exclusive));
-            return Outcome::Blocked(vec![owner]);
+            return Outcome::Locked(vec![owner]);
         }
         if !mine {
             // An insert that meets a row only wants to know that it is there.

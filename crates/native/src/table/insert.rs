@@ -42,9 +42,7 @@ enum Rival {
     Nobody,
     /// The clustered key of the row that has it.
     Row(Box<[u8]>),
-    /// It depends on how these end.
-    Perhaps(Vec<Arc<TrxState>>),
-    /// These have locked the entry with this key, and may mean to take it away.
+    /// These have locked the entry with this key, and may mean to take it away, or have made it, and may undo that.
     Locked(Vec<Arc<TrxState>>, Vec<u8>),
 }
 
@@ -132,17 +130,15 @@ impl NativeTable {
             let stripe =
                 unique.then(|| self.shared.stripe(tree.file, &entry.key[..entry.split]).lock());
             let rival = if unique { self.rival(writer, at, entry)? } else { Rival::Nobody };
-            let (is_gap, blocked, locked) = match rival {
+            let (holders, entry_key) = match rival {
                 Rival::Row(existing) => {
                     return Err(EngineError::DuplicateKey { index: at, row: 0, existing });
                 }
-                Rival::Perhaps(holders) => (false, holders, None),
-                Rival::Locked(holders, key) => (false, holders, Some(key)),
+                Rival::Locked(holders, key) => (holders, Some(key)),
                 Rival::Nobody => match writer.try_change(tree, hint, &entry.key, action, false)? {
                     Outcome::Done(_) => return Ok(()),
-                    Outcome::Blocked(holders) => (false, holders, None),
-                    Outcome::Gap(holders) => (true, holders, None),
-                    Outcome::Locked(holders) => (false, holders, Some(entry.key.clone())),
+                    Outcome::Gap(holders) => (holders, None),
+                    Outcome::Locked(holders) => (holders, Some(entry.key.clone())),
                     Outcome::Missing | Outcome::Duplicate => {
                         return Err(EngineError::Corrupt(format!(
                             "index {} of table {} has an entry of a row that does not exist",
@@ -152,12 +148,11 @@ impl NativeTable {
                 },
             };
             drop(stripe);
-            if let Some(key) = locked {
-                let place = (tree.file, &key[..]);
-                writer.wait_behind(&mut queue, place, LockMode::Shared, &blocked)?;
-                continue;
+            let place = (tree.file, entry_key.as_deref().unwrap_or(&entry.key));
+            match entry_key {
+                Some(_) => writer.wait_behind(&mut queue, place, LockMode::Shared, &holders)?,
+                None => writer.wait_for_gap(&mut queue, place, &holders)?,
             }
-            writer.wait(&mut queue, (tree.file, &entry.key), &blocked, is_gap)?;
         }
     }
 
@@ -176,7 +171,7 @@ impl NativeTable {
                     let value = node.value(slot);
                     let owner = self.shared.undo.active_owner(get_u64(value, 0));
                     match owner.filter(|owner| owner.id != me) {
-                        Some(owner) => return (Rival::Perhaps(vec![owner]), None),
+                        Some(owner) => return (Rival::Locked(vec![owner], key), None),
                         None if value::is_deleted(value) => {}
                         None => {
                             if let Err(holders) = lock_gap_before(writer.trx, node, slot, file) {

@@ -44,7 +44,7 @@ pub(crate) fn undo_losers_step(shared: &Shared) -> Result<bool> {
         if shared.losers.stop.load(Ordering::Relaxed) {
             return Ok(false);
         }
-        undo_record(shared, &segment, at)?;
+        undo_record(shared, &segment, at, None)?;
         shared.losers.undone.fetch_add(1, Ordering::Relaxed);
     }
     crate::failpoint::reached("losers before record");

@@ -3,19 +3,21 @@
 use super::record::{Kind, RowRecord, TrxRecord};
 use super::segment::Segment;
 use super::transaction::{Body, DdlStep, NativeTrx, position};
+use super::weight::LockKind;
 use crate::btree::{Decision, Hint, free_chain};
 use crate::engine::Shared;
 use crate::error::Result;
+use crate::ids::FileId;
 use crate::mtr::Mtr;
 use crate::page::get_u64;
 use crate::table::value;
-use selkie_engine::{EngineResult, TransactionPhase};
+use selkie_engine::{EngineResult, LockMode, TransactionPhase};
 
 impl NativeTrx {
     pub(super) fn roll_back_all(&self) -> EngineResult<()> {
         self.state().notes.set_phase(TransactionPhase::RollingBack);
         self.unprepare();
-        self.roll_back_to(0)?;
+        self.undo_to(0, None)?;
         crate::failpoint::reached("rollback before record");
         let mut body = std::mem::take(&mut *self.body.lock());
         self.release_snapshot(&mut body);
@@ -46,17 +48,30 @@ impl NativeTrx {
         Ok(())
     }
 
+    /// The transaction goes on. Whoever waits for a row that it had inserted since need not wait any more; rows that
+    /// it had changed or deleted stay locked.
     pub(super) fn roll_back_to(&self, savepoint: u64) -> EngineResult<()> {
+        self.undo_to(savepoint, Some(self))
+    }
+
+    fn undo_to(&self, savepoint: u64, goes_on: Option<&NativeTrx>) -> EngineResult<()> {
         loop {
             let step = self.body.lock().step_back(savepoint);
             match step {
                 None => return Ok(()),
                 Some((segment, at)) => {
-                    if undo_record(&self.shared, &segment, at)? {
+                    if undo_record(&self.shared, &segment, at, goes_on)? {
                         self.state().weight.remove_row();
                     }
                 }
             }
+        }
+    }
+
+    /// Locks a row that was locked by having been changed.
+    fn keep_lock(&self, file: FileId, key: &[u8]) {
+        if self.shared.locks.keep(&self.state(), file, key) {
+            self.push_lock(file, key, LockKind::Entries(file, LockMode::Exclusive), true);
         }
     }
 
@@ -124,8 +139,14 @@ impl Body {
     }
 }
 
-/// Undoes one record, if its version is still there; whether it was of a row.
-pub(super) fn undo_record(shared: &Shared, segment: &Segment, at: usize) -> Result<bool> {
+/// Undoes one record, if its version is still there; whether it was of a row. `goes_on`: its transaction, if that has
+/// not come to its end.
+pub(super) fn undo_record(
+    shared: &Shared,
+    segment: &Segment,
+    at: usize,
+    goes_on: Option<&NativeTrx>,
+) -> Result<bool> {
     let copy = segment.with(at, |record| {
         (record.ver, record.kind, record.file, record.key.to_vec(), record.before.to_vec())
     });
@@ -140,15 +161,24 @@ pub(super) fn undo_record(shared: &Shared, segment: &Segment, at: usize) -> Resu
         undone: false,
         pruned: false,
     };
-    let is_row = undo_change(shared, record)?;
+    let is_row = undo_change(shared, record, goes_on)?;
     crate::failpoint::reached("rollback of a record");
     segment.mark_undone(at);
     Ok(is_row)
 }
 
-fn undo_change(shared: &Shared, record: RowRecord<'_>) -> Result<bool> {
+fn undo_change(
+    shared: &Shared,
+    record: RowRecord<'_>,
+    goes_on: Option<&NativeTrx>,
+) -> Result<bool> {
     // A file that is gone took its entries along.
     let Some((tree, files)) = shared.tree(record.file) else { return Ok(false) };
+    let is_row = files.clustered.file == record.file;
+    let inserted = record.before.is_empty();
+    if let Some(trx) = goes_on.filter(|_| is_row && !inserted) {
+        trx.keep_lock(record.file, record.key);
+    }
     let mut long = None;
     let mut undone = 0;
     let len = record.before.len();
@@ -161,13 +191,15 @@ fn undo_change(shared: &Shared, record: RowRecord<'_>) -> Result<bool> {
         if record.kind != Kind::Delete {
             long = value::chain_of(found);
         }
-        if record.before.is_empty() {
+        if inserted {
             return Decision::Remove;
         }
         change.value.extend_from_slice(record.before);
         Decision::Put
     })?;
-    let is_row = files.clustered.file == record.file;
+    if goes_on.is_some() && inserted {
+        shared.locks.wake(record.file, record.key);
+    }
     if is_row {
         files.add_rows(undone);
     }
