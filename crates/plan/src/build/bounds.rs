@@ -306,6 +306,10 @@ pub(super) fn same_order(by: CompareBy, relation: &RelationInfo, column: ColumnI
 /// Whether a value is certainly one the key column can hold as it is.
 fn is_exact(value: &Expr, relation: &RelationInfo, column: ColumnId) -> bool {
     let ty = &relation.table.columns[column - relation.first].ty;
+    if value.ty.is_integer() && ty.is_integer() {
+        // Of other signs too: a number beyond the column's is a range without an end, or no row.
+        return true;
+    }
     let same = value.ty.physical() == ty.physical() && value.ty.collation == ty.collation;
     same && value.ty.decimals == ty.decimals && !ty.is_text_or_blob()
 }
