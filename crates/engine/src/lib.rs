@@ -30,6 +30,7 @@ mod keys;
 mod moment;
 mod named;
 mod range;
+mod stripe;
 #[cfg(feature = "testing")]
 pub mod testing;
 
@@ -50,3 +51,4 @@ pub use keys::{IndexCodec, next_in_series, prefix_end};
 pub use moment::Moment;
 pub use named::NamedEngine;
 pub use range::KeyRange;
+pub use stripe::own_stripe;

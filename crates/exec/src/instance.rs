@@ -1,5 +1,7 @@
 //! What all sessions of a server share: definitions, engines, locks, computed tables.
 
+mod handles;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -17,6 +19,9 @@ use crate::gate::Gate;
 use crate::metadata::MetadataLocks;
 use crate::sequence::Sequences;
 use crate::xa::Branches;
+use handles::Handles;
+
+pub(crate) use handles::OwnHandle;
 
 /// What is asked of a computed table.
 pub struct SystemRequest<'a> {
@@ -116,8 +121,7 @@ pub struct Instance {
     pub data_dir: PathBuf,
     /// What maintenance has left nothing to do for, until rows change.
     pub(crate) maintained: Maintained,
-    /// Handles of tables, by id and version of the definition.
-    handles: RwLock<HashMap<TableId, (u64, Arc<TableHandle>)>>,
+    handles: Handles,
 }
 
 impl Instance {
@@ -139,7 +143,7 @@ impl Instance {
             secure_file_priv: None,
             data_dir: PathBuf::from("."),
             maintained: Maintained::default(),
-            handles: RwLock::default(),
+            handles: Handles::default(),
         }
     }
 
@@ -157,48 +161,42 @@ impl Instance {
     /// A handle on a base table's storage, opened once per version of its definition.
     pub fn open_table(&self, info: &TableInfo) -> SqlResult<Arc<TableHandle>> {
         let engine = self.engine(&info.engine)?;
-        self.open_in(engine, info).map_err(|e| from_engine(e, &info.def))
+        self.handles.get(info, || open(engine, info)).map_err(|e| from_engine(e, &info.def))
+    }
+
+    /// The same for a statement that has locked the definition, without a trace in memory that other threads use.
+    pub(crate) fn open_own(&self, info: &TableInfo) -> SqlResult<Arc<OwnHandle>> {
+        let engine = self.engine(&info.engine)?;
+        self.handles.own(info, || open(engine, info)).map_err(|e| from_engine(e, &info.def))
     }
 
     /// As [`Self::open_table`], to know what the engine knows of the table, for somebody who has not
     /// locked the definition: another may have taken the table's place meanwhile, which is no damage.
     pub fn look_into(&self, info: &TableInfo) -> Option<Arc<TableHandle>> {
         let engine = self.engine(&info.engine).ok()?;
-        self.open_in(engine, info).ok()
-    }
-
-    fn open_in(
-        &self,
-        engine: &Arc<dyn Engine>,
-        info: &TableInfo,
-    ) -> EngineResult<Arc<TableHandle>> {
-        let id = info.def.id;
-        if let Some((version, handle)) = self.handles.read().get(&id)
-            && *version == info.version
-        {
-            return Ok(handle.clone());
-        }
-        let table = engine.open_table(&info.def)?;
-        let codecs = info.def.indexes.iter().map(|i| IndexCodec::new(&info.def, i)).collect();
-        let handle = Arc::new(TableHandle { table, codecs, engine: engine.clone() });
-        self.handles.write().insert(id, (info.version, handle.clone()));
-        Ok(handle)
+        self.handles.get(info, || open(engine, info)).ok()
     }
 
     /// Whether a handle of a table is kept.
     pub fn is_open(&self, id: TableId) -> bool {
-        self.handles.read().contains_key(&id)
+        self.handles.is_open(id)
     }
 
     /// Tables of which a handle is kept.
     pub fn open_tables(&self) -> usize {
-        self.handles.read().len()
+        self.handles.len()
     }
 
     /// Forgets the handle of a table that was dropped or changed.
     pub fn close_table(&self, id: TableId) {
-        self.handles.write().remove(&id);
+        self.handles.close(id);
         self.sequences.forget(id);
         self.maintained.forget(id);
     }
+}
+
+fn open(engine: &Arc<dyn Engine>, info: &TableInfo) -> EngineResult<TableHandle> {
+    let table = engine.open_table(&info.def)?;
+    let codecs = info.def.indexes.iter().map(|i| IndexCodec::new(&info.def, i)).collect();
+    Ok(TableHandle { table, codecs, engine: engine.clone() })
 }

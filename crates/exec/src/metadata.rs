@@ -4,18 +4,23 @@
 //! - MDL-1 A session never waits for itself: modes of one owner are compatible.
 //! - MDL-2 While somebody waits for a stronger lock, new weaker ones of others wait too, so that
 //!   DDL is not starved; one who holds the name already is let in.
-//! - MDL-3 A session waiting in a cycle of waits gets error 1213; it looks for one at every slice.
+//! - MDL-3 Of those who wait for locks of one strength, who came first is let in first.
+//! - MDL-4 A session waiting in a cycle of waits gets error 1213; it looks for one at every slice.
 //!   Waits for rows are part of such cycles once a slice has passed.
+
+mod state;
+mod uses;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hashbrown::HashMap;
 use parking_lot::{Condvar, Mutex};
-use selkie_engine::{WaitKind, blocking};
+use selkie_engine::{WaitKind, blocking, own_stripe};
 use selkie_types::{SqlError, SqlResult};
 
 use crate::control::Control;
+use state::State;
+use uses::{Interests, Part};
 
 /// How a definition is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,6 +38,11 @@ pub enum LockMode {
 }
 
 impl LockMode {
+    /// Whether it allows all that statements do that only use the table: they need not look at each other.
+    fn is_use(self) -> bool {
+        matches!(self, Self::Read | Self::Write)
+    }
+
     fn allows(self, other: Self) -> bool {
         use LockMode::{Exclusive, NoWrite, Upgradable, Write};
         !matches!(
@@ -60,117 +70,74 @@ impl Key {
     }
 }
 
-#[derive(Debug, Default)]
-struct Entry {
-    /// Owner, mode, how often.
-    granted: Vec<(u64, LockMode, u32)>,
-    /// Owner and mode of those who wait.
-    waiting: Vec<(u64, LockMode)>,
-}
-
-impl Entry {
-    fn blockers(&self, owner: u64, mode: LockMode) -> impl Iterator<Item = u64> + '_ {
-        let others = self.granted.iter().filter(move |g| g.0 != owner && !g.1.allows(mode));
-        let holds = self.granted.iter().any(|g| g.0 == owner);
-        let queued = self
-            .waiting
-            .iter()
-            .filter(move |w| w.0 != owner && w.1 > mode && !w.1.allows(mode) && !holds);
-        others.map(|g| g.0).chain(queued.map(|w| w.0))
-    }
-}
-
-#[derive(Debug, Default)]
-struct State {
-    entries: HashMap<Key, Entry>,
-    /// What each waiting owner waits for.
-    waits: HashMap<u64, (Key, LockMode)>,
-    /// Whom an owner waits for that waits for something else, such as a user lock.
-    elsewhere: HashMap<u64, u64>,
-}
-
-impl State {
-    /// `rows`: who waits for whose rows.
-    fn is_deadlocked(&self, owner: u64, rows: &[(u64, u64)]) -> bool {
-        let mut seen = vec![owner];
-        let mut next = vec![owner];
-        while let Some(at) = next.pop() {
-            let of_rows =
-                rows.iter().filter(|(waiter, _)| *waiter == at).map(|(_, holder)| *holder);
-            let elsewhere = self.elsewhere.get(&at).copied();
-            for blocker in self.blockers(at).chain(of_rows).chain(elsewhere) {
-                if blocker == owner {
-                    return true;
-                }
-                if !seen.contains(&blocker) {
-                    seen.push(blocker);
-                    next.push(blocker);
-                }
-            }
-        }
-        false
-    }
-
-    /// Whom a waiting owner waits for.
-    fn blockers(&self, owner: u64) -> impl Iterator<Item = u64> + '_ {
-        let wait = self.waits.get(&owner).copied();
-        let entry = wait.and_then(|(key, mode)| Some((self.entries.get(&key)?, mode)));
-        entry.into_iter().flat_map(move |(entry, mode)| entry.blockers(owner, mode))
-    }
-
-    fn grant(&mut self, key: Key, owner: u64, mode: LockMode) {
-        let granted = &mut self.entries.entry(key).or_default().granted;
-        match granted.iter_mut().find(|g| g.0 == owner && g.1 == mode) {
-            Some(g) => g.2 += 1,
-            None => granted.push((owner, mode, 1)),
-        }
-    }
-
-    fn release(&mut self, key: Key, owner: u64, mode: LockMode) -> bool {
-        let Some(entry) = self.entries.get_mut(&key) else { return false };
-        if let Some(at) = entry.granted.iter().position(|g| g.0 == owner && g.1 == mode) {
-            entry.granted[at].2 -= 1;
-            if entry.granted[at].2 == 0 {
-                entry.granted.swap_remove(at);
-            }
-        }
-        let waited_for = !entry.waiting.is_empty();
-        if entry.granted.is_empty() && !waited_for {
-            self.entries.remove(&key);
-        }
-        waited_for
-    }
-
-    /// Whether others wait for a lock that this one keeps from them.
-    fn is_awaited(&self, lock: &LockTicket) -> bool {
-        let waiting = self.entries.get(&lock.key).map_or(&[][..], |entry| &entry.waiting);
-        waiting.iter().any(|(owner, mode)| *owner != lock.owner && !lock.mode.allows(*mode))
-    }
-
-    fn is_free(&self, key: Key, owner: u64, mode: LockMode) -> bool {
-        self.entries.get(&key).is_none_or(|e| e.blockers(owner, mode).next().is_none())
-    }
-}
-
 /// Shows for every session that waits for a row whom it waits for.
 type RowWaits = Box<dyn Fn(&mut dyn FnMut(u64, u64)) + Send + Sync>;
 
-#[derive(Default)]
+const PARTS: usize = 64;
+
 struct Shared {
+    /// Stronger locks, and the uses that were in their way.
     state: Mutex<State>,
     changed: Condvar,
+    interests: Interests,
+    parts: Box<[Arc<Part>]>,
     row_waits: Option<RowWaits>,
 }
 
+impl Shared {
+    fn new(row_waits: Option<RowWaits>) -> Arc<Self> {
+        Arc::new_cyclic(|shared| Self {
+            state: Mutex::default(),
+            changed: Condvar::new(),
+            interests: Interests::default(),
+            parts: (0..PARTS).map(|_| Arc::new(Part::new(shared.clone()))).collect(),
+            row_waits,
+        })
+    }
+
+    fn release(&self, key: Key, owner: u64, mode: LockMode) {
+        let waited_for = self.state.lock().release(key, owner, mode);
+        self.give_up(key, mode);
+        if waited_for {
+            self.changed.notify_all();
+        }
+    }
+
+    /// A lock that is more than a use is wanted no more.
+    fn give_up(&self, key: Key, mode: LockMode) {
+        if !mode.is_use() {
+            self.interests.end(key);
+        }
+    }
+
+    /// Says that a lock that is more than a use is wanted, and looks for all uses in its way (USE-1).
+    fn claim(&self, state: &mut State, key: Key, mode: LockMode) {
+        if mode.is_use() {
+            return;
+        }
+        self.interests.begin(key);
+        for part in &self.parts {
+            part.take(key, |owner, counts| state.take_in(key, owner, counts));
+        }
+    }
+}
+
 /// The locks of an instance.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct MetadataLocks {
     shared: Arc<Shared>,
 }
 
+impl Default for MetadataLocks {
+    fn default() -> Self {
+        Self { shared: Shared::new(None) }
+    }
+}
+
 /// A granted lock; given back when dropped.
 pub struct LockTicket {
-    shared: Arc<Shared>,
+    /// Where it was noted first; counting who refers to it writes no memory of other threads.
+    part: Arc<Part>,
     key: Key,
     owner: u64,
     mode: LockMode,
@@ -185,9 +152,11 @@ impl LockTicket {
 
 impl Drop for LockTicket {
     fn drop(&mut self) {
-        let waited_for = self.shared.state.lock().release(self.key, self.owner, self.mode);
-        if waited_for {
-            self.shared.changed.notify_all();
+        if self.part.remove(self.key, self.owner, self.mode) {
+            return;
+        }
+        if let Some(shared) = self.part.shared.upgrade() {
+            shared.release(self.key, self.owner, self.mode);
         }
     }
 }
@@ -201,7 +170,7 @@ impl std::fmt::Debug for LockTicket {
 impl MetadataLocks {
     /// Locks of sessions that wait for each other's rows too.
     pub fn with_row_waits(row_waits: RowWaits) -> Self {
-        Self { shared: Arc::new(Shared { row_waits: Some(row_waits), ..Shared::default() }) }
+        Self { shared: Shared::new(Some(row_waits)) }
     }
 
     fn row_waits(&self) -> Vec<(u64, u64)> {
@@ -235,27 +204,38 @@ impl MetadataLocks {
         limit: Duration,
     ) -> SqlResult<LockTicket> {
         let key = Key::of(schema, table);
+        let part = &self.shared.parts[own_stripe() % PARTS];
+        if !part.add(&self.shared.interests, key, owner, mode) {
+            self.lock_exactly(control, key, owner, mode, limit)?;
+        }
+        Ok(LockTicket { part: part.clone(), key, owner, mode })
+    }
+
+    fn lock_exactly(
+        &self,
+        control: &Control,
+        key: Key,
+        owner: u64,
+        mode: LockMode,
+        limit: Duration,
+    ) -> SqlResult<()> {
         let mut state = self.shared.state.lock();
+        self.shared.claim(&mut state, key, mode);
         if !state.is_free(key, owner, mode) {
-            state.entries.entry(key).or_default().waiting.push((owner, mode));
-            state.waits.insert(owner, (key, mode));
+            state.queue(key, owner, mode);
             let result = blocking(WaitKind::MetadataLock, || {
                 self.wait(control, &mut state, key, owner, mode, limit)
             });
-            state.waits.remove(&owner);
-            if let Some(entry) = state.entries.get_mut(&key)
-                && let Some(at) = entry.waiting.iter().position(|w| *w == (owner, mode))
-            {
-                entry.waiting.swap_remove(at);
-            }
-            if result.is_err() {
+            state.leave_queue(key, owner, mode);
+            if let Err(error) = result {
+                self.shared.give_up(key, mode);
                 // Those who queued behind this request may go on.
                 self.shared.changed.notify_all();
+                return Err(error);
             }
-            result?;
         }
         state.grant(key, owner, mode);
-        Ok(LockTicket { shared: self.shared.clone(), key, owner, mode })
+        Ok(())
     }
 
     fn wait(
@@ -289,24 +269,85 @@ impl MetadataLocks {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::{AtomicI64, Ordering};
+    use std::thread;
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    fn lock(locks: &MetadataLocks, owner: u64, table: &str, mode: LockMode) -> LockTicket {
+        let control = Control::unattended();
+        locks.lock(&control, owner, ("s", table), mode, LONG).expect("a lock")
+    }
 
     #[test]
     fn waits_for_rows_close_cycles() {
         let (key, other) = (Key::of("s", "t"), Key::of("s", "u"));
         let mut state = State::default();
         state.grant(key, 2, LockMode::Read);
-        let wait = |state: &mut State, owner, key, mode| {
-            state.entries.entry(key).or_default().waiting.push((owner, mode));
-            state.waits.insert(owner, (key, mode));
-        };
-        wait(&mut state, 3, key, LockMode::Exclusive);
-        wait(&mut state, 1, key, LockMode::Read);
+        state.queue(key, 3, LockMode::Exclusive);
+        state.queue(key, 1, LockMode::Read);
         assert!(!state.is_deadlocked(1, &[]));
         assert!(!state.is_deadlocked(1, &[(2, 4)]));
         assert!(state.is_deadlocked(1, &[(2, 4), (4, 1)]));
         assert!(state.is_deadlocked(3, &[(2, 3)]));
         state.grant(other, 1, LockMode::Exclusive);
-        wait(&mut state, 2, other, LockMode::Read);
+        state.queue(other, 2, LockMode::Read);
         assert!(state.is_deadlocked(1, &[]));
+    }
+
+    #[test]
+    fn who_came_first_is_let_in_first() {
+        let locks = MetadataLocks::default();
+        let order = Mutex::new(Vec::new());
+        thread::scope(|scope| {
+            let held = lock(&locks, 1, "t", LockMode::Read);
+            for owner in 2..6 {
+                let (locks, order) = (&locks, &order);
+                scope.spawn(move || {
+                    let _lock = lock(locks, owner, "t", LockMode::Exclusive);
+                    order.lock().push(owner);
+                });
+                let waiting = || locks.shared.state.lock().waits.len() as u64;
+                while waiting() < owner - 1 {
+                    thread::yield_now();
+                }
+            }
+            drop(held);
+        });
+        assert_eq!(*order.lock(), [2, 3, 4, 5]);
+        assert!(locks.shared.state.lock().entries.is_empty());
+    }
+
+    /// One thread's share of a crowd: uses count up, who wants a table alone finds nobody.
+    fn crowd(locks: &MetadataLocks, users: &[AtomicI64], owner: u64) {
+        let mut draw = owner;
+        for _ in 0..2000 {
+            draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let (at, alone) = ((draw >> 40) as usize % users.len(), (draw >> 50).is_multiple_of(5));
+            let mode = if alone { LockMode::Exclusive } else { LockMode::Write };
+            let _lock = lock(locks, owner, ["t", "u"][at], mode);
+            match alone {
+                true => assert_eq!(users[at].swap(-1000, Ordering::SeqCst), 0),
+                false => assert!(users[at].fetch_add(1, Ordering::SeqCst) >= 0),
+            }
+            thread::yield_now();
+            match alone {
+                true => assert_eq!(users[at].swap(0, Ordering::SeqCst), -1000),
+                false => assert!(users[at].fetch_sub(1, Ordering::SeqCst) > 0),
+            }
+        }
+    }
+
+    #[test]
+    fn who_changes_a_definition_is_alone() {
+        let locks = MetadataLocks::default();
+        let users = [AtomicI64::new(0), AtomicI64::new(0)];
+        thread::scope(|scope| {
+            for owner in 1..5 {
+                let (locks, users) = (&locks, &users);
+                scope.spawn(move || crowd(locks, users, owner));
+            }
+        });
+        assert!(locks.shared.state.lock().entries.is_empty());
     }
 }

@@ -10,7 +10,7 @@ use selkie_plan::physical::Plan;
 use selkie_types::{Batch, SqlError, SqlResult};
 
 use crate::control::Control;
-use crate::instance::TableHandle;
+use crate::instance::OwnHandle;
 use crate::subquery::SubqueryCache;
 use crate::{Instance, Session};
 
@@ -19,7 +19,7 @@ pub(crate) type SharedRows = Arc<Vec<Batch>>;
 
 /// A table with the transaction it is read in.
 pub(crate) struct OpenTable<'a> {
-    pub(crate) handle: Arc<TableHandle>,
+    pub(crate) handle: Arc<OwnHandle>,
     pub(crate) trx: &'a dyn EngineTrx,
 }
 
@@ -104,7 +104,7 @@ pub(crate) fn open_table<'a>(
     session: &'a Session,
     info: &TableInfo,
 ) -> SqlResult<OpenTable<'a>> {
-    let handle = instance.open_table(info)?;
+    let handle = instance.open_own(info)?;
     let trx = session.transaction.part(&handle.engine);
     let trx =
         trx.ok_or_else(|| SqlError::internal("an engine takes no part in the transaction"))?;

@@ -1,22 +1,9 @@
 //! Counters for hot paths: each thread counts in memory of its own, and reading sums. Nothing decides by them.
 
-use std::cell::Cell;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use selkie_engine::own_stripe;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 const STRIPES: usize = 64;
-const UNKNOWN: u32 = u32::MAX;
-
-/// This thread's number among the stripes of all counters.
-pub(crate) fn own_stripe() -> usize {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    thread_local!(static MINE: Cell<u32> = const { Cell::new(UNKNOWN) });
-    MINE.with(|mine| {
-        if mine.get() == UNKNOWN {
-            mine.set(NEXT.fetch_add(1, Ordering::Relaxed));
-        }
-        mine.get() as usize % STRIPES
-    })
-}
 
 /// A count on cache lines of its own.
 #[derive(Default)]
@@ -35,12 +22,12 @@ impl Default for Striped {
 impl Striped {
     /// Counts `n`.
     pub(crate) fn add(&self, n: u64) {
-        self.0[own_stripe()].0.fetch_add(n, Ordering::Relaxed);
+        self.0[own_stripe() % STRIPES].0.fetch_add(n, Ordering::Relaxed);
     }
 
     /// Counts one, cheaper: of two threads that share a stripe, one may count for both.
     pub(crate) fn add_about(&self, n: u64) {
-        let own = &self.0[own_stripe()].0;
+        let own = &self.0[own_stripe() % STRIPES].0;
         own.store(own.load(Ordering::Relaxed).wrapping_add(n), Ordering::Relaxed);
     }
 

@@ -5,10 +5,10 @@
 
 use super::state::TrxState;
 use crate::ids::FileId;
-use crate::stripe::own_stripe;
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
 use rustix::time::{ClockId, clock_gettime};
+use selkie_engine::own_stripe;
 use selkie_engine::{Isolation, LockMode, TransactionInfo, TransactionPhase};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

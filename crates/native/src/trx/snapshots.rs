@@ -6,10 +6,10 @@
 
 use crate::log::Log;
 use crate::pool::Backoff;
-use crate::stripe::own_stripe;
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use selkie_engine::Moment;
+use selkie_engine::own_stripe;
 use std::collections::BTreeMap;
 use std::time::Duration;
 

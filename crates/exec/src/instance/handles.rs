@@ -1,0 +1,95 @@
+//! Handles of open tables, by id and version of the definition. Statements take theirs from a part of their thread's, so
+//! that even counting who uses a handle writes no memory of other threads. Must not be asked for a table whose definition
+//! may change meanwhile, but by [`Handles::get`].
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+use parking_lot::{Mutex, RwLock};
+use selkie_catalog::TableInfo;
+use selkie_engine::{EngineResult, TableId, own_stripe};
+
+use super::TableHandle;
+
+const PARTS: usize = 64;
+
+type ByTable<T> = HashMap<TableId, (u64, T)>;
+
+/// A handle as one part refers to it.
+pub(crate) struct OwnHandle(Arc<TableHandle>);
+
+impl Deref for OwnHandle {
+    type Target = TableHandle;
+
+    fn deref(&self) -> &TableHandle {
+        &self.0
+    }
+}
+
+/// On cache lines of its own.
+#[derive(Default)]
+#[repr(align(128))]
+struct Part(Mutex<ByTable<Arc<OwnHandle>>>);
+
+/// All of them.
+pub(super) struct Handles {
+    all: RwLock<ByTable<Arc<TableHandle>>>,
+    parts: Box<[Part]>,
+}
+
+impl Default for Handles {
+    fn default() -> Self {
+        Self { all: RwLock::default(), parts: (0..PARTS).map(|_| Part::default()).collect() }
+    }
+}
+
+impl Handles {
+    /// The handle for this version of a definition, made by `open` at first.
+    pub(super) fn get(
+        &self,
+        info: &TableInfo,
+        open: impl FnOnce() -> EngineResult<TableHandle>,
+    ) -> EngineResult<Arc<TableHandle>> {
+        let id = info.def.id;
+        if let Some((version, handle)) = self.all.read().get(&id)
+            && *version == info.version
+        {
+            return Ok(handle.clone());
+        }
+        let handle = Arc::new(open()?);
+        self.all.write().insert(id, (info.version, handle.clone()));
+        Ok(handle)
+    }
+
+    /// The same for a statement that has locked the definition.
+    pub(super) fn own(
+        &self,
+        info: &TableInfo,
+        open: impl FnOnce() -> EngineResult<TableHandle>,
+    ) -> EngineResult<Arc<OwnHandle>> {
+        let id = info.def.id;
+        let mut part = self.parts[own_stripe() % PARTS].0.lock();
+        if let Some((version, handle)) = part.get(&id)
+            && *version == info.version
+        {
+            return Ok(handle.clone());
+        }
+        let handle = Arc::new(OwnHandle(self.get(info, open)?));
+        part.insert(id, (info.version, handle.clone()));
+        Ok(handle)
+    }
+
+    pub(super) fn is_open(&self, id: TableId) -> bool {
+        self.all.read().contains_key(&id)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.all.read().len()
+    }
+
+    pub(super) fn close(&self, id: TableId) {
+        self.all.write().remove(&id);
+        self.parts.iter().for_each(|part| drop(part.0.lock().remove(&id)));
+    }
+}

@@ -1,0 +1,144 @@
+//! Locks of statements that use a table, noted by each thread in memory of its own: they are in nobody's way as long as
+//! nobody wants to change the definition.
+//!
+//! # Invariants
+//! - USE-1 Who wants a stronger lock first says so in [`Interests`], then takes what it finds in every part. A use is
+//!   noted under the part's lock after a look at the interests: either it is found, or it sees the interest.
+//! - USE-2 Part locks are taken within that of the exact table, never around it.
+
+use std::sync::Weak;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
+use parking_lot::Mutex;
+
+use super::{Key, LockMode, Shared};
+
+const SLOTS: usize = 256;
+
+/// How many hold or want stronger locks, by a part of the name's number.
+pub(super) struct Interests([AtomicU32; SLOTS]);
+
+impl Default for Interests {
+    fn default() -> Self {
+        Self([const { AtomicU32::new(0) }; SLOTS])
+    }
+}
+
+impl Interests {
+    fn slot(&self, key: Key) -> &AtomicU32 {
+        &self.0[key.0 as usize % SLOTS]
+    }
+
+    pub(super) fn begin(&self, key: Key) {
+        self.slot(key).fetch_add(1, Ordering::SeqCst);
+    }
+
+    pub(super) fn end(&self, key: Key) {
+        self.slot(key).fetch_sub(1, Ordering::SeqCst);
+    }
+
+    fn is_none(&self, key: Key) -> bool {
+        self.slot(key).load(Ordering::SeqCst) == 0
+    }
+}
+
+/// How often an owner uses a table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Counts {
+    read: u32,
+    write: u32,
+}
+
+impl Counts {
+    fn of(&mut self, mode: LockMode) -> Option<&mut u32> {
+        match mode {
+            LockMode::Read => Some(&mut self.read),
+            LockMode::Write => Some(&mut self.write),
+            LockMode::NoWrite | LockMode::Upgradable | LockMode::Exclusive => None,
+        }
+    }
+
+    pub(super) fn by_mode(self) -> [(LockMode, u32); 2] {
+        [(LockMode::Read, self.read), (LockMode::Write, self.write)]
+    }
+}
+
+/// What was noted by some threads, on cache lines of its own.
+#[repr(align(128))]
+pub(super) struct Part {
+    uses: Mutex<HashMap<(Key, u64), Counts>>,
+    pub(super) shared: Weak<Shared>,
+}
+
+impl Part {
+    pub(super) fn new(shared: Weak<Shared>) -> Self {
+        Self { uses: Mutex::default(), shared }
+    }
+
+    /// Notes a use; false if the exact table must be asked.
+    pub(super) fn add(&self, interests: &Interests, key: Key, owner: u64, mode: LockMode) -> bool {
+        let mut uses = self.uses.lock();
+        if !interests.is_none(key) {
+            return false;
+        }
+        let mut counts = uses.get(&(key, owner)).copied().unwrap_or_default();
+        let Some(count) = counts.of(mode) else { return false };
+        *count += 1;
+        uses.insert((key, owner), counts);
+        true
+    }
+
+    /// Forgets a use; false if it is not noted here any more.
+    pub(super) fn remove(&self, key: Key, owner: u64, mode: LockMode) -> bool {
+        let mut uses = self.uses.lock();
+        let Entry::Occupied(mut entry) = uses.entry((key, owner)) else { return false };
+        let Some(count) = entry.get_mut().of(mode).filter(|count| **count > 0) else {
+            return false;
+        };
+        *count -= 1;
+        if *entry.get() == Counts::default() {
+            entry.remove();
+        }
+        true
+    }
+
+    /// Takes all uses of a name out.
+    pub(super) fn take(&self, key: Key, mut give: impl FnMut(u64, Counts)) {
+        self.uses.lock().retain(|(name, owner), counts| {
+            let is_taken = *name == key;
+            if is_taken {
+                give(*owner, *counts);
+            }
+            !is_taken
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn uses_are_noted_until_somebody_wants_more() {
+        let (part, interests) = (Part::new(Weak::new()), Interests::default());
+        let (key, other) = (Key::of("s", "t"), Key::of("s", "u"));
+        assert!(part.add(&interests, key, 1, LockMode::Read));
+        assert!(part.add(&interests, key, 1, LockMode::Read));
+        assert!(part.add(&interests, key, 2, LockMode::Write));
+        assert!(part.add(&interests, other, 2, LockMode::Read));
+        assert!(!part.add(&interests, key, 2, LockMode::Exclusive));
+        assert!(part.remove(key, 1, LockMode::Read));
+        assert!(!part.remove(key, 1, LockMode::Write));
+        interests.begin(key);
+        assert!(!part.add(&interests, key, 3, LockMode::Read));
+        let mut found = Vec::new();
+        part.take(key, |owner, counts| found.push((owner, counts.by_mode().map(|(_, n)| n))));
+        found.sort_unstable();
+        assert_eq!(found, [(1, [1, 0]), (2, [0, 1])]);
+        assert!(!part.remove(key, 2, LockMode::Write));
+        interests.end(key);
+        assert!(part.add(&interests, key, 3, LockMode::Read));
+    }
+}
