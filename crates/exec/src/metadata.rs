@@ -33,7 +33,9 @@ pub enum LockMode {
     NoWrite,
     /// The definition is about to change: rows may be read until then, not changed.
     Upgradable,
-    /// The definition changes, or `LOCK TABLES ... WRITE`.
+    /// `LOCK TABLES ... WRITE`: nobody else reads or changes rows.
+    Alone,
+    /// The definition changes.
     Exclusive,
 }
 
@@ -44,11 +46,11 @@ impl LockMode {
     }
 
     fn allows(self, other: Self) -> bool {
-        use LockMode::{Exclusive, NoWrite, Upgradable, Write};
+        use LockMode::{Alone, Exclusive, NoWrite, Upgradable, Write};
         !matches!(
             (self, other),
-            (Exclusive, _)
-                | (_, Exclusive)
+            (Alone | Exclusive, _)
+                | (_, Alone | Exclusive)
                 | (NoWrite | Upgradable, Write)
                 | (Write, NoWrite | Upgradable)
                 | (Upgradable, Upgradable)

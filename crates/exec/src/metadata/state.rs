@@ -124,3 +124,23 @@ impl State {
         self.entries.get(&key).is_none_or(|e| e.blockers(owner, mode).next().is_none())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::LockMode::{Alone, Exclusive, Read, Write};
+    use super::*;
+
+    #[test]
+    fn equals_are_served_in_the_order_they_came() {
+        let mut entry = Entry { granted: vec![(1, Read, 1)], ..Entry::default() };
+        entry.waiting = vec![(2, Write), (3, Alone), (4, Exclusive), (5, Exclusive)];
+        let blockers = |entry: &Entry, owner, mode| entry.blockers(owner, mode).collect::<Vec<_>>();
+        assert_eq!(blockers(&entry, 4, Exclusive), [1]);
+        assert_eq!(blockers(&entry, 5, Exclusive), [1, 4]);
+        assert_eq!(blockers(&entry, 6, Exclusive), [1, 4, 5], "who is new comes last");
+        assert_eq!(blockers(&entry, 3, Alone), [1, 4, 5], "weaker ones wait for stronger ones");
+        assert_eq!(blockers(&entry, 2, Write), [3, 4, 5]);
+        entry.granted.push((6, Write, 1));
+        assert_eq!(blockers(&entry, 6, Exclusive), [1], "who holds the name is let in");
+    }
+}

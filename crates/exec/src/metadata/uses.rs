@@ -56,7 +56,9 @@ impl Counts {
         match mode {
             LockMode::Read => Some(&mut self.read),
             LockMode::Write => Some(&mut self.write),
-            LockMode::NoWrite | LockMode::Upgradable | LockMode::Exclusive => None,
+            LockMode::NoWrite | LockMode::Upgradable | LockMode::Alone | LockMode::Exclusive => {
+                None
+            }
         }
     }
 

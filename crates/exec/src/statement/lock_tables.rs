@@ -73,7 +73,7 @@ pub(super) fn take(
     for table in &list {
         let mode = match (purpose, table.write) {
             _ if table.is_view => LockMode::Read,
-            (_, true) => LockMode::Exclusive,
+            (_, true) => LockMode::Alone,
             (Purpose::Lock, false) => LockMode::NoWrite,
             (Purpose::Flush, false) => LockMode::Upgradable,
         };
