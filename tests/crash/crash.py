@@ -36,6 +36,7 @@ SCHEMA = [
     "CREATE TABLE crash.bulk (id INT PRIMARY KEY, n INT NOT NULL, filler VARCHAR(200), KEY by_n (n))",
     "CREATE TABLE crash.branches (id INT PRIMARY KEY, part INT NOT NULL, KEY by_part (part))",
     "CREATE TABLE crash.replaced SELECT 1 AS a UNION ALL SELECT 2",
+    "CREATE DATABASE crash_replaced",
 ]
 LOST = (0, 2003, 2006, 2013)
 
@@ -123,6 +124,8 @@ class Definer(Session):
                 break
         cursor.execute("CREATE OR REPLACE TABLE crash.replaced (KEY (b))"
                        " SELECT 1 AS a, REPEAT('x', 40) AS b UNION ALL SELECT 2, 'two'")
+        cursor.execute("CREATE OR REPLACE DATABASE crash_replaced COMMENT 'with a table'")
+        cursor.execute("CREATE TABLE crash_replaced.t SELECT 1 AS a UNION ALL SELECT 2")
         if self.random.random() < 0.7:
             cursor.execute(f"DROP TABLE IF EXISTS {name}, {name}r")
 
@@ -249,8 +252,8 @@ def check_branches(cursor, history, brancher):
 
 
 def check_definitions(cursor):
-    """Tables of the definer are whole, and the one it replaces is there; then its own go, so that the next life
-    starts clean."""
+    """Tables of the definer are whole, and the table and the database it replaces are there; then its own go, so that
+    the next life starts clean."""
     tables = [row[0] for row in rows(cursor, "SHOW TABLES FROM crash")]
     fixed = {"ledger", "counters", "accounts", "bulk", "branches", "replaced"}
     assert fixed <= set(tables), tables
@@ -262,6 +265,8 @@ def check_definitions(cursor):
             assert count in ((2,) if table in fixed else (0, 2)), f"{table} has {count} rows"
         if table not in fixed:
             cursor.execute(f"DROP TABLE crash.{table}")
+    for (table,) in rows(cursor, "SHOW TABLES FROM crash_replaced"):
+        assert rows(cursor, f"SELECT COUNT(*) FROM crash_replaced.{table}") in (((2,),), [(2,)])
 
 
 def verify(server, history, sessions):

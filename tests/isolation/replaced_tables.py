@@ -1,10 +1,10 @@
-"""A table that is replaced again and again: does anybody ever find it missing?
+"""A table and a database that are replaced again and again: does anybody ever find them missing?
 
 usage: replaced_tables.py PORT [READS] [READERS]
 
-One session runs CREATE OR REPLACE TABLE in its three forms, in two engines, and TRUNCATE; the others
-read the table, READS times each, 500 unless given. No read may fail, and each finds all rows of one
-definition.
+One session runs CREATE OR REPLACE TABLE in its three forms, in two engines, TRUNCATE, and CREATE OR
+REPLACE DATABASE; the others read the table and use the database, READS times each, 500 unless given.
+No read may fail, and each finds all rows of one definition.
 """
 
 import itertools
@@ -20,6 +20,9 @@ REPLACEMENTS = [
     "CREATE OR REPLACE TABLE replaced.t ENGINE=MEMORY SELECT * FROM replaced.three",
     "CREATE OR REPLACE TABLE replaced.t ENGINE=MyISAM SELECT * FROM replaced.three",
     "TRUNCATE TABLE replaced.t",
+    "CREATE OR REPLACE DATABASE replaced_too CHARACTER SET latin1",
+    "CREATE TABLE replaced_too.t (a INT)",
+    "CREATE OR REPLACE DATABASE replaced_too CHARACTER SET utf8mb4",
 ]
 
 
@@ -36,6 +39,8 @@ def read(port, reads, problems):
             if rows not in ((), ((1, 1), (2, 4), (3, 9))):
                 problems.append(rows)
             cursor.execute("SHOW CREATE TABLE replaced.t")
+            cursor.execute("SHOW CREATE DATABASE replaced_too")
+            cursor.execute("USE replaced_too")
     except pymysql.MySQLError as error:
         problems.append(error)
 
@@ -48,6 +53,7 @@ def main():
     cursor.execute("CREATE DATABASE replaced")
     cursor.execute("CREATE TABLE replaced.three (a INT NOT NULL, b INT)")
     cursor.execute("INSERT INTO replaced.three VALUES (1, 1), (2, 4), (3, 9)")
+    cursor.execute("CREATE OR REPLACE DATABASE replaced_too")
     cursor.execute(REPLACEMENTS[0])
     threads = [threading.Thread(target=read, args=(port, reads, problems)) for _ in range(readers)]
     for thread in threads:
@@ -59,6 +65,7 @@ def main():
         cursor.execute(statement)
         done += 1
     cursor.execute("DROP DATABASE replaced")
+    cursor.execute("DROP DATABASE replaced_too")
     print(f"replaced tables: {readers * reads} reads of {done} tables: {problems[:3] or 'ok'}")
     sys.exit(1 if problems or not done else 0)
 

@@ -27,28 +27,34 @@ impl Ddl<'_> {
         let name = &*create.name.value;
         check_name(name)?;
         self.check(Privilege::Create, name, "")?;
+        if create.or_replace {
+            self.check(Privilege::Drop, name, "")?;
+        }
+        let said = schema_options(&create.options, self.server_collation())?;
         self.check_no_lock_tables()?;
         self.session.commit()?;
         let _lock = self.lock(name, "")?;
-        if self.instance.catalog.snapshot().schema(name).is_some() {
-            if create.or_replace {
-                self.remove_database(name)?;
-            } else if create.if_not_exists {
-                self.note(Condition::note(&ER_DB_CREATE_EXISTS, &[&name]));
-                return Ok(Outcome::ok());
-            } else {
-                return Err(SqlError::new(&ER_DB_CREATE_EXISTS, &[&name]));
-            }
+        let exists = self.instance.catalog.snapshot().schema(name).is_some();
+        if exists && create.if_not_exists {
+            self.note(Condition::note(&ER_DB_CREATE_EXISTS, &[&name]));
+            return Ok(Outcome::ok());
         }
-        let said = schema_options(&create.options, self.server_collation())?;
+        if exists && !create.or_replace {
+            return Err(SqlError::new(&ER_DB_CREATE_EXISTS, &[&name]));
+        }
         let schema = Schema {
             name: name.into(),
             collation: said.collation,
             comment: said.comment.unwrap_or_default().into(),
             tables: Default::default(),
         };
-        self.publish_schema(schema)?;
-        Ok(Outcome::changed(1))
+        if !exists {
+            self.publish_schema(schema)?;
+            return Ok(Outcome::changed(1));
+        }
+        self.remove_database(name, Some(schema))?;
+        // Compat: one for the old database, one for the new; and that is not the current one.
+        Ok(Outcome::changed(2))
     }
 
     /// `collation_server`, which new schemas have unless they say otherwise; a session without
@@ -102,15 +108,13 @@ impl Ddl<'_> {
             }
             return Err(SqlError::new(&ER_DB_DROP_EXISTS, &[&name]));
         }
-        let tables = self.remove_database(name)?;
-        if self.session.schema.as_deref() == Some(name) {
-            self.session.schema = None;
-        }
+        let tables = self.remove_database(name, None)?;
         Ok(Outcome::changed(tables))
     }
 
-    /// Drops a schema with its tables; how many there were.
-    fn remove_database(&mut self, name: &str) -> SqlResult<u64> {
+    /// Drops a schema with its tables; how many there were. A new one takes its place in the same change: nobody finds
+    /// neither, and a crash leaves one of them.
+    fn remove_database(&mut self, name: &str, new: Option<Schema>) -> SqlResult<u64> {
         let snapshot = self.instance.catalog.snapshot();
         let schema = snapshot.schema(name).ok_or_else(|| SqlError::unknown_database(name))?;
         let tables: Vec<_> = schema.tables.values().cloned().collect();
@@ -133,8 +137,15 @@ impl Ddl<'_> {
             change.remove_trigger(trigger)?;
         }
         change.remove_schema(name)?;
-        change.commit(|snapshot| snapshot.remove_schema(name))?;
+        new.iter().try_for_each(|new| change.put_schema(new))?;
+        change.commit(|snapshot| {
+            snapshot.remove_schema(name);
+            new.into_iter().for_each(|new| snapshot.put_schema(new));
+        })?;
         self.session.hooks.dropped(self.session, name, "");
+        if self.session.schema.as_deref() == Some(name) {
+            self.session.schema = None;
+        }
         Ok(tables.len() as u64)
     }
 }

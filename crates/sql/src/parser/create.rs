@@ -41,6 +41,7 @@ impl Parser<'_> {
     fn create_table(&mut self, or_replace: bool, temporary: bool) -> PResult<Statement> {
         self.expect(Kw::TABLE)?;
         let if_not_exists = self.if_not_exists()?;
+        self.check_or_replace(or_replace, if_not_exists)?;
         let name = self.new_table_name()?;
         let mut create = CreateTable {
             or_replace,
@@ -92,6 +93,7 @@ impl Parser<'_> {
     fn create_database(&mut self, or_replace: bool) -> PResult<Statement> {
         self.next();
         let if_not_exists = self.if_not_exists()?;
+        self.check_or_replace(or_replace, if_not_exists)?;
         let name = self.ident()?;
         let options = self.schema_options()?;
         Ok(Statement::CreateDatabase(

@@ -205,6 +205,7 @@ impl Parser<'_> {
         };
         self.expect(Kw::INDEX)?;
         let if_not_exists = self.if_not_exists()?;
+        self.check_or_replace(or_replace, if_not_exists)?;
         let name = Some(self.new_ident()?);
         let mut options = IndexOptions::default();
         self.index_algorithm(&mut options)?;

@@ -64,7 +64,7 @@ impl Parser<'_> {
         })))
     }
 
-    fn check_or_replace(&self, or_replace: bool, if_not_exists: bool) -> PResult<()> {
+    pub(super) fn check_or_replace(&self, or_replace: bool, if_not_exists: bool) -> PResult<()> {
         match or_replace && if_not_exists {
             true => self.fail(&ER_WRONG_USAGE, &[&"OR REPLACE", &"IF NOT EXISTS"]),
             false => Ok(()),

@@ -12,6 +12,7 @@ impl Parser<'_> {
     ) -> PResult<Statement> {
         self.expect(Kw::SEQUENCE)?;
         let if_not_exists = self.if_not_exists()?;
+        self.check_or_replace(or_replace, if_not_exists)?;
         let name = self.new_table_name()?;
         let options = self.sequence_options(false)?;
         let table_options = self.table_options()?;

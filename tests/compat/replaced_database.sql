@@ -1,0 +1,41 @@
+-- What CREATE OR REPLACE DATABASE takes the place of.
+CREATE OR REPLACE DATABASE compat_replaced;
+CREATE TABLE compat_replaced.t (a INT);
+CREATE PROCEDURE compat_replaced.p() SELECT 1;
+USE compat_replaced;
+CREATE OR REPLACE DATABASE compat_replaced CHARACTER SET latin2 COMMENT 'new';
+SELECT DATABASE();
+SHOW TABLES FROM compat_replaced;
+SHOW CREATE DATABASE compat_replaced;
+CALL compat_replaced.p();
+SHOW TABLES;
+-- What is wrong leaves the old one.
+CREATE TABLE compat_replaced.parent (a INT PRIMARY KEY);
+CREATE OR REPLACE DATABASE compat_replaced CHARACTER SET nope;
+CREATE OR REPLACE DATABASE compat_replaced CHARACTER SET latin1 COLLATE utf8mb3_bin;
+CREATE OR REPLACE DATABASE IF NOT EXISTS compat_replaced;
+PREPARE s FROM 'CREATE OR REPLACE DATABASE IF NOT EXISTS compat_replaced';
+SHOW TABLES FROM compat_replaced;
+CREATE DATABASE compat_replaced_too;
+CREATE TABLE compat_replaced_too.child (a INT, FOREIGN KEY (a) REFERENCES compat_replaced.parent (a));
+CREATE OR REPLACE DATABASE compat_replaced;
+SHOW TABLES FROM compat_replaced;
+CREATE OR REPLACE DATABASE compat_replaced_too;
+CREATE OR REPLACE DATABASE compat_replaced;
+SHOW TABLES FROM compat_replaced;
+LOCK TABLES compat_replaced.parent WRITE;
+CREATE TABLE compat_replaced.parent (a INT PRIMARY KEY);
+LOCK TABLES compat_replaced.parent WRITE;
+CREATE OR REPLACE DATABASE compat_replaced;
+UNLOCK TABLES;
+-- In a transaction.
+SET autocommit = 0;
+INSERT INTO compat_replaced.parent VALUES (1);
+CREATE OR REPLACE DATABASE compat_replaced_too;
+ROLLBACK;
+SET autocommit = 1;
+SELECT * FROM compat_replaced.parent;
+CREATE OR REPLACE DATABASE `compat `;
+CREATE OR REPLACE DATABASE information_schema;
+DROP DATABASE compat_replaced;
+DROP DATABASE compat_replaced_too;
