@@ -749,7 +749,7 @@ impl<'r> Inserter<'r> {
         let insert_id = session.explicit_insert_id.get().or(generated).or(explicit);
         let warnings = self.env.eval.conditions.borrow().count();
         let info = match self.records {
-            0 | 1 if is_single_row(self.plan) => String::new(),
+            0 | 1 if !self.plan.is_query && is_single_row(self.plan) => String::new(),
             records => {
                 let records = records - self.rejected;
                 let args: [&dyn std::fmt::Display; 3] = [&records, &self.duplicates, &warnings];

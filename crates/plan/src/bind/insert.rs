@@ -18,6 +18,7 @@ use crate::physical::{InsertMode, InsertValue, OwnValue, RowRules};
 pub(crate) struct BoundInsert {
     pub table: Arc<TableInfo>,
     pub source: Logical,
+    pub is_query: bool,
     /// Columns of the source in the order `values` counts them.
     pub source_columns: Vec<ColumnId>,
     pub values: Vec<InsertValue>,
@@ -80,6 +81,7 @@ impl Binder<'_> {
         Ok(BoundInsert {
             table,
             source: source.plan,
+            is_query: matches!(insert.source, ast::InsertSource::Query(_)),
             source_columns: source.ids,
             values,
             own: source.own,

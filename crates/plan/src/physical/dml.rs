@@ -87,6 +87,8 @@ pub struct Insert {
     pub table: Arc<TableInfo>,
     /// Rows. A `Values` source of single rows is common and should be quick.
     pub source: PlanNode,
+    /// The rows are those of a query.
+    pub is_query: bool,
     /// One per column of the table.
     pub values: Vec<InsertValue>,
     /// Values that read the row itself, in the order they are computed.

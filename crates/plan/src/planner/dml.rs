@@ -53,6 +53,7 @@ pub(super) fn insert(
     let (returning, output) = returned(&made.returned, bound.returning_first, &table, &done.draft);
     let insert = Insert {
         table: table.clone(),
+        is_query: bound.is_query,
         values: bound.values,
         own: bound.own,
         default_flags: bound.default_flags,
