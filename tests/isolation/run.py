@@ -5,8 +5,9 @@ usage: run.py PORT [--record] [--match TEXT]
 A script in scripts/ is a list of lines `NAME: SQL`; NAME is a session, `setup` runs before all.
 A script whose first line is `levels` runs at all isolation levels, and at REPEATABLE READ and
 SERIALIZABLE also with innodb_snapshot_isolation=ON. After each line the runner notes the result:
-rows, affected rows, or the error's number. A statement that has not ended after WAIT seconds is
-noted as waiting, and its result is noted under the line that let it go on.
+rows, affected rows, or the error's number. A statement that has not ended after WAIT seconds, and of
+which the server says that it waits for somebody, is noted as waiting, and its result is noted under
+the line that let it go on. `wait: SECONDS` lets those who wait go on by themselves, within that time.
 
 --record writes what the server at PORT, a MariaDB 10.11, does to the .result files; otherwise the
 server's answers are compared with them.
@@ -22,6 +23,13 @@ import time
 import pymysql
 
 WAIT = 0.35
+# As long may a statement be slow that waits for nobody.
+PATIENCE = 20
+IS_BLOCKED = """
+    SELECT EXISTS (SELECT * FROM information_schema.innodb_trx
+                   WHERE trx_mysql_thread_id = %s AND trx_state = 'LOCK WAIT')
+        OR EXISTS (SELECT * FROM information_schema.processlist
+                   WHERE id = %s AND (state LIKE 'Waiting for %%' OR state LIKE 'User %%'))"""
 HERE = pathlib.Path(__file__).parent / "scripts"
 LEVELS = ["READ UNCOMMITTED", "READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"]
 
@@ -59,6 +67,16 @@ class Session(threading.Thread):
         except queue.Empty:
             return None
 
+    def result_unless_blocked(self, admin):
+        """The result, or None if the statement waits for another session rather than for a slow machine."""
+        deadline = time.monotonic() + PATIENCE
+        while (result := self.result(WAIT)) is None and time.monotonic() < deadline:
+            with admin.cursor() as cursor:
+                cursor.execute(IS_BLOCKED, [self.connection.thread_id()] * 2)
+                if cursor.fetchone() == (1,):
+                    return self.result(0.01)
+        return result
+
 
 def run_script(port, lines, settings):
     admin = pymysql.connect(host="127.0.0.1", port=port, user="root", autocommit=True)
@@ -73,7 +91,7 @@ def run_script(port, lines, settings):
     try:
         for line in lines:
             if not line.startswith("setup:"):
-                notes += step(port, sessions, settings, line)
+                notes += step((port, admin), sessions, settings, line)
     finally:
         for session in sessions.values():
             session.todo.put(None)
@@ -85,27 +103,31 @@ def run_script(port, lines, settings):
     return notes
 
 
-def step(port, sessions, settings, line):
-    name, _, sql = line.partition(":")
+def step(server, sessions, settings, line):
+    (port, admin), (name, _, sql) = server, line.partition(":")
+    if name == "wait":
+        return [line] + gone_on(sessions, lambda session: session.result(float(sql)))
     if name not in sessions:
         sessions[name] = Session(port, settings)
     session = sessions[name]
-    notes = [line]
     if session.waiting:
-        return notes + ["  (still waits)"]
+        return [line, "  (still waits)"]
     session.todo.put(sql.strip())
-    result = session.result(WAIT)
+    result = session.result_unless_blocked(admin)
     session.waiting = result is None
-    notes.append("  waits" if result is None else f"  {result}")
-    others = [(n, s) for n, s in sorted(sessions.items()) if s.waiting and s is not session]
-    for other, waiter in others:
-        result = waiter.result(WAIT)
-        if result is not None:
-            waiter.waiting = False
-            notes.append(f"  {other} goes on: {result}")
-    if session.waiting and (result := session.result(0)) is not None:
-        session.waiting = False
-        notes.append(f"  {name} goes on: {result}")
+    notes = [line, "  waits" if result is None else f"  {result}"]
+    others = {n: s for n, s in sessions.items() if s is not session}
+    notes += gone_on(others, lambda other: other.result_unless_blocked(admin))
+    return notes + gone_on({name: session}, lambda session: session.result(0))
+
+
+def gone_on(sessions, result_of):
+    """Notes of those who waited and do not any more."""
+    notes = []
+    for name, session in sorted(sessions.items()):
+        if session.waiting and (result := result_of(session)) is not None:
+            session.waiting = False
+            notes.append(f"  {name} goes on: {result}")
     return notes
 
 
