@@ -54,7 +54,7 @@ mod transaction;
 mod xa;
 
 pub use instance::{Engines, Instance, SystemRequest, SystemTable, TableHandle};
-pub use prepared::{Prepared, execute_prepared, prepare, prepare_statement};
+pub use prepared::{Prepared, execute_prepared, prepare, prepare_shared, prepare_statement};
 pub use session::Session;
 pub use sink::{NullSink, Outcome, ResultSink};
 pub use statement::{execute_statement, execute_text};

@@ -23,7 +23,8 @@ use crate::{Instance, Session, query};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PlanKey {
     catalog: u64,
-    temporary: u64,
+    /// The session with the version of its temporary tables; without any it does not matter whose they were.
+    temporary: Option<(u64, u64)>,
     space: u64,
     schema: Option<Box<str>>,
     locks: (bool, bool),
@@ -35,8 +36,7 @@ impl PlanKey {
     pub(crate) fn new(instance: &Instance, session: &Session) -> Self {
         Self {
             catalog: instance.catalog.version(),
-            // Without temporary tables it does not matter whose they were.
-            temporary: session.temporary.iter().next().map_or(0, |_| session.temporary.version),
+            temporary: temporary(session),
             space: session.plan_space(),
             schema: session.schema.clone(),
             locks: session.reads_lock(),
@@ -47,15 +47,18 @@ impl PlanKey {
 
     /// Whether a plan made under this one is good still: [`Self::new`] would say the same.
     pub(crate) fn holds(&self, instance: &Instance, session: &Session) -> bool {
-        let temporary = session.temporary.iter().next().map_or(0, |_| session.temporary.version);
         self.catalog == instance.catalog.version()
-            && self.temporary == temporary
+            && self.temporary == temporary(session)
             && self.space == session.plan_space()
             && self.schema == session.schema
             && self.locks == session.reads_lock()
             && self.privileges == session.hooks.privileges_version()
             && self.acting_as == session.acting_as
     }
+}
+
+fn temporary(session: &Session) -> Option<(u64, u64)> {
+    session.temporary.iter().next().map(|_| (session.id, session.temporary.version))
 }
 
 /// Parses one statement in the session's mode; `origin` is the text as a client sent it.

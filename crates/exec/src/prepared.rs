@@ -1,5 +1,9 @@
 //! Statements planned once and run often.
 
+mod shared;
+
+pub use shared::prepare_shared;
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -10,6 +14,7 @@ use selkie_sql::ClientText;
 use selkie_sql::ast::{Expr, ExprKind, Literal, OrderItem, QueryBody, Statement};
 use selkie_types::error::catalogue::ER_WRONG_ARGUMENTS;
 use selkie_types::{SqlError, SqlResult, SqlType, Value};
+use smallvec::SmallVec;
 
 use crate::planning::{self, PlanKey};
 use crate::session::{PreparedTicket, bump};
@@ -29,7 +34,7 @@ pub struct Prepared {
     numbers_columns: bool,
     /// Columns of its result, as known without the parameters' types.
     pub output: Vec<OutputColumn>,
-    plan: Mutex<Option<CachedPlan>>,
+    plans: Mutex<Plans>,
 }
 
 /// A statement that SQL PREPARE gave a name.
@@ -54,6 +59,20 @@ struct CachedPlan {
     types: Vec<SqlType>,
 }
 
+impl CachedPlan {
+    fn is_for(&self, instance: &Instance, session: &Session, values: &[(Value, SqlType)]) -> bool {
+        self.types.len() == values.len()
+            && self.types.iter().zip(values).all(|(ty, (_, of_value))| ty == of_value)
+            && self.key.holds(instance, session)
+    }
+}
+
+/// The plans of a statement, by what they were made for: sessions that share it may send other types.
+type Plans = SmallVec<[CachedPlan; 1]>;
+
+/// Most of them.
+const PLANS: usize = 4;
+
 /// Parses and plans `text`, which is one statement; `origin` is what a client sent.
 pub fn prepare(
     instance: &Instance,
@@ -74,7 +93,7 @@ pub fn prepare_statement(
     parameters: usize,
 ) -> SqlResult<Prepared> {
     let mut output = Vec::new();
-    let mut cached = None;
+    let mut plans = Plans::new();
     if is_planned(&statement) {
         let key = PlanKey::new(instance, session);
         let plan = planning::plan(instance, session, &statement, text, (&[], parameters))?;
@@ -82,15 +101,15 @@ pub fn prepare_statement(
             output = plan.output.to_vec();
         }
         if parameters == 0 {
-            cached = Some(CachedPlan { plan: Arc::new(plan), key, types: Vec::new() });
+            plans.push(CachedPlan { plan: Arc::new(plan), key, types: Vec::new() });
         }
     }
     if let Statement::Handler(_) = &statement {
         output = handler::prepare(instance, session, &statement, text, parameters)?;
     }
-    let plan = Mutex::new(cached);
+    let plans = Mutex::new(plans);
     let numbers_columns = parameters > 0 && !keys(&mut statement.clone()).is_empty();
-    Ok(Prepared { text: text.into(), statement, parameters, numbers_columns, output, plan })
+    Ok(Prepared { text: text.into(), statement, parameters, numbers_columns, output, plans })
 }
 
 /// The keys of ORDER BY and GROUP BY of the outermost query that are placeholders.
@@ -130,14 +149,14 @@ impl Prepared {
             parameters,
             numbers_columns: false,
             output: Vec::new(),
-            plan: Mutex::default(),
+            plans: Mutex::default(),
         }
     }
 
-    /// Whether the plan kept is for tables that are others now.
+    /// Whether plans kept are for tables that are others now.
     fn is_stale(&self, instance: &Instance, session: &Session) -> bool {
-        let kept = self.plan.lock();
-        kept.as_ref().is_some_and(|kept| !planning::is_current(instance, session, &kept.plan))
+        let kept = self.plans.lock();
+        kept.iter().any(|kept| !planning::is_current(instance, session, &kept.plan))
     }
 
     /// The plan for parameters of these types; a new one if definitions or settings changed.
@@ -147,14 +166,9 @@ impl Prepared {
         session: &Session,
         values: &[(Value, SqlType)],
     ) -> SqlResult<Arc<Plan>> {
-        let same = |types: &[SqlType]| {
-            types.len() == values.len() && types.iter().zip(values).all(|(a, (_, b))| a == b)
-        };
-        if let Some(cached) = &*self.plan.lock()
-            && cached.key.holds(instance, session)
-            && same(&cached.types)
-        {
-            return Ok(cached.plan.clone());
+        let is_fit = |kept: &&CachedPlan| kept.is_for(instance, session, values);
+        if let Some(kept) = self.plans.lock().iter().find(is_fit) {
+            return Ok(kept.plan.clone());
         }
         let key = PlanKey::new(instance, session);
         let types: Vec<SqlType> = values.iter().map(|(_, ty)| ty.clone()).collect();
@@ -171,8 +185,16 @@ impl Prepared {
             bump(&session.counters.com_stmt_reprepare, 1);
         }
         let plan = Arc::new(plan);
-        *self.plan.lock() = Some(CachedPlan { plan: plan.clone(), key, types });
+        self.keep(CachedPlan { plan: plan.clone(), key, types });
         Ok(plan)
+    }
+
+    /// Keeps a plan, in place of those made under other definitions or settings.
+    fn keep(&self, plan: CachedPlan) {
+        let mut plans = self.plans.lock();
+        plans.retain(|other| other.key == plan.key && other.types != plan.types);
+        plans.truncate(PLANS - 1);
+        plans.insert(0, plan);
     }
 }
 

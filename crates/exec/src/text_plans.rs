@@ -112,7 +112,7 @@ pub fn keep_text_plan(
 }
 
 /// Whether a session's statements mean what they mean in other sessions with its settings.
-fn may_share(session: &Session, text: &[u8]) -> bool {
+pub(crate) fn may_share(session: &Session, text: &[u8]) -> bool {
     text.len() <= LONGEST
         && session.temporary.iter().next().is_none()
         && session.locked_tables.is_none()
@@ -145,7 +145,7 @@ impl TextPlans {
             }
             Entry::Seen | Entry::Refused { .. } => return TextLookup::Repeated,
         };
-        let same = kept.key == PlanKey::new(instance, session)
+        let same = kept.key.holds(instance, session)
             && kept.fixed.iter().zip(&self.shape.literals).all(|(fixed, (span, _))| {
                 fixed.as_ref().is_none_or(|bytes| **bytes == *span.text(text))
             });

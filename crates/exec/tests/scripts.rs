@@ -7,6 +7,9 @@
 mod sql;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use selkie_types::{CollationId, SqlMode, SqlType, Value};
 
 use sql::script::{Block, Kind, parse, write};
 use sql::world::World;
@@ -72,4 +75,34 @@ fn scripts_give_what_they_say() {
     let chosen = paths.iter().filter(|p| p.to_string_lossy().contains(&only));
     let failures: Vec<String> = chosen.flat_map(|p| run_script(p, update)).collect();
     assert!(failures.is_empty(), "{} failures\n{}", failures.len(), failures.join("\n\n"));
+}
+
+#[test]
+fn sessions_share_what_they_prepare() {
+    let mut world = World::new();
+    let mut run = |session: &str, sql: &str| world.run(session, sql).expect("it runs");
+    run("a", "CREATE TABLE t (id INT PRIMARY KEY, c VARCHAR(20))");
+    run("a", "INSERT INTO t VALUES (1, 'one'), (2, 'two')");
+    let other = &mut world.session("c").settings;
+    other.sql_mode = SqlMode::ANSI_QUOTES;
+    other.version += 1;
+    let sql = "SELECT c FROM t WHERE id = ?";
+    let mut prepare = |session: &str, sql: &str| world.prepare(session, sql).expect("prepared");
+    let (a, b, c) = (prepare("a", sql), prepare("b", sql), prepare("c", sql));
+    assert!(Arc::ptr_eq(&a, &b), "the same text under the same settings");
+    assert!(!Arc::ptr_eq(&a, &c), "another mode");
+    let (of_a, of_b) = (prepare("a", "SELECT @v"), prepare("b", "SELECT @v"));
+    assert!(!Arc::ptr_eq(&of_a, &of_b), "variables have types of their own");
+    let number = (Value::Int(2), SqlType::bigint());
+    let text = (Value::bytes(b"1"), SqlType::varchar(1, CollationId::UTF8MB4_GENERAL_CI));
+    for _ in 0..2 {
+        assert_eq!(world.execute("a", &a, std::slice::from_ref(&number)).unwrap(), ["two"]);
+        assert_eq!(world.execute("b", &b, std::slice::from_ref(&text)).unwrap(), ["one"]);
+    }
+    world.run("b", "DROP TABLE t").unwrap();
+    world.run("b", "CREATE TABLE t (id INT PRIMARY KEY, c INT)").unwrap();
+    world.run("b", "INSERT INTO t VALUES (2, 22)").unwrap();
+    assert_eq!(world.execute("a", &a, &[number]).unwrap(), ["22"]);
+    let again = world.prepare("b", sql).expect("prepared");
+    assert!(!Arc::ptr_eq(&a, &again), "the table is another one");
 }

@@ -6,7 +6,10 @@ use std::sync::Arc;
 use selkie_catalog::{Catalog, Dictionary, Namespace, Schema, TemporaryTables};
 use selkie_engine::{Engine, Isolation, TableId};
 use selkie_exec::session::{Account, NoHooks};
-use selkie_exec::{Engines, Instance, Outcome, ResultSink, Session, execute_statement};
+use selkie_exec::{
+    Engines, Instance, Outcome, Prepared, ResultSink, Session, execute_prepared, execute_statement,
+    prepare_shared,
+};
 use selkie_expr::{EvalContext, NoSession, TypeContext};
 use selkie_memory::MemoryEngine;
 use selkie_plan::define::{DefineContext, define_table};
@@ -77,12 +80,7 @@ impl World {
 
     /// Runs a statement; the rows it gave.
     pub(crate) fn run(&mut self, session: &str, sql: &str) -> SqlResult<Vec<String>> {
-        let id = self.sessions.len() as u64 + 1;
-        let session = self.sessions.entry(session.to_owned()).or_insert_with(|| {
-            let mut session = Session::new(id, Account::default(), Arc::new(NoHooks));
-            session.schema = Some("test".into());
-            session
-        });
+        let session = session_of(&mut self.sessions, session);
         let options = ParseOptions { sql_mode: session.settings.sql_mode };
         let parsed = selkie_sql::parse(sql.as_bytes(), &options)?;
         match &parsed.statement {
@@ -105,6 +103,41 @@ impl World {
         }
         Ok(Vec::new())
     }
+}
+
+impl World {
+    /// The session called `name`.
+    pub(crate) fn session(&mut self, name: &str) -> &mut Session {
+        session_of(&mut self.sessions, name)
+    }
+
+    /// Prepares a statement as a client does.
+    pub(crate) fn prepare(&mut self, session: &str, sql: &str) -> SqlResult<Arc<Prepared>> {
+        let session = session_of(&mut self.sessions, session);
+        prepare_shared(&self.instance, session, sql.as_bytes(), None)
+    }
+
+    /// Runs it; the rows it gave.
+    pub(crate) fn execute(
+        &mut self,
+        session: &str,
+        prepared: &Prepared,
+        values: &[(Value, SqlType)],
+    ) -> SqlResult<Vec<String>> {
+        let session = session_of(&mut self.sessions, session);
+        let mut lines = Lines::default();
+        let outcome = execute_prepared(&self.instance, session, prepared, values, &mut lines)?;
+        Ok(shown(outcome, lines))
+    }
+}
+
+fn session_of<'s>(sessions: &'s mut HashMap<String, Session>, name: &str) -> &'s mut Session {
+    let id = sessions.len() as u64 + 1;
+    sessions.entry(name.to_owned()).or_insert_with(|| {
+        let mut session = Session::new(id, Account::default(), Arc::new(NoHooks));
+        session.schema = Some("test".into());
+        session
+    })
 }
 
 fn shown(outcome: Outcome, lines: Lines) -> Vec<String> {

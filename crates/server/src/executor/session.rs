@@ -12,7 +12,8 @@ use selkie_engine::{IndexKind, note_waits};
 use selkie_exec::session::{Access, Account, Counters, Privilege, Session, SessionHooks};
 use selkie_exec::{
     Instance, NullSink, Outcome, Prepared, ResultSink, TextLookup, TextPlan, Unsettled,
-    execute_prepared, execute_statement, execute_text, find_text_plan, keep_text_plan, prepare,
+    execute_prepared, execute_statement, execute_text, find_text_plan, keep_text_plan,
+    prepare_shared,
 };
 use selkie_plan::physical::OutputColumn;
 use selkie_protocol::Status;
@@ -315,7 +316,7 @@ impl BackendSession for ExecutorSession {
     fn prepare(&mut self, text: &[u8], origin: Option<&ClientText>) -> SqlResult<Described> {
         self.refresh();
         self.session.diagnostics.clear();
-        let prepared = prepare(&self.instance, &mut self.session, text, origin)?;
+        let prepared = prepare_shared(&self.instance, &mut self.session, text, origin)?;
         Ok(Described {
             parameters: prepared.parameters,
             columns: prepared.output.clone(),
@@ -330,7 +331,7 @@ impl BackendSession for ExecutorSession {
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Outcome> {
         self.refresh();
-        let Some(prepared) = statement.downcast_ref::<Prepared>() else {
+        let Some(prepared) = statement.downcast_ref::<Arc<Prepared>>() else {
             return Err(SqlError::internal("a statement of another backend"));
         };
         self.run_prepared(prepared, parameters, sink)
