@@ -12,8 +12,11 @@ use selkie_plan::is_planned;
 use selkie_plan::physical::{OutputColumn, Plan};
 use selkie_sql::ClientText;
 use selkie_sql::ast::{Expr, ExprKind, Literal, OrderItem, QueryBody, Statement};
-use selkie_types::error::catalogue::ER_WRONG_ARGUMENTS;
-use selkie_types::{SqlError, SqlResult, SqlType, Value};
+use selkie_types::error::catalogue::{
+    ER_UNKNOWN_ERROR, ER_WARN_ALLOWED_PACKET_OVERFLOWED, ER_WARN_DEPRECATED_SYNTAX,
+    ER_WARN_VIEW_WITHOUT_KEY, ER_WRONG_ARGUMENTS,
+};
+use selkie_types::{Level, SqlError, SqlResult, SqlType, Value};
 use smallvec::SmallVec;
 
 use crate::planning::{self, PlanKey};
@@ -96,7 +99,9 @@ pub fn prepare_statement(
     let mut plans = Plans::new();
     if is_planned(&statement) {
         let key = PlanKey::new(instance, session);
-        let plan = planning::plan(instance, session, &statement, text, (&[], parameters))?;
+        let mut plan = planning::plan(instance, session, &statement, text, (&[], parameters))?;
+        tell_of_preparing(session, &statement, &plan);
+        forget_text(&mut plan);
         if plan.into.is_none() {
             output = plan.output.to_vec();
         }
@@ -110,6 +115,29 @@ pub fn prepare_statement(
     let plans = Mutex::new(plans);
     let numbers_columns = parameters > 0 && !keys(&mut statement.clone()).is_empty();
     Ok(Prepared { text: text.into(), statement, parameters, numbers_columns, output, plans })
+}
+
+/// Tells of what was noticed when names and types were resolved, which each execution does again.
+fn tell_of_preparing(session: &Session, statement: &Statement, plan: &Plan) {
+    let (settings, is_update) = (&session.settings, matches!(statement, Statement::Update(_)));
+    for condition in &plan.conditions {
+        // Compat: of these only an execution tells.
+        let later = match condition.code {
+            code if code == ER_WARN_VIEW_WITHOUT_KEY.code => is_update,
+            code if code == ER_UNKNOWN_ERROR.code => true,
+            code => code == ER_WARN_ALLOWED_PACKET_OVERFLOWED.code,
+        };
+        let hidden = condition.level == Level::Note && !settings.sql_notes;
+        if !later && !hidden {
+            session.diagnostics.push(condition.clone(), settings.max_error_count);
+        }
+    }
+}
+
+/// Compat: what is deprecated in the text is told of when that is read, not by executions.
+fn forget_text(plan: &mut Plan) {
+    let code = ER_WARN_DEPRECATED_SYNTAX.code;
+    plan.conditions.retain(|c| c.code != code || c.level == Level::Note);
 }
 
 /// The keys of ORDER BY and GROUP BY of the outermost query that are placeholders.
@@ -176,11 +204,13 @@ impl Prepared {
         if self.numbers_columns {
             // Such a plan is good for these values only.
             let statement = with_numbers(&self.statement, values);
-            let plan = planning::plan(instance, session, &statement, &self.text, parameters)?;
+            let mut plan = planning::plan(instance, session, &statement, &self.text, parameters)?;
+            forget_text(&mut plan);
             return Ok(Arc::new(plan));
         }
         let was_stale = self.is_stale(instance, session);
-        let plan = planning::plan(instance, session, &self.statement, &self.text, parameters)?;
+        let mut plan = planning::plan(instance, session, &self.statement, &self.text, parameters)?;
+        forget_text(&mut plan);
         if was_stale {
             bump(&session.counters.com_stmt_reprepare, 1);
         }

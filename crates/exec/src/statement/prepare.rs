@@ -129,5 +129,9 @@ pub(super) fn immediate(
     let prepared = prepare_value(instance, session, &statement.source, running)?;
     refuse_nested(&prepared.statement)?;
     let values = values(instance, session, &statement.using, running)?;
-    execute_prepared(instance, session, &prepared, &values, sink)
+    let told = session.diagnostics.present();
+    session.diagnostics.clear();
+    let result = execute_prepared(instance, session, &prepared, &values, sink);
+    session.diagnostics.put_first(told, session.settings.max_error_count);
+    result
 }
