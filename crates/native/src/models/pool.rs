@@ -87,8 +87,13 @@ fn whoever_waits_for_a_page_that_cannot_be_read_hears_of_it() {
     });
 }
 
-/// Runs these beside an evictor thread.
+/// Runs these beside an evictor thread; in the end no page is latched.
 fn with_evictor(pages: &Arc<Pages>, works: Vec<fn(&Pages)>) {
+    beside_evictor(pages, works);
+    pages.check_end();
+}
+
+fn beside_evictor(pages: &Arc<Pages>, works: Vec<fn(&Pages)>) {
     pages.pool.set_background(true);
     let stop = Arc::new(AtomicBool::new(false));
     let left = Arc::new(AtomicUsize::new(works.len()));
@@ -110,7 +115,6 @@ fn with_evictor(pages: &Arc<Pages>, works: Vec<fn(&Pages)>) {
     }
     run(bodies);
     pages.pool.set_background(false);
-    pages.check_end();
 }
 
 /// A request must not be lost: nobody else is there to make another, or to keep a page from leaving.
@@ -132,6 +136,30 @@ fn whoever_waits_for_a_frame_gets_one() {
                 [4, 5, 6].into_iter().for_each(|page| p.change(page))
             }],
         );
+    });
+}
+
+/// Whoever waits gives up when the evictor has found again and again that nothing can leave; that others gave up says
+/// nothing to who comes later.
+#[test]
+fn readers_give_up_while_all_pages_are_latched() {
+    fn refused(p: &Pages, page: u32) {
+        let error = p.pool.shared(id(page)).err().expect("no frame");
+        assert!(error.to_string().contains("buffer pool exhausted"), "{error}");
+    }
+    Explore::schedules(100).with_timeouts().run(|| {
+        let pages = Pages::new(2, 5);
+        let latched = [0, 1].map(|page| pages.pool.shared(id(page)).expect("latched"));
+        beside_evictor(
+            &pages,
+            vec![|p| {
+                refused(p, 2);
+                assert!(p.pool.is_exhausted(), "the evictor has not tried often");
+            }],
+        );
+        beside_evictor(&pages, vec![|p| refused(p, 2), |p| refused(p, 2), |p| refused(p, 3)]);
+        drop(latched);
+        with_evictor(&pages, vec![|p| p.read_each(&[2, 3, 4])]);
     });
 }
 

@@ -28,8 +28,8 @@ const fn round(frames: usize) -> usize {
 
 /// How often the evictor, while somebody waits, finds that nothing at all can leave before those who wait give up: it
 /// rests in between, so that this takes most of a minute. Rounds that have not ended do not count, however long their
-/// writes take.
-const PASSES_IN_VAIN: u32 = 2_000;
+/// writes take. Fewer in models, which try many orders of them.
+const PASSES_IN_VAIN: u32 = if cfg!(all(test, feature = "models")) { 5 } else { 2_000 };
 
 /// The longest rest between two passes.
 const LONGEST_REST: Duration = Duration::from_millis(20);
@@ -52,7 +52,7 @@ pub(super) struct Clock {
     wanted: Mutex<bool>,
     work: Condvar,
     hand: AtomicU32,
-    /// Passes of the evictor since a frame came free, while somebody waited.
+    /// Passes of the evictor since a frame came free, or since the first of those who wait began to.
     in_vain: AtomicU32,
 }
 
@@ -127,6 +127,16 @@ impl Clock {
         self.work.notify_one();
     }
 
+    /// As [`Self::wait_free`], for the first time. If nobody else waits, what was in vain before does not count.
+    fn begin_to_wait(&self) {
+        let free = self.free.lock();
+        if free.waiting == 0 {
+            self.in_vain.store(0, Ordering::Relaxed);
+        }
+        drop(free);
+        self.wait_free();
+    }
+
     /// Waits until there may be a free frame.
     fn wait_free(&self) {
         self.free.lock().waiting += 1;
@@ -137,6 +147,19 @@ impl Clock {
             self.came_free.wait_for(&mut free, Duration::from_millis(20));
         }
         free.waiting -= 1;
+    }
+
+    /// A pass of the evictor has freed nothing for those who wait.
+    fn passed_in_vain(&self) {
+        self.in_vain.fetch_add(1, Ordering::Relaxed);
+        if self.is_exhausted() {
+            self.came_free.notify_all();
+        }
+    }
+
+    /// Whether those who wait are to give up.
+    fn is_exhausted(&self) -> bool {
+        self.in_vain.load(Ordering::Relaxed) >= PASSES_IN_VAIN
     }
 
     /// Whether somebody waits for a frame and there is none.
@@ -158,7 +181,7 @@ impl Pool {
     }
 
     pub(super) fn take_frame(&self) -> Result<u32> {
-        let mut own_rounds = 0;
+        let (mut own_rounds, mut waited) = (0, false);
         loop {
             let popped = self.clock.pop();
             let background = self.background.load(Ordering::Relaxed);
@@ -167,12 +190,12 @@ impl Pool {
             }
             match popped {
                 Some(frame) => return Ok(frame),
-                None if background => {
-                    if self.clock.in_vain.load(Ordering::Relaxed) >= PASSES_IN_VAIN {
-                        break;
-                    }
-                    self.clock.wait_free();
+                None if background && !waited => {
+                    self.clock.begin_to_wait();
+                    waited = true;
                 }
+                None if background && self.clock.is_exhausted() => break,
+                None if background => self.clock.wait_free(),
                 None if own_rounds > 100 => break,
                 None => {
                     own_rounds += 1;
@@ -221,7 +244,7 @@ impl Pool {
         drop(wanted);
         let mut rest = Duration::from_millis(1);
         while !self.evict_enough() && self.clock.is_awaited() && self.is_background() {
-            self.clock.in_vain.fetch_add(1, Ordering::Relaxed);
+            self.clock.passed_in_vain();
             crate::sync::sleep(rest);
             rest = (rest * 2).min(LONGEST_REST);
         }
@@ -256,6 +279,12 @@ impl Pool {
         let capacity = self.capacity();
         let turn = |_| self.clock.hand.fetch_add(1, Ordering::Relaxed) % capacity as u32;
         self.evict_among((0..round(capacity).min(capacity)).map(turn));
+    }
+
+    /// Whether those who wait for a frame are to give up, for tests.
+    #[cfg(all(test, feature = "models"))]
+    pub(crate) fn is_exhausted(&self) -> bool {
+        self.clock.is_exhausted()
     }
 
     /// A round, for tests.
