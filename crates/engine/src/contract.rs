@@ -266,6 +266,9 @@ pub trait EngineTrx: Send + Sync {
         false
     }
 
+    /// Tells by address and length which memory it uses.
+    fn memory(&self, _note: &mut dyn FnMut(usize, usize)) {}
+
     /// Begins another transaction of the session after [`Self::end_reading`].
     fn restart(&self, _read_only: bool) {}
 

@@ -20,6 +20,7 @@
 //! # Not here
 //! No engine is named, no SQL is parsed, no file is touched.
 
+mod ahead;
 mod blocking;
 mod contract;
 mod def;
@@ -34,6 +35,7 @@ mod stripe;
 #[cfg(feature = "testing")]
 pub mod testing;
 
+pub use ahead::{CACHE_LINE, fetch_ahead};
 pub use blocking::{WaitObserver, blocking, going_on, note_waits, noted_wait, observe_waits};
 pub use contract::{
     Bound, Capabilities, Cursor, Engine, EngineTrx, IndexEntries, InsertInfo, Isolation, LockMode,

@@ -237,6 +237,13 @@ impl Transaction {
         Ok(())
     }
 
+    /// Tells by address and length which memory the next transaction that only reads uses.
+    pub fn memory(&self, note: &mut dyn FnMut(usize, usize)) {
+        let Some(part) = &self.rested else { return };
+        note(Arc::as_ptr(&part.trx).addr(), size_of::<SharedTrx>());
+        part.trx().memory(note);
+    }
+
     fn new_part(&mut self, engine: &Arc<dyn Engine>) -> SqlResult<Part> {
         if let Some(part) = self.rested.take_if(|part| part.is_of(engine)) {
             part.trx().restart(self.read_only);

@@ -117,6 +117,11 @@ impl FrameReader {
         Ok(Some(&self.buf[at..at + payload]))
     }
 
+    /// The buffer.
+    pub fn memory(&self) -> &[u8] {
+        &self.buf
+    }
+
     /// How many more bytes make sense to wait for: the rest of the frame or of its header.
     pub fn wanted(&self) -> usize {
         let mut at = self.start;

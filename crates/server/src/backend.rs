@@ -96,6 +96,9 @@ pub trait BackendSession: Send {
     /// From now on commits do not wait for durability: answers are held back instead.
     fn hold_answers(&mut self) {}
 
+    /// Tells by address and length which memory statements use.
+    fn memory(&self, _note: &mut dyn FnMut(usize, usize)) {}
+
     /// A commit that the answer to the last command must wait for.
     fn take_unsettled(&mut self) -> Option<Unsettled> {
         None

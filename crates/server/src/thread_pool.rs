@@ -20,6 +20,7 @@
 mod answers;
 mod client;
 mod connection;
+mod footprint;
 mod group;
 mod held;
 mod poller;

@@ -394,6 +394,11 @@ impl EngineTrx for NativeTrx {
         true
     }
 
+    fn memory(&self, note: &mut dyn FnMut(usize, usize)) {
+        note(std::ptr::from_ref(self).addr(), size_of::<Self>());
+        note(Arc::as_ptr(&self.state.lock()).addr(), size_of::<TrxState>());
+    }
+
     fn restart(&self, read_only: bool) {
         self.state.lock().notes.set_read_only(read_only);
     }

@@ -337,6 +337,13 @@ impl BackendSession for ExecutorSession {
         self.run_prepared(prepared, parameters, sink)
     }
 
+    fn memory(&self, note: &mut dyn FnMut(usize, usize)) {
+        note(std::ptr::from_ref(self).addr(), size_of::<Self>());
+        let zone = self.session.settings.time_zone.name();
+        note(zone.as_ptr().addr() - size_of::<usize>() * 2, size_of::<usize>());
+        self.session.transaction.memory(note);
+    }
+
     fn hold_answers(&mut self) {
         self.session.transaction.hold_answers();
     }

@@ -107,6 +107,11 @@ impl Wire {
         self.reader.shrink();
     }
 
+    /// Where it reads to, and what it reads from.
+    pub fn memory(&self) -> (&[u8], &dyn Transport) {
+        (self.reader.memory(), &*self.transport)
+    }
+
     /// The sequence number of the answer.
     pub fn sequence(&self) -> u8 {
         self.reader.sequence()

@@ -69,6 +69,26 @@ impl Session {
         }
     }
 
+    /// Tells which memory its commands use.
+    pub(super) fn memory(&self, note: &mut dyn FnMut(usize, usize)) {
+        fn place<T: ?Sized>(value: &T) -> (usize, usize) {
+            (std::ptr::from_ref(value).addr(), size_of_val(value))
+        }
+        /// Bytes of a buffer that a short statement uses.
+        const SHORT: usize = 256;
+        let mut note = |(address, bytes): (usize, usize)| note(address, bytes);
+        note(place(self));
+        note(place(&*self.shared));
+        note(place(&*self.shared.handle));
+        self.shared.handle.counters.memory(&mut |address, bytes| note((address, bytes)));
+        let (reader, transport) = self.wire.memory();
+        note(place(&reader[..reader.len().min(SHORT)]));
+        note(place(transport));
+        note((self.out.bytes().as_ptr().addr(), SHORT));
+        self.backend.memory(&mut |address, bytes| note((address, bytes)));
+        self.statements.memory(&mut |address, bytes| note((address, bytes)));
+    }
+
     /// Answers one command into the output buffer.
     pub(super) fn on_command(&mut self, payload: &[u8]) -> Next {
         let command = match Command::decode(payload) {

@@ -1,8 +1,10 @@
 //! The head of a result set: how its columns are described to the client and how their values are written. Kept with a
 //! prepared statement, it is made once for as long as the plan stays.
 
-use std::sync::Arc;
+use std::cell::RefCell;
+use std::sync::{Arc, Weak};
 
+use hashbrown::HashMap;
 use selkie_plan::physical::OutputColumn;
 use selkie_protocol::{Capabilities, Output};
 use selkie_types::Charset;
@@ -31,7 +33,34 @@ pub(super) struct Head {
     pub(super) definitions: Output,
 }
 
+/// Heads remembered until those are forgotten that no statement has any more.
+const MANY: usize = 1024;
+
+thread_local! {
+    /// Heads of plans, by where their columns lie: sessions that share a plan share its head.
+    static HEADS: RefCell<HashMap<usize, Weak<Head>>> = RefCell::default();
+}
+
 impl Head {
+    /// A head for a plan's columns, or the one that another session has.
+    pub(super) fn of_plan(planned: &Arc<[OutputColumn]>, setting: Setting) -> Arc<Self> {
+        let place = planned.as_ptr().addr();
+        HEADS.with_borrow_mut(|heads| {
+            let known = heads.get(&place).and_then(Weak::upgrade);
+            if let Some(head) = known.filter(|head| head.is_of(planned, &setting)) {
+                return head;
+            }
+            let head = Arc::new(Self::new(planned, Some(planned), setting));
+            if heads.len() >= MANY {
+                heads.retain(|_, head| head.strong_count() > 0);
+            }
+            if heads.len() < MANY {
+                heads.insert(place, Arc::downgrade(&head));
+            }
+            head
+        })
+    }
+
     pub(super) fn new(
         columns: &[OutputColumn],
         planned: Option<&Arc<[OutputColumn]>>,

@@ -91,6 +91,12 @@ impl Client for PooledSession {
         }
     }
 
+    fn memory(&self, note: &mut dyn FnMut(usize, usize)) {
+        if let Stage::Commands { session, .. } = &self.stage {
+            session.memory(note);
+        }
+    }
+
     fn priority(&self) -> Priority {
         match &self.stage {
             Stage::Commands { session, .. } => session.priority(),

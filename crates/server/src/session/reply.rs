@@ -175,7 +175,8 @@ impl<'a> Reply<'a> {
         };
         let head = match (&self.known, planned) {
             (Some(known), Some(planned)) if known.is_of(planned, &setting) => known.clone(),
-            _ => Arc::new(Head::new(columns, planned, setting)),
+            (_, Some(planned)) => Head::of_plan(planned, setting),
+            (_, None) => Arc::new(Head::new(columns, None, setting)),
         };
         match self.form {
             RowForm::Cursor => self.cursor = Some(Cursor::new(head.clone())),

@@ -51,6 +51,16 @@ impl Statements {
         self.last
     }
 
+    /// Tells where the statement prepared last lies.
+    pub(super) fn memory(&self, note: &mut dyn FnMut(usize, usize)) {
+        if let Some(last) = self.list.get(&self.last) {
+            note(std::ptr::from_ref(last).addr(), size_of::<Prepared>());
+            note(last.types.as_ptr().addr(), size_of_val(&*last.types));
+            // What refers to the text is counted in front of it.
+            note(last.text.as_ptr().addr() - size_of::<usize>() * 2, size_of::<usize>());
+        }
+    }
+
     /// The statement of this number, or 1243; `u32::MAX` is the last one prepared.
     pub(super) fn get(&mut self, id: u32, command: &str) -> SqlResult<&mut Prepared> {
         let id = if id == u32::MAX { self.last } else { id };

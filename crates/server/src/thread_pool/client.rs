@@ -40,6 +40,9 @@ pub(crate) trait Client: Send {
     /// Where it is queued next.
     fn priority(&self) -> Priority;
 
+    /// Tells by address and length which memory serving it uses.
+    fn memory(&self, _note: &mut dyn FnMut(usize, usize)) {}
+
     /// The socket, unless it is closed.
     fn socket(&self) -> Option<BorrowedFd<'_>>;
 }

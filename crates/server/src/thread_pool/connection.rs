@@ -8,6 +8,7 @@ use selkie_engine::Moment;
 use parking_lot::Mutex;
 
 use super::client::{Client, Priority};
+use super::footprint::Footprint;
 
 /// Nobody serves it; its socket is watched.
 const IDLE: u8 = 0;
@@ -36,6 +37,7 @@ pub(super) struct Connection {
     high: AtomicBool,
     /// When it has been idle for too long, in milliseconds since the machine started.
     deadline: AtomicU64,
+    pub(super) footprint: Footprint,
     pub(super) client: Mutex<Box<dyn Client>>,
 }
 
@@ -48,6 +50,7 @@ impl Connection {
             timed_out: AtomicBool::new(false),
             high: AtomicBool::new(false),
             deadline: AtomicU64::new(deadline(at_most)),
+            footprint: Footprint::default(),
             client: Mutex::new(client),
         }
     }

@@ -80,6 +80,9 @@ enum Why {
     Stall,
 }
 
+/// Connections whose memory does not stay in the processor's caches between their statements.
+const CROWD: usize = 100;
+
 /// What a thread of a group brings along.
 #[derive(Default)]
 pub(super) struct Thread {
@@ -184,6 +187,9 @@ impl Group {
             return Some(state.settle());
         }
         let connection = state.queue.pop()?;
+        if state.connections.len() >= CROWD {
+            state.queue.fetch_ahead();
+        }
         bump(&self.counts.dequeues);
         state.taken += 1;
         state.active += 1;

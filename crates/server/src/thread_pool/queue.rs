@@ -7,6 +7,9 @@ use std::time::{Duration, Instant};
 use super::client::Priority;
 use super::connection::Connection;
 
+/// How far ahead of its turn a connection's memory is fetched: as long as some statements take.
+const NEXT: usize = 1;
+
 /// One of them.
 pub(super) struct Queued {
     pub(super) connection: Arc<Connection>,
@@ -31,6 +34,17 @@ impl Queue {
 
     pub(super) fn pop(&mut self) -> Option<Arc<Connection>> {
         self.high.pop_front().or_else(|| self.low.pop_front()).map(|queued| queued.connection)
+    }
+
+    /// Has the memory fetched of what is served soon, and where it lies of what is served after that.
+    pub(super) fn fetch_ahead(&self) {
+        let later = |at| self.list().nth(at).map(|(queued, _)| &queued.connection);
+        if let Some(connection) = later(NEXT) {
+            connection.footprint.fetch();
+        }
+        if let Some(connection) = later(NEXT + 2) {
+            selkie_engine::fetch_ahead(Arc::as_ptr(connection).addr(), size_of::<Connection>());
+        }
     }
 
     pub(super) fn len(&self) -> usize {

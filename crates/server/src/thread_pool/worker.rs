@@ -50,6 +50,7 @@ pub(super) fn guarded(
     let mut client = connection.client.lock();
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         let progress = work(&mut **client);
+        connection.footprint.note(&**client);
         (progress, client.priority())
     }));
     match outcome {

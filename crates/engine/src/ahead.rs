@@ -1,0 +1,39 @@
+//! Memory that will be used soon: the processor fetches it while it does something else.
+
+/// Bytes of a cache line.
+pub const CACHE_LINE: usize = 64;
+
+/// Asks for the cache lines of `bytes` bytes at `address`, which may be any: nothing is read, and nothing happens if
+/// there is no such memory any more.
+#[inline]
+pub fn fetch_ahead(address: usize, bytes: usize) {
+    let first = address & !(CACHE_LINE - 1);
+    for line in (first..address + bytes).step_by(CACHE_LINE) {
+        fetch_line(line);
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline]
+fn fetch_line(address: usize) {
+    use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+    // SAFETY: a prefetch is a hint. It reads nothing the program could see and cannot fault, whatever the address.
+    unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::without_provenance(address)) }
+}
+
+/// No hint on other processors: it only costs time not to give it.
+#[cfg(not(target_arch = "x86_64"))]
+#[inline]
+fn fetch_line(_: usize) {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_address_will_do() {
+        for address in [0, 1, 64, usize::MAX / 2, usize::MAX - 4096] {
+            fetch_ahead(address, 200);
+        }
+    }
+}
