@@ -2,7 +2,7 @@
 //! prepared statement, it is made once for as long as the plan stays.
 
 use std::cell::RefCell;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use hashbrown::HashMap;
 use selkie_plan::physical::OutputColumn;
@@ -33,29 +33,52 @@ pub(super) struct Head {
     pub(super) definitions: Output,
 }
 
-/// Heads remembered until those are forgotten that no statement has any more.
-const MANY: usize = 1024;
+/// Heads in each of the two generations of a thread.
+const GENERATION: usize = 256;
+/// Bytes of definitions up to which a head is kept.
+const LARGEST: usize = 4 << 10;
+
+/// Heads of plans by where the plan's columns lie: statements that share a plan share its head. The older generation is
+/// dropped when the younger is full; what is found there moves to the younger.
+#[derive(Default)]
+struct Heads {
+    young: HashMap<usize, Arc<Head>>,
+    old: HashMap<usize, Arc<Head>>,
+}
 
 thread_local! {
-    /// Heads of plans, by where their columns lie: sessions that share a plan share its head.
-    static HEADS: RefCell<HashMap<usize, Weak<Head>>> = RefCell::default();
+    static HEADS: RefCell<Heads> = RefCell::default();
+}
+
+impl Heads {
+    fn find(&mut self, place: usize) -> Option<Arc<Head>> {
+        if let Some(head) = self.young.get(&place) {
+            return Some(head.clone());
+        }
+        let head = self.old.remove(&place)?;
+        self.keep(place, head.clone());
+        Some(head)
+    }
+
+    fn keep(&mut self, place: usize, head: Arc<Head>) {
+        if self.young.len() >= GENERATION {
+            self.old = std::mem::take(&mut self.young);
+        }
+        self.young.insert(place, head);
+    }
 }
 
 impl Head {
-    /// A head for a plan's columns, or the one that another session has.
+    /// A head for a plan's columns, or the one that was made for them before.
     pub(super) fn of_plan(planned: &Arc<[OutputColumn]>, setting: Setting) -> Arc<Self> {
         let place = planned.as_ptr().addr();
         HEADS.with_borrow_mut(|heads| {
-            let known = heads.get(&place).and_then(Weak::upgrade);
-            if let Some(head) = known.filter(|head| head.is_of(planned, &setting)) {
+            if let Some(head) = heads.find(place).filter(|head| head.is_of(planned, &setting)) {
                 return head;
             }
             let head = Arc::new(Self::new(planned, Some(planned), setting));
-            if heads.len() >= MANY {
-                heads.retain(|_, head| head.strong_count() > 0);
-            }
-            if heads.len() < MANY {
-                heads.insert(place, Arc::downgrade(&head));
+            if head.definitions.len() <= LARGEST {
+                heads.keep(place, head.clone());
             }
             head
         })
