@@ -6,7 +6,7 @@ use std::ops::{Deref, DerefMut};
 use std::thread::LocalKey;
 
 /// Where a thread keeps one buffer.
-pub type KeptSlot<T> = LocalKey<Cell<Option<Box<T>>>>;
+pub type KeptSlot<T> = Cell<Option<Box<T>>>;
 
 /// What may be kept.
 pub trait Keepable: Default + 'static {
@@ -24,13 +24,13 @@ impl Keepable for Vec<u8> {
 
 /// An empty buffer from the thread's slot, which goes back there when dropped. While it is out, others get new ones.
 pub struct Kept<T: Keepable> {
-    slot: &'static KeptSlot<T>,
+    slot: &'static LocalKey<KeptSlot<T>>,
     buffer: Option<Box<T>>,
 }
 
 impl<T: Keepable> Kept<T> {
     /// The one kept in `slot`, or a new one.
-    pub fn take(slot: &'static KeptSlot<T>) -> Self {
+    pub fn take(slot: &'static LocalKey<KeptSlot<T>>) -> Self {
         let kept = slot.try_with(Cell::take).ok().flatten();
         Self { slot, buffer: Some(kept.unwrap_or_default()) }
     }
@@ -70,7 +70,7 @@ impl<T: Keepable + fmt::Debug> fmt::Debug for Kept<T> {
 mod tests {
     use super::*;
 
-    thread_local!(static SLOT: Cell<Option<Box<Vec<u8>>>> = const { Cell::new(None) });
+    thread_local!(static SLOT: KeptSlot<Vec<u8>> = const { Cell::new(None) });
 
     #[test]
     fn a_buffer_comes_back_empty_with_its_room() {

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use selkie_engine::{Keepable, Kept, RowSet};
+use selkie_engine::{Keepable, Kept, KeptSlot, RowSet};
 use selkie_types::ByteRows;
 
 /// Keys looked for and rows found.
@@ -21,7 +21,7 @@ impl Keepable for Buffers {
     }
 }
 
-thread_local!(static BUFFERS: Cell<Option<Box<Buffers>>> = const { Cell::new(None) });
+thread_local!(static BUFFERS: KeptSlot<Buffers> = const { Cell::new(None) });
 
 /// Empty ones.
 pub(super) fn take() -> Kept<Buffers> {

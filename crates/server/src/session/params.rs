@@ -5,7 +5,7 @@
 use std::cell::Cell;
 use std::ops::{Deref, DerefMut};
 
-use selkie_engine::{Keepable, Kept};
+use selkie_engine::{Keepable, Kept, KeptSlot};
 use selkie_protocol::row::binary::{DateTimeParts, TimeParts};
 use selkie_protocol::stmt::Param;
 use selkie_types::{
@@ -26,7 +26,7 @@ pub(super) struct Charsets {
 #[derive(Default)]
 pub(super) struct Parameters(Vec<(Value, SqlType)>);
 
-thread_local!(static PARAMETERS: Cell<Option<Box<Parameters>>> = const { Cell::new(None) });
+thread_local!(static PARAMETERS: KeptSlot<Parameters> = const { Cell::new(None) });
 
 impl Parameters {
     /// None yet.

@@ -7,7 +7,7 @@ use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
-use selkie_engine::Kept;
+use selkie_engine::{Kept, KeptSlot};
 
 use super::connection::{Greeted, Registration, connect_timeout, greet_client, note_left};
 use super::dispatch::Session;
@@ -19,7 +19,7 @@ use crate::thread_pool::{Client, Priority, Progress};
 /// Longest answer that leaves together with others, in bytes: they stay in memory until then.
 const SHORT: usize = 16 << 10;
 
-thread_local!(static PACKET: Cell<Option<Box<Vec<u8>>>> = const { Cell::new(None) });
+thread_local!(static PACKET: KeptSlot<Vec<u8>> = const { Cell::new(None) });
 
 /// A connection of the pool.
 pub(crate) struct PooledSession {
