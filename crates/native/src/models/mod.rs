@@ -14,6 +14,7 @@ mod locks;
 mod log;
 mod pages;
 mod pool;
+mod snapshots;
 
 use crate::sync::{set_steps, set_timeouts};
 use shuttle::scheduler::{PctScheduler, RandomScheduler, Schedule, Scheduler, Task, TaskId};

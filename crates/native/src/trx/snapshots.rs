@@ -89,16 +89,21 @@ pub(crate) struct Snapshots {
 
 impl Default for Snapshots {
     fn default() -> Snapshots {
+        Snapshots::in_parts(PARTS)
+    }
+}
+
+impl Snapshots {
+    /// None in use; to be noted in so many parts.
+    pub(crate) fn in_parts(parts: usize) -> Snapshots {
         Snapshots {
-            parts: (0..PARTS).map(|_| Part::default()).collect(),
+            parts: (0..parts).map(|_| Part::default()).collect(),
             middle_gone: AtomicBool::new(false),
             young: AtomicU64::new(0),
             last_commit: AtomicU64::new(0),
         }
     }
-}
 
-impl Snapshots {
     /// Sets how long a snapshot is left alone by pruning.
     pub(crate) fn set_young(&self, time: Duration) {
         self.young.store(time.as_millis() as u64, Ordering::Relaxed);
@@ -129,10 +134,14 @@ impl Snapshots {
 
     /// Takes a snapshot. It keeps versions alive until given back.
     pub(crate) fn take(&self, log: &Log) -> Snapshot {
-        let part = own_stripe() % PARTS;
+        self.take_in(own_stripe() % self.parts.len(), || self.now(log))
+    }
+
+    /// Takes one of the position `now` says, in a part.
+    pub(crate) fn take_in(&self, part: usize, now: impl FnOnce() -> u64) -> Snapshot {
         let mut uses = self.parts[part].0.lock();
         // Read under the lock: who visits this part afterwards must find the snapshot, or have counted from before it.
-        let lsn = self.now(log);
+        let lsn = now();
         uses.add(lsn);
         Snapshot { lsn, part: part as u8 }
     }
@@ -173,7 +182,11 @@ impl Snapshots {
 
     /// Commits up to here are seen by all snapshots in use and to come.
     pub(crate) fn horizon(&self, log: &Log) -> u64 {
-        let now = self.now(log);
+        self.horizon_at(self.now(log))
+    }
+
+    /// The same; `now` was read before.
+    pub(crate) fn horizon_at(&self, now: u64) -> u64 {
         self.oldest().map_or(now, |oldest| oldest.min(now))
     }
 }
