@@ -75,7 +75,14 @@ class Session(threading.Thread):
                 cursor.execute(IS_BLOCKED, [self.connection.thread_id()] * 2)
                 if cursor.fetchone() == (1,):
                     return self.result(0.01)
-        return result
+        return result or self.stuck(admin)
+
+    def stuck(self, admin):
+        """What the server says of a statement that neither ends nor waits for anybody."""
+        with admin.cursor() as cursor:
+            cursor.execute("SELECT command, time, state, info FROM information_schema.processlist WHERE id = %s",
+                           [self.connection.thread_id()])
+            print(f"isolation: no answer in {PATIENCE} s, says the server: {cursor.fetchone()}")
 
 
 def run_script(port, lines, settings):
