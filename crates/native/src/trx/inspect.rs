@@ -233,7 +233,8 @@ impl TrxList {
     pub(crate) fn all(&self) -> Vec<Arc<TrxState>> {
         let mut all: Vec<_> = self.parts.iter().flat_map(|part| part.0.lock().clone()).collect();
         all.retain(|state| state.notes.started.load(Relaxed) != 0);
-        all.sort_by_key(|state| state.id);
+        // Not by number alone: a session that only read keeps its number for what it does later.
+        all.sort_by_key(|state| (state.notes.started.load(Relaxed), state.id));
         all
     }
 }
@@ -253,8 +254,12 @@ mod tests {
         list.enter(&states[2], Isolation::ReadCommitted);
         list.leave(&states[1]);
         list.leave(&states[1]);
-        let ids: Vec<u64> = list.all().iter().map(|state| state.id).collect();
-        assert_eq!(ids, [1, 3]);
+        states[0].notes.started.store(5, Relaxed);
+        let ids = || list.all().iter().map(|state| state.id).collect::<Vec<u64>>();
+        assert_eq!(ids(), [1, 3]);
+        states[0].notes.started.store(u64::MAX, Relaxed);
+        assert_eq!(ids(), [3, 1]);
+        states[0].notes.started.store(5, Relaxed);
         assert_eq!(states[0].info().isolation, Isolation::Serializable);
         states[2].notes.begin_wait();
         let info = states[2].info();
