@@ -47,13 +47,15 @@ impl PlanKey {
 
     /// Whether a plan made under this one is good still: [`Self::new`] would say the same.
     pub(crate) fn holds(&self, instance: &Instance, session: &Session) -> bool {
-        self.catalog == instance.catalog.version()
-            && self.temporary == temporary(session)
-            && self.space == session.plan_space()
-            && self.schema == session.schema
-            && self.locks == session.reads_lock()
-            && self.privileges == session.hooks.privileges_version()
-            && self.acting_as == session.acting_as
+        // All of them by name: one that is added cannot be forgotten here.
+        let Self { catalog, temporary: of, space, schema, locks, privileges, acting_as } = self;
+        *catalog == instance.catalog.version()
+            && *of == temporary(session)
+            && *space == session.plan_space()
+            && *schema == session.schema
+            && *locks == session.reads_lock()
+            && *privileges == session.hooks.privileges_version()
+            && *acting_as == session.acting_as
     }
 }
 

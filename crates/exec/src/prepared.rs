@@ -201,20 +201,20 @@ impl Prepared {
         let key = PlanKey::new(instance, session);
         let types: Vec<SqlType> = values.iter().map(|(_, ty)| ty.clone()).collect();
         let parameters = (&types[..], self.parameters);
+        let make = |statement: &Statement| {
+            let mut plan = planning::plan(instance, session, statement, &self.text, parameters)?;
+            forget_text(&mut plan);
+            Ok::<_, SqlError>(Arc::new(plan))
+        };
         if self.numbers_columns {
             // Such a plan is good for these values only.
-            let statement = with_numbers(&self.statement, values);
-            let mut plan = planning::plan(instance, session, &statement, &self.text, parameters)?;
-            forget_text(&mut plan);
-            return Ok(Arc::new(plan));
+            return make(&with_numbers(&self.statement, values));
         }
         let was_stale = self.is_stale(instance, session);
-        let mut plan = planning::plan(instance, session, &self.statement, &self.text, parameters)?;
-        forget_text(&mut plan);
+        let plan = make(&self.statement)?;
         if was_stale {
             bump(&session.counters.com_stmt_reprepare, 1);
         }
-        let plan = Arc::new(plan);
         self.keep(CachedPlan { plan: plan.clone(), key, types });
         Ok(plan)
     }

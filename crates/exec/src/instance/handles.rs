@@ -16,6 +16,12 @@ const PARTS: usize = 64;
 
 type ByTable<T> = HashMap<TableId, (u64, T)>;
 
+/// The handle for this version of a definition.
+fn current<T: Clone>(handles: &ByTable<T>, info: &TableInfo) -> Option<T> {
+    let (version, handle) = handles.get(&info.def.id)?;
+    (*version == info.version).then(|| handle.clone())
+}
+
 /// A handle as one part refers to it.
 pub(crate) struct OwnHandle(Arc<TableHandle>);
 
@@ -51,14 +57,11 @@ impl Handles {
         info: &TableInfo,
         open: impl FnOnce() -> EngineResult<TableHandle>,
     ) -> EngineResult<Arc<TableHandle>> {
-        let id = info.def.id;
-        if let Some((version, handle)) = self.all.read().get(&id)
-            && *version == info.version
-        {
-            return Ok(handle.clone());
+        if let Some(handle) = current(&self.all.read(), info) {
+            return Ok(handle);
         }
         let handle = Arc::new(open()?);
-        self.all.write().insert(id, (info.version, handle.clone()));
+        self.all.write().insert(info.def.id, (info.version, handle.clone()));
         Ok(handle)
     }
 
@@ -68,15 +71,12 @@ impl Handles {
         info: &TableInfo,
         open: impl FnOnce() -> EngineResult<TableHandle>,
     ) -> EngineResult<Arc<OwnHandle>> {
-        let id = info.def.id;
         let mut part = self.parts[own_stripe() % PARTS].0.lock();
-        if let Some((version, handle)) = part.get(&id)
-            && *version == info.version
-        {
-            return Ok(handle.clone());
+        if let Some(handle) = current(&part, info) {
+            return Ok(handle);
         }
         let handle = Arc::new(OwnHandle(self.get(info, open)?));
-        part.insert(id, (info.version, handle.clone()));
+        part.insert(info.def.id, (info.version, handle.clone()));
         Ok(handle)
     }
 
