@@ -53,4 +53,4 @@ pub use keys::{IndexCodec, next_in_series, prefix_end};
 pub use moment::Moment;
 pub use named::NamedEngine;
 pub use range::KeyRange;
-pub use stripe::own_stripe;
+pub use stripe::{OwnLines, Parts};

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
-use selkie_engine::{WaitKind, blocking, own_stripe};
+use selkie_engine::{OwnLines, Parts, WaitKind, blocking};
 use selkie_types::{SqlError, SqlResult};
 
 use crate::control::Control;
@@ -75,14 +75,15 @@ impl Key {
 /// Shows for every session that waits for a row whom it waits for.
 type RowWaits = Box<dyn Fn(&mut dyn FnMut(u64, u64)) + Send + Sync>;
 
-const PARTS: usize = 64;
+/// A part that tickets refer to; the count of those lies on lines of its own too.
+type SharedPart = Arc<OwnLines<Part>>;
 
 struct Shared {
     /// Stronger locks, and the uses that were in their way.
     state: Mutex<State>,
     changed: Condvar,
     interests: Interests,
-    parts: Box<[Arc<Part>]>,
+    parts: Parts<SharedPart>,
     row_waits: Option<RowWaits>,
 }
 
@@ -92,7 +93,7 @@ impl Shared {
             state: Mutex::default(),
             changed: Condvar::new(),
             interests: Interests::default(),
-            parts: (0..PARTS).map(|_| Arc::new(Part::new(shared.clone()))).collect(),
+            parts: Parts::new(|| Arc::new(OwnLines::new(Part::new(shared.clone())))),
             row_waits,
         })
     }
@@ -118,7 +119,7 @@ impl Shared {
             return;
         }
         self.interests.begin(key);
-        for part in &self.parts {
+        for part in self.parts.iter() {
             part.take(key, |owner, counts| state.take_in(key, owner, counts));
         }
     }
@@ -139,7 +140,7 @@ impl Default for MetadataLocks {
 /// A granted lock; given back when dropped.
 pub struct LockTicket {
     /// Where it was noted first; counting who refers to it writes no memory of other threads.
-    part: Arc<Part>,
+    part: SharedPart,
     key: Key,
     owner: u64,
     mode: LockMode,
@@ -206,7 +207,7 @@ impl MetadataLocks {
         limit: Duration,
     ) -> SqlResult<LockTicket> {
         let key = Key::of(schema, table);
-        let part = &self.shared.parts[own_stripe() % PARTS];
+        let part = self.shared.parts.own();
         if !part.add(&self.shared.interests, key, owner, mode) {
             self.lock_exactly(control, key, owner, mode, limit)?;
         }

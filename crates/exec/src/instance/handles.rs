@@ -8,11 +8,9 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 use parking_lot::{Mutex, RwLock};
 use selkie_catalog::TableInfo;
-use selkie_engine::{EngineResult, TableId, own_stripe};
+use selkie_engine::{EngineResult, Parts, TableId};
 
 use super::TableHandle;
-
-const PARTS: usize = 64;
 
 type ByTable<T> = HashMap<TableId, (u64, T)>;
 
@@ -33,21 +31,11 @@ impl Deref for OwnHandle {
     }
 }
 
-/// On cache lines of its own.
-#[derive(Default)]
-#[repr(align(128))]
-struct Part(Mutex<ByTable<Arc<OwnHandle>>>);
-
 /// All of them.
+#[derive(Default)]
 pub(super) struct Handles {
     all: RwLock<ByTable<Arc<TableHandle>>>,
-    parts: Box<[Part]>,
-}
-
-impl Default for Handles {
-    fn default() -> Self {
-        Self { all: RwLock::default(), parts: (0..PARTS).map(|_| Part::default()).collect() }
-    }
+    parts: Parts<Mutex<ByTable<Arc<OwnHandle>>>>,
 }
 
 impl Handles {
@@ -71,7 +59,7 @@ impl Handles {
         info: &TableInfo,
         open: impl FnOnce() -> EngineResult<TableHandle>,
     ) -> EngineResult<Arc<OwnHandle>> {
-        let mut part = self.parts[own_stripe() % PARTS].0.lock();
+        let mut part = self.parts.own().lock();
         if let Some(handle) = current(&part, info) {
             return Ok(handle);
         }
@@ -90,6 +78,6 @@ impl Handles {
 
     pub(super) fn close(&self, id: TableId) {
         self.all.write().remove(&id);
-        self.parts.iter().for_each(|part| drop(part.0.lock().remove(&id)));
+        self.parts.iter().for_each(|part| drop(part.lock().remove(&id)));
     }
 }

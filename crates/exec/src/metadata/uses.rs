@@ -67,8 +67,7 @@ impl Counts {
     }
 }
 
-/// What was noted by some threads, on cache lines of its own.
-#[repr(align(128))]
+/// What was noted by some threads.
 pub(super) struct Part {
     uses: Mutex<HashMap<(Key, u64), Counts>>,
     pub(super) shared: Weak<Shared>,

@@ -8,12 +8,10 @@ use crate::ids::FileId;
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
 use rustix::time::{ClockId, clock_gettime};
-use selkie_engine::own_stripe;
-use selkie_engine::{Isolation, LockMode, TransactionInfo, TransactionPhase};
+use selkie_engine::{Isolation, LockMode, Parts, TransactionInfo, TransactionPhase};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-const PARTS: usize = 64;
 const UNLISTED: u32 = u32::MAX;
 
 /// A row that a transaction waits for.
@@ -160,20 +158,10 @@ fn time_of(micros: u64) -> SystemTime {
     UNIX_EPOCH + Duration::from_micros(micros)
 }
 
-/// A part of the list, on cache lines of its own.
-#[derive(Default)]
-#[repr(align(128))]
-struct Part(Mutex<Vec<Arc<TrxState>>>);
-
 /// The transactions of sessions that have not ended.
+#[derive(Default)]
 pub(crate) struct TrxList {
-    parts: Box<[Part]>,
-}
-
-impl Default for TrxList {
-    fn default() -> TrxList {
-        TrxList { parts: (0..PARTS).map(|_| Part::default()).collect() }
-    }
+    parts: Parts<Mutex<Vec<Arc<TrxState>>>>,
 }
 
 /// How long waits for row locks took.
@@ -209,9 +197,9 @@ impl TrxList {
         if notes.part.load(Relaxed) != UNLISTED {
             return;
         }
-        let part = (own_stripe() % PARTS) as u32;
-        notes.part.store(part, Relaxed);
-        self.parts[part as usize].0.lock().push(state.clone());
+        let part = self.parts.own_number();
+        notes.part.store(part as u32, Relaxed);
+        self.parts[part].lock().push(state.clone());
     }
 
     /// The transaction has ended and another one will begin in its place, which is not worth the way off the list.
@@ -222,8 +210,10 @@ impl TrxList {
     /// The transaction has ended.
     pub(crate) fn leave(&self, state: &Arc<TrxState>) {
         let part = state.notes.part.swap(UNLISTED, Relaxed);
-        let Some(part) = self.parts.get(part as usize) else { return };
-        let mut part = part.0.lock();
+        if part == UNLISTED {
+            return;
+        }
+        let mut part = self.parts[part as usize].lock();
         if let Some(at) = part.iter().position(|other| Arc::ptr_eq(other, state)) {
             part.swap_remove(at);
         }
@@ -231,7 +221,7 @@ impl TrxList {
 
     /// Those on the list, oldest first.
     pub(crate) fn all(&self) -> Vec<Arc<TrxState>> {
-        let mut all: Vec<_> = self.parts.iter().flat_map(|part| part.0.lock().clone()).collect();
+        let mut all: Vec<_> = self.parts.iter().flat_map(|part| part.lock().clone()).collect();
         all.retain(|state| state.notes.started.load(Relaxed) != 0);
         // Not by number alone: a session that only read keeps its number for what it does later.
         all.sort_by_key(|state| (state.notes.started.load(Relaxed), state.id));

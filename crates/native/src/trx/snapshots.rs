@@ -8,15 +8,12 @@ use crate::log::Log;
 use crate::pool::Backoff;
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use selkie_engine::Moment;
-use selkie_engine::own_stripe;
+use selkie_engine::{Moment, Parts};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// A snapshot held longer than this is not that of a running statement.
 pub(crate) const YOUNG: Duration = Duration::from_millis(100);
-
-const PARTS: usize = 64;
 
 /// A snapshot that somebody holds.
 #[derive(Clone, Copy)]
@@ -71,14 +68,10 @@ impl Uses {
     }
 }
 
-/// A part, on cache lines of its own.
-#[derive(Default)]
-#[repr(align(128))]
-struct Part(Mutex<Uses>);
-
 /// Positions in use by everybody.
+#[derive(Default)]
 pub(crate) struct Snapshots {
-    parts: Box<[Part]>,
+    parts: Parts<Mutex<Uses>>,
     /// One that was not young has gone, and it was not the oldest.
     middle_gone: AtomicBool,
     /// How long a snapshot is young, in milliseconds.
@@ -87,21 +80,11 @@ pub(crate) struct Snapshots {
     last_commit: AtomicU64,
 }
 
-impl Default for Snapshots {
-    fn default() -> Snapshots {
-        Snapshots::in_parts(PARTS)
-    }
-}
-
 impl Snapshots {
     /// None in use; to be noted in so many parts.
+    #[cfg(all(test, feature = "models"))]
     pub(crate) fn in_parts(parts: usize) -> Snapshots {
-        Snapshots {
-            parts: (0..parts).map(|_| Part::default()).collect(),
-            middle_gone: AtomicBool::new(false),
-            young: AtomicU64::new(0),
-            last_commit: AtomicU64::new(0),
-        }
+        Snapshots { parts: Parts::so_many(parts, Mutex::default), ..Snapshots::default() }
     }
 
     /// Sets how long a snapshot is left alone by pruning.
@@ -134,12 +117,12 @@ impl Snapshots {
 
     /// Takes a snapshot. It keeps versions alive until given back.
     pub(crate) fn take(&self, log: &Log) -> Snapshot {
-        self.take_in(own_stripe() % self.parts.len(), || self.now(log))
+        self.take_in(self.parts.own_number(), || self.now(log))
     }
 
     /// Takes one of the position `now` says, in a part.
     pub(crate) fn take_in(&self, part: usize, now: impl FnOnce() -> u64) -> Snapshot {
-        let mut uses = self.parts[part].0.lock();
+        let mut uses = self.parts[part].lock();
         // Read under the lock: who visits this part afterwards must find the snapshot, or have counted from before it.
         let lsn = now();
         uses.add(lsn);
@@ -148,7 +131,7 @@ impl Snapshots {
 
     /// Gives a snapshot back.
     pub(crate) fn release(&self, snapshot: Snapshot) {
-        let gone = self.parts[usize::from(snapshot.part)].0.lock().remove(snapshot.lsn);
+        let gone = self.parts[usize::from(snapshot.part)].lock().remove(snapshot.lsn);
         let old = gone.is_some_and(|since| since.elapsed_recently() >= self.young());
         if old && self.oldest().is_some_and(|first| first < snapshot.lsn) {
             self.middle_gone.store(true, Ordering::Relaxed);
@@ -156,8 +139,7 @@ impl Snapshots {
     }
 
     fn oldest(&self) -> Option<u64> {
-        let first = |part: &Part| part.0.lock().iter().map(|(lsn, _)| lsn).min();
-        self.parts.iter().filter_map(first).min()
+        self.parts.iter().filter_map(|part| part.lock().iter().map(|(lsn, _)| lsn).min()).min()
     }
 
     /// For pruning: the snapshots in use, ascending; the position up to which none of them is young; and whether an
@@ -167,8 +149,8 @@ impl Snapshots {
         let again = self.middle_gone.swap(false, Ordering::Relaxed);
         let young = self.young();
         let mut all = Vec::new();
-        for part in &self.parts {
-            for (lsn, entry) in part.0.lock().iter() {
+        for part in self.parts.iter() {
+            for (lsn, entry) in part.lock().iter() {
                 all.push(lsn);
                 if entry.since.elapsed() < young {
                     upto = upto.min(lsn);
