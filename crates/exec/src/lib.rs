@@ -25,6 +25,7 @@ mod explain;
 mod extension;
 mod file_format;
 pub mod gate;
+mod generations;
 mod handler;
 mod help;
 mod instance;
@@ -53,6 +54,7 @@ mod text_plans;
 mod transaction;
 mod xa;
 
+pub use generations::Generations;
 pub use instance::{Engines, Instance, SystemRequest, SystemTable, TableHandle};
 pub use prepared::{Prepared, execute_prepared, prepare, prepare_shared, prepare_statement};
 pub use session::Session;

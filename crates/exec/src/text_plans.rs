@@ -12,15 +12,13 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use foldhash::fast::FixedState;
-use hashbrown::HashMap;
 use selkie_sql::ast::{Span, Statement};
 use selkie_sql::{LiteralKind, Shape, lift_literals, string_value};
 use selkie_types::{SqlType, TypeKind, Value};
 
 use crate::planning::{self, PlanKey};
 use crate::robust::is_robust;
-use crate::{Instance, Prepared, Session};
+use crate::{Generations, Instance, Prepared, Session};
 
 /// A kept statement with the values of one text.
 #[derive(Debug)]
@@ -44,7 +42,7 @@ pub enum TextLookup {
 
 /// Longest text that is looked at, in bytes.
 const LONGEST: usize = 8 << 10;
-/// Shapes kept in each of the two generations of a thread.
+/// Shapes kept in each generation of a thread.
 const GENERATION: usize = 512;
 /// How often a shape that was refused is met before it is tried again.
 const PATIENCE: u32 = 1000;
@@ -65,13 +63,17 @@ enum Entry {
     Kept(Rc<Kept>),
 }
 
-/// Entries by shape. The older generation is dropped when the younger is full; what is found there
-/// moves to the younger.
-#[derive(Default)]
+/// Entries by shape.
 struct TextPlans {
+    /// That of the text at hand.
     shape: Shape,
-    young: HashMap<Box<[u8]>, Entry, FixedState>,
-    old: HashMap<Box<[u8]>, Entry, FixedState>,
+    entries: Generations<Box<[u8]>, Entry>,
+}
+
+impl Default for TextPlans {
+    fn default() -> Self {
+        Self { shape: Shape::default(), entries: Generations::new(GENERATION) }
+    }
 }
 
 thread_local! {
@@ -133,7 +135,7 @@ impl TextPlans {
     }
 
     fn find(&mut self, instance: &Instance, session: &Session, text: &[u8]) -> TextLookup {
-        let Some(entry) = self.entry() else {
+        let Some(entry) = self.entries.find(&*self.shape.bytes) else {
             self.put(Entry::Seen);
             return TextLookup::Unknown;
         };
@@ -156,25 +158,8 @@ impl TextPlans {
         TextLookup::Found(TextPlan { statement: Arc::clone(&kept.statement), values })
     }
 
-    fn entry(&mut self) -> Option<&mut Entry> {
-        let key = &*self.shape.bytes;
-        if !self.young.contains_key(key) {
-            let (shape, entry) = self.old.remove_entry(key)?;
-            self.insert(shape, entry);
-        }
-        self.young.get_mut(&*self.shape.bytes)
-    }
-
     fn put(&mut self, entry: Entry) {
-        let shape = self.shape.bytes.as_slice().into();
-        self.insert(shape, entry);
-    }
-
-    fn insert(&mut self, shape: Box<[u8]>, entry: Entry) {
-        if self.young.len() >= GENERATION {
-            self.old = std::mem::take(&mut self.young);
-        }
-        self.young.insert(shape, entry);
+        self.entries.keep(self.shape.bytes.as_slice().into(), entry);
     }
 
     fn make(

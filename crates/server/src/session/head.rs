@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use hashbrown::HashMap;
+use selkie_exec::Generations;
 use selkie_plan::physical::OutputColumn;
 use selkie_protocol::{Capabilities, Output};
 use selkie_types::Charset;
@@ -33,39 +33,15 @@ pub(super) struct Head {
     pub(super) definitions: Output,
 }
 
-/// Heads in each of the two generations of a thread.
+/// Heads in each generation of a thread.
 const GENERATION: usize = 256;
 /// Bytes of definitions up to which a head is kept.
 const LARGEST: usize = 4 << 10;
 
-/// Heads of plans by where the plan's columns lie: statements that share a plan share its head. The older generation is
-/// dropped when the younger is full; what is found there moves to the younger.
-#[derive(Default)]
-struct Heads {
-    young: HashMap<usize, Arc<Head>>,
-    old: HashMap<usize, Arc<Head>>,
-}
-
 thread_local! {
-    static HEADS: RefCell<Heads> = RefCell::default();
-}
-
-impl Heads {
-    fn find(&mut self, place: usize) -> Option<Arc<Head>> {
-        if let Some(head) = self.young.get(&place) {
-            return Some(head.clone());
-        }
-        let head = self.old.remove(&place)?;
-        self.keep(place, head.clone());
-        Some(head)
-    }
-
-    fn keep(&mut self, place: usize, head: Arc<Head>) {
-        if self.young.len() >= GENERATION {
-            self.old = std::mem::take(&mut self.young);
-        }
-        self.young.insert(place, head);
-    }
+    /// Heads of plans by where the plan's columns lie: statements that share a plan share its head.
+    static HEADS: RefCell<Generations<usize, Arc<Head>>> =
+        const { RefCell::new(Generations::new(GENERATION)) };
 }
 
 impl Head {
@@ -73,8 +49,8 @@ impl Head {
     pub(super) fn of_plan(planned: &Arc<[OutputColumn]>, setting: Setting) -> Arc<Self> {
         let place = planned.as_ptr().addr();
         HEADS.with_borrow_mut(|heads| {
-            if let Some(head) = heads.find(place).filter(|head| head.is_of(planned, &setting)) {
-                return head;
+            if let Some(head) = heads.find(&place).filter(|head| head.is_of(planned, &setting)) {
+                return head.clone();
             }
             let head = Arc::new(Self::new(planned, Some(planned), setting));
             if head.definitions.len() <= LARGEST {
