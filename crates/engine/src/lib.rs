@@ -35,7 +35,7 @@ mod stripe;
 #[cfg(feature = "testing")]
 pub mod testing;
 
-pub use ahead::{CACHE_LINE, fetch_ahead};
+pub use ahead::{CACHE_LINE, count_of, fetch_ahead};
 pub use blocking::{WaitObserver, blocking, going_on, note_waits, noted_wait, observe_waits};
 pub use contract::{
     Bound, Capabilities, Cursor, Engine, EngineTrx, IndexEntries, InsertInfo, Isolation, LockMode,

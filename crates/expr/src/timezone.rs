@@ -59,7 +59,7 @@ impl TimeZone {
     }
 
     /// The name as it was given.
-    pub fn name(&self) -> &str {
+    pub fn name(&self) -> &Arc<str> {
         &self.name
     }
 

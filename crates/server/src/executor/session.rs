@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::LazyLock;
 
 use selkie_catalog::{Namespace, TableInfo, quote_identifier};
-use selkie_engine::{IndexKind, note_waits};
+use selkie_engine::{IndexKind, count_of, note_waits};
 use selkie_exec::session::{Access, Account, Counters, Privilege, Session, SessionHooks};
 use selkie_exec::{
     Instance, NullSink, Outcome, Prepared, ResultSink, TextLookup, TextPlan, Unsettled,
@@ -339,8 +339,8 @@ impl BackendSession for ExecutorSession {
 
     fn memory(&self, note: &mut dyn FnMut(usize, usize)) {
         note(std::ptr::from_ref(self).addr(), size_of::<Self>());
-        let zone = self.session.settings.time_zone.name();
-        note(zone.as_ptr().addr() - size_of::<usize>() * 2, size_of::<usize>());
+        let (address, bytes) = count_of(self.session.settings.time_zone.name());
+        note(address, bytes);
         self.session.transaction.memory(note);
     }
 

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
+use selkie_engine::count_of;
 use selkie_protocol::stmt::ParamType;
 use selkie_types::error::catalogue::*;
 use selkie_types::{SqlError, SqlResult};
@@ -56,8 +57,8 @@ impl Statements {
         if let Some(last) = self.list.get(&self.last) {
             note(std::ptr::from_ref(last).addr(), size_of::<Prepared>());
             note(last.types.as_ptr().addr(), size_of_val(&*last.types));
-            // What refers to the text is counted in front of it.
-            note(last.text.as_ptr().addr() - size_of::<usize>() * 2, size_of::<usize>());
+            let (address, bytes) = count_of(&last.text);
+            note(address, bytes);
         }
     }
 
