@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use selkie_catalog::{Snapshot, TableInfo, TableKind, TemporaryTables};
+use selkie_catalog::{Snapshot, TableInfo, TableKind, TemporaryTables, Trigger};
 use selkie_engine::TableDef;
 use selkie_sql::ast::{RenameTables, TableName};
 use selkie_types::error::catalogue::{
@@ -14,12 +14,60 @@ use super::Ddl;
 use super::change::{Change, next_version};
 use super::foreign::{follow_in_children, follow_own_name};
 use crate::Outcome;
+use crate::metadata::LockTicket;
 use crate::session::Privilege;
+
+/// A table under its new name.
+struct Renamed {
+    /// The schema it was in.
+    schema: Box<str>,
+    /// The name it had.
+    name: String,
+    table: Arc<TableInfo>,
+    triggers: Vec<Arc<Trigger>>,
+    /// Tables that refer to it.
+    children: Vec<Arc<TableInfo>>,
+}
+
+impl Renamed {
+    fn publish(&self, snapshot: &mut Snapshot) {
+        let table = &self.table;
+        snapshot.remove_table(&self.schema, &self.name);
+        snapshot.set_triggers(&self.schema, &self.name, Vec::new());
+        snapshot.set_triggers(table.schema(), table.name(), self.triggers.clone());
+        snapshot.put_table(table.clone());
+        self.children.iter().for_each(|child| snapshot.put_table(child.clone()));
+    }
+}
 
 impl Ddl<'_> {
     pub(super) fn rename_tables(&mut self, rename: &RenameTables) -> SqlResult<Outcome> {
         self.check_no_lock_tables()?;
         self.session.commit()?;
+        let _locks = self.lock_renamed(rename)?;
+        // Each rename sees those before it, hence the copies.
+        let mut draft = Snapshot::clone(&self.instance.catalog.snapshot());
+        let mut own = self.session.temporary.clone();
+        let mut change = Change::begin(self.instance)?;
+        let mut renamed = Vec::new();
+        for (from, to) in &rename.pairs {
+            if self.rename_temporary(&mut own, from, to)? {
+                continue;
+            }
+            if rename.if_exists && self.is_missing(&draft, from)? {
+                continue;
+            }
+            let one = self.rename_one(&mut change, &draft, from, to)?;
+            one.publish(&mut draft);
+            renamed.push(one);
+        }
+        change.commit(|snapshot| renamed.iter().for_each(|one| one.publish(snapshot)))?;
+        self.session.temporary = own;
+        Ok(Outcome::ok())
+    }
+
+    /// Locks the old and new names of tables that are not the session's own.
+    fn lock_renamed(&self, rename: &RenameTables) -> SqlResult<Vec<LockTicket>> {
         let mut own = self.session.temporary.clone();
         let mut locks = Vec::new();
         for (from, to) in &rename.pairs {
@@ -32,47 +80,29 @@ impl Ddl<'_> {
                 locks.extend(self.lock_children(&schema, table)?);
             }
         }
-        // Each rename sees those before it, hence the copy.
-        let mut draft = Snapshot::clone(&self.instance.catalog.snapshot());
-        let mut change = Change::begin(self.instance)?;
-        let mut renamed = Vec::new();
-        let mut own = self.session.temporary.clone();
-        for (from, to) in &rename.pairs {
-            if self.rename_temporary(&mut own, from, to)? {
-                continue;
-            }
-            if rename.if_exists && self.is_missing(&draft, from)? {
-                continue;
-            }
-            let (from_schema, from) = self.resolve(from)?;
-            let (to_schema, to) = self.resolve(to)?;
-            self.check(Privilege::Alter, &from_schema, from)?;
-            self.check(Privilege::Create, &to_schema, to)?;
-            let table = self.renamed(&draft, (&from_schema, from), (&to_schema, to))?;
-            let (old, new) = ((&*from_schema, from), (&*to_schema, to));
-            let triggers = self.rename_triggers(&change, &draft, old, new)?;
-            draft.set_triggers(&from_schema, from, Vec::new());
-            draft.set_triggers(&to_schema, to, triggers.clone());
-            change.put_table(&table)?;
-            change.redefine(&table);
-            let children = follow_in_children(&draft, old, new, &[], table.version);
-            children.iter().try_for_each(|child| change.put_table(child))?;
-            draft.remove_table(&from_schema, from);
-            draft.put_table(table.clone());
-            children.iter().for_each(|child| draft.put_table(child.clone()));
-            renamed.push(((from_schema, from.to_owned()), table, children, triggers));
-        }
-        change.commit(|snapshot| {
-            for ((schema, name), table, children, triggers) in renamed {
-                snapshot.remove_table(&schema, &name);
-                snapshot.set_triggers(&schema, &name, Vec::new());
-                snapshot.set_triggers(table.schema(), table.name(), triggers);
-                snapshot.put_table(table);
-                children.into_iter().for_each(|child| snapshot.put_table(child));
-            }
-        })?;
-        self.session.temporary = own;
-        Ok(Outcome::ok())
+        Ok(locks)
+    }
+
+    /// Puts a table into the dictionary under its new name, with what follows it.
+    fn rename_one(
+        &self,
+        change: &mut Change<'_>,
+        draft: &Snapshot,
+        from: &TableName,
+        to: &TableName,
+    ) -> SqlResult<Renamed> {
+        let (schema, from) = self.resolve(from)?;
+        let (to_schema, to) = self.resolve(to)?;
+        self.check(Privilege::Alter, &schema, from)?;
+        self.check(Privilege::Create, &to_schema, to)?;
+        let (old, new) = ((&*schema, from), (&*to_schema, to));
+        let table = self.renamed(draft, old, new)?;
+        let triggers = self.rename_triggers(change, draft, old, new)?;
+        change.put_table(&table)?;
+        change.redefine(&table);
+        let children = follow_in_children(draft, old, new, &[], table.version);
+        children.iter().try_for_each(|child| change.put_table(child))?;
+        Ok(Renamed { name: from.to_owned(), schema, table, triggers, children })
     }
 
     /// Renames a temporary table of the session; whether it is one.
