@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use selkie_catalog::{TableKind, Trigger};
-use selkie_sql::ast::{CreateTrigger, DropStored, TriggerEvent, TriggerTiming};
+use selkie_catalog::{ProgramContext, TableInfo, TableKind, Trigger};
+use selkie_sql::ast::{CreateTrigger, DropStored, Span, TableName, TriggerEvent, TriggerTiming};
 use selkie_types::error::catalogue::{
     ER_NO_TRIGGERS_ON_SYSTEM_SCHEMA, ER_REFERENCED_TRG_DOES_NOT_EXIST, ER_TRG_ALREADY_EXISTS,
     ER_TRG_DOES_NOT_EXIST, ER_TRG_IN_WRONG_SCHEMA, ER_TRG_ON_VIEW_OR_TEMP_TABLE, ER_WRONG_OBJECT,
@@ -29,21 +29,41 @@ fn event_word(event: TriggerEvent) -> &'static str {
     }
 }
 
+/// The table's name: without a schema it is in that of the trigger.
+fn table_of(create: &CreateTrigger) -> TableName {
+    let mut named = create.table.clone();
+    if named.schema.is_none() {
+        named.schema.clone_from(&create.name.schema);
+    }
+    named
+}
+
+/// A trigger is in the schema of its table.
+fn check_schema(create: &CreateTrigger, schema: &str) -> SqlResult<()> {
+    if is_system(schema) {
+        return Err(SqlError::new(&ER_NO_TRIGGERS_ON_SYSTEM_SCHEMA, &[]));
+    }
+    match &create.name.schema {
+        Some(own) if *own.value != *schema => Err(SqlError::new(&ER_TRG_IN_WRONG_SCHEMA, &[])),
+        _ => Ok(()),
+    }
+}
+
+fn check_may_have_triggers(info: &TableInfo, schema: &str, table: &str) -> SqlResult<()> {
+    match info.kind {
+        TableKind::Base => Ok(()),
+        TableKind::View(_) => {
+            Err(SqlError::new(&ER_WRONG_OBJECT, &[&schema, &table, &"BASE TABLE"]))
+        }
+        _ => Err(SqlError::new(&ER_TRG_ON_VIEW_OR_TEMP_TABLE, &[&table])),
+    }
+}
+
 impl Ddl<'_> {
     pub(super) fn create_trigger(&mut self, create: &CreateTrigger) -> SqlResult<Outcome> {
-        let mut named = create.table.clone();
-        if named.schema.is_none() {
-            named.schema.clone_from(&create.name.schema);
-        }
+        let named = table_of(create);
         let (schema, table) = self.resolve(&named)?;
-        if is_system(&schema) {
-            return Err(SqlError::new(&ER_NO_TRIGGERS_ON_SYSTEM_SCHEMA, &[]));
-        }
-        if let Some(own) = &create.name.schema
-            && *own.value != *schema
-        {
-            return Err(SqlError::new(&ER_TRG_IN_WRONG_SCHEMA, &[]));
-        }
+        check_schema(create, &schema)?;
         self.check(Privilege::Trigger, &schema, table)?;
         let name = &*create.name.name.value;
         let context = self.program_context(&schema, create.definer.as_ref())?;
@@ -51,31 +71,37 @@ impl Ddl<'_> {
         let _lock = self.lock(&schema, table)?;
         let snapshot = self.instance.catalog.snapshot();
         let info = self.base_table(&snapshot, &schema, table)?;
-        if matches!(info.kind, TableKind::View(_)) {
-            return Err(SqlError::new(&ER_WRONG_OBJECT, &[&schema, &table, &"BASE TABLE"]));
-        }
-        if info.kind != TableKind::Base {
-            return Err(SqlError::new(&ER_TRG_ON_VIEW_OR_TEMP_TABLE, &[&table]));
-        }
-        let old = snapshot.trigger(&schema, name).cloned();
-        if let Some(old) = &old {
+        check_may_have_triggers(&info, &schema, table)?;
+        let old = snapshot.trigger(&schema, name);
+        let replaces = |old: &Trigger| create.or_replace && *old.table == *table;
+        if old.is_some_and(|old| create.if_not_exists || !replaces(old)) {
+            let full = format!("{schema}.{name}");
             if create.if_not_exists {
-                let full = format!("{schema}.{name}");
                 self.note(Condition::note(&ER_TRG_ALREADY_EXISTS, &[&full]));
                 return Ok(Outcome::ok());
             }
-            if !create.or_replace || *old.table != *table {
-                let full = format!("{schema}.{name}");
-                return Err(SqlError::new(&ER_TRG_ALREADY_EXISTS, &[&full]));
-            }
+            return Err(SqlError::new(&ER_TRG_ALREADY_EXISTS, &[&full]));
         }
         program::check_trigger(self.session, &create.body, &info)?;
-        let text = |span: selkie_sql::ast::Span| {
-            String::from_utf8_lossy(span.text(self.text)).into_owned()
-        };
-        let trigger = Trigger {
-            schema: schema.to_string(),
-            name: name.to_owned(),
+        let trigger = self.trigger(create, &schema, table, context);
+        let mut list = snapshot.triggers(&schema, table).to_vec();
+        list.retain(|t| t.name != name);
+        let list = place(list, trigger, create.order.as_ref().map(|(b, n)| (*b, &*n.value)))?;
+        self.publish_triggers(&schema, table, old.map(|old| &**old), list)
+    }
+
+    /// The trigger without its place among others.
+    fn trigger(
+        &self,
+        create: &CreateTrigger,
+        schema: &str,
+        table: &str,
+        context: ProgramContext,
+    ) -> Trigger {
+        let text = |span: Span| String::from_utf8_lossy(span.text(self.text)).into_owned();
+        Trigger {
+            schema: schema.to_owned(),
+            name: create.name.name.value.to_string(),
             table: table.to_owned(),
             before: create.timing == TriggerTiming::Before,
             event: event_word(create.event).to_owned(),
@@ -84,11 +110,7 @@ impl Ddl<'_> {
             table_at: within(create.table.name.span, create.head_span),
             body: text(create.body_span),
             context,
-        };
-        let mut list = snapshot.triggers(&schema, table).to_vec();
-        list.retain(|t| t.name != name);
-        let list = place(list, trigger, create.order.as_ref().map(|(b, n)| (*b, &*n.value)))?;
-        self.publish_triggers(&schema, table, old.as_deref(), list)
+        }
     }
 
     /// Stores a table's triggers and makes plans over the table stale.
@@ -150,7 +172,7 @@ impl Ddl<'_> {
 }
 
 /// Where a part of a text stands in another part.
-fn within(part: selkie_sql::ast::Span, of: selkie_sql::ast::Span) -> (usize, usize) {
+fn within(part: Span, of: Span) -> (usize, usize) {
     let at = |end: u32| end.saturating_sub(of.start) as usize;
     (at(part.start), at(part.end))
 }
