@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use selkie_catalog::TableKind;
+use selkie_catalog::{Snapshot, TableInfo, TableKind};
 use selkie_plan::define::{ViewColumn, ViewSession, check_view_query, define_view};
+use selkie_plan::physical::OutputColumn;
 use selkie_sql::ast::{AccountName, CreateView, Mention};
 use selkie_types::error::catalogue::{
     ER_NO_SUCH_USER, ER_TABLE_EXISTS_ERROR, ER_WRONG_OBJECT, ER_WRONG_USAGE,
@@ -35,50 +36,45 @@ impl Ddl<'_> {
         if snapshot.schema(&schema).is_none() {
             return Err(SqlError::unknown_database(&schema));
         }
-        let old = snapshot.table(&schema, name).cloned();
-        match &old {
-            None if create.alter => return Err(SqlError::no_such_table(&schema, name)),
-            Some(_) if create.if_not_exists => {
-                self.note(Condition::note(&ER_TABLE_EXISTS_ERROR, &[&name]));
-                return Ok(Outcome::ok());
-            }
-            Some(_) if !create.alter && !create.or_replace => {
-                return Err(SqlError::new(&ER_TABLE_EXISTS_ERROR, &[&name]));
-            }
-            Some(old) if !matches!(old.kind, TableKind::View(_)) => {
-                return Err(SqlError::new(&ER_WRONG_OBJECT, &[&schema, &name, &"VIEW"]));
-            }
-            _ => {}
+        let old = snapshot.table(&schema, name).map(|old| &**old);
+        if create.if_not_exists && old.is_some() {
+            self.note(Condition::note(&ER_TABLE_EXISTS_ERROR, &[&name]));
+            return Ok(Outcome::ok());
         }
+        check_replaced(create, old, &schema, name)?;
         if names_itself(create, current.as_deref(), &schema) {
             return Err(SqlError::no_such_table(&schema, name));
         }
-        let output = self.query_columns(&create.query)?;
-        self.session.commit()?;
-        let columns = output.into_iter().map(|c| ViewColumn {
-            origin: (!c.org_name.is_empty() && !c.org_table.is_empty())
-                .then(|| ((&*c.schema).into(), (&*c.org_table).into(), (&*c.org_name).into())),
-            name: (&*c.name).into(),
-            ty: c.ty,
-            nullable: c.nullable,
-        });
-        let columns = columns.collect();
-        let session = ViewSession {
-            schema: current.as_deref(),
-            definer: self.definer_named(create.definer.as_ref())?,
-            client_charset: self.session.settings.client_charset.name().to_owned(),
-            connection_collation: self.session.settings.collation_connection.name().to_owned(),
-        };
-        let view =
-            self.with_context(&snapshot, |c| define_view(c, &session, create, &schema, columns))?;
-        let view = with_new_id(self.instance, view)?;
+        let view = self.view(create, &snapshot, &schema)?;
         let change = Change::begin(self.instance)?;
-        if let Some(old) = &old {
+        if let Some(old) = old {
             change.remove_table(old.def.id)?;
         }
         change.put_table(&view)?;
         change.commit(|snapshot| snapshot.put_table(Arc::new(view)))?;
         Ok(Outcome::ok())
+    }
+
+    /// What is to be stored.
+    fn view(
+        &mut self,
+        create: &CreateView,
+        snapshot: &Snapshot,
+        schema: &str,
+    ) -> SqlResult<TableInfo> {
+        let output = self.query_columns(&create.query)?;
+        self.session.commit()?;
+        let columns = output.into_iter().map(view_column).collect();
+        let settings = &self.session.settings;
+        let session = ViewSession {
+            schema: self.session.schema.as_deref(),
+            definer: self.definer_named(create.definer.as_ref())?,
+            client_charset: settings.client_charset.name().to_owned(),
+            connection_collation: settings.collation_connection.name().to_owned(),
+        };
+        let view =
+            self.with_context(snapshot, |c| define_view(c, &session, create, schema, columns))?;
+        with_new_id(self.instance, view)
     }
 
     /// `user@host` of the definer. Another than oneself takes a privilege.
@@ -98,6 +94,37 @@ impl Ddl<'_> {
             }
         }
         Ok(wanted)
+    }
+}
+
+/// What has the view's name must be a view if it goes, and there if it is altered.
+fn check_replaced(
+    create: &CreateView,
+    old: Option<&TableInfo>,
+    schema: &str,
+    name: &str,
+) -> SqlResult<()> {
+    match old {
+        None if create.alter => Err(SqlError::no_such_table(schema, name)),
+        Some(_) if !create.alter && !create.or_replace => {
+            Err(SqlError::new(&ER_TABLE_EXISTS_ERROR, &[&name]))
+        }
+        Some(old) if !matches!(old.kind, TableKind::View(_)) => {
+            Err(SqlError::new(&ER_WRONG_OBJECT, &[&schema, &name, &"VIEW"]))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn view_column(column: OutputColumn) -> ViewColumn {
+    let is_of_table = !column.org_name.is_empty() && !column.org_table.is_empty();
+    ViewColumn {
+        origin: is_of_table.then(|| {
+            ((&*column.schema).into(), (&*column.org_table).into(), (&*column.org_name).into())
+        }),
+        name: (&*column.name).into(),
+        ty: column.ty,
+        nullable: column.nullable,
     }
 }
 
