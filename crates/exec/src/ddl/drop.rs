@@ -50,30 +50,39 @@ impl Ddl<'_> {
         if missing.is_empty() {
             return Ok(Outcome::ok());
         }
-        let view = drop.kind == ast::TableKind::View;
-        let def = if view { &ER_UNKNOWN_VIEW } else { &ER_BAD_TABLE_ERROR };
         if !drop.if_exists {
-            if let ([name], false) = (&missing[..], view)
-                && self.is_view(name)
-            {
-                return Err(SqlError::new(&ER_IT_IS_A_VIEW, &[name]));
+            return Err(self.missing_error(drop.kind, &missing));
+        }
+        match drop.kind {
+            ast::TableKind::View => self.note_missing_views(&missing),
+            _ => self.note_missing_tables(missing),
+        }
+        Ok(Outcome::ok())
+    }
+
+    fn missing_error(&self, kind: ast::TableKind, missing: &[String]) -> SqlError {
+        match missing {
+            _ if kind == ast::TableKind::View => {
+                SqlError::new(&ER_UNKNOWN_VIEW, &[&missing.join(",")])
             }
-            return Err(SqlError::new(def, &[&missing.join(",")]));
+            [name] if self.is_view(name) => SqlError::new(&ER_IT_IS_A_VIEW, &[name]),
+            _ => SqlError::new(&ER_BAD_TABLE_ERROR, &[&missing.join(",")]),
         }
-        if view {
-            missing.iter().filter(|name| self.is_other(name)).for_each(|name| {
-                self.note(not_a_view(name));
-            });
-            self.note(Condition::note(def, &[&missing.join(",")]));
-            return Ok(Outcome::ok());
-        }
+    }
+
+    fn note_missing_views(&self, missing: &[String]) {
+        let others = missing.iter().filter(|name| self.is_other(name));
+        others.for_each(|name| self.note(not_a_view(name)));
+        self.note(Condition::note(&ER_UNKNOWN_VIEW, &[&missing.join(",")]));
+    }
+
+    fn note_missing_tables(&self, missing: Vec<String>) {
         let (views, missing): (Vec<String>, Vec<String>) =
             missing.into_iter().partition(|name| self.is_view(name));
         views.iter().for_each(|name| self.note(Condition::note(&ER_IT_IS_A_VIEW, &[name])));
         if !missing.is_empty() {
-            self.note(Condition::note(def, &[&missing.join(",")]));
+            self.note(Condition::note(&ER_BAD_TABLE_ERROR, &[&missing.join(",")]));
         }
-        Ok(Outcome::ok())
     }
 
     /// Compat: with the last of its tables LOCK TABLES ends.
