@@ -1,7 +1,5 @@
 //! CREATE, ALTER and DROP SEQUENCE.
 
-use std::sync::Arc;
-
 use selkie_catalog::{SequenceChange, SequenceDef, TableInfo, TableKind, sequence_fault};
 use selkie_plan::define::define_sequence;
 use selkie_sql::ast::{AlterSequence, ColumnDef, CreateSequence, DropTables, SequenceOptions};
@@ -9,7 +7,7 @@ use selkie_types::error::catalogue::{
     ER_IT_IS_A_VIEW, ER_NOT_SEQUENCE, ER_NOT_SEQUENCE2, ER_SEQUENCE_INVALID_DATA,
     ER_SEQUENCE_INVALID_TABLE_STRUCTURE, ER_TABLE_EXISTS_ERROR, ER_UNKNOWN_SEQUENCES,
 };
-use selkie_types::{Condition, SqlError, SqlResult};
+use selkie_types::{Condition, ErrorDef, SqlError, SqlResult};
 
 use super::Ddl;
 use crate::session::Privilege;
@@ -25,6 +23,14 @@ fn change_of(options: &SequenceOptions) -> SequenceChange {
         cycle: options.cycle,
         restart: options.restart,
     }
+}
+
+/// What DROP SEQUENCE found under a name.
+enum Found {
+    Sequence,
+    Nothing,
+    /// Something else, and which error says so.
+    Other(&'static ErrorDef),
 }
 
 impl Ddl<'_> {
@@ -157,51 +163,51 @@ impl Ddl<'_> {
             self.session.commit()?;
         }
         let mut missing = Vec::new();
-        let mut refused: Option<SqlError> = None;
+        let mut refused = None;
         for name in &drop.names {
             let (schema, name) = self.resolve(name)?;
             self.check(Privilege::Drop, &schema, name)?;
             let full = format!("{schema}.{name}");
-            let is_sequence = |t: &Arc<TableInfo>| t.is_sequence();
-            if self.session.temporary.get(&schema, name).is_some_and(is_sequence) {
-                self.drop_one(&schema, name, true)?;
-                continue;
-            }
-            let snapshot = self.instance.catalog.snapshot();
-            match snapshot.table(&schema, name).filter(|_| !drop.temporary) {
-                Some(table) if table.is_sequence() => {
-                    self.check_listed(&schema, name)?;
-                    let _lock = self.lock(&schema, name)?;
-                    self.drop_one(&schema, name, false)?;
-                    self.unlist(&schema, name);
-                }
-                Some(table) => {
-                    let view = matches!(table.kind, TableKind::View(_));
-                    let def = if view { &ER_IT_IS_A_VIEW } else { &ER_NOT_SEQUENCE2 };
-                    match drop.if_exists {
-                        true => self.note(Condition::note(def, &[&full])),
-                        false => drop_first(&mut refused, SqlError::new(def, &[&full])),
-                    }
-                }
-                None => missing.push(full),
+            match self.drop_sequence(drop.temporary, &schema, name)? {
+                Found::Sequence => {}
+                Found::Nothing => missing.push(full),
+                Found::Other(def) if drop.if_exists => self.note(Condition::note(def, &[&full])),
+                Found::Other(def) => refused = refused.or(Some(SqlError::new(def, &[&full]))),
             }
         }
         self.end_lock_tables_without_tables();
-        match (refused, missing.is_empty(), drop.if_exists) {
-            (Some(error), ..) => return Err(error),
-            (None, true, _) => {}
-            (None, false, true) => {
-                self.note(Condition::note(&ER_UNKNOWN_SEQUENCES, &[&missing.join(",")]));
-            }
-            (None, false, false) => {
-                return Err(SqlError::new(&ER_UNKNOWN_SEQUENCES, &[&missing.join(",")]));
-            }
+        if let Some(error) = refused {
+            return Err(error);
         }
+        if missing.is_empty() {
+            return Ok(Outcome::ok());
+        }
+        let missing = missing.join(",");
+        if !drop.if_exists {
+            return Err(SqlError::new(&ER_UNKNOWN_SEQUENCES, &[&missing]));
+        }
+        self.note(Condition::note(&ER_UNKNOWN_SEQUENCES, &[&missing]));
         Ok(Outcome::ok())
     }
-}
 
-/// Keeps the first of several errors.
-fn drop_first(kept: &mut Option<SqlError>, error: SqlError) {
-    kept.get_or_insert(error);
+    /// Drops what a name stands for, if that is a sequence.
+    fn drop_sequence(&mut self, temporary: bool, schema: &str, name: &str) -> SqlResult<Found> {
+        if self.session.temporary.get(schema, name).is_some_and(|own| own.is_sequence()) {
+            self.drop_one(schema, name, true)?;
+            return Ok(Found::Sequence);
+        }
+        let snapshot = self.instance.catalog.snapshot();
+        let Some(table) = snapshot.table(schema, name).filter(|_| !temporary) else {
+            return Ok(Found::Nothing);
+        };
+        if !table.is_sequence() {
+            let is_view = matches!(table.kind, TableKind::View(_));
+            return Ok(Found::Other(if is_view { &ER_IT_IS_A_VIEW } else { &ER_NOT_SEQUENCE2 }));
+        }
+        self.check_listed(schema, name)?;
+        let _lock = self.lock(schema, name)?;
+        self.drop_one(schema, name, false)?;
+        self.unlist(schema, name);
+        Ok(Found::Sequence)
+    }
 }
