@@ -307,6 +307,9 @@ pub struct Scan {
     pub reverse: bool,
     /// Give index entries instead of rows: [`RowSet::entries`], not [`RowSet::rows`].
     pub covering: bool,
+    /// Nothing is read but columns of the index and of the clustered key: an engine whose entries can be
+    /// locked by themselves need not put a shared lock on the rows.
+    pub entry_locks: bool,
     /// Only columns with `is_fixed` in the layout are needed: rows may be cut after the fixed part.
     pub fixed_only: bool,
     /// Fill [`RowSet::keys`].

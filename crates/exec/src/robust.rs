@@ -58,8 +58,8 @@ fn reads_alike(a: &TableScan, b: &TableScan) -> bool {
     let (Access::Index(x), Access::Index(y)) = (&a.access, &b.access) else { return false };
     x.index == y.index
         && x.ranges.len() == y.ranges.len()
-        && (x.unique, x.covering, x.ordered, x.reverse)
-            == (y.unique, y.covering, y.ordered, y.reverse)
+        && (x.unique, x.covering, x.entry_locks, x.ordered, x.reverse)
+            == (y.unique, y.covering, y.entry_locks, y.ordered, y.reverse)
         && a.filter.len() == b.filter.len()
 }
 

@@ -45,6 +45,7 @@ impl<'r> IndexJoin<'r> {
         let scan = Scan {
             index: Some(lookup.index),
             covering: lookup.covering,
+            entry_locks: lookup.entry_locks,
             fixed_only: decoder.is_fixed_only(),
             want_keys: lookup.row_keys,
             lock: lookup.lock,

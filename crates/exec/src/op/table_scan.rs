@@ -46,6 +46,7 @@ pub(super) fn open<'r>(env: Env<'r>, plan: &'r Plan) -> SqlResult<BoxOperator<'r
     scan.index = Some(access.index);
     scan.reverse = access.reverse;
     scan.covering = access.covering;
+    scan.entry_locks = access.entry_locks;
     let codec = &open.handle.codecs[access.index];
     if let [range] = &access.ranges[..]
         && is_lookup(access, plan)

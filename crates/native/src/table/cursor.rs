@@ -525,6 +525,7 @@ impl<'a> NativeCursor<'a> {
         let (tree, stops) = (&table.trees[at], self.stops_to_wait());
         let (me, explicit) = (self.trx.state().id, stops && self.trx.others_lock());
         let rows = self.table.files.clustered.file;
+        let locks_rows = !self.locks_entries_alone(mode);
         let passed = self.locking_leaf(tree, |node, slot| {
             let value = node.value(slot);
             if self.may_be_live(value, &mut scratch) {
@@ -535,7 +536,7 @@ impl<'a> NativeCursor<'a> {
                 let waits = || {
                     let locks = &self.table.shared.locks;
                     self.must_wait(me, tree.file, entry, value, explicit)
-                        || explicit && locks.is_contended(me, rows, row, mode)
+                        || locks_rows && explicit && locks.is_contended(me, rows, row, mode)
                 };
                 if stops && waits() {
                     return Step::Stop;
@@ -569,19 +570,38 @@ impl<'a> NativeCursor<'a> {
     ) -> EngineResult<()> {
         let entry = lock.entry.as_deref().unwrap_or(&[]);
         let Some(found) = self.lock_entry(entry, mode)? else { return Ok(()) };
-        let covers = mode == LockMode::Shared && self.scan.covering && !self.scan.want_keys;
-        if let Some(covering) = value::covering(&found).filter(|_| covers) {
-            out.entries.push(covering);
-            if let Some(given) = &mut self.given {
-                given.push(lock);
-            }
-            return Ok(());
+        if self.locks_entries_alone(mode) {
+            return self.put_entry(lock, &found, out);
         }
         let Some(value) = self.lock_row(&lock.row, mode)? else { return Ok(()) };
         if self.has_index_key(at, &lock.row, &value, entry)? {
             self.put_locked(lock, &value, out)?;
         }
         Ok(())
+    }
+
+    fn locks_entries_alone(&self, mode: LockMode) -> bool {
+        let entries = self.scan.covering || self.scan.entry_locks;
+        mode == LockMode::Shared && entries && !self.scan.want_keys
+    }
+
+    /// Puts out what is read by a locked entry. Its row cannot lose the columns of the entry or of the clustered key as
+    /// long as the entry is locked, so that the last committed version will do.
+    fn put_entry(&mut self, lock: RowLock, found: &[u8], out: &mut RowSet) -> EngineResult<()> {
+        if let Some(covering) = value::covering(found).filter(|_| self.scan.covering) {
+            out.entries.push(covering);
+            if let Some(given) = &mut self.given {
+                given.push(lock);
+            }
+            return Ok(());
+        }
+        let mut hint = self.row_hint;
+        let seen = self.seen_by(&self.trx.newest_view(), &mut hint, &lock.row)?;
+        self.row_hint = hint;
+        match seen {
+            Some(value) => self.put_locked(lock, &value, out),
+            None => Ok(()),
+        }
     }
 
     /// Whether the row as it is now has the index key by which it was found.

@@ -1,11 +1,11 @@
 //! Choosing how a single table is read: every access path with its rows and cost.
 
-use selkie_engine::{Bound, IndexCodec, IndexKind, LockMode, prefix_end};
+use selkie_engine::{Bound, IndexCodec, IndexDef, IndexKind, LockMode, prefix_end};
 use selkie_expr::Expr;
 use selkie_types::Value;
 use selkie_types::charset::LikePattern;
 
-use super::bounds::{Bounds, bounds, covers};
+use super::bounds::{Bounds, bounds, covers, covers_with_key};
 use super::{Builder, Goal};
 use crate::cost;
 use crate::estimate::{prefix_distinct, table_rows};
@@ -21,6 +21,8 @@ pub(super) struct Path {
     pub bounds: Bounds,
     /// Index entries suffice.
     pub covering: bool,
+    /// Only entries of the index are locked.
+    pub entry_locks: bool,
     /// From the greatest key to the least.
     pub reverse: bool,
     /// Rows come in the wanted order.
@@ -95,12 +97,14 @@ impl Builder<'_> {
             }
             let covering =
                 index.kind != IndexKind::Primary && may_cover(info) && covers(info, index, read);
-            let fetch = index.kind != IndexKind::Primary && !covering;
+            let entry_locks = entry_suffices(info, index, read);
+            let fetch = index.kind != IndexKind::Primary && !covering && !entry_locks;
             let cost = cost::lookups(1.0, 1.0, fetch);
             return Some(Path {
                 index: Some(at),
                 bounds,
                 covering,
+                entry_locks,
                 reverse: false,
                 ordered: true,
                 rows: 1.0,
@@ -160,6 +164,7 @@ impl Builder<'_> {
             index: None,
             bounds: Bounds::default(),
             covering: false,
+            entry_locks: false,
             reverse: false,
             ordered: false,
             rows,
@@ -183,9 +188,10 @@ impl Builder<'_> {
         let index = &info.table.def.indexes[at];
         let clustered = index.kind == IndexKind::Primary;
         let covering = !clustered && may_cover(info) && covers(info, index, read);
+        let entry_locks = entry_suffices(info, index, read);
         let found = bounds(info, index, conditions);
         let order = goal.order.and_then(|keys| self.index_order(info, at, found.as_ref(), keys));
-        let useful = found.is_some() || order.is_some() || covering;
+        let useful = found.is_some() || order.is_some() || covering || entry_locks;
         if !useful {
             return None;
         }
@@ -193,7 +199,7 @@ impl Builder<'_> {
         let reads = self.range_rows(info, at, &bounds, conditions, rows);
         let descents = bounds.ranges.len().max(1) as f64;
         let width = read.len() as f64;
-        let row = match (clustered, covering) {
+        let row = match (clustered, covering || entry_locks) {
             (true, _) => row_cost(info, None) + width * cost::DECODE_COLUMN,
             (false, true) => row_cost(info, Some(at)) + width * cost::DECODE_COLUMN,
             (false, false) => cost::INDEX_ENTRY + cost::FETCH_ROW + width * cost::DECODE_COLUMN,
@@ -213,6 +219,7 @@ impl Builder<'_> {
             index: Some(at),
             bounds,
             covering,
+            entry_locks,
             reverse: ordered && order == Some(true),
             ordered,
             rows: (rows * selectivity).min(reads).max(1e-6),
@@ -320,6 +327,18 @@ impl Builder<'_> {
 pub(super) fn may_cover(info: &RelationInfo) -> bool {
     let memory = &*info.table.engine == "MEMORY";
     info.row_key.is_none() && info.lock != LockMode::Exclusive && !memory
+}
+
+/// Whether a shared lock is only on the entry of the index that is read.
+///
+/// Compat: entries of InnoDB's indexes hold the primary key too. The paths of such reads cost as if they did here, so
+/// that the same index is read and the same is locked.
+pub(super) fn entry_suffices(info: &RelationInfo, index: &IndexDef, read: &[usize]) -> bool {
+    let secondary = index.kind != IndexKind::Primary;
+    secondary
+        && info.lock == LockMode::Shared
+        && may_cover(info)
+        && covers_with_key(info, index, read)
 }
 
 /// Cost of passing one row of a table (or one entry of an index) in a scan: a fixed part and its

@@ -314,9 +314,19 @@ fn is_exact(value: &Expr, relation: &RelationInfo, column: ColumnId) -> bool {
     same && value.ty.decimals == ty.decimals && !ty.is_text_or_blob()
 }
 
+/// Whether all columns read are whole parts of the index or of the clustered key.
+pub(super) fn covers_with_key(info: &RelationInfo, index: &IndexDef, columns: &[usize]) -> bool {
+    let clustered = info.table.def.primary();
+    let keyed = |c: usize| clustered.is_some_and(|key| holds(key, c));
+    columns.iter().all(|&c| info.is_computed(c) || holds(index, c) || keyed(c))
+}
+
 /// Whether all columns read are parts of the index and nothing of them is cut off.
 /// Computed columns follow from the others.
 pub(super) fn covers(info: &RelationInfo, index: &IndexDef, columns: &[usize]) -> bool {
-    let holds = |c: &usize| index.parts.iter().any(|p| p.column == *c && p.prefix.is_none());
-    columns.iter().all(|c| info.is_computed(*c) || holds(c))
+    columns.iter().all(|&c| info.is_computed(c) || holds(index, c))
+}
+
+fn holds(index: &IndexDef, column: usize) -> bool {
+    index.parts.iter().any(|p| p.column == column && p.prefix.is_none())
 }

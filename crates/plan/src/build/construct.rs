@@ -391,6 +391,7 @@ impl Builder<'_> {
             null_safe: lookup.null_safe,
             unique: lookup.unique,
             covering: lookup.covering,
+            entry_locks: lookup.entry_locks,
             filter,
             lock: info.lock,
             wait: info.wait,

@@ -4,7 +4,7 @@ use selkie_engine::IndexKind;
 use selkie_expr::{CompareOp, Expr, ExprKind};
 
 use super::Builder;
-use super::access::may_cover;
+use super::access::{entry_suffices, may_cover};
 use super::bounds::{covers, is_key, same_order};
 use super::graph::{Graph, Leaf, Leaves, Source, leaves_of};
 use crate::cost;
@@ -27,6 +27,8 @@ pub(super) struct Lookup {
     pub unique: bool,
     /// Index entries suffice.
     pub covering: bool,
+    /// Only the entry is locked.
+    pub entry_locks: bool,
     /// Rows found by one key.
     pub matches: f64,
     /// Cost of one key.
@@ -117,6 +119,7 @@ impl Builder<'_> {
             columns: Vec::new(),
             unique: false,
             covering: false,
+            entry_locks: false,
             matches: 1.0,
             cost: 0.0,
             possible: Vec::new(),
@@ -143,12 +146,13 @@ impl Builder<'_> {
         lookup.unique =
             index.is_unique() && parts == index.parts.len() && !lookup.null_safe.contains(&true);
         lookup.covering = !clustered && may_cover(info) && covers(info, index, read);
+        lookup.entry_locks = entry_suffices(info, index, read);
         let found = match lookup.unique {
             true => 1.0,
             false => leaf.table_rows / prefix_distinct(&info.table, at, parts, leaf.table_rows),
         };
         lookup.matches = found;
-        let fetch = !clustered && !lookup.covering;
+        let fetch = !clustered && !lookup.covering && !lookup.entry_locks;
         let width = read.len() as f64 * cost::DECODE_COLUMN;
         lookup.cost =
             cost::lookups(1.0, found, fetch) + found * width + self.conditions_cost(own, found);

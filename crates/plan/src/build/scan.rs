@@ -162,6 +162,7 @@ fn access_of(path: &Path) -> Access {
             ranges: path.bounds.ranges.clone(),
             reverse: path.reverse,
             covering: path.covering,
+            entry_locks: path.entry_locks,
             ordered: path.ordered,
             unique: path.unique,
         }),

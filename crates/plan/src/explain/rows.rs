@@ -227,7 +227,7 @@ impl Walk<'_> {
             if range.ordered && row.access == Some("index") {
                 row.rows = row.rows.min(most).or(row.rows);
             }
-            if range.covering {
+            if range.covering || range.entry_locks {
                 extra.push("Using index");
             }
         }
@@ -362,7 +362,7 @@ impl Walk<'_> {
         row.reference = Some(keys.join(","));
         row.rows = Some(count(lookup.matches));
         let mut extra = Vec::new();
-        if lookup.covering {
+        if lookup.covering || lookup.entry_locks {
             extra.push("Using index");
         }
         match kind {

@@ -64,6 +64,8 @@ pub struct IndexRange {
     pub reverse: bool,
     /// Index entries hold all the columns; rows are not fetched.
     pub covering: bool,
+    /// All the columns are in the index or the clustered key: a shared lock is on the entry alone.
+    pub entry_locks: bool,
     /// The rows must come in index order (over all ranges), because the plan has no sort.
     pub ordered: bool,
     /// One range over all parts of a unique key: at most one row.
@@ -129,6 +131,8 @@ pub struct IndexLookup {
     pub matches: f64,
     /// Index entries hold all the columns; rows are not fetched.
     pub covering: bool,
+    /// All the columns are in the index or the clustered key: a shared lock is on the entry alone.
+    pub entry_locks: bool,
     /// Positions in `columns` of those that are computed from the others, not read, in this order.
     pub computed: Vec<(usize, Expr)>,
     /// Conditions over `columns` alone, tested before the row is joined.
