@@ -1,5 +1,7 @@
 //! INSERT and REPLACE.
 
+mod replace;
+
 use std::sync::Arc;
 
 use selkie_catalog::SequenceDef;
@@ -10,9 +12,10 @@ use selkie_types::{
     Batch, ByteRows, Column, Condition, Level, SqlError, SqlMode, SqlResult, Value,
 };
 
+use self::replace::Fate;
 use super::auto_increment::AutoIncrement;
-use super::foreign::{ForeignKeys, Rows};
-use super::on_duplicate::{OnDuplicate, fetch};
+use super::foreign::ForeignKeys;
+use super::on_duplicate::OnDuplicate;
 use super::row::{RowMaker, Strictness};
 use super::{Returning, duplicate_error, implicit_default as default_implicit};
 use crate::Outcome;
@@ -36,6 +39,8 @@ pub(crate) struct Inserter<'r> {
     foreign: Option<ForeignKeys<'r>>,
     triggers: Option<Triggers<'r>>,
     delete_triggers: Option<Triggers<'r>>,
+    /// REPLACE may write over a row.
+    in_place: bool,
     /// Columns that BEFORE triggers give values to.
     assigned: Vec<usize>,
     /// First generated value of a row that was stored.
@@ -113,7 +118,7 @@ impl<'r> Inserter<'r> {
             InsertMode::Replace => Triggers::of(env, &plan.table, "DELETE")?,
             _ => None,
         };
-        Ok(Self {
+        let mut inserter = Self {
             env,
             plan,
             open,
@@ -124,6 +129,7 @@ impl<'r> Inserter<'r> {
             assigned: triggers.as_ref().map(Triggers::assigned).unwrap_or_default(),
             triggers,
             delete_triggers,
+            in_place: false,
             first_stored: None,
             records: 0,
             rejected: 0,
@@ -131,7 +137,9 @@ impl<'r> Inserter<'r> {
             soft_after_first: softens(env, &plan.table),
             duplicates: 0,
             deleted: 0,
-        })
+        };
+        inserter.in_place = inserter.replaces_in_place();
+        Ok(inserter)
     }
 
     /// In strict modes error 1364 for a column that has no value, before any value is computed.
@@ -490,7 +498,7 @@ impl<'r> Inserter<'r> {
         let mut at = part.start;
         for (row, link) in foreign.orphans(&new.columns, part.clone())? {
             self.store_part(new, at..row, stored)?;
-            self.try_orphan(new, row, &ForeignKeys::orphan_error(link))?;
+            self.try_orphan(new, row, &ForeignKeys::orphan_error(link), stored)?;
             at = row + 1;
         }
         self.store_part(new, at..part.end, stored)
@@ -498,7 +506,13 @@ impl<'r> Inserter<'r> {
 
     /// A row without a parent fails with `error`, unless a duplicate comes first and it need not be
     /// stored.
-    fn try_orphan(&mut self, new: &NewRows<'_>, row: usize, error: &SqlError) -> SqlResult<()> {
+    fn try_orphan(
+        &mut self,
+        new: &NewRows<'_>,
+        row: usize,
+        error: &SqlError,
+        stored: &mut Vec<u32>,
+    ) -> SqlResult<()> {
         let mut one = ByteRows::with_capacity(1);
         one.push(new.rows.get(row));
         loop {
@@ -515,9 +529,15 @@ impl<'r> Inserter<'r> {
                     return Ok(());
                 }
                 Err(EngineError::DuplicateKey { index, existing, .. }) => {
-                    self.conflict(new, row, index, &existing)?;
-                    if self.resolve(new, row)? > row {
-                        return Ok(());
+                    let fate = self.conflict(new, row, index, &existing)?;
+                    self.env.check()?;
+                    match fate {
+                        Fate::Again => {}
+                        Fate::LeftOut => return Ok(()),
+                        Fate::Stored => {
+                            stored.push(row as u32);
+                            return Ok(());
+                        }
                     }
                 }
                 Err(error) => return Err(from_engine(error, &self.plan.table.def)),
@@ -535,15 +555,19 @@ impl<'r> Inserter<'r> {
         let (mut at, mut step) = (part.start, usize::MAX);
         while at < part.end {
             let to = at.saturating_add(step).min(part.end);
-            let done = self.try_rows(new, at, to)?;
+            let (done, fate) = self.try_rows(new, at, to)?;
             stored.extend(at as u32..done as u32);
-            let Some(duplicate) = (done < to).then_some(done) else {
+            let Some(fate) = fate else {
                 at = to;
                 step = step.saturating_mul(2);
                 continue;
             };
             step = AFTER_DUPLICATE;
-            at = self.resolve(new, duplicate)?;
+            self.env.check()?;
+            if fate == Fate::Stored {
+                stored.push(done as u32);
+            }
+            at = if fate == Fate::Again { done } else { done + 1 };
         }
         Ok(())
     }
@@ -579,8 +603,13 @@ impl<'r> Inserter<'r> {
         Ok(!set.rows.is_empty() || !set.entries.is_empty())
     }
 
-    /// Stores rows `from..to`; the first that was not because of a duplicate, or `to`.
-    fn try_rows(&mut self, new: &NewRows<'_>, from: usize, to: usize) -> SqlResult<usize> {
+    /// Stores rows `from..to`; the first that was not because of a duplicate and what is to become of it, or `to`.
+    fn try_rows(
+        &mut self,
+        new: &NewRows<'_>,
+        from: usize,
+        to: usize,
+    ) -> SqlResult<(usize, Option<Fate>)> {
         let part;
         let rows = if from == 0 && to == new.rows.len() {
             &new.rows
@@ -603,10 +632,11 @@ impl<'r> Inserter<'r> {
             Err(error) => return Err(from_engine(error, &self.plan.table.def)),
         };
         self.count_stored(new, from..done);
-        if let Some((index, existing)) = failed {
-            self.conflict(new, done, index, &existing)?;
-        }
-        Ok(done)
+        let fate = match failed {
+            Some((index, existing)) => Some(self.conflict(new, done, index, &existing)?),
+            None => None,
+        };
+        Ok((done, fate))
     }
 
     fn count_stored(&mut self, new: &NewRows<'_>, rows: std::ops::Range<usize>) {
@@ -633,15 +663,17 @@ impl<'r> Inserter<'r> {
         }
     }
 
-    /// Makes way for a row, replaces it by an update, or leaves it out. What happens next is told
-    /// by [`Self::resolve`].
+    /// Makes way for a row, replaces it by an update, or leaves it out.
     fn conflict(
         &mut self,
         new: &NewRows<'_>,
         row: usize,
         index: usize,
         existing: &[u8],
-    ) -> SqlResult<()> {
+    ) -> SqlResult<Fate> {
+        if self.plan.mode == InsertMode::Replace {
+            return self.replace(new, row, index, existing);
+        }
         self.duplicates += 1;
         let zone = &self.env.eval.types.time_zone;
         let error = || duplicate_error(&self.plan.table, index, &new.rows, row, zone);
@@ -654,63 +686,17 @@ impl<'r> Inserter<'r> {
                 Err(error) if self.maker.strictness.ignore => self.warn(&error),
                 Err(error) => return Err(error),
             }
-            return Ok(());
+            return Ok(Fate::LeftOut);
         }
-        match self.plan.mode {
-            InsertMode::Insert => Err(error()),
-            InsertMode::Ignore => {
-                self.warn(&error());
-                Ok(())
-            }
-            InsertMode::Replace => self.delete_existing(existing),
+        if self.plan.mode == InsertMode::Insert {
+            return Err(error());
         }
+        self.warn(&error());
+        Ok(Fate::LeftOut)
     }
 
     fn warn(&self, error: &SqlError) {
         self.env.eval.push(Condition::from_error(Level::Warning, error));
-    }
-
-    /// A stored row with all its columns.
-    fn fetch_computed(&self, key: &[u8]) -> SqlResult<Option<Vec<Arc<Column>>>> {
-        let Some(mut row) = fetch(self.env, self.open, key)? else { return Ok(None) };
-        self.maker.compute(&self.plan.rules, &mut row, 1)?;
-        Ok(Some(row))
-    }
-
-    fn delete_existing(&mut self, existing: &[u8]) -> SqlResult<()> {
-        let mut at = ByteRows::with_capacity(1);
-        at.push(existing);
-        let old = match &self.delete_triggers {
-            Some(_) => self.fetch_computed(existing)?,
-            None => None,
-        };
-        if let (Some(triggers), Some(old)) = (&self.delete_triggers, &old) {
-            triggers.before_row(old, &mut [])?;
-        }
-        let (table, control) = (&self.open.handle.table, self.env.rt.control);
-        let deleted = match self.foreign.filter(ForeignKeys::has_children) {
-            Some(foreign) => match fetch(self.env, self.open, existing)? {
-                Some(columns) => foreign.delete(&Rows { keys: &at, columns: &columns })?,
-                None => 0,
-            },
-            None => table
-                .delete(self.open.trx, control, &at)
-                .map_err(|e| from_engine(e, &self.plan.table.def))?,
-        };
-        bump(&self.env.counters().handler_delete, deleted);
-        self.affected += deleted;
-        self.deleted += deleted;
-        if let (Some(triggers), Some(old)) = (&self.delete_triggers, &old) {
-            triggers.after_row(old, &[])?;
-        }
-        Ok(())
-    }
-
-    /// The row to go on with after a conflict at `row`: itself if the way is free now.
-    fn resolve(&self, _: &NewRows<'_>, row: usize) -> SqlResult<usize> {
-        self.env.check()?;
-        let again = self.on_duplicate.is_none() && self.plan.mode == InsertMode::Replace;
-        Ok(if again { row } else { row + 1 })
     }
 
     fn give_back(

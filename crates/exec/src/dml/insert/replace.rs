@@ -1,0 +1,130 @@
+//! What REPLACE does with a row in the way of a new one.
+//!
+//! Compat: the row is deleted and the new one tried again, unless nothing but the new row can tell the difference: then
+//! it becomes the new one in place, and if it is the new one already, InnoDB does not touch it and nobody counts it.
+
+use std::sync::Arc;
+
+use selkie_plan::physical::InsertMode;
+use selkie_types::{ByteRows, Column, SqlResult};
+
+use super::{Inserter, NewRows};
+use crate::dml::foreign::{ForeignKeys, Rows};
+use crate::dml::on_duplicate::fetch;
+use crate::error::from_engine;
+use crate::session::bump;
+
+/// What is to become of a row after another one was in its way.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// The way is free now.
+    Again,
+    /// It took the place of the other one.
+    Stored,
+    /// It is not stored.
+    LeftOut,
+}
+
+impl Inserter<'_> {
+    /// Makes way for row `row` of `new`, whose key in index `index` the row `existing` has.
+    pub(super) fn replace(
+        &mut self,
+        new: &NewRows<'_>,
+        row: usize,
+        index: usize,
+        existing: &[u8],
+    ) -> SqlResult<Fate> {
+        if !self.in_place || !self.is_last_key(index) {
+            self.delete_existing(existing)?;
+            return Ok(Fate::Again);
+        }
+        let Some(old) = fetch(self.env, self.open, existing)? else { return Ok(Fate::Again) };
+        let (mut before, mut after) = (ByteRows::with_capacity(1), ByteRows::with_capacity(1));
+        self.maker.encode(&old, 0..1, &mut before);
+        after.push(new.rows.get(row));
+        let same = before.get(0) == after.get(0) && &*self.plan.table.engine == "InnoDB";
+        if !same {
+            self.put_over(&Rows { keys: &one(existing), columns: &old }, new, row, after)?;
+            self.duplicates += 1;
+            self.deleted += 1;
+            self.affected += 1;
+        }
+        bump(&self.env.counters().handler_update, 1);
+        self.count_stored(new, row..row + 1);
+        Ok(Fate::Stored)
+    }
+
+    /// Whether a row in the way may become the new one: it is not referred to, whether or not foreign keys are checked,
+    /// and no trigger is to see it go.
+    pub(super) fn replaces_in_place(&self) -> bool {
+        if self.plan.mode != InsertMode::Replace || self.delete_triggers.is_some() {
+            return false;
+        }
+        let (table, snapshot) = (&self.plan.table, self.env.rt.instance.catalog.snapshot());
+        snapshot.children(table.schema(), table.name()).next().is_none()
+    }
+
+    /// Whether no unique key is tried after index `at`.
+    fn is_last_key(&self, at: usize) -> bool {
+        self.plan.table.def.indexes.iter().skip(at + 1).all(|index| !index.is_unique())
+    }
+
+    fn put_over(
+        &self,
+        old: &Rows<'_>,
+        new: &NewRows<'_>,
+        row: usize,
+        bytes: ByteRows,
+    ) -> SqlResult<()> {
+        if let Some(foreign) = &self.foreign {
+            let columns: Vec<_> =
+                new.columns.iter().map(|c| Arc::new(c.gather(&[row as u32]))).collect();
+            return foreign.update(old, &columns, bytes).map(drop);
+        }
+        let (table, control) = (&self.open.handle.table, self.env.rt.control);
+        let updated = table.update(self.open.trx, control, old.keys, &bytes);
+        updated.map(drop).map_err(|e| from_engine(e, &self.plan.table.def))
+    }
+
+    fn delete_existing(&mut self, existing: &[u8]) -> SqlResult<()> {
+        let at = one(existing);
+        let old = match &self.delete_triggers {
+            Some(_) => self.fetch_computed(existing)?,
+            None => None,
+        };
+        if let (Some(triggers), Some(old)) = (&self.delete_triggers, &old) {
+            triggers.before_row(old, &mut [])?;
+        }
+        let (table, control) = (&self.open.handle.table, self.env.rt.control);
+        let deleted = match self.foreign.filter(ForeignKeys::has_children) {
+            Some(foreign) => match fetch(self.env, self.open, existing)? {
+                Some(columns) => foreign.delete(&Rows { keys: &at, columns: &columns })?,
+                None => 0,
+            },
+            None => table
+                .delete(self.open.trx, control, &at)
+                .map_err(|e| from_engine(e, &self.plan.table.def))?,
+        };
+        bump(&self.env.counters().handler_delete, deleted);
+        self.duplicates += 1;
+        self.affected += deleted;
+        self.deleted += deleted;
+        if let (Some(triggers), Some(old)) = (&self.delete_triggers, &old) {
+            triggers.after_row(old, &[])?;
+        }
+        Ok(())
+    }
+
+    /// A stored row with all its columns.
+    fn fetch_computed(&self, key: &[u8]) -> SqlResult<Option<Vec<Arc<Column>>>> {
+        let Some(mut row) = fetch(self.env, self.open, key)? else { return Ok(None) };
+        self.maker.compute(&self.plan.rules, &mut row, 1)?;
+        Ok(Some(row))
+    }
+}
+
+fn one(key: &[u8]) -> ByteRows {
+    let mut keys = ByteRows::with_capacity(1);
+    keys.push(key);
+    keys
+}
