@@ -185,6 +185,10 @@ pub fn to_bits(e: &mut Expr) {
         Physical::Decimal if e.ty.kind != TypeKind::Null => {
             wrap(e, ty, false, number::decimal_to_bits);
         }
+        Physical::Time | Physical::DateTime if e.ty.decimals > 0 => {
+            to_decimal(e);
+            wrap(e, ty, false, number::decimal_to_bits);
+        }
         // A text has the bits of the number it says, rounded, not of its first digits.
         Physical::Bytes if e.ty.kind != TypeKind::Null && !e.is_hex() && !is_date_text(e) => {
             to_decimal(e);
