@@ -23,6 +23,8 @@ fn unify(
         let views: Vec<&Expr> = results.iter().map(|e| &**e).collect();
         aggregate_exprs(&views, operation, types)?
     };
+    // Compat: what is chosen among numbers has no zeros before it.
+    let ty = selkie_types::SqlType { zerofill: false, ..ty };
     for e in results.iter_mut() {
         cast::to_type(e, &ty, types);
     }

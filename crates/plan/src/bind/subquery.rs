@@ -6,7 +6,7 @@
 use selkie_expr::{CompareOp, Expr, ExprKind, Subquery, SubqueryId, SubqueryKind, build};
 use selkie_sql::ast;
 use selkie_types::error::catalogue::*;
-use selkie_types::{SqlError, SqlResult};
+use selkie_types::{SqlError, SqlResult, SqlType};
 
 use super::{Binder, Query};
 use crate::logical::SubqueryState;
@@ -36,7 +36,8 @@ impl Binder<'_> {
     pub(super) fn scalar_subquery(&mut self, query: &ast::Query) -> SqlResult<Expr> {
         let (id, query) = self.subquery(query)?;
         let value = |(at, column): (usize, &super::Named)| {
-            build::scalar_subquery(id, at, self.columns.get(column.id).ty.clone())
+            let ty = self.columns.get(column.id).ty.clone();
+            build::scalar_subquery(id, at, SqlType { zerofill: false, ..ty })
         };
         Ok(row_of(query.columns.iter().enumerate().map(value).collect()))
     }

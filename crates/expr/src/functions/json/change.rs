@@ -57,10 +57,15 @@ fn pairs(
         let paths: Vec<Path> =
             places().map(|at| read_plain_path(frame, at, row)).collect::<Option<_>>()?;
         let mut root = read(frame, 0, row)?;
+        let mut wrong = false;
         for (path, text) in paths.iter().zip(&values) {
-            f(&mut root, path, parse(text).ok()?)?;
+            let value = parse(text);
+            wrong |= value.is_err();
+            f(&mut root, path, value.unwrap_or(Json::Number(text)))?;
         }
-        Some(loose(&root))
+        let changed = loose(&root);
+        // What is no JSON, a number with zeros before it, matters where it was put.
+        if wrong && parse(&changed).is_err() { None } else { Some(changed) }
     })
 }
 

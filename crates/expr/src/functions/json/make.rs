@@ -5,7 +5,7 @@ use selkie_types::{CollationId, Column, JsonRole, SqlResult, TypeKind};
 use super::{condition, document, first_length, strict_texts, texts};
 use crate::cast;
 use crate::collate;
-use crate::expr::Expr;
+use crate::expr::{Expr, ExprKind};
 use crate::function::{Binding, Kernel};
 use crate::json::{ErrorKind, JsonError, is_json, put_sql_value, put_string, unescape};
 use crate::kernel::Frame;
@@ -38,8 +38,11 @@ pub(super) fn length(b: &Binding<'_>) -> u64 {
 }
 
 /// Makes texts readable as UTF-8 and leaves the kind of other values.
+///
+/// Compat: only columns have their zeros before a number here.
 pub(super) fn prepare(e: &mut Expr) {
     cast::local(e);
+    e.ty.zerofill &= matches!(e.kind, ExprKind::Column(_) | ExprKind::Literal(_));
     if e.ty.is_string() && e.ty.collation.charset() != selkie_types::Charset::Utf8mb4 {
         cast::to_charset(e, CollationId::UTF8MB4_GENERAL_CI);
     }
