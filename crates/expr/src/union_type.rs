@@ -20,6 +20,8 @@ pub fn aggregate_exprs(
         let all_null = ty.kind == TypeKind::Null;
         return Ok((ty, if all_null { Coercibility::Ignorable } else { Coercibility::Numeric }));
     }
+    // Hexadecimal literals are numbers still, unless there are other texts.
+    ty.unsigned = args.iter().all(|e| e.is_hex() || e.ty.kind == TypeKind::Null);
     let mut strings: Vec<Expr> =
         args.iter().filter(|e| e.ty.kind != TypeKind::Null).map(|e| (*e).clone()).collect();
     strings.iter_mut().for_each(|e| crate::cast::to_text(e, types));

@@ -89,6 +89,7 @@ pub fn nullif(a: Expr, b: Expr, types: &TypeContext) -> SqlResult<Expr> {
         ty = selkie_types::SqlType::varchar(cast::text_length(&ty), ty.collation);
     }
     ty.zerofill = false;
+    ty.unsigned &= a.is_hex() || !ty.is_string();
     let mut a = a;
     cast::to_type(&mut a, &ty, types);
     let whens = vec![(equal, Expr::literal(selkie_types::Value::Null, ty.clone()))];

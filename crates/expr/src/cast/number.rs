@@ -3,7 +3,7 @@
 use selkie_types::error::catalogue::{ER_DATA_OVERFLOW, ER_TRUNCATED_WRONG_VALUE};
 use selkie_types::number::{Rest, f64_to_i64, f64_to_u64, parse_f64, parse_integer};
 use selkie_types::{
-    Column, ColumnData, Decimal, DecimalColumn, DecimalValues, SqlResult, SqlType, TypeKind, Value,
+    Column, ColumnData, Decimal, DecimalColumn, DecimalValues, SqlResult, SqlType, Value,
 };
 
 use crate::expr::{Expr, ExprKind};
@@ -193,13 +193,17 @@ pub(crate) fn integer_of_hex(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0u64, |n, &b| n << 8 | u64::from(b))
 }
 
-/// Replaces a hexadecimal literal by its number.
+/// Replaces a hexadecimal literal, or one that is chosen, by its number.
 pub(super) fn hex_literal(e: &mut Expr) {
-    if let ExprKind::Literal(Value::Bytes(bytes)) = &e.kind {
-        let value = integer_of_hex(bytes);
-        let mut ty = SqlType::new(TypeKind::BigInt, 21, 0);
-        ty.unsigned = true;
-        *e = Expr::literal(Value::UInt(value), ty);
+    let digits = |bytes: usize| (u64::MAX >> (64 - 8 * bytes.clamp(1, 8))).ilog10() + 1;
+    let ty = crate::build::integer_type(digits(e.ty.length as usize), true);
+    match &e.kind {
+        ExprKind::Literal(Value::Bytes(bytes)) => {
+            *e = Expr::literal(Value::UInt(integer_of_hex(bytes)), ty);
+        }
+        _ => super::wrap(e, ty, false, |frame| {
+            from_bytes(frame, |bytes| Ok(Some(integer_of_hex(bytes))))
+        }),
     }
 }
 

@@ -94,9 +94,12 @@ impl Expr {
         expr
     }
 
-    /// Whether this is a hexadecimal or bit literal.
+    /// Whether this is a hexadecimal or bit literal, or one of several that a function chooses.
     pub fn is_hex(&self) -> bool {
-        self.ty.unsigned && self.ty.is_string() && matches!(self.kind, ExprKind::Literal(_))
+        use ExprKind::{Call, Case, Coalesce, Column, Literal};
+        self.ty.unsigned
+            && self.ty.is_string()
+            && matches!(self.kind, Literal(_) | Case(_) | Coalesce(_) | Call(_) | Column(_))
     }
 
     /// `DATE'...'`.

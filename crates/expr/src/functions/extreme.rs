@@ -111,6 +111,7 @@ fn finish(mut b: Binding<'_>, by: CompareBy) -> SqlResult<Expr> {
         CompareBy::Time | CompareBy::DateTime => ty.decimals = decimals,
         CompareBy::Bytes(collation) => {
             ty = crate::function::string_type(length.into(), collation, b.types);
+            ty.unsigned = b.args.iter().all(Expr::is_hex);
         }
         _ => {}
     }

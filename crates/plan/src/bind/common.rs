@@ -108,6 +108,7 @@ impl Binder<'_> {
         query: super::Query,
     ) -> SqlResult<()> {
         let names = self.derived_names(&query, &table.columns)?;
+        self.note_hex(&query);
         let common = &mut self.common[number];
         common.names = names;
         common.ids = query.columns.iter().map(|c| c.id).collect();
@@ -135,8 +136,10 @@ impl Binder<'_> {
         let (names, ids) = (self.common[table].names.clone(), self.common[table].ids.clone());
         let mut columns = Vec::with_capacity(ids.len());
         for id in ids {
-            let (ty, nullable) = (self.columns.get(id).ty.clone(), self.columns.get(id).nullable);
-            columns.push(self.columns.add(ty, nullable || first_round));
+            let info = self.columns.get(id).clone();
+            let column = self.columns.add(info.ty, info.nullable || first_round);
+            self.columns.get_mut(column).hex = info.hex;
+            columns.push(column);
         }
         self.add_listed(alias, names, columns.clone());
         if first_round {

@@ -154,6 +154,17 @@ impl Binder<'_> {
         if !query.plan.is_plain_select() {
             query.columns.iter().for_each(|c| self.columns.get_mut(c.id).kept = true);
         }
+        self.note_hex(query);
+    }
+
+    /// Marks columns of a query merged into others that are hexadecimal literals.
+    pub(super) fn note_hex(&mut self, query: &super::Query) {
+        if !query.plan.is_plain_select() {
+            return;
+        }
+        for (id, _) in query.plan.projected().iter().filter(|(_, e)| e.is_hex()) {
+            self.columns.get_mut(*id).hex = true;
+        }
     }
 
     /// Names of a derived table's columns: those given, or the query's own; no two alike.

@@ -86,6 +86,8 @@ pub(crate) struct ColumnInfo {
     pub kept: bool,
     /// Compat: a text that announces no decimals.
     pub whole: bool,
+    /// Compat: hexadecimal literals of a query that is merged into the one around it, numbers still.
+    pub hex: bool,
 }
 
 /// All columns and table instances of a statement.
@@ -99,7 +101,14 @@ pub(crate) struct Columns {
 impl Columns {
     /// A new column.
     pub(crate) fn add(&mut self, ty: SqlType, nullable: bool) -> ColumnId {
-        self.columns.push(ColumnInfo { ty, nullable, origin: None, kept: false, whole: false });
+        self.columns.push(ColumnInfo {
+            ty,
+            nullable,
+            origin: None,
+            kept: false,
+            whole: false,
+            hex: false,
+        });
         self.columns.len() - 1
     }
 
@@ -113,6 +122,7 @@ impl Columns {
             origin: Some((relation, at)),
             kept: false,
             whole: false,
+            hex: false,
         }));
         self.relations.push(RelationInfo {
             table,
@@ -149,6 +159,9 @@ impl Columns {
         let mut expr = Expr::column(id, info.ty.clone(), info.nullable);
         if let Some((relation, at)) = info.origin {
             expr.origin = Origin::new(self.relations[relation].table.clone(), at);
+        }
+        if expr.ty.is_string() {
+            expr.ty.unsigned = info.hex;
         }
         expr
     }

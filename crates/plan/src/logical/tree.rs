@@ -3,7 +3,7 @@
 use selkie_expr::Expr;
 use selkie_expr::aggregate::Aggregate as AggregateCall;
 
-use super::{ColumnSet, Columns, Cut, Join, Logical};
+use super::{ColumnId, ColumnSet, Columns, Cut, Join, Logical};
 use crate::physical::JoinKind;
 
 impl Logical {
@@ -16,6 +16,15 @@ impl Logical {
             Self::Scan(_) | Self::Join(_) | Self::JsonTable(_) | Self::OneRow => true,
             Self::CommonScan { .. } | Self::WorkScan { .. } => true,
             _ => false,
+        }
+    }
+
+    /// What the columns of a query over tables are computed from.
+    pub(crate) fn projected(&self) -> &[(ColumnId, Expr)] {
+        match self {
+            Self::Project { input, columns } if !matches!(**input, Self::OneRow) => columns,
+            Self::Filter { input, .. } | Self::Sort { input, .. } => input.projected(),
+            _ => &[],
         }
     }
 
