@@ -24,6 +24,7 @@ pub(crate) use logic::boolean_type;
 pub use logic::{
     and, exists, is_not_null, is_null, is_truth, not, or, quantified, scalar_subquery, xor,
 };
+pub(crate) use row::{refuse_any_row, refuse_unified_row};
 pub use special::{
     DynamicValue, TrimSide, char_using, column_add, column_get, extract, get_format, interval_add,
     interval_day_second, locate, position, timestampadd, timestampdiff, trim, weight_string,

@@ -102,12 +102,15 @@ pub(crate) fn to_number(e: &mut Expr) -> Numeric {
 pub fn arithmetic(op: Arithmetic, a: Expr, b: Expr, types: &TypeContext) -> SqlResult<Expr> {
     use Arithmetic::*;
     let function = op.function();
-    super::row::refuse_rows(function.name(), &a, &b)?;
     match op {
         BitAnd | BitOr | BitXor | ShiftLeft | ShiftRight => {
-            return function.bind(Binding::new(function, vec![a, b], types));
+            let args = vec![a, b];
+            super::row::refuse_any_row(function.name(), &args)?;
+            return function.bind(Binding::new(function, args, types));
         }
-        _ => {}
+        IntDivide => [&a, &b].into_iter().try_for_each(refuse_row)?,
+        Modulo => super::row::refuse_rows("MOD", &a, &b)?,
+        _ => super::row::refuse_rows(function.name(), &a, &b)?,
     }
     let mut args = vec![a, b];
     let kinds: Vec<Numeric> = args.iter_mut().map(to_number).collect();
@@ -324,7 +327,7 @@ pub fn negate(mut e: Expr, types: &TypeContext) -> SqlResult<Expr> {
 
 /// `~a`
 pub fn bit_not(e: Expr, types: &TypeContext) -> SqlResult<Expr> {
-    refuse_row(&e)?;
-    let function = &kernels::BIT_NOT;
-    function.bind(Binding::new(function, vec![e], types))
+    let (function, args) = (&kernels::BIT_NOT, vec![e]);
+    super::row::refuse_any_row(function.name(), &args)?;
+    function.bind(Binding::new(function, args, types))
 }

@@ -21,12 +21,7 @@ pub fn between(
     types: &TypeContext,
 ) -> SqlResult<Expr> {
     let (mut value, mut low, mut high) = (value, low, high);
-    if [&value, &low, &high].iter().any(|e| matches!(e.kind, ExprKind::Row(_))) {
-        let above = comparison(CompareOp::Ge, value.clone(), low, types)?;
-        let below = comparison(CompareOp::Le, value, high, types)?;
-        let inside = and(vec![above, below])?;
-        return if negated { not(inside) } else { Ok(inside) };
-    }
+    [&value, &low, &high].into_iter().try_for_each(super::compare::refuse_row)?;
     let by = convert("between", &mut [&mut value, &mut low, &mut high], types)?;
     if is_simple(&value) {
         let above = compared(CompareOp::Ge, value.clone(), low, by);
@@ -65,6 +60,9 @@ pub fn in_list(
     types: &TypeContext,
 ) -> SqlResult<Expr> {
     let wrap = |e: Expr| if negated { not(e) } else { Ok(e) };
+    if items.len() > 1 {
+        row::refuse_mixed("in", &value, &items)?;
+    }
     if matches!(value.kind, ExprKind::Row(_)) || items.len() == 1 {
         let mut parts = equalities(value, items, types)?;
         return match parts.len() {
@@ -93,7 +91,6 @@ fn equalities(value: Expr, items: Vec<Expr>, types: &TypeContext) -> SqlResult<V
 fn list(value: Expr, items: Vec<Expr>, types: &TypeContext) -> SqlResult<Expr> {
     let mut groups: Vec<(CompareTypes, Expr, Vec<Expr>)> = Vec::new();
     for mut item in items {
-        super::compare::refuse_row(&item)?;
         let mut v = value.clone();
         field::convert_constants(&mut [&mut v, &mut item], types);
         let by = match item.ty.kind {

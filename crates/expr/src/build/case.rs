@@ -67,6 +67,8 @@ pub fn case_simple(
     otherwise: Option<Expr>,
     types: &TypeContext,
 ) -> SqlResult<Expr> {
+    super::compare::refuse_row(&operand)?;
+    whens.iter().try_for_each(|(v, _)| super::compare::refuse_row(v))?;
     let whens = whens
         .into_iter()
         .map(|(v, r)| Ok((precise_equality(operand.clone(), v, types)?, r)))
@@ -81,6 +83,7 @@ pub fn if_else(condition: Expr, yes: Expr, no: Expr, types: &TypeContext) -> Sql
 
 /// `NULLIF(a, b)`: of the type of `a`.
 pub fn nullif(a: Expr, b: Expr, types: &TypeContext) -> SqlResult<Expr> {
+    [&a, &b].into_iter().try_for_each(super::compare::refuse_row)?;
     let equal = comparison(CompareOp::Eq, a.clone(), b, types)?;
     let (mut ty, coercibility) = (a.ty.clone(), a.coercibility);
     if ty.kind == selkie_types::TypeKind::Null {

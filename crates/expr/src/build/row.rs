@@ -1,7 +1,8 @@
 //! Row comparisons, lowered to comparisons of their parts.
 
 use selkie_types::error::catalogue::{
-    ER_ILLEGAL_PARAMETER_DATA_TYPES2_FOR_OPERATION, ER_OPERAND_COLUMNS,
+    ER_ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION, ER_ILLEGAL_PARAMETER_DATA_TYPES2_FOR_OPERATION,
+    ER_OPERAND_COLUMNS,
 };
 use selkie_types::{SqlError, SqlResult, TypeKind};
 
@@ -9,11 +10,15 @@ use super::compare::{CompareTypes, compare_types, compared, to_common, widest};
 use super::{and, not, or, wider_scale};
 use crate::context::TypeContext;
 use crate::expr::{CompareOp, Expr, ExprKind};
+use crate::union_type::aggregate;
 
 /// The parts of two rows of equal width.
 fn parts(op: CompareOp, a: Expr, b: Expr) -> SqlResult<(Vec<Expr>, Vec<Expr>)> {
     match (a.kind, b.kind) {
-        (ExprKind::Row(a), ExprKind::Row(b)) if a.len() == b.len() => Ok((a, b)),
+        (ExprKind::Row(a), ExprKind::Row(b)) if a.len() == b.len() => {
+            a.iter().zip(&b).try_for_each(|(x, y)| refuse_widths(x, y))?;
+            Ok((a, b))
+        }
         (ExprKind::Row(a), ExprKind::Row(_)) => {
             Err(SqlError::new(&ER_OPERAND_COLUMNS, &[&a.len()]))
         }
@@ -26,12 +31,56 @@ fn is_row(e: &Expr) -> bool {
     matches!(e.kind, ExprKind::Row(_))
 }
 
+/// Compat: a value beside a row is a row of one inside of rows.
+fn refuse_widths(a: &Expr, b: &Expr) -> SqlResult<()> {
+    let width = |e: &Expr| match &e.kind {
+        ExprKind::Row(parts) => parts.len(),
+        _ => 1,
+    };
+    match width(a) == width(b) {
+        true => Ok(()),
+        false => Err(SqlError::new(&ER_OPERAND_COLUMNS, &[&width(a)])),
+    }
+}
+
+/// Error 4078 for a value beside rows in a list, or a row beside values; 1241 for a row of another width.
+pub(super) fn refuse_mixed(operation: &str, value: &Expr, items: &[Expr]) -> SqlResult<()> {
+    items.iter().try_for_each(|item| match is_row(item) == is_row(value) {
+        true => refuse_widths(value, item),
+        false => refuse_rows(operation, value, item),
+    })
+}
+
 /// Error 4078 for an operator that takes no rows.
 pub(super) fn refuse_rows(operation: &str, a: &Expr, b: &Expr) -> SqlResult<()> {
     let name = |e: &Expr| if is_row(e) { "row" } else { e.ty.name() };
     match is_row(a) || is_row(b) {
         true => Err(illegal_types(operation, name(a), name(b))),
         false => Ok(()),
+    }
+}
+
+/// Error 4079 for an operator that looks at each operand by itself.
+pub(crate) fn refuse_any_row(operation: &str, args: &[Expr]) -> SqlResult<()> {
+    match args.iter().any(is_row) {
+        true => {
+            Err(SqlError::new(&ER_ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION, &[&"row", &operation]))
+        }
+        false => Ok(()),
+    }
+}
+
+/// Error 4078 for a row among values that are to have one type.
+pub(crate) fn refuse_unified_row(
+    operation: &str,
+    args: &[Expr],
+    types: &TypeContext,
+) -> SqlResult<()> {
+    let Some(at) = args.iter().position(is_row) else { return Ok(()) };
+    let before: Vec<_> = args[..at].iter().map(|e| &e.ty).collect();
+    match (args, aggregate(&before, types)) {
+        ([first, second, ..], _) if at == 0 => refuse_rows(operation, first, second),
+        (_, ty) => Err(illegal_types(operation, ty.name(), "row")),
     }
 }
 

@@ -7,6 +7,7 @@ use selkie_types::error::catalogue::{
 use selkie_types::{CollationId, SqlError, SqlResult, SqlType, TypeKind, Value};
 
 use super::{Function, Kernel};
+use crate::build::{refuse_any_row, refuse_unified_row};
 use crate::cast;
 use crate::collate::{self, Claim, Coercibility};
 use crate::context::{EvalContext, TypeContext};
@@ -48,6 +49,13 @@ impl<'a> Binding<'a> {
 
     /// Refuses row operands.
     pub fn scalars(&self) -> SqlResult<()> {
+        match self.function.name() {
+            name @ ("GREATEST" | "LEAST") => {
+                refuse_unified_row(&name.to_ascii_lowercase(), &self.args, self.types)?;
+            }
+            "BIT_COUNT" => refuse_any_row("bit_count", &self.args)?,
+            _ => {}
+        }
         match self.args.iter().any(|a| matches!(a.kind, ExprKind::Row(_))) {
             true => Err(SqlError::new(&ER_OPERAND_COLUMNS, &[&1])),
             false => Ok(()),

@@ -73,6 +73,9 @@ impl Binder<'_> {
             return Err(SqlError::not_supported("LIMIT & IN/ALL/ANY/SOME subquery"));
         }
         let left = self.expr(left)?;
+        if matches!(left.kind, ExprKind::Row(_)) && (all || op != CompareOp::Eq) {
+            return Err(SqlError::new(&ER_OPERAND_COLUMNS, &[&1]));
+        }
         let (id, query) = self.subquery(query)?;
         let values = match left.kind {
             ExprKind::Row(values) => values,
