@@ -16,7 +16,7 @@ use selkie_types::{SqlError, SqlResult};
 use crate::bind::{Binder, HandlerRead, HandlerSyntax, Named, Names, Query};
 use crate::build::{Builder, Built, CommonEstimate, Goal, SubplanCost};
 use crate::logical::{ColumnId, ColumnSet, Columns, Logical, SubqueryState};
-use crate::physical::{CommonTable, Operator, Plan, PlanNode, SubPlan};
+use crate::physical::{CommonTable, Operator, OwnValue, Plan, PlanNode, SubPlan};
 use crate::rewrite::{Unnest, merge_projections, push_conditions, unnest};
 use crate::settings::{Environment, Settings, StatisticsSource};
 
@@ -260,6 +260,8 @@ pub(crate) struct RowExprs {
     pub assigned: Vec<(usize, Option<Expr>)>,
     /// RETURNING.
     pub returned: Vec<(Named, Expr)>,
+    /// Values of inserted rows that are computed one row at a time.
+    pub own: Vec<OwnValue>,
 }
 
 impl RowExprs {
@@ -267,6 +269,7 @@ impl RowExprs {
         self.checks.iter_mut().for_each(&mut *f);
         self.assigned.iter_mut().filter_map(|(_, value)| value.as_mut()).for_each(&mut *f);
         self.returned.iter_mut().for_each(|(_, expr)| f(expr));
+        self.own.iter_mut().flat_map(|own| &mut own.values).for_each(f);
     }
 }
 

@@ -26,6 +26,7 @@ pub(super) fn insert(
     draft.row_exprs.checks.extend(checks);
     draft.row_exprs.assigned = std::mem::take(&mut bound.on_duplicate);
     draft.row_exprs.returned = std::mem::take(&mut bound.returning);
+    draft.row_exprs.own = std::mem::take(&mut bound.own);
     let mut done = draft.finish(bound.source, &bound.source_columns, context);
     let made = std::mem::take(&mut done.draft.row_exprs);
     let view = bound.view.map(|view| inserted_view(view, &table, made.checks, &done.draft));
@@ -55,7 +56,7 @@ pub(super) fn insert(
         table: table.clone(),
         is_query: bound.is_query,
         values: bound.values,
-        own: bound.own,
+        own: made.own,
         default_flags: bound.default_flags,
         default_exprs: bound.default_exprs,
         mode: bound.mode,
