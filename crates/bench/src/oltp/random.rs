@@ -11,17 +11,25 @@ const SHARE: u64 = 100;
 const OTHERS: u64 = 4;
 const SUMMED: u64 = 12;
 
+const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
+
+fn mixed(state: u64) -> u64 {
+    let mut z = state;
+    z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ z >> 31
+}
+
 impl Random {
+    /// Neighbouring seeds must not stand near each other on the generator's one way: those who went it together would
+    /// draw the same rows shortly after one another.
     pub(crate) fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15))
+        Self(mixed(seed.wrapping_add(STEP)))
     }
 
     pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ z >> 31
+        self.0 = self.0.wrapping_add(STEP);
+        mixed(self.0)
     }
 
     /// Less than `bound`, each value as likely.
@@ -81,6 +89,16 @@ mod tests {
         let middle = drawn.iter().filter(|row| (496..=505).contains(*row)).count();
         assert!((7000..8500).contains(&middle), "{middle}");
         assert!((1..100).all(|_| random.special(1) == 1));
+    }
+
+    #[test]
+    fn neighbours_draw_different_numbers() {
+        let drawn = |seed| {
+            let mut random = Random::new(seed);
+            (0..1000).map(|_| random.next()).collect::<Vec<_>>()
+        };
+        let (one, two) = (drawn(1), drawn(2));
+        assert!(one.iter().all(|number| !two.contains(number)));
     }
 
     #[test]
