@@ -8,6 +8,8 @@ use selkie_engine::{EngineError, EngineResult, StatementContext, WaitKind, block
 use selkie_types::error::catalogue::{ER_CONNECTION_KILLED, ER_OUTOFMEMORY, ER_STATEMENT_TIMEOUT};
 use selkie_types::{SqlError, SqlResult};
 
+use crate::slices::Slices;
+
 /// Values of a session's kill flag.
 pub mod kill {
     /// Goes on.
@@ -17,9 +19,6 @@ pub mod kill {
     /// `KILL`: the statement and the connection end.
     pub const CONNECTION: u8 = 2;
 }
-
-/// Longest time a waiting statement does not look at its kill flag.
-const SLICE: Duration = Duration::from_millis(50);
 
 /// Limits of one running statement. Shared by its threads.
 #[derive(Debug)]
@@ -100,19 +99,25 @@ impl Control {
 }
 
 impl Control {
+    /// The slices of a wait of this statement that begins now and is over after `limit`.
+    pub fn slices(&self, limit: Option<Duration>) -> Slices {
+        Slices::new(limit, self.deadline)
+    }
+
     fn wait_in_slices(
         &self,
         limit: Option<Duration>,
         park: &mut dyn FnMut(Duration) -> bool,
     ) -> EngineResult<()> {
-        let end = limit.map(|l| Instant::now() + l);
+        let slices = self.slices(limit);
         loop {
             self.check_killed()?;
-            let left = end.map_or(SLICE, |end| end.saturating_duration_since(Instant::now()));
-            if park(left.min(SLICE)) {
+            // Once also when there is no time at all: the wait may be over already.
+            let slice = slices.next();
+            if park(slice.unwrap_or_default()) {
                 return Ok(());
             }
-            if end.is_some_and(|end| Instant::now() >= end) {
+            if slice.is_none() {
                 return Err(EngineError::LockWaitTimeout);
             }
         }

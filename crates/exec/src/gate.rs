@@ -14,7 +14,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 use selkie_engine::{WaitKind, blocking};
@@ -22,6 +22,7 @@ use selkie_types::error::catalogue::ER_CANT_UPDATE_WITH_READLOCK;
 use selkie_types::{SqlError, SqlResult};
 
 use crate::control::Control;
+use crate::slices::Slices;
 
 /// Kinds of changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,9 +42,6 @@ impl Work {
         1 << self as u8
     }
 }
-
-/// Longest time a waiter does not look at its kill flag.
-const SLICE: Duration = Duration::from_millis(50);
 
 /// The gate of an instance.
 #[derive(Debug, Default)]
@@ -116,7 +114,7 @@ impl Gate {
         work: Work,
         limit: Duration,
     ) -> SqlResult<Passage> {
-        let end = Instant::now().checked_add(limit);
+        let slices = control.slices(Some(limit));
         loop {
             // Counted before looking, as whoever closes looks after closing: one sees the other.
             self.inside[work as usize].fetch_add(1, Ordering::SeqCst);
@@ -124,7 +122,7 @@ impl Gate {
                 return Ok(Passage { gate: Arc::clone(self), work });
             }
             self.leave(work);
-            if self.wait_until_open(control, owner, work, end)? {
+            if self.wait_until_open(control, owner, work, &slices)? {
                 self.inside[work as usize].fetch_add(1, Ordering::SeqCst);
                 return Ok(Passage { gate: Arc::clone(self), work });
             }
@@ -137,7 +135,7 @@ impl Gate {
         control: &Control,
         owner: u64,
         work: Work,
-        end: Option<Instant>,
+        slices: &Slices,
     ) -> SqlResult<bool> {
         let mut closers = self.closers.lock();
         loop {
@@ -149,7 +147,7 @@ impl Gate {
             if closers.iter().filter(closes).all(|c| c.0 == owner) {
                 return Ok(own);
             }
-            self.wait(control, &mut closers, end)?;
+            self.wait(control, &mut closers, slices)?;
         }
     }
 
@@ -157,13 +155,10 @@ impl Gate {
         &self,
         control: &Control,
         closers: &mut parking_lot::MutexGuard<'_, Vec<(u64, u8)>>,
-        end: Option<Instant>,
+        slices: &Slices,
     ) -> SqlResult<()> {
-        let left = end.map_or(SLICE, |end| end.saturating_duration_since(Instant::now()));
-        if left.is_zero() {
-            return Err(SqlError::lock_wait_timeout());
-        }
-        blocking(WaitKind::GlobalLock, || self.changed.wait_for(closers, left.min(SLICE)));
+        let slice = slices.next().ok_or_else(SqlError::lock_wait_timeout)?;
+        blocking(WaitKind::GlobalLock, || self.changed.wait_for(closers, slice));
         control.check()
     }
 
@@ -175,7 +170,7 @@ impl Gate {
         kinds: &[Work],
         limit: Duration,
     ) -> SqlResult<Vec<Closing>> {
-        let end = Instant::now().checked_add(limit);
+        let slices = control.slices(Some(limit));
         let mut out = Vec::new();
         for work in Work::ALL.into_iter().filter(|work| kinds.contains(work)) {
             let mut closers = self.closers.lock();
@@ -183,7 +178,7 @@ impl Gate {
             self.closed.fetch_or(work.bit(), Ordering::SeqCst);
             out.push(Closing { gate: Arc::clone(self), owner, kinds: work.bit() });
             while self.inside[work as usize].load(Ordering::SeqCst) > 0 {
-                if let Err(error) = self.wait(control, &mut closers, end) {
+                if let Err(error) = self.wait(control, &mut closers, &slices) {
                     drop(closers);
                     return Err(error);
                 }

@@ -12,7 +12,7 @@ mod state;
 mod uses;
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 use selkie_engine::{OwnLines, Parts, WaitKind, blocking};
@@ -250,18 +250,14 @@ impl MetadataLocks {
         mode: LockMode,
         limit: Duration,
     ) -> SqlResult<()> {
-        const SLICE: Duration = Duration::from_millis(50);
-        let end = Instant::now().checked_add(limit);
+        let slices = control.slices(Some(limit));
         let mut rows = Vec::new();
         while !state.is_free(key, owner, mode) {
             if state.is_deadlocked(owner, &rows) {
                 return Err(SqlError::deadlock());
             }
-            let left = end.map_or(SLICE, |end| end.saturating_duration_since(Instant::now()));
-            if left.is_zero() {
-                return Err(SqlError::lock_wait_timeout());
-            }
-            self.shared.changed.wait_for(state, left.min(SLICE));
+            let slice = slices.next().ok_or_else(SqlError::lock_wait_timeout)?;
+            self.shared.changed.wait_for(state, slice);
             rows = self.row_waits();
             control.check()?;
         }

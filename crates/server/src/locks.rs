@@ -4,17 +4,15 @@
 //! wait for itself through others gets error 1213.
 
 use std::collections::HashMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 use selkie_engine::{WaitKind, blocking};
+use selkie_exec::Slices;
 use selkie_exec::metadata::MetadataLocks;
 use selkie_types::{SqlError, SqlResult};
 
 use crate::sessions::{KillFlag, Killed};
-
-/// Longest time a waiter does not look at its kill flag.
-const SLICE: Duration = Duration::from_millis(20);
 
 /// All user locks of a server.
 #[derive(Debug, Default)]
@@ -64,7 +62,7 @@ impl UserLocks {
         kill: &KillFlag,
     ) -> SqlResult<Option<bool>> {
         let name = fold(name);
-        let deadline = Instant::now() + timeout;
+        let slices = Slices::new(Some(timeout), None);
         let mut state = self.state.lock();
         loop {
             let holder = match state.held.get_mut(&name) {
@@ -81,16 +79,13 @@ impl UserLocks {
             if state.closes_cycle(session, &name) {
                 return Err(SqlError::deadlock());
             }
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Ok(Some(false));
-            }
+            let Some(slice) = slices.next() else { return Ok(Some(false)) };
             if kill.get() != Killed::No {
                 return Ok(None);
             }
             state.waiting.insert(session, name.clone());
             definitions.waiting_for(session, holder, || {
-                blocking(WaitKind::UserLock, || self.released.wait_for(&mut state, left.min(SLICE)))
+                blocking(WaitKind::UserLock, || self.released.wait_for(&mut state, slice))
             });
             state.waiting.remove(&session);
         }

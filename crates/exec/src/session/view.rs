@@ -14,6 +14,7 @@ use selkie_types::{Privileges, SqlError, SqlResult, SqlType, TypeKind, Value};
 
 use super::{Access, Privilege, Session};
 use crate::control::kill;
+use crate::slices::Slices;
 
 /// The name a user variable is kept under: names that differ in case only are one.
 fn folded(name: &str) -> Cow<'_, str> {
@@ -94,7 +95,7 @@ impl selkie_expr::Session for Session {
     }
 
     fn sleep(&self, time: Duration) -> SqlResult<bool> {
-        blocking(WaitKind::Sleep, || self.sleep_until(Instant::now() + time))
+        blocking(WaitKind::Sleep, || self.sleep_in_slices(time))
     }
 
     fn get_lock(&self, name: &[u8], timeout: f64) -> SqlResult<Option<bool>> {
@@ -258,19 +259,17 @@ impl Session {
     }
 
     /// Sleeps in slices; false if a kill ended it.
-    fn sleep_until(&self, end: Instant) -> SqlResult<bool> {
-        loop {
-            let left = end.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Ok(true);
-            }
+    fn sleep_in_slices(&self, time: Duration) -> SqlResult<bool> {
+        let slices = Slices::new(Some(time), self.deadline.get());
+        while let Some(slice) = slices.next() {
             if self.kill.load(Ordering::Relaxed) != kill::NONE {
                 return Ok(false);
             }
             if self.deadline.get().is_some_and(|deadline| Instant::now() >= deadline) {
                 return Err(SqlError::new(&ER_STATEMENT_TIMEOUT, &[]));
             }
-            std::thread::sleep(left.min(Duration::from_millis(20)));
+            std::thread::sleep(slice);
         }
+        Ok(true)
     }
 }
