@@ -71,7 +71,7 @@ impl LockTable {
         if detail == LockDetail::None {
             return (locks, waits);
         }
-        self.waits.each(&mut |me, holders| {
+        self.waits.each_with_all(&mut |me, holders| {
             let Some(request) = me.notes.request() else { return };
             let Some(wanted) = requested(me, &request, place) else { return };
             let at = locks.len();

@@ -53,8 +53,20 @@ impl Record {
         self.holders.is_empty() && self.waiting.is_empty()
     }
 
-    fn wake(&self) {
-        self.waiting.iter().for_each(|waiting| waiting.waiter.wake());
+    /// Wakes those whose turn is next: the first, and with a shared lock all up to the first exclusive one. The others
+    /// wait for these: to wake all of a long queue for each lock given back would cost its length squared.
+    fn wake_first(&self) {
+        let shared = self.waiting.iter().take_while(|waiting| waiting.mode == LockMode::Shared);
+        let first = self.waiting.iter().take(shared.count().max(1));
+        first.for_each(|waiting| waiting.waiter.wake());
+    }
+
+    /// Wakes those who wait for somebody who stood at `at` and has left: up to the first who all behind him wait for.
+    fn wake_behind_place(&self, at: usize) {
+        let behind = self.waiting.get(at..).unwrap_or_default();
+        let last = behind.iter().position(|waiting| waiting.mode == LockMode::Exclusive);
+        let some = &behind[..last.map_or(behind.len(), |last| last + 1)];
+        some.iter().for_each(|waiting| waiting.waiter.wake());
     }
 
     /// Notes whose locks are in the way of somebody in the queue.
@@ -76,19 +88,31 @@ impl Record {
         self.waiting.iter().filter(met).for_each(|waiting| waiting.waiter.wake());
     }
 
-    /// Holders that conflict, and those who came before.
+    /// Who must end or leave before the lock can be had: of those who came before, as far as the last who himself waits
+    /// for all others; holders that conflict if there is none such. `place` is one's own in the queue.
     fn conflicts(&self, me: u64, mode: LockMode, place: Option<&Arc<Waiter>>) -> Holders {
-        let mut blocking = conflicts(&self.holders, me, mode);
-        let shared = mode == LockMode::Shared;
-        for ahead in &self.waiting {
-            if place.is_some_and(|mine| Arc::ptr_eq(mine, &ahead.waiter)) {
-                break;
+        let (mut blocking, all) = self.ahead(me, mode, place);
+        if !all {
+            blocking.extend(conflicts(&self.holders, me, mode));
+        }
+        blocking
+    }
+
+    /// Who came before, as far as the last who himself waits for all others; whether there is one such.
+    fn ahead(&self, me: u64, mode: LockMode, place: Option<&Arc<Waiter>>) -> (Holders, bool) {
+        let mine = |waiting: &Waiting| place.is_some_and(|mine| Arc::ptr_eq(mine, &waiting.waiter));
+        let end = self.waiting.iter().position(mine).unwrap_or(self.waiting.len());
+        let mut blocking = Holders::new();
+        for ahead in self.waiting[..end].iter().rev().filter(|ahead| ahead.trx.id != me) {
+            if ahead.mode == LockMode::Exclusive {
+                blocking.push(ahead.trx.clone());
+                return (blocking, true);
             }
-            if ahead.trx.id != me && !(shared && ahead.mode == LockMode::Shared) {
+            if mode == LockMode::Exclusive {
                 blocking.push(ahead.trx.clone());
             }
         }
-        blocking
+        (blocking, false)
     }
 }
 
@@ -180,10 +204,10 @@ impl LockTable {
         true
     }
 
-    /// Wakes whoever waits for the record: it is gone.
+    /// Wakes whoever waits for the record next: it is gone.
     pub(crate) fn wake(&self, file: FileId, key: &[u8]) {
         let name = NameRef(file, key);
-        self.shard(&name).lock().get(&name).into_iter().for_each(Record::wake);
+        self.shard(&name).lock().get(&name).into_iter().for_each(Record::wake_first);
     }
 
     /// Takes a place in the record's queue, given up when dropped.
@@ -212,8 +236,11 @@ impl LockTable {
         let name = NameRef(place.file, &place.key);
         let mut shard = self.shard(&name).lock();
         let Some(record) = shard.get_mut(&name) else { return };
-        record.waiting.retain(|waiting| !Arc::ptr_eq(&waiting.waiter, &place.waiter));
-        record.wake();
+        let mine = |waiting: &Waiting| Arc::ptr_eq(&waiting.waiter, &place.waiter);
+        if let Some(at) = record.waiting.iter().position(mine) {
+            record.waiting.remove(at);
+            record.wake_behind_place(at);
+        }
         if record.is_unused() {
             shard.remove(&name);
         }
@@ -239,6 +266,14 @@ impl LockTable {
         !enough && !record.conflicts(me, mode, None).is_empty()
     }
 
+    /// Who is to have the lock before the one at `place`.
+    pub(super) fn ahead(&self, me: u64, mode: LockMode, place: &Place<'_>) -> Holders {
+        let name = NameRef(place.file, &place.key);
+        let shard = self.shard(&name).lock();
+        let Some(record) = shard.get(&name) else { return Holders::new() };
+        record.ahead(me, mode, Some(&place.waiter)).0
+    }
+
     /// Gives back locks of an ended transaction.
     pub(crate) fn release(&self, me: u64, locks: &[(FileId, Box<[u8]>)]) {
         for (file, key) in locks {
@@ -248,7 +283,7 @@ impl LockTable {
             let before = record.holders.len();
             record.holders.retain(|holder| holder.trx.id != me);
             let gone = before - record.holders.len();
-            record.wake();
+            record.wake_first();
             if record.is_unused() {
                 shard.remove(&name);
             }
@@ -335,6 +370,39 @@ fn conflicts(holders: &[Holder], me: u64, mode: LockMode) -> Holders {
 mod tests {
     use super::*;
     use std::time::Duration;
+
+    fn woken(places: &[Place<'_>]) -> Vec<bool> {
+        let woken = places.iter().map(|place| place.waiter.is_woken()).collect();
+        places.iter().for_each(|place| place.waiter.reset());
+        woken
+    }
+
+    #[test]
+    fn only_those_whose_turn_it_is_are_woken() {
+        use LockMode::{Exclusive as X, Shared as S};
+        let (locks, file) = (LockTable::new(), FileId(7));
+        let trx: Vec<_> = (1..=6).map(|id| Arc::new(TrxState::new(id))).collect();
+        assert!(locks.acquire(&trx[0], file, b"k", X, None).is_ok());
+        let modes = [S, S, X, X, X];
+        let queued = |(mode, trx)| locks.queue(trx, file, b"k", mode);
+        let mut places: Vec<_> = modes.into_iter().zip(&trx[1..]).map(queued).collect();
+        let ahead = |trx: &Arc<TrxState>, mode, place| {
+            locks.ahead(trx.id, mode, place).iter().map(|trx| trx.id).collect::<Vec<_>>()
+        };
+        assert_eq!(ahead(&trx[2], S, &places[1]), [0; 0]);
+        assert_eq!(ahead(&trx[3], X, &places[2]), [3, 2]);
+        assert_eq!(ahead(&trx[5], X, &places[4]), [5]);
+        locks.release_one(1, file, b"k");
+        assert_eq!(woken(&places), [true, true, false, false, false]);
+        drop(places.remove(3));
+        assert_eq!(
+            woken(&places),
+            [false, false, false, true],
+            "it stood behind the one that left"
+        );
+        places.drain(..2);
+        assert_eq!(woken(&places), [true, false]);
+    }
 
     #[test]
     fn who_met_a_lock_that_is_taken_back_is_woken() {

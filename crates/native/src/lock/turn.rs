@@ -51,8 +51,9 @@ impl LockTable {
             let holders = match (acquired, owner) {
                 // A row of one's own is locked already, whoever queues for it.
                 (_, Some(_)) if mine => Vec::new(),
-                (_, Some(owner)) => vec![owner],
-                (Err(holders), None) => holders.into_vec(),
+                // Who stands behind others leaves the row's owner to them.
+                (Err(holders), _) => holders.into_vec(),
+                (Ok(_), Some(owner)) => vec![owner],
                 (Ok(_), None) => Vec::new(),
             };
             if holders.is_empty() {
@@ -90,19 +91,22 @@ impl<'l> Behind<'l> {
         self.0.iter().for_each(|place| place.waiter.reset());
     }
 
-    /// Sleeps, through `wait`, until the holders of the lock have ended or have given it back. The first time this
-    /// only takes a place in the queue: what is in the way may have changed before.
+    /// Sleeps, through `wait`, until `holders` have ended or have given back the lock, or it is this one's turn to look
+    /// at them. The first time this only takes a place in the queue: what is in the way may have changed before.
     pub(crate) fn wait(
         &mut self,
         locks: &'l LockTable,
         me: &Arc<TrxState>,
         wanted: &Wanted<'_>,
-        wait: impl FnOnce(Arc<Waiter>) -> EngineResult<()>,
+        holders: &[Arc<TrxState>],
+        wait: impl FnOnce(&[Arc<TrxState>], Arc<Waiter>) -> EngineResult<()>,
     ) -> EngineResult<()> {
         let &Wanted { file, key, mode, .. } = wanted;
         if let Some(place) = self.0.as_ref().filter(|place| place.is_at(file, key)) {
             me.notes.will_wait_for(file, key, LockMode::Exclusive);
-            return wait(place.waiter.clone());
+            let ahead = locks.ahead(me.id, mode, place);
+            let holders = if ahead.is_empty() { holders } else { &ahead };
+            return wait(holders, place.waiter.clone());
         }
         self.0 = None;
         self.0 = Some(locks.queue(me, file, key, mode));

@@ -153,13 +153,37 @@ impl Waits {
         observer(&parties, victim.unwrap_or(0));
     }
 
-    /// Shows every transaction that waits, with those in its way that have not ended.
+    /// Shows every transaction that waits, with those that it waits for and that have not ended. Of a queue that is
+    /// who stands before it.
     pub(super) fn each(&self, show: &mut dyn FnMut(&TrxState, &[Arc<TrxState>])) {
         for wait in self.graph.lock().values() {
             let holders: Vec<_> = wait.holders.iter().filter(|h| h.is_active()).cloned().collect();
             show(&wait.me, &holders);
         }
     }
+
+    /// As [`Self::each`], with all that stand before it in the queue, and who has the lock.
+    pub(super) fn each_with_all(&self, show: &mut dyn FnMut(&TrxState, &[Arc<TrxState>])) {
+        let graph = self.graph.lock();
+        graph.values().for_each(|wait| show(&wait.me, &in_the_way(&graph, wait)));
+    }
+}
+
+/// Whoever has or is to have before him what somebody waits for.
+fn in_the_way(graph: &HashMap<u64, Wait>, wait: &Wait) -> Vec<Arc<TrxState>> {
+    let place = |trx: &TrxState| trx.notes.request().map(|request| (request.file, request.key));
+    let wanted = place(&wait.me);
+    let mut found: Vec<Arc<TrxState>> = Vec::new();
+    let mut next: Vec<_> = wait.holders.iter().collect();
+    while let Some(holder) = next.pop() {
+        if !holder.is_active() || found.iter().any(|other| other.id == holder.id) {
+            continue;
+        }
+        found.push(holder.clone());
+        let behind = graph.get(&holder.id).filter(|_| place(holder) == wanted);
+        next.extend(behind.into_iter().flat_map(|wait| &wait.holders));
+    }
+    found
 }
 
 /// The transactions on a way from `me` through waits back to `me`. Who has been woken does not wait: what was in its

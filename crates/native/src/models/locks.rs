@@ -109,7 +109,9 @@ impl Trx {
             }
             drop(latched);
             let holders = owner.map_or(holders, |owner| [owner].into_iter().collect());
-            queue.wait(locks, &self.state, &wanted, |waiter| self.sleep(&holders, waiter))?;
+            queue.wait(locks, &self.state, &wanted, &holders, |holders, waiter| {
+                self.sleep(holders, waiter)
+            })?;
         }
         Ok(())
     }

@@ -95,7 +95,7 @@ impl<'a> Writer<'a> {
         let wanted = Wanted { file, key, mode, wait: LockWait::Default };
         let locks = &self.trx.shared.locks;
         let limit = LockWait::Upto(queue.time_left(self.context));
-        queue.behind.wait(locks, &self.state, &wanted, |waiter| {
+        queue.behind.wait(locks, &self.state, &wanted, holders, |holders, waiter| {
             self.trx.wait_in_place(holders, waiter, self.context, limit)
         })
     }
