@@ -161,6 +161,40 @@ def many_waiting(binary):
         expect("those that waited", [thread.end() for thread in threads], [0] * 30)
 
 
+def crowd(binary):
+    """Of a crowd with many open transactions, idle ones and such that wait, all others get through."""
+    with running(binary, ["--thread-pool-size=1", "--max-connections=400"]) as server:
+        connections = [server.connect() for _ in range(280)]
+        holder, waiting, idle, busy = connections[0], connections[1:41], connections[41:81], connections[81:]
+        for sql in ("CREATE DATABASE test", "CREATE TABLE test.t (a INT PRIMARY KEY, b INT)",
+                    "INSERT INTO test.t SELECT seq, 0 FROM test.seq_0_to_300", "BEGIN",
+                    "UPDATE test.t SET b = 1 WHERE a = 0"):
+            one(holder, sql)
+        for connection in idle:
+            one(connection, "BEGIN")
+            one(connection, "SELECT COUNT(*) FROM test.t")
+        threads = [Background(connection, "UPDATE test.t SET b = b + 1 WHERE a = 0") for connection in waiting]
+
+        def work(number, connection):
+            for _ in range(3):
+                for sql in ("SELECT 1", "BEGIN", f"UPDATE test.t SET b = b + 1 WHERE a = {number}",
+                            "SELECT 1", "COMMIT"):
+                    one(connection, sql)
+
+        workers = [threading.Thread(target=work, args=(number, connection))
+                   for number, connection in enumerate(busy, 1)]
+        begun = time.monotonic()
+        [thread.start() for thread in workers]
+        [thread.join(30) for thread in workers]
+        if time.monotonic() - begun > 20:
+            raise SystemExit(f"the crowd was served after {time.monotonic() - begun:.1f} s")
+        expect("the crowd's changes", one(idle[0], "ROLLBACK") or
+               one(idle[0], "SELECT SUM(b) FROM test.t WHERE a > 0"), 3 * len(busy))
+        one(holder, "COMMIT")
+        expect("those that waited", [thread.end(20) for thread in threads], [0] * 40)
+        expect("what they changed", one(holder, "SELECT b FROM test.t WHERE a = 0"), 41)
+
+
 def short_before_long(binary):
     """Answers of short statements do not wait for the long one that their thread serves next."""
     options = ["--thread-pool-size=1", "--thread-pool-stall-limit=60000"]
@@ -295,7 +329,7 @@ def main():
         server.connect = with_test
         kill_waiting(server)
         print("connections: kill_waiting ok", flush=True)
-    for scenario in (many_waiting, short_before_long, extra_port, too_many, schedulers):
+    for scenario in (many_waiting, crowd, short_before_long, extra_port, too_many, schedulers):
         scenario(binary)
         print(f"connections: {scenario.__name__} ok", flush=True)
     idle_connections(binary, idle)

@@ -7,6 +7,9 @@
 //! thread has time to wait for the log ([`held`]); other short ones leave together when a thread has
 //! served what was queued ([`answers`]).
 //!
+//! In a crowd connections take turns of some statements ([`turn`]), and those that have no transaction open wait while enough
+//! transactions are at work ([`transactions`]).
+//!
 //! Must not know sessions: a [`Client`] is served and says what it waits for.
 //!
 //! # Invariants
@@ -28,6 +31,8 @@ mod pool;
 mod queue;
 mod statistics;
 mod timer;
+mod transactions;
+mod turn;
 mod waits;
 mod worker;
 

@@ -1,5 +1,6 @@
 //! A client with its place in the pool.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -9,6 +10,8 @@ use parking_lot::Mutex;
 
 use super::client::{Client, Priority};
 use super::footprint::Footprint;
+use super::transactions::{Counted, Transactions};
+use super::turn::Turn;
 
 /// Nobody serves it; its socket is watched.
 const IDLE: u8 = 0;
@@ -20,9 +23,14 @@ const BUSY_AGAIN: u8 = 2;
 /// No time is too long.
 const FOREVER: u64 = u64::MAX;
 
-/// So much later than now, in milliseconds since the machine started.
-fn deadline(at_most: Duration) -> u64 {
-    millis(Moment::recent().since_start().saturating_add(at_most)).min(FOREVER - 1)
+/// So much later than `now`, in milliseconds since the machine started.
+fn deadline(now: u64, at_most: Duration) -> u64 {
+    now.saturating_add(millis(at_most)).min(FOREVER - 1)
+}
+
+/// Milliseconds since the machine started, a few of them late.
+pub(super) fn recent_millis() -> u64 {
+    millis(Moment::recent().since_start())
 }
 
 fn millis(time: Duration) -> u64 {
@@ -35,21 +43,32 @@ pub(super) struct Connection {
     state: AtomicU8,
     timed_out: AtomicBool,
     high: AtomicBool,
+    transactions: Arc<Transactions>,
+    counted: Counted,
     /// When it has been idle for too long, in milliseconds since the machine started.
     deadline: AtomicU64,
+    pub(super) turn: Turn,
     pub(super) footprint: Footprint,
     pub(super) client: Mutex<Box<dyn Client>>,
 }
 
 impl Connection {
     /// A connection that nobody serves yet, and may be idle for `at_most`.
-    pub(super) fn new(id: u64, client: Box<dyn Client>, at_most: Duration) -> Self {
+    pub(super) fn new(
+        id: u64,
+        client: Box<dyn Client>,
+        at_most: Duration,
+        transactions: Arc<Transactions>,
+    ) -> Self {
         Self {
             id,
             state: AtomicU8::new(IDLE),
             timed_out: AtomicBool::new(false),
             high: AtomicBool::new(false),
-            deadline: AtomicU64::new(deadline(at_most)),
+            transactions,
+            counted: Counted::default(),
+            deadline: AtomicU64::new(deadline(recent_millis(), at_most)),
+            turn: Turn::default(),
             footprint: Footprint::default(),
             client: Mutex::new(client),
         }
@@ -63,7 +82,9 @@ impl Connection {
 
     /// The caller is done with it. False if something has arrived meanwhile: the caller queues it.
     pub(super) fn rest(&self, at_most: Duration) -> bool {
-        self.deadline.store(deadline(at_most), Ordering::Relaxed);
+        let now = recent_millis();
+        self.deadline.store(deadline(now, at_most), Ordering::Relaxed);
+        self.turn.rests(now);
         if self.state.compare_exchange(BUSY, IDLE, Ordering::AcqRel, Ordering::Acquire).is_ok() {
             return true;
         }
@@ -91,7 +112,10 @@ impl Connection {
         if self.high.load(Ordering::Relaxed) { Priority::High } else { Priority::Low }
     }
 
+    /// Only by who serves it.
     pub(super) fn set_priority(&self, priority: Priority) {
-        self.high.store(priority == Priority::High, Ordering::Relaxed);
+        let high = priority == Priority::High;
+        self.high.store(high, Ordering::Relaxed);
+        self.transactions.served(&self.counted, high);
     }
 }

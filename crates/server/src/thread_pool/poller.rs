@@ -3,6 +3,7 @@
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{BorrowedFd, OwnedFd};
+use std::time::Duration;
 
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::event::{EventfdFlags, Timespec, eventfd};
@@ -10,9 +11,7 @@ use rustix::event::{EventfdFlags, Timespec, eventfd};
 /// Key of the bell.
 const BELL: u64 = 0;
 /// Most connections reported at once.
-const AT_ONCE: usize = 64;
-
-const NO_TIME: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
+pub(super) const AT_ONCE: usize = 64;
 
 /// The sockets of one group.
 pub(super) struct Poller {
@@ -40,13 +39,15 @@ impl Poller {
         let _ = epoll::delete(&self.epoll, socket);
     }
 
-    /// Appends the keys of sockets where something has arrived; with `waits`, waits for that or
-    /// the bell.
-    pub(super) fn wait(&self, keys: &mut Vec<u64>, waits: bool) {
-        let timeout = if waits { None } else { Some(&NO_TIME) };
+    /// Appends the keys of sockets where something has arrived, after waiting for that or the bell, for `at_most` if
+    /// that is given.
+    pub(super) fn wait(&self, keys: &mut Vec<u64>, at_most: Option<Duration>) {
+        let timeout = at_most.and_then(|time| Timespec::try_from(time).ok());
         let mut events = [MaybeUninit::uninit(); AT_ONCE];
         // Interrupted by a signal, there are simply no events.
-        let Ok((events, _)) = epoll::wait(&self.epoll, &mut events[..], timeout) else { return };
+        let Ok((events, _)) = epoll::wait(&self.epoll, &mut events[..], timeout.as_ref()) else {
+            return;
+        };
         keys.extend(events.iter().map(|e| e.data.u64()));
         if keys.contains(&BELL) {
             keys.retain(|key| *key != BELL);

@@ -143,7 +143,8 @@ impl ThreadPool {
             let size = self.shared.limits().size.clamp(1, groups.len());
             Arc::clone(&groups[(id % size as u64) as usize])
         };
-        group.add(&self.shared, Arc::new(Connection::new(id, client, at_most)))
+        group
+            .add(&self.shared, Arc::new(Connection::new(id, client, at_most, group.transactions())))
     }
 
     /// Threads, and how many of them have nothing to do.

@@ -16,29 +16,46 @@ pub(super) struct Queued {
     pub(super) since: Instant,
 }
 
-/// Two queues: those of high priority are served first.
+/// Three queues, of which each is served when those before it are empty.
 #[derive(Default)]
 pub(super) struct Queue {
+    /// Of high priority.
     high: VecDeque<Queued>,
+    /// Whose turn it is.
+    turn: VecDeque<Queued>,
+    /// Who wait for theirs.
     low: VecDeque<Queued>,
 }
 
 impl Queue {
-    pub(super) fn push(&mut self, connection: Arc<Connection>, since: Instant) {
+    /// `crowd`: there are so many connections that they have to take turns.
+    pub(super) fn push(&mut self, connection: Arc<Connection>, since: Instant, crowd: bool) {
         let queue = match connection.priority() {
             Priority::High => &mut self.high,
-            Priority::Low => &mut self.low,
+            Priority::Low if crowd && connection.turn.is_over() => &mut self.low,
+            Priority::Low => &mut self.turn,
         };
         queue.push_back(Queued { connection, since });
     }
 
-    pub(super) fn pop(&mut self) -> Option<Arc<Connection>> {
-        self.high.pop_front().or_else(|| self.low.pop_front()).map(|queued| queued.connection)
+    pub(super) fn pop_high(&mut self) -> Option<Arc<Connection>> {
+        self.high.pop_front().map(|queued| queued.connection)
     }
 
-    /// Has the memory fetched of what is served soon, and where it lies of what is served after that.
-    pub(super) fn fetch_ahead(&self) {
-        let later = |at| self.list().nth(at).map(|(queued, _)| &queued.connection);
+    pub(super) fn pop_turn(&mut self) -> Option<Arc<Connection>> {
+        self.turn.pop_front().map(|queued| queued.connection)
+    }
+
+    pub(super) fn pop_low(&mut self) -> Option<Arc<Connection>> {
+        let connection = self.low.pop_front()?.connection;
+        connection.turn.begin();
+        self.fetch_ahead();
+        Some(connection)
+    }
+
+    /// Has the memory fetched of those whose turn is next, and where it lies of those after them.
+    fn fetch_ahead(&self) {
+        let later = |at| self.low.get(at).map(|queued| &queued.connection);
         if let Some(connection) = later(NEXT) {
             connection.footprint.fetch();
         }
@@ -48,23 +65,34 @@ impl Queue {
     }
 
     pub(super) fn len(&self) -> usize {
-        self.high.len() + self.low.len()
+        self.high.len() + self.turn.len() + self.low.len()
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.high.is_empty() && self.low.is_empty()
+        self.len() == 0
     }
 
-    /// What has waited for `time` comes before what arrives later with high priority.
-    pub(super) fn promote(&mut self, time: Duration) {
-        while self.low.front().is_some_and(|queued| queued.since.elapsed() >= time) {
-            self.high.extend(self.low.pop_front());
+    pub(super) fn has_high(&self) -> bool {
+        !self.high.is_empty()
+    }
+
+    pub(super) fn has_turn(&self) -> bool {
+        !self.turn.is_empty()
+    }
+
+    /// What has waited for `time` comes before what arrives later with high priority; at most so many.
+    pub(super) fn promote(&mut self, time: Duration, most: usize) {
+        for queue in [&mut self.turn, &mut self.low] {
+            let overdue =
+                queue.iter().take(most).take_while(|queued| queued.since.elapsed() >= time);
+            let overdue = overdue.count();
+            self.high.extend(queue.drain(..overdue));
         }
     }
 
     /// All of them in order, with their priority.
     pub(super) fn list(&self) -> impl Iterator<Item = (&Queued, Priority)> {
         let high = self.high.iter().map(|queued| (queued, Priority::High));
-        high.chain(self.low.iter().map(|queued| (queued, Priority::Low)))
+        high.chain(self.turn.iter().chain(&self.low).map(|queued| (queued, Priority::Low)))
     }
 }
