@@ -41,8 +41,8 @@ struct State {
     /// Threads that wait to be needed. The last to come is the first to go: its caches are warm.
     standby: Vec<Arc<Condvar>>,
     polling: bool,
-    /// There was nothing to do but to begin one more transaction.
-    idle: bool,
+    /// How long there was nothing to do but to begin one more transaction.
+    idle: Duration,
     /// How many connections that wait for their turn are taken until the next look at the sockets.
     next: usize,
     /// Connections taken since the timer looked.
@@ -113,8 +113,9 @@ const CROWD: usize = 200;
 /// longer, and all wait for each other's rows. Read-write with 1,024 connections, us of CPU a statement: 15.6 with 16,
 /// 14.8 with 32, 16.0 with 64, 17.9 with 256 (`selkie bench oltp --mix read-write --connections 1024`).
 const ENOUGH: usize = 32;
-/// How long there must be nothing to do until another one is let in all the same.
-const IDLE: Duration = Duration::from_millis(1);
+/// How long there must have been nothing to do, all in all, until another one is let in all the same: the others wait for
+/// their clients or for rows.
+const IDLE: Duration = Duration::from_micros(200);
 
 /// What a thread of a group brings along.
 #[derive(Default)]
@@ -248,13 +249,13 @@ impl Group {
             return None;
         }
         let connection = state.queue.pop_turn().or_else(|| state.pop_low())?;
-        state.idle = false;
+        state.idle = Duration::ZERO;
         Some(connection)
     }
 
     /// Whether a connection is taken that may begin a transaction.
     fn admits(&self, state: &State) -> bool {
-        state.idle || self.transactions.at_work() < ENOUGH
+        state.idle >= IDLE || self.transactions.at_work() < ENOUGH
     }
 
     /// Whether there is a connection to take.
@@ -268,7 +269,7 @@ impl Group {
         match state.queue.is_empty() {
             _ if state.may_settle() => Some(Duration::ZERO),
             false if self.admits(state) => Some(Duration::ZERO),
-            false => Some(IDLE),
+            false => Some(IDLE.saturating_sub(state.idle)),
             true => None,
         }
     }
@@ -280,7 +281,9 @@ impl Group {
         at_most: Option<Duration>,
     ) -> MutexGuard<'s, State> {
         state.polling = true;
+        let may_begin = state.active == 0 && !state.queue.is_empty();
         drop(state);
+        let begun = may_begin.then(Instant::now);
         bump(&self.counts.polls);
         keys.clear();
         self.poller.wait(keys, at_most);
@@ -289,8 +292,8 @@ impl Group {
         if keys.len() < AT_ONCE {
             state.next = ENOUGH;
         }
-        state.idle = keys.is_empty() && at_most == Some(IDLE);
         let (now, millis) = (Instant::now(), recent_millis());
+        state.idle += begun.map_or(Duration::ZERO, |begun| now.duration_since(begun));
         for key in keys.iter() {
             let arrived = state.connections.get(key).filter(|c| c.arrived()).cloned();
             if let Some(connection) = arrived {
