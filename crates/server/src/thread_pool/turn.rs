@@ -47,3 +47,21 @@ impl Turn {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_turn_ends_unless_there_is_a_pause() {
+        let turn = Turn::default();
+        (1..STATEMENTS).for_each(|_| turn.count());
+        assert!(!turn.is_over());
+        turn.count();
+        turn.rests(1000);
+        turn.comes_back(1000 + PAUSE - 1);
+        assert!(turn.is_over());
+        turn.comes_back(1000 + PAUSE);
+        assert!(!turn.is_over());
+    }
+}
