@@ -1,12 +1,12 @@
 //! How long a waiting statement sleeps until it looks whether it was killed.
 //!
-//! Thousands may wait for the same thing, so the slices grow with the wait: at 50 ms each, 4,000 waiting threads would keep
-//! a core busy with nothing. A kill is met after a quarter of the time waited, half a second at most.
+//! Slices grow with the wait as far as a kill may take to be met. Each costs a waiting thread some microseconds, which
+//! thousands of them feel; longer ones were tried, and a client that kills sees the half second.
 
 use std::time::{Duration, Instant};
 
 const SHORTEST: Duration = Duration::from_millis(20);
-const LONGEST: Duration = Duration::from_millis(500);
+const LONGEST: Duration = Duration::from_millis(50);
 /// A slice is this part of the time waited.
 const PART: u32 = 4;
 
