@@ -88,19 +88,27 @@ def kill_query(server):
 
 
 def kill_waiting(server):
-    """A statement that waits for a row, and one that waits for a user lock."""
+    """A kill is heard by whoever sleeps, for whatever it waits."""
     holder, victim, other = server.connect(autocommit=False), server.connect(), server.connect()
     one(other, "CREATE TABLE t (id INT PRIMARY KEY, v INT)")
     one(other, "INSERT INTO t VALUES (1, 1)")
-    one(holder, "UPDATE t SET v = 2")
-    one(holder, "SELECT GET_LOCK('l', 1)")
-    for sql in ("UPDATE t SET v = 3", "SELECT GET_LOCK('l', 60)"):
+    waits = {
+        "UPDATE t SET v = 3": "UPDATE t SET v = 2",
+        "INSERT INTO t VALUES (2, 2)": "SELECT * FROM t WHERE id > 1 FOR UPDATE",
+        "ALTER TABLE t COMMENT 'c'": "SELECT * FROM t",
+        "UPDATE t SET v = 4": "FLUSH TABLES WITH READ LOCK",
+        "SELECT GET_LOCK('l', 60)": "SELECT GET_LOCK('l', 1)",
+        "SELECT SLEEP(60) FROM (SELECT 1) u": "SELECT 1",
+    }
+    for sql, held in waits.items():
+        one(holder, held)
         running = Background(victim, sql)
         time.sleep(0.2)
         one(other, f"KILL QUERY {victim.thread_id()}")
         running.end(5)
+        holder.rollback()
+        one(holder, "UNLOCK TABLES")
     expect("the connection after its waits were killed", one(victim, "SELECT 1"), 1)
-    holder.rollback()
     one(other, "DROP TABLE t")
 
 

@@ -8,6 +8,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::task::Waker;
 use std::time::Duration;
 
 use selkie_engine::{
@@ -67,6 +68,7 @@ impl StatementContext for Unattended {
         &self,
         _: WaitKind,
         _: Option<Duration>,
+        _: Waker,
         park: &mut dyn FnMut(Duration) -> bool,
     ) -> EngineResult<()> {
         while !park(Duration::from_secs(1)) {}

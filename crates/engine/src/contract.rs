@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::sync::Arc;
+use std::task::Waker;
 use std::time::Duration;
 
 use selkie_types::ByteRows;
@@ -108,13 +109,15 @@ pub trait StatementContext: Sync {
     /// Fails if the statement was killed or ran out of time. Called at least once per batch.
     fn check_killed(&self) -> EngineResult<()>;
 
-    /// Blocks: calls `park` with a slice of time until it says the wait is over. `limit` is the
+    /// Blocks: calls `park` with the time it may last until it says the wait is over. `limit` is the
     /// longest wait, after which the result is [`crate::EngineError::LockWaitTimeout`]; a kill ends
-    /// it too. Never called while a latch is held.
+    /// it too, and calls `waker`, which ends the sleep in `park` that runs or else the next one. Never called while a
+    /// latch is held.
     fn wait(
         &self,
         kind: WaitKind,
         limit: Option<Duration>,
+        waker: Waker,
         park: &mut dyn FnMut(Duration) -> bool,
     ) -> EngineResult<()>;
 

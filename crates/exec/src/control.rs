@@ -1,29 +1,20 @@
 //! The statement as engines and operators see it: whether it was killed, how long it may wait.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::Waker;
 use std::time::{Duration, Instant};
 
 use selkie_engine::{EngineError, EngineResult, StatementContext, WaitKind, blocking, going_on};
 use selkie_types::error::catalogue::{ER_CONNECTION_KILLED, ER_OUTOFMEMORY, ER_STATEMENT_TIMEOUT};
 use selkie_types::{SqlError, SqlResult};
 
-use crate::slices::Slices;
-
-/// Values of a session's kill flag.
-pub mod kill {
-    /// Goes on.
-    pub const NONE: u8 = 0;
-    /// `KILL QUERY`: the statement ends.
-    pub const QUERY: u8 = 1;
-    /// `KILL`: the statement and the connection end.
-    pub const CONNECTION: u8 = 2;
-}
+use crate::kill::{KillFlag, Killed, Wakes};
+use crate::patience::Patience;
 
 /// Limits of one running statement. Shared by its threads.
 #[derive(Debug)]
 pub struct Control {
-    kill: Arc<AtomicU8>,
+    kill: KillFlag,
     deadline: Option<Instant>,
     row_lock_wait: Duration,
     memory_limit: usize,
@@ -46,7 +37,7 @@ impl Control {
     /// Of work that no session asked for: nobody kills it, nothing limits it.
     pub fn unattended() -> Self {
         Self {
-            kill: Arc::default(),
+            kill: KillFlag::default(),
             deadline: None,
             row_lock_wait: Duration::ZERO,
             memory_limit: usize::MAX,
@@ -58,10 +49,10 @@ impl Control {
     #[inline]
     pub fn check(&self) -> SqlResult<()> {
         going_on();
-        match self.kill.load(Ordering::Relaxed) {
-            kill::NONE => {}
-            kill::QUERY => return Err(SqlError::interrupted()),
-            _ => return Err(SqlError::new(&ER_CONNECTION_KILLED, &[])),
+        match self.kill.get() {
+            Killed::No => {}
+            Killed::Query => return Err(SqlError::interrupted()),
+            Killed::Connection => return Err(SqlError::new(&ER_CONNECTION_KILLED, &[])),
         }
         match self.deadline {
             Some(deadline) if Instant::now() >= deadline => {
@@ -99,25 +90,32 @@ impl Control {
 }
 
 impl Control {
-    /// The slices of a wait of this statement that begins now and is over after `limit`.
-    pub fn slices(&self, limit: Option<Duration>) -> Slices {
-        Slices::new(limit, self.deadline)
+    /// The time of a wait of this statement that begins now and is over after `limit`.
+    pub fn patience(&self, limit: Option<Duration>) -> Patience {
+        Patience::new(limit, self.deadline)
     }
 
-    fn wait_in_slices(
+    /// Whoever kills the statement calls `waker`, until the result is dropped. To be followed by [`Self::check`].
+    pub fn wakes(&self, waker: Waker) -> Wakes<'_> {
+        self.kill.wakes(waker)
+    }
+
+    fn sleep(
         &self,
         limit: Option<Duration>,
+        waker: Waker,
         park: &mut dyn FnMut(Duration) -> bool,
     ) -> EngineResult<()> {
-        let slices = self.slices(limit);
+        let patience = self.patience(limit);
+        let _woken = self.wakes(waker);
         loop {
             self.check_killed()?;
             // Once also when there is no time at all: the wait may be over already.
-            let slice = slices.next();
-            if park(slice.unwrap_or_default()) {
+            let left = patience.left();
+            if park(left.unwrap_or_default()) {
                 return Ok(());
             }
-            if slice.is_none() {
+            if left.is_none() {
                 return Err(EngineError::LockWaitTimeout);
             }
         }
@@ -126,7 +124,7 @@ impl Control {
 
 impl StatementContext for Control {
     fn check_killed(&self) -> EngineResult<()> {
-        if self.kill.load(Ordering::Relaxed) != kill::NONE {
+        if self.kill.get() != Killed::No {
             return Err(EngineError::Killed);
         }
         match self.deadline {
@@ -139,9 +137,10 @@ impl StatementContext for Control {
         &self,
         kind: WaitKind,
         limit: Option<Duration>,
+        waker: Waker,
         park: &mut dyn FnMut(Duration) -> bool,
     ) -> EngineResult<()> {
-        blocking(kind, || self.wait_in_slices(limit, park))
+        blocking(kind, || self.sleep(limit, waker, park))
     }
 
     fn lock_wait_timeout(&self) -> Duration {

@@ -14,6 +14,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::task::Wake;
 use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
@@ -22,7 +23,7 @@ use selkie_types::error::catalogue::ER_CANT_UPDATE_WITH_READLOCK;
 use selkie_types::{SqlError, SqlResult};
 
 use crate::control::Control;
-use crate::slices::Slices;
+use crate::patience::Patience;
 
 /// Kinds of changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,7 +115,7 @@ impl Gate {
         work: Work,
         limit: Duration,
     ) -> SqlResult<Passage> {
-        let slices = control.slices(Some(limit));
+        let patience = control.patience(Some(limit));
         loop {
             // Counted before looking, as whoever closes looks after closing: one sees the other.
             self.inside[work as usize].fetch_add(1, Ordering::SeqCst);
@@ -122,7 +123,7 @@ impl Gate {
                 return Ok(Passage { gate: Arc::clone(self), work });
             }
             self.leave(work);
-            if self.wait_until_open(control, owner, work, &slices)? {
+            if self.wait_until_open(control, owner, work, &patience)? {
                 self.inside[work as usize].fetch_add(1, Ordering::SeqCst);
                 return Ok(Passage { gate: Arc::clone(self), work });
             }
@@ -131,11 +132,11 @@ impl Gate {
 
     /// Whether `owner` may pass a gate that only it has closed; otherwise it was open for a moment.
     fn wait_until_open(
-        &self,
+        self: &Arc<Self>,
         control: &Control,
         owner: u64,
         work: Work,
-        slices: &Slices,
+        patience: &Patience,
     ) -> SqlResult<bool> {
         let mut closers = self.closers.lock();
         loop {
@@ -147,18 +148,20 @@ impl Gate {
             if closers.iter().filter(closes).all(|c| c.0 == owner) {
                 return Ok(own);
             }
-            self.wait(control, &mut closers, slices)?;
+            self.wait(control, &mut closers, patience)?;
         }
     }
 
     fn wait(
-        &self,
+        self: &Arc<Self>,
         control: &Control,
         closers: &mut parking_lot::MutexGuard<'_, Vec<(u64, u8)>>,
-        slices: &Slices,
+        patience: &Patience,
     ) -> SqlResult<()> {
-        let slice = slices.next().ok_or_else(SqlError::lock_wait_timeout)?;
-        blocking(WaitKind::GlobalLock, || self.changed.wait_for(closers, slice));
+        let left = patience.left().ok_or_else(SqlError::lock_wait_timeout)?;
+        let _woken = control.wakes(Arc::clone(self).into());
+        control.check()?;
+        blocking(WaitKind::GlobalLock, || self.changed.wait_for(closers, left));
         control.check()
     }
 
@@ -170,7 +173,7 @@ impl Gate {
         kinds: &[Work],
         limit: Duration,
     ) -> SqlResult<Vec<Closing>> {
-        let slices = control.slices(Some(limit));
+        let patience = control.patience(Some(limit));
         let mut out = Vec::new();
         for work in Work::ALL.into_iter().filter(|work| kinds.contains(work)) {
             let mut closers = self.closers.lock();
@@ -178,12 +181,20 @@ impl Gate {
             self.closed.fetch_or(work.bit(), Ordering::SeqCst);
             out.push(Closing { gate: Arc::clone(self), owner, kinds: work.bit() });
             while self.inside[work as usize].load(Ordering::SeqCst) > 0 {
-                if let Err(error) = self.wait(control, &mut closers, &slices) {
+                if let Err(error) = self.wait(control, &mut closers, &patience) {
                     drop(closers);
                     return Err(error);
                 }
             }
         }
         Ok(out)
+    }
+}
+
+impl Wake for Gate {
+    /// Somebody who waits was killed.
+    fn wake(self: Arc<Self>) {
+        drop(self.closers.lock());
+        self.changed.notify_all();
     }
 }

@@ -4,15 +4,15 @@
 //! wait for itself through others gets error 1213.
 
 use std::collections::HashMap;
+use std::sync::Arc;
+use std::task::Wake;
 use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 use selkie_engine::{WaitKind, blocking};
-use selkie_exec::Slices;
 use selkie_exec::metadata::MetadataLocks;
+use selkie_exec::{KillFlag, Killed, Patience};
 use selkie_types::{SqlError, SqlResult};
-
-use crate::sessions::{KillFlag, Killed};
 
 /// All user locks of a server.
 #[derive(Debug, Default)]
@@ -55,15 +55,16 @@ fn fold(name: &[u8]) -> Vec<u8> {
 impl UserLocks {
     /// Takes a lock, again if the session has it already. `None` means killed.
     pub(crate) fn get(
-        &self,
+        self: &Arc<Self>,
         (session, definitions): (u64, &MetadataLocks),
         name: &[u8],
         timeout: Duration,
         kill: &KillFlag,
     ) -> SqlResult<Option<bool>> {
         let name = fold(name);
-        let slices = Slices::new(Some(timeout), None);
+        let patience = Patience::new(Some(timeout), None);
         let mut state = self.state.lock();
+        let _woken = kill.wakes(Arc::clone(self).into());
         loop {
             let holder = match state.held.get_mut(&name) {
                 None => {
@@ -79,13 +80,13 @@ impl UserLocks {
             if state.closes_cycle(session, &name) {
                 return Err(SqlError::deadlock());
             }
-            let Some(slice) = slices.next() else { return Ok(Some(false)) };
+            let Some(left) = patience.left() else { return Ok(Some(false)) };
             if kill.get() != Killed::No {
                 return Ok(None);
             }
             state.waiting.insert(session, name.clone());
             definitions.waiting_for(session, holder, || {
-                blocking(WaitKind::UserLock, || self.released.wait_for(&mut state, slice))
+                blocking(WaitKind::UserLock, || self.released.wait_for(&mut state, left))
             });
             state.waiting.remove(&session);
         }
@@ -126,13 +127,21 @@ impl UserLocks {
     }
 }
 
+impl Wake for UserLocks {
+    /// Somebody who waits was killed.
+    fn wake(self: Arc<Self>) {
+        drop(self.state.lock());
+        self.released.notify_all();
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn counted_and_exclusive() {
-        let locks = UserLocks::default();
+        let locks = Arc::<UserLocks>::default();
         let free = KillFlag::default();
         let definitions = MetadataLocks::default();
         let get = |s, n: &[u8]| locks.get((s, &definitions), n, Duration::ZERO, &free).unwrap();
@@ -150,7 +159,7 @@ mod tests {
 
     #[test]
     fn killed_waiters_leave() {
-        let (locks, definitions) = (UserLocks::default(), MetadataLocks::default());
+        let (locks, definitions) = (Arc::<UserLocks>::default(), MetadataLocks::default());
         locks.get((1, &definitions), b"a", Duration::ZERO, &KillFlag::default()).unwrap();
         let (killed, long) = (KillFlag::default(), Duration::from_secs(60));
         killed.raise(Killed::Query);

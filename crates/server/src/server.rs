@@ -56,7 +56,7 @@ pub struct Server {
     /// The general and the slow query log.
     pub(crate) query_logs: QueryLogs,
     /// User locks.
-    pub(crate) user_locks: UserLocks,
+    pub(crate) user_locks: Arc<UserLocks>,
     /// Prepared statements of all sessions.
     prepared: Arc<AtomicU64>,
     pool: OnceLock<ThreadPool>,
@@ -92,7 +92,7 @@ impl Server {
             innodb: Monitor::default(),
             key_caches: KeyCaches::default(),
             query_logs: QueryLogs::default(),
-            user_locks: UserLocks::default(),
+            user_locks: Arc::default(),
             prepared: Arc::default(),
             pool: OnceLock::new(),
             started: Instant::now(),

@@ -10,50 +10,10 @@ use std::time::SystemTime;
 
 use parking_lot::{Mutex, RwLock};
 use selkie_engine::{Moment, WaitKind, noted_wait};
+use selkie_exec::{KillFlag, Killed};
 
 use crate::net::Closer;
 use crate::status::{Counters, SharedCounters, Totals};
-
-/// What was asked of a session from outside.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Killed {
-    /// Nothing.
-    No,
-    /// End the statement that runs.
-    Query,
-    /// End the connection.
-    Connection,
-}
-
-/// A session's kill flag; the executor looks at it between batches and while it waits.
-#[derive(Clone, Debug, Default)]
-pub struct KillFlag(Arc<AtomicU8>);
-
-impl KillFlag {
-    /// What was asked for.
-    pub fn get(&self) -> Killed {
-        match self.0.load(Ordering::Acquire) {
-            0 => Killed::No,
-            1 => Killed::Query,
-            _ => Killed::Connection,
-        }
-    }
-
-    /// Asks for `what`; a connection that is being ended stays so.
-    pub fn raise(&self, what: Killed) {
-        self.0.fetch_max(what as u8, Ordering::AcqRel);
-    }
-
-    /// Forgets a request to end the statement, because the statement is over.
-    pub fn statement_is_over(&self) {
-        let _ = self.0.compare_exchange(1, 0, Ordering::AcqRel, Ordering::Acquire);
-    }
-
-    /// The flag itself: 0 nothing, 1 the statement, 2 the connection.
-    pub fn shared(&self) -> &Arc<AtomicU8> {
-        &self.0
-    }
-}
 
 /// What a session is doing.
 #[derive(Clone, Debug)]

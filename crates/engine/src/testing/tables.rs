@@ -1,6 +1,7 @@
 //! Tables and rows to test with.
 
 use std::sync::Arc;
+use std::task::Waker;
 use std::time::{Duration, Instant};
 
 use selkie_types::{ByteRows, CollationId, SqlType, Value};
@@ -29,6 +30,7 @@ impl StatementContext for NoContext {
         &self,
         _: WaitKind,
         limit: Option<Duration>,
+        _: Waker,
         park: &mut dyn FnMut(Duration) -> bool,
     ) -> EngineResult<()> {
         let end = limit.map(|limit| Instant::now() + limit);

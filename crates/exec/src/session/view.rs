@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 use std::io::Read;
 
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::task::Wake;
+use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 use selkie_engine::{WaitKind, blocking};
@@ -13,8 +15,8 @@ use selkie_types::error::catalogue::ER_STATEMENT_TIMEOUT;
 use selkie_types::{Privileges, SqlError, SqlResult, SqlType, TypeKind, Value};
 
 use super::{Access, Privilege, Session};
-use crate::control::kill;
-use crate::slices::Slices;
+use crate::kill::Killed;
+use crate::patience::Patience;
 
 /// The name a user variable is kept under: names that differ in case only are one.
 fn folded(name: &str) -> Cow<'_, str> {
@@ -88,14 +90,14 @@ impl selkie_expr::Session for Session {
     }
 
     fn check_interrupted(&self) -> SqlResult<()> {
-        match self.kill.load(Ordering::Relaxed) {
-            kill::NONE => Ok(()),
+        match self.kill.get() {
+            Killed::No => Ok(()),
             _ => Err(SqlError::interrupted()),
         }
     }
 
     fn sleep(&self, time: Duration) -> SqlResult<bool> {
-        blocking(WaitKind::Sleep, || self.sleep_in_slices(time))
+        blocking(WaitKind::Sleep, || self.sleep_for(time))
     }
 
     fn get_lock(&self, name: &[u8], timeout: f64) -> SqlResult<Option<bool>> {
@@ -258,18 +260,28 @@ impl Session {
         }
     }
 
-    /// Sleeps in slices; false if a kill ended it.
-    fn sleep_in_slices(&self, time: Duration) -> SqlResult<bool> {
-        let slices = Slices::new(Some(time), self.deadline.get());
-        while let Some(slice) = slices.next() {
-            if self.kill.load(Ordering::Relaxed) != kill::NONE {
+    /// Sleeps; false if a kill ended it.
+    fn sleep_for(&self, time: Duration) -> SqlResult<bool> {
+        let patience = Patience::new(Some(time), self.deadline.get());
+        let _woken = self.kill.wakes(Arc::new(Sleeper(thread::current())).into());
+        while let Some(left) = patience.left() {
+            if self.kill.get() != Killed::No {
                 return Ok(false);
             }
             if self.deadline.get().is_some_and(|deadline| Instant::now() >= deadline) {
                 return Err(SqlError::new(&ER_STATEMENT_TIMEOUT, &[]));
             }
-            std::thread::sleep(slice);
+            thread::park_timeout(left);
         }
         Ok(true)
+    }
+}
+
+/// A thread in `SLEEP()`.
+struct Sleeper(Thread);
+
+impl Wake for Sleeper {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
     }
 }

@@ -8,7 +8,6 @@ use crate::trx::{TrxState, Waiter};
 use hashbrown::HashMap;
 use selkie_engine::{EngineError, EngineResult};
 use std::sync::Arc;
-use std::time::Duration;
 
 struct Wait {
     me: Arc<TrxState>,
@@ -38,7 +37,7 @@ impl LockTable {
         me: &Arc<TrxState>,
         holders: &[Arc<TrxState>],
         waiter: Arc<Waiter>,
-        sleep: impl FnOnce(&mut dyn FnMut(Duration) -> bool) -> EngineResult<()>,
+        sleep: impl FnOnce(&Arc<Waiter>) -> EngineResult<()>,
     ) -> EngineResult<()> {
         self.wait_while(me, holders, waiter, || true, sleep)
     }
@@ -50,7 +49,7 @@ impl LockTable {
         me: &Arc<TrxState>,
         holders: &[Arc<TrxState>],
         (file, key): (FileId, &[u8]),
-        sleep: impl FnOnce(&mut dyn FnMut(Duration) -> bool) -> EngineResult<()>,
+        sleep: impl FnOnce(&Arc<Waiter>) -> EngineResult<()>,
     ) -> EngineResult<()> {
         let is_closed = || !self.gaps.blocking(me.id, file, key).is_empty();
         self.wait_while(me, holders, Arc::default(), is_closed, sleep)
@@ -62,7 +61,7 @@ impl LockTable {
         holders: &[Arc<TrxState>],
         waiter: Arc<Waiter>,
         is_blocked: impl FnOnce() -> bool,
-        sleep: impl FnOnce(&mut dyn FnMut(Duration) -> bool) -> EngineResult<()>,
+        sleep: impl FnOnce(&Arc<Waiter>) -> EngineResult<()>,
     ) -> EngineResult<()> {
         let subscribed = holders.iter().take_while(|holder| holder.subscribe(&waiter)).count();
         let outcome = if subscribed == holders.len() && is_blocked() {
@@ -92,10 +91,10 @@ impl Waits {
         me: &Arc<TrxState>,
         holders: &[Arc<TrxState>],
         waiter: &Arc<Waiter>,
-        sleep: impl FnOnce(&mut dyn FnMut(Duration) -> bool) -> EngineResult<()>,
+        sleep: impl FnOnce(&Arc<Waiter>) -> EngineResult<()>,
     ) -> EngineResult<()> {
         self.enter(me, holders, waiter)?;
-        let slept = sleep(&mut |time| waiter.park(time));
+        let slept = sleep(waiter);
         let wait = self.graph.lock().remove(&me.id);
         if wait.is_some_and(|wait| wait.victim) {
             return Err(EngineError::Deadlock);

@@ -65,8 +65,8 @@ impl Trx {
     fn sleep(&self, holders: &[Arc<TrxState>], waiter: Arc<Waiter>) -> EngineResult<()> {
         let limited = !matches!(self.patience, LockWait::Default);
         let impatient = matches!(self.patience, LockWait::Upto(Duration::ZERO));
-        self.model.locks.wait(&self.state, holders, waiter, |park| {
-            let woken = !impatient && park(Duration::from_secs(1));
+        self.model.locks.wait(&self.state, holders, waiter, |waiter| {
+            let woken = !impatient && waiter.park(Duration::from_secs(1));
             if limited && !woken { Err(EngineError::LockWaitTimeout) } else { Ok(()) }
         })
     }
@@ -124,8 +124,8 @@ impl Trx {
             if holders.is_empty() {
                 return Ok(());
             }
-            locks.wait_for_gap(&self.state, &holders, (FILE, key), |park| {
-                park(Duration::from_secs(1));
+            locks.wait_for_gap(&self.state, &holders, (FILE, key), |waiter| {
+                waiter.park(Duration::from_secs(1));
                 Ok(())
             })?;
         }

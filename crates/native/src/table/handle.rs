@@ -107,6 +107,7 @@ impl StatementContext for Unhurried {
         &self,
         _: selkie_engine::WaitKind,
         _: Option<std::time::Duration>,
+        _: std::task::Waker,
         _: &mut dyn FnMut(std::time::Duration) -> bool,
     ) -> EngineResult<()> {
         Err(EngineError::LockWaitTimeout)

@@ -5,6 +5,7 @@ use super::weight::Weight;
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Condvar, Mutex};
 use std::sync::Arc;
+use std::task::Wake;
 use std::time::Duration;
 
 const ACTIVE: u64 = 0;
@@ -105,5 +106,12 @@ impl Waiter {
             self.bell.wait_for(&mut woken, time);
         }
         *woken
+    }
+}
+
+impl Wake for Waiter {
+    /// Its statement was killed.
+    fn wake(self: Arc<Self>) {
+        Waiter::wake(&self);
     }
 }

@@ -18,10 +18,10 @@ use selkie_engine::{
 };
 use std::any::Any;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-/// Sleeps by a way to park, until it says that the wait is over.
-type Sleep<'a> = &'a dyn Fn(&mut dyn FnMut(Duration) -> bool) -> EngineResult<()>;
+/// Sleeps until it is woken.
+type Sleep<'a> = &'a dyn Fn(&Arc<Waiter>) -> EngineResult<()>;
 
 /// A change of files, to be completed or taken back at the end.
 pub(crate) enum DdlStep {
@@ -320,8 +320,9 @@ impl NativeTrx {
         let me = self.state();
         me.notes.begin_wait();
         let since = Instant::now();
-        let outcome = in_table(&self.shared.locks, &me, &|park| {
-            context.wait(WaitKind::RowLock, Some(limit), park)
+        let outcome = in_table(&self.shared.locks, &me, &|waiter| {
+            let park = &mut |time| waiter.park(time);
+            context.wait(WaitKind::RowLock, Some(limit), waiter.clone().into(), park)
         });
         me.notes.end_wait();
         let timed_out = matches!(outcome, Err(EngineError::LockWaitTimeout));

@@ -11,7 +11,7 @@ use selkie_catalog::{Namespace, TableInfo, quote_identifier};
 use selkie_engine::{IndexKind, count_of, note_waits};
 use selkie_exec::session::{Access, Account, Counters, Privilege, Session, SessionHooks};
 use selkie_exec::{
-    Instance, NullSink, Outcome, Prepared, ResultSink, TextLookup, TextPlan, Unsettled,
+    Instance, KillFlag, NullSink, Outcome, Prepared, ResultSink, TextLookup, TextPlan, Unsettled,
     execute_prepared, execute_statement, execute_text, find_text_plan, keep_text_plan,
     prepare_shared,
 };
@@ -230,7 +230,7 @@ impl ExecutorSession {
 
     fn quietly(&mut self, text: &[u8]) -> SqlResult<Outcome> {
         // The session's own kill flag must not keep it from cleaning up.
-        self.session.kill = Arc::default();
+        self.session.kill = KillFlag::default();
         execute_text(&self.instance, &mut self.session, text, &mut NullSink)
     }
 }
@@ -251,7 +251,7 @@ fn begin(instance: &Instance, shared: &Arc<Shared>) -> Session {
     };
     let hooks: Arc<dyn SessionHooks> = Arc::clone(shared) as Arc<dyn SessionHooks>;
     let mut session = Session::new(shared.handle.id, account, hooks);
-    session.kill = Arc::clone(shared.handle.kill.shared());
+    session.kill = shared.handle.kill.clone();
     session.gate = Arc::clone(&instance.gate);
     session.locks = instance.locks.clone();
     session

@@ -4,6 +4,7 @@
 //! is gone, the key's bytes are shown.
 
 use std::sync::Arc;
+use std::task::Waker;
 use std::time::Duration;
 
 use selkie_catalog::TableInfo;
@@ -101,6 +102,7 @@ impl StatementContext for Passing {
         &self,
         _: WaitKind,
         _: Option<Duration>,
+        _: Waker,
         _: &mut dyn FnMut(Duration) -> bool,
     ) -> EngineResult<()> {
         Err(EngineError::LockWaitTimeout)

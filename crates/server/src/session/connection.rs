@@ -5,6 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use selkie_exec::Killed;
 use selkie_protocol::greeting::SCRAMBLE;
 use selkie_protocol::packet::{Ok as OkPacket, put_err, put_ok};
 use selkie_protocol::{Capabilities, FrameError, Login, Output, SslRequest};
@@ -21,7 +22,7 @@ use crate::login::{
 use crate::net::{Peer, ReadError, Transport, Wire};
 use crate::query_log::log_general;
 use crate::server::Server;
-use crate::sessions::{Door, Killed, SessionHandle};
+use crate::sessions::{Door, SessionHandle};
 use crate::status::counter;
 use crate::variables::ids;
 

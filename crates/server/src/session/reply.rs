@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::io::{self, Read};
 use std::sync::Arc;
 
-use selkie_exec::{Outcome, ResultSink};
+use selkie_exec::{Killed, Outcome, ResultSink};
 use selkie_plan::physical::OutputColumn;
 use selkie_protocol::field_type::flags;
 use selkie_protocol::packet::{
@@ -26,7 +26,6 @@ use super::shared::Shared;
 use super::timeouts::Patience;
 use crate::backend::SessionStatus;
 use crate::net::Wire;
-use crate::sessions::Killed;
 use crate::status::counter;
 
 /// Bytes that wait before they are written to the client.

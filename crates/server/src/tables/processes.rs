@@ -2,12 +2,13 @@
 //!
 //! Must not show others' sessions to those who may not see them.
 
+use selkie_exec::Killed;
 use selkie_types::{Decimal, Value};
 
 use super::{Row, text};
 use crate::accounts::Privileges;
 use crate::session::Shared;
-use crate::sessions::{Killed, SessionHandle};
+use crate::sessions::SessionHandle;
 
 pub(super) fn processlist(shared: &Shared) -> Vec<Row> {
     let sees_all = shared.access.lock().has_global(Privileges::PROCESS);

@@ -10,6 +10,7 @@ use selkie_engine::{
 };
 use selkie_types::Value;
 use std::sync::Arc;
+use std::task::Waker;
 use std::time::Duration;
 
 /// Ids drawn by the sessions.
@@ -27,6 +28,7 @@ impl StatementContext for Impatient {
         &self,
         _: WaitKind,
         _: Option<Duration>,
+        _: Waker,
         _: &mut dyn FnMut(Duration) -> bool,
     ) -> EngineResult<()> {
         Err(EngineError::LockWaitTimeout)

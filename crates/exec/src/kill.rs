@@ -1,0 +1,127 @@
+//! How a session is asked to end its statement or itself, and how it hears of that while it sleeps.
+//!
+//! # Invariants
+//! - KILL-1 Whoever sleeps has said how to wake it before it looked at the flag, and whoever raises the flag wakes after
+//!   that: one of them sees the other.
+//!
+//! Wakers are never called with this module's mutex held: they lock what the sleepers sleep on, who come here with that
+//! locked.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::task::Waker;
+
+use parking_lot::Mutex;
+
+/// What was asked of a session from outside.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Killed {
+    /// Nothing.
+    No,
+    /// `KILL QUERY`: the statement that runs ends.
+    Query,
+    /// `KILL`: the statement and the connection end.
+    Connection,
+}
+
+/// A session's kill flag; the executor looks at it between batches and before it waits.
+#[derive(Clone, Debug, Default)]
+pub struct KillFlag(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    asked: AtomicU8,
+    /// Of the threads of the statement that sleep now.
+    asleep: Mutex<Vec<Waker>>,
+}
+
+impl KillFlag {
+    /// What was asked for.
+    #[inline]
+    pub fn get(&self) -> Killed {
+        match self.0.asked.load(Ordering::Acquire) {
+            0 => Killed::No,
+            1 => Killed::Query,
+            _ => Killed::Connection,
+        }
+    }
+
+    /// Asks for `what`, and wakes the statement if it sleeps; a connection that is being ended stays so.
+    pub fn raise(&self, what: Killed) {
+        self.0.asked.fetch_max(what as u8, Ordering::AcqRel);
+        let asleep = self.0.asleep.lock().clone();
+        asleep.iter().for_each(Waker::wake_by_ref);
+    }
+
+    /// Forgets a request to end the statement, because the statement is over.
+    pub fn statement_is_over(&self) {
+        let over = Killed::Query as u8;
+        let _ = self.0.asked.compare_exchange(over, 0, Ordering::AcqRel, Ordering::Acquire);
+    }
+
+    /// Whoever raises the flag calls `waker`, until the result is dropped. To be followed by a look at the flag.
+    pub fn wakes(&self, waker: Waker) -> Wakes<'_> {
+        self.0.asleep.lock().push(waker.clone());
+        Wakes { flag: self, waker }
+    }
+}
+
+/// Somebody who is woken by a kill.
+#[derive(Debug)]
+#[must_use]
+pub struct Wakes<'a> {
+    flag: &'a KillFlag,
+    waker: Waker,
+}
+
+impl Drop for Wakes<'_> {
+    fn drop(&mut self) {
+        let mut asleep = self.flag.0.asleep.lock();
+        if let Some(at) = asleep.iter().position(|waker| waker.will_wake(&self.waker)) {
+            asleep.swap_remove(at);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicUsize;
+    use std::task::Wake;
+
+    #[derive(Default)]
+    struct Count(AtomicUsize);
+
+    impl Wake for Count {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn only_a_request_for_the_statement_is_forgotten() {
+        let flag = KillFlag::default();
+        flag.raise(Killed::Query);
+        assert_eq!(flag.get(), Killed::Query);
+        flag.statement_is_over();
+        assert_eq!(flag.get(), Killed::No);
+        flag.raise(Killed::Connection);
+        flag.raise(Killed::Query);
+        flag.statement_is_over();
+        assert_eq!(flag.get(), Killed::Connection);
+    }
+
+    #[test]
+    fn who_sleeps_is_woken() {
+        let (flag, sleeper, other) = (KillFlag::default(), Arc::<Count>::default(), Arc::default());
+        let first = flag.wakes(sleeper.clone().into());
+        let second = flag.wakes(Arc::<Count>::clone(&other).into());
+        flag.raise(Killed::Query);
+        drop(first);
+        flag.raise(Killed::Query);
+        drop(second);
+        flag.raise(Killed::Query);
+        let woken = |count: &Count| count.0.load(Ordering::Relaxed);
+        assert_eq!((woken(&sleeper), woken(&other)), (1, 2));
+    }
+}

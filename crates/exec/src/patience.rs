@@ -1,0 +1,50 @@
+//! How long a statement waits.
+
+use std::time::{Duration, Instant};
+
+/// The time of one wait: a limit of its own, and the statement's.
+#[derive(Copy, Clone, Debug)]
+pub struct Patience {
+    begun: Instant,
+    limit: Option<Duration>,
+    /// When the statement is out of time.
+    deadline: Option<Instant>,
+}
+
+impl Patience {
+    /// Of a wait that begins now and is over after `limit`, in a statement that has time until `deadline`.
+    pub fn new(limit: Option<Duration>, deadline: Option<Instant>) -> Self {
+        Self { begun: Instant::now(), limit, deadline }
+    }
+
+    /// How long it has lasted.
+    pub fn waited(&self) -> Duration {
+        self.begun.elapsed()
+    }
+
+    /// How long to sleep until the wait is over or the statement is to be looked at for being out of time; `None` when
+    /// the wait is over.
+    pub fn left(&self) -> Option<Duration> {
+        let left = self.limit.map_or(Duration::MAX, |limit| limit.saturating_sub(self.waited()));
+        let deadline = self.deadline.map(|at| at.saturating_duration_since(Instant::now()));
+        (!left.is_zero()).then(|| deadline.map_or(left, |time| left.min(time)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_or_the_statement_ends_it() {
+        let (second, minute) = (Duration::from_secs(1), Duration::from_secs(60));
+        let begun = Instant::now() - minute;
+        let of = |limit, deadline| Patience { begun, limit, deadline };
+        assert_eq!(of(None, None).left(), Some(Duration::MAX));
+        assert_eq!(of(Some(minute), None).left(), None);
+        assert!(of(Some(minute + second), None).left().expect("not over") <= second);
+        assert_eq!(of(None, Some(Instant::now())).left(), Some(Duration::ZERO));
+        let soon = of(Some(minute * 3), Some(Instant::now() + second)).left();
+        assert!(soon.expect("not over") <= second);
+    }
+}
