@@ -3,7 +3,7 @@
 //! Must not outlive sessions: what a session holds is released when it ends. A session that would
 //! wait for itself through others gets error 1213.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::task::Wake;
 use std::time::Duration;
@@ -18,27 +18,98 @@ use selkie_types::{SqlError, SqlResult};
 #[derive(Debug, Default)]
 pub(crate) struct UserLocks {
     state: Mutex<State>,
-    released: Condvar,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// Owner and how often it locked, by folded name.
-    held: HashMap<Vec<u8>, (u64, u64)>,
+    /// By folded name.
+    locks: HashMap<Vec<u8>, Lock>,
     /// What sessions wait for.
     waiting: HashMap<u64, Vec<u8>>,
 }
 
+/// A lock that somebody has or waits for.
+#[derive(Debug, Default)]
+struct Lock {
+    /// Who has it, and how often; nobody while the first of the queue is about to take it.
+    owner: Option<(u64, u64)>,
+    queue: VecDeque<Waiting>,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    session: u64,
+    bell: Arc<Condvar>,
+}
+
+impl Lock {
+    /// Takes it, again if the session has it already; false if the session must wait.
+    fn take(&mut self, session: u64) -> bool {
+        let is_first = self.queue.front().is_none_or(|first| first.session == session);
+        match &mut self.owner {
+            None if is_first => self.owner = Some((session, 1)),
+            Some((owner, count)) if *owner == session => *count += 1,
+            _ => return false,
+        }
+        true
+    }
+
+    fn give_back(&mut self) {
+        self.owner = None;
+        self.wake_first();
+    }
+
+    fn wake_first(&self) {
+        if let Some(first) = self.queue.front().filter(|_| self.owner.is_none()) {
+            first.bell.notify_one();
+        }
+    }
+
+    fn leave(&mut self, session: u64) {
+        self.queue.retain(|waiting| waiting.session != session);
+        self.wake_first();
+    }
+
+    fn is_unused(&self) -> bool {
+        self.owner.is_none() && self.queue.is_empty()
+    }
+}
+
 impl State {
+    fn take(&mut self, session: u64, name: &[u8]) -> bool {
+        match self.locks.get_mut(name) {
+            Some(lock) => lock.take(session),
+            None => self.locks.entry(name.into()).or_default().take(session),
+        }
+    }
+
+    fn queue(&mut self, session: u64, name: &[u8], bell: Arc<Condvar>) {
+        self.locks.entry(name.into()).or_default().queue.push_back(Waiting { session, bell });
+        self.waiting.insert(session, name.into());
+    }
+
+    fn leave(&mut self, session: u64, name: &[u8]) {
+        self.waiting.remove(&session);
+        let Some(lock) = self.locks.get_mut(name) else { return };
+        lock.leave(session);
+        if lock.is_unused() {
+            self.locks.remove(name);
+        }
+    }
+
+    fn holder(&self, name: &[u8]) -> Option<u64> {
+        self.locks.get(name)?.owner.map(|(owner, _)| owner)
+    }
+
     /// Whether the owner of `name` waits, through others, for something `session` holds.
     fn closes_cycle(&self, session: u64, name: &[u8]) -> bool {
         let mut name = name;
         for _ in 0..=self.waiting.len() {
-            let Some((owner, _)) = self.held.get(name) else { return false };
-            if *owner == session {
+            let Some(owner) = self.holder(name) else { return false };
+            if owner == session {
                 return true;
             }
-            match self.waiting.get(owner) {
+            match self.waiting.get(&owner) {
                 Some(next) => name = next,
                 None => return false,
             }
@@ -53,7 +124,7 @@ fn fold(name: &[u8]) -> Vec<u8> {
 }
 
 impl UserLocks {
-    /// Takes a lock, again if the session has it already. `None` means killed.
+    /// Takes a lock, again if the session has it already; who came first is let in first. `None` means killed.
     pub(crate) fn get(
         self: &Arc<Self>,
         (session, definitions): (u64, &MetadataLocks),
@@ -62,48 +133,51 @@ impl UserLocks {
         kill: &KillFlag,
     ) -> SqlResult<Option<bool>> {
         let name = fold(name);
-        let patience = Patience::new(Some(timeout), None);
         let mut state = self.state.lock();
-        let _woken = kill.wakes(Arc::clone(self).into());
-        loop {
-            let holder = match state.held.get_mut(&name) {
-                None => {
-                    state.held.insert(name, (session, 1));
-                    return Ok(Some(true));
-                }
-                Some((owner, count)) if *owner == session => {
-                    *count += 1;
-                    return Ok(Some(true));
-                }
-                Some((owner, _)) => *owner,
-            };
-            if state.closes_cycle(session, &name) {
-                return Err(SqlError::deadlock());
-            }
-            let Some(left) = patience.left() else { return Ok(Some(false)) };
-            if kill.get() != Killed::No {
-                return Ok(None);
-            }
-            state.waiting.insert(session, name.clone());
-            definitions.waiting_for(session, holder, || {
-                blocking(WaitKind::UserLock, || self.released.wait_for(&mut state, left))
-            });
-            state.waiting.remove(&session);
+        if state.take(session, &name) {
+            return Ok(Some(true));
         }
+        let bell = Arc::<Condvar>::default();
+        state.queue(session, &name, Arc::clone(&bell));
+        let sleeper = Arc::new(Sleeper { locks: Arc::clone(self), bell });
+        let _woken = kill.wakes(Arc::clone(&sleeper).into());
+        let patience = Patience::new(Some(timeout), None);
+        let got = loop {
+            if state.take(session, &name) {
+                break Ok(Some(true));
+            }
+            if state.closes_cycle(session, &name) {
+                break Err(SqlError::deadlock());
+            }
+            let Some(left) = patience.left() else { break Ok(Some(false)) };
+            if kill.get() != Killed::No {
+                break Ok(None);
+            }
+            // Whoever is about to take it waits for nobody.
+            let holder = state.holder(&name).unwrap_or(session);
+            definitions.waiting_for(session, holder, || {
+                blocking(WaitKind::UserLock, || sleeper.bell.wait_for(&mut state, left))
+            });
+        };
+        state.leave(session, &name);
+        got
     }
 
     /// Gives a lock back: whether the session had it, `None` if nobody had.
     pub(crate) fn release(&self, session: u64, name: &[u8]) -> Option<bool> {
         let name = fold(name);
         let mut state = self.state.lock();
-        let (owner, count) = state.held.get_mut(&name)?;
+        let lock = state.locks.get_mut(&name)?;
+        let (owner, count) = lock.owner.as_mut()?;
         if *owner != session {
             return Some(false);
         }
         *count -= 1;
         if *count == 0 {
-            state.held.remove(&name);
-            self.released.notify_all();
+            lock.give_back();
+            if lock.is_unused() {
+                state.locks.remove(&name);
+            }
         }
         Some(true)
     }
@@ -111,27 +185,34 @@ impl UserLocks {
     /// Gives all locks of a session back, counting each time it took one.
     pub(crate) fn release_all(&self, session: u64) -> u64 {
         let mut state = self.state.lock();
-        let mut count = 0;
-        state.held.retain(|_, (owner, times)| {
-            let own = *owner == session;
-            count += if own { *times } else { 0 };
-            !own
-        });
-        self.released.notify_all();
-        count
+        let mut given = 0;
+        for lock in state.locks.values_mut() {
+            if let Some((_, count)) = lock.owner.filter(|(owner, _)| *owner == session) {
+                given += count;
+                lock.give_back();
+            }
+        }
+        state.locks.retain(|_, lock| !lock.is_unused());
+        given
     }
 
     /// The session that has a lock.
     pub(crate) fn holder(&self, name: &[u8]) -> Option<u64> {
-        self.state.lock().held.get(&fold(name)).map(|(owner, _)| *owner)
+        self.state.lock().holder(&fold(name))
     }
 }
 
-impl Wake for UserLocks {
-    /// Somebody who waits was killed.
+/// A session that waits for a lock.
+struct Sleeper {
+    locks: Arc<UserLocks>,
+    bell: Arc<Condvar>,
+}
+
+impl Wake for Sleeper {
+    /// Its statement was killed.
     fn wake(self: Arc<Self>) {
-        drop(self.state.lock());
-        self.released.notify_all();
+        drop(self.locks.state.lock());
+        self.bell.notify_one();
     }
 }
 
@@ -155,6 +236,31 @@ mod tests {
         assert_eq!(locks.release_all(1), 1);
         assert_eq!(get(2, b"a"), Some(true));
         assert_eq!(locks.release(1, b"nosuch"), None);
+    }
+
+    #[test]
+    fn who_came_first_is_let_in_first() {
+        let (locks, definitions) = (Arc::<UserLocks>::default(), MetadataLocks::default());
+        let (free, long) = (KillFlag::default(), Duration::from_secs(60));
+        let get = |session| locks.get((session, &definitions), b"a", long, &free).unwrap();
+        let order = Mutex::new(Vec::new());
+        get(1);
+        std::thread::scope(|scope| {
+            for session in 2..6 {
+                let (get, order, locks) = (&get, &order, &locks);
+                scope.spawn(move || {
+                    get(session);
+                    order.lock().push(session);
+                    locks.release(session, b"a");
+                });
+                while locks.state.lock().waiting.len() < session as usize - 1 {
+                    std::thread::yield_now();
+                }
+            }
+            locks.release(1, b"a");
+        });
+        assert_eq!(*order.lock(), [2, 3, 4, 5]);
+        assert!(locks.state.lock().locks.is_empty());
     }
 
     #[test]
