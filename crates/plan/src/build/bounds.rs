@@ -327,6 +327,7 @@ pub(super) fn covers(info: &RelationInfo, index: &IndexDef, columns: &[usize]) -
     columns.iter().all(|&c| info.is_computed(c) || holds(index, c))
 }
 
-fn holds(index: &IndexDef, column: usize) -> bool {
+/// Whether a column is a part of an index, uncut.
+pub(super) fn holds(index: &IndexDef, column: usize) -> bool {
     index.parts.iter().any(|p| p.column == column && p.prefix.is_none())
 }
