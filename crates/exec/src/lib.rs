@@ -58,11 +58,11 @@ mod xa;
 
 pub use generations::Generations;
 pub use instance::{Engines, Instance, SystemRequest, SystemTable, TableHandle};
+pub use kill::{KillFlag, Killed};
+pub use patience::Patience;
 pub use prepared::{Prepared, execute_prepared, prepare, prepare_shared, prepare_statement};
 pub use session::Session;
 pub use sink::{NullSink, Outcome, ResultSink};
-pub use kill::{KillFlag, Killed};
-pub use patience::Patience;
 pub use statement::{execute_statement, execute_text};
 pub use system::register_system_tables;
 pub use text_plans::{TextLookup, TextPlan, find_text_plan, keep_text_plan};

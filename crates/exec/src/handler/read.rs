@@ -273,8 +273,7 @@ impl Reader<'_> {
     /// Sends what is wanted of some rows; how many were looked at.
     fn take(&self, set: &RowSet, found: &mut Found, sink: &mut dyn ResultSink) -> SqlResult<usize> {
         let places: Vec<usize> = (0..self.table.columns.len()).collect();
-        let layout = &self.table.def.layout;
-        let decoder = Decoder::new(self.table, layout, (&places[..]).into(), false)
+        let decoder = Decoder::new(self.table, &places)
             .with_computed(&self.read.computed, &places)
             .with_filter(&self.read.filter, &[]);
         let Some((batch, numbers)) = decoder.decode(self.eval, set)? else {

@@ -47,7 +47,7 @@ impl<'r> IndexJoin<'r> {
             covering: lookup.covering,
             entry_locks: lookup.entry_locks,
             fixed_only: decoder.is_fixed_only(),
-            want_keys: lookup.row_keys,
+            want_keys: decoder.wants_keys(),
             lock: lookup.lock,
             wait: lookup.wait,
             ..Scan::default()
@@ -142,17 +142,14 @@ fn right_types(plan: &Plan) -> Vec<selkie_plan::physical::ColumnType> {
 
 fn decoder<'r>(open: &'r OpenTable<'r>, plan: &'r Plan) -> Decoder<'r> {
     let lookup = &plan.lookup;
-    if !lookup.covering {
-        let layout = &lookup.table.def.layout;
-        return Decoder::new(&lookup.table, layout, (&lookup.columns[..]).into(), false)
-            .with_computed(&lookup.computed, &lookup.columns);
-    }
-    let parts = &lookup.table.def.indexes[lookup.index].parts;
-    let place = |column: &usize| parts.iter().position(|p| p.column == *column).unwrap_or(0);
-    let places: Vec<usize> = lookup.columns.iter().map(place).collect();
-    let layout = open.handle.codecs[lookup.index].entry_layout();
-    Decoder::new(&lookup.table, layout, places.into(), true)
-        .with_computed(&lookup.computed, &lookup.columns)
+    let decoder = match lookup.covering {
+        true => {
+            let codecs = &open.handle.codecs;
+            Decoder::of_entries(&lookup.table, codecs, lookup.index, &lookup.columns)
+        }
+        false => Decoder::new(&lookup.table, &lookup.columns),
+    };
+    decoder.with_computed(&lookup.computed, &lookup.columns)
 }
 
 impl Operator for IndexJoin<'_> {

@@ -24,7 +24,7 @@ pub(super) fn open<'r>(env: Env<'r>, plan: &'r Plan) -> SqlResult<BoxOperator<'r
     let mut scan = Scan {
         covering: false,
         fixed_only: decoder.is_fixed_only(),
-        want_keys: plan.row_keys,
+        want_keys: decoder.wants_keys(),
         lock: plan.lock,
         wait: plan.wait,
         ..Scan::default()
@@ -80,23 +80,16 @@ fn is_lookup(access: &IndexRange, plan: &Plan) -> bool {
 fn decoder<'r>(open: &'r OpenTable<'r>, plan: &'r Plan) -> SqlResult<Decoder<'r>> {
     let decoder = match &plan.access {
         Access::Index(access) if access.covering => {
-            let layout = open.handle.codecs[access.index].entry_layout();
-            Decoder::new(&plan.table, layout, entry_places(plan, access.index).into(), true)
+            let codecs = &open.handle.codecs;
+            Decoder::of_entries(&plan.table, codecs, access.index, &plan.columns)
         }
-        _ => Decoder::new(&plan.table, &plan.table.def.layout, (&plan.columns[..]).into(), false),
+        _ => Decoder::new(&plan.table, &plan.columns),
     };
     Ok(decoder
         .with_computed(&plan.computed, &plan.columns)
         .with_output(&plan.output)
         .with_filter(&plan.filter, &plan.filter_columns)
         .with_keys(plan.row_keys))
-}
-
-/// Where a covering index holds each output column.
-fn entry_places(plan: &Plan, index: usize) -> Vec<usize> {
-    let parts = &plan.table.def.indexes[index].parts;
-    let place = |column: &usize| parts.iter().position(|p| p.column == *column).unwrap_or(0);
-    plan.columns.iter().map(place).collect()
 }
 
 fn has_limit(node: &PlanNode) -> bool {

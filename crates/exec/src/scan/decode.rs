@@ -4,9 +4,12 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use selkie_catalog::TableInfo;
-use selkie_engine::RowSet;
+use selkie_engine::{IndexCodec, RowSet};
 use selkie_expr::{EvalContext, Expr};
-use selkie_types::{Batch, ByteRows, Column, ColumnData, Physical, RowLayout, SqlResult};
+use selkie_types::key::KeyReader;
+use selkie_types::{
+    Batch, ByteRows, Column, ColumnData, Physical, RowCorrupt, RowLayout, SqlResult,
+};
 
 use super::computed;
 use crate::error::corrupt;
@@ -29,31 +32,52 @@ pub(crate) struct Decoder<'r> {
     computed: &'r [(usize, Expr)],
     /// Rows are index entries.
     covering: bool,
+    /// Of the clustered key, whose parts have the places behind those of the layout.
+    clustered: Option<&'r IndexCodec>,
     row_keys: bool,
     /// Only `output` is given out.
     narrow: bool,
 }
 
 impl<'r> Decoder<'r> {
-    /// A decoder of `places`, in this order.
-    pub(crate) fn new(
-        table: &'r TableInfo,
-        layout: &'r RowLayout,
-        places: Cow<'r, [usize]>,
-        covering: bool,
-    ) -> Self {
+    /// A decoder of `columns` of the table's rows, in this order.
+    pub(crate) fn new(table: &'r TableInfo, columns: &'r [usize]) -> Self {
         Self {
-            layout,
-            places,
+            layout: &table.def.layout,
+            places: columns.into(),
             table,
             columns: &[],
             computed: &[],
             output: &[],
             filter: RowFilter::new(&[]),
             filter_columns: &[],
-            covering,
+            covering: false,
+            clustered: None,
             row_keys: false,
             narrow: false,
+        }
+    }
+
+    /// A decoder of `columns` of the table from entries of an index. What is no part of it is read from the clustered
+    /// key.
+    pub(crate) fn of_entries(
+        table: &'r TableInfo,
+        codecs: &'r [IndexCodec],
+        index: usize,
+        columns: &'r [usize],
+    ) -> Self {
+        let layout = codecs[index].entry_layout();
+        let parts = &table.def.indexes[index].parts;
+        let behind = table.def.primary().map_or(&[][..], |key| &key.parts);
+        let parts: Vec<usize> = parts.iter().chain(behind).map(|part| part.column).collect();
+        // A column that is computed has no place.
+        let place = |column| parts.iter().position(|part| *part == column).unwrap_or(0);
+        Self {
+            layout,
+            places: columns.iter().map(|column| place(*column)).collect(),
+            covering: true,
+            clustered: codecs.first(),
+            ..Self::new(table, columns)
         }
     }
 
@@ -104,6 +128,31 @@ impl<'r> Decoder<'r> {
         !self.covering && self.places.iter().enumerate().all(is_fixed)
     }
 
+    /// Whether the scan has to give clustered keys.
+    pub(crate) fn wants_keys(&self) -> bool {
+        let parts = self.layout.columns().len();
+        self.row_keys || self.covering && self.places.iter().any(|place| *place >= parts)
+    }
+
+    /// The column at a place, of all rows or those numbered `numbers`.
+    fn column(
+        &self,
+        set: &RowSet,
+        place: usize,
+        numbers: Option<&[u32]>,
+    ) -> SqlResult<Arc<Column>> {
+        let rows = self.rows(set);
+        let behind = place.checked_sub(self.layout.columns().len());
+        let column = match (behind.zip(self.clustered), numbers) {
+            (Some((part, clustered)), _) => key_column(clustered, part, &set.keys, numbers)?,
+            (None, None) => self.layout.decode(rows, place).map_err(corrupt)?,
+            (None, Some(numbers)) => {
+                self.layout.decode_selected(rows, place, numbers).map_err(corrupt)?
+            }
+        };
+        Ok(Arc::new(column))
+    }
+
     fn rows<'s>(&self, set: &'s RowSet) -> &'s ByteRows {
         if self.covering { &set.entries } else { &set.rows }
     }
@@ -124,7 +173,7 @@ impl<'r> Decoder<'r> {
         if self.filter.is_empty() {
             return Ok(Some((self.all(set)?, None)));
         }
-        let first = self.filter_batch(rows)?;
+        let first = self.filter_batch(set)?;
         let Some(keep) = self.filter.keep(eval, &first)? else {
             return Ok(Some((self.finish(set, first, None)?, None)));
         };
@@ -140,7 +189,7 @@ impl<'r> Decoder<'r> {
         let rows = self.rows(set);
         let mut columns = Vec::with_capacity(self.places.len() + 1);
         for (_, at) in self.given_out() {
-            columns.push(Arc::new(self.layout.decode(rows, at).map_err(corrupt)?));
+            columns.push(self.column(set, at, None)?);
         }
         if self.row_keys {
             columns.push(Arc::new(bytes_column(&set.keys, None)));
@@ -153,12 +202,13 @@ impl<'r> Decoder<'r> {
     }
 
     /// The columns the filter reads; the others are stand-ins.
-    fn filter_batch(&self, rows: &ByteRows) -> SqlResult<Batch> {
+    fn filter_batch(&self, set: &RowSet) -> SqlResult<Batch> {
+        let rows = self.rows(set);
         let nothing = Arc::new(Column::nulls(Physical::Int, 0, rows.len()));
         let mut columns = Vec::with_capacity(self.places.len());
         for (column, &at) in self.places.iter().enumerate() {
             columns.push(match self.is_filtered(column) {
-                true => Arc::new(self.layout.decode(rows, at).map_err(corrupt)?),
+                true => self.column(set, at, None)?,
                 false => nothing.clone(),
             });
         }
@@ -173,10 +223,7 @@ impl<'r> Decoder<'r> {
             columns.push(match (self.is_filtered(column), numbers) {
                 (true, None) => first.column(column).clone(),
                 (true, Some(numbers)) => Arc::new(first.column(column).gather(numbers)),
-                (false, None) => Arc::new(self.layout.decode(rows, at).map_err(corrupt)?),
-                (false, Some(numbers)) => {
-                    Arc::new(self.layout.decode_selected(rows, at, numbers).map_err(corrupt)?)
-                }
+                (false, _) => self.column(set, at, numbers)?,
             });
         }
         if self.row_keys {
@@ -253,6 +300,32 @@ impl Decoder<'_> {
         }
         Batch::new(out, rows)
     }
+}
+
+/// A part of the clustered keys `keys` as a column, all or those numbered `numbers`.
+fn key_column(
+    clustered: &IndexCodec,
+    part: usize,
+    keys: &ByteRows,
+    numbers: Option<&[u32]>,
+) -> SqlResult<Column> {
+    let read = |key: &[u8]| {
+        let mut reader = KeyReader::new(key);
+        (0..part).try_for_each(|before| clustered.part(before).skip(&mut reader))?;
+        clustered.part(part).decode(&mut reader)
+    };
+    let count = numbers.map_or(keys.len(), <[u32]>::len);
+    let mut column = Column::new(clustered.part(part).ty.physical(), 0, count);
+    let mut put = |key: &[u8]| {
+        let value = read(key).ok_or_else(|| corrupt(RowCorrupt))?;
+        column.push(&value);
+        Ok(())
+    };
+    match numbers {
+        None => keys.iter().try_for_each(&mut put)?,
+        Some(numbers) => numbers.iter().try_for_each(|at| put(keys.get(*at as usize)))?,
+    }
+    Ok(column)
 }
 
 /// Byte strings as a column, all or those numbered `numbers`.

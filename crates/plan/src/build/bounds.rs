@@ -3,7 +3,7 @@
 //! A condition is usable when it compares the bare column: a column that is converted first has
 //! another order than its index.
 
-use selkie_engine::IndexDef;
+use selkie_engine::{IndexDef, LockMode};
 use selkie_expr::{CallOption, CompareBy, CompareOp, Expr, ExprKind};
 use selkie_types::{Physical, TypeKind, Value};
 
@@ -321,10 +321,20 @@ pub(super) fn covers_with_key(info: &RelationInfo, index: &IndexDef, columns: &[
     columns.iter().all(|&c| info.is_computed(c) || holds(index, c) || keyed(c))
 }
 
-/// Whether all columns read are parts of the index and nothing of them is cut off.
-/// Computed columns follow from the others.
+/// Whether all columns read are in the entries of an index: its parts, if nothing of them is cut off, and numbers at the
+/// beginning of the clustered key, which can be read back from it. Computed columns follow from the parts.
+///
+/// A locking read takes only the parts: it reads the row for the clustered key, which it has to lock anyway.
 pub(super) fn covers(info: &RelationInfo, index: &IndexDef, columns: &[usize]) -> bool {
-    columns.iter().all(|&c| info.is_computed(c) || holds(index, c))
+    let by_parts = columns.iter().all(|&c| info.is_computed(c) || holds(index, c));
+    let in_key = |c| !info.is_computed(c) && is_in_key(info, c);
+    by_parts || info.lock == LockMode::None && columns.iter().all(|&c| holds(index, c) || in_key(c))
+}
+
+fn is_in_key(info: &RelationInfo, column: usize) -> bool {
+    let parts = info.table.def.primary().map_or(&[][..], |key| &key.parts);
+    let mut numbers = parts.iter().take_while(|p| info.table.columns[p.column].ty.is_integer());
+    numbers.any(|part| part.column == column)
 }
 
 /// Whether a column is a part of an index, uncut.
