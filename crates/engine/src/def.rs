@@ -84,6 +84,11 @@ impl IndexDef {
     pub fn is_unique(&self) -> bool {
         self.kind != IndexKind::Plain
     }
+
+    /// Whether a column is a part of it, uncut.
+    pub fn holds(&self, column: usize) -> bool {
+        self.parts.iter().any(|part| part.column == column && part.prefix.is_none())
+    }
 }
 
 /// A table.
@@ -114,6 +119,19 @@ impl TableDef {
     /// The primary key that rows are clustered by.
     pub fn primary(&self) -> Option<&IndexDef> {
         self.indexes.first().filter(|index| index.kind == IndexKind::Primary)
+    }
+
+    /// What follows the parts of an index in the order of its entries: the clustered key, but for what is a whole part
+    /// already. Nothing of an index whose own parts identify its entries.
+    pub fn parts_behind(&self, index: &IndexDef) -> impl Iterator<Item = &IndexPart> {
+        let key = self.primary().filter(|_| !self.is_identified_by(index));
+        let parts = key.map_or(&[][..], |key| &key.parts);
+        parts.iter().filter(|part| !index.holds(part.column))
+    }
+
+    /// Whether no two rows are equal in the parts of an index.
+    pub fn is_identified_by(&self, index: &IndexDef) -> bool {
+        index.is_unique() && index.parts.iter().all(|part| !self.columns[part.column].nullable)
     }
 
     /// Whether there is a primary key, wherever the rows lie.

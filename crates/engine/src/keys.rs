@@ -5,12 +5,14 @@
 use selkie_types::{RowLayout, Value, key};
 use sha2::{Digest, Sha256};
 
-use crate::{EngineResult, IndexDef, TableDef};
+use crate::{EngineResult, IndexDef, IndexKind, TableDef};
 
 /// Encodes the keys and covering entries of one index.
 #[derive(Clone, Debug)]
 pub struct IndexCodec {
     parts: Vec<Part>,
+    /// Of the clustered key, which follows the index's own in an entry's key.
+    behind: Vec<Part>,
     entry: RowLayout,
     hashed: bool,
 }
@@ -39,7 +41,9 @@ impl IndexCodec {
         let types = covered.iter().map(|p| &table.columns[p.column]);
         let entry = RowLayout::new(types.map(|c| (&c.ty, c.nullable)));
         let parts = index.parts.iter().map(part).collect();
-        Self { parts, entry, hashed: index.hashed }
+        let clustered = table.primary().filter(|_| index.kind != IndexKind::Primary);
+        let behind = clustered.into_iter().flat_map(|key| &key.parts).map(part).collect();
+        Self { parts, behind, entry, hashed: index.hashed }
     }
 
     /// Number of key parts.
@@ -57,9 +61,10 @@ impl IndexCodec {
         &self.entry
     }
 
-    /// How part `at` is encoded.
+    /// How part `at` is encoded, the parts of the clustered key counted after those of the index.
     pub fn part(&self, at: usize) -> &key::KeyPart {
-        &self.parts[at].encoding
+        let behind = at.checked_sub(self.parts.len());
+        &behind.map_or_else(|| &self.parts[at], |behind| &self.behind[behind]).encoding
     }
 
     /// Appends the key of `row`. Returns whether a part is NULL, so that a unique index lets it

@@ -1,11 +1,11 @@
 //! Choosing how a single table is read: every access path with its rows and cost.
 
-use selkie_engine::{Bound, IndexCodec, IndexDef, IndexKind, IndexPart, LockMode, prefix_end};
+use selkie_engine::{Bound, IndexCodec, IndexDef, IndexKind, LockMode, prefix_end};
 use selkie_expr::Expr;
 use selkie_types::Value;
 use selkie_types::charset::LikePattern;
 
-use super::bounds::{Bounds, bounds, covers, covers_with_key, holds};
+use super::bounds::{Bounds, bounds, covers, covers_with_key};
 use super::{Builder, Goal};
 use crate::cost;
 use crate::estimate::{prefix_distinct, table_rows};
@@ -289,9 +289,11 @@ impl Builder<'_> {
     ) -> Option<bool> {
         let single = bounds.is_none_or(|b| b.ranges.len() == 1);
         let fixed = bounds.map_or(0, |b| if single { b.equal_parts } else { 0 });
-        let index = &info.table.def.indexes[at];
-        let fixed_columns: Vec<usize> = index.parts.iter().take(fixed).map(|p| p.column).collect();
-        let mut parts = index.parts.iter().skip(fixed).chain(parts_behind(info, at));
+        let def = &info.table.def;
+        let index = &def.indexes[at];
+        let parts = || index.parts.iter().chain(def.parts_behind(index));
+        let fixed_columns: Vec<usize> = parts().take(fixed).map(|p| p.column).collect();
+        let mut parts = parts().skip(fixed);
         let mut reverse = None;
         for key in keys {
             let column = key.expr.as_column()?.checked_sub(info.first)?;
@@ -302,7 +304,9 @@ impl Builder<'_> {
                 continue;
             }
             let Some(part) = parts.next() else {
-                return identifies(info, at).then_some(reverse.unwrap_or(false));
+                // Further keys do not matter if no two rows are equal in all that orders the entries.
+                let identified = def.primary().is_some() || def.is_identified_by(index);
+                return identified.then_some(reverse.unwrap_or(false));
             };
             if part.column != column || part.prefix.is_some() {
                 return None;
@@ -314,24 +318,6 @@ impl Builder<'_> {
         }
         Some(reverse.unwrap_or(false))
     }
-}
-
-/// What follows the parts of an index in the order of its entries: the primary key, but for what is a part already.
-fn parts_behind(info: &RelationInfo, at: usize) -> impl Iterator<Item = &IndexPart> {
-    let index = &info.table.def.indexes[at];
-    let key = info.table.def.primary().filter(|_| !is_unique(info, at));
-    let parts = key.map_or(&[][..], |key| &key.parts);
-    parts.iter().filter(|part| !holds(index, part.column))
-}
-
-/// Whether no two rows are equal in all that orders the entries of an index, so that further sort keys do not matter.
-fn identifies(info: &RelationInfo, at: usize) -> bool {
-    is_unique(info, at) || info.table.def.primary().is_some()
-}
-
-fn is_unique(info: &RelationInfo, at: usize) -> bool {
-    let index = &info.table.def.indexes[at];
-    index.is_unique() && index.parts.iter().all(|p| !info.table.columns[p.column].nullable)
 }
 
 /// Whether index entries may stand for rows: not when the rows themselves are locked or changed.

@@ -3,7 +3,7 @@
 //! A condition is usable when it compares the bare column: a column that is converted first has
 //! another order than its index.
 
-use selkie_engine::{IndexDef, LockMode};
+use selkie_engine::{IndexDef, IndexPart, LockMode};
 use selkie_expr::{CallOption, CompareBy, CompareOp, Expr, ExprKind};
 use selkie_types::{Physical, TypeKind, Value};
 
@@ -55,7 +55,7 @@ pub(super) fn bounds(
 
 fn conjunction(relation: &RelationInfo, index: &IndexDef, conditions: &[Expr]) -> Bounds {
     let mut bounds = Bounds { ranges: vec![KeyRange::default()], ..Bounds::default() };
-    for part in &index.parts {
+    for part in index.parts.iter().chain(key_behind(relation, index)) {
         let column = relation.first + part.column;
         let whole = part.prefix.is_none();
         if !add_equal(&mut bounds, relation, column, whole, conditions) {
@@ -67,6 +67,14 @@ fn conjunction(relation: &RelationInfo, index: &IndexDef, conditions: &[Expr]) -
         bounds.equal_parts += 1;
     }
     bounds
+}
+
+/// The clustered key where it follows the parts of an index that may repeat. Not if the index has a part of it too, which
+/// comes again in the entries.
+fn key_behind<'a>(relation: &'a RelationInfo, index: &IndexDef) -> &'a [IndexPart] {
+    let follows =
+        |key: &&IndexDef| !index.is_unique() && !key.parts.iter().any(|p| index.holds(p.column));
+    relation.table.def.primary().filter(follows).map_or(&[], |key| &key.parts)
 }
 
 /// Extends all ranges by the values a condition gives the next part.
@@ -317,8 +325,8 @@ fn is_exact(value: &Expr, relation: &RelationInfo, column: ColumnId) -> bool {
 /// Whether all columns read are whole parts of the index or of the clustered key.
 pub(super) fn covers_with_key(info: &RelationInfo, index: &IndexDef, columns: &[usize]) -> bool {
     let clustered = info.table.def.primary();
-    let keyed = |c: usize| clustered.is_some_and(|key| holds(key, c));
-    columns.iter().all(|&c| info.is_computed(c) || holds(index, c) || keyed(c))
+    let keyed = |c: usize| clustered.is_some_and(|key| key.holds(c));
+    columns.iter().all(|&c| info.is_computed(c) || index.holds(c) || keyed(c))
 }
 
 /// Whether all columns read are in the entries of an index: its parts, if nothing of them is cut off, and numbers at the
@@ -326,18 +334,13 @@ pub(super) fn covers_with_key(info: &RelationInfo, index: &IndexDef, columns: &[
 ///
 /// A locking read takes only the parts: it reads the row for the clustered key, which it has to lock anyway.
 pub(super) fn covers(info: &RelationInfo, index: &IndexDef, columns: &[usize]) -> bool {
-    let by_parts = columns.iter().all(|&c| info.is_computed(c) || holds(index, c));
+    let by_parts = columns.iter().all(|&c| info.is_computed(c) || index.holds(c));
     let in_key = |c| !info.is_computed(c) && is_in_key(info, c);
-    by_parts || info.lock == LockMode::None && columns.iter().all(|&c| holds(index, c) || in_key(c))
+    by_parts || info.lock == LockMode::None && columns.iter().all(|&c| index.holds(c) || in_key(c))
 }
 
 fn is_in_key(info: &RelationInfo, column: usize) -> bool {
     let parts = info.table.def.primary().map_or(&[][..], |key| &key.parts);
     let mut numbers = parts.iter().take_while(|p| info.table.columns[p.column].ty.is_integer());
     numbers.any(|part| part.column == column)
-}
-
-/// Whether a column is a part of an index, uncut.
-pub(super) fn holds(index: &IndexDef, column: usize) -> bool {
-    index.parts.iter().any(|p| p.column == column && p.prefix.is_none())
 }

@@ -46,7 +46,9 @@ pub(crate) fn column_distinct(table: &TableInfo, column: usize, rows: f64) -> f6
 /// Distinct values of the first `parts` parts of an index.
 pub(crate) fn prefix_distinct(table: &TableInfo, index: usize, parts: usize, rows: f64) -> f64 {
     let def = &table.def.indexes[index];
-    if def.is_unique() && parts >= def.parts.len() {
+    // Behind them comes the clustered key.
+    let identified = parts > def.parts.len();
+    if identified || def.is_unique() && parts == def.parts.len() {
         return rows.max(1.0);
     }
     let known = table.statistics.as_ref().and_then(|s| s.indexes.get(index));

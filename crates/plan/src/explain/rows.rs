@@ -462,7 +462,8 @@ fn describe_range(row: &mut ExplainRow, scan: &TableScan, range: &IndexRange) {
         r.like.is_some()
             || !matches!((&r.lower, &r.upper), (RangeBound::Unbounded, RangeBound::Unbounded))
     });
-    let parts = (equal + usize::from(bounded)).min(index.parts.len());
+    let most = index.parts.len() + scan.table.def.parts_behind(index).count();
+    let parts = (equal + usize::from(bounded)).min(most);
     let used = if parts == 0 { index.parts.len() } else { parts };
     row.key_len = Some(key_length(&scan.table, range.index, used).to_string());
     row.access = Some(match (range.unique, range.ranges.len(), bounded) {
@@ -496,7 +497,7 @@ fn key_length(table: &TableInfo, index: usize, parts: usize) -> usize {
         };
         bytes + usize::from(column.nullable)
     };
-    index.parts.iter().take(parts).map(part).sum()
+    index.parts.iter().chain(table.def.parts_behind(index)).take(parts).map(part).sum()
 }
 
 fn count(rows: f64) -> u64 {
