@@ -348,7 +348,11 @@ fn row_cost(info: &RelationInfo, index: Option<usize>) -> f64 {
         ty.fixed_width().map_or_else(|| f64::from(ty.length.min(100)) * 0.5, |w| w as f64)
     };
     let bytes: f64 = match index {
-        Some(at) => info.table.def.indexes[at].parts.iter().map(|p| width(p.column)).sum(),
+        Some(at) => {
+            let index = &info.table.def.indexes[at];
+            let parts = index.parts.iter().chain(info.table.def.parts_behind(index));
+            parts.map(|p| width(p.column)).sum()
+        }
         None => (0..info.table.columns.len()).map(width).sum(),
     };
     cost::SCAN_ROW - 15.0 + bytes * PER_BYTE
