@@ -110,6 +110,21 @@ impl IndexCodec {
         Ok(())
     }
 
+    /// Appends the first `parts` parts of the key of `row`, or of the covering entry of one.
+    pub fn prefix_of_row(
+        &self,
+        row: &[u8],
+        (layout, is_entry): (&RowLayout, bool),
+        parts: usize,
+        out: &mut Vec<u8>,
+    ) -> EngineResult<()> {
+        for (at, part) in self.parts.iter().take(parts).enumerate() {
+            let place = if is_entry { at } else { part.column };
+            part.encoding.encode(&layout.value(row, place)?, out);
+        }
+        Ok(())
+    }
+
     /// Appends the key prefix for the first `values.len()` parts.
     pub fn key_of_values(&self, values: &[Value], out: &mut Vec<u8>) {
         let start = out.len();

@@ -6,6 +6,7 @@ mod build_left;
 mod common;
 mod distinct;
 mod group;
+mod group_scan;
 mod hash_join;
 mod hash_map;
 mod hash_table;

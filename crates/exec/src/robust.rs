@@ -60,6 +60,7 @@ fn reads_alike(a: &TableScan, b: &TableScan) -> bool {
         && x.ranges.len() == y.ranges.len()
         && (x.unique, x.covering, x.entry_locks, x.ordered, x.reverse)
             == (y.unique, y.covering, y.entry_locks, y.ordered, y.reverse)
+        && x.groups == y.groups
         && a.filter.len() == b.filter.len()
 }
 

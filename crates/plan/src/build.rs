@@ -11,6 +11,7 @@ mod bounds;
 mod cardinality;
 mod construct;
 mod graph;
+mod group_ends;
 mod lookup;
 mod operators;
 mod order;

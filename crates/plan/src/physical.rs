@@ -23,7 +23,8 @@ mod subplan;
 mod window;
 
 pub use access::{
-    Access, IndexLookup, IndexRange, KeyRange, RangeBound, SystemHints, SystemTableScan, TableScan,
+    Access, GroupEnds, IndexLookup, IndexRange, KeyRange, RangeBound, SystemHints, SystemTableScan,
+    TableScan,
 };
 pub use aggregate::{Aggregate, AggregateStrategy};
 pub use dml::{

@@ -7,6 +7,7 @@ use selkie_plan::physical::{Access, IndexRange, Operator as Op, PlanNode, TableS
 use selkie_types::{BATCH_ROWS, Batch, ByteRows, SqlResult};
 
 use super::buffers::{self, Buffers};
+use super::group_scan::GroupScan;
 use super::{BoxOperator, Operator, source};
 use crate::error::from_engine;
 use crate::run::{Env, OpenTable};
@@ -63,6 +64,10 @@ pub(super) fn open<'r>(env: Env<'r>, plan: &'r Plan) -> SqlResult<BoxOperator<'r
     let ranges = ranges_of(env.eval, codec, &access.ranges)?;
     if ranges.is_empty() {
         return Ok(Box::new(source::Empty));
+    }
+    if let Some(groups) = access.groups {
+        let scan = (scan, groups);
+        return Ok(Box::new(GroupScan::open(env, open, plan, decoder, scan, ranges)?));
     }
     if ranges.iter().all(|range| range.is_prefix) && is_lookup(access, plan) {
         return Ok(Box::new(KeyLookup::new(env, open, plan, decoder, scan, ranges)));

@@ -10,7 +10,7 @@ use super::{Builder, Goal};
 use crate::cost;
 use crate::estimate::{prefix_distinct, table_rows};
 use crate::logical::{RelationId, RelationInfo, SortItem};
-use crate::physical::{KeyRange, RangeBound};
+use crate::physical::{GroupEnds, KeyRange, RangeBound};
 
 /// One way to read a table.
 #[derive(Clone, Debug)]
@@ -35,6 +35,8 @@ pub(super) struct Path {
     pub cost: f64,
     /// At most one row.
     pub unique: bool,
+    /// Only the ends of groups are read.
+    pub groups: Option<GroupEnds>,
 }
 
 impl Builder<'_> {
@@ -111,6 +113,7 @@ impl Builder<'_> {
                 examined: 1.0,
                 cost,
                 unique: true,
+                groups: None,
             });
         }
         None
@@ -144,7 +147,7 @@ impl Builder<'_> {
         paths
     }
 
-    fn is_allowed(&self, info: &RelationInfo, index: usize) -> bool {
+    pub(super) fn is_allowed(&self, info: &RelationInfo, index: usize) -> bool {
         info.table.is_searchable(index)
             && info.allowed.as_ref().is_none_or(|allowed| allowed.contains(&index))
     }
@@ -171,6 +174,7 @@ impl Builder<'_> {
             examined: rows,
             cost,
             unique: false,
+            groups: None,
         }
     }
 
@@ -226,11 +230,12 @@ impl Builder<'_> {
             examined: reads,
             cost,
             unique: false,
+            groups: None,
         })
     }
 
     /// Rows in the ranges: counted by the engine where the bounds are known, else estimated.
-    fn range_rows(
+    pub(super) fn range_rows(
         &self,
         info: &RelationInfo,
         at: usize,
@@ -280,7 +285,7 @@ impl Builder<'_> {
 
     /// Whether an index gives the order of `keys`: forwards (`Some(false)`), backwards
     /// (`Some(true)`) or not.
-    fn index_order(
+    pub(super) fn index_order(
         &self,
         info: &RelationInfo,
         at: usize,

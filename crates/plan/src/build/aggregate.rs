@@ -3,6 +3,7 @@
 use selkie_expr::aggregate::AggregateKind;
 use selkie_expr::{Expr, ExprKind};
 
+use super::group_ends::Wanted;
 use super::{Builder, Built, Goal};
 use crate::cost;
 use crate::logical::{
@@ -30,6 +31,9 @@ impl Builder<'_> {
         let keys = group_order(&node);
         let wanted = if node.groups.is_empty() { None } else { Some(&keys[..]) };
         let mut input = self.build(&node.input, &below, Goal { order: wanted, limit: None });
+        if let Some(ends) = self.ends_for(&node, wanted, &input) {
+            input = ends;
+        }
         if node.rollup && !input.ordered {
             input = sorted(input, &keys);
         }
@@ -41,6 +45,18 @@ impl Builder<'_> {
         let mut built = self.grouped(input, &node, strategy);
         built.ordered = sorted && goal.order.is_some_and(|keys| is_group_order(keys, &node));
         built
+    }
+
+    /// Only the ends of groups, if they are enough and cost less than all of the `rows`.
+    fn ends_for(
+        &self,
+        node: &AggregateNode,
+        order: Option<&[SortItem]>,
+        rows: &Built,
+    ) -> Option<Built> {
+        let wanted = Wanted::of(node)?;
+        let most = rows.node.cost + rows.node.rows * cost::AGGREGATE;
+        self.group_ends(&node.input, &wanted, order, most)
     }
 
     fn grouped(

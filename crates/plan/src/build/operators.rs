@@ -2,6 +2,7 @@
 
 use selkie_expr::Expr;
 
+use super::group_ends::Wanted;
 use super::{Builder, Built, Goal};
 use crate::cost;
 use crate::logical::{
@@ -138,6 +139,11 @@ impl Builder<'_> {
 
     fn distinct_rows(&mut self, input: &Logical, columns: &[ColumnId]) -> Built {
         let built = self.build(input, &columns.iter().copied().collect(), Goal::default());
+        let built = match self.distinct_ends(input, &built) {
+            Some((ends, true)) => return self.arranged(ends, columns),
+            Some((ends, false)) => ends,
+            None => built,
+        };
         let built = self.arranged(built, columns);
         let rows = self.groups_of(columns, built.node.rows);
         let cost = built.node.cost + built.node.rows * cost::GROUP_ROW;
@@ -148,6 +154,17 @@ impl Builder<'_> {
             cost,
         };
         Built { node, layout: built.layout, ordered: false }
+    }
+
+    /// Only the ends of groups, if they are enough and cost less than all of the `rows`, and whether they repeat nothing.
+    fn distinct_ends(&self, input: &Logical, rows: &Built) -> Option<(Built, bool)> {
+        let Logical::Project { input, columns } = input else { return None };
+        let exprs = || columns.iter().map(|(_, e)| e);
+        let wanted = Wanted::every(exprs())?;
+        let most = rows.node.cost + rows.node.rows * cost::GROUP_ROW;
+        let ends = self.group_ends(input, &wanted, None, most)?;
+        let differ = self.tells_groups_apart(&ends, &exprs().filter_map(Expr::as_column).collect());
+        Some((self.projected(ends, &columns.iter().collect::<Vec<_>>()), differ))
     }
 
     /// Number of groups by some columns.

@@ -165,6 +165,7 @@ fn access_of(path: &Path) -> Access {
             entry_locks: path.entry_locks,
             ordered: path.ordered,
             unique: path.unique,
+            groups: path.groups,
         }),
     }
 }

@@ -42,7 +42,9 @@ fn table(out: &mut Writer, row: &ExplainRow) {
     row.key_len.iter().for_each(|v| out.string("key_length", v));
     row.reference.iter().for_each(|v| out.strings("ref", v));
     row.rows.iter().for_each(|v| out.number("rows", *v));
-    if row.extra.contains("Using index") {
+    if row.extra.contains("Using index for group-by") {
+        out.word("using_index_for_group_by", "true");
+    } else if row.extra.contains("Using index") {
         out.word("using_index", "true");
     }
     if row.extra.contains("Using filesort") {

@@ -227,7 +227,9 @@ impl Walk<'_> {
             if range.ordered && row.access == Some("index") {
                 row.rows = row.rows.min(most).or(row.rows);
             }
-            if range.covering || range.entry_locks {
+            if range.groups.is_some() {
+                extra.push("Using index for group-by");
+            } else if range.covering || range.entry_locks {
                 extra.push("Using index");
             }
         }
@@ -249,7 +251,8 @@ impl Walk<'_> {
             _ => false,
         };
         let own = (kept || !scan.filter.is_empty()) && !read;
-        let filtered = tested || own || row.access == Some("range");
+        let ranged = matches!(&scan.access, Access::Index(range) if !range.ranges.is_empty());
+        let filtered = tested || own || row.access == Some("range") && ranged;
         row.extra = join_remarks(&mut self.above.remarks, filtered, &extra);
         self.rows.push(row);
     }
@@ -465,6 +468,15 @@ fn describe_range(row: &mut ExplainRow, scan: &TableScan, range: &IndexRange) {
     let most = index.parts.len() + scan.table.def.parts_behind(index).count();
     let parts = (equal + usize::from(bounded)).min(most);
     let used = if parts == 0 { index.parts.len() } else { parts };
+    if let Some(groups) = range.groups {
+        // Compat: the part whose ends are read counts if its least value is wanted.
+        let ends = usize::from(groups.first);
+        row.key_len = Some(key_length(&scan.table, range.index, groups.parts + ends).to_string());
+        row.access = Some("range");
+        row.possible_keys =
+            row.possible_keys.take().or_else(|| row.key.clone().filter(|_| parts > 0));
+        return;
+    }
     row.key_len = Some(key_length(&scan.table, range.index, used).to_string());
     row.access = Some(match (range.unique, range.ranges.len(), bounded) {
         (true, ..) => "const",

@@ -70,6 +70,27 @@ pub struct IndexRange {
     pub ordered: bool,
     /// One range over all parts of a unique key: at most one row.
     pub unique: bool,
+    /// Only the ends of groups are read.
+    pub groups: Option<GroupEnds>,
+}
+
+/// Of all entries that agree in the first parts of an index only some are given, at least one. Neither ranges nor filter
+/// tell those entries apart, nor does what reads them, but for the least and the greatest value of the next part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GroupEnds {
+    /// The parts that make a group.
+    pub parts: usize,
+    /// Give the first entry, and the first whose next part is not NULL.
+    pub first: bool,
+    /// Give the last entry.
+    pub last: bool,
+}
+
+impl GroupEnds {
+    /// Whether of each group the last entry is given and no other.
+    pub fn is_last_only(self) -> bool {
+        self.last && !self.first
+    }
 }
 
 /// A range of an index: equal values of the first parts, then at most one part with bounds.

@@ -1,0 +1,215 @@
+//! Reading only the ends of groups: where rows that agree in the first parts of an index are one and the same to the
+//! operator above, but for the least and the greatest value of the next part.
+//!
+//! MariaDB calls it a loose index scan, and "Using index for group-by" in EXPLAIN.
+
+use selkie_engine::{IndexDef, IndexPart, LockMode};
+use selkie_expr::aggregate::{Aggregate, AggregateKind};
+use selkie_expr::{Expr, ExprKind};
+
+use super::access::{Path, may_cover};
+use super::bounds::{bounds, covers};
+use super::{Builder, Built};
+use crate::cost;
+use crate::estimate::{prefix_distinct, table_rows};
+use crate::logical::{
+    AggregateNode, ColumnId, ColumnSet, Logical, RelationId, RelationInfo, SortItem,
+};
+use crate::physical::{Access, GroupEnds, Operator, RangeBound};
+
+/// What an operator looks at.
+#[derive(Default)]
+pub(super) struct Wanted {
+    /// Columns of which it has to get every combination of values.
+    every: ColumnSet,
+    /// A column whose least or greatest values among these it has to get.
+    end: Option<ColumnId>,
+    least: bool,
+    greatest: bool,
+}
+
+impl Wanted {
+    /// Every combination of values of some expressions, if their values depend on their columns alone.
+    pub(super) fn every<'e>(exprs: impl IntoIterator<Item = &'e Expr>) -> Option<Self> {
+        let mut wanted = Self::default();
+        for e in exprs {
+            wanted.every.add_expr(e);
+            if !is_plain(e) {
+                return None;
+            }
+        }
+        Some(wanted)
+    }
+
+    /// What a grouping looks at, if rows that repeat do not matter to it.
+    pub(super) fn of(node: &AggregateNode) -> Option<Self> {
+        let mut wanted = Self::default();
+        node.groups.iter().for_each(|(_, e)| wanted.every.add_expr(e));
+        for (_, call) in &node.aggregates {
+            wanted.add(call)?;
+        }
+        let plain = !node.rollup && node.groups.iter().all(|(_, e)| is_plain(e));
+        plain.then_some(wanted)
+    }
+
+    fn add(&mut self, call: &Aggregate) -> Option<()> {
+        use AggregateKind::{AnyValue, Avg, Count, Max, Min, Sum};
+        let arguments = || call.args.iter();
+        match call.kind {
+            Min | Max => {
+                let column = arguments().next()?.as_column()?;
+                if *self.end.get_or_insert(column) != column {
+                    return None;
+                }
+                self.least |= call.kind == Min;
+                self.greatest |= call.kind == Max;
+            }
+            AnyValue => arguments().for_each(|e| self.every.add_expr(e)),
+            Count | Sum | Avg if call.distinct => arguments().for_each(|e| self.every.add_expr(e)),
+            _ => return None,
+        }
+        arguments().all(is_plain).then_some(())
+    }
+}
+
+fn is_plain(e: &Expr) -> bool {
+    let subquery = e.any(&mut |e| matches!(e.kind, ExprKind::Subquery(_)));
+    e.is_deterministic() && !e.has_side_effects() && !subquery
+}
+
+impl Builder<'_> {
+    /// Reads of `input` only what is `wanted`, if that costs less than `most`.
+    pub(super) fn group_ends(
+        &self,
+        input: &Logical,
+        wanted: &Wanted,
+        order: Option<&[SortItem]>,
+        most: f64,
+    ) -> Option<Built> {
+        let (relation, conditions) = table_of(input)?;
+        let info = self.relation(relation);
+        let possible = info.lock == LockMode::None && may_cover(info);
+        if !possible || !conditions.iter().all(is_plain) {
+            return None;
+        }
+        let indexes = 0..info.table.def.indexes.len();
+        let paths = indexes
+            .filter(|at| self.is_allowed(info, *at))
+            .filter_map(|at| self.group_ends_path(info, at, conditions, wanted, order));
+        let best = paths.min_by(|a, b| a.cost.total_cmp(&b.cost))?;
+        let mut required = wanted.every.clone();
+        wanted.end.into_iter().for_each(|column| required.insert(column));
+        (best.cost < most).then(|| self.scan_by(relation, conditions, &required, best))
+    }
+
+    /// Whether no two rows of `ends` are equal in `columns`.
+    pub(super) fn tells_groups_apart(&self, ends: &Built, columns: &ColumnSet) -> bool {
+        let Operator::TableScan(scan) = &ends.node.operator else { return false };
+        let Access::Index(range) = &scan.access else { return false };
+        let Some(groups) = range.groups.filter(|g| !g.first && !g.last) else { return false };
+        let fixed = if let [only] = &range.ranges[..] { only.equal.len() } else { 0 };
+        let parts = &scan.table.def.indexes[range.index].parts[fixed..groups.parts];
+        let is_there = |part: &IndexPart| {
+            let origin = |id| self.columns.get(id).origin;
+            columns.iter().any(|id| origin(id).is_some_and(|(_, at)| at == part.column))
+        };
+        parts.iter().all(is_there)
+    }
+
+    fn group_ends_path(
+        &self,
+        info: &RelationInfo,
+        at: usize,
+        conditions: &[Expr],
+        wanted: &Wanted,
+        order: Option<&[SortItem]>,
+    ) -> Option<Path> {
+        let def = &info.table.def;
+        let index = &def.indexes[at];
+        let clustered = index.kind == selkie_engine::IndexKind::Primary;
+        let found = bounds(info, index, conditions);
+        let exact = found.as_ref().map_or(&[][..], |b| &b.exact);
+        let mut every = wanted.every.clone();
+        let left = conditions.iter().enumerate().filter(|(at, _)| !exact.contains(at));
+        left.for_each(|(_, condition)| every.add_expr(condition));
+        let bounds = found.clone().unwrap_or_default();
+        let bound = bounds.ranges.iter().map(bound_parts).max().unwrap_or(0);
+        let parts = parts_with(info, index, &every)?.max(bound);
+        if parts == 0 || parts > index.parts.len() {
+            return None;
+        }
+        let mut read = every;
+        wanted.end.into_iter().for_each(|column| read.insert(column));
+        let read = info.positions(&read);
+        let computed = read.iter().any(|column| info.is_computed(*column));
+        if computed || !clustered && !covers(info, index, &read) {
+            return None;
+        }
+        let mut groups = GroupEnds { parts, first: false, last: false };
+        if let Some(end) = wanted.end.filter(|end| !holds(info, &index.parts[..parts], *end)) {
+            let next = index.parts.iter().chain(def.parts_behind(index)).nth(parts)?;
+            if next.prefix.is_some() || next.descending || info.first + next.column != end {
+                return None;
+            }
+            (groups.first, groups.last) = (wanted.least, wanted.greatest);
+        }
+        let rows = table_rows(&info.table, self.source);
+        let examined = self.range_rows(info, at, &bounds, conditions, rows);
+        let share = (examined / rows.max(1.0)).min(1.0);
+        let count =
+            (prefix_distinct(&info.table, at, parts, rows) * share).clamp(1.0, examined.max(1.0));
+        let entries = count * (1.0 + f64::from(groups.last));
+        let width = read.len() as f64 * cost::DECODE_COLUMN;
+        let cost = cost::OPEN_SCAN
+            + entries * (cost::INDEX_DESCENT + cost::INDEX_ENTRY + width)
+            + self.conditions_cost(conditions, entries);
+        let multiple = bounds.ranges.len() > 1;
+        let order = order.and_then(|keys| self.index_order(info, at, found.as_ref(), keys));
+        let ordered = order == Some(false) && !(multiple && bounds.equal_parts > 1);
+        Some(Path {
+            index: Some(at),
+            bounds,
+            covering: !clustered,
+            entry_locks: false,
+            reverse: false,
+            ordered,
+            groups: Some(groups),
+            rows: entries,
+            examined: count,
+            cost,
+            unique: false,
+        })
+    }
+}
+
+/// The table that is read, and under which conditions.
+fn table_of(input: &Logical) -> Option<(RelationId, &[Expr])> {
+    match input {
+        Logical::Scan(relation) => Some((*relation, &[])),
+        Logical::Filter { input, conditions } => match &**input {
+            Logical::Scan(relation) => Some((*relation, conditions)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// How many parts a range restricts.
+fn bound_parts(range: &crate::physical::KeyRange) -> usize {
+    let ends = (&range.lower, &range.upper);
+    let open = matches!(ends, (RangeBound::Unbounded, RangeBound::Unbounded));
+    range.equal.len() + usize::from(!open || range.like.is_some())
+}
+
+/// The number of the first parts of an index that have all the columns.
+fn parts_with(info: &RelationInfo, index: &IndexDef, columns: &ColumnSet) -> Option<usize> {
+    let place = |id: ColumnId| {
+        let is_it = |part: &IndexPart| info.first + part.column == id && part.prefix.is_none();
+        index.parts.iter().position(is_it).map(|at| at + 1)
+    };
+    columns.iter().try_fold(0, |most, id| Some(place(id)?.max(most)))
+}
+
+fn holds(info: &RelationInfo, parts: &[IndexPart], column: ColumnId) -> bool {
+    parts.iter().any(|part| info.first + part.column == column)
+}
