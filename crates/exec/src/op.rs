@@ -30,6 +30,7 @@ mod source;
 mod system;
 mod table_scan;
 mod top;
+mod union_scan;
 mod window;
 
 use selkie_plan::physical::{Operator as Op, PlanNode};

@@ -17,6 +17,7 @@ mod operators;
 mod order;
 mod scan;
 mod sort;
+mod union;
 
 pub(crate) use graph::MOST_LEAVES;
 use hashbrown::HashMap;

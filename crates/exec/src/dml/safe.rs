@@ -53,6 +53,7 @@ fn scans_all(node: &PlanNode, targets: &[&TableInfo]) -> bool {
     let whole = match &scan.access {
         Access::Full { .. } => true,
         Access::Index(range) => range.ranges.is_empty(),
+        Access::Union(_) => false,
     };
     whole && targets.iter().any(|table| table.def.id == scan.table.def.id)
 }

@@ -8,6 +8,7 @@ use selkie_types::{BATCH_ROWS, Batch, ByteRows, SqlResult};
 
 use super::buffers::{self, Buffers};
 use super::group_scan::GroupScan;
+use super::union_scan::UnionScan;
 use super::{BoxOperator, Operator, source};
 use crate::error::from_engine;
 use crate::run::{Env, OpenTable};
@@ -41,6 +42,9 @@ pub(super) fn open<'r>(env: Env<'r>, plan: &'r Plan) -> SqlResult<BoxOperator<'r
                 scan,
                 vec![Range::everything()],
             )));
+        }
+        Access::Union(union) => {
+            return Ok(Box::new(UnionScan::open(env, open, plan, decoder, (scan, union))?));
         }
         Access::Index(access) => access,
     };

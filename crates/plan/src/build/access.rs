@@ -19,6 +19,8 @@ pub(super) struct Path {
     pub index: Option<usize>,
     /// What is read of it.
     pub bounds: Bounds,
+    /// In place of both: what is read of several indexes, whose rows are put together.
+    pub union: Vec<(usize, Bounds)>,
     /// Index entries suffice.
     pub covering: bool,
     /// Only entries of the index are locked.
@@ -114,6 +116,7 @@ impl Builder<'_> {
                 cost,
                 unique: true,
                 groups: None,
+                union: Vec::new(),
             });
         }
         None
@@ -137,8 +140,11 @@ impl Builder<'_> {
             }
             paths.extend(self.index_path(info, at, conditions, read, goal, rows, selectivity));
         }
-        let forced =
-            info.forced && paths.iter().any(|p| p.bounds.bounded || p.bounds.equal_parts > 0);
+        paths.extend(self.union_path(info, conditions, read, goal, rows, selectivity));
+        let forced = info.forced
+            && paths
+                .iter()
+                .any(|p| p.bounds.bounded || p.bounds.equal_parts > 0 || !p.union.is_empty());
         if !forced {
             let mut full = self.full_path(info, conditions, read, rows);
             full.rows = (rows * selectivity).max(1e-6);
@@ -175,6 +181,7 @@ impl Builder<'_> {
             cost,
             unique: false,
             groups: None,
+            union: Vec::new(),
         }
     }
 
@@ -231,6 +238,7 @@ impl Builder<'_> {
             cost,
             unique: false,
             groups: None,
+            union: Vec::new(),
         })
     }
 

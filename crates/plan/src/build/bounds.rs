@@ -53,7 +53,12 @@ pub(super) fn bounds(
     Some(found)
 }
 
-fn conjunction(relation: &RelationInfo, index: &IndexDef, conditions: &[Expr]) -> Bounds {
+/// What conditions that all hold make of an index, perhaps nothing.
+pub(super) fn conjunction(
+    relation: &RelationInfo,
+    index: &IndexDef,
+    conditions: &[Expr],
+) -> Bounds {
     let mut bounds = Bounds { ranges: vec![KeyRange::default()], ..Bounds::default() };
     for part in index.parts.iter().chain(key_behind(relation, index)) {
         let column = relation.first + part.column;

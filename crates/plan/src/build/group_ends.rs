@@ -174,6 +174,7 @@ impl Builder<'_> {
             reverse: false,
             ordered,
             groups: Some(groups),
+            union: Vec::new(),
             rows: entries,
             examined: count,
             cost,

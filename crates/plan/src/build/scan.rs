@@ -1,9 +1,11 @@
 //! The physical scan of one table.
 
+use selkie_engine::LockMode;
 use selkie_expr::{CompareOp, Expr, ExprKind};
 
 use super::access::Path;
-use super::bounds::bounds;
+use super::bounds::{Bounds, bounds};
+use super::union::union_keys;
 use super::{Builder, Built, Goal, place};
 use crate::estimate::condition_cost;
 use crate::logical::{ColumnId, ColumnSet, RelationId, RelationInfo};
@@ -77,7 +79,7 @@ impl Builder<'_> {
             filter: left.iter().map(|c| place(c, &all)).collect(),
             columns,
             output,
-            access: access_of(&path),
+            access: access_of(&path, info),
             lock: info.lock,
             wait: info.wait,
             row_keys: row_keys.is_some(),
@@ -93,16 +95,17 @@ impl Builder<'_> {
         Built { node, layout, ordered: path.ordered }
     }
 
-    /// Names of the indexes that `conditions` could use.
+    /// Names of the indexes that `conditions` could use, alone or as parts of a union.
     fn possible_keys(&self, info: &RelationInfo, conditions: &[Expr]) -> Vec<Box<str>> {
         if conditions.is_empty() {
             return Vec::new();
         }
-        let indexes = info.table.def.indexes.iter();
-        indexes
-            .filter(|index| !index.hashed && bounds(info, index, conditions).is_some())
-            .map(|index| index.name.clone())
-            .collect()
+        let in_union: Vec<usize> = conditions.iter().flat_map(|c| union_keys(info, c)).collect();
+        let indexes = info.table.def.indexes.iter().enumerate();
+        let usable = indexes.filter(|(at, index)| {
+            !index.hashed && (in_union.contains(at) || bounds(info, index, conditions).is_some())
+        });
+        usable.map(|(_, index)| index.name.clone()).collect()
     }
 
     /// Cheap and selective conditions first; those with effects stay where they were.
@@ -154,19 +157,27 @@ impl Builder<'_> {
     }
 }
 
-fn access_of(path: &Path) -> Access {
+fn access_of(path: &Path, info: &RelationInfo) -> Access {
+    let range = |index: usize, bounds: &Bounds| IndexRange {
+        index,
+        ranges: bounds.ranges.clone(),
+        reverse: path.reverse,
+        covering: path.covering,
+        entry_locks: path.entry_locks,
+        ordered: path.ordered,
+        unique: path.unique,
+        groups: path.groups,
+    };
     match path.index {
-        None => Access::Full { reverse: path.reverse },
-        Some(index) => Access::Index(IndexRange {
-            index,
-            ranges: path.bounds.ranges.clone(),
-            reverse: path.reverse,
-            covering: path.covering,
-            entry_locks: path.entry_locks,
-            ordered: path.ordered,
-            unique: path.unique,
-            groups: path.groups,
-        }),
+        Some(index) => Access::Index(range(index, &path.bounds)),
+        None if path.union.is_empty() => Access::Full { reverse: path.reverse },
+        None => {
+            // A lock is on the row; an entry gives no more than the key otherwise.
+            let covering = info.lock == LockMode::None;
+            let part =
+                |(at, bounds): &(usize, Bounds)| IndexRange { covering, ..range(*at, bounds) };
+            Access::Union(path.union.iter().map(part).collect())
+        }
     }
 }
 

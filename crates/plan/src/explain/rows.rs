@@ -233,6 +233,7 @@ impl Walk<'_> {
                 extra.push("Using index");
             }
         }
+        let union = describe_union(&mut row, scan);
         let read = self.is_read(scan);
         if std::mem::take(&mut self.above.buffered) && !read {
             let before = self.rows.last().is_some_and(|row| row.extra.contains("join buffer"));
@@ -254,6 +255,9 @@ impl Walk<'_> {
         let ranged = matches!(&scan.access, Access::Index(range) if !range.ranges.is_empty());
         let filtered = tested || own || row.access == Some("range") && ranged;
         row.extra = join_remarks(&mut self.above.remarks, filtered, &extra);
+        if let Some(union) = union {
+            row.extra = format!("{union}; {}", row.extra);
+        }
         self.rows.push(row);
     }
 
@@ -297,6 +301,7 @@ impl Walk<'_> {
         let whole = match &scan.access {
             Access::Full { .. } => true,
             Access::Index(range) => range.ranges.is_empty(),
+            Access::Union(_) => false,
         };
         let passed = scan.filter.is_empty() || self.is_read(scan);
         let plain = is_query && whole && passed;
@@ -490,6 +495,27 @@ fn describe_range(row: &mut ExplainRow, scan: &TableScan, range: &IndexRange) {
     if row.possible_keys.is_none() && parts > 0 {
         row.possible_keys = row.key.clone();
     }
+}
+
+/// Describes how several indexes are read and returns the remark about it, if they are.
+fn describe_union(row: &mut ExplainRow, scan: &TableScan) -> Option<String> {
+    let Access::Union(union) = &scan.access else { return None };
+    let (mut names, mut lengths, mut in_order) = (Vec::new(), Vec::new(), true);
+    for range in union {
+        let mut one = ExplainRow::default();
+        describe_range(&mut one, scan, range);
+        names.extend(one.key);
+        lengths.extend(one.key_len);
+        let parts = scan.table.def.indexes[range.index].parts.len();
+        in_order &=
+            one.access == Some("ref") && range.ranges.iter().all(|r| r.equal.len() >= parts);
+    }
+    row.access = Some("index_merge");
+    row.key = Some(names.join(","));
+    row.key_len = Some(lengths.join(","));
+    row.possible_keys = row.possible_keys.take().or_else(|| row.key.clone());
+    let kind = if in_order { "union" } else { "sort_union" };
+    Some(format!("Using {kind}({})", names.join(",")))
 }
 
 /// Bytes of the first `parts` of a key as MariaDB counts them.

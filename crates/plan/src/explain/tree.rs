@@ -191,6 +191,11 @@ fn describe_scan(scan: &TableScan) -> String {
     let access = match &scan.access {
         Access::Full { reverse } => if *reverse { " reverse" } else { "" }.to_owned(),
         Access::Index(range) => describe_range(scan, range),
+        Access::Union(union) => {
+            let parts: Vec<String> =
+                union.iter().map(|range| describe_range(scan, range)).collect();
+            parts.join(" union")
+        }
     };
     let filter = show_all(&scan.filter, &names, " and ");
     format!("Scan {}{access}{}", scan.alias, prefixed(" where ", &filter))

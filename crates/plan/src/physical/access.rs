@@ -50,6 +50,8 @@ pub enum Access {
     },
     /// Ranges of an index, or all of it.
     Index(IndexRange),
+    /// Ranges of several indexes: each row once, in the order of the clustered key.
+    Union(Vec<IndexRange>),
 }
 
 /// Ranges of one index.

@@ -1,0 +1,130 @@
+//! Reads a table by several indexes: first the clustered keys they find, then each row once.
+
+use selkie_engine::{IndexKind, Kept, RowSet, Scan};
+use selkie_plan::physical::{IndexRange, TableScan as Plan};
+use selkie_types::{BATCH_ROWS, Batch, ByteRows, SqlResult};
+
+use super::Operator;
+use super::buffers::{self, Buffers};
+use crate::control::Memory;
+use crate::error::from_engine;
+use crate::run::{Env, OpenTable};
+use crate::scan::{Decoder, ranges_of};
+use crate::session::bump;
+
+/// Rows read first; a statement that needs few does not pay for many.
+const FIRST_ROWS: usize = 32;
+
+pub(super) struct UnionScan<'r> {
+    env: Env<'r>,
+    open: &'r OpenTable<'r>,
+    plan: &'r Plan,
+    decoder: Decoder<'r>,
+    scan: Scan,
+    /// The clustered keys found, and in which order they are read.
+    keys: ByteRows,
+    order: Vec<u32>,
+    /// How many of these were read.
+    done: usize,
+    buffers: Kept<Buffers>,
+    batch_rows: usize,
+    memory: Memory<'r>,
+}
+
+impl<'r> UnionScan<'r> {
+    pub(super) fn open(
+        env: Env<'r>,
+        open: &'r OpenTable<'r>,
+        plan: &'r Plan,
+        decoder: Decoder<'r>,
+        (scan, union): (Scan, &'r [IndexRange]),
+    ) -> SqlResult<Self> {
+        let mut found = Self {
+            env,
+            open,
+            plan,
+            decoder,
+            scan,
+            keys: ByteRows::default(),
+            order: Vec::new(),
+            done: 0,
+            buffers: buffers::take(),
+            batch_rows: FIRST_ROWS,
+            memory: Memory::new(env.rt.control),
+        };
+        for access in union {
+            found.find(access)?;
+        }
+        found.sort()?;
+        Ok(found)
+    }
+
+    /// Reads the clustered keys of what one index finds.
+    fn find(&mut self, access: &IndexRange) -> SqlResult<()> {
+        let clustered = self.plan.table.def.indexes[access.index].kind == IndexKind::Primary;
+        let scan = Scan {
+            index: Some(access.index),
+            covering: access.covering && !clustered,
+            fixed_only: true,
+            want_keys: true,
+            ..self.scan.clone()
+        };
+        let codec = &self.open.handle.codecs[access.index];
+        let error = |e| from_engine(e, &self.plan.table.def);
+        let (table, control) = (&self.open.handle.table, self.env.rt.control);
+        let mut set = RowSet::default();
+        for range in ranges_of(self.env.eval, codec, &access.ranges)? {
+            let (lower, upper) = range.bounds();
+            let scan = Scan { lower, upper, ..scan.clone() };
+            let mut cursor = table.scan(self.open.trx, control, &scan).map_err(error)?;
+            let counters = self.env.counters();
+            bump(&counters.handler_read_key, 1);
+            while cursor.next_batch(&mut set, BATCH_ROWS).map_err(error)? {
+                self.env.check()?;
+                bump(&counters.handler_read_next, set.count() as u64);
+                set.keys.iter().for_each(|key| self.keys.push(key));
+                set.clear();
+                self.memory.set(self.keys.memory())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Each key once, in order.
+    fn sort(&mut self) -> SqlResult<()> {
+        let keys = &self.keys;
+        self.memory.grow(keys.len() * size_of::<u32>())?;
+        self.order = (0..keys.len() as u32).collect();
+        self.order.sort_unstable_by(|a, b| keys.get(*a as usize).cmp(keys.get(*b as usize)));
+        self.order.dedup_by(|a, b| keys.get(*a as usize) == keys.get(*b as usize));
+        Ok(())
+    }
+}
+
+impl Operator for UnionScan<'_> {
+    fn next(&mut self) -> SqlResult<Option<Batch>> {
+        loop {
+            self.env.check()?;
+            let Buffers { keys, set } = &mut *self.buffers;
+            keys.clear();
+            set.clear();
+            let next = self.order[self.done..].iter().take(self.batch_rows);
+            next.for_each(|at| keys.push(self.keys.get(*at as usize)));
+            if keys.is_empty() {
+                return Ok(None);
+            }
+            self.done += keys.len();
+            self.batch_rows = (self.batch_rows * 4).min(BATCH_ROWS);
+            let (table, control) = (&self.open.handle.table, self.env.rt.control);
+            table
+                .lookup(self.open.trx, control, &self.scan, keys, set)
+                .map_err(|e| from_engine(e, &self.plan.table.def))?;
+            let counters = self.env.counters();
+            bump(&counters.handler_read_rnd, keys.len() as u64);
+            bump(&counters.rows_read, set.count() as u64);
+            if let Some((batch, _)) = self.decoder.decode(self.env.eval, set)? {
+                return Ok(Some(batch));
+            }
+        }
+    }
+}
