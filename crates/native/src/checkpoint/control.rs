@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 const NAME: &str = "control";
 const MAGIC: &[u8; 8] = b"SLKYCTL1";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const SLOT: usize = 4096;
 const LEN: usize = 88;
 /// Bytes that each undo snapshot can have also when the disk is full.
@@ -95,6 +95,15 @@ impl CheckpointRecord {
     }
 }
 
+/// The format of a record that another server wrote.
+fn other_version(bytes: &[u8]) -> Option<u32> {
+    let word = |at: usize| Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
+    let mut summed = bytes.get(..LEN)?.to_vec();
+    summed[12..16].fill(0);
+    let written = bytes.starts_with(MAGIC) && word(12)? == crc32c::crc32c(&summed);
+    word(8).filter(|version| written && *version != VERSION)
+}
+
 /// The open control file.
 pub(crate) struct Control {
     disk: Arc<dyn Disk>,
@@ -119,6 +128,11 @@ impl Control {
             .map_err(|e| StorageError::io("growth of the control file", e))?;
         let mut bytes = vec![0; 2 * SLOT];
         file.read_at(&mut bytes, 0).map_err(|e| StorageError::io("read of the control file", e))?;
+        if let Some(other) = bytes.chunks(SLOT).find_map(other_version) {
+            return Err(StorageError::corrupt(format!(
+                "the database has format {other}, this server reads {VERSION}; dump it with the server that wrote it"
+            )));
+        }
         let newest = bytes.chunks(SLOT).filter_map(CheckpointRecord::decode).max_by_key(|r| r.seq);
         Ok((Control { disk, file }, newest))
     }
@@ -203,9 +217,8 @@ fn snapshot_name(number: u32) -> String {
 mod tests {
     use super::*;
 
-    #[test]
-    fn record_round_trips_and_detects_every_flip() {
-        let record = CheckpointRecord {
+    fn record() -> CheckpointRecord {
+        CheckpointRecord {
             seq: 7,
             lsn: Lsn(1 << 40),
             durable: Lsn((1 << 40) + 4096),
@@ -216,7 +229,25 @@ mod tests {
             snapshot_len: 99,
             snapshot_crc: 0xDEAD_BEEF,
             segment_size: 64 << 20,
-        };
+        }
+    }
+
+    #[test]
+    fn another_format_is_told() {
+        let mut bytes = record().encode();
+        assert_eq!(other_version(&bytes), None);
+        bytes[8] -= 1;
+        assert_eq!(other_version(&bytes), None, "the checksum is that of another record");
+        bytes[12..16].fill(0);
+        let crc = crc32c::crc32c(&bytes);
+        bytes[12..16].copy_from_slice(&crc.to_le_bytes());
+        assert_eq!(other_version(&bytes), Some(VERSION - 1));
+        assert_eq!(CheckpointRecord::decode(&bytes), None);
+    }
+
+    #[test]
+    fn record_round_trips_and_detects_every_flip() {
+        let record = record();
         let mut bytes = record.encode();
         assert_eq!(CheckpointRecord::decode(&bytes), Some(record));
         for at in 0..LEN {

@@ -9,8 +9,10 @@ use super::{Charset, Collation, codec};
 
 /// A way to turn text into weights.
 pub(crate) trait Weigher: Copy {
-    /// Bytes of a weight in a key.
+    /// Bytes of a weight, in a key too unless `DENSE`.
     const WIDTH: usize;
+    /// Weights, of which most are below 0x80, have different lengths in a key; of two bytes each otherwise.
+    const DENSE: bool = false;
     /// Whether each byte is one weight, so that bytes can be skipped freely.
     const BYTEWISE: bool;
     /// Whether a character behind may change what one weighs.
@@ -177,6 +179,7 @@ pub(crate) struct GeneralUtf8(General);
 
 impl Weigher for GeneralUtf8 {
     const WIDTH: usize = 2;
+    const DENSE: bool = true;
     const BYTEWISE: bool = false;
 
     #[inline]
@@ -211,6 +214,7 @@ pub(crate) struct GeneralWide(General, Charset);
 
 impl Weigher for GeneralWide {
     const WIDTH: usize = 2;
+    const DENSE: bool = true;
     const BYTEWISE: bool = false;
 
     fn next(&self, bytes: &[u8]) -> (Weights<'_>, usize) {

@@ -20,6 +20,8 @@ pub(super) fn put_simple<W: Weigher>(out: &mut Vec<u8>, w: &W, bytes: &[u8]) -> 
     let Some(table) = w.ascii().filter(|table| u32::from(table[0x20]) == w.space()) else {
         return false;
     };
+    // A table of a dense key is the one above.
+    debug_assert!(!W::DENSE);
     put_words(out, w, bytes, |word, out| put_table(table, word, out))
 }
 
@@ -40,7 +42,8 @@ fn put_words<W: Weigher>(
             put_spaces(out, w, spaces, first_weight(w, word));
             spaces = 0;
             let start = out.len();
-            out.resize(start + W::WIDTH * word.len(), 0);
+            let width = if W::DENSE { 1 } else { W::WIDTH };
+            out.resize(start + width * word.len(), 0);
             if !put(word, &mut out[start..]) {
                 out.truncate(begin);
                 return false;
@@ -68,12 +71,12 @@ fn put_bytes<W: Weigher>(w: &W, space: u8, word: &[u8], out: &mut [u8]) -> bool 
     !special
 }
 
-/// Each letter weighs as much as its capital, everything else as itself.
+/// Each letter weighs as much as its capital, everything else as itself, in a dense key.
 fn put_upper(word: &[u8], out: &mut [u8]) -> bool {
     let mut special = false;
-    for (slot, b) in out.as_chunks_mut::<2>().0.iter_mut().zip(word) {
+    for (slot, b) in out.iter_mut().zip(word) {
         special |= *b == 0;
-        *slot = [0, b.to_ascii_uppercase()];
+        *slot = b.to_ascii_uppercase();
     }
     !special
 }

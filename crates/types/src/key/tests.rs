@@ -19,7 +19,7 @@ fn descending(mut key: Vec<u8>) -> Vec<u8> {
 }
 
 fn any_text() -> impl Strategy<Value = String> {
-    "[ abA\t\u{0}\u{1}éßsÿ€漢😀]{0,7}"
+    "[ abA\t\u{0}\u{1}éßsÿ€漢\u{7F}\u{80}\u{7F7F}\u{7F80}\u{FF20}😀]{0,7}"
 }
 
 proptest! {
@@ -107,6 +107,17 @@ proptest! {
         prop_assert_eq!(KeyReader::new(&ka).binary(false), Some(a.clone()));
         prop_assert_eq!(KeyReader::new(&descending(ka)).binary(true), Some(a));
     }
+}
+
+#[test]
+fn plain_text_takes_a_byte_a_character() {
+    let general =
+        |text: &str| key(|o| put_text(o, CollationId::UTF8MB4_GENERAL_CI, text.as_bytes()));
+    assert_eq!(general("Ab-c"), b"AB-C \x02");
+    assert_eq!(general("a b "), b"A \x03B \x02");
+    // The least and the greatest weights of each length.
+    assert_eq!(general("\u{7F}\u{80}"), b"\x7F\x80\x00 \x02");
+    assert_eq!(general("\u{7F7F}\u{7F80}"), b"\xFE\xFF\xFF\x7F\x80 \x02");
 }
 
 #[test]

@@ -2,9 +2,13 @@
 //!
 //! NO PAD: the bytes of the weights, zero bytes as `00 FF`, then `00 00`.
 //!
-//! PAD SPACE: weights of fixed width without the trailing spaces. A space in the middle is followed
+//! PAD SPACE: weights without the trailing spaces. A space in the middle is followed
 //! by one byte that compares what comes after it with endless spaces (1 less, 3 greater); the end is
 //! a space followed by 2. So a text stands exactly where its padding with endless spaces would.
+//!
+//! Weights have a fixed width, but those of `general_ci`, where plain text would be half zeros: below 0x80 they are one
+//! byte, below 0x7F80 two with a first byte from 0x80 to 0xFE, else 0xFF and two. Not those of the Unicode collations,
+//! whose computed pairs would grow to six bytes, more than a key of the longest columns has room for.
 
 use super::simple::put_simple;
 use crate::charset::weights::{Stream, Weigher, match_weigher, with_weigher};
@@ -73,18 +77,43 @@ fn level_len<W: Weigher>(w: &W, pad: Pad, key: &[u8], mask: u8) -> Option<usize>
     }
 }
 
+/// First weight of those that take three bytes in a dense key.
+const RARE: u32 = 0x80 + 127 * 256;
+
+/// The bytes of a weight and how many they are.
+#[inline]
+fn unit<W: Weigher>(weight: u32) -> ([u8; 4], usize) {
+    if !W::DENSE {
+        return ((weight << (32 - 8 * W::WIDTH)).to_be_bytes(), W::WIDTH);
+    }
+    match weight {
+        0..0x80 => ([weight as u8, 0, 0, 0], 1),
+        0x80..RARE => (((0x8000 + weight - 0x80) << 16).to_be_bytes(), 2),
+        _ => ((0xFF00_0000 | (weight << 8)).to_be_bytes(), 3),
+    }
+}
+
+/// Bytes of the weight that begins with `first`.
+#[inline]
+fn unit_len<W: Weigher>(first: u8) -> usize {
+    match first {
+        _ if !W::DENSE => W::WIDTH,
+        0..0x80 => 1,
+        0x80..0xFF => 2,
+        0xFF => 3,
+    }
+}
+
 #[inline]
 fn put_weight<W: Weigher>(out: &mut Vec<u8>, _: &W, weight: u32) {
-    match W::WIDTH {
-        1 => out.push(weight as u8),
-        2 => out.extend_from_slice(&(weight as u16).to_be_bytes()),
-        _ => out.extend_from_slice(&weight.to_be_bytes()[4 - W::WIDTH..]),
-    }
+    let (bytes, len) = unit::<W>(weight);
+    out.extend_from_slice(&bytes[..len]);
 }
 
 fn put_escaped<W: Weigher>(out: &mut Vec<u8>, w: &W, bytes: &[u8]) {
     for weight in Stream::new(w, bytes) {
-        for &b in &weight.to_be_bytes()[4 - W::WIDTH..] {
+        let (bytes, len) = unit::<W>(weight);
+        for &b in &bytes[..len] {
             out.push(b);
             if b == 0 {
                 out.push(0xFF);
@@ -131,13 +160,13 @@ fn escaped_len(key: &[u8], mask: u8) -> Option<usize> {
 }
 
 fn padded_len<W: Weigher>(w: &W, key: &[u8], mask: u8) -> Option<usize> {
-    let space = w.space().to_be_bytes();
-    let space = &space[4 - W::WIDTH..];
+    let (space, len) = unit::<W>(w.space());
+    let space = &space[..len];
     let mut at = 0;
     loop {
-        let unit = key.get(at..at + W::WIDTH)?;
-        at += W::WIDTH;
-        if unit.iter().zip(space).all(|(b, s)| b ^ mask == *s) {
+        let unit = key.get(at..at + unit_len::<W>(key.get(at)? ^ mask))?;
+        at += unit.len();
+        if unit.len() == space.len() && unit.iter().zip(space).all(|(b, s)| b ^ mask == *s) {
             at += 1;
             if key.get(at - 1)? ^ mask == END {
                 return Some(at);
