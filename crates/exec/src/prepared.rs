@@ -10,13 +10,13 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use selkie_plan::is_planned;
 use selkie_plan::physical::{OutputColumn, Plan};
-use selkie_sql::ClientText;
 use selkie_sql::ast::{Expr, ExprKind, Literal, OrderItem, QueryBody, Statement};
+use selkie_sql::{ClientText, of_any_length};
 use selkie_types::error::catalogue::{
     ER_UNKNOWN_ERROR, ER_WARN_ALLOWED_PACKET_OVERFLOWED, ER_WARN_DEPRECATED_SYNTAX,
     ER_WARN_VIEW_WITHOUT_KEY, ER_WRONG_ARGUMENTS,
 };
-use selkie_types::{Level, SqlError, SqlResult, SqlType, Value};
+use selkie_types::{Level, SqlError, SqlResult, SqlType, TypeKind, Value};
 use smallvec::SmallVec;
 
 use crate::planning::{self, PlanKey};
@@ -33,6 +33,8 @@ pub struct Prepared {
     pub statement: Statement,
     /// Number of `?`.
     pub parameters: usize,
+    /// Of which placeholders the values' lengths do not matter.
+    of_any_length: Box<[bool]>,
     /// A placeholder is a key of ORDER BY or GROUP BY, where a number names a column.
     numbers_columns: bool,
     /// Columns of its result, as known without the parameters' types.
@@ -63,10 +65,35 @@ struct CachedPlan {
 }
 
 impl CachedPlan {
-    fn is_for(&self, instance: &Instance, session: &Session, values: &[(Value, SqlType)]) -> bool {
+    /// Whether it is for values of these types, of which some may have any length.
+    fn is_for(
+        &self,
+        instance: &Instance,
+        session: &Session,
+        (values, of_any_length): (&[(Value, SqlType)], &[bool]),
+    ) -> bool {
+        let is_fit = |(at, (_, ty)): (usize, &(Value, SqlType))| {
+            let any_length = of_any_length.get(at).copied().unwrap_or(false);
+            self.types[at] == *ty || any_length && self.types[at] == roomy(ty)
+        };
         self.types.len() == values.len()
-            && self.types.iter().zip(values).all(|(ty, (_, of_value))| ty == of_value)
+            && values.iter().enumerate().all(is_fit)
             && self.key.holds(instance, session)
+    }
+}
+
+/// A type that values of a type have too, and longer ones: one of few for each kind of strings and decimals.
+fn roomy(ty: &SqlType) -> SqlType {
+    const LENGTHS: [u32; 3] = [255, 65_535, 16_777_215];
+    const DIGITS: u8 = 20;
+    let money = SqlType::decimal(DIGITS.into(), ty.decimals.min(DIGITS));
+    match ty.kind {
+        TypeKind::VarChar => {
+            let length = LENGTHS.into_iter().find(|most| ty.length <= *most);
+            SqlType { length: length.unwrap_or(ty.length), ..ty.clone() }
+        }
+        TypeKind::Decimal if ty.length <= money.length && ty.decimals <= DIGITS => money,
+        _ => ty.clone(),
     }
 }
 
@@ -114,7 +141,9 @@ pub fn prepare_statement(
     }
     let plans = Mutex::new(plans);
     let numbers_columns = parameters > 0 && !keys(&mut statement.clone()).is_empty();
-    Ok(Prepared { text: text.into(), statement, parameters, numbers_columns, output, plans })
+    let of_any_length = of_any_length(&statement, parameters);
+    let text = text.into();
+    Ok(Prepared { text, statement, parameters, of_any_length, numbers_columns, output, plans })
 }
 
 /// Tells of what was noticed when names and types were resolved, which each execution does again.
@@ -175,10 +204,15 @@ impl Prepared {
             text,
             statement,
             parameters,
+            of_any_length: Box::default(),
             numbers_columns: false,
             output: Vec::new(),
             plans: Mutex::default(),
         }
+    }
+
+    fn is_of_any_length(&self, parameter: usize) -> bool {
+        self.of_any_length.get(parameter).copied().unwrap_or(false)
     }
 
     /// Whether plans kept are for tables that are others now.
@@ -194,12 +228,17 @@ impl Prepared {
         session: &Session,
         values: &[(Value, SqlType)],
     ) -> SqlResult<Arc<Plan>> {
-        let is_fit = |kept: &&CachedPlan| kept.is_for(instance, session, values);
+        let any = &self.of_any_length;
+        let is_fit = |kept: &&CachedPlan| kept.is_for(instance, session, (values, any));
         if let Some(kept) = self.plans.lock().iter().find(is_fit) {
             return Ok(kept.plan.clone());
         }
         let key = PlanKey::new(instance, session);
-        let types: Vec<SqlType> = values.iter().map(|(_, ty)| ty.clone()).collect();
+        let planned = |(at, (_, ty)): (usize, &(Value, SqlType))| match self.is_of_any_length(at) {
+            true => roomy(ty),
+            false => ty.clone(),
+        };
+        let types: Vec<SqlType> = values.iter().enumerate().map(planned).collect();
         let parameters = (&types[..], self.parameters);
         let make = |statement: &Statement| {
             let mut plan = planning::plan(instance, session, statement, &self.text, parameters)?;

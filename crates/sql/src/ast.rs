@@ -19,7 +19,7 @@ mod show;
 mod statement;
 mod types;
 mod visit;
-mod walk;
+pub(crate) mod walk;
 
 pub use account::*;
 pub use admin::*;

@@ -21,6 +21,7 @@ mod lift;
 mod oracle;
 mod parse;
 mod parser;
+mod placeholders;
 mod shape;
 mod unparse;
 
@@ -31,6 +32,7 @@ pub use lift::lift_literals;
 pub use parse::{
     ParseOptions, Parsed, parse, parse_expr, parse_from, syntax_error_at, without_end,
 };
+pub use placeholders::of_any_length;
 pub use shape::{LiteralKind, Shape, string_value};
 pub use unparse::{
     UnparseOptions, quote_identifier, unparse_expr, unparse_numbered, unparse_query,

@@ -5,8 +5,8 @@
 //! columns, LIMIT, arguments of functions) a literal is part of what is planned and stays.
 
 use crate::ast::{
-    Assignment, BinaryOp, DeleteTarget, Expr, ExprKind, InsertSource, Literal, Query, QueryBody,
-    Select, SelectItem, Span, Statement, TableRef,
+    Assignment, DeleteTarget, Expr, ExprKind, InsertSource, Literal, Query, QueryBody, Select,
+    SelectItem, Span, Statement, TableRef,
 };
 
 /// Replaces literals by the parameters of their numbers in `literals`; says which were. `None` if the
@@ -59,11 +59,6 @@ fn is_plain(expr: &Expr) -> Option<()> {
     is_plain.then_some(())
 }
 
-fn is_comparison(op: BinaryOp) -> bool {
-    use BinaryOp::{Eq, Ge, Gt, Le, Lt, Ne, NullSafeEq};
-    matches!(op, Eq | NullSafeEq | Ne | Lt | Le | Gt | Ge)
-}
-
 struct Lift<'a> {
     literals: &'a [Span],
     lifted: Vec<bool>,
@@ -107,7 +102,7 @@ impl Lift<'_> {
             ExprKind::And(parts) | ExprKind::Or(parts) => {
                 parts.iter_mut().for_each(|part| self.predicate(part));
             }
-            ExprKind::Binary { op, left, right } if is_comparison(*op) => {
+            ExprKind::Binary { op, left, right } if op.is_comparison() => {
                 if is_column(left) {
                     self.value(right);
                 } else if is_column(right) {

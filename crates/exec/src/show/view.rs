@@ -71,6 +71,6 @@ fn strip(query: &mut Query) {
     query.for_each_mention(&mut |mention| match mention {
         Mention::Table(factor) => factor.name.schema = None,
         Mention::Column(column) => column.schema = None,
-        Mention::Variable => {}
+        Mention::Variable | Mention::Compared(_) => {}
     });
 }

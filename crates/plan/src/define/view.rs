@@ -126,7 +126,7 @@ pub fn check_view_query(
                 result = Err(SqlError::new(&ER_VIEW_SELECT_TMPTABLE, &[&table.name()]));
             }
         }
-        Mention::Column(_) => {}
+        Mention::Column(_) | Mention::Compared(_) => {}
     });
     result
 }

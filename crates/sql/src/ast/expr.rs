@@ -376,6 +376,14 @@ pub enum BinaryOp {
     Concat,
 }
 
+impl BinaryOp {
+    /// Whether it says how two values are ordered.
+    pub fn is_comparison(self) -> bool {
+        use BinaryOp::{Eq, Ge, Gt, Le, Lt, Ne, NullSafeEq};
+        matches!(self, Eq | NullSafeEq | Ne | Lt | Le | Gt | Ge)
+    }
+}
+
 /// What `IS` tests for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum IsTest {

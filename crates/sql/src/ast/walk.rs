@@ -14,6 +14,8 @@ pub enum Mention<'a> {
     Column(&'a mut ColumnRef),
     /// A user variable, a system variable or a placeholder.
     Variable,
+    /// The number of a placeholder that is compared with something, and is nothing but that.
+    Compared(u32),
 }
 
 type Visit<'v> = &'v mut dyn FnMut(Mention<'_>);
@@ -58,7 +60,7 @@ fn select(select: &mut Select, visit: Visit<'_>) {
     }
 }
 
-fn table(target: &mut TableRef, visit: Visit<'_>) {
+pub(crate) fn table(target: &mut TableRef, visit: Visit<'_>) {
     match target {
         TableRef::Table(factor) => visit(Mention::Table(factor)),
         TableRef::Derived(derived) => derived.query.for_each_mention(visit),
@@ -88,11 +90,26 @@ impl Expr {
             }
             _ => {}
         }
+        for operand in self.compared() {
+            if let ExprKind::Param(number) = operand.kind {
+                visit(Mention::Compared(number));
+            }
+        }
         if let Some(query) = self.query_mut() {
             query.for_each_mention(visit);
         }
         self.window_exprs_mut().into_iter().for_each(|e| e.for_each_mention(visit));
         self.operands_mut().into_iter().for_each(|e| e.for_each_mention(visit));
+    }
+
+    /// What it compares, if it is a comparison.
+    fn compared(&self) -> Vec<&Self> {
+        let is_comparison = match &self.kind {
+            ExprKind::Binary { op, .. } => op.is_comparison(),
+            ExprKind::Between { .. } | ExprKind::InList { .. } | ExprKind::Like { .. } => true,
+            _ => false,
+        };
+        if is_comparison { self.operands() } else { Vec::new() }
     }
 
     /// The subquery it is, or compares with.
