@@ -126,6 +126,7 @@ compat() {
   say compat
   with_server --port-first "$python" tests/scripts.py
   with_server --port-first "$python" tests/compat/run.py
+  with_server --port-first "$python" tests/bulk/bulk.py
 }
 
 # MariaDB's own tests that pass, each run in an order of its own for at most some minutes.

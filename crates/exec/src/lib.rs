@@ -17,6 +17,7 @@
 //! No packets, no authentication, no concrete engine.
 
 mod admin;
+pub mod bulk;
 pub mod control;
 mod ddl;
 mod dml;

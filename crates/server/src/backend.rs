@@ -6,11 +6,13 @@
 use std::any::Any;
 use std::sync::Arc;
 
+use selkie_exec::bulk::Argument;
 use selkie_exec::{Outcome, ResultSink, Unsettled};
 use selkie_plan::physical::OutputColumn;
 use selkie_protocol::Status;
 use selkie_sql::ClientText;
-use selkie_types::{SqlResult, SqlType, Value};
+use selkie_types::error::catalogue::ER_UNSUPPORTED_PS;
+use selkie_types::{SqlError, SqlResult, SqlType, Value};
 
 use crate::query_log::{GeneralEntry, SlowEntry};
 use crate::session::Shared;
@@ -87,6 +89,16 @@ pub trait BackendSession: Send {
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Outcome>;
 
+    /// Runs a prepared statement for many rows of parameters.
+    fn execute_bulk(
+        &mut self,
+        _statement: &mut (dyn Any + Send),
+        _rows: Vec<Vec<Argument>>,
+        _sink: &mut dyn ResultSink,
+    ) -> SqlResult<Outcome> {
+        Err(SqlError::new(&ER_UNSUPPORTED_PS, &[]))
+    }
+
     /// Columns of a table whose names match `pattern`.
     fn field_list(&mut self, table: &str, pattern: &[u8]) -> SqlResult<Vec<OutputColumn>>;
 
@@ -108,7 +120,7 @@ pub trait BackendSession: Send {
     fn status(&self) -> SessionStatus;
 
     /// Adds a failed command's error to the warnings list.
-    fn note_error(&mut self, error: &selkie_types::SqlError);
+    fn note_error(&mut self, error: &SqlError);
 
     /// The session begins anew: variables, temporary tables and the transaction are gone.
     fn reset(&mut self);

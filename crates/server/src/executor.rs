@@ -4,6 +4,7 @@
 
 mod account_tables;
 mod administration;
+mod bulk;
 mod com;
 mod hooks;
 mod log_tables;

@@ -2,6 +2,7 @@
 //!
 //! Must not run SQL itself; a [`crate::backend::BackendSession`] does.
 
+mod bulk;
 mod connection;
 mod cursor;
 mod dispatch;

@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 
 use selkie_catalog::{Namespace, TableInfo, quote_identifier};
 use selkie_engine::{IndexKind, count_of, note_waits};
+use selkie_exec::bulk::Argument;
 use selkie_exec::session::{Access, Account, Counters, Privilege, Session, SessionHooks};
 use selkie_exec::{
     Instance, KillFlag, NullSink, Outcome, Prepared, ResultSink, TextLookup, TextPlan, Unsettled,
@@ -23,7 +24,7 @@ use selkie_types::error::catalogue::*;
 use selkie_types::{CollationId, SqlError, SqlMode, SqlResult, SqlType, Value};
 
 use super::system::Registered;
-use super::{com, log_tables, settings};
+use super::{bulk, com, log_tables, settings};
 use crate::backend::{BackendSession, Described, SessionStatus, Step};
 use crate::innodb;
 use crate::session::Shared;
@@ -41,8 +42,8 @@ enum Read {
 
 /// A session.
 pub(super) struct ExecutorSession {
-    instance: Arc<Instance>,
-    session: Session,
+    pub(super) instance: Arc<Instance>,
+    pub(super) session: Session,
     shared: Arc<Shared>,
     registered: Registered,
     /// The version of the system variables that the settings were made from.
@@ -166,7 +167,7 @@ impl ExecutorSession {
         })
     }
 
-    fn run_prepared(
+    pub(super) fn run_prepared(
         &mut self,
         prepared: &Prepared,
         values: &[(Value, SqlType)],
@@ -335,6 +336,19 @@ impl BackendSession for ExecutorSession {
             return Err(SqlError::internal("a statement of another backend"));
         };
         self.run_prepared(prepared, parameters, sink)
+    }
+
+    fn execute_bulk(
+        &mut self,
+        statement: &mut (dyn Any + Send),
+        rows: Vec<Vec<Argument>>,
+        sink: &mut dyn ResultSink,
+    ) -> SqlResult<Outcome> {
+        self.refresh();
+        let Some(prepared) = statement.downcast_ref::<Arc<Prepared>>() else {
+            return Err(SqlError::internal("a statement of another backend"));
+        };
+        bulk::run(self, prepared, rows, sink)
     }
 
     fn memory(&self, note: &mut dyn FnMut(usize, usize)) {

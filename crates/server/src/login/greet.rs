@@ -15,8 +15,8 @@ use crate::net::{ReadError, Wire};
 use crate::server::Server;
 use crate::variables::ids;
 
-/// What this server can do: MariaDB 10.11's capabilities without TLS, compression and bulk execution.
-pub(crate) const CAPABILITIES: Capabilities = Capabilities(0x81ff_f7de | 0x19 << 32);
+/// What this server can do: MariaDB 10.11's capabilities without TLS and compression.
+pub(crate) const CAPABILITIES: Capabilities = Capabilities(0x81ff_f7de | 0x1d << 32);
 
 /// Compat: MariaDB 10.11 puts this before its version, for replicas that look at the first digit.
 const VERSION_PREFIX: &str = "5.5.5-";

@@ -45,7 +45,7 @@ pub(super) struct Session {
     pub(super) backend: Box<dyn BackendSession>,
     pub(super) ended: bool,
     pub(super) patience: Patience,
-    statements: Statements,
+    pub(super) statements: Statements,
     /// How often a change of user failed.
     failed_changes: u8,
 }
@@ -107,6 +107,7 @@ impl Session {
             }
             Command::Query(text) => return self.query(selkie_sql::without_end(text), begun),
             Command::StmtExecute(payload) => return self.execute(payload, begun),
+            Command::StmtBulkExecute(payload) => return self.execute_bulk(payload, begun),
             Command::StmtClose(id) => {
                 self.shared.handle.counters.bump(counter().com_stmt_close);
                 log_general(&self.shared, "Close stmt", b"");
@@ -143,9 +144,6 @@ impl Session {
                 self.answer(result);
             }
             Command::Ping => self.answer(Ok(())),
-            Command::StmtBulkExecute(_) => {
-                self.answer(Err(SqlError::new(&ER_UNSUPPORTED_PS, &[])));
-            }
             Command::CreateDb(_)
             | Command::DropDb(_)
             | Command::BinlogDump(_)
@@ -173,6 +171,7 @@ impl Session {
             Command::Query(_)
                 | Command::StmtPrepare(_)
                 | Command::StmtExecute(_)
+                | Command::StmtBulkExecute(_)
                 | Command::StmtClose(_)
                 | Command::StmtReset(_)
                 | Command::StmtFetch(..)
@@ -189,14 +188,14 @@ impl Session {
             _ => None,
         };
         // The statement to execute is not known yet.
-        if !matches!(command, Command::StmtExecute(_)) {
+        if !matches!(command, Command::StmtExecute(_) | Command::StmtBulkExecute(_)) {
             let id = self.shared.server.sessions.next_query_id();
             handle.begin(command.name(), info, id, begun);
         }
     }
 
     /// OK or ERR, the answer to commands without a result.
-    fn answer(&mut self, result: SqlResult<()>) {
+    pub(super) fn answer(&mut self, result: SqlResult<()>) {
         if let Err(error) = &result {
             self.backend.note_error(error);
         }
@@ -593,7 +592,7 @@ impl Session {
 }
 
 /// The error about a packet that cannot be read: 1047 for the command, 1835 for its arguments.
-fn malformed(error: DecodeError) -> SqlError {
+pub(super) fn malformed(error: DecodeError) -> SqlError {
     match error {
         DecodeError::UnknownCommand(_) | DecodeError::Truncated("command") => {
             SqlError::new(&ER_UNKNOWN_COM_ERROR, &[])
@@ -608,7 +607,7 @@ fn one(text: &[u8], next: Option<usize>) -> &[u8] {
     first.trim_ascii_end().strip_suffix(b";").unwrap_or(first)
 }
 
-fn parameter_charsets(shared: &Shared) -> Charsets {
+pub(super) fn parameter_charsets(shared: &Shared) -> Charsets {
     let habits = shared.habits();
     Charsets { client: habits.client, connection: habits.connection }
 }

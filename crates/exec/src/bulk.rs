@@ -1,0 +1,279 @@
+//! A prepared statement run for many rows of parameters at once.
+//!
+//! An INSERT of values becomes one INSERT of as many rows; UPDATE and DELETE are run once for each row. Compat: nothing
+//! else can be run so. In a row DEFAULT and IGNORE may stand where a placeholder is all that is stored.
+
+use std::sync::Arc;
+
+use selkie_sql::ast::{
+    DeleteTarget, Expr, ExprKind, Insert, InsertSource, SelectItem, Statement, Update,
+};
+use selkie_types::error::catalogue::{
+    ER_INSERT_INFO, ER_INVALID_DEFAULT_PARAM, ER_UNSUPPORTED_PS, ER_UPDATE_INFO, ER_WRONG_ARGUMENTS,
+};
+use selkie_types::{SqlError, SqlResult, SqlType, Value};
+
+use crate::Outcome;
+use crate::prepared::Prepared;
+
+/// What stands for a placeholder.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Argument {
+    /// A value.
+    Value(Value, SqlType),
+    /// The column's default.
+    Default,
+    /// What the column has; its default in a new row.
+    Ignore,
+}
+
+impl Argument {
+    fn is_value(&self) -> bool {
+        matches!(self, Self::Value(..))
+    }
+
+    fn into_value(self) -> (Value, SqlType) {
+        match self {
+            Self::Value(value, ty) => (value, ty),
+            Self::Default | Self::Ignore => (Value::Null, SqlType::null()),
+        }
+    }
+}
+
+/// A statement and its parameters.
+#[derive(Debug)]
+pub struct Step {
+    /// The statement.
+    pub statement: Arc<Prepared>,
+    /// Its parameters.
+    pub values: Vec<(Value, SqlType)>,
+}
+
+/// What is to be run.
+#[derive(Debug)]
+pub struct Steps {
+    /// In this order.
+    pub steps: Vec<Step>,
+    /// An error in one undoes those before it.
+    pub together: bool,
+}
+
+/// What running `prepared` for `rows` comes to.
+pub fn steps_of(prepared: &Arc<Prepared>, rows: Vec<Vec<Argument>>) -> SqlResult<Steps> {
+    let unsupported = || Err(SqlError::new(&ER_UNSUPPORTED_PS, &[]));
+    if prepared.parameters == 0 {
+        return unsupported();
+    }
+    if rows.is_empty() {
+        return Err(SqlError::new(&ER_WRONG_ARGUMENTS, &[&"mysqld_stmt_bulk_execute"]));
+    }
+    match &prepared.statement {
+        Statement::Insert(insert) => match &insert.source {
+            InsertSource::Query(_) => unsupported(),
+            _ if has_own_placeholders(insert) && !insert.returning.is_empty() => unsupported(),
+            _ if has_own_placeholders(insert) => one_by_one(prepared, rows, &|row| {
+                Ok(Some(Statement::Insert(Box::new(inserting(insert, [row])?))))
+            })
+            .map(|steps| Steps { steps, together: true }),
+            _ => at_once(prepared, insert, rows),
+        },
+        Statement::Update(update) => {
+            let steps = one_by_one(prepared, rows, &|row| updating(update, row))?;
+            Ok(Steps { steps, together: false })
+        }
+        Statement::Delete(delete)
+            if matches!(delete.target, DeleteTarget::Single(_)) && delete.returning.is_empty() =>
+        {
+            let steps = one_by_one(prepared, rows, &|_| Err(misplaced()))?;
+            Ok(Steps { steps, together: false })
+        }
+        _ => unsupported(),
+    }
+}
+
+fn misplaced() -> SqlError {
+    SqlError::new(&ER_INVALID_DEFAULT_PARAM, &[])
+}
+
+/// Whether there are placeholders behind the values of an INSERT, which then cannot be put together with others.
+fn has_own_placeholders(insert: &Insert) -> bool {
+    let updated = insert.on_duplicate.iter().map(|a| &a.value);
+    let returned = insert.returning.iter().filter_map(|item| match item {
+        SelectItem::Expr { expr, .. } => Some(expr),
+        _ => None,
+    });
+    let in_query = |e: &Expr| e.has_subquery();
+    let values = values_of(insert);
+    updated.chain(returned).any(|e| in_query(e) || has_placeholder(e))
+        || values.iter().flatten().any(in_query)
+}
+
+fn has_placeholder(e: &Expr) -> bool {
+    e.find(&mut |e| matches!(e.kind, ExprKind::Param(_)).then_some(())).is_some()
+}
+
+fn values_of(insert: &Insert) -> Vec<Vec<Expr>> {
+    match &insert.source {
+        InsertSource::Values(rows) => rows.clone(),
+        InsertSource::Set(assignments) => {
+            vec![assignments.iter().map(|a| a.value.clone()).collect()]
+        }
+        InsertSource::Query(_) => Vec::new(),
+    }
+}
+
+/// One INSERT of all rows.
+fn at_once(prepared: &Prepared, insert: &Insert, rows: Vec<Vec<Argument>>) -> SqlResult<Steps> {
+    let statement = inserting(insert, rows.iter().map(Vec::as_slice))?;
+    let statement = Statement::Insert(Box::new(statement));
+    let values: Vec<_> = rows.into_iter().flatten().map(Argument::into_value).collect();
+    let statement = Prepared::unplanned(statement, prepared.text.clone(), values.len());
+    Ok(Steps { steps: vec![Step { statement: Arc::new(statement), values }], together: false })
+}
+
+/// The INSERT with its values once for each row; placeholders are numbered on.
+fn inserting<'a>(
+    insert: &Insert,
+    rows: impl IntoIterator<Item = &'a [Argument]>,
+) -> SqlResult<Insert> {
+    let template = values_of(insert);
+    let (mut values, mut first) = (Vec::new(), 0);
+    for row in rows {
+        let stand_ins = template.iter().flatten().filter(|cell| stands_in(cell, row));
+        if stand_ins.count() < row.iter().filter(|a| !a.is_value()).count() {
+            return Err(misplaced());
+        }
+        for cells in &template {
+            let fill = |cell: &Expr| filled(cell.clone(), row, first);
+            values.push(cells.iter().map(fill).collect());
+        }
+        first += row.len() as u32;
+    }
+    let columns = match &insert.source {
+        InsertSource::Set(assignments) => {
+            Some(assignments.iter().map(|a| a.column.clone()).collect())
+        }
+        _ => insert.columns.clone(),
+    };
+    Ok(Insert { columns, source: InsertSource::Values(values), ..insert.clone() })
+}
+
+/// Whether an expression is a placeholder of something else than a value.
+fn stands_in(e: &Expr, row: &[Argument]) -> bool {
+    matches!(e.kind, ExprKind::Param(number) if !row[number as usize].is_value())
+}
+
+/// A stored expression for one row, whose parameters begin at `first`.
+fn filled(mut cell: Expr, row: &[Argument], first: u32) -> Expr {
+    if stands_in(&cell, row) {
+        cell.kind = ExprKind::Default(None);
+    }
+    renumber(&mut cell, first);
+    cell
+}
+
+fn renumber(e: &mut Expr, first: u32) {
+    if let ExprKind::Param(number) = &mut e.kind {
+        *number += first;
+    }
+    e.operands_mut().into_iter().for_each(|e| renumber(e, first));
+}
+
+/// A step for each row; `stand_in` makes the statement for a row that has other things than values, if there is
+/// anything to do.
+fn one_by_one(
+    prepared: &Arc<Prepared>,
+    rows: Vec<Vec<Argument>>,
+    stand_in: &dyn Fn(&[Argument]) -> SqlResult<Option<Statement>>,
+) -> SqlResult<Vec<Step>> {
+    // Rows often have their defaults in the same places.
+    let mut last: Option<(Vec<Argument>, Option<Arc<Prepared>>)> = None;
+    let mut steps = Vec::with_capacity(rows.len());
+    for row in rows {
+        let statement = match row.iter().all(Argument::is_value) {
+            true => Some(prepared.clone()),
+            false => match &last {
+                Some((alike, made)) if is_alike(alike, &row) => made.clone(),
+                _ => {
+                    let made = stand_in(&row)?.map(|statement| {
+                        let text = prepared.text.clone();
+                        Arc::new(Prepared::unplanned(statement, text, prepared.parameters))
+                    });
+                    last = Some((row.clone(), made.clone()));
+                    made
+                }
+            },
+        };
+        let values = row.into_iter().map(Argument::into_value).collect();
+        steps.extend(statement.map(|statement| Step { statement, values }));
+    }
+    Ok(steps)
+}
+
+/// Whether two rows have the same things but values in the same places.
+fn is_alike(a: &[Argument], b: &[Argument]) -> bool {
+    use std::mem::discriminant;
+    a.iter().zip(b).all(|(a, b)| discriminant(a) == discriminant(b))
+}
+
+/// The UPDATE without what is ignored; `None` if nothing is left.
+fn updating(update: &Update, row: &[Argument]) -> SqlResult<Option<Statement>> {
+    let mut update = update.clone();
+    let is_ignored = |e: &Expr| match e.kind {
+        ExprKind::Param(number) => row[number as usize] == Argument::Ignore,
+        _ => false,
+    };
+    let stand_ins = update.assignments.iter().filter(|a| stands_in(&a.value, row)).count();
+    if stand_ins < row.iter().filter(|a| !a.is_value()).count() {
+        return Err(misplaced());
+    }
+    update.assignments.retain(|a| !is_ignored(&a.value));
+    for assignment in &mut update.assignments {
+        if stands_in(&assignment.value, row) {
+            assignment.value.kind = ExprKind::Default(None);
+        }
+    }
+    Ok((!update.assignments.is_empty()).then(|| Statement::Update(Box::new(update))))
+}
+
+/// What the steps did, as one statement would have said it.
+#[derive(Debug, Default)]
+pub struct Sum {
+    rows: u64,
+    duplicates: u64,
+    info: [u64; 3],
+    outcome: Outcome,
+}
+
+impl Sum {
+    /// Adds what one step did.
+    pub fn add(&mut self, step: Outcome) {
+        self.rows += 1;
+        self.duplicates += u64::from(step.affected != 1);
+        let numbers = step.info.split(|c: char| !c.is_ascii_digit()).filter(|n| !n.is_empty());
+        for (sum, number) in self.info.iter_mut().zip(numbers) {
+            *sum += number.parse::<u64>().unwrap_or(0);
+        }
+        self.outcome.affected += step.affected;
+        if self.outcome.insert_id == 0 {
+            self.outcome.insert_id = step.insert_id;
+        }
+    }
+
+    /// The whole, of a statement like `statement`.
+    pub fn outcome(mut self, statement: &Statement) -> Outcome {
+        let [_, changed, warnings] = &self.info;
+        let info = match statement {
+            Statement::Insert(_) => {
+                Some((&ER_INSERT_INFO, [&self.rows, &self.duplicates, warnings]))
+            }
+            // Compat: only rows that were changed count as found.
+            Statement::Update(_) => Some((&ER_UPDATE_INFO, [changed, changed, warnings])),
+            _ => None,
+        };
+        if let Some((text, [a, b, c])) = info {
+            self.outcome.info = SqlError::new(text, &[a, b, c]).message().to_owned();
+        }
+        self.outcome
+    }
+}

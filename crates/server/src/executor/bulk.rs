@@ -1,0 +1,68 @@
+//! A prepared statement for many rows of parameters.
+
+use std::sync::Arc;
+
+use selkie_exec::bulk::{Argument, Step, Sum, steps_of};
+use selkie_exec::{NullSink, Outcome, Prepared, ResultSink, execute_text};
+use selkie_types::SqlResult;
+
+use super::session::ExecutorSession;
+use crate::backend::BackendSession;
+
+pub(super) fn run(
+    session: &mut ExecutorSession,
+    prepared: &Arc<Prepared>,
+    rows: Vec<Vec<Argument>>,
+    sink: &mut dyn ResultSink,
+) -> SqlResult<Outcome> {
+    let steps = steps_of(prepared, rows).inspect_err(|error| session.note_error(error))?;
+    match &steps.steps[..] {
+        [Step { statement, values }] => session.run_prepared(statement, values, sink),
+        all if steps.together => together(session, prepared, all, sink),
+        all => one_by_one(session, prepared, all, sink),
+    }
+}
+
+fn one_by_one(
+    session: &mut ExecutorSession,
+    prepared: &Prepared,
+    steps: &[Step],
+    sink: &mut dyn ResultSink,
+) -> SqlResult<Outcome> {
+    let mut sum = Sum::default();
+    for Step { statement, values } in steps {
+        sum.add(session.run_prepared(statement, values, sink)?);
+    }
+    Ok(sum.outcome(&prepared.statement))
+}
+
+/// As one statement: an error undoes what was done before it.
+fn together(
+    session: &mut ExecutorSession,
+    prepared: &Prepared,
+    steps: &[Step],
+    sink: &mut dyn ResultSink,
+) -> SqlResult<Outcome> {
+    let alone = session.session.settings.autocommit && !session.session.in_transaction();
+    let [begin, end, undo]: [&[u8]; 3] = match alone {
+        true => [b"START TRANSACTION", b"COMMIT", b"ROLLBACK"],
+        false => {
+            [b"SAVEPOINT `\x01`", b"RELEASE SAVEPOINT `\x01`", b"ROLLBACK TO SAVEPOINT `\x01`"]
+        }
+    };
+    quietly(session, begin)?;
+    match one_by_one(session, prepared, steps, sink) {
+        Ok(outcome) => quietly(session, end).map(|()| outcome),
+        Err(error) => {
+            // A deadlock has undone everything already; the client hears of it.
+            let _ = quietly(session, undo);
+            session.note_error(&error);
+            Err(error)
+        }
+    }
+}
+
+fn quietly(session: &mut ExecutorSession, text: &[u8]) -> SqlResult<()> {
+    let ExecutorSession { instance, session, .. } = session;
+    execute_text(instance, session, text, &mut NullSink).map(|_| ())
+}
