@@ -160,6 +160,15 @@ def triggers(c):
     c.sql("CREATE TABLE m (id INT PRIMARY KEY, a INT)")
     c.bulk("INSERT INTO m VALUES (?, ?)", (INT, INT), many)
     c.out[-2] = "bulk> many rows"
+    c.sql("CREATE TABLE n (id INT PRIMARY KEY, a TINYINT, b VARCHAR(3))")
+    wide = [(number, 1 if number % 4500 else 300, "abcd"[: 1 + number % 3 + (number == 5000)]) for number in range(1, 9500)]
+    for insert in ("INSERT", "INSERT IGNORE"):
+        c.bulk(f"{insert} INTO n VALUES (?, ?, ?)", (INT, INT, TEXT), wide)
+        c.out[:] = ["bulk> many rows" if len(line) > 9999 else line for line in c.out]
+        c.show("SELECT COUNT(*), SUM(id), SUM(a), SUM(LENGTH(b)) FROM n")
+    c.bulk("INSERT INTO n VALUES (?, ?, ?)", (INT, INT, TEXT), [(20000 - number, 1, "x") for number in range(11000)])
+    c.out[:] = ["bulk> many rows" if len(line) > 9999 else line for line in c.out]
+    c.show("SELECT COUNT(*) FROM n")
     c.show("SELECT COUNT(*), SUM(id), SUM(a) FROM m")
 
 

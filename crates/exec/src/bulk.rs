@@ -47,6 +47,8 @@ pub struct Step {
     pub statement: Arc<Prepared>,
     /// Its parameters.
     pub values: Vec<(Value, SqlType)>,
+    /// Rows of the steps before: warnings count from there.
+    pub before: u64,
 }
 
 /// What is to be run.
@@ -122,13 +124,30 @@ fn values_of(insert: &Insert) -> Vec<Vec<Expr>> {
     }
 }
 
-/// One INSERT of all rows.
+/// One INSERT of all rows, or several if they are so many that their plan would take much memory.
 fn at_once(prepared: &Prepared, insert: &Insert, rows: Vec<Vec<Argument>>) -> SqlResult<Steps> {
-    let statement = inserting(insert, rows.iter().map(Vec::as_slice))?;
-    let statement = Statement::Insert(Box::new(statement));
-    let values: Vec<_> = rows.into_iter().flatten().map(Argument::into_value).collect();
-    let statement = Prepared::unplanned(statement, prepared.text.clone(), values.len());
-    Ok(Steps { steps: vec![Step { statement: Arc::new(statement), values }], together: false })
+    const MANY: usize = 4096;
+    // Several would give several results.
+    let most = if insert.returning.is_empty() { MANY } else { rows.len() };
+    let mut steps: Vec<Step> = Vec::new();
+    let mut last: (Vec<bool>, Option<Arc<Prepared>>) = (Vec::new(), None);
+    let (together, mut rows, mut before) = (rows.len() > most, rows.into_iter(), 0);
+    while rows.len() > 0 {
+        let part: Vec<Vec<Argument>> = rows.by_ref().take(most).collect();
+        let are_values: Vec<bool> = part.iter().flatten().map(Argument::is_value).collect();
+        if last.0 != are_values || last.1.is_none() {
+            let statement = inserting(insert, part.iter().map(Vec::as_slice))?;
+            let (statement, count) = (Statement::Insert(Box::new(statement)), are_values.len());
+            let made = Prepared::unplanned(statement, prepared.text.clone(), count);
+            let made = if together { made.with_any_length() } else { made };
+            last = (are_values, Some(Arc::new(made)));
+        }
+        let count = part.len() as u64;
+        let values = part.into_iter().flatten().map(Argument::into_value).collect();
+        steps.extend(last.1.clone().map(|statement| Step { statement, values, before }));
+        before += count;
+    }
+    Ok(Steps { steps, together })
 }
 
 /// The INSERT with its values once for each row; placeholders are numbered on.
@@ -205,7 +224,7 @@ fn one_by_one(
             },
         };
         let values = row.into_iter().map(Argument::into_value).collect();
-        steps.extend(statement.map(|statement| Step { statement, values }));
+        steps.extend(statement.map(|statement| Step { statement, values, before: 0 }));
     }
     Ok(steps)
 }
@@ -239,21 +258,21 @@ fn updating(update: &Update, row: &[Argument]) -> SqlResult<Option<Statement>> {
 /// What the steps did, as one statement would have said it.
 #[derive(Debug, Default)]
 pub struct Sum {
-    rows: u64,
-    duplicates: u64,
-    info: [u64; 3],
+    /// The numbers of all infos.
+    numbers: [u64; 3],
     outcome: Outcome,
 }
 
 impl Sum {
     /// Adds what one step did.
     pub fn add(&mut self, step: Outcome) {
-        self.rows += 1;
-        self.duplicates += u64::from(step.affected != 1);
-        let numbers = step.info.split(|c: char| !c.is_ascii_digit()).filter(|n| !n.is_empty());
-        for (sum, number) in self.info.iter_mut().zip(numbers) {
-            *sum += number.parse::<u64>().unwrap_or(0);
+        let mut numbers = [1, u64::from(step.affected != 1), 0];
+        if !step.info.is_empty() {
+            let told = step.info.split(|c: char| !c.is_ascii_digit()).filter(|n| !n.is_empty());
+            let told = told.map(|n| n.parse().unwrap_or(0));
+            numbers.iter_mut().zip(told).for_each(|(number, told)| *number = told);
         }
+        self.numbers.iter_mut().zip(numbers).for_each(|(sum, number)| *sum += number);
         self.outcome.affected += step.affected;
         if self.outcome.insert_id == 0 {
             self.outcome.insert_id = step.insert_id;
@@ -262,13 +281,11 @@ impl Sum {
 
     /// The whole, of a statement like `statement`.
     pub fn outcome(mut self, statement: &Statement) -> Outcome {
-        let [_, changed, warnings] = &self.info;
+        let [first, second, warnings] = &self.numbers;
         let info = match statement {
-            Statement::Insert(_) => {
-                Some((&ER_INSERT_INFO, [&self.rows, &self.duplicates, warnings]))
-            }
+            Statement::Insert(_) => Some((&ER_INSERT_INFO, [first, second, warnings])),
             // Compat: only rows that were changed count as found.
-            Statement::Update(_) => Some((&ER_UPDATE_INFO, [changed, changed, warnings])),
+            Statement::Update(_) => Some((&ER_UPDATE_INFO, [second, second, warnings])),
             _ => None,
         };
         if let Some((text, [a, b, c])) = info {

@@ -211,6 +211,12 @@ impl Prepared {
         }
     }
 
+    /// The statement, to be run for texts of many lengths.
+    pub(crate) fn with_any_length(mut self) -> Self {
+        self.of_any_length = of_any_length(&self.statement, self.parameters);
+        self
+    }
+
     fn is_of_any_length(&self, parameter: usize) -> bool {
         self.of_any_length.get(parameter).copied().unwrap_or(false)
     }

@@ -91,6 +91,8 @@ pub struct Session {
     pub last_insert_id: Cell<u64>,
     /// Value of `LAST_INSERT_ID(expr)` in this statement, for the OK packet.
     pub explicit_insert_id: Cell<Option<u64>>,
+    /// Rows that earlier parts of the statement had; what an INSERT tells of rows counts from there.
+    pub rows_before: Cell<u64>,
     /// `SET insert_id`: the next generated value.
     pub next_insert_id: Cell<Option<u64>>,
     /// Last number taken of each sequence: `LASTVAL`.
@@ -166,6 +168,7 @@ impl Session {
             hooks,
             last_insert_id: Cell::new(0),
             explicit_insert_id: Cell::new(None),
+            rows_before: Cell::new(0),
             next_insert_id: Cell::new(None),
             sequence_values: RefCell::default(),
             row_count: Cell::new(0),

@@ -169,7 +169,7 @@ impl<'r> Inserter<'r> {
         if source.rows() > 1 && one_by_one {
             return self.add_one_by_one(source, returning);
         }
-        let first_row = self.records + 1;
+        let first_row = self.env.rt.session.rows_before.get() + self.records + 1;
         self.env.eval.set_row(first_row);
         let told = self.maker.told.borrow().len();
         let columns = self.columns(source, first_row);

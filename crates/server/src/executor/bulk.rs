@@ -17,7 +17,7 @@ pub(super) fn run(
 ) -> SqlResult<Outcome> {
     let steps = steps_of(prepared, rows).inspect_err(|error| session.note_error(error))?;
     match &steps.steps[..] {
-        [Step { statement, values }] => session.run_prepared(statement, values, sink),
+        [Step { statement, values, .. }] => session.run_prepared(statement, values, sink),
         all if steps.together => together(session, prepared, all, sink),
         all => one_by_one(session, prepared, all, sink),
     }
@@ -30,13 +30,13 @@ fn one_by_one(
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
     let mut sum = Sum::default();
-    for Step { statement, values } in steps {
+    for Step { statement, values, .. } in steps {
         sum.add(session.run_prepared(statement, values, sink)?);
     }
     Ok(sum.outcome(&prepared.statement))
 }
 
-/// As one statement: an error undoes what was done before it.
+/// As one statement: warnings count on, and an error undoes what was done before it.
 fn together(
     session: &mut ExecutorSession,
     prepared: &Prepared,
@@ -51,15 +51,26 @@ fn together(
         }
     };
     quietly(session, begin)?;
-    match one_by_one(session, prepared, steps, sink) {
-        Ok(outcome) => quietly(session, end).map(|()| outcome),
-        Err(error) => {
-            // A deadlock has undone everything already; the client hears of it.
-            let _ = quietly(session, undo);
-            session.note_error(&error);
-            Err(error)
+    let (mut sum, mut told) = (Sum::default(), Vec::new());
+    for Step { statement, values, before } in steps {
+        session.session.rows_before.set(*before);
+        let result = session.run_prepared(statement, values, sink);
+        session.session.rows_before.set(0);
+        match result {
+            Ok(outcome) => sum.add(outcome),
+            Err(error) => {
+                // A deadlock has undone everything already; the client hears of it.
+                let _ = quietly(session, undo);
+                session.note_error(&error);
+                return Err(error);
+            }
         }
+        told.extend(session.session.diagnostics.present());
     }
+    quietly(session, end)?;
+    let most = session.session.settings.max_error_count;
+    session.session.diagnostics.put_first(told, most);
+    Ok(sum.outcome(&prepared.statement))
 }
 
 fn quietly(session: &mut ExecutorSession, text: &[u8]) -> SqlResult<()> {
