@@ -94,21 +94,17 @@ impl Builder<'_> {
     }
 }
 
-/// The indexes that a union for an OR could be made of, none if one of the branches has no index.
+/// The indexes that branches of an OR could use. Compat: also if others of its branches have none.
 pub(super) fn union_keys(info: &RelationInfo, condition: &Expr) -> Vec<usize> {
     let ExprKind::Or(branches) = &condition.kind else { return Vec::new() };
     let mut usable = Vec::new();
     for branch in branches {
         let parts = branch.clone().into_conjuncts();
-        let before = usable.len();
         let indexes = info.table.def.indexes.iter().enumerate().filter(|(_, index)| !index.hashed);
         usable.extend(indexes.filter_map(|(at, index)| {
             let bounds = conjunction(info, index, &parts);
             (bounds.equal_parts > 0 || bounds.bounded).then_some(at)
         }));
-        if usable.len() == before {
-            return Vec::new();
-        }
     }
     usable
 }
