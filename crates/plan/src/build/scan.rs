@@ -103,7 +103,8 @@ impl Builder<'_> {
         let in_union: Vec<usize> = conditions.iter().flat_map(|c| union_keys(info, c)).collect();
         let indexes = info.table.def.indexes.iter().enumerate();
         let usable = indexes.filter(|(at, index)| {
-            !index.hashed && (in_union.contains(at) || bounds(info, index, conditions).is_some())
+            self.is_allowed(info, *at)
+                && (in_union.contains(at) || bounds(info, index, conditions).is_some())
         });
         usable.map(|(_, index)| index.name.clone()).collect()
     }
