@@ -141,10 +141,8 @@ impl Builder<'_> {
             paths.extend(self.index_path(info, at, conditions, read, goal, rows, selectivity));
         }
         paths.extend(self.union_path(info, conditions, read, goal, rows, selectivity));
-        let forced = info.forced
-            && paths
-                .iter()
-                .any(|p| p.bounds.bounded || p.bounds.equal_parts > 0 || !p.union.is_empty());
+        let forced =
+            info.forced && paths.iter().any(|p| p.bounds.restricts() || !p.union.is_empty());
         if !forced {
             let mut full = self.full_path(info, conditions, read, rows);
             full.rows = (rows * selectivity).max(1e-6);
@@ -215,7 +213,7 @@ impl Builder<'_> {
             (false, true) => row_cost(info, Some(at)) + width * cost::DECODE_COLUMN,
             (false, false) => cost::INDEX_ENTRY + cost::FETCH_ROW + width * cost::DECODE_COLUMN,
         };
-        let whole = bounds.ranges.is_empty() || (bounds.equal_parts == 0 && !bounds.bounded);
+        let whole = bounds.ranges.is_empty() || !bounds.restricts();
         // Of an index in the wanted order often only the first entries are read.
         let scanned = match whole && order.is_none() {
             true => reads.max(cost::FEWEST_SCANNED),
@@ -251,7 +249,7 @@ impl Builder<'_> {
         conditions: &[Expr],
         rows: f64,
     ) -> f64 {
-        if bounds.ranges.is_empty() || (bounds.equal_parts == 0 && !bounds.bounded) {
+        if bounds.ranges.is_empty() || !bounds.restricts() {
             return rows;
         }
         if let Some(counted) = self.dive(info, at, bounds) {

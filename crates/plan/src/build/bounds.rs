@@ -28,6 +28,13 @@ pub(super) struct Bounds {
     pub used: Vec<usize>,
 }
 
+impl Bounds {
+    /// Whether less than the whole index is read.
+    pub(super) fn restricts(&self) -> bool {
+        self.equal_parts > 0 || self.bounded
+    }
+}
+
 /// One way a condition restricts a column.
 enum Restriction<'a> {
     Equal(&'a Expr, bool),
@@ -47,7 +54,7 @@ pub(super) fn bounds(
     conditions: &[Expr],
 ) -> Option<Bounds> {
     let mut found = conjunction(relation, index, conditions);
-    if found.equal_parts == 0 && !found.bounded {
+    if !found.restricts() {
         found = alternatives(relation, index, conditions)?;
     }
     Some(found)
@@ -191,7 +198,7 @@ fn alternatives(relation: &RelationInfo, index: &IndexDef, conditions: &[Expr]) 
         for branch in branches {
             let parts = branch.clone().into_conjuncts();
             let branch = conjunction(relation, index, &parts);
-            usable &= branch.equal_parts > 0 || branch.bounded;
+            usable &= branch.restricts();
             exact &= (0..parts.len()).all(|part| branch.exact.contains(&part));
             all.equal_parts = all.equal_parts.min(branch.equal_parts);
             all.bounded |= branch.bounded;

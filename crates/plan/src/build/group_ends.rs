@@ -15,7 +15,7 @@ use crate::estimate::{prefix_distinct, table_rows};
 use crate::logical::{
     AggregateNode, ColumnId, ColumnSet, Logical, RelationId, RelationInfo, SortItem,
 };
-use crate::physical::{Access, GroupEnds, Operator, RangeBound};
+use crate::physical::{Access, GroupEnds, Operator};
 
 /// What an operator looks at.
 #[derive(Default)]
@@ -133,7 +133,12 @@ impl Builder<'_> {
         let left = conditions.iter().enumerate().filter(|(at, _)| !exact.contains(at));
         left.for_each(|(_, condition)| every.add_expr(condition));
         let bounds = found.clone().unwrap_or_default();
-        let bound = bounds.ranges.iter().map(bound_parts).max().unwrap_or(0);
+        let bound = bounds
+            .ranges
+            .iter()
+            .map(|r| r.equal.len() + usize::from(r.is_bounded()))
+            .max()
+            .unwrap_or(0);
         let parts = parts_with(info, index, &every)?.max(bound);
         if parts == 0 || parts > index.parts.len() {
             return None;
@@ -193,13 +198,6 @@ fn table_of(input: &Logical) -> Option<(RelationId, &[Expr])> {
         },
         _ => None,
     }
-}
-
-/// How many parts a range restricts.
-fn bound_parts(range: &crate::physical::KeyRange) -> usize {
-    let ends = (&range.lower, &range.upper);
-    let open = matches!(ends, (RangeBound::Unbounded, RangeBound::Unbounded));
-    range.equal.len() + usize::from(!open || range.like.is_some())
 }
 
 /// The number of the first parts of an index that have all the columns.

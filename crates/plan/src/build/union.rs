@@ -85,8 +85,8 @@ impl Builder<'_> {
     ) -> Option<(f64, usize, Bounds)> {
         let restricted = |at: usize| {
             let bounds = conjunction(info, &info.table.def.indexes[at], conditions);
-            let count = self.range_rows(info, at, &bounds, conditions, rows);
-            (bounds.equal_parts > 0 || bounds.bounded).then_some((count, at, bounds))
+            let count = || self.range_rows(info, at, &bounds, conditions, rows);
+            bounds.restricts().then(count).map(|count| (count, at, bounds))
         };
         let indexes = 0..info.table.def.indexes.len();
         let allowed = indexes.filter(|at| self.is_allowed(info, *at));
@@ -101,10 +101,11 @@ pub(super) fn union_keys(info: &RelationInfo, condition: &Expr) -> Vec<usize> {
     for branch in branches {
         let parts = branch.clone().into_conjuncts();
         let indexes = info.table.def.indexes.iter().enumerate().filter(|(_, index)| !index.hashed);
-        usable.extend(indexes.filter_map(|(at, index)| {
-            let bounds = conjunction(info, index, &parts);
-            (bounds.equal_parts > 0 || bounds.bounded).then_some(at)
-        }));
+        usable.extend(
+            indexes.filter_map(|(at, index)| {
+                conjunction(info, index, &parts).restricts().then_some(at)
+            }),
+        );
     }
     usable
 }

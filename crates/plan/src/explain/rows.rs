@@ -4,8 +4,8 @@ use selkie_catalog::TableInfo;
 
 use super::names::{names, show};
 use crate::physical::{
-    Access, AggregateStrategy, IndexLookup, IndexRange, JoinKind, Limit, Operator, Plan, PlanNode,
-    RangeBound, TableScan,
+    Access, AggregateStrategy, IndexLookup, IndexRange, JoinKind, KeyRange, Limit, Operator, Plan,
+    PlanNode, TableScan,
 };
 use selkie_expr::Expr;
 use selkie_types::Value;
@@ -466,10 +466,7 @@ fn describe_range(row: &mut ExplainRow, scan: &TableScan, range: &IndexRange) {
     let index = &scan.table.def.indexes[range.index];
     row.key = Some(index.name.to_string());
     let equal = range.ranges.iter().map(|r| r.equal.len()).max().unwrap_or(0);
-    let bounded = range.ranges.iter().any(|r| {
-        r.like.is_some()
-            || !matches!((&r.lower, &r.upper), (RangeBound::Unbounded, RangeBound::Unbounded))
-    });
+    let bounded = range.ranges.iter().any(KeyRange::is_bounded);
     let most = index.parts.len() + scan.table.def.parts_behind(index).count();
     let parts = (equal + usize::from(bounded)).min(most);
     let used = if parts == 0 { index.parts.len() } else { parts };

@@ -120,6 +120,14 @@ pub struct KeyRange {
     pub like: Option<(Expr, u32)>,
 }
 
+impl KeyRange {
+    /// Whether a part behind the equal ones is restricted.
+    pub fn is_bounded(&self) -> bool {
+        let ends = (&self.lower, &self.upper);
+        self.like.is_some() || !matches!(ends, (RangeBound::Unbounded, RangeBound::Unbounded))
+    }
+}
+
 /// One end of a range.
 #[derive(Clone, Debug, Default)]
 pub enum RangeBound {
