@@ -43,6 +43,12 @@ PREPARE p FROM 'SELECT a, MAX(b) FROM c WHERE a > ? GROUP BY a';
 EXECUTE p USING 'k6';
 EXECUTE p USING 'k2';
 EXECUTE p USING NULL;
+-- a key that holds the start of a text only does not know which text is the least
+CREATE TABLE p (a VARCHAR(20), b INT, c INT, PRIMARY KEY (a(3), b, c));
+INSERT INTO p SELECT CONCAT('abc', CHAR(122 - seq % 20)), seq % 3, seq FROM seq_1_to_3000;
+ANALYZE TABLE p;
+SELECT b, MIN(a), MAX(a) FROM p GROUP BY b ORDER BY b;
+SELECT COUNT(DISTINCT b), MAX(a) FROM p;
 -- what EXPLAIN says of it; MariaDB thinks of twice as many groups
 EXPLAIN SELECT DISTINCT u FROM g;
 EXPLAIN SELECT u, MIN(v), MAX(v) FROM g GROUP BY u;

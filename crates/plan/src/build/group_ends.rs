@@ -151,7 +151,10 @@ impl Builder<'_> {
             return None;
         }
         let mut groups = GroupEnds { parts, first: false, last: false };
-        if let Some(end) = wanted.end.filter(|end| !holds(info, &index.parts[..parts], *end)) {
+        // A part that is cut does not say which of its values is the least.
+        let within = |end| parts_with(info, index, &std::iter::once(end).collect());
+        let is_outside = |end: &ColumnId| within(*end).is_none_or(|least| least > parts);
+        if let Some(end) = wanted.end.filter(is_outside) {
             let next = index.parts.iter().chain(def.parts_behind(index)).nth(parts)?;
             if next.prefix.is_some() || next.descending || info.first + next.column != end {
                 return None;
@@ -207,8 +210,4 @@ fn parts_with(info: &RelationInfo, index: &IndexDef, columns: &ColumnSet) -> Opt
         index.parts.iter().position(is_it).map(|at| at + 1)
     };
     columns.iter().try_fold(0, |most, id| Some(place(id)?.max(most)))
-}
-
-fn holds(info: &RelationInfo, parts: &[IndexPart], column: ColumnId) -> bool {
-    parts.iter().any(|part| info.first + part.column == column)
 }
