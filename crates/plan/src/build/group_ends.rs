@@ -3,19 +3,19 @@
 //!
 //! MariaDB calls it a loose index scan, and "Using index for group-by" in EXPLAIN.
 
-use selkie_engine::{IndexDef, IndexPart, LockMode};
+use selkie_engine::{IndexDef, IndexKind, IndexPart, LockMode};
 use selkie_expr::aggregate::{Aggregate, AggregateKind};
 use selkie_expr::{Expr, ExprKind};
 
 use super::access::{Path, may_cover};
-use super::bounds::{bounds, covers};
+use super::bounds::{Bounds, bounds, covers};
 use super::{Builder, Built};
 use crate::cost;
 use crate::estimate::{prefix_distinct, table_rows};
 use crate::logical::{
     AggregateNode, ColumnId, ColumnSet, Logical, RelationId, RelationInfo, SortItem,
 };
-use crate::physical::{Access, GroupEnds, Operator};
+use crate::physical::{Access, GroupEnds, KeyRange, Operator};
 
 /// What an operator looks at.
 #[derive(Default)]
@@ -124,25 +124,15 @@ impl Builder<'_> {
         wanted: &Wanted,
         order: Option<&[SortItem]>,
     ) -> Option<Path> {
-        let def = &info.table.def;
-        let index = &def.indexes[at];
-        let clustered = index.kind == selkie_engine::IndexKind::Primary;
+        let index = &info.table.def.indexes[at];
+        let clustered = index.kind == IndexKind::Primary;
         let found = bounds(info, index, conditions);
         let exact = found.as_ref().map_or(&[][..], |b| &b.exact);
         let mut every = wanted.every.clone();
         let left = conditions.iter().enumerate().filter(|(at, _)| !exact.contains(at));
         left.for_each(|(_, condition)| every.add_expr(condition));
         let bounds = found.clone().unwrap_or_default();
-        let bound = bounds
-            .ranges
-            .iter()
-            .map(|r| r.equal.len() + usize::from(r.is_bounded()))
-            .max()
-            .unwrap_or(0);
-        let parts = parts_with(info, index, &every)?.max(bound);
-        if parts == 0 || parts > index.parts.len() {
-            return None;
-        }
+        let groups = ends(info, index, &every, &bounds, wanted)?;
         let mut read = every;
         wanted.end.into_iter().for_each(|column| read.insert(column));
         let read = info.positions(&read);
@@ -150,23 +140,8 @@ impl Builder<'_> {
         if computed || !clustered && !covers(info, index, &read) {
             return None;
         }
-        let mut groups = GroupEnds { parts, first: false, last: false };
-        // A part that is cut does not say which of its values is the least.
-        let within = |end| parts_with(info, index, &std::iter::once(end).collect());
-        let is_outside = |end: &ColumnId| within(*end).is_none_or(|least| least > parts);
-        if let Some(end) = wanted.end.filter(is_outside) {
-            let next = index.parts.iter().chain(def.parts_behind(index)).nth(parts)?;
-            if next.prefix.is_some() || next.descending || info.first + next.column != end {
-                return None;
-            }
-            (groups.first, groups.last) = (wanted.least, wanted.greatest);
-        }
-        let rows = table_rows(&info.table, self.source);
-        let examined = self.range_rows(info, at, &bounds, conditions, rows);
-        let share = (examined / rows.max(1.0)).min(1.0);
-        let count =
-            (prefix_distinct(&info.table, at, parts, rows) * share).clamp(1.0, examined.max(1.0));
-        let entries = count * (1.0 + f64::from(groups.last));
+        let examined = self.groups_between(info, at, &bounds, conditions, groups.parts);
+        let entries = examined * (1.0 + f64::from(groups.last));
         let width = read.len() as f64 * cost::DECODE_COLUMN;
         let cost = cost::OPEN_SCAN
             + entries * (cost::INDEX_DESCENT + cost::INDEX_ENTRY + width)
@@ -184,11 +159,51 @@ impl Builder<'_> {
             groups: Some(groups),
             union: Vec::new(),
             rows: entries,
-            examined: count,
+            examined,
             cost,
             unique: false,
         })
     }
+
+    /// The estimated number of groups that agree in the first `parts` of an index, within `bounds`.
+    fn groups_between(
+        &self,
+        info: &RelationInfo,
+        at: usize,
+        bounds: &Bounds,
+        conditions: &[Expr],
+        parts: usize,
+    ) -> f64 {
+        let rows = table_rows(&info.table, self.source);
+        let examined = self.range_rows(info, at, bounds, conditions, rows);
+        let share = (examined / rows.max(1.0)).min(1.0);
+        (prefix_distinct(&info.table, at, parts, rows) * share).clamp(1.0, examined.max(1.0))
+    }
+}
+
+/// Which ends of which groups of an index have every value of some columns, and what else is wanted.
+fn ends(
+    info: &RelationInfo,
+    index: &IndexDef,
+    every: &ColumnSet,
+    bounds: &Bounds,
+    wanted: &Wanted,
+) -> Option<GroupEnds> {
+    let bound = |range: &KeyRange| range.equal.len() + usize::from(range.is_bounded());
+    let bound = bounds.ranges.iter().map(bound).max().unwrap_or(0);
+    let parts = parts_with(info, index, every)?.max(bound);
+    if parts == 0 || parts > index.parts.len() {
+        return None;
+    }
+    // A part that is cut does not say which of its values is the least.
+    let within = |end| parts_with(info, index, &std::iter::once(end).collect());
+    let is_outside = |end: &ColumnId| within(*end).is_none_or(|least| least > parts);
+    let Some(end) = wanted.end.filter(is_outside) else {
+        return Some(GroupEnds { parts, first: false, last: false });
+    };
+    let next = index.parts.iter().chain(info.table.def.parts_behind(index)).nth(parts)?;
+    let is_end = info.first + next.column == end && next.prefix.is_none() && !next.descending;
+    is_end.then_some(GroupEnds { parts, first: wanted.least, last: wanted.greatest })
 }
 
 /// The table that is read, and under which conditions.
