@@ -11,6 +11,7 @@ import contextlib
 import os
 import resource
 import socket
+import struct
 import sys
 import threading
 import time
@@ -110,6 +111,20 @@ def kill_waiting(server):
         one(holder, "UNLOCK TABLES")
     expect("the connection after its waits were killed", one(victim, "SELECT 1"), 1)
     one(other, "DROP TABLE t")
+
+
+def exact(server):
+    """A packet that ends where the server's buffer ends, with another sent behind it: both are answered."""
+    for size in range(4090, 4102):
+        connection = server.connect(ssl_disabled=True)
+        statement = b"\x03SELECT 1 -- "
+        statement += b"x" * (size - 4 - len(statement))
+        connection._sock.settimeout(5)
+        connection._sock.sendall(struct.pack("<I", len(statement)) + statement + b"\1\0\0\0\x0e")
+        answers = b""
+        while not answers.endswith(b"\7\0\0\1\0\0\0\2\0\0\0"):
+            answers += connection._sock.recv(4096)
+        connection._force_close()
 
 
 def wait_timeout(server):
@@ -330,7 +345,7 @@ def main():
     with running(binary) as server:
         admin = server.connect()
         one(admin, "CREATE DATABASE test")
-        for scenario in (kill_idle, kill_query, wait_timeout, login_timeout, stalls, storm):
+        for scenario in (kill_idle, kill_query, exact, wait_timeout, login_timeout, stalls, storm):
             scenario(server)
             print(f"connections: {scenario.__name__} ok", flush=True)
         with_test = lambda **o: Server.connect(server, database="test", **o)  # noqa: E731

@@ -40,6 +40,8 @@ pub struct Wire {
     /// What the socket was told last; telling it costs a system call.
     told_read: Option<Duration>,
     told_write: Option<Duration>,
+    /// The last read took all there was room for: more may have arrived, which nobody reports again.
+    full: bool,
 }
 
 impl std::fmt::Debug for Wire {
@@ -60,6 +62,7 @@ impl Wire {
             read_timeout,
             told_read: None,
             told_write: None,
+            full: false,
         }
     }
 
@@ -141,11 +144,13 @@ impl Wire {
             self.tell_read_timeout(patience).map_err(ReadError::Io)?;
             let wanted = self.reader.wanted().max(CHUNK);
             let space = self.reader.space(wanted.min(1 << 20));
+            let room = space.len();
             match blocking(WaitKind::Network, || self.transport.read(space)) {
                 Ok(0) => return Err(ReadError::Closed),
                 Ok(n) => {
                     self.reader.filled(n);
                     self.received += n as u64;
+                    self.full = n == room;
                 }
                 Err(e) if e.kind() == io::ErrorKind::Interrupted && begun.elapsed() < idle => {}
                 Err(e) if is_timeout(&e) => return Err(ReadError::Timeout { idle: is_idle }),
@@ -177,12 +182,19 @@ impl Wire {
         self.reader.has_pending()
     }
 
+    /// Whether there may be something to take although nothing arrives any more.
+    pub fn may_hold_more(&self) -> bool {
+        self.full || self.has_pending()
+    }
+
     /// Takes what has arrived; whether that was all.
     fn receive_now(&mut self) -> Result<bool, ReadError> {
         let wanted = self.reader.wanted().max(CHUNK);
         let space = self.reader.space(wanted.min(1 << 20));
         let room = space.len();
-        match self.transport.read_now(space) {
+        let result = self.transport.read_now(space);
+        self.full = matches!(result, Ok(n) if n == room);
+        match result {
             Ok(0) => Err(ReadError::Closed),
             Ok(n) => {
                 self.reader.filled(n);

@@ -165,7 +165,7 @@ impl Session {
             return Progress::Ended;
         }
         self.rest();
-        match self.wire.has_pending() {
+        match self.wire.may_hold_more() {
             true => Progress::Ready,
             false => self.idle(),
         }
