@@ -28,6 +28,7 @@ install() {
   have mvn || missing+=(maven)
   have mariadb-test || missing+=(mariadb-test)
   [ -d /usr/share/mysql/mysql-test/std_data ] || missing+=(mariadb-test-data)
+  have openssl || missing+=(openssl)
   have patch || missing+=(patch)
   python3 -c 'import venv, ensurepip' 2>/dev/null || missing+=(python3 python3-venv)
   if [ ${#missing[@]} -gt 0 ]; then
@@ -120,6 +121,7 @@ visible() {
 connections() {
   say connections
   "$python" tests/connections/connections.py "$binary"
+  "$python" tests/tls/tls.py "$binary"
 }
 
 compat() {

@@ -145,6 +145,13 @@ impl FrameReader {
         }
     }
 
+    /// What has arrived and was not handed out; it is not handed out any more.
+    pub fn take_pending(&mut self) -> Vec<u8> {
+        let pending = self.buf[self.start..self.end].to_vec();
+        self.clear();
+        pending
+    }
+
     /// Drops what has arrived.
     pub fn clear(&mut self) {
         (self.start, self.end) = (0, 0);

@@ -6,7 +6,7 @@ use crate::capabilities::Capabilities;
 use crate::error::{DecodeError, DecodeResult};
 use crate::reader::Reader;
 
-/// The request to switch to TLS: the login's fixed header alone.
+/// The request to switch to TLS: the login's fixed header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SslRequest {
     /// What the client can do.
@@ -34,17 +34,14 @@ pub struct Login {
     pub attributes: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
-/// Bytes of the fixed header of a 4.1 login.
-const FIXED: usize = 32;
 /// Longest total of attribute bytes that is kept.
 const MAX_ATTRIBUTES: usize = 64 * 1024;
 
 impl SslRequest {
-    /// Reads the payload when it is a TLS request: the fixed header with the TLS flag, no more.
+    /// Reads the payload when it is a TLS request: the fixed header with the TLS flag.
+    ///
+    /// Compat: the flag alone says so, and what follows the header is not looked at.
     pub fn decode(payload: &[u8]) -> Option<Self> {
-        if payload.len() != FIXED {
-            return None;
-        }
         let capabilities = header(&mut Reader::new(payload)).ok()?.capabilities;
         capabilities.has(Capabilities::SSL).then_some(Self { capabilities })
     }
@@ -166,6 +163,9 @@ mod tests {
     use crate::writer::{put_lenenc_bytes, put_nul_bytes, put_u32};
     use proptest::prelude::*;
 
+    /// Bytes of the fixed header of a 4.1 login.
+    const FIXED: usize = 32;
+
     fn sample() -> Vec<u8> {
         let mut p = Vec::new();
         put_u32(&mut p, 0x00bf_a28c);
@@ -202,6 +202,10 @@ mod tests {
         assert_eq!(SslRequest::decode(&p), None);
         p[1] |= 0x08;
         assert!(SslRequest::decode(&p).is_some());
+        assert!(Login::decode(&p).is_err());
+        assert_eq!(SslRequest::decode(&p[..FIXED - 1]), None);
+        p.push(b'x');
+        assert!(SslRequest::decode(&p).is_some());
     }
 
     proptest! {
@@ -212,6 +216,7 @@ mod tests {
             p[at] ^= 1 << bit;
             p.truncate(cut.min(p.len()));
             let _ = Login::decode(&p);
+            let _ = SslRequest::decode(&p);
             let _ = ChangeUser::decode(&p, Capabilities(u64::MAX));
             let _ = ChangeUser::decode(&p, Capabilities(0x200));
         }

@@ -6,6 +6,7 @@ mod command_line;
 mod data_dir;
 mod signals;
 mod start;
+mod tls;
 
 pub use command_line::main;
 pub use data_dir::DataDir;

@@ -5,7 +5,8 @@
 mod credentials;
 mod greet;
 mod limits;
+mod requirements;
 
 pub(crate) use credentials::{Authenticated, Claim, authenticate};
-pub(crate) use greet::{CAPABILITIES, Exchange, greet, new_scramble};
+pub(crate) use greet::{CAPABILITIES, Exchange, greet, handshake_error, new_scramble};
 pub(crate) use limits::{check_expired, check_limits};

@@ -4,11 +4,14 @@
 
 mod address;
 mod listener;
+mod tls;
 mod transport;
 mod wire;
 
 pub use address::Peer;
 pub(crate) use listener::{Accepted, Acceptors, Endpoints, bind_all};
 pub use listener::{Listeners, bind};
+pub use tls::Negotiated;
+pub(crate) use tls::{HandshakeError, Offer, Offers, TlsOptions};
 pub use transport::{Closer, Transport};
 pub use wire::{ReadError, Wire};

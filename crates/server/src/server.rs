@@ -19,6 +19,7 @@ use crate::backend::Backend;
 use crate::innodb::Monitor;
 use crate::key_caches::KeyCaches;
 use crate::locks::UserLocks;
+use crate::net::Offers;
 use crate::query_log::QueryLogs;
 use crate::sessions::{Door, Sessions};
 use crate::status::{Gauges, counter};
@@ -55,6 +56,8 @@ pub struct Server {
     pub(crate) key_caches: KeyCaches,
     /// The general and the slow query log.
     pub(crate) query_logs: QueryLogs,
+    /// What clients that want TLS get.
+    pub(crate) tls: Offers,
     /// User locks.
     pub(crate) user_locks: Arc<UserLocks>,
     /// Prepared statements of all sessions.
@@ -92,6 +95,7 @@ impl Server {
             innodb: Monitor::default(),
             key_caches: KeyCaches::default(),
             query_logs: QueryLogs::default(),
+            tls: Offers::default(),
             user_locks: Arc::default(),
             prepared: Arc::default(),
             pool: OnceLock::new(),
@@ -102,6 +106,11 @@ impl Server {
             stopping: AtomicBool::new(false),
             stop_signal: (Mutex::new(false), Condvar::new()),
         }
+    }
+
+    /// This server, offering TLS.
+    pub(crate) fn with_tls(self, tls: Offers) -> Self {
+        Self { tls, ..self }
     }
 
     /// Seconds since the start.

@@ -43,8 +43,11 @@ fn flush_one(shared: &Shared, target: &FlushTarget) -> SqlResult<()> {
         | FlushTarget::Hosts
         | FlushTarget::DesKeyFile
         | FlushTarget::QueryCache
-        | FlushTarget::UserResources
-        | FlushTarget::Ssl => Ok(()),
+        | FlushTarget::UserResources => Ok(()),
+        FlushTarget::Ssl => shared.server.tls.reload().map_err(|e| {
+            let text = format!("Failed to refresh SSL, error: {e}");
+            SqlError::with_message(&ER_UNKNOWN_ERROR, text)
+        }),
         FlushTarget::Other(name) if name.value.eq_ignore_ascii_case("thread_pool_stats") => {
             shared.server.pool().into_iter().for_each(ThreadPool::reset_counts);
             Ok(())

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::data_dir::DataDir;
+use super::tls;
 use crate::accounts::{Acl, AclStore};
 use crate::backend::Backend;
 use crate::net::{Acceptors, Endpoints, bind_all};
@@ -47,6 +48,7 @@ pub fn start(start: Start<'_>) -> Result<Running, String> {
     let data_dir = DataDir::open(Path::new(text(&settings, "datadir").as_str()))?;
     let path = data_dir.path().to_owned();
     derive(&mut settings, &path);
+    let tls = tls::set_up(&mut settings, &path)?;
     let accounts = Arc::new(AclStore::new(Acl::initial(&text(&settings, "hostname"))));
     let endpoints = |accounts: &AclStore| endpoints(&settings, accounts, &path);
     let backend = (start.backend)(&settings, &path, &accounts)?;
@@ -54,7 +56,7 @@ pub fn start(start: Start<'_>) -> Result<Running, String> {
     let skip_name_resolve = number(&settings, "skip_name_resolve") != 0;
     let pid_file = PathBuf::from(text(&settings, "pid_file"));
     let globals = Globals::new(settings.values);
-    let server = Arc::new(Server::new(globals, accounts, backend, path));
+    let server = Arc::new(Server::new(globals, accounts, backend, path).with_tls(tls));
     let listeners = bind_all(&endpoints)?;
     if let Some(bound) = listeners.addresses().first() {
         server.globals.set(definition("port").id, VarValue::Uint(bound.port().into()));

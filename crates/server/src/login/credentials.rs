@@ -10,8 +10,9 @@ use selkie_types::error::catalogue::*;
 use selkie_types::{SqlError, SqlResult};
 
 use super::greet::{Exchange, handshake_error, new_scramble};
-use crate::accounts::{Account, AccountName, Acl, AuthMethod, Identity, TlsRequirement};
-use crate::net::{Peer, ReadError};
+use super::requirements::{is_fit, is_secure_enough};
+use crate::accounts::{Account, AccountName, Acl, AuthMethod, Identity};
+use crate::net::{Negotiated, Peer, ReadError};
 use crate::server::Server;
 use crate::variables::ids;
 
@@ -47,6 +48,9 @@ pub(crate) fn authenticate(
     if server.globals.get(ids().skip_grant_tables).as_bool() {
         return Ok(unrestricted(peer, claim.user));
     }
+    if !is_secure_enough(server, exchange.wire) {
+        return Err(denied(&claim.user, peer, !claim.answer.is_empty()));
+    }
     let acl = server.accounts.current();
     let found = acl.find(&claim.user, &peer.host, &peer.ip).cloned();
     let account = found.clone().unwrap_or_else(|| decoy(&claim.user));
@@ -57,7 +61,7 @@ pub(crate) fn authenticate(
         let proven = try_method(server, exchange, peer, &mut claim, &account.name, method)?;
         used_password |= !claim.answer.is_empty();
         if proven && found.is_some() {
-            let proof = Proof { used_password, secure: exchange.wire.is_secure() };
+            let proof = Proof { used_password, tls: exchange.wire.tls() };
             return admit(server, &acl, peer, claim.user, account, proof);
         }
     }
@@ -101,10 +105,10 @@ fn unrestricted(peer: &Peer, user: String) -> Authenticated {
 
 /// How a client proved itself.
 #[derive(Clone, Copy)]
-struct Proof {
+struct Proof<'a> {
     used_password: bool,
-    /// Nobody can listen.
-    secure: bool,
+    /// What its connection agreed on, if that is encrypted.
+    tls: Option<&'a Arc<Negotiated>>,
 }
 
 /// 1045.
@@ -119,15 +123,13 @@ fn admit(
     peer: &Peer,
     user: String,
     account: Account,
-    proof: Proof,
+    proof: Proof<'_>,
 ) -> SqlResult<Authenticated> {
     if account.locked {
         return Err(SqlError::new(&ER_ACCOUNT_HAS_BEEN_LOCKED, &[]));
     }
-    // TLS is not available, so an account that demands it cannot be used.
-    let is_any = account.tls == TlsRequirement::Any;
-    if account.tls != TlsRequirement::None && !(is_any && proof.secure) {
-        return Err(denied(&user, peer, true));
+    if !is_fit(server, &account.tls, proof.tls.map(|tls| &**tls)) {
+        return Err(denied(&user, peer, proof.used_password));
     }
     let held = |role: &String| {
         acl.has_role(role) && acl.may_set_role(&account.name.user, peer.name(), &peer.ip, role)

@@ -15,7 +15,7 @@ use crate::net::{ReadError, Wire};
 use crate::server::Server;
 use crate::variables::ids;
 
-/// What this server can do: MariaDB 10.11's capabilities without TLS and compression.
+/// What this server can do: MariaDB 10.11's capabilities without compression, and without TLS, which has to be set up.
 pub(crate) const CAPABILITIES: Capabilities = Capabilities(0x81ff_f7de | 0x1d << 32);
 
 /// Compat: MariaDB 10.11 puts this before its version, for replicas that look at the first digit.
@@ -38,10 +38,11 @@ impl<'a> Exchange<'a> {
         Self { wire, out, caps: Capabilities::NONE, timeout, scramble: new_scramble() }
     }
 
-    /// The exchange after the greeting that carried `scramble`.
+    /// The exchange after the greeting that carried `scramble` and the client's first packets.
     pub(crate) fn greeted(wire: &'a mut Wire, timeout: Duration, scramble: [u8; SCRAMBLE]) -> Self {
+        let sequence = wire.sequence();
         // From here on errors carry an SQLSTATE, whatever the client turns out to understand.
-        Self { scramble, caps: Capabilities::PROTOCOL_41, ..Self::new(wire, 1, timeout) }
+        Self { scramble, caps: Capabilities::PROTOCOL_41, ..Self::new(wire, sequence, timeout) }
     }
 
     /// Writes one packet at once.
@@ -91,11 +92,12 @@ pub(crate) fn greet(
     let version = server.globals.get(ids().version);
     let mut status = Status::NONE;
     status.set(Status::AUTOCOMMIT, server.globals.get(ids().autocommit).as_bool());
+    let offered = if server.tls.is_on() { Capabilities::SSL } else { Capabilities::NONE };
     let greeting = Greeting {
         version: format!("{VERSION_PREFIX}{}", version.as_str()),
         connection_id,
         scramble: exchange.scramble,
-        capabilities: CAPABILITIES,
+        capabilities: CAPABILITIES | offered,
         collation: collation.map_or(45, |c| c.0 as u8),
         status,
         plugin: selkie_protocol::auth::native::NAME.to_owned(),

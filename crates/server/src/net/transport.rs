@@ -1,4 +1,4 @@
-//! A byte stream to one client: TCP or a Unix socket, later TLS and compression on top.
+//! A byte stream to one client: TCP or a Unix socket, TLS on top of them.
 //!
 //! Must not know packets.
 
@@ -11,6 +11,8 @@ use std::time::Duration;
 
 use rustix::net::{RecvFlags, SendFlags};
 
+use super::tls::Negotiated;
+
 /// A blocking byte stream with timeouts.
 pub trait Transport: Send {
     /// Reads what has arrived, at least one byte; 0 is the end.
@@ -19,7 +21,8 @@ pub trait Transport: Send {
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()>;
     /// Reads what has arrived; `WouldBlock` if nothing has.
     fn read_now(&mut self, buf: &mut [u8]) -> io::Result<usize>;
-    /// Writes what goes without waiting; `WouldBlock` if nothing does.
+    /// Writes what goes without waiting; `WouldBlock` if nothing does. What was not written comes again, in front of
+    /// whatever is written next.
     fn write_now(&mut self, bytes: &[u8]) -> io::Result<usize>;
     /// The socket.
     fn socket(&self) -> BorrowedFd<'_>;
@@ -29,6 +32,10 @@ pub trait Transport: Send {
     fn set_write_timeout(&mut self, timeout: Duration) -> io::Result<()>;
     /// Whether nobody can listen in: TLS, or a Unix socket.
     fn is_secure(&self) -> bool;
+    /// What was agreed on, if this is TLS.
+    fn tls(&self) -> Option<&Arc<Negotiated>> {
+        None
+    }
     /// A way to end the stream from another thread.
     fn closer(&self) -> io::Result<Closer>;
 }

@@ -4,11 +4,13 @@
 
 use std::io;
 use std::os::fd::BorrowedFd;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use selkie_engine::{WaitKind, blocking};
 use selkie_protocol::{FrameError, FrameReader, Output};
 
+use super::tls::{HandshakeError, Negotiated, Offer, Secured, TlsStream, shake_hands};
 use super::transport::{Closer, Transport};
 
 /// Bytes asked for when nothing is known about what arrives.
@@ -97,6 +99,30 @@ impl Wire {
     /// Whether nobody can listen in.
     pub fn is_secure(&self) -> bool {
         self.transport.is_secure()
+    }
+
+    /// What was agreed on, if this is TLS.
+    pub fn tls(&self) -> Option<&Arc<Negotiated>> {
+        self.transport.tls()
+    }
+
+    /// Shakes hands for TLS, for `patience` at most, beginning with what has arrived and was not taken: nothing of that
+    /// is ever taken for a packet.
+    pub(crate) fn shake_hands(
+        &mut self,
+        offer: &Arc<Offer>,
+        patience: Duration,
+    ) -> Result<Secured, HandshakeError> {
+        let arrived = self.reader.take_pending();
+        self.told_read = None;
+        shake_hands(&mut *self.transport, offer, arrived, patience)
+    }
+
+    /// The same packets, encrypted from here on.
+    pub(crate) fn encrypted(self, secured: Secured) -> Self {
+        let stream = TlsStream::new(self.transport, secured);
+        // The stream may hold more than what was last read from the socket.
+        Self { transport: Box::new(stream), full: true, ..self }
     }
 
     /// A way to end the connection from another thread.

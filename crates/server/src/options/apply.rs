@@ -13,6 +13,8 @@ pub struct Settings {
     pub values: Vec<VarValue>,
     /// Which variables an option set.
     pub given: Vec<bool>,
+    /// Whether TLS was asked for, by itself or by an option about it.
+    pub tls_wanted: bool,
     /// Warnings for the log.
     pub warnings: Vec<String>,
 }
@@ -20,7 +22,7 @@ pub struct Settings {
 /// Applies the options in order to `values`; the error is the sentence to refuse the start with.
 pub fn apply(values: Vec<VarValue>, sources: &Sources) -> Result<Settings, String> {
     let given = vec![false; values.len()];
-    let mut settings = Settings { values, given, warnings: Vec::new() };
+    let mut settings = Settings { values, given, tls_wanted: false, warnings: Vec::new() };
     let plugins = named_plugins(&sources.options);
     settings.warnings.extend(plugins.iter().map(|plugin| {
         format!(
@@ -118,6 +120,7 @@ impl Settings {
                 self.set(name, &parsed)
             }
             Meaning::Accepted => Ok(()),
+            Meaning::Tls => self.switch_tls(&parsed),
             Meaning::Removed => {
                 self.warnings.push(format!(
                     "'{}' was removed. It does nothing now and exists only \
@@ -142,6 +145,19 @@ impl Settings {
                 Err(format!("ambiguous option '--{}' ({})", parsed.text, names.join(", ")))
             }
         }
+    }
+
+    /// `--ssl`, `--ssl=0`, `--skip-ssl`. Compat: options about TLS that come later switch it on again.
+    fn switch_tls(&mut self, parsed: &Parsed<'_>) -> Result<(), String> {
+        self.tls_wanted = match (parsed.switch, parsed.value) {
+            (Some(on), None) => on,
+            (None, value) => {
+                let off = ["0", "off", "false"];
+                !value.is_some_and(|v| off.iter().any(|o| v.eq_ignore_ascii_case(o)))
+            }
+            (Some(_), Some(_)) => return Err(unknown(parsed)),
+        };
+        Ok(())
     }
 
     fn set(&mut self, name: &'static str, parsed: &Parsed<'_>) -> Result<(), String> {
@@ -179,6 +195,7 @@ impl Settings {
         }
         self.values[at] = value;
         self.given[at] = true;
+        self.tls_wanted |= def.name.starts_with("ssl_");
     }
 
     /// Gives a variable a value that follows from others.

@@ -61,7 +61,6 @@ const ACCEPTED: &[&str] = &[
     "skip_bdb",
     "skip_slave_start",
     "slave_start",
-    "ssl",
     "stack_trace",
     "symbolic_links",
     "tc_heuristic_recover",
@@ -132,6 +131,8 @@ pub(super) enum Meaning {
     Accepted,
     /// An option of older servers.
     Removed,
+    /// Switch TLS on or off.
+    Tls,
     /// Switch the binary log on; not available.
     LogBin,
     /// Nothing known.
@@ -146,6 +147,9 @@ pub(super) enum Meaning {
 pub(super) fn meaning(name: &str) -> Meaning {
     if name == "log_bin" {
         return Meaning::LogBin;
+    }
+    if name == "ssl" {
+        return Meaning::Tls;
     }
     if let Some(found) = exact(name) {
         return Meaning::Variable(found);

@@ -18,8 +18,9 @@ use super::timeouts;
 use crate::accounts::{AccessControl, Privileges};
 use crate::login::{
     Authenticated, CAPABILITIES, Claim, Exchange, authenticate, check_expired, check_limits, greet,
+    handshake_error,
 };
-use crate::net::{Peer, ReadError, Transport, Wire};
+use crate::net::{HandshakeError, Offer, Peer, ReadError, Transport, Wire};
 use crate::query_log::log_general;
 use crate::server::Server;
 use crate::sessions::{Door, SessionHandle};
@@ -131,35 +132,103 @@ impl Greeted {
     }
 
     /// The rest of the login; `None` if the client was refused or left.
-    pub(super) fn log_in(mut self) -> Option<(Session, Registration)> {
+    pub(super) fn log_in(self) -> Option<(Session, Registration)> {
+        let (mut this, opening) = self.open();
+        this.finish(opening).map(|(who, login, agreed)| this.begin(who, login, agreed))
+    }
+
+    /// The login packet, behind the switch to TLS if the client asks for that.
+    fn open(mut self) -> (Self, Result<Vec<u8>, Option<SqlError>>) {
+        // The greeting was number 0.
+        self.wire.set_sequence(1);
+        let packet = self.receive();
+        // Compat: where TLS is not offered the flag that asks for it says nothing.
+        match (&packet, self.server.tls.current()) {
+            (Ok(bytes), Some(offer)) if SslRequest::decode(bytes).is_some() => self.encrypt(&offer),
+            _ => (self, packet),
+        }
+    }
+
+    fn receive(&mut self) -> Result<Vec<u8>, Option<SqlError>> {
+        let timeout = connect_timeout(&self.server);
+        self.wire.read_packet(timeout).map_err(|e| login_error(&e))
+    }
+
+    /// Switches to TLS; the login packet that comes over it.
+    fn encrypt(mut self, offer: &Arc<Offer>) -> (Self, Result<Vec<u8>, Option<SqlError>>) {
+        match self.wire.shake_hands(offer, connect_timeout(&self.server)) {
+            Ok(secured) => self.wire = self.wire.encrypted(secured),
+            Err(HandshakeError::Gone) => return (self, Err(None)),
+            Err(HandshakeError::Refused(error)) => {
+                self.note_refused(&error.to_string());
+                return (self, Err(Some(handshake_error())));
+            }
+        }
+        let packet = self.receive();
+        (self, packet)
+    }
+
+    fn note_refused(&self, cause: &str) {
+        if self.server.globals.get(ids().log_warnings).as_u64() > 1 {
+            let (connection, host) = (self.handle.id, self.peer.name());
+            tracing::warn!(connection, "No TLS with a client from '{host}': {cause}");
+        }
+    }
+
+    /// Who has come, and what was agreed on.
+    fn finish(
+        &mut self,
+        opening: Result<Vec<u8>, Option<SqlError>>,
+    ) -> Option<(Authenticated, Login, Agreed)> {
         let server = &self.server;
         let timeout = connect_timeout(server);
         let mut exchange = Exchange::greeted(&mut self.wire, timeout, self.scramble);
-        let result = handshake(server, &self.handle, &mut exchange, &self.peer);
-        let (caps, sequence) = (exchange.caps, exchange.out.sequence());
-        let (who, login) = match result {
-            Ok(known) => known,
+        let result = opening
+            .and_then(|packet| handshake(server, &self.handle, &mut exchange, &self.peer, &packet));
+        let agreed = Agreed { caps: exchange.caps, sequence: exchange.out.sequence() };
+        match result {
+            Ok((who, login)) => Some((who, login, agreed)),
             Err(Some(error)) => {
-                server.sessions.ended.bump(counter().aborted_connects);
+                count_refused(server, &error);
                 exchange.refuse(&error);
-                return None;
+                None
             }
             Err(None) => {
                 note_left(server);
-                return None;
+                None
             }
-        };
+        }
+    }
+
+    fn begin(self, who: Authenticated, login: Login, agreed: Agreed) -> (Session, Registration) {
+        let server = &self.server;
         self.handle.set_user(&who.identity.user);
         let expired = who.expired;
         let unrestricted = server.globals.get(ids().skip_grant_tables).as_bool();
         let access = AccessControl::new(Arc::clone(&server.accounts), who.identity, unrestricted);
-        let shared = Shared::new(Arc::clone(server), self.handle, access, caps);
+        let shared = Shared::new(Arc::clone(server), self.handle, access, agreed.caps)
+            .over(self.wire.tls().cloned());
         shared.set_expired(expired);
-        let out = Output::new(sequence);
+        let out = Output::new(agreed.sequence);
         let mut session = Session::new(Arc::new(shared), self.wire, out, self.peer);
         session.set_client_collation(login.collation);
         session.begin(login.database.map(|d| String::from_utf8_lossy(&d).into_owned()));
-        Some((session, self.registration))
+        (session, self.registration)
+    }
+}
+
+/// What a client and the server have agreed on when it has logged in.
+struct Agreed {
+    caps: Capabilities,
+    /// Number of the next packet.
+    sequence: u8,
+}
+
+/// A client was refused. Compat: it counts as one that left if what it sent was no login.
+fn count_refused(server: &Server, error: &SqlError) {
+    match error.is(&ER_HANDSHAKE_ERROR) || error.is(&ER_NET_PACKETS_OUT_OF_ORDER) {
+        true => note_left(server),
+        false => server.sessions.ended.bump(counter().aborted_connects),
     }
 }
 
@@ -174,13 +243,9 @@ fn handshake(
     handle: &SessionHandle,
     exchange: &mut Exchange<'_>,
     peer: &Peer,
+    packet: &[u8],
 ) -> Result<(Authenticated, Login), Option<SqlError>> {
-    let packet = exchange.receive().map_err(|e| login_error(&e))?;
-    if SslRequest::decode(&packet).is_some() {
-        return Err(Some(SqlError::new(&ER_HANDSHAKE_ERROR, &[])));
-    }
-    let login =
-        Login::decode(&packet).map_err(|_| Some(SqlError::new(&ER_HANDSHAKE_ERROR, &[])))?;
+    let login = Login::decode(packet).map_err(|_| Some(handshake_error()))?;
     exchange.caps = login.capabilities & CAPABILITIES.with(Capabilities::CLIENT_MYSQL);
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let claim = Claim {
@@ -248,7 +313,11 @@ impl Session {
     fn log_connect(&self, schema: Option<&str>) {
         let who = self.shared.access.lock().identity().clone();
         let socket = self.shared.handle.host == who.host;
-        let way = if socket { "Socket" } else { "TCP/IP" };
+        let way = match self.wire.tls() {
+            Some(_) => "SSL/TLS",
+            None if socket => "Socket",
+            None => "TCP/IP",
+        };
         let schema = schema.unwrap_or_default();
         let text = format!("{}@{} on {schema} using {way}", who.user, who.host);
         log_general(&self.shared, "Connect", text.as_bytes());

@@ -11,6 +11,7 @@ use selkie_protocol::track::Changes;
 
 use super::habits::Habits;
 use crate::accounts::{AccessControl, AccountName};
+use crate::net::Negotiated;
 use crate::profiles::Profiles;
 use crate::server::Server;
 use crate::sessions::SessionHandle;
@@ -36,6 +37,8 @@ pub struct Shared {
     /// Names of variables that changed in this statement.
     changed: Mutex<Vec<VarId>>,
     capabilities: AtomicU64,
+    /// What its connection agreed on, if that is encrypted.
+    tls: Option<Arc<Negotiated>>,
     /// Whether nothing can be done before the password is changed.
     expired: AtomicBool,
     /// Grows when a system variable of the session changes.
@@ -65,10 +68,21 @@ impl Shared {
             changes: Mutex::default(),
             changed: Mutex::default(),
             capabilities: AtomicU64::new(capabilities.0),
+            tls: None,
             expired: AtomicBool::new(false),
             version: AtomicU64::new(1),
             habits: Mutex::default(),
         }
+    }
+
+    /// This session, over an encrypted connection or not.
+    pub(super) fn over(self, tls: Option<Arc<Negotiated>>) -> Self {
+        Self { tls, ..self }
+    }
+
+    /// What its connection agreed on, if that is encrypted.
+    pub(crate) fn tls(&self) -> Option<&Negotiated> {
+        self.tls.as_deref()
     }
 
     /// What client and server agreed on.

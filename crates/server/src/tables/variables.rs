@@ -6,7 +6,7 @@ use selkie_types::Value;
 
 use super::{Pseudo, Row, text};
 use crate::session::Shared;
-use crate::status::{global_rows, session_rows};
+use crate::status::{Gauges, global_rows, session_rows};
 use crate::variables::{Access, Kind, OptionArgument, Rule, Scope, VarDef, VarValue, registry};
 
 fn pair(name: &str, value: &str) -> Row {
@@ -41,15 +41,22 @@ pub(super) fn session_variables(shared: &Shared, pseudo: Pseudo<'_>) -> Vec<Row>
     all.map(|d| pair(d.name, &session_value(shared, &globals, d, pseudo))).collect()
 }
 
+/// Compat: what says something about TLS of the connection is among the server's values too.
+fn gauges(shared: &Shared) -> Gauges {
+    let mut gauges = shared.server.gauges();
+    shared.server.tls.status(shared.tls(), &mut gauges);
+    gauges
+}
+
 pub(super) fn global_status(shared: &Shared) -> Vec<Row> {
     let totals = shared.server.sessions.totals();
-    let rows = global_rows(&totals, &shared.server.gauges());
+    let rows = global_rows(&totals, &gauges(shared));
     rows.iter().map(|(name, value)| pair(name, value)).collect()
 }
 
 pub(super) fn session_status(shared: &Shared) -> Vec<Row> {
     let totals = shared.server.sessions.totals();
-    let rows = session_rows(&shared.handle.counters, &totals, &shared.server.gauges());
+    let rows = session_rows(&shared.handle.counters, &totals, &gauges(shared));
     rows.iter().map(|(name, value)| pair(name, value)).collect()
 }
 

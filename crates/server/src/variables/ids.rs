@@ -41,7 +41,7 @@ ids! {
     max_user_connections min_examined_row_limit net_buffer_length net_read_timeout
     net_write_timeout note_verbosity old_mode open_files_limit optimizer_switch pid_file plugin_dir port
     profiling profiling_history_size proxy_user pseudo_slave_mode pseudo_thread_id
-    query_cache_size query_cache_type rand_seed1 rand_seed2 read_only report_port server_id
+    query_cache_size query_cache_type rand_seed1 rand_seed2 read_only report_port require_secure_transport server_id
     server_uid session_track_schema session_track_state_change session_track_system_variables
     session_track_transaction_info skip_grant_tables skip_name_resolve skip_networking
     slow_query_log slow_query_log_file socket sql_auto_is_null sql_big_selects sql_buffer_result

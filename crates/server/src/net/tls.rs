@@ -1,0 +1,19 @@
+//! TLS of client connections: what is offered, the handshake, the encrypted stream.
+//!
+//! Must not know packets or accounts.
+
+mod certificate;
+mod ciphers;
+mod handshake;
+mod negotiated;
+mod offer;
+mod pem;
+mod stream;
+
+pub(crate) use handshake::HandshakeError;
+pub use negotiated::Negotiated;
+pub(crate) use offer::{Offer, Offers, TlsOptions};
+
+pub(crate) use handshake::Secured;
+pub(super) use handshake::shake_hands;
+pub(super) use stream::TlsStream;
