@@ -71,7 +71,9 @@ class Runner:
             file.write(f"[client]\n{client}[client.1]\n{client}[mysqld.1]\nport={port}\n")
             for name in ("mysql", "mysqlshow", "mysqlimport", "mysqlcheck", "mysql_upgrade"):
                 file.write(f"[{name}]\ndefault-character-set=latin1\n")
-            file.write("[mysqltest]\nloose-skip-ssl\n[mysqlslap]\nloose-skip-ssl\n")
+            data = f"{ROOT}/std_data"
+            file.write(f"[mysqltest]\nssl-ca={data}/cacert.pem\nssl-cert={data}/client-cert.pem\n"
+                       f"ssl-key={data}/client-key.pem\nloose-skip-ssl\n[mysqlslap]\nloose-skip-ssl\n")
 
     def environment(self, case):
         var = self.scratch.var

@@ -26,6 +26,8 @@ SETTINGS = [
     "--connect-timeout=60", "--plugin-maturity=unknown", "--slave-net-timeout=120",
     "--binlog-direct-non-transactional-updates=1", "--innodb-write-io-threads=2",
     "--innodb-read-io-threads=2", "--innodb-lru-scan-depth=100",
+    f"--ssl-ca={ROOT}/std_data/cacert.pem", f"--ssl-cert={ROOT}/std_data/server-cert.pem",
+    f"--ssl-key={ROOT}/std_data/server-key.pem",
 ]
 CHARSETS = "/usr/share/mysql/charsets"
 SYSTEM = {"mysql", "information_schema", "performance_schema", "sys", "mtr"}
@@ -61,10 +63,12 @@ class Scratch:
         for name in ("log", "tmp", "run"):
             os.makedirs(f"{self.var}/{name}")
         shutil.copytree(f"{ROOT}/std_data", f"{self.var}/std_data")
-        self.server, self.variables, self.accounts = None, {}, set()
+        self.server, self.variables, self.accounts, self.tls = None, {}, set(), []
         self.start()
 
-    def start(self):
+    def start(self, tls=()):
+        """A new server, with these options of TLS beside what all tests get."""
+        self.tls = list(tls)
         shutil.rmtree(f"{self.var}/mysqld.1", ignore_errors=True)
         data = f"{self.var}/mysqld.1/data"
         os.makedirs(os.path.dirname(data))
@@ -74,7 +78,7 @@ class Scratch:
                    f"--character-sets-dir={CHARSETS}",
                    f"--log-error={self.var}/log/mysqld.1.err",
                    f"--general-log-file={self.var}/mysqld.1/mysqld.log",
-                   f"--slow-query-log-file={self.var}/mysqld.1/mysqld-slow.log"]
+                   f"--slow-query-log-file={self.var}/mysqld.1/mysqld-slow.log", *self.tls]
         port = self.server.port if self.server else None
         if self.server:
             self.server.remove()
@@ -95,7 +99,7 @@ class Scratch:
                 cursor.execute(statement)
 
     def connect(self):
-        return self.server.connect(charset="utf8mb4", read_timeout=30)
+        return self.server.connect(charset="utf8mb4", read_timeout=30, ssl_disabled=True)
 
     @staticmethod
     def rows(session, statement):
@@ -147,7 +151,12 @@ class Scratch:
         yield "CREATE DATABASE test CHARACTER SET latin1 COLLATE latin1_swedish_ci"
 
     def apply(self, options):
-        """Server options as global settings; what cannot be set is left as it is."""
+        """Server options as global settings; what cannot be set is left as it is, but for TLS."""
+        tls = [option.replace("$MYSQL_TEST_DIR", ROOT).replace("--loose-", "--") for option in options
+               if re.match("--(loose-)?(ssl|tls)[-_]", option)]
+        if tls != self.tls:
+            self.start(tls)
+            self.clean()
         with self.connect() as session:
             for option in options:
                 name, equals, value = option[2:].partition("=")
