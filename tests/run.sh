@@ -122,6 +122,7 @@ connections() {
   say connections
   "$python" tests/connections/connections.py "$binary"
   "$python" tests/tls/tls.py "$binary"
+  "$python" tests/compressed/compressed.py "$binary"
 }
 
 compat() {

@@ -21,6 +21,8 @@ pub enum FrameError {
     OutOfOrder,
     /// The packet is larger than `max_allowed_packet`.
     TooLarge,
+    /// A compressed frame is not what it claims to be.
+    Damaged,
 }
 
 impl fmt::Display for FrameError {
@@ -28,6 +30,7 @@ impl fmt::Display for FrameError {
         f.write_str(match self {
             Self::OutOfOrder => "packets out of order",
             Self::TooLarge => "packet larger than max_allowed_packet",
+            Self::Damaged => "compressed frame is damaged",
         })
     }
 }
@@ -42,12 +45,13 @@ pub struct FrameReader {
     end: usize,
     max_packet: usize,
     sequence: u8,
+    numbered: bool,
 }
 
 impl FrameReader {
     /// A reader that refuses packets larger than `max_packet` bytes.
     pub fn new(max_packet: usize) -> Self {
-        Self { buf: vec![0; RESIDENT], start: 0, end: 0, max_packet, sequence: 0 }
+        Self { buf: vec![0; RESIDENT], start: 0, end: 0, max_packet, sequence: 0, numbered: true }
     }
 
     /// Changes the size limit from the next packet on.
@@ -63,6 +67,12 @@ impl FrameReader {
     /// Sets the sequence number the next frame must carry.
     pub fn set_sequence(&mut self, sequence: u8) {
         self.sequence = sequence;
+    }
+
+    /// No longer looks at sequence numbers. Compat: packets in compressed frames carry any, the frames carry those that
+    /// count.
+    pub fn ignore_numbers(&mut self) {
+        self.numbered = false;
     }
 
     /// Whether bytes of a packet have arrived that was not handed out yet.
@@ -167,7 +177,7 @@ impl FrameReader {
         let (mut at, mut payload, mut frames) = (self.start, 0, 0usize);
         loop {
             let Some((len, sequence)) = self.header(at) else { return Ok(None) };
-            if sequence != self.sequence.wrapping_add(frames as u8) {
+            if self.numbered && sequence != self.sequence.wrapping_add(frames as u8) {
                 return Err((FrameError::OutOfOrder, frames));
             }
             payload += len;
@@ -226,6 +236,10 @@ mod tests {
         let mut r = FrameReader::new(3);
         r.feed(&[1, 0, 0, 5, 9]);
         assert_eq!(r.next_packet(), Err(FrameError::OutOfOrder));
+        let mut r = FrameReader::new(3);
+        r.ignore_numbers();
+        r.feed(&[1, 0, 0, 5, 9]);
+        assert_eq!(r.next_packet(), Ok(Some(&[9][..])));
         let mut r = FrameReader::new(3);
         r.feed(&[4, 0, 0, 0]);
         assert_eq!(r.next_packet(), Err(FrameError::TooLarge));

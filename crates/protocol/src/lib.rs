@@ -6,6 +6,7 @@
 pub mod auth;
 pub mod capabilities;
 pub mod command;
+pub mod compressed;
 pub mod error;
 pub mod field_type;
 pub mod frame;

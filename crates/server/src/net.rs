@@ -3,6 +3,7 @@
 //! Must not know statements.
 
 mod address;
+mod compressed;
 mod listener;
 mod tls;
 mod transport;

@@ -15,8 +15,8 @@ use crate::net::{ReadError, Wire};
 use crate::server::Server;
 use crate::variables::ids;
 
-/// What this server can do: MariaDB 10.11's capabilities without compression, and without TLS, which has to be set up.
-pub(crate) const CAPABILITIES: Capabilities = Capabilities(0x81ff_f7de | 0x1d << 32);
+/// What this server can do: MariaDB 10.11's capabilities without TLS, which has to be set up.
+pub(crate) const CAPABILITIES: Capabilities = Capabilities(0x81ff_f7fe | 0x1d << 32);
 
 /// Compat: MariaDB 10.11 puts this before its version, for replicas that look at the first digit.
 const VERSION_PREFIX: &str = "5.5.5-";

@@ -1,4 +1,4 @@
-//! A byte stream to one client: TCP or a Unix socket, TLS on top of them.
+//! A byte stream to one client: TCP or a Unix socket, TLS and compression on top of them.
 //!
 //! Must not know packets.
 
@@ -36,6 +36,10 @@ pub trait Transport: Send {
     fn tls(&self) -> Option<&Arc<Negotiated>> {
         None
     }
+    /// Begins to compress; `arrived` was read before and is compressed already. Only for streams that can.
+    fn compress(&mut self, _arrived: &[u8]) {}
+    /// A new command begins, or has `begun` to arrive. Only streams that compress want to know.
+    fn begin_command(&mut self, _begun: bool) {}
     /// A way to end the stream from another thread.
     fn closer(&self) -> io::Result<Closer>;
 }

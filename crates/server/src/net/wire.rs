@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use selkie_engine::{WaitKind, blocking};
 use selkie_protocol::{FrameError, FrameReader, Output};
 
+use super::compressed::CompressedStream;
 use super::tls::{HandshakeError, Negotiated, Offer, Secured, TlsStream, shake_hands};
 use super::transport::{Closer, Transport};
 
@@ -44,6 +45,7 @@ pub struct Wire {
     told_write: Option<Duration>,
     /// The last read took all there was room for: more may have arrived, which nobody reports again.
     full: bool,
+    compressed: bool,
 }
 
 impl std::fmt::Debug for Wire {
@@ -65,6 +67,7 @@ impl Wire {
             told_read: None,
             told_write: None,
             full: false,
+            compressed: false,
         }
     }
 
@@ -125,6 +128,20 @@ impl Wire {
         Self { transport: Box::new(stream), full: true, ..self }
     }
 
+    /// The same packets, which can be compressed from some time on.
+    pub fn compressible(self) -> Self {
+        Self { transport: Box::new(CompressedStream::new(self.transport)), ..self }
+    }
+
+    /// Compresses from here on in both directions.
+    pub fn compress(&mut self) {
+        let arrived = self.reader.take_pending();
+        self.transport.compress(&arrived);
+        self.reader.ignore_numbers();
+        // What has arrived is in the stream now.
+        (self.compressed, self.full) = (true, true);
+    }
+
     /// A way to end the connection from another thread.
     pub fn closer(&self) -> io::Result<Closer> {
         self.transport.closer()
@@ -134,6 +151,9 @@ impl Wire {
     pub fn begin_command(&mut self) {
         self.reader.set_sequence(0);
         self.reader.shrink();
+        if self.compressed {
+            self.transport.begin_command(self.reader.has_pending());
+        }
     }
 
     /// Where it reads to, and what it reads from.
@@ -181,7 +201,7 @@ impl Wire {
                 Err(e) if e.kind() == io::ErrorKind::Interrupted && begun.elapsed() < idle => {}
                 Err(e) if is_timeout(&e) => return Err(ReadError::Timeout { idle: is_idle }),
                 Err(e) if is_gone(&e) => return Err(ReadError::Closed),
-                Err(e) => return Err(ReadError::Io(e)),
+                Err(e) => return Err(what_is_wrong(e)),
             }
         }
     }
@@ -230,7 +250,7 @@ impl Wire {
             Err(e) if e.kind() == io::ErrorKind::WouldBlock => Ok(true),
             Err(e) if e.kind() == io::ErrorKind::Interrupted => Ok(false),
             Err(e) if is_gone(&e) => Err(ReadError::Closed),
-            Err(e) => Err(ReadError::Io(e)),
+            Err(e) => Err(what_is_wrong(e)),
         }
     }
 
@@ -264,6 +284,14 @@ impl Wire {
             Err(e) if e.kind() == io::ErrorKind::Interrupted => Ok(0),
             result => result,
         }
+    }
+}
+
+/// A stream that is compressed finds mistakes in its frames.
+fn what_is_wrong(e: io::Error) -> ReadError {
+    match e.get_ref().and_then(|inner| inner.downcast_ref::<FrameError>()) {
+        Some(error) => ReadError::Frame(*error),
+        None => ReadError::Io(e),
     }
 }
 

@@ -210,7 +210,11 @@ impl Greeted {
             .over(self.wire.tls().cloned());
         shared.set_expired(expired);
         let out = Output::new(agreed.sequence);
-        let mut session = Session::new(Arc::new(shared), self.wire, out, self.peer);
+        let wire = match agreed.caps.has(Capabilities::COMPRESS) {
+            true => self.wire.compressible(),
+            false => self.wire,
+        };
+        let mut session = Session::new(Arc::new(shared), wire, out, self.peer);
         session.set_client_collation(login.collation);
         session.begin(login.database.map(|d| String::from_utf8_lossy(&d).into_owned()));
         (session, self.registration)
@@ -308,6 +312,9 @@ impl Session {
             }
         }
         let _ = self.wire.flush(&mut self.out);
+        if self.shared.capabilities().has(Capabilities::COMPRESS) {
+            self.wire.compress();
+        }
     }
 
     fn log_connect(&self, schema: Option<&str>) {
@@ -397,6 +404,11 @@ impl Session {
                 // Compat: the answer to a wrong number carries number 0.
                 self.tell(&SqlError::new(&ER_NET_PACKETS_OUT_OF_ORDER, &[]), 0);
                 self.abort("Got packets out of order");
+            }
+            ReadError::Frame(FrameError::Damaged) => {
+                let sequence = self.wire.sequence();
+                self.tell(&SqlError::new(&ER_NET_UNCOMPRESS_ERROR, &[]), sequence);
+                self.abort("Got an error reading communication packets");
             }
             ReadError::Frame(FrameError::TooLarge) => {
                 let sequence = self.wire.sequence();

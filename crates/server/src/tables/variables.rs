@@ -2,6 +2,7 @@
 //!
 //! Must not format values in a way of its own.
 
+use selkie_protocol::Capabilities;
 use selkie_types::Value;
 
 use super::{Pseudo, Row, text};
@@ -41,9 +42,12 @@ pub(super) fn session_variables(shared: &Shared, pseudo: Pseudo<'_>) -> Vec<Row>
     all.map(|d| pair(d.name, &session_value(shared, &globals, d, pseudo))).collect()
 }
 
-/// Compat: what says something about TLS of the connection is among the server's values too.
+/// Compat: what says something about the connection, its TLS and its compression, is among the server's values too.
 fn gauges(shared: &Shared) -> Gauges {
     let mut gauges = shared.server.gauges();
+    if shared.capabilities().has(Capabilities::COMPRESS) {
+        gauges.insert("compression".to_owned(), "ON".to_owned());
+    }
     shared.server.tls.status(shared.tls(), &mut gauges);
     gauges
 }

@@ -1,0 +1,223 @@
+//! A stream in frames that zlib makes smaller, over another.
+//!
+//! Must not read its socket before all that was read is handed out: pollers are asked about the socket only. Must not say
+//! that bytes are written before the frames they are in have left.
+
+use std::cell::Cell;
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::sync::Arc;
+use std::time::Duration;
+
+use selkie_engine::{Kept, KeptSlot};
+use selkie_protocol::compressed::{Frames, PIECE, put_frame};
+
+use super::tls::Negotiated;
+use super::transport::{Closer, Transport};
+
+/// Bytes read from the socket at once.
+const CHUNK: usize = 16 << 10;
+
+thread_local!(static ARRIVED: KeptSlot<Vec<u8>> = const { Cell::new(None) });
+
+/// A connection that is compressed once the client has logged in.
+pub(super) struct CompressedStream {
+    inner: Box<dyn Transport>,
+    active: bool,
+    /// Number of the next frame, in either direction.
+    number: u8,
+    frames: Frames,
+    /// The content of a frame, and how much of it was handed out.
+    content: Vec<u8>,
+    taken: usize,
+    /// Frames to send, and how much of them has left.
+    outgoing: Vec<u8>,
+    left: usize,
+    /// Bytes that were put into frames and not said to be written, since not all of the frames has left. The caller
+    /// comes again with them in front.
+    owed: usize,
+    /// Whether nothing can be sent any more: a frame may have left in part.
+    broken: bool,
+}
+
+impl CompressedStream {
+    /// The stream over `inner`, which is as it was until [`Transport::compress`] is called.
+    pub(super) fn new(inner: Box<dyn Transport>) -> Self {
+        Self {
+            inner,
+            active: false,
+            number: 0,
+            frames: Frames::default(),
+            content: Vec::new(),
+            taken: 0,
+            outgoing: Vec::new(),
+            left: 0,
+            owed: 0,
+            broken: false,
+        }
+    }
+
+    /// Reads what there is, waiting for the first byte only if `patient`.
+    fn read_some(&mut self, buf: &mut [u8], patient: bool) -> io::Result<usize> {
+        let (mut filled, mut drained) = (0, false);
+        let mut chunk = Kept::take(&ARRIVED);
+        loop {
+            filled += self.take(&mut buf[filled..])?;
+            if filled == buf.len() || filled > 0 && drained {
+                return Ok(filled);
+            }
+            if drained && !patient {
+                return Err(io::ErrorKind::WouldBlock.into());
+            }
+            chunk.resize(CHUNK, 0);
+            let received = match patient && filled == 0 {
+                true => self.inner.read(&mut chunk),
+                false => self.inner.read_now(&mut chunk),
+            };
+            match received {
+                Ok(length @ 1..) => {
+                    self.frames.feed(&chunk[..length]);
+                    drained = length < CHUNK;
+                }
+                // The next read finds the end, or what is wrong, again.
+                _ if filled > 0 => return Ok(filled),
+                ended => return ended,
+            }
+        }
+    }
+
+    /// Fills `buf` with the content of frames that have arrived.
+    fn take(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let mut filled = 0;
+        while filled < buf.len() {
+            if self.taken == self.content.len() && !self.open_frame()? {
+                break;
+            }
+            let rest = &self.content[self.taken..];
+            let count = rest.len().min(buf.len() - filled);
+            buf[filled..filled + count].copy_from_slice(&rest[..count]);
+            filled += count;
+            self.taken += count;
+        }
+        Ok(filled)
+    }
+
+    /// Opens the next frame; false if none has arrived whole.
+    fn open_frame(&mut self) -> io::Result<bool> {
+        // Large content goes, for the next frame may be the last for a long time.
+        if self.content.capacity() > CHUNK || !self.frames.has_pending() {
+            self.content = Vec::new();
+        }
+        self.content.clear();
+        self.taken = 0;
+        let expected = self.number;
+        // A client that does not wait for an answer begins the next command with number 0.
+        let found = self.frames.next(&mut self.content, |n| n == expected || n == 0);
+        let found = found.map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+        if let Some(number) = found {
+            self.number = number.wrapping_add(1);
+        }
+        Ok(found.is_some())
+    }
+
+    /// Writes `bytes`, waiting for the client if `patient`; how many have left altogether.
+    fn write_some(&mut self, bytes: &[u8], patient: bool) -> io::Result<usize> {
+        if self.broken {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        }
+        debug_assert!(self.owed <= bytes.len(), "the same bytes come again");
+        let mut written = 0;
+        loop {
+            match self.send_frames(patient) {
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock && written > 0 => {
+                    return Ok(written);
+                }
+                sent => sent?,
+            }
+            written += std::mem::take(&mut self.owed);
+            if written >= bytes.len() {
+                return Ok(bytes.len());
+            }
+            let rest = &bytes[written..];
+            let piece = &rest[..rest.len().min(PIECE)];
+            put_frame(&mut self.outgoing, piece, self.number);
+            self.number = self.number.wrapping_add(1);
+            self.owed = piece.len();
+        }
+    }
+
+    /// Sends all frames that wait.
+    fn send_frames(&mut self, patient: bool) -> io::Result<()> {
+        while self.left < self.outgoing.len() {
+            let rest = &self.outgoing[self.left..];
+            let sent = match patient {
+                true => self.inner.write_all(rest).map(|()| rest.len()),
+                false => self.inner.write_now(rest),
+            };
+            match sent {
+                Ok(count) => self.left += count,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted && !patient => {}
+                Err(e) => {
+                    self.broken |= patient || e.kind() != io::ErrorKind::WouldBlock;
+                    return Err(e);
+                }
+            }
+        }
+        (self.outgoing, self.left) = (Vec::new(), 0);
+        Ok(())
+    }
+}
+
+impl Transport for CompressedStream {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        if self.active { self.read_some(buf, true) } else { self.inner.read(buf) }
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self.active {
+            true => self.write_some(bytes, true).map(drop),
+            false => self.inner.write_all(bytes),
+        }
+    }
+
+    fn read_now(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        if self.active { self.read_some(buf, false) } else { self.inner.read_now(buf) }
+    }
+
+    fn write_now(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.active { self.write_some(bytes, false) } else { self.inner.write_now(bytes) }
+    }
+
+    fn compress(&mut self, arrived: &[u8]) {
+        self.active = true;
+        self.frames.feed(arrived);
+    }
+
+    fn begin_command(&mut self, begun: bool) {
+        self.number = begun.into();
+    }
+
+    fn socket(&self) -> BorrowedFd<'_> {
+        self.inner.socket()
+    }
+
+    fn set_read_timeout(&mut self, timeout: Duration) -> io::Result<()> {
+        self.inner.set_read_timeout(timeout)
+    }
+
+    fn set_write_timeout(&mut self, timeout: Duration) -> io::Result<()> {
+        self.inner.set_write_timeout(timeout)
+    }
+
+    fn is_secure(&self) -> bool {
+        self.inner.is_secure()
+    }
+
+    fn tls(&self) -> Option<&Arc<Negotiated>> {
+        self.inner.tls()
+    }
+
+    fn closer(&self) -> io::Result<Closer> {
+        self.inner.closer()
+    }
+}
