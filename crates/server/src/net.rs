@@ -5,6 +5,8 @@
 mod address;
 mod compressed;
 mod listener;
+#[cfg(test)]
+mod testing;
 mod tls;
 mod transport;
 mod wire;

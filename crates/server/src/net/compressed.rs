@@ -221,3 +221,102 @@ impl Transport for CompressedStream {
         self.inner.closer()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::TcpStream;
+
+    use rustix::event::PollFlags;
+
+    use super::super::testing::{noise, read_as_polled, sockets, wait};
+    use super::*;
+
+    fn compressing(socket: TcpStream) -> CompressedStream {
+        let mut stream = CompressedStream::new(Box::new(socket));
+        stream.compress(b"");
+        stream
+    }
+
+    /// Half of it can be made smaller.
+    fn content(size: usize) -> Vec<u8> {
+        let mut bytes = noise(size);
+        bytes.chunks_mut(3000).step_by(2).for_each(|chunk| chunk.fill(b'z'));
+        bytes
+    }
+
+    #[test]
+    fn all_that_was_read_is_handed_out_before_the_socket_is_waited_for() {
+        const BATCHES: [usize; 7] = [1, 49, 4096, 4097, 16384, 60_000, 300_000];
+        let (near, mut far) = sockets();
+        let thread = std::thread::spawn(move || {
+            for (size, cut) in BATCHES.iter().zip([1, 7, 4096, 100, 16384, 60_000, 9000]) {
+                let mut frames = Vec::new();
+                for (number, piece) in content(*size).chunks(cut).enumerate() {
+                    put_frame(&mut frames, piece, number as u8);
+                }
+                Write::write_all(&mut far, &frames).unwrap();
+                far.read_exact(&mut [0; 8]).unwrap();
+            }
+        });
+        let mut stream = compressing(near);
+        for (size, room) in BATCHES.iter().zip([4096, 10, 4096, 4096, 512, 100, 4096]) {
+            let mut got = Vec::new();
+            stream.begin_command(false);
+            std::thread::sleep(Duration::from_millis(20));
+            while got.len() < *size {
+                read_as_polled(&mut stream, &mut got, room);
+                if got.len() < *size {
+                    wait(&stream, PollFlags::IN);
+                }
+            }
+            assert!(got == content(*size), "{size}");
+            stream.write_all(b"!").unwrap();
+        }
+        thread.join().unwrap();
+    }
+
+    #[test]
+    fn what_was_not_written_comes_again() {
+        let size = 2_000_000;
+        let (near, mut far) = sockets();
+        let thread = std::thread::spawn(move || {
+            let (mut frames, mut got, mut next) = (Frames::default(), Vec::new(), 0u8);
+            let mut buf = vec![0; 10_000];
+            while got.len() < size {
+                let n = Read::read(&mut far, &mut buf).unwrap();
+                assert_ne!(n, 0);
+                frames.feed(&buf[..n]);
+                while let Some(number) = frames.next(&mut got, |n| n == next).unwrap() {
+                    next = number.wrapping_add(1);
+                }
+                std::thread::sleep(Duration::from_micros(300));
+            }
+            assert!(got == content(size));
+        });
+        let (all, mut stream) = (content(size), compressing(near));
+        let (mut written, mut blocked) = (0, 0);
+        while written < size {
+            let end = size.min(written + 70_000 + blocked * 100);
+            match stream.write_now(&all[written..end]) {
+                Ok(n) => {
+                    written += n;
+                    let waits = stream.left < stream.outgoing.len();
+                    assert_eq!(waits, stream.owed > 0, "what waits is not said to be written");
+                }
+                Err(e) => {
+                    assert_eq!(e.kind(), io::ErrorKind::WouldBlock);
+                    blocked += 1;
+                    if blocked % 3 == 0 {
+                        stream.write_all(&all[written..end]).unwrap();
+                        written = end;
+                    } else {
+                        wait(&stream, PollFlags::OUT);
+                    }
+                }
+            }
+        }
+        assert!(blocked > 3, "{blocked}");
+        thread.join().unwrap();
+    }
+}

@@ -9,6 +9,8 @@ mod negotiated;
 mod offer;
 mod pem;
 mod stream;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use handshake::HandshakeError;
 pub use negotiated::Negotiated;
