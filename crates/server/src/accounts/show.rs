@@ -148,7 +148,9 @@ fn tls(requirement: &TlsRequirement) -> String {
         TlsRequirement::Specified { cipher, issuer, subject } => {
             let parts = [("ISSUER", issuer), ("SUBJECT", subject), ("CIPHER", cipher)];
             let said = parts.iter().filter(|(_, v)| !v.is_empty());
-            said.fold(" REQUIRE".to_owned(), |text, (k, v)| format!("{text} {k} '{v}'"))
+            said.fold(" REQUIRE".to_owned(), |text, (k, v)| {
+                format!("{text} {k} '{}'", v.replace('\\', "\\\\").replace('\'', "''"))
+            })
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::ast::{
     ResourceLimits, Statement, TlsRequirement, UserSpec,
 };
 use crate::lexer::{Kw, T, unescape};
+use selkie_types::error::catalogue::ER_DUP_ARGUMENT;
 
 impl Parser<'_> {
     /// `user[@host]`, CURRENT_USER, CURRENT_ROLE, PUBLIC.
@@ -123,11 +124,13 @@ impl Parser<'_> {
         let (mut subject, mut issuer, mut cipher) = (None, None, None);
         let mut any = false;
         while let Some(word) = self.eat_any(&[Kw::SUBJECT, Kw::ISSUER, Kw::CIPHER]) {
-            let text = Some(self.text()?);
-            match word {
-                Kw::SUBJECT => subject = text,
-                Kw::ISSUER => issuer = text,
-                _ => cipher = text,
+            let part = match word {
+                Kw::SUBJECT => &mut subject,
+                Kw::ISSUER => &mut issuer,
+                _ => &mut cipher,
+            };
+            if part.replace(self.text()?).is_some() {
+                return self.fail(&ER_DUP_ARGUMENT, &[&word.text()]);
             }
             self.eat(Kw::AND);
             any = true;
