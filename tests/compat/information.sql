@@ -66,3 +66,4 @@ DELETE FROM mysql.help_topic WHERE help_topic_id > 10000;
 DELETE FROM mysql.help_keyword WHERE help_keyword_id > 10000;
 DELETE FROM mysql.help_relation WHERE help_keyword_id > 10000;
 DROP VIEW u, w;
+SELECT COUNT(*) > 1024, COUNT(*) = (SELECT COUNT(table_name) FROM information_schema.columns) FROM information_schema.columns;

@@ -55,8 +55,8 @@ impl<'r> SystemScan<'r> {
         };
         let mut batches = Vec::new();
         let mut columns = self.empty();
-        let mut flush = |columns: Vec<Column>| {
-            let rows = columns.first().map_or(0, Column::len);
+        // A scan of no columns still has rows.
+        let mut flush = |columns: Vec<Column>, rows: usize| {
             batches.push(Batch::new(columns.into_iter().map(Arc::new).collect(), rows));
         };
         let mut count = 0;
@@ -65,18 +65,14 @@ impl<'r> SystemScan<'r> {
             columns.iter_mut().zip(picked).for_each(|(column, value)| column.push(value));
             count += 1;
             if count == BATCH_ROWS {
+                flush(std::mem::replace(&mut columns, self.empty()), count);
                 count = 0;
-                flush(std::mem::replace(&mut columns, self.empty()));
                 self.env.check()?;
             }
             Ok(())
         })?;
         if count > 0 {
-            // A scan of no columns still has rows.
-            match columns.is_empty() {
-                true => batches.push(Batch::new(Vec::new(), count)),
-                false => flush(columns),
-            }
+            flush(columns, count);
         }
         Ok(batches)
     }
