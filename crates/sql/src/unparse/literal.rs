@@ -47,7 +47,7 @@ impl Writer<'_> {
     fn hex(&mut self, before: &str, bytes: &[u8], after: &str) {
         self.str(before);
         for b in bytes {
-            self.display(format_args!("{b:02X}"));
+            self.display(format_args!("{b:02x}"));
         }
         self.str(after);
     }
