@@ -6,6 +6,7 @@
 
 mod charset;
 mod explicit;
+mod fixed_binary;
 mod number;
 mod temporal;
 mod text;
@@ -14,6 +15,8 @@ mod value;
 use selkie_types::{CollationId, JsonRole, Physical, SqlResult, SqlType, TypeKind, Value};
 
 pub use explicit::cast;
+pub use fixed_binary::to_fixed_binary;
+pub(crate) use fixed_binary::{to_its_bytes, to_its_text};
 pub(crate) use number::integer_of_hex;
 pub use temporal::literal_temporal;
 pub(crate) use temporal::{datetime_of_time, fsp_of, incorrect, lenient, settled};
@@ -92,8 +95,11 @@ pub(crate) fn fold_literal(e: &mut Expr, types: &TypeContext) {
     }
 }
 
+/// Makes what is no number and no text ready to become a number.
+///
 /// Compat: as a number what JSON_EXTRACT gives is the value, not the text of the document.
-fn unquote_json(e: &mut Expr) {
+fn to_scalar(e: &mut Expr) {
+    fixed_binary::to_zero(e);
     if let ExprKind::Call(call) = &mut e.kind
         && call.function.name() == "JSON_EXTRACT"
     {
@@ -126,7 +132,7 @@ pub(crate) fn hex_to_number(e: &mut Expr) {
 
 /// Converts to a signed integer.
 pub fn to_int(e: &mut Expr) {
-    unquote_json(e);
+    to_scalar(e);
     short_year(e);
     if retype_null(e, &SqlType::bigint()) {
         return;
@@ -152,7 +158,7 @@ pub fn to_int(e: &mut Expr) {
 
 /// Converts to an unsigned integer; negative numbers keep their bits.
 pub fn to_uint(e: &mut Expr) {
-    unquote_json(e);
+    to_scalar(e);
     short_year(e);
     if retype_null(e, &SqlType::bigint_unsigned()) {
         return;
@@ -176,7 +182,7 @@ pub fn to_uint(e: &mut Expr) {
 
 /// Converts to an operand of a bit operation.
 pub fn to_bits(e: &mut Expr) {
-    unquote_json(e);
+    to_scalar(e);
     let ty = SqlType::bigint_unsigned();
     match e.ty.physical() {
         Physical::Double if e.ty.kind != TypeKind::Null => {
@@ -200,7 +206,7 @@ pub fn to_bits(e: &mut Expr) {
 
 /// Converts to a double.
 pub fn to_double(e: &mut Expr) {
-    unquote_json(e);
+    to_scalar(e);
     short_year(e);
     if retype_null(e, &SqlType::double()) {
         return;
@@ -235,7 +241,7 @@ pub(crate) fn to_float(e: &mut Expr) {
 
 /// Converts to a decimal of sufficient precision and scale.
 pub fn to_decimal(e: &mut Expr) {
-    unquote_json(e);
+    to_scalar(e);
     short_year(e);
     if let (ExprKind::Literal(Value::Int(v)), true) = (&e.kind, e.ty.is_integer()) {
         *e = Expr::decimal((*v).into());
@@ -343,6 +349,10 @@ pub fn to_text(e: &mut Expr, types: &TypeContext) {
     let ty = SqlType::varchar(length, collation);
     if retype_null(e, &ty) {
         e.coercibility = Coercibility::Ignorable;
+        return;
+    }
+    if fixed_binary::to_text(e, collation) {
+        e.coercibility = Coercibility::Numeric;
         return;
     }
     local(e);
@@ -459,8 +469,9 @@ fn compare_leniently(e: &mut Expr) {
     }
 }
 
-/// Compat: as a date or time a BIT is its bytes, an ENUM or SET its text.
+/// Compat: as a date or time a BIT is its bytes, an ENUM or SET its text, and so are other types.
 fn members_to_bytes(e: &mut Expr) {
+    to_its_text(e);
     let collation = match e.ty.kind {
         TypeKind::Bit => CollationId::BINARY,
         TypeKind::Enum | TypeKind::Set => e.ty.collation,
@@ -549,10 +560,13 @@ pub fn to_type(e: &mut Expr, ty: &SqlType, types: &TypeContext) {
         Physical::Date => to_date(e),
         Physical::Time => to_time(e),
         Physical::DateTime => to_datetime(e),
-        Physical::Bytes => {
-            to_text(e, types);
-            to_charset(e, ty.collation);
-        }
+        Physical::Bytes => match ty.fixed_binary() {
+            Some(kind) => to_fixed_binary(e, kind, types),
+            None => {
+                to_text(e, types);
+                to_charset(e, ty.collation);
+            }
+        },
     }
     if e.ty != *ty {
         retype(e, ty.clone());
@@ -600,6 +614,7 @@ pub fn to_condition(e: &mut Expr) {
         TypeKind::Null => {
             retype_null(e, &SqlType::bigint());
         }
+        TypeKind::Inet4 | TypeKind::Inet6 | TypeKind::Uuid => fixed_binary::to_truth(e),
         _ if e.ty.physical() == Physical::Bytes => to_double(e),
         TypeKind::Timestamp => local(e),
         _ => {}

@@ -29,6 +29,7 @@ pub(crate) mod string_info;
 pub(crate) mod string_make;
 pub(crate) mod string_part;
 mod to_char;
+mod uuid;
 pub(crate) mod xml;
 
 use crate::function::Function;
@@ -59,5 +60,6 @@ pub(crate) static FAMILIES: &[&[Function]] = &[
     string_make::FUNCTIONS,
     string_part::FUNCTIONS,
     to_char::FUNCTIONS,
+    uuid::FUNCTIONS,
     xml::FUNCTIONS,
 ];

@@ -74,6 +74,11 @@ pub(crate) fn put_sql_value(out: &mut Vec<u8>, value: &Value, ty: &SqlType, is_j
             out.extend_from_slice(if *v == 0 { b"false" } else { b"true" });
         }
         Value::Bytes(b) if is_json => out.extend_from_slice(b),
+        Value::Bytes(_) if ty.fixed_binary().is_some() => {
+            let mut text = Vec::new();
+            crate::text::write_value(&mut text, value, ty);
+            put_string(out, &text);
+        }
         Value::Bytes(b) => {
             let text = ty.collation.charset().convert(b, selkie_types::Charset::Utf8mb4).0;
             put_string(out, &text);

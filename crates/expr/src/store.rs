@@ -4,6 +4,7 @@
 //! warning and the nearest value the column can hold. Used by INSERT, UPDATE, LOAD DATA and
 //! `CREATE TABLE .. SELECT`. NULLs pass; whether they are allowed is the caller's question.
 
+mod fixed_binary;
 mod integer;
 mod member;
 mod report;
@@ -15,6 +16,7 @@ use std::sync::Arc;
 use selkie_types::{Column, DateTime, Physical, SqlResult, SqlType, TypeKind};
 
 use crate::context::EvalContext;
+pub use fixed_binary::refuse_assignment;
 use report::Report;
 
 /// What happens to values that do not fit.
@@ -59,6 +61,15 @@ pub fn convert_for_column(
         let scale = if to.kind == TypeKind::Decimal { to.decimals } else { 0 };
         return Ok(Arc::new(Column::nulls(to.physical(), scale, column.len())));
     }
+    let was = from;
+    let written;
+    let (column, from) = match from.fixed_binary() {
+        Some(kind) if from.kind != to.kind => {
+            written = fixed_binary::written(column, kind, to);
+            (&written.0, &written.1)
+        }
+        _ => (column, from),
+    };
     let local;
     let (column, from) = if from.kind == TypeKind::Timestamp && to.kind != TypeKind::Timestamp {
         local = Arc::new(to_local(column, ctx));
@@ -77,6 +88,7 @@ pub fn convert_for_column(
     let was_copied = target.copied;
     let tells_old = was_copied && from.physical() != Physical::Double;
     let report = Report { target, mode, first_row, ctx, was_copied, tells_old };
+    fixed_binary::refuse(was, &report)?;
     let source = Source { column, from, report };
     let converted = match to.kind {
         TypeKind::Bit | TypeKind::Year => integer::special(&source),
@@ -87,6 +99,7 @@ pub fn convert_for_column(
             temporal::convert(&source)
         }
         TypeKind::Enum | TypeKind::Set => member::convert(&source),
+        _ if let Some(kind) = to.fixed_binary() => fixed_binary::convert(&source, kind),
         _ => string::convert(&source),
     }?;
     Ok(converted)

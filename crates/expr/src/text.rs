@@ -30,7 +30,10 @@ pub fn write_value(out: &mut Vec<u8>, value: &Value, ty: &SqlType) {
         Value::Date(v) => v.write_to(out),
         Value::Time(v) => v.write_to(out, ty.decimals),
         Value::DateTime(v) => v.write_to(out, ty.decimals),
-        Value::Bytes(v) => out.extend_from_slice(v),
+        Value::Bytes(v) => match ty.fixed_binary() {
+            Some(kind) => kind.write_text(v, out),
+            None => out.extend_from_slice(v),
+        },
     }
     if ty.zerofill && ty.is_numeric() && ty.kind != TypeKind::Year {
         selkie_types::number::write_zerofill(out, start, ty.zerofill_width());

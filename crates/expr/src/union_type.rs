@@ -15,6 +15,7 @@ pub fn aggregate_exprs(
     types: &TypeContext,
 ) -> SqlResult<(SqlType, Coercibility)> {
     let tys: Vec<&SqlType> = args.iter().map(|e| &e.ty).collect();
+    crate::build::refuse_types(operation, &tys)?;
     let mut ty = aggregate(&tys, types);
     if !ty.is_string() && !matches!(ty.kind, TypeKind::Enum | TypeKind::Set) {
         let all_null = ty.kind == TypeKind::Null;
@@ -63,6 +64,8 @@ fn integer_rank(kind: TypeKind) -> u32 {
 fn pair(a: &SqlType, b: &SqlType, types: &TypeContext) -> SqlType {
     use TypeKind::*;
     match (a.kind, b.kind) {
+        _ if a.fixed_binary().is_some() => a.clone(),
+        _ if b.fixed_binary().is_some() => b.clone(),
         _ if a.is_string() || b.is_string() => strings(a, b, types),
         (Enum | Set, _) | (_, Enum | Set) => strings(a, b, types),
         (Year, Year) | (Date, Date) => a.clone(),

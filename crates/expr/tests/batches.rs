@@ -70,7 +70,7 @@ fn expressions(types: &[SqlType], t: &TypeContext) -> SqlResult<Vec<Expr>> {
             t,
         )?,
         build::if_else(like, c(3), text("other"), t)?,
-        build::coalesce(vec![c(1), c(2), Expr::int(0)], t)?,
+        build::coalesce("coalesce", vec![c(1), c(2), Expr::int(0)], t)?,
         build::between(c(4), text("2020-03-01"), text("2020-09-01"), false, t)?,
         build::in_list(c(3), ["a", "b", "ABC", "zz"].map(text).to_vec(), true, t)?,
         build::in_list(c(0), (0..9).map(|i| Expr::int(i * 5)).collect(), false, t)?,

@@ -10,12 +10,14 @@
 //! # Not here
 //! No I/O, no clock, no global state, no knowledge of tables or statements.
 
+pub mod address;
 mod batch;
 pub mod charset;
 mod column;
 pub mod decimal;
 pub mod error;
 mod filename;
+mod fixed_binary;
 pub mod key;
 mod locale;
 pub mod number;
@@ -34,6 +36,7 @@ pub use column::{Bitmap, BytesColumn, Column, ColumnData, DecimalColumn, Decimal
 pub use decimal::Decimal;
 pub use error::{Condition, ErrorDef, Level, Severity, SqlError, SqlResult};
 pub use filename::filename;
+pub use fixed_binary::FixedBinary;
 pub use locale::Locale;
 pub use privileges::Privileges;
 pub use row::{ByteRows, FLAG_WIDE, RowColumn, RowCorrupt, RowLayout, RowSource, RowVersion};

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::FixedBinary;
 use crate::charset::CollationId;
 
 /// The type families of MariaDB's protocol and `SHOW COLUMNS`.
@@ -60,6 +61,12 @@ pub enum TypeKind {
     Enum,
     /// Any subset of `members`, stored as a bit set.
     Set,
+    /// An IPv4 address.
+    Inet4,
+    /// An IPv6 address.
+    Inet6,
+    /// A universally unique identifier.
+    Uuid,
 }
 
 /// How values of a type lie in a [`crate::Column`] and compare by default.
@@ -79,7 +86,7 @@ pub enum Physical {
     Time,
     /// Packed date and time.
     DateTime,
-    /// Byte strings in the type's charset.
+    /// Byte strings in the type's charset; the bytes of INET4, INET6 and UUID.
     Bytes,
 }
 
@@ -228,6 +235,11 @@ impl SqlType {
         Self::new(TypeKind::DateTime, 19, fsp)
     }
 
+    /// `INET4`, `INET6` or `UUID`.
+    pub const fn of_fixed_binary(kind: FixedBinary) -> Self {
+        Self::new(kind.kind(), kind.text_length(), 0)
+    }
+
     /// How values of this type lie in a column. `NULL` lies as (all null) byte strings.
     pub fn physical(&self) -> Physical {
         match self.kind {
@@ -254,7 +266,10 @@ impl SqlType {
             | TypeKind::TinyText
             | TypeKind::Text
             | TypeKind::MediumText
-            | TypeKind::LongText => Physical::Bytes,
+            | TypeKind::LongText
+            | TypeKind::Inet4
+            | TypeKind::Inet6
+            | TypeKind::Uuid => Physical::Bytes,
         }
     }
 
@@ -276,9 +291,15 @@ impl SqlType {
         matches!(self.kind, Date | Time | DateTime | Timestamp)
     }
 
-    /// Kinds held as byte strings, ENUM and SET excluded.
+    /// Strings of characters or bytes, ENUM and SET excluded.
     pub fn is_string(&self) -> bool {
-        self.physical() == Physical::Bytes && self.kind != TypeKind::Null
+        use TypeKind::*;
+        matches!(self.kind, Char | VarChar | TinyText | Text | MediumText | LongText)
+    }
+
+    /// INET4, INET6 or UUID.
+    pub fn fixed_binary(&self) -> Option<FixedBinary> {
+        FixedBinary::of(self.kind)
     }
 
     /// TINYTEXT to LONGTEXT and the BLOBs.

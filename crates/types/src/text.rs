@@ -15,7 +15,10 @@ pub fn write_value(ty: &SqlType, value: &Value, out: &mut Vec<u8>) {
         Value::Date(v) => v.write_to(out),
         Value::Time(v) => v.write_to(out, ty.decimals.min(6)),
         Value::DateTime(v) => v.write_to(out, ty.decimals.min(6)),
-        Value::Bytes(v) => out.extend_from_slice(v),
+        Value::Bytes(v) => match ty.fixed_binary() {
+            Some(kind) => kind.write_text(v, out),
+            None => out.extend_from_slice(v),
+        },
     }
     if ty.zerofill {
         number::write_zerofill(out, start, ty.zerofill_width());

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{NOT_FIXED_DECIMALS, SqlType, TypeKind};
+use crate::{FixedBinary, NOT_FIXED_DECIMALS, SqlType, TypeKind};
 
 impl SqlType {
     /// Whether this is a string of bytes, not characters.
@@ -38,6 +38,9 @@ impl SqlType {
             TypeKind::LongText => pick("longtext", "longblob"),
             TypeKind::Enum => "enum",
             TypeKind::Set => "set",
+            TypeKind::Inet4 => FixedBinary::Inet4.name(),
+            TypeKind::Inet6 => FixedBinary::Inet6.name(),
+            TypeKind::Uuid => FixedBinary::Uuid.name(),
         }
     }
 

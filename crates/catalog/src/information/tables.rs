@@ -76,7 +76,10 @@ fn fixed_length(table: &TableInfo) -> u64 {
         TypeKind::Timestamp => 4 + u64::from(c.ty.decimals.div_ceil(2)),
         TypeKind::Year => 1,
         TypeKind::Float => 4,
-        _ => c.ty.fixed_width().unwrap_or(8) as u64,
+        _ => match c.ty.fixed_binary() {
+            Some(kind) => kind.width() as u64,
+            None => c.ty.fixed_width().unwrap_or(8) as u64,
+        },
     };
     let nullable = table.columns.iter().filter(|c| c.nullable).count() as u64;
     let bytes = table.columns.iter().map(width).sum::<u64>() + (nullable + 1).div_ceil(8);

@@ -17,7 +17,7 @@ pub(crate) fn implicit(ty: &SqlType) -> Value {
         Physical::Bytes if ty.kind == TypeKind::Char && ty.collation.is_binary() => {
             Value::bytes(vec![0; ty.length as usize])
         }
-        Physical::Bytes => Value::bytes(b""),
+        Physical::Bytes => Value::bytes(vec![0; ty.fixed_binary().map_or(0, |kind| kind.width())]),
     }
 }
 

@@ -44,5 +44,8 @@ fn shown(ty: &selkie_types::SqlType, value: &Value) -> String {
         let end = text.iter().rposition(|&b| b != 0).map_or(0, |at| at + 1);
         text.truncate(end);
     }
+    if ty.fixed_binary().is_some() {
+        return String::from_utf8_lossy(&text).into_owned();
+    }
     selkie_expr::text::for_message(&text, ty.collation)
 }

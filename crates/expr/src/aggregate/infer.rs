@@ -26,6 +26,9 @@ pub(super) fn bind(mut a: Aggregate, types: &TypeContext) -> SqlResult<Aggregate
         let def = &selkie_types::error::catalogue::ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT;
         return Err(SqlError::new(def, &[&a.kind.name()]));
     }
+    if let Some(operation) = summing(&a) {
+        build::refuse_any(operation, &a.args)?;
+    }
     match a.kind {
         Count => count(&mut a),
         Sum => sum(&mut a),
@@ -37,6 +40,25 @@ pub(super) fn bind(mut a: Aggregate, types: &TypeContext) -> SqlResult<Aggregate
         JsonArrayAgg | JsonObjectAgg => json(&mut a, types),
     }
     Ok(a)
+}
+
+/// What errors call an aggregate of numbers.
+fn summing(a: &Aggregate) -> Option<&'static str> {
+    use AggregateKind::*;
+    Some(match a.kind {
+        Sum if a.distinct => "sum(distinct ",
+        Sum => "sum(",
+        Avg if a.distinct => "avg(distinct ",
+        Avg => "avg(",
+        Std => "std(",
+        StddevSamp => "stddev_samp(",
+        Variance => "variance(",
+        VarSamp => "var_samp(",
+        BitAnd => "bit_and(",
+        BitOr => "bit_or(",
+        BitXor => "bit_xor(",
+        _ => return None,
+    })
 }
 
 fn count(a: &mut Aggregate) {

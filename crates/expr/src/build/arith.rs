@@ -3,6 +3,7 @@
 use selkie_types::{NOT_FIXED_DECIMALS, Physical, SqlMode, SqlResult, SqlType, TypeKind, Value};
 
 use super::compare::refuse_row;
+use super::fixed_binary;
 use crate::cast;
 use crate::context::TypeContext;
 use crate::expr::{CallOption, Expr, ExprKind};
@@ -106,11 +107,15 @@ pub fn arithmetic(op: Arithmetic, a: Expr, b: Expr, types: &TypeContext) -> SqlR
         BitAnd | BitOr | BitXor | ShiftLeft | ShiftRight => {
             let args = vec![a, b];
             super::row::refuse_any_row(function.name(), &args)?;
+            fixed_binary::refuse_any(function.name(), &args)?;
             return function.bind(Binding::new(function, args, types));
         }
         IntDivide => [&a, &b].into_iter().try_for_each(refuse_row)?,
-        Modulo => super::row::refuse_rows("MOD", &a, &b)?,
-        _ => super::row::refuse_rows(function.name(), &a, &b)?,
+        _ => {
+            let name = if op == Modulo { "MOD" } else { function.name() };
+            super::row::refuse_rows(name, &a, &b)?;
+            fixed_binary::refuse_either(name, &a, &b)?;
+        }
     }
     let mut args = vec![a, b];
     let kinds: Vec<Numeric> = args.iter_mut().map(to_number).collect();
@@ -283,6 +288,7 @@ pub(crate) fn double_type(decimals: u8) -> SqlType {
 /// `-a`. Literals become negative literals.
 pub fn negate(mut e: Expr, types: &TypeContext) -> SqlResult<Expr> {
     refuse_row(&e)?;
+    fixed_binary::refuse_any("-", [&e])?;
     match &e.kind {
         ExprKind::Literal(Value::Int(v)) if !e.ty.unsigned && e.ty.is_integer() => {
             return Ok(match v.checked_neg() {
@@ -329,5 +335,6 @@ pub fn negate(mut e: Expr, types: &TypeContext) -> SqlResult<Expr> {
 pub fn bit_not(e: Expr, types: &TypeContext) -> SqlResult<Expr> {
     let (function, args) = (&kernels::BIT_NOT, vec![e]);
     super::row::refuse_any_row(function.name(), &args)?;
+    fixed_binary::refuse_any(function.name(), &args)?;
     function.bind(Binding::new(function, args, types))
 }

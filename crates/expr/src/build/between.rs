@@ -4,7 +4,7 @@ use selkie_types::{SqlResult, TypeKind};
 
 use super::compare::{CompareTypes, compare_types, compared, convert, to_common, widest};
 use super::logic::boolean_type;
-use super::{and, comparison, field, not, or, row};
+use super::{and, comparison, field, fixed_binary, not, or, row};
 use crate::context::TypeContext;
 use crate::expr::{CompareBy, CompareOp, Expr, ExprKind, InList};
 use crate::function::Binding;
@@ -62,6 +62,8 @@ pub fn in_list(
     let wrap = |e: Expr| if negated { not(e) } else { Ok(e) };
     if items.len() > 1 {
         row::refuse_mixed("in", &value, &items)?;
+        let all: Vec<&Expr> = std::iter::once(&value).chain(&items).collect();
+        fixed_binary::refuse_beside("in", &all)?;
     }
     if matches!(value.kind, ExprKind::Row(_)) || items.len() == 1 {
         let mut parts = equalities(value, items, types)?;

@@ -71,6 +71,9 @@ pub fn collate(e: Expr, collation: CollationId, types: &TypeContext) -> SqlResul
 pub fn convert_using(e: Expr, collation: CollationId, types: &TypeContext) -> SqlResult<Expr> {
     refuse_row(&e)?;
     let mut e = e;
+    if collation.is_binary() {
+        crate::cast::to_its_bytes(&mut e);
+    }
     crate::cast::to_text(&mut e, types);
     crate::cast::to_charset(&mut e, collation);
     e.coercibility = Coercibility::Implicit;

@@ -4,6 +4,7 @@ use selkie_types::SqlResult;
 
 use super::compare::precise_equality;
 use super::comparison;
+use super::fixed_binary::refuse_beside;
 use crate::cast;
 use crate::collate;
 use crate::context::TypeContext;
@@ -69,6 +70,7 @@ pub fn case_simple(
 ) -> SqlResult<Expr> {
     super::compare::refuse_row(&operand)?;
     whens.iter().try_for_each(|(v, _)| super::compare::refuse_row(v))?;
+    whens.iter().try_for_each(|(v, _)| refuse_beside("case..when", &[&operand, v]))?;
     let whens = whens
         .into_iter()
         .map(|(v, r)| Ok((precise_equality(operand.clone(), v, types)?, r)))
@@ -76,14 +78,41 @@ pub fn case_simple(
     build(whens, otherwise, "case", types)
 }
 
+/// `DECODE_ORACLE(operand, v, r, ... [, e])`: of the first value that is the operand, NULL for NULL.
+pub fn decode(args: Vec<Expr>, types: &TypeContext) -> SqlResult<Expr> {
+    let mut args = args.into_iter();
+    let operand = args.next().unwrap_or_else(Expr::null);
+    super::compare::refuse_row(&operand)?;
+    let mut whens = Vec::new();
+    let mut otherwise = None;
+    while let Some(value) = args.next() {
+        let Some(result) = args.next() else {
+            otherwise = Some(value);
+            break;
+        };
+        super::compare::refuse_row(&value)?;
+        refuse_beside("decode_oracle", &[&operand, &value])?;
+        let found = comparison(CompareOp::NullSafeEq, operand.clone(), value, types)?;
+        whens.push((found, result));
+    }
+    build(whens, otherwise, "decode_oracle", types)
+}
+
 /// `IF(c, a, b)`.
 pub fn if_else(condition: Expr, yes: Expr, no: Expr, types: &TypeContext) -> SqlResult<Expr> {
     build(vec![(condition, yes)], Some(no), "if", types)
 }
 
+/// `NVL2(value, a, b)`.
+pub fn nvl2(value: Expr, yes: Expr, no: Expr, types: &TypeContext) -> SqlResult<Expr> {
+    let known = super::is_not_null(value)?;
+    build(vec![(known, yes)], Some(no), "nvl2", types)
+}
+
 /// `NULLIF(a, b)`: of the type of `a`.
 pub fn nullif(a: Expr, b: Expr, types: &TypeContext) -> SqlResult<Expr> {
     [&a, &b].into_iter().try_for_each(super::compare::refuse_row)?;
+    refuse_beside("nullif", &[&a, &b])?;
     let equal = comparison(CompareOp::Eq, a.clone(), b, types)?;
     let (mut ty, coercibility) = (a.ty.clone(), a.coercibility);
     if ty.kind == selkie_types::TypeKind::Null {
@@ -100,10 +129,10 @@ pub fn nullif(a: Expr, b: Expr, types: &TypeContext) -> SqlResult<Expr> {
     Ok(Expr { coercibility, ..Expr::new(case, ty, true) })
 }
 
-/// `COALESCE(...)` and `IFNULL(a, b)`.
-pub fn coalesce(mut args: Vec<Expr>, types: &TypeContext) -> SqlResult<Expr> {
+/// `COALESCE(...)`, or `IFNULL(a, b)`, as errors call it.
+pub fn coalesce(operation: &str, mut args: Vec<Expr>, types: &TypeContext) -> SqlResult<Expr> {
     let mut results: Vec<&mut Expr> = args.iter_mut().collect();
-    let (ty, coercibility) = unify(&mut results, "coalesce", types)?;
+    let (ty, coercibility) = unify(&mut results, operation, types)?;
     let nullable = args.iter().all(|a| a.nullable);
     Ok(Expr { coercibility, ..Expr::new(ExprKind::Coalesce(args), ty, nullable) })
 }

@@ -1,10 +1,10 @@
 //! Comparison operators: in which type two operands compare.
 
 use selkie_types::error::catalogue::ER_OPERAND_COLUMNS;
-use selkie_types::{Physical, SqlError, SqlResult, TypeKind};
+use selkie_types::{CollationId, FixedBinary, Physical, SqlError, SqlResult, TypeKind};
 
 use super::logic::boolean_type;
-use super::{field, row, wider_scale};
+use super::{field, fixed_binary, row, wider_scale};
 use crate::cast;
 use crate::collate;
 use crate::context::TypeContext;
@@ -27,11 +27,16 @@ pub enum CompareTypes {
     Time,
     /// As dates with time of day.
     DateTime,
+    /// As values of a fixed number of bytes.
+    FixedBinary(FixedBinary),
 }
 
 /// The family of a type in comparisons.
 fn family(e: &Expr) -> CompareTypes {
     match e.ty.kind {
+        TypeKind::Inet4 => CompareTypes::FixedBinary(FixedBinary::Inet4),
+        TypeKind::Inet6 => CompareTypes::FixedBinary(FixedBinary::Inet6),
+        TypeKind::Uuid => CompareTypes::FixedBinary(FixedBinary::Uuid),
         TypeKind::Decimal => CompareTypes::Decimal,
         TypeKind::Float | TypeKind::Double => CompareTypes::Double,
         TypeKind::Date => CompareTypes::Date,
@@ -56,6 +61,7 @@ pub fn compare_types(a: &Expr, b: &Expr) -> CompareTypes {
     let (fa, fb) = (family(a), family(b));
     match (fa, fb) {
         _ if fa == fb => fa,
+        (FixedBinary(kind), _) | (_, FixedBinary(kind)) => FixedBinary(kind),
         (Date, DateTime) | (DateTime, Date) | (Date | DateTime, Time) | (Time, Date | DateTime) => {
             DateTime
         }
@@ -88,6 +94,7 @@ pub fn comparison(op: CompareOp, a: Expr, b: Expr, types: &TypeContext) -> SqlRe
     if matches!(a.kind, ExprKind::Row(_)) || matches!(b.kind, ExprKind::Row(_)) {
         return row::comparison(op, a, b, types);
     }
+    fixed_binary::refuse_beside(op.symbol(), &[&a, &b])?;
     let (mut a, mut b) = (a, b);
     let exact = is_exact_beside(&a, &b) || is_exact_beside(&b, &a);
     field::constant_to_float(&mut a, &mut b);
@@ -137,6 +144,7 @@ pub(super) fn convert(
     args: &mut [&mut Expr],
     types: &TypeContext,
 ) -> SqlResult<CompareBy> {
+    fixed_binary::refuse_beside(operation, &args.iter().map(|e| &**e).collect::<Vec<_>>())?;
     field::convert_constants(args, types);
     let mut common = compare_types(&*args[0], args.get(1).map_or(&*args[0], |e| &**e));
     for other in args.iter().skip(2) {
@@ -151,6 +159,7 @@ pub(super) fn widest(a: CompareTypes, b: CompareTypes) -> CompareTypes {
     use CompareTypes::*;
     match (a, b) {
         _ if a == b => a,
+        (FixedBinary(kind), _) | (_, FixedBinary(kind)) => FixedBinary(kind),
         (DateTime, _) | (_, DateTime) => DateTime,
         (Date, _) | (_, Date) => DateTime,
         (Time, _) | (_, Time) => Time,
@@ -214,6 +223,10 @@ fn to_shown(
             }
             each(args, cast::to_compared_datetime);
             CompareBy::DateTime
+        }
+        CompareTypes::FixedBinary(kind) => {
+            args.iter_mut().for_each(|e| cast::to_fixed_binary(e, kind, types));
+            CompareBy::Bytes(CollationId::BINARY)
         }
         CompareTypes::String => {
             args.iter_mut().for_each(|e| cast::to_text(e, types));

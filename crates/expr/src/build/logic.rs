@@ -15,8 +15,9 @@ pub(crate) fn boolean_type() -> SqlType {
     ty
 }
 
-fn condition(mut e: Expr) -> SqlResult<Expr> {
+fn condition(operation: &str, mut e: Expr) -> SqlResult<Expr> {
     refuse_row(&e)?;
+    super::fixed_binary::refuse_condition(operation, &e, "int")?;
     cast::to_where_condition(&mut e);
     Ok(e)
 }
@@ -44,7 +45,7 @@ fn nary(parts: Vec<Expr>, conjunction: bool) -> SqlResult<Expr> {
         match part.kind {
             ExprKind::And(inner) if conjunction => flat.extend(inner),
             ExprKind::Or(inner) if !conjunction => flat.extend(inner),
-            _ => flat.push(condition(part)?),
+            _ => flat.push(condition("<>", part)?),
         }
     }
     let nullable = flat.iter().any(|e| e.nullable);
@@ -54,7 +55,7 @@ fn nary(parts: Vec<Expr>, conjunction: bool) -> SqlResult<Expr> {
 
 /// `NOT a`, pushed into comparisons.
 pub fn not(e: Expr) -> SqlResult<Expr> {
-    let mut e = condition(e)?;
+    let mut e = condition("=", e)?;
     if let ExprKind::Compare(c) = &mut e.kind
         && let Some(op) = c.op.negated()
     {

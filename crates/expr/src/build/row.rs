@@ -84,7 +84,7 @@ pub(crate) fn refuse_unified_row(
     }
 }
 
-fn illegal_types(operation: &str, a: &str, b: &str) -> SqlError {
+pub(super) fn illegal_types(operation: &str, a: &str, b: &str) -> SqlError {
     SqlError::new(&ER_ILLEGAL_PARAMETER_DATA_TYPES2_FOR_OPERATION, &[&a, &b, &operation])
 }
 

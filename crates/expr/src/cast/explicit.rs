@@ -7,6 +7,7 @@ use selkie_types::{
 };
 
 use super::{number, temporal};
+use crate::build;
 use crate::cast;
 use crate::collate::Coercibility;
 use crate::context::TypeContext;
@@ -30,6 +31,9 @@ pub fn cast(e: Expr, target: &SqlType, types: &TypeContext) -> SqlResult<Expr> {
         let def = &selkie_types::error::catalogue::ER_OPERAND_COLUMNS;
         return Err(SqlError::new(def, &[&1]));
     }
+    if let (Some(_), Some(operation)) = (e.ty.fixed_binary(), operation(target)) {
+        build::refuse_any(operation, [&e])?;
+    }
     let mut e = e;
     match target.kind {
         TypeKind::Char | TypeKind::VarChar => return string(e, target, types),
@@ -45,12 +49,33 @@ pub fn cast(e: Expr, target: &SqlType, types: &TypeContext) -> SqlResult<Expr> {
             fraction(&mut e, target, temporal::datetime_to_fsp);
         }
         _ if target.is_integer() => integer(&mut e, target.unsigned),
+        TypeKind::Inet4 | TypeKind::Inet6 | TypeKind::Uuid => {
+            target
+                .fixed_binary()
+                .into_iter()
+                .for_each(|kind| cast::to_fixed_binary(&mut e, kind, types));
+        }
         _ => return Err(SqlError::not_supported("CAST to this type")),
     }
     let mut e = named(e, target);
     // Compat: what becomes a date, a time or a double may always be NULL.
     e.nullable |= target.is_temporal() || matches!(target.kind, TypeKind::Float | TypeKind::Double);
     Ok(e)
+}
+
+/// What errors call a conversion to a number or date.
+fn operation(target: &SqlType) -> Option<&'static str> {
+    Some(match target.kind {
+        TypeKind::Decimal => "decimal_typecast",
+        TypeKind::Float => "float_typecast",
+        TypeKind::Double => "double_typecast",
+        TypeKind::Date => "cast_as_date",
+        TypeKind::Time => "cast_as_time",
+        TypeKind::DateTime | TypeKind::Timestamp => "cast_as_datetime",
+        _ if !target.is_integer() => return None,
+        _ if target.unsigned => "cast_as_unsigned",
+        _ => "cast_as_signed",
+    })
 }
 
 /// Marks the outermost conversion as written.
@@ -240,6 +265,9 @@ fn string(mut e: Expr, target: &SqlType, types: &TypeContext) -> SqlResult<Expr>
     let collation = target.collation;
     let unlimited = target.length == u32::MAX;
     let from_number = e.ty.physical() != Physical::Bytes;
+    if collation.is_binary() {
+        cast::to_its_bytes(&mut e);
+    }
     cast::to_text(&mut e, types);
     let bare = CallOption::Type(target.clone());
     let cut_bytes = e.ty.collation.is_binary() && !collation.is_binary() && !unlimited;

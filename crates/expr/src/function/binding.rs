@@ -7,7 +7,7 @@ use selkie_types::error::catalogue::{
 use selkie_types::{CollationId, SqlError, SqlResult, SqlType, TypeKind, Value};
 
 use super::{Function, Kernel};
-use crate::build::{refuse_any_row, refuse_unified_row};
+use crate::build::{self, refuse_any_row, refuse_unified_row};
 use crate::cast;
 use crate::collate::{self, Claim, Coercibility};
 use crate::context::{EvalContext, TypeContext};
@@ -53,8 +53,11 @@ impl<'a> Binding<'a> {
             name @ ("GREATEST" | "LEAST") => {
                 refuse_unified_row(&name.to_ascii_lowercase(), &self.args, self.types)?;
             }
-            "BIT_COUNT" => refuse_any_row("bit_count", &self.args)?,
-            _ => {}
+            "BIT_COUNT" => {
+                refuse_any_row("bit_count", &self.args)?;
+                build::refuse_any("bit_count", &self.args)?;
+            }
+            name => build::refuse_arguments(name, &self.args)?,
         }
         match self.args.iter().any(|a| matches!(a.kind, ExprKind::Row(_))) {
             true => Err(SqlError::new(&ER_OPERAND_COLUMNS, &[&1])),
@@ -62,10 +65,10 @@ impl<'a> Binding<'a> {
         }
     }
 
-    /// Refuses JSON where a date or time is meant: error 4078, or 4079 of a single argument.
+    /// Refuses JSON, addresses and identifiers where a date or time is meant: error 4078, or 4079 of a single argument.
     /// `second` names what the first argument stands beside, if that is no argument.
     pub(crate) fn refuse_json(&self, operation: &str, second: Option<&str>) -> SqlResult<()> {
-        if !self.args.iter().any(is_json) {
+        if !self.args.iter().any(|e| is_json(e) || e.ty.fixed_binary().is_some()) {
             return Ok(());
         }
         let names: Vec<String> = self.args.iter().map(parameter_name).collect();
@@ -254,17 +257,10 @@ impl<'a> Binding<'a> {
     }
 }
 
-/// A type as errors about parameters call it: texts are blobs there.
+/// An argument as errors about parameters call it.
 fn parameter_name(e: &Expr) -> String {
-    let name = match e.ty.kind {
-        TypeKind::TinyText => "tinyblob",
-        TypeKind::Text => "blob",
-        TypeKind::MediumText => "mediumblob",
-        TypeKind::LongText => "longblob",
-        _ => e.ty.name(),
-    };
     let json = if is_json(e) { "/json" } else { "" };
-    format!("{name}{json}")
+    format!("{}{json}", build::parameter_name(&e.ty))
 }
 
 /// The value of an expression that can be computed without a statement.

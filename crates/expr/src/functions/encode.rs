@@ -50,7 +50,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         // Compat: NULL is no password too.
         let types = b.types;
         let args = vec![b.args.remove(0), Expr::string(b"", types.collation_connection)];
-        b.args = vec![crate::build::coalesce(args, types)?];
+        b.args = vec![crate::build::coalesce("coalesce", args, types)?];
         digest(b, 41, |f| ascii_result(f, password))
     }),
     Function::new("CRC32", 1, 2, |b| bind_crc(b, |f| crc(f, CRC32))),
@@ -93,6 +93,7 @@ fn put_hex_lower(bytes: &[u8], out: &mut Vec<u8>) {
 
 /// Numbers in base 16, strings byte by byte.
 fn bind_hex(mut b: Binding<'_>) -> SqlResult<Expr> {
+    crate::cast::to_its_bytes(&mut b.args[0]);
     b.connection_collation();
     if b.args[0].ty.is_numeric() {
         let ty = b.string_type(16);

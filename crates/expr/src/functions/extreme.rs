@@ -1,6 +1,6 @@
 //! GREATEST, LEAST and INTERVAL(n, ...).
 
-use selkie_types::{Column, NOT_FIXED_DECIMALS, SqlResult, SqlType, TypeKind};
+use selkie_types::{CollationId, Column, NOT_FIXED_DECIMALS, SqlResult, SqlType, TypeKind};
 
 use crate::build::{self, CompareTypes, compare_types};
 use crate::cast;
@@ -70,6 +70,7 @@ fn doubles(mut b: Binding<'_>) -> SqlResult<Expr> {
 fn wider(a: CompareTypes, b: CompareTypes) -> CompareTypes {
     use CompareTypes::*;
     match (a, b) {
+        (FixedBinary(kind), _) | (_, FixedBinary(kind)) => FixedBinary(kind),
         (DateTime, _) | (_, DateTime) => DateTime,
         (Date, _) | (_, Date) => DateTime,
         (Time, _) | (_, Time) => Time,
@@ -94,6 +95,7 @@ fn by_common_type(mut b: Binding<'_>, name: &str) -> SqlResult<Expr> {
         selkie_types::Physical::UInt => CompareBy::UInt,
         selkie_types::Physical::Double => CompareBy::Double,
         selkie_types::Physical::Decimal => CompareBy::Decimal,
+        _ if ty.fixed_binary().is_some() => CompareBy::Bytes(CollationId::BINARY),
         _ => {
             let count = b.len();
             b.unify(0..count, true)?;
@@ -109,6 +111,7 @@ fn finish(mut b: Binding<'_>, by: CompareBy) -> SqlResult<Expr> {
     let length = b.args.iter().map(|a| a.ty.length).max().unwrap_or(0);
     match by {
         CompareBy::Time | CompareBy::DateTime => ty.decimals = decimals,
+        CompareBy::Bytes(_) if ty.fixed_binary().is_some() => {}
         CompareBy::Bytes(collation) => {
             ty = crate::function::string_type(length.into(), collation, b.types);
             ty.unsigned = b.args.iter().all(Expr::is_hex);

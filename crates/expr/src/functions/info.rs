@@ -41,8 +41,6 @@ pub(super) static FUNCTIONS: &[Function] = &[
     }),
     session("ROW_COUNT", |b| b.never_null(big(false), |f| same(f, f.ctx.session.row_count()))),
     Function::new("LAST_INSERT_ID", 0, 1, last_insert_id).nature(Nature::Effect),
-    Function::new("UUID", 0, 0, |b| identifier(b, 36)).nature(Nature::Volatile),
-    Function::new("SYS_GUID", 0, 0, |b| identifier(b, 32)).nature(Nature::Volatile),
     Function::new("UUID_SHORT", 0, 0, |b| {
         b.never_null(big(true), |f| {
             let mut out = NativeOut::new(f.rows);
@@ -113,56 +111,6 @@ fn last_insert_id(mut b: Binding<'_>) -> SqlResult<Expr> {
         }
         Ok(out.finish())
     })
-}
-
-fn identifier(mut b: Binding<'_>, length: u32) -> SqlResult<Expr> {
-    b.system_constant();
-    let mut ty = SqlType::new(TypeKind::Char, length, 0);
-    ty.collation = CollationId::UTF8MB3_GENERAL_CI;
-    if length == 32 {
-        // Compat: in latin1.
-        b.collation = CollationId::LATIN1_SWEDISH_CI;
-        ty = SqlType::varchar(length, b.collation);
-    }
-    Ok(b.call(ty, length == 32, |frame| {
-        let mut out = BytesOut::new(frame.rows);
-        for _ in 0..frame.rows {
-            let mut text = uuid();
-            if frame.ty.length == 32 {
-                text = text.replace('-', "").to_ascii_uppercase();
-            }
-            out.push(Some(text.as_bytes()));
-        }
-        Ok(out.finish())
-    }))
-}
-
-/// An identifier of version 1: the time in steps of 100 ns since 1582, and a random node.
-fn uuid() -> String {
-    use std::sync::OnceLock;
-    use std::sync::atomic::{AtomicU64, Ordering};
-    static LAST: AtomicU64 = AtomicU64::new(0);
-    static NODE: OnceLock<[u8; 8]> = OnceLock::new();
-    const SINCE_1582: u64 = 0x01B2_1DD2_1381_4000;
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    let now = now.map_or(0, |d| d.as_nanos() as u64 / 100) + SINCE_1582;
-    let next = |last: u64| Some(now.max(last + 1));
-    let last = LAST.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next).unwrap_or(now);
-    let time = now.max(last + 1);
-    let node = NODE.get_or_init(|| {
-        let mut bytes = [0; 8];
-        let _ = getrandom::fill(&mut bytes);
-        bytes[2] |= 1;
-        bytes
-    });
-    let clock = u16::from_be_bytes([node[0], node[1]]) & 0x3FFF | 0x8000;
-    let node: String = node[2..].iter().map(|b| format!("{b:02x}")).collect();
-    format!(
-        "{:08x}-{:04x}-1{:03x}-{clock:04x}-{node}",
-        time as u32,
-        (time >> 32) as u16,
-        (time >> 48) & 0xFFF
-    )
 }
 
 fn random_bytes(mut b: Binding<'_>) -> SqlResult<Expr> {

@@ -21,9 +21,9 @@ pub(crate) static BETWEEN: Function =
 /// Functions called by name.
 pub(super) static FUNCTIONS: &[Function] = &[
     Function::new("ISNULL", 1, 1, |b| build::is_null(only(b))),
-    Function::new("COALESCE", 1, MANY, |b| build::coalesce(b.args, b.types)),
-    Function::new("IFNULL", 2, 2, |b| build::coalesce(b.args, b.types)),
-    Function::new("NVL", 2, 2, |b| build::coalesce(b.args, b.types)),
+    Function::new("COALESCE", 1, MANY, |b| build::coalesce("coalesce", b.args, b.types)),
+    Function::new("IFNULL", 2, 2, |b| build::coalesce("ifnull", b.args, b.types)),
+    Function::new("NVL", 2, 2, |b| build::coalesce("ifnull", b.args, b.types)),
     Function::new("NVL2", 3, 3, nvl2),
     Function::new("NULLIF", 2, 2, |b| {
         let [x, y] = take(b.args);
@@ -60,8 +60,7 @@ fn last_value(b: Binding<'_>) -> SqlResult<Expr> {
 
 fn nvl2(b: Binding<'_>) -> SqlResult<Expr> {
     let [test, yes, no] = take(b.args);
-    let condition = build::not(build::is_null(test)?)?;
-    build::if_else(condition, yes, no, b.types)
+    build::nvl2(test, yes, no, b.types)
 }
 
 fn xor(frame: &Frame<'_>) -> SqlResult<Column> {

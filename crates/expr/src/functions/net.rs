@@ -1,7 +1,8 @@
 //! Network addresses.
 
-use std::net::{Ipv4Addr, Ipv6Addr};
+use std::net::Ipv4Addr;
 
+use selkie_types::address::{v4_of_text, v6_of_text, write_bytes};
 use selkie_types::{CollationId, Column, SqlResult, SqlType, TypeKind};
 
 use crate::build;
@@ -33,8 +34,8 @@ pub(super) static FUNCTIONS: &[Function] = &[
         let ty = b.string_type(39);
         b.maybe(ty, inet6_ntoa)
     }),
-    Function::new("IS_IPV4", 1, 1, |b| test(b, |f| each(f, |t| text::<Ipv4Addr>(t).is_some()))),
-    Function::new("IS_IPV6", 1, 1, |b| test(b, |f| each(f, |t| text::<Ipv6Addr>(t).is_some()))),
+    Function::new("IS_IPV4", 1, 1, |b| test(b, |f| each(f, |t| v4_of_text(t).is_some()))),
+    Function::new("IS_IPV6", 1, 1, |b| test(b, |f| each(f, |t| v6_of_text(t).is_some()))),
     Function::new("IS_IPV4_COMPAT", 1, 1, |b| test(b, |f| each(f, is_compat))),
     Function::new("IS_IPV4_MAPPED", 1, 1, |b| test(b, |f| each(f, is_mapped))),
 ];
@@ -46,10 +47,6 @@ fn test(mut b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
 
 fn each(frame: &Frame<'_>, f: fn(&[u8]) -> bool) -> SqlResult<Column> {
     from_bytes(frame, |text| Ok(Some(i64::from(f(text)))))
-}
-
-fn text<T: std::str::FromStr>(bytes: &[u8]) -> Option<T> {
-    std::str::from_utf8(bytes).ok()?.parse().ok()
 }
 
 fn is_compat(bytes: &[u8]) -> bool {
@@ -90,11 +87,11 @@ fn inet_ntoa(frame: &Frame<'_>) -> SqlResult<Column> {
 
 fn inet6_aton(frame: &Frame<'_>) -> SqlResult<Column> {
     bytes_to_bytes(frame, |bytes, out| {
-        if let Some(v4) = text::<Ipv4Addr>(bytes) {
+        if let Some(v4) = v4_of_text(bytes) {
             out.extend_from_slice(&v4.octets());
             return true;
         }
-        text::<Ipv6Addr>(bytes).is_some_and(|v6| {
+        v6_of_text(bytes).is_some_and(|v6| {
             out.extend_from_slice(&v6.octets());
             true
         })
@@ -103,14 +100,7 @@ fn inet6_aton(frame: &Frame<'_>) -> SqlResult<Column> {
 
 fn inet6_ntoa(frame: &Frame<'_>) -> SqlResult<Column> {
     bytes_to_bytes(frame, |bytes, out| {
-        let shown = if let Ok(v4) = <[u8; 4]>::try_from(bytes) {
-            Ipv4Addr::from(v4).to_string()
-        } else if let Ok(v6) = <[u8; 16]>::try_from(bytes) {
-            Ipv6Addr::from(v6).to_string()
-        } else {
-            return false;
-        };
-        out.extend_from_slice(shown.as_bytes());
-        true
+        write_bytes(bytes, out);
+        matches!(bytes.len(), 4 | 16)
     })
 }

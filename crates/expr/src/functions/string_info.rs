@@ -159,7 +159,11 @@ fn bind_field(mut b: Binding<'_>) -> SqlResult<Expr> {
 fn about(mut b: Binding<'_>, name: fn(CollationId) -> &'static str) -> SqlResult<Expr> {
     let ty = &b.args[0].ty;
     let textual = ty.is_string() || matches!(ty.kind, TypeKind::Enum | TypeKind::Set);
-    let collation = if textual { ty.collation } else { CollationId::BINARY };
+    let collation = match ty.fixed_binary() {
+        Some(_) => b.types.collation_connection,
+        None if textual => ty.collation,
+        None => CollationId::BINARY,
+    };
     b.option = CallOption::Name(name(collation).into());
     b.args.clear();
     b.connection_collation();

@@ -101,6 +101,17 @@ impl Report<'_> {
         self.raise(self.incorrect_temporal(row, kind, text))
     }
 
+    /// 1292, in every mode.
+    #[cold]
+    pub(super) fn incorrect_fixed_binary(
+        &self,
+        row: usize,
+        name: &str,
+        text: &str,
+    ) -> SqlResult<()> {
+        self.raise(self.incorrect_temporal(row, name, text))
+    }
+
     fn incorrect_temporal(&self, row: usize, kind: &str, text: &str) -> SqlError {
         let message = self.incorrect_text(row, kind, text).message().to_owned();
         let def = &ER_TRUNCATED_WRONG_VALUE;

@@ -35,6 +35,7 @@ fn type_name(ty: &SqlType) -> &'static str {
         TypeKind::Text => "blob",
         TypeKind::MediumText => "medblob",
         TypeKind::LongText => "longblob",
+        TypeKind::Inet4 | TypeKind::Inet6 | TypeKind::Uuid => ty.name(),
     }
 }
 

@@ -5,7 +5,9 @@ use selkie_expr::aggregate::AggregateKind;
 use selkie_expr::{EvalContext, Expr, ExprKind, StoredCall, build};
 use selkie_sql::ast;
 use selkie_types::error::catalogue::*;
-use selkie_types::{CollationId, Condition, Level, SqlError, SqlResult, SqlType, TypeKind, Value};
+use selkie_types::{
+    CollationId, Condition, FixedBinary, Level, SqlError, SqlResult, SqlType, TypeKind, Value,
+};
 
 use super::Binder;
 use super::literal::{charset_collation, named_collation};
@@ -92,6 +94,7 @@ impl Binder<'_> {
             "IFNULL" | "NVL" | "NULLIF" => (2, 2),
             "NVL2" => (3, 3),
             "COALESCE" => (1, usize::MAX),
+            "DECODE_ORACLE" => (3, usize::MAX),
             "ISNULL" => (1, 1),
             "NAME_CONST" => (2, 2),
             _ => return Ok(None),
@@ -108,8 +111,7 @@ impl Binder<'_> {
             }
             "NVL2" => {
                 let (no, yes) = (args.remove(2), args.remove(1));
-                let known = build::not(build::is_null(args.remove(0))?)?;
-                build::if_else(known, yes, no, types)?
+                build::nvl2(args.remove(0), yes, no, types)?
             }
             "NULLIF" => {
                 let b = args.remove(1);
@@ -123,7 +125,9 @@ impl Binder<'_> {
                 }
                 args.remove(1)
             }
-            _ => build::coalesce(args, types)?,
+            "DECODE_ORACLE" => build::decode(args, types)?,
+            "COALESCE" => build::coalesce("coalesce", args, types)?,
+            _ => build::coalesce("ifnull", args, types)?,
         }))
     }
 
@@ -227,6 +231,15 @@ impl Binder<'_> {
             ast::CastType::DateTime(digits) => SqlType::datetime(fsp(digits)),
             ast::CastType::IntervalDaySecond(digits) => SqlType::time(fsp(digits)),
             ast::CastType::Json => SqlType::varchar(u32::MAX, CollationId::UTF8MB4_BIN),
+            ast::CastType::Other(ast::TypeName::Inet4) => {
+                SqlType::of_fixed_binary(FixedBinary::Inet4)
+            }
+            ast::CastType::Other(ast::TypeName::Inet6) => {
+                SqlType::of_fixed_binary(FixedBinary::Inet6)
+            }
+            ast::CastType::Other(ast::TypeName::Uuid) => {
+                SqlType::of_fixed_binary(FixedBinary::Uuid)
+            }
             ast::CastType::Other(_) => return Err(SqlError::not_supported("CAST to this type")),
         })
     }

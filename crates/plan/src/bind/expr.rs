@@ -21,10 +21,16 @@ impl Binder<'_> {
 
     /// An expression used as a condition.
     pub(super) fn condition(&mut self, expr: &ast::Expr) -> SqlResult<Expr> {
+        self.tested(expr, "bigint")
+    }
+
+    /// An expression that is compared with zero, a `number` as errors call it.
+    fn tested(&mut self, expr: &ast::Expr, number: &str) -> SqlResult<Expr> {
         let mut bound = match self.zero_date_is_null(expr)? {
             Some(bound) => bound,
             None => self.scalar(expr)?,
         };
+        build::refuse_condition("<>", &bound, number)?;
         selkie_expr::cast::to_where_condition(&mut bound);
         self.fold(&mut bound);
         Ok(bound)
@@ -78,7 +84,10 @@ impl Binder<'_> {
             Syntax::Column(name) => self.column(name),
             Syntax::UserVar(name) => Ok(self.user_variable(name)),
             Syntax::AssignUserVar { name, value } => {
-                let value = self.scalar(value)?;
+                let mut value = self.scalar(value)?;
+                if value.ty.fixed_binary().is_some() {
+                    selkie_expr::cast::to_text(&mut value, self.types);
+                }
                 self.assigned.push((name.clone(), value.ty.clone()));
                 Ok(Expr::assign(name, value))
             }
@@ -123,7 +132,7 @@ impl Binder<'_> {
     }
 
     fn conditions(&mut self, parts: &[ast::Expr]) -> SqlResult<Vec<Expr>> {
-        parts.iter().map(|e| self.condition(e)).collect()
+        parts.iter().map(|e| self.tested(e, "int")).collect()
     }
 
     pub(super) fn parameter(&self, number: usize) -> Expr {

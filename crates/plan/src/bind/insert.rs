@@ -207,6 +207,11 @@ impl Binder<'_> {
             let mut values = self.value_row(row, &mut defaults)?;
             values.iter_mut().for_each(build::unround);
             values.iter().for_each(|value| self.defaults_inside(value, &target.table, first));
+            // Compat: what a value is has to fit in the first row only.
+            if number == 0 && !self.ignore {
+                let mut pairs = values.iter().zip(targets);
+                pairs.try_for_each(|(e, at)| refuse_assignment(&e.ty, &target.table, *at))?;
+            }
             bound.push(values);
         }
         self.row_table = None;
@@ -438,6 +443,9 @@ impl Binder<'_> {
         let mut value = self.in_clause(clause, |b| b.scalar(value))?;
         // Compat: all digits that are computed are stored, not only those that are shown.
         build::unround(&mut value);
+        if !self.ignore {
+            refuse_assignment(&value.ty, table, at)?;
+        }
         Ok(Some(value))
     }
 
@@ -551,11 +559,12 @@ fn is_mixed(rows: &[Vec<Expr>], place: usize, to_text: bool) -> bool {
     first.is_some_and(|first| digits(first) || kinds.any(|kind| kind != first))
 }
 
-/// Whether strings, exact numbers, doubles and kinds of dates are among the values of a place.
+/// Whether strings, addresses, exact numbers, doubles and kinds of dates are among the values of a
+/// place.
 fn has_families(rows: &[Vec<Expr>], place: usize) -> bool {
     let is_double = |e: &Expr| e.ty.physical() == selkie_types::Physical::Double;
     let date_kind = |e: &Expr| e.ty.is_temporal().then_some(e.ty.kind);
-    let family = |e: &Expr| (e.ty.is_string(), date_kind(e), is_double(e));
+    let family = |e: &Expr| (e.ty.is_string(), e.ty.fixed_binary(), date_kind(e), is_double(e));
     let given =
         rows.iter().map(|row| &row[place]).filter(|e| e.ty.kind != selkie_types::TypeKind::Null);
     let mut families = given.map(family);
@@ -590,6 +599,19 @@ fn own_values(
         own.push(OwnValue { column, values, number: 0, before: targets[..place].to_vec() });
     }
     own
+}
+
+/// Error 4078 for a value that a column cannot hold by its type.
+fn refuse_assignment(from: &SqlType, table: &TableInfo, column: usize) -> SqlResult<()> {
+    let column = &table.columns[column];
+    let target = selkie_expr::store::StoreTarget {
+        ty: &column.ty,
+        schema: table.schema(),
+        table: table.name(),
+        column: &column.name,
+        copied: false,
+    };
+    selkie_expr::store::refuse_assignment(from, &target)
 }
 
 fn is_default(value: &ast::Expr) -> bool {

@@ -143,6 +143,7 @@ impl Binder<'_> {
         let mut columns = Vec::with_capacity(width);
         for at in 0..width {
             let tys: Vec<&SqlType> = bound.iter().map(|row| &row[at].ty).collect();
+            selkie_expr::build::refuse_types("TABLE VALUE CONSTRUCTOR", &tys)?;
             let ty = selkie_expr::union_type::aggregate(&tys, self.types);
             let nullable = bound.iter().any(|row| row[at].nullable);
             bound.iter_mut().for_each(|row| self.convert(&mut row[at], &ty));
@@ -199,6 +200,7 @@ impl Binder<'_> {
         for at in 0..width {
             let infos = inputs.iter().map(|q| self.columns.get(q.columns[at].id));
             let tys: Vec<&SqlType> = infos.clone().map(|i| &i.ty).collect();
+            selkie_expr::build::refuse_types("UNION", &tys)?;
             let ty = selkie_expr::union_type::aggregate(&tys, self.types);
             let nullable = infos.clone().any(|i| i.nullable);
             let id = self.columns.add(ty, nullable);

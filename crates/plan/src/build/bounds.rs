@@ -318,7 +318,9 @@ fn is_fixed(expr: &Expr) -> bool {
 pub(super) fn same_order(by: CompareBy, relation: &RelationInfo, column: ColumnId) -> bool {
     let ty = &relation.table.columns[column - relation.first].ty;
     match by {
-        CompareBy::Bytes(collation) => ty.is_string() && ty.collation == collation,
+        CompareBy::Bytes(collation) => {
+            (ty.is_string() || ty.fixed_binary().is_some()) && ty.collation == collation
+        }
         _ => !ty.is_string(),
     }
 }

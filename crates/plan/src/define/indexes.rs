@@ -444,6 +444,7 @@ fn parts(
 fn key_bytes(column: &ColumnInfo, prefix: Option<u32>) -> u64 {
     match column.ty.fixed_width() {
         Some(width) => width as u64,
+        None if let Some(kind) = column.ty.fixed_binary() => kind.width() as u64,
         None => {
             let characters = u64::from(prefix.unwrap_or(column.ty.length));
             characters * column.ty.collation.charset().max_len() as u64

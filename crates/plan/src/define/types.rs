@@ -8,7 +8,7 @@ use selkie_types::error::catalogue::{
     ER_TOO_BIG_SET, ER_WARN_DEPRECATED_SYNTAX,
 };
 use selkie_types::{
-    Charset, CollationId, NOT_FIXED_DECIMALS, SqlError, SqlResult, SqlType, TypeKind,
+    Charset, CollationId, FixedBinary, NOT_FIXED_DECIMALS, SqlError, SqlResult, SqlType, TypeKind,
 };
 
 use super::{DefineContext, charset};
@@ -37,6 +37,9 @@ pub(crate) fn column_type(
             let width = if ty.length == Some(2) { 2 } else { 4 };
             SqlType::new(TypeKind::Year, width, 0)
         }
+        TypeName::Inet4 => SqlType::of_fixed_binary(FixedBinary::Inet4),
+        TypeName::Inet6 => SqlType::of_fixed_binary(FixedBinary::Inet6),
+        TypeName::Uuid => SqlType::of_fixed_binary(FixedBinary::Uuid),
         _ => match integer_kind(ty.name) {
             Some((kind, signed, unsigned)) => integer(name, ty, kind, signed, unsigned)?,
             None => string(eval, name, ty, collation)?,
@@ -212,17 +215,8 @@ fn string(
         }
         T::Text | T::Blob => text_for(ty.length, collation),
         T::Enum | T::Set => return members(eval, name, ty, collation),
-        _ => return Err(SqlError::not_supported(type_words(ty.name))),
+        _ => return Err(SqlError::not_supported("spatial columns")),
     })
-}
-
-/// What an unsupported type is called in the error.
-fn type_words(name: TypeName) -> &'static str {
-    match name {
-        TypeName::Uuid => "UUID columns",
-        TypeName::Inet4 | TypeName::Inet6 => "INET columns",
-        _ => "spatial columns",
-    }
 }
 
 fn char_length(name: &str, ty: &DataType) -> SqlResult<u32> {

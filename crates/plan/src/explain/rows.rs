@@ -523,6 +523,7 @@ fn key_length(table: &TableInfo, index: usize, parts: usize) -> usize {
         let ty = &column.ty;
         let bytes = match ty.fixed_width() {
             _ if ty.kind == selkie_types::TypeKind::Date => 3,
+            _ if let Some(kind) = ty.fixed_binary() => kind.width(),
             Some(width) => width,
             None => {
                 let characters = part.prefix.unwrap_or(ty.length) as usize;

@@ -31,7 +31,12 @@ pub(super) fn field_type(ty: &SqlType) -> FieldType {
         TypeKind::Time => FieldType::Time,
         TypeKind::DateTime => FieldType::DateTime,
         TypeKind::Timestamp => FieldType::Timestamp,
-        TypeKind::Char | TypeKind::Enum | TypeKind::Set => FieldType::String,
+        TypeKind::Char
+        | TypeKind::Enum
+        | TypeKind::Set
+        | TypeKind::Inet4
+        | TypeKind::Inet6
+        | TypeKind::Uuid => FieldType::String,
         TypeKind::VarChar => FieldType::VarString,
         TypeKind::TinyText | TypeKind::Text | TypeKind::MediumText | TypeKind::LongText => {
             FieldType::Blob
@@ -53,9 +58,9 @@ pub fn column_def(column: &OutputColumn, results: Option<Charset>) -> ColumnDef<
         collation: collation(ty, results),
         length: if is_field { display_length(ty, results) } else { computed_length(ty, results) },
         field_type: if is_field { field_type(ty) } else { computed_type(ty) },
-        flags: type_flags(ty, is_column) | blob_flag(ty, is_field) | column_flags(column),
+        flags: type_flags(ty, is_column, is_field) | blob_flag(ty, is_field) | column_flags(column),
         decimals: decimals(ty, is_column || column.whole),
-        type_name: "",
+        type_name: if ty.fixed_binary().is_some() { ty.name() } else { "" },
         format_name: if ty.json == JsonRole::Document { "json" } else { "" },
         names: results,
     }
@@ -90,7 +95,7 @@ fn shortened(name: &str) -> &str {
 
 fn has_text(ty: &SqlType) -> bool {
     let members = matches!(ty.kind, TypeKind::Enum | TypeKind::Set);
-    (ty.is_string() || members) && ty.collation.0 != BINARY
+    (ty.is_string() || members) && ty.collation.0 != BINARY || ty.fixed_binary().is_some()
 }
 
 fn collation(ty: &SqlType, results: Option<Charset>) -> u16 {
@@ -157,13 +162,15 @@ fn decimals(ty: &SqlType, is_whole: bool) -> u8 {
     }
 }
 
-fn type_flags(ty: &SqlType, is_column: bool) -> u16 {
+fn type_flags(ty: &SqlType, is_column: bool, is_field: bool) -> u16 {
     let mut set = 0;
     let mut add = |on: bool, flag: u16| set |= if on { flag } else { 0 };
     let numeric = ty.is_numeric();
     let always_unsigned = matches!(ty.kind, TypeKind::Bit | TypeKind::Year | TypeKind::Timestamp);
     let hexadecimal = ty.is_string() && ty.unsigned;
-    add(numeric && ty.unsigned || always_unsigned || hexadecimal, flags::UNSIGNED);
+    // Compat: values of a fixed number of bytes are unsigned, those of columns binary too.
+    let fixed = ty.fixed_binary().is_some();
+    add(numeric && ty.unsigned || always_unsigned || hexadecimal || fixed, flags::UNSIGNED);
     add(ty.zerofill, flags::ZEROFILL);
     add(ty.kind == TypeKind::Enum, flags::ENUM);
     add(ty.kind == TypeKind::Set, flags::SET);
@@ -171,6 +178,7 @@ fn type_flags(ty: &SqlType, is_column: bool) -> u16 {
     let binary_string = ty.is_string() && ty.collation.info().is_bin();
     let binary =
         ty.is_temporal() || binary_string || ty.kind == TypeKind::Null || numeric && !is_column;
+    let binary = binary || fixed && is_field;
     add(binary, flags::BINARY);
     set
 }

@@ -29,7 +29,7 @@ enum Form {
     Members(Charset),
     /// Plain digits.
     Integer,
-    /// Text made by the type (fractions, padding, names of members).
+    /// Text made by the type (fractions, padding, names of members, addresses).
     Formatted,
 }
 
@@ -64,7 +64,7 @@ impl Encoder {
             (ColumnData::Bytes(v), Form::Convert(from, to)) => {
                 text::put_bytes(out, &from.convert(v.get(at), to).0);
             }
-            (ColumnData::Bytes(v), _) => text::put_bytes(out, v.get(at)),
+            (ColumnData::Bytes(v), Form::Raw) => text::put_bytes(out, v.get(at)),
             (ColumnData::Int(v), Form::Integer) => text::put_i64(out, v[at]),
             (ColumnData::UInt(v), Form::Integer) => text::put_u64(out, v[at]),
             (_, Form::Members(to)) => self.members(to, column, row, out),
@@ -83,7 +83,8 @@ impl Encoder {
         match column.data() {
             ColumnData::Bytes(v) => match self.form {
                 Form::Convert(from, to) => text::put_bytes(out, &from.convert(v.get(at), to).0),
-                _ => text::put_bytes(out, v.get(at)),
+                Form::Raw => text::put_bytes(out, v.get(at)),
+                _ => text::put_short(out, |b| write_value(&self.ty, &column.value(row), b)),
             },
             ColumnData::Int(v) => self.binary_integer(v[at], out),
             ColumnData::UInt(v) => match self.ty.kind {

@@ -39,6 +39,9 @@ const BUILT_IN: &[(&str, &str, &str)] = &[
     ("THREAD_POOL_STATS", INFORMATION, ENGINE_VERSION),
     ("THREAD_POOL_WAITS", INFORMATION, ENGINE_VERSION),
     ("caching_sha2_password", "AUTHENTICATION", "2.2"),
+    ("inet4", "DATA TYPE", ENGINE_VERSION),
+    ("inet6", "DATA TYPE", ENGINE_VERSION),
+    ("uuid", "DATA TYPE", ENGINE_VERSION),
 ];
 
 const INFORMATION: &str = "INFORMATION SCHEMA";

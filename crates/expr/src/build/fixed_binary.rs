@@ -1,0 +1,170 @@
+//! What INET4, INET6 and UUID are not: numbers, dates, or one another.
+
+use selkie_types::error::catalogue::ER_ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION;
+use selkie_types::{SqlError, SqlResult, SqlType, TypeKind};
+
+use super::row::illegal_types;
+use crate::expr::Expr;
+
+/// Error 4078 where a value of a fixed number of bytes stands beside a number, a date or another such type.
+pub(crate) fn refuse_beside(operation: &str, args: &[&Expr]) -> SqlResult<()> {
+    let tys = args.iter().map(|e| &e.ty).collect::<Vec<_>>();
+    refuse_types(operation, &tys)
+}
+
+/// The same of types.
+pub fn refuse_types(operation: &str, tys: &[&SqlType]) -> SqlResult<()> {
+    if tys.iter().all(|ty| ty.fixed_binary().is_none()) {
+        return Ok(());
+    }
+    let mut common: Option<&SqlType> = None;
+    for ty in tys.iter().filter(|ty| ty.kind != TypeKind::Null) {
+        common = match common {
+            None => Some(ty),
+            Some(before) => Some(pair(before, ty).ok_or_else(|| {
+                illegal_types(operation, parameter_name(before), parameter_name(ty))
+            })?),
+        };
+    }
+    Ok(())
+}
+
+/// The type of both; none if they have none.
+fn pair<'a>(a: &'a SqlType, b: &'a SqlType) -> Option<&'a SqlType> {
+    match (a.fixed_binary(), b.fixed_binary()) {
+        (Some(one), Some(other)) => (one == other).then_some(a),
+        (Some(_), None) => is_text(b).then_some(a),
+        (None, Some(_)) => is_text(a).then_some(b),
+        (None, None) => Some(if is_text(a) { b } else { a }),
+    }
+}
+
+fn is_text(ty: &SqlType) -> bool {
+    ty.is_string() || ty.members.is_some()
+}
+
+/// A type as errors about parameters call it: texts are blobs there.
+pub(crate) fn parameter_name(ty: &SqlType) -> &'static str {
+    match ty.kind {
+        TypeKind::TinyText => "tinyblob",
+        TypeKind::Text => "blob",
+        TypeKind::MediumText => "mediumblob",
+        TypeKind::LongText => "longblob",
+        _ => ty.name(),
+    }
+}
+
+/// Error 4078 where an operator wants two numbers.
+pub(super) fn refuse_either(operation: &str, a: &Expr, b: &Expr) -> SqlResult<()> {
+    match [a, b].iter().any(|e| e.ty.fixed_binary().is_some()) {
+        true => Err(illegal_types(operation, parameter_name(&a.ty), parameter_name(&b.ty))),
+        false => Ok(()),
+    }
+}
+
+/// Error 4078 where a column is to be true or false, which is tested by comparing it with a number.
+pub fn refuse_condition(operation: &str, e: &Expr, number: &str) -> SqlResult<()> {
+    match e.is_column_of_table() && e.ty.fixed_binary().is_some() {
+        true => Err(illegal_types(operation, e.ty.name(), number)),
+        false => Ok(()),
+    }
+}
+
+/// Error 4079 where an operator wants numbers.
+pub(crate) fn refuse_any<'e>(
+    operation: &str,
+    args: impl IntoIterator<Item = &'e Expr>,
+) -> SqlResult<()> {
+    match args.into_iter().find(|e| e.ty.fixed_binary().is_some()) {
+        Some(e) => {
+            let def = &ER_ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION;
+            Err(SqlError::new(def, &[&e.ty.name(), &operation]))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Error 4079 for arguments of a function that wants numbers or dates there.
+pub(crate) fn refuse_arguments(function: &str, args: &[Expr]) -> SqlResult<()> {
+    if args.iter().all(|e| e.ty.fixed_binary().is_none()) {
+        return Ok(());
+    }
+    let name = function.to_ascii_lowercase();
+    let operation = match &name[..] {
+        "atan2" => "atan",
+        "ceil" => "ceiling",
+        "power" => "pow",
+        "day" => "dayofmonth",
+        "weekofyear" => "week",
+        "datediff" => "to_days",
+        "date" => "cast_as_date",
+        "time" => "cast_as_time",
+        "timestamp" if args.len() == 1 => "cast_as_datetime",
+        other => other,
+    };
+    match &name[..] {
+        "convert_tz" | "date_format" | "from_unixtime" | "json_length" | "round"
+        | "time_format" | "truncate" => refuse_any(operation, args.first()),
+        "locate" => refuse_any(operation, args.get(2)),
+        _ if WANT_NUMBERS.contains(&operation) => refuse_any(operation, args),
+        _ => Ok(()),
+    }
+}
+
+/// What functions are called in errors that want numbers or dates for all their arguments.
+const WANT_NUMBERS: &[&str] = &[
+    "abs",
+    "acos",
+    "asin",
+    "atan",
+    "bit_count",
+    "cast_as_date",
+    "cast_as_datetime",
+    "cast_as_time",
+    "ceiling",
+    "cos",
+    "cot",
+    "dayofmonth",
+    "dayofyear",
+    "degrees",
+    "exp",
+    "floor",
+    "from_days",
+    "get_lock",
+    "hour",
+    "is_free_lock",
+    "is_used_lock",
+    "last_day",
+    "last_insert_id",
+    "ln",
+    "log",
+    "log10",
+    "log2",
+    "makedate",
+    "maketime",
+    "microsecond",
+    "minute",
+    "period_add",
+    "period_diff",
+    "pow",
+    "quarter",
+    "radians",
+    "rand",
+    "release_lock",
+    "sec_to_time",
+    "second",
+    "sign",
+    "sin",
+    "sleep",
+    "sqrt",
+    "tan",
+    "timediff",
+    "timestamp",
+    "timestampdiff",
+    "to_char",
+    "to_days",
+    "to_seconds",
+    "week",
+    "year",
+    "yearweek",
+];

@@ -1,0 +1,105 @@
+//! Into and out of INET4, INET6 and UUID.
+
+use std::sync::Arc;
+
+use selkie_types::error::catalogue::ER_ILLEGAL_PARAMETER_DATA_TYPES2_FOR_OPERATION;
+use selkie_types::{
+    CollationId, Column, Condition, FixedBinary, Level, SqlError, SqlResult, SqlType, TypeKind,
+    Value,
+};
+
+use super::report::Report;
+use super::{Source, StoreTarget};
+use crate::kernel::BytesOut;
+
+/// Error 4078 where what is stored is a number or a date and the column is none, or the other way
+/// round; a warning under IGNORE.
+///
+/// Compat: only the first row is judged by its type, the others by what their text says.
+pub(super) fn refuse(from: &SqlType, report: &Report<'_>) -> SqlResult<()> {
+    if report.first_row > 1 {
+        return Ok(());
+    }
+    let Err(error) = refuse_assignment(from, report.target) else { return Ok(()) };
+    if report.is_strict() || !report.ctx.types.sql_mode.is_strict() {
+        return Err(error);
+    }
+    report.ctx.push(Condition::from_error(Level::Warning, &error));
+    Ok(())
+}
+
+/// Error 4078 where values of a type cannot be assigned, whatever they are.
+pub fn refuse_assignment(from: &SqlType, target: &StoreTarget<'_>) -> SqlResult<()> {
+    let is_text = |ty: &SqlType| ty.is_string() || ty.members.is_some();
+    let fits = match (from.fixed_binary(), target.ty.fixed_binary()) {
+        _ if from.kind == TypeKind::Null => true,
+        (None, None) => true,
+        (Some(from), Some(to)) => from == to,
+        (Some(_), None) => is_text(target.ty),
+        (None, Some(_)) => is_text(from),
+    };
+    if fits { Ok(()) } else { Err(cannot_cast(from, target)) }
+}
+
+#[cold]
+fn cannot_cast(from: &SqlType, target: &StoreTarget<'_>) -> SqlError {
+    let StoreTarget { ty, schema, table, column, .. } = target;
+    let (from, to) = (from.name(), ty.name());
+    let place = match table.is_empty() {
+        true => format!("`{column}`"),
+        false => format!("`{schema}`.`{table}`.`{column}`"),
+    };
+    let def = &ER_ILLEGAL_PARAMETER_DATA_TYPES2_FOR_OPERATION;
+    let message = format!("Cannot cast '{from}' as '{to}' in assignment of {place}");
+    SqlError::raw(def.code, def.sqlstate, message)
+}
+
+/// Values as `to` stores them, bytes or text, with the type of these.
+pub(super) fn written(column: &Column, kind: FixedBinary, to: &SqlType) -> (Arc<Column>, SqlType) {
+    let as_bytes = to.is_binary_string();
+    let mut out = BytesOut::new(column.len());
+    for row in 0..column.len() {
+        out.write(|buffer| match column.value(row) {
+            Value::Bytes(value) => {
+                match as_bytes {
+                    true => kind.write_bytes(&value, buffer),
+                    false => kind.write_text(&value, buffer),
+                }
+                true
+            }
+            _ => false,
+        });
+    }
+    let ty = match as_bytes {
+        true => SqlType::varchar(kind.width() as u32, CollationId::BINARY),
+        false => SqlType::varchar(kind.text_length(), CollationId::LATIN1_SWEDISH_CI),
+    };
+    (Arc::new(out.finish()), ty)
+}
+
+/// Values that texts and bytes say. What says none is error 1292, or NULL.
+///
+/// Compat: a number or date that says none is zero.
+pub(super) fn convert(source: &Source<'_>, kind: FixedBinary) -> SqlResult<Arc<Column>> {
+    let is_text = source.from.is_string();
+    let is_binary = source.from.is_binary_string();
+    let zero = vec![0; kind.width()];
+    let mut out = BytesOut::new(source.rows());
+    for row in 0..source.rows() {
+        if source.column.is_null(row) {
+            out.push(None);
+            continue;
+        }
+        let value = match (is_binary, is_text) {
+            (true, _) => kind.of_bytes(source.column.bytes(row)),
+            (_, true) => kind.of_text(&source.ascii(row)),
+            _ => kind.of_text(&source.text(row)),
+        };
+        if value.is_none() {
+            source.report.incorrect_fixed_binary(row, kind.name(), &source.shown(row))?;
+        }
+        let instead = (!is_text && source.from.members.is_none()).then_some(&zero[..]);
+        out.push(value.as_deref().or(instead));
+    }
+    Ok(Arc::new(out.finish()))
+}
