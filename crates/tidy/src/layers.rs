@@ -6,24 +6,25 @@ use std::path::Path;
 /// Crates from bottom to top with what each may use. `testing` features do not count as layers.
 const LAYERS: &[(&str, &[&str])] = &[
     ("types", &[]),
+    ("meter", &["types"]),
     ("engine", &["types"]),
     ("memory", &["types", "engine"]),
     ("native", &["types", "engine"]),
-    ("sql", &["types"]),
-    ("expr", &["types"]),
-    ("catalog", &["types", "engine", "sql", "expr"]),
-    ("plan", &["types", "engine", "sql", "expr", "catalog"]),
-    ("exec", &["types", "engine", "sql", "expr", "catalog", "plan"]),
+    ("sql", &["types", "meter"]),
+    ("expr", &["types", "meter"]),
+    ("catalog", &["types", "meter", "engine", "sql", "expr"]),
+    ("plan", &["types", "meter", "engine", "sql", "expr", "catalog"]),
+    ("exec", &["types", "meter", "engine", "sql", "expr", "catalog", "plan"]),
     ("protocol", &["types"]),
     (
         "server",
         &[
-            "types", "engine", "memory", "native", "sql", "expr", "catalog", "plan", "exec",
-            "protocol",
+            "types", "meter", "engine", "memory", "native", "sql", "expr", "catalog", "plan",
+            "exec", "protocol",
         ],
     ),
     ("bench", &[]),
-    ("selkie", &["server", "bench"]),
+    ("selkie", &["meter", "server", "bench"]),
     ("tidy", &[]),
 ];
 

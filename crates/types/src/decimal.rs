@@ -36,6 +36,8 @@ pub struct Decimal {
 }
 
 impl Decimal {
+    /// Digits an intermediate result can have, before the point and after it.
+    pub const MOST_DIGITS: u32 = MAX_DIGITS;
     /// Zero without digits after the point.
     pub const ZERO: Self = Self { unscaled: I256::ZERO, scale: 0 };
 

@@ -5,6 +5,7 @@ use super::eight_bit::EightBit;
 use super::multibyte::MultiByte;
 use super::tables::CaseTable;
 use super::{Charset, Collation, tailoring};
+use crate::pace::{demand, tick};
 
 #[derive(Copy, Clone, PartialEq)]
 enum Case {
@@ -24,6 +25,7 @@ impl Collation {
     }
 
     fn change_case(&self, bytes: &[u8], out: &mut Vec<u8>, case: Case) {
+        demand(bytes.len());
         if self.charset == Charset::Binary {
             return out.extend_from_slice(bytes);
         }
@@ -58,6 +60,7 @@ impl Collation {
         let turkish = self.is_turkish();
         let mut at = 0;
         while at < bytes.len() {
+            tick(8);
             let rest = &bytes[at..];
             let Some((code, len)) = self.charset.decode(rest) else {
                 let len = self.charset.char_len(rest);
@@ -81,6 +84,7 @@ impl Collation {
 
 fn change_multibyte(set: &MultiByte, mut bytes: &[u8], out: &mut Vec<u8>, case: Case) {
     while !bytes.is_empty() {
+        tick(8);
         let (char, rest) = bytes.split_at(set.len(bytes).unwrap_or(1));
         match char {
             [b] => out.push(match case {

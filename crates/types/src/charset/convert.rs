@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::Charset;
+use crate::pace::{demand, tick};
 
 impl Charset {
     /// `bytes` of this character set in another one, and the number of characters that became `?`.
@@ -15,10 +16,12 @@ impl Charset {
         if self == Self::Binary {
             return to.repaired(bytes);
         }
+        demand(bytes.len());
         let mut out = Vec::with_capacity(bytes.len() + bytes.len() / 8 + 4);
         let mut lost = 0;
         let mut at = 0;
         while at < bytes.len() {
+            tick(8);
             let decoded = self.decode(&bytes[at..]);
             at += decoded.map_or_else(|| self.char_len(&bytes[at..]), |(_, len)| len);
             if !decoded.is_some_and(|(code, _)| to.encode(code, &mut out)) {

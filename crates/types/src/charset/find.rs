@@ -16,6 +16,17 @@ impl CollationId {
 impl Collation {
     /// The byte at which `needle` first occurs in `haystack`, at the start of a character.
     pub fn find(&self, haystack: &[u8], needle: &[u8]) -> Option<usize> {
+        self.find_telling(haystack, needle, |_| ())
+    }
+
+    /// The same, with a caller who is told how many characters are compared next: in the worst case
+    /// they are as many as the product of both lengths.
+    pub fn find_telling(
+        &self,
+        haystack: &[u8],
+        needle: &[u8],
+        tell: impl Fn(usize),
+    ) -> Option<usize> {
         if needle.is_empty() {
             return Some(0);
         }
@@ -24,13 +35,17 @@ impl Collation {
         }
         if !self.levels.is_empty() {
             return windows(self.charset, haystack, needle.len(), |text| {
+                tell(text.len());
                 self.compare(text, needle) == Ordering::Equal
             });
         }
         match_weigher!(self.char_weigher(), w => {
             let wanted: smallvec::SmallVec<[u32; 32]> = Stream::new(&w, needle).collect();
             windows(self.charset, haystack, needle.len(), |text| {
-                Stream::new(&w, text).eq(wanted.iter().copied())
+                let mut found = Stream::new(&w, text);
+                let alike = wanted.iter().take_while(|&&w| found.next() == Some(w)).count();
+                tell(alike + 1);
+                alike == wanted.len() && found.next().is_none()
             })
         })
     }
@@ -38,17 +53,8 @@ impl Collation {
 
 /// The first occurrence of bytes.
 pub(super) fn find_bytes(haystack: &[u8], needle: &[u8]) -> Option<usize> {
-    let (&first, rest) = needle.split_first()?;
-    let mut from = 0;
-    while let Some(at) = find_byte(haystack.get(from..)?, first) {
-        let start = from + at;
-        let candidate = haystack.get(start + 1..start + needle.len())?;
-        if candidate == rest {
-            return Some(start);
-        }
-        from = start + 1;
-    }
-    None
+    // Compat: nothing is nowhere.
+    if needle.is_empty() { None } else { memchr::memmem::find(haystack, needle) }
 }
 
 /// The first occurrence of a byte, eight bytes at a time.

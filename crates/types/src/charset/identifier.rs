@@ -1,5 +1,7 @@
 //! Comparing names of columns, aliases and variables, which have no case.
 
+use std::collections::HashSet;
+
 /// Whether two identifiers are the same name in any case.
 pub fn identifier_eq(a: &str, b: &str) -> bool {
     if a.is_ascii() && b.is_ascii() {
@@ -8,9 +10,22 @@ pub fn identifier_eq(a: &str, b: &str) -> bool {
     a.chars().flat_map(char::to_lowercase).eq(b.chars().flat_map(char::to_lowercase))
 }
 
+/// The position of the first name that equals an earlier one.
+pub fn first_duplicate<'n>(names: impl IntoIterator<Item = &'n str>) -> Option<usize> {
+    let mut seen = HashSet::new();
+    let in_one_case = |name: &str| name.chars().flat_map(char::to_lowercase).collect::<String>();
+    names.into_iter().position(|name| !seen.insert(in_one_case(name)))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::identifier_eq;
+    use super::{first_duplicate, identifier_eq};
+
+    #[test]
+    fn duplicates_are_found_in_any_case() {
+        assert_eq!(first_duplicate(["a", "b", "c"]), None);
+        assert_eq!(first_duplicate(["a", "\u{d6}l", "B", "\u{f6}L", "b"]), Some(3));
+    }
 
     #[test]
     fn names_have_no_case() {

@@ -11,6 +11,7 @@ use super::collation::Rule;
 use super::find::{find_byte, find_bytes};
 use super::weights::{Weigher, Weights, match_weigher};
 use super::{Charset, Collation, CollationId};
+use crate::pace::tick;
 
 /// A pattern, prepared to match many texts.
 #[derive(Clone, Debug)]
@@ -110,6 +111,7 @@ impl LikePattern {
         let mut text = &text[end..];
         let [middle @ .., last] = rest else { return text.is_empty() };
         for part in middle {
+            tick(64);
             let Some(end) = find(part, text) else { return false };
             text = &text[end..];
         }
@@ -213,7 +215,10 @@ impl Item {
 fn match_at<W: Weigher>(w: &W, collation: &Collation, part: &Part, bytes: &[u8]) -> Option<usize> {
     let charset = collation.charset;
     let mut at = 0;
-    for item in &part.items {
+    for (number, item) in part.items.iter().enumerate() {
+        if number % 64 == 63 {
+            tick(64 * 8);
+        }
         let rest = &bytes[at..];
         let len = charset.char_len(rest);
         if len == 0 {
@@ -244,6 +249,7 @@ fn search<W: Weigher>(w: &W, collation: &Collation, part: &Part, bytes: &[u8]) -
     let charset = collation.charset;
     let mut at = 0;
     loop {
+        tick(8);
         let rest = &bytes[at..];
         if let Some(len) = match_at(w, collation, part, rest) {
             return Some(at + len);
@@ -278,6 +284,7 @@ fn ascii_find(part: &Part, bytes: &[u8]) -> Option<usize> {
     let needle = literal(part);
     let (lower, upper) = (needle[0].to_ascii_lowercase(), needle[0].to_ascii_uppercase());
     let mut from = 0;
+    tick(bytes.len() / 8);
     // Where each case of the first letter is next, searched again only when passed.
     let next = |from: usize, b: u8| find_byte(&bytes[from..], b).map_or(usize::MAX, |at| from + at);
     let (mut l, mut u) = (next(0, lower), next(0, upper));
@@ -293,6 +300,7 @@ fn ascii_find(part: &Part, bytes: &[u8]) -> Option<usize> {
             return None;
         }
         let candidate = bytes.get(at..at + needle.len())?;
+        tick(needle.len());
         if candidate.eq_ignore_ascii_case(needle) {
             return Some(at + needle.len());
         }

@@ -72,11 +72,12 @@ impl DecimalColumn {
         Decimal::new(self.unscaled(row), self.scale)
     }
 
-    /// Appends `value`, rounded to this column's scale.
+    /// Appends `value`, rounded to this column's scale; what has no room at it is the greatest, or
+    /// the least, that has.
     pub fn push(&mut self, value: Decimal) {
-        let value =
-            if value.scale() == self.scale { value } else { value.round(self.scale.into()) };
-        self.push_unscaled(value.unscaled());
+        let fitting = value.at_scale(self.scale);
+        let fitting = fitting.unwrap_or_else(|| Decimal::greatest(self.scale, value.is_negative()));
+        self.push_unscaled(fitting.unscaled());
     }
 
     /// Appends zero.

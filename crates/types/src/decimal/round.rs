@@ -32,6 +32,18 @@ impl Decimal {
         self.rescaled(places, Direction::HalfUp)
     }
 
+    /// Rounded to `scale` digits after the point, or `None` if there is no room for as many.
+    pub fn at_scale(self, scale: u8) -> Option<Self> {
+        let value = if self.scale == scale { self } else { self.round(scale.into()) };
+        (value.scale == scale).then_some(value)
+    }
+
+    /// The greatest value of this scale, or the least.
+    pub(crate) fn greatest(scale: u8, negative: bool) -> Self {
+        let max = Self::max_value(super::MAX_DIGITS as u8, scale);
+        if negative { -max } else { max }
+    }
+
     /// Cut after `places` digits after the point; negative: before it.
     pub fn truncate(self, places: i32) -> Self {
         self.rescaled(places, Direction::Cut)

@@ -99,6 +99,6 @@ impl SqlError {
     /// 1105: an internal fault; the text says which invariant broke.
     #[cold]
     pub fn internal(what: impl Display) -> Self {
-        Self::with_message(&ER_UNKNOWN_ERROR, format!("Internal error: {what}"))
+        Self::new(&ER_INTERNAL_ERROR, &[&what])
     }
 }

@@ -12,19 +12,17 @@ pub fn write_f64(out: &mut Vec<u8>, v: f64) {
         return super::write_i64(out, v as i64);
     }
     if !v.is_finite() {
-        return out.extend_from_slice(if v.is_nan() {
-            b"nan"
-        } else if v > 0.0 {
-            b"inf"
-        } else {
-            b"-inf"
-        });
+        // Compat: what an aggregate computed beyond the range of doubles is shown as zero.
+        return out.push(b'0');
     }
     write_shortest(out, ryu::Buffer::new().format_finite(v).as_bytes());
 }
 
 /// Appends `v` with exactly `decimals` digits after the point (`DOUBLE(M,D)`, `ROUND(v, D)`).
 pub fn write_fixed(out: &mut Vec<u8>, v: f64, decimals: usize) {
+    if !v.is_finite() {
+        return out.push(b'0');
+    }
     let _ = write!(out, "{v:.decimals$}");
 }
 

@@ -1,0 +1,154 @@
+//! Accounts of threads of this crate's tests, whose allocator counts.
+
+use std::alloc::System;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use selkie_types::error::catalogue::{
+    ER_OPTION_PREVENTS_STATEMENT, ER_OUT_OF_RESOURCES, ER_STATEMENT_TIMEOUT,
+};
+
+use crate::*;
+
+#[global_allocator]
+static ALLOCATOR: Counting<System> = Counting(System);
+
+/// The limits are the whole process's: one test at a time.
+static ONE: Mutex<()> = Mutex::new(());
+
+fn alone() -> MutexGuard<'static, ()> {
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn account() -> Arc<Account> {
+    let account = Arc::new(Account::default());
+    account.begin_command();
+    account
+}
+
+#[test]
+fn a_thread_charges_whom_it_works_for() {
+    let _alone = alone();
+    let (one, other) = (account(), account());
+    let of_one = attach(&one);
+    let held = vec![0u8; 1_000_000];
+    {
+        let _of_other = attach(&other);
+        drop(vec![0u8; 3_000_000]);
+    }
+    drop(of_one);
+    assert_eq!((one.used(), one.most()), (1_000_000, 1_000_000));
+    assert_eq!(other.used(), 0);
+    assert!((3_000_000..3_000_100).contains(&other.most()));
+    assert!(total_used() > 900_000);
+    drop(held);
+    assert_eq!(one.used(), 1_000_000, "freed by somebody else");
+}
+
+#[test]
+fn each_limit_has_its_error() {
+    let _alone = alone();
+    let account = account();
+    let _attached = attach(&account);
+    set_limits(i64::MAX, 1_000_000);
+    let mut held = vec![0u8; 500_000];
+    assert!(check().is_ok());
+    assert!(room(600_000).is_err_and(|e| e.is(&ER_OUT_OF_RESOURCES)));
+    held.resize(1_200_000, 0);
+    assert!(spend(1).is_err_and(|e| e.is(&ER_OUT_OF_RESOURCES)));
+    assert!(spend(1).is_err(), "it holds it still");
+    drop(held);
+    assert!(spend(1).is_ok());
+    let held = vec![0u8; 700_000];
+    account.set_limit(600_000);
+    assert!(check().is_err_and(|e| e.is(&ER_OPTION_PREVENTS_STATEMENT)));
+    drop(held);
+    set_limits(i64::MAX, i64::MAX);
+    account.set_deadline(Some(Instant::now()));
+    assert!(check().is_err_and(|e| e.is(&ER_STATEMENT_TIMEOUT)));
+    account.begin_command();
+    assert!(check().is_ok());
+}
+
+#[test]
+fn a_large_value_that_grows_is_there_once() {
+    let _alone = alone();
+    let account = account();
+    let _attached = attach(&account);
+    let mut held: Vec<u8> = Vec::with_capacity(2 << 20);
+    held.resize(2 << 20, 1);
+    held.reserve_exact(2 << 20);
+    assert_eq!(account.most(), 4 << 20);
+    assert!(check().is_ok());
+    drop(held);
+    assert!(check().is_ok());
+    assert!(account.used() < 1000);
+}
+
+#[test]
+fn work_that_returns_no_errors_is_ended() {
+    let _alone = alone();
+    let account = account();
+    let _attached = attach(&account);
+    account.ask(Asked::EndStatement);
+    tick(usize::MAX >> 1);
+    let ended = interruptible(|| {
+        loop {
+            tick(1000);
+        }
+    });
+    assert!(ended.is_err());
+    let _free = detached();
+    assert_eq!(
+        interruptible(|| {
+            tick(1 << 30);
+            5
+        })
+        .ok(),
+        Some(5)
+    );
+}
+
+#[test]
+fn a_large_block_keeps_its_bytes_wherever_it_grows() {
+    let _alone = alone();
+    let account = account();
+    let _attached = attach(&account);
+    let byte = |at: usize| (at / 4096) as u8 ^ at as u8;
+    let mut block: Vec<u8> = (0..1 << 20).map(byte).collect();
+    for size in [3 << 20, 9 << 20, 40 << 20] {
+        let from = block.len();
+        block.reserve_exact(size - from);
+        block.extend((from..size).map(byte));
+        assert!(check().is_ok());
+        assert_eq!(account.used(), size as i64);
+    }
+    for size in [5 << 20, 1 << 20] {
+        block.truncate(size);
+        block.shrink_to_fit();
+        assert!(block.iter().enumerate().all(|(at, b)| *b == byte(at)));
+    }
+    drop(block);
+    assert!(vec![0u8; 5 << 20].iter().all(|b| *b == 0));
+    assert!(check().is_ok());
+    assert_eq!(account.used(), 0);
+}
+
+#[test]
+fn much_is_asked_for_before_it_is_made() {
+    let _alone = alone();
+    let account = account();
+    let _attached = attach(&account);
+    set_limits(i64::MAX, 1_000_000);
+    assert!(ask(200_000).is_ok());
+    assert!(ask(900_000).is_ok());
+    assert!(ask(1_100_000).is_err_and(|e| e.is(&ER_OUT_OF_RESOURCES)));
+    let made = interruptible(|| {
+        demand(1_100_000);
+        vec![1u8; 1_100_000]
+    });
+    assert!(made.is_err_and(|e| e.is(&ER_OUT_OF_RESOURCES)));
+    assert!(account.most() < 1_000_000);
+    demand(1_100_000);
+    set_limits(i64::MAX, i64::MAX);
+}
