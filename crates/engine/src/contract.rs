@@ -193,6 +193,11 @@ pub trait Engine: Send + Sync {
     /// Whether storage of a table exists.
     fn table_exists(&self, id: TableId) -> bool;
 
+    /// Whether there is storage of any table.
+    fn has_tables(&self) -> bool {
+        false
+    }
+
     /// Called once at start with every table the dictionary knows; storage of others is removed.
     fn retain_tables(&self, known: &[TableId]) -> EngineResult<()>;
 
@@ -201,6 +206,17 @@ pub trait Engine: Send + Sync {
 
     /// Whether [`Self::wait_durable`] would return at once.
     fn is_durable(&self, lsn: Lsn) -> bool;
+
+    /// Returns when everything up to `lsn` survives the end of the process, whatever the session's
+    /// setting asks: the operating system has it.
+    fn wait_written(&self, lsn: Lsn) -> EngineResult<()> {
+        self.wait_durable(lsn)
+    }
+
+    /// Whether [`Self::wait_written`] would return at once.
+    fn is_written(&self, lsn: Lsn) -> bool {
+        self.is_durable(lsn)
+    }
 
     /// Called once at start: transactions that were prepared and have not ended. Their rows are locked.
     fn take_prepared(&self) -> EngineResult<Vec<PreparedTrx>> {

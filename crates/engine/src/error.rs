@@ -38,6 +38,8 @@ pub enum EngineError {
     TableFull,
     /// Changes are not allowed.
     ReadOnly,
+    /// New versions of rows are not allowed while the engine only rescues what is there.
+    ReadOnlyMode,
     /// The engine does not do this.
     Unsupported(&'static str),
     /// Stored data does not make sense.
@@ -62,6 +64,7 @@ impl fmt::Display for EngineError {
             Self::RowTooBig(limit) => write!(f, "row larger than {limit} bytes"),
             Self::TableFull => f.write_str("table full"),
             Self::ReadOnly => f.write_str("read only"),
+            Self::ReadOnlyMode => f.write_str("running in read-only mode"),
             Self::Unsupported(what) => write!(f, "the engine does not support {what}"),
             Self::Corrupt(what) => write!(f, "corrupt data: {what}"),
             Self::Io(error) => write!(f, "{error}"),

@@ -75,13 +75,13 @@ impl Engine for NamedEngine {
         Ok(())
     }
 
-    /// Nothing is promised: changes are durable with the next commit that is waited for.
-    fn wait_durable(&self, _: Lsn) -> EngineResult<()> {
-        Ok(())
+    /// Compat: what was answered survives the end of the server, not that of the machine.
+    fn wait_durable(&self, lsn: Lsn) -> EngineResult<()> {
+        self.storage.wait_written(lsn)
     }
 
-    fn is_durable(&self, _: Lsn) -> bool {
-        true
+    fn is_durable(&self, lsn: Lsn) -> bool {
+        self.storage.is_written(lsn)
     }
 
     fn checkpoint(&self, _: bool) -> EngineResult<()> {

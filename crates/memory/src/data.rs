@@ -15,6 +15,17 @@ pub(crate) struct Entry {
     pub(crate) covering: Vec<u8>,
 }
 
+impl Entry {
+    /// The bytes an entry takes with its key.
+    fn bytes(&self, key: &[u8]) -> usize {
+        key.len() + self.covering.len() + NODE_BYTES
+    }
+}
+
+fn cost_of(entries: &Entries) -> usize {
+    entries.iter().map(|(key, entry)| entry.bytes(key)).sum()
+}
+
 pub(crate) type Rows = BTreeMap<Vec<u8>, Vec<u8>>;
 pub(crate) type Entries = BTreeMap<Vec<u8>, Entry>;
 
@@ -165,11 +176,11 @@ impl Data {
             if let Some(before) = &before {
                 let (key, _) = shape.entry(at, clustered, before)?;
                 let gone = entries.remove(&key);
-                self.bytes -= gone.map_or(0, |e| e.covering.len() + key.len() + NODE_BYTES);
+                self.bytes -= gone.map_or(0, |e| e.bytes(&key));
             }
             if let Some(row) = row {
                 let (key, entry) = shape.entry(at, clustered, row)?;
-                self.bytes += entry.covering.len() + key.len() + NODE_BYTES;
+                self.bytes += entry.bytes(&key);
                 entries.insert(key, entry);
             }
         }
@@ -180,6 +191,19 @@ impl Data {
     pub(crate) fn number_row(&mut self) -> Vec<u8> {
         self.next_row += 1;
         (self.next_row - 1).to_be_bytes().to_vec()
+    }
+
+    /// Adds an index, complete.
+    pub(crate) fn put_index(&mut self, id: IndexId, entries: Entries) {
+        self.bytes += cost_of(&entries);
+        self.indexes.insert(id, entries);
+    }
+
+    /// Takes an index out.
+    pub(crate) fn take_index(&mut self, id: IndexId) -> Option<Entries> {
+        let entries = self.indexes.remove(&id)?;
+        self.bytes -= cost_of(&entries);
+        Some(entries)
     }
 
     /// Compares every index with the rows.

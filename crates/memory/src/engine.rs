@@ -130,14 +130,14 @@ impl Engine for MemoryEngine {
             }
             entries.extend([shape.entry(position, clustered, row)?]);
         }
-        data.indexes.insert(index.id, entries);
+        data.put_index(index.id, entries);
         own_trx(trx)?.push(Undo::IndexBuilt(storage.clone(), index.id));
         Ok(())
     }
 
     fn drop_index(&self, trx: &dyn EngineTrx, table: TableId, index: IndexId) -> EngineResult<()> {
         let storage = self.storage(table)?;
-        if let Some(entries) = storage.data.write().indexes.remove(&index) {
+        if let Some(entries) = storage.data.write().take_index(index) {
             own_trx(trx)?.push(Undo::IndexDropped(storage.clone(), index, entries));
         }
         Ok(())

@@ -60,9 +60,9 @@ impl MemoryTrx {
             Undo::Dropped(id, storage) => {
                 self.shared.tables.write().insert(id, storage);
             }
-            Undo::IndexBuilt(storage, id) => drop(storage.data.write().indexes.remove(&id)),
+            Undo::IndexBuilt(storage, id) => drop(storage.data.write().take_index(id)),
             Undo::IndexDropped(storage, id, entries) => {
-                storage.data.write().indexes.insert(id, entries);
+                storage.data.write().put_index(id, entries);
             }
         }
         Ok(())

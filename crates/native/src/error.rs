@@ -38,6 +38,16 @@ impl StorageError {
         StorageError::Io { what: what.into(), source }
     }
 
+    /// A file that must be there, in full, could not be read: `what` names its purpose.
+    pub(crate) fn lost(name: &str, what: &str, source: io::Error) -> StorageError {
+        let found = match source.kind() {
+            io::ErrorKind::NotFound => "is missing",
+            io::ErrorKind::UnexpectedEof => "is too short",
+            _ => return StorageError::io(format!("read of {name}"), source),
+        };
+        StorageError::corrupt(format!("the file {name} {found}, which holds {what}"))
+    }
+
     /// Corruption of a page.
     pub(crate) fn page(page: PageId, detail: impl Into<String>) -> StorageError {
         StorageError::Corrupt { page: Some(page), detail: detail.into() }
@@ -75,6 +85,10 @@ impl From<StorageError> for EngineError {
     fn from(error: StorageError) -> EngineError {
         match error {
             StorageError::DiskFull => EngineError::DiskFull,
+            // The system's error number decides the client's error; the file's name goes to the log.
+            StorageError::Io { ref source, .. } if source.raw_os_error().is_none() => {
+                EngineError::Io(io::Error::new(source.kind(), error.to_string()))
+            }
             StorageError::Io { source, .. } => EngineError::Io(source),
             StorageError::Corrupt { .. } => EngineError::Corrupt(error.to_string()),
         }

@@ -14,13 +14,24 @@ pub(crate) struct TreeReport {
     pub(crate) pages: u64,
 }
 
+/// A walk that may stop early.
+struct CheckWalk<'a> {
+    stops: &'a dyn Fn() -> bool,
+    report: TreeReport,
+}
+
 impl Tree {
     /// Checks the structure while nothing changes it; entries may change meanwhile.
     pub(crate) fn check(&self) -> Result<TreeReport> {
+        self.check_until(&|| false)
+    }
+
+    /// As [`Self::check`], as long as `stops` does not say so: then what is told is not all.
+    pub(crate) fn check_until(&self, stops: &dyn Fn() -> bool) -> Result<TreeReport> {
         let _structure = self.structure.lock();
-        let mut report = TreeReport::default();
-        self.check_page(self.root, None, &[], None, &mut report)?;
-        Ok(report)
+        let mut walk = CheckWalk { stops, report: TreeReport::default() };
+        self.check_page(self.root, None, &[], None, &mut walk)?;
+        Ok(walk.report)
     }
 
     fn check_page(
@@ -29,8 +40,12 @@ impl Tree {
         level: Option<u8>,
         lower: &[u8],
         upper: Option<&[u8]>,
-        report: &mut TreeReport,
+        walk: &mut CheckWalk<'_>,
     ) -> Result<()> {
+        if (walk.stops)() {
+            return Ok(());
+        }
+        let report = &mut walk.report;
         let id = self.page_id(page);
         if !self.storage.space().is_allocated(&self.storage, id)? {
             report.wrong.push(format!("{id} is used but not allocated"));
@@ -51,7 +66,7 @@ impl Tree {
         let below = level.map_or_else(|| self.root_level(), Ok)?.checked_sub(1);
         for (at, (key, child)) in children.iter().enumerate() {
             let end = children.get(at + 1).map(|(next, _)| &next[..]).or(upper);
-            self.check_page(*child, below, key, end, report)?;
+            self.check_page(*child, below, key, end, walk)?;
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 //! validated; the leaf is latched and its fences decide whether it is the right one.
 
 use super::node::{Node, OFF_PREFIX, RECORD_OVERHEAD, SLOT, head_decides, head_of};
+use super::salvage::refuse_stand_in;
 use super::tree::Tree;
 use crate::error::{Result, StorageError};
 use crate::ids::{PageId, PageNo};
@@ -52,6 +53,7 @@ impl Tree {
         let seek = Seek::At(key);
         self.find_leaf(seek, |tree, id| {
             let guard = tree.storage.pool().exclusive(id)?;
+            refuse_stand_in(&guard[..])?;
             Ok(seek.fits(Node::new(&guard[..])).then_some(guard))
         })
     }
@@ -63,10 +65,15 @@ impl Tree {
     ) -> Result<G> {
         let mut backoff = Backoff::new();
         for _ in 0..MAX_RESTARTS {
-            if let Some(id) = self.walk_down(seek)?
-                && let Some(guard) = latch(self, id)?
-            {
-                return Ok(guard);
+            let found = match self.walk_down(seek) {
+                Ok(Some(id)) => latch(self, id),
+                Ok(None) => Ok(None),
+                Err(e) => Err(e),
+            };
+            match found {
+                Ok(Some(guard)) => return Ok(guard),
+                Ok(None) => {}
+                Err(e) => self.pass_over(seek, e)?,
             }
             backoff.wait();
         }

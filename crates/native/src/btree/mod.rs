@@ -14,6 +14,7 @@ mod change;
 mod check;
 mod descend;
 mod node;
+mod salvage;
 mod split;
 mod tree;
 

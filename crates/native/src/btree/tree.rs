@@ -3,6 +3,7 @@
 use super::change::{INSERT, PATCH, REMOVE, REPLACE};
 use super::descend::Seek;
 use super::node::Node;
+use super::salvage::refuse_stand_in;
 use crate::error::Result;
 use crate::ids::{FileId, Lsn, PageId, PageNo};
 use crate::mtr::{Mtr, PageSlot};
@@ -105,6 +106,7 @@ impl Tree {
         if let Some(page) = hint.0
             && let Some(guard) = self.storage.pool().exclusive_resident(self.page_id(page))?
             && Seek::At(key).fits(Node::new(&guard[..]))
+            && refuse_stand_in(&guard[..]).is_ok()
         {
             return Ok(guard);
         }

@@ -18,7 +18,7 @@ const VERSION: u32 = 2;
 const SLOT: usize = 4096;
 const LEN: usize = 88;
 /// Bytes that each undo snapshot can have also when the disk is full.
-const SNAPSHOT_RESERVE: u64 = 1 << 20;
+const SNAPSHOT_RESERVE: u64 = if cfg!(test) { 8 << 10 } else { 1 << 20 };
 
 /// One checkpoint.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -111,30 +111,65 @@ pub(crate) struct Control {
 }
 
 impl Control {
-    /// Opens the control file, creating it if there is none, and returns the record that counts.
+    /// Opens the control file and returns the record that counts; creates it, with none, in a directory without a
+    /// database. Every other file of a database is made after the first record is durable, so a directory that has
+    /// one but no record has lost it.
     pub(crate) fn open(disk: Arc<dyn Disk>) -> Result<(Control, Option<CheckpointRecord>)> {
-        let exists = disk
-            .list()
-            .map_err(|e| StorageError::io("list of the data directory", e))?
-            .iter()
-            .any(|n| n == NAME);
-        let opened = if exists {
-            disk.open(NAME, Access::Buffered)
-        } else {
-            disk.create(NAME, Access::Buffered)
+        let names = disk.list().map_err(|e| StorageError::io("list of the data directory", e))?;
+        let other = names.iter().find(|name| is_of_database(name));
+        let opened = match (names.iter().any(|name| name == NAME), other) {
+            (true, _) => disk.open(NAME, Access::Buffered),
+            (false, None) => disk.create(NAME, Access::Buffered),
+            (false, Some(other)) => {
+                let lost = format!("the file control is missing, but there is {other}");
+                return Err(StorageError::corrupt(lost));
+            }
         };
         let file = opened.map_err(|e| StorageError::io("open of the control file", e))?;
         file.allocate(2 * SLOT as u64)
             .map_err(|e| StorageError::io("growth of the control file", e))?;
         let mut bytes = vec![0; 2 * SLOT];
+        // A process that was killed over its sync leaves a record that is read, but not yet durable: neither is the
+        // record in the other slot safe then, which is written next, nor are files that are made because of this one.
+        file.sync().map_err(|e| StorageError::io("sync of the control file", e))?;
         file.read_at(&mut bytes, 0).map_err(|e| StorageError::io("read of the control file", e))?;
         if let Some(other) = bytes.chunks(SLOT).find_map(other_version) {
             return Err(StorageError::corrupt(format!(
                 "the database has format {other}, this server reads {VERSION}; dump it with the server that wrote it"
             )));
         }
-        let newest = bytes.chunks(SLOT).filter_map(CheckpointRecord::decode).max_by_key(|r| r.seq);
+        let valid: Vec<_> = bytes.chunks(SLOT).filter_map(CheckpointRecord::decode).collect();
+        let newest = valid.iter().max_by_key(|record| record.seq).copied();
+        match (newest, other) {
+            (None, Some(other)) => {
+                let lost = format!("the file control has no valid record, but there is {other}");
+                return Err(StorageError::corrupt(lost));
+            }
+            // A write that a crash cut short leaves one; so may damage, which `recovery` tells from it.
+            // Whoever makes a data file has written its own record before.
+            (Some(record), _)
+                if record.seq == 1 && names.iter().any(|n| n.starts_with("data.")) =>
+            {
+                let lost = "the file control has the first record of a database only, but there are data files";
+                return Err(StorageError::corrupt(lost));
+            }
+            (Some(record), _) if valid.len() < 2 && record.seq > 1 => tracing::warn!(
+                "one of the two records of the file control is unreadable; going on from record {}",
+                record.seq
+            ),
+            _ => {}
+        }
         Ok((Control { disk, file }, newest))
+    }
+
+    /// A control file without a record, whatever else is there.
+    pub(crate) fn create(disk: Arc<dyn Disk>) -> Result<Control> {
+        let file = disk.create(NAME, Access::Buffered).and_then(|file| {
+            file.allocate(2 * SLOT as u64)?;
+            Ok(file)
+        });
+        let file = file.map_err(|e| StorageError::io("creation of the control file", e))?;
+        Ok(Control { disk, file })
     }
 
     /// Makes `record` the one that counts. Failure ends the process (I11).
@@ -147,10 +182,12 @@ impl Control {
         }
     }
 
-    /// Gives both snapshot files the space that a checkpoint on a full disk needs (I13).
-    pub(crate) fn reserve_snapshots(&self) -> Result<()> {
+    /// Gives both snapshot files the space that a checkpoint on a full disk needs (I13). The one that `record` names
+    /// keeps what it holds: the next start may need it again.
+    pub(crate) fn reserve_snapshots(&self, record: &CheckpointRecord) -> Result<()> {
         let reserve = |number| -> io::Result<()> {
-            let (file, _) = self.snapshot_file(&snapshot_name(number), 0)?;
+            let needed = if number == record.snapshot_file { record.snapshot_len } else { 0 };
+            let (file, _) = self.snapshot_file(&snapshot_name(number), needed)?;
             file.allocate(SNAPSHOT_RESERVE)?;
             file.sync()?;
             self.disk.sync_dir()
@@ -168,7 +205,13 @@ impl Control {
     pub(crate) fn write_snapshot(&self, number: u32, bytes: &[u8]) -> Result<u32> {
         let save = || {
             let (file, created) = self.snapshot_file(&snapshot_name(number), bytes.len() as u64)?;
-            file.allocate(bytes.len() as u64)?;
+            // One that takes the place of a longer one gets the reserve that this had.
+            match file.allocate(SNAPSHOT_RESERVE.max(bytes.len() as u64)) {
+                Err(e) if e.kind() == io::ErrorKind::StorageFull => {
+                    file.allocate(bytes.len() as u64)?
+                }
+                outcome => outcome?,
+            }
             file.write_at(bytes, 0)?;
             file.sync()?;
             if created { self.disk.sync_dir() } else { Ok(()) }
@@ -201,7 +244,7 @@ impl Control {
         let name = snapshot_name(record.snapshot_file);
         let file = self.disk.open(&name, Access::Buffered);
         let read = file.and_then(|f| f.read_at(&mut bytes, 0));
-        read.map_err(|e| StorageError::io(format!("read of {name}"), e))?;
+        read.map_err(|e| StorageError::lost(&name, "the undo snapshot of the checkpoint", e))?;
         if crc32c::crc32c(&bytes) != record.snapshot_crc {
             return Err(StorageError::corrupt(format!("checksum mismatch in {name}")));
         }
@@ -211,6 +254,13 @@ impl Control {
 
 fn snapshot_name(number: u32) -> String {
     format!("snapshot.{number}")
+}
+
+/// Whether a file can only be there after the first record.
+fn is_of_database(name: &str) -> bool {
+    let numbered = |prefix| name.strip_prefix(prefix).is_some_and(|n| n.parse::<u64>().is_ok());
+    matches!(name, "undo" | "doublewrite")
+        || ["data.", "log.", "snapshot."].into_iter().any(numbered)
 }
 
 #[cfg(test)]

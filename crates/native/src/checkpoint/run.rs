@@ -23,6 +23,8 @@ pub(crate) struct Checkpointer {
     pub(crate) next_file: AtomicU32,
     /// Checkpoints taken since start.
     pub(crate) count: AtomicU64,
+    /// Attempts to save what a checkpoint needs.
+    pub(crate) attempts: AtomicU64,
     /// The last attempt found the disk full.
     pub(crate) blocked: AtomicBool,
 }
@@ -38,6 +40,7 @@ impl Checkpointer {
             life_start,
             participant: RwLock::new(None),
             count: AtomicU64::new(0),
+            attempts: AtomicU64::new(0),
             blocked: AtomicBool::new(false),
         }
     }
@@ -78,6 +81,7 @@ impl Checkpointer {
         let snapshot_file = 1 - last.snapshot_file.min(1);
         let saved = self.control.write_snapshot(snapshot_file, &snapshot);
         self.blocked.store(saved.is_err(), Ordering::Relaxed);
+        self.attempts.fetch_add(1, Ordering::Relaxed);
         let snapshot_crc = saved?;
         crate::failpoint::reached("checkpoint snapshot saved");
         // What the snapshot takes for committed must stay committed, so its commit records must be durable first.

@@ -8,6 +8,7 @@ use rustix::process::Resource;
 use std::fs;
 use std::io::{self, IoSlice};
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -24,9 +25,7 @@ impl RealDisk {
     /// The directory, created if it does not exist.
     pub(crate) fn new(dir: &Path) -> io::Result<RealDisk> {
         fs::create_dir_all(dir)?;
-        if let Some(parent) = dir.parent().filter(|p| !p.as_os_str().is_empty()) {
-            fs::File::open(parent)?.sync_all()?;
-        }
+        sync_above(dir)?;
         let mode = Mode::from_raw_mode(0o660);
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC;
         let lock = rustix::fs::open(dir.join(LOCK), flags, mode)?;
@@ -98,6 +97,25 @@ impl Disk for RealDisk {
         eprintln!("selkie: fatal: {what}; ending the process to keep the data on disk recoverable");
         std::process::abort()
     }
+}
+
+/// Makes the names on the way to a directory durable: this process, or one killed before it, may have made them all.
+fn sync_above(dir: &Path) -> io::Result<()> {
+    let dir = fs::canonicalize(dir)?;
+    let device = fs::metadata(&dir)?.dev();
+    for above in dir.ancestors().skip(1) {
+        // A mount point was there before.
+        if fs::metadata(above)?.dev() != device {
+            return Ok(());
+        }
+        match fs::File::open(above) {
+            Ok(directory) => directory.sync_all()?,
+            // Nothing was made where nothing can even be listed.
+            Err(e) if e.kind() == io::ErrorKind::PermissionDenied => {}
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(())
 }
 
 /// Every table is an open file: take what the system allows.

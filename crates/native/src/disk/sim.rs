@@ -103,9 +103,33 @@ struct Inode {
     live: Image,
     durable: Image,
     pending: Vec<Pending>,
+    /// Bytes that must be read before anything happens to them.
+    unread: Vec<std::ops::Range<u64>>,
 }
 
 impl Inode {
+    /// Bytes were read: they may be written over.
+    fn note_read(&mut self, at: u64, len: u64) {
+        if self.unread.is_empty() {
+            return;
+        }
+        let left = self.unread.drain(..).flat_map(|range| {
+            [range.start..range.end.min(at), range.start.max(at + len)..range.end]
+        });
+        self.unread = left.filter(|range| !range.is_empty()).collect();
+    }
+
+    /// Something that a start needs is in danger.
+    fn refuse_loss(&self, at: u64, len: u64) {
+        let lost =
+            self.unread.iter().find(|range| range.start < at.saturating_add(len) && at < range.end);
+        // A process that is ending anyway must not end the test.
+        assert!(
+            lost.is_none() || std::thread::panicking(),
+            "bytes {lost:?} go before they were read"
+        );
+    }
+
     fn sync(&mut self) {
         for write in self.pending.drain(..) {
             self.durable.write(&write.bytes, write.at);
@@ -287,12 +311,57 @@ impl SimDisk {
         inode.durable.write(&[byte[0] ^ 1 << bit], at);
     }
 
+    /// Fills a part of a file with zeros, on the platter.
+    pub(crate) fn zero(&self, name: &str, bytes: std::ops::Range<u64>) {
+        let state = self.0.lock();
+        let mut inode = state.names[name].lock();
+        let end = bytes.end.min(inode.live.len);
+        let zeros = vec![0; end.saturating_sub(bytes.start) as usize];
+        inode.live.write(&zeros, bytes.start);
+        inode.durable.write(&zeros, bytes.start);
+    }
+
+    /// Puts a file as it is on another disk in place of this one's; without one there, removes it.
+    pub(crate) fn take_over(&self, name: &str, from: &SimDisk) {
+        let image = from.0.lock().names.get(name).map(|inode| inode.lock().live.clone());
+        let state = &mut *self.0.lock();
+        for names in [&mut state.names, &mut state.durable_names] {
+            names.remove(name);
+        }
+        if let Some(live) = image {
+            let inode = Inode { durable: live.clone(), live, ..Inode::default() };
+            let inode = Arc::new(Mutex::new(inode));
+            state.names.insert(name.to_owned(), inode.clone());
+            state.durable_names.insert(name.to_owned(), inode);
+        }
+    }
+
     /// Cuts a file short, on the platter.
     pub(crate) fn truncate(&self, name: &str, len: u64) {
         let state = self.0.lock();
         let mut inode = state.names[name].lock();
         inode.live.truncate(len);
         inode.durable.truncate(len);
+    }
+
+    /// Says that the next start needs these bytes: until it has read them, removing or overwriting any of them is an
+    /// error of the code under test.
+    pub(crate) fn needs(&self, name: &str, bytes: std::ops::Range<u64>) {
+        let state = self.0.lock();
+        let mut inode = state.names[name].lock();
+        inode.unread.push(bytes);
+    }
+
+    /// The needed bytes that a start has not read yet.
+    pub(crate) fn unread(&self) -> Vec<String> {
+        let state = self.0.lock();
+        let unread = state.names.iter().filter(|(_, inode)| !inode.lock().unread.is_empty());
+        unread.map(|(name, _)| name.clone()).collect()
+    }
+
+    /// Takes back what `needs` said.
+    pub(crate) fn forget_needs(&self) {
+        self.0.lock().names.values().for_each(|inode| inode.lock().unread.clear());
     }
 
     /// An independent copy of what is durable now.
@@ -302,7 +371,7 @@ impl SimDisk {
         let mut to = copy.0.lock();
         for (name, inode) in &from.names {
             let live = inode.lock().live.clone();
-            let inode = Inode { durable: live.clone(), live, pending: Vec::new() };
+            let inode = Inode { durable: live.clone(), live, ..Inode::default() };
             to.names.insert(name.clone(), Arc::new(Mutex::new(inode)));
         }
         to.durable_names = to.names.clone();
@@ -318,7 +387,7 @@ impl SimDisk {
         let mut to = copy.0.lock();
         for (name, inode) in &from.durable_names {
             let live = inode.lock().survivor();
-            let inode = Inode { durable: live.clone(), live, pending: Vec::new() };
+            let inode = Inode { durable: live.clone(), live, ..Inode::default() };
             to.names.insert(name.clone(), Arc::new(Mutex::new(inode)));
         }
         to.durable_names = to.names.clone();
@@ -359,6 +428,12 @@ impl State {
     fn directory(&mut self, change: DirChange) -> io::Result<()> {
         match self.step() {
             Step::Done => {
+                if let DirChange::Remove(gone) | DirChange::Rename(_, gone) = &change {
+                    self.names
+                        .get(gone)
+                        .iter()
+                        .for_each(|inode| inode.lock().refuse_loss(0, u64::MAX));
+                }
                 apply(&mut self.names, &change);
                 self.changes.push(change);
                 Ok(())
@@ -453,6 +528,7 @@ impl SimFile {
         let mut inode = self.inode.lock();
         match step {
             Step::Done => {
+                inode.refuse_loss(at, buf.len() as u64);
                 inode.live.write(buf, at);
                 inode.pending.push(Pending { at, bytes: buf.to_vec(), durable, unfinished: false });
                 if durable {
@@ -479,7 +555,9 @@ impl SimFile {
 impl File for SimFile {
     fn read_at(&self, buf: &mut [u8], at: u64) -> io::Result<()> {
         self.disk.down()?;
-        self.inode.lock().live.read(buf, at)
+        let mut inode = self.inode.lock();
+        inode.note_read(at, buf.len() as u64);
+        inode.live.read(buf, at)
     }
 
     fn write_at(&self, buf: &[u8], at: u64) -> io::Result<()> {

@@ -27,13 +27,13 @@ pub struct NativeEngine {
 impl NativeEngine {
     /// Opens the database in `dir`, creating it if there is none, and recovers it if it was not closed cleanly.
     pub fn open(dir: &Path, options: &NativeOptions) -> EngineResult<Self> {
-        Self::open_on(real_disk(dir)?, options)
+        Self::open_on(real_disk(dir, options.force_recovery)?, options)
     }
 
     /// As `open`, on any disk.
     pub(crate) fn open_on(disk: Arc<dyn Disk>, options: &NativeOptions) -> EngineResult<Self> {
         let shared = open_on(disk, options)?;
-        if !options.background {
+        if !options.background && !shared.storage.rests_rollback() {
             undo_losers(&shared)?;
         }
         Ok(Self::start(shared, options))
@@ -104,10 +104,12 @@ impl Engine for NativeEngine {
     }
 
     fn create_table(&self, trx: &dyn EngineTrx, def: &TableDef) -> EngineResult<()> {
+        self.shared.check_writable()?;
         self.shared.create_table(own_trx(trx)?, def)
     }
 
     fn drop_table(&self, trx: &dyn EngineTrx, id: TableId) -> EngineResult<()> {
+        self.shared.check_writable()?;
         self.shared.drop_table(own_trx(trx)?, id)
     }
 
@@ -118,10 +120,12 @@ impl Engine for NativeEngine {
         def: &Arc<TableDef>,
         position: usize,
     ) -> EngineResult<()> {
+        self.shared.check_writable()?;
         self.shared.build_index(own_trx(trx)?, context, def, position)
     }
 
     fn drop_index(&self, trx: &dyn EngineTrx, table: TableId, index: IndexId) -> EngineResult<()> {
+        self.shared.check_writable()?;
         self.shared.drop_index(own_trx(trx)?, table, index)
     }
 
@@ -153,6 +157,15 @@ impl Engine for NativeEngine {
         self.shared.storage.log().is_settled(ids::Lsn(lsn.0))
     }
 
+    fn wait_written(&self, lsn: Lsn) -> EngineResult<()> {
+        self.shared.storage.log().write_upto(ids::Lsn(lsn.0));
+        Ok(())
+    }
+
+    fn is_written(&self, lsn: Lsn) -> bool {
+        self.shared.storage.log().written() >= ids::Lsn(lsn.0)
+    }
+
     fn take_prepared(&self) -> EngineResult<Vec<PreparedTrx>> {
         Ok(take_prepared(&self.shared))
     }
@@ -166,11 +179,17 @@ impl Engine for NativeEngine {
         Ok(())
     }
 
+    fn has_tables(&self) -> bool {
+        !self.shared.tables.read().is_empty()
+    }
+
     fn shutdown(&self) -> EngineResult<()> {
         self.stop_threads();
-        while purge_step(&self.shared)? {}
-        self.shared.storage.log().flush_all();
-        self.shared.delete_dropped()?;
+        if !self.shared.storage.rests_purge() {
+            while purge_step(&self.shared)? {}
+            self.shared.storage.log().flush_all();
+            self.shared.delete_dropped()?;
+        }
         self.shared.storage.shutdown()?;
         Ok(())
     }
@@ -180,6 +199,12 @@ impl Engine for NativeEngine {
         match name {
             "innodb_flush_log_at_trx_commit" => {
                 self.set_flush_at_commit(FlushAtCommit::of_setting(value));
+                value
+            }
+            "innodb_read_only" => {
+                let rescues = self.shared.storage.has_log();
+                self.shared.read_only.store(value != 0, Ordering::Relaxed);
+                self.shared.rescues.store(value != 0 && rescues, Ordering::Relaxed);
                 value
             }
             "innodb_buffer_pool_size" => {

@@ -62,6 +62,9 @@ impl Shared {
 
     /// Removes storage of tables that the dictionary does not know.
     pub(super) fn retain_tables(&self, known: &[TableId]) -> EngineResult<()> {
+        if self.storage.salvages() {
+            return Ok(());
+        }
         let known: std::collections::HashSet<TableId> = known.iter().copied().collect();
         let unknown: Vec<_> =
             self.tables.read().values().filter(|t| !known.contains(&t.id)).cloned().collect();

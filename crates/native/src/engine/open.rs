@@ -8,11 +8,14 @@ use crate::checkpoint::CheckpointParticipant;
 use crate::disk::{CountedDisk, Disk, RealDisk};
 use crate::error::{Result, StorageError};
 use crate::ids::{FileId, Lsn};
-use crate::storage::Storage;
+use crate::inspect::Overlay;
+use crate::space::data_file_name;
+use crate::storage::{Storage, WITHOUT_LOG, WITHOUT_UNDO};
 use crate::sync::atomic::Ordering;
 use crate::table::{FileIdentity, TableFiles};
 use crate::trx::{
-    Recovered, Undo, YOUNG, adopt_unfinished, encode_snapshot, purge_step, undo_losers_step,
+    Recovered, Undo, YOUNG, adopt_unfinished, encode_snapshot, purge_step, roll_back_abandoned,
+    undo_losers_step,
 };
 use selkie_engine::{IndexId, TableId};
 use std::collections::BTreeMap;
@@ -41,12 +44,23 @@ impl CheckpointParticipant for Participant {
     }
 }
 
-/// The files of the directory `dir`, created if it does not exist.
-pub(super) fn real_disk(dir: &Path) -> Result<Arc<dyn Disk>> {
+/// The files of the directory `dir`, created if it does not exist. From some `innodb_force_recovery` on they are only
+/// read, and what is written stays in memory.
+pub(super) fn real_disk(dir: &Path, force_recovery: u8) -> Result<Arc<dyn Disk>> {
     match RealDisk::new(dir) {
+        Ok(disk) if force_recovery >= WITHOUT_UNDO => {
+            let hidden = if force_recovery >= WITHOUT_LOG { is_no_data } else { |_: &str| false };
+            Ok(Arc::new(Overlay::locked(dir, disk, hidden)))
+        }
         Ok(disk) => Ok(Arc::new(CountedDisk::new(Arc::new(disk)))),
         Err(e) => Err(StorageError::io(format!("open of {}", dir.display()), e)),
     }
+}
+
+/// Whether a file of the storage holds no pages of trees.
+fn is_no_data(name: &str) -> bool {
+    matches!(name, "control" | "undo" | "doublewrite")
+        || ["log.", "snapshot."].iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// Opens the database on a disk. What a crash cut short is there, and locked, until it has been taken back.
@@ -54,6 +68,9 @@ pub(crate) fn open_on(disk: Arc<dyn Disk>, options: &NativeOptions) -> Result<Ar
     let mut recovered = Recovered::default();
     let storage = Storage::open_on(disk, options.storage(), Box::new(TreeRedo), &mut recovered)?;
     storage.log().set_mode(options.flush_at_commit.into());
+    if options.force_recovery >= WITHOUT_UNDO {
+        recovered.forget_undo();
+    }
     let undo = Undo::new(recovered.next_seq.max(1), &storage, &recovered.stored())?;
     undo.set_budget(options.undo_memory());
     let shared = Arc::new(Shared::new(storage.clone(), undo));
@@ -73,9 +90,16 @@ fn settle_files(shared: &Arc<Shared>, recovered: &Recovered) -> Result<()> {
     let mut tables: BTreeMap<TableId, Found> = BTreeMap::new();
     for file in storage.space().files() {
         let unwanted = recovered.created.contains(&file) || recovered.dropped.contains(&file);
-        let identity = if unwanted { None } else { FileIdentity::read(storage, file)? };
+        let identity = if unwanted { Ok(None) } else { FileIdentity::read(storage, file) };
+        let identity = match identity {
+            Err(e) if storage.salvages() => {
+                tracing::warn!("nothing in the file is looked at: {e}");
+                continue;
+            }
+            identity => identity?,
+        };
         let Some(identity) = identity else {
-            storage.space().delete_file(storage, file)?;
+            remove_unknown(storage, file, unwanted)?;
             continue;
         };
         let found = tables.entry(identity.table).or_default();
@@ -87,8 +111,10 @@ fn settle_files(shared: &Arc<Shared>, recovered: &Recovered) -> Result<()> {
     for (id, found) in tables {
         let tree = |file| Arc::new(Tree::open(storage.clone(), file));
         let Some(clustered) = found.clustered else {
+            // Rows and indexes go together, in the log: this is damage, and what is left of it stays.
             for (_, file) in found.indexes {
-                storage.space().delete_file(storage, file)?;
+                let name = data_file_name(file);
+                tracing::error!("{name} holds an index of table {id}, whose rows are missing");
             }
             continue;
         };
@@ -101,6 +127,20 @@ fn settle_files(shared: &Arc<Shared>, recovered: &Recovered) -> Result<()> {
     Ok(())
 }
 
+/// Deletes a file that is nobody's.
+fn remove_unknown(storage: &Arc<Storage>, file: FileId, unwanted: bool) -> Result<()> {
+    if storage.salvages() {
+        return Ok(());
+    }
+    if !unwanted && !storage.is_remains(file)? {
+        return Err(StorageError::corrupt(format!(
+            "{} has pages, but its first one does not say whose they are",
+            data_file_name(file)
+        )));
+    }
+    storage.space().delete_file(storage, file)
+}
+
 /// Takes back now what a crash cut short.
 pub(crate) fn undo_losers(shared: &Shared) -> Result<()> {
     while undo_losers_step(shared)? {}
@@ -109,7 +149,7 @@ pub(crate) fn undo_losers(shared: &Shared) -> Result<()> {
 
 /// Starts the thread that takes back what a crash cut short, if there is any.
 pub(super) fn start_rollback(shared: &Arc<Shared>) -> Option<JoinHandle<()>> {
-    if shared.losers.len() == 0 {
+    if shared.losers.len() == 0 || shared.storage.rests_rollback() {
         return None;
     }
     let weak = Arc::downgrade(shared);
@@ -136,13 +176,17 @@ pub(super) fn start_rollback(shared: &Arc<Shared>) -> Option<JoinHandle<()>> {
 
 /// Starts the thread that cleans up behind commits.
 pub(super) fn start_purger(shared: &Arc<Shared>) -> Option<JoinHandle<()>> {
+    if shared.storage.rests_purge() {
+        return None;
+    }
     let weak = Arc::downgrade(shared);
     let run = move || {
         while let Some(shared) = weak.upgrade() {
             if shared.purger.stop.load(Ordering::Acquire) {
                 return;
             }
-            let outcome = purge_step(&shared).and_then(|any| {
+            let outcome = roll_back_abandoned(&shared).and_then(|any| {
+                let any = purge_step(&shared)? || any;
                 shared.delete_dropped()?;
                 Ok(any)
             });

@@ -58,6 +58,9 @@ pub struct NativeOptions {
     pub doublewrite: bool,
     /// Whether threads flush, evict, checkpoint and purge by themselves. Off: callers do it, for tests.
     pub background: bool,
+    /// `innodb_force_recovery`: 1 passes over pages that cannot be read, 2 cleans nothing up, 3 takes nothing back, 5
+    /// takes what had not ended for committed, 6 leaves the log aside; 5 and 6 change nothing on disk.
+    pub force_recovery: u8,
 }
 
 impl Default for NativeOptions {
@@ -72,6 +75,7 @@ impl Default for NativeOptions {
             flush_at_commit: FlushAtCommit::default(),
             doublewrite: storage.doublewrite,
             background: storage.background,
+            force_recovery: storage.force_recovery,
         }
     }
 }
@@ -93,6 +97,7 @@ impl NativeOptions {
             log_budget_bytes: self.log_capacity_bytes,
             doublewrite: self.doublewrite,
             background: self.background,
+            force_recovery: self.force_recovery,
         }
     }
 }

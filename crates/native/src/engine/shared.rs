@@ -12,11 +12,11 @@ use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::{Condvar, Mutex, RwLock};
 use crate::table::{TableFiles, value};
 use crate::trx::{
-    Counters, Losers, PreparedTransactions, PurgeQueue, Snapshots, TrxList, TrxRecord, TrxState,
-    Undo, WaitTimes, purge_step, seq_of,
+    Abandoned, Counters, Losers, PreparedTransactions, PurgeQueue, Snapshots, TrxList, TrxRecord,
+    TrxState, Undo, WaitTimes, purge_step, seq_of,
 };
 use hashbrown::HashMap;
-use selkie_engine::{EngineResult, IndexId, TableId};
+use selkie_engine::{EngineError, EngineResult, IndexId, TableId};
 use std::collections::BTreeMap;
 use std::hash::BuildHasher;
 use std::sync::Arc;
@@ -54,6 +54,7 @@ pub(crate) struct Shared {
     pub(crate) purge: PurgeQueue,
     pub(crate) prepared: PreparedTransactions,
     pub(crate) losers: Losers,
+    pub(crate) abandoned: Abandoned,
     pub(crate) counters: RowCounters,
     pub(crate) wait_times: WaitTimes,
     pub(super) tables: RwLock<HashMap<TableId, Arc<TableFiles>>>,
@@ -63,6 +64,10 @@ pub(crate) struct Shared {
     hasher: foldhash::fast::RandomState,
     next_trx: AtomicU64,
     pub(super) purger: Purger,
+    /// Statements may change nothing.
+    pub(super) read_only: AtomicBool,
+    /// Compat: with a log to read, what adds versions is refused in other words than what deletes.
+    pub(super) rescues: AtomicBool,
 }
 
 /// How the purge thread is woken and stopped.
@@ -98,6 +103,7 @@ impl Shared {
             purge: PurgeQueue::default(),
             prepared: PreparedTransactions::default(),
             losers: Losers::default(),
+            abandoned: Abandoned::default(),
             counters: RowCounters::default(),
             wait_times: WaitTimes::default(),
             tables: RwLock::default(),
@@ -107,11 +113,29 @@ impl Shared {
             hasher: foldhash::fast::RandomState::default(),
             next_trx: AtomicU64::new(1),
             purger: Purger::default(),
+            read_only: AtomicBool::new(false),
+            rescues: AtomicBool::new(false),
         }
     }
 
     pub(crate) fn new_state(&self) -> Arc<TrxState> {
         Arc::new(TrxState::new(self.next_trx.fetch_add(1, Ordering::Relaxed)))
+    }
+
+    /// Refuses changes while there is only to be read.
+    pub(crate) fn check_writable(&self) -> EngineResult<()> {
+        match self.read_only.load(Ordering::Relaxed) {
+            true => Err(EngineError::ReadOnly),
+            false => Ok(()),
+        }
+    }
+
+    /// The same for what adds versions of rows.
+    pub(crate) fn check_grows(&self) -> EngineResult<()> {
+        match self.rescues.load(Ordering::Relaxed) {
+            true => Err(EngineError::ReadOnlyMode),
+            false => self.check_writable(),
+        }
     }
 
     /// The number of the next transaction.
@@ -251,8 +275,16 @@ impl Shared {
         Ok(())
     }
 
+    /// Whether a thread cleans up behind transactions.
+    pub(crate) fn is_purging(&self) -> bool {
+        self.purger.runs.load(Ordering::Acquire)
+    }
+
     /// Cleans up now, or has it done.
     pub(crate) fn after_commit(&self) {
+        if self.storage.rests_purge() {
+            return;
+        }
         if self.purger.runs.load(Ordering::Relaxed) {
             if self.purge.waiting() >= 64 {
                 self.purger.wake();

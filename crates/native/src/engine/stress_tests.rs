@@ -203,6 +203,39 @@ fn waiting_skipping_and_refusing() {
 }
 
 #[test]
+fn what_a_panic_leaves_open_is_taken_back() {
+    let disk = SimDisk::new(6);
+    let bank = Bank::new(&disk);
+    let begin = || bank.engine.begin(Isolation::RepeatableRead, false).unwrap();
+    let other = items(2);
+    let panicked = std::thread::scope(|scope| {
+        let change = scope.spawn(|| {
+            let trx = begin();
+            bank.set(&*trx, 1, 5).unwrap();
+            bank.engine.create_table(&*trx, &other).unwrap();
+            panic!("in the middle of a change");
+        });
+        change.join().is_err()
+    });
+    assert!(panicked);
+    let (scan, keys) =
+        (Scan { lock: LockMode::Exclusive, ..Scan::default() }, rows_of([key(&bank.def, 0, 1)]));
+    let (trx, mut out) = (begin(), RowSet::default());
+    let context = NoContext(Duration::from_secs(20));
+    bank.table.lookup(&*trx, &context, &scan, &keys, &mut out).unwrap();
+    assert_eq!(number(&bank.def, out.rows.iter().next().unwrap(), 2), 100);
+    for _ in 0..2000 {
+        if !bank.engine.table_exists(other.id) {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    bank.engine.create_table(&*trx, &other).unwrap();
+    trx.commit().unwrap();
+    bank.engine.shutdown().unwrap();
+}
+
+#[test]
 fn a_deadlock_has_one_victim() {
     let disk = SimDisk::new(4);
     let bank = Bank::new(&disk);

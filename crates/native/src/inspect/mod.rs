@@ -12,3 +12,4 @@ mod tree;
 mod undo;
 
 pub use command::inspect;
+pub(crate) use overlay::Overlay;

@@ -1,6 +1,6 @@
 //! A directory whose files are only read: what is written stays in memory, on top of them.
 
-use crate::disk::{Access, Disk, File};
+use crate::disk::{Access, Disk, File, RealDisk};
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
@@ -12,15 +12,24 @@ use std::sync::Arc;
 const BLOCK: u64 = 4096;
 
 /// The directory with what was changed in memory.
-pub(super) struct Overlay {
+pub(crate) struct Overlay {
     dir: PathBuf,
+    /// Keeps others from opening the directory.
+    _lock: Option<RealDisk>,
+    /// Files of the directory that are taken for absent.
+    hidden: fn(&str) -> bool,
     /// Files made or opened here; `None`: removed.
     files: Mutex<BTreeMap<String, Option<Arc<OverlayFile>>>>,
 }
 
 impl Overlay {
     pub(super) fn new(dir: &Path) -> Overlay {
-        Overlay { dir: dir.to_owned(), files: Mutex::default() }
+        Overlay { dir: dir.to_owned(), _lock: None, hidden: |_| false, files: Mutex::default() }
+    }
+
+    /// Over a directory that is locked, without the `hidden` files.
+    pub(crate) fn locked(dir: &Path, lock: RealDisk, hidden: fn(&str) -> bool) -> Overlay {
+        Overlay { _lock: Some(lock), hidden, ..Overlay::new(dir) }
     }
 }
 
@@ -33,6 +42,7 @@ impl Disk for Overlay {
         let mut files = self.files.lock();
         let file = match files.get(name) {
             Some(known) => known.clone().ok_or_else(|| missing(name))?,
+            None if (self.hidden)(name) => return Err(missing(name)),
             None => Arc::new(OverlayFile::over(fs::File::open(self.dir.join(name))?)?),
         };
         files.insert(name.to_owned(), Some(file.clone()));
@@ -53,7 +63,7 @@ impl Disk for Overlay {
         for entry in fs::read_dir(&self.dir)? {
             let entry = entry?;
             if entry.file_type().is_ok_and(|kind| kind.is_file()) {
-                names.extend(entry.file_name().into_string().ok());
+                names.extend(entry.file_name().into_string().ok().filter(|n| !(self.hidden)(n)));
             }
         }
         for (name, file) in self.files.lock().iter() {

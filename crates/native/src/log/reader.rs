@@ -29,6 +29,16 @@ pub(crate) struct Group<'r> {
     pub(crate) payload: &'r [u8],
 }
 
+/// Groups found behind the end of the log.
+#[derive(Default)]
+pub(crate) struct BehindEnd {
+    /// The furthest position that a group takes for durable. Beyond the end, it means that what ended the log is
+    /// damage and not a crash.
+    pub(crate) durable: Lsn,
+    /// A life of the log that must not have been yet.
+    pub(crate) later: Option<u32>,
+}
+
 /// Walks over groups from a known good position.
 pub(crate) struct LogReader<'s> {
     segments: &'s Segments,
@@ -131,31 +141,53 @@ impl<'s> LogReader<'s> {
         Ok(header.is_some_and(|h| names_place(h, at, epochs)))
     }
 
-    /// At the end of the log: the furthest position that a group lying behind the end takes for durable. Beyond the
-    /// end, it means that what ended the log is damage and not a crash: nothing may follow a hole except what was
+    /// At the end of the log: what groups lying behind the end tell of it. Nothing may follow a hole except what was
     /// never acknowledged.
-    pub(crate) fn durable_claim_behind_end(&mut self) -> Result<Lsn> {
-        let mut claim = Lsn(0);
+    pub(crate) fn behind_end(&mut self) -> Result<BehindEnd> {
+        let mut found = BehindEnd::default();
+        let epochs = self.max_epoch..=u32::MAX;
         let first = Lsn(self.next.0.next_multiple_of(BLOCK));
         // Every flush starts a group at a block boundary, and none is further ahead than a log buffer.
         for at in (first.0..first.0 + SEARCH).step_by(BLOCK as usize).map(Lsn) {
             let Some(header) = self.view(at, GROUP_HEADER_LEN)?.first_chunk().copied() else {
                 break;
             };
+            if !names_place(&header, at, epochs.clone()) {
+                continue;
+            }
             let Frame::Group { len } = peek(&header, at, self.max_epoch..=self.max_epoch) else {
                 continue;
             };
             let total = GROUP_HEADER_LEN + len as usize;
-            let its_place = names_place(&header, at, self.max_epoch..=self.max_epoch);
-            if !its_place || total > LARGEST || !self.collect(at, total)? {
+            if total > LARGEST || !self.collect(at, total)? {
                 continue;
             }
             let payload = &self.whole(at, total)[GROUP_HEADER_LEN..];
-            if check_group(&header, payload, at).is_some() {
-                claim = claim.max(durable_when_written(&header, at));
+            if let Some(epoch) = check_group(&header, payload, at) {
+                found.durable = found.durable.max(durable_when_written(&header, at));
+                found.later = found.later.max(Some(epoch).filter(|epoch| *epoch > self.max_epoch));
             }
         }
-        Ok(claim)
+        Ok(found)
+    }
+
+    /// Whether the log goes on where there is no segment any more: a whole group, or the place of one, would lie there.
+    pub(crate) fn leaves_segments(&mut self) -> Result<bool> {
+        let at = self.next;
+        let there = self.view(at, GROUP_HEADER_LEN)?.len();
+        if there < GROUP_HEADER_LEN {
+            // Something is written in the last block there is: then there was another behind it.
+            return Ok(true);
+        }
+        if !self.is_header_of(at)? {
+            return Ok(false);
+        }
+        let epochs = self.epoch..=self.max_epoch;
+        let Frame::Group { len } = peek(self.view(at, GROUP_HEADER_LEN)?, at, epochs) else {
+            return Ok(false);
+        };
+        let total = GROUP_HEADER_LEN + len as usize;
+        Ok(total <= LARGEST && !self.collect(at, total)?)
     }
 
     /// Makes a whole group available to `whole`; `false` if the segments end before it does.

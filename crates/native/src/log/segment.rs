@@ -27,6 +27,8 @@ pub(crate) struct Segments {
     size: u64,
     /// Held for moments only: the flush leader looks its file up here.
     files: Mutex<BTreeMap<u64, Arc<dyn File>>>,
+    /// Files with the name of a segment and another header: what a crash left, or damage.
+    foreign: Mutex<BTreeMap<u64, Arc<dyn File>>>,
     /// Held while segments come and go, which takes I/O.
     changing: Mutex<()>,
     /// Every LSN below this has a prepared place.
@@ -53,19 +55,23 @@ impl Segments {
     /// between two names.
     pub(crate) fn open(disk: Arc<dyn Disk>, size: u64) -> Result<Segments> {
         assert!(size.is_multiple_of(BLOCK) && size >= 4 * BLOCK, "segment size");
-        let mut files = BTreeMap::new();
+        let (mut files, mut foreign) = (BTreeMap::new(), BTreeMap::new());
         for file in disk.list().map_err(|e| StorageError::io("list of log segments", e))? {
             let Some(index) = file.strip_prefix(PREFIX).and_then(|n| n.parse::<u64>().ok()) else {
                 continue;
             };
-            if let Some(handle) = Segments::open_one(&*disk, &file, index, size)? {
-                files.insert(index, handle);
-            }
+            let (handle, ours) = Segments::open_one(&*disk, &file, index, size)?;
+            if ours {
+                files.insert(index, handle)
+            } else {
+                foreign.insert(index, handle)
+            };
         }
         Ok(Segments {
             disk,
             size,
             files: Mutex::new(files),
+            foreign: Mutex::new(foreign),
             changing: Mutex::new(()),
             prepared: AtomicU64::new(0),
         })
@@ -76,20 +82,80 @@ impl Segments {
         file: &str,
         index: u64,
         size: u64,
-    ) -> Result<Option<Arc<dyn File>>> {
+    ) -> Result<(Arc<dyn File>, bool)> {
         let handle = disk
             .open(file, Access::Direct)
             .map_err(|e| StorageError::io(format!("open of {file}"), e))?;
         let mut block = Arena::new(BLOCK as usize).map_err(|e| StorageError::io("memory", e))?;
         match handle.read_at(block.bytes_mut(), 0) {
             Ok(()) => {}
-            Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+            Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => return Ok((handle, false)),
             Err(e) => return Err(StorageError::io(format!("read of {file}"), e)),
         }
         // A killed process may not have got round to it.
         handle.sync().map_err(|e| StorageError::io(format!("fsync of {file}"), e))?;
-        let expected = header(index, size);
-        Ok(block.bytes_mut().starts_with(&expected).then_some(handle))
+        let ours = block.bytes_mut().starts_with(&header(index, size));
+        Ok((handle, ours))
+    }
+
+    /// The segment that holds a position.
+    pub(crate) fn index_of(&self, lsn: Lsn) -> u64 {
+        self.place(lsn).0
+    }
+
+    /// The last segment there is.
+    pub(crate) fn last_index(&self) -> Option<u64> {
+        self.files.lock().last_key_value().map(|(index, _)| *index)
+    }
+
+    /// Describes the fault of a segment that must be there, `None` if it is whole.
+    pub(crate) fn lacks(&self, index: u64) -> Result<Option<String>> {
+        let file = self.files.lock().get(&index).cloned();
+        let Some(file) = file else {
+            let damaged = self.foreign.lock().contains_key(&index);
+            let fault = if damaged { "has a damaged header" } else { "is missing" };
+            return Ok(Some(format!("the log segment {} {fault}", name(index))));
+        };
+        let name = name(index);
+        let len = file.len().map_err(|e| StorageError::io(format!("length of {name}"), e))?;
+        Ok((len < self.size).then(|| format!("the log segment {name} is cut short")))
+    }
+
+    /// Refuses a file behind the last segment that has another header and is not empty. A crash while a segment is
+    /// created leaves zeros: nothing is written to one before its header is durable.
+    pub(crate) fn refuse_lost_headers(&self) -> Result<()> {
+        let Some(last) = self.last_index() else { return Ok(()) };
+        for (index, file) in self.foreign.lock().iter().filter(|(index, _)| **index > last) {
+            let name = name(*index);
+            let blank = self.is_blank(&**file);
+            if !blank.map_err(|e| StorageError::io(format!("read of {name}"), e))? {
+                let fault = format!("the log segment {name} has a damaged header");
+                return Err(StorageError::corrupt(fault));
+            }
+        }
+        Ok(())
+    }
+
+    fn is_blank(&self, file: &dyn File) -> io::Result<bool> {
+        let mut piece = Arena::new(BLOCK as usize)?;
+        for at in (SEGMENT_HEADER_LEN..file.len()? / BLOCK * BLOCK).step_by(BLOCK as usize) {
+            file.read_at(piece.bytes_mut(), at)?;
+            if piece.bytes_mut().iter().any(|byte| *byte != 0) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Removes what crashes left of segments before `first`, the redo start; they are no part of the log any more.
+    pub(crate) fn remove_remains(&self, first: Lsn) -> Result<()> {
+        let first = self.index_of(first);
+        let foreign = std::mem::take(&mut *self.foreign.lock());
+        for name in foreign.into_keys().filter(|index| *index < first).map(name) {
+            let gone = self.disk.remove(&name);
+            gone.map_err(|e| StorageError::io(format!("removal of {name}"), e))?;
+        }
+        Ok(())
     }
 
     /// LSNs per segment.
@@ -211,8 +277,14 @@ impl Segments {
     }
 
     /// Writes whole blocks at `lsn`. Failure ends the process (I11).
+    ///
+    /// The place of the block behind them is prepared first. So no group begins in a segment unless those that it goes
+    /// on in are there, and the log never ends where its segments do: one that seems to has lost some.
     pub(super) fn write(&self, lsn: Lsn, mut bytes: &[u8], durable: bool) {
         let mut lsn = lsn;
+        if let Err(e) = self.prepare(Lsn(lsn.0 + bytes.len() as u64 + BLOCK)) {
+            self.disk.fatal(&format!("no log segment for what must be written: {e}"));
+        }
         while !bytes.is_empty() {
             let (index, at) = self.place(lsn);
             let len = bytes.len().min((self.size - at) as usize);

@@ -27,7 +27,7 @@ impl CheckpointParticipant for NoUndo {
 
 fn checkpointer(pages: &Pages) -> Checkpointer {
     set_steps(false);
-    let (control, _) = Control::open(Arc::new(pages.disk.clone())).expect("control file");
+    let control = Control::create(Arc::new(pages.disk.clone())).expect("control file");
     let record = CheckpointRecord {
         seq: 1,
         lsn: Lsn(BLOCK),
@@ -51,7 +51,7 @@ fn check_files(pages: &Pages, lsn: Lsn) {
     let disk = pages.disk.survivor();
     let file = disk.open("data.1", Access::Direct).expect("file");
     let handles = HashMap::from_iter([(FILE, file.clone())]);
-    repair_torn_pages(&disk, &handles, lsn).expect("repaired");
+    repair_torn_pages(&disk, &handles, lsn, Lsn(u64::MAX)).expect("repaired");
     let changes = pages.changes.lock().clone();
     for Change { page, end, .. } in changes.into_iter().filter(|change| change.start < lsn) {
         let mut bytes = vec![0; PAGE_SIZE];

@@ -126,8 +126,9 @@ impl Pool {
         self.newest_valid.store(lsn.map_or(u64::MAX, |l| l.0), Ordering::Release);
     }
 
+    /// No page that was just read from its file can be newer: what is written there was in the log before (I1).
     pub(super) fn newest_valid(&self) -> Lsn {
-        Lsn(self.newest_valid.load(Ordering::Acquire))
+        self.log.tail().min(Lsn(self.newest_valid.load(Ordering::Acquire)))
     }
 
     pub(super) fn wake_waiters(&self, id: PageId) {

@@ -5,10 +5,12 @@
 mod prefetch;
 mod redo;
 mod repair;
+mod require;
 mod scan;
 
 pub(crate) use redo::redo;
 pub(crate) use repair::{DOUBLEWRITE, repair_torn_pages};
+pub(crate) use require::require_log;
 pub(crate) use scan::{LogScan, close_log, scan_log};
 
 use crate::error::Result;

@@ -27,9 +27,16 @@ pub(super) struct Ahead {
     over: AtomicBool,
     queue: Mutex<VecDeque<PageId>>,
     changed: Condvar,
+    /// Pages that cannot be read are passed over.
+    pub(super) salvages: bool,
 }
 
 impl Ahead {
+    /// Nobody reads ahead, and what cannot be read is passed over.
+    pub(super) fn salvaging() -> Ahead {
+        Ahead { salvages: true, ..Ahead::default() }
+    }
+
     /// Redo has come to the group at `position`.
     pub(super) fn note(&self, position: u64) {
         self.redone.store(position, Ordering::Relaxed);

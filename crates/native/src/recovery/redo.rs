@@ -10,6 +10,7 @@ use crate::log::{Group, LogReader, Record, RecordReader, Segments};
 use crate::mtr::PageRedo;
 use crate::page;
 use crate::pool::{ExclusiveGuard, Pool};
+use crate::storage::StorageOptions;
 use smallvec::SmallVec;
 
 /// A page of the group at hand.
@@ -21,16 +22,20 @@ struct Touched<'p> {
 }
 
 /// Redoes everything from the checkpoint to the end the scan found. `drop_file` removes a dropped file's remains.
-/// With `threads`, others read pages ahead. Returns the number of groups read.
+/// With threads, others read pages ahead. Returns the number of groups read.
 pub(crate) fn redo(
     segments: &Segments,
     from: &CheckpointRecord,
     scan: &LogScan,
     pool: &Pool,
     apply: &dyn PageRedo,
-    threads: bool,
+    options: &StorageOptions,
 ) -> Result<u64> {
-    if threads && from.lsn < scan.end {
+    if options.force_recovery > 0 {
+        let redone = redo_all(segments, from, scan, pool, apply, &Ahead::salvaging())?;
+        return Ok(redone);
+    }
+    if options.background && from.lsn < scan.end {
         return with_prefetch(segments, from, scan, pool, |ahead| {
             redo_all(segments, from, scan, pool, apply, ahead)
         });
@@ -52,13 +57,19 @@ fn redo_all(
         && let Some(group) = reader.next_group()?
     {
         ahead.note(group.start.0);
-        redo_group(&group, scan, pool, apply)?;
+        redo_group(&group, scan, pool, apply, ahead.salvages)?;
         groups += 1;
     }
     Ok(groups)
 }
 
-fn redo_group(group: &Group<'_>, scan: &LogScan, pool: &Pool, apply: &dyn PageRedo) -> Result<()> {
+fn redo_group(
+    group: &Group<'_>,
+    scan: &LogScan,
+    pool: &Pool,
+    apply: &dyn PageRedo,
+    salvages: bool,
+) -> Result<()> {
     let mut touched: SmallVec<[Touched<'_>; 8]> = SmallVec::new();
     for record in RecordReader::new(group.payload) {
         let record = record.map_err(|_| {
@@ -77,7 +88,14 @@ fn redo_group(group: &Group<'_>, scan: &LogScan, pool: &Pool, apply: &dyn PageRe
         let at = match touched.iter().position(|t| t.guard.id() == id) {
             Some(at) => at,
             None => {
-                touched.push(touch(pool, id, group, first_is_init)?);
+                match touch(pool, id, group, first_is_init) {
+                    Ok(page) => touched.push(page),
+                    Err(e @ StorageError::Corrupt { .. }) if salvages => {
+                        tracing::warn!("passed over by redo: {e}");
+                        continue;
+                    }
+                    Err(e) => return Err(e),
+                }
                 touched.len() - 1
             }
         };

@@ -18,10 +18,14 @@ pub(crate) const DOUBLEWRITE: &str = "doublewrite";
 /// Only copies newer than the checkpoint count. The copy of a write that a crash cut short is: its change was still
 /// keeping the checkpoint back. An older copy may be of any age, and putting it in place of a page damaged otherwise
 /// would silently bring back old data; whatever is newer than the checkpoint, redo completes.
+///
+/// A copy was written after the log of its last change was durable (I1). One that is newer than `end`, the end of the
+/// log, tells that some of the log is gone, or that all of it is older than the data.
 pub(crate) fn repair_torn_pages(
     disk: &dyn Disk,
     files: &HashMap<FileId, Arc<dyn File>>,
     checkpoint: Lsn,
+    end: Lsn,
 ) -> Result<usize> {
     if !disk
         .list()
@@ -36,7 +40,14 @@ pub(crate) fn repair_torn_pages(
         .map_err(|e| StorageError::io("open of the doublewrite file", e))?;
     let mut repaired = HashSet::new();
     let mut buf = page_buffer()?;
-    for (id, (_, at)) in newest_copies(&*copies, checkpoint)? {
+    let newest = newest_copies(&*copies, checkpoint)?;
+    if let Some((id, (lsn, _))) = newest.iter().find(|(_, (lsn, _))| *lsn > end) {
+        return Err(StorageError::corrupt(format!(
+            "the log ends at {end}, but {id} was written with changes up to {lsn}: log segments or the file control \
+             are older than the data"
+        )));
+    }
+    for (id, (_, at)) in newest {
         let Some(file) = files.get(&id.file) else { continue };
         if !is_torn(&**file, id, buf.bytes_mut())? {
             continue;

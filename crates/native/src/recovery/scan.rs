@@ -38,14 +38,32 @@ pub(crate) fn scan_log(
     }
     scan.end = reader.position();
     scan.epoch = reader.epoch();
-    let durable = from.durable.max(reader.durable_claim_behind_end()?);
-    if scan.end < durable {
+    refuse_lost_end(&mut reader, from, scan.end)?;
+    Ok(scan)
+}
+
+/// Refuses an end of the log that no crash can have left.
+fn refuse_lost_end(reader: &mut LogReader<'_>, from: &CheckpointRecord, end: Lsn) -> Result<()> {
+    if reader.leaves_segments()? && from.seq > 1 {
         return Err(StorageError::corrupt(format!(
-            "the log is unreadable at {} although it was durable up to {durable}",
-            scan.end
+            "the log goes on at {end}, but the segment is missing"
         )));
     }
-    Ok(scan)
+    let behind = reader.behind_end()?;
+    if let Some(later) = behind.later {
+        return Err(StorageError::corrupt(format!(
+            "the record in the file control is from life {} of the log, but at {end} there is life {later}: \
+             the newer record was lost",
+            from.epoch
+        )));
+    }
+    let durable = from.durable.max(behind.durable);
+    if end < durable {
+        return Err(StorageError::corrupt(format!(
+            "the log is unreadable at {end} although it was durable up to {durable}"
+        )));
+    }
+    Ok(())
 }
 
 impl LogScan {

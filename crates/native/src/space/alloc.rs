@@ -74,6 +74,7 @@ impl Space {
         pages: u32,
     ) -> Result<Reservation> {
         let file = self.file(file)?;
+        file.settle(storage);
         storage.pool().load(PageId { file: file.id, page: map_page(0) })?;
         loop {
             let mut state = file.state.lock();

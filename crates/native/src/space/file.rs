@@ -5,6 +5,7 @@
 
 use super::alloc::FileState;
 use super::map::{REGION_OVERHEAD, REGION_PAGES, count_used, map_page};
+use super::spare::Spares;
 use crate::disk::{Access, Disk, File};
 use crate::error::{Result, StorageError};
 use crate::ids::{FileId, PAGE_SIZE, PageId};
@@ -12,6 +13,7 @@ use crate::mtr::Mtr;
 use crate::page::PageType;
 use crate::pool::Arena;
 use crate::storage::Storage;
+use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Mutex, RwLock};
 use hashbrown::HashMap;
 use std::sync::Arc;
@@ -20,7 +22,7 @@ use std::sync::Arc;
 pub(crate) const FILE_META_OFFSET: usize = 128;
 const FILE_MAGIC: &[u8; 8] = b"SLKYDATA";
 /// Pages of a new file.
-const FIRST_PAGES: u32 = 8;
+pub(super) const FIRST_PAGES: u32 = 8;
 /// Growth doubles the file up to this many pages (64 MiB) at a time.
 const MAX_STEP: u32 = 4096;
 
@@ -40,11 +42,33 @@ pub(crate) struct DataFile {
     pub(super) state: Mutex<FileState>,
     /// Held while the file grows.
     pub(super) growing: Mutex<()>,
+    /// Its length is durable. One found at start may be that of a process killed before its sync.
+    pub(super) settled: AtomicBool,
 }
 
 impl DataFile {
-    fn new(id: FileId, handle: Arc<dyn File>, state: FileState) -> Arc<DataFile> {
-        Arc::new(DataFile { id, handle, state: Mutex::new(state), growing: Mutex::new(()) })
+    fn found(id: FileId, handle: Arc<dyn File>) -> Arc<DataFile> {
+        DataFile::new(id, handle, FileState::default(), false)
+    }
+
+    fn created(id: FileId, handle: Arc<dyn File>) -> Arc<DataFile> {
+        DataFile::new(id, handle, FileState::new(FIRST_PAGES, REGION_OVERHEAD), true)
+    }
+
+    fn new(id: FileId, handle: Arc<dyn File>, state: FileState, settled: bool) -> Arc<DataFile> {
+        let (state, growing) = (Mutex::new(state), Mutex::new(()));
+        Arc::new(DataFile { id, handle, state, growing, settled: AtomicBool::new(settled) })
+    }
+
+    /// Makes the length durable, before any of it is promised.
+    pub(super) fn settle(&self, storage: &Storage) {
+        if self.settled.load(Ordering::Relaxed) {
+            return;
+        }
+        if let Err(e) = self.handle.sync() {
+            storage.disk().fatal(&format!("fsync of data file {} failed: {e}", self.id.0));
+        }
+        self.settled.store(true, Ordering::Relaxed);
     }
 }
 
@@ -52,6 +76,7 @@ impl DataFile {
 pub(crate) struct Space {
     disk: Arc<dyn Disk>,
     files: RwLock<HashMap<FileId, Arc<DataFile>>>,
+    spares: Spares,
 }
 
 impl Space {
@@ -63,9 +88,11 @@ impl Space {
             let handle = disk
                 .open(&name, Access::Direct)
                 .map_err(|e| StorageError::io(format!("open of {name}"), e))?;
-            files.insert(id, DataFile::new(id, handle, FileState::default()));
+            files.insert(id, DataFile::found(id, handle));
         }
-        Ok(Space { disk, files: RwLock::new(files) })
+        let spares = Spares::open(disk.clone());
+        let spares = spares.map_err(|e| StorageError::io("list of spare files", e))?;
+        Ok(Space { disk, files: RwLock::new(files), spares })
     }
 
     /// Handles of all files.
@@ -104,16 +131,26 @@ impl Space {
             self.disk.sync_dir()?;
             Ok(handle)
         };
-        let handle = create().map_err(|e| {
-            let _ = self.disk.remove(&name);
-            StorageError::io(format!("creation of {name}"), e)
-        })?;
+        let failed = |e| StorageError::io(format!("creation of {name}"), e);
+        let handle = match create() {
+            Ok(handle) => handle,
+            Err(e) => {
+                let _ = self.disk.remove(&name);
+                let full = e.kind() == std::io::ErrorKind::StorageFull;
+                let spare = if full { self.spares.take(&name).map_err(failed)? } else { None };
+                spare.ok_or_else(|| failed(e))?
+            }
+        };
         crate::failpoint::reached("file created");
         storage.pool().attach(id, handle.clone());
-        let state = FileState::new(FIRST_PAGES, REGION_OVERHEAD);
-        self.files.write().insert(id, DataFile::new(id, handle, state));
+        self.files.write().insert(id, DataFile::created(id, handle));
         log_new_file(storage, id)?;
         Ok(id)
+    }
+
+    /// Keeps files ready for a full disk.
+    pub(crate) fn refill_spares(&self) -> Result<()> {
+        self.spares.refill().map_err(|e| StorageError::io("making of spare files", e))
     }
 
     /// Removes a file for good. Nobody may be using it, and whatever decided on the removal must be durable.
@@ -165,6 +202,10 @@ fn read_state(storage: &Storage, id: FileId, pages: u32) -> Result<FileState> {
                 let pages = if region == 0 { pages } else { region * REGION_PAGES };
                 return Ok(FileState::new(pages, if region == 0 { pages } else { used }));
             }
+            Err(e @ StorageError::Corrupt { .. }) if storage.salvages() => {
+                tracing::warn!("no page of the file is given out: {e}");
+                return Ok(FileState::new(pages, pages));
+            }
             Err(e) => return Err(e),
         }
     }
@@ -172,6 +213,19 @@ fn read_state(storage: &Storage, id: FileId, pages: u32) -> Result<FileState> {
 }
 
 impl Storage {
+    /// Whether a file that does not say whose it is can only be the remains of a statement that a crash cut short:
+    /// nothing was ever put into it.
+    pub(crate) fn is_remains(&self, file: FileId) -> Result<bool> {
+        let len = self.pool().handle(file)?.len();
+        let len = len.map_err(|e| StorageError::io("length of a data file", e))?;
+        for page in REGION_OVERHEAD..(len / PAGE_SIZE as u64) as u32 {
+            if !self.is_blank(PageId::new(file, page))? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// Whether the page was never written: all zeros on disk, or beyond the end of its file.
     pub(crate) fn is_blank(&self, id: PageId) -> Result<bool> {
         let mut buf = Arena::new(PAGE_SIZE).map_err(|e| StorageError::io("memory", e))?;

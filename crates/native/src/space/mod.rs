@@ -4,6 +4,7 @@
 mod alloc;
 mod file;
 mod map;
+mod spare;
 
 pub(crate) use alloc::Reservation;
 pub(crate) use file::data_file_name;

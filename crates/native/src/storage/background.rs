@@ -194,6 +194,9 @@ fn flush_duty(storage: &Storage, signals: &Signals) {
     if let Err(e) = storage.space().grow_ahead(storage) {
         tracing::warn!("cannot lengthen data files: {e}");
     }
+    if let Err(e) = storage.space().refill_spares() {
+        tracing::warn!("cannot keep spare files: {e}");
+    }
 }
 
 fn evict_duty(storage: &Storage, _: &Signals) {

@@ -4,6 +4,7 @@
 use super::testing::{Model, Workload, check, open, process, quiet_process_ends};
 use crate::disk::sim::{Rng, SimDisk};
 use crate::error::StorageError;
+use crate::ids::PAGE_SIZE;
 use std::time::{Duration, Instant};
 
 /// Opens, possibly crashing a few times on the way, and checks the result.
@@ -89,6 +90,32 @@ fn a_crash_at_every_step_of_one_history() {
         if matches!(done, Some(Ok(()))) {
             return;
         }
+    }
+}
+
+#[test]
+fn space_that_a_start_finds_is_durable_before_it_is_promised() {
+    let pages = 64;
+    for seed in 1..30 {
+        let (disk, mut model) = (SimDisk::new(seed), Model::default());
+        let (storage, _) = open(&disk).expect("new database");
+        let mut load = Workload::new(storage.clone(), &mut model, seed);
+        load.prepare().expect("prepared");
+        let file = load.model.home().file;
+        storage.sharp_checkpoint().expect("checkpoint");
+        // Killed between the growth of a file and its sync.
+        let handle = storage.pool().handle(file).expect("handle");
+        handle.allocate(pages * PAGE_SIZE as u64).expect("space");
+        drop((load, storage));
+        disk.kill_process();
+        let (storage, _) = open(&disk).expect("recovered");
+        let promised = storage.space().reserve(&storage, file, 50).expect("reserved");
+        assert_eq!(storage.space().usage(file).expect("usage").pages, pages as u32);
+        drop(promised);
+        drop(storage);
+        disk.crash();
+        let left = disk.length(&crate::space::data_file_name(file));
+        assert!(left >= Some(pages * PAGE_SIZE as u64), "seed {seed}: {left:?} bytes are left");
     }
 }
 

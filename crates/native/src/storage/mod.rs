@@ -5,13 +5,15 @@ mod background;
 mod open;
 mod options;
 
-pub(crate) use open::Storage;
+pub(crate) use open::{Storage, WITHOUT_LOG, WITHOUT_UNDO};
 pub(crate) use options::StorageOptions;
 
 #[cfg(test)]
 mod crash_tests;
 #[cfg(test)]
 mod kill_tests;
+#[cfg(test)]
+mod start_tests;
 #[cfg(test)]
 mod stress_tests;
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Opening and closing. The steps of `Storage::open` are recovery's order; each leaves the directory in a state from
-//! which all of them can run again.
+//! which all of them can run again: nothing that a start needs is removed, cut or written over before it was read and
+//! what takes its place is durable.
 
 use super::background::Background;
 use super::options::StorageOptions;
@@ -22,6 +23,19 @@ use std::time::Duration;
 
 /// Where the first log starts; zero stays free to mean "no LSN".
 const FIRST_LSN: Lsn = Lsn(BLOCK);
+/// The start of a temporary log: behind every page's LSN.
+const FAR_LSN: Lsn = Lsn(1 << 52);
+
+/// The `innodb_force_recovery` from which on pages that cannot be read are passed over.
+const SALVAGE: u8 = 1;
+/// From which on the purge of versions rests.
+const WITHOUT_PURGE: u8 = 1;
+/// From which on nothing is taken back.
+const WITHOUT_ROLLBACK: u8 = 3;
+/// From which on undo is not looked at, and nothing is written to disk.
+pub(crate) const WITHOUT_UNDO: u8 = 5;
+/// From which on the log is not looked at.
+pub(crate) const WITHOUT_LOG: u8 = 6;
 
 /// An open database directory.
 pub(crate) struct Storage {
@@ -50,14 +64,17 @@ impl Storage {
     ) -> Result<Arc<Storage>> {
         // What a killed process had not yet synced is visible, but a machine crash could still take it back.
         disk.sync_dir().map_err(|e| StorageError::io("sync of the data directory", e))?;
-        let (control, found) = Control::open(disk.clone())?;
+        let (control, found) = match options.force_recovery {
+            WITHOUT_LOG.. => (Control::create(disk.clone())?, None),
+            _ => Control::open(disk.clone())?,
+        };
         let from = match found {
             Some(record) => record,
             None => create_database(&*disk, &control, &options)?,
         };
         let segments = Segments::open(disk.clone(), from.segment_size)?;
-        control.reserve_snapshots()?;
-        visitor.snapshot(&control.read_snapshot(&from)?)?;
+        recovery::require_log(&segments, &from)?;
+        show_snapshot(&control, &from, visitor, &options)?;
         let scan = recovery::scan_log(&segments, &from, visitor)?;
         let epoch = from.epoch + 1;
         let start = recovery::close_log(&segments, from.lsn, scan.end, epoch)?;
@@ -67,7 +84,7 @@ impl Storage {
             space.finish_drop(*file)?;
         }
         let handles = space.handles();
-        let repaired_pages = recovery::repair_torn_pages(&*disk, &handles, from.lsn)?;
+        let repaired_pages = recovery::repair_torn_pages(&*disk, &handles, from.lsn, scan.end)?;
         // I7 across lives: the last one's in-place writes are durable before its doublewrite slots are used again.
         sync_changed(&*disk, &handles, &scan);
         let frames = (options.pool_bytes / PAGE_SIZE).max(MIN_FRAMES);
@@ -75,12 +92,13 @@ impl Storage {
 
         let record = next_life(&from, &scan, &space, epoch, start);
         control.write(&record);
+        control.reserve_snapshots(&record)?;
+        segments.remove_remains(from.lsn)?;
         let log = Arc::new(Log::new(segments, start, epoch, options.log_buffer_bytes)?);
         let pool = Arc::new(Pool::new(disk.clone(), log.clone(), frames, doublewrite)?);
         handles.into_iter().for_each(|(id, handle)| pool.attach(id, handle));
         pool.set_newest_valid(Some(scan.end));
-        let redone_groups =
-            recovery::redo(log.segments(), &from, &scan, &pool, &*redo, options.background)?;
+        let redone_groups = recovery::redo(log.segments(), &from, &scan, &pool, &*redo, &options)?;
         pool.set_newest_valid(None);
         if redone_groups > 0 {
             tracing::info!(
@@ -103,7 +121,28 @@ impl Storage {
             redone_groups,
         };
         storage.space.load_states(&storage)?;
+        storage.space.refill_spares()?;
         Ok(Arc::new(storage))
+    }
+
+    /// Whether what cannot be read is passed over, and nothing of what is there given up.
+    pub(crate) fn salvages(&self) -> bool {
+        self.options.force_recovery >= SALVAGE
+    }
+
+    /// Whether there is a log of earlier lives.
+    pub(crate) fn has_log(&self) -> bool {
+        self.options.force_recovery < WITHOUT_LOG
+    }
+
+    /// Whether old versions stay.
+    pub(crate) fn rests_purge(&self) -> bool {
+        self.options.force_recovery >= WITHOUT_PURGE
+    }
+
+    /// Whether transactions that had not ended stay as they are.
+    pub(crate) fn rests_rollback(&self) -> bool {
+        self.options.force_recovery >= WITHOUT_ROLLBACK
     }
 
     /// The log.
@@ -185,12 +224,30 @@ impl Storage {
 
     /// The budget is used up. A checkpoint that fails for lack of space fails the writers too.
     fn wait_for_checkpoint(&self) -> Result<()> {
-        if self.checkpointer.blocked.load(Ordering::Relaxed) {
+        if self.checkpointer.blocked.load(Ordering::Relaxed) && !self.is_unblocked_soon() {
             return Err(StorageError::DiskFull);
         }
         self.wake_flusher();
         crate::sync::sleep(Duration::from_millis(1));
         Ok(())
+    }
+
+    /// Whether a checkpoint finds room again: what needed much of it may have ended since the last one.
+    fn is_unblocked_soon(&self) -> bool {
+        let attempts = || self.checkpointer.attempts.load(Ordering::Relaxed);
+        // One may be under way that began before.
+        let enough = attempts() + 2;
+        for _ in 0..100 {
+            self.wake_flusher();
+            crate::sync::sleep(Duration::from_millis(5));
+            if !self.checkpointer.blocked.load(Ordering::Relaxed) {
+                return true;
+            }
+            if attempts() >= enough {
+                return false;
+            }
+        }
+        false
     }
 
     /// Takes a checkpoint at whatever position the dirty pages allow, and recycles log segments before it.
@@ -236,22 +293,19 @@ impl Storage {
     }
 }
 
-/// A directory without a valid checkpoint record is new, unless it holds data: then it is damaged.
+/// The first record of a new database; `Control::open` has made sure that there is none.
 fn create_database(
     disk: &dyn Disk,
     control: &Control,
     options: &StorageOptions,
 ) -> Result<CheckpointRecord> {
-    let names = disk.list().map_err(|e| StorageError::io("list of the data directory", e))?;
-    if names.iter().any(|n| n.starts_with("data.")) {
-        return Err(StorageError::corrupt("no valid checkpoint record, but there are data files"));
-    }
     disk.sync_dir().map_err(|e| StorageError::io("sync of the data directory", e))?;
+    let first = if options.force_recovery >= WITHOUT_LOG { FAR_LSN } else { FIRST_LSN };
     let segment_size = options.segment_bytes.next_multiple_of(BLOCK).max(16 * BLOCK);
     let record = CheckpointRecord {
         seq: 1,
-        lsn: FIRST_LSN,
-        durable: FIRST_LSN,
+        lsn: first,
+        durable: first,
         epoch_at_lsn: 1,
         epoch: 1,
         next_file: 1,
@@ -262,6 +316,21 @@ fn create_database(
     };
     control.write(&record);
     Ok(record)
+}
+
+fn show_snapshot(
+    control: &Control,
+    from: &CheckpointRecord,
+    visitor: &mut dyn RecoveryVisitor,
+    options: &StorageOptions,
+) -> Result<()> {
+    match control.read_snapshot(from).and_then(|bytes| visitor.snapshot(&bytes)) {
+        Err(e) if options.force_recovery >= WITHOUT_UNDO => {
+            tracing::warn!("passed over: {e}");
+            Ok(())
+        }
+        outcome => outcome,
+    }
 }
 
 fn sync_changed(disk: &dyn Disk, handles: &HashMap<FileId, Arc<dyn File>>, scan: &LogScan) {

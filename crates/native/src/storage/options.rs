@@ -18,6 +18,8 @@ pub(crate) struct StorageOptions {
     /// Whether threads flush, evict and checkpoint by themselves. Off: the caller's thread does it when needed,
     /// which makes every run with the same seed the same.
     pub(crate) background: bool,
+    /// `innodb_force_recovery`, see `docs/durability.md`: 0 is none.
+    pub(crate) force_recovery: u8,
 }
 
 impl Default for StorageOptions {
@@ -29,6 +31,7 @@ impl Default for StorageOptions {
             log_budget_bytes: 1 << 30,
             doublewrite: true,
             background: true,
+            force_recovery: 0,
         }
     }
 }

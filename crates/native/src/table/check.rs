@@ -32,7 +32,8 @@ impl NativeTable {
     ) -> EngineResult<Vec<String>> {
         let mut wrong = Vec::new();
         for tree in std::iter::once(&self.files.clustered).chain(&self.trees) {
-            wrong.extend(tree.check()?.wrong);
+            wrong.extend(tree.check_until(&|| context.check_killed().is_err())?.wrong);
+            context.check_killed()?;
         }
         if !wrong.is_empty() {
             return Ok(wrong);

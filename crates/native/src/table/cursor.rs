@@ -267,6 +267,9 @@ impl<'a> NativeCursor<'a> {
             let room = wanted - out.count();
             match (self.lock, self.index) {
                 (LockMode::None, None) => self.rows(out, room)?,
+                (LockMode::None, Some(at)) if self.overtakes() => {
+                    self.overtaken_rows(at, out, room)?;
+                }
                 (LockMode::None, Some(at)) => self.index_rows(at, out, room)?,
                 (mode, None) => self.locked_rows(mode, out, room)?,
                 (mode, Some(at)) => self.locked_index_rows(at, mode, out, room)?,
@@ -360,6 +363,36 @@ impl<'a> NativeCursor<'a> {
         Ok(())
     }
 
+    fn overtakes(&self) -> bool {
+        self.view.as_ref().is_some_and(|view| view.overtakes)
+    }
+
+    /// As [`Self::index_rows`], if a row that the view sees may have another entry than those it sees: every entry is
+    /// looked at, and counts if the row has its key.
+    fn overtaken_rows(&mut self, at: usize, out: &mut RowSet, room: usize) -> EngineResult<()> {
+        let mut pending = std::mem::take(&mut self.pending);
+        let mut indexed = std::mem::take(&mut self.pending_index);
+        pending.clear();
+        indexed.clear();
+        self.walk.leaf(&self.table.trees[at], |node, slot| {
+            put_clustered_key(node, slot, node.value(slot), &mut pending);
+            node.put_key(slot, indexed.buffer());
+            indexed.end_row();
+            if pending.len() == room { Step::Stop } else { Step::Next }
+        })?;
+        let mut hint = self.row_hint;
+        for (key, entry) in pending.iter().zip(indexed.iter()) {
+            let Some(view) = &self.view else { break };
+            if let Some(value) = self.seen_by(view, &mut hint, key)?
+                && self.has_index_key(at, key, &value, entry)?
+            {
+                self.put(key, &value, out)?;
+            }
+        }
+        (self.pending, self.pending_index, self.row_hint) = (pending, indexed, hint);
+        Ok(())
+    }
+
     /// Puts out the row of the clustered key `key`, as far as the scan's view sees it.
     fn put_seen(&mut self, hint: &mut Hint, key: &[u8], out: &mut RowSet) -> EngineResult<()> {
         let Some(view) = &self.view else { return Ok(()) };
@@ -395,6 +428,9 @@ impl<'a> NativeCursor<'a> {
 
     /// Puts out one clustered entry as what the scan wants of it. Holds no latch.
     pub(super) fn put(&mut self, key: &[u8], value: &[u8], out: &mut RowSet) -> EngineResult<()> {
+        if self.table.shared.storage.salvages() && !self.table.is_readable(value) {
+            return Ok(());
+        }
         let layout = &self.table.def.layout;
         if self.scan.want_keys {
             out.keys.push(key);

@@ -151,6 +151,7 @@ impl Table for NativeTable {
         rows: &ByteRows,
     ) -> EngineResult<InsertInfo> {
         context.check_killed()?;
+        self.shared.check_grows()?;
         self.insert_rows(own_trx(trx)?, context, rows)
     }
 
@@ -162,6 +163,7 @@ impl Table for NativeTable {
         new: &ByteRows,
     ) -> EngineResult<u64> {
         context.check_killed()?;
+        self.shared.check_grows()?;
         self.update_rows(own_trx(trx)?, context, at, new)
     }
 
@@ -172,6 +174,7 @@ impl Table for NativeTable {
         at: &ByteRows,
     ) -> EngineResult<u64> {
         context.check_killed()?;
+        self.shared.check_writable()?;
         self.delete_rows(own_trx(trx)?, context, at)
     }
 

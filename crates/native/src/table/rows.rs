@@ -101,6 +101,12 @@ impl NativeTable {
         upgrade_tail(&self.def.layout, start, out)
     }
 
+    /// Whether all of a row can be read; for reads that pass over what cannot.
+    pub(super) fn is_readable(&self, value: &[u8]) -> bool {
+        let read = self.whole_row(value, &mut Vec::new());
+        read.inspect_err(|e| tracing::warn!("a row is passed over: {e}")).is_ok()
+    }
+
     /// The entry of `row` in the index at `at`.
     pub(super) fn index_entry(
         &self,

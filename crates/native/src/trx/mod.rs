@@ -4,6 +4,7 @@
 //! owner -> state says whether the version is committed, and when; the undo record there holds the version before.
 //! A sequence below `Undo::reclaimed` is visible to everybody and never looked up.
 
+mod abandoned;
 mod commit;
 mod inspect;
 mod losers;
@@ -22,6 +23,7 @@ mod undo;
 mod view;
 mod weight;
 
+pub(crate) use abandoned::{Abandoned, roll_back_abandoned};
 pub(crate) use inspect::{Request, TrxList, WaitTimes};
 pub(crate) use losers::{Losers, undo_losers_step};
 pub(crate) use prepared::{PreparedTransactions, take_prepared};

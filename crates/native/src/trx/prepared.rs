@@ -1,6 +1,6 @@
 //! Prepared transactions: kept through checkpoints and crashes until their outcome comes from outside (I32).
 
-use super::record::{Kind, Prepared, RowRecord, TrxRecord};
+use super::record::{Prepared, TrxRecord};
 use super::segment::Segment;
 use super::state::TrxState;
 use super::transaction::{Body, NativeTrx};
@@ -8,7 +8,6 @@ use crate::engine::Shared;
 use crate::mtr::Mtr;
 use crate::sync::Mutex;
 use crate::sync::atomic::Ordering;
-use crate::table::value;
 use selkie_engine::{
     EngineError, EngineResult, Isolation, LockMode, Lsn, PreparedTrx, TableId, TransactionPhase,
     Xid,
@@ -56,7 +55,7 @@ impl PreparedTransactions {
         for found in self.found.lock().iter() {
             for segment in &found.segments {
                 segment.leaves_work.store(true, Ordering::Relaxed);
-                segment.mark_undone_versions(&found.prepared.undone);
+                segment.mark_undone_runs(&found.prepared.undone);
             }
         }
     }
@@ -128,7 +127,7 @@ impl NativeTrx {
         let prepared = Prepared {
             xid: xid.clone(),
             seqs: body.segments.iter().map(|segment| segment.seq).collect(),
-            undone: body.segments.iter().flat_map(|segment| undone_of(segment)).collect(),
+            undone: body.segments.iter().flat_map(|segment| segment.undone_runs()).collect(),
         };
         let id = self.state().id;
         let mut mtr = Mtr::begin(&self.shared.storage)?;
@@ -152,13 +151,4 @@ impl NativeTrx {
         mtr.trx(&TrxRecord::Unprepared { seqs }.encode());
         mtr.commit_with(|_| self.shared.prepared.ended(id));
     }
-}
-
-/// Versions taken back behind which a commit would clean up what is in use again.
-fn undone_of(segment: &Segment) -> Vec<u64> {
-    let matters = |record: RowRecord<'_>| {
-        let long = record.kind == Kind::Update && value::chain_of(record.before).is_some();
-        (record.undone && long).then_some(record.ver)
-    };
-    (0..segment.len()).filter_map(|at| segment.with(at, matters).flatten()).collect()
 }

@@ -130,9 +130,9 @@ pub(crate) enum TrxRecord {
 pub(crate) struct Prepared {
     pub(crate) xid: Xid,
     pub(crate) seqs: Vec<u64>,
-    /// Changes that a rollback to a savepoint took back and that a commit must not clean up behind: the log does not
-    /// tell of such rollbacks.
-    pub(crate) undone: Vec<u64>,
+    /// Changes that rollbacks to savepoints took back, from one version word to another, both included: the log does not
+    /// tell of such rollbacks, and nothing may be cleaned up or pruned behind them.
+    pub(crate) undone: Vec<(u64, u64)>,
 }
 
 impl Prepared {
@@ -142,13 +142,17 @@ impl Prepared {
             out.push(part.len() as u8);
             out.extend_from_slice(part);
         }
-        for list in [&self.seqs, &self.undone] {
-            out.extend_from_slice(&(list.len() as u32).to_le_bytes());
-            list.iter().for_each(|n| out.extend_from_slice(&n.to_le_bytes()));
+        out.extend_from_slice(&(self.seqs.len() as u32).to_le_bytes());
+        self.seqs.iter().for_each(|seq| out.extend_from_slice(&seq.to_le_bytes()));
+        out.extend_from_slice(&(self.undone.len() as u32).to_le_bytes());
+        for (first, last) in &self.undone {
+            out.extend_from_slice(&first.to_le_bytes());
+            out.extend_from_slice(&last.to_le_bytes());
         }
     }
 
-    pub(super) fn decode(from: &mut &[u8]) -> Option<Prepared> {
+    /// `in_runs`: as it is written now; before, each version stood by itself, and only some were told.
+    pub(super) fn decode(from: &mut &[u8], in_runs: bool) -> Option<Prepared> {
         let format = take_u32(from)?;
         let mut part = || {
             let len = take(from, 1)?[0];
@@ -156,7 +160,14 @@ impl Prepared {
         };
         let (gtrid, bqual) = (part()?, part()?);
         let xid = Xid { gtrid, bqual, format };
-        Some(Prepared { xid, seqs: take_u64s(from)?, undone: take_u64s(from)? })
+        let seqs = take_u64s(from)?;
+        let runs = take_u32(from)?;
+        let mut run = || {
+            let first = take_u64(from)?;
+            Some((first, if in_runs { take_u64(from)? } else { first }))
+        };
+        let undone = (0..runs).map(|_| run()).collect::<Option<_>>()?;
+        Some(Prepared { xid, seqs, undone })
     }
 }
 
@@ -197,7 +208,7 @@ impl TrxRecord {
                 out.extend_from_slice(&next.to_le_bytes());
             }
             TrxRecord::Prepared(prepared) => {
-                out.push(5);
+                out.push(7);
                 prepared.encode(&mut out);
             }
         }
@@ -219,7 +230,7 @@ impl TrxRecord {
             }
             3 => TrxRecord::Created(FileId(take_u32(rest)?)),
             4 => TrxRecord::Counter(FileId(take_u32(rest)?), take_u64(rest)?),
-            5 => TrxRecord::Prepared(Prepared::decode(rest)?),
+            5 | 7 => TrxRecord::Prepared(Prepared::decode(rest, kind == 7)?),
             _ => return None,
         })
     }
@@ -254,7 +265,7 @@ mod tests {
             TrxRecord::Prepared(Prepared {
                 xid: Xid { gtrid: b"global".as_slice().into(), bqual: Box::default(), format: 7 },
                 seqs: vec![3, 4],
-                undone: vec![5],
+                undone: vec![(5, 9), (11, 11)],
             }),
         ];
         records.iter().for_each(|r| assert_eq!(TrxRecord::decode(&r.encode()).as_ref(), Some(r)));

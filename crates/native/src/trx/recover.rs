@@ -21,7 +21,9 @@ use crate::recovery::RecoveryVisitor;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-const FORMAT: u8 = 3;
+const FORMAT: u8 = 4;
+/// The same, with prepared transactions as they were written before.
+const FORMAT_WITHOUT_RUNS: u8 = 3;
 
 /// Counters of a table that live outside its pages.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
@@ -76,6 +78,14 @@ impl Recovered {
         }
     }
 
+    /// Takes what had not ended for committed. Versions of this life are far from those there are.
+    pub(crate) fn forget_undo(&mut self) {
+        self.records.clear();
+        self.stored.clear();
+        self.prepared.clear();
+        self.next_seq = self.next_seq.max(1 << 43);
+    }
+
     /// Changes of transactions that had not ended, by version word.
     pub(crate) fn unfinished(&self) -> impl Iterator<Item = (u64, &[u8])> {
         self.records.iter().map(|(version, record)| (*version, &record[..]))
@@ -97,7 +107,8 @@ impl Recovered {
 
     fn load(&mut self, mut bytes: &[u8]) -> Option<()> {
         let rest = &mut bytes;
-        if u8_of(rest)? != FORMAT {
+        let format = u8_of(rest)?;
+        if ![FORMAT, FORMAT_WITHOUT_RUNS].contains(&format) {
             return None;
         }
         self.next_seq = u64_of(rest)?;
@@ -126,7 +137,7 @@ impl Recovered {
             self.dropped.insert(FileId(u32_of(rest)?));
         }
         for _ in 0..u32_of(rest)? {
-            let prepared = Prepared::decode(rest)?;
+            let prepared = Prepared::decode(rest, format == FORMAT)?;
             self.prepare(prepared);
         }
         Some(())

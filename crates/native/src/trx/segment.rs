@@ -236,14 +236,30 @@ impl Segment {
         self.records.write().mark_undone(at);
     }
 
-    /// Notes that the records with these version words have been taken back.
-    pub(super) fn mark_undone_versions(&self, versions: &[u64]) {
+    /// Notes that the records in these runs of version words have been taken back.
+    pub(super) fn mark_undone_runs(&self, runs: &[(u64, u64)]) {
         let mut records = self.records.write();
-        for ver in versions.iter().filter(|ver| *ver >> VER_OFFSET_BITS == self.seq) {
-            if let Some(at) = records.find(*ver) {
-                records.mark_undone(at);
+        for (first, last) in runs.iter().filter(|run| run.0 >> VER_OFFSET_BITS == self.seq) {
+            let from = records.starts.partition_point(|start| *start < offset_of(*first));
+            let to = records.starts.partition_point(|start| *start <= offset_of(*last));
+            (from..to).for_each(|at| records.mark_undone(at));
+        }
+    }
+
+    /// The records that have been taken back: runs of one behind the other, by their first and last version word.
+    pub(super) fn undone_runs(&self) -> Vec<(u64, u64)> {
+        let records = self.records.read();
+        let mut runs: Vec<(u64, u64)> = Vec::new();
+        for (at, start) in
+            records.starts.iter().enumerate().filter(|(at, _)| records.is_undone(*at))
+        {
+            let ver = self.seq << VER_OFFSET_BITS | u64::from(*start);
+            match runs.last_mut() {
+                Some(run) if at > 0 && records.is_undone(at - 1) => run.1 = ver,
+                _ => runs.push((ver, ver)),
             }
         }
+        runs
     }
 
     /// Number of records.

@@ -124,6 +124,9 @@ impl UndoStore {
             live.iter().for_each(|place| *slots.used.entry(place.slot()).or_insert(0) += 1);
             slots.next = slots.used.last_key_value().map_or(0, |(slot, _)| slot + 1);
             slots.free = (0..slots.next).filter(|slot| !slots.used.contains_key(slot)).collect();
+        } else if !live.is_empty() {
+            let lost = io::ErrorKind::NotFound.into();
+            return Err(StorageError::lost(NAME, "undo of transactions that had not ended", lost));
         }
         let bytes = live.iter().map(|place| u64::from(place.len)).sum();
         Ok(Arc::new(UndoStore {
@@ -197,9 +200,11 @@ impl UndoStore {
     pub(super) fn read_all(&self, place: &Place) -> Result<Vec<u8>> {
         let mut bytes = vec![0; place.len()];
         let read = self.file().and_then(|file| file.read_at(&mut bytes, place.at));
-        read.map_err(|e| StorageError::io("read of the undo store", e))?;
+        let what = "undo of transactions that had not ended";
+        read.map_err(|e| StorageError::lost(NAME, what, e))?;
         if crc32c::crc32c(&bytes) != place.crc {
-            return Err(StorageError::corrupt("checksum mismatch in the undo store"));
+            let fault = format!("checksum mismatch in the file {NAME} at {}", place.at);
+            return Err(StorageError::corrupt(fault));
         }
         Ok(bytes)
     }

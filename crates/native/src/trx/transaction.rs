@@ -9,6 +9,7 @@ use super::weight::LockKind;
 use crate::engine::Shared;
 use crate::ids::FileId;
 use crate::lock::{Covered, LockTable};
+use crate::page::get_u64;
 use crate::sync::Mutex;
 use crate::sync::atomic::Ordering;
 use crate::table::TableFiles;
@@ -73,6 +74,8 @@ pub(super) struct Body {
     pub(super) gaps: Vec<FileId>,
     /// `innodb_snapshot_isolation`.
     pub(super) snapshot_isolation: bool,
+    /// It has changed rows that others changed since its snapshot (see [`View::overtakes`]).
+    pub(super) overtakes: bool,
     pub(super) ended: bool,
     /// Its outcome comes from outside.
     pub(super) prepared: bool,
@@ -80,7 +83,7 @@ pub(super) struct Body {
 
 impl Body {
     /// Nobody else can know of the transaction.
-    fn is_untouched(&self) -> bool {
+    pub(super) fn is_untouched(&self) -> bool {
         let changes = self.segments.is_empty() && self.ddl.is_empty() && self.changed.is_none();
         let locks = self.row_locks.locks.is_empty() && self.entry_locks.locks.is_empty();
         changes && locks && self.gaps.is_empty() && !self.ended && !self.prepared
@@ -148,6 +151,7 @@ impl NativeTrx {
         let state = self.state();
         if is_row {
             state.weight.add_row();
+            self.note_overtaken(&mut body, &state, record.before);
             if body.changed.replace(record.file) != Some(record.file) {
                 state.weight.lock(LockKind::Table(record.file, LockMode::Exclusive));
             }
@@ -167,6 +171,15 @@ impl NativeTrx {
             let segment = self.shared.undo.allocate(&state);
             body.segments.push(segment);
         }
+    }
+
+    /// A row is changed that was `before`.
+    fn note_overtaken(&self, body: &mut Body, state: &TrxState, before: &[u8]) {
+        let Some(snapshot) = body.snapshot.filter(|_| !body.overtakes && !before.is_empty()) else {
+            return;
+        };
+        let view = View::new(&self.shared.undo, state.id, Some(snapshot.lsn), u64::MAX);
+        body.overtakes = !view.sees(get_u64(before, 0));
     }
 
     pub(crate) fn push_ddl(&self, step: DdlStep) {
@@ -267,11 +280,14 @@ impl NativeTrx {
         let log = self.shared.storage.log();
         let snapshot = *body.snapshot.get_or_insert_with(|| self.shared.snapshots.take(log));
         let dirty = body.isolation == Isolation::ReadUncommitted;
-        let own_end = body.own_end();
+        let (own_end, overtakes) = (body.own_end(), body.overtakes);
         drop(body);
         let state = self.state.lock();
         state.notes.has_snapshot.store(true, Ordering::Relaxed);
-        View::new(&self.shared.undo, state.id, (!dirty).then_some(snapshot.lsn), own_end)
+        let snapshot = (!dirty).then_some(snapshot.lsn);
+        let mut view = View::new(&self.shared.undo, state.id, snapshot, own_end);
+        view.overtakes = overtakes;
+        view
     }
 
     /// What is there now, committed or one's own, without what this transaction changes from now on.
@@ -335,6 +351,7 @@ impl NativeTrx {
 
     pub(super) fn release_snapshot(&self, body: &mut Body) {
         if let Some(snapshot) = body.snapshot.take() {
+            body.overtakes = false;
             self.state.lock().notes.has_snapshot.store(false, Ordering::Relaxed);
             self.shared.snapshots.release(snapshot);
         }
@@ -419,13 +436,14 @@ impl EngineTrx for NativeTrx {
 
 impl Drop for NativeTrx {
     fn drop(&mut self) {
-        // While a panic unwinds, pages may be out of reach; the rows stay locked until the restart. What is prepared
-        // stays so.
+        // A prepared transaction stays prepared.
         let open = |body: &Body| !body.ended && !body.prepared;
-        if !std::thread::panicking()
-            && open(&self.body.lock())
-            && let Err(e) = self.roll_back_all()
-        {
+        if !open(&self.body.lock()) {
+            return;
+        }
+        if std::thread::panicking() {
+            self.abandon();
+        } else if let Err(e) = self.roll_back_all() {
             tracing::error!("rollback of an abandoned transaction failed: {e}");
         }
     }

@@ -26,6 +26,9 @@ pub(crate) struct View<'u> {
     pub(crate) reclaimed: u64,
     /// Own versions from here on do not exist yet: they were made after the reader began to read.
     own_end: u64,
+    /// The transaction has changed rows that others changed since the snapshot. It sees its own version of such a row,
+    /// but of the row's index entries, which have versions of their own, those of the row as it was.
+    pub(crate) overtakes: bool,
     /// The last sequence looked up, and the answer, which does not change for a snapshot.
     last: Cell<(u64, bool)>,
 }
@@ -33,7 +36,8 @@ pub(crate) struct View<'u> {
 impl<'u> View<'u> {
     pub(crate) fn new(undo: &'u Undo, me: u64, snapshot: Option<u64>, own_end: u64) -> View<'u> {
         let reclaimed = undo.reclaimed();
-        View { undo, me, snapshot, reclaimed, own_end, last: Cell::new((u64::MAX, false)) }
+        let last = Cell::new((u64::MAX, false));
+        View { undo, me, snapshot, reclaimed, own_end, overtakes: false, last }
     }
 
     /// Whether this is a snapshot from before a position of the log.

@@ -5,6 +5,7 @@ use super::super::contract::NativeEngine;
 use super::super::options::NativeOptions;
 use super::audit::{self, Found};
 use super::model::Model;
+use super::needs;
 use super::session::{Open, Sessions, branch_of};
 use crate::disk::Disk;
 use crate::disk::sim::{Rng, SimDisk};
@@ -116,6 +117,7 @@ fn prepared(engine: &NativeEngine, model: &Model) -> EngineResult<BTreeMap<usize
 /// Opens after a crash, perhaps crashing again on the way, checks, and makes what was found the state to go on from.
 fn recover(disk: &SimDisk, model: &mut Model, rng: &mut Rng) -> Running {
     for _ in 0..rng.below(4) {
+        needs::declare(disk);
         disk.crash_after(1 + rng.below(60));
         let _ = process(|| -> EngineResult<()> {
             let engine = open(disk)?;
@@ -125,7 +127,9 @@ fn recover(disk: &SimDisk, model: &mut Model, rng: &mut Rng) -> Running {
         if rng.chance(20) { disk.kill_process() } else { disk.crash() }
     }
     disk.kill_process();
+    needs::declare(disk);
     let engine = open(disk).unwrap_or_else(|e| panic!("recovery failed: {e}"));
+    needs::assert_read(disk);
     let running = (|| -> EngineResult<Running> {
         let open = prepared(&engine, model)?;
         let names: BTreeSet<u32> = open.values().filter_map(|open| open.branch).collect();
