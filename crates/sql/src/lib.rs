@@ -33,7 +33,7 @@ pub use parse::{
     ParseOptions, Parsed, parse, parse_expr, parse_from, syntax_error_at, without_end,
 };
 pub use placeholders::of_any_length;
-pub use shape::{LiteralKind, Shape, string_value};
+pub use shape::{LiteralKind, SHORT_STRING, Shape, string_value};
 pub use unparse::{
     UnparseOptions, quote_identifier, unparse_expr, unparse_numbered, unparse_query,
 };

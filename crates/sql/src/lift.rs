@@ -4,6 +4,8 @@
 //! over a column, and values to be stored. Everywhere else (positions of ORDER BY, names of result
 //! columns, LIMIT, arguments of functions) a literal is part of what is planned and stays.
 
+use selkie_types::stack;
+
 use crate::ast::{
     Assignment, DeleteTarget, Expr, ExprKind, InsertSource, Literal, Query, QueryBody, Select,
     SelectItem, Span, Statement, TableRef,
@@ -90,6 +92,7 @@ impl Lift<'_> {
     }
 
     fn condition(&mut self, condition: Option<&mut Expr>) -> Option<()> {
+        stack::ensure();
         let Some(condition) = condition else { return Some(()) };
         is_plain(condition)?;
         self.predicate(condition);

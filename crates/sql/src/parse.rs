@@ -1,5 +1,6 @@
 //! The entry points: a statement or an expression from its text.
 
+use selkie_meter::interruptible;
 use selkie_types::{SqlMode, SqlResult};
 
 use crate::ClientText;
@@ -38,6 +39,14 @@ pub fn parse(text: &[u8], options: &ParseOptions) -> SqlResult<Parsed> {
 
 /// [`parse`] of a part of a client's text in UTF-8.
 pub fn parse_from(
+    text: &[u8],
+    options: &ParseOptions,
+    origin: Option<&ClientText>,
+) -> SqlResult<Parsed> {
+    interruptible(|| parse_whole(text, options, origin))?
+}
+
+fn parse_whole(
     text: &[u8],
     options: &ParseOptions,
     origin: Option<&ClientText>,

@@ -10,13 +10,18 @@ use selkie_types::SqlMode;
 use crate::ast::Span;
 use crate::lexer::unescape;
 
-/// Kind of a literal that is left out of a shape.
+/// Kind of a literal that is left out of a shape. Each is one type, as which values of it are
+/// checked and converted: texts whose literals are of other kinds have other shapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LiteralKind {
-    /// Up to 18 digits.
+    /// Up to 9 digits.
     Int,
-    /// An ASCII string in quotes.
+    /// Up to 18 digits.
+    BigInt,
+    /// An ASCII string in quotes of up to 255 letters.
     String,
+    /// A longer one.
+    LongString,
 }
 
 /// A shape, and the literals that were left out of it.
@@ -30,6 +35,10 @@ pub struct Shape {
 
 /// Digits of the longest number that is an `i64` whatever its digits are.
 const DIGITS: usize = 18;
+/// Digits of the longest that is an INT.
+const INT_DIGITS: usize = 9;
+/// Letters of the longest string that is not long.
+pub const SHORT_STRING: usize = 255;
 
 impl Shape {
     /// Appends the shape of `text`; false if it has none.
@@ -99,6 +108,8 @@ impl Scan<'_, '_> {
         self.shape.bytes.push(match kind {
             LiteralKind::Int => 1,
             LiteralKind::String => 2,
+            LiteralKind::BigInt => 3,
+            LiteralKind::LongString => 4,
         });
         self.shape.literals.push((Span::new(self.at as u32, end as u32), kind));
         (self.at, self.copied) = (end, end);
@@ -124,6 +135,7 @@ impl Scan<'_, '_> {
         let digits = self.text[self.at..end].iter().all(u8::is_ascii_digit);
         let is_int = digits && end - self.at <= DIGITS && self.byte(end) != b'.';
         match is_int {
+            true if end - self.at > INT_DIGITS => self.literal(end, LiteralKind::BigInt),
             true => self.literal(end, LiteralKind::Int),
             false => self.at = end,
         }
@@ -148,6 +160,9 @@ impl Scan<'_, '_> {
     fn string(&mut self, quote: u8) -> Option<()> {
         let end = self.end_of_quoted(quote, self.escapes)?;
         match self.text.get(self.at..end)?.is_ascii() {
+            true if end - self.at > SHORT_STRING + 2 => {
+                self.literal(end, LiteralKind::LongString);
+            }
             true => self.literal(end, LiteralKind::String),
             false => self.at = end,
         }
@@ -177,6 +192,24 @@ mod tests {
             shape("SELECT c1 FROM t2 WHERE a=5 AND b IN ('x','it''s', \"y\\\"\")").unwrap();
         assert_eq!(text, "SELECT c1 FROM t2 WHERE a=<i> AND b IN (<s>,<s>, <s>)");
         assert_eq!(literals, ["5", "'x'", "'it''s'", "\"y\\\"\""]);
+    }
+
+    #[test]
+    fn longer_literals_are_of_kinds_of_their_own() {
+        let kinds = |text: String| {
+            let mut shape = Shape::default();
+            shape.read(text.as_bytes(), SqlMode::DEFAULT).then(|| {
+                (shape.bytes, shape.literals.into_iter().map(|(_, kind)| kind).collect::<Vec<_>>())
+            })
+        };
+        let of = |length: usize, number: &str| {
+            kinds(format!("SELECT '{}',{number}", "x".repeat(length))).unwrap()
+        };
+        let (short, long) = (of(255, "999999999"), of(256, "1000000000"));
+        assert_eq!(short.1, [LiteralKind::String, LiteralKind::Int]);
+        assert_eq!(long.1, [LiteralKind::LongString, LiteralKind::BigInt]);
+        assert_ne!(short.0, long.0);
+        assert_eq!(short.0, of(0, "5").0);
     }
 
     #[test]

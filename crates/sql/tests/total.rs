@@ -205,6 +205,26 @@ fn deep_statements_are_errors() {
     }
 }
 
+/// Whatever makes a level, so that walks without a guard end too: dropping, copying, comparing.
+#[test]
+fn trees_are_of_limited_height() {
+    let of = |open: &str, close: &str, n: usize| {
+        let sql = format!("select {}1{}", open.repeat(n), close.repeat(n));
+        let stack = std::thread::Builder::new().stack_size(64 << 20);
+        let parsing = stack.spawn(move || parse(sql.as_bytes(), &ParseOptions::default()).is_ok());
+        parsing.unwrap().join().unwrap()
+    };
+    let levels =
+        [("- ", ""), ("not ", ""), ("f(", ")"), ("case when 1 then ", " end"), ("(1,", ")")];
+    for (open, close) in levels {
+        assert!(of(open, close, 400), "{open}");
+        assert!(!of(open, close, 1100), "{open}");
+    }
+    for (open, close) in [("(", ")"), ("(1 and ", ")"), ("(", " or 1)")] {
+        assert!(of(open, close, 3000), "{open}");
+    }
+}
+
 #[test]
 fn long_lists_are_fine() {
     let values = vec!["(1,'x')"; 10_000].join(",");

@@ -267,6 +267,8 @@ pub enum ExprKind {
     },
     /// `DEFAULT` as a value, or `DEFAULT(column)`.
     Default(Option<Box<ColumnRef>>),
+    /// `IGNORE` as a value: what the column has, its default in a new row.
+    Ignore,
     /// `VALUES(column)` or `VALUE(column)` in `ON DUPLICATE KEY UPDATE`.
     Values(Box<ColumnRef>),
     /// `(a, b, ...)` or `ROW(a, b, ...)`: two or more expressions.

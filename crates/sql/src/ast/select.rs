@@ -1,5 +1,7 @@
 //! Queries: SELECT, set operations, table references, windows, and the calls that need them.
 
+use selkie_types::stack;
+
 use super::{Expr, Ident, Literal, Span, StringLiteral, TableName};
 
 /// A query expression: bodies combined by set operators, then ordered, cut and delivered.
@@ -293,6 +295,7 @@ impl JsonTable {
     /// Names of the columns, those of nested ones where they stand.
     pub fn column_names(&self) -> Vec<Box<str>> {
         fn names(columns: &[JsonColumn], out: &mut Vec<Box<str>>) {
+            stack::ensure();
             for column in columns {
                 match column {
                     JsonColumn::Ordinality(name) | JsonColumn::Path { name, .. } => {

@@ -1,5 +1,7 @@
 //! Walking over expressions: the operands of a node, whatever it is. Queries inside are not entered.
 
+use selkie_types::stack;
+
 use super::{ColumnRef, DynamicValue, Expr, ExprKind, FunctionCall, IsTest, OrderItem, TableName};
 
 /// The operands of a kind of node, pushed onto a list, borrowed shared or mutably.
@@ -85,6 +87,7 @@ macro_rules! operands {
             | ExprKind::UserVar(_)
             | ExprKind::SystemVar(_)
             | ExprKind::Default(_)
+            | ExprKind::Ignore
             | ExprKind::Values(_)
             | ExprKind::Subquery(_)
             | ExprKind::Exists(_)
@@ -125,6 +128,7 @@ impl Expr {
 
     /// Calls `visit` with it and everything in it, outermost first, as long as it gives nothing.
     pub fn find<'a, T>(&'a self, visit: &mut dyn FnMut(&'a Self) -> Option<T>) -> Option<T> {
+        stack::ensure();
         visit(self).or_else(|| self.operands().into_iter().find_map(|e| e.find(visit)))
     }
 
@@ -144,6 +148,7 @@ impl Expr {
 
     /// Calls `visit` with every sequence named in it.
     pub fn for_each_sequence_mut(&mut self, visit: &mut dyn FnMut(&mut TableName)) {
+        stack::ensure();
         match &mut self.kind {
             ExprKind::NextValue(name) | ExprKind::PreviousValue(name) => visit(name),
             ExprKind::SetValue { sequence, .. } => visit(sequence),
@@ -154,6 +159,7 @@ impl Expr {
 
     /// Calls `visit` with every column named in it.
     pub fn for_each_column_mut(&mut self, visit: &mut dyn FnMut(&mut ColumnRef)) {
+        stack::ensure();
         match &mut self.kind {
             ExprKind::Column(column) => visit(column),
             ExprKind::Default(Some(column)) | ExprKind::Values(column) => visit(column),

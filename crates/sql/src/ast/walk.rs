@@ -1,5 +1,7 @@
 //! Walking over queries: the tables and columns named anywhere in one, and variables used.
 
+use selkie_types::stack;
+
 use super::{ColumnRef, FrameBound, OrderItem};
 use super::{
     Expr, ExprKind, JoinCondition, Over, Query, QueryBody, Select, SelectItem, TableFactor,
@@ -32,6 +34,7 @@ impl Query {
 }
 
 fn body(target: &mut QueryBody, visit: Visit<'_>) {
+    stack::ensure();
     match target {
         QueryBody::Select(query) => select(query, visit),
         QueryBody::Values(rows) => {
@@ -61,6 +64,7 @@ fn select(select: &mut Select, visit: Visit<'_>) {
 }
 
 pub(crate) fn table(target: &mut TableRef, visit: Visit<'_>) {
+    stack::ensure();
     match target {
         TableRef::Table(factor) => visit(Mention::Table(factor)),
         TableRef::Derived(derived) => derived.query.for_each_mention(visit),

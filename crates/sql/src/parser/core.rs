@@ -1,16 +1,14 @@
 //! The parser's state: tokens, errors, limits. Nothing here knows a statement.
 
 use selkie_types::error::catalogue::{ER_STACK_OVERRUN_NEED_MORE, ErrorDef};
-use selkie_types::{SqlError, SqlMode};
+use selkie_types::{SqlError, SqlMode, stack};
 
 use super::PResult;
 use crate::ClientText;
 use crate::ast::Span;
 use crate::lexer::{Kw, Lexer, Modes, T, Token};
 
-/// Deepest recursion of the grammar, a parenthesis costs two.
-const MAX_DEPTH: u32 = 300;
-/// Greatest height of an expression.
+/// Greatest height of an expression, whatever it is made of. MariaDB's stack ends at about half of it.
 const MAX_HEIGHT: u32 = 1000;
 /// Most SELECTs inside of each other, as in MariaDB.
 pub(super) const MAX_SELECT_NESTING: u32 = 64;
@@ -30,6 +28,8 @@ pub(crate) struct Parser<'a> {
     /// Parameters so far.
     pub(super) params: u32,
     pub(super) selects: u32,
+    /// Joins so far of the FROM being read.
+    pub(super) joins: usize,
     /// `VALUES(column)` is a function here: after ON DUPLICATE KEY UPDATE.
     pub(super) values_function: bool,
     /// `INTO` that stood before FROM, for the query it belongs to.
@@ -38,9 +38,11 @@ pub(crate) struct Parser<'a> {
     pub(super) into_allowed: bool,
     /// The next query to begin may have it.
     pub(super) into_next: bool,
+    /// The next SELECT is the first of a statement or of what it stores: it may say how its rows are
+    /// handled.
+    pub(super) leading: bool,
     /// The stored program around, with the names it knows.
     pub(super) program: Option<Box<super::program::Scope>>,
-    depth: u32,
     /// Greatest height of the expressions completed since [`Parser::measured`] began.
     height: u32,
 }
@@ -59,12 +61,13 @@ impl<'a> Parser<'a> {
             prev_end: 0,
             params: 0,
             selects: 0,
+            joins: 0,
             values_function: false,
             early_into: None,
             into_allowed: false,
             into_next: false,
+            leading: false,
             program: None,
-            depth: 0,
             height: 0,
         }
     }
@@ -233,13 +236,8 @@ impl<'a> Parser<'a> {
 
     /// Runs one level of the grammar's recursion.
     pub(super) fn nested<R>(&mut self, inner: impl FnOnce(&mut Self) -> PResult<R>) -> PResult<R> {
-        self.depth += 1;
-        if self.depth > MAX_DEPTH {
-            return Err(too_deep(self.depth));
-        }
-        let result = inner(self);
-        self.depth -= 1;
-        result
+        stack::check()?;
+        inner(self)
     }
 
     /// Runs `inner` and tells the height of the expressions it made.
@@ -250,8 +248,26 @@ impl<'a> Parser<'a> {
         let outer = std::mem::replace(&mut self.height, 0);
         let result = inner(self)?;
         let height = self.height + 1;
+        if height > MAX_HEIGHT {
+            return Err(too_deep(height));
+        }
         self.height = outer.max(height);
         Ok((result, height))
+    }
+
+    /// Runs `inner` and tells the height of the expression it made, which is not yet part of another.
+    pub(super) fn weighed<R>(
+        &mut self,
+        inner: impl FnOnce(&mut Self) -> PResult<R>,
+    ) -> PResult<(R, u32)> {
+        let outer = std::mem::replace(&mut self.height, 0);
+        let result = inner(self)?;
+        Ok((result, std::mem::replace(&mut self.height, outer)))
+    }
+
+    /// What was read last were parentheses, which make no node.
+    pub(super) fn leave_parentheses(&mut self) {
+        self.height = self.height.saturating_sub(1);
     }
 
     /// Height of a node over children of the given heights.

@@ -75,7 +75,7 @@ impl Parser<'_> {
         let duplicates = self.duplicates();
         let as_select = self.eat(Kw::AS);
         if self.at_query_in_parens() {
-            let query = self.query()?;
+            let query = self.leading_query()?;
             create.select = Some(CreateSelect { duplicates, query }.into());
         } else if as_select || duplicates != crate::ast::OnDuplicate::Error {
             return Err(self.error());

@@ -36,6 +36,34 @@ enum Infix {
     Predicate,
 }
 
+/// Operands of AND or OR, with the height of the tallest.
+struct Chain {
+    is_and: bool,
+    operands: Vec<Expr>,
+    tallest: u32,
+}
+
+impl Chain {
+    fn push(&mut self, operand: Expr, height: u32) {
+        match operand.kind {
+            ExprKind::And(inner) if self.is_and => self.extend(inner, height),
+            ExprKind::Or(inner) if !self.is_and => self.extend(inner, height),
+            kind => {
+                self.tallest = self.tallest.max(height);
+                self.operands.push(Expr { kind, span: operand.span });
+            }
+        }
+    }
+
+    fn extend(&mut self, inner: Vec<Expr>, height: u32) {
+        self.tallest = self.tallest.max(height.saturating_sub(1));
+        match self.operands.is_empty() {
+            true => self.operands = inner,
+            false => self.operands.extend(inner),
+        }
+    }
+}
+
 impl Parser<'_> {
     /// Any expression.
     pub(super) fn expr(&mut self) -> PResult<Expr> {
@@ -64,6 +92,10 @@ impl Parser<'_> {
         while let Some((op, level)) = self.infix() {
             if level < min {
                 break;
+            }
+            if let Infix::And | Infix::Or = op {
+                (left, height) = self.operands(left, height, start, level)?;
+                continue;
             }
             let (kind, right) = self.measured(|p| p.infix_tail(op, level, left))?;
             height = self.grow(height, right)?;
@@ -131,8 +163,8 @@ impl Parser<'_> {
     /// What stands behind the left operand, operator included.
     fn infix_tail(&mut self, op: Infix, level: u8, left: Expr) -> PResult<ExprKind> {
         match op {
-            Infix::And => Ok(ExprKind::And(self.operands(left, level)?)),
-            Infix::Or => Ok(ExprKind::Or(self.operands(left, level)?)),
+            // [`Parser::operands`] has read them.
+            Infix::And | Infix::Or => Err(self.error()),
             Infix::Is => self.is_tail(left),
             Infix::Predicate => self.nested(|p| p.predicate_tail(left)),
             Infix::Binary(op) => {
@@ -145,14 +177,24 @@ impl Parser<'_> {
         }
     }
 
-    /// `left AND b AND c`, the first operator not yet consumed.
-    fn operands(&mut self, left: Expr, level: u8) -> PResult<Vec<Expr>> {
-        let mut operands = vec![left];
+    /// `left AND b AND c`, the first operator not yet consumed, and its height.
+    ///
+    /// Operands that are chains of the same operator, in parentheses, become part of it.
+    fn operands(&mut self, left: Expr, height: u32, start: u32, level: u8) -> PResult<(Expr, u32)> {
+        let is_and = level == prec::AND;
+        let mut chain = Chain { is_and, operands: Vec::new(), tallest: 0 };
+        chain.push(left, height);
         while matches!(self.infix(), Some((Infix::And | Infix::Or, l)) if l == level) {
             self.next();
-            operands.push(self.binary(level + 1)?);
+            let (operand, height) = self.weighed(|p| p.binary(level + 1))?;
+            chain.push(operand, height);
         }
-        Ok(operands)
+        let height = self.grow(chain.tallest, 0)?;
+        let kind = match is_and {
+            true => ExprKind::And(chain.operands),
+            false => ExprKind::Or(chain.operands),
+        };
+        Ok((Expr { kind, span: self.span_from(start) }, height))
     }
 
     fn binary_tail(&mut self, op: BinaryOp, level: u8, left: Expr) -> PResult<ExprKind> {

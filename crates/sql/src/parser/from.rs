@@ -5,6 +5,7 @@
 //! moved below the joins written behind it.
 
 use selkie_types::error::catalogue::ER_TOO_MANY_TABLES;
+use selkie_types::stack;
 
 use super::{PResult, Parser};
 use crate::ast::{
@@ -13,7 +14,7 @@ use crate::ast::{
 };
 use crate::lexer::{Kw, T};
 
-/// Most joins in a row; MariaDB joins 61 tables.
+/// Most joins of a FROM, however nested: MariaDB joins 61 tables. It bounds the tree's height too.
 const MAX_JOINS: usize = 60;
 
 /// A table reference and how many joins hang on its left side without parentheses around them.
@@ -40,7 +41,16 @@ impl Parser<'_> {
         if self.eat(Kw::DUAL) {
             return Ok(Vec::new());
         }
-        self.list(Self::table_ref)
+        let outer = std::mem::take(&mut self.joins);
+        let tables = self.list(Self::table_ref);
+        self.joins = outer;
+        tables
+    }
+
+    /// Another join of the FROM being read.
+    fn count_join(&mut self) -> PResult<()> {
+        self.joins += 1;
+        if self.joins > MAX_JOINS { self.fail(&ER_TOO_MANY_TABLES, &[&61]) } else { Ok(()) }
     }
 
     /// One table reference, joins included.
@@ -52,7 +62,6 @@ impl Parser<'_> {
     fn joins_after(&mut self, first: TableRef) -> PResult<TableRef> {
         let mut current = Operand { table: first, spine: 0 };
         let mut pending: Vec<Pending> = Vec::new();
-        let mut joins = 0;
         loop {
             if !pending.is_empty() && self.at_any(&[Kw::ON, Kw::USING]) {
                 let condition = self.join_condition()?;
@@ -62,10 +71,7 @@ impl Parser<'_> {
                 continue;
             }
             let Some((kind, natural)) = self.join_keyword()? else { break };
-            joins += 1;
-            if joins > MAX_JOINS {
-                return self.fail(&ER_TOO_MANY_TABLES, &[&61]);
-            }
+            self.count_join()?;
             let right = Operand { table: self.table_operand()?, spine: 0 };
             let join = Pending { left: current, kind };
             current = match natural {
@@ -175,12 +181,8 @@ impl Parser<'_> {
     /// `, table, ... )`: a comma inside of parentheses is a join.
     fn rest_of_tables(&mut self, first: TableRef) -> PResult<Parenthesized> {
         let mut table = first;
-        let mut joins = 0;
         while self.eat(T::Comma) {
-            joins += 1;
-            if joins > MAX_JOINS {
-                return self.fail(&ER_TOO_MANY_TABLES, &[&61]);
-            }
+            self.count_join()?;
             let right = self.table_ref()?;
             let condition = JoinCondition::None;
             table = TableRef::Join(
@@ -330,6 +332,7 @@ impl Pending {
 }
 
 fn graft(left: TableRef, kind: JoinKind, right: TableRef, spine: usize) -> TableRef {
+    stack::ensure();
     match right {
         TableRef::Join(mut join) if spine > 0 => {
             join.left = graft(left, kind, join.left, spine - 1);

@@ -2,7 +2,7 @@
 
 use super::{PResult, Parser};
 use crate::ast::{
-    Assignment, ColumnRef, Insert, InsertPriority, InsertSource, SelectItem, Statement,
+    Assignment, ColumnRef, ExprKind, Insert, InsertPriority, InsertSource, SelectItem, Statement,
 };
 use crate::lexer::{Kw, T};
 
@@ -58,7 +58,7 @@ impl Parser<'_> {
                 self.next();
                 Ok(InsertSource::Set(self.assignments()?))
             }
-            _ if self.at_query_in_parens() => Ok(InsertSource::Query(self.query()?.into())),
+            _ if self.at_query_in_parens() => Ok(InsertSource::Query(self.leading_query()?.into())),
             _ => Err(self.error()),
         }
     }
@@ -69,7 +69,7 @@ impl Parser<'_> {
         }
         self.expect_all(&[Kw::DUPLICATE, Kw::KEY, Kw::UPDATE])?;
         self.values_function = true;
-        let assignments = self.assignments()?;
+        let assignments = self.changes()?;
         self.values_function = false;
         Ok(assignments)
     }
@@ -77,6 +77,17 @@ impl Parser<'_> {
     /// `RETURNING ...`, if it is there.
     pub(super) fn returning(&mut self) -> PResult<Vec<SelectItem>> {
         if self.eat(Kw::RETURNING) { self.select_items() } else { Ok(Vec::new()) }
+    }
+
+    /// Assignments to rows that are there: what is ignored keeps its value.
+    pub(super) fn changes(&mut self) -> PResult<Vec<Assignment>> {
+        let mut assignments = self.assignments()?;
+        for assignment in &mut assignments {
+            if matches!(assignment.value.kind, ExprKind::Ignore) {
+                assignment.value.kind = ExprKind::Column(assignment.column.clone());
+            }
+        }
+        Ok(assignments)
     }
 
     /// `column = value, ...`.

@@ -1,5 +1,8 @@
 //! Operands: literals, names, parentheses, subqueries, CASE. Calls are in `call.rs` and `function.rs`.
 
+use selkie_meter::tick;
+use selkie_types::error::catalogue::ER_PS_MANY_PARAM;
+
 use super::{PResult, Parser};
 use crate::ast::{ColumnRef, Expr, ExprKind, Literal, MatchMode, TemporalKind};
 use crate::lexer::{Kw, T};
@@ -7,6 +10,7 @@ use crate::lexer::{Kw, T};
 impl Parser<'_> {
     /// An operand without operators around it.
     pub(super) fn primary(&mut self) -> PResult<Expr> {
+        tick(256);
         let start = self.tok.start;
         let kind = match self.tok.kind {
             T::Int | T::Decimal | T::Float => ExprKind::Literal(self.number()?),
@@ -16,7 +20,7 @@ impl Parser<'_> {
             }
             T::NullSign => self.literal(Literal::Null),
             // Compat: placeholders of the protocol are not in programs.
-            T::Param if self.program.is_none() => self.param(),
+            T::Param if self.program.is_none() => self.param()?,
             T::UserVar => self.user_var_expr()?,
             T::AtAt => self.system_var()?,
             T::LParen => return self.nested(Self::parenthesized_or_row),
@@ -35,10 +39,15 @@ impl Parser<'_> {
         ExprKind::Literal(literal)
     }
 
-    fn param(&mut self) -> ExprKind {
+    fn param(&mut self) -> PResult<ExprKind> {
+        /// The protocol counts them in 16 bits.
+        const MOST: u32 = 65_535;
+        if self.params == MOST {
+            return self.fail(&ER_PS_MANY_PARAM, &[]);
+        }
         self.next();
         self.params += 1;
-        ExprKind::Param(self.params - 1)
+        Ok(ExprKind::Param(self.params - 1))
     }
 
     fn word(&mut self, kw: Kw) -> PResult<ExprKind> {
@@ -131,6 +140,7 @@ impl Parser<'_> {
         };
         if !self.at(T::Comma) {
             self.expect(T::RParen)?;
+            self.leave_parentheses();
             return Ok(match inner.kind {
                 ExprKind::Subquery(_) => Expr { span: self.span_from(start), ..inner },
                 _ => inner,

@@ -56,8 +56,7 @@ impl Parser<'_> {
 
     /// `BEGIN NOT ATOMIC ...` and other compound statements outside of a routine.
     pub(super) fn compound_statement(&mut self) -> PResult<Statement> {
-        let (program, _) =
-            self.program(Scope::new(Kind::Block), |p| p.nested(|p| Ok(vec![p.step()?])))?;
+        let (program, _) = self.program(Scope::new(Kind::Block), |p| Ok(vec![p.nested_step()?]))?;
         Ok(Statement::Compound(Box::new(program)))
     }
 
@@ -70,10 +69,15 @@ impl Parser<'_> {
     fn steps(&mut self, ends: &[Kw]) -> PResult<Vec<Step>> {
         let mut steps = Vec::new();
         while steps.is_empty() || !self.at_any(ends) {
-            steps.push(self.nested(Self::step)?);
+            steps.push(self.nested_step()?);
             self.expect(T::Semicolon)?;
         }
         Ok(steps)
+    }
+
+    /// One step, which may be one of many inside of each other.
+    pub(super) fn nested_step(&mut self) -> PResult<Step> {
+        self.measured(|p| p.nested(Self::step)).map(|(step, _)| step)
     }
 
     /// One step.

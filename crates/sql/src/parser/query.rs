@@ -88,7 +88,15 @@ impl Parser<'_> {
     /// A query that is a statement and may deliver its rows INTO something.
     pub(super) fn query_statement(&mut self) -> PResult<crate::ast::Statement> {
         self.into_next = true;
-        Ok(crate::ast::Statement::Query(self.query()?.into()))
+        Ok(crate::ast::Statement::Query(self.leading_query()?.into()))
+    }
+
+    /// The query of a statement, not one inside of another.
+    pub(super) fn leading_query(&mut self) -> PResult<Query> {
+        self.leading = true;
+        let query = self.query();
+        self.leading = false;
+        query
     }
 
     /// A whole query.
@@ -97,21 +105,29 @@ impl Parser<'_> {
         if self.selects > MAX_SELECT_NESTING {
             return self.fail(&ER_TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT, &[]);
         }
+        let query = self.apart(|p| p.nested(Self::query_inner))?;
+        self.selects -= 1;
+        Ok(query)
+    }
+
+    /// Reads a query or a part of one apart from what holds for the query around it.
+    fn apart(&mut self, read: impl FnOnce(&mut Self) -> PResult<Query>) -> PResult<Query> {
         let outer_into = self.early_into.take();
         let into_allowed = std::mem::replace(&mut self.into_allowed, self.into_next);
         self.into_next = false;
         let values_function = std::mem::replace(&mut self.values_function, false);
-        let query = self.nested(Self::query_inner)?;
+        let query = read(self)?;
         self.values_function = values_function;
         self.early_into = outer_into;
         self.into_allowed = into_allowed;
-        self.selects -= 1;
         Ok(query)
     }
 
     fn query_inner(&mut self) -> PResult<Query> {
         let start = self.tok.start;
+        let leading = std::mem::take(&mut self.leading);
         let with = self.with_opt()?;
+        self.leading = leading;
         let first = self.body_primary(true)?;
         let body = self.body_after(first)?;
         self.finish(with, body, start)
@@ -120,8 +136,10 @@ impl Parser<'_> {
     /// Goes on behind a query in parentheses that is already read.
     pub(super) fn query_after(&mut self, first: Query) -> PResult<Query> {
         let start = first.span.start;
-        let body = self.body_after(QueryBody::Nested(first.into()))?;
-        self.finish(None, body, start)
+        self.apart(|p| {
+            let body = p.body_after(QueryBody::Nested(first.into()))?;
+            p.finish(None, body, start)
+        })
     }
 
     fn finish(&mut self, with: Option<Box<With>>, body: QueryBody, start: u32) -> PResult<Query> {

@@ -44,7 +44,7 @@ impl Parser<'_> {
         }
         let options = self.routine_options()?;
         let start = self.tok.start;
-        let (body, scope) = self.program(scope, |p| Ok(vec![p.nested(|p| p.step())?]))?;
+        let (body, scope) = self.program(scope, |p| Ok(vec![p.nested_step()?]))?;
         let body_span = self.span_from(start);
         scope.check_sub_statement()?;
         Ok(Statement::CreateRoutine(Box::new(CreateRoutine {
@@ -196,7 +196,7 @@ impl Parser<'_> {
         }
         let start = self.tok.start;
         let scope = Scope::new(Kind::Trigger(timing, event));
-        let (body, scope) = self.program(scope, |p| Ok(vec![p.nested(|p| p.step())?]))?;
+        let (body, scope) = self.program(scope, |p| Ok(vec![p.nested_step()?]))?;
         let body_span = self.span_from(start);
         scope.check_sub_statement()?;
         Ok(Statement::CreateTrigger(Box::new(CreateTrigger {

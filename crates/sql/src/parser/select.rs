@@ -4,6 +4,15 @@ use super::{PResult, Parser};
 use crate::ast::{Expr, ExprKind, Select, SelectItem, SelectOptions};
 use crate::lexer::{Kw, T};
 
+/// Options of the first SELECT of a statement alone.
+const STATEMENT_OPTIONS: [Kw; 5] = [
+    Kw::HIGH_PRIORITY,
+    Kw::SQL_BUFFER_RESULT,
+    Kw::SQL_CALC_FOUND_ROWS,
+    Kw::SQL_CACHE,
+    Kw::SQL_NO_CACHE,
+];
+
 impl Parser<'_> {
     pub(super) fn select(&mut self, into: bool) -> PResult<Select> {
         let start = self.next().start;
@@ -36,10 +45,15 @@ impl Parser<'_> {
     }
 
     fn select_options(&mut self) -> PResult<SelectOptions> {
+        let leading = std::mem::take(&mut self.leading);
         let mut o = SelectOptions::default();
         let mut all = false;
         loop {
             let T::Word(kw) = self.tok.kind else { return Ok(o) };
+            if !leading && STATEMENT_OPTIONS.contains(&kw) {
+                let def = &selkie_types::error::catalogue::ER_CANT_USE_OPTION_HERE;
+                return self.fail(def, &[&kw.text()]);
+            }
             match kw {
                 Kw::ALL if !o.distinct => all = true,
                 Kw::DISTINCT | Kw::DISTINCTROW if !all => o.distinct = true,
@@ -141,8 +155,12 @@ impl Parser<'_> {
     /// An expression, or DEFAULT or IGNORE as a value.
     pub(super) fn expr_or_default(&mut self) -> PResult<Expr> {
         if self.at_any(&[Kw::DEFAULT, Kw::IGNORE]) && self.peek() != T::LParen {
+            let kind = match self.at(Kw::IGNORE) {
+                true => ExprKind::Ignore,
+                false => ExprKind::Default(None),
+            };
             let start = self.next().start;
-            return Ok(Expr { kind: ExprKind::Default(None), span: self.span_from(start) });
+            return Ok(Expr { kind, span: self.span_from(start) });
         }
         self.expr()
     }

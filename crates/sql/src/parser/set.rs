@@ -14,7 +14,7 @@ impl Parser<'_> {
             self.next();
             let items = self.list(|p| p.assigned_variable(None))?;
             self.expect(Kw::FOR)?;
-            let statement = Box::new(self.nested(Self::statement)?);
+            let statement = Box::new(self.measured(|p| p.nested(Self::statement))?.0);
             return Ok(Statement::SetStatement { items, statement });
         }
         if let Some(item) = self.lone_item()? {

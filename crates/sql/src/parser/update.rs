@@ -12,10 +12,10 @@ impl Parser<'_> {
         let tables = self.list(Self::table_ref)?;
         self.refuse_portion()?;
         self.expect(Kw::SET)?;
-        let assignments = self.assignments()?;
+        let assignments = self.changes()?;
         let where_clause = self.where_opt()?;
         let order_by = self.order_by_opt()?;
-        let limit = self.limit_opt()?;
+        let limit = self.limit_of_change()?;
         Ok(Statement::Update(Box::new(Update {
             low_priority,
             ignore,
@@ -81,7 +81,7 @@ impl Parser<'_> {
         delete.target = DeleteTarget::Single(factor.into());
         delete.where_clause = self.where_opt()?;
         delete.order_by = self.order_by_opt()?;
-        delete.limit = self.limit_opt()?;
+        delete.limit = self.limit_of_change()?;
         delete.returning = self.returning()?;
         Ok(())
     }

@@ -66,7 +66,7 @@ impl Parser<'_> {
         let name = self.new_table_name()?;
         let columns = self.ident_list_opt()?;
         self.expect(Kw::AS)?;
-        let query = self.query()?;
+        let query = self.leading_query()?;
         let mut check_option = None;
         if self.eat(Kw::WITH) {
             check_option = Some(match self.eat_any(&[Kw::CASCADED, Kw::LOCAL]) {

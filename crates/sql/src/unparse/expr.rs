@@ -1,5 +1,7 @@
 //! Operators, with parentheses only where precedence asks for them.
 
+use selkie_types::stack;
+
 use super::Writer;
 use crate::ast::{BinaryOp, ColumnRef, Expr, ExprKind, IsTest, UnaryOp};
 
@@ -72,6 +74,7 @@ impl Writer<'_> {
     }
 
     pub(super) fn expr(&mut self, expr: &Expr) {
+        stack::ensure();
         match &expr.kind {
             ExprKind::Literal(literal) => self.literal(literal),
             ExprKind::Param(_) => self.str("?"),

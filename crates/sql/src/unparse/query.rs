@@ -1,5 +1,7 @@
 //! Queries, ORDER BY, LIMIT and windows.
 
+use selkie_types::stack;
+
 use super::Writer;
 use crate::ast::{
     Frame, FrameBound, FrameExclude, Limit, LockWait, Locking, OrderItem, Over, Query, QueryBody,
@@ -42,6 +44,7 @@ impl Writer<'_> {
     }
 
     fn body(&mut self, body: &QueryBody) {
+        stack::ensure();
         match body {
             QueryBody::Select(select) => self.select(select),
             QueryBody::Values(rows) => {
@@ -75,6 +78,7 @@ impl Writer<'_> {
     }
 
     fn select(&mut self, select: &Select) {
+        stack::ensure();
         if let Some(number) = &mut self.selects {
             *number += 1;
             let text = format!("/* select#{number} */ ");

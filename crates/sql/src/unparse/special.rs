@@ -136,6 +136,7 @@ impl Writer<'_> {
     fn column_call(&mut self, expr: &Expr) {
         match &expr.kind {
             ExprKind::Default(None) => self.str("default"),
+            ExprKind::Ignore => self.str("ignore"),
             ExprKind::Default(Some(column)) => {
                 self.str("default(");
                 self.column(column);

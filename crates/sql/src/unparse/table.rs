@@ -1,5 +1,7 @@
 //! Table references.
 
+use selkie_types::stack;
+
 use super::Writer;
 use crate::ast::{
     HintAction, HintPurpose, IndexHint, Join, JoinCondition, JoinKind, SystemTime, TableFactor,
@@ -36,6 +38,7 @@ impl Writer<'_> {
     }
 
     fn table(&mut self, table: &TableRef) {
+        stack::ensure();
         match table {
             TableRef::Table(factor) => self.factor(factor),
             TableRef::Derived(derived) => {

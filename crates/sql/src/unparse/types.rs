@@ -1,5 +1,7 @@
 //! Types, as columns of JSON_TABLE write them.
 
+use selkie_types::stack;
+
 use super::Writer;
 use crate::ast::{CharsetName, DataType, JsonColumn, JsonFallback, JsonTable, TypeName};
 
@@ -15,6 +17,7 @@ impl Writer<'_> {
     }
 
     fn json_columns(&mut self, columns: &[JsonColumn]) {
+        stack::ensure();
         self.str(" COLUMNS (");
         for (i, column) in columns.iter().enumerate() {
             self.str(if i > 0 { ", " } else { "" });

@@ -63,7 +63,7 @@ impl Parser<'_> {
             self.expect(T::Semicolon)?;
         }
         while !self.at(Kw::END) {
-            steps.push(self.nested(Self::step)?);
+            steps.push(self.nested_step()?);
             self.expect(T::Semicolon)?;
         }
         self.next();

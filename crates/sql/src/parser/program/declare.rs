@@ -229,7 +229,7 @@ impl Parser<'_> {
         // Nothing outside of a handler can be jumped to from inside.
         let labels = std::mem::take(&mut self.scope().labels);
         let outer = self.scope().enter();
-        let step = self.nested(Self::step);
+        let step = self.nested_step();
         self.scope().leave(outer);
         self.scope().labels = labels;
         Ok(ConditionHandler { exit, conditions, steps: vec![step?] })
