@@ -329,6 +329,13 @@ fn create_missing(engine: &dyn Engine) -> Result<()> {
         return Ok(());
     }
     let fresh = !engine.table_exists(TABLES);
+    if engine.has_tables() {
+        // They are made together. Without one of them the others, or all tables, would count as unknown and go.
+        let lost = defs.iter().filter(|def| !engine.table_exists(def.id));
+        let names: Vec<&str> = lost.map(|def| &*def.name).collect();
+        let lost = format!("of the dictionary these tables are missing: {}", names.join(", "));
+        return Err(EngineError::Corrupt(lost).into());
+    }
     let trx = engine.begin(Isolation::ReadCommitted, false)?;
     trx.statement_begin(Isolation::ReadCommitted, false)?;
     for def in &defs {

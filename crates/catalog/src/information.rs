@@ -32,6 +32,8 @@ pub struct InformationSource<'a> {
     pub statistics: &'a dyn Fn(&TableInfo) -> TableStatistics,
     /// Whether the session may see anything of a table.
     pub visible: &'a dyn Fn(&str, &str) -> bool,
+    /// The session's privileges on a whole table, given by schema and name.
+    pub on_table: &'a dyn Fn(&str, &str) -> Privileges,
     /// Whether the session may see anything of a routine.
     pub routine_visible: &'a dyn Fn(&Routine) -> bool,
     /// Whether the session may see the body of a routine.

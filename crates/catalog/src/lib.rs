@@ -7,12 +7,15 @@
 //!
 //! # Words
 //! *Snapshot*: every definition at one moment; a statement plans and runs on one. *Version*: a
-//! number that grows with every change of a definition; plans made at another version are remade.
+//! number of one state of one definition; plans made for another are remade.
 //!
 //! # Invariants
-//! - CAT-1 A [`TableInfo`] never changes; a change makes a new one with a greater version.
+//! - CAT-1 A [`TableInfo`] never changes; a change makes a new one, whose version no definition has
+//!   had since the start of the server. Versions are not stored: nothing that outlives the server knows them.
 //! - CAT-2 What a snapshot shows is durable: it is published after the dictionary's commit.
 //! - CAT-3 Table ids are never given twice (they come from a durable AUTO_INCREMENT counter).
+//! - CAT-4 Ids of indexes are not given twice while their table lives: what is said of one by its id is never
+//!   said of another.
 //!
 //! # Not here
 //! No I/O but through [`selkie_engine::Engine`], no privileges checked, no statement executed.
@@ -48,5 +51,5 @@ pub use statistics::{ColumnStatistics, IndexStatistics, Statistics};
 pub use system_tables::{PERFORMANCE_ENGINE, information_schema};
 pub use table::{
     CheckInfo, ColumnInfo, DefaultValue, Generated, IndexInfo, TableInfo, TableKind, TableOptions,
-    View,
+    View, new_version,
 };

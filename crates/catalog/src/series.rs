@@ -77,6 +77,7 @@ impl Series {
             options: TableOptions::default(),
             created: 0,
             version: 0,
+            next_index: 0,
             statistics: None,
         })
     }

@@ -9,7 +9,7 @@ use selkie_engine::TableId;
 use selkie_types::CollationId;
 
 use crate::system_tables::SystemSchema;
-use crate::{ForeignKey, Routine, TableInfo, Trigger, system_tables};
+use crate::{ForeignKey, Routine, TableInfo, Trigger, new_version, system_tables};
 
 /// A database.
 #[derive(Clone, Debug)]
@@ -193,8 +193,9 @@ impl Snapshot {
         };
     }
 
-    /// Adds or replaces a table of an existing schema.
-    pub fn put_table(&mut self, table: Arc<TableInfo>) {
+    /// Adds or replaces a table of an existing schema, which gets a version of its own (CAT-1).
+    pub fn put_table(&mut self, mut table: Arc<TableInfo>) {
+        Arc::make_mut(&mut table).version = new_version();
         if let Some(schema) = self.schemas.get_mut(table.schema()) {
             let old = Arc::make_mut(schema).tables.insert(table.name().into(), table.clone());
             self.relink(old.as_deref(), Some(&table));
@@ -251,11 +252,9 @@ impl Snapshot {
     }
 
     fn touch(&mut self, (schema, name): &TableKey) {
-        let version = self.version + 1;
         let tables = self.schemas.get_mut(schema).map(|s| &mut Arc::make_mut(s).tables);
         if let Some(table) = tables.and_then(|tables| tables.get_mut(name)) {
-            let version = version.max(table.version + 1);
-            *table = Arc::new(TableInfo { version, ..(**table).clone() });
+            Arc::make_mut(table).version = new_version();
         }
     }
 }
@@ -300,5 +299,62 @@ impl Catalog {
         let version = next.version;
         *current = Arc::new(next);
         self.version.store(version, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+    use crate::{ForeignKeyAction, Series};
+
+    fn table(name: &str, parent: Option<&str>) -> Arc<TableInfo> {
+        let base = Series::table("s", name);
+        let mut table = TableInfo { kind: crate::TableKind::Base, ..(*base).clone() };
+        table.foreign_keys.extend(parent.map(|parent| ForeignKey {
+            name: "f".to_owned(),
+            columns: vec!["seq".to_owned()],
+            referenced_schema: "s".to_owned(),
+            referenced_table: parent.to_owned(),
+            referenced_columns: vec!["seq".to_owned()],
+            on_delete: ForeignKeyAction::Cascade,
+            on_update: ForeignKeyAction::Cascade,
+        }));
+        Arc::new(table)
+    }
+
+    #[test]
+    fn no_two_definitions_have_one_version() {
+        let catalog = Catalog::default();
+        catalog.publish(|snapshot| {
+            snapshot.put_schema(Schema {
+                name: "s".into(),
+                collation: CollationId::UTF8MB4_GENERAL_CI,
+                comment: String::new(),
+                tables: BTreeMap::new(),
+            });
+        });
+        // Each change of one gives the other a version too.
+        let mut seen: Vec<Arc<TableInfo>> = Vec::new();
+        for round in 0..40 {
+            let changed = [table("parent", None), table("child", Some("parent"))];
+            catalog.publish(|snapshot| match round % 4 {
+                0 => {
+                    snapshot.remove_table("s", "parent");
+                    snapshot.put_table(changed[0].clone());
+                }
+                1 => snapshot.touch_table("s", "child"),
+                2 => snapshot.put_table(changed[1].clone()),
+                _ => changed.iter().for_each(|table| snapshot.put_table(table.clone())),
+            });
+            let snapshot = catalog.snapshot();
+            let tables = ["parent", "child"].map(|name| snapshot.table("s", name).cloned());
+            let is_new = |t: &Arc<TableInfo>| !seen.iter().any(|known| Arc::ptr_eq(known, t));
+            let new: Vec<_> = tables.into_iter().flatten().filter(is_new).collect();
+            seen.extend(new);
+        }
+        let versions: HashSet<u64> = seen.iter().map(|table| table.version).collect();
+        assert_eq!(versions.len(), seen.len());
     }
 }

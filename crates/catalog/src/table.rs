@@ -1,6 +1,7 @@
 //! A table as SQL sees it: the engine's definition and everything `SHOW CREATE TABLE` adds.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use selkie_engine::{ColumnDef, IndexDef, TableDef, TableId};
 use selkie_expr::NamedTable;
@@ -8,6 +9,13 @@ use selkie_types::{CollationId, RowVersion, SqlType, Value};
 use serde::{Deserialize, Serialize};
 
 use crate::{ForeignKey, Statistics};
+
+/// The version of a definition that is being made: nothing that is kept for another definition, under
+/// whatever name and in whatever state the server has been since its start, is taken to be for this one.
+pub fn new_version() -> u64 {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    LAST.fetch_add(1, Ordering::Relaxed) + 1
+}
 
 /// What a name in a schema stands for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -155,8 +163,10 @@ pub struct TableInfo {
     pub options: TableOptions,
     /// Seconds since 1970 of creation.
     pub created: u64,
-    /// Grows with every change of the definition (CAT-1).
+    /// A number that no other definition has (CAT-1): [`new_version`].
     pub version: u64,
+    /// Ids of indexes are counted from here (CAT-4); 0 if none was given yet.
+    pub next_index: u32,
     /// What ANALYZE found, if it ran.
     pub statistics: Option<Arc<Statistics>>,
 }
@@ -223,6 +233,12 @@ impl TableInfo {
         })
     }
 
+    /// The first id that no index of the table has had (CAT-4).
+    pub fn first_new_index(&self) -> u32 {
+        let above = self.def.indexes.iter().map(|index| index.id.0 + 1).max();
+        self.next_index.max(above.unwrap_or(0))
+    }
+
     /// The stored form for the dictionary.
     pub fn to_stored(&self) -> StoredTable {
         StoredTable {
@@ -236,7 +252,7 @@ impl TableInfo {
             collation: self.collation,
             options: self.options.clone(),
             created: self.created,
-            version: self.version,
+            next_index: self.first_new_index(),
             row_versions: self.def.layout.earlier(),
         }
     }
@@ -280,7 +296,8 @@ pub struct StoredTable {
     collation: CollationId,
     options: TableOptions,
     created: u64,
-    version: u64,
+    #[serde(default)]
+    next_index: u32,
     /// Columns under which rows may still be stored, by the version number in the row.
     #[serde(default)]
     row_versions: Vec<RowVersion>,
@@ -308,7 +325,8 @@ impl StoredTable {
             collation: self.collation,
             options: self.options,
             created: self.created,
-            version: self.version,
+            version: new_version(),
+            next_index: self.next_index,
             statistics,
         }
     }

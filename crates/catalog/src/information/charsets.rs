@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use selkie_types::charset::Collation;
-use selkie_types::{CollationId, Value};
+use selkie_types::{Charset, CollationId, Value};
 
 use super::{InformationRow, text};
 
@@ -34,8 +34,20 @@ fn default_mark(collation: &Collation) -> Value {
     text(if collation.is_default() { "Yes" } else { "" })
 }
 
+/// The name without the character set of a collation that all of Unicode's have.
+fn common_name(collation: &Collation) -> Option<&'static str> {
+    let (_, name) = collation.name.split_once('_')?;
+    name.starts_with("uca1400_").then_some(name)
+}
+
+/// Compat: what all of Unicode's character sets have is listed once, without a number.
 pub(super) fn collations() -> Vec<InformationRow> {
     let row = |c: &'static Collation| {
+        if let Some(name) = common_name(c) {
+            let sort_len = Value::Int(c.sort_len.into());
+            let unknown = || Value::Null;
+            return vec![text(name), unknown(), unknown(), unknown(), text("Yes"), sort_len];
+        }
         vec![
             text(c.name),
             text(c.charset.name()),
@@ -45,13 +57,15 @@ pub(super) fn collations() -> Vec<InformationRow> {
             Value::Int(c.sort_len.into()),
         ]
     };
-    listed().into_iter().map(row).collect()
+    let is_listed =
+        |c: &&'static Collation| common_name(c).is_none() || c.charset == Charset::Utf8mb4;
+    listed().into_iter().filter(is_listed).map(row).collect()
 }
 
 pub(super) fn applicability() -> Vec<InformationRow> {
     let row = |c: &'static Collation| {
         vec![
-            text(c.name),
+            text(common_name(c).unwrap_or(c.name)),
             text(c.charset.name()),
             text(c.name),
             Value::Int(c.id.0.into()),

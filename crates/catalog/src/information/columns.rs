@@ -10,7 +10,7 @@ pub(super) fn columns(source: &InformationSource<'_>) -> Vec<InformationRow> {
     let mut rows = Vec::new();
     for table in source.tables() {
         for (at, column) in table.columns.iter().enumerate() {
-            let granted = (source.on_column)(table, &column.name) & Privileges::TABLE;
+            let granted = (source.on_column)(table, &column.name) & Privileges::COLUMN;
             if !granted.is_empty() {
                 rows.push(column_row(source, table, at, granted));
             }

@@ -12,14 +12,15 @@ pub(super) fn partitions(source: &InformationSource<'_>) -> Vec<InformationRow> 
 
 fn row(source: &InformationSource<'_>, table: &TableInfo) -> InformationRow {
     let statistics = (source.statistics)(table);
+    let (data, index, average) = super::tables::sizes(table, &statistics);
     let mut row = vec![text("def"), text(table.schema()), text(table.name())];
     row.resize(12, Value::Null);
     row.extend([
         Value::UInt(statistics.rows),
-        Value::UInt(statistics.data_bytes.checked_div(statistics.rows).unwrap_or(0)),
-        Value::UInt(statistics.data_bytes),
+        Value::UInt(average),
+        Value::UInt(data),
         Value::Null,
-        Value::UInt(statistics.index_bytes),
+        Value::UInt(index),
         Value::UInt(0),
         time(table.created),
         Value::Null,

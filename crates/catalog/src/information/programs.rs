@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use selkie_types::temporal::DateTime;
-use selkie_types::{SqlMode, SqlType, Value};
+use selkie_types::{Privileges, SqlMode, SqlType, Value};
 
 use super::columns::type_values;
 use super::{InformationRow, InformationSource, optional, text};
@@ -114,9 +114,16 @@ pub(super) fn parameters(source: &InformationSource<'_>) -> Vec<InformationRow> 
 
 pub(super) fn triggers(source: &InformationSource<'_>) -> Vec<InformationRow> {
     let all = source.names.snapshot.all_triggers();
-    let seen = all.filter(|t| (source.visible)(&t.schema, &t.table));
-    seen.map(|trigger| {
+    let seen = all.filter_map(|t| {
+        let privileges = (source.on_table)(&t.schema, &t.table);
+        // Compat: who may change rows learns that there is a trigger, but not what it does.
+        let shown = Privileges::INSERT | Privileges::UPDATE | Privileges::DELETE;
+        let whole = privileges.has(Privileges::TRIGGER);
+        (whole || privileges.has_any(shown)).then_some((t, whole))
+    });
+    seen.map(|(trigger, whole)| {
         let context = &trigger.context;
+        let known = |value: &str| if whole { text(value) } else { Value::Null };
         vec![
             text("def"),
             text(&trigger.schema),
@@ -127,7 +134,7 @@ pub(super) fn triggers(source: &InformationSource<'_>) -> Vec<InformationRow> {
             text(&trigger.table),
             Value::Int(trigger.order.into()),
             Value::Null,
-            text(&trigger.body),
+            known(&trigger.body),
             text("ROW"),
             text(if trigger.before { "BEFORE" } else { "AFTER" }),
             Value::Null,
@@ -136,7 +143,7 @@ pub(super) fn triggers(source: &InformationSource<'_>) -> Vec<InformationRow> {
             text("NEW"),
             micros(context.created, 10_000),
             mode(context),
-            text(&context.definer),
+            known(&context.definer),
             text(&context.client_charset),
             text(&context.connection_collation),
             text(&context.database_collation),

@@ -33,7 +33,7 @@ pub(super) fn tables(source: &InformationSource<'_>) -> Vec<InformationRow> {
 }
 
 /// Bytes of rows and indexes, as the engine of the table's name would have them.
-fn sizes(table: &TableInfo, statistics: &TableStatistics) -> (u64, u64, u64) {
+pub(super) fn sizes(table: &TableInfo, statistics: &TableStatistics) -> (u64, u64, u64) {
     let (rows, indexes) = (statistics.rows, table.def.indexes.len() as u64);
     match &*table.engine {
         "MyISAM" if row_format(table) == "Fixed" => {
