@@ -12,7 +12,7 @@ mod temporal;
 mod text;
 mod value;
 
-use selkie_types::{CollationId, JsonRole, Physical, SqlResult, SqlType, TypeKind, Value};
+use selkie_types::{CollationId, Decimal, JsonRole, Physical, SqlResult, SqlType, TypeKind, Value};
 
 pub use explicit::cast;
 pub use fixed_binary::to_fixed_binary;
@@ -37,6 +37,10 @@ static IMPLICIT_LOCAL: Function =
 
 /// A change of type that leaves the representation; costs nothing to evaluate.
 pub(crate) static RETYPE: Function =
+    Function::new("", 1, 1, |b| b.strict(SqlType::null(), no_kernel));
+
+/// The digits after the point of values beside it.
+pub(crate) static RESCALE: Function =
     Function::new("", 1, 1, |b| b.strict(SqlType::null(), no_kernel));
 
 fn no_kernel(_: &crate::kernel::Frame<'_>) -> SqlResult<selkie_types::Column> {
@@ -96,16 +100,33 @@ pub(crate) fn fold_literal(e: &mut Expr, types: &TypeContext) {
 }
 
 /// Makes what is no number and no text ready to become a number.
-///
-/// Compat: as a number what JSON_EXTRACT gives is the value, not the text of the document.
 fn to_scalar(e: &mut Expr) {
     fixed_binary::to_zero(e);
+    read_extracted(e, crate::functions::json::extract_value);
+}
+
+/// Has what JSON_EXTRACT gives read in another way, if that is what `e` is.
+///
+/// Compat: as a number, and as a text beside another, it is the value and not the text of the document,
+/// unless COLLATE stands behind it.
+fn read_extracted(e: &mut Expr, kernel: Kernel) -> bool {
     if let ExprKind::Call(call) = &mut e.kind
         && call.function.name() == "JSON_EXTRACT"
+        && e.coercibility != Coercibility::Explicit
     {
-        call.kernel = crate::functions::json::extract_value;
+        call.kernel = kernel;
         e.ty.json = JsonRole::Plain;
+        return true;
     }
+    false
+}
+
+/// Of two texts that are compared the one that JSON_EXTRACT gives becomes what is inside its quotes.
+///
+/// Compat: only one of them does, and only beside one other text.
+pub(crate) fn compare_extracted(a: &mut Expr, b: &mut Expr) {
+    use crate::functions::json::extract_text;
+    let _ = read_extracted(a, extract_text) || read_extracted(b, extract_text);
 }
 
 /// Whether an expression is a text that a function made of a date.
@@ -121,6 +142,14 @@ pub(crate) fn short_year(e: &mut Expr) {
         ty.unsigned = true;
         wrap(e, ty, false, |frame| Ok(crate::kernel::map(frame, |v: u64| v % 100)));
     }
+}
+
+/// Converts to the year that is stored of the value, NULL if none is.
+pub(crate) fn to_year(e: &mut Expr) {
+    let ty = SqlType::new(TypeKind::Int, 4, 0);
+    wrap(e, ty, true, |frame| {
+        crate::kernel::map_rows(frame, |row| Ok(crate::build::year_of(&frame.args[0].value(row))))
+    });
 }
 
 /// A hexadecimal or bit literal as the unsigned number it is in arithmetic.
@@ -207,6 +236,9 @@ pub fn to_bits(e: &mut Expr) {
 /// Converts to a double.
 pub fn to_double(e: &mut Expr) {
     to_scalar(e);
+    // Compat: without a warning of what is no number.
+    read_extracted(e, crate::functions::json::extract_number);
+    crate::functions::extreme::compare_as_numbers(e);
     short_year(e);
     if retype_null(e, &SqlType::double()) {
         return;
@@ -269,11 +301,34 @@ pub fn to_decimal(e: &mut Expr) {
     }
 }
 
+/// Converts a text beside decimals of `whole` digits before the point: with as many, and with as
+/// many after it as there is room for.
+pub(crate) fn to_decimal_beside(e: &mut Expr, whole: u32) {
+    let other = decimal_type(&e.ty);
+    let plain = !e.is_hex() && !is_date_text(e) && e.ty.kind != TypeKind::Null;
+    if e.ty.physical() == Physical::Bytes
+        && plain
+        && whole > other.length - u32::from(other.decimals)
+    {
+        to_scalar(e);
+        let ty = SqlType::decimal(65, (Decimal::MOST_DIGITS - whole).min(38) as u8);
+        wrap(e, ty, false, number::bytes_to_whole_decimal);
+    }
+    to_decimal(e);
+}
+
 /// Converts to a decimal of a scale.
 pub fn to_decimal_scale(e: &mut Expr, precision: u32, scale: u8) {
     to_decimal(e);
+    let widens = e.ty.decimals < scale;
+    if widens {
+        crate::build::unround(e);
+    }
     if e.ty.decimals != scale {
         wrap(e, SqlType::decimal(precision, scale), false, number::decimal_to_scale);
+        if widens && let ExprKind::Call(call) = &mut e.kind {
+            call.function = &RESCALE;
+        }
     }
 }
 

@@ -16,8 +16,9 @@ mod variable;
 
 use std::sync::Arc;
 
+use selkie_meter::{ask, interruptible};
 use selkie_types::{
-    Batch, Bitmap, Column, ColumnData, JsonRole, Physical, SqlResult, SqlType, Value,
+    Batch, Bitmap, Column, ColumnData, JsonRole, Physical, SqlResult, SqlType, Value, stack,
 };
 
 pub use cache::{CallCache, ListCache};
@@ -31,10 +32,14 @@ use crate::kernel::Frame;
 impl Expr {
     /// The values of the expression over the rows of `batch`.
     pub fn eval(&self, ctx: &EvalContext<'_>, batch: &Batch) -> SqlResult<Arc<Column>> {
+        stack::check()?;
         let rows = batch.rows();
         Ok(match &self.kind {
             ExprKind::Column(at) => return Ok(batch.column(*at).clone()),
-            ExprKind::Literal(value) => constant(value, &self.ty, rows),
+            ExprKind::Literal(value) => {
+                ask(length_of(value))?;
+                constant(value, &self.ty, rows)
+            }
             ExprKind::Parameter(slot) => variable::parameter(ctx, *slot, &self.ty, rows),
             ExprKind::Call(call) => return eval_call(self, call, ctx, batch),
             ExprKind::Compare(c) => compare::eval(c, ctx, batch)?.into_column(rows),
@@ -135,6 +140,11 @@ impl Expr {
     }
 }
 
+/// Bytes of a string.
+fn length_of(value: &Value) -> usize {
+    if let Value::Bytes(bytes) = value { bytes.len() } else { 0 }
+}
+
 /// `value` for all rows, of the physical kind of `ty`.
 pub(crate) fn constant(value: &Value, ty: &SqlType, rows: usize) -> Column {
     Column::constant(value, ty.physical(), ty.decimals_of_column(), rows)
@@ -168,7 +178,8 @@ fn eval_call(
     let once =
         all_rows > 1 && call.function.is_deterministic() && args.iter().all(|a| a.is_constant());
     let rows = if once { 1 } else { all_rows };
-    let column = (call.kernel)(&Frame { ctx, call, ty: &e.ty, args: &args, rows })?;
+    let frame = Frame { ctx, call, ty: &e.ty, args: &args, rows };
+    let column = interruptible(|| (call.kernel)(&frame))??;
     debug_assert_eq!(column.physical(), e.ty.physical(), "kernel of {e}");
     Ok(Arc::new(if once { column.repeat(all_rows) } else { column }))
 }

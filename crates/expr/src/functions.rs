@@ -11,7 +11,7 @@ mod date_part;
 pub(crate) mod dynamic;
 mod encode;
 pub(crate) mod extract;
-mod extreme;
+pub(crate) mod extreme;
 mod file;
 mod info;
 pub(crate) mod interval;

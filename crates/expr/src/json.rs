@@ -11,7 +11,7 @@ mod path;
 mod path_parse;
 mod write;
 
-use selkie_types::{JsonRole, Physical, SqlType, TypeKind, Value};
+use selkie_types::{JsonRole, Physical, SqlType, TypeKind, Value, stack};
 
 pub(crate) use document::Json;
 pub(crate) use escape::{put_escaped, put_string, same_text, unescape};
@@ -50,6 +50,7 @@ const DOCUMENTS: &[&str] = &[
 
 /// Whether an expression's strings are JSON documents, not texts to be quoted.
 pub(crate) fn is_json(e: &Expr) -> bool {
+    stack::ensure();
     if e.ty.json == JsonRole::Document {
         return true;
     }

@@ -8,8 +8,9 @@ mod view;
 
 use std::sync::Arc;
 
+use selkie_meter::demand;
 use selkie_types::error::catalogue::ER_WARN_ALLOWED_PACKET_OVERFLOWED;
-use selkie_types::{Column, SqlType};
+use selkie_types::{Column, Physical, SqlType};
 
 pub(crate) use adapt::*;
 pub(crate) use out::{BytesOut, DecimalOut, NativeOut, column_of};
@@ -53,15 +54,36 @@ impl<'a> Frame<'a> {
         &self.call.args[at].ty
     }
 
-    /// Whether a result would be too long; then it is NULL, with warning 1301.
+    /// Whether a result would be too long; then it is NULL, with warning 1301. One that the
+    /// statement may not hold ends it.
     pub(crate) fn too_long(&self, bytes: usize) -> bool {
         let max = self.ctx.types.max_allowed_packet;
         if bytes as u64 <= max {
+            demand(bytes);
             return false;
         }
         let name = self.call.function.name().to_ascii_lowercase();
         self.ctx.warn(&ER_WARN_ALLOWED_PACKET_OVERFLOWED, &[&name, &max]);
         true
+    }
+
+    /// Whether what a function has made of a row is too long: longer than a packet, and than all it
+    /// was given, so that what only passes on a long value does not lose it.
+    pub(crate) fn has_grown(&self, row: usize, bytes: usize) -> bool {
+        let too_long = bytes as u64 > self.ctx.types.max_allowed_packet && self.is_more(row, bytes);
+        if !too_long {
+            demand(bytes);
+        }
+        too_long
+    }
+
+    #[cold]
+    fn is_more(&self, row: usize, bytes: usize) -> bool {
+        let given = |at: usize| match self.args[at].physical() {
+            Physical::Bytes => self.bytes(at).get(row).map_or(0, <[u8]>::len),
+            _ => 0,
+        };
+        bytes > (0..self.args.len()).map(given).sum() && self.too_long(bytes)
     }
 
     /// Whether `row` of some argument is NULL.

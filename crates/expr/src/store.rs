@@ -13,7 +13,9 @@ mod temporal;
 
 use std::sync::Arc;
 
-use selkie_types::{Column, DateTime, Physical, SqlResult, SqlType, TypeKind};
+use selkie_types::{
+    Column, ColumnData, DateTime, DecimalValues, Physical, SqlResult, SqlType, TypeKind,
+};
 
 use crate::context::EvalContext;
 pub use fixed_binary::refuse_assignment;
@@ -54,7 +56,8 @@ pub fn convert_for_column(
     ctx: &EvalContext<'_>,
 ) -> SqlResult<Arc<Column>> {
     let to = target.ty;
-    if from == to && !matches!(to.kind, TypeKind::Date | TypeKind::DateTime) {
+    let has_limits = matches!(to.kind, TypeKind::Date | TypeKind::DateTime);
+    if from == to && !has_limits && is_within_type(column) {
         return Ok(column.clone());
     }
     if from.kind == TypeKind::Null || (column.is_constant() && column.is_null(0)) {
@@ -103,6 +106,16 @@ pub fn convert_for_column(
         _ => string::convert(&source),
     }?;
     Ok(converted)
+}
+
+/// Whether a column of the type could hold all values. Aggregates also give doubles beyond the range
+/// of doubles, and decimals of more digits than their type has.
+fn is_within_type(column: &Column) -> bool {
+    match column.data() {
+        ColumnData::Double(v) => v.iter().all(|v| v.is_finite()),
+        ColumnData::Decimal(d) => !matches!(d.values(), DecimalValues::I256(_)),
+        _ => true,
+    }
 }
 
 fn hex_numbers(column: &Column) -> Column {

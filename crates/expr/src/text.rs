@@ -102,12 +102,15 @@ pub fn display(value: &Value, ty: &SqlType) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// A string for a message: in UTF-8, with what cannot be shown as `\xHH`.
+/// A string for a message: in UTF-8, with what cannot be shown as `\xHH`. What is longer than any
+/// message is not shown to its end.
 pub fn for_message(bytes: &[u8], collation: CollationId) -> String {
+    /// More than a message holds.
+    const LONGEST: usize = 1024;
     let charset = collation.charset();
-    let mut out = String::with_capacity(bytes.len());
+    let mut out = String::with_capacity(bytes.len().min(LONGEST));
     let mut at = 0;
-    while at < bytes.len() {
+    while at < bytes.len() && out.len() < LONGEST {
         let decoded = charset.decode(&bytes[at..]);
         let shown = decoded.and_then(|(code, len)| Some((char::from_u32(code)?, len)));
         let readable = |c: char| !c.is_control() && (c.is_ascii() || !collation.is_binary());

@@ -61,8 +61,4 @@ impl State for Bits {
     fn finish(&mut self, _: &EvalContext<'_>) -> SqlResult<Column> {
         Ok(Column::from_data(ColumnData::UInt(std::mem::take(&mut self.values)), None))
     }
-
-    fn memory(&self) -> usize {
-        self.values.capacity() * 8
-    }
 }

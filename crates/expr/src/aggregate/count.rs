@@ -49,8 +49,4 @@ impl State for Count {
     fn finish(&mut self, _: &EvalContext<'_>) -> SqlResult<Column> {
         Ok(Column::from_data(ColumnData::Int(std::mem::take(&mut self.counts)), None))
     }
-
-    fn memory(&self) -> usize {
-        self.counts.capacity() * 8
-    }
 }

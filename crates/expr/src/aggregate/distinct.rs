@@ -18,7 +18,6 @@ pub(super) struct Distinct {
     columns: Vec<Column>,
     groups: Vec<u32>,
     inner: Box<dyn State>,
-    held: usize,
     collations: Vec<CollationId>,
 }
 
@@ -31,7 +30,6 @@ impl Distinct {
             columns: a.args.iter().map(|e| column(&e.ty)).collect(),
             groups: Vec::new(),
             inner,
-            held: 0,
             collations: a.args.iter().map(|e| e.ty.collation).collect(),
         }
     }
@@ -50,6 +48,8 @@ impl State for Distinct {
         _: &EvalContext<'_>,
     ) -> SqlResult<()> {
         let args = &args[..self.columns.len()];
+        // A key and a value of each row are kept.
+        selkie_meter::ask(args.iter().map(|a| 2 * a.memory()).sum())?;
         let mut fresh = Vec::new();
         let mut key = Vec::new();
         for row in 0..rows {
@@ -64,8 +64,8 @@ impl State for Distinct {
             let hash = CollationId::BINARY.hash(&key, 0);
             let entry = self.seen.entry(hash, |(h, k)| *h == hash && **k == key[..], |(h, _)| *h);
             if let hashbrown::hash_table::Entry::Vacant(slot) = entry {
+                selkie_meter::spend(key.len())?;
                 slot.insert((hash, key[..].into()));
-                self.held += key.len() + 24;
                 fresh.push(row as u32);
                 self.groups.push(groups.of(row) as u32);
             }
@@ -93,10 +93,5 @@ impl State for Distinct {
         let groups = std::mem::take(&mut self.groups);
         self.inner.update(Groups::Ids(&groups), groups.len(), &columns, ctx)?;
         self.inner.finish(ctx)
-    }
-
-    fn memory(&self) -> usize {
-        let columns: usize = self.columns.iter().map(|c| c.memory()).sum();
-        self.held + columns + self.inner.memory()
     }
 }

@@ -89,10 +89,6 @@ impl<T: Native + PartialOrd + Send> State for Natives<T> {
         self.values.iter().for_each(|v| out.push(*v));
         Ok(out.finish())
     }
-
-    fn memory(&self) -> usize {
-        self.values.capacity() * size_of::<Option<T>>()
-    }
 }
 
 struct Decimals {
@@ -146,10 +142,6 @@ impl State for Decimals {
         let mut out = DecimalOut::new(self.scale, self.values.len());
         self.values.iter().for_each(|v| out.push(*v));
         Ok(out.finish())
-    }
-
-    fn memory(&self) -> usize {
-        self.values.capacity() * size_of::<Option<Decimal>>()
     }
 }
 
@@ -205,11 +197,6 @@ impl State for Strings {
         self.values.iter().for_each(|v| out.push(v.as_deref()));
         Ok(out.finish())
     }
-
-    fn memory(&self) -> usize {
-        let held: usize = self.values.iter().flatten().map(|v| v.len() + 16).sum();
-        self.values.capacity() * 16 + held
-    }
 }
 
 /// The value of the first row of each group, NULL included.
@@ -263,9 +250,5 @@ impl State for First {
             out.push(value.as_ref().unwrap_or(&Value::Null));
         }
         Ok(out)
-    }
-
-    fn memory(&self) -> usize {
-        self.values.capacity() * size_of::<Option<Value>>()
     }
 }

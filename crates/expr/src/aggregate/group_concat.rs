@@ -4,10 +4,11 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use hashbrown::HashSet;
+use selkie_meter::{ask, interruptible, spend, tick};
 use selkie_types::error::catalogue::ER_CUT_VALUE_GROUP_CONCAT;
 use selkie_types::{CollationId, Column, SqlResult, SqlType, Value};
 
-use super::state::{Groups, State, same_kind};
+use super::state::{Groups, State, length_at, same_kind};
 use super::{Aggregate, AggregateKind};
 use crate::context::EvalContext;
 use crate::json::put_sql_value;
@@ -46,7 +47,6 @@ pub(super) struct GroupConcat {
     /// How values become elements of an array.
     json: Option<Element>,
     groups: Vec<Group>,
-    held: usize,
 }
 
 /// A value as an element of a JSON array.
@@ -72,7 +72,6 @@ impl GroupConcat {
                 is_json: crate::json::is_json(&a.args[0]),
             }),
             groups: Vec::new(),
-            held: 0,
         }
     }
 
@@ -97,7 +96,6 @@ impl GroupConcat {
         for (column, collation) in args.iter().zip(&self.collations) {
             put_value(&mut key, column, row, *collation);
         }
-        self.held += key.len() + 16;
         self.groups[group].seen.insert(key.into())
     }
 
@@ -105,7 +103,6 @@ impl GroupConcat {
         let keep = !self.order.is_empty() || self.limit.is_some();
         let (separator, max) = (&self.separator, self.max_bytes);
         let group = &mut self.groups[group];
-        self.held += row.text.len() + 48;
         if keep {
             group.rows.push(row);
             return;
@@ -117,6 +114,7 @@ impl GroupConcat {
 
     fn sort(order: &[(CollationId, bool)], rows: &mut [Row]) {
         rows.sort_by(|a, b| {
+            tick(64);
             for (at, (collation, descending)) in order.iter().enumerate() {
                 let ordering = compare_values(&a.keys[at], &b.keys[at], *collation);
                 let ordering = if *descending { ordering.reverse() } else { ordering };
@@ -128,13 +126,16 @@ impl GroupConcat {
         });
     }
 
-    fn finish_group(&mut self, at: usize, ctx: &EvalContext<'_>) -> Option<Vec<u8>> {
+    fn finish_group(&mut self, at: usize, ctx: &EvalContext<'_>) -> SqlResult<Option<Vec<u8>>> {
         let mut group = std::mem::take(&mut self.groups[at]);
-        Self::sort(&self.order, &mut group.rows);
+        let order = &self.order;
+        interruptible(|| Self::sort(order, &mut group.rows))?;
         let (offset, count) = self.limit.unwrap_or((0, u64::MAX));
         let rows = std::mem::take(&mut group.rows);
         let skip = usize::try_from(offset).unwrap_or(usize::MAX);
         for row in rows.iter().skip(skip).take(usize::try_from(count).unwrap_or(usize::MAX)) {
+            spend(row.text.len())?;
+            ask(row.text.len())?;
             group.count += 1;
             join(&mut group.joined, &row.text, &self.separator);
             shorten(&mut group, self.max_bytes, self.collation);
@@ -146,10 +147,10 @@ impl GroupConcat {
         if let Some(row) = group.cut {
             ctx.warn(&ER_CUT_VALUE_GROUP_CONCAT, &[&row, &name]);
         }
-        match self.json {
+        Ok(match self.json {
             None => group.joined,
             Some(_) => group.joined.map(|text| [b"[", &text[..], b"]"].concat()),
-        }
+        })
     }
 }
 
@@ -192,7 +193,10 @@ impl State for GroupConcat {
             if self.groups[group].cut.is_some() {
                 continue;
             }
+            // The text is made, and kept or joined.
+            ask(2 * length_at(values, row))?;
             let Some(text) = self.text(values, row) else { continue };
+            spend(text.len())?;
             if !self.is_new(group, values, row) {
                 continue;
             }
@@ -218,12 +222,8 @@ impl State for GroupConcat {
     fn finish(&mut self, ctx: &EvalContext<'_>) -> SqlResult<Column> {
         let mut out = BytesOut::new(self.groups.len());
         for at in 0..self.groups.len() {
-            out.push(self.finish_group(at, ctx).as_deref());
+            out.push(self.finish_group(at, ctx)?.as_deref());
         }
         Ok(out.finish())
-    }
-
-    fn memory(&self) -> usize {
-        self.held + self.groups.capacity() * size_of::<Group>()
     }
 }

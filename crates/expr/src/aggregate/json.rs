@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use selkie_meter::{ask, spend};
 use selkie_types::{Column, SqlResult, SqlType, Value};
 
 use super::Aggregate;
-use super::state::{Groups, State, same_kind};
+use super::state::{Groups, State, length_at, same_kind};
 use crate::context::EvalContext;
 use crate::json::{put_sql_value, put_string};
 use crate::kernel::BytesOut;
@@ -51,11 +52,15 @@ impl State for ObjectAgg {
         _: &EvalContext<'_>,
     ) -> SqlResult<()> {
         for row in 0..rows {
+            // Copied, made JSON and joined.
+            ask(3 * length_at(args, row))?;
             let Value::Bytes(name) = args[0].value(row) else { continue };
+            spend(name.len())?;
             let mut text = Vec::new();
             put_string(&mut text, &name);
             text.push(b':');
             put_sql_value(&mut text, &args[1].value(row), &self.ty, self.is_json);
+            spend(text.len())?;
             self.append(groups.of(row), &text);
         }
         Ok(())
@@ -83,9 +88,5 @@ impl State for ObjectAgg {
             });
         }
         Ok(out.finish())
-    }
-
-    fn memory(&self) -> usize {
-        self.groups.iter().flatten().map(|g| g.capacity() + 24).sum()
     }
 }

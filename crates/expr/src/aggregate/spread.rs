@@ -56,7 +56,9 @@ impl Spread {
             return None;
         }
         let variance = m.squares / divisor;
-        Some(if matches!(self.kind, Std | StddevSamp) { variance.sqrt() } else { variance })
+        let spread = if matches!(self.kind, Std | StddevSamp) { variance.sqrt() } else { variance };
+        // Distances beyond the range of doubles make no number.
+        (!spread.is_nan()).then_some(spread)
     }
 }
 
@@ -91,9 +93,5 @@ impl State for Spread {
         let mut out = NativeOut::new(self.moments.len());
         self.moments.iter().for_each(|m| out.push(self.result(m)));
         Ok(out.finish())
-    }
-
-    fn memory(&self) -> usize {
-        self.moments.capacity() * size_of::<Moments>()
     }
 }

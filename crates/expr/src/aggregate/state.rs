@@ -3,7 +3,8 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use selkie_types::{Column, SqlResult};
+use selkie_meter::interruptible;
+use selkie_types::{Column, ColumnData, SqlResult};
 
 use super::{
     Aggregate, AggregateKind, bits, count, distinct, extreme, group_concat, json, spread, sum,
@@ -50,9 +51,15 @@ pub(super) trait State: Send + Any {
 
     /// The results of all groups.
     fn finish(&mut self, ctx: &EvalContext<'_>) -> SqlResult<Column>;
+}
 
-    /// Bytes of memory held.
-    fn memory(&self) -> usize;
+/// Bytes of the strings of a row.
+pub(super) fn length_at(args: &[Arc<Column>], row: usize) -> usize {
+    let length = |column: &Arc<Column>| match column.data() {
+        ColumnData::Bytes(v) => v.get(column.physical_row(row)).len(),
+        _ => 0,
+    };
+    args.iter().map(length).sum()
 }
 
 /// Recovers the concrete state of a merge partner.
@@ -99,7 +106,8 @@ impl AggregateState {
         ctx: &EvalContext<'_>,
     ) -> SqlResult<()> {
         self.resize(group_count);
-        self.state.update(groups, rows, args, ctx)
+        let state = &mut self.state;
+        interruptible(|| state.update(groups, rows, args, ctx))?
     }
 
     /// Makes sure that groups `0..groups` exist, with the result of no rows.
@@ -120,12 +128,7 @@ impl AggregateState {
 
     /// The results of all groups, in order.
     pub fn finish(mut self, ctx: &EvalContext<'_>) -> SqlResult<Column> {
-        self.state.finish(ctx)
-    }
-
-    /// Bytes of memory held.
-    pub fn memory(&self) -> usize {
-        self.state.memory()
+        interruptible(|| self.state.finish(ctx))?
     }
 }
 

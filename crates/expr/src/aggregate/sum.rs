@@ -23,7 +23,6 @@ pub(super) fn state(a: &Aggregate) -> Box<dyn State> {
         counts: Vec::new(),
         scale,
         result_scale: a.ty.decimals,
-        precision: a.ty.length.min(65) as u8,
         average: average.then_some(a.parameter as u32),
         narrow_only: true,
     })
@@ -40,7 +39,6 @@ struct Exact {
     counts: Vec<u64>,
     scale: u8,
     result_scale: u8,
-    precision: u8,
     /// Digits `AVG` adds.
     average: Option<u32>,
     /// Only 64-bit values were added; no number of them overflows 128 bits.
@@ -179,17 +177,10 @@ impl State for Exact {
                     sum.checked_div(count, increment).unwrap_or(Decimal::ZERO)
                 }
             };
-            out.push(Some(value.fit(self.precision, self.result_scale).0));
+            // Compat: a sum may have more digits than its type.
+            out.push(Some(value));
         }
         Ok(out.finish())
-    }
-
-    fn memory(&self) -> usize {
-        self.counts.capacity() * 8
-            + match &self.sums {
-                Sums::Narrow(v) => v.capacity() * 16,
-                Sums::Wide(v) => v.capacity() * 32,
-            }
     }
 }
 
@@ -240,9 +231,5 @@ impl State for Doubles {
             out.push((count > 0).then(|| sum / divisor));
         }
         Ok(out.finish())
-    }
-
-    fn memory(&self) -> usize {
-        self.sums.capacity() * 16
     }
 }

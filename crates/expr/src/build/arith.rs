@@ -3,7 +3,7 @@
 use selkie_types::{NOT_FIXED_DECIMALS, Physical, SqlMode, SqlResult, SqlType, TypeKind, Value};
 
 use super::compare::refuse_row;
-use super::fixed_binary;
+use super::{fixed_binary, unround};
 use crate::cast;
 use crate::context::TypeContext;
 use crate::expr::{CallOption, Expr, ExprKind};
@@ -213,44 +213,6 @@ fn decimal(op: Arithmetic, mut args: Vec<Expr>, types: &TypeContext) -> SqlResul
     args.iter_mut().for_each(unround);
     let ty = SqlType::decimal(precision.clamp(1, 65), scale);
     finish(op, args, ty, kernels::decimal_kernel(op), types)
-}
-
-/// Gives an arithmetic result the digits its kernel can compute beyond those of its type.
-///
-/// Compat: MariaDB rounds to the declared scale only when a value leaves the expression, so that
-/// `1/3*3` is 1.0000; a column keeps what it can hold of the digits.
-pub fn unround(e: &mut Expr) {
-    if let Some(scale) = wider_scale(e) {
-        e.ty.length += u32::from(scale - e.ty.decimals);
-        e.ty.decimals = scale;
-    }
-}
-
-/// The digits after the point that an arithmetic result can still be given, if they are more than
-/// those of its type.
-pub fn wider_scale(e: &Expr) -> Option<u8> {
-    let ExprKind::Call(call) = &e.kind else { return None };
-    let negated = std::ptr::eq(call.function, &kernels::NEGATE);
-    if e.ty.kind != TypeKind::Decimal || call.args.len() != 2 - usize::from(negated) {
-        return None;
-    }
-    if negated {
-        return Some(call.args[0].ty.decimals).filter(|scale| *scale > e.ty.decimals);
-    }
-    let (a, b) = (call.args[0].ty.decimals, call.args[1].ty.decimals);
-    let natural = if std::ptr::eq(call.function, &kernels::DIVIDE) {
-        let CallOption::Number(increment) = call.option else { return None };
-        kernels::quotient_scale(a, b, increment as u32)
-    } else if std::ptr::eq(call.function, &kernels::MULTIPLY) {
-        (a + b).min(38)
-    } else if std::ptr::eq(call.function, &kernels::ADD)
-        || std::ptr::eq(call.function, &kernels::SUBTRACT)
-    {
-        a.max(b)
-    } else {
-        return None;
-    };
-    (natural > e.ty.decimals).then_some(natural)
 }
 
 fn double(op: Arithmetic, mut args: Vec<Expr>, types: &TypeContext) -> SqlResult<Expr> {

@@ -2,7 +2,7 @@
 
 use selkie_types::SqlResult;
 
-use super::compare::precise_equality;
+use super::compare::{comparison_of_scalars, precise_equality};
 use super::comparison;
 use super::fixed_binary::refuse_beside;
 use crate::cast;
@@ -92,7 +92,7 @@ pub fn decode(args: Vec<Expr>, types: &TypeContext) -> SqlResult<Expr> {
         };
         super::compare::refuse_row(&value)?;
         refuse_beside("decode_oracle", &[&operand, &value])?;
-        let found = comparison(CompareOp::NullSafeEq, operand.clone(), value, types)?;
+        let found = comparison_of_scalars(CompareOp::NullSafeEq, operand.clone(), value, types)?;
         whens.push((found, result));
     }
     build(whens, otherwise, "decode_oracle", types)

@@ -94,6 +94,20 @@ pub fn comparison(op: CompareOp, a: Expr, b: Expr, types: &TypeContext) -> SqlRe
     if matches!(a.kind, ExprKind::Row(_)) || matches!(b.kind, ExprKind::Row(_)) {
         return row::comparison(op, a, b, types);
     }
+    let (mut a, mut b) = (a, b);
+    if compare_types(&a, &b) == CompareTypes::String {
+        cast::compare_extracted(&mut a, &mut b);
+    }
+    comparison_of_scalars(op, a, b, types)
+}
+
+/// `a op b`, where each may be beside others too.
+pub(super) fn comparison_of_scalars(
+    op: CompareOp,
+    a: Expr,
+    b: Expr,
+    types: &TypeContext,
+) -> SqlResult<Expr> {
     fixed_binary::refuse_beside(op.symbol(), &[&a, &b])?;
     let (mut a, mut b) = (a, b);
     let exact = is_exact_beside(&a, &b) || is_exact_beside(&b, &a);
@@ -115,7 +129,7 @@ pub fn comparison(op: CompareOp, a: Expr, b: Expr, types: &TypeContext) -> SqlRe
 pub(super) fn precise_equality(mut a: Expr, mut b: Expr, types: &TypeContext) -> SqlResult<Expr> {
     let cut = wider_scale(&a).or(wider_scale(&b)).is_some();
     if !cut || compare_types(&a, &b) != CompareTypes::Decimal {
-        return comparison(CompareOp::Eq, a, b, types);
+        return comparison_of_scalars(CompareOp::Eq, a, b, types);
     }
     let by = to_common(CompareTypes::Decimal, "=", &mut [&mut a, &mut b], types)?;
     Ok(compared(CompareOp::Eq, a, b, by))
@@ -178,7 +192,7 @@ pub(super) fn to_common(
 ) -> SqlResult<CompareBy> {
     let by = to_shown(common, operation, args, types)?;
     if by == CompareBy::Decimal {
-        args.iter_mut().for_each(|e| super::arith::unround(e));
+        args.iter_mut().for_each(|e| super::unround(e));
     }
     Ok(by)
 }
@@ -202,7 +216,13 @@ fn to_shown(
     Ok(match common {
         CompareTypes::Integer => return Ok(integers(args)),
         CompareTypes::Decimal => {
-            each(args, cast::to_decimal);
+            let decimals = args.iter().filter(|e| e.ty.kind == TypeKind::Decimal);
+            let whole = decimals.map(|e| e.ty.length.min(65).saturating_sub(e.ty.decimals.into()));
+            let whole = whole.max().unwrap_or(0);
+            for e in args.iter_mut() {
+                cast::to_decimal_beside(e, whole);
+                cast::fold_literal(e, types);
+            }
             CompareBy::Decimal
         }
         CompareTypes::Double => {

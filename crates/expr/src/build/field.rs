@@ -18,12 +18,16 @@ pub(super) fn convert_constants(args: &mut [&mut Expr], types: &TypeContext) {
     let Some(ty) = args.iter().find(|e| column(e) && is_exact(&e.ty)).map(|e| e.ty.clone()) else {
         return short_years(args);
     };
+    let is_year_column =
+        args.iter().any(|e| e.ty.kind == TypeKind::Year && e.as_column().is_some());
     for e in args.iter_mut() {
         if ty.kind == TypeKind::Year && e.is_constant() && e.ty.is_temporal() {
             become_year(e, types);
         }
-        if let Some(converted) = literal_as(e, &ty) {
-            **e = converted;
+        match literal_as(e, &ty) {
+            Some(converted) => **e = converted,
+            None if is_year_column => year_when_run(e, types),
+            None => {}
         }
     }
     short_years(args);
@@ -39,6 +43,38 @@ fn short_years(args: &mut [&mut Expr]) {
     };
     if args.iter().any(|e| is_number(e)) {
         args.iter_mut().for_each(|e| cast::short_year(e));
+    }
+}
+
+/// A constant that is known when the statement runs becomes what a literal of its value is.
+fn year_when_run(e: &mut Expr, types: &TypeContext) {
+    let is_variable = |e: &Expr| matches!(e.kind, ExprKind::UserVariable(_));
+    let varies = e.any(&mut |e| !e.is_constant_over_constants() && !is_variable(e));
+    if varies
+        || e.as_literal().is_some()
+        || e.ty.kind == TypeKind::Null
+        || e.ty.kind == TypeKind::Year
+        || e.ty.is_temporal()
+    {
+        return;
+    }
+    let (mut year, mut number) = (e.clone(), e.clone());
+    match e.ty.physical() {
+        Physical::Double => cast::to_double(&mut number),
+        Physical::Int => {}
+        _ => cast::to_decimal(&mut number),
+    }
+    cast::to_year(&mut year);
+    if let Ok(either) = super::function_call("COALESCE", vec![year, number], types) {
+        *e = either;
+    }
+}
+
+/// The year that a value stored in a YEAR becomes; nothing for what is none.
+pub(crate) fn year_of(value: &Value) -> Option<i64> {
+    match value {
+        Value::Bytes(b) => year_text(b),
+        _ => year_number(value, false),
     }
 }
 
@@ -94,14 +130,20 @@ fn year_literal(e: &Expr, ty: &SqlType) -> Option<Expr> {
     let year = match e.as_literal()? {
         Value::Bytes(b) if e.is_hex() => full_year(cast::integer_of_hex(b).into(), is_short)?,
         Value::Bytes(b) => year_text(b)?,
-        Value::Decimal(d) if d.is_negative() => return None,
-        Value::Decimal(d) => full_year(d.to_i128()?, is_short)?,
-        Value::Double(v) if v.fract() == 0.0 && v.abs() < 9e15 => full_year(*v as i128, is_short)?,
-        Value::Int(v) => full_year((*v).into(), is_short)?,
-        Value::UInt(v) => full_year((*v).into(), is_short)?,
-        _ => return None,
+        value => year_number(value, is_short)?,
     };
     Some(Expr::int(if is_short { year % 100 } else { year }))
+}
+
+fn year_number(value: &Value, zero_is_2000: bool) -> Option<i64> {
+    let number = match value {
+        Value::Decimal(d) if !d.is_negative() => d.to_i128()?,
+        Value::Double(v) if v.fract() == 0.0 && v.abs() < 9e15 => *v as i128,
+        Value::Int(v) => (*v).into(),
+        Value::UInt(v) => (*v).into(),
+        _ => return None,
+    };
+    full_year(number, zero_is_2000)
 }
 
 /// Compat: a text is as good as the number it begins with, and only `0000` is no year.

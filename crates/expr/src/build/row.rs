@@ -4,9 +4,11 @@ use selkie_types::error::catalogue::{
     ER_ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION, ER_ILLEGAL_PARAMETER_DATA_TYPES2_FOR_OPERATION,
     ER_OPERAND_COLUMNS,
 };
-use selkie_types::{SqlError, SqlResult, TypeKind};
+use selkie_types::{SqlError, SqlResult, TypeKind, stack};
 
-use super::compare::{CompareTypes, compare_types, compared, to_common, widest};
+use super::compare::{
+    CompareTypes, compare_types, compared, comparison_of_scalars, to_common, widest,
+};
 use super::{and, not, or, wider_scale};
 use crate::context::TypeContext;
 use crate::expr::{CompareOp, Expr, ExprKind};
@@ -124,6 +126,7 @@ pub(super) fn equality(
                 let by = to_common(*common, "in", &mut [&mut x, &mut y], types)?;
                 compared(CompareOp::Eq, x, y, by)
             }
+            _ if scalars => comparison_of_scalars(CompareOp::Eq, x, y, types)?,
             _ => comparison(CompareOp::Eq, x, y, types)?,
         });
     }
@@ -177,6 +180,7 @@ fn ordered(op: CompareOp, mut pairs: Vec<(Expr, Expr)>, types: &TypeContext) -> 
 
 /// `a op b` where at least one is a row.
 pub(super) fn comparison(op: CompareOp, a: Expr, b: Expr, types: &TypeContext) -> SqlResult<Expr> {
+    stack::check()?;
     if !matches!((&a.kind, &b.kind), (ExprKind::Row(_), _) | (_, ExprKind::Row(_))) {
         return super::comparison(op, a, b, types);
     }

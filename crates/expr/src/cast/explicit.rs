@@ -37,7 +37,10 @@ pub fn cast(e: Expr, target: &SqlType, types: &TypeContext) -> SqlResult<Expr> {
     let mut e = e;
     match target.kind {
         TypeKind::Char | TypeKind::VarChar => return string(e, target, types),
-        TypeKind::Decimal => decimal(&mut e, target),
+        TypeKind::Decimal => {
+            super::to_scalar(&mut e);
+            decimal(&mut e, target)
+        }
         TypeKind::Float | TypeKind::Double => double(&mut e, target),
         TypeKind::Date => cast::to_date(&mut e),
         TypeKind::Time => {

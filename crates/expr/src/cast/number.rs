@@ -146,7 +146,13 @@ pub(super) fn decimal_to_scale(frame: &Frame<'_>) -> SqlResult<Column> {
         }
     }
     let mut out = DecimalOut::new(to, frame.rows);
-    (0..frame.rows).for_each(|row| out.push(view.get(row)));
+    for row in 0..frame.rows {
+        let value = view.get(row);
+        if value.is_some_and(|v| v.at_scale(to).is_none()) {
+            return Err(crate::functions::arith::out_of_range(frame, "DECIMAL"));
+        }
+        out.push(value);
+    }
     Ok(out.finish())
 }
 
@@ -175,14 +181,27 @@ pub(super) fn bytes_to_double(frame: &Frame<'_>) -> SqlResult<Column> {
 }
 
 pub(super) fn bytes_to_decimal(frame: &Frame<'_>) -> SqlResult<Column> {
-    let view = frame.bytes(0);
     let (precision, scale) = precision_and_scale(frame.ty);
+    texts_to_decimals(frame, scale, |value| value.fit(precision, scale).0)
+}
+
+/// Texts beside decimals of more digits before the point than a text is otherwise read with.
+pub(super) fn bytes_to_whole_decimal(frame: &Frame<'_>) -> SqlResult<Column> {
+    texts_to_decimals(frame, frame.ty.decimals, |value| value)
+}
+
+fn texts_to_decimals(
+    frame: &Frame<'_>,
+    scale: u8,
+    fitted: impl Fn(Decimal) -> Decimal,
+) -> SqlResult<Column> {
+    let view = frame.bytes(0);
     let mut out = DecimalOut::new(scale, frame.rows);
     for row in 0..frame.rows {
         out.push(view.get(row).map(|bytes| {
             let parsed = Decimal::parse(&ascii(frame, bytes));
             report(frame, "DECIMAL", bytes, parsed.rest);
-            parsed.value.fit(precision, scale).0
+            fitted(parsed.value)
         }));
     }
     Ok(out.finish())

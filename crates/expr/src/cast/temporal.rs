@@ -314,8 +314,13 @@ pub(super) fn time_kernel(from: Physical, compared: bool) -> Kernel {
     }
 }
 
+/// Compat: days that a month does not have, as in `d <= '2024-02-31'`, are compared as they are.
+fn allowing<const COMPARED: bool>(options: DateOptions) -> DateOptions {
+    DateOptions { allow_invalid: COMPARED || options.allow_invalid, ..options }
+}
+
 fn bytes_to_datetime<const COMPARED: bool>(frame: &Frame<'_>) -> SqlResult<Column> {
-    let options = options(frame);
+    let options = allowing::<COMPARED>(options(frame));
     let fsp = frame.ty.decimals;
     from_bytes(frame, |bytes| {
         let parsed = DateTime::parse(&ascii(frame, bytes), options);
@@ -336,7 +341,7 @@ fn bytes_to_time<const COMPARED: bool>(frame: &Frame<'_>) -> SqlResult<Column> {
 }
 
 fn int_to_datetime<const COMPARED: bool>(frame: &Frame<'_>) -> SqlResult<Column> {
-    let options = lenient(frame.ctx);
+    let options = allowing::<COMPARED>(lenient(frame.ctx));
     try_map(frame, |v: i64| {
         let parsed = DateTime::from_number(v, 0, options);
         Ok(settle::<_, COMPARED>(frame, parsed, "datetime", || v.to_string()))
@@ -351,7 +356,7 @@ fn int_to_time<const COMPARED: bool>(frame: &Frame<'_>) -> SqlResult<Column> {
 }
 
 fn double_to_datetime<const COMPARED: bool>(frame: &Frame<'_>) -> SqlResult<Column> {
-    let options = options(frame);
+    let options = allowing::<COMPARED>(options(frame));
     let fsp = frame.ty.decimals;
     try_map(frame, |v: f64| {
         let parsed = DateTime::from_f64(v, options);
@@ -384,7 +389,7 @@ fn from_decimals<R: Native>(
 }
 
 fn decimal_to_datetime<const COMPARED: bool>(frame: &Frame<'_>) -> SqlResult<Column> {
-    let options = options(frame);
+    let options = allowing::<COMPARED>(options(frame));
     let fsp = frame.ty.decimals;
     from_decimals(frame, |v| {
         let parsed = DateTime::from_decimal(v, options);

@@ -105,10 +105,9 @@ impl<'a> Columns<'a> {
         self.list.iter().find(|column| column.name.is(name))
     }
 
-    /// Puts a column in the place of the one it is named like.
-    pub(crate) fn put(&mut self, column: Stored<'a>) {
+    /// Adds a column; none may be named like it.
+    pub(crate) fn push(&mut self, column: Stored<'a>) {
         self.named |= matches!(column.name, Name::Text(_));
-        self.remove(&column.name);
         self.list.push(column);
     }
 
@@ -218,12 +217,12 @@ mod tests {
     #[test]
     fn writes_numbers_and_names() {
         let mut columns = Columns::default();
-        columns.put(column(Name::Number(2), &[4]));
-        columns.put(column(Name::Number(1), &[2]));
+        columns.push(column(Name::Number(2), &[4]));
+        columns.push(column(Name::Number(1), &[2]));
         let mut out = Vec::new();
         assert!(columns.clone().write(&mut out));
         assert_eq!(out, [0, 2, 0, 1, 0, 0, 2, 0, 8, 2, 4]);
-        columns.put(column(Name::Text((*b"a").to_vec().into()), &[6]));
+        columns.push(column(Name::Text((*b"a").to_vec().into()), &[6]));
         out.clear();
         assert!(columns.write(&mut out));
         let read = Columns::parse(&out).unwrap();

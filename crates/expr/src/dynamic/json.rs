@@ -1,7 +1,7 @@
 //! Dynamic columns as JSON.
 
-use selkie_types::Charset;
 use selkie_types::number::{write_f64, write_i64, write_u64};
+use selkie_types::{Charset, stack};
 
 use super::format::{Columns, Malformed};
 use super::value::Item;
@@ -32,6 +32,7 @@ fn object(bytes: &[u8], out: &mut Vec<u8>, depth: usize) -> Result<(), Malformed
 }
 
 fn value(item: &Item<'_>, out: &mut Vec<u8>, depth: usize) -> Result<(), Malformed> {
+    stack::ensure();
     match item {
         Item::Int(v) => write_i64(out, *v),
         Item::UInt(v) => write_u64(out, *v),

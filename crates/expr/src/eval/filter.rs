@@ -1,6 +1,6 @@
 //! Filters: which rows satisfy a condition.
 
-use selkie_types::{Batch, Bitmap, SqlResult};
+use selkie_types::{Batch, Bitmap, SqlResult, stack};
 
 use super::{logic, subset};
 use crate::context::EvalContext;
@@ -11,6 +11,7 @@ use crate::expr::{Expr, ExprKind};
 /// Conjuncts narrow the rows one after the other; those that are cheap and cannot fail run over
 /// the whole batch, because gathering rows costs more than comparing them.
 pub(super) fn eval(e: &Expr, ctx: &EvalContext<'_>, batch: &Batch) -> SqlResult<Bitmap> {
+    stack::check()?;
     let ExprKind::And(parts) = &e.kind else {
         return Ok(logic::eval(e, ctx, batch)?.yes);
     };
@@ -41,6 +42,7 @@ pub(super) fn eval(e: &Expr, ctx: &EvalContext<'_>, batch: &Batch) -> SqlResult<
 
 /// Whether evaluation costs a few instructions a row and raises nothing.
 pub(super) fn is_cheap(e: &Expr) -> bool {
+    stack::ensure();
     let leaf = |e: &Expr| {
         matches!(e.kind, ExprKind::Column(_) | ExprKind::Literal(_) | ExprKind::Parameter(_))
     };

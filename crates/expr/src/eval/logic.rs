@@ -1,6 +1,6 @@
 //! Three-valued logic: truth of values, AND, OR, IS NULL.
 
-use selkie_types::{Batch, Bitmap, Column, ColumnData, DecimalValues, SqlResult, Value};
+use selkie_types::{Batch, Bitmap, Column, ColumnData, DecimalValues, SqlResult, Value, stack};
 
 use super::{Truth, bits, compare, in_list, subset};
 use crate::context::EvalContext;
@@ -8,6 +8,7 @@ use crate::expr::{Expr, ExprKind};
 
 /// The truth of a condition. Nodes that have truth values by nature give them without a detour.
 pub(crate) fn eval(e: &Expr, ctx: &EvalContext<'_>, batch: &Batch) -> SqlResult<Truth> {
+    stack::check()?;
     Ok(match &e.kind {
         ExprKind::Compare(c) => compare::eval(c, ctx, batch)?,
         ExprKind::And(parts) => all(parts, ctx, batch)?,

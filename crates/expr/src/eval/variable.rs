@@ -21,7 +21,10 @@ pub(super) fn user(
 ) -> SqlResult<Column> {
     let value = match ctx.session.user_variable(name) {
         None => Value::Null,
-        Some((value, from)) => cast::value(value, &from, ty, ctx),
+        Some((value, from)) => {
+            selkie_meter::ask(super::length_of(&value))?;
+            cast::value(value, &from, ty, ctx)
+        }
     };
     Ok(constant(&value, ty, rows))
 }
@@ -48,6 +51,7 @@ pub(super) fn assign(
     let column = e.eval(ctx, batch)?;
     let rows = batch.rows();
     if rows > 0 {
+        selkie_meter::ask(column.memory())?;
         ctx.session.set_user_variable(name, column.value(rows - 1), &e.ty);
     }
     Ok((*column).clone())

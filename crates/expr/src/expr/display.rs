@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use selkie_types::Value;
+use selkie_types::{Value, stack};
 
 use super::{Expr, ExprKind, SequenceAsk, SubqueryKind};
 
@@ -38,6 +38,7 @@ impl fmt::Display for ExprDisplay<'_> {
 }
 
 fn write_expr(f: &mut fmt::Formatter<'_>, e: &Expr, names: ColumnNames<'_>) -> fmt::Result {
+    stack::ensure();
     match &e.kind {
         ExprKind::Literal(v) => write_literal(f, e, v),
         ExprKind::Column(at) => f.write_str(&names(*at)),

@@ -1,6 +1,6 @@
 //! Walking and rewriting expressions.
 
-use selkie_types::Value;
+use selkie_types::{Value, stack};
 
 use super::{Expr, ExprKind, Subquery, SubqueryKind};
 
@@ -64,17 +64,32 @@ impl Expr {
 
     /// Calls `f` for this expression and everything below it, top down.
     pub fn visit<'a>(&'a self, f: &mut impl FnMut(&'a Self)) {
+        selkie_meter::tick(32);
+        stack::ensure();
         f(self);
         self.children().into_iter().for_each(|c| c.visit(f));
     }
 
+    /// The number of nodes, `None` if there are more than `most`.
+    pub fn size_within(&self, most: usize) -> Option<usize> {
+        let mut size = 0;
+        let is_larger = self.any(&mut |_| {
+            size += 1;
+            size > most
+        });
+        (!is_larger).then_some(size)
+    }
+
     /// Whether this expression or one below satisfies `test`.
     pub fn any(&self, test: &mut impl FnMut(&Self) -> bool) -> bool {
+        selkie_meter::tick(32);
+        stack::ensure();
         test(self) || self.children().into_iter().any(|c| c.any(test))
     }
 
     /// Replaces, bottom up, every expression for which `f` returns another.
     pub fn transform(&mut self, f: &mut impl FnMut(&Self) -> Option<Self>) {
+        stack::ensure();
         self.children_mut().into_iter().for_each(|c| c.transform(f));
         if let Some(other) = f(self) {
             *self = other;
@@ -101,6 +116,7 @@ impl Expr {
 
     /// Replaces every column position by what `f` maps it to.
     pub fn map_columns(&mut self, f: &mut impl FnMut(usize) -> usize) {
+        stack::ensure();
         if let ExprKind::Column(at) = &mut self.kind {
             *at = f(*at);
         }
@@ -117,13 +133,18 @@ impl Expr {
 
     /// Whether equal inputs always give equal values within one statement.
     pub fn is_deterministic(&self) -> bool {
-        !self.any(&mut |e| match &e.kind {
+        !self.any(&mut Self::varies)
+    }
+
+    /// Whether this gives other values for equal operands.
+    fn varies(&self) -> bool {
+        match &self.kind {
             ExprKind::Call(c) => !c.function.is_deterministic(),
             ExprKind::AssignUserVariable(..) | ExprKind::UserVariable(_) => true,
             ExprKind::Sequence(_) => true,
             ExprKind::Stored(s) => !s.deterministic,
             _ => false,
-        })
+        }
     }
 
     /// Whether evaluation changes something or must happen exactly once per row, in row order.
@@ -137,21 +158,34 @@ impl Expr {
 
     /// Whether the value is the same for all rows of an execution of the statement.
     pub fn is_constant(&self) -> bool {
-        self.is_deterministic()
-            && !self.any(&mut |e| matches!(e.kind, ExprKind::Column(_) | ExprKind::Subquery(_)))
+        !self.any(&mut |e| !e.is_constant_over_constants())
+    }
+
+    /// Whether this is constant if its operands are.
+    pub fn is_constant_over_constants(&self) -> bool {
+        !self.varies() && !matches!(self.kind, ExprKind::Column(_) | ExprKind::Subquery(_))
     }
 
     /// Whether the value is the same for all executions: made of literals by pure functions.
     pub fn is_foldable(&self) -> bool {
-        self.is_constant()
-            && !self.any(&mut |e| match &e.kind {
-                ExprKind::Parameter(_)
-                | ExprKind::SystemVariable(..)
-                | ExprKind::Stored(_)
-                | ExprKind::Row(_) => true,
-                ExprKind::Call(c) => !c.function.is_pure(),
-                _ => false,
-            })
+        !self.any(&mut |e| !e.is_foldable_over_foldable())
+    }
+
+    /// Whether this is foldable if its operands are.
+    pub fn is_foldable_over_foldable(&self) -> bool {
+        match &self.kind {
+            ExprKind::Call(c) => c.function.is_deterministic() && c.function.is_pure(),
+            ExprKind::Column(_)
+            | ExprKind::Parameter(_)
+            | ExprKind::UserVariable(_)
+            | ExprKind::AssignUserVariable(..)
+            | ExprKind::SystemVariable(..)
+            | ExprKind::Subquery(_)
+            | ExprKind::Stored(_)
+            | ExprKind::Sequence(_)
+            | ExprKind::Row(_) => false,
+            _ => true,
+        }
     }
 
     /// Whether there is a subquery below.
@@ -192,6 +226,7 @@ impl Expr {
 
     /// The conjuncts of a condition.
     pub fn into_conjuncts(self) -> Vec<Self> {
+        stack::ensure();
         match self.kind {
             ExprKind::And(parts) => parts.into_iter().flat_map(Self::into_conjuncts).collect(),
             _ => vec![self],

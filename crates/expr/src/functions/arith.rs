@@ -71,7 +71,7 @@ fn bit_not(frame: &Frame<'_>) -> SqlResult<Column> {
 
 /// 1690 for a result outside of its type.
 #[cold]
-pub(super) fn out_of_range(frame: &Frame<'_>, kind: &str) -> SqlError {
+pub(crate) fn out_of_range(frame: &Frame<'_>, kind: &str) -> SqlError {
     let kind = if frame.ty.unsigned { format!("{kind} UNSIGNED") } else { kind.to_owned() };
     let args: Vec<String> = frame.call.args.iter().map(|a| a.to_string()).collect();
     let name = frame.call.function.name();

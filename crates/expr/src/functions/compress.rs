@@ -4,6 +4,7 @@ use std::io::Read;
 
 use flate2::Compression;
 use flate2::read::{ZlibDecoder, ZlibEncoder};
+use selkie_meter::{demand, tick};
 use selkie_types::error::catalogue::{
     ER_TOO_BIG_FOR_UNCOMPRESS, ER_ZLIB_Z_BUF_ERROR, ER_ZLIB_Z_DATA_ERROR,
 };
@@ -26,6 +27,21 @@ pub(super) static FUNCTIONS: &[Function] = &[
     }),
 ];
 
+/// Bytes that are read in pieces, after which the statement may end.
+struct Paced<'a> {
+    rest: &'a [u8],
+    /// Units of work of a byte.
+    cost: usize,
+}
+
+impl Read for Paced<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.rest.read(buffer)?;
+        tick(count * self.cost);
+        Ok(count)
+    }
+}
+
 /// The length has 30 bits.
 const LENGTH_MASK: u32 = 0x3FFF_FFFF;
 
@@ -36,7 +52,8 @@ fn compress(frame: &Frame<'_>) -> SqlResult<Column> {
             return true;
         }
         out.extend_from_slice(&(plain.len() as u32 & LENGTH_MASK).to_le_bytes());
-        if ZlibEncoder::new(plain, Compression::default()).read_to_end(out).is_err() {
+        let encoder = ZlibEncoder::new(Paced { rest: plain, cost: 16 }, Compression::default());
+        if { encoder }.read_to_end(out).is_err() {
             return false;
         }
         if out.last() == Some(&b' ') {
@@ -66,8 +83,10 @@ fn uncompress(frame: &Frame<'_>) -> SqlResult<Column> {
             frame.ctx.warn(&ER_TOO_BIG_FOR_UNCOMPRESS, &[&max]);
             return false;
         }
+        demand(length);
         let start = out.len();
-        let mut decoder = ZlibDecoder::new(&text[4..]).take(length as u64 + 1);
+        let mut decoder =
+            ZlibDecoder::new(Paced { rest: &text[4..], cost: 64 }).take(length as u64 + 1);
         if decoder.read_to_end(out).is_err() {
             frame.ctx.warn(&ER_ZLIB_Z_DATA_ERROR, &[]);
             return false;

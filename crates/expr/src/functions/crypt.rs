@@ -5,6 +5,7 @@ use aes::cipher::generic_array::GenericArray;
 use aes::cipher::{BlockDecrypt, BlockEncrypt, KeyInit};
 use des::TdesEde3;
 use md5::{Digest, Md5};
+use selkie_meter::{demand, tick};
 use selkie_types::error::catalogue::ER_WRONG_PARAMETERS_TO_PROCEDURE;
 use selkie_types::{CollationId, Column, SqlResult};
 
@@ -75,6 +76,17 @@ fn as_long(b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
 
 const AES_BLOCK: usize = 16;
 
+/// Bytes between two looks whether the statement has to end: whole blocks of each cipher.
+const PIECE: usize = 1 << 14;
+
+/// `f` over the blocks of a text, at `cost` units of work for a byte.
+fn each_block(text: &mut [u8], size: usize, cost: usize, mut f: impl FnMut(&mut [u8])) {
+    for piece in text.chunks_mut(PIECE) {
+        tick(piece.len() * cost);
+        piece.chunks_exact_mut(size).for_each(&mut f);
+    }
+}
+
 /// The cipher of a key of any length, folded to 128 bits.
 fn aes(key: &[u8]) -> Aes128 {
     let mut folded = [0u8; AES_BLOCK];
@@ -88,12 +100,13 @@ fn aes_encrypt(frame: &Frame<'_>) -> SqlResult<Column> {
     write_rows(frame, |row, out| {
         let cipher = aes(keys.value(row));
         let start = out.len();
+        demand(texts.value(row).len());
         out.extend_from_slice(texts.value(row));
         let missing = AES_BLOCK - texts.value(row).len() % AES_BLOCK;
         out.extend(std::iter::repeat_n(missing as u8, missing));
-        for block in out[start..].chunks_exact_mut(AES_BLOCK) {
+        each_block(&mut out[start..], AES_BLOCK, 2, |block| {
             cipher.encrypt_block(GenericArray::from_mut_slice(block));
-        }
+        });
         true
     })
 }
@@ -107,10 +120,11 @@ fn aes_decrypt(frame: &Frame<'_>) -> SqlResult<Column> {
         }
         let cipher = aes(keys.value(row));
         let start = out.len();
+        demand(text.len());
         out.extend_from_slice(text);
-        for block in out[start..].chunks_exact_mut(AES_BLOCK) {
+        each_block(&mut out[start..], AES_BLOCK, 2, |block| {
             cipher.decrypt_block(GenericArray::from_mut_slice(block));
-        }
+        });
         let padding = usize::from(out[out.len() - 1]);
         let end = out.len().wrapping_sub(padding);
         let padded = (1..=AES_BLOCK).contains(&padding)
@@ -125,6 +139,7 @@ fn aes_decrypt(frame: &Frame<'_>) -> SqlResult<Column> {
 /// The two words that MariaDB's first passwords were hashed to; spaces do not count.
 fn old_hash(password: &[u8]) -> (u32, u32) {
     let (mut first, mut second, mut sum) = (1_345_345_333u32, 0x1234_5671u32, 7u32);
+    tick(password.len());
     for b in password.iter().filter(|b| !matches!(b, b' ' | b'\t')) {
         let mixed = (first & 63).wrapping_add(sum).wrapping_mul(u32::from(*b));
         first ^= mixed.wrapping_add(first << 8);
@@ -192,7 +207,11 @@ fn shuffled(frame: &Frame<'_>, step: fn(&mut Shuffle, u8) -> u8) -> SqlResult<Co
     let (texts, passwords) = (frame.bytes(0), frame.bytes(1));
     write_rows(frame, |row, out| {
         let mut shuffle = Shuffle::new(passwords.value(row));
-        out.extend(texts.value(row).iter().map(|b| step(&mut shuffle, *b)));
+        demand(texts.value(row).len());
+        for piece in texts.value(row).chunks(PIECE) {
+            tick(piece.len() * 8);
+            out.extend(piece.iter().map(|b| step(&mut shuffle, *b)));
+        }
         true
     })
 }
@@ -266,6 +285,7 @@ fn des_encrypt(frame: &Frame<'_>) -> SqlResult<Column> {
             DesKey::Number(number) => (des(None), number),
             DesKey::Text(key) => (des(Some(key)), DES_TEXT_KEY),
         };
+        demand(text.len());
         out.push(DES_MARK | number);
         let start = out.len();
         out.extend_from_slice(text);
@@ -273,11 +293,11 @@ fn des_encrypt(frame: &Frame<'_>) -> SqlResult<Column> {
         out.extend(std::iter::repeat_n(b'*', missing - 1));
         out.push(missing as u8);
         let mut before = [0u8; DES_BLOCK];
-        for block in out[start..].chunks_exact_mut(DES_BLOCK) {
+        each_block(&mut out[start..], DES_BLOCK, 64, |block| {
             block.iter_mut().zip(before).for_each(|(b, mix)| *b ^= mix);
             cipher.encrypt_block(GenericArray::from_mut_slice(block));
             before.copy_from_slice(block);
-        }
+        });
         true
     })
 }
@@ -295,15 +315,16 @@ fn des_decrypt(frame: &Frame<'_>) -> SqlResult<Column> {
             DesKey::Text(key) => des(Some(key)),
         };
         let start = out.len();
+        demand(text.len());
         out.extend_from_slice(&text[1..]);
         let mut before = [0u8; DES_BLOCK];
-        for block in out[start..].chunks_exact_mut(DES_BLOCK) {
+        each_block(&mut out[start..], DES_BLOCK, 64, |block| {
             let mut encrypted = [0u8; DES_BLOCK];
             encrypted.copy_from_slice(block);
             cipher.decrypt_block(GenericArray::from_mut_slice(block));
             block.iter_mut().zip(before).for_each(|(b, mix)| *b ^= mix);
             before = encrypted;
-        }
+        });
         let padding = usize::from(out[out.len() - 1]);
         if padding > DES_BLOCK {
             return false;

@@ -2,6 +2,8 @@
 //!
 //! What each value is stored as is decided when a call is bound: a letter for each in the option.
 
+use hashbrown::HashSet;
+use selkie_meter::spend;
 use selkie_types::error::catalogue::{
     ER_BAD_DATA, ER_DATA_OVERFLOW, ER_DYN_COL_DATA, ER_DYN_COL_IMPLEMENTATION_LIMIT,
     ER_DYN_COL_WRONG_FORMAT, ER_UNKNOWN_ERROR,
@@ -200,21 +202,22 @@ fn merged<'a>(
     columns.named |= (first..frame.args.len()).step_by(2).any(|at| is_text(&at));
     // The kind of columns within columns has no place beside a number.
     columns.named |= letters.contains('c');
-    let mut seen: Vec<Name<'_>> = Vec::new();
+    let old: HashSet<Vec<u8>> = columns.list.iter().map(|c| c.name.text().into_owned()).collect();
+    let mut seen: HashSet<Vec<u8>> = HashSet::new();
     for (at, &letter) in (first..).step_by(2).zip(letters.as_bytes()) {
         let Some(name) = name(frame, at, row)? else { return Ok(None) };
-        let long = name.text().len() > usize::from(u16::MAX);
-        if long || seen.iter().any(|other| other.is(&name)) {
+        let text = name.text().into_owned();
+        if old.contains(&text) {
+            spend(columns.list.len())?;
+            columns.remove(&name);
+        }
+        if text.len() > usize::from(u16::MAX) || !seen.insert(text) {
             return Err(SqlError::new(&ER_DYN_COL_DATA, &[]));
         }
-        seen.push(name.clone());
         let value = frame.args[at + 1].value(row);
-        match item(&value, letter, frame.arg_type(at + 1).collation) {
-            None => columns.remove(&name),
-            Some(item) => {
-                let (kind, value) = (item.kind(), item.encode(columns.named).into());
-                columns.put(Stored { name, kind, value });
-            }
+        if let Some(item) = item(&value, letter, frame.arg_type(at + 1).collation) {
+            let (kind, value) = (item.kind(), item.encode(columns.named).into());
+            columns.push(Stored { name, kind, value });
         }
     }
     Ok(Some(columns))
@@ -259,14 +262,10 @@ fn add(frame: &Frame<'_>) -> SqlResult<Column> {
     Ok(out.finish())
 }
 
-/// Whether a string can be read to the end.
+/// Whether a string can be read to the end. Compat: columns within a column are not looked at.
 fn is_whole(bytes: &[u8]) -> bool {
-    Columns::parse(bytes).is_ok_and(|columns| {
-        columns.list.iter().all(|c| match Item::decode(c.kind, &c.value) {
-            Ok(Item::Nested(inner)) => is_whole(inner),
-            other => other.is_ok(),
-        })
-    })
+    Columns::parse(bytes)
+        .is_ok_and(|columns| columns.list.iter().all(|c| Item::decode(c.kind, &c.value).is_ok()))
 }
 
 fn exists(frame: &Frame<'_>) -> SqlResult<Column> {

@@ -1,6 +1,7 @@
 //! Number bases, base64, digests.
 
 use md5::{Digest, Md5};
+use selkie_meter::{demand, tick};
 use selkie_types::error::catalogue::{ER_BAD_BASE64_DATA, ER_WRONG_PARAMETERS_TO_NATIVE_FCT};
 use selkie_types::number::parse_integer;
 use selkie_types::{CollationId, Column, Decimal, Physical, SqlResult, SqlType, TypeKind};
@@ -77,7 +78,9 @@ fn ascii_result(frame: &Frame<'_>, write: fn(&[u8], &mut Vec<u8>)) -> SqlResult<
 
 fn put_hex(bytes: &[u8], out: &mut Vec<u8>) {
     const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+    demand(bytes.len() * 2);
     for b in bytes {
+        tick(2);
         out.push(DIGITS[usize::from(b >> 4)]);
         out.push(DIGITS[usize::from(b & 15)]);
     }
@@ -141,13 +144,18 @@ fn hex_row(frame: &Frame<'_>, number: fn(&Frame<'_>, usize) -> i128) -> SqlResul
 
 fn unhex(frame: &Frame<'_>) -> SqlResult<Column> {
     bytes_to_bytes(frame, |text, out| {
-        let digit = |b: &u8| char::from(*b).to_digit(16).map(|d| d as u8);
-        let Some(digits) = text.iter().map(digit).collect::<Option<Vec<u8>>>() else {
-            return false;
-        };
-        let odd = digits.len() % 2;
-        out.extend(digits[..odd].iter());
-        out.extend(digits[odd..].chunks(2).map(|pair| pair[0] << 4 | pair[1]));
+        demand(text.len() / 2);
+        let (mut byte, mut half) = (0, text.len() % 2 == 1);
+        for &b in text {
+            tick(2);
+            let Some(digit) = char::from(b).to_digit(16) else { return false };
+            byte = byte << 4 | digit as u8;
+            if half {
+                out.push(byte);
+                byte = 0;
+            }
+            half = !half;
+        }
         true
     })
 }
@@ -234,7 +242,9 @@ const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 
 /// Lines of 76 characters.
 fn to_base64(bytes: &[u8], out: &mut Vec<u8>) {
+    demand(bytes.len() / 3 * 4);
     for (at, chunk) in bytes.chunks(3).enumerate() {
+        tick(16);
         if at > 0 && at % 19 == 0 {
             out.push(b'\n');
         }
@@ -259,7 +269,9 @@ fn from_base64(frame: &Frame<'_>) -> SqlResult<Column> {
 
 fn decode_base64(text: &[u8], out: &mut Vec<u8>) -> Result<(), usize> {
     let (mut word, mut count, mut pads) = (0u32, 0, 0);
+    demand(text.len() / 4 * 3);
     for (at, &b) in text.iter().enumerate() {
+        tick(16);
         if b.is_ascii_whitespace() {
             continue;
         }
@@ -289,14 +301,26 @@ fn digest(mut b: Binding<'_>, length: u64, kernel: Kernel) -> SqlResult<Expr> {
 }
 
 fn hashed<D: Digest>(bytes: &[u8], out: &mut Vec<u8>) {
-    put_hex_lower(&D::digest(bytes), out);
+    let mut digest = D::new();
+    update(&mut digest, bytes);
+    put_hex_lower(&digest.finalize(), out);
+}
+
+/// Adds a text in pieces, after which the statement may end.
+fn update(digest: &mut impl Digest, bytes: &[u8]) {
+    for piece in bytes.chunks(1 << 16) {
+        tick(piece.len() * 4);
+        digest.update(piece);
+    }
 }
 
 /// The scramble of `mysql_native_password`; nothing for no password.
 fn password(bytes: &[u8], out: &mut Vec<u8>) {
     if !bytes.is_empty() {
         out.push(b'*');
-        put_hex(&Sha1::digest(Sha1::digest(bytes)), out);
+        let mut first = Sha1::new();
+        update(&mut first, bytes);
+        put_hex(&Sha1::digest(first.finalize()), out);
     }
 }
 
@@ -362,10 +386,11 @@ fn crc(frame: &Frame<'_>, polynomial: u32) -> SqlResult<Column> {
     let (texts, starts) = (frame.bytes(0), frame.view::<u64>(1));
     crate::kernel::map_rows(frame, |row| {
         let start = !(starts.value(row) as u32);
-        let crc = texts
-            .value(row)
-            .iter()
-            .fold(start, |crc, &b| table[usize::from(crc as u8 ^ b)] ^ crc >> 8);
+        let step = |crc: u32, b: &u8| table[usize::from(crc as u8 ^ b)] ^ crc >> 8;
+        let crc = texts.value(row).chunks(1 << 16).fold(start, |crc, piece| {
+            tick(piece.len() * 2);
+            piece.iter().fold(crc, step)
+        });
         Ok(Some(u64::from(!crc)))
     })
 }

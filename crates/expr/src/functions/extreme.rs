@@ -1,6 +1,8 @@
 //! GREATEST, LEAST and INTERVAL(n, ...).
 
-use selkie_types::{CollationId, Column, NOT_FIXED_DECIMALS, SqlResult, SqlType, TypeKind};
+use selkie_types::{
+    CollationId, Column, ColumnData, NOT_FIXED_DECIMALS, SqlResult, SqlType, TypeKind,
+};
 
 use crate::build::{self, CompareTypes, compare_types};
 use crate::cast;
@@ -65,6 +67,17 @@ fn doubles(mut b: Binding<'_>) -> SqlResult<Expr> {
     let nullable = b.nullable();
     b.option = super::logic::between_option(CompareBy::Double);
     Ok(b.call(build::double_type(decimals), nullable, extreme))
+}
+
+/// Compat: where a number is asked for, texts are compared as numbers: `LEAST('10','9')+0` is 9.
+pub(crate) fn compare_as_numbers(e: &mut Expr) {
+    if !build::is_extreme_of_texts(e) || e.ty.fixed_binary().is_some() {
+        return;
+    }
+    let crate::expr::ExprKind::Call(call) = &mut e.kind else { return };
+    call.args.iter_mut().for_each(cast::to_double);
+    call.option = super::logic::between_option(CompareBy::Double);
+    e.ty = build::double_type(NOT_FIXED_DECIMALS);
 }
 
 fn wider(a: CompareTypes, b: CompareTypes) -> CompareTypes {
@@ -144,7 +157,31 @@ fn extreme(frame: &Frame<'_>) -> SqlResult<Column> {
             .collect();
         best = best.gather(&places);
     }
-    Ok(best)
+    Ok(if matches!(by, CompareBy::Date | CompareBy::DateTime) {
+        of_days(frame, best)
+    } else {
+        best
+    })
+}
+
+/// Compat: a day that its month does not have counts, but is NULL as the result.
+fn of_days(frame: &Frame<'_>, best: Column) -> Column {
+    let options = cast::lenient(frame.ctx);
+    let is_day = |row: usize| match best.data() {
+        ColumnData::Date(v) => v[best.physical_row(row)].is_valid(options),
+        ColumnData::DateTime(v) => v[best.physical_row(row)].date().is_valid(options),
+        _ => true,
+    };
+    if (0..frame.rows).all(is_day) {
+        return best;
+    }
+    let mut places: Vec<u32> = (0..frame.rows as u32).collect();
+    for row in (0..frame.rows).filter(|&row| !best.is_null(row) && !is_day(row)) {
+        let text = crate::text::display(&best.value(row), frame.ty);
+        cast::incorrect(frame.ctx, "datetime", &text);
+        places[row] = selkie_types::NULL_ROW;
+    }
+    best.gather(&places)
 }
 
 /// A column of its own with as many rows as are computed.

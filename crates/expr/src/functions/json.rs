@@ -21,7 +21,7 @@ use crate::function::{Binding, Function, Kernel, MANY};
 use crate::json::{ErrorKind, Json, JsonError, MAX_DEPTH, Path, PathError, parse};
 use crate::kernel::{BytesOut, Frame, NativeOut};
 
-pub(crate) use read::extract_value;
+pub(crate) use read::{extract_number, extract_text, extract_value};
 
 /// Functions called by name.
 pub(super) static FUNCTIONS: &[Function] = &[
@@ -189,6 +189,7 @@ fn texts(frame: &Frame<'_>, mut f: impl FnMut(usize) -> Option<Vec<u8>>) -> SqlR
     for row in 0..frame.rows {
         let text = f(row);
         let shown = text.as_deref().map(|text| Charset::Utf8mb4.convert(text, charset).0);
+        let shown = shown.filter(|text| !frame.has_grown(row, text.len()));
         out.push(shown.as_deref());
     }
     Ok(out.finish())

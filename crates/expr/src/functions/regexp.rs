@@ -1,14 +1,18 @@
 //! REGEXP and its functions, by PCRE2 as in MariaDB.
 
+mod pattern;
 mod utf8;
+mod watched;
 
 use std::sync::Arc;
 
-use pcre2::bytes::{Regex, RegexBuilder};
+use selkie_meter::tick;
 use selkie_types::charset::Charset;
 use selkie_types::error::catalogue::{ER_REGEXP_ERROR, ER_UNKNOWN_ERROR};
-use selkie_types::{CollationId, Column, Condition, Level, SqlError, SqlResult, SqlType, TypeKind};
+use selkie_types::{CollationId, Column, Condition, Level, SqlResult, SqlType, TypeKind};
 
+use self::pattern::{Groups, Pattern};
+use self::watched::Failure;
 use crate::build;
 use crate::expr::{CallOption, ExprKind};
 use crate::function::{Binding, Function, string_type};
@@ -111,20 +115,10 @@ fn as_text(pattern: &[u8], utf: bool) -> std::borrow::Cow<'_, str> {
     }
 }
 
-fn compile(pattern: &[u8], collation: CollationId, flags: u8) -> SqlResult<Regex> {
+fn compile(pattern: &[u8], collation: CollationId, flags: u8) -> SqlResult<Pattern> {
     let utf = !collation.is_binary();
     let (text, added) = with_flags(&as_text(pattern, utf), flags);
-    RegexBuilder::new()
-        .utf(utf)
-        .ucp(utf)
-        .caseless(!collation.info().is_case_sensitive())
-        .jit_if_available(pattern.len() > 8)
-        .build(&text)
-        .map_err(|e| {
-            let offset = e.offset().unwrap_or(0).saturating_sub(added);
-            let text = format!("{} at offset {offset}", message(&e));
-            SqlError::new(&ER_REGEXP_ERROR, &[&text])
-        })
+    Pattern::new(text, added, utf, !collation.info().is_case_sensitive())
 }
 
 /// The text PCRE2 gives for an error, without what the binding adds.
@@ -139,7 +133,7 @@ fn message(e: &pcre2::Error) -> String {
 /// Compiled patterns of a call: one for literal and constant patterns, the last one otherwise.
 struct Patterns<'a> {
     frame: &'a Frame<'a>,
-    last: Option<(Vec<u8>, Arc<SqlResult<Regex>>)>,
+    last: Option<(Vec<u8>, Arc<SqlResult<Pattern>>)>,
 }
 
 impl<'a> Patterns<'a> {
@@ -147,7 +141,7 @@ impl<'a> Patterns<'a> {
         Self { frame, last: None }
     }
 
-    fn get(&mut self, pattern: &[u8]) -> SqlResult<Arc<SqlResult<Regex>>> {
+    fn get(&mut self, pattern: &[u8]) -> SqlResult<Arc<SqlResult<Pattern>>> {
         if let Some((text, regex)) = &self.last
             && text == pattern
         {
@@ -175,7 +169,7 @@ impl<'a> Patterns<'a> {
 /// `f` over a compiled pattern and its subject.
 fn each<R>(
     frame: &Frame<'_>,
-    mut f: impl FnMut(usize, &Regex, &[u8]) -> SqlResult<R>,
+    mut f: impl FnMut(usize, &Pattern, &[u8]) -> SqlResult<R>,
     mut push: impl FnMut(Option<R>),
 ) -> SqlResult<()> {
     let (values, patterns) = (frame.bytes(0), frame.bytes(1));
@@ -195,12 +189,16 @@ fn each<R>(
     Ok(())
 }
 
-/// What matching gave. Compat: if it failed nothing matched, with a warning.
-fn tried<T>(frame: &Frame<'_>, result: Result<T, pcre2::Error>, otherwise: T) -> T {
-    result.unwrap_or_else(|e| {
-        frame.ctx.warn(&ER_REGEXP_ERROR, &[&message(&e)]);
-        otherwise
-    })
+/// The result of a match. Compat: a match that failed found nothing, with a warning.
+fn tried<T>(frame: &Frame<'_>, result: Result<T, Failure>, otherwise: T) -> SqlResult<T> {
+    match result {
+        Ok(found) => Ok(found),
+        Err(Failure::Ended(error)) => Err(error),
+        Err(Failure::Told(message)) => {
+            frame.ctx.warn(&ER_REGEXP_ERROR, &[&message]);
+            Ok(otherwise)
+        }
+    }
 }
 
 /// Whether a subject is what the pattern is matched as. Compat: in text that is none nothing
@@ -218,7 +216,7 @@ fn regexp(frame: &Frame<'_>) -> SqlResult<Column> {
     each(
         frame,
         |_, regex, text| {
-            let found = is_subject(frame, text) && tried(frame, regex.is_match(text), false);
+            let found = is_subject(frame, text) && tried(frame, regex.is_match(text), false)?;
             Ok(i64::from(found))
         },
         |v| out.push(v),
@@ -226,8 +224,9 @@ fn regexp(frame: &Frame<'_>) -> SqlResult<Column> {
     Ok(out.finish())
 }
 
-fn find<'t>(frame: &Frame<'_>, regex: &Regex, text: &'t [u8]) -> Option<pcre2::bytes::Match<'t>> {
-    if is_subject(frame, text) { tried(frame, regex.find(text), None) } else { None }
+/// Finds the first match: its start and its end, in bytes.
+fn find(frame: &Frame<'_>, regex: &Pattern, text: &[u8]) -> SqlResult<Option<(usize, usize)>> {
+    if is_subject(frame, text) { tried(frame, regex.find(text), None) } else { Ok(None) }
 }
 
 fn regexp_instr(frame: &Frame<'_>) -> SqlResult<Column> {
@@ -236,8 +235,8 @@ fn regexp_instr(frame: &Frame<'_>) -> SqlResult<Column> {
     each(
         frame,
         |_, regex, text| {
-            let found = find(frame, regex, text);
-            Ok(found.map_or(0, |m| charset.char_count(&text[..m.start()]) as i64 + 1))
+            let found = find(frame, regex, text)?;
+            Ok(found.map_or(0, |(start, _)| charset.char_count(&text[..start]) as i64 + 1))
         },
         |v| out.push(v),
     )?;
@@ -249,8 +248,8 @@ fn regexp_substr(frame: &Frame<'_>) -> SqlResult<Column> {
     each(
         frame,
         |_, regex, text| {
-            let found = find(frame, regex, text);
-            Ok(found.map_or(Vec::new(), |m| m.as_bytes().to_vec()))
+            let found = find(frame, regex, text)?;
+            Ok(found.map_or(Vec::new(), |(start, end)| text[start..end].to_vec()))
         },
         |v| out.push(converted(frame, v).as_deref()),
     )?;
@@ -264,30 +263,34 @@ fn regexp_replace(frame: &Frame<'_>) -> SqlResult<Column> {
         frame,
         |row, regex, text| {
             if !is_subject(frame, text) {
-                return Ok(text.to_vec());
+                return Ok(Some(text.to_vec()));
             }
             let mut result = Vec::with_capacity(text.len());
+            let mut matches = regex.matches(text);
             let mut end = 0;
-            for captures in regex.captures_iter(text) {
-                let Some(captures) = tried(frame, captures.map(Some), None) else { break };
+            loop {
+                // Each match begins with a look at all that is left.
+                tick(100 + (text.len() - end) / 8);
+                let Some(groups) = tried(frame, matches.at(end), None)? else { break };
                 // Compat: an empty match ends the replacement.
-                let Some(whole) = captures.get(0).filter(|m| !m.as_bytes().is_empty()) else {
-                    break;
-                };
-                result.extend_from_slice(&text[end..whole.start()]);
-                expand(replacements.value(row), &captures, &mut result);
-                end = whole.end();
+                let Some((from, to)) = groups[0].filter(|(from, to)| from < to) else { break };
+                result.extend_from_slice(&text[end..from]);
+                expand(replacements.value(row), text, &groups, &mut result);
+                if frame.has_grown(row, result.len()) {
+                    return Ok(None);
+                }
+                end = to;
             }
             result.extend_from_slice(&text[end..]);
-            Ok(result)
+            Ok(Some(result).filter(|made| !frame.has_grown(row, made.len())))
         },
-        |v| out.push(converted(frame, v).as_deref()),
+        |v| out.push(converted(frame, v.flatten()).as_deref()),
     )?;
     Ok(out.finish())
 }
 
 /// Appends a replacement, `\1` to `\9` being the groups of the match.
-fn expand(replacement: &[u8], captures: &pcre2::bytes::Captures<'_>, out: &mut Vec<u8>) {
+fn expand(replacement: &[u8], text: &[u8], groups: &Groups, out: &mut Vec<u8>) {
     let mut bytes = replacement.iter();
     while let Some(&b) = bytes.next() {
         if b != b'\\' {
@@ -296,9 +299,8 @@ fn expand(replacement: &[u8], captures: &pcre2::bytes::Captures<'_>, out: &mut V
         }
         match bytes.next() {
             Some(d @ b'0'..=b'9') => {
-                if let Some(group) = captures.get(usize::from(d - b'0')) {
-                    out.extend_from_slice(group.as_bytes());
-                }
+                let group = groups.get(usize::from(d - b'0')).copied().flatten();
+                out.extend_from_slice(group.map_or(b"", |(from, to)| &text[from..to]));
             }
             Some(&other) => out.push(other),
             None => out.push(b'\\'),

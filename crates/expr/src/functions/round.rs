@@ -47,12 +47,12 @@ fn bind(mut b: Binding<'_>, round: bool) -> SqlResult<Expr> {
     match kind {
         Numeric::Int => {
             let mut ty = plain(declared, arg.clone());
-            let literal = b.args[0].as_literal().is_some();
+            let is_short = b.args[0].as_literal().is_some() && cast::digits_of(&b.args[0]) < 19;
             if b.args[0].as_column().is_some() {
                 ty.length = ty.length.max(widest(&ty));
             }
             if round && !counted && places.is_none_or(|p| p < 0) {
-                if ty.kind == TypeKind::BigInt && !literal {
+                if ty.kind == TypeKind::BigInt && !is_short {
                     cast::to_decimal(&mut b.args[0]);
                     return b.strict(SqlType::decimal(ty.length, 0), decimals);
                 }

@@ -1,5 +1,6 @@
 //! Functions about strings: lengths, positions, comparison, charsets.
 
+use selkie_meter::tick;
 use selkie_types::charset::WeightOptions;
 use selkie_types::{CollationId, Column, SqlResult, SqlType, TypeKind};
 
@@ -112,7 +113,7 @@ fn locate(frame: &Frame<'_>) -> SqlResult<Column> {
             return Ok(Some(0));
         }
         let from = charset.char_offset(text, start as usize - 1);
-        let found = collation.find(&text[from..], needles.value(row));
+        let found = collation.find_telling(&text[from..], needles.value(row), tick);
         Ok(Some(found.map_or(0, |at| charset.char_count(&text[from..from + at]) as i64 + start)))
     })
 }

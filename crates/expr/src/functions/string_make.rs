@@ -1,5 +1,6 @@
 //! Functions that make strings of strings.
 
+use selkie_meter::{demand, tick};
 use selkie_types::error::catalogue::ER_INVALID_CHARACTER_STRING;
 use selkie_types::{Charset, CollationId, Column, SqlResult};
 
@@ -152,8 +153,13 @@ fn concat_ws(mut b: Binding<'_>) -> SqlResult<Expr> {
         for row in 0..frame.rows {
             out.write(|buffer| {
                 let Some(separator) = views[0].get(row) else { return false };
+                let texts = || views[1..].iter().filter_map(|v| v.get(row));
+                let length: usize = texts().map(|text| text.len() + separator.len()).sum();
+                if length > separator.len() && frame.too_long(length - separator.len()) {
+                    return false;
+                }
                 let mut first = true;
-                for text in views[1..].iter().filter_map(|v| v.get(row)) {
+                for text in texts() {
                     if !std::mem::take(&mut first) {
                         buffer.extend_from_slice(separator);
                     }
@@ -191,16 +197,16 @@ fn lower(frame: &Frame<'_>) -> SqlResult<Column> {
 fn reverse(frame: &Frame<'_>) -> SqlResult<Column> {
     let charset = charset(frame);
     bytes_to_bytes(frame, |text, out| {
-        let mut starts = Vec::with_capacity(text.len());
-        let mut at = 0;
+        demand(text.len());
+        let start = out.len();
+        out.resize(start + text.len(), 0);
+        // From behind: the first character is the last one.
+        let (mut at, mut end) = (0, out.len());
         while at < text.len() {
-            starts.push(at);
-            at += charset.char_len(&text[at..]).max(1);
-        }
-        let mut end = text.len();
-        for start in starts.into_iter().rev() {
-            out.extend_from_slice(&text[start..end]);
-            end = start;
+            tick(4);
+            let len = charset.char_len(&text[at..]).clamp(1, text.len() - at);
+            out[end - len..end].copy_from_slice(&text[at..at + len]);
+            (at, end) = (at + len, end - len);
         }
         true
     })
@@ -222,10 +228,32 @@ fn bind_repeat(mut b: Binding<'_>) -> SqlResult<Expr> {
             if frame.too_long(text.len().saturating_mul(count)) {
                 return false;
             }
-            (0..count).for_each(|_| out.extend_from_slice(text));
+            put_times(text, count, out);
             true
         })
     })
+}
+
+/// Appends a text so many times, in pieces after which the statement may end.
+fn put_times(text: &[u8], count: usize, out: &mut Vec<u8>) {
+    const PIECE: usize = 1 << 14;
+    let (start, whole) = (out.len(), text.len() * count);
+    out.reserve(whole);
+    if whole == 0 {
+        return;
+    }
+    out.extend_from_slice(text);
+    // A piece of whole texts, made by doubling.
+    while out.len() - start < PIECE.min(whole) {
+        let more = (out.len() - start).min(start + whole - out.len());
+        out.extend_from_within(start..start + more);
+    }
+    let piece = out.len() - start;
+    while out.len() < start + whole {
+        tick(piece);
+        let more = piece.min(start + whole - out.len());
+        out.extend_from_within(start..start + more);
+    }
 }
 
 fn pad(mut b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
@@ -275,6 +303,7 @@ fn padded(frame: &Frame<'_>, left: bool) -> SqlResult<Column> {
 fn fill(charset: Charset, pad: &[u8], mut count: usize, out: &mut Vec<u8>) {
     let width = charset.char_count(pad).max(1);
     while count >= width {
+        tick(pad.len() + 1);
         out.extend_from_slice(pad);
         count -= width;
     }
@@ -291,8 +320,14 @@ fn replace(frame: &Frame<'_>) -> SqlResult<Column> {
             out.extend_from_slice(text);
             return true;
         }
+        let places = super::string_part::occurrences(charset, text, from);
+        let gone = text.len() - places.len() * from.len();
+        let made = places.len().saturating_mul(tos.value(row).len());
+        if frame.has_grown(row, gone.saturating_add(made)) {
+            return false;
+        }
         let mut end = 0;
-        for at in super::string_part::occurrences(charset, text, from) {
+        for at in places {
             out.extend_from_slice(&text[end..at]);
             out.extend_from_slice(tos.value(row));
             end = at + from.len();
@@ -342,9 +377,14 @@ fn make_set(frame: &Frame<'_>) -> SqlResult<Column> {
     for row in 0..frame.rows {
         out.write(|buffer| {
             let Some(bits) = bits.get(row) else { return false };
+            let chosen = (1..frame.args.len().min(65)).filter(|at| bits >> (at - 1) & 1 == 1);
+            let texts: Vec<&[u8]> = chosen.filter_map(|at| frame.bytes(at).get(row)).collect();
+            let length = texts.iter().map(|text| text.len() + 1).sum::<usize>();
+            if frame.too_long(length.saturating_sub(1)) {
+                return false;
+            }
             let mut first = true;
-            for at in (1..frame.args.len().min(65)).filter(|at| bits >> (at - 1) & 1 == 1) {
-                let Some(text) = frame.bytes(at).get(row) else { continue };
+            for text in texts {
                 if !std::mem::take(&mut first) {
                     buffer.push(b',');
                 }
@@ -378,6 +418,16 @@ fn export_set(mut b: Binding<'_>) -> SqlResult<Expr> {
                 n @ 0..=64 => n,
                 _ => 64,
             };
+            let parts = on.value(row).len().max(off.value(row).len()) + separator.value(row).len();
+            if parts * 64 > frame.ctx.types.max_allowed_packet as usize {
+                let ones = (bits.value(row) & low_bits(count)).count_ones() as usize;
+                let length = ones * on.value(row).len()
+                    + (count as usize - ones) * off.value(row).len()
+                    + (count as usize).saturating_sub(1) * separator.value(row).len();
+                if frame.too_long(length) {
+                    return false;
+                }
+            }
             for bit in 0..count {
                 if bit > 0 {
                     out.extend_from_slice(separator.value(row));
@@ -390,6 +440,16 @@ fn export_set(mut b: Binding<'_>) -> SqlResult<Expr> {
     })
 }
 
+/// So many ones.
+fn low_bits(count: i64) -> i64 {
+    if count >= 64 { -1 } else { (1 << count) - 1 }
+}
+
+/// Whether QUOTE puts a backslash before a byte.
+fn is_quoted(byte: &u8) -> bool {
+    matches!(byte, b'\\' | b'\'' | 0 | 0x1a)
+}
+
 /// NULL is the word NULL.
 fn quote(frame: &Frame<'_>) -> SqlResult<Column> {
     let texts = frame.bytes(0);
@@ -400,8 +460,12 @@ fn quote(frame: &Frame<'_>) -> SqlResult<Column> {
             continue;
         };
         out.write(|buffer| {
+            if frame.has_grown(row, text.len() + text.iter().filter(|b| is_quoted(b)).count() + 2) {
+                return false;
+            }
             buffer.push(b'\'');
             for &b in text {
+                tick(2);
                 match b {
                     b'\\' | b'\'' => buffer.extend_from_slice(&[b'\\', b]),
                     0 => buffer.extend_from_slice(b"\\0"),
@@ -421,6 +485,7 @@ fn soundex(frame: &Frame<'_>) -> SqlResult<Column> {
         let start = out.len();
         let mut last = b'0';
         for &b in text.iter().filter(|b| b.is_ascii_alphabetic()) {
+            tick(2);
             let b = b.to_ascii_uppercase();
             let code = b"01230120022455012623010202"[usize::from(b - b'A')];
             if out.len() == start {

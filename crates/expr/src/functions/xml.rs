@@ -125,7 +125,8 @@ fn each(
             let context = frame.ctx;
             f(row, path, &Evaluation { document: &document, context, collation, locals: &locals })
         });
-        out.push(result.map(|text| converted(from, to, text)).as_deref());
+        let text = result.map(|text| converted(from, to, text));
+        out.push(text.filter(|text| !frame.has_grown(row, text.len())).as_deref());
     }
     Ok(out.finish())
 }

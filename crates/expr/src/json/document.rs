@@ -1,5 +1,8 @@
 //! JSON documents as trees over their text.
 
+use selkie_meter::tick;
+use selkie_types::stack;
+
 /// A value in a document. What is borrowed is its text, as written.
 #[derive(Clone, Debug)]
 pub(crate) enum Json<'a> {
@@ -42,11 +45,14 @@ impl<'a> Json<'a> {
     /// The value of the first member of a name, as it is written.
     pub(crate) fn member(&self, name: &[u8]) -> Option<&Self> {
         let Self::Object(members, _) = self else { return None };
+        tick(members.len());
         members.iter().find(|(n, _)| super::same_text(n, name)).map(|(_, value)| value)
     }
 
     /// Nesting: 1 for a scalar or an empty container.
     pub(crate) fn depth(&self) -> i64 {
+        tick(32);
+        stack::ensure();
         1 + self.children().into_iter().map(Self::depth).max().unwrap_or(0)
     }
 

@@ -1,5 +1,7 @@
 //! Escapes of JSON strings.
 
+use selkie_meter::{demand, tick};
+
 /// Appends a quoted string.
 pub(crate) fn put_string(out: &mut Vec<u8>, text: &[u8]) {
     out.push(b'"');
@@ -9,7 +11,9 @@ pub(crate) fn put_string(out: &mut Vec<u8>, text: &[u8]) {
 
 /// Appends the inside of a string.
 pub(crate) fn put_escaped(out: &mut Vec<u8>, text: &[u8]) {
+    demand(text.len());
     for &b in text {
+        tick(2);
         match b {
             b'"' => out.extend_from_slice(b"\\\""),
             b'\\' => out.extend_from_slice(b"\\\\"),
@@ -26,8 +30,10 @@ pub(crate) fn put_escaped(out: &mut Vec<u8>, text: &[u8]) {
 
 /// Appends the text the inside of a string stands for; the place of what is no character otherwise.
 pub(crate) fn unescape(inside: &[u8], out: &mut Vec<u8>) -> Result<(), usize> {
+    demand(inside.len());
     let mut at = 0;
     while let Some(&b) = inside.get(at) {
+        tick(2);
         at += 1;
         if b != b'\\' {
             out.push(b);

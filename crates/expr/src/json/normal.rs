@@ -2,6 +2,9 @@
 
 use std::cmp::Ordering;
 
+use selkie_meter::tick;
+use selkie_types::stack;
+
 use super::document::Json;
 use super::write::write_compact;
 
@@ -17,6 +20,8 @@ pub(crate) fn normalize(out: &mut Vec<u8>, json: &Json<'_>) {
 
 /// The normal forms of all numbers in the order of the document.
 fn collect_numbers(json: &Json<'_>, out: &mut Vec<Vec<u8>>) {
+    tick(32);
+    stack::ensure();
     if let Json::Number(digits) = json {
         out.push(number(digits));
     }
@@ -25,6 +30,8 @@ fn collect_numbers(json: &Json<'_>, out: &mut Vec<Vec<u8>>) {
 
 /// The document with its numbers replaced, in the order of the document.
 fn with_numbers<'a>(json: &Json<'a>, numbers: &mut impl Iterator<Item = &'a [u8]>) -> Json<'a> {
+    tick(32);
+    stack::ensure();
     match json {
         Json::Number(digits) => Json::Number(numbers.next().unwrap_or(digits)),
         Json::Array(items, _) => {
@@ -69,6 +76,8 @@ fn number(text: &[u8]) -> Vec<u8> {
 }
 
 fn sort(json: &mut Json<'_>) {
+    tick(32);
+    stack::ensure();
     match json {
         Json::Array(items, _) => items.iter_mut().for_each(sort),
         Json::Object(members, _) => {
@@ -81,6 +90,8 @@ fn sort(json: &mut Json<'_>) {
 
 /// The order of values of one name.
 fn order(a: &Json<'_>, b: &Json<'_>) -> Ordering {
+    tick(32);
+    stack::ensure();
     match (a, b) {
         (Json::Object(x, _), Json::Object(y, _)) => {
             let members =

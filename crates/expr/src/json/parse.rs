@@ -1,5 +1,8 @@
 //! Parsing of JSON documents.
 
+use selkie_meter::tick;
+use selkie_types::stack;
+
 use super::Json;
 
 /// Arrays and objects may nest less deep than this.
@@ -97,6 +100,8 @@ impl<'a> Parser<'a> {
     }
 
     fn value(&mut self, depth: usize) -> Option<Json<'a>> {
+        tick(32);
+        stack::ensure();
         self.spaces();
         match self.peek() {
             Some(b'n') => self.word(b"null", Json::Null),
@@ -270,6 +275,7 @@ impl<'a> Parser<'a> {
                 }
                 Some(b'"') => {
                     self.at += 1;
+                    tick(self.at - start);
                     return Some(&self.text[start..self.at - 1]);
                 }
                 Some(b'\\') => {

@@ -1,5 +1,8 @@
 //! JSON paths: `$.name[0].*`, `$**.name`, `$[last-1 to last]`.
 
+use selkie_meter::tick;
+use selkie_types::stack;
+
 use super::Json;
 
 /// A step from a value to values inside it.
@@ -126,6 +129,8 @@ fn follow<'j, 'a>(value: &'j Json<'a>, step: &Step, out: &mut Vec<&'j Json<'a>>)
 }
 
 fn descend<'j, 'a>(value: &'j Json<'a>, out: &mut Vec<&'j Json<'a>>) {
+    tick(32);
+    stack::ensure();
     out.push(value);
     value.children().into_iter().for_each(|child| descend(child, out));
 }

@@ -1,5 +1,8 @@
 //! JSON documents written again: with single spaces, without any, or a line for every value.
 
+use selkie_meter::{demand, tick};
+use selkie_types::stack;
+
 use super::Json;
 
 /// What is written between the parts of a document.
@@ -29,12 +32,15 @@ fn write_scalar(out: &mut Vec<u8>, json: &Json<'_>) {
 }
 
 fn quoted(out: &mut Vec<u8>, inside: &[u8]) {
+    demand(inside.len());
     out.push(b'"');
     out.extend_from_slice(inside);
     out.push(b'"');
 }
 
 fn write(out: &mut Vec<u8>, json: &Json<'_>, style: &Style) {
+    tick(32);
+    stack::ensure();
     match json {
         Json::Array(items, _) => {
             out.push(b'[');
@@ -75,6 +81,8 @@ fn new_line(out: &mut Vec<u8>, indent: usize, depth: usize) {
 }
 
 fn detailed(out: &mut Vec<u8>, json: &Json<'_>, indent: usize, depth: usize) {
+    tick(32);
+    stack::ensure();
     match json {
         Json::Array(items, _) => {
             let short = match &items[..] {

@@ -74,6 +74,18 @@ pub(crate) fn from_bytes2<R: Native>(
     Ok(out.finish())
 }
 
+/// Whether `write` has appended a string, which must not be too long.
+#[inline]
+pub(crate) fn bounded(
+    frame: &Frame<'_>,
+    row: usize,
+    buffer: &mut Vec<u8>,
+    write: impl FnOnce(&mut Vec<u8>) -> bool,
+) -> bool {
+    let start = buffer.len();
+    write(buffer) && !frame.has_grown(row, buffer.len() - start)
+}
+
 /// `write` appends the string for each string that is not NULL; false makes it NULL.
 pub(crate) fn bytes_to_bytes(
     frame: &Frame<'_>,
@@ -83,7 +95,7 @@ pub(crate) fn bytes_to_bytes(
     let mut out = BytesOut::new(frame.rows);
     for row in 0..frame.rows {
         match view.get(row) {
-            Some(bytes) => out.write(|buffer| write(bytes, buffer)),
+            Some(bytes) => out.write(|buffer| bounded(frame, row, buffer, |b| write(bytes, b))),
             None => out.push(None),
         }
     }
@@ -99,7 +111,7 @@ pub(crate) fn to_bytes<A: Native>(
     let mut out = BytesOut::new(frame.rows);
     for row in 0..frame.rows {
         match view.get(row) {
-            Some(value) => out.write(|buffer| write(value, buffer)),
+            Some(value) => out.write(|buffer| bounded(frame, row, buffer, |b| write(value, b))),
             None => out.push(None),
         }
     }
@@ -116,7 +128,7 @@ pub(crate) fn write_rows(
         if frame.any_null(row) {
             out.push(None);
         } else {
-            out.write(|buffer| write(row, buffer));
+            out.write(|buffer| bounded(frame, row, buffer, |b| write(row, b)));
         }
     }
     Ok(out.finish())

@@ -1,5 +1,6 @@
 //! Builders of result columns.
 
+use selkie_meter::{demand, tick};
 use selkie_types::{Bitmap, BytesColumn, DecimalColumn};
 use selkie_types::{Column, ColumnData, Decimal};
 
@@ -84,6 +85,17 @@ pub(crate) fn column_of(ty: &selkie_types::SqlType, values: Vec<selkie_types::Va
     }
 }
 
+/// Bytes of a value that is long: that many times a batch is next to nothing.
+const LONG: usize = 256;
+
+/// Values that are long may end the statement, which is killed, out of time or holds too much.
+#[inline]
+fn pay(bytes: usize) {
+    if bytes >= LONG {
+        tick(bytes);
+    }
+}
+
 /// A column of byte strings.
 pub(crate) struct BytesOut {
     values: BytesColumn,
@@ -99,8 +111,11 @@ impl BytesOut {
     /// Appends a row.
     #[inline]
     pub(crate) fn push(&mut self, value: Option<&[u8]>) {
+        let bytes = value.unwrap_or_default();
+        demand(bytes.len());
+        pay(bytes.len());
         self.nulls.push(self.values.len(), value.is_some());
-        self.values.push(value.unwrap_or_default());
+        self.values.push(bytes);
     }
 
     /// Appends the row that `write` appends to the buffer; NULL if it returns false.
@@ -108,6 +123,7 @@ impl BytesOut {
     pub(crate) fn write(&mut self, write: impl FnOnce(&mut Vec<u8>) -> bool) {
         let start = self.values.buffer().len();
         let valid = write(self.values.buffer());
+        pay(self.values.buffer().len() - start);
         if !valid {
             self.values.buffer().truncate(start);
         }

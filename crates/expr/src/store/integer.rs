@@ -79,10 +79,13 @@ fn each<R: Native>(
     Ok(Arc::new(out.finish()))
 }
 
-/// Compat: a small part below zero is out of range of a YEAR even if it is rounded away.
-fn double(v: f64, keeps_sign: bool) -> i128 {
-    let rounded = v.round_ties_even() as i128;
-    if keeps_sign && rounded == 0 && v < 0.0 { -1 } else { rounded }
+/// Compat: a YEAR loses the fraction of a double, and a small part below zero is out of its range.
+fn double(v: f64, is_year: bool) -> i128 {
+    match (is_year, v as i128) {
+        (false, _) => v.round_ties_even() as i128,
+        (true, 0) if v < 0.0 => -1,
+        (true, whole) => whole,
+    }
 }
 
 /// The same, of decimals for all that has no sign.
@@ -156,13 +159,20 @@ pub(super) fn special(source: &Source<'_>) -> SqlResult<Arc<Column>> {
         return each(source, |row, v| year(source, row, v));
     }
     let (_, high) = range(source.to());
-    if source.column.physical() == Physical::Bytes {
+    // Compat: dates and times have the bytes of their text, as strings have.
+    if source.column.physical() == Physical::Bytes || source.from.is_temporal() {
         return bits_of_bytes(source, high);
     }
     each(source, |row, v| {
-        // Compat: bits lose the fraction of a double, and of a negative decimal everything.
+        // Compat: numbers have the bits they have in 64; a double loses its fraction, and is the least
+        // number beyond them, and a negative decimal loses everything.
         let v = match source.column.data() {
-            ColumnData::Double(d) => d[source.column.physical_row(row)] as i128,
+            ColumnData::Int(_) => i128::from(v as u64),
+            ColumnData::Double(d) => {
+                let v = d[source.column.physical_row(row)];
+                let beyond = !(-9.3e18..9_223_372_036_854_775_808.0).contains(&v);
+                i128::from(if beyond { i64::MIN as u64 } else { v as i64 as u64 })
+            }
             ColumnData::Decimal(d) if d.get(source.column.physical_row(row)).is_negative() => {
                 source.report.out_of_range(row)?;
                 return Ok(0);
@@ -192,7 +202,10 @@ fn bits_of_bytes(source: &Source<'_>, high: i128) -> SqlResult<Arc<Column>> {
             out.push(None);
             continue;
         }
-        let bytes = source.column.bytes(row);
+        let bytes = match source.from.is_temporal() {
+            true => source.text(row).into(),
+            false => std::borrow::Cow::from(source.column.bytes(row)),
+        };
         let first = bytes.iter().position(|&b| b != 0).unwrap_or(bytes.len());
         let significant = &bytes[first..];
         let value = i128::from(crate::cast::integer_of_hex(significant));
@@ -286,9 +299,9 @@ fn fit_double(source: &Source<'_>, row: usize, value: f64) -> SqlResult<f64> {
         limit = limit.min(10f64.powi(whole) - 10f64.powi(-i32::from(ty.decimals)));
     }
     let low = if ty.unsigned { 0.0 } else { -limit };
-    if negative || value < low || value > limit {
+    if negative || value.is_nan() || value < low || value > limit {
         source.report.out_of_range(row)?;
-        value = value.clamp(low, limit);
+        value = if value.is_nan() { 0.0 } else { value.clamp(low, limit) };
     }
     Ok(if ty.kind == TypeKind::Float { f64::from(value as f32) } else { value })
 }

@@ -147,8 +147,9 @@ fn number(source: &Source<'_>, members: &Members, row: usize, is_set: bool) -> S
     let value: i128 = match source.column.data() {
         ColumnData::Int(v) => v[at].into(),
         ColumnData::UInt(v) => v[at].into(),
-        ColumnData::Double(v) => v[at].round_ties_even() as i128,
-        ColumnData::Decimal(v) => v.get(at).to_i128().unwrap_or(-1),
+        // Compat: the number of a member is cut, not rounded.
+        ColumnData::Double(v) => v[at] as i128,
+        ColumnData::Decimal(v) => v.get(at).truncate(0).to_i128().unwrap_or(-1),
         _ => -1,
     };
     if is_set {

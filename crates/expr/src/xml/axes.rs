@@ -3,6 +3,8 @@
 //! Compat: `Parent` and `Ancestor` give every node once, numbered over the whole result; the other
 //! axes number the nodes anew for each node they start from, and may give one twice.
 
+use selkie_meter::tick;
+
 use super::document::{Document, NodeKind};
 use super::path::Axis;
 
@@ -55,6 +57,7 @@ fn forward<'a>(
     let level = document.nodes[from].level;
     let own = matches!(axis, Axis::Itself | Axis::DescendantOrSelf);
     let within = (from + 1..document.nodes.len())
+        .inspect(|_| tick(8))
         .take_while(move |at| document.nodes[*at].level > level && axis != Axis::Itself)
         .filter(move |at| {
             let node = &document.nodes[*at];
@@ -88,6 +91,7 @@ fn ancestors(
         marked[item.node] |= own && named(item.node);
         let mut at = document.nodes[item.node].parent;
         while at != 0 {
+            tick(8);
             marked[at] |= named(at);
             at = document.nodes[at].parent;
         }

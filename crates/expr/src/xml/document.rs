@@ -6,6 +6,8 @@
 
 use std::ops::Range;
 
+use selkie_meter::tick;
+
 /// What a node is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NodeKind {
@@ -126,6 +128,7 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn run(&mut self) -> Result<(), String> {
         while self.at < self.text.len() {
+            tick(64);
             if self.text[self.at] == b'<' {
                 self.markup()?;
             } else {
@@ -149,7 +152,8 @@ impl Reader<'_> {
     }
 
     fn find(&self, from: usize, what: &[u8]) -> Option<usize> {
-        self.text[from..].windows(what.len()).position(|w| w == what).map(|at| from + at)
+        tick((self.text.len() - from).min(64));
+        memchr::memmem::find(&self.text[from..], what).map(|at| from + at)
     }
 
     fn peek(&self) -> Option<u8> {

@@ -6,7 +6,7 @@
 use std::cmp::Ordering;
 
 use selkie_types::number::{Rest, parse_f64, write_f64, write_i64};
-use selkie_types::{CollationId, Decimal, Value};
+use selkie_types::{CollationId, Decimal, Value, stack};
 
 pub(crate) use super::axes::Item;
 use super::axes::{numbered, step};
@@ -50,6 +50,7 @@ impl Evaluation<'_> {
     }
 
     fn nodes_at(&self, tree: &Tree, at: Item) -> Vec<Item> {
+        stack::ensure();
         match tree {
             Tree::Root => vec![ROOT],
             Tree::Context => vec![at],
@@ -81,6 +82,7 @@ impl Evaluation<'_> {
     }
 
     fn value(&self, tree: &Tree, at: Item) -> Outcome {
+        stack::ensure();
         match tree {
             Tree::String(text) => Outcome::String(text.to_vec()),
             Tree::Integer(value) => Outcome::Integer(*value),

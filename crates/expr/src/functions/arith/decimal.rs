@@ -62,13 +62,19 @@ fn sum(
     each(frame, slow)
 }
 
+/// A result at its scale; one that has no room at it is out of range.
+fn kept(frame: &Frame<'_>, value: Option<Decimal>) -> SqlResult<Decimal> {
+    let value = value.and_then(|v| v.at_scale(frame.ty.decimals));
+    value.ok_or_else(|| out_of_range(frame, "DECIMAL"))
+}
+
 /// Row by row at full width.
 fn each(frame: &Frame<'_>, f: impl Fn(Decimal, Decimal) -> Option<Decimal>) -> SqlResult<Column> {
     let (a, b) = (frame.decimals(0), frame.decimals(1));
     let mut out = DecimalOut::new(frame.ty.decimals, frame.rows);
     for row in 0..frame.rows {
         out.push(match (a.get(row), b.get(row)) {
-            (Some(a), Some(b)) => Some(f(a, b).ok_or_else(|| out_of_range(frame, "DECIMAL"))?),
+            (Some(a), Some(b)) => Some(kept(frame, f(a, b))?),
             _ => None,
         });
     }
@@ -172,7 +178,7 @@ fn divided(
     for row in 0..frame.rows {
         out.push(match (a.get(row), b.get(row)) {
             (Some(_), Some(b)) if b.is_zero() => division_by_zero(frame)?,
-            (Some(a), Some(b)) => Some(f(a, b).ok_or_else(|| out_of_range(frame, "DECIMAL"))?),
+            (Some(a), Some(b)) => Some(kept(frame, f(a, b))?),
             _ => None,
         });
     }

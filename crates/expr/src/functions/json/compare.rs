@@ -1,6 +1,8 @@
 //! JSON functions that compare two documents.
 
-use selkie_types::{Column, SqlResult};
+use hashbrown::HashSet;
+use selkie_meter::tick;
+use selkie_types::{Column, SqlResult, stack};
 
 use super::{numbers, read, read_plain_path};
 use crate::json::{Json, normalize, parse_partly};
@@ -26,6 +28,8 @@ pub(super) fn contains(frame: &Frame<'_>) -> SqlResult<Column> {
 }
 
 fn includes(target: &Json<'_>, candidate: &Json<'_>) -> bool {
+    tick(8);
+    stack::ensure();
     match (target, candidate) {
         (Json::Array(items, _), Json::Array(wanted, _)) => {
             wanted.iter().all(|w| items.iter().any(|item| includes(item, w)))
@@ -51,6 +55,7 @@ fn same_scalar(a: &Json<'_>, b: &Json<'_>) -> bool {
 }
 
 fn normal(json: &Json<'_>) -> Vec<u8> {
+    tick(64);
     let mut out = Vec::new();
     normalize(&mut out, json);
     out
@@ -79,7 +84,7 @@ fn meet(a: &Json<'_>, b: &Json<'_>) -> bool {
             b.member(name).is_some_and(|other| normal(value) == normal(other))
         }),
         (Json::Array(items, _), Json::Array(others, _)) => {
-            let others: Vec<_> = others.iter().map(normal).collect();
+            let others: HashSet<Vec<u8>> = others.iter().map(normal).collect();
             items.iter().any(|item| others.contains(&normal(item)))
         }
         (Json::Array(items, _), other) | (other, Json::Array(items, _)) => {

@@ -1,6 +1,7 @@
 //! JSON functions that make one document of several.
 
-use selkie_types::{Column, SqlResult};
+use selkie_meter::tick;
+use selkie_types::{Column, SqlResult, stack};
 
 use super::{document, loose, make, read, strict_texts, texts};
 use crate::expr::Expr;
@@ -27,6 +28,8 @@ pub(super) fn preserve(frame: &Frame<'_>) -> SqlResult<Column> {
 }
 
 fn joined<'a>(a: Json<'a>, b: Json<'a>) -> Json<'a> {
+    tick(32);
+    stack::ensure();
     match (a, b) {
         (Json::Object(mut members, _), Json::Object(more, _)) => {
             let known = members.len();
@@ -78,6 +81,8 @@ pub(super) fn patch(frame: &Frame<'_>) -> SqlResult<Column> {
 }
 
 fn patched<'a>(a: Json<'a>, b: Json<'a>) -> Json<'a> {
+    tick(32);
+    stack::ensure();
     let Json::Object(changes, _) = b else { return b };
     let mut members = match a {
         Json::Object(members, _) => members,

@@ -2,6 +2,7 @@
 
 use hashbrown::HashMap;
 use selkie_types::error::catalogue::ER_JSON_ONE_OR_ALL;
+use selkie_types::number::parse_f64;
 use selkie_types::{Charset, Column, Condition, Level, SqlResult, Value};
 
 use super::{condition, loose, numbers, read, read_path, read_plain_path, strict_texts};
@@ -57,6 +58,21 @@ impl<'a> Partly<'a> {
 
 /// What JSON_EXTRACT gives, as a value: without quotes, truth values as numbers.
 pub(crate) fn extract_value(frame: &Frame<'_>) -> SqlResult<Column> {
+    extract_scalar(frame, |text| text)
+}
+
+/// The number that value begins with.
+pub(crate) fn extract_number(frame: &Frame<'_>) -> SqlResult<Column> {
+    extract_scalar(frame, |mut text| match parse_f64(&text).consumed {
+        0 => b"0".to_vec(),
+        digits => {
+            text.truncate(digits);
+            text
+        }
+    })
+}
+
+fn extract_scalar(frame: &Frame<'_>, made: impl Fn(Vec<u8>) -> Vec<u8>) -> SqlResult<Column> {
     let documents = extract(frame)?;
     strict_texts(frame, |row| {
         let text = match documents.value(row) {
@@ -65,15 +81,34 @@ pub(crate) fn extract_value(frame: &Frame<'_>) -> SqlResult<Column> {
         };
         let charset = frame.ty.collation.charset();
         let text = charset.convert(&text, Charset::Utf8mb4).0;
-        match parse(&text) {
+        let value = match parse(&text) {
+            Ok(Json::String(inside)) => {
+                let mut plain = Vec::new();
+                unescape(inside, &mut plain).ok()?;
+                plain
+            }
+            Ok(Json::Bool(value)) => vec![b'0' + u8::from(value)],
+            // Compat: what is no scalar is 0.
+            Ok(Json::Null | Json::Array(..) | Json::Object(..)) => b"0".to_vec(),
+            _ => text.to_vec(),
+        };
+        Some(made(value))
+    })
+}
+
+/// The result of JSON_EXTRACT as compared with a text: strings lose their quotes.
+pub(crate) fn extract_text(frame: &Frame<'_>) -> SqlResult<Column> {
+    let documents = extract(frame)?;
+    let charset = frame.ty.collation.charset();
+    strict_texts(frame, |row| {
+        let Value::Bytes(text) = documents.value(row) else { return None };
+        let converted = charset.convert(&text, Charset::Utf8mb4).0;
+        match parse(&converted) {
             Ok(Json::String(inside)) => {
                 let mut plain = Vec::new();
                 unescape(inside, &mut plain).ok().map(|()| plain)
             }
-            Ok(Json::Bool(value)) => Some(vec![b'0' + u8::from(value)]),
-            // Compat: what is no scalar is 0.
-            Ok(Json::Null | Json::Array(..) | Json::Object(..)) => Some(vec![b'0']),
-            _ => Some(text.to_vec()),
+            _ => Some(converted.to_vec()),
         }
     })
 }

@@ -1,8 +1,9 @@
 //! JSON_SEARCH.
 
+use selkie_meter::tick;
 use selkie_types::charset::LikePattern;
 use selkie_types::error::catalogue::ER_WRONG_ARGUMENTS;
-use selkie_types::{Column, SqlError, SqlResult, Value};
+use selkie_types::{Column, SqlError, SqlResult, Value, stack};
 
 use super::{charset_of_first, document, first_length, read, read_path, texts};
 use crate::cast;
@@ -84,6 +85,8 @@ struct Search<'a> {
 
 impl<'a> Search<'a> {
     fn value(&mut self, json: &Json<'a>, inside: bool) {
+        tick(32);
+        stack::ensure();
         let inside = inside || self.within.contains(&std::ptr::from_ref(json));
         if !self.all && !self.found.is_empty() {
             return;

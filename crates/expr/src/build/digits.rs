@@ -1,0 +1,106 @@
+//! Digits after the point beyond those of an expression's type.
+//!
+//! Must not decide where they are kept: whoever takes an operand asks for them.
+
+use selkie_types::{TypeKind, Value};
+
+use crate::cast;
+use crate::expr::{Call, CallOption, Expr, ExprKind};
+use crate::functions::arith as kernels;
+
+/// Gives an arithmetic result the digits its kernel can compute beyond those of its type.
+///
+/// Compat: MariaDB rounds to the declared scale only when a value leaves the expression, so that
+/// `1/3*3` is 1.0000; a column keeps what it can hold of the digits.
+pub fn unround(e: &mut Expr) {
+    if let Some(scale) = wider_scale(e) {
+        widen(e, scale);
+    }
+}
+
+fn widen(e: &mut Expr, scale: u8) {
+    let pass = |e: &mut Expr| to_scale(e, scale);
+    match &mut e.kind {
+        ExprKind::Call(call) if is_converted(call) => unround(&mut call.args[0]),
+        ExprKind::Call(call) if is_extreme(call) => call.args.iter_mut().for_each(pass),
+        ExprKind::Coalesce(parts) => parts.iter_mut().for_each(pass),
+        ExprKind::Case(case) => {
+            case.whens.iter_mut().map(|(_, then)| then).for_each(pass);
+            case.otherwise.iter_mut().for_each(pass);
+        }
+        _ => {}
+    }
+    e.ty.length += u32::from(scale - e.ty.decimals);
+    e.ty.decimals = scale;
+}
+
+/// Gives one of several values the digits of that which has most.
+fn to_scale(e: &mut Expr, scale: u8) {
+    unround(e);
+    let more = scale.saturating_sub(e.ty.decimals);
+    if matches!(e.kind, ExprKind::Literal(Value::Null)) {
+        e.ty.decimals += more;
+    } else if more > 0 {
+        cast::to_decimal_scale(e, e.ty.length + u32::from(more), scale);
+    }
+}
+
+/// The digits after the point that an arithmetic result can still be given, or one chosen among
+/// several, if they are more than those of its type.
+pub fn wider_scale(e: &Expr) -> Option<u8> {
+    if e.ty.kind != TypeKind::Decimal {
+        return None;
+    }
+    let scale = match &e.kind {
+        ExprKind::Call(call) if is_converted(call) => {
+            let arg = &call.args[0];
+            Some(wider_scale(arg).unwrap_or(arg.ty.decimals))
+        }
+        ExprKind::Call(call) if is_extreme(call) => widest(&call.args),
+        ExprKind::Call(call) => computed(call),
+        ExprKind::Coalesce(parts) => widest(parts),
+        ExprKind::Case(case) => {
+            widest(case.whens.iter().map(|(_, then)| then).chain(&case.otherwise))
+        }
+        _ => None,
+    };
+    scale.filter(|scale| *scale > e.ty.decimals)
+}
+
+/// Whether it gives its argument the type of values beside it.
+fn is_converted(call: &Call) -> bool {
+    let by = |function| std::ptr::eq(call.function, function);
+    (by(&cast::RETYPE) || by(&cast::RESCALE)) && call.args[0].ty.kind == TypeKind::Decimal
+}
+
+fn is_extreme(call: &Call) -> bool {
+    matches!(call.function.name(), "GREATEST" | "LEAST")
+}
+
+/// Whether it is the greatest or least of texts, which are compared as numbers if one is asked for.
+pub fn is_extreme_of_texts(e: &Expr) -> bool {
+    matches!(&e.kind, ExprKind::Call(call) if is_extreme(call)) && e.ty.is_string()
+}
+
+/// The most digits that one of the values can be given.
+fn widest<'e>(values: impl IntoIterator<Item = &'e Expr>) -> Option<u8> {
+    values.into_iter().filter_map(wider_scale).max()
+}
+
+/// The digits that an operator computes.
+fn computed(call: &Call) -> Option<u8> {
+    let is = |function: &_| std::ptr::eq(call.function, function);
+    let scale = |at: usize| call.args[at].ty.decimals;
+    if is(&kernels::NEGATE) || call.function.name() == "ABS" {
+        return Some(scale(0));
+    }
+    if is(&kernels::DIVIDE) {
+        let CallOption::Number(increment) = call.option else { return None };
+        return Some(kernels::quotient_scale(scale(0), scale(1), increment as u32));
+    }
+    if is(&kernels::MULTIPLY) {
+        return Some((scale(0) + scale(1)).min(38));
+    }
+    let sums = [&kernels::ADD, &kernels::SUBTRACT, &kernels::MODULO];
+    sums.into_iter().any(is).then(|| scale(0).max(scale(1)))
+}
