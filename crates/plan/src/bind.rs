@@ -37,7 +37,8 @@ mod window_spec;
 
 use std::sync::Arc;
 
-use selkie_catalog::{Namespace, TableInfo};
+use selkie_catalog::{Namespace, TableInfo, TableKind};
+use selkie_engine::{LockMode, LockWait, TableId};
 use selkie_expr::{Expr, TypeContext};
 use selkie_sql::ast;
 use selkie_types::error::catalogue::*;
@@ -122,6 +123,8 @@ pub(crate) struct Binder<'a> {
     assigned: Vec<(Box<str>, SqlType)>,
     /// Tables that are only read lock what they give.
     pub(crate) lock_reads: bool,
+    /// The row locks that the next SELECT takes, from its FOR UPDATE or LOCK IN SHARE MODE.
+    locking: Option<(LockMode, LockWait)>,
     /// The statement says IGNORE.
     ignore: bool,
     /// The table whose definition is being bound, and the first of its columns, where an expression
@@ -148,6 +151,10 @@ pub(crate) struct Binder<'a> {
     column_use: Privileges,
     /// Blocks with window functions.
     pub(crate) windowed_blocks: u64,
+    /// Tables on the list of LOCK TABLES that the statement names, where and under which names.
+    used_locks: Vec<(TableId, ast::Span, Box<str>)>,
+    /// LIMIT ROWS EXAMINED, which is of the whole statement wherever it is said.
+    pub(crate) rows_examined: Option<Expr>,
 }
 
 impl<'a> Binder<'a> {
@@ -179,6 +186,7 @@ impl<'a> Binder<'a> {
             text: Vec::new(),
             assigned: Vec::new(),
             lock_reads: settings.lock_reads,
+            locking: None,
             ignore: false,
             row_table: None,
             in_kept_text: false,
@@ -191,6 +199,8 @@ impl<'a> Binder<'a> {
             wanted: Wanted::all(Privileges::SELECT),
             column_use: Privileges::SELECT,
             windowed_blocks: 0,
+            used_locks: Vec::new(),
+            rows_examined: None,
         }
     }
 
@@ -232,6 +242,44 @@ impl<'a> Binder<'a> {
         };
         self.depend(info.clone());
         Ok(info.clone())
+    }
+
+    /// Checks a table that the statement itself names, under the name it gives it.
+    pub(crate) fn check_locked(
+        &self,
+        table: &TableInfo,
+        name: &str,
+        written: bool,
+    ) -> SqlResult<()> {
+        match self.settings.listed_only && self.views.is_empty() {
+            true => self.names.environment.check_locked(table, name, written),
+            false => Ok(()),
+        }
+    }
+
+    /// Checks a table that the statement names at `span`. Compat: what LOCK TABLES locked once can be
+    /// used at one place of a statement.
+    fn use_locked(
+        &mut self,
+        table: &TableInfo,
+        name: &str,
+        span: ast::Span,
+        written: bool,
+    ) -> SqlResult<()> {
+        self.check_locked(table, name, written)?;
+        let is_listed = self.settings.listed_only && self.views.is_empty();
+        if !is_listed || !matches!(table.kind, TableKind::Base) {
+            return Ok(());
+        }
+        let (id, alias) = (table.def.id, self.folded(name));
+        let is_same = |(of, at, other): &(TableId, ast::Span, Box<str>)| {
+            *of == id && *at != span && *other == alias
+        };
+        if self.used_locks.iter().any(is_same) {
+            return Err(SqlError::new(&ER_TABLE_NOT_LOCKED, &[&name]));
+        }
+        self.used_locks.push((id, span, alias));
+        Ok(())
     }
 
     fn missing_table(&self, schema: &str, table: &str) -> SqlError {

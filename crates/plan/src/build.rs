@@ -15,13 +15,16 @@ mod group_ends;
 mod lookup;
 mod operators;
 mod order;
+mod ordering;
 mod scan;
 mod sort;
 mod union;
 
 pub(crate) use graph::MOST_LEAVES;
 use hashbrown::HashMap;
+pub(crate) use ordering::Order;
 use selkie_expr::Expr;
+use selkie_types::stack;
 
 use crate::estimate::Estimator;
 use crate::logical::{ColumnId, ColumnSet, Columns, Logical, RelationInfo, SortItem};
@@ -35,8 +38,8 @@ pub(crate) struct Built {
     pub node: PlanNode,
     /// Numbers of its columns by position.
     pub layout: Vec<ColumnId>,
-    /// Rows come in the order that was asked for.
-    pub ordered: bool,
+    /// The order its rows come in.
+    pub order: Order,
 }
 
 /// What a parent would like of its input beyond the rows.
@@ -87,12 +90,13 @@ pub(crate) struct Builder<'a> {
 impl Builder<'_> {
     /// The plan for `plan` with at least the `required` columns.
     pub(crate) fn build(&mut self, plan: &Logical, required: &ColumnSet, goal: Goal<'_>) -> Built {
+        stack::ensure();
         match plan {
             Logical::Scan(_) | Logical::Join(_) | Logical::Filter { .. } => {
                 self.joins(plan, required, goal)
             }
             Logical::Project { input, columns } => self.project(input, columns, required, goal),
-            Logical::Aggregate(node) => self.aggregate(node, required, goal),
+            Logical::Aggregate(node) => self.aggregate(node, required),
             Logical::Sort { input, keys } => self.sort(input, keys, None, required, goal),
             Logical::Limit { input, cut } => self.limit(input, cut, required),
             other => self.other(other, required),
@@ -158,6 +162,7 @@ impl Builder<'_> {
 impl Built {
     /// Rewrites column numbers to positions of this operator's rows.
     pub(crate) fn place(&self, expr: &Expr) -> Expr {
+        stack::ensure();
         place(expr, &self.layout)
     }
 
@@ -172,6 +177,7 @@ const NOWHERE: usize = usize::MAX;
 
 /// `expr` over rows of `layout`.
 pub(crate) fn place(expr: &Expr, layout: &[ColumnId]) -> Expr {
+    stack::ensure();
     let mut placed = expr.clone();
     placed.map_columns(&mut |id| {
         let at = layout.iter().position(|column| *column == id);

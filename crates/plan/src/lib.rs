@@ -28,6 +28,7 @@ pub mod physical;
 mod planner;
 mod rewrite;
 mod settings;
+mod star;
 mod updatable;
 
 pub use bind::{HandlerRead, HandlerSyntax};

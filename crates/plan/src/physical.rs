@@ -68,6 +68,8 @@ pub struct Plan {
     pub into: Option<selkie_sql::ast::IntoTarget>,
     /// `SQL_CALC_FOUND_ROWS`: count what the outermost LIMIT cut off.
     pub calc_found_rows: bool,
+    /// `LIMIT ROWS EXAMINED`: the rows end once so many rows were read.
+    pub rows_examined: Option<selkie_expr::Expr>,
     /// Foreign keys the statement has to keep.
     pub foreign: ForeignTables,
     /// Warnings about what the statement says, for every execution.

@@ -7,11 +7,12 @@ use std::sync::Arc;
 
 use selkie_catalog::{Namespace, TableInfo};
 use selkie_expr::{Expr, TypeContext};
+use selkie_meter::interruptible;
 use selkie_sql::ast;
 use selkie_types::error::catalogue::{
     ER_WARN_DEPRECATED_SYNTAX, ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT,
 };
-use selkie_types::{SqlError, SqlResult};
+use selkie_types::{SqlError, SqlResult, stack};
 
 use crate::bind::{Binder, HandlerRead, HandlerSyntax, Named, Names, Query};
 use crate::build::{Builder, Built, CommonEstimate, Goal, SubplanCost};
@@ -50,6 +51,10 @@ pub fn is_planned(statement: &ast::Statement) -> bool {
 
 /// The plan for a query, INSERT, REPLACE, UPDATE, DELETE or DO.
 pub fn plan(statement: &ast::Statement, context: &PlanContext<'_>) -> SqlResult<Plan> {
+    interruptible(|| plan_whole(statement, context))?
+}
+
+fn plan_whole(statement: &ast::Statement, context: &PlanContext<'_>) -> SqlResult<Plan> {
     let names =
         Names { tables: context.tables, environment: context.environment, text: context.text };
     let mut binder = Binder::new(names, context.settings, context.types, context.parameters);
@@ -155,6 +160,7 @@ fn plan_query(
 
 /// Compat: a variable that is selected is as wide as anything of its kind.
 fn show_variables(output: &mut [crate::physical::OutputColumn], root: &PlanNode) {
+    stack::ensure();
     match &root.operator {
         Operator::Limit(limit) => show_variables(output, &limit.input),
         Operator::Project { exprs, .. } => {
@@ -218,6 +224,7 @@ fn check_into(query: &ast::Query, columns: usize) -> SqlResult<()> {
 }
 
 fn calc_found_rows(body: &ast::QueryBody) -> bool {
+    stack::ensure();
     match body {
         ast::QueryBody::Select(select) => select.options.calc_found_rows,
         ast::QueryBody::Combined { first, .. } => calc_found_rows(first),
@@ -227,6 +234,7 @@ fn calc_found_rows(body: &ast::QueryBody) -> bool {
 
 /// Makes the outermost LIMIT count what it cuts off.
 fn count_cut_rows(plan: &mut Logical) {
+    stack::ensure();
     match plan {
         Logical::Limit { cut, .. } => cut.counted = true,
         Logical::Project { input, .. } => count_cut_rows(input),
@@ -246,6 +254,7 @@ pub(crate) struct Draft {
     pub takes_numbers: Vec<Arc<TableInfo>>,
     pub conditions: Vec<selkie_types::Condition>,
     pub windowed_blocks: u64,
+    pub rows_examined: Option<Expr>,
     /// What is computed from rows that the plan makes; subqueries there become subplans.
     pub row_exprs: RowExprs,
     pub calls_functions: bool,
@@ -294,6 +303,7 @@ impl Draft {
             takes_numbers: binder.takes_numbers,
             conditions: binder.conditions,
             windowed_blocks: binder.windowed_blocks,
+            rows_examined: binder.rows_examined,
             row_exprs: RowExprs::default(),
             calls_functions: binder.calls_functions,
         }
@@ -376,6 +386,7 @@ impl Draft {
 
     /// Puts common tables that are read once in place of their reference.
     fn inline(&mut self, plan: &mut Logical, commons: &[Logical]) {
+        stack::ensure();
         if commons.is_empty() {
             return;
         }
@@ -427,6 +438,7 @@ impl Draft {
         at: usize,
         made: &mut Vec<Option<CommonTable>>,
     ) {
+        stack::ensure();
         if made[at].is_some() {
             return;
         }
@@ -481,8 +493,7 @@ fn common_table(builder: &mut Builder<'_>, at: usize, common: &crate::bind::Comm
 fn subplan(builder: &mut Builder<'_>, subquery: &SubqueryState) -> SubPlan {
     if !subquery.finished {
         builder.subplans.push(SubplanCost::default());
-        let root =
-            PlanNode { operator: Operator::Empty, columns: Vec::new(), rows: 0.0, cost: 0.0 };
+        let root = PlanNode::new(Operator::Empty, Vec::new(), 0.0, 0.0);
         return SubPlan { root, slots: Vec::new(), volatile: false };
     }
     let ids = subquery.output.iter().copied().collect();
@@ -507,6 +518,7 @@ impl Done {
             takes_numbers: self.draft.takes_numbers,
             into: None,
             calc_found_rows: false,
+            rows_examined: self.draft.rows_examined,
             foreign: Default::default(),
             conditions: self.draft.conditions,
             windowed_blocks: self.draft.windowed_blocks,

@@ -11,7 +11,7 @@ mod pull;
 mod push;
 mod unnest;
 
-pub(crate) use equality::EqualityClasses;
+pub(crate) use equality::{EqualityClasses, as_they_are, equality};
 pub(crate) use factor::implied_by_or;
 pub(crate) use merge::merge_projections;
 pub(crate) use push::push_conditions;

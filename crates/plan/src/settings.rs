@@ -75,6 +75,12 @@ pub trait Environment {
         Err(SqlError::new(&ER_UNKNOWN_SYSTEM_VARIABLE, &[&name]))
     }
 
+    /// Fails unless LOCK TABLES, where it was used, locked the table under this name (1100), and to be
+    /// written if it is (1099).
+    fn check_locked(&self, _table: &TableInfo, _name: &str, _written: bool) -> SqlResult<()> {
+        Ok(())
+    }
+
     /// Who may use what.
     fn permissions(&self) -> &dyn Permissions;
 
@@ -111,6 +117,11 @@ pub trait Permissions {
         _column: &str,
         _wanted: Privileges,
     ) -> SqlResult<()> {
+        Ok(())
+    }
+
+    /// Fails (1370) unless the session's account may run a stored function.
+    fn check_function(&self, _schema: &str, _name: &str) -> SqlResult<()> {
         Ok(())
     }
 

@@ -8,8 +8,8 @@ use selkie_expr::aggregate::AggregateKind;
 use selkie_sql::ast::{
     Expr, ExprKind, JoinKind, Query, QueryBody, Select, SelectItem, TableName, TableRef,
 };
-use selkie_types::SqlMode;
 use selkie_types::charset::identifier_eq;
+use selkie_types::{SqlMode, stack};
 
 /// Most views within views that are looked into.
 const MOST_DEPTH: usize = 64;
@@ -28,6 +28,7 @@ pub struct Updatability {
 
 /// The SELECT a query is, if it is one and its rows are those of FROM.
 pub(crate) fn merged_select(query: &Query) -> Option<&Select> {
+    stack::ensure();
     if query.limit.is_some() {
         return None;
     }
@@ -118,6 +119,7 @@ struct Look<'a> {
 
 impl Look<'_> {
     fn is_updatable(self, table: &TableRef) -> bool {
+        stack::ensure();
         match table {
             TableRef::Table(factor) => self.is_base(&factor.name),
             TableRef::Join(join) => {
@@ -155,6 +157,7 @@ impl Look<'_> {
     }
 
     fn names_of(self, table: &TableRef, out: &mut Vec<(String, String)>) {
+        stack::ensure();
         match table {
             TableRef::Table(factor) => out.push(self.key(&factor.name)),
             TableRef::Join(join) => {

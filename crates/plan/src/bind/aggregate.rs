@@ -19,6 +19,11 @@ pub(super) struct Aggregates {
 }
 
 impl Aggregates {
+    /// Whether one of them becomes one of these columns.
+    fn gives_any(&self, columns: &ColumnSet) -> bool {
+        self.calls.iter().any(|(id, _)| columns.contains(*id))
+    }
+
     /// Whether an expression reads an aggregate of this block.
     pub(super) fn contains(&self, expr: &Expr) -> bool {
         let mut found = false;
@@ -101,7 +106,12 @@ impl Binder<'_> {
         let deepest = (0..=current).rev().find(|at| self.owns_any(*at, &read));
         let allowed = |at: usize| self.scopes[at].allow_aggregates;
         let between = deepest.map_or(0, |at| at + 1)..current;
+        // Only inner blocks can read the aggregates of a block.
+        let given = |at: usize| self.scopes[at].aggregates.gives_any(&read);
         let block = match deepest {
+            Some(at) if at < current && given(at) => {
+                (at + 1..=current).rev().find(|at| allowed(*at))
+            }
             Some(at) if at == current => allowed(at).then_some(at),
             None if allowed(current) => Some(current),
             _ => deepest
@@ -129,8 +139,7 @@ impl Binder<'_> {
         let scope = &self.scopes[block];
         let from_table =
             |source| self.source_columns(source).iter().any(|(_, id)| columns.contains(*id));
-        scope.sources.iter().any(from_table)
-            || scope.aggregates.calls.iter().any(|(id, _)| columns.contains(*id))
+        scope.sources.iter().any(from_table) || scope.aggregates.gives_any(columns)
     }
 
     fn add_aggregate(&mut self, aggregate: Aggregate) -> SqlResult<Expr> {

@@ -7,6 +7,7 @@ use selkie_sql::ast;
 use selkie_types::error::catalogue::*;
 use selkie_types::{
     CollationId, Condition, FixedBinary, Level, SqlError, SqlResult, SqlType, TypeKind, Value,
+    stack,
 };
 
 use super::Binder;
@@ -138,6 +139,11 @@ impl Binder<'_> {
         };
         let full = format!("{schema}.{}", call.name);
         let found = self.names.environment.stored_function(&schema, &call.name.value);
+        if self.who.is_none() {
+            // Only accounts that may run the routine learn whether it exists, and name it at all.
+            let permissions = self.names.environment.permissions();
+            permissions.check_function(&schema, &call.name.value)?;
+        }
         let Some(function) = found else {
             return Err(SqlError::new(&ER_SP_DOES_NOT_EXIST, &[&"FUNCTION", &full]));
         };
@@ -281,6 +287,7 @@ fn is_integer_literal(expr: &Expr) -> bool {
 
 /// Whether an expression is a literal, perhaps with a sign or a COLLATE.
 fn is_value(expr: &ast::Expr) -> bool {
+    stack::ensure();
     match &expr.kind {
         ast::ExprKind::Literal(_) => true,
         ast::ExprKind::Unary { op: ast::UnaryOp::Neg, expr } => is_value(expr),

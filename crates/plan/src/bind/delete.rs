@@ -129,6 +129,9 @@ impl Binder<'_> {
         self.check_written(&source, relation, Privileges::DELETE)?;
         let table = self.columns.relations[relation].table.clone();
         self.check_target(&table, "DELETE")?;
+        if source.view.is_none() {
+            self.check_locked(&table, &self.columns.relations[relation].alias, true)?;
+        }
         Ok(relation)
     }
 }

@@ -4,7 +4,9 @@ use selkie_expr::build::{self, Arithmetic};
 use selkie_expr::{CompareOp, Expr, ExprKind, VariableScope};
 use selkie_sql::ast;
 use selkie_types::error::catalogue::*;
-use selkie_types::{Charset, Date, DateTime, SqlError, SqlMode, SqlResult, SqlType, TypeKind};
+use selkie_types::{
+    Charset, Date, DateTime, SqlError, SqlMode, SqlResult, SqlType, TypeKind, stack,
+};
 
 use super::Binder;
 use super::literal::{charset_collation, named_collation};
@@ -66,7 +68,9 @@ impl Binder<'_> {
     pub(super) fn expr(&mut self, expr: &ast::Expr) -> SqlResult<Expr> {
         let mut bound = self.bind_expr(expr)?;
         // A result is not cut to the digits of its type before it is known where it stands.
-        if matches!(bound.kind, ExprKind::Call(_)) && build::wider_scale(&bound).is_none() {
+        // Nor are texts compared before it is known whether numbers are asked for.
+        let waits = build::wider_scale(&bound).is_some() || build::is_extreme_of_texts(&bound);
+        if matches!(bound.kind, ExprKind::Call(_)) && !waits {
             self.fold(&mut bound);
         }
         Ok(bound)
@@ -77,6 +81,8 @@ impl Binder<'_> {
     }
 
     fn bind_expr(&mut self, expr: &ast::Expr) -> SqlResult<Expr> {
+        selkie_meter::spend(512)?;
+        stack::check()?;
         use ast::ExprKind as Syntax;
         match &expr.kind {
             Syntax::Literal(literal) => self.literal(literal),
@@ -298,7 +304,9 @@ impl Binder<'_> {
             Syntax::Call(call) => self.call(call),
             Syntax::GroupConcat(call) => self.group_concat(call),
             Syntax::Match { .. } => Err(SqlError::not_supported("MATCH ... AGAINST")),
-            Syntax::Default(None) => Err(SqlError::new(&ER_INVALID_DEFAULT_PARAM, &[])),
+            Syntax::Default(None) | Syntax::Ignore => {
+                Err(SqlError::new(&ER_INVALID_DEFAULT_PARAM, &[]))
+            }
             _ => self.own_syntax(expr),
         }
     }

@@ -1,12 +1,12 @@
 //! FROM: tables, views, derived tables, joins.
 
 use selkie_catalog::{TableInfo, TableKind};
-use selkie_engine::{LockMode, LockWait};
+use selkie_engine::LockMode;
 use selkie_expr::{CompareOp, Expr, build};
 use selkie_sql::ast;
-use selkie_types::charset::identifier_eq;
+use selkie_types::charset::{first_duplicate, identifier_eq};
 use selkie_types::error::catalogue::*;
-use selkie_types::{SqlError, SqlResult};
+use selkie_types::{SqlError, SqlResult, stack};
 
 use super::Binder;
 use super::scope::{Clause, Scope, Source, SourceColumns};
@@ -58,6 +58,7 @@ impl Binder<'_> {
     }
 
     fn table_factor(&mut self, factor: &ast::TableFactor) -> SqlResult<Logical> {
+        stack::check()?;
         if factor.system_time.is_some() {
             return Err(SqlError::not_supported("FOR SYSTEM_TIME"));
         }
@@ -74,6 +75,7 @@ impl Binder<'_> {
             return Ok(Logical::OneRow);
         }
         let info = self.find_table(&factor.name)?;
+        self.use_locked(&info, &alias.value, factor.name.name.span, false)?;
         if let TableKind::View(view) = &info.kind {
             return self.view(&info, view, &alias.value);
         }
@@ -96,6 +98,10 @@ impl Binder<'_> {
         self.guards.extend(guard.iter().map(|guard| (relation, guard.clone())));
         if self.lock_reads {
             self.columns.relations[relation].lock = LockMode::Shared;
+        }
+        if let Some((mode, wait)) = self.scope().locking {
+            let relation = &mut self.columns.relations[relation];
+            (relation.lock, relation.wait) = (mode, wait);
         }
         self.scope().sources.push(Source {
             schema,
@@ -180,12 +186,10 @@ impl Binder<'_> {
             true => query.columns.iter().map(|c| c.name.as_str().into()).collect(),
             false => given.iter().map(|i| i.value.clone()).collect(),
         };
-        for (at, name) in names.iter().enumerate() {
-            if names[..at].iter().any(|n| identifier_eq(n, name)) {
-                return Err(SqlError::new(&ER_DUP_FIELDNAME, &[name]));
-            }
+        match first_duplicate(names.iter().map(|name| &**name)) {
+            Some(at) => Err(SqlError::new(&ER_DUP_FIELDNAME, &[&names[at]])),
+            None => Ok(names),
         }
-        Ok(names)
     }
 
     /// Adds a derived table to the current scope.
@@ -213,6 +217,7 @@ impl Binder<'_> {
     }
 
     fn join(&mut self, join: &ast::Join, straight: bool) -> SqlResult<Logical> {
+        stack::check()?;
         let before = self.scope().sources.len();
         let left = self.table_ref(&join.left, straight)?;
         let middle = self.scope().sources.len();
@@ -284,45 +289,21 @@ impl Binder<'_> {
             self.scope().sources[hidden.0].merged.push(hidden.1);
             star.push((kept.0, kept.1));
         }
-        self.star_order(star, before, after, join.kind == ast::JoinKind::Right, middle);
+        let mut sides = [before..middle, middle..after];
+        if join.kind == ast::JoinKind::Right {
+            sides.reverse();
+        }
+        let mut order = std::mem::take(&mut self.scope().star);
+        let sources = self.scope().sources.clone();
+        order.join(star, sides, &|at| self.free_columns(&sources[at]));
+        self.scope().star = order;
         Ok(on)
     }
 
-    /// The order of `*` after USING: merged columns, the rest of the left, the rest of the right.
-    fn star_order(
-        &mut self,
-        merged: Vec<(usize, usize)>,
-        before: usize,
-        after: usize,
-        right_join: bool,
-        middle: usize,
-    ) {
-        let sources: Vec<Source> = self.scope().sources.clone();
-        let old = self.scope().star.take();
-        let mut order: Vec<(usize, usize)> = match &old {
-            Some(order) => order.iter().copied().filter(|(s, _)| *s < before).collect(),
-            None => Vec::new(),
-        };
-        if old.is_none() {
-            for (at, source) in sources.iter().enumerate().take(before) {
-                order.extend((0..self.source_columns(source).len()).map(|c| (at, c)));
-            }
-        }
-        order.extend(&merged);
-        let sides = if right_join {
-            [middle..after, before..middle]
-        } else {
-            [before..middle, middle..after]
-        };
-        for side in sides {
-            for at in side {
-                let width = self.source_columns(&sources[at]).len();
-                let free =
-                    |c: &usize| !merged.contains(&(at, *c)) && !sources[at].merged.contains(c);
-                order.extend((0..width).filter(free).map(|c| (at, c)));
-            }
-        }
-        self.scope().star = Some(order);
+    /// Positions of a source's columns that USING and NATURAL have left to it.
+    pub(super) fn free_columns(&self, source: &Source) -> Vec<usize> {
+        let width = self.source_columns(source).len();
+        (0..width).filter(|at| !source.merged.contains(at)).collect()
     }
 
     fn common_names(
@@ -370,23 +351,6 @@ impl Binder<'_> {
     fn side_expr(&mut self, (source, _, id): (usize, usize, ColumnId)) -> Expr {
         let source = self.scope().sources[source].clone();
         self.source_expr(&source, id)
-    }
-
-    /// Locks of `FOR UPDATE` and `LOCK IN SHARE MODE` on the tables bound since `first`.
-    pub(super) fn lock(&mut self, first: RelationId, locking: ast::Locking) {
-        let mode = if locking.exclusive { LockMode::Exclusive } else { LockMode::Shared };
-        let wait = match locking.wait {
-            None => LockWait::Default,
-            Some(ast::LockWait::NoWait) => LockWait::NoWait,
-            Some(ast::LockWait::SkipLocked) => LockWait::SkipLocked,
-            Some(ast::LockWait::Wait(seconds)) => {
-                LockWait::Upto(std::time::Duration::from_secs(seconds))
-            }
-        };
-        for relation in &mut self.columns.relations[first..] {
-            relation.lock = mode;
-            relation.wait = wait;
-        }
     }
 
     /// A scope for a block.

@@ -2,7 +2,7 @@
 
 use selkie_expr::{Expr, ExprKind};
 use selkie_types::error::catalogue::*;
-use selkie_types::{SqlError, SqlMode, SqlResult};
+use selkie_types::{SqlError, SqlMode, SqlResult, stack};
 
 use super::Binder;
 use crate::logical::{ColumnId, ColumnSet};
@@ -66,6 +66,7 @@ impl Grouping {
         expr: &mut Expr,
         checked: bool,
     ) -> SqlResult<()> {
+        stack::check()?;
         if let Some(replaced) = self.replacement(binder, expr, checked)? {
             *expr = replaced;
             return Ok(());

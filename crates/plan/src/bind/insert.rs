@@ -143,7 +143,8 @@ impl Binder<'_> {
                 self.value_rows(target, targets, &[row])
             }
             ast::InsertSource::Query(query) => {
-                let bound = self.query(query)?;
+                let mut bound = self.query(query)?;
+                self.unround(&mut bound.plan);
                 if bound.columns.len() != targets.len() {
                     return Err(SqlError::new(&ER_WRONG_VALUE_COUNT_ON_ROW, &[&1]));
                 }
@@ -155,6 +156,17 @@ impl Binder<'_> {
                     flags: vec![None; targets.len()],
                     own: Vec::new(),
                 })
+            }
+        }
+    }
+
+    /// Gives the results of an inserted query the digits that the columns they go to may hold.
+    fn unround(&mut self, plan: &mut Logical) {
+        let Logical::Project { columns, .. } = plan else { return };
+        for (id, expr) in columns {
+            if build::wider_scale(expr).is_some() {
+                build::unround(expr);
+                self.columns.get_mut(*id).ty = expr.ty.clone();
             }
         }
     }
@@ -615,5 +627,5 @@ fn refuse_assignment(from: &SqlType, table: &TableInfo, column: usize) -> SqlRes
 }
 
 fn is_default(value: &ast::Expr) -> bool {
-    matches!(value.kind, ast::ExprKind::Default(None))
+    matches!(value.kind, ast::ExprKind::Default(None) | ast::ExprKind::Ignore)
 }

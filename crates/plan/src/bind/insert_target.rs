@@ -83,6 +83,8 @@ impl Binder<'_> {
     pub(super) fn insert_target(&mut self, insert: &ast::Insert) -> SqlResult<InsertTarget> {
         let wanted = insert_privileges(insert);
         let info = self.using_tables(Wanted::all(wanted), |b| b.find_table(&insert.table))?;
+        let is_view = matches!(info.kind, TableKind::View(_));
+        self.use_locked(&info, info.name(), insert.table.name.span, !is_view)?;
         let guard = self.guard(&info);
         let is_delayed = insert.priority == Some(ast::InsertPriority::Delayed);
         if is_delayed && !matches!(info.kind, TableKind::Base | TableKind::Temporary) {
@@ -185,7 +187,12 @@ impl Binder<'_> {
         clause: Clause,
     ) -> SqlResult<usize> {
         let wanted = match clause {
-            Clause::Duplicate => Privileges::UPDATE,
+            // Compat: a column that is set to a constant counts as read, too.
+            Clause::Duplicate => {
+                let name = &name.name.value;
+                self.check_column(target.guard.as_deref(), name, Privileges::SELECT)?;
+                Privileges::UPDATE
+            }
             _ => Privileges::INSERT,
         };
         self.check_column(target.guard.as_deref(), &name.name.value, wanted)?;

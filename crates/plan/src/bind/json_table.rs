@@ -8,7 +8,7 @@ use selkie_expr::{EvalContext, Expr};
 use selkie_sql::ast;
 use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::ER_DUP_FIELDNAME;
-use selkie_types::{Charset, SqlError, SqlResult, SqlType, TypeKind, Value};
+use selkie_types::{Charset, SqlError, SqlResult, SqlType, TypeKind, Value, stack};
 
 use super::Binder;
 use super::scope::Clause;
@@ -107,6 +107,7 @@ impl Binder<'_> {
         list: &[ast::JsonColumn],
         columns: &mut Vec<JsonTableColumn>,
     ) -> SqlResult<JsonRows> {
+        stack::check()?;
         let path = json_path(path)?;
         let mut made = Vec::new();
         for column in list {

@@ -43,6 +43,7 @@ impl Named {
             primary_key: false,
             unique_key: false,
             multiple_key: false,
+            part_of_key: false,
             auto_increment: false,
             no_default: false,
             on_update_now: false,
@@ -100,5 +101,6 @@ fn describe(
             _ if part == 0 => output.multiple_key = true,
             _ => {}
         }
+        output.part_of_key = true;
     }
 }

@@ -1,10 +1,12 @@
 //! Query expressions: WITH, set operations, parentheses, VALUES.
 
-use selkie_expr::{Expr, cast};
+use selkie_engine::{LockMode, LockWait};
+use selkie_expr::union_type::aggregate_exprs;
+use selkie_expr::{Coercibility, Expr, cast};
 use selkie_sql::ast;
 use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::*;
-use selkie_types::{SqlError, SqlResult, SqlType};
+use selkie_types::{SqlError, SqlResult, SqlType, stack};
 
 use super::scope::{Clause, Source, SourceColumns};
 use super::select::{Tail, limited, position_of, sorted};
@@ -18,26 +20,28 @@ const MOST_LEVELS: usize = 400;
 impl Binder<'_> {
     /// A query whose rows stay in the statement.
     pub(crate) fn query(&mut self, query: &ast::Query) -> SqlResult<Query> {
+        stack::check()?;
         self.query_as(query, false)
     }
 
     /// A query; `outermost` if its rows go to the client.
     pub(crate) fn query_as(&mut self, query: &ast::Query, outermost: bool) -> SqlResult<Query> {
         let visible = self.visible.len();
+        let around = self.locking.take();
         if let Some(with) = &query.with {
             self.with(with)?;
         }
-        let first_relation = self.columns.relations.len();
+        // It is for the tables in FROM, those of merged views too: not for what is in other queries.
+        self.locking = query.locking.map(lock_of).or(around);
         let tail = Tail { order_by: &query.order_by, limit: query.limit.as_deref(), outermost };
         let bound = self.body(&query.body, tail)?;
-        if let Some(locking) = query.locking {
-            self.lock(first_relation, locking);
-        }
+        self.locking = None;
         self.visible.truncate(visible);
         Ok(bound)
     }
 
     fn body(&mut self, body: &ast::QueryBody, tail: Tail<'_>) -> SqlResult<Query> {
+        stack::check()?;
         match body {
             ast::QueryBody::Select(select) => self.select(select, tail),
             ast::QueryBody::Values(rows) => {
@@ -161,7 +165,11 @@ impl Binder<'_> {
     }
 
     fn combined(&mut self, first: &ast::QueryBody, rest: &[ast::SetOperand]) -> SqlResult<Query> {
+        // Compat: what stands behind the last SELECT is about that one.
+        let locking = self.locking.take();
         let mut left = self.body(first, Tail::default())?;
+        let last = rest.len();
+        let mut bound = 0;
         let mut rest = rest;
         let mut levels = 0;
         while let Some(operand) = rest.first() {
@@ -177,6 +185,8 @@ impl Binder<'_> {
             let all = rest[..taken].iter().all(|o| o.all);
             let mut inputs = vec![left];
             for operand in &rest[..taken] {
+                bound += 1;
+                self.locking = locking.filter(|_| bound == last);
                 inputs.push(self.body(&operand.body, Tail::default())?);
             }
             left = self.set_operation(operand.op, all, inputs)?;
@@ -198,12 +208,11 @@ impl Binder<'_> {
         }
         let mut named = Vec::with_capacity(width);
         for at in 0..width {
-            let infos = inputs.iter().map(|q| self.columns.get(q.columns[at].id));
-            let tys: Vec<&SqlType> = infos.clone().map(|i| &i.ty).collect();
-            selkie_expr::build::refuse_types("UNION", &tys)?;
-            let ty = selkie_expr::union_type::aggregate(&tys, self.types);
-            let nullable = infos.clone().any(|i| i.nullable);
-            let id = self.columns.add(ty, nullable);
+            let branches: Vec<Expr> =
+                inputs.iter().map(|q| self.branch_column(q.columns[at].id)).collect();
+            let (ty, coercibility) = self.set_type(&branches)?;
+            let id = self.columns.add(ty, branches.iter().any(|e| e.nullable));
+            self.columns.get_mut(id).coercibility = Some(coercibility);
             let name = inputs[0].columns[at].name.clone();
             let kept = !all || op != ast::SetOp::Union;
             self.columns.get_mut(id).kept = kept;
@@ -220,6 +229,29 @@ impl Binder<'_> {
         };
         let node = SetNode { operator, all, inputs, columns: ids };
         Ok(Query { plan: Logical::Set(Box::new(node)), columns: named })
+    }
+
+    /// A column of one of the queries that are combined, with its own claim on the collation.
+    fn branch_column(&self, id: ColumnId) -> Expr {
+        let mut expr = self.columns.expr(id);
+        if let Some(coercibility) = self.columns.get(id).coercibility {
+            expr.coercibility = coercibility;
+        }
+        expr
+    }
+
+    /// The type of a column of combined queries.
+    fn set_type(&self, branches: &[Expr]) -> SqlResult<(SqlType, Coercibility)> {
+        let views: Vec<&Expr> = branches.iter().collect();
+        let (mut ty, coercibility) = aggregate_exprs(&views, "UNION", self.types)?;
+        // Rows are kept in a table, whose columns have one collation for certain.
+        if coercibility == Coercibility::None {
+            return Err(SqlError::new(&ER_CANT_AGGREGATE_NCOLLATIONS, &[&"UNION"]));
+        }
+        if ty.is_string() {
+            ty.unsigned = false;
+        }
+        Ok((ty, coercibility))
     }
 
     /// A query with columns of the given types.
@@ -251,6 +283,19 @@ fn chained(rest: &[ast::SetOperand]) -> usize {
         (_, Some(last)) => last + 1,
         (unions, None) => unions,
     }
+}
+
+fn lock_of(locking: ast::Locking) -> (LockMode, LockWait) {
+    let mode = if locking.exclusive { LockMode::Exclusive } else { LockMode::Shared };
+    let wait = match locking.wait {
+        None => LockWait::Default,
+        Some(ast::LockWait::NoWait) => LockWait::NoWait,
+        Some(ast::LockWait::SkipLocked) => LockWait::SkipLocked,
+        Some(ast::LockWait::Wait(seconds)) => {
+            LockWait::Upto(std::time::Duration::from_secs(seconds))
+        }
+    };
+    (mode, wait)
 }
 
 /// Whether parentheses hold one SELECT and nothing else, so that they do not matter.

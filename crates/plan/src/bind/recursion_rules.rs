@@ -5,7 +5,7 @@ use selkie_expr::aggregate::AggregateKind;
 use selkie_sql::ast;
 use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::ER_NOT_STANDARD_COMPLIANT_RECURSIVE;
-use selkie_types::{SqlError, SqlResult};
+use selkie_types::{SqlError, SqlResult, stack};
 
 /// Who reads whom among the tables of a WITH.
 pub(super) struct Dependencies {
@@ -103,6 +103,7 @@ pub(super) fn check_part(part: &ast::Query, names: &[&str], table: &ast::Ident) 
 }
 
 fn in_table(table: &ast::TableRef, names: &[&str]) -> usize {
+    stack::ensure();
     match table {
         ast::TableRef::Table(factor) => {
             let named = |n: &&str| identifier_eq(n, &factor.name.name.value);
@@ -115,6 +116,7 @@ fn in_table(table: &ast::TableRef, names: &[&str]) -> usize {
 }
 
 fn on_inner_side(table: &ast::TableRef, names: &[&str]) -> bool {
+    stack::ensure();
     let ast::TableRef::Join(join) = table else { return false };
     let inner = match join.kind {
         ast::JoinKind::Left => in_table(&join.right, names) > 0,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use selkie_engine::{LockMode, LockWait};
 use selkie_expr::Expr;
 use selkie_sql::ast;
 use selkie_types::charset::identifier_eq;
@@ -14,6 +15,7 @@ use super::aggregate::Aggregates;
 use super::alias::{Alias, AliasUse};
 use super::window::Windows;
 use crate::logical::{ColumnId, RelationId};
+use crate::star::StarOrder;
 
 /// The clause a name stands in, as errors call it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -100,8 +102,8 @@ pub(super) enum SourceColumns {
 pub(super) struct Scope {
     /// Tables of FROM in order.
     pub sources: Vec<Source>,
-    /// The order of `*`, if USING changed it: source and column.
-    pub star: Option<Vec<(usize, usize)>>,
+    /// The order of `*`.
+    pub star: StarOrder,
     /// The entries of the select list that are bound.
     pub aliases: Vec<Alias>,
     /// Names of those that are not bound yet.
@@ -124,6 +126,8 @@ pub(super) struct Scope {
     pub windows: Windows,
     /// The names of outer blocks are not visible: a derived table.
     pub closed: bool,
+    /// The row locks on its tables, if its query has a locking clause.
+    pub locking: Option<(LockMode, LockWait)>,
 }
 
 impl Binder<'_> {
@@ -155,6 +159,20 @@ impl Binder<'_> {
                 let info = &self.columns.relations[*relation];
                 let columns = info.table.columns.iter().enumerate();
                 columns.map(|(at, c)| (c.name.clone(), info.first + at)).collect()
+            }
+        }
+    }
+
+    /// The name of column `id` in a source, `None` if the source does not have it.
+    pub(super) fn name_in_source(&self, source: &Source, id: ColumnId) -> Option<Box<str>> {
+        match &source.columns {
+            SourceColumns::Listed(columns) => {
+                columns.iter().find(|(_, column)| *column == id).map(|(name, _)| name.clone())
+            }
+            SourceColumns::Table(relation) => {
+                let info = &self.columns.relations[*relation];
+                let column = info.table.columns.get(id.checked_sub(info.first)?);
+                column.map(|c| c.name.clone())
             }
         }
     }

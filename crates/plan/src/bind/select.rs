@@ -1,7 +1,7 @@
 //! One SELECT with the ORDER BY and LIMIT around it.
 
-use selkie_expr::Expr;
 use selkie_expr::aggregate::{Aggregate, AggregateKind};
+use selkie_expr::{Coercibility, Expr};
 use selkie_sql::ast;
 use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::*;
@@ -43,6 +43,7 @@ struct Parts {
 impl Binder<'_> {
     pub(super) fn select(&mut self, select: &ast::Select, tail: Tail<'_>) -> SqlResult<Query> {
         self.push_scope();
+        self.scope().locking = self.locking.take();
         let reading = Wanted::all(Privileges::SELECT);
         let chooses_rows = std::mem::take(&mut self.chooses_rows);
         let bound = self.using_tables(reading, |b| b.select_in_scope(select, tail));
@@ -125,16 +126,16 @@ impl Binder<'_> {
     /// The select list, wildcards expanded. What reads the list in a window must find it bound.
     pub(super) fn items(&mut self, items: &[ast::SelectItem]) -> SqlResult<Vec<Item>> {
         let names = items.iter().map(|item| self.item_name(item));
-        let mut pending: Vec<Box<str>> = names.map(|n| n.unwrap_or_default().into()).collect();
+        let pending: Vec<Box<str>> = names.map(|n| n.unwrap_or_default().into()).collect();
         let mut bound: Vec<Vec<Item>> = items.iter().map(|_| Vec::new()).collect();
         let before = self.scope().use_aliases.replace(AliasUse::Inner);
+        self.scope().pending = pending;
         for windowed in [false, true] {
             for (at, item) in items.iter().enumerate() {
                 if has_window(item) != windowed {
                     continue;
                 }
-                pending[at] = "".into();
-                self.scope().pending.clone_from(&pending);
+                self.scope().pending[at] = "".into();
                 bound[at] = self.select_item(item)?;
                 self.scope().aliases.extend(bound[at].iter().map(Alias::new));
             }
@@ -193,8 +194,7 @@ impl Binder<'_> {
         if let Some(id) = item.expr.as_column() {
             let sources = self.scopes.last().map(|s| s.sources.as_slice()).unwrap_or_default();
             let found = sources.iter().find_map(|source| {
-                let columns = self.source_columns(source);
-                let (name, _) = columns.into_iter().find(|(_, column)| *column == id)?;
+                let name = self.name_in_source(source, id)?;
                 Some((source, name))
             });
             if let Some((source, name)) = found {
@@ -223,10 +223,7 @@ impl Binder<'_> {
         let Some(table) = table else {
             sources.iter().try_for_each(|s| self.check_wildcard(s))?;
             let columns: Vec<Vec<_>> = sources.iter().map(|s| self.source_columns(s)).collect();
-            let order: Vec<(usize, usize)> = star.unwrap_or_else(|| {
-                let all = columns.iter().enumerate();
-                all.flat_map(|(s, c)| (0..c.len()).map(move |at| (s, at))).collect()
-            });
+            let order = star.of(0..sources.len(), &|at| self.free_columns(&sources[at]));
             for (source, at) in order {
                 let (name, id) = &columns[source][at];
                 self.wildcard_item(&sources[source], name, *id, items);
@@ -417,6 +414,9 @@ impl Binder<'_> {
         let mut number =
             |e: &Option<ast::Expr>| e.as_ref().map(|e| self.limit_value(e)).transpose();
         let (count, offset) = (number(&limit.count)?, number(&limit.offset)?);
+        if let Some(examined) = number(&limit.rows_examined)? {
+            self.rows_examined = Some(examined);
+        }
         Ok(Some(Cut { limit: count, offset, ties: limit.with_ties, counted: false }))
     }
 
@@ -518,19 +518,26 @@ impl Binder<'_> {
         if let Some(from) = expr.as_column() {
             let from = self.columns.get(from);
             let (origin, kept, whole) = (from.origin, from.kept, from.whole);
+            let explicit = expr.coercibility == Coercibility::Explicit;
+            let coercibility = explicit.then_some(Coercibility::Explicit).or(from.coercibility);
             let info = self.columns.get_mut(id);
             (info.origin, info.kept, info.whole) = (origin, kept, whole);
+            info.coercibility = coercibility;
         } else {
-            self.columns.get_mut(id).whole = expr.is_whole_text();
+            let info = self.columns.get_mut(id);
+            (info.whole, info.coercibility) = (expr.is_whole_text(), Some(expr.coercibility));
         }
         id
     }
 
     /// The error for a position beyond the select list.
     pub(super) fn no_such_position(&self, expr: &ast::Expr, clause: Clause) -> SqlError {
-        let named = match position_of(expr) {
-            Some(position) => position.to_string(),
-            None => self.span_text(expr.span),
+        let named = match (&expr.kind, position_of(expr)) {
+            (ast::ExprKind::Unary { expr, .. }, _) if position_of(expr) != Some(0) => {
+                format!("-{}", self.span_text(expr.span))
+            }
+            (_, Some(position)) => position.to_string(),
+            (_, None) => self.span_text(expr.span),
         };
         SqlError::unknown_column(named, clause.name())
     }
@@ -544,9 +551,13 @@ impl Binder<'_> {
     ) -> SqlResult<(Logical, Vec<SortItem>)> {
         let visible: Vec<ColumnId> = columns.iter().map(|(id, _)| *id).collect();
         let mut keys = Vec::with_capacity(order.len());
-        let mut carried = Vec::new();
+        let mut carried: Vec<(ColumnId, Expr)> = Vec::new();
         for key in order {
-            let found = columns.iter().find(|(_, e)| *e == key.expr).map(|(id, _)| *id);
+            let found = columns.iter().find(|(_, e)| *e == key.expr).map(|(id, _)| {
+                // A key that is there already, as one that takes any row's value.
+                let any = carried.iter().find(|(_, from)| from.as_column() == Some(*id));
+                any.map_or(*id, |(out, _)| *out)
+            });
             let id = found.unwrap_or_else(|| {
                 let id = self.output_column(&key.expr);
                 let out = self.output_column(&key.expr);
@@ -632,10 +643,12 @@ pub(super) fn limited(plan: Logical, cut: Option<Cut>) -> Logical {
     }
 }
 
-/// The position an ORDER BY or GROUP BY entry is.
+/// The position an ORDER BY or GROUP BY entry is. Compat: a negative number is one too, which is not
+/// there.
 pub(super) fn position_of(expr: &ast::Expr) -> Option<usize> {
-    match expr.kind {
-        ast::ExprKind::Literal(ast::Literal::Int(n)) => usize::try_from(n).ok(),
+    match &expr.kind {
+        ast::ExprKind::Literal(ast::Literal::Int(n)) => usize::try_from(*n).ok(),
+        ast::ExprKind::Unary { op: ast::UnaryOp::Neg, expr } => position_of(expr).map(|_| 0),
         _ => None,
     }
 }

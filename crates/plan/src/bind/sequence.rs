@@ -16,6 +16,7 @@ impl Binder<'_> {
     pub(super) fn sequence(&mut self, name: &ast::TableName, ask: SequenceAsk) -> SqlResult<Expr> {
         let wanted = match ask {
             SequenceAsk::Previous => Privileges::SELECT,
+            SequenceAsk::Set { .. } => Privileges::INSERT,
             _ => Privileges::SELECT | Privileges::INSERT,
         };
         let common = || self.visible.iter().any(|(n, _)| identifier_eq(n, &name.name.value));

@@ -68,6 +68,9 @@ impl Binder<'_> {
                 None => targets.push(self.update_target(&sources, relation, (at, value))?),
             }
         }
+        if multiple {
+            self.check_read_only_sources(&sources, &targets)?;
+        }
         self.check_one_table_of_each_view(&sources, &targets)?;
         self.check_key_of_one(&sources, &targets)?;
         if update.limit.is_some() {
@@ -92,6 +95,20 @@ impl Binder<'_> {
             value.iter_mut().for_each(|e| resolve(e, &meaning));
         }
         Ok(BoundUpdate { source, targets, ignore: update.ignore, multiple, meaning })
+    }
+
+    /// Fails (1142) unless the tables that are not changed may be read.
+    fn check_read_only_sources(
+        &self,
+        sources: &[Source],
+        targets: &[BoundTarget],
+    ) -> SqlResult<()> {
+        let changed = targets.iter().filter_map(|t| self.source_over(sources, t.relation));
+        let changed: Vec<usize> = changed.collect();
+        for (_, source) in sources.iter().enumerate().filter(|(at, _)| !changed.contains(at)) {
+            self.check_target_access(source.guard.as_deref(), Privileges::SELECT)?;
+        }
+        Ok(())
     }
 
     /// FROM of a statement that may change rows through views.
@@ -163,6 +180,9 @@ impl Binder<'_> {
         if let Some(at) = over {
             self.check_written(&sources[at], relation, Privileges::UPDATE)?;
         }
+        if over.is_none_or(|at| sources[at].view.is_none()) {
+            self.check_locked(&table, &self.columns.relations[relation].alias, true)?;
+        }
         let view = over.and_then(|at| self.kept_view(&sources[at]));
         let check = view.map_or(Ok(None), |view| self.view_check(view))?;
         let all = check.is_some();
@@ -217,6 +237,10 @@ impl Binder<'_> {
     ) -> SqlResult<Logical> {
         let mut keys = Vec::with_capacity(order_by.len());
         for key in order_by {
+            // There is no list that a position could be in.
+            if super::select::position_of(&key.expr).is_some() {
+                return Err(self.no_such_position(&key.expr, Clause::Order));
+            }
             let expr = self.in_clause(Clause::Order, |b| b.scalar(&key.expr))?;
             keys.push(SortItem { expr, descending: key.descending });
         }

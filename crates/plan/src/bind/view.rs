@@ -11,7 +11,7 @@ use hashbrown::HashMap;
 use selkie_catalog::{TableInfo, View};
 use selkie_expr::Expr;
 use selkie_types::error::catalogue::*;
-use selkie_types::{Condition, Privileges, SqlError, SqlResult};
+use selkie_types::{Condition, Privileges, SqlError, SqlResult, stack};
 
 use super::Binder;
 use super::scope::{Source, SourceColumns};
@@ -22,7 +22,11 @@ use crate::updatable;
 /// Most views within views.
 const MOST_VIEWS: usize = 64;
 
-/// What columns of views stand for, in columns of tables.
+/// Most nodes that columns of views may become where they are read: `x+x` in a view over one of the
+/// same kind doubles what a column stands for.
+const MOST_NODES: usize = 1_000_000;
+
+/// Expressions that columns of views stand for, over the columns of the tables and views below.
 pub(crate) type Meaning = HashMap<ColumnId, Expr>;
 
 /// A view that a change may go through.
@@ -55,6 +59,7 @@ impl Binder<'_> {
         view: &View,
         alias: &str,
     ) -> SqlResult<Logical> {
+        stack::check()?;
         let name: (Box<str>, Box<str>) = (info.schema().into(), info.name().into());
         if self.views.contains(&name) || self.views.len() >= MOST_VIEWS {
             return Err(SqlError::new(&ER_VIEW_RECURSIVE, &[&name.0, &name.1]));
@@ -74,6 +79,9 @@ impl Binder<'_> {
         let visible = std::mem::take(&mut self.visible);
         self.text.push(text.to_vec());
         let around = std::mem::replace(&mut self.in_kept_text, true);
+        let merged = &*view.algorithm != "TEMPTABLE"
+            && crate::updatable::of_view(self.names.tables, info, view).merges;
+        self.locking = self.scope().locking.filter(|_| merged);
         let bound = self.closed_query(&statement);
         self.in_kept_text = around;
         self.text.pop();
@@ -206,6 +214,7 @@ impl Binder<'_> {
     }
 
     fn conditions_in(&self, plan: &Logical, cascaded: bool, out: &mut Vec<Expr>) {
+        stack::ensure();
         match plan {
             Logical::Filter { input, conditions } => {
                 self.conditions_in(input, cascaded, out);
@@ -231,6 +240,7 @@ impl Binder<'_> {
 
 /// The table instances whose rows are the rows of a plan, each of them once per row.
 fn leaves(plan: &Logical) -> Vec<RelationId> {
+    stack::ensure();
     match plan {
         Logical::Scan(relation) => vec![*relation],
         Logical::Project { input, .. }
@@ -251,6 +261,7 @@ pub(super) fn open(
     columns: &Columns,
     meaning: &mut Meaning,
 ) -> bool {
+    stack::ensure();
     match plan {
         Logical::Scan(relation) => targets.contains(relation),
         Logical::Filter { input, .. }
@@ -264,11 +275,7 @@ pub(super) fn open(
             if !open(input, targets, columns, meaning) {
                 return false;
             }
-            for (id, expr) in made.iter() {
-                let mut expr = expr.clone();
-                resolve(&mut expr, meaning);
-                meaning.insert(*id, expr);
-            }
+            meaning.extend(made.iter().cloned());
             made.extend(input.columns(columns).iter().map(|id| (id, columns.expr(id))));
             true
         }
@@ -276,11 +283,26 @@ pub(super) fn open(
     }
 }
 
-/// Says in columns of tables what `expr` says in columns of views.
+/// Says in columns of tables what `expr` says in columns of views. An error ends the statement if
+/// that is too much to say.
 pub(crate) fn resolve(expr: &mut Expr, meaning: &Meaning) {
     if !meaning.is_empty() {
-        expr.substitute_columns(&mut |id| meaning.get(&id).cloned());
+        let mut left = MOST_NODES;
+        resolve_within(expr, meaning, &mut left);
     }
+}
+
+fn resolve_within(expr: &mut Expr, meaning: &Meaning, left: &mut usize) {
+    stack::ensure();
+    expr.substitute_columns(&mut |id| {
+        let mut below = meaning.get(&id)?.clone();
+        match below.size_within(*left) {
+            Some(size) => *left -= size,
+            None => stack::end(SqlError::new(&ER_OUT_OF_RESOURCES, &[])),
+        }
+        resolve_within(&mut below, meaning, left);
+        Some(below)
+    });
 }
 
 /// Errors about what a view reads name the outermost view.

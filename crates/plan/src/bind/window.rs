@@ -4,7 +4,7 @@ use selkie_expr::aggregate::{Aggregate as AggregateCall, AggregateKind};
 use selkie_expr::{Expr, cast};
 use selkie_sql::ast;
 use selkie_types::error::catalogue::*;
-use selkie_types::{SqlError, SqlResult, SqlType, TypeKind};
+use selkie_types::{Physical, SqlError, SqlResult, SqlType, TypeKind};
 
 use super::Binder;
 use super::alias::AliasUse;
@@ -181,7 +181,9 @@ impl Binder<'_> {
         let name = call.name.value.to_ascii_lowercase();
         let counted = if name == "ntile" { 0 } else { 1 };
         if matches!(&*name, "ntile" | "lead" | "lag" | "nth_value") {
-            args.iter_mut().skip(counted).for_each(cast::to_int);
+            // NTILE refuses unsigned numbers beyond the signed ones, so they are not converted.
+            let is_signed = |e: &&mut Expr| name != "ntile" || e.ty.physical() != Physical::UInt;
+            args.iter_mut().skip(counted).filter(is_signed).for_each(cast::to_int);
         }
         Ok(match name.as_str() {
             "row_number" => (RowNumber, count(), false),

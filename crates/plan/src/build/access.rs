@@ -6,7 +6,7 @@ use selkie_types::Value;
 use selkie_types::charset::LikePattern;
 
 use super::bounds::{Bounds, bounds, covers, covers_with_key};
-use super::{Builder, Goal};
+use super::{Builder, Goal, Order};
 use crate::cost;
 use crate::estimate::{prefix_distinct, table_rows};
 use crate::logical::{RelationId, RelationInfo, SortItem};
@@ -27,8 +27,8 @@ pub(super) struct Path {
     pub entry_locks: bool,
     /// From the greatest key to the least.
     pub reverse: bool,
-    /// Rows come in the wanted order.
-    pub ordered: bool,
+    /// The order its rows come in.
+    pub order: Order,
     /// Rows left by all conditions.
     pub rows: f64,
     /// Rows it reads to find them.
@@ -72,7 +72,7 @@ impl Builder<'_> {
         let share = goal.limit.map_or(1.0, |limit| (limit / path.rows.max(1.0)).min(1.0));
         match goal.order {
             None => path.cost * share,
-            Some(_) if path.ordered => path.cost * share,
+            Some(_) if path.gives(goal) => path.cost * share,
             Some(_) => match goal.limit {
                 Some(limit) => path.cost + cost::top_n(path.rows, limit),
                 None => path.cost + cost::sort(path.rows),
@@ -110,7 +110,7 @@ impl Builder<'_> {
                 covering,
                 entry_locks,
                 reverse: false,
-                ordered: true,
+                order: Order::of_one_row(info),
                 rows: 1.0,
                 examined: 1.0,
                 cost,
@@ -173,7 +173,7 @@ impl Builder<'_> {
             covering: false,
             entry_locks: false,
             reverse: false,
-            ordered: false,
+            order: Order::none(),
             rows,
             examined: rows,
             cost,
@@ -230,7 +230,7 @@ impl Builder<'_> {
             covering,
             entry_locks,
             reverse: ordered && order == Some(true),
-            ordered,
+            order: Order::asked_for(goal, ordered),
             rows: (rows * selectivity).min(reads).max(1e-6),
             examined: reads,
             cost,

@@ -2,22 +2,21 @@
 
 use selkie_expr::aggregate::AggregateKind;
 use selkie_expr::{Expr, ExprKind};
+use selkie_types::stack;
 
 use super::group_ends::Wanted;
-use super::{Builder, Built, Goal};
+use super::{Builder, Built, Goal, Order};
 use crate::cost;
 use crate::logical::{
     AggregateNode, ColumnId, ColumnSet, Logical, SortItem, call_exprs, call_exprs_mut,
 };
 use crate::physical::{Aggregate, AggregateStrategy, ColumnType, Limit, Operator, PlanNode, Sort};
 
+/// Most rows at ends of indexes that are put together: each is a table of a join.
+const MOST_ENDS: usize = 61;
+
 impl Builder<'_> {
-    pub(super) fn aggregate(
-        &mut self,
-        node: &AggregateNode,
-        required: &ColumnSet,
-        goal: Goal<'_>,
-    ) -> Built {
+    pub(super) fn aggregate(&mut self, node: &AggregateNode, required: &ColumnSet) -> Built {
         if let Some(built) = self.index_ends(node) {
             return built;
         }
@@ -34,16 +33,20 @@ impl Builder<'_> {
         if let Some(ends) = self.ends_for(&node, wanted, &input) {
             input = ends;
         }
-        if node.rollup && !input.ordered {
+        if node.rollup && !input.order.gives(&keys) {
             input = sorted(input, &keys);
         }
-        let strategy = match input.ordered && !node.groups.is_empty() {
+        let strategy = match input.order.gives(&keys) && !node.groups.is_empty() {
             true => AggregateStrategy::Sorted,
             false => AggregateStrategy::Hash,
         };
-        let sorted = strategy == AggregateStrategy::Sorted && !node.rollup;
-        let mut built = self.grouped(input, &node, strategy);
-        built.ordered = sorted && goal.order.is_some_and(|keys| is_group_order(keys, &node));
+        if strategy == AggregateStrategy::Hash {
+            return self.grouped(input, &node, strategy);
+        }
+        let mut built = self.grouped(input.relied_on(&keys), &node, strategy);
+        if !node.rollup {
+            built.order = Order::sorted_by(&self.made_order(&node));
+        }
         built
     }
 
@@ -99,8 +102,17 @@ impl Builder<'_> {
         let rollup = node.rollup;
         let aggregate = Aggregate { input: input.node, groups, aggregates, strategy, rollup };
         let operator = Operator::Aggregate(Box::new(aggregate));
-        let node = PlanNode { operator, columns, rows, cost };
-        Built { node, layout, ordered: false }
+        let node = PlanNode::new(operator, columns, rows, cost);
+        Built { node, layout, order: Order::none() }
+    }
+
+    /// The order of groups that come in the order of their keys, in terms of the columns they make.
+    fn made_order(&self, node: &AggregateNode) -> Vec<SortItem> {
+        let item = |(id, _): &(ColumnId, Expr)| SortItem {
+            expr: self.columns.expr(*id),
+            descending: false,
+        };
+        node.groups.iter().map(item).collect()
     }
 
     fn group_type(&self, id: ColumnId, node: &AggregateNode) -> ColumnType {
@@ -125,14 +137,20 @@ impl Builder<'_> {
         if node.aggregates.len() < 2 {
             return self.index_end(node);
         }
-        if !node.groups.is_empty() {
+        if !node.groups.is_empty() || node.aggregates.len() > MOST_ENDS {
             return None;
         }
-        let one =
-            |call: &(ColumnId, _)| AggregateNode { aggregates: vec![call.clone()], ..node.clone() };
-        let parts: Vec<AggregateNode> = node.aggregates.iter().map(one).collect();
-        if !parts.iter().all(|part| self.index_end(part).is_some()) {
-            return None;
+        let mut parts = Vec::new();
+        for call in &node.aggregates {
+            let part = AggregateNode {
+                input: node.input.clone(),
+                groups: Vec::new(),
+                rollup: node.rollup,
+                descending: node.descending.clone(),
+                aggregates: vec![call.clone()],
+            };
+            self.index_end(&part)?;
+            parts.push(part);
         }
         let mut plans = parts.into_iter().map(|part| Logical::Aggregate(Box::new(part)));
         let first = plans.next()?;
@@ -162,22 +180,25 @@ impl Builder<'_> {
         let keys = [SortItem { expr: column.clone(), descending }];
         let goal = Goal { order: Some(&keys), limit: Some(1.0) };
         let built = self.build(&input, &ColumnSet::of(column), goal);
-        if !built.ordered {
+        if !built.order.gives(&keys) {
             return None;
         }
-        let first = PlanNode {
-            columns: built.node.columns.clone(),
-            rows: 1.0,
-            cost: built.node.cost / built.node.rows.max(1.0),
-            operator: Operator::Limit(Box::new(Limit {
+        let built = built.relied_on(&keys);
+        let columns = built.node.columns.clone();
+        let cost_of_first = built.node.cost / built.node.rows.max(1.0);
+        let first = PlanNode::new(
+            Operator::Limit(Box::new(Limit {
                 input: built.node,
                 limit: Some(Expr::int(1)),
                 offset: None,
                 ties: None,
                 counted: false,
             })),
-        };
-        let input = Built { node: first, layout: built.layout, ordered: false };
+            columns,
+            1.0,
+            cost_of_first,
+        );
+        let input = Built { node: first, layout: built.layout, order: Order::none() };
         let mut node = node.clone();
         node.aggregates = vec![(*id, call.clone())];
         Some(self.grouped(input, &node, AggregateStrategy::Hash))
@@ -190,6 +211,7 @@ fn spill(groups: f64) -> f64 {
 }
 
 fn is_table(plan: &Logical) -> bool {
+    stack::ensure();
     match plan {
         Logical::Scan(_) => true,
         Logical::Filter { input, .. } => is_table(input),
@@ -201,15 +223,6 @@ fn not_null(column: &Expr) -> Expr {
     let ty = Expr::boolean(true).ty;
     let is_null = Expr::new(ExprKind::IsNull(Box::new(column.clone())), ty.clone(), false);
     Expr::new(ExprKind::Not(Box::new(is_null)), ty, false)
-}
-
-/// Whether groups that come in the order of their keys are in the order of `keys`.
-fn is_group_order(keys: &[SortItem], node: &AggregateNode) -> bool {
-    keys.len() <= node.groups.len()
-        && keys
-            .iter()
-            .zip(&node.groups)
-            .all(|(key, (id, _))| key.expr.as_column() == Some(*id) && !key.descending)
 }
 
 fn group_order(node: &AggregateNode) -> Vec<SortItem> {
@@ -225,6 +238,6 @@ fn sorted(input: Built, keys: &[SortItem]) -> Built {
     let (rows, columns) = (input.node.rows, input.node.columns.clone());
     let cost = input.node.cost + cost::sort(rows);
     let sort = Sort { input: Box::new(input.node), keys: placed };
-    let node = PlanNode { operator: Operator::Sort(sort), columns, rows, cost };
-    Built { node, layout: input.layout, ordered: true }
+    let node = PlanNode::new(Operator::Sort(sort), columns, rows, cost);
+    Built { node, layout: input.layout, order: Order::sorted_by(keys) }
 }

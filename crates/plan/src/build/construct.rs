@@ -1,18 +1,18 @@
 //! Turning the chosen join order into operators.
 
 use selkie_expr::{Compare, CompareBy, CompareOp, Expr, ExprKind};
-use selkie_types::Physical;
 
 use super::graph::{Dependent, Graph, Leaf, Leaves, MOST_LEAVES, Source};
 use super::lookup::Lookup;
 use super::order::{Entry, Method, Table};
-use super::{Builder, Built, Goal, place};
+use super::{Builder, Built, Goal, Order, place};
 use crate::cost;
 use crate::logical::{ColumnId, ColumnSet, Logical};
 use crate::physical::{
     ColumnType, HashJoin, IndexJoin, IndexLookup, JoinKey, JoinKind, NestedLoopJoin, Operator,
     PlanNode,
 };
+use crate::rewrite::as_they_are;
 
 /// An equality between two sets: over the left, over the right.
 pub(super) struct Key {
@@ -29,8 +29,7 @@ pub(super) fn keys(builder: &Builder<'_>, graph: &Graph, left: Leaves, right: Le
     let sides = (columns_of(graph, left), columns_of(graph, right));
     let dependent = dependent_of(graph, right);
     if let Some(dependent) = dependent {
-        let null_aware =
-            matches!(dependent.kind, JoinKind::NullAwareAnti | JoinKind::NullAwareMark);
+        let null_aware = dependent.kind.is_null_aware();
         let found = dependent.on.iter().enumerate();
         let keys: Vec<Key> = found
             .filter_map(|(at, c)| key(c, &sides).map(|k| Key { condition: Some(at), ..k }))
@@ -43,7 +42,7 @@ pub(super) fn keys(builder: &Builder<'_>, graph: &Graph, left: Leaves, right: Le
         let member = |set: Leaves| class.iter().find(|(leaf, _)| set >> leaf & 1 == 1);
         if let (Some((_, a)), Some((_, b))) = (member(left), member(right)) {
             let (a, b) = (builder.columns.expr(*a), builder.columns.expr(*b));
-            let by = class_comparison(&a);
+            let by = as_they_are(&a.ty);
             keys.push(Key { left: a, right: b, by, null_safe: false, condition: None });
         }
     }
@@ -55,20 +54,6 @@ pub(super) fn keys(builder: &Builder<'_>, graph: &Graph, left: Leaves, right: Le
         }
     }
     keys
-}
-
-/// How two columns of one class compare.
-fn class_comparison(column: &Expr) -> CompareBy {
-    match column.ty.physical() {
-        Physical::Int => CompareBy::Int,
-        Physical::UInt => CompareBy::UInt,
-        Physical::Double => CompareBy::Double,
-        Physical::Decimal => CompareBy::Decimal,
-        Physical::Date => CompareBy::Date,
-        Physical::Time => CompareBy::Time,
-        Physical::DateTime => CompareBy::DateTime,
-        Physical::Bytes => CompareBy::Bytes(column.ty.collation),
-    }
 }
 
 fn key(condition: &Expr, sides: &(ColumnSet, ColumnSet)) -> Option<Key> {
@@ -189,13 +174,10 @@ impl Builder<'_> {
         let rows = input.node.rows * self.estimator().all(&conditions);
         let cost = input.node.cost + self.conditions_cost(&conditions, input.node.rows);
         let placed = input.place_all(&conditions);
-        let node = PlanNode {
-            columns: input.node.columns.clone(),
-            operator: Operator::Filter { input: Box::new(input.node), conditions: placed },
-            rows,
-            cost,
-        };
-        Built { node, layout: input.layout, ordered: input.ordered }
+        let columns = input.node.columns.clone();
+        let filter = Operator::Filter { input: Box::new(input.node), conditions: placed };
+        let node = PlanNode::new(filter, columns, rows, cost);
+        Built { node, layout: input.layout, order: input.order }
     }
 
     fn construct(
@@ -320,7 +302,7 @@ impl Builder<'_> {
             left: inputs.left.node,
             right: right.node,
         };
-        finish(Operator::HashJoin(Box::new(join)), layout, types, inputs.entry)
+        finish(Operator::HashJoin(Box::new(join)), layout, types, inputs.entry, inputs.left.order)
     }
 
     fn loop_join(
@@ -333,14 +315,12 @@ impl Builder<'_> {
         let (layout, types, output) = output_of(&inputs, &right.layout, &right.node.columns);
         let joined = joined_layout(&inputs.left, &right.layout);
         conditions.extend(keys.into_iter().map(comparison));
-        let null_aware = match inputs.kind {
-            JoinKind::NullAwareAnti | JoinKind::NullAwareMark => {
-                let first = inputs.dependent.and_then(|d| d.on.first());
-                conditions.retain(|c| Some(c) != first);
-                first.map(|c| place(c, &joined))
-            }
-            _ => None,
-        };
+        let mut null_aware = None;
+        if inputs.kind.is_null_aware() {
+            let first = inputs.dependent.and_then(|d| d.on.first());
+            conditions.retain(|c| Some(c) != first);
+            null_aware = first.map(|c| place(c, &joined));
+        }
         let join = NestedLoopJoin {
             kind: inputs.kind,
             conditions: conditions.iter().map(|c| place(c, &joined)).collect(),
@@ -349,7 +329,13 @@ impl Builder<'_> {
             left: inputs.left.node,
             right: right.node,
         };
-        finish(Operator::NestedLoopJoin(Box::new(join)), layout, types, inputs.entry)
+        finish(
+            Operator::NestedLoopJoin(Box::new(join)),
+            layout,
+            types,
+            inputs.entry,
+            inputs.left.order,
+        )
     }
 
     fn index_join(
@@ -406,28 +392,31 @@ impl Builder<'_> {
             output,
             left: inputs.left.node,
         };
-        finish(Operator::IndexJoin(Box::new(join)), layout, types, inputs.entry)
+        finish(Operator::IndexJoin(Box::new(join)), layout, types, inputs.entry, inputs.left.order)
     }
 
     /// Whether a condition compares a looked-up column with the constant it is looked up by.
     fn is_fixed_by(&self, condition: &Expr, lookup: &Lookup) -> bool {
         let ExprKind::Compare(compare) = &condition.kind else { return false };
-        lookup.columns.iter().zip(&lookup.keys).any(|(column, key)| {
-            key.columns().is_empty()
-                && ((compare.left.as_column() == Some(*column) && compare.right == *key)
-                    || (compare.right.as_column() == Some(*column) && compare.left == *key))
-                && matches!(compare.op, CompareOp::Eq | CompareOp::NullSafeEq)
+        let Compare { op, left, right, .. } = &**compare;
+        lookup.parts().any(|(column, key, null_safe)| {
+            let pair = |a: &Expr, b: &Expr| a.as_column() == Some(column) && b == key;
+            let strict = match op {
+                CompareOp::Eq => !null_safe,
+                CompareOp::NullSafeEq => true,
+                _ => false,
+            };
+            strict && key.columns().is_empty() && (pair(left, right) || pair(right, left))
         })
     }
 }
 
-/// Whether the lookup itself compares the pair.
+/// Whether the lookup itself compares the pair. One that finds NULL by NULL says nothing of `=`.
 fn is_looked_up(key: &Key, lookup: &Lookup) -> bool {
-    lookup
-        .columns
-        .iter()
-        .zip(&lookup.keys)
-        .any(|(column, value)| key.right.as_column() == Some(*column) && key.left == *value)
+    lookup.parts().any(|(column, value, null_safe)| {
+        let strict = key.null_safe || !null_safe;
+        strict && key.right.as_column() == Some(column) && key.left == *value
+    })
 }
 
 fn comparison(key: Key) -> Expr {
@@ -507,9 +496,11 @@ fn finish(
     layout: Vec<ColumnId>,
     columns: Vec<ColumnType>,
     entry: Entry,
+    left: Order,
 ) -> Built {
-    let node = PlanNode { operator, columns, rows: entry.rows, cost: entry.cost };
-    Built { node, layout, ordered: entry.ordered }
+    let order = if operator.keeps_left_order() { left } else { Order::none() };
+    let node = PlanNode::new(operator, columns, entry.rows, entry.cost);
+    Built { node, layout, order }
 }
 
 /// A condition whose subqueries depend on nothing: as good as a comparison with a constant.

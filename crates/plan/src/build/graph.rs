@@ -5,11 +5,12 @@
 //! and commutes with everything else.
 
 use selkie_expr::{CompareOp, Expr, ExprKind};
+use selkie_types::stack;
 
 use super::{Builder, Built, Goal};
 use crate::logical::{ColumnId, ColumnSet, Columns, Join, Logical, RelationId};
 use crate::physical::JoinKind;
-use crate::rewrite::{EqualityClasses, implied_by_or};
+use crate::rewrite::{EqualityClasses, equality, implied_by_or};
 
 /// A set of leaves.
 pub(super) type Leaves = u64;
@@ -50,6 +51,12 @@ pub(super) struct Dependent {
     pub mark: Option<ColumnId>,
 }
 
+/// Columns of inner leaves that are equal in all rows of the join, with their leaves.
+///
+/// Invariant: a leaf's own conditions make all of its members equal. So any of them stands for the
+/// leaf, and once two sets are joined by one member of each, all members in both are equal.
+pub(super) type Class = Vec<(usize, ColumnId)>;
+
 /// A condition that reads several leaves.
 pub(super) struct Connection {
     /// The condition.
@@ -71,7 +78,7 @@ pub(super) struct Graph {
     /// Conditions over several leaves that are not in a class.
     pub connections: Vec<Connection>,
     /// Columns of inner leaves that are equal.
-    pub classes: Vec<Vec<(usize, ColumnId)>>,
+    pub classes: Vec<Class>,
     /// Conditions tested after all joins: correlated subqueries, constants, side effects.
     pub last: Vec<Expr>,
     /// Columns needed above.
@@ -94,6 +101,7 @@ struct Part<'p> {
 impl<'p> Parts<'p> {
     /// Takes `plan` apart; the leaves it consists of.
     fn flatten(&mut self, plan: &'p Logical) -> Leaves {
+        stack::ensure();
         match plan {
             Logical::Filter { input, conditions } => {
                 let leaves = self.flatten(input);
@@ -151,6 +159,7 @@ pub(crate) const MOST_LEAVES: usize = 61;
 impl Builder<'_> {
     /// The graph of a block with everything below its leaves built.
     pub(super) fn graph(&mut self, plan: &Logical, required: &ColumnSet) -> Graph {
+        stack::ensure();
         let mut parts = Parts::default();
         parts.flatten(plan);
         let mut pool = parts.pool;
@@ -161,6 +170,7 @@ impl Builder<'_> {
         }
         let sets: Vec<ColumnSet> =
             parts.leaves.iter().map(|p| leaf_columns(p, self.columns)).collect();
+        let classes = take_classes(&mut pool, &parts.leaves, &sets, self.columns);
         let mut leaves = Vec::with_capacity(parts.leaves.len());
         for (at, part) in parts.leaves.iter().enumerate() {
             let own = match part.join {
@@ -169,7 +179,7 @@ impl Builder<'_> {
             };
             leaves.push(self.join_leaf(part, own, &sets, at, &needed));
         }
-        self.connect(leaves, pool, required.clone())
+        self.connect(leaves, classes, pool, required.clone())
     }
 
     fn join_leaf(
@@ -233,14 +243,15 @@ impl Builder<'_> {
         (path.rows, path.cost, crate::estimate::table_rows(&info.table, self.source))
     }
 
-    /// Sorts the pool into classes, connections and conditions for the end.
-    fn connect(&self, leaves: Vec<Leaf>, pool: Vec<Expr>, required: ColumnSet) -> Graph {
+    /// Sorts the pool into connections and conditions for the end.
+    fn connect(
+        &self,
+        leaves: Vec<Leaf>,
+        classes: Vec<Class>,
+        pool: Vec<Expr>,
+        required: ColumnSet,
+    ) -> Graph {
         let sets: Vec<ColumnSet> = leaves.iter().map(|l| l.columns.clone()).collect();
-        let inner = |id: ColumnId| {
-            let at = sets.iter().position(|set| set.contains(id))?;
-            leaves[at].dependent.is_none().then_some((at, id))
-        };
-        let mut classes = EqualityClasses::default();
         let mut connections = Vec::new();
         let mut last = Vec::new();
         for condition in pool {
@@ -257,17 +268,8 @@ impl Builder<'_> {
                 last.push(condition);
                 continue;
             }
-            let all_inner = condition.columns().into_iter().all(|id| inner(id).is_some());
-            if all_inner && mask.count_ones() == 2 && classes.add(&condition, self.columns) {
-                continue;
-            }
             connections.push(self.connection(condition, mask, &sets));
         }
-        let classes = classes
-            .classes
-            .iter()
-            .map(|c| c.iter().filter_map(|id| inner(*id)).collect())
-            .collect();
         Graph { leaves, connections, classes, last, required }
     }
 
@@ -315,6 +317,37 @@ pub(super) fn leaves_of(expr: &Expr, sets: &[ColumnSet]) -> Leaves {
         }
     });
     mask
+}
+
+/// Takes the equalities of columns of two inner leaves out of the pool, as classes. What they say of
+/// columns of one leaf is put in their place.
+fn take_classes(
+    pool: &mut Vec<Expr>,
+    parts: &[Part<'_>],
+    sets: &[ColumnSet],
+    columns: &Columns,
+) -> Vec<Class> {
+    let inner = |id: ColumnId| {
+        let at = sets.iter().position(|set| set.contains(id))?;
+        parts[at].join.is_none().then_some((at, id))
+    };
+    let mut equal = EqualityClasses::default();
+    pool.retain(|condition| {
+        let all_inner = condition.columns().into_iter().all(|id| inner(id).is_some());
+        let two = leaves_of(condition, sets).count_ones() == 2;
+        !(all_inner && two && equal.add(condition, columns))
+    });
+    let with_leaves = |class: &Vec<ColumnId>| class.iter().filter_map(|id| inner(*id)).collect();
+    let classes: Vec<Class> = equal.classes.iter().map(with_leaves).collect();
+    for class in &classes {
+        for (at, (leaf, id)) in class.iter().enumerate() {
+            if let Some((_, first)) = class[..at].iter().find(|(other, _)| other == leaf) {
+                let implied = equality(columns.expr(*first), columns.expr(*id));
+                pool.push(implied);
+            }
+        }
+    }
+    classes
 }
 
 /// Takes the conditions that read only the columns of one leaf.

@@ -9,7 +9,7 @@ use selkie_expr::{Expr, ExprKind};
 
 use super::access::{Path, may_cover};
 use super::bounds::{Bounds, bounds, covers};
-use super::{Builder, Built};
+use super::{Builder, Built, Goal, Order};
 use crate::cost;
 use crate::estimate::{prefix_distinct, table_rows};
 use crate::logical::{
@@ -147,6 +147,7 @@ impl Builder<'_> {
             + entries * (cost::INDEX_DESCENT + cost::INDEX_ENTRY + width)
             + self.conditions_cost(conditions, entries);
         let multiple = bounds.ranges.len() > 1;
+        let goal = Goal { order, limit: None };
         let order = order.and_then(|keys| self.index_order(info, at, found.as_ref(), keys));
         let ordered = order == Some(false) && !(multiple && bounds.equal_parts > 1);
         Some(Path {
@@ -155,7 +156,7 @@ impl Builder<'_> {
             covering: !clustered,
             entry_locks: false,
             reverse: false,
-            ordered,
+            order: Order::asked_for(goal, ordered),
             groups: Some(groups),
             union: Vec::new(),
             rows: entries,

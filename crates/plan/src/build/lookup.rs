@@ -37,6 +37,14 @@ pub(super) struct Lookup {
     pub possible: Vec<Box<str>>,
 }
 
+impl Lookup {
+    /// The columns compared, with their values and whether NULL matches NULL.
+    pub(super) fn parts(&self) -> impl Iterator<Item = (ColumnId, &Expr, bool)> {
+        let values = self.keys.iter().zip(&self.null_safe);
+        self.columns.iter().zip(values).map(|(column, (key, safe))| (*column, key, *safe))
+    }
+}
+
 /// An expression that a column of the leaf equals.
 struct Equal {
     column: ColumnId,

@@ -3,7 +3,7 @@
 use selkie_expr::Expr;
 
 use super::group_ends::Wanted;
-use super::{Builder, Built, Goal};
+use super::{Builder, Built, Goal, Order};
 use crate::cost;
 use crate::logical::{
     ColumnId, ColumnSet, JsonTableNode, Logical, RecursiveNode, SetNode, SortItem, WindowNode,
@@ -36,9 +36,11 @@ impl Builder<'_> {
             .collect();
         let mut below = ColumnSet::default();
         kept.iter().for_each(|(_, e)| below.add_expr(e));
-        let order = goal.order.and_then(|keys| through(keys, columns));
+        let above = goal.order;
+        let order = above.and_then(|keys| through(keys, columns));
         let goal = Goal { order: order.as_deref(), limit: goal.limit };
-        let built = self.build(input, &below, goal);
+        let mut built = self.build(input, &below, goal);
+        built.order = built.order.renamed(order.as_deref(), above);
         for (id, expr) in &kept {
             let distinct = self.estimator().expr_distinct(expr, built.node.rows);
             self.derived.insert(*id, distinct);
@@ -66,13 +68,13 @@ impl Builder<'_> {
         let subplans: f64 = columns.iter().map(|(_, e)| self.subplans_cost(e, rows)).sum();
         let each: f64 = columns.iter().map(|(_, e)| crate::estimate::condition_cost(e)).sum();
         let cost = input.node.cost + rows * each + subplans;
-        let node = PlanNode {
-            operator: Operator::Project { input: Box::new(input.node), exprs },
-            columns: types,
+        let node = PlanNode::new(
+            Operator::Project { input: Box::new(input.node), exprs },
+            types,
             rows,
             cost,
-        };
-        Built { node, layout, ordered: input.ordered }
+        );
+        Built { node, layout, order: input.order }
     }
 
     /// Operators without alternatives.
@@ -103,7 +105,7 @@ impl Builder<'_> {
 
     fn leaf(&self, operator: Operator, layout: Vec<ColumnId>, rows: f64, cost: f64) -> Built {
         let columns = layout.iter().map(|id| self.column_type(*id)).collect();
-        Built { node: PlanNode { operator, columns, rows, cost }, layout, ordered: false }
+        Built { node: PlanNode::new(operator, columns, rows, cost), layout, order: Order::none() }
     }
 
     fn common_scan(&mut self, table: usize, columns: &[ColumnId]) -> Built {
@@ -118,13 +120,9 @@ impl Builder<'_> {
         for (id, distinct) in columns.iter().zip(distinct) {
             self.derived.insert(*id, distinct);
         }
-        let node = PlanNode {
-            operator: Operator::CommonTableScan(table),
-            columns: types,
-            rows,
-            cost: rows * cost::JOIN_OUTPUT,
-        };
-        Built { node, layout: columns.to_vec(), ordered: false }
+        let node =
+            PlanNode::new(Operator::CommonTableScan(table), types, rows, rows * cost::JOIN_OUTPUT);
+        Built { node, layout: columns.to_vec(), order: Order::none() }
     }
 
     /// `input` with exactly the columns `layout`, in this order.
@@ -147,13 +145,9 @@ impl Builder<'_> {
         let built = self.arranged(built, columns);
         let rows = self.groups_of(columns, built.node.rows);
         let cost = built.node.cost + built.node.rows * cost::GROUP_ROW;
-        let node = PlanNode {
-            columns: built.node.columns.clone(),
-            operator: Operator::Distinct(Box::new(built.node)),
-            rows,
-            cost,
-        };
-        Built { node, layout: built.layout, ordered: false }
+        let types = built.node.columns.clone();
+        let node = PlanNode::new(Operator::Distinct(Box::new(built.node)), types, rows, cost);
+        Built { node, layout: built.layout, order: Order::none() }
     }
 
     /// Only the ends of groups, if they are enough and cost less than all of the `rows`, and whether they repeat nothing.
@@ -194,8 +188,8 @@ impl Builder<'_> {
         let types = self.set_types(&node.columns, &inputs);
         let operation = SetOperation { operator: node.operator, all: node.all, inputs };
         let operator = Operator::SetOperation(Box::new(operation));
-        let node_out = PlanNode { operator, columns: types, rows, cost };
-        Built { node: node_out, layout: node.columns.clone(), ordered: false }
+        let node_out = PlanNode::new(operator, types, rows, cost);
+        Built { node: node_out, layout: node.columns.clone(), order: Order::none() }
     }
 
     fn set_types(&self, columns: &[ColumnId], inputs: &[PlanNode]) -> Vec<ColumnType> {
@@ -231,7 +225,7 @@ impl Builder<'_> {
             .map(|id| ColumnType { ty: self.columns.get(*id).ty.clone(), nullable: true })
             .collect();
         let operator = Operator::RecursiveUnion(Box::new(RecursiveUnion { parts }));
-        Built { node: PlanNode { operator, columns, rows, cost }, layout, ordered: false }
+        Built { node: PlanNode::new(operator, columns, rows, cost), layout, order: Order::none() }
     }
 
     fn arranged_part(&mut self, (plan, columns): &(Logical, Vec<ColumnId>)) -> PlanNode {
@@ -269,7 +263,7 @@ impl Builder<'_> {
         let cost = input.node.cost + cost::sort(rows) + rows * cost::AGGREGATE;
         let window = Window { input: input.node, partition, order, calls };
         let operator = Operator::Window(Box::new(window));
-        Built { node: PlanNode { operator, columns, rows, cost }, layout, ordered: false }
+        Built { node: PlanNode::new(operator, columns, rows, cost), layout, order: Order::none() }
     }
 
     fn json_table(&mut self, node: &JsonTableNode, required: &ColumnSet) -> Built {
@@ -291,7 +285,7 @@ impl Builder<'_> {
         let (table, outer) = (node.table.clone(), node.outer);
         let join = JsonTableJoin { input: input.node, document, table, outer, on };
         let operator = Operator::JsonTable(Box::new(join));
-        Built { node: PlanNode { operator, columns, rows, cost }, layout, ordered: false }
+        Built { node: PlanNode::new(operator, columns, rows, cost), layout, order: Order::none() }
     }
 }
 

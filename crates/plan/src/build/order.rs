@@ -116,7 +116,7 @@ impl Search<'_, '_> {
                 let columns: Vec<usize> = columns;
                 let only = Goal { order: goal.order, limit: Some(1.0) };
                 let path = self.builder.best_path(*relation, own, &columns, only);
-                if path.ordered {
+                if path.gives(only) {
                     self.add(
                         set,
                         Entry { cost: path.cost, rows: leaf.rows, ordered: true, ..entry },
@@ -164,6 +164,7 @@ impl Search<'_, '_> {
         let mut any = false;
         let mut left = (set - 1) & set;
         while left != 0 {
+            selkie_meter::tick(32);
             let right = set & !left;
             if !connected_only || self.connects(left, right) {
                 any |= self.try_join(left, right);
@@ -216,6 +217,7 @@ impl Search<'_, '_> {
     }
 
     fn try_join(&mut self, left: Leaves, right: Leaves) -> bool {
+        selkie_meter::tick(256);
         if !self.allowed(left, right) {
             return false;
         }

@@ -6,7 +6,7 @@ use selkie_expr::{CompareOp, Expr, ExprKind};
 use super::access::Path;
 use super::bounds::{Bounds, bounds};
 use super::union::union_keys;
-use super::{Builder, Built, Goal, place};
+use super::{Builder, Built, Goal, Order, place};
 use crate::estimate::condition_cost;
 use crate::logical::{ColumnId, ColumnSet, RelationId, RelationInfo};
 use crate::physical::{
@@ -86,13 +86,8 @@ impl Builder<'_> {
             possible_keys: self.possible_keys(info, conditions),
             examined: path.examined,
         };
-        let node = PlanNode {
-            operator: Operator::TableScan(Box::new(scan)),
-            columns: types,
-            rows: path.rows,
-            cost: path.cost,
-        };
-        Built { node, layout, ordered: path.ordered }
+        let node = PlanNode::new(Operator::TableScan(Box::new(scan)), types, path.rows, path.cost);
+        Built { node, layout, order: path.order }
     }
 
     /// Names of the indexes that `conditions` could use, alone or as parts of a union.
@@ -148,13 +143,13 @@ impl Builder<'_> {
             filter: conditions.iter().map(|c| place(c, &layout)).collect(),
             hints: hints(info, conditions),
         };
-        let node = PlanNode {
-            operator: Operator::SystemTableScan(Box::new(scan)),
-            columns: layout.iter().map(|id| self.column_type(*id)).collect(),
-            rows: (all_rows * self.estimator().all(conditions)).max(1.0),
+        let node = PlanNode::new(
+            Operator::SystemTableScan(Box::new(scan)),
+            layout.iter().map(|id| self.column_type(*id)).collect(),
+            (all_rows * self.estimator().all(conditions)).max(1.0),
             cost,
-        };
-        Built { node, layout, ordered: false }
+        );
+        Built { node, layout, order: Order::none() }
     }
 }
 
@@ -165,7 +160,7 @@ fn access_of(path: &Path, info: &RelationInfo) -> Access {
         reverse: path.reverse,
         covering: path.covering,
         entry_locks: path.entry_locks,
-        ordered: path.ordered,
+        ordered: path.unique || path.order.has_keys(),
         unique: path.unique,
         groups: path.groups,
     };

@@ -4,7 +4,7 @@ use selkie_expr::Expr;
 use selkie_types::Value;
 
 use super::operators::place_keys;
-use super::{Builder, Built, Goal};
+use super::{Builder, Built, Goal, Order};
 use crate::cost;
 use crate::logical::{ColumnSet, Cut, Logical, SortItem};
 use crate::physical::{Limit, Operator, PlanNode, Sort, TopN};
@@ -55,7 +55,8 @@ impl Builder<'_> {
             return cut.map_or(built.clone(), |cut| limited(built, cut, &[]));
         }
         let input = self.build(input, &below, Goal { order: Some(&keys), limit: wanted });
-        if input.ordered {
+        if input.order.gives(&keys) {
+            let input = input.relied_on(&keys);
             return match cut {
                 Some(cut) => limited(input, cut, &keys),
                 None => input,
@@ -75,15 +76,15 @@ impl Builder<'_> {
                     offset: offset.clone(),
                     counted: *counted,
                 };
-                PlanNode { operator: Operator::TopN(Box::new(top)), columns, rows: out, cost }
+                PlanNode::new(Operator::TopN(Box::new(top)), columns, out, cost)
             }
             _ => {
                 let cost = input.node.cost + cost::sort(rows);
                 let sort = Sort { input: Box::new(input.node), keys: placed };
-                PlanNode { operator: Operator::Sort(sort), columns, rows, cost }
+                PlanNode::new(Operator::Sort(sort), columns, rows, cost)
             }
         };
-        let built = Built { node, layout: input.layout, ordered: true };
+        let built = Built { node, layout: input.layout, order: Order::sorted_by(&keys) };
         match cut {
             Some(cut) if cut.limit.is_none() || cut.ties => limited(built, cut, &keys),
             _ => built,
@@ -97,17 +98,16 @@ fn limited(input: Built, cut: &Cut, keys: &[SortItem]) -> Built {
     let read = rows_read(cut).unwrap_or(before).min(before);
     let share = if before > 0.0 { read / before } else { 1.0 };
     let ties = cut.ties.then(|| place_keys(&input, keys));
-    let node = PlanNode {
-        columns: input.node.columns.clone(),
-        rows: (read - cut.offset.as_ref().map_or(0.0, number)).max(0.0),
-        cost: input.node.cost * share.clamp(0.0, 1.0),
-        operator: Operator::Limit(Box::new(Limit {
-            input: input.node,
-            limit: cut.limit.clone(),
-            offset: cut.offset.clone(),
-            ties,
-            counted: cut.counted,
-        })),
+    let columns = input.node.columns.clone();
+    let rows = (read - cut.offset.as_ref().map_or(0.0, number)).max(0.0);
+    let cost = input.node.cost * share.clamp(0.0, 1.0);
+    let limit = Limit {
+        input: input.node,
+        limit: cut.limit.clone(),
+        offset: cut.offset.clone(),
+        ties,
+        counted: cut.counted,
     };
+    let node = PlanNode::new(Operator::Limit(Box::new(limit)), columns, rows, cost);
     Built { node, ..input }
 }

@@ -7,7 +7,7 @@ use selkie_expr::{Expr, ExprKind};
 
 use super::access::Path;
 use super::bounds::{Bounds, conjunction};
-use super::{Builder, Goal};
+use super::{Builder, Goal, Order};
 use crate::cost;
 use crate::logical::RelationInfo;
 
@@ -36,7 +36,7 @@ impl Builder<'_> {
             + self.conditions_cost(conditions, found);
         let clustered = info.table.def.primary().and(goal.order);
         let order = clustered.and_then(|keys| self.index_order(info, 0, None, keys));
-        let ordered = order == Some(false);
+        let order = Order::asked_for(goal, order == Some(false));
         Some(Path {
             index: None,
             bounds: Bounds::default(),
@@ -44,7 +44,7 @@ impl Builder<'_> {
             covering: false,
             entry_locks: false,
             reverse: false,
-            ordered,
+            order,
             groups: None,
             rows: (rows * selectivity).min(found).max(1e-6),
             examined: found,

@@ -16,7 +16,7 @@ use selkie_sql::ast::{AlterAction, AlterAlgorithm, AlterLock, AlterTable, Ident,
 use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::{
     ER_DUP_KEYNAME, ER_ILLEGAL_HA, ER_KEY_COLUMN_DOES_NOT_EXIST, ER_KEY_DOES_NOT_EXISTS,
-    ER_UNKNOWN_ERROR,
+    ER_MULTIPLE_PRI_KEY, ER_UNKNOWN_ERROR,
 };
 use selkie_types::{Condition, SqlError, SqlResult, TypeKind};
 
@@ -25,7 +25,7 @@ use self::foreign::After;
 use super::algorithm::Work;
 use super::foreign::ForeignSpec;
 use super::indexes::{self, Key, KeySpec};
-use super::instant::{StoredRows, stored_rows};
+use super::instant::{StoredRows, same_primary, stored_rows};
 use super::options::{self, Options};
 use super::{DefineContext, charset, create, engine, expressions, types};
 use crate::physical::RowRules;
@@ -304,14 +304,32 @@ impl<'a> Draft<'a> {
 
     fn add_index(&mut self, index: &'a selkie_sql::ast::IndexDef) -> SqlResult<()> {
         let spec = KeySpec::of(index);
-        if let (true, Some(name)) = (index.if_not_exists, spec.name)
-            && self.find_key(name).is_some()
-        {
-            self.context.eval.note(&ER_DUP_KEYNAME, &[&name]);
-            return Ok(());
+        if !index.if_not_exists || !self.has_key_of(&spec) {
+            self.added.push(spec);
         }
-        self.added.push(spec);
         Ok(())
+    }
+
+    /// Whether the table as it was has a key of the name, which is noted. Compat: one without a name is
+    /// looked for by its first column's; a primary key is there or not.
+    fn has_key_of(&self, spec: &KeySpec<'_>) -> bool {
+        let (keys, eval) = (&self.old.def.indexes, self.context.eval);
+        if spec.kind == selkie_sql::ast::IndexKind::Primary {
+            let found = keys.first().is_some_and(|index| index.kind.is_primary());
+            if found {
+                let text = SqlError::new(&ER_MULTIPLE_PRI_KEY, &[]);
+                let note = Condition::note(&ER_DUP_KEYNAME, &[&""]);
+                eval.push(Condition { message: text.message().to_owned(), ..note });
+            }
+            return found;
+        }
+        let first = spec.parts.first().map(|part| &*part.column.value);
+        let Some(name) = spec.name.or(first) else { return false };
+        let found = keys.iter().any(|index| identifier_eq(&index.name, name));
+        if found {
+            eval.note(&ER_DUP_KEYNAME, &[&name]);
+        }
+        found
     }
 
     fn drop_key(&mut self, name: &str, if_exists: bool) -> SqlResult<()> {
@@ -394,9 +412,6 @@ impl<'a> Draft<'a> {
             }
             out.push((def, key.info));
         }
-        let first_new = self.old.def.indexes.iter().map(|i| i.id.0 + 1).max().unwrap_or(0);
-        let new = out.iter_mut().filter(|(def, _)| def.id.0 == u32::MAX);
-        new.zip(first_new..).for_each(|((def, _), id)| def.id = IndexId(id));
         Ok(out)
     }
 
@@ -426,13 +441,20 @@ impl<'a> Draft<'a> {
         sources: &[ColumnSource],
     ) -> SqlResult<Vec<Key>> {
         let mut keys = self.keys(sources)?;
-        let first_new = self.old.def.indexes.iter().map(|i| i.id.0 + 1).max().unwrap_or(0);
         let specs = std::mem::take(&mut self.added);
         let engine = self.table.engine.clone();
         engine::check_columns(&engine, columns)?;
         indexes::add_keys(self.context, &engine, columns, &mut keys, specs)?;
         engine::check_nulls(&engine, columns)?;
-        renumber(&mut keys, first_new, self.old);
+        let (before, first) = (self.old.def.indexes.first(), keys.first_mut());
+        if let (Some(before), Some((first, _))) = (before, first)
+            && first.kind.is_primary()
+            && same_primary(self.old, sources, Some(first))
+        {
+            // Whatever was said, it is the primary key that rows are kept by.
+            first.id = before.id;
+        }
+        self.table.next_index = indexes::number(&mut keys, self.old.first_new_index());
         Ok(keys)
     }
 
@@ -506,13 +528,6 @@ impl<'a> Draft<'a> {
             ignore,
         })
     }
-}
-
-/// New keys get ids no index of the table has had, at least among those that exist.
-fn renumber(keys: &mut [Key], first_new: u32, old: &TableInfo) {
-    let known = |id: IndexId| old.def.index_position(id).is_some();
-    let new = keys.iter_mut().filter(|(def, _)| !known(def.id));
-    new.zip(first_new..).for_each(|((def, _), id)| def.id = IndexId(id));
 }
 
 fn position_of_new(new: &[IndexDef], old: &[IndexDef]) -> Vec<usize> {

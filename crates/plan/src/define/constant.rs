@@ -3,7 +3,7 @@
 use selkie_expr::store::{StoreMode, StoreTarget, convert_for_column};
 use selkie_expr::{EvalContext, Expr};
 use selkie_sql::ast::{self, ExprKind, Literal, UnaryOp};
-use selkie_types::{Batch, CollationId, Decimal, Level, SqlError, SqlResult, Value};
+use selkie_types::{Batch, CollationId, Decimal, Level, SqlError, SqlResult, Value, stack};
 
 use selkie_catalog::ColumnInfo;
 
@@ -12,6 +12,7 @@ use crate::bind::{string_expr, temporal_literal};
 
 /// A literal, possibly with a sign, as an expression.
 pub(super) fn bind(context: &DefineContext<'_>, expr: &ast::Expr) -> SqlResult<Expr> {
+    stack::check()?;
     match &expr.kind {
         ExprKind::Literal(literal) => bind_literal(context, literal),
         ExprKind::Unary { op: UnaryOp::Neg, expr } => negate(bind(context, expr)?, context),

@@ -8,7 +8,7 @@ use selkie_catalog::{
 };
 use selkie_engine::TableId;
 use selkie_sql::ast::{CreateSource, CreateTable, TableElement, TableOption};
-use selkie_types::charset::identifier_eq;
+use selkie_types::charset::{first_duplicate, identifier_eq};
 use selkie_types::error::catalogue::{
     ER_DUP_FIELDNAME, ER_TABLE_MUST_HAVE_COLUMNS, ER_TOO_MANY_FIELDS, ER_WRONG_TABLE_NAME,
 };
@@ -54,6 +54,7 @@ pub fn define_table(
     if statement.select.is_none() {
         engine::check_columns(&engine, &columns)?;
         indexes::add_keys(context, &engine, &mut columns, &mut keys, key_specs(elements)?)?;
+        indexes::number(&mut keys, 0);
         engine::check_nulls(&engine, &columns)?;
     }
     let kind = if statement.temporary { TableKind::Temporary } else { TableKind::Base };
@@ -117,6 +118,7 @@ pub fn define_selected(
     let CreateSource::Elements(elements) = &statement.source else {
         return Err(SqlError::internal("CREATE TABLE LIKE takes no query"));
     };
+    selected.iter().try_for_each(|column| columns::check_name(&column.name))?;
     check_columns(&selected)?;
     // Compat: columns that the query gives come last, in its order, also those defined here.
     let given =
@@ -133,6 +135,7 @@ pub fn define_selected(
     let mut keys = Vec::new();
     engine::check_columns(&table.engine, &columns)?;
     indexes::add_keys(context, &table.engine, &mut columns, &mut keys, key_specs(elements)?)?;
+    indexes::number(&mut keys, 0);
     engine::check_nulls(&table.engine, &columns)?;
     let (defs, infos) = keys.into_iter().unzip();
     let def = TableInfo::make_def(TableId(0), table.schema(), table.name(), &columns, defs);
@@ -163,6 +166,7 @@ pub fn define_like(
             .collect(),
         created: context.now_seconds,
         version: 0,
+        next_index: 0,
         statistics: None,
         ..source.clone()
     })
@@ -219,6 +223,7 @@ fn assemble(
         options,
         created: context.now_seconds,
         version: 0,
+        next_index: 0,
         statistics: None,
     }
 }
@@ -258,10 +263,8 @@ pub(super) fn check_columns(columns: &[ColumnInfo]) -> SqlResult<()> {
     if columns.len() > COLUMNS_MAX {
         return Err(SqlError::new(&ER_TOO_MANY_FIELDS, &[]));
     }
-    for (at, column) in columns.iter().enumerate() {
-        if columns[..at].iter().any(|c| identifier_eq(&c.name, &column.name)) {
-            return Err(SqlError::new(&ER_DUP_FIELDNAME, &[&column.name]));
-        }
+    if let Some(at) = first_duplicate(columns.iter().map(|c| &*c.name)) {
+        return Err(SqlError::new(&ER_DUP_FIELDNAME, &[&columns[at].name]));
     }
     engine::check_size(columns)
 }

@@ -12,7 +12,7 @@ use selkie_types::error::catalogue::{
     ER_GENERATED_COLUMN_FUNCTION_IS_NOT_ALLOWED, ER_PRIMARY_KEY_BASED_ON_GENERATED_COLUMN,
     ER_SP_DOES_NOT_EXIST, ER_SUBQUERIES_NOT_SUPPORTED, ER_UNKNOWN_ERROR,
 };
-use selkie_types::{Batch, Condition, Level, SqlError, SqlResult, SqlType, Value};
+use selkie_types::{Batch, Condition, Level, SqlError, SqlResult, SqlType, Value, stack};
 
 use super::forbidden::forbidden;
 use super::mode_dependence::mode_of;
@@ -292,6 +292,7 @@ fn refuse_varying_columns(
 
 /// Whether a virtual column is not the same at all times, or not known when its row is written.
 fn varies(context: &DefineContext<'_>, table: &TableInfo, at: usize) -> SqlResult<bool> {
+    stack::check()?;
     let generated = table.columns[at].generated.as_ref().filter(|_| table.is_computed(at));
     let Some(generated) = generated else { return Ok(false) };
     let kept = Place { clause: Clause::Generated, name: "", column: None, kept: true };

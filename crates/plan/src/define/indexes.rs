@@ -118,7 +118,20 @@ impl<'a> KeySpec<'a> {
     }
 }
 
-/// Adds the keys of `specs` to `keys` over `columns`, whose primary key parts become NOT NULL.
+/// Of a key that is new, until [`number`] gives it its own.
+pub(super) const UNNUMBERED: IndexId = IndexId(u32::MAX);
+
+/// Gives new keys ids from `first` on; the first that is left.
+pub(super) fn number(keys: &mut [Key], first: u32) -> u32 {
+    let new = keys.iter_mut().filter(|(def, _)| def.id == UNNUMBERED);
+    new.zip(first..).fold(first, |_, ((def, _), id)| {
+        def.id = IndexId(id);
+        id + 1
+    })
+}
+
+/// Adds the keys of `specs`, without ids, to `keys` over `columns`, whose primary key parts become
+/// NOT NULL.
 pub(super) fn add_keys(
     context: &DefineContext<'_>,
     engine: &str,
@@ -310,11 +323,10 @@ fn define(
         context.eval.push(Condition { message, ..warning });
         return Err(SqlError::new(&ER_WRONG_NAME_FOR_INDEX, &[&name.to_uppercase()]));
     }
-    let id = keys.iter().map(|(k, _)| k.id.0 + 1).max().unwrap_or(0);
     options::check_part(context, &spec.options.engine)?;
     let (given, most) = (spec.options.comment.as_deref(), options::COMMENT_MAX);
     let comment = options::fitted(context, given, most, &ER_TOO_LONG_INDEX_COMMENT, &name)?;
-    let index = IndexDef { id: IndexId(id), name: name.into(), kind, parts, hashed };
+    let index = IndexDef { id: UNNUMBERED, name: name.into(), kind, parts, hashed };
     let mut info = IndexInfo { comment, generated: spec.generated, ..info(&spec.options) };
     if hashed {
         info.algorithm = Some("HASH".to_owned());

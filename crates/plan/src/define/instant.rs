@@ -26,7 +26,7 @@ pub(super) fn stored_rows(
     indexes: &[IndexDef],
 ) -> StoredRows {
     let pairs = || columns.iter().zip(sources).enumerate();
-    if !same_primary(old, sources, indexes)
+    if !same_primary(old, sources, indexes.first())
         || !pairs().all(|(at, (column, source))| may_stay(old, column, *source, at, indexes))
     {
         return StoredRows::Rewritten;
@@ -94,9 +94,14 @@ pub(super) fn same_storage(old: &SqlType, new: &SqlType) -> bool {
 }
 
 /// Whether the primary keys of stored rows stay what they are.
-fn same_primary(old: &TableInfo, sources: &[ColumnSource], indexes: &[IndexDef]) -> bool {
-    let primary = |all: &[IndexDef]| all.first().filter(|i| i.kind.is_primary()).cloned();
-    let (before, after) = match (primary(&old.def.indexes), primary(indexes)) {
+pub(super) fn same_primary(
+    old: &TableInfo,
+    sources: &[ColumnSource],
+    first: Option<&IndexDef>,
+) -> bool {
+    let is_primary = |index: &&IndexDef| index.kind.is_primary();
+    let before = old.def.indexes.first().filter(is_primary);
+    let (before, after) = match (before, first.filter(is_primary)) {
         (Some(before), Some(after)) => (before, after),
         (before, after) => return before.is_none() && after.is_none(),
     };

@@ -9,6 +9,9 @@ use selkie_sql::ast::{
     OrderItem, Query, QueryBody, Select, SelectItem, TableFactor, TableName, TableRef,
 };
 use selkie_types::charset::identifier_eq;
+use selkie_types::stack;
+
+use crate::star::StarOrder;
 
 /// A table of FROM.
 struct Source {
@@ -18,6 +21,22 @@ struct Source {
     columns: Vec<Box<str>>,
     /// Columns that USING or NATURAL took from another table.
     merged: Vec<Box<str>>,
+}
+
+impl Source {
+    fn has(&self, name: &str) -> bool {
+        self.columns.iter().any(|c| identifier_eq(c, name)) && !self.has_merged(name)
+    }
+
+    fn has_merged(&self, name: &str) -> bool {
+        self.merged.iter().any(|m| identifier_eq(m, name))
+    }
+
+    /// Positions of the columns that USING and NATURAL have left to it.
+    fn free_columns(&self) -> Vec<usize> {
+        let all = 0..self.columns.len();
+        all.filter(|at| !self.has_merged(&self.columns[*at])).collect()
+    }
 }
 
 /// A common table expression that can be named.
@@ -32,6 +51,8 @@ pub(crate) struct Qualifier<'a> {
     schema: Option<&'a str>,
     text: &'a [u8],
     scopes: Vec<Vec<Source>>,
+    /// The order of `*` in each of the scopes.
+    stars: Vec<StarOrder>,
     common: Vec<Common>,
     /// Columns of tables with an alias get their schema too.
     whole: bool,
@@ -39,7 +60,8 @@ pub(crate) struct Qualifier<'a> {
 
 impl<'a> Qualifier<'a> {
     pub(crate) fn new(names: Namespace<'a>, schema: Option<&'a str>, text: &'a [u8]) -> Self {
-        Self { names, schema, text, scopes: Vec::new(), common: Vec::new(), whole: false }
+        let (scopes, stars, common) = Default::default();
+        Self { names, schema, text, scopes, stars, common, whole: false }
     }
 
     /// The same, with the schema of all columns of base tables. Compat: as EXPLAIN shows them.
@@ -50,6 +72,7 @@ impl<'a> Qualifier<'a> {
     /// Qualifies `query` and gives the names of its columns. `named`: columns without an alias get
     /// one, as in all queries but those inside expressions.
     pub(crate) fn query(&mut self, query: &mut Query, named: bool) -> Vec<Box<str>> {
+        stack::ensure();
         let before = self.common.len();
         if let Some(with) = &mut query.with {
             let recursive = with.recursive;
@@ -83,6 +106,7 @@ impl<'a> Qualifier<'a> {
 
     /// Names of the columns of a body as they are written.
     fn written_names(&self, body: &QueryBody) -> Vec<Box<str>> {
+        stack::ensure();
         match body {
             QueryBody::Select(select) => {
                 let names = select.items.iter().filter_map(|item| item.column_name(self.text));
@@ -95,6 +119,7 @@ impl<'a> Qualifier<'a> {
     }
 
     fn body(&mut self, body: &mut QueryBody, named: bool) -> Vec<Box<str>> {
+        stack::ensure();
         match body {
             QueryBody::Select(select) => self.select(select, &mut [], named),
             QueryBody::Values(rows) => {
@@ -119,6 +144,7 @@ impl<'a> Qualifier<'a> {
         named: bool,
     ) -> Vec<Box<str>> {
         self.scopes.push(Vec::new());
+        self.stars.push(StarOrder::default());
         select.from.iter_mut().for_each(|table| self.table(table));
         let (items, names) = self.items(std::mem::take(&mut select.items), named);
         select.items = items;
@@ -138,6 +164,7 @@ impl<'a> Qualifier<'a> {
             self.key(item, &select.items, &names, true);
         }
         self.scopes.pop();
+        self.stars.pop();
         names
     }
 
@@ -166,14 +193,17 @@ impl<'a> Qualifier<'a> {
     }
 
     fn wildcard(&self, table: Option<&Ident>) -> Vec<(Expr, Box<str>)> {
-        let sources = self.scopes.last().into_iter().flatten();
-        let wanted =
-            sources.filter(|s| table.is_none_or(|t| identifier_eq(&s.alias.value, &t.value)));
+        let (Some(sources), Some(star)) = (self.scopes.last(), self.stars.last()) else {
+            return Vec::new();
+        };
+        let Some(table) = table else {
+            let order = star.of(0..sources.len(), &|at| sources[at].free_columns());
+            let columns = order.into_iter().map(|(at, n)| (&sources[at], &sources[at].columns[n]));
+            return columns.map(|(s, name)| (column_of(s, name), name.clone())).collect();
+        };
+        let wanted = sources.iter().filter(|s| identifier_eq(&s.alias.value, &table.value));
         let columns = wanted.flat_map(|s| s.columns.iter().map(move |name| (s, name)));
-        columns
-            .filter(|(s, name)| table.is_some() || !s.merged.iter().any(|m| identifier_eq(m, name)))
-            .map(|(source, name)| (column_of(source, name), name.clone()))
-            .collect()
+        columns.map(|(source, name)| (column_of(source, name), name.clone())).collect()
     }
 
     /// A key of GROUP BY or ORDER BY: the name of a selected expression stands for it.
@@ -200,6 +230,7 @@ impl<'a> Qualifier<'a> {
 
     /// HAVING: names of selected expressions stay.
     fn having(&mut self, expr: &mut Expr, names: &[Box<str>]) {
+        stack::ensure();
         if let ExprKind::Column(ColumnRef { table: None, name, .. }) = &expr.kind
             && names.iter().any(|n| identifier_eq(n, &name.value))
             && self.find(name).is_none()
@@ -216,6 +247,7 @@ impl<'a> Qualifier<'a> {
     }
 
     fn table(&mut self, table: &mut TableRef) {
+        stack::ensure();
         match table {
             TableRef::Table(factor) => self.factor(factor),
             TableRef::Derived(derived) => {
@@ -283,16 +315,14 @@ impl<'a> Qualifier<'a> {
             }
             JoinCondition::None => return,
         };
-        join.condition = self.merge(&columns, start, middle, join.kind == JoinKind::Right);
+        join.condition = self.merge(&columns, start, middle, join.kind);
     }
 
     fn common_columns(&self, start: usize, middle: usize) -> Vec<Box<str>> {
         let Some(scope) = self.scopes.last() else { return Vec::new() };
-        let left = scope[start..middle].iter().flat_map(|s| &s.columns);
-        let right = |name: &str| {
-            scope[middle..].iter().any(|s| s.columns.iter().any(|c| identifier_eq(c, name)))
-        };
-        left.filter(|name| right(name)).cloned().collect()
+        let (left, right) = (&scope[start..middle], &scope[middle..]);
+        let left = left.iter().flat_map(|s| s.columns.iter().filter(|name| s.has(name)));
+        left.filter(|name| right.iter().any(|s| s.has(name))).cloned().collect()
     }
 
     /// The condition of USING, after which its columns are those of one side.
@@ -301,20 +331,31 @@ impl<'a> Qualifier<'a> {
         columns: &[Box<str>],
         start: usize,
         middle: usize,
-        right_wins: bool,
+        kind: JoinKind,
     ) -> JoinCondition {
-        let Some(scope) = self.scopes.last_mut() else { return JoinCondition::None };
-        let mut equal = Vec::new();
+        let (Some(scope), Some(star)) = (self.scopes.last_mut(), self.stars.last_mut()) else {
+            return JoinCondition::None;
+        };
+        let (mut equal, mut merged) = (Vec::new(), Vec::new());
         for name in columns {
-            let has = |s: &Source| s.columns.iter().any(|c| identifier_eq(c, name));
-            let left = scope[start..middle].iter().position(has).map(|at| at + start);
-            let right = scope[middle..].iter().position(has).map(|at| at + middle);
+            let left = scope[start..middle].iter().position(|s| s.has(name)).map(|at| at + start);
+            let right = scope[middle..].iter().position(|s| s.has(name)).map(|at| at + middle);
             let (Some(left), Some(right)) = (left, right) else { continue };
             equal.push(equality(column_of(&scope[left], name), column_of(&scope[right], name)));
-            let loser = if right_wins { left } else { right };
+            let (winner, loser) =
+                if kind == JoinKind::Right { (right, left) } else { (left, right) };
             scope[loser].merged.push(name.clone());
+            let at = scope[winner].columns.iter().position(|c| identifier_eq(c, name));
+            merged.extend(at.map(|at| (winner, at)));
         }
+        let mut sides = [start..middle, middle..scope.len()];
+        if kind == JoinKind::Right {
+            sides.reverse();
+        }
+        star.join(merged, sides, &|at| scope[at].free_columns());
         match equal.len() {
+            // An outer join has a condition, always.
+            0 if matches!(kind, JoinKind::Left | JoinKind::Right) => JoinCondition::On(one()),
             0 => JoinCondition::None,
             1 => JoinCondition::On(equal.remove(0)),
             _ => JoinCondition::On(Expr { kind: ExprKind::And(equal), span: Default::default() }),
@@ -322,6 +363,7 @@ impl<'a> Qualifier<'a> {
     }
 
     fn expr(&mut self, expr: &mut Expr) {
+        stack::ensure();
         match &mut expr.kind {
             ExprKind::Column(column) => return self.column(column),
             ExprKind::Default(Some(column)) => self.column(column),
@@ -343,11 +385,8 @@ impl<'a> Qualifier<'a> {
 
     /// The table an unqualified column is of.
     fn find(&self, name: &Ident) -> Option<(&Source, &str)> {
-        let has = |source: &Source| {
-            let merged = source.merged.iter().any(|m| identifier_eq(m, &name.value));
-            !merged && source.columns.iter().any(|c| identifier_eq(c, &name.value))
-        };
-        let found = self.scopes.iter().rev().find_map(|scope| scope.iter().find(|s| has(s)))?;
+        let has = |source: &&Source| source.has(&name.value);
+        let found = self.scopes.iter().rev().find_map(|scope| scope.iter().find(has))?;
         let column = found.columns.iter().find(|c| identifier_eq(c, &name.value))?;
         Some((found, column))
     }
@@ -377,6 +416,10 @@ fn column_of(source: &Source, name: &str) -> Expr {
         name: Ident::new(name),
     };
     Expr { kind: ExprKind::Column(column), span: Default::default() }
+}
+
+fn one() -> Expr {
+    Expr { kind: ExprKind::Literal(Literal::Int(1)), span: Default::default() }
 }
 
 fn equality(left: Expr, right: Expr) -> Expr {

@@ -1,5 +1,6 @@
 //! Types of columns as written to types as stored: default lengths, limits, synonyms.
 
+use hashbrown::HashMap;
 use selkie_expr::EvalContext;
 use selkie_sql::ast::{DataType, StringLiteral, TypeName};
 use selkie_types::error::catalogue::{
@@ -271,24 +272,11 @@ fn members(
     collation: CollationId,
 ) -> SqlResult<SqlType> {
     let is_set = ty.name == TypeName::Set;
-    let words = if is_set { "SET" } else { "ENUM" };
     let list: Vec<Box<str>> = ty.members.iter().map(|m| member(m, collation)).collect();
     if is_set && list.len() > 64 {
         return Err(SqlError::new(&ER_TOO_BIG_SET, &[&name]));
     }
-    for (at, member) in list.iter().enumerate() {
-        let same = |other: &str| collation.equal(other.as_bytes(), member.as_bytes());
-        if let Some(first) = list[..at].iter().find(|other| same(other)) {
-            let arguments: [&dyn std::fmt::Display; 3] = [&name, first, &words];
-            if eval.types.sql_mode.is_strict() {
-                return Err(SqlError::new(&ER_DUPLICATED_VALUE_IN_TYPE, &arguments));
-            }
-            eval.note(&ER_DUPLICATED_VALUE_IN_TYPE, &arguments);
-        }
-        if is_set && member.contains(',') {
-            return Err(SqlError::new(&ER_ILLEGAL_VALUE_FOR_TYPE, &[&"set", member]));
-        }
-    }
+    check_members(eval, name, (&list, is_set), collation)?;
     let lengths = || list.iter().map(|m| m.chars().count() as u32);
     let length = match is_set {
         true => lengths().sum::<u32>() + (list.len() as u32).saturating_sub(1),
@@ -298,6 +286,34 @@ fn members(
     out.collation = collation;
     out.members = Some(list.into());
     Ok(out)
+}
+
+/// Refuses members that are alike, and those of a SET that have a comma.
+fn check_members(
+    eval: &EvalContext<'_>,
+    name: &str,
+    (list, is_set): (&[Box<str>], bool),
+    collation: CollationId,
+) -> SqlResult<()> {
+    let words = if is_set { "SET" } else { "ENUM" };
+    let mut seen: HashMap<u64, Vec<&str>> = HashMap::new();
+    for member in list {
+        let same = |other: &str| collation.equal(other.as_bytes(), member.as_bytes());
+        let alike = seen.entry(collation.hash(member.as_bytes(), 0)).or_default();
+        let first = alike.iter().find(|other| same(other)).copied();
+        alike.push(member);
+        if let Some(first) = first {
+            let arguments: [&dyn std::fmt::Display; 3] = [&name, &first, &words];
+            if eval.types.sql_mode.is_strict() {
+                return Err(SqlError::new(&ER_DUPLICATED_VALUE_IN_TYPE, &arguments));
+            }
+            eval.note(&ER_DUPLICATED_VALUE_IN_TYPE, &arguments);
+        }
+        if is_set && member.contains(',') {
+            return Err(SqlError::new(&ER_ILLEGAL_VALUE_FOR_TYPE, &[&"set", member]));
+        }
+    }
+    Ok(())
 }
 
 /// A member's text without the trailing spaces that never count.

@@ -6,12 +6,12 @@ use selkie_catalog::{ColumnInfo, DefaultValue, TableInfo, TableKind, TableOption
 use selkie_engine::TableId;
 use selkie_sql::ast::{self, CheckOption, CreateView, Mention, Query, SqlSecurity, ViewAlgorithm};
 use selkie_sql::{UnparseOptions, unparse_query};
-use selkie_types::charset::identifier_eq;
+use selkie_types::charset::{first_duplicate, identifier_eq};
 use selkie_types::error::catalogue::{
     ER_DUP_FIELDNAME, ER_VIEW_NONUPD_CHECK, ER_VIEW_SELECT_CLAUSE, ER_VIEW_SELECT_TMPTABLE,
     ER_VIEW_SELECT_VARIABLE, ER_VIEW_WRONG_LIST, ER_WARN_VIEW_MERGE, ER_WRONG_COLUMN_NAME,
 };
-use selkie_types::{SqlError, SqlResult, SqlType};
+use selkie_types::{SqlError, SqlResult, SqlType, stack};
 
 use super::DefineContext;
 use super::qualify::Qualifier;
@@ -101,6 +101,7 @@ pub fn define_view(
         options: TableOptions::default(),
         created: context.now_seconds,
         version: 0,
+        next_index: 0,
         statistics: None,
     })
 }
@@ -143,12 +144,10 @@ fn column_names(statement: &CreateView, columns: &[ViewColumn]) -> SqlResult<Vec
     if let Some(name) = names.iter().find(|name| !is_valid_name(name)) {
         return Err(SqlError::new(&ER_WRONG_COLUMN_NAME, &[name]));
     }
-    for (at, name) in names.iter().enumerate() {
-        if names[..at].iter().any(|other| identifier_eq(other, name)) {
-            return Err(SqlError::new(&ER_DUP_FIELDNAME, &[name]));
-        }
+    match first_duplicate(names.iter().map(|name| &**name)) {
+        Some(at) => Err(SqlError::new(&ER_DUP_FIELDNAME, &[&names[at]])),
+        None => Ok(names),
     }
-    Ok(names)
 }
 
 /// The names the query gives its columns. Compat: those of expressions without an alias give way to
@@ -161,6 +160,9 @@ fn own_names(statement: &CreateView, columns: &[ViewColumn]) -> SqlResult<Vec<Bo
             return Err(SqlError::new(&ER_WRONG_COLUMN_NAME, &[name]));
         }
         *name = format!("Name_exp_{}", at + 1).into();
+    }
+    if first_duplicate(names.iter().map(|name| &**name)).is_none() {
+        return Ok(names);
     }
     for at in 1..names.len() {
         for other in 0..at {
@@ -180,6 +182,7 @@ fn own_names(statement: &CreateView, columns: &[ViewColumn]) -> SqlResult<Vec<Bo
 
 /// Which columns are named by the text of their expression.
 fn made_names(body: &ast::QueryBody, columns: &[ViewColumn]) -> Vec<bool> {
+    stack::ensure();
     match body {
         ast::QueryBody::Select(select) if select.items.len() == columns.len() => {
             let made = |item: &ast::SelectItem| match item {
@@ -216,6 +219,7 @@ fn is_of_base_table(column: &ViewColumn) -> bool {
 
 /// Gives the columns of the first SELECT the names of the view's.
 pub(super) fn rename_columns(body: &mut ast::QueryBody, names: &[Box<str>]) {
+    stack::ensure();
     match body {
         ast::QueryBody::Select(select) => {
             for (item, name) in select.items.iter_mut().zip(names) {

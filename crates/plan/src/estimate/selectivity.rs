@@ -3,7 +3,7 @@
 //! Conditions on one column are combined as one range; others count as independent.
 
 use selkie_expr::{Compare, CompareOp, Expr, ExprKind, InList};
-use selkie_types::Value;
+use selkie_types::{Value, stack};
 use smallvec::SmallVec;
 
 use super::table::column_statistics;
@@ -142,6 +142,7 @@ impl Estimator<'_> {
 
     /// Share of rows for which `condition` is true.
     pub(crate) fn one(&self, condition: &Expr) -> f64 {
+        stack::ensure();
         match &condition.kind {
             ExprKind::Literal(value) => literal_share(value),
             ExprKind::And(parts) => self.all(parts),
@@ -255,6 +256,16 @@ fn like_share(args: &[Expr]) -> f64 {
 
 /// Cost of evaluating a condition for a row. Constants in it are computed once.
 pub(crate) fn condition_cost(condition: &Expr) -> f64 {
+    cost_and_constancy(condition).0
+}
+
+/// The cost, and whether the value is the same for all rows.
+fn cost_and_constancy(condition: &Expr) -> (f64, bool) {
+    stack::ensure();
+    let below = condition.children().into_iter().map(cost_and_constancy);
+    let (below, is_constant) =
+        below.fold((0.0, true), |(sum, all), (cost, is_constant)| (sum + cost, all && is_constant));
+    let is_constant = is_constant && condition.is_constant_over_constants();
     let own = match &condition.kind {
         ExprKind::Call(call) if call.function.name().to_ascii_lowercase().contains("like") => {
             cost::STRING_CONDITION
@@ -262,8 +273,8 @@ pub(crate) fn condition_cost(condition: &Expr) -> f64 {
         ExprKind::Subquery(_) => cost::CACHED_SUBPLAN,
         ExprKind::Stored(_) | ExprKind::Sequence(_) => cost::SUBPLAN,
         ExprKind::Column(_) | ExprKind::Literal(_) | ExprKind::Parameter(_) => 0.0,
-        ExprKind::Call(_) if condition.is_constant() => return 0.0,
+        ExprKind::Call(_) if is_constant => return (0.0, true),
         _ => cost::CONDITION,
     };
-    condition.children().into_iter().map(condition_cost).fold(own, |sum, cost| sum + cost)
+    (own + below, is_constant)
 }

@@ -8,7 +8,7 @@ use selkie_sql::ast::{
     BinaryOp, ColumnRef, Expr, ExprKind, Literal, TableFactor, TableRef, UnaryOp,
 };
 use selkie_types::charset::identifier_eq;
-use selkie_types::{Physical, TypeKind};
+use selkie_types::{Physical, TypeKind, stack};
 
 use crate::planner::PlanContext;
 
@@ -25,6 +25,7 @@ impl<'a> Arranger<'a> {
     }
 
     fn add(&mut self, table: &TableRef, context: &PlanContext<'a>) {
+        stack::ensure();
         match table {
             TableRef::Table(factor) => self.add_factor(factor, context),
             TableRef::Derived(derived) => self.tables.push((derived.alias.value.clone(), None)),

@@ -12,7 +12,7 @@ use selkie_sql::ast::{
 };
 use selkie_sql::{UnparseOptions, unparse_expr};
 use selkie_types::charset::identifier_eq;
-use selkie_types::{Condition, SqlType, TypeKind};
+use selkie_types::{Condition, SqlType, TypeKind, stack};
 
 use super::known::{Constants, Known, made};
 use crate::planner::PlanContext;
@@ -45,6 +45,7 @@ struct Source {
 
 impl Walk<'_> {
     fn query(&mut self, query: &mut Query) {
+        stack::ensure();
         if let Some(with) = &mut query.with {
             with.tables.iter_mut().for_each(|table| self.query(&mut table.query));
         }
@@ -52,6 +53,7 @@ impl Walk<'_> {
     }
 
     fn body(&mut self, body: &mut QueryBody) {
+        stack::ensure();
         match body {
             QueryBody::Select(select) => self.select(select),
             QueryBody::Values(_) => {}
@@ -74,6 +76,7 @@ impl Walk<'_> {
     }
 
     fn table(&mut self, table: &mut TableRef) {
+        stack::ensure();
         match table {
             TableRef::Table(factor) => {
                 let Some(schema) = &factor.name.schema else { return };
@@ -117,13 +120,32 @@ impl Walk<'_> {
 
     /// A condition simplified; nothing if it is true.
     fn condition(&mut self, e: Expr) -> Option<Expr> {
-        let e = self.zero_date(&e).unwrap_or(e);
+        let e = self.with_zero_dates(e);
+        self.simplified(e)
+    }
+
+    /// A condition that says what `IS NULL` means for each column that has zero dates instead. Once
+    /// only: of an outer join's column it means the zero date or NULL, which is `IS NULL` again.
+    fn with_zero_dates(&self, mut e: Expr) -> Expr {
+        stack::ensure();
+        match &mut e.kind {
+            ExprKind::And(parts) | ExprKind::Or(parts) => {
+                let expanded = std::mem::take(parts).into_iter().map(|e| self.with_zero_dates(e));
+                *parts = expanded.collect();
+                e
+            }
+            _ => self.zero_date(&e).unwrap_or(e),
+        }
+    }
+
+    fn simplified(&mut self, e: Expr) -> Option<Expr> {
+        stack::ensure();
         let span = e.span;
         match e.kind {
             ExprKind::Or(parts) => {
                 let mut kept = Vec::with_capacity(parts.len());
                 for part in parts {
-                    kept.push(self.condition(part)?);
+                    kept.push(self.simplified(part)?);
                 }
                 Some(Expr { kind: ExprKind::Or(kept), span })
             }
@@ -139,9 +161,9 @@ impl Walk<'_> {
     }
 
     fn conjunction(&mut self, parts: Vec<Expr>) -> Vec<Expr> {
+        stack::ensure();
         let (mut known, mut rest) = (Vec::new(), Vec::new());
         for mut part in parts {
-            part = self.zero_date(&part).unwrap_or(part);
             self.subqueries(&mut part);
             self.years(&mut part);
             match self.equality(&part) {
@@ -268,7 +290,7 @@ impl Walk<'_> {
         computed: &[(usize, String, Expr)],
     ) -> Option<Expr> {
         if let ExprKind::Or(_) = part.kind {
-            return self.condition(part);
+            return self.simplified(part);
         }
         let mut replaced = part.clone();
         let mut changed = self.replace(&mut replaced, known);
@@ -287,6 +309,7 @@ impl Walk<'_> {
 
     /// Puts constants for columns; true if there was one.
     fn replace(&self, e: &mut Expr, known: &[Known]) -> bool {
+        stack::ensure();
         let compares = is_compared(e);
         let mut changed = false;
         let constant: Vec<bool> =
@@ -322,6 +345,7 @@ impl Walk<'_> {
 
     /// Marks what is computed once.
     fn cache(&self, e: &mut Expr) {
+        stack::ensure();
         for operand in e.operands_mut() {
             let computed = !matches!(operand.kind, ExprKind::Literal(_) | ExprKind::Row(_));
             if !computed || self.constants.bind(operand).is_none() {

@@ -1,11 +1,14 @@
 //! Views that are merged into a query: EXPLAIN shows the tables below them.
 
+use std::cell::Cell;
+
 use selkie_catalog::{TableKind, View};
 use selkie_sql::ast::{
     ColumnRef, Expr, ExprKind, Ident, Join, JoinCondition, JoinKind, OrderItem, Query, QueryBody,
     SelectItem, TableFactor, TableRef,
 };
 use selkie_types::charset::identifier_eq;
+use selkie_types::stack;
 
 use crate::define::Qualifier;
 use crate::planner::PlanContext;
@@ -17,14 +20,29 @@ struct Merged {
     columns: Vec<(Box<str>, Expr)>,
 }
 
-/// Puts what is below views in their place, in a query whose names are qualified.
+/// Most nodes that are put in the places of columns. A column of `x+x` over a view of the same kind
+/// stands for twice as much, and so on; the server works without writing that out.
+const MOST_NODES: usize = 100_000;
+
+/// Puts what is below views in their place, in a query whose names are qualified. Views stay where
+/// they are if that would be too long a text.
 pub(super) fn merge_views(query: &mut Query, context: &PlanContext<'_>) {
+    let left = Cell::new(MOST_NODES);
+    let mut merged = query.clone();
+    merge_within(&mut merged, context, &left);
+    if left.get() > 0 {
+        *query = merged;
+    }
+}
+
+fn merge_within(query: &mut Query, context: &PlanContext<'_>, left: &Cell<usize>) {
     let QueryBody::Select(select) = &mut query.body else { return };
-    let mut merger = Merger { context, views: Vec::new(), conditions: Vec::new(), order: None };
+    let (views, conditions) = (Vec::new(), Vec::new());
+    let mut merger = Merger { context, views, conditions, order: None, left };
     let from = std::mem::take(&mut select.from);
     select.from = from.into_iter().map(|table| merger.table(table, true)).collect();
     let Merger { views, conditions, order, .. } = merger;
-    let replace = |e: &mut Expr| replace(e, &views);
+    let replace = |e: &mut Expr| replace(e, &views, left);
     for item in &mut select.items {
         if let SelectItem::Expr { expr, .. } = item {
             replace(expr);
@@ -33,7 +51,7 @@ pub(super) fn merge_views(query: &mut Query, context: &PlanContext<'_>) {
     select.where_clause.iter_mut().chain(&mut select.having).for_each(replace);
     select.group_by.iter_mut().for_each(|item| replace(&mut item.expr));
     query.order_by.iter_mut().for_each(|item| replace(&mut item.expr));
-    select.from.iter_mut().for_each(|table| replace_on(table, &views));
+    select.from.iter_mut().for_each(|table| replace_on(table, &views, left));
     if !conditions.is_empty() {
         let own = select.where_clause.take().into_iter().chain(conditions);
         let kind = ExprKind::And(own.collect());
@@ -52,11 +70,14 @@ struct Merger<'a> {
     conditions: Vec<Expr>,
     /// The order of the only view.
     order: Option<Vec<OrderItem>>,
+    /// Nodes that may yet be put somewhere; none if there were too many.
+    left: &'a Cell<usize>,
 }
 
 impl Merger<'_> {
     /// A table with what is below it, if it is such a view. `inner`: its rows are not optional.
     fn table(&mut self, table: TableRef, inner: bool) -> TableRef {
+        stack::ensure();
         match table {
             TableRef::Table(factor) => match self.view(&factor, inner) {
                 Some(below) => below,
@@ -108,7 +129,7 @@ impl Merger<'_> {
         let text = view.select.as_bytes();
         let mut query = crate::parse::query(text, self.context.settings.sql_mode).ok()?;
         Qualifier::new(self.context.tables, Some(schema), text).whole().query(&mut query, true);
-        merge_views(&mut query, self.context);
+        merge_within(&mut query, self.context, self.left);
         Some(query)
     }
 }
@@ -119,25 +140,40 @@ fn joined(left: TableRef, right: TableRef) -> TableRef {
 }
 
 /// Puts what views' columns are in their place.
-fn replace(e: &mut Expr, views: &[Merged]) {
+fn replace(e: &mut Expr, views: &[Merged], left: &Cell<usize>) {
+    stack::ensure();
     if let ExprKind::Column(ColumnRef { table: Some(table), name, .. }) = &e.kind {
         let view = views.iter().find(|v| identifier_eq(&v.alias.value, &table.value));
         let mut columns = view.into_iter().flat_map(|v| &v.columns);
         if let Some((_, below)) = columns.find(|(column, _)| identifier_eq(column, &name.value)) {
-            *e = below.clone();
+            left.set(left.get().saturating_sub(size(below, left.get())));
+            if left.get() > 0 {
+                *e = below.clone();
+            }
         }
         return;
     }
-    e.window_exprs_mut().into_iter().for_each(|e| replace(e, views));
-    e.operands_mut().into_iter().for_each(|e| replace(e, views));
+    e.window_exprs_mut().into_iter().for_each(|e| replace(e, views, left));
+    e.operands_mut().into_iter().for_each(|e| replace(e, views, left));
 }
 
-fn replace_on(table: &mut TableRef, views: &[Merged]) {
+/// The number of nodes, or `most` if there are more.
+fn size(e: &Expr, most: usize) -> usize {
+    let mut size = 0;
+    e.find(&mut |_| {
+        size += 1;
+        (size >= most).then_some(())
+    });
+    size
+}
+
+fn replace_on(table: &mut TableRef, views: &[Merged], left: &Cell<usize>) {
+    stack::ensure();
     if let TableRef::Join(join) = table {
-        replace_on(&mut join.left, views);
-        replace_on(&mut join.right, views);
+        replace_on(&mut join.left, views, left);
+        replace_on(&mut join.right, views, left);
         if let JoinCondition::On(on) = &mut join.condition {
-            replace(on, views);
+            replace(on, views, left);
         }
     }
 }

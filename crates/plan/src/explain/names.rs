@@ -1,11 +1,13 @@
 //! Names for the columns of operators, so that expressions read well.
 
 use selkie_expr::Expr;
+use selkie_types::stack;
 
 use crate::physical::{Operator, Plan, PlanNode};
 
 /// Names of a node's output columns.
 pub(super) fn names(plan: &Plan, node: &PlanNode) -> Vec<String> {
+    stack::ensure();
     match &node.operator {
         Operator::TableScan(scan) => {
             let column = |at: &usize| table_column(&scan.alias, &scan.table, scan.columns[*at]);

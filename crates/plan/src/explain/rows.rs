@@ -8,7 +8,7 @@ use crate::physical::{
     PlanNode, TableScan,
 };
 use selkie_expr::Expr;
-use selkie_types::Value;
+use selkie_types::{Value, stack};
 
 /// One line of EXPLAIN.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -92,6 +92,7 @@ struct Above {
 
 impl Walk<'_> {
     fn block(&mut self, node: &PlanNode, ty: &'static str) {
+        stack::ensure();
         let id = self.next;
         self.next += 1;
         self.above = Above::default();
@@ -120,6 +121,7 @@ impl Walk<'_> {
     }
 
     fn node(&mut self, node: &PlanNode, id: u64, ty: &'static str) {
+        stack::ensure();
         match &node.operator {
             Operator::TableScan(scan) => self.scan(scan, id, ty),
             Operator::SystemTableScan(scan) => {
@@ -423,6 +425,7 @@ fn rows_wanted(limit: &Limit) -> Option<u64> {
 
 /// The query blocks of a UNION, those of the ones it begins with among them.
 fn blocks_of(inputs: &[PlanNode]) -> Vec<&PlanNode> {
+    stack::ensure();
     let (Some(first), rest) = (inputs.first(), inputs.get(1..).unwrap_or_default()) else {
         return Vec::new();
     };

@@ -8,7 +8,7 @@ use selkie_sql::ast::{
 };
 use selkie_sql::{UnparseOptions, unparse_numbered};
 use selkie_types::charset::identifier_eq;
-use selkie_types::{Condition, Value};
+use selkie_types::{Condition, Value, stack};
 
 use super::arrange::Arranger;
 use super::constants::{CACHE, cached, propagate};
@@ -66,6 +66,7 @@ struct Shown<'a> {
 
 impl Shown<'_> {
     fn query(&self, query: &mut Query) {
+        stack::ensure();
         match &mut query.body {
             QueryBody::Select(select) => {
                 self.select(select);
@@ -76,6 +77,7 @@ impl Shown<'_> {
     }
 
     fn parts(&self, body: &mut QueryBody) {
+        stack::ensure();
         match body {
             QueryBody::Select(select) => self.select(select),
             QueryBody::Values(_) => {}
@@ -120,6 +122,7 @@ impl Shown<'_> {
 
     /// What FROM shows of a table: nothing, if it has one row only.
     fn kept(&self, table: TableRef, order: &Arranger<'_>) -> Option<TableRef> {
+        stack::ensure();
         if self.is_left_out(&table) {
             return None;
         }
@@ -137,6 +140,7 @@ impl Shown<'_> {
 
     /// Puts conditions in order and marks in them what is computed once.
     fn finish(&self, body: &mut QueryBody) {
+        stack::ensure();
         match body {
             QueryBody::Select(select) => {
                 let order = Arranger::new(&select.from, self.context);
@@ -220,6 +224,7 @@ impl Shown<'_> {
 
     /// A condition without the parts whose truth is known.
     fn folded(&self, expr: Expr) -> Expr {
+        stack::ensure();
         match expr.kind {
             ExprKind::And(list) => self.folded_list(list, true),
             ExprKind::Or(list) => self.folded_list(list, false),
@@ -264,6 +269,7 @@ impl Shown<'_> {
 
     /// Compat: parts of a condition that are computed once are marked.
     fn cached(&self, mut expr: Expr) -> Expr {
+        stack::ensure();
         if matches!(expr.kind, ExprKind::And(_) | ExprKind::Or(_)) {
             for operand in expr.operands_mut() {
                 let taken = std::mem::replace(operand, number(0));
@@ -325,6 +331,7 @@ fn dual() -> TableRef {
 }
 
 fn add_conjuncts(expr: Expr, out: &mut Vec<Expr>) {
+    stack::ensure();
     match expr.kind {
         ExprKind::And(list) => list.into_iter().for_each(|e| add_conjuncts(e, out)),
         _ => out.push(expr),
@@ -333,6 +340,7 @@ fn add_conjuncts(expr: Expr, out: &mut Vec<Expr>) {
 
 /// Takes inner joins apart: their tables stand beside the others, their conditions in WHERE.
 fn flatten(table: TableRef, from: &mut Vec<TableRef>, conditions: &mut Vec<Expr>) {
+    stack::ensure();
     let TableRef::Join(mut join) = table else { return from.push(table) };
     if !matches!(join.condition, JoinCondition::On(_) | JoinCondition::None) {
         return from.push(TableRef::Join(join));

@@ -1,6 +1,8 @@
 //! A plan as an indented tree, one operator a line. Golden files of the planner's tests are made of
 //! it, so it has no costs, and row counts of two digits.
 
+use selkie_types::stack;
+
 use std::fmt::Write;
 
 use super::names::{both, lookup_names, names, show, show_all};
@@ -30,6 +32,7 @@ pub fn tree(plan: &Plan) -> String {
 }
 
 fn write_node(plan: &Plan, node: &PlanNode, depth: usize, text: &mut String) {
+    stack::ensure();
     let indent = "  ".repeat(depth);
     let _ = writeln!(text, "{indent}{} [{}]", describe(plan, node), rounded(node.rows));
     if let Operator::IndexJoin(join) = &node.operator {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use selkie_catalog::TableInfo;
 use selkie_engine::{LockMode, LockWait};
-use selkie_expr::{Expr, Origin};
+use selkie_expr::{Coercibility, Expr, Origin};
 use selkie_types::SqlType;
 use smallvec::SmallVec;
 
@@ -88,6 +88,8 @@ pub(crate) struct ColumnInfo {
     pub whole: bool,
     /// Compat: hexadecimal literals of a query that is merged into the one around it, numbers still.
     pub hex: bool,
+    /// The coercibility of its collation in a set operation, if it differs from a column's.
+    pub coercibility: Option<Coercibility>,
 }
 
 /// All columns and table instances of a statement.
@@ -108,6 +110,7 @@ impl Columns {
             kept: false,
             whole: false,
             hex: false,
+            coercibility: None,
         });
         self.columns.len() - 1
     }
@@ -123,6 +126,7 @@ impl Columns {
             kept: false,
             whole: false,
             hex: false,
+            coercibility: None,
         }));
         self.relations.push(RelationInfo {
             table,

@@ -2,6 +2,7 @@
 
 use selkie_expr::Expr;
 use selkie_expr::aggregate::Aggregate as AggregateCall;
+use selkie_types::stack;
 
 use super::{ColumnId, ColumnSet, Columns, Cut, Join, Logical};
 use crate::physical::JoinKind;
@@ -9,6 +10,7 @@ use crate::physical::JoinKind;
 impl Logical {
     /// Whether this is a SELECT of rows as they are: nothing groups, cuts or combines them.
     pub(crate) fn is_plain_select(&self) -> bool {
+        stack::ensure();
         match self {
             Self::Project { input, .. } | Self::Filter { input, .. } | Self::Sort { input, .. } => {
                 input.is_plain_select()
@@ -21,6 +23,7 @@ impl Logical {
 
     /// What the columns of a query over tables are computed from.
     pub(crate) fn projected(&self) -> &[(ColumnId, Expr)] {
+        stack::ensure();
         match self {
             Self::Project { input, columns } if !matches!(**input, Self::OneRow) => columns,
             Self::Filter { input, .. } | Self::Sort { input, .. } => input.projected(),
@@ -191,12 +194,14 @@ impl Logical {
 
     /// Calls `f` with every expression of this operator and all below it.
     pub(crate) fn for_each_expr_deep<'a>(&'a self, f: &mut dyn FnMut(&'a Expr)) {
+        stack::ensure();
         self.for_each_expr(f);
         self.inputs().into_iter().for_each(|input| input.for_each_expr_deep(f));
     }
 
     /// Calls `f` with every expression of this operator and all below it, for rewriting.
     pub(crate) fn for_each_expr_deep_mut(&mut self, f: &mut dyn FnMut(&mut Expr)) {
+        stack::ensure();
         self.for_each_expr_mut(f);
         self.inputs_mut().into_iter().for_each(|input| input.for_each_expr_deep_mut(f));
     }
@@ -209,6 +214,7 @@ impl Logical {
     }
 
     fn add_columns(&self, all: &Columns, set: &mut ColumnSet) {
+        stack::ensure();
         match self {
             Self::OneRow => {}
             Self::Empty(columns)
@@ -254,6 +260,7 @@ impl Logical {
 
     /// The columns made somewhere in this plan, visible at its top or not.
     fn add_defined(&self, all: &Columns, set: &mut ColumnSet) {
+        stack::ensure();
         self.add_columns(all, set);
         self.inputs().into_iter().for_each(|input| input.add_defined(all, set));
     }

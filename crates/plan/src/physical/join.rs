@@ -32,6 +32,11 @@ pub enum JoinKind {
 }
 
 impl JoinKind {
+    /// Whether it matters that the comparison is NULL and not false.
+    pub fn is_null_aware(self) -> bool {
+        matches!(self, Self::NullAwareAnti | Self::NullAwareMark)
+    }
+
     /// Whether the output has the right columns too.
     pub fn keeps_right(self) -> bool {
         matches!(self, Self::Inner | Self::Left)

@@ -1,11 +1,11 @@
 //! Operators and the nodes they make up. Data only; the executor gives them meaning.
 
 use selkie_expr::Expr;
-use selkie_types::SqlType;
+use selkie_types::{SqlType, stack};
 
 use super::{
-    Aggregate, Delete, HashJoin, IndexJoin, Insert, JsonTableJoin, NestedLoopJoin, RecursiveUnion,
-    SetOperation, SystemTableScan, TableScan, Update, Window,
+    Aggregate, Delete, HashJoin, IndexJoin, Insert, JoinKind, JsonTableJoin, NestedLoopJoin,
+    RecursiveUnion, SetOperation, SystemTableScan, TableScan, Update, Window,
 };
 
 /// Type of one column of an operator's output.
@@ -28,6 +28,10 @@ pub struct PlanNode {
     pub rows: f64,
     /// Cost of producing all of them, inputs included, in nanoseconds.
     pub cost: f64,
+    /// The order in which its rows have to come, since what reads them does not sort them; empty if
+    /// any will do. The operator has it by itself: nothing is to be done for it, but it can be
+    /// tested.
+    pub in_order: Vec<SortKey>,
 }
 
 /// What a node does.
@@ -158,7 +162,24 @@ impl super::Plan {
     }
 }
 
+impl Operator {
+    /// Whether a join gives its rows in the order of the left ones.
+    pub fn keeps_left_order(&self) -> bool {
+        // An outer join gives rows without a match after those with one, batch by batch.
+        match self {
+            Self::IndexJoin(join) => join.kind != JoinKind::Left,
+            Self::NestedLoopJoin(join) => join.kind != JoinKind::Left,
+            _ => false,
+        }
+    }
+}
+
 impl PlanNode {
+    /// A node whose rows may come in any order.
+    pub fn new(operator: Operator, columns: Vec<ColumnType>, rows: f64, cost: f64) -> Self {
+        Self { operator, columns, rows, cost, in_order: Vec::new() }
+    }
+
     /// The direct inputs, left first.
     pub fn inputs(&self) -> Vec<&PlanNode> {
         match &self.operator {
@@ -195,6 +216,7 @@ impl PlanNode {
 
     /// Calls `f` with this node and all below it, top down.
     pub fn visit<'a>(&'a self, f: &mut impl FnMut(&'a PlanNode)) {
+        stack::ensure();
         f(self);
         self.inputs().into_iter().for_each(|input| input.visit(f));
     }

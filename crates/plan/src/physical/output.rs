@@ -29,8 +29,10 @@ pub struct OutputColumn {
     pub primary_key: bool,
     /// The single column of a unique index.
     pub unique_key: bool,
-    /// Part of some index.
+    /// The first column of an index, which is not unique or has others.
     pub multiple_key: bool,
+    /// Part of some index.
+    pub part_of_key: bool,
     /// AUTO_INCREMENT.
     pub auto_increment: bool,
     /// No default value: the column is NOT NULL and has no DEFAULT.

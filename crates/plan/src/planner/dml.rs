@@ -205,13 +205,13 @@ fn wrap(
     let columns =
         output.iter().map(|c| ColumnType { ty: c.ty.clone(), nullable: c.nullable }).collect();
     let mut plan = done.into_plan(output);
-    plan.root = PlanNode { operator, columns, rows, cost };
+    plan.root = PlanNode::new(operator, columns, rows, cost);
     plan
 }
 
 fn materialized(node: PlanNode) -> PlanNode {
     let (columns, rows, cost) = (node.columns.clone(), node.rows, node.cost);
-    PlanNode { operator: Operator::Materialize(Box::new(node)), columns, rows, cost }
+    PlanNode::new(Operator::Materialize(Box::new(node)), columns, rows, cost)
 }
 
 /// Whether a plan reads `table`.

@@ -1,6 +1,7 @@
 //! Columns known to be equal, and what follows from that.
 
 use selkie_expr::{Compare, CompareBy, CompareOp, Expr, ExprKind, InList};
+use selkie_types::{Physical, SqlType};
 
 use crate::logical::{ColumnId, ColumnSet, Columns};
 
@@ -60,7 +61,29 @@ fn equal_columns(condition: &Expr, columns: &Columns) -> Option<(ColumnId, Colum
     let (a, b) = (compare.left.as_column()?, compare.right.as_column()?);
     let (x, y) = (&columns.get(a).ty, &columns.get(b).ty);
     let same = x.physical() == y.physical() && x.collation == y.collation && x.kind == y.kind;
-    (a != b && same).then_some((a, b))
+    (a != b && same && compare.by == as_they_are(x)).then_some((a, b))
+}
+
+/// The comparison of two values of one type without conversion.
+pub(crate) fn as_they_are(ty: &SqlType) -> CompareBy {
+    match ty.physical() {
+        Physical::Int => CompareBy::Int,
+        Physical::UInt => CompareBy::UInt,
+        Physical::Double => CompareBy::Double,
+        Physical::Decimal => CompareBy::Decimal,
+        Physical::Date => CompareBy::Date,
+        Physical::Time => CompareBy::Time,
+        Physical::DateTime => CompareBy::DateTime,
+        Physical::Bytes => CompareBy::Bytes(ty.collation),
+    }
+}
+
+/// The condition that two columns of a class are equal.
+pub(crate) fn equality(left: Expr, right: Expr) -> Expr {
+    let nullable = left.nullable || right.nullable;
+    let by = as_they_are(&left.ty);
+    let compare = Compare { op: CompareOp::Eq, left, right, by };
+    Expr::new(ExprKind::Compare(Box::new(compare)), Expr::boolean(true).ty, nullable)
 }
 
 /// The column of a condition that restricts it by constants.

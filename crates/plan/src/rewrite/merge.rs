@@ -6,17 +6,35 @@
 
 use hashbrown::HashMap;
 use selkie_expr::{Expr, ExprKind};
+use selkie_types::stack;
 
-use super::pull::is_plain;
+use super::pull::{LARGEST, is_plain};
 use crate::logical::{ColumnId, Logical};
 use crate::physical::JoinKind;
 
 type Meaning = HashMap<ColumnId, Expr>;
 
+/// Most nodes that merging may add: a column that is read twice is computed twice, and what reads
+/// it may be read twice again.
+const MOST_ADDED: usize = 100_000;
+
+struct Merger {
+    /// The expressions that merged columns stand for.
+    meaning: Meaning,
+    /// The number of times each column is read.
+    uses: HashMap<ColumnId, usize>,
+    /// Nodes that may be added yet.
+    left: usize,
+}
+
 /// Removes the projections that can be merged.
 pub(crate) fn merge_projections(plan: &mut Logical) {
-    let mut meaning = Meaning::new();
-    merge(plan, Place::Kept, &mut meaning);
+    let mut uses = HashMap::new();
+    plan.for_each_expr_deep(&mut |e| {
+        e.for_each_column(&mut |id| *uses.entry(id).or_default() += 1)
+    });
+    let mut merger = Merger { meaning: Meaning::new(), uses, left: MOST_ADDED };
+    merge(plan, Place::Kept, &mut merger);
 }
 
 /// What stands above an operator.
@@ -30,7 +48,8 @@ enum Place {
     Nullable,
 }
 
-fn merge(plan: &mut Logical, place: Place, meaning: &mut Meaning) {
+fn merge(plan: &mut Logical, place: Place, merger: &mut Merger) {
+    stack::ensure();
     let below = match plan {
         Logical::Filter { .. }
         | Logical::Window(_)
@@ -47,19 +66,31 @@ fn merge(plan: &mut Logical, place: Place, meaning: &mut Meaning) {
                 (JoinKind::Left, Place::Free | Place::Nullable) => Place::Nullable,
                 _ => Place::Kept,
             };
-            merge(&mut join.left, place, meaning);
-            merge(&mut join.right, right, meaning);
+            merge(&mut join.left, place, merger);
+            merge(&mut join.right, right, merger);
         }
-        _ => plan.inputs_mut().into_iter().for_each(|input| merge(input, below, meaning)),
+        _ => plan.inputs_mut().into_iter().for_each(|input| merge(input, below, merger)),
     }
-    if !meaning.is_empty() {
-        plan.for_each_expr_mut(&mut |e| substitute(e, meaning));
+    if !merger.meaning.is_empty() {
+        plan.for_each_expr_mut(&mut |e| substitute(e, &merger.meaning));
     }
     if let Logical::Project { columns, input } = plan
         && mergeable(columns, place, input)
+        && let Some(left) = merger.left_after(columns)
     {
-        meaning.extend(columns.drain(..));
+        merger.left = left;
+        merger.meaning.extend(columns.drain(..));
         *plan = std::mem::replace(input, Logical::OneRow);
+    }
+}
+
+impl Merger {
+    /// Nodes that may be added once `columns` are merged, `None` if that would be too many.
+    fn left_after(&self, columns: &[(ColumnId, Expr)]) -> Option<usize> {
+        columns.iter().try_fold(self.left, |left, (id, e)| match e.size_within(LARGEST)? {
+            1 => Some(left),
+            size => left.checked_sub(size * self.uses.get(id).copied().unwrap_or(0)),
+        })
     }
 }
 

@@ -1,6 +1,7 @@
 //! Whether a condition can be true when some columns are NULL; what makes outer joins inner ones.
 
 use selkie_expr::{CompareOp, Expr, ExprKind};
+use selkie_types::stack;
 
 use crate::logical::ColumnSet;
 
@@ -55,6 +56,7 @@ const STRICT: &[&str] = &[
 
 /// Whether `condition` is never true when all of `columns` are NULL.
 pub(super) fn rejects_null(condition: &Expr, columns: &ColumnSet) -> bool {
+    stack::ensure();
     match &condition.kind {
         ExprKind::Compare(c) if c.op == CompareOp::NullSafeEq => false,
         ExprKind::Compare(c) => null_if(&c.left, columns) || null_if(&c.right, columns),
@@ -71,6 +73,7 @@ pub(super) fn rejects_null(condition: &Expr, columns: &ColumnSet) -> bool {
 
 /// Whether `expr` is NULL when all of `columns` are.
 fn null_if(expr: &Expr, columns: &ColumnSet) -> bool {
+    stack::ensure();
     match &expr.kind {
         ExprKind::Column(id) => columns.contains(*id),
         ExprKind::Compare(c) if c.op == CompareOp::NullSafeEq => false,

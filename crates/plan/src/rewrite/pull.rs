@@ -2,9 +2,13 @@
 
 use hashbrown::HashMap;
 use selkie_expr::{Expr, ExprKind};
+use selkie_types::stack;
 
 use crate::logical::{ColumnId, ColumnSet, Columns, Logical};
 use crate::physical::JoinKind;
+
+/// Most nodes of an expression that others may read several times as part of themselves.
+pub(super) const LARGEST: usize = 2000;
 
 /// What [`pull`] found.
 #[derive(Default)]
@@ -32,11 +36,13 @@ pub(super) fn pull(
     columns: &Columns,
     pulled: &mut Pulled,
 ) -> Option<Logical> {
+    stack::ensure();
     let plan = match plan {
         Logical::Project { input, columns: made } if made.iter().all(|(_, e)| is_plain(e)) => {
             let input = pull(*input, outer, columns, pulled)?;
             for (id, mut expr) in made {
                 pulled.apply(&mut expr);
+                expr.size_within(LARGEST)?;
                 pulled.meaning.insert(id, expr);
             }
             input

@@ -5,12 +5,13 @@
 
 use hashbrown::HashMap;
 use selkie_expr::{Expr, ExprKind};
+use selkie_types::stack;
 
 use super::EqualityClasses;
 use super::equality::derive_across;
 use super::factor::{factor, implied_by_or};
 use super::nulls::rejects_null;
-use super::pull::is_plain;
+use super::pull::{LARGEST, is_plain};
 use crate::logical::{AggregateNode, ColumnId, ColumnSet, Columns, Join, Logical, SetNode};
 use crate::physical::JoinKind;
 
@@ -21,6 +22,7 @@ pub(crate) fn push_conditions(plan: Logical, columns: &Columns) -> Logical {
 
 /// `plan` restricted by `conditions`, which go as deep as they can.
 fn push(plan: Logical, conditions: Vec<Expr>, columns: &Columns) -> Logical {
+    stack::ensure();
     match plan {
         Logical::Filter { input, conditions: own } => {
             let mut all = conditions;
@@ -79,7 +81,11 @@ fn is_true(condition: &Expr) -> bool {
 }
 
 fn push_join(mut join: Join, mut conditions: Vec<Expr>, columns: &Columns) -> Logical {
-    join.on = std::mem::take(&mut join.on).into_iter().flat_map(factor).collect();
+    let on = std::mem::take(&mut join.on).into_iter().enumerate();
+    // The IN comparison of a null-aware join stays whole: its parts can be NULL each.
+    let whole = |at: usize| at == 0 && join.kind.is_null_aware();
+    let parts = |(at, c): (usize, Expr)| if whole(at) { vec![c] } else { factor(c) };
+    join.on = on.flat_map(parts).collect();
     if join.kind == JoinKind::Left {
         let right = join.right.columns(columns);
         if conditions.iter().any(|c| rejects_null(c, &right)) {
@@ -126,7 +132,7 @@ fn push_outer(mut join: Join, conditions: Vec<Expr>, columns: &Columns) -> Logic
     let sides = (join.left.columns(columns), join.right.columns(columns));
     let (left, above): (Vec<Expr>, Vec<Expr>) =
         conditions.into_iter().partition(|c| is_movable(c) && ColumnSet::of(c).is_subset(&sides.0));
-    let null_aware = matches!(join.kind, JoinKind::NullAwareAnti | JoinKind::NullAwareMark);
+    let null_aware = join.kind.is_null_aware();
     let (mut right, mut on, mut into_left) = (Vec::new(), Vec::new(), Vec::new());
     for (at, condition) in std::mem::take(&mut join.on).into_iter().enumerate() {
         match side(&condition, &sides) {
@@ -187,12 +193,29 @@ fn through_projection(conditions: Vec<Expr>, made: &[(ColumnId, Expr)]) -> (Vec<
     }
     let meaning: HashMap<ColumnId, &Expr> = made.iter().map(|(id, e)| (*id, e)).collect();
     let plain = |id: usize| meaning.get(&id).is_none_or(|e| is_plain(e));
-    let (mut below, above): (Vec<Expr>, Vec<Expr>) =
-        conditions.into_iter().partition(|c| is_movable(c) && c.columns().into_iter().all(plain));
+    let (mut below, above): (Vec<Expr>, Vec<Expr>) = conditions.into_iter().partition(|c| {
+        is_movable(c) && c.columns().into_iter().all(plain) && stays_small(c, &meaning)
+    });
     for condition in &mut below {
         condition.substitute_columns(&mut |id| meaning.get(&id).map(|e| (*e).clone()));
     }
     (below, above)
+}
+
+/// Whether a condition has a bearable size once its columns are replaced.
+fn stays_small(condition: &Expr, meaning: &HashMap<ColumnId, &Expr>) -> bool {
+    let mut left = Some(LARGEST);
+    condition.for_each_column(&mut |id| {
+        left = left.and_then(|n| n.checked_sub(meaning.get(&id).map_or(0, |e| size(e))));
+    });
+    left.is_some()
+}
+
+fn size(expr: &Expr) -> usize {
+    match expr.kind {
+        ExprKind::Column(_) => 0,
+        _ => expr.size_within(LARGEST).unwrap_or(usize::MAX),
+    }
 }
 
 /// Conditions on group keys alone hold for whole groups, so they go below.
@@ -205,6 +228,7 @@ fn push_aggregate(mut node: AggregateNode, conditions: Vec<Expr>, columns: &Colu
             && is_movable(c)
             && !used.is_empty()
             && used.iter().all(|id| keys.get(id).is_some_and(is_plain))
+            && stays_small(c, &node.groups.iter().map(|(id, e)| (*id, e)).collect())
     };
     let (mut below, above): (Vec<Expr>, Vec<Expr>) = conditions.into_iter().partition(movable);
     for condition in &mut below {

@@ -6,7 +6,7 @@
 
 use selkie_expr::aggregate::AggregateKind;
 use selkie_expr::{Compare, CompareOp, Expr, ExprKind, Subquery, SubqueryId, SubqueryKind};
-use selkie_types::{SqlType, Value};
+use selkie_types::{SqlType, Value, stack};
 
 use super::nulls::rejects_null;
 use super::pull::{Pulled, pull};
@@ -36,6 +36,7 @@ pub(crate) fn unnest(plan: Logical, state: &mut Unnest<'_>) -> Logical {
 
 impl Unnest<'_> {
     fn plan(&mut self, mut plan: Logical) -> Logical {
+        stack::ensure();
         if self.subqueries.is_empty() {
             return plan;
         }
@@ -68,6 +69,7 @@ impl Unnest<'_> {
 
     /// Joins what a condition asks of its subqueries to `input`; what is left of the condition.
     fn condition(&mut self, input: Logical, condition: Expr) -> (Logical, Option<Expr>) {
+        stack::ensure();
         let (subquery, negated) = match &condition.kind {
             ExprKind::Subquery(s) => (Some(s), false),
             ExprKind::Not(inner) => match &inner.kind {
@@ -90,23 +92,24 @@ impl Unnest<'_> {
 
     /// The join for EXISTS, IN and their negations, its left input still missing.
     fn existence(&mut self, input: &Logical, subquery: &Subquery, negated: bool) -> Option<Join> {
-        let (right, on, nullable) = self.membership(input, subquery)?;
+        let (right, on, nullable) = self.membership(input, subquery, negated)?;
         let kind = match (negated, nullable) {
             (false, _) if matches_once(&right, &on, self.columns) => JoinKind::Inner,
             (false, _) => JoinKind::Semi,
             (true, false) => JoinKind::Anti,
-            (true, true) if is_equality(&on[0]) => JoinKind::NullAwareAnti,
+            (true, true) if is_in_comparison(&on[0]) => JoinKind::NullAwareAnti,
             (true, true) => return None,
         };
         Some(Join { kind, left: Logical::OneRow, right, on, mark: None, straight: false })
     }
 
     /// The rows and conditions for which a match is sought, the IN comparison first, and whether
-    /// that comparison can be NULL.
+    /// that comparison can be NULL; if it is `told` from false, in one piece.
     fn membership(
         &mut self,
         input: &Logical,
         subquery: &Subquery,
+        told: bool,
     ) -> Option<(Logical, Vec<Expr>, bool)> {
         let predicate = match &subquery.kind {
             SubqueryKind::Exists => None,
@@ -130,6 +133,9 @@ impl Unnest<'_> {
             pulled.apply(&mut predicate);
             substitute_operands(&mut predicate, subquery);
             on.extend(predicate.into_conjuncts());
+            if nullable && told {
+                on = null_aware_first(on);
+            }
         }
         let composite = !pulled.conditions.is_empty() && !is_single_table(&right);
         on.append(&mut pulled.conditions);
@@ -168,10 +174,10 @@ impl Unnest<'_> {
     }
 
     fn mark(&mut self, input: Logical, subquery: &Subquery) -> (Logical, Option<Expr>) {
-        let Some((right, on, nullable)) = self.membership(&input, subquery) else {
+        let Some((right, on, nullable)) = self.membership(&input, subquery, true) else {
             return (input, None);
         };
-        if nullable && !is_equality(&on[0]) {
+        if nullable && !is_in_comparison(&on[0]) {
             return (input, None);
         }
         let kind = if nullable { JoinKind::NullAwareMark } else { JoinKind::Mark };
@@ -416,6 +422,7 @@ fn pull_rows(
     pulled: &mut Pulled,
 ) -> Option<Logical> {
     fn drops_rows(plan: &Logical) -> bool {
+        stack::ensure();
         match plan {
             Logical::Distinct { .. } => true,
             Logical::Project { input, .. } | Logical::Filter { input, .. } => drops_rows(input),
@@ -447,6 +454,7 @@ fn matches_once(right: &Logical, on: &[Expr], columns: &Columns) -> bool {
 }
 
 fn is_unique(plan: &Logical, fixed: &ColumnSet, columns: &Columns) -> bool {
+    stack::ensure();
     match plan {
         Logical::Filter { input, .. } => is_unique(input, fixed, columns),
         Logical::Scan(relation) => {
@@ -471,11 +479,30 @@ fn with_left(mut join: Join, left: Logical) -> Logical {
     Logical::Join(Box::new(join))
 }
 
-fn is_equality(condition: &Expr) -> bool {
-    matches!(&condition.kind, ExprKind::Compare(c) if c.op == CompareOp::Eq)
+/// Whether a condition is the comparison of an IN: of a value, or of the values of a row.
+fn is_in_comparison(condition: &Expr) -> bool {
+    match &condition.kind {
+        ExprKind::Compare(c) => c.op == CompareOp::Eq,
+        ExprKind::And(parts) => parts.iter().all(is_in_comparison),
+        _ => false,
+    }
+}
+
+/// The comparisons of a row by IN with those that can be NULL as one, the first. The others are
+/// true or false, so that what they are false for need not be looked at.
+fn null_aware_first(comparisons: Vec<Expr>) -> Vec<Expr> {
+    let (mut nullable, rest): (Vec<Expr>, Vec<Expr>) =
+        comparisons.into_iter().partition(|c| c.nullable);
+    let first = match nullable.len() {
+        0 => return rest,
+        1 => nullable.remove(0),
+        _ => Expr::new(ExprKind::And(nullable), Expr::boolean(true).ty, true),
+    };
+    std::iter::once(first).chain(rest).collect()
 }
 
 fn is_single_table(plan: &Logical) -> bool {
+    stack::ensure();
     match plan {
         Logical::Scan(_) => true,
         Logical::Filter { input, .. } => is_single_table(input),
@@ -490,6 +517,7 @@ fn leaves_one(cut: &Cut) -> bool {
 
 /// EXISTS does not care how many rows there are beyond one.
 fn strip_limit(plan: Logical) -> Logical {
+    stack::ensure();
     match plan {
         Logical::Limit { input, cut } if leaves_one(&cut) => *input,
         Logical::Sort { input, .. } => strip_limit(*input),

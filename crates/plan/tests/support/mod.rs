@@ -124,6 +124,7 @@ impl Draft {
             options: TableOptions::default(),
             created: 0,
             version: 1,
+            next_index: 0,
             statistics: Some(Arc::new(statistics)),
         }
     }

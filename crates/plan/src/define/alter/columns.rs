@@ -4,7 +4,6 @@
 //! FIRST and AFTER look at the columns as they become, when all else is done.
 
 use selkie_catalog::{ColumnInfo, DefaultValue};
-use selkie_engine::IndexId;
 use selkie_sql::ast::{AlterAction, ColumnDef, ColumnPosition, Ident, OrderItem};
 use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::{
@@ -13,6 +12,7 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{SqlError, SqlResult, TypeKind};
 
+use super::super::indexes::UNNUMBERED;
 use super::super::{columns, create, expressions};
 use super::foreign::ForeignSpec;
 use super::{ColumnSource, Draft, KeySpec};
@@ -99,7 +99,7 @@ impl<'a> Draft<'a> {
                 key.def.parts.remove(part);
                 key.lost = Some(self.old.columns[old].name.clone());
                 // A key that changed is another key.
-                key.def.id = IndexId(u32::MAX);
+                key.def.id = UNNUMBERED;
             }
         }
         Ok(())
