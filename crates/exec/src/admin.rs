@@ -108,7 +108,12 @@ fn maintain(
     schema: &str,
     name: &TableName,
 ) -> SqlResult<Vec<Message>> {
-    let table = find(instance, session, schema, &name.name.value)?;
+    let mode = match statement.action {
+        MaintenanceAction::Optimize => LockMode::NoWrite,
+        _ => LockMode::Read,
+    };
+    let control = Control::new(session);
+    let table = find_locked(instance, session, &control, (schema, &name.name.value), mode)?;
     if let (TableKind::View(view), MaintenanceAction::Check) = (&table.kind, statement.action) {
         return Ok(check_view(instance, session, &table, view));
     }
@@ -116,20 +121,29 @@ fn maintain(
         let note = format!("'{}.{}' is not of type 'BASE TABLE'", schema, table.name());
         return Ok(vec![("Error", note), ("status", "Operation failed".to_owned())]);
     }
+    // Compat: whether a table is of an earlier release is told of every engine's.
+    let upgrade = statement.options.contains(&"FOR UPGRADE");
+    let unchecked = table.is_sequence() || &*table.engine == "MEMORY";
+    if upgrade && unchecked && statement.action == MaintenanceAction::Check {
+        return Ok(vec![("status", "OK".to_owned())]);
+    }
     if table.is_sequence() {
         return Ok(vec![of_sequence(statement.action)]);
     }
-    let control = Control::new(session);
-    let mode = match statement.action {
-        MaintenanceAction::Optimize => LockMode::NoWrite,
-        _ => LockMode::Read,
-    };
-    query::lock_table(instance, session, &control, &table, mode)?;
     session.transaction.begin_statement(&session.settings)?;
     session.transaction.join(instance.engine(&table.engine)?)?;
     match statement.action {
         MaintenanceAction::Check if &*table.engine == "MEMORY" => Ok(vec![unsupported("check")]),
-        MaintenanceAction::Check => check(instance, session, &control, &table),
+        MaintenanceAction::Check if instance.maintained.is_checked(&table, &statement.options) => {
+            Ok(vec![up_to_date()])
+        }
+        MaintenanceAction::Check => {
+            let found = check(instance, session, &control, &table)?;
+            if !upgrade && found.len() == 1 {
+                instance.maintained.done(&table, MaintenanceAction::Check);
+            }
+            Ok(found)
+        }
         MaintenanceAction::Analyze => {
             let known = instance.maintained.is_done(instance, &table, statement.action);
             analyze::analyze(instance, session, &control, &table)?;
@@ -247,6 +261,23 @@ fn find(
     let names = Namespace { snapshot: &snapshot, temporary: &session.temporary };
     let found = names.table(schema, name).cloned();
     found.ok_or_else(|| SqlError::no_such_table(schema, name))
+}
+
+/// Resolves a name to its object and locks it if it is a shared table.
+fn find_locked(
+    instance: &Instance,
+    session: &mut Session,
+    control: &Control,
+    (schema, name): (&str, &str),
+    mode: LockMode,
+) -> SqlResult<Arc<TableInfo>> {
+    let found = find(instance, session, schema, name)?;
+    if found.kind != TableKind::Base {
+        return Ok(found);
+    }
+    query::lock_table(instance, session, control, &found, mode)?;
+    // Only what is found now cannot change any more.
+    find(instance, session, schema, name)
 }
 
 /// Whether a view's query still means something.

@@ -28,11 +28,11 @@ pub enum Argument {
 }
 
 impl Argument {
-    fn is_value(&self) -> bool {
+    pub(crate) fn is_value(&self) -> bool {
         matches!(self, Self::Value(..))
     }
 
-    fn into_value(self) -> (Value, SqlType) {
+    pub(crate) fn into_value(self) -> (Value, SqlType) {
         match self {
             Self::Value(value, ty) => (value, ty),
             Self::Default | Self::Ignore => (Value::Null, SqlType::null()),
@@ -73,24 +73,36 @@ pub fn steps_of(prepared: &Arc<Prepared>, rows: Vec<Vec<Argument>>) -> SqlResult
         Statement::Insert(insert) => match &insert.source {
             InsertSource::Query(_) => unsupported(),
             _ if has_own_placeholders(insert) && !insert.returning.is_empty() => unsupported(),
-            _ if has_own_placeholders(insert) => one_by_one(prepared, rows, &|row| {
-                Ok(Some(Statement::Insert(Box::new(inserting(insert, [row])?))))
-            })
-            .map(|steps| Steps { steps, together: true }),
+            _ if has_own_placeholders(insert) => {
+                Ok(Steps { steps: one_by_one(prepared, rows)?, together: true })
+            }
             _ => at_once(prepared, insert, rows),
         },
-        Statement::Update(update) => {
-            let steps = one_by_one(prepared, rows, &|row| updating(update, row))?;
+        Statement::Update(_) => {
+            let steps = one_by_one(prepared, rows)?;
             Ok(Steps { steps, together: false })
         }
         Statement::Delete(delete)
             if matches!(delete.target, DeleteTarget::Single(_)) && delete.returning.is_empty() =>
         {
-            let steps = one_by_one(prepared, rows, &|_| Err(misplaced()))?;
+            let steps = one_by_one(prepared, rows)?;
             Ok(Steps { steps, together: false })
         }
         _ => unsupported(),
     }
+}
+
+/// `prepared` for a row that has other things than values; `None` if nothing is left to do.
+pub(crate) fn stood_in(prepared: &Prepared, row: &[Argument]) -> SqlResult<Option<Prepared>> {
+    let statement = match &prepared.statement {
+        Statement::Insert(insert) if !matches!(insert.source, InsertSource::Query(_)) => {
+            Some(Statement::Insert(Box::new(inserting(insert, [row])?)))
+        }
+        Statement::Update(update) => updating(update, row)?,
+        _ => return Err(misplaced()),
+    };
+    let count = prepared.parameters;
+    Ok(statement.map(|made| Prepared::unplanned(made, prepared.text.clone(), count)))
 }
 
 fn misplaced() -> SqlError {
@@ -198,13 +210,8 @@ fn renumber(e: &mut Expr, first: u32) {
     e.operands_mut().into_iter().for_each(|e| renumber(e, first));
 }
 
-/// A step for each row; `stand_in` makes the statement for a row that has other things than values, if there is
-/// anything to do.
-fn one_by_one(
-    prepared: &Arc<Prepared>,
-    rows: Vec<Vec<Argument>>,
-    stand_in: &dyn Fn(&[Argument]) -> SqlResult<Option<Statement>>,
-) -> SqlResult<Vec<Step>> {
+/// A step for each row that leaves anything to do.
+fn one_by_one(prepared: &Arc<Prepared>, rows: Vec<Vec<Argument>>) -> SqlResult<Vec<Step>> {
     // Rows often have their defaults in the same places.
     let mut last: Option<(Vec<Argument>, Option<Arc<Prepared>>)> = None;
     let mut steps = Vec::with_capacity(rows.len());
@@ -214,10 +221,7 @@ fn one_by_one(
             false => match &last {
                 Some((alike, made)) if is_alike(alike, &row) => made.clone(),
                 _ => {
-                    let made = stand_in(&row)?.map(|statement| {
-                        let text = prepared.text.clone();
-                        Arc::new(Prepared::unplanned(statement, text, prepared.parameters))
-                    });
+                    let made = stood_in(prepared, &row)?.map(Arc::new);
                     last = Some((row.clone(), made.clone()));
                     made
                 }

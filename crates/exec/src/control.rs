@@ -1,6 +1,5 @@
 //! The statement as engines and operators see it: whether it was killed, how long it may wait.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Waker;
 use std::time::{Duration, Instant};
 
@@ -17,8 +16,8 @@ pub struct Control {
     kill: KillFlag,
     deadline: Option<Instant>,
     row_lock_wait: Duration,
-    memory_limit: usize,
-    memory: AtomicUsize,
+    /// It answers for what its thread's account says.
+    metered: bool,
 }
 
 impl Control {
@@ -29,8 +28,7 @@ impl Control {
             kill: session.kill.clone(),
             deadline: session.deadline.get(),
             row_lock_wait: Duration::from_secs(s.row_lock_wait_timeout),
-            memory_limit: s.statement_memory,
-            memory: AtomicUsize::new(0),
+            metered: true,
         }
     }
 
@@ -40,12 +38,11 @@ impl Control {
             kill: KillFlag::default(),
             deadline: None,
             row_lock_wait: Duration::ZERO,
-            memory_limit: usize::MAX,
-            memory: AtomicUsize::new(0),
+            metered: false,
         }
     }
 
-    /// Fails if the statement was killed or is out of time. Not with a latch held.
+    /// Fails if the statement was killed, is out of time or holds too much. Not with a latch held.
     #[inline]
     pub fn check(&self) -> SqlResult<()> {
         going_on();
@@ -58,29 +55,9 @@ impl Control {
             Some(deadline) if Instant::now() >= deadline => {
                 Err(SqlError::new(&ER_STATEMENT_TIMEOUT, &[]))
             }
+            _ if self.metered => selkie_meter::check(),
             _ => Ok(()),
         }
-    }
-
-    /// Counts `bytes` against the statement's memory. Fails with 1041, MariaDB's error for a
-    /// thread out of memory, when there is not enough.
-    pub fn take_memory(&self, bytes: usize) -> SqlResult<()> {
-        let used = self.memory.fetch_add(bytes, Ordering::Relaxed) + bytes;
-        if used > self.memory_limit {
-            self.memory.fetch_sub(bytes, Ordering::Relaxed);
-            return Err(SqlError::new(&selkie_types::error::catalogue::ER_OUT_OF_RESOURCES, &[]));
-        }
-        Ok(())
-    }
-
-    /// Gives memory back.
-    pub fn free_memory(&self, bytes: usize) {
-        self.memory.fetch_sub(bytes, Ordering::Relaxed);
-    }
-
-    /// Bytes counted now.
-    pub fn memory(&self) -> usize {
-        self.memory.load(Ordering::Relaxed)
     }
 
     /// 1037: more memory than the machine's address space could hold was asked for.
@@ -145,44 +122,5 @@ impl StatementContext for Control {
 
     fn lock_wait_timeout(&self) -> Duration {
         self.row_lock_wait
-    }
-}
-
-/// Memory counted against a statement, given back when dropped.
-#[derive(Debug)]
-pub struct Memory<'a> {
-    control: &'a Control,
-    bytes: usize,
-}
-
-impl<'a> Memory<'a> {
-    /// Nothing yet.
-    pub fn new(control: &'a Control) -> Self {
-        Self { control, bytes: 0 }
-    }
-
-    /// Counts `bytes` more.
-    pub fn grow(&mut self, bytes: usize) -> SqlResult<()> {
-        self.control.take_memory(bytes)?;
-        self.bytes += bytes;
-        Ok(())
-    }
-
-    /// Makes the count `bytes`.
-    pub fn set(&mut self, bytes: usize) -> SqlResult<()> {
-        match bytes.checked_sub(self.bytes) {
-            Some(more) => self.grow(more),
-            None => {
-                self.control.free_memory(self.bytes - bytes);
-                self.bytes = bytes;
-                Ok(())
-            }
-        }
-    }
-}
-
-impl Drop for Memory<'_> {
-    fn drop(&mut self) {
-        self.control.free_memory(self.bytes);
     }
 }

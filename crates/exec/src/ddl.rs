@@ -28,6 +28,7 @@ mod view;
 pub(crate) use change::{begin_in, commit_now};
 pub(crate) use routine::definer_clause;
 
+use std::cell::RefCell;
 use std::time::Duration;
 
 use selkie_catalog::{Namespace, Snapshot, TableInfo};
@@ -41,8 +42,9 @@ use selkie_types::error::catalogue::{
 use selkie_types::{Condition, SqlError, SqlResult, SqlType, Value, filename};
 
 use crate::control::Control;
-use crate::metadata::LockMode;
+use crate::metadata::{LockMode, LockTicket};
 use crate::query::keep_conditions;
+use crate::required;
 use crate::session::{Access, Privilege, Session};
 use crate::{Instance, Outcome};
 
@@ -62,6 +64,8 @@ pub(crate) struct Ddl<'a> {
     values: &'a [(Value, SqlType)],
     /// `WAIT n` or `NOWAIT`, in place of `lock_wait_timeout`.
     wait: Option<LockWait>,
+    /// Locks that keep the schemas of what is changed.
+    schemas: RefCell<Vec<LockTicket>>,
 }
 
 impl<'a> Ddl<'a> {
@@ -73,12 +77,14 @@ impl<'a> Ddl<'a> {
         running: crate::statement::Running<'a>,
     ) -> Self {
         let (text, values) = (running.text, running.values);
-        Self { instance, session, control, text, values, wait: None }
+        Self { instance, session, control, text, values, wait: None, schemas: RefCell::default() }
     }
 
     /// Runs `statement`; `None` if it is not one of these.
     // tidy: dispatch
     pub(crate) fn run(&mut self, statement: &Statement) -> SqlResult<Option<Outcome>> {
+        self.check_form(statement)?;
+        required::check(self.session, statement)?;
         self.wait = wait_of(statement);
         let outcome = match statement {
             Statement::CreateDatabase(create) => self.create_database(create)?,
@@ -105,6 +111,18 @@ impl<'a> Ddl<'a> {
             _ => return Ok(None),
         };
         Ok(Some(outcome))
+    }
+
+    /// Refuses statements whose form is invalid for every account, before privileges are checked.
+    fn check_form(&self, statement: &Statement) -> SqlResult<()> {
+        match statement {
+            Statement::CreateView(create) => self.check_view_form(create),
+            Statement::CreateTrigger(create) => self.check_trigger_form(create),
+            Statement::CreateDatabase(create) => schema::check_name(&create.name.value),
+            Statement::DropDatabase { name, .. } => schema::check_name(&name.value),
+            Statement::CreateRoutine(create) => self.check_routine_form(create),
+            _ => Ok(()),
+        }
     }
 
     /// Schema and name a statement means.
@@ -137,25 +155,25 @@ impl<'a> Ddl<'a> {
     }
 
     /// Locks a name for a change of its definition.
-    fn lock(&self, schema: &str, table: &str) -> SqlResult<crate::metadata::LockTicket> {
+    fn lock(&self, schema: &str, table: &str) -> SqlResult<LockTicket> {
         self.lock_as(schema, table, LockMode::Exclusive)
     }
 
-    /// Locks a name in any mode.
-    fn lock_as(
-        &self,
-        schema: &str,
-        table: &str,
-        mode: LockMode,
-    ) -> SqlResult<crate::metadata::LockTicket> {
+    /// Locks a name in any mode, and its schema against being dropped before the statement ends.
+    fn lock_as(&self, schema: &str, table: &str, mode: LockMode) -> SqlResult<LockTicket> {
         let seconds = match self.wait {
             Some(LockWait::Wait(seconds)) => seconds,
             Some(_) => 0,
             None => self.session.settings.lock_wait_timeout,
         };
         let limit = Duration::from_secs(seconds);
-        let (owner, name) = (self.session.id, (schema, table));
-        self.instance.locks.lock(self.control, owner, name, mode, limit)
+        let lock =
+            |name, mode| self.instance.locks.lock(self.control, self.session.id, name, mode, limit);
+        let mut schemas = self.schemas.borrow_mut();
+        if !table.is_empty() && !schemas.iter().any(|s| s.covers(schema, "", LockMode::Read)) {
+            schemas.push(lock((schema, ""), LockMode::Read)?);
+        }
+        lock((schema, table), mode)
     }
 
     /// Fails unless the account may do this; system schemas are nobody's to change.

@@ -23,6 +23,7 @@ pub fn from_engine(error: EngineError, table: &TableDef) -> SqlError {
         EngineError::RowTooBig(limit) => SqlError::new(&ER_TOO_BIG_ROWSIZE, &[&limit]),
         EngineError::TableFull => SqlError::new(&ER_RECORD_FILE_FULL, &[&table.name]),
         EngineError::ReadOnly => SqlError::new(&ER_OPEN_AS_READONLY, &[&table.name]),
+        EngineError::ReadOnlyMode => SqlError::new(&ER_READ_ONLY_MODE, &[]),
         EngineError::Unsupported(what) => SqlError::not_supported(what),
         EngineError::Corrupt(what) => {
             tracing::error!(table = %table.name, "corrupt data: {what}");
@@ -44,6 +45,7 @@ pub fn from_engine_commit(error: EngineError) -> SqlError {
         EngineError::Killed => SqlError::interrupted(),
         EngineError::Unsupported(what) => SqlError::not_supported(what),
         EngineError::DiskFull => SqlError::new(&ER_ERROR_DURING_COMMIT, &[&28]),
+        EngineError::ReadOnly | EngineError::ReadOnlyMode => SqlError::new(&ER_READ_ONLY_MODE, &[]),
         other => {
             tracing::error!("the transaction failed: {other}");
             SqlError::new(&ER_ERROR_DURING_COMMIT, &[&5])

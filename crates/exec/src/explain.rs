@@ -11,6 +11,7 @@ use selkie_types::error::catalogue::ER_YES;
 use selkie_types::{Condition, Level, SqlError, SqlResult, SqlType, Value};
 
 use crate::control::Control;
+use crate::guard::guarded;
 use crate::rows_out::{output_column, send, text};
 use crate::statement::Running;
 use crate::{Instance, Outcome, ResultSink, Session, planning, query};
@@ -31,11 +32,14 @@ pub(crate) fn run(
     let types: Vec<SqlType> = running.values.iter().map(|(_, ty)| ty.clone()).collect();
     let tells = session.settings.note_explain;
     let told = std::mem::replace(&mut session.settings.note_unusable_keys, tells);
-    let result = planning::locked(instance, session, &control, |session| {
-        let parameters = (&types[..], types.len());
-        let plan = planning::plan(instance, session, &what.statement, running.text, parameters);
-        plan.map(std::sync::Arc::new)
-    });
+    let locked = |session: &mut Session| {
+        planning::locked(instance, session, &control, |session| {
+            let parameters = (&types[..], types.len());
+            let plan = planning::plan(instance, session, &what.statement, running.text, parameters);
+            plan.map(std::sync::Arc::new)
+        })
+    };
+    let result = guarded(|| locked(session));
     session.settings.note_unusable_keys = told;
     let result = result.and_then(|plan| {
         if session.settings.sql_notes {

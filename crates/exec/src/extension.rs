@@ -72,6 +72,7 @@ fn send(shown: ShownRows, sink: &mut dyn ResultSink) -> SqlResult<Outcome> {
             primary_key: false,
             unique_key: false,
             multiple_key: false,
+            part_of_key: false,
             auto_increment: false,
             no_default: false,
             on_update_now: false,

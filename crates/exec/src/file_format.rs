@@ -137,6 +137,13 @@ pub(crate) struct Field {
     pub(crate) is_null: bool,
 }
 
+impl Field {
+    /// Whether it has no text.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.start == self.end && !self.is_null
+    }
+}
+
 /// One line read from a file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Line {

@@ -20,7 +20,7 @@ use crate::{Instance, Outcome, op};
 
 /// Runs a query and puts its rows where it says.
 pub(crate) fn run(env: Env<'_>, plan: &Plan, target: &IntoTarget) -> SqlResult<Outcome> {
-    let mut rows = op::open(env, &plan.root)?;
+    let mut rows = op::open_limited(env, &plan.root)?;
     let affected = match target {
         IntoTarget::Variables(names) => variables(env, plan, names, &mut *rows)?,
         IntoTarget::Outfile { file, charset, format } => {

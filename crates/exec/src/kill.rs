@@ -8,10 +8,10 @@
 //! locked.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
 use std::task::Waker;
 
 use parking_lot::Mutex;
+use selkie_meter::{Account, Asked};
 
 /// What was asked of a session from outside.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -30,7 +30,8 @@ pub struct KillFlag(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
-    asked: AtomicU8,
+    /// Holds the kill request and the session's memory, so that every thread working for the session sees both.
+    account: Arc<Account>,
     /// Of the threads of the statement that sleep now.
     asleep: Mutex<Vec<Waker>>,
 }
@@ -39,24 +40,32 @@ impl KillFlag {
     /// What was asked for.
     #[inline]
     pub fn get(&self) -> Killed {
-        match self.0.asked.load(Ordering::Acquire) {
-            0 => Killed::No,
-            1 => Killed::Query,
-            _ => Killed::Connection,
+        match self.0.account.asked() {
+            Asked::Nothing => Killed::No,
+            Asked::EndStatement => Killed::Query,
+            Asked::EndConnection => Killed::Connection,
         }
     }
 
     /// Asks for `what`, and wakes the statement if it sleeps; a connection that is being ended stays so.
     pub fn raise(&self, what: Killed) {
-        self.0.asked.fetch_max(what as u8, Ordering::AcqRel);
+        self.0.account.ask(match what {
+            Killed::No => Asked::Nothing,
+            Killed::Query => Asked::EndStatement,
+            Killed::Connection => Asked::EndConnection,
+        });
         let asleep = self.0.asleep.lock().clone();
         asleep.iter().for_each(Waker::wake_by_ref);
     }
 
     /// Forgets a request to end the statement, because the statement is over.
     pub fn statement_is_over(&self) {
-        let over = Killed::Query as u8;
-        let _ = self.0.asked.compare_exchange(over, 0, Ordering::AcqRel, Ordering::Acquire);
+        self.0.account.statement_is_over();
+    }
+
+    /// The memory account of the session.
+    pub fn account(&self) -> &Arc<Account> {
+        &self.0.account
     }
 
     /// Whoever raises the flag calls `waker`, until the result is dropped. To be followed by a look at the flag.
@@ -86,7 +95,7 @@ impl Drop for Wakes<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::AtomicUsize;
+    use std::sync::atomic::{AtomicUsize, Ordering};
     use std::task::Wake;
 
     #[derive(Default)]

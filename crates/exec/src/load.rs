@@ -16,7 +16,7 @@ use selkie_types::error::catalogue::{
     ER_WARN_TOO_MANY_RECORDS,
 };
 use selkie_types::{
-    BATCH_ROWS, Batch, Column, Condition, Level, Physical, SqlError, SqlResult, SqlType,
+    BATCH_ROWS, Batch, Column, Condition, Level, Physical, Privileges, SqlError, SqlResult, SqlType,
 };
 
 use crate::control::Control;
@@ -41,6 +41,7 @@ pub(crate) fn run(
     if load.xml {
         return Err(SqlError::not_supported("LOAD XML"));
     }
+    check_begin(session, load)?;
     let table = find_table(instance, session, load)?;
     let charset = match &load.charset {
         Some(name) => charset_named(name)?,
@@ -62,7 +63,7 @@ pub(crate) fn run(
     let name = String::from_utf8_lossy(&load.file.bytes).into_owned();
     let job = Job { load, format, fields, types: &types, name };
     query::run_changes(instance, session, &plan, &mut |instance, session, plan| {
-        let reader = open_file(instance, session, &job, sink)?;
+        let reader = open_file(instance, &job, sink)?;
         insert_rows(instance, session, &control, plan, &job, reader)
     })
 }
@@ -83,6 +84,23 @@ enum Target {
     Variable(Box<str>),
     /// Nowhere: the column is computed.
     Generated,
+}
+
+/// Checks privileges that LOAD DATA needs before the table is looked up.
+fn check_begin(session: &Session, load: &ast::LoadData) -> SqlResult<()> {
+    if !load.local {
+        let privilege = Privilege::LoadFile;
+        let access = Access { privilege, schema: "", table: "", columns: &[] };
+        session.hooks.check_access(session, &access)?;
+    }
+    let schema = load.table.schema.as_ref().map(|s| &*s.value).or(session.schema.as_deref());
+    let schema = schema.ok_or_else(|| SqlError::new(&ER_NO_DB_ERROR, &[]))?;
+    let table = &*load.table.name.value;
+    if session.temporary.get(schema, table).is_some() {
+        return Ok(());
+    }
+    let permissions: &dyn selkie_plan::Permissions = session;
+    permissions.check_table(None, schema, table, Privileges::INSERT)
 }
 
 fn find_table(
@@ -150,15 +168,12 @@ fn as_insert(load: &ast::LoadData, fields: &[Target]) -> ast::Statement {
 
 fn open_file<'s>(
     instance: &Instance,
-    session: &Session,
     job: &Job<'_>,
     sink: &'s mut dyn ResultSink,
 ) -> SqlResult<Box<dyn Read + 's>> {
     if job.load.local {
         return sink.local_infile(&job.name);
     }
-    let access = Access { privilege: Privilege::File, schema: "", table: "", columns: &[] };
-    session.hooks.check_access(session, &access)?;
     let path = server_path(instance, &job.name)?;
     let missing = |e: std::io::Error| {
         SqlError::new(&ER_FILE_NOT_FOUND, &[&job.name, &crate::error::errno(&e)])
@@ -287,6 +302,8 @@ impl<'r> Loader<'r> {
         let wanted = self.job.fields.len();
         let def = match line.fields.len() {
             n if n == wanted => return Ok(()),
+            // Compat: nothing behind the last terminator is not more data.
+            n if n == wanted + 1 && line.fields[wanted].is_empty() => return Ok(()),
             n if n < wanted => &ER_WARN_TOO_FEW_RECORDS,
             _ => &ER_WARN_TOO_MANY_RECORDS,
         };

@@ -30,6 +30,8 @@ pub(crate) struct PlanKey {
     locks: (bool, bool),
     privileges: u64,
     acting_as: Option<Arc<str>>,
+    /// Under which LOCK TABLES it was made, if under any.
+    listed: Option<u64>,
 }
 
 impl PlanKey {
@@ -42,13 +44,15 @@ impl PlanKey {
             locks: session.reads_lock(),
             privileges: session.hooks.privileges_version(),
             acting_as: session.acting_as.clone(),
+            listed: session.lock_list_number(),
         }
     }
 
     /// Whether a plan made under this one is good still: [`Self::new`] would say the same.
     pub(crate) fn holds(&self, instance: &Instance, session: &Session) -> bool {
         // All of them by name: one that is added cannot be forgotten here.
-        let Self { catalog, temporary: of, space, schema, locks, privileges, acting_as } = self;
+        let Self { catalog, temporary: of, space, schema, locks, privileges, .. } = self;
+        let Self { acting_as, listed, .. } = self;
         *catalog == instance.catalog.version()
             && *of == temporary(session)
             && *space == session.plan_space()
@@ -56,6 +60,7 @@ impl PlanKey {
             && *locks == session.reads_lock()
             && *privileges == session.hooks.privileges_version()
             && *acting_as == session.acting_as
+            && *listed == session.lock_list_number()
     }
 }
 
@@ -114,6 +119,10 @@ impl Environment for PlanEnvironment<'_> {
 
     fn system_variable(&self, scope: VariableScope, name: &str) -> SqlResult<SqlType> {
         Environment::system_variable(self.session, scope, name)
+    }
+
+    fn check_locked(&self, table: &TableInfo, name: &str, written: bool) -> SqlResult<()> {
+        self.session.check_lock_named(table, name, written)
     }
 
     fn permissions(&self) -> &dyn Permissions {
@@ -225,7 +234,7 @@ pub(crate) fn is_current(instance: &Instance, session: &Session, plan: &Plan) ->
     let foreign = plan.foreign.touched().map(|(table, _)| table);
     plan.tables.iter().chain(foreign).all(|table| {
         let now = names.table(table.schema(), table.name());
-        let same = now.is_some_and(|now| Arc::ptr_eq(now, table) || now.version == table.version);
+        let same = now.is_some_and(|now| now.version == table.version);
         same || matches!(table.kind, TableKind::System | TableKind::Temporary)
     })
 }

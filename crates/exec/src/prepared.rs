@@ -10,7 +10,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use selkie_plan::is_planned;
 use selkie_plan::physical::{OutputColumn, Plan};
-use selkie_sql::ast::{Expr, ExprKind, Literal, OrderItem, QueryBody, Statement};
+use selkie_sql::ast::{Expr, ExprKind, Literal, OrderItem, QueryBody, SelectItem, Statement};
 use selkie_sql::{ClientText, of_any_length};
 use selkie_types::error::catalogue::{
     ER_UNKNOWN_ERROR, ER_WARN_ALLOWED_PACKET_OVERFLOWED, ER_WARN_DEPRECATED_SYNTAX,
@@ -111,6 +111,7 @@ pub fn prepare(
     origin: Option<&ClientText>,
 ) -> SqlResult<Prepared> {
     let parsed = planning::parse(session, text, origin)?;
+    statement::refuse_nested(&parsed.statement)?;
     prepare_statement(instance, session, parsed.statement, text, parsed.params as usize)
 }
 
@@ -131,6 +132,7 @@ pub fn prepare_statement(
         forget_text(&mut plan);
         if plan.into.is_none() {
             output = plan.output.to_vec();
+            unknown_types(&statement, &mut output);
         }
         if parameters == 0 {
             plans.push(CachedPlan { plan: Arc::new(plan), key, types: Vec::new() });
@@ -144,6 +146,22 @@ pub fn prepare_statement(
     let of_any_length = of_any_length(&statement, parameters);
     let text = text.into();
     Ok(Prepared { text, statement, parameters, of_any_length, numbers_columns, output, plans })
+}
+
+/// Compat: a placeholder in the select list has the type of NULL until it has a value.
+fn unknown_types(statement: &Statement, output: &mut [OutputColumn]) {
+    let Statement::Query(query) = statement else { return };
+    let QueryBody::Select(select) = &query.body else { return };
+    if select.items.len() != output.len() {
+        return;
+    }
+    for (item, column) in select.items.iter().zip(output) {
+        if let SelectItem::Expr { expr, .. } = item
+            && matches!(expr.kind, ExprKind::Param(_))
+        {
+            column.ty = SqlType::null();
+        }
+    }
 }
 
 /// Tells of what was noticed when names and types were resolved, which each execution does again.

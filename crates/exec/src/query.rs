@@ -16,6 +16,7 @@ use selkie_types::{
 
 use crate::control::Control;
 use crate::gate::Work;
+use crate::guard::guarded;
 use crate::metadata::LockMode;
 use crate::run::{Env, Runtime};
 use crate::session::bump;
@@ -109,15 +110,21 @@ fn check_lock_list(session: &Session, table: &TableInfo, written: bool) -> SqlRe
 
 /// Lets the engines of a plan's tables take part in the transaction.
 fn join_engines(instance: &Instance, session: &mut Session, plan: &Plan) -> SqlResult<()> {
+    let related = || plan.foreign.touched().map(|(table, _)| table);
+    let calls = plan.calls_functions || !plan.triggers.is_empty();
+    let stored = calls || plan.tables.iter().chain(related()).any(|table| table.has_storage());
+    if !stored && !session.settings.autocommit && !session.in_transaction() {
+        // A statement without stored tables begins no transaction.
+        return Ok(());
+    }
     session.transaction.begin_statement(&session.settings)?;
-    let related = plan.foreign.touched().map(|(table, _)| table);
-    if plan.calls_functions || !plan.triggers.is_empty() {
+    if calls {
         // What they will use is not known: they share the parts there are.
         for engine in instance.engines.iter() {
             session.transaction.join(engine)?;
         }
     }
-    for table in plan.tables.iter().chain(related) {
+    for table in plan.tables.iter().chain(related()) {
         if table.has_storage() {
             let engine = instance.engine(&table.engine)?;
             session.transaction.join(engine)?;
@@ -171,7 +178,7 @@ pub(crate) fn run_changes(
     join_engines(instance, session, plan)?;
     note_unsafe(instance, session, plan)?;
     let mark = session.transaction.mark()?;
-    let result = change(instance, session, plan);
+    let result = guarded(|| change(instance, session, plan));
     if result.is_err() {
         session.transaction.undo(&mark)?;
     }
@@ -210,6 +217,7 @@ fn run_operators(
         (false, None) => select(env, plan, sink),
     };
     session.end_random(&eval);
+    let result = result.and_then(|outcome| op::tell_incomplete(env).map(|()| outcome));
     keep_conditions(session, &eval);
     result
 }
@@ -228,13 +236,15 @@ pub(crate) fn keep_conditions(session: &Session, eval: &EvalContext<'_>) {
 }
 
 fn select(env: Env<'_>, plan: &Plan, sink: &mut dyn ResultSink) -> SqlResult<Outcome> {
-    let mut op = op::open(env, &plan.root)?;
+    let mut op = op::open_limited(env, &plan.root)?;
     // The first batch comes before the header: a statement that fails at once sends only its error.
     let mut next = op.next()?;
     sink.planned_columns(&plan.output)?;
     let mut sent = 0;
     while let Some(batch) = next {
         sent += batch.rows() as u64;
+        // A row is written before any of it leaves.
+        selkie_meter::ask(batch.memory() / batch.rows().max(1))?;
         sink.batch(&to_client(env.eval, &plan.output, batch))?;
         next = op.next()?;
     }

@@ -5,6 +5,7 @@ use selkie_expr::{Expr, ExprKind};
 use selkie_plan::physical::{
     Access, IndexRange, KeyRange, Operator, Plan, PlanNode, RangeBound, TableScan,
 };
+use selkie_types::stack;
 
 /// Whether `general`, with parameters, reads as `special` does, which was made for some values, and
 /// other values would not have made a much better plan.
@@ -21,6 +22,7 @@ pub(crate) fn is_robust(general: &Plan, special: &Plan) -> bool {
 }
 
 fn same_nodes(general: &PlanNode, special: &PlanNode) -> bool {
+    stack::ensure();
     use std::mem::discriminant;
     if discriminant(&general.operator) != discriminant(&special.operator) {
         return false;

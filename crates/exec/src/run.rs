@@ -11,6 +11,7 @@ use selkie_types::{Batch, SqlError, SqlResult};
 
 use crate::control::Control;
 use crate::instance::OwnHandle;
+use crate::op::Examined;
 use crate::subquery::SubqueryCache;
 use crate::{Instance, Session};
 
@@ -60,6 +61,8 @@ pub(crate) struct Runtime<'a> {
     pub(crate) read: RefCell<Vec<u64>>,
     /// Rows counted for SQL_CALC_FOUND_ROWS.
     pub(crate) found: Cell<u64>,
+    /// Rows that LIMIT ROWS EXAMINED leaves it.
+    pub(crate) examined: Examined,
 }
 
 impl<'a> Runtime<'a> {
@@ -88,6 +91,7 @@ impl<'a> Runtime<'a> {
             subqueries: RefCell::new(vec![SubqueryCache::default(); plan.subplans.len()]),
             read: RefCell::default(),
             found: Cell::new(0),
+            examined: Examined::default(),
         })
     }
 

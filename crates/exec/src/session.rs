@@ -15,10 +15,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hashbrown::HashMap;
-use selkie_catalog::TemporaryTables;
+use selkie_catalog::{TableInfo, TableKind, TemporaryTables};
 use selkie_engine::TableId;
 use selkie_expr::EvalContext;
-use selkie_types::{Privileges, SqlType, Value};
+use selkie_types::error::catalogue::ER_TABLE_NOT_LOCKED;
+use selkie_types::{Privileges, SqlError, SqlResult, SqlType, Value};
 
 pub use counters::{Counters, bump};
 pub use diagnostics::Diagnostics;
@@ -113,6 +114,8 @@ pub struct Session {
     pub(crate) handlers: Handlers,
     /// Tables of LOCK TABLES: alias or name, and whether it may be written.
     pub lock_list: Vec<LockedTable>,
+    /// A number that no other list has.
+    pub(crate) lock_list_number: u64,
     /// The locks on definitions: the instance's, or such that nobody else knows.
     pub locks: MetadataLocks,
     /// The gate of all changes: the instance's, or one that nobody else knows.
@@ -179,6 +182,7 @@ impl Session {
             locked_tables: None,
             handlers: Handlers::default(),
             lock_list: Vec::new(),
+            lock_list_number: 0,
             locks: MetadataLocks::default(),
             gate: Arc::default(),
             inside: None,
@@ -213,13 +217,53 @@ impl Session {
         }
         let micros = self.settings.max_statement_micros;
         let limit = Duration::from_micros(micros);
-        self.deadline.set((micros > 0).then(|| Instant::now() + limit));
+        let deadline = (micros > 0).then(|| Instant::now() + limit);
+        self.deadline.set(deadline);
+        self.kill.account().set_deadline(deadline);
     }
 
     /// The strongest lock that LOCK TABLES took on a table.
     pub(crate) fn lock_of(&self, schema: &str, table: &str) -> Option<&LockedTable> {
         let same = |l: &&LockedTable| *l.schema == *schema && *l.table == *table;
         self.lock_list.iter().filter(same).max_by_key(|l| l.write)
+    }
+
+    /// The number of this session's LOCK TABLES in force, unique among sessions.
+    #[inline]
+    pub(crate) fn lock_list_number(&self) -> Option<u64> {
+        self.locked_tables.as_ref().map(|_| self.lock_list_number)
+    }
+
+    /// Fails unless LOCK TABLES locked a table under the name a statement gives it.
+    pub(crate) fn check_lock_named(
+        &self,
+        table: &TableInfo,
+        name: &str,
+        written: bool,
+    ) -> SqlResult<()> {
+        let is_view = match table.kind {
+            TableKind::Base => false,
+            // Compat: it only has to be locked, under whatever name.
+            TableKind::View(_) => true,
+            _ => return Ok(()),
+        };
+        if self.locked_tables.is_none() {
+            return Ok(());
+        }
+        let same_name = |alias: &str| match self.settings.lower_case_names {
+            true => alias.eq_ignore_ascii_case(name),
+            false => alias == name,
+        };
+        let is_of = |l: &&LockedTable| {
+            let named = is_view || same_name(&l.alias);
+            *l.schema == *table.schema() && *l.table == *table.name() && named
+        };
+        let strongest = self.lock_list.iter().filter(is_of).map(|lock| lock.write).max();
+        match strongest {
+            None => Err(SqlError::new(&ER_TABLE_NOT_LOCKED, &[&name])),
+            Some(false) if written => Err(SqlError::read_locked(name)),
+            Some(_) => Ok(()),
+        }
     }
 
     /// Whether a transaction is open: `SERVER_STATUS_IN_TRANS`.

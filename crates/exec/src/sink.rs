@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use selkie_plan::physical::OutputColumn;
 use selkie_types::error::catalogue::ER_NOT_ALLOWED_COMMAND;
-use selkie_types::{Batch, SqlError, SqlResult};
+use selkie_types::{Batch, SqlError, SqlResult, Value};
+
+use crate::op::column_of;
 
 /// Receives the result sets of one statement.
 ///
@@ -31,9 +33,47 @@ pub trait ResultSink {
         Ok(())
     }
 
+    /// Whether the placeholder of this number, from 0, can be given a value: an OUT argument may be
+    /// such a one.
+    fn takes_parameter(&self, _number: usize) -> bool {
+        false
+    }
+
+    /// A procedure has ended and gives back those of its OUT and INOUT parameters whose arguments
+    /// were placeholders, which `takes_parameter` allowed.
+    fn out_parameters(&mut self, _parameters: Vec<OutParameter>) -> SqlResult<()> {
+        Ok(())
+    }
+
     /// Asks the client for a file (`LOAD DATA LOCAL INFILE`).
     fn local_infile(&mut self, _file: &str) -> SqlResult<Box<dyn Read + '_>> {
         Err(SqlError::new(&ER_NOT_ALLOWED_COMMAND, &[]))
+    }
+}
+
+/// The value of an OUT or INOUT parameter whose argument is a placeholder.
+#[derive(Clone, Debug)]
+pub struct OutParameter {
+    /// Number of the placeholder, from 0.
+    pub placeholder: usize,
+    /// The parameter as a column of a table that is named like the procedure.
+    pub column: OutputColumn,
+    /// Its value when the procedure ended.
+    pub value: Value,
+}
+
+impl OutParameter {
+    /// The values as the columns and the only row of a result set.
+    pub fn one_row(parameters: Vec<Self>) -> (Vec<OutputColumn>, Batch) {
+        let mut columns = Vec::with_capacity(parameters.len());
+        let mut values = Vec::with_capacity(parameters.len());
+        for Self { column, value, .. } in parameters {
+            let mut one = column_of(&column.ty, 1);
+            one.push(&value);
+            values.push(Arc::new(one));
+            columns.push(column);
+        }
+        (columns, Batch::new(values, 1))
     }
 }
 

@@ -3,6 +3,7 @@
 mod backup;
 mod flush_tables;
 mod lock_tables;
+mod names_tables;
 mod prepare;
 mod read_only;
 pub(crate) mod set;
@@ -14,11 +15,14 @@ use std::sync::Arc;
 use selkie_catalog::Namespace;
 use selkie_sql::ast::{self, Statement};
 use selkie_types::error::catalogue::ER_UNKNOWN_STMT_HANDLER;
-use selkie_types::{SqlError, SqlResult, SqlType, Value};
+use selkie_types::{SqlError, SqlResult, SqlType, Value, stack};
 
+use self::names_tables::names_tables;
+pub(crate) use self::prepare::refuse_nested;
 use crate::control::Control;
 use crate::extension::extension;
 use crate::gate::Work;
+use crate::guard::{self, guarded};
 use crate::prepared::Prepared;
 use crate::session::{Access, FilePlaces, Privilege, bump};
 use crate::{
@@ -56,7 +60,7 @@ pub fn execute_text(
     text: &[u8],
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
-    match planning::parse(session, text, None) {
+    match guarded(|| planning::parse(session, text, None)) {
         Ok(parsed) => execute_statement(instance, session, &parsed.statement, text, &[], sink),
         Err(error) => {
             session.diagnostics.clear();
@@ -64,30 +68,6 @@ pub fn execute_text(
             Err(error)
         }
     }
-}
-
-/// Whether the warnings of the statement before stay visible to this one.
-fn keeps_diagnostics(statement: &Statement) -> bool {
-    match statement {
-        Statement::Show(_)
-        | Statement::Call(_)
-        | Statement::Compound(_)
-        | Statement::Signal(_)
-        | Statement::GetDiagnostics(_) => true,
-        // Compat: a query without tables leaves the list as it is until it raises something itself.
-        Statement::Query(query) => match &query.body {
-            ast::QueryBody::Select(select) => select.from.is_empty() && !names_table(query),
-            _ => false,
-        },
-        _ => false,
-    }
-}
-
-fn names_table(query: &ast::Query) -> bool {
-    let mut found = false;
-    let visit = &mut |mention: ast::Mention<'_>| found |= matches!(mention, ast::Mention::Table(_));
-    query.clone().for_each_mention(visit);
-    found
 }
 
 /// Runs a statement that may have placeholders.
@@ -98,16 +78,18 @@ pub(crate) fn execute(
     running: Running<'_>,
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
+    stack::check()?;
     session.files.borrow_mut().get_or_insert_with(|| FilePlaces::of(instance));
     session.statement_start.set(query::now_micros(session));
     session.start_clock();
     session.explicit_insert_id.set(None);
-    match keeps_diagnostics(statement) {
-        true => session.diagnostics.keep(),
-        false => session.diagnostics.clear(),
+    match names_tables(statement) {
+        true => session.diagnostics.clear(),
+        false => session.diagnostics.keep(),
     }
     let begun = session.diagnostics.mark();
-    let result = dispatch(instance, session, statement, running, sink);
+    let result =
+        guard::whole(session, |session| dispatch(instance, session, statement, running, sink));
     if matches!(statement, Statement::Query(_)) && session.settings.buffer_result {
         // Compat: rows are sent as they come, but the table they would wait in counts.
         bump(&session.counters.created_tmp_tables, 1);
@@ -243,7 +225,7 @@ fn planned(
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
     let control = Control::new(session);
-    let result = run_planned(instance, session, &control, statement, running, sink);
+    let result = guarded(|| run_planned(instance, session, &control, statement, running, sink));
     query::end_statement(session, result)
 }
 
@@ -276,9 +258,11 @@ fn use_schema(instance: &Instance, session: &mut Session, name: &ast::Ident) -> 
     let snapshot = instance.catalog.snapshot();
     let names = Namespace { snapshot: &snapshot, temporary: &session.temporary };
     let found = names.schema(&name.value).map(|s| s.name.clone());
-    let schema = found.ok_or_else(|| SqlError::unknown_database(&name.value))?;
-    let access = Access { privilege: Privilege::Any, schema: &schema, table: "", columns: &[] };
+    // Only accounts that could use the database learn that it does not exist.
+    let schema = found.as_deref().unwrap_or(&name.value);
+    let access = Access { privilege: Privilege::Any, schema, table: "", columns: &[] };
     session.hooks.check_access(session, &access)?;
+    let schema = found.ok_or_else(|| SqlError::unknown_database(&name.value))?;
     session.schema = Some(schema);
     session.settings.version += 1;
     Ok(Outcome::ok())

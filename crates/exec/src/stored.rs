@@ -6,6 +6,7 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{Condition, SqlError, SqlResult};
 
+use crate::session::{Access, Privilege};
 use crate::{Outcome, Session};
 
 /// Runs a statement about an event or a server; `None` if it is not one.
@@ -15,6 +16,9 @@ pub(crate) fn run(session: &mut Session, statement: &Statement) -> SqlResult<Opt
             drop_event(session, drop).map(Some)
         }
         Statement::DropStored(drop) if drop.kind == StoredKind::Server => {
+            let privilege = Privilege::Federated;
+            let access = Access { privilege, schema: "", table: "", columns: &[] };
+            session.hooks.check_access(session, &access)?;
             session.commit()?;
             match drop.if_exists {
                 true => Ok(Some(Outcome::ok())),

@@ -8,7 +8,6 @@ use selkie_plan::physical::SubPlan;
 use selkie_types::error::catalogue::ER_SUBQUERY_NO_1_ROW;
 use selkie_types::{Batch, Condition, SqlError, SqlResult, Value};
 
-use crate::control::Memory;
 use crate::op::{drain, open};
 use crate::run::{Env, Runtime, SharedRows};
 use crate::session::bump;
@@ -151,11 +150,8 @@ impl SubqueryRunner for Runtime<'_> {
 
     fn rows(&self, id: SubqueryId, ctx: &EvalContext<'_>) -> SqlResult<Arc<Vec<Batch>>> {
         let known = self.answer(id, ctx, |env, plan| {
-            let mut memory = Memory::new(env.rt.control);
-            let rows = drain(&mut *open(env, &plan.root)?, &mut memory)?;
+            let rows = drain(&mut *open(env, &plan.root)?)?;
             bump(&env.counters().created_tmp_tables, 1);
-            // The rows stay in the cache until the statement ends.
-            std::mem::forget(memory);
             Ok(Known::Rows(Arc::new(rows)))
         })?;
         match known {

@@ -47,6 +47,8 @@ impl SystemTable for Definitions {
             let (schema, name) = (&r.schema, &r.name);
             session.hooks.check_routine(session, privilege, r.function, schema, name).is_ok()
         };
+        let on_table =
+            |schema: &str, table: &str| Permissions::granted(session, None, schema, table);
         let routine_visible = |r: &Routine| may(Privilege::Any, r);
         let routine_body_visible = |r: &Routine| {
             r.context.definer == session.account.account || may(Privilege::ShowRoutine, r)
@@ -63,6 +65,7 @@ impl SystemTable for Definitions {
             _ => session.hooks.on_column(session, (table.schema(), table.name(), column)),
         };
         let source = InformationSource {
+            on_table: &on_table,
             routine_visible: &routine_visible,
             view_body_visible: &view_body_visible,
             routine_body_visible: &routine_body_visible,

@@ -13,7 +13,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use selkie_sql::ast::{Span, Statement};
-use selkie_sql::{LiteralKind, Shape, lift_literals, string_value};
+use selkie_sql::{LiteralKind, SHORT_STRING, Shape, lift_literals, string_value};
 use selkie_types::{SqlType, TypeKind, Value};
 
 use crate::planning::{self, PlanKey};
@@ -193,19 +193,29 @@ fn values(shape: &Shape, kept: &Kept, session: &Session, text: &[u8]) -> Vec<(Va
     literals
         .map(|((span, kind), fixed)| match (fixed, kind) {
             (Some(_), _) => (Value::Null, SqlType::null()),
-            (None, LiteralKind::Int) => int(span.text(text)),
-            (None, LiteralKind::String) => string(span.text(text), session),
+            (None, kind) => value(*kind, span.text(text), session),
         })
         .collect()
 }
 
-/// The type is the same for all, as it is part of what a plan was made for.
-fn int(digits: &[u8]) -> (Value, SqlType) {
-    let value = digits.iter().fold(0, |n: i64, digit| n * 10 + i64::from(digit - b'0'));
-    (Value::Int(value), SqlType::new(TypeKind::BigInt, 20, 0))
-}
-
-fn string(raw: &[u8], session: &Session) -> (Value, SqlType) {
-    let bytes = string_value(raw, session.settings.sql_mode);
-    (Value::bytes(&bytes), SqlType::varchar(255, session.settings.collation_connection))
+/// The type is the same for all of a kind, as it is part of what a plan was made for.
+///
+/// A kind's longest value is as long as its type says: a column for which that is too long checks
+/// each value, as it does literals.
+fn value(kind: LiteralKind, raw: &[u8], session: &Session) -> (Value, SqlType) {
+    let int = |ty| {
+        let value = raw.iter().fold(0, |n: i64, digit| n * 10 + i64::from(digit - b'0'));
+        (Value::Int(value), ty)
+    };
+    let string = |letters: usize| {
+        let bytes = string_value(raw, session.settings.sql_mode);
+        let collation = session.settings.collation_connection;
+        (Value::bytes(&bytes), SqlType::varchar(letters as u32, collation))
+    };
+    match kind {
+        LiteralKind::Int => int(SqlType::new(TypeKind::Int, 9, 0)),
+        LiteralKind::BigInt => int(SqlType::new(TypeKind::BigInt, 20, 0)),
+        LiteralKind::String => string(SHORT_STRING),
+        LiteralKind::LongString => string(LONGEST),
+    }
 }

@@ -435,7 +435,7 @@ impl Transaction {
     }
 
     /// Publishes the changes in engines without transactions: a statement has ended, and they stay
-    /// whatever becomes of the transaction.
+    /// whatever becomes of the transaction. Its answer says so, and waits like that of a commit.
     pub(crate) fn end_immediate(&mut self) -> SqlResult<()> {
         if self.nested {
             return Ok(());
@@ -446,7 +446,10 @@ impl Transaction {
             for savepoint in &mut self.savepoints {
                 savepoint.marks.remove(at);
             }
-            part.into_trx()?.commit().map_err(from_engine_commit)?;
+            let engine = part.engine.clone();
+            if let Some(lsn) = part.into_trx()?.commit().map_err(from_engine_commit)? {
+                self.settle(Unsettled { engine, lsn })?;
+            }
         }
         Ok(())
     }

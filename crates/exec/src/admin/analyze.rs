@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use selkie_catalog::{
-    ColumnInfo, ColumnStatistics, IndexStatistics, Statistics, TableInfo, TableKind,
+    ColumnInfo, ColumnStatistics, IndexStatistics, Statistics, TableInfo, TableKind, new_version,
 };
 use selkie_engine::RowSet;
 use selkie_types::{Column, ColumnData, SqlError, SqlResult, Value};
@@ -28,7 +28,7 @@ pub(super) fn analyze(
 ) -> SqlResult<()> {
     let statistics = Arc::new(compute(instance, session, control, table)?);
     let mut info = table.clone();
-    info.version += 1;
+    info.version = new_version();
     info.statistics = Some(statistics.clone());
     if table.kind == TableKind::Temporary {
         session.temporary.put(Arc::new(info));
@@ -64,13 +64,14 @@ fn compute(
     let columns = columns?;
     // Nothing is known of columns that are not stored.
     let stored = |(at, (column, info)): (usize, (&Arc<Column>, &ColumnInfo))| {
-        (!table.is_computed(at)).then(|| of_column(column, &info.ty, rows))
+        (!table.is_computed(at)).then(|| of_column(column, &info.ty, rows)).transpose()
     };
     let all = columns.iter().zip(&table.columns).enumerate();
+    let indexes = table.def.indexes.iter().map(|i| of_index(i, &columns, table, rows));
     let mut statistics = Statistics {
         rows,
-        columns: all.map(stored).collect(),
-        indexes: table.def.indexes.iter().map(|i| of_index(i, &columns, table, rows)).collect(),
+        columns: all.map(stored).collect::<SqlResult<_>>()?,
+        indexes: indexes.collect::<SqlResult<_>>()?,
     };
     correct_clustered(table, sampled, &mut statistics);
     Ok(statistics)
@@ -115,23 +116,27 @@ fn extrapolate(ids: &[u32], distinct: usize, rows: u64) -> f64 {
     estimate.clamp(d, rows as f64)
 }
 
-fn of_column(column: &Arc<Column>, ty: &selkie_types::SqlType, rows: u64) -> ColumnStatistics {
+fn of_column(
+    column: &Arc<Column>,
+    ty: &selkie_types::SqlType,
+    rows: u64,
+) -> SqlResult<ColumnStatistics> {
     let sample = column.len();
     let present: Vec<u32> = (0..sample as u32).filter(|&r| !column.is_null(r as usize)).collect();
     let values = Arc::new(column.gather(&present));
     let null_fraction = 1.0 - present.len() as f64 / sample.max(1) as f64;
-    let (ids, distinct) = distinct_keys(std::slice::from_ref(&values), &[ty]);
+    let (ids, distinct) = distinct_keys(std::slice::from_ref(&values), &[ty])?;
     let filled = (rows as f64 * (1.0 - null_fraction)) as u64;
-    let order = sorted_rows(&values, ty);
+    let order = sorted_rows(&values, ty)?;
     let at = |row: Option<&u32>| row.map_or(Value::Null, |&r| values.value(r as usize));
-    ColumnStatistics {
+    Ok(ColumnStatistics {
         distinct: extrapolate(&ids, distinct, filled),
         null_fraction,
         average_bytes: average_bytes(column, ty),
         min: at(order.first()),
         max: at(order.last()),
         histogram: histogram(&values, &order),
-    }
+    })
 }
 
 fn average_bytes(column: &Column, ty: &selkie_types::SqlType) -> f64 {
@@ -156,17 +161,18 @@ fn of_index(
     columns: &[Arc<Column>],
     table: &TableInfo,
     rows: u64,
-) -> IndexStatistics {
+) -> SqlResult<IndexStatistics> {
     let count = index.parts.len();
     let prefix = |parts: usize| {
         if parts == count && index.is_unique() {
-            return rows as f64;
+            return Ok(rows as f64);
         }
         let keys: Vec<_> = index.parts[..parts].iter().map(|p| columns[p.column].clone()).collect();
         let types: Vec<_> =
             index.parts[..parts].iter().map(|p| &table.columns[p.column].ty).collect();
-        let (ids, distinct) = distinct_keys(&keys, &types);
-        extrapolate(&ids, distinct, rows)
+        let (ids, distinct) = distinct_keys(&keys, &types)?;
+        Ok(extrapolate(&ids, distinct, rows))
     };
-    IndexStatistics { prefix_distinct: (1..=count).map(prefix).collect() }
+    let prefixes: SqlResult<Vec<f64>> = (1..=count).map(prefix).collect();
+    Ok(IndexStatistics { prefix_distinct: prefixes? })
 }

@@ -8,14 +8,13 @@ mod image;
 use selkie_catalog::{TableInfo, TableKind};
 use selkie_engine::{RowSet, Scan};
 use selkie_sql::ast::TableMaintenance;
-use selkie_types::{Condition, Level, SqlResult, SqlType, TypeKind, Value};
+use selkie_types::{Condition, Level, Privileges, SqlResult, SqlType, TypeKind, Value};
 
 use crate::control::Control;
 use crate::error::from_engine;
 use crate::metadata::LockMode;
 use crate::rows_out::{output_column, send, text};
-use crate::session::{Access, Privilege};
-use crate::{Instance, Outcome, ResultSink, Session, query};
+use crate::{Instance, Outcome, ResultSink, Session};
 
 use image::RowImage;
 
@@ -29,6 +28,15 @@ pub(super) fn run(
     statement: &TableMaintenance,
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
+    for name in &statement.tables {
+        let schema = super::schema_of(session, name)?;
+        let table = &*name.name.value;
+        let own = session.temporary.get(&schema, table).is_some();
+        if !own && !schema.eq_ignore_ascii_case("information_schema") {
+            let permissions: &dyn selkie_plan::Permissions = session;
+            permissions.check_table(None, &schema, table, Privileges::SELECT)?;
+        }
+    }
     let quick = statement.options.contains(&"QUICK");
     let mut rows = Vec::new();
     for name in &statement.tables {
@@ -56,14 +64,11 @@ fn checksum(
     name: &str,
     quick: bool,
 ) -> SqlResult<Option<u32>> {
-    let table = super::find(instance, session, schema, name)?;
-    let access = Access { privilege: Privilege::Select, schema, table: table.name(), columns: &[] };
-    session.hooks.check_access(session, &access)?;
+    let control = Control::new(session);
+    let table = super::find_locked(instance, session, &control, (schema, name), LockMode::Read)?;
     if table.kind != TableKind::Base && table.kind != TableKind::Temporary {
         return Ok(None);
     }
-    let control = Control::new(session);
-    query::lock_table(instance, session, &control, &table, LockMode::Read)?;
     session.transaction.begin_statement(&session.settings)?;
     session.transaction.join(instance.engine(&table.engine)?)?;
     // Compat: QUICK may look only at a sum that is kept, as the option CHECKSUM asks for.

@@ -11,8 +11,7 @@ use selkie_sql::ast::MaintenanceAction;
 
 use crate::Instance;
 
-/// What has been done to which table since its rows changed; a table that is not listed has not
-/// changed.
+/// Maintenance state by table: the statements that ran since the rows last changed.
 #[derive(Debug, Default)]
 pub(crate) struct Maintained {
     done: RwLock<HashMap<TableId, u8>>,
@@ -20,11 +19,16 @@ pub(crate) struct Maintained {
 
 const ANALYZED: u8 = 1;
 const OPTIMIZED: u8 = 2;
+const CHECKED: u8 = 4;
+/// Rows have changed since, or since the start.
+const CHANGED: u8 = 8;
 
 fn bits(action: MaintenanceAction) -> u8 {
     match action {
         // Compat: a table that was repaired is analyzed, and optimized once more.
         MaintenanceAction::Analyze | MaintenanceAction::Repair => ANALYZED,
+        // Compat: it counts keys as it looks at them.
+        MaintenanceAction::Check => CHECKED | ANALYZED,
         _ => ANALYZED | OPTIMIZED,
     }
 }
@@ -32,9 +36,9 @@ fn bits(action: MaintenanceAction) -> u8 {
 impl Maintained {
     /// Rows of a table are about to change.
     pub(crate) fn changed(&self, table: &TableInfo) {
-        let is_new = || self.done.read().get(&table.def.id).is_none_or(|done| *done != 0);
+        let is_new = || self.done.read().get(&table.def.id).is_none_or(|done| *done != CHANGED);
         if tells(table) && is_new() {
-            self.done.write().insert(table.def.id, 0);
+            self.done.write().insert(table.def.id, CHANGED);
         }
     }
 
@@ -50,6 +54,15 @@ impl Maintained {
         }
     }
 
+    /// Whether CHECK TABLE with `options` has nothing to look at: FAST looks at tables that were not closed
+    /// well, of which a start leaves none, CHANGED at those whose rows have changed since they were found good.
+    pub(super) fn is_checked(&self, table: &TableInfo, options: &[&str]) -> bool {
+        let known = || self.done.read().get(&table.def.id).is_some_and(|done| done & CHECKED != 0);
+        tells(table)
+            && (options.contains(&"FAST") || options.contains(&"CHANGED") && known())
+            && !options.contains(&"FOR UPGRADE")
+    }
+
     /// Whether an action would change nothing.
     pub(super) fn is_done(
         &self,
@@ -62,10 +75,8 @@ impl Maintained {
             let handle = instance.open_table(table);
             handle.is_ok_and(|handle| handle.table.statistics().rows == 0)
         };
-        match self.done.read().get(&table.def.id) {
-            Some(done) => tells(table) && done & wanted != 0,
-            None => tells(table) && empty(),
-        }
+        let done = self.done.read().get(&table.def.id).copied().unwrap_or(0);
+        tells(table) && (done & wanted != 0 || done & CHANGED == 0 && empty())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use selkie_catalog::{ColumnInfo, TableInfo, TableKind};
+use selkie_catalog::{ColumnInfo, TableInfo, TableKind, new_version};
 use selkie_engine::EngineError;
 use selkie_plan::define::{AlterPlan, ColumnSource, define_alter};
 use selkie_sql::ast::{AlterAction, AlterLock, AlterTable, CreateIndex, DropIndex, Ident};
@@ -10,8 +10,7 @@ use selkie_types::error::catalogue::{ER_TABLE_EXISTS_ERROR, ER_WRONG_OBJECT};
 use selkie_types::{Condition, Level, SqlError, SqlResult};
 
 use super::change::{
-    Change, begin_in, commit_now, create_storage_now, drop_storage_now, is_temporary, next_version,
-    with_new_id,
+    Change, begin_in, commit_now, create_storage_now, drop_storage_now, is_temporary, with_new_id,
 };
 use super::create::set_auto_increment;
 use super::rename::with_name;
@@ -19,7 +18,6 @@ use super::{Ddl, copy};
 use crate::Outcome;
 use crate::error::from_engine;
 use crate::metadata::{LockMode, LockTicket};
-use crate::session::Privilege;
 
 impl Ddl<'_> {
     pub(super) fn create_index(&mut self, create: &CreateIndex) -> SqlResult<Outcome> {
@@ -61,7 +59,6 @@ impl Ddl<'_> {
 
     pub(super) fn alter_table(&mut self, alter: &AlterTable) -> SqlResult<Outcome> {
         let (schema, name) = self.resolve(&alter.table)?;
-        self.check(Privilege::Alter, &schema, name)?;
         self.check_defaults(alter.actions.iter().filter_map(|action| match action {
             AlterAction::AddColumn { column, .. }
             | AlterAction::ChangeColumn { column, .. }
@@ -129,8 +126,8 @@ impl Ddl<'_> {
     }
 
     fn apply(&mut self, old: &Arc<TableInfo>, mut plan: AlterPlan) -> SqlResult<Outcome> {
-        if is_temporary(old) && changes_indexes(&plan) {
-            // Its indexes come with new storage.
+        // Indexes of a temporary table come with new storage; so do those that rows are looked up in.
+        if is_temporary(old) && changes_indexes(&plan) || self.refers_to_new_index(old, &plan) {
             let sources = plan.reread.take();
             let rows_as_they_are = || (0..old.columns.len()).map(ColumnSource::Old).collect();
             let sources = sources.unwrap_or_else(rows_as_they_are);
@@ -141,18 +138,17 @@ impl Ddl<'_> {
             return self.rebuild(old, plan);
         }
         let checked = self.check_added_keys(old, &plan)?;
-        let table = self.final_name(
-            &plan,
-            TableInfo { version: next_version(self.instance), ..plan.table.clone() },
-        );
-        set_auto_increment(self.instance, &table, plan.auto_increment)?;
+        let table =
+            self.final_name(&plan, TableInfo { version: new_version(), ..plan.table.clone() });
         if is_temporary(old) {
+            set_auto_increment(self.instance, &table, plan.auto_increment)?;
             self.session.temporary.remove(old.schema(), old.name());
             self.session.temporary.put(Arc::new(table));
             return Ok(nothing_copied());
         }
         let mut change = Change::begin(self.instance)?;
         self.change_indexes(&change, old, &table, &plan)?;
+        set_auto_increment(self.instance, &table, plan.auto_increment)?;
         let _readers = self.lock_out_readers(old)?;
         if retired {
             // What ANALYZE knew of columns it knew by position.
@@ -201,7 +197,7 @@ impl Ddl<'_> {
 
     fn final_name(&self, plan: &AlterPlan, table: TableInfo) -> TableInfo {
         match &plan.rename {
-            Some((schema, name)) => with_name(&table, (schema, name), table.version),
+            Some((schema, name)) => with_name(&table, (schema, name)),
             None => table,
         }
     }

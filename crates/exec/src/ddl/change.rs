@@ -3,7 +3,9 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use selkie_catalog::{DictionaryError, Routine, Schema, Snapshot, TableInfo, TableKind, Trigger};
+use selkie_catalog::{
+    DictionaryError, Routine, Schema, Snapshot, TableInfo, TableKind, Trigger, new_version,
+};
 use selkie_engine::{Engine, EngineTrx, Isolation, TableId};
 use selkie_types::{SqlError, SqlResult};
 
@@ -130,11 +132,6 @@ impl<'a> Change<'a> {
     }
 }
 
-/// The version a definition changed now gets.
-pub(super) fn next_version(instance: &Instance) -> u64 {
-    instance.catalog.snapshot().version + 1
-}
-
 fn begin(engine: &dyn Engine) -> SqlResult<Box<dyn EngineTrx>> {
     let trx = engine.begin(Isolation::ReadCommitted, false).map_err(from_engine_commit)?;
     trx.statement_begin(Isolation::ReadCommitted, false).map_err(from_engine_commit)?;
@@ -186,9 +183,9 @@ pub(super) fn is_temporary(table: &TableInfo) -> bool {
     table.kind == TableKind::Temporary
 }
 
-/// `table` with an id of its own and the next version.
+/// `table` with an id of its own.
 pub(super) fn with_new_id(instance: &Instance, table: TableInfo) -> SqlResult<TableInfo> {
     let id = instance.dictionary.new_table_id().map_err(dictionary_error)?;
     let def = selkie_engine::TableDef { id, ..(*table.def).clone() };
-    Ok(TableInfo { def: Arc::new(def), version: next_version(instance), ..table })
+    Ok(TableInfo { def: Arc::new(def), version: new_version(), ..table })
 }

@@ -15,7 +15,7 @@ use selkie_types::{
 };
 
 use super::change::{begin_in, commit_now};
-use crate::control::{Control, Memory};
+use crate::control::Control;
 use crate::dml::{check_error, default_of_column, duplicate_error, implicit_default, is_false};
 use crate::error::{corrupt, from_engine};
 use crate::op::{column_of, put_key, scale_of, sorted};
@@ -141,18 +141,16 @@ impl Copy<'_> {
         instance: &Instance,
         control: &Control,
     ) -> SqlResult<()> {
-        let mut memory = Memory::new(control);
         let (mut set, mut all, mut keys) =
             (RowSet::default(), ByteRows::default(), ByteRows::default());
         let old_error = |e| from_engine(e, &self.old.def);
         while cursor.next_batch(&mut set, BATCH_ROWS).map_err(old_error)? {
             self.sort_keys(&set.rows, &mut keys)?;
             set.rows.iter().for_each(|row| all.push(row));
-            memory.set(all.memory() + keys.memory())?;
             control.check()?;
             set.clear();
         }
-        let order = sorted(&keys);
+        let order = sorted(&keys)?;
         for part in order.chunks(BATCH_ROWS * BATCHES_PER_COMMIT) {
             let (engine, writer) = begin_in(instance, self.new)?;
             for batch in part.chunks(BATCH_ROWS) {

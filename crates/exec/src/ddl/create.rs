@@ -12,7 +12,8 @@ use selkie_sql::ast::{
     Query, Statement, TableElement, TableName,
 };
 use selkie_types::error::catalogue::{
-    ER_NONUNIQ_TABLE, ER_TABLE_EXISTS_ERROR, ER_TABLE_NOT_LOCKED, ER_WRONG_OBJECT,
+    ER_COLUMNACCESS_DENIED_ERROR, ER_NONUNIQ_TABLE, ER_TABLE_EXISTS_ERROR, ER_TABLE_NOT_LOCKED,
+    ER_TABLEACCESS_DENIED_ERROR, ER_WRONG_OBJECT,
 };
 use selkie_types::{CollationId, Condition, SqlError, SqlResult, SqlType, TypeKind};
 
@@ -22,26 +23,11 @@ use super::change::{
 };
 use crate::dml::implicit_default;
 use crate::error::from_engine;
-use crate::session::Privilege;
 use crate::{Instance, NullSink, Outcome, execute_statement, planning};
 
 impl Ddl<'_> {
     pub(super) fn create_table(&mut self, create: &CreateTable) -> SqlResult<Outcome> {
         let (schema, name) = self.resolve(&create.name)?;
-        let privilege =
-            if create.temporary { Privilege::CreateTemporary } else { Privilege::Create };
-        self.check(privilege, &schema, name)?;
-        if create.or_replace && !create.temporary {
-            self.check(Privilege::Drop, &schema, name)?;
-        }
-        if let CreateSource::Like(source) = &create.source {
-            let (schema, name) = self.resolve(source)?;
-            let known = schema.eq_ignore_ascii_case("information_schema")
-                || self.session.temporary.get(&schema, name).is_some();
-            if !known {
-                self.check(Privilege::Select, &schema, name)?;
-            }
-        }
         self.check_new_defaults(create)?;
         if !create.temporary {
             self.check_path(&schema, name)?;
@@ -50,6 +36,7 @@ impl Ddl<'_> {
             // What exists is not waited for.
             let exists = self.instance.catalog.snapshot().table(&schema, name).is_some();
             if !create.or_replace && exists {
+                self.check_selected(create)?;
                 return self.already(create, name);
             }
         }
@@ -144,6 +131,18 @@ impl Ddl<'_> {
                 drop_storage_now(&**engine, table.def.id)?;
                 Err(error)
             }
+        }
+    }
+
+    /// Fails (1142, 1143) unless what is selected may be read, also if nothing comes of it.
+    fn check_selected(&mut self, create: &CreateTable) -> SqlResult<()> {
+        let Some(select) = &create.select else { return Ok(()) };
+        let denied = |error: &SqlError| {
+            error.is(&ER_TABLEACCESS_DENIED_ERROR) || error.is(&ER_COLUMNACCESS_DENIED_ERROR)
+        };
+        match self.query_plan(&select.query) {
+            Err(error) if denied(&error) => Err(error),
+            _ => Ok(()),
         }
     }
 

@@ -13,7 +13,6 @@ use selkie_types::{Condition, SqlError, SqlResult};
 use super::Ddl;
 use super::change::{Change, create_storage_now, drop_storage_now, is_temporary, with_new_id};
 use crate::Outcome;
-use crate::session::Privilege;
 
 /// 1347 for the object called `schema.name`, as a warning.
 fn not_a_view(name: &str) -> Condition {
@@ -34,7 +33,6 @@ impl Ddl<'_> {
         let mut needed = None;
         for name in &drop.names {
             let (schema, table) = self.resolve(name)?;
-            self.check(Privilege::Drop, &schema, table)?;
             match self.drop_named(drop, &schema, table) {
                 Ok(true) => {}
                 Ok(false) => missing.push(format!("{schema}.{table}")),
@@ -170,7 +168,6 @@ impl Ddl<'_> {
     /// New, empty storage in place of the old: the counter starts again.
     pub(super) fn truncate(&mut self, name: &TableName) -> SqlResult<Outcome> {
         let (schema, name) = self.resolve(name)?;
-        self.check(Privilege::Drop, &schema, name)?;
         let temporary = self.session.temporary.get(&schema, name).is_some();
         if !temporary {
             self.check_listed(&schema, name)?;

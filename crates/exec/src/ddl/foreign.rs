@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::sync::Arc;
 
 use selkie_catalog::{ForeignKey, Snapshot, TableInfo};
-use selkie_engine::{LockMode as RowLock, RowSet, Scan};
+use selkie_engine::{LockMode as RowLock, RowSet, Scan, Table, TableDef};
 use selkie_plan::define::AlterPlan;
 use selkie_sql::ast::{
     AlterAction, AlterTable, ColumnDef, CreateSource, CreateTable, TableElement, TableName,
@@ -15,10 +15,10 @@ use selkie_types::error::catalogue::{
     ER_CANNOT_ADD_FOREIGN, ER_CANT_CREATE_TABLE, ER_DUP_KEY, ER_NO_REFERENCED_ROW_2,
     ER_ROW_IS_REFERENCED, ER_ROW_IS_REFERENCED_2, ER_TRUNCATE_ILLEGAL_FK,
 };
-use selkie_types::{BATCH_ROWS, ByteRows, Condition, SqlError, SqlResult};
+use selkie_types::{BATCH_ROWS, ByteRows, Condition, Privileges, SqlError, SqlResult};
 
 use super::Ddl;
-use super::change::{Change, begin_in, next_version};
+use super::change::{Change, begin_in};
 use crate::error::{corrupt, from_engine};
 use crate::metadata::{LockMode, LockTicket};
 use crate::session::Privilege;
@@ -83,14 +83,13 @@ pub(super) fn follow_in_children(
     from: (&str, &str),
     to: (&str, &str),
     columns: &[(String, String)],
-    version: u64,
 ) -> Vec<Arc<TableInfo>> {
     let mut out = Vec::new();
     for child in snapshot.children(from.0, from.1) {
         if (child.schema(), child.name()) == from {
             continue;
         }
-        let mut child = TableInfo { version, ..(**child).clone() };
+        let mut child = TableInfo::clone(child);
         for key in child.foreign_keys.iter_mut().filter(|k| k.refers_to(from.0, from.1)) {
             for name in &mut key.referenced_columns {
                 if let Some((_, to)) = columns.iter().find(|(from, _)| identifier_eq(from, name)) {
@@ -121,7 +120,7 @@ impl Ddl<'_> {
     }
 
     /// Keeps rows and definitions of `parents` as they are, in the order of names; their owner must
-    /// allow being referred to.
+    /// allow being referred to. Who changes one of them meanwhile would not know of the new key.
     fn lock_parents(&self, schema: &str, parents: Vec<&TableName>) -> SqlResult<Vec<LockTicket>> {
         let name = |parent: &TableName| {
             let schema = parent.schema.as_ref().map_or(schema, |s| &*s.value);
@@ -132,10 +131,20 @@ impl Ddl<'_> {
         names.dedup();
         let mut tickets = Vec::with_capacity(names.len());
         for (schema, table) in &names {
-            self.check(Privilege::References, schema, table)?;
-            tickets.push(self.lock_as(schema, table, LockMode::NoWrite)?);
+            self.check_referred(schema, table)?;
+            tickets.push(self.lock_as(schema, table, LockMode::Upgradable)?);
         }
         Ok(tickets)
+    }
+
+    /// Compat: who may read or change the whole of a table may refer to it.
+    fn check_referred(&self, schema: &str, table: &str) -> SqlResult<()> {
+        let any = Privileges::COLUMN | Privileges::DELETE;
+        let permissions: &dyn selkie_plan::Permissions = &*self.session;
+        match permissions.granted(None, schema, table).has_any(any) {
+            true => Ok(()),
+            false => self.check(Privilege::References, schema, table),
+        }
     }
 
     /// Locks the children of a table whose name or columns they have to follow.
@@ -205,14 +214,13 @@ impl Ddl<'_> {
             return Ok(Vec::new());
         }
         let snapshot = self.instance.catalog.snapshot();
-        let version = next_version(self.instance);
-        let children = follow_in_children(&snapshot, from, to, columns, version);
+        let children = follow_in_children(&snapshot, from, to, columns);
         children.iter().try_for_each(|child| change.put_table(child))?;
         Ok(children)
     }
 
-    /// Checks the rows of `stored`, which has all columns of the new definition, against the keys
-    /// that ALTER TABLE adds; how many rows there are, if they were looked at.
+    /// Checks rows, which are what `stored` says as the plan's table reads them, against the keys that
+    /// ALTER TABLE adds; how many there are, if they were looked at.
     pub(super) fn check_added_keys(
         &self,
         stored: &TableInfo,
@@ -224,29 +232,53 @@ impl Ddl<'_> {
         let added = |key: &&ForeignKey| plan.added_foreign_keys.contains(&key.name);
         let mut rows = 0;
         for key in plan.table.foreign_keys.iter().filter(added) {
-            rows = self.check_rows(stored, key)?;
+            rows = self.check_rows(stored, &plan.table, key)?;
         }
         Ok(Some(rows))
     }
 
-    fn check_rows(&self, stored: &TableInfo, key: &ForeignKey) -> SqlResult<u64> {
-        let snapshot = self.instance.catalog.snapshot();
-        let own = key.refers_to(stored.schema(), stored.name());
-        let parent = match own {
-            true => stored,
-            false => match snapshot.table(&key.referenced_schema, &key.referenced_table) {
-                Some(parent) => parent,
-                None => return Ok(0),
-            },
+    /// Whether rows will be checked against a key that refers to the table itself by an index that is
+    /// new too.
+    pub(super) fn refers_to_new_index(&self, old: &TableInfo, plan: &AlterPlan) -> bool {
+        let table = &plan.table;
+        let is_new = |key: &ForeignKey| {
+            let referenced = table.column_positions(&key.referenced_columns);
+            let index = referenced.and_then(|columns| table.index_over(&columns));
+            index.is_some_and(|at| old.def.index_position(table.def.indexes[at].id).is_none())
         };
-        let columns = stored.column_positions(&key.columns).unwrap_or_default();
-        let referenced = parent.column_positions(&key.referenced_columns).unwrap_or_default();
-        let Some(index) = parent.index_over(&referenced) else { return Ok(0) };
-        let (table, parents) =
-            (self.instance.open_table(stored)?, self.instance.open_table(parent)?);
+        let own = |key: &&ForeignKey| {
+            plan.added_foreign_keys.contains(&key.name)
+                && key.refers_to(table.schema(), table.name())
+        };
+        self.session.settings.foreign_key_checks
+            && table.foreign_keys.iter().filter(own).any(is_new)
+    }
+
+    /// `stored` is what the engine has, `table` how its rows are read and what they are called.
+    fn check_rows(
+        &self,
+        stored: &TableInfo,
+        table: &TableInfo,
+        key: &ForeignKey,
+    ) -> SqlResult<u64> {
+        let snapshot = self.instance.catalog.snapshot();
+        let own = key.refers_to(table.schema(), table.name());
+        let parent = match snapshot.table(&key.referenced_schema, &key.referenced_table) {
+            _ if own => stored,
+            Some(parent) => parent,
+            None => return Ok(0),
+        };
+        let named = if own { table } else { parent };
+        let missing = || SqlError::internal("a foreign key over a column that is not there");
+        let columns = table.column_positions(&key.columns).ok_or_else(missing)?;
+        let referenced = named.column_positions(&key.referenced_columns).ok_or_else(missing)?;
+        let index = named.index_over(&referenced);
+        let index = index.and_then(|at| parent.def.index_position(named.def.indexes[at].id));
+        let Some(index) = index else { return Ok(0) };
+        let (rows_of, parents) = (self.rows_as(stored, table)?, self.instance.open_table(parent)?);
         let (_engine, trx) = begin_in(self.instance, stored)?;
         let error = |e| from_engine(e, &stored.def);
-        let mut cursor = table.table.scan(&*trx, self.control, &Scan::default()).map_err(error)?;
+        let mut cursor = rows_of.scan(&*trx, self.control, &Scan::default()).map_err(error)?;
         let (mut set, mut found, mut rows) = (RowSet::default(), RowSet::default(), 0);
         let lookup =
             Scan { index: Some(index), covering: true, lock: RowLock::Shared, ..Scan::default() };
@@ -255,7 +287,7 @@ impl Ddl<'_> {
             rows += set.rows.len() as u64;
             let mut keys = ByteRows::with_capacity(set.rows.len());
             for row in set.rows.iter() {
-                let values = columns.iter().map(|at| stored.def.layout.value(row, *at));
+                let values = columns.iter().map(|at| table.def.layout.value(row, *at));
                 let values: Vec<_> = values.collect::<Result<_, _>>().map_err(corrupt)?;
                 if values.iter().any(selkie_types::Value::is_null) {
                     continue;
@@ -276,6 +308,15 @@ impl Ddl<'_> {
         drop(cursor);
         trx.rollback().map_err(error)?;
         Ok(rows)
+    }
+
+    /// The rows of `stored` with the columns of `table`.
+    fn rows_as(&self, stored: &TableInfo, table: &TableInfo) -> SqlResult<Arc<dyn Table>> {
+        let mut def = TableDef { id: stored.def.id, ..(*table.def).clone() };
+        // Indexes that are yet to be built have no trees.
+        def.indexes.retain(|index| stored.def.index_position(index.id).is_some());
+        let engine = self.instance.engine(&stored.engine)?;
+        engine.open_table(&Arc::new(def)).map_err(|e| from_engine(e, &stored.def))
     }
 
     /// Compat: 1452 names the copy that MariaDB would be filling.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use selkie_catalog::{Snapshot, TableInfo, TableKind, TemporaryTables, Trigger};
+use selkie_catalog::{Snapshot, TableInfo, TableKind, TemporaryTables, Trigger, new_version};
 use selkie_engine::TableDef;
 use selkie_sql::ast::{RenameTables, TableName};
 use selkie_types::error::catalogue::{
@@ -11,11 +11,10 @@ use selkie_types::error::catalogue::{
 use selkie_types::{Condition, SqlError, SqlResult};
 
 use super::Ddl;
-use super::change::{Change, next_version};
+use super::change::Change;
 use super::foreign::{follow_in_children, follow_own_name};
 use crate::Outcome;
 use crate::metadata::LockTicket;
-use crate::session::Privilege;
 
 /// A table under its new name.
 struct Renamed {
@@ -93,14 +92,12 @@ impl Ddl<'_> {
     ) -> SqlResult<Renamed> {
         let (schema, from) = self.resolve(from)?;
         let (to_schema, to) = self.resolve(to)?;
-        self.check(Privilege::Alter, &schema, from)?;
-        self.check(Privilege::Create, &to_schema, to)?;
         let (old, new) = ((&*schema, from), (&*to_schema, to));
         let table = self.renamed(draft, old, new)?;
         let triggers = self.rename_triggers(change, draft, old, new)?;
         change.put_table(&table)?;
         change.redefine(&table);
-        let children = follow_in_children(draft, old, new, &[], table.version);
+        let children = follow_in_children(draft, old, new, &[]);
         children.iter().try_for_each(|child| change.put_table(child))?;
         Ok(Renamed { name: from.to_owned(), schema, table, triggers, children })
     }
@@ -122,7 +119,7 @@ impl Ddl<'_> {
             return Err(SqlError::new(&ER_TABLE_EXISTS_ERROR, &[&to]));
         }
         own.remove(&schema, from);
-        own.put(Arc::new(with_name(&table, (&to_schema, to), next_version(self.instance))));
+        own.put(Arc::new(with_name(&table, (&to_schema, to))));
         Ok(true)
     }
 
@@ -156,18 +153,14 @@ impl Ddl<'_> {
             return Err(SqlError::new(&ER_TABLE_EXISTS_ERROR, &[&to.1]));
         }
         self.check_path(to.0, to.1)?;
-        Ok(Arc::new(with_name(old, to, next_version(self.instance))))
+        Ok(Arc::new(with_name(old, to)))
     }
 }
 
 /// `table` called `schema`.`name`.
-pub(super) fn with_name(
-    table: &TableInfo,
-    (schema, name): (&str, &str),
-    version: u64,
-) -> TableInfo {
+pub(super) fn with_name(table: &TableInfo, (schema, name): (&str, &str)) -> TableInfo {
     let def = TableDef { schema: schema.into(), name: name.into(), ..(*table.def).clone() };
-    let mut renamed = TableInfo { def: Arc::new(def), version, ..table.clone() };
+    let mut renamed = TableInfo { def: Arc::new(def), version: new_version(), ..table.clone() };
     follow_own_name(&mut renamed, (table.schema(), table.name()));
     renamed
 }

@@ -32,10 +32,10 @@ fn data_access(access: DataAccess) -> &'static str {
 }
 
 impl Ddl<'_> {
-    pub(super) fn create_routine(&mut self, create: &CreateRoutine) -> SqlResult<Outcome> {
+    /// Fails if the routine cannot be made by anybody.
+    pub(super) fn check_routine_form(&self, create: &CreateRoutine) -> SqlResult<()> {
         let (schema, name) = self.resolve(&create.name)?;
         self.check_no_lock_tables()?;
-        let kind = word(create.kind);
         if create.aggregate {
             return Err(SqlError::not_supported("AGGREGATE FUNCTION"));
         }
@@ -43,7 +43,12 @@ impl Ddl<'_> {
             let full = format!("{schema}.{name}");
             return Err(SqlError::new(&ER_SP_NORETURN, &[&full]));
         }
-        self.check(Privilege::CreateRoutine, &schema, "")?;
+        Ok(())
+    }
+
+    pub(super) fn create_routine(&mut self, create: &CreateRoutine) -> SqlResult<Outcome> {
+        let (schema, name) = self.resolve(&create.name)?;
+        let kind = word(create.kind);
         if self.instance.catalog.snapshot().schema(&schema).is_none() {
             return Err(SqlError::unknown_database(&schema));
         }
@@ -60,7 +65,7 @@ impl Ddl<'_> {
             if !create.or_replace {
                 return Err(SqlError::new(&ER_SP_ALREADY_EXISTS, &[&kind, &name]));
             }
-            self.check_routine(Privilege::AlterRoutine, old)?;
+            self.check_change(create.kind, &old.schema, &old.name)?;
         }
         program::check_body(self.session, &create.body)?;
         if function && selkie_expr::function::lookup(name).is_some() {
@@ -185,18 +190,19 @@ impl Ddl<'_> {
         found.ok_or_else(|| SqlError::new(&ER_SP_DOES_NOT_EXIST, &[&word(kind), &full]))
     }
 
-    fn check_routine(&self, privilege: Privilege, routine: &Routine) -> SqlResult<()> {
-        let (schema, name) = (&routine.schema, &routine.name);
-        self.session.hooks.check_routine(self.session, privilege, routine.function, schema, name)
+    /// Fails (1370) unless the account may change a routine, be it there or not.
+    fn check_change(&self, kind: RoutineKind, schema: &str, name: &str) -> SqlResult<()> {
+        let (wanted, function) = (Privilege::AlterRoutine, kind == RoutineKind::Function);
+        self.session.hooks.check_routine(self.session, wanted, function, schema, name)
     }
 
     pub(super) fn alter_routine(&mut self, alter: &AlterRoutine) -> SqlResult<Outcome> {
         let (schema, name) = self.resolve(&alter.name)?;
+        self.check_change(alter.kind, &schema, name)?;
         self.check_no_lock_tables()?;
         self.session.commit()?;
         let _lock = self.lock(&schema, &format!("{} {name}", word(alter.kind)))?;
         let old = self.existing(&schema, alter.kind, name)?;
-        self.check_routine(Privilege::AlterRoutine, &old)?;
         let mut routine = (*old).clone();
         let RoutineOptions { comment, data_access: access, security, .. } = &alter.options;
         if let Some(comment) = comment {
@@ -219,6 +225,7 @@ impl Ddl<'_> {
             _ => RoutineKind::Procedure,
         };
         let (schema, name) = self.resolve(&drop.name)?;
+        self.check_change(kind, &schema, name)?;
         self.check_no_lock_tables()?;
         self.session.commit()?;
         let _lock = self.lock(&schema, &format!("{} {name}", word(kind)))?;
@@ -231,7 +238,6 @@ impl Ddl<'_> {
             }
             Err(error) => return Err(error),
         };
-        self.check_routine(Privilege::AlterRoutine, &old)?;
         let change = Change::begin(self.instance)?;
         change.remove_routine(&old)?;
         change.commit(|snapshot| snapshot.remove_routine(&schema, old.function, name))?;

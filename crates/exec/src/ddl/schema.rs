@@ -12,7 +12,6 @@ use selkie_types::{CollationId, Condition, SqlError, SqlResult, Value};
 use super::Ddl;
 use super::change::Change;
 use crate::Outcome;
-use crate::session::Privilege;
 
 /// 1102 for what no schema can be called.
 pub(crate) fn check_name(name: &str) -> SqlResult<()> {
@@ -25,11 +24,6 @@ pub(crate) fn check_name(name: &str) -> SqlResult<()> {
 impl Ddl<'_> {
     pub(super) fn create_database(&mut self, create: &CreateDatabase) -> SqlResult<Outcome> {
         let name = &*create.name.value;
-        check_name(name)?;
-        self.check(Privilege::Create, name, "")?;
-        if create.or_replace {
-            self.check(Privilege::Drop, name, "")?;
-        }
         let said = schema_options(&create.options, self.server_collation())?;
         self.check_no_lock_tables()?;
         self.session.commit()?;
@@ -78,7 +72,6 @@ impl Ddl<'_> {
     pub(super) fn alter_database(&mut self, alter: &AlterDatabase) -> SqlResult<Outcome> {
         let name = alter.name.as_ref().map(|n| n.value.clone()).or(self.session.schema.clone());
         let name = name.ok_or_else(|| SqlError::new(&ER_NO_DB_ERROR, &[]))?;
-        self.check(Privilege::Alter, &name, "")?;
         self.check_no_lock_tables()?;
         self.session.commit()?;
         let _lock = self.lock(&name, "")?;
@@ -96,8 +89,6 @@ impl Ddl<'_> {
 
     pub(super) fn drop_database(&mut self, if_exists: bool, name: &Ident) -> SqlResult<Outcome> {
         let name = &*name.value;
-        check_name(name)?;
-        self.check(Privilege::Drop, name, "")?;
         self.check_no_lock_tables()?;
         self.session.commit()?;
         let _lock = self.lock(name, "")?;

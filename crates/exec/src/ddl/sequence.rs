@@ -37,11 +37,6 @@ impl Ddl<'_> {
     pub(super) fn create_sequence(&mut self, create: &CreateSequence) -> SqlResult<Outcome> {
         let (schema, name) = self.resolve(&create.name)?;
         let temporary = create.temporary;
-        let privilege = if temporary { Privilege::CreateTemporary } else { Privilege::Create };
-        self.check(privilege, &schema, name)?;
-        if create.or_replace && !temporary {
-            self.check(Privilege::Drop, &schema, name)?;
-        }
         let invalid = || SqlError::new(&ER_SEQUENCE_INVALID_DATA, &[&schema, &name]);
         let def = SequenceDef::new(&change_of(&create.options)).ok_or_else(invalid)?;
         if !temporary {
@@ -130,7 +125,6 @@ impl Ddl<'_> {
 
     pub(super) fn alter_sequence(&mut self, alter: &AlterSequence) -> SqlResult<Outcome> {
         let (schema, name) = self.resolve(&alter.name)?;
-        self.check(Privilege::Alter, &schema, name)?;
         let temporary = self.session.temporary.get(&schema, name).is_some();
         if !temporary {
             self.check_listed(&schema, name)?;
@@ -166,7 +160,6 @@ impl Ddl<'_> {
         let mut refused = None;
         for name in &drop.names {
             let (schema, name) = self.resolve(name)?;
-            self.check(Privilege::Drop, &schema, name)?;
             let full = format!("{schema}.{name}");
             match self.drop_sequence(drop.temporary, &schema, name)? {
                 Found::Sequence => {}
@@ -205,7 +198,13 @@ impl Ddl<'_> {
             return Ok(Found::Other(if is_view { &ER_IT_IS_A_VIEW } else { &ER_NOT_SEQUENCE2 }));
         }
         self.check_listed(schema, name)?;
-        let _lock = self.lock(schema, name)?;
+        let lock = self.lock(schema, name)?;
+        // The sequence may have gone, and something else got its name, while this one waited for its lock.
+        let snapshot = self.instance.catalog.snapshot();
+        if !snapshot.table(schema, name).is_some_and(|table| table.is_sequence()) {
+            drop(lock);
+            return self.drop_sequence(temporary, schema, name);
+        }
         self.drop_one(schema, name, false)?;
         self.unlist(schema, name);
         Ok(Found::Sequence)

@@ -12,6 +12,7 @@ use selkie_types::{Condition, SqlError, SqlResult};
 
 use super::Ddl;
 use super::change::Change;
+use crate::metadata::LockTicket;
 use crate::session::Privilege;
 use crate::{Outcome, program};
 
@@ -60,14 +61,20 @@ fn check_may_have_triggers(info: &TableInfo, schema: &str, table: &str) -> SqlRe
 }
 
 impl Ddl<'_> {
+    /// Fails if the trigger cannot be where it is said to be.
+    pub(super) fn check_trigger_form(&self, create: &CreateTrigger) -> SqlResult<()> {
+        let named = table_of(create);
+        let (schema, _) = self.resolve(&named)?;
+        check_schema(create, &schema)
+    }
+
     pub(super) fn create_trigger(&mut self, create: &CreateTrigger) -> SqlResult<Outcome> {
         let named = table_of(create);
         let (schema, table) = self.resolve(&named)?;
-        check_schema(create, &schema)?;
-        self.check(Privilege::Trigger, &schema, table)?;
         let name = &*create.name.name.value;
         let context = self.program_context(&schema, create.definer.as_ref())?;
         self.session.commit()?;
+        let _name = self.lock_trigger(&schema, name)?;
         let _lock = self.lock(&schema, table)?;
         let snapshot = self.instance.catalog.snapshot();
         let info = self.base_table(&snapshot, &schema, table)?;
@@ -88,6 +95,29 @@ impl Ddl<'_> {
         list.retain(|t| t.name != name);
         let list = place(list, trigger, create.order.as_ref().map(|(b, n)| (*b, &*n.value)))?;
         self.publish_triggers(&schema, table, old.map(|old| &**old), list)
+    }
+
+    /// Locks a trigger's name, which is one of the schema and not of the table.
+    fn lock_trigger(&self, schema: &str, name: &str) -> SqlResult<LockTicket> {
+        self.lock(schema, &format!("trigger {name}"))
+    }
+
+    /// A trigger with its table locked; `None` if there is none.
+    fn locked_trigger(
+        &self,
+        schema: &str,
+        name: &str,
+    ) -> SqlResult<Option<(Arc<Trigger>, LockTicket)>> {
+        loop {
+            let find = || self.instance.catalog.snapshot().trigger(schema, name).cloned();
+            let Some(found) = find() else { return Ok(None) };
+            self.check(Privilege::Trigger, schema, &found.table)?;
+            let lock = self.lock(schema, &found.table)?;
+            // Its table may have got another name meanwhile.
+            if find().is_some_and(|now| now.table == found.table) {
+                return Ok(Some((found, lock)));
+            }
+        }
     }
 
     /// The trigger without its place among others.
@@ -153,16 +183,14 @@ impl Ddl<'_> {
     pub(super) fn drop_trigger(&mut self, drop: &DropStored) -> SqlResult<Outcome> {
         let (schema, name) = self.resolve(&drop.name)?;
         self.session.commit()?;
-        let snapshot = self.instance.catalog.snapshot();
-        let Some(found) = snapshot.trigger(&schema, name).cloned() else {
+        let _name = self.lock_trigger(&schema, name)?;
+        let Some((found, _lock)) = self.locked_trigger(&schema, name)? else {
             if !drop.if_exists {
                 return Err(SqlError::new(&ER_TRG_DOES_NOT_EXIST, &[]));
             }
             self.note(Condition::note(&ER_TRG_DOES_NOT_EXIST, &[]));
             return Ok(Outcome::ok());
         };
-        self.check(Privilege::Trigger, &schema, &found.table)?;
-        let _lock = self.lock(&schema, &found.table)?;
         let snapshot = self.instance.catalog.snapshot();
         let mut list = snapshot.triggers(&schema, &found.table).to_vec();
         list.retain(|t| t.name != found.name);

@@ -22,13 +22,7 @@ impl Ddl<'_> {
             return Err(SqlError::new(&ER_WRONG_USAGE, &[&"OR REPLACE", &"IF NOT EXISTS"]));
         }
         let (schema, name) = self.resolve(&create.name)?;
-        let snapshot = self.instance.catalog.snapshot();
         let current = self.session.schema.clone();
-        self.with_context(&snapshot, |c| check_view_query(c, current.as_deref(), &create.query))?;
-        self.check(Privilege::CreateView, &schema, name)?;
-        if create.or_replace || create.alter {
-            self.check(Privilege::Drop, &schema, name)?;
-        }
         self.check_no_lock_tables()?;
         self.session.commit()?;
         let _lock = self.lock(&schema, name)?;
@@ -38,6 +32,8 @@ impl Ddl<'_> {
         }
         let old = snapshot.table(&schema, name).map(|old| &**old);
         if create.if_not_exists && old.is_some() {
+            self.query_columns(&create.query)?;
+            self.session.commit()?;
             self.note(Condition::note(&ER_TABLE_EXISTS_ERROR, &[&name]));
             return Ok(Outcome::ok());
         }
@@ -45,7 +41,7 @@ impl Ddl<'_> {
         if names_itself(create, current.as_deref(), &schema) {
             return Err(SqlError::no_such_table(&schema, name));
         }
-        let view = self.view(create, &snapshot, &schema)?;
+        let view = self.view(create, old, &snapshot, &schema)?;
         let change = Change::begin(self.instance)?;
         if let Some(old) = old {
             change.remove_table(old.def.id)?;
@@ -55,20 +51,39 @@ impl Ddl<'_> {
         Ok(Outcome::ok())
     }
 
+    /// Fails if the query cannot be a view's.
+    pub(super) fn check_view_form(&self, create: &CreateView) -> SqlResult<()> {
+        let snapshot = self.instance.catalog.snapshot();
+        let current = self.session.schema.as_deref();
+        self.with_context(&snapshot, |c| check_view_query(c, current, &create.query))
+    }
+
     /// What is to be stored.
     fn view(
         &mut self,
         create: &CreateView,
+        old: Option<&TableInfo>,
         snapshot: &Snapshot,
         schema: &str,
     ) -> SqlResult<TableInfo> {
+        // A view that is altered keeps its definer, who is another's to speak for.
+        let kept = match old.map(|old| &old.kind) {
+            Some(TableKind::View(view)) if create.alter && create.definer.is_none() => {
+                self.check_definer_named(&view.definer)?;
+                Some(view.definer.clone())
+            }
+            _ => None,
+        };
         let output = self.query_columns(&create.query)?;
         self.session.commit()?;
         let columns = output.into_iter().map(view_column).collect();
         let settings = &self.session.settings;
         let session = ViewSession {
             schema: self.session.schema.as_deref(),
-            definer: self.definer_named(create.definer.as_ref())?,
+            definer: match kept {
+                Some(definer) => definer,
+                None => self.definer_named(create.definer.as_ref())?,
+            },
             client_charset: settings.client_charset.name().to_owned(),
             connection_collation: settings.collation_connection.name().to_owned(),
         };
@@ -84,16 +99,23 @@ impl Ddl<'_> {
             Some(AccountName::Named { user, host, .. }) => {
                 format!("{user}@{}", host.as_deref().unwrap_or("%"))
             }
-            _ => own.clone(),
+            _ => own,
         };
-        if wanted != own {
-            self.check(Privilege::SetUser, "", "")?;
-            if !self.session.hooks.account_exists(&wanted) {
-                let (user, host) = wanted.rsplit_once('@').unwrap_or((&wanted, ""));
-                self.note(Condition::note(&ER_NO_SUCH_USER, &[&user, &host]));
-            }
-        }
+        self.check_definer_named(&wanted)?;
         Ok(wanted)
+    }
+
+    /// Fails (1227) unless the account may name this definer.
+    fn check_definer_named(&self, wanted: &str) -> SqlResult<()> {
+        if wanted == selkie_expr::Session::current_user(&*self.session) {
+            return Ok(());
+        }
+        self.check(Privilege::SetUser, "", "")?;
+        if !self.session.hooks.account_exists(wanted) {
+            let (user, host) = wanted.rsplit_once('@').unwrap_or((wanted, ""));
+            self.note(Condition::note(&ER_NO_SUCH_USER, &[&user, &host]));
+        }
+        Ok(())
     }
 }
 

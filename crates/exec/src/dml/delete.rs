@@ -11,7 +11,6 @@ use super::Returning;
 use super::foreign::{ForeignKeys, Rows, is_foreign, undone_on_error};
 use super::update::has_join;
 use crate::Outcome;
-use crate::control::Memory;
 use crate::error::from_engine;
 use crate::op::{drain, open as open_node};
 use crate::program::Triggers;
@@ -46,8 +45,7 @@ pub(super) fn run(env: Env<'_>, plan: &Plan, returning: Returning<'_>) -> SqlRes
     }
     let mut source = open_node(env, &plan.source)?;
     if several {
-        let mut memory = Memory::new(env.rt.control);
-        let batches = drain(&mut *source, &mut memory)?;
+        let batches = drain(&mut *source)?;
         drop(source);
         for batch in &batches {
             targets.iter_mut().try_for_each(|target| target.delete(batch))?;

@@ -29,7 +29,14 @@ pub(crate) fn duplicate_error(
         };
         shown(ty, &value)
     });
-    let entry = parts.collect::<Vec<_>>().join("-");
+    let mut entry = String::new();
+    for part in parts {
+        // Compat: not behind parts that are all empty.
+        if !entry.is_empty() {
+            entry.push('-');
+        }
+        entry.push_str(&part);
+    }
     SqlError::duplicate_entry(entry, &index.name)
 }
 

@@ -1,5 +1,6 @@
 //! INSERT and REPLACE.
 
+mod outcome;
 mod replace;
 
 use std::sync::Arc;
@@ -7,11 +8,11 @@ use std::sync::Arc;
 use selkie_catalog::SequenceDef;
 use selkie_engine::{EngineError, LockMode, RowSet, Scan};
 use selkie_plan::physical::{Insert as Plan, InsertMode, InsertValue, Operator as Op, OwnValue};
-use selkie_types::error::catalogue::ER_INSERT_INFO;
 use selkie_types::{
     Batch, ByteRows, Column, Condition, Level, SqlError, SqlMode, SqlResult, Value,
 };
 
+use self::outcome::Updates;
 use self::replace::Fate;
 use super::auto_increment::AutoIncrement;
 use super::foreign::ForeignKeys;
@@ -20,7 +21,7 @@ use super::row::{RowMaker, Strictness};
 use super::{Returning, duplicate_error, implicit_default as default_implicit};
 use crate::Outcome;
 use crate::error::{from_engine, from_engine_commit};
-use crate::op::{column_of, open as open_node};
+use crate::op::{column_of, open_limited};
 use crate::program::Triggers;
 use crate::run::{Env, OpenTable};
 use crate::session::bump;
@@ -54,7 +55,11 @@ pub(crate) struct Inserter<'r> {
     /// What does not fit is an error in the first row only.
     soft_after_first: bool,
     /// Rows in the way of others.
-    pub(crate) duplicates: u64,
+    duplicates: u64,
+    /// Rows not stored because of one in their way.
+    skipped: u64,
+    /// Rows that ON DUPLICATE KEY UPDATE changed, with the counts of them.
+    updates: Updates,
     /// Rows deleted by REPLACE.
     pub(crate) deleted: u64,
 }
@@ -67,7 +72,7 @@ struct NewRows<'b> {
 }
 
 pub(super) fn run(env: Env<'_>, plan: &Plan, returning: Returning<'_>) -> SqlResult<Outcome> {
-    let mut source = open_node(env, &plan.source)?;
+    let mut source = open_limited(env, &plan.source)?;
     let mut inserter = Inserter::new(env, plan)?;
     inserter.refuse_missing()?;
     while let Some(batch) = source.next()? {
@@ -108,7 +113,9 @@ impl<'r> Inserter<'r> {
             view: plan.view.as_deref(),
             told: Default::default(),
         };
-        let auto = plan.table.def.auto_increment.map(|at| AutoIncrement::new(env, open, at));
+        let auto = plan.table.def.auto_increment.map(|at| {
+            AutoIncrement::new(env, open, at, known_rows(plan), !keeps_changes(&plan.table))
+        });
         let foreign = ForeignKeys::of(env, plan.table.def.id)?;
         let on_duplicate =
             plan.on_duplicate.as_ref().map(|rule| OnDuplicate::new(env, plan, rule, open, foreign));
@@ -136,17 +143,16 @@ impl<'r> Inserter<'r> {
             affected: 0,
             soft_after_first: softens(env, &plan.table),
             duplicates: 0,
+            skipped: 0,
+            updates: Updates::default(),
             deleted: 0,
         };
         inserter.in_place = inserter.replaces_in_place();
         Ok(inserter)
     }
 
-    /// In strict modes error 1364 for a column that has no value, before any value is computed.
+    /// Error or warning 1364 for a column that has no value, before any value is computed.
     fn refuse_missing(&self) -> SqlResult<()> {
-        if !self.maker.strictness.is_strict() {
-            return Ok(());
-        }
         for (at, value) in self.plan.values.iter().enumerate() {
             if matches!(value, InsertValue::Default) && !self.assigned.contains(&at) {
                 self.maker.default_value(at)?;
@@ -165,7 +171,7 @@ impl<'r> Inserter<'r> {
         }
         self.maker.refuse_warnings(0)?;
         let mark = self.env.eval.conditions.borrow().mark();
-        let one_by_one = !self.plan.own.is_empty() || self.triggers.is_some();
+        let one_by_one = !self.plan.own.is_empty() || self.triggers.is_some() || self.renumbers();
         if source.rows() > 1 && one_by_one {
             return self.add_one_by_one(source, returning);
         }
@@ -192,6 +198,11 @@ impl<'r> Inserter<'r> {
                 self.add_checked(&source.gather(&rows), columns, first_row, returning)
             }
         }
+    }
+
+    /// Whether a row that is not stored leaves its automatic value to the next one.
+    fn renumbers(&self) -> bool {
+        self.auto.is_some() && (self.plan.mode == InsertMode::Ignore || self.on_duplicate.is_some())
     }
 
     fn add_one_by_one(&mut self, source: &Batch, returning: Returning<'_>) -> SqlResult<()> {
@@ -313,10 +324,18 @@ impl<'r> Inserter<'r> {
         let asked = columns[at].clone();
         for part in auto.parts(&asked) {
             let mut columns = columns.clone();
+            let skipped = self.skipped;
             if let Some(auto) = &mut self.auto {
                 columns[at] = auto.fill(&columns, &part)?;
             }
             self.add_part(source, columns, part, first_row, returning)?;
+            if let Some(auto) = &mut self.auto
+                && self.skipped > skipped
+                && asked.len() == 1
+                && auto.is_asked(&asked)
+            {
+                auto.give_back();
+            }
         }
         Ok(())
     }
@@ -524,7 +543,7 @@ impl<'r> Inserter<'r> {
                     if self.plan.mode != InsertMode::Ignore {
                         return Err(error.clone());
                     }
-                    self.duplicates += 1;
+                    self.skipped += 1;
                     self.warn(error);
                     return Ok(());
                 }
@@ -641,6 +660,7 @@ impl<'r> Inserter<'r> {
 
     fn count_stored(&mut self, new: &NewRows<'_>, rows: std::ops::Range<usize>) {
         let count = rows.len() as u64;
+        self.note_last(new, &rows);
         self.note_stored(new, rows);
         self.affected += count;
         bump(&self.env.counters().handler_write, count);
@@ -674,7 +694,7 @@ impl<'r> Inserter<'r> {
         if self.plan.mode == InsertMode::Replace {
             return self.replace(new, row, index, existing);
         }
-        self.duplicates += 1;
+        self.skipped += 1;
         let zone = &self.env.eval.types.time_zone;
         let error = || duplicate_error(&self.plan.table, index, &new.rows, row, zone);
         if let Some(rule) = &self.on_duplicate {
@@ -682,7 +702,7 @@ impl<'r> Inserter<'r> {
             let columns: Vec<_> =
                 new.columns.iter().map(|c| Arc::new(c.gather(&[row as u32]))).collect();
             match rule.update(&self.maker, existing, columns, &source) {
-                Ok(affected) => self.affected += affected,
+                Ok(updated) => self.note_updated(row, updated),
                 Err(error) if self.maker.strictness.ignore => self.warn(&error),
                 Err(error) => return Err(error),
             }
@@ -699,56 +719,28 @@ impl<'r> Inserter<'r> {
         self.env.eval.push(Condition::from_error(Level::Warning, error));
     }
 
-    fn give_back(
-        &self,
-        new: &NewRows<'_>,
-        stored: &[u32],
-        returning: Returning<'_>,
-    ) -> SqlResult<()> {
-        if self.plan.returning.is_empty() || stored.is_empty() {
-            return Ok(());
-        }
-        let rows = Batch::new(new.columns.clone(), new.rows.len()).gather(stored);
-        let exprs = self.plan.returning.iter();
-        let columns: SqlResult<Vec<_>> = exprs.map(|e| e.eval(self.env.eval, &rows)).collect();
-        returning(&Batch::new(columns?, rows.rows()))
-    }
-
     /// Rows left out because of duplicates.
     pub(crate) fn skipped(&self) -> u64 {
-        match self.plan.mode {
-            InsertMode::Replace => 0,
-            _ => self.duplicates,
-        }
-    }
-
-    /// The outcome of the statement.
-    pub(crate) fn finish(self) -> Outcome {
-        let session = self.env.rt.session;
-        // Compat: a value the view does not show is not told of.
-        let told = self.plan.view.as_ref().is_none_or(|view| view.shows_auto_increment);
-        let generated = self.first_stored.filter(|_| told);
-        if let Some(first) = generated {
-            session.last_insert_id.set(first);
-        }
-        let explicit = self.auto.as_ref().and_then(|a| a.explicit).filter(|_| told);
-        let insert_id = session.explicit_insert_id.get().or(generated).or(explicit);
-        let warnings = self.env.eval.conditions.borrow().count();
-        let info = match self.records {
-            0 | 1 if !self.plan.is_query && is_single_row(self.plan) => String::new(),
-            records => {
-                let records = records - self.rejected;
-                let args: [&dyn std::fmt::Display; 3] = [&records, &self.duplicates, &warnings];
-                SqlError::new(&ER_INSERT_INFO, &args).message().to_owned()
-            }
-        };
-        let insert_id = insert_id.unwrap_or(0);
-        Outcome { affected: self.affected, insert_id, info, ..Outcome::default() }
+        self.skipped
     }
 }
 
 /// Compat: STRICT_TRANS_TABLES lets a statement go on that has changed a table it cannot roll back.
 fn softens(env: Env<'_>, table: &selkie_catalog::TableInfo) -> bool {
     let all = env.rt.session.settings.sql_mode.contains(SqlMode::STRICT_ALL_TABLES);
-    !all && matches!(&*table.engine, "MyISAM" | "Aria" | "MEMORY" | "CSV" | "ARCHIVE")
+    !all && keeps_changes(table)
+}
+
+/// Whether the table is of an engine that MariaDB cannot roll back.
+fn keeps_changes(table: &selkie_catalog::TableInfo) -> bool {
+    matches!(&*table.engine, "MyISAM" | "Aria" | "MEMORY" | "CSV" | "ARCHIVE")
+}
+
+/// Rows that the statement lists.
+fn known_rows(plan: &Plan) -> Option<u64> {
+    match &plan.source.operator {
+        Op::Values(rows) if !plan.is_query => Some(rows.len() as u64),
+        _ if is_single_row(plan) => Some(1),
+        _ => None,
+    }
 }

@@ -14,6 +14,23 @@ use crate::program::Triggers;
 use crate::run::{Env, OpenTable};
 use crate::session::bump;
 
+/// The existing row after ON DUPLICATE KEY UPDATE.
+pub(super) struct Updated {
+    /// Rows as the client counts them: 2 if it changed, else 0, or 1 if rows found are counted.
+    pub(super) affected: u64,
+    /// It is other than before.
+    pub(super) changed: bool,
+    /// The row; none if it is gone, or what was to be written was refused.
+    pub(super) row: Option<Vec<Arc<Column>>>,
+}
+
+enum Written {
+    Changed,
+    Same,
+    /// By the view or a CHECK.
+    Refused,
+}
+
 /// Updates the row in the way of a new one.
 pub(super) struct OnDuplicate<'r> {
     pub(super) env: Env<'r>,
@@ -36,15 +53,17 @@ impl<'r> OnDuplicate<'r> {
         Ok(Self { env, plan, rule, open, foreign, triggers })
     }
 
-    /// Rows affected: 2 if the row changed, else 0, or 1 if the client counts rows found.
+    /// Updates the row `existing` for the new row, of columns `new`.
     pub(super) fn update(
         &self,
         maker: &RowMaker<'_>,
         existing: &[u8],
         new: Vec<Arc<Column>>,
         source: &Batch,
-    ) -> SqlResult<u64> {
-        let Some(mut old) = fetch(self.env, self.open, existing)? else { return Ok(0) };
+    ) -> SqlResult<Updated> {
+        let Some(mut old) = fetch(self.env, self.open, existing)? else {
+            return Ok(Updated { affected: 0, changed: false, row: None });
+        };
         maker.compute(&self.plan.rules, &mut old, 1)?;
         let count = old.len();
         let mut input = old.clone();
@@ -75,11 +94,16 @@ impl<'r> OnDuplicate<'r> {
             }
         }
         maker.generate(&self.plan.rules, &mut row, 1, 1)?;
-        let affected = self.write(maker, existing, &old, &mut row)?;
+        let written = self.write(maker, existing, &old, &mut row)?;
         if let Some(triggers) = &self.triggers {
             triggers.after_row(&old, &row)?;
         }
-        Ok(affected)
+        let found = u64::from(self.env.rt.session.settings.found_rows);
+        Ok(match written {
+            Written::Changed => Updated { affected: 2, changed: true, row: Some(row) },
+            Written::Same => Updated { affected: found, changed: false, row: Some(row) },
+            Written::Refused => Updated { affected: 0, changed: false, row: None },
+        })
     }
 
     fn write(
@@ -88,12 +112,12 @@ impl<'r> OnDuplicate<'r> {
         existing: &[u8],
         old: &[Arc<Column>],
         row: &mut [Arc<Column>],
-    ) -> SqlResult<u64> {
+    ) -> SqlResult<Written> {
         let (mut before, mut after) = (ByteRows::default(), ByteRows::default());
         maker.encode(old, 0..1, &mut before);
         maker.encode(row, 0..1, &mut after);
         if before.get(0) == after.get(0) {
-            return Ok(u64::from(self.env.rt.session.settings.found_rows));
+            return Ok(Written::Same);
         }
         if !self.plan.on_update_now.is_empty() {
             for &at in &self.plan.on_update_now {
@@ -105,14 +129,14 @@ impl<'r> OnDuplicate<'r> {
         }
         let refused = maker.check_view(&Batch::new(row.to_vec(), 1))?.is_some();
         if refused || maker.check(&self.plan.rules, row, 1)?.is_some() {
-            return Ok(0);
+            return Ok(Written::Refused);
         }
         let mut at = ByteRows::with_capacity(1);
         at.push(existing);
         if let Some(foreign) = &self.foreign {
             foreign.update(&Rows { keys: &at, columns: old }, row, after)?;
             bump(&self.env.counters().handler_update, 1);
-            return Ok(2);
+            return Ok(Written::Changed);
         }
         let (table, control) = (&self.open.handle.table, self.env.rt.control);
         match table.update(self.open.trx, control, &at, &after) {
@@ -124,7 +148,7 @@ impl<'r> OnDuplicate<'r> {
             Err(error) => return Err(from_engine(error, &self.plan.table.def)),
         }
         bump(&self.env.counters().handler_update, 1);
-        Ok(2)
+        Ok(Written::Changed)
     }
 }
 

@@ -11,7 +11,7 @@ use selkie_types::error::catalogue::{
     ER_VIEW_CHECK_FAILED, ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN,
 };
 use selkie_types::{
-    Batch, ByteRows, Column, Condition, Level, SqlError, SqlResult, SqlType, TypeKind, Value,
+    Batch, ByteRows, Column, Condition, Level, SqlError, SqlResult, SqlType, TypeKind, Value, stack,
 };
 
 use super::default;
@@ -189,6 +189,7 @@ impl<'r> RowMaker<'r> {
         rows: usize,
         first_row: u64,
     ) -> SqlResult<()> {
+        stack::check()?;
         if rules.lenient && self.strictness.is_strict() && !rules.generated.is_empty() {
             let lenient = Self {
                 strictness: self.strictness.after_rows(),

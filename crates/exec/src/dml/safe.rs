@@ -4,7 +4,7 @@
 use selkie_catalog::TableInfo;
 use selkie_plan::physical::{Access, Operator as Op, PlanNode};
 use selkie_types::error::catalogue::ER_UPDATE_WITHOUT_KEY_IN_SAFE_MODE;
-use selkie_types::{SqlError, SqlResult};
+use selkie_types::{SqlError, SqlResult, stack};
 
 use crate::run::Env;
 
@@ -27,6 +27,7 @@ pub(super) fn check(
 }
 
 fn is_limited(node: &PlanNode) -> bool {
+    stack::ensure();
     match &node.operator {
         Op::Limit(_) | Op::TopN(_) => true,
         Op::Project { input, .. } | Op::Filter { input, .. } | Op::Materialize(input) => {

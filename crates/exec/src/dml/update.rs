@@ -8,14 +8,13 @@ use selkie_engine::EngineError;
 use selkie_expr::Expr;
 use selkie_plan::physical::{Access, Operator as Op, PlanNode, Update as Plan, UpdateTarget};
 use selkie_types::error::catalogue::{ER_DUP_ENTRY, ER_UPDATE_INFO};
-use selkie_types::{Batch, Bitmap, ByteRows, Column, SqlError, SqlResult};
+use selkie_types::{Batch, Bitmap, ByteRows, Column, SqlError, SqlResult, stack};
 
 use super::duplicate_error;
 use super::foreign::{ForeignKeys, Rows, is_foreign, undone_on_error};
 use super::on_duplicate::fetch;
 use super::row::{RowMaker, Strictness};
 use crate::Outcome;
-use crate::control::Memory;
 use crate::error::from_engine;
 use crate::op::{Operator, drain, open as open_node};
 use crate::program::Triggers;
@@ -72,8 +71,7 @@ pub(super) fn run(env: Env<'_>, plan: &Plan) -> SqlResult<Outcome> {
     env.eval.set_refuses_zero_dates(strict && joined);
     let mut source = open_node(env, &plan.source)?;
     if joined || plan.targets.iter().any(|t| moves_rows(t, &plan.source)) {
-        let mut memory = Memory::new(env.rt.control);
-        let batches = drain(&mut *source, &mut memory)?;
+        let batches = drain(&mut *source)?;
         drop(source);
         env.rt.read.borrow_mut().clear();
         batches.iter().try_for_each(|batch| update_all(&mut targets, batch))?;
@@ -111,6 +109,7 @@ fn outcome(env: Env<'_>, targets: &[Target<'_>]) -> Outcome {
 
 /// Whether rows of a target may come twice.
 pub(super) fn has_join(node: &PlanNode) -> bool {
+    stack::ensure();
     match &node.operator {
         Op::TableScan(_) | Op::OneRow | Op::Empty => false,
         Op::Filter { input, .. } | Op::Project { input, .. } | Op::Materialize(input) => {
@@ -126,6 +125,7 @@ pub(super) fn has_join(node: &PlanNode) -> bool {
 /// Whether the update moves rows in the index they are read by, so that the scan could meet them
 /// again.
 fn moves_rows(target: &UpdateTarget, source: &PlanNode) -> bool {
+    stack::ensure();
     let indexes = &target.table.def.indexes;
     let index = match &source.operator {
         Op::TableScan(scan) => match &scan.access {

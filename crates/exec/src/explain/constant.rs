@@ -9,7 +9,7 @@ use selkie_plan::physical::{
     Access, ColumnType, JoinKind, Operator, OutputColumn, Plan, PlanNode, TableScan,
 };
 use selkie_sql::ast::{Expr, ExprKind, Literal, StringLiteral, UnaryOp};
-use selkie_types::{Batch, Charset, SqlResult, SqlType, TypeKind, Value};
+use selkie_types::{Batch, Charset, SqlResult, SqlType, TypeKind, Value, stack};
 
 use crate::control::Control;
 use crate::rows_out::output_column;
@@ -69,6 +69,7 @@ impl ResultSink for Rows {
 
 /// Scans of the outermost query that give one row at most, which every result row has.
 fn candidates<'p>(node: &'p PlanNode, exact: ExactRows<'_>, found: &mut Vec<&'p PlanNode>) {
+    stack::ensure();
     let (left, right) = match &node.operator {
         Operator::TableScan(scan) => {
             if is_single(scan, exact) {
@@ -123,6 +124,7 @@ fn alone(plan: &Plan, node: &PlanNode) -> Plan {
         output: std::sync::Arc::default(),
         into: None,
         calc_found_rows: false,
+        rows_examined: None,
         conditions: Vec::new(),
         ..plan.clone()
     }
@@ -150,12 +152,7 @@ fn whole_row(plan: &Plan, scan: &TableScan) -> (Plan, Vec<usize>) {
     let of = |at: &usize| &table.columns[*at];
     let types = columns.iter().map(of);
     let types = types.map(|c| ColumnType { ty: c.ty.clone(), nullable: c.nullable }).collect();
-    let node = PlanNode {
-        operator: Operator::TableScan(Box::new(row)),
-        columns: types,
-        rows: 1.0,
-        cost: 0.0,
-    };
+    let node = PlanNode::new(Operator::TableScan(Box::new(row)), types, 1.0, 0.0);
     let output = columns.iter().map(of).map(|c| output_column(&c.name, c.ty.clone())).collect();
     (Plan { output, ..alone(plan, &node) }, columns)
 }

@@ -6,8 +6,8 @@ use selkie_plan::physical::{Aggregate as Plan, ColumnType, PlanNode};
 use selkie_types::{BATCH_ROWS, Batch, Column, SqlResult};
 
 use super::group::{Grouping, Inputs};
-use super::{BoxOperator, Operator, open as open_node, scale_of};
-use crate::control::Memory;
+use super::rows::at_once;
+use super::{BoxOperator, Operator, open as open_node, scale_of, sliced};
 use crate::run::Env;
 
 pub(super) fn open<'r>(
@@ -21,7 +21,6 @@ pub(super) fn open<'r>(
         types: &node.columns[..plan.groups.len()],
         result: None,
         given: 0,
-        memory: Memory::new(env.rt.control),
     }))
 }
 
@@ -32,7 +31,6 @@ struct Aggregation<'r> {
     types: &'r [ColumnType],
     result: Option<Batch>,
     given: usize,
-    memory: Memory<'r>,
 }
 
 impl Aggregation<'_> {
@@ -42,12 +40,12 @@ impl Aggregation<'_> {
         }
         let inputs = Inputs::new(&self.plan.groups, &self.plan.aggregates);
         let mut grouping = Grouping::new(self.types, &self.plan.aggregates);
-        let mut input = open_node(self.env, &self.plan.input)?;
+        let input = open_node(self.env, &self.plan.input)?;
+        let mut input = sliced::for_values(input, inputs.exprs());
         while let Some(batch) = input.next()? {
             let keys = inputs.keys(self.env.eval, &batch)?;
             let args = inputs.args(self.env.eval, &batch)?;
             grouping.update(self.env.eval, &keys, &args, batch.rows())?;
-            self.memory.set(grouping.memory())?;
             self.env.check()?;
         }
         grouping.finish(self.env.eval)
@@ -60,7 +58,8 @@ impl Aggregation<'_> {
         let level = |n: usize| Grouping::new(&self.types[..n], &self.plan.aggregates);
         let mut levels: Vec<Grouping> = (0..=count).map(level).collect();
         let mut parents: Vec<Vec<u32>> = vec![Vec::new(); count + 1];
-        let mut input = open_node(self.env, &self.plan.input)?;
+        let input = open_node(self.env, &self.plan.input)?;
+        let mut input = sliced::for_values(input, inputs.exprs());
         let mut any = false;
         while let Some(batch) = input.next()? {
             any = true;
@@ -77,7 +76,6 @@ impl Aggregation<'_> {
                 ids.iter().zip(&above).for_each(|(id, up)| parents[n][*id as usize] = *up);
                 above = ids;
             }
-            self.memory.set(levels.iter().map(Grouping::memory).sum())?;
             self.env.check()?;
         }
         if !any {
@@ -129,6 +127,7 @@ impl Aggregation<'_> {
 }
 
 fn post_order(at: u32, children: &[Vec<u32>], order: &mut Vec<u32>) {
+    selkie_types::stack::ensure();
     children[at as usize].iter().for_each(|&child| post_order(child, children, order));
     order.push(at);
 }
@@ -139,7 +138,8 @@ impl Operator for Aggregation<'_> {
             Some(result) => result,
             None => self.compute()?,
         };
-        let (from, to) = (self.given, (self.given + BATCH_ROWS).min(result.rows()));
+        let count = at_once(result.memory(), result.rows(), BATCH_ROWS);
+        let (from, to) = (self.given, (self.given + count).min(result.rows()));
         let batch = (from < to).then(|| result.slice(from, to));
         self.given = to;
         self.result = Some(result);

@@ -8,8 +8,7 @@ use selkie_types::{BATCH_ROWS, Batch, Bitmap, SqlResult};
 use super::hash_join::shape_of;
 use super::join_match::Matcher;
 use super::probe::{BuildTable, Pairs, key_columns};
-use super::{BoxOperator, Operator, open as open_node};
-use crate::control::Memory;
+use super::{BoxOperator, Operator, open as open_node, sliced};
 use crate::run::Env;
 
 /// The left rows and which of them found a match.
@@ -31,7 +30,6 @@ pub(super) struct BuildLeft<'r> {
     null_safe: Vec<bool>,
     /// Build row to give next, once the right side has ended.
     rest: Option<usize>,
-    memory: Memory<'r>,
 }
 
 /// Passes batches on and keeps the rows that a key with NULL will leave out of the table.
@@ -60,27 +58,27 @@ impl Operator for NullKeeper<'_, '_> {
 
 impl<'r> BuildLeft<'r> {
     pub(super) fn open(env: Env<'r>, plan: &'r Plan) -> SqlResult<Self> {
+        let right_keys = plan.keys.iter().map(|k| &k.right);
         Ok(Self {
             env,
             plan,
             built: None,
-            right: open_node(env, &plan.right)?,
+            right: sliced::for_values(open_node(env, &plan.right)?, right_keys),
             right_batch: None,
             matcher: Matcher::new(env, shape_of(plan)),
             null_safe: plan.keys.iter().map(|k| k.null_safe).collect(),
             rest: None,
-            memory: Memory::new(env.rt.control),
         })
     }
 
     fn build(&mut self) -> SqlResult<Built> {
         let (env, plan) = (self.env, self.plan);
         let mut unmatchable = Vec::new();
-        let input = open_node(env, &plan.left)?;
+        let keys = plan.keys.iter().map(|k| &k.left);
+        let input = sliced::for_values(open_node(env, &plan.left)?, keys);
         let mut left = NullKeeper { env, plan, input, kept: &mut unmatchable };
         let types = &plan.left.columns;
-        let memory = &mut self.memory;
-        let table = BuildTable::build(env.eval, &mut left, types, &plan.keys, |k| &k.left, memory)?;
+        let table = BuildTable::build(env.eval, &mut left, types, &plan.keys, |k| &k.left)?;
         let matched = Bitmap::zeros(table.rows.len());
         Ok(Built { table, matched, unmatchable })
     }
@@ -90,7 +88,8 @@ impl<'r> BuildLeft<'r> {
         let Some(batch) = self.right.next()? else { return Ok(false) };
         let columns = key_columns(self.env.eval, self.plan.keys.iter().map(|k| &k.right), &batch)?;
         let ids = built.table.find(&columns, &self.null_safe, batch.rows());
-        self.right_batch = Some((batch, Pairs::new(ids)));
+        let pairs = Pairs::new(ids, &batch, &built.table);
+        self.right_batch = Some((batch, pairs));
         Ok(true)
     }
 
@@ -128,7 +127,8 @@ impl<'r> BuildLeft<'r> {
         let at = self.rest.get_or_insert(0);
         let wanted = self.plan.kind == JoinKind::Semi;
         while *at < built.table.rows.len() {
-            let to = (*at + BATCH_ROWS).min(built.table.rows.len());
+            let count = built.table.rows.at_once(BATCH_ROWS);
+            let to = (*at + count).min(built.table.rows.len());
             let rows: Vec<u32> = (*at as u32..to as u32)
                 .filter(|&r| built.matched.get(r as usize) == wanted)
                 .collect();

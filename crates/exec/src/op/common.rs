@@ -2,18 +2,17 @@
 
 use std::sync::Arc;
 
-use selkie_types::{Batch, SqlError, SqlResult};
+use selkie_types::{Batch, SqlError, SqlResult, stack};
 
 use super::{BoxOperator, Operator, open};
-use crate::control::Memory;
 use crate::run::{Env, SharedRows};
 use crate::session::bump;
 
-/// Reads an operator to its end, counting its rows against the statement's memory.
-pub(crate) fn drain(op: &mut dyn Operator, memory: &mut Memory<'_>) -> SqlResult<Vec<Batch>> {
+/// Reads an operator to its end.
+pub(crate) fn drain(op: &mut dyn Operator) -> SqlResult<Vec<Batch>> {
     let mut batches = Vec::new();
     while let Some(batch) = op.next()? {
-        memory.grow(batch.memory())?;
+        selkie_meter::check()?;
         batches.push(batch);
     }
     Ok(batches)
@@ -51,6 +50,7 @@ impl<'r> CommonScan<'r> {
     }
 
     fn rows(&self) -> SqlResult<SharedRows> {
+        stack::check()?;
         let rt = self.env.rt;
         if let Some(rows) = &rt.common.borrow()[self.table] {
             return Ok(rows.clone());
@@ -60,10 +60,7 @@ impl<'r> CommonScan<'r> {
             return Ok(rt.common.borrow()[self.table].clone().unwrap_or_default());
         }
         let mut op = open(self.env, &rt.plan.common_tables[self.table].plan)?;
-        let mut memory = Memory::new(rt.control);
-        let rows = Arc::new(drain(&mut *op, &mut memory)?);
-        // The rows live as long as the statement; so does their share of its memory.
-        std::mem::forget(memory);
+        let rows = Arc::new(drain(&mut *op)?);
         bump(&self.env.counters().created_tmp_tables, 1);
         rt.common.borrow_mut()[self.table] = Some(rows.clone());
         Ok(rows)
@@ -100,20 +97,18 @@ impl Operator for WorkScan {
 pub(super) struct Materialize<'r> {
     input: Option<BoxOperator<'r>>,
     rows: std::vec::IntoIter<Batch>,
-    memory: Memory<'r>,
 }
 
 impl<'r> Materialize<'r> {
-    pub(super) fn new(env: Env<'r>, input: BoxOperator<'r>) -> Self {
-        let memory = Memory::new(env.rt.control);
-        Self { input: Some(input), rows: Vec::new().into_iter(), memory }
+    pub(super) fn new(input: BoxOperator<'r>) -> Self {
+        Self { input: Some(input), rows: Vec::new().into_iter() }
     }
 }
 
 impl Operator for Materialize<'_> {
     fn next(&mut self) -> SqlResult<Option<Batch>> {
         if let Some(mut input) = self.input.take() {
-            self.rows = drain(&mut *input, &mut self.memory)?.into_iter();
+            self.rows = drain(&mut *input)?.into_iter();
         }
         Ok(self.rows.next())
     }

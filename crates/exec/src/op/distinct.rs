@@ -7,7 +7,6 @@ use selkie_types::{Batch, Column, SqlResult, SqlType};
 
 use super::hash_table::{KeyKind, KeyTable};
 use super::{BoxOperator, Operator};
-use crate::control::Memory;
 use crate::run::Env;
 
 /// Rows seen.
@@ -24,25 +23,23 @@ impl DistinctSet {
     }
 
     /// Notes the rows of a batch; the numbers of those not seen before.
-    pub(crate) fn insert(&mut self, batch: &Batch) -> Vec<u32> {
+    pub(crate) fn insert(&mut self, batch: &Batch) -> SqlResult<Vec<u32>> {
         let mut new = Vec::new();
         self.ids.clear();
-        self.table.assign(batch.columns(), batch.rows(), &mut self.ids, &mut new);
-        new
-    }
-
-    /// Bytes of memory held.
-    pub(crate) fn memory(&self) -> usize {
-        self.table.memory()
+        self.table.assign(batch.columns(), batch.rows(), &mut self.ids, &mut new)?;
+        Ok(new)
     }
 }
 
 /// The key number of each row of columns, and how many there are.
-pub(crate) fn distinct_keys(columns: &[Arc<Column>], types: &[&SqlType]) -> (Vec<u32>, usize) {
+pub(crate) fn distinct_keys(
+    columns: &[Arc<Column>],
+    types: &[&SqlType],
+) -> SqlResult<(Vec<u32>, usize)> {
     let mut table = KeyTable::new(types.iter().map(|ty| KeyKind::of(ty)).collect());
     let (mut ids, mut new) = (Vec::new(), Vec::new());
-    table.assign(columns, columns.first().map_or(0, |c| c.len()), &mut ids, &mut new);
-    (ids, table.len())
+    table.assign(columns, columns.first().map_or(0, |c| c.len()), &mut ids, &mut new)?;
+    Ok((ids, table.len()))
 }
 
 /// Leaves out rows equal to earlier ones.
@@ -50,7 +47,6 @@ pub(super) struct Distinct<'r> {
     env: Env<'r>,
     input: BoxOperator<'r>,
     seen: DistinctSet,
-    memory: Memory<'r>,
     /// Whether a batch that is the only one may go on as it is: a sort behind drops equal rows for less than a hash.
     may_pass: bool,
     /// What was read to know whether there is another batch.
@@ -59,8 +55,8 @@ pub(super) struct Distinct<'r> {
 
 impl<'r> Distinct<'r> {
     pub(super) fn new(env: Env<'r>, input: BoxOperator<'r>, node: &PlanNode) -> Self {
-        let (seen, memory) = (DistinctSet::new(&node.columns), Memory::new(env.rt.control));
-        Self { env, input, seen, memory, may_pass: false, ahead: None }
+        let seen = DistinctSet::new(&node.columns);
+        Self { env, input, seen, may_pass: false, ahead: None }
     }
 
     /// In front of a sort that drops equal rows.
@@ -90,8 +86,7 @@ impl Operator for Distinct<'_> {
             if self.passes()? {
                 return Ok(Some(batch));
             }
-            let new = self.seen.insert(&batch);
-            self.memory.set(self.seen.memory())?;
+            let new = self.seen.insert(&batch)?;
             if new.len() == batch.rows() {
                 return Ok(Some(batch));
             }

@@ -40,12 +40,6 @@ impl Grouping {
         self.groups
     }
 
-    /// Bytes of memory held.
-    pub(crate) fn memory(&self) -> usize {
-        let states: usize = self.states.iter().map(AggregateState::memory).sum();
-        self.table.memory() + self.keys.memory() + states
-    }
-
     /// Takes in rows: their keys, and the arguments of each aggregate. Gives each row's group.
     pub(crate) fn update(
         &mut self,
@@ -67,7 +61,7 @@ impl Grouping {
 
     fn assign(&mut self, keys: &[Arc<Column>], rows: usize) -> SqlResult<()> {
         let mut new = Vec::new();
-        self.table.assign(keys, rows, &mut self.ids, &mut new);
+        self.table.assign(keys, rows, &mut self.ids, &mut new)?;
         self.groups = self.table.len();
         if !new.is_empty() {
             self.keys.append_rows(keys, &new)?;
@@ -98,6 +92,11 @@ impl<'r> Inputs<'r> {
     /// Keys and aggregates over an input row.
     pub(crate) fn new(groups: &'r [Expr], aggregates: &'r [Aggregate]) -> Self {
         Self { groups, aggregates }
+    }
+
+    /// All that is computed of a row.
+    pub(crate) fn exprs(&self) -> impl Iterator<Item = &'r Expr> {
+        self.groups.iter().chain(self.aggregates.iter().flat_map(Aggregate::inputs))
     }
 
     /// The keys of a batch.

@@ -9,6 +9,7 @@ use selkie_types::{BATCH_ROWS, Batch, SqlResult};
 
 use super::Operator;
 use super::buffers::{self, Buffers};
+use super::examined::examine;
 use crate::error::{corrupt, from_engine};
 use crate::run::{Env, OpenTable};
 use crate::scan::{Decoder, Range};
@@ -76,7 +77,7 @@ impl<'r> GroupScan<'r> {
             buffers: buffers::take(),
             unwanted: RowSet::default(),
             group: Vec::new(),
-            batch_groups: FIRST_GROUPS,
+            batch_groups: if env.rt.examined.is_limited() { 1 } else { FIRST_GROUPS },
         })
     }
 
@@ -165,9 +166,12 @@ impl Operator for GroupScan<'_> {
             if groups == 0 {
                 return Ok(None);
             }
-            self.batch_groups = (self.batch_groups * 4).min(BATCH_ROWS / 2);
+            if self.batch_groups > 1 {
+                self.batch_groups = (self.batch_groups * 4).min(BATCH_ROWS / 2);
+            }
             let set = &self.buffers.set;
             bump(&self.env.counters().rows_read, set.count() as u64);
+            examine(self.env, set.count())?;
             if let Some((batch, _)) = self.decoder.decode(self.env.eval, set)? {
                 return Ok(Some(batch));
             }

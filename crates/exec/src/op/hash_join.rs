@@ -7,8 +7,7 @@ use super::hash_table::NOT_FOUND;
 use super::join_match::{Matcher, Shape};
 use super::null_aware::NullAware;
 use super::probe::{BuildTable, Pairs, key_columns};
-use super::{BoxOperator, Operator, open as open_node};
-use crate::control::Memory;
+use super::{BoxOperator, Operator, open as open_node, sliced};
 use crate::run::Env;
 
 pub(super) fn open<'r>(env: Env<'r>, plan: &'r Plan) -> SqlResult<BoxOperator<'r>> {
@@ -48,7 +47,6 @@ struct HashJoin<'r> {
     matcher: Matcher<'r>,
     null_safe: Vec<bool>,
     probing: Option<Probing>,
-    memory: Memory<'r>,
 }
 
 impl<'r> HashJoin<'r> {
@@ -56,21 +54,23 @@ impl<'r> HashJoin<'r> {
         Ok(Self {
             env,
             plan,
-            left: open_node(env, &plan.left)?,
+            left: sliced::for_values(
+                open_node(env, &plan.left)?,
+                plan.keys.iter().map(|k| &k.left),
+            ),
             table: None,
             matcher: Matcher::new(env, shape_of(plan)),
             null_safe: plan.keys.iter().map(|k| k.null_safe).collect(),
             probing: None,
-            memory: Memory::new(env.rt.control),
         })
     }
 
     fn build(&mut self) -> SqlResult<BuildTable> {
         let plan = self.plan;
-        let mut right = open_node(self.env, &plan.right)?;
+        let right = open_node(self.env, &plan.right)?;
+        let mut right = sliced::for_values(right, plan.keys.iter().map(|k| &k.right));
         let types = &plan.right.columns;
-        let memory = &mut self.memory;
-        BuildTable::build(self.env.eval, &mut *right, types, &plan.keys, |k| &k.right, memory)
+        BuildTable::build(self.env.eval, &mut *right, types, &plan.keys, |k| &k.right)
     }
 
     /// Output that needs no pairs: keys decide, or each finds one row.
@@ -79,7 +79,8 @@ impl<'r> HashJoin<'r> {
             let matched = ids.iter().map(|&id| id != NOT_FOUND).collect();
             return Some(self.matcher.finish(left, &matched));
         }
-        if self.plan.kind == JoinKind::Left && table.is_unique() && self.plan.residual.is_empty() {
+        let simple = self.plan.kind == JoinKind::Left && self.plan.residual.is_empty();
+        if simple && table.is_unique() && table.rows.at_once(ids.len()) == ids.len() {
             let left_column = |at: usize| left.column(at).clone();
             let right = |at: usize| table.rows.gather_column(at, ids);
             return Some(Some(self.matcher.joined(ids.len(), None, &left_column, &right)));
@@ -97,7 +98,8 @@ impl<'r> HashJoin<'r> {
             return Ok(Some(output));
         }
         let matched = Bitmap::zeros(left.rows());
-        self.probing = Some(Probing { left, pairs: Pairs::new(ids), matched });
+        let pairs = Pairs::new(ids, &left, table);
+        self.probing = Some(Probing { left, pairs, matched });
         Ok(Some(None))
     }
 

@@ -45,11 +45,6 @@ impl<K> Default for WordMap<K> {
 }
 
 impl<K: Word> WordMap<K> {
-    /// Bytes of memory held.
-    pub(super) fn memory(&self) -> usize {
-        self.slots.len() * size_of::<(K, u32)>()
-    }
-
     /// The slot of `key`: its own, or the empty one where it belongs.
     #[inline]
     fn slot(&self, key: K) -> usize {
@@ -116,11 +111,6 @@ impl BytesMap {
         let mut hasher = self.state.build_hasher();
         hasher.write(key);
         hasher.finish()
-    }
-
-    /// Bytes of memory held.
-    pub(super) fn memory(&self) -> usize {
-        self.slots.len() * 8 + self.entries.capacity() * 16 + self.bytes.capacity()
     }
 
     fn entry(&self, at: usize) -> &[u8] {

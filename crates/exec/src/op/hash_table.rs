@@ -8,7 +8,8 @@
 
 use std::sync::Arc;
 
-use selkie_types::{CollationId, Column, ColumnData, DecimalValues, key};
+use selkie_meter::ask;
+use selkie_types::{CollationId, Column, ColumnData, DecimalValues, SqlResult, key};
 
 use super::hash_map::{BytesMap, WordMap};
 
@@ -17,6 +18,9 @@ pub(crate) const NOT_FOUND: u32 = u32::MAX;
 
 /// Longest raw key that is packed into a word pair, its length beside it.
 const SHORT: usize = 15;
+
+/// Copies of a new key in memory: it is made and kept, as it is and folded, which is longer.
+const COPIES: usize = 5;
 
 /// How the values of one key column are made bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -121,12 +125,6 @@ impl KeyTable {
         self.count as usize
     }
 
-    /// Approximate bytes of memory held.
-    pub(crate) fn memory(&self) -> usize {
-        let folded = self.folded.as_ref().map_or(0, BytesMap::memory);
-        self.words.memory() + self.short.memory() + self.long.memory() + folded
-    }
-
     fn single_word(&self, columns: &[Arc<Column>]) -> bool {
         self.kinds == [KeyKind::Word] && word_slice(&columns[0]).is_some()
     }
@@ -138,15 +136,17 @@ impl KeyTable {
         rows: usize,
         ids: &mut Vec<u32>,
         new: &mut Vec<u32>,
-    ) {
+    ) -> SqlResult<()> {
         ids.reserve(rows);
         if self.single_word(columns) {
-            return self.assign_words(&columns[0], rows, ids, new);
+            self.assign_words(&columns[0], rows, ids, new);
+            return Ok(());
         }
         let mut buffer = std::mem::take(&mut self.buffer);
         for row in 0..rows {
             buffer.clear();
             put_row(&self.kinds, columns, row, &mut buffer);
+            ask(buffer.len() * COPIES)?;
             let before = self.count;
             let id = self.assign_raw(&buffer, columns, row);
             if self.count > before {
@@ -155,6 +155,7 @@ impl KeyTable {
             ids.push(id);
         }
         self.buffer = buffer;
+        Ok(())
     }
 
     fn assign_words(
@@ -418,7 +419,7 @@ mod tests {
 
     fn ids(table: &mut KeyTable, columns: &[Arc<Column>]) -> (Vec<u32>, Vec<u32>) {
         let (mut ids, mut new) = (Vec::new(), Vec::new());
-        table.assign(columns, columns[0].len(), &mut ids, &mut new);
+        table.assign(columns, columns[0].len(), &mut ids, &mut new).unwrap();
         (ids, new)
     }
 

@@ -4,6 +4,7 @@ use selkie_engine::{RowSet, Scan};
 use selkie_plan::physical::IndexJoin as Plan;
 use selkie_types::{BATCH_ROWS, Batch, Bitmap, ByteRows, SqlResult};
 
+use super::examined::examine;
 use super::join_match::{Matcher, Shape};
 use super::{BoxOperator, Operator, open as open_node};
 use crate::error::from_engine;
@@ -89,7 +90,11 @@ impl<'r> IndexJoin<'r> {
 
     /// Looks the next keys up.
     fn look_up(&mut self, probing: &mut Probing) -> SqlResult<Option<Batch>> {
-        let step = if self.plan.lookup.unique { BATCH_ROWS } else { KEYS };
+        let step = match self.plan.lookup.unique {
+            _ if self.env.rt.examined.is_limited() => 1,
+            true => BATCH_ROWS,
+            false => KEYS,
+        };
         let from = probing.at;
         let to = (from + step).min(probing.keys.len());
         probing.at = to;
@@ -102,6 +107,9 @@ impl<'r> IndexJoin<'r> {
             .map_err(|e| from_engine(e, &self.plan.lookup.table.def))?;
         bump(&self.env.counters().handler_read_key, keys.len() as u64);
         bump(&self.env.counters().rows_read, self.set.found_by.len() as u64);
+        // A key counts, and so do the rows that it finds beyond the first.
+        let more = if self.plan.lookup.unique { 0 } else { self.set.found_by.len() };
+        examine(self.env, keys.len() + more)?;
         let Some((right, numbers)) = self.decoder.decode(self.env.eval, &self.set)? else {
             return Ok(None);
         };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use selkie_expr::Expr;
 use selkie_plan::physical::{Limit as Plan, Operator as Op, PlanNode, SortKey};
 use selkie_types::error::catalogue::ER_SUBQUERY_NO_1_ROW;
-use selkie_types::{Batch, ByteRows, Column, SqlError, SqlResult, Value};
+use selkie_types::{Batch, ByteRows, Column, SqlError, SqlResult, Value, stack};
 
 use super::sort_key::put_keys;
 use super::{BoxOperator, Operator, open as open_node, scale_of};
@@ -23,6 +23,7 @@ pub(super) fn row_count(env: Env<'_>, e: Option<&Expr>) -> SqlResult<Option<u64>
 
 /// The OFFSET of the outermost block, unless it is of a UNION.
 pub(crate) fn offset(env: Env<'_>, node: &PlanNode) -> SqlResult<u64> {
+    stack::check()?;
     let offset = match &node.operator {
         Op::Project { input, .. } => return offset(env, input),
         Op::Limit(limit) if matches!(limit.input.operator, Op::SetOperation(_)) => None,

@@ -6,8 +6,8 @@ use selkie_plan::physical::{JoinKind, NestedLoopJoin as Plan};
 use selkie_types::{Batch, Bitmap, SqlResult};
 
 use super::join_match::{Matcher, Shape};
+use super::rows::at_once;
 use super::{BoxOperator, Operator, RowBuffer, open as open_node};
-use crate::control::Memory;
 use crate::run::Env;
 
 /// Pairs made at a time.
@@ -31,7 +31,6 @@ pub(super) struct NestedLoop<'r> {
     rows: Option<RowBuffer>,
     matcher: Matcher<'r>,
     probing: Option<Probing>,
-    memory: Memory<'r>,
 }
 
 impl<'r> NestedLoop<'r> {
@@ -50,7 +49,6 @@ impl<'r> NestedLoop<'r> {
             rows: None,
             matcher: Matcher::new(env, shape),
             probing: None,
-            memory: Memory::new(env.rt.control),
         })
     }
 
@@ -59,7 +57,6 @@ impl<'r> NestedLoop<'r> {
         let mut right = open_node(self.env, &self.plan.right)?;
         while let Some(batch) = right.next()? {
             rows.append(&batch)?;
-            self.memory.set(rows.memory())?;
         }
         Ok(rows)
     }
@@ -69,10 +66,14 @@ impl<'r> NestedLoop<'r> {
     }
 
     /// The next pairs of a left batch.
-    fn pairs(probing: &mut Probing, right_rows: usize) -> (Vec<u32>, Vec<u32>) {
+    fn pairs(probing: &mut Probing, rows: &RowBuffer) -> (Vec<u32>, Vec<u32>) {
+        let right_rows = rows.len();
+        let batch = &probing.left;
+        // Fewer together if rows are large.
+        let most = at_once(batch.memory(), batch.rows(), rows.at_once(PAIRS));
         let (mut left, mut right) = (Vec::new(), Vec::new());
-        while probing.row < probing.left.rows() && left.len() < PAIRS {
-            let take = (right_rows - probing.right).min(PAIRS - left.len());
+        while probing.row < probing.left.rows() && left.len() < most {
+            let take = (right_rows - probing.right).min(most - left.len());
             left.extend(std::iter::repeat_n(probing.row as u32, take));
             right.extend(probing.right as u32..(probing.right + take) as u32);
             probing.right += take;
@@ -85,7 +86,7 @@ impl<'r> NestedLoop<'r> {
     }
 
     fn step(&self, rows: &RowBuffer, probing: &mut Probing) -> SqlResult<Option<Batch>> {
-        let (left, right) = Self::pairs(probing, rows.len());
+        let (left, right) = Self::pairs(probing, rows);
         let right_column = |at: usize| rows.gather_column(at, &right);
         if !self.null_aware() {
             return self.matcher.pairs(&probing.left, &left, &right_column, &mut probing.matched);

@@ -13,7 +13,6 @@ use super::hash_table::{KeyKind, KeyTable, NOT_FOUND};
 use super::join_match::Matcher;
 use super::probe::{BuildTable, Pairs, key_columns};
 use super::{BoxOperator, Operator, open as open_node};
-use crate::control::Memory;
 use crate::run::Env;
 
 /// Number of a NULL on either side.
@@ -36,7 +35,6 @@ pub(super) struct NullAware<'r> {
     left: BoxOperator<'r>,
     built: Option<Built>,
     matcher: Matcher<'r>,
-    memory: Memory<'r>,
 }
 
 /// Collects the IN keys of the rows that pass by and are not left out for a NULL correlation.
@@ -59,7 +57,7 @@ impl Operator for KeyCollector<'_, '_> {
         let rows: Vec<u32> = (0..batch.rows() as u32).filter(|&r| passes(r as usize)).collect();
         let key = Arc::new(columns[0].gather(&rows));
         let start = self.ids.len();
-        self.keys.assign(std::slice::from_ref(&key), rows.len(), self.ids, &mut Vec::new());
+        self.keys.assign(std::slice::from_ref(&key), rows.len(), self.ids, &mut Vec::new())?;
         (0..rows.len()).filter(|&r| key.is_null(r)).for_each(|r| self.ids[start + r] = NULL_ID);
         Ok(Some(batch))
     }
@@ -68,10 +66,9 @@ impl Operator for KeyCollector<'_, '_> {
 impl<'r> NullAware<'r> {
     pub(super) fn open(env: Env<'r>, plan: &'r Plan) -> SqlResult<Self> {
         let left = open_node(env, &plan.left)?;
-        let memory = Memory::new(env.rt.control);
         let matcher = Matcher::new(env, shape_of(plan));
         let correlation = &plan.keys[1..];
-        Ok(Self { env, plan, correlation, left, built: None, matcher, memory })
+        Ok(Self { env, plan, correlation, left, built: None, matcher })
     }
 
     fn build(&mut self) -> SqlResult<Built> {
@@ -80,9 +77,9 @@ impl<'r> NullAware<'r> {
         let mut ids = Vec::new();
         let input = open_node(env, &plan.right)?;
         let mut right = KeyCollector { env, plan, input, keys: &mut keys, ids: &mut ids };
-        let (types, memory) = (&plan.right.columns, &mut self.memory);
+        let types = &plan.right.columns;
         let by = self.correlation;
-        let table = BuildTable::build(env.eval, &mut right, types, by, |k| &k.right, memory)?;
+        let table = BuildTable::build(env.eval, &mut right, types, by, |k| &k.right)?;
         Ok(Built { table, keys, ids })
     }
 
@@ -104,7 +101,8 @@ impl<'r> NullAware<'r> {
         let keys = self.correlation.iter().map(|k| &k.left);
         let columns: Vec<Arc<Column>> = key_columns(self.env.eval, keys, left)?;
         let safe: Vec<bool> = self.correlation.iter().map(|k| k.null_safe).collect();
-        let mut pairs = Pairs::new(built.table.find(&columns, &safe, left.rows()));
+        let found = built.table.find(&columns, &safe, left.rows());
+        let mut pairs = Pairs::new(found, left, &built.table);
         let (mut yes, mut maybe) = (Bitmap::zeros(left.rows()), Bitmap::zeros(left.rows()));
         let (mut probe, mut build) = (Vec::new(), Vec::new());
         while pairs.next(&built.table, &mut probe, &mut build) {

@@ -7,8 +7,8 @@ use selkie_plan::physical::{ColumnType, JoinKey};
 use selkie_types::{Batch, Column, SqlResult};
 
 use super::hash_table::{KeyKind, KeyTable, NOT_FOUND};
+use super::rows::at_once;
 use super::{Operator, RowBuffer};
-use crate::control::Memory;
 
 /// Pairs made at a time.
 const PAIRS: usize = 2048;
@@ -58,14 +58,13 @@ impl BuildTable {
         types: &[ColumnType],
         keys: &[JoinKey],
         side: fn(&JoinKey) -> &Expr,
-        memory: &mut Memory<'_>,
     ) -> SqlResult<Self> {
         let mut table = Self::new(types, keys);
         let null_safe: Vec<bool> = keys.iter().map(|k| k.null_safe).collect();
         while let Some(batch) = op.next()? {
             let columns = key_columns(eval, keys.iter().map(side), &batch)?;
             table.add(batch, columns, &null_safe)?;
-            memory.set(table.memory())?;
+            selkie_meter::check()?;
         }
         if table.keys.len() == table.rows.len() {
             table.heads = Vec::new();
@@ -102,7 +101,7 @@ impl BuildTable {
 
     fn add_all(&mut self, batch: &Batch, columns: &[Arc<Column>]) -> SqlResult<()> {
         let (mut ids, mut new) = (Vec::with_capacity(batch.rows()), Vec::new());
-        self.keys.assign(columns, batch.rows(), &mut ids, &mut new);
+        self.keys.assign(columns, batch.rows(), &mut ids, &mut new)?;
         let first = self.rows.len() as u32;
         self.heads.resize(self.keys.len(), END);
         self.tails.resize(self.keys.len(), END);
@@ -116,11 +115,6 @@ impl BuildTable {
             }
         }
         self.rows.append(batch)
-    }
-
-    fn memory(&self) -> usize {
-        let lists = self.heads.capacity() + self.tails.capacity() + self.next.capacity();
-        self.keys.memory() + self.rows.memory() + lists * 4
     }
 
     /// Whether no key has two rows.
@@ -165,14 +159,17 @@ impl BuildTable {
 pub(super) struct Pairs {
     ids: Vec<u32>,
     row: usize,
+    /// Pairs made at a time.
+    most: usize,
     /// Build row to pair next with `row`; `None` before its first.
     chain: Option<u32>,
 }
 
 impl Pairs {
-    /// Pairs of rows whose keys have these numbers.
-    pub(super) fn new(ids: Vec<u32>) -> Self {
-        Self { ids, row: 0, chain: None }
+    /// Pairs of the rows of `batch`, whose keys have these numbers: fewer together if rows are large.
+    pub(super) fn new(ids: Vec<u32>, batch: &Batch, table: &BuildTable) -> Self {
+        let most = at_once(batch.memory(), batch.rows(), table.rows.at_once(PAIRS));
+        Self { ids, row: 0, most, chain: None }
     }
 
     /// Appends the next pairs; false if all were given.
@@ -187,9 +184,9 @@ impl Pairs {
         if self.row >= self.ids.len() {
             return false;
         }
-        while self.row < self.ids.len() && probe.len() < PAIRS {
+        while self.row < self.ids.len() && probe.len() < self.most {
             let mut at = self.chain.take().unwrap_or_else(|| table.head(self.ids[self.row]));
-            while at != END && probe.len() < PAIRS {
+            while at != END && probe.len() < self.most {
                 probe.push(self.row as u32);
                 build.push(at);
                 at = table.following(at);

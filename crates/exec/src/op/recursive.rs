@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use selkie_expr::store::{StoreMode, StoreTarget, convert_for_column};
 use selkie_plan::physical::{ColumnType, RecursivePart, RecursiveUnion};
-use selkie_types::error::catalogue::{ER_DATA_TOO_LONG, ER_QUERY_RESULT_INCOMPLETE};
-use selkie_types::{Batch, SqlError, SqlResult, TypeKind};
+use selkie_types::error::catalogue::ER_QUERY_RESULT_INCOMPLETE;
+use selkie_types::{Batch, Column, ColumnData, Physical, SqlResult, SqlType, TypeKind};
 
 use super::common::drain;
 use super::{BoxOperator, DistinctSet, Operator, open};
-use crate::control::Memory;
 use crate::run::Env;
 
 /// One table with what is known of it.
@@ -35,16 +35,16 @@ impl<'r> Part<'r> {
 
     /// The rows of a batch that are new.
     fn keep_new(&mut self, env: Env<'_>, batch: Batch) -> SqlResult<Option<Batch>> {
-        self.check_lengths(env, &batch)?;
+        let batch = self.stored(env, batch)?;
         let kept = match &mut self.seen {
             None => Some(batch),
             Some(seen) => {
                 let key = self.plan.key.as_deref().unwrap_or_default();
                 let new = match key.is_empty() {
-                    true => seen.insert(&batch),
+                    true => seen.insert(&batch)?,
                     false => {
                         let columns = key.iter().map(|at| batch.column(*at).clone()).collect();
-                        seen.insert(&Batch::new(columns, batch.rows()))
+                        seen.insert(&Batch::new(columns, batch.rows()))?
                     }
                 };
                 (!new.is_empty()).then(|| batch.gather(&new))
@@ -55,27 +55,61 @@ impl<'r> Part<'r> {
     }
 
     /// Compat: the anchor's types are those of a table the rows are stored in.
-    fn check_lengths(&self, env: Env<'_>, batch: &Batch) -> SqlResult<()> {
-        if !env.eval.types.sql_mode.is_strict() {
-            return Ok(());
-        }
+    fn stored(&self, env: Env<'_>, batch: Batch) -> SqlResult<Batch> {
+        let mut columns = None;
         for (at, column) in self.plan.anchor.columns.iter().enumerate() {
-            if !matches!(column.ty.kind, TypeKind::Char | TypeKind::VarChar) {
+            let values = batch.column(at);
+            if fits(values, &column.ty) {
                 continue;
             }
-            let charset = column.ty.collation.charset();
-            let most = column.ty.length as usize;
-            let too_long = (0..batch.rows()).find(|&row| {
-                let column = batch.column(at);
-                !column.is_null(row) && charset.char_count(column.bytes(row)) > most
-            });
-            if let Some(row) = too_long {
-                let name = self.plan.names.get(at).map_or("", |name| name);
-                let number = self.rows + row as u64 + 1;
-                return Err(SqlError::new(&ER_DATA_TOO_LONG, &[&name, &number]));
-            }
+            let name = self.plan.names.get(at).map_or("", |name| name);
+            let target =
+                StoreTarget { ty: &column.ty, schema: "", table: "", column: name, copied: false };
+            let mode = match env.eval.types.sql_mode.is_strict() {
+                true => StoreMode::Strict,
+                false => StoreMode::Lenient,
+            };
+            let from = widest(&column.ty);
+            let stored = convert_for_column(values, &from, &target, mode, self.rows + 1, env.eval)?;
+            columns.get_or_insert_with(|| batch.columns().to_vec())[at] = stored;
         }
-        Ok(())
+        Ok(match columns {
+            Some(columns) => Batch::new(columns, batch.rows()),
+            None => batch,
+        })
+    }
+}
+
+/// Whether a column of the type holds all values, which are of its family.
+fn fits(values: &Column, ty: &SqlType) -> bool {
+    match values.data() {
+        ColumnData::Bytes(_) if matches!(ty.kind, TypeKind::Char | TypeKind::VarChar) => {
+            let charset = ty.collation.charset();
+            let is_short = |row: usize| charset.char_count(values.bytes(row)) <= ty.length as usize;
+            (0..values.len()).all(|row| values.is_null(row) || is_short(row))
+        }
+        ColumnData::Int(v) if ty.is_integer() => {
+            let bits = 8 * ty.fixed_width().unwrap_or(8) as u32;
+            v.iter().all(|v| *v >> (bits - 1) == *v >> 63)
+        }
+        ColumnData::UInt(v) if ty.is_integer() => {
+            let bits = 8 * ty.fixed_width().unwrap_or(8) as u32;
+            v.iter().all(|v| v.checked_shr(bits).unwrap_or(0) == 0)
+        }
+        ColumnData::Decimal(v) => {
+            (0..v.len()).all(|row| v.get(row).fits(ty.length.min(65) as u8, ty.decimals))
+        }
+        _ => true,
+    }
+}
+
+/// The type of all values of the family of `ty`.
+fn widest(ty: &SqlType) -> SqlType {
+    match ty.physical() {
+        Physical::Int => SqlType::bigint(),
+        Physical::UInt => SqlType::bigint_unsigned(),
+        Physical::Decimal => SqlType::decimal(65, ty.decimals),
+        _ => SqlType { length: u32::MAX, ..ty.clone() },
     }
 }
 
@@ -90,14 +124,12 @@ pub(super) struct Recursive<'r> {
     fresh: Vec<Batch>,
     /// Rows of the first of several tables.
     computed: Option<std::vec::IntoIter<Batch>>,
-    memory: Memory<'r>,
 }
 
 impl<'r> Recursive<'r> {
     pub(super) fn new(env: Env<'r>, plan: &'r RecursiveUnion) -> Self {
         let parts = plan.parts.iter().map(Part::new).collect();
-        let memory = Memory::new(env.rt.control);
-        Self { env, parts, current: None, round: 0, fresh: Vec::new(), computed: None, memory }
+        Self { env, parts, current: None, round: 0, fresh: Vec::new(), computed: None }
     }
 
     /// Whether there may be another round; warns if that is because there were too many.
@@ -143,7 +175,6 @@ impl<'r> Recursive<'r> {
                 continue;
             };
             if let Some(batch) = self.parts[0].keep_new(self.env, batch)? {
-                self.memory.grow(batch.memory())?;
                 self.fresh.push(batch.clone());
                 return Ok(Some(batch));
             }
@@ -161,7 +192,7 @@ impl<'r> Recursive<'r> {
                     if self.round == 0 { Some(&part.plan.anchor) } else { part.plan.step.as_ref() };
                 let mut new = Vec::new();
                 if let Some(plan) = plan {
-                    for batch in drain(&mut *open(self.env, plan)?, &mut self.memory)? {
+                    for batch in drain(&mut *open(self.env, plan)?)? {
                         new.extend(part.keep_new(self.env, batch)?);
                     }
                 }

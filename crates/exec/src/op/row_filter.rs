@@ -7,7 +7,7 @@ use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
 
 use selkie_expr::{CompareOp, EvalContext, Expr, ExprKind};
-use selkie_types::{Batch, Bitmap, Column, Physical, SqlResult};
+use selkie_types::{Batch, Bitmap, Column, Physical, SqlResult, stack};
 
 /// Conditions that all rows of a scan or operator must satisfy.
 pub(crate) struct RowFilter<'r> {
@@ -47,7 +47,10 @@ impl<'r> RowFilter<'r> {
     pub(crate) fn filter(&self, eval: &EvalContext<'_>, batch: Batch) -> SqlResult<Option<Batch>> {
         let batch = match self.keep(eval, &batch)? {
             None => batch,
-            Some(keep) => batch.filter(&keep),
+            Some(keep) => {
+                selkie_meter::ask(batch.memory())?;
+                batch.filter(&keep)
+            }
         };
         Ok((batch.rows() > 0).then_some(batch))
     }
@@ -73,6 +76,7 @@ impl<'r> RowFilter<'r> {
     }
 
     fn compute(&self, eval: &EvalContext<'_>) -> Vec<Expr> {
+        stack::ensure();
         let mark = eval.conditions.borrow().mark();
         let mut computed = self.conditions.to_vec();
         // Compat: a condition that depends on no row is no reason to refuse a strict statement.
@@ -100,6 +104,7 @@ fn equal_constant(condition: &Expr) -> Option<&Expr> {
 /// Computes the constant parts. Compat: a literal is converted once where it is compared, anywhere
 /// else for every row.
 fn compute(e: &mut Expr, eval: &EvalContext<'_>) {
+    stack::ensure();
     if e.is_constant() {
         return e.fold(eval, true);
     }

@@ -11,6 +11,15 @@ use super::column_of;
 /// Most bytes of strings a column can address.
 const MAX_BYTES: usize = 3 << 30;
 
+/// Bytes that the values of rows given together should take.
+pub(super) const GOAL: usize = 4 << 20;
+
+/// Rows given together, of `rows` rows that take `memory` bytes: at least one, else up to `most`.
+pub(super) fn at_once(memory: usize, rows: usize, most: usize) -> usize {
+    let fit = GOAL / (memory / rows.max(1)).max(1);
+    fit.min(most).max(1)
+}
+
 /// Rows of an operator, read back by number.
 #[derive(Debug, Default)]
 pub(crate) struct RowBuffer {
@@ -32,6 +41,7 @@ impl RowBuffer {
 
     /// Appends the rows of a batch.
     pub(crate) fn append(&mut self, batch: &Batch) -> SqlResult<()> {
+        selkie_meter::ask(batch.memory())?;
         if self.columns.is_empty() && self.rows == 0 {
             self.columns = batch.columns().to_vec();
             self.rows = batch.rows();
@@ -49,6 +59,8 @@ impl RowBuffer {
 
     /// Appends the rows numbered `rows` of columns.
     pub(crate) fn append_rows(&mut self, columns: &[Arc<Column>], rows: &[u32]) -> SqlResult<()> {
+        // Picked, and appended.
+        selkie_meter::ask(columns.iter().map(|c| 2 * c.memory()).sum())?;
         for (all, column) in self.columns.iter_mut().zip(columns) {
             if all.memory() + column.memory() > MAX_BYTES {
                 return Err(SqlError::new(&ER_OUT_OF_RESOURCES, &[]));
@@ -57,6 +69,11 @@ impl RowBuffer {
         }
         self.rows += rows.len();
         Ok(())
+    }
+
+    /// Rows that are gathered at once, so that what is given takes little beside what is kept.
+    pub(crate) fn at_once(&self, most: usize) -> usize {
+        at_once(self.columns.iter().map(|c| c.memory()).sum(), self.rows, most)
     }
 
     /// All rows as one batch.
@@ -73,9 +90,19 @@ impl RowBuffer {
     pub(crate) fn gather_column(&self, at: usize, rows: &[u32]) -> Arc<Column> {
         Arc::new(self.columns[at].gather(rows))
     }
+}
 
-    /// Bytes of memory held.
-    pub(crate) fn memory(&self) -> usize {
-        self.columns.iter().map(|c| c.memory()).sum()
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_rows_are_given_one_by_one_and_small_ones_together() {
+        assert_eq!(at_once(100 * 1024, 1024, 4096), 4096);
+        assert_eq!(at_once(100 * GOAL, 100, 4096), 1);
+        assert_eq!(at_once(10 * GOAL, 40, 4096), 4);
+        // Neither an empty table nor an empty batch makes it none.
+        assert_eq!(at_once(0, 0, 4096), 4096);
+        assert_eq!(at_once(GOAL, 1, 0), 1);
     }
 }

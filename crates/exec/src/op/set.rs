@@ -5,7 +5,6 @@ use selkie_types::{Batch, SqlResult};
 
 use super::hash_table::{KeyKind, KeyTable, NOT_FOUND};
 use super::{BoxOperator, DistinctSet, Operator, open as open_node};
-use crate::control::Memory;
 use crate::run::Env;
 
 pub(super) fn open<'r>(
@@ -13,16 +12,15 @@ pub(super) fn open<'r>(
     plan: &'r Plan,
     node: &'r PlanNode,
 ) -> SqlResult<BoxOperator<'r>> {
-    let memory = Memory::new(env.rt.control);
     if plan.operator == SetOperator::Union {
         let seen = (!plan.all).then(|| DistinctSet::new(&node.columns));
         let inputs = plan.inputs.iter();
-        return Ok(Box::new(Union { env, inputs, current: None, seen, memory }));
+        return Ok(Box::new(Union { env, inputs, current: None, seen }));
     }
     let kinds = node.columns.iter().map(|c| KeyKind::of(&c.ty)).collect();
     let table = KeyTable::new(kinds);
     let left = open_node(env, &plan.inputs[0])?;
-    Ok(Box::new(Filtering { env, plan, left, table, right: None, given: Vec::new(), memory }))
+    Ok(Box::new(Filtering { env, plan, left, table, right: None, given: Vec::new() }))
 }
 
 /// One input after the other.
@@ -31,14 +29,12 @@ struct Union<'r> {
     inputs: std::slice::Iter<'r, PlanNode>,
     current: Option<BoxOperator<'r>>,
     seen: Option<DistinctSet>,
-    memory: Memory<'r>,
 }
 
 impl Union<'_> {
     fn keep_new(&mut self, batch: Batch) -> SqlResult<Option<Batch>> {
         let Some(seen) = &mut self.seen else { return Ok(Some(batch)) };
-        let new = seen.insert(&batch);
-        self.memory.set(seen.memory())?;
+        let new = seen.insert(&batch)?;
         Ok(match new.len() {
             0 => None,
             n if n == batch.rows() => Some(batch),
@@ -77,7 +73,6 @@ struct Filtering<'r> {
     right: Option<Vec<u64>>,
     /// For distinct results: keys given already.
     given: Vec<bool>,
-    memory: Memory<'r>,
 }
 
 impl Filtering<'_> {
@@ -87,10 +82,9 @@ impl Filtering<'_> {
         let (mut ids, mut new) = (Vec::new(), Vec::new());
         while let Some(batch) = right.next()? {
             ids.clear();
-            self.table.assign(batch.columns(), batch.rows(), &mut ids, &mut new);
+            self.table.assign(batch.columns(), batch.rows(), &mut ids, &mut new)?;
             counts.resize(self.table.len(), 0);
             ids.iter().for_each(|&id| counts[id as usize] += 1);
-            self.memory.set(self.table.memory() + counts.len() * 8)?;
             self.env.check()?;
         }
         Ok(counts)
@@ -126,7 +120,7 @@ impl Operator for Filtering<'_> {
             self.env.check()?;
             let Some(batch) = self.left.next()? else { break };
             ids.clear();
-            self.table.assign(batch.columns(), batch.rows(), &mut ids, &mut new);
+            self.table.assign(batch.columns(), batch.rows(), &mut ids, &mut new)?;
             debug_assert!(!ids.contains(&NOT_FOUND));
             let rows: Vec<u32> = (0..batch.rows() as u32)
                 .filter(|&r| self.takes(&mut counts, ids[r as usize]))

@@ -4,10 +4,10 @@ use selkie_plan::physical::{Operator as Op, PlanNode, Sort as Plan, SortKey};
 use selkie_types::{BATCH_ROWS, Batch, ByteRows, Physical, SqlResult, SqlType};
 
 use super::distinct::Distinct;
+use super::examined::unsorted;
 use super::sort_head::{Equals, Heads, are_useful};
 use super::sort_key::{put_columns, put_keys, sorted};
-use super::{BoxOperator, Operator, RowBuffer, open as open_node};
-use crate::control::Memory;
+use super::{BoxOperator, Operator, RowBuffer, open as open_node, sliced};
 use crate::run::Env;
 use crate::session::bump;
 
@@ -20,7 +20,7 @@ pub(super) struct SortedRows {
 
 impl SortedRows {
     pub(super) fn next(&mut self) -> Option<Batch> {
-        let to = (self.given + BATCH_ROWS).min(self.order.len());
+        let to = (self.given + self.rows.at_once(BATCH_ROWS)).min(self.order.len());
         if self.given >= to {
             return None;
         }
@@ -37,7 +37,6 @@ pub(super) struct Sort<'r> {
     keys: &'r [SortKey],
     equals: Equals,
     sorted: Option<SortedRows>,
-    memory: Memory<'r>,
 }
 
 pub(super) fn open<'r>(env: Env<'r>, plan: &'r Plan) -> SqlResult<BoxOperator<'r>> {
@@ -46,10 +45,12 @@ pub(super) fn open<'r>(env: Env<'r>, plan: &'r Plan) -> SqlResult<BoxOperator<'r
             let distinct = Distinct::before_sort(env, open_node(env, input)?, &plan.input);
             (Box::new(distinct) as BoxOperator<'r>, Equals::Dropped)
         }
-        _ => (open_node(env, &plan.input)?, Equals::Kept),
+        _ => {
+            let keys = plan.keys.iter().map(|key| &key.expr);
+            (sliced::for_values(open_node(env, &plan.input)?, keys), Equals::Kept)
+        }
     };
-    let memory = Memory::new(env.rt.control);
-    Ok(Box::new(Sort { env, input, keys: &plan.keys, equals, sorted: None, memory }))
+    Ok(Box::new(Sort { env, input, keys: &plan.keys, equals, sorted: None }))
 }
 
 /// Whether rows have equal keys if and only if they are equal.
@@ -87,7 +88,7 @@ impl Sort<'_> {
         let mut heads = Heads::default();
         let rows = self.collect(|batch| {
             heads.put(keys, batch);
-            Ok(heads.memory())
+            Ok(())
         })?;
         let places = self.keys.iter().filter_map(|key| key.expr.as_column());
         let places: Vec<usize> = places.collect();
@@ -95,8 +96,6 @@ impl Sort<'_> {
             let columns = places.iter().map(|&at| rows.gather_column(at, some)).collect();
             let mut keys = ByteRows::default();
             put_columns(self.env, self.keys, columns, some.len(), &mut keys);
-            let held = rows.memory() + heads.memory() + rows.len() * 16;
-            self.memory.set(held + keys.memory())?;
             Ok(keys)
         })?;
         Ok(SortedRows { rows, order, given: 0 })
@@ -107,25 +106,23 @@ impl Sort<'_> {
         let mut keys = ByteRows::default();
         let rows = self.collect(|batch| {
             put_keys(env, by, batch, &mut keys)?;
-            Ok(keys.memory())
+            Ok(())
         })?;
-        let order = self.equals.left(sorted(&keys), &keys);
+        let order = self.equals.left(sorted(&keys)?, &keys);
         Ok(SortedRows { rows, order, given: 0 })
     }
 
-    /// All rows; `put` makes their keys and says how many bytes these take so far.
-    fn collect(&mut self, mut put: impl FnMut(&Batch) -> SqlResult<usize>) -> SqlResult<RowBuffer> {
+    /// All rows; `put` makes their keys.
+    fn collect(&mut self, mut put: impl FnMut(&Batch) -> SqlResult<()>) -> SqlResult<RowBuffer> {
         let mut rows = RowBuffer::default();
         while let Some(batch) = self.input.next()? {
-            let keys = put(&batch)?;
+            put(&batch)?;
             rows.append(&batch)?;
-            self.memory.set(rows.memory() + keys)?;
             self.env.check()?;
         }
         let counters = self.env.counters();
         bump(&counters.sort_rows, rows.len() as u64);
         bump(&counters.sort_scan, 1);
-        self.memory.grow(rows.len() * 16)?;
         Ok(rows)
     }
 }
@@ -134,7 +131,7 @@ impl Operator for Sort<'_> {
     fn next(&mut self) -> SqlResult<Option<Batch>> {
         let mut sorted = match self.sorted.take() {
             Some(sorted) => sorted,
-            None => self.sort()?,
+            None => self.sort().map_err(unsorted)?,
         };
         let batch = sorted.next();
         self.sorted = Some(sorted);

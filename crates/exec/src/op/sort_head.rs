@@ -56,10 +56,6 @@ pub(super) fn are_useful(keys: &[SortKey], most: usize) -> bool {
 }
 
 impl Heads {
-    pub(super) fn memory(&self) -> usize {
-        self.keys.memory() + self.cut.capacity()
-    }
-
     /// Appends the heads of the rows of `batch`, whose columns the keys are.
     pub(super) fn put(&mut self, keys: &[SortKey], batch: &Batch) {
         self.cut.reserve(batch.rows());
@@ -79,7 +75,7 @@ impl Heads {
         equals: Equals,
         mut whole: impl FnMut(&[u32]) -> SqlResult<ByteRows>,
     ) -> SqlResult<Vec<u32>> {
-        let mut sorted_rows = sorted(&self.keys);
+        let mut sorted_rows = sorted(&self.keys)?;
         let mut order = Vec::with_capacity(sorted_rows.len());
         let mut rest = &mut sorted_rows[..];
         while let Some(&first) = rest.first() {
@@ -90,7 +86,7 @@ impl Heads {
                 // Rows with equal keys stay as they came.
                 rows.sort_unstable();
                 let keys = whole(rows)?;
-                let places = equals.left(sorted(&keys), &keys);
+                let places = equals.left(sorted(&keys)?, &keys);
                 order.extend(places.iter().map(|&place| rows[place as usize]));
             } else {
                 order.extend_from_slice(&rows[..equals.most(rows.len())]);
@@ -196,7 +192,7 @@ mod tests {
                 let wholes = whole(&keys, &batch, &all);
                 for equals in [Equals::Kept, Equals::Dropped] {
                     let order = heads.order(equals, |rows| Ok(whole(&keys, &batch, rows))).unwrap();
-                    prop_assert_eq!(order, equals.left(sorted(&wholes), &wholes));
+                    prop_assert_eq!(order, equals.left(sorted(&wholes).unwrap(), &wholes));
                 }
             }
         }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use selkie_meter::{ask, interruptible, tick};
 use selkie_plan::physical::SortKey;
 use selkie_types::{
     Batch, ByteRows, Column, ColumnData, DecimalValues, SqlResult, SqlType, Value, key,
@@ -22,8 +23,15 @@ pub(super) fn put_keys(
     out: &mut ByteRows,
 ) -> SqlResult<()> {
     let columns: SqlResult<Vec<_>> = keys.iter().map(|k| k.expr.eval(env.eval, batch)).collect();
-    put_columns(env, keys, columns?, batch.rows(), out);
+    let columns = columns?;
+    ask(memory_of(&columns))?;
+    put_columns(env, keys, columns, batch.rows(), out);
     Ok(())
+}
+
+/// Bytes of columns, of which as many will be copied.
+pub(super) fn memory_of(columns: &[Arc<Column>]) -> usize {
+    columns.iter().map(|c| c.memory()).sum()
 }
 
 /// The same for keys whose values are at hand.
@@ -146,16 +154,32 @@ fn put_wide(v: ethnum::I256, out: &mut Vec<u8>) {
 }
 
 /// Order of rows by their keys; rows with equal keys stay as they came.
-pub(crate) fn sorted(keys: &ByteRows) -> Vec<u32> {
+pub(crate) fn sorted(keys: &ByteRows) -> SqlResult<Vec<u32>> {
+    interruptible(|| order_of(keys))
+}
+
+/// So many rows are sorted before anybody would wait for the end of a statement.
+const SOON: usize = 1 << 18;
+
+fn order_of(keys: &ByteRows) -> Vec<u32> {
     let numbered = keys.iter().enumerate().map(|(row, key)| word(key) | row as u128);
     let mut rows: Vec<u128> = numbered.collect();
-    rows.sort_unstable();
+    match rows.len() {
+        0..=SOON => rows.sort_unstable(),
+        _ => rows.sort_unstable_by(|a, b| {
+            tick(2);
+            a.cmp(b)
+        }),
+    }
     let mut order: Vec<u32> = rows.iter().map(|row| *row as u32).collect();
     let mut rest = &mut order[..];
     for group in rows.chunk_by(|a, b| a >> u32::BITS == b >> u32::BITS) {
         let (undecided, behind) = rest.split_at_mut(group.len());
         if group.len() > 1 {
-            undecided.sort_by(|a, b| keys.get(*a as usize).cmp(keys.get(*b as usize)));
+            undecided.sort_by(|a, b| {
+                tick(16);
+                keys.get(*a as usize).cmp(keys.get(*b as usize))
+            });
         }
         rest = behind;
     }
@@ -171,7 +195,7 @@ fn word(key: &[u8]) -> u128 {
 }
 
 /// The rows of a column in the order of its type.
-pub(crate) fn sorted_rows(column: &Column, ty: &SqlType) -> Vec<u32> {
+pub(crate) fn sorted_rows(column: &Column, ty: &SqlType) -> SqlResult<Vec<u32>> {
     let mut keys = ByteRows::with_capacity(column.len());
     for row in 0..column.len() {
         put_key(ty, false, column, row, keys.buffer());

@@ -7,6 +7,7 @@ use selkie_plan::physical::{Access, IndexRange, Operator as Op, PlanNode, TableS
 use selkie_types::{BATCH_ROWS, Batch, ByteRows, SqlResult};
 
 use super::buffers::{self, Buffers};
+use super::examined::examine;
 use super::group_scan::GroupScan;
 use super::union_scan::UnionScan;
 use super::{BoxOperator, Operator, source};
@@ -148,6 +149,7 @@ impl<'r> TableScan<'r> {
         let ranges = ranges.into_iter();
         // What is read ahead of a LIMIT would stay locked.
         let batch_rows = match (has_limit(&env.rt.plan.root), scan.lock) {
+            _ if env.rt.examined.is_limited() => 1,
             (true, LockMode::None) => LIMITED_ROWS,
             (true, _) => 1,
             (false, _) => FIRST_ROWS,
@@ -224,6 +226,7 @@ impl<'r> TableScan<'r> {
             self.batch_rows = (self.batch_rows * 4).min(BATCH_ROWS);
         }
         self.count(rows);
+        examine(self.env, rows)?;
         Ok(rows > 0)
     }
 }

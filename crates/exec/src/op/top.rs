@@ -3,11 +3,11 @@
 use selkie_plan::physical::TopN as Plan;
 use selkie_types::{Batch, ByteRows, SqlResult};
 
+use super::examined::unsorted;
 use super::limit::row_count;
 use super::sort::SortedRows;
 use super::sort_key::{put_keys, sorted};
-use super::{BoxOperator, Operator, RowBuffer, open as open_node, source};
-use crate::control::Memory;
+use super::{BoxOperator, Operator, RowBuffer, open as open_node, sliced, source};
 use crate::run::Env;
 use crate::session::bump;
 
@@ -22,9 +22,9 @@ pub(super) fn open<'r>(env: Env<'r>, plan: &'r Plan) -> SqlResult<BoxOperator<'r
     }
     let wanted = usize::try_from(limit.saturating_add(offset)).unwrap_or(usize::MAX);
     let skip = usize::try_from(offset).unwrap_or(usize::MAX);
-    let input = open_node(env, &plan.input)?;
-    let memory = Memory::new(env.rt.control);
-    Ok(Box::new(Top { env, plan, input, wanted, skip, sorted: None, memory }))
+    let keys = plan.keys.iter().map(|key| &key.expr);
+    let input = sliced::for_values(open_node(env, &plan.input)?, keys);
+    Ok(Box::new(Top { env, plan, input, wanted, skip, sorted: None }))
 }
 
 struct Top<'r> {
@@ -34,7 +34,6 @@ struct Top<'r> {
     wanted: usize,
     skip: usize,
     sorted: Option<SortedRows>,
-    memory: Memory<'r>,
 }
 
 /// The best rows so far.
@@ -62,7 +61,7 @@ impl Best {
     }
 
     fn cut(&mut self, wanted: usize) -> SqlResult<()> {
-        let mut order = sorted(&self.keys);
+        let mut order = sorted(&self.keys)?;
         order.truncate(wanted);
         let mut keys = ByteRows::with_capacity(order.len());
         order.iter().for_each(|&row| keys.push(self.keys.get(row as usize)));
@@ -87,7 +86,6 @@ impl Top<'_> {
             if best.keys.len() > self.wanted.saturating_mul(2).saturating_add(SLACK) {
                 best.cut(self.wanted)?;
             }
-            self.memory.set(best.rows.memory() + best.keys.memory())?;
             self.env.check()?;
         }
         if self.plan.counted {
@@ -95,7 +93,7 @@ impl Top<'_> {
         }
         bump(&self.env.counters().sort_rows, best.keys.len().min(self.wanted) as u64);
         bump(&self.env.counters().sort_scan, 1);
-        let mut order = sorted(&best.keys);
+        let mut order = sorted(&best.keys)?;
         order.truncate(self.wanted);
         Ok(SortedRows { rows: best.rows, order, given: self.skip })
     }
@@ -105,7 +103,7 @@ impl Operator for Top<'_> {
     fn next(&mut self) -> SqlResult<Option<Batch>> {
         let mut sorted = match self.sorted.take() {
             Some(sorted) => sorted,
-            None => self.sort()?,
+            None => self.sort().map_err(unsorted)?,
         };
         let batch = sorted.next();
         self.sorted = Some(sorted);

@@ -6,7 +6,7 @@ use selkie_types::{BATCH_ROWS, Batch, ByteRows, SqlResult};
 
 use super::Operator;
 use super::buffers::{self, Buffers};
-use crate::control::Memory;
+use super::examined::examine;
 use crate::error::from_engine;
 use crate::run::{Env, OpenTable};
 use crate::scan::{Decoder, ranges_of};
@@ -28,7 +28,6 @@ pub(super) struct UnionScan<'r> {
     done: usize,
     buffers: Kept<Buffers>,
     batch_rows: usize,
-    memory: Memory<'r>,
 }
 
 impl<'r> UnionScan<'r> {
@@ -49,8 +48,7 @@ impl<'r> UnionScan<'r> {
             order: Vec::new(),
             done: 0,
             buffers: buffers::take(),
-            batch_rows: FIRST_ROWS,
-            memory: Memory::new(env.rt.control),
+            batch_rows: if env.rt.examined.is_limited() { 1 } else { FIRST_ROWS },
         };
         for access in union {
             found.find(access)?;
@@ -84,7 +82,6 @@ impl<'r> UnionScan<'r> {
                 bump(&counters.handler_read_next, set.count() as u64);
                 set.keys.iter().for_each(|key| self.keys.push(key));
                 set.clear();
-                self.memory.set(self.keys.memory())?;
             }
         }
         Ok(())
@@ -93,9 +90,14 @@ impl<'r> UnionScan<'r> {
     /// Each key once, in order.
     fn sort(&mut self) -> SqlResult<()> {
         let keys = &self.keys;
-        self.memory.grow(keys.len() * size_of::<u32>())?;
         self.order = (0..keys.len() as u32).collect();
-        self.order.sort_unstable_by(|a, b| keys.get(*a as usize).cmp(keys.get(*b as usize)));
+        let order = &mut self.order;
+        selkie_meter::interruptible(|| {
+            order.sort_unstable_by(|a, b| {
+                selkie_meter::tick(16);
+                keys.get(*a as usize).cmp(keys.get(*b as usize))
+            });
+        })?;
         self.order.dedup_by(|a, b| keys.get(*a as usize) == keys.get(*b as usize));
         Ok(())
     }
@@ -114,7 +116,9 @@ impl Operator for UnionScan<'_> {
                 return Ok(None);
             }
             self.done += keys.len();
-            self.batch_rows = (self.batch_rows * 4).min(BATCH_ROWS);
+            if self.batch_rows > 1 {
+                self.batch_rows = (self.batch_rows * 4).min(BATCH_ROWS);
+            }
             let (table, control) = (&self.open.handle.table, self.env.rt.control);
             table
                 .lookup(self.open.trx, control, &self.scan, keys, set)
@@ -122,6 +126,7 @@ impl Operator for UnionScan<'_> {
             let counters = self.env.counters();
             bump(&counters.handler_read_rnd, keys.len() as u64);
             bump(&counters.rows_read, set.count() as u64);
+            examine(self.env, set.count())?;
             if let Some((batch, _)) = self.decoder.decode(self.env.eval, set)? {
                 return Ok(Some(batch));
             }

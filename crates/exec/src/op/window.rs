@@ -9,11 +9,11 @@ mod value;
 use std::sync::Arc;
 
 use selkie_plan::physical::{Window as Plan, WindowCall, WindowFunction};
-use selkie_types::{BATCH_ROWS, Batch, ByteRows, Column, SqlResult};
+use selkie_types::{BATCH_ROWS, Batch, ByteRows, Column, ColumnData, SqlResult};
 
-use super::sort_key::{put_key, sorted};
+use super::rows::at_once;
+use super::sort_key::{memory_of, put_key, sorted};
 use super::{BoxOperator, Operator, RowBuffer};
-use crate::control::Memory;
 use crate::run::Env;
 use crate::session::bump;
 
@@ -24,7 +24,6 @@ pub(super) struct Window<'r> {
     plan: &'r Plan,
     result: Option<Batch>,
     given: usize,
-    memory: Memory<'r>,
 }
 
 /// Rows sorted, with where partitions and peers end.
@@ -48,7 +47,7 @@ impl Sorted {
 
 impl<'r> Window<'r> {
     pub(super) fn new(env: Env<'r>, input: BoxOperator<'r>, plan: &'r Plan) -> Self {
-        Self { env, input, plan, result: None, given: 0, memory: Memory::new(env.rt.control) }
+        Self { env, input, plan, result: None, given: 0 }
     }
 
     /// Appends partition and order keys of a batch.
@@ -63,6 +62,8 @@ impl<'r> Window<'r> {
         let order: SqlResult<Vec<_>> =
             plan.order.iter().map(|k| k.expr.eval(eval, batch)).collect();
         let (by, order) = (by?, order?);
+        // Keys of partitions are there twice.
+        selkie_meter::ask(2 * memory_of(&by) + memory_of(&order))?;
         let mut buffer = Vec::new();
         for row in 0..batch.rows() {
             buffer.clear();
@@ -84,11 +85,10 @@ impl<'r> Window<'r> {
         while let Some(batch) = self.input.next()? {
             self.put_keys(&batch, &mut partition, &mut all)?;
             rows.append(&batch)?;
-            self.memory.set(rows.memory() + partition.memory() + all.memory())?;
             self.env.check()?;
         }
         bump(&self.env.counters().sort_rows, rows.len() as u64);
-        let order = sorted(&all);
+        let order = sorted(&all)?;
         let count = order.len();
         let key = |at: usize| all.get(order[at] as usize);
         let part = |at: usize| partition.get(order[at] as usize);
@@ -106,6 +106,7 @@ impl<'r> Window<'r> {
                 peer_end[at - 1] = peer_end[at];
             }
         }
+        selkie_meter::ask(rows.batch().memory())?;
         let rows = Batch::new(rows.gather(&order), count);
         Ok(Sorted { rows, partitions, peer_start, peer_end })
     }
@@ -141,13 +142,22 @@ impl<'r> Window<'r> {
             }
             Aggregate(aggregate) => {
                 let frames = frame::frames(self.env, self.plan, call, sorted)?;
-                match slide::sums(self.env, aggregate, sorted, &frames)? {
-                    Some(column) => Ok(column),
-                    None => frame::aggregate(self.env, aggregate, sorted, &frames),
-                }
+                let column = match slide::sums(self.env, aggregate, sorted, &frames)? {
+                    Some(column) => column,
+                    None => frame::aggregate(self.env, aggregate, sorted, &frames)?,
+                };
+                Ok(kept(column))
             }
         }
     }
+}
+
+/// Compat: results of windows are kept in a table, which has no infinite doubles.
+fn kept(mut column: Column) -> Column {
+    if let ColumnData::Double(values) = column.data_mut() {
+        values.iter_mut().for_each(|v| *v = v.clamp(f64::MIN, f64::MAX));
+    }
+    column
 }
 
 impl Operator for Window<'_> {
@@ -156,7 +166,8 @@ impl Operator for Window<'_> {
             Some(result) => result,
             None => self.compute()?,
         };
-        let (from, to) = (self.given, (self.given + BATCH_ROWS).min(result.rows()));
+        let count = at_once(result.memory(), result.rows(), BATCH_ROWS);
+        let (from, to) = (self.given, (self.given + count).min(result.rows()));
         let batch = (from < to).then(|| result.slice(from, to));
         self.given = to;
         self.result = Some(result);

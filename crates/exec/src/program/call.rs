@@ -3,20 +3,23 @@
 use std::sync::Arc;
 
 use selkie_catalog::Routine;
+use selkie_plan::physical::OutputColumn;
 use selkie_sql::ast::{self, Expr, ExprKind, Local, Operation, ParameterMode, Program, SetItem};
 use selkie_types::error::catalogue::{
     ER_NO_DB_ERROR, ER_NO_SUCH_USER, ER_SP_DOES_NOT_EXIST, ER_SP_NOT_VAR_ARG,
     ER_SP_RECURSION_LIMIT, ER_SP_WRONG_NO_OF_ARGS, ER_STACK_OVERRUN_NEED_MORE,
 };
-use selkie_types::{CollationId, SqlError, SqlMode, SqlResult, SqlType, Value};
+use selkie_types::{CollationId, SqlError, SqlMode, SqlResult, SqlType, Value, stack};
 
 use super::compile::{self, Compiled, Origin};
 use super::frame::{Frame, Slot, stored};
 use super::machine::Machine;
 use super::output::ProgramSink;
+use crate::guard::guarded;
+use crate::rows_out::output_column;
 use crate::session::{NewValue, Privilege};
 use crate::statement::{Running, set};
-use crate::{Instance, Outcome, ResultSink, Session};
+use crate::{Instance, OutParameter, Outcome, ResultSink, Session};
 
 /// Deepest nesting of programs. Compat: MariaDB measures its stack.
 const DEEPEST: usize = 128;
@@ -34,20 +37,46 @@ pub(crate) fn call_statement(
 ) -> SqlResult<Outcome> {
     let program = procedure(instance, session, call)?;
     for (at, arg) in call.args.iter().enumerate() {
-        if program.modes[at] != ParameterMode::In && !matches!(arg.kind, ExprKind::UserVar(_)) {
+        let takes = match arg.kind {
+            ExprKind::UserVar(_) => true,
+            ExprKind::Param(number) => sink.takes_parameter(number as usize),
+            _ => false,
+        };
+        if program.modes[at] != ParameterMode::In && !takes {
             return Err(not_variable(at, &program));
         }
     }
-    let mut sink = ProgramSink::new(sink);
     session.programs.affected = 0;
-    let values = invoke(instance, session, &program, &call.args, running, &mut sink)?;
+    let mut results = ProgramSink::new(sink);
+    let values = invoke(instance, session, &program, &call.args, running, &mut results)?;
+    let mut given_back = Vec::new();
     for (at, (value, ty)) in values {
-        if let ExprKind::UserVar(name) = &call.args[at].kind {
-            let view: &dyn selkie_expr::Session = session;
-            view.set_user_variable(&name.to_lowercase(), value, &ty);
+        match call.args[at].kind {
+            ExprKind::UserVar(ref name) => {
+                let view: &dyn selkie_expr::Session = session;
+                view.set_user_variable(&name.to_lowercase(), value, &ty);
+            }
+            ExprKind::Param(number) => {
+                let column = parameter_column(&program, at, ty);
+                given_back.push(OutParameter { placeholder: number as usize, column, value });
+            }
+            _ => {}
         }
     }
+    if !given_back.is_empty() {
+        sink.out_parameters(given_back)?;
+    }
     Ok(Outcome::changed(session.programs.affected))
+}
+
+/// Describes an OUT parameter as a column.
+fn parameter_column(program: &Compiled, at: usize, ty: SqlType) -> OutputColumn {
+    let table = match &program.origin {
+        Origin::Routine(routine) => (*routine.name).into(),
+        _ => Arc::from(""),
+    };
+    let name = &program.body.variables[at].name.value;
+    OutputColumn { table, kept: true, ..output_column(name, ty) }
 }
 
 fn not_variable(at: usize, program: &Compiled) -> SqlError {
@@ -81,6 +110,8 @@ fn procedure(instance: &Instance, session: &Session, call: &ast::Call) -> SqlRes
     let name = &call.name.name.value;
     let snapshot = instance.catalog.snapshot();
     let Some(routine) = snapshot.routine(schema, false, name) else {
+        // Only accounts that may run the routine learn whether it exists.
+        session.hooks.check_routine(session, Privilege::Execute, false, schema, name)?;
         let full = format!("{schema}.{name}");
         return Err(SqlError::new(&ER_SP_DOES_NOT_EXIST, &[&"PROCEDURE", &full]));
     };
@@ -205,6 +236,7 @@ pub(super) fn within<R>(
     program: &Compiled,
     inner: impl FnOnce(&mut Session) -> SqlResult<R>,
 ) -> SqlResult<R> {
+    stack::check()?;
     let (schema, context, invoker) = match &program.origin {
         Origin::Routine(routine) => (&*routine.schema, &routine.context, routine.invoker),
         Origin::Trigger(trigger) => (&*trigger.schema, &trigger.context, false),
@@ -219,7 +251,7 @@ pub(super) fn within<R>(
     let outer_mode = session.settings.sql_mode;
     let mode = SqlMode::from_bits(mode).unwrap_or(outer_mode);
     session.programs.active.push(program.key.clone());
-    let result = set_mode(session, mode).and_then(|()| inner(session));
+    let result = guarded(|| set_mode(session, mode).and_then(|()| inner(session)));
     let restored = set_mode(session, outer_mode);
     session.programs.active.pop();
     if let Some((account, acting_as)) = outer {

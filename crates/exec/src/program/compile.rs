@@ -13,7 +13,7 @@ use selkie_sql::ast::{
     Local, Operation, ParameterMode, Program, SetItem, Span, Statement, Step, VariableType,
 };
 use selkie_types::error::catalogue::ER_UNKNOWN_SYSTEM_VARIABLE;
-use selkie_types::{CollationId, SqlError, SqlMode, SqlResult, SqlType};
+use selkie_types::{CollationId, SqlError, SqlMode, SqlResult, SqlType, stack};
 
 use super::ProgramKey;
 use crate::prepared::Prepared;
@@ -292,6 +292,7 @@ fn each_operation(
     steps: &[Step],
     visit: &mut dyn FnMut(&Operation) -> SqlResult<()>,
 ) -> SqlResult<()> {
+    stack::check()?;
     for step in steps {
         if let Step::Statement(operation) = step {
             visit(operation)?;
@@ -305,6 +306,7 @@ fn each_operation(
 
 /// Calls `visit` with the placeholders of every expression that is no statement's.
 fn each_term(steps: &[Step], visit: &mut dyn FnMut(&[Local]) -> SqlResult<()>) -> SqlResult<()> {
+    stack::check()?;
     for step in steps {
         match step {
             Step::Declare { default: Some(term), .. } | Step::Return(term) => visit(&term.locals)?,

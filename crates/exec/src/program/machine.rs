@@ -11,7 +11,7 @@ use selkie_sql::ast::{
 use selkie_types::error::catalogue::{
     ER_SP_CASE_NOT_FOUND, ER_SP_STACK_TRACE, ER_STMT_NOT_ALLOWED_IN_SF_OR_TRG,
 };
-use selkie_types::{Condition, SqlError, SqlResult, SqlType, Value};
+use selkie_types::{Condition, SqlError, SqlResult, SqlType, Value, stack};
 
 use super::compile::Compiled;
 use super::frame::{Frame, Slot, stored};
@@ -87,6 +87,7 @@ impl<'p> Machine<'p> {
     }
 
     fn step(&mut self, step: &'p Step) -> SqlResult<Flow> {
+        stack::check()?;
         match step {
             Step::Block(block) => self.block(block),
             Step::Loop(inner) => self.run_loop(inner),
@@ -392,7 +393,7 @@ impl<'p> Machine<'p> {
         let bare = Running { prepared: None, ..running };
         match &operation.statement {
             Statement::Set(items) => {
-                return items.iter().try_for_each(|item| self.set(item, bare));
+                return self.set_all(items, operation);
             }
             Statement::Call(call) => return self.call(call, operation, bare),
             Statement::Signal(what) => {
@@ -408,10 +409,31 @@ impl<'p> Machine<'p> {
         match &operation.statement {
             Statement::Kill(kill) if !values.is_empty() => {
                 literal = self.kill_literally(kill, bare)?;
-                self.execute(&literal, bare)
+                self.execute(&literal, bare)?;
             }
-            statement => self.execute(statement, running),
+            statement => self.execute(statement, running)?,
         }
+        self.take_given_back(&operation.locals)
+    }
+
+    /// Puts what an EXECUTE of a CALL gave back into the variables it used.
+    fn take_given_back(&mut self, locals: &[Local]) -> SqlResult<()> {
+        for given in self.sink.take_given_back() {
+            if let Some(local) = locals.get(given.placeholder) {
+                self.assign(local, (given.value, given.column.ty))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// SET: each item sees what those before it have set.
+    fn set_all(&mut self, items: &'p [SetItem], operation: &'p Operation) -> SqlResult<()> {
+        let text = &self.program.text;
+        for item in items {
+            let values = self.values(&operation.locals)?;
+            self.set(item, Running { text, values: &values, prepared: None })?;
+        }
+        Ok(())
     }
 
     /// Functions and triggers, and the procedures they call, may not prepare statements.

@@ -6,17 +6,24 @@ use selkie_plan::physical::OutputColumn;
 use selkie_types::error::catalogue::ER_SP_NO_RETSET;
 use selkie_types::{Batch, SqlError, SqlResult};
 
-use crate::ResultSink;
+use crate::{OutParameter, ResultSink};
 
 /// The client's sink, and whether a result set is open in it.
 pub(super) struct ProgramSink<'a> {
     inner: &'a mut dyn ResultSink,
     open: bool,
+    /// OUT values of the last EXECUTE, whose placeholders are variables of the program.
+    given_back: Vec<OutParameter>,
 }
 
 impl<'a> ProgramSink<'a> {
     pub(super) fn new(inner: &'a mut dyn ResultSink) -> Self {
-        Self { inner, open: false }
+        Self { inner, open: false, given_back: Vec::new() }
+    }
+
+    /// Takes what the last statement gave back.
+    pub(super) fn take_given_back(&mut self) -> Vec<OutParameter> {
+        std::mem::take(&mut self.given_back)
     }
 
     /// A statement has ended: so has its result set, and more answers follow.
@@ -42,6 +49,15 @@ impl ResultSink for ProgramSink<'_> {
 
     fn end(&mut self) -> SqlResult<()> {
         self.end_statement()
+    }
+
+    fn takes_parameter(&self, _number: usize) -> bool {
+        true
+    }
+
+    fn out_parameters(&mut self, parameters: Vec<OutParameter>) -> SqlResult<()> {
+        self.given_back.extend(parameters);
+        Ok(())
     }
 
     fn local_infile(&mut self, file: &str) -> SqlResult<Box<dyn Read + '_>> {

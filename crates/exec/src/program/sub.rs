@@ -7,10 +7,11 @@
 
 use std::sync::Arc;
 
-use selkie_types::{Level, SqlResult};
+use selkie_types::{Level, SqlResult, stack};
 
 use crate::Session;
 use crate::dml;
+use crate::guard::guarded;
 use crate::run::Runtime;
 
 /// Runs something in the sub-session of a statement's session. Its errors' notes go to the
@@ -19,6 +20,7 @@ pub(super) fn with_sub_session<R>(
     runtime: &Runtime<'_>,
     inner: impl FnOnce(&mut Session) -> SqlResult<R>,
 ) -> SqlResult<R> {
+    stack::check()?;
     let outer = runtime.session;
     let kept = outer.programs.sub.take();
     let mut sub = kept.unwrap_or_else(|| Box::new(new_session(outer)));
@@ -33,7 +35,7 @@ pub(super) fn with_sub_session<R>(
     sub.found_rows.set(outer.found_rows.get());
     sub.row_count.set(outer.row_count.get());
     sub.diagnostics.clear();
-    let result = inner(&mut sub);
+    let result = guarded(|| inner(&mut sub));
     sub.variables.swap(&outer.variables);
     outer.counters.copy_from(&sub.counters);
     if result.is_err() {
@@ -67,6 +69,7 @@ fn new_session(outer: &Session) -> Session {
 
 /// Takes over what the functions and triggers of a statement changed in the session.
 pub(crate) fn absorb(session: &mut Session) {
+    stack::ensure();
     let Some(sub) = session.programs.sub.take() else { return };
     let mut sub = *sub;
     absorb(&mut sub);

@@ -4,8 +4,8 @@
 use std::cmp::Ordering;
 
 use selkie_expr::TimeZone;
-use selkie_types::temporal::MICROS_PER_SECOND;
-use selkie_types::{DateTime, Decimal, Physical, SqlType, Time, TypeKind, Value};
+use selkie_types::temporal::{MICROS_PER_SECOND, days_in_month};
+use selkie_types::{Date, DateTime, Decimal, Physical, SqlType, Time, TypeKind, Value};
 
 /// Where a value lies among the values a column can hold.
 #[derive(Clone, Debug, PartialEq)]
@@ -133,7 +133,7 @@ fn fit_date(value: &Value) -> Fit {
         return Fit::Exact(Value::Date(date));
     }
     // Packed dates ascend with the calendar; no date lies between one and the next packed number.
-    let next = selkie_types::Date(date.0 + 1);
+    let next = Date(date.0 + 1);
     Fit::Between(Value::Date(date), Value::Date(next))
 }
 
@@ -158,11 +158,24 @@ fn fit_datetime(value: &Value, from: &SqlType, to: &SqlType, zone: &TimeZone) ->
         Value::DateTime(v) => *v,
         other => return Fit::Exact(other.clone()),
     };
+    if to.kind == TypeKind::Timestamp && !is_day(v.date()) {
+        // A day that its month does not have lies before the first of the next month.
+        let next = Date::from_parts(v.year(), v.date().month() + 1, 1).midnight();
+        return match fit_datetime(&Value::DateTime(next), from, to, zone) {
+            Fit::Exact(Value::DateTime(first)) => {
+                Fit::Between(Value::DateTime(DateTime(first.0 - 1)), Value::DateTime(first))
+            }
+            other => other,
+        };
+    }
     let v = match (to.kind, from.kind) {
         (TypeKind::Timestamp, TypeKind::Timestamp) => v,
         (TypeKind::Timestamp, _) => match zone.to_utc(v) {
             Some(v) => v,
-            None if v.year() < 2000 => return Fit::Less,
+            // Of what is before the first moment a TIMESTAMP has the zero date only.
+            None if v.year() < 2000 => {
+                return Fit::Between(Value::DateTime(DateTime::ZERO), Value::DateTime(DateTime(1)));
+            }
             None => return Fit::Greater,
         },
         _ => v,
@@ -173,6 +186,11 @@ fn fit_datetime(value: &Value, from: &SqlType, to: &SqlType, zone: &TimeZone) ->
     }
     let above = DateTime(v.0 + 1);
     Fit::Between(Value::DateTime(below), Value::DateTime(above))
+}
+
+/// Whether a day of a month that is not zero is one of its days.
+fn is_day(date: Date) -> bool {
+    date.month() == 0 || date.day() <= days_in_month(date.year(), date.month())
 }
 
 #[cfg(test)]

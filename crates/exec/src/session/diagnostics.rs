@@ -37,6 +37,13 @@ impl Diagnostics {
         self.stale.set(true);
     }
 
+    /// Forgets the conditions of an earlier statement, if the present one has raised none.
+    pub fn forget_stale(&self) {
+        if self.stale.get() {
+            self.clear();
+        }
+    }
+
     /// A statement begins that leaves the conditions of the one before as they are.
     pub fn begin_statement(&self) {
         self.raised.set(0);

@@ -38,15 +38,23 @@ pub enum Privilege {
     LockTables,
     Execute,
     File,
+    /// FILE, for LOAD DATA.
+    LoadFile,
     Process,
     Reload,
     Super,
+    /// RELOAD or LOCK TABLES, on everything.
+    LockBackup,
+    /// To name other servers.
+    Federated,
     Event,
     SetUser,
     /// SELECT and INSERT: numbers of a sequence.
     TakeNumbers,
-    /// Any privilege at all: `SHOW COLUMNS`.
+    /// Any privilege at all.
     Any,
+    /// SELECT on the database, or anything on the table itself or a column of it: `SHOW COLUMNS`.
+    ShowTable,
 }
 
 /// One privilege on one thing.
@@ -84,6 +92,18 @@ pub type PreparedTicket = Box<dyn Any + Send + Sync>;
 pub trait SessionHooks: Send + Sync {
     /// Fails (1142, 1044, ...) unless the session's account may do this.
     fn check_access(&self, _session: &Session, _access: &Access<'_>) -> SqlResult<()> {
+        Ok(())
+    }
+
+    /// Fails (1142, 1044) unless the session's account has all of `wanted` on a table, or on a schema
+    /// if no table is named. Compat: what some column of the table has is enough.
+    fn check_needs(
+        &self,
+        _: &Session,
+        _schema: &str,
+        _table: &str,
+        _: Privileges,
+    ) -> SqlResult<()> {
         Ok(())
     }
 

@@ -70,8 +70,6 @@ pub struct Settings {
     pub explicit_timestamps: bool,
     /// `max_allowed_packet`.
     pub max_allowed_packet: u64,
-    /// Bytes a statement may hold in sorts, hash tables and materialised rows.
-    pub statement_memory: usize,
     /// `max_statement_time` in microseconds; 0 is none.
     pub max_statement_micros: u64,
     /// `lock_wait_timeout` in seconds: of table definitions.
@@ -149,7 +147,6 @@ impl Default for Settings {
             regex_flags: 0,
             explicit_timestamps: true,
             max_allowed_packet: 16 << 20,
-            statement_memory: 4 << 30,
             max_statement_micros: 0,
             lock_wait_timeout: 86_400,
             row_lock_wait_timeout: 50,

@@ -154,6 +154,10 @@ impl Permissions for Session {
         }
     }
 
+    fn check_function(&self, schema: &str, name: &str) -> SqlResult<()> {
+        self.hooks.check_routine(self, Privilege::Execute, true, schema, name)
+    }
+
     fn check_table(
         &self,
         who: Option<&str>,

@@ -3,9 +3,10 @@
 use selkie_catalog::{ProgramContext, Routine};
 use selkie_sql::ast::{RoutineKind, TableName};
 use selkie_types::error::catalogue::{
-    ER_FEATURE_DISABLED, ER_NO_DB_ERROR, ER_SP_DOES_NOT_EXIST, ER_TRG_DOES_NOT_EXIST,
+    ER_FEATURE_DISABLED, ER_NO_DB_ERROR, ER_SP_DOES_NOT_EXIST, ER_SPECIFIC_ACCESS_DENIED_ERROR,
+    ER_TRG_DOES_NOT_EXIST,
 };
-use selkie_types::{SqlError, SqlMode, SqlResult, SqlType, Value};
+use selkie_types::{Privileges, SqlError, SqlMode, SqlResult, SqlType, Value};
 
 use super::rows::{ShownRows, long_text, text_type};
 use crate::ddl::definer_clause;
@@ -61,7 +62,9 @@ pub(crate) fn routine_of(
     let visible = found.filter(|r| {
         let hooks = &session.hooks;
         let check = |p| hooks.check_routine(session, p, r.function, &r.schema, &r.name).is_ok();
-        check(Privilege::Any)
+        definer_is(session, &r.context.definer)
+            || check(Privilege::ShowRoutine)
+            || check(Privilege::Any)
     });
     visible.cloned().ok_or_else(|| SqlError::new(&ER_SP_DOES_NOT_EXIST, &[&word, &name.name.value]))
 }
@@ -121,9 +124,11 @@ pub(super) fn create_trigger(
     let snapshot = instance.catalog.snapshot();
     let missing = || SqlError::new(&ER_TRG_DOES_NOT_EXIST, &[]);
     let trigger = snapshot.trigger(schema, &name.name.value).ok_or_else(missing)?;
-    let (privilege, table) = (Privilege::Trigger, &*trigger.table);
-    let access = crate::session::Access { privilege, schema, table, columns: &[] };
-    session.hooks.check_access(session, &access)?;
+    let denied = |_| SqlError::new(&ER_SPECIFIC_ACCESS_DENIED_ERROR, &[&"TRIGGER"]);
+    session
+        .hooks
+        .check_needs(session, schema, &trigger.table, Privileges::TRIGGER)
+        .map_err(denied)?;
     let definer = definer_clause(&trigger.context.definer);
     let mut columns = vec![
         ("Trigger", text_type(64)),

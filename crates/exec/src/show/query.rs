@@ -7,7 +7,8 @@ use selkie_sql::ast::{
     Describe, Ident, RoutineKind, Show, ShowFilter, ShowWhat, StringLiteral, TableName, VarScope,
 };
 use selkie_types::error::catalogue::{
-    ER_BAD_FIELD_ERROR, ER_NO_DB_ERROR, ER_NO_SUCH_TABLE, ER_VIEW_INVALID,
+    ER_BAD_FIELD_ERROR, ER_COLUMNACCESS_DENIED_ERROR, ER_NO_DB_ERROR, ER_NO_SUCH_TABLE,
+    ER_PROCACCESS_DENIED_ERROR, ER_TABLEACCESS_DENIED_ERROR, ER_VIEW_INVALID,
 };
 use selkie_types::{Privileges, SqlError, SqlResult};
 
@@ -161,13 +162,32 @@ fn schema_of(instance: &Instance, session: &Session, schema: Option<&Ident>) -> 
 
 /// Fails unless the account has any privilege on a table, or on a schema or something in it.
 fn check_any(session: &Session, schema: &str, table: &str) -> SqlResult<()> {
-    if schema.eq_ignore_ascii_case("information_schema")
+    let everywhere = session.account.global.has_any(Privileges::TABLE);
+    check_sees(session, schema, table, Privilege::Any, everywhere)
+}
+
+/// Fails unless the columns of a table are shown to the account.
+fn check_shown(session: &Session, schema: &str, table: &str) -> SqlResult<()> {
+    let everywhere = session.account.global.has(Privileges::SELECT);
+    check_sees(session, schema, table, Privilege::ShowTable, everywhere)
+}
+
+/// Asks for `privilege` on a table, unless the account has it `everywhere` or the table is everybody's
+/// or its own.
+fn check_sees(
+    session: &Session,
+    schema: &str,
+    table: &str,
+    privilege: Privilege,
+    everywhere: bool,
+) -> SqlResult<()> {
+    if everywhere
+        || schema.eq_ignore_ascii_case("information_schema")
         || session.temporary.get(schema, table).is_some()
-        || session.account.global.has_any(Privileges::TABLE)
     {
         return Ok(());
     }
-    let access = Access { privilege: Privilege::Any, schema, table, columns: &[] };
+    let access = Access { privilege, schema, table, columns: &[] };
     session.hooks.check_access(session, &access)
 }
 
@@ -180,7 +200,7 @@ fn shown_table(
     if let (Some(schema), _) | (None, Some(schema)) =
         (table.schema.as_ref().map(|s| &s.value), &session.schema)
     {
-        check_any(session, schema, &table.name.value)?;
+        check_shown(session, schema, &table.name.value)?;
     }
     table_of(instance, session, table)
 }
@@ -229,7 +249,13 @@ fn shape(instance: &Instance, session: &Session, what: &ShowWhat) -> SqlResult<O
         ShowWhat::Triggers { schema, .. } => {
             triggers(&schema_of(instance, session, schema.as_ref())?)
         }
-        ShowWhat::Events { schema } => events(&schema_of(instance, session, schema.as_ref())?),
+        ShowWhat::Events { schema } => {
+            let schema = schema_of(instance, session, schema.as_ref())?;
+            let privilege = Privilege::Event;
+            let access = Access { privilege, schema: &schema, table: "", columns: &[] };
+            session.hooks.check_access(session, &access)?;
+            events(&schema)
+        }
         ShowWhat::RoutineStatus(kind) => routines(*kind),
         ShowWhat::Profile { types, query, limit } => {
             super::profile::shape(types, *query, limit.as_deref())
@@ -293,10 +319,18 @@ fn columns_shape(
         && let Err(cause) = crate::planning::check_view(instance, session, view)
     {
         let missing = [&ER_NO_SUCH_TABLE, &ER_BAD_FIELD_ERROR, &ER_VIEW_INVALID];
-        return Err(match missing.iter().any(|def| cause.is(def)) {
-            true => SqlError::new(&ER_VIEW_INVALID, &[&info.schema(), &info.name()]),
-            false => cause,
-        });
+        // Compat: the account that looks at a view's columns needs no privilege on the tables below it.
+        let hidden = [
+            &ER_TABLEACCESS_DENIED_ERROR,
+            &ER_COLUMNACCESS_DENIED_ERROR,
+            &ER_PROCACCESS_DENIED_ERROR,
+        ];
+        if missing.iter().any(|def| cause.is(def)) {
+            return Err(SqlError::new(&ER_VIEW_INVALID, &[&info.schema(), &info.name()]));
+        }
+        if !hidden.iter().any(|def| cause.is(def)) {
+            return Err(cause);
+        }
     }
     let mut columns = vec![("Field", "COLUMN_NAME"), ("Type", "COLUMN_TYPE")];
     if full {

@@ -46,7 +46,9 @@ pub(crate) fn show_rows(
         ShowWhat::CountErrors => count("@@session.error_count", session.diagnostics.error_count()),
         ShowWhat::CreateTable(name) => create_table(instance, session, name)?,
         ShowWhat::CreateSequence(name) => super::sequence::create(instance, session, name)?,
-        ShowWhat::CreateView(name) => create_view(instance, session, name)?,
+        ShowWhat::CreateView(name) => {
+            create_view(instance, session, name, &[Privileges::SELECT, Privileges::SHOW_VIEW])?
+        }
         ShowWhat::CreateDatabase { if_not_exists, name } => {
             create_database(instance, session, name, *if_not_exists)?
         }
@@ -99,7 +101,9 @@ fn create_table(instance: &Instance, session: &Session, name: &TableName) -> Sql
             .table(schema, table)
             .is_some_and(|t| matches!(t.kind, TableKind::View(_)));
         if is_view {
-            return create_view(instance, session, name);
+            check_shown(session, schema, table)?;
+            let wanted = [Privileges::SHOW_VIEW];
+            return create_view(instance, session, name, &wanted);
         }
         check_shown(session, schema, table)?;
     }
@@ -128,12 +132,18 @@ fn check_shown(session: &Session, schema: &str, table: &str) -> SqlResult<()> {
     }
 }
 
-fn create_view(instance: &Instance, session: &Session, name: &TableName) -> SqlResult<ShownRows> {
+/// A view, if the account has what is wanted, asked for one by one.
+fn create_view(
+    instance: &Instance,
+    session: &Session,
+    name: &TableName,
+    wanted: &[Privileges],
+) -> SqlResult<ShownRows> {
     let table = table_of(instance, session, name)?;
-    for privilege in [Privilege::Select, Privilege::ShowView] {
-        let (schema, table) = (table.schema(), table.name());
-        session.hooks.check_access(session, &Access { privilege, schema, table, columns: &[] })?;
-    }
+    let (schema, full) = (table.schema(), table.name());
+    let is_view = matches!(table.kind, TableKind::View(_));
+    let wanted = if is_view { wanted } else { &wanted[..wanted.len().min(1)] };
+    wanted.iter().try_for_each(|w| session.hooks.check_needs(session, schema, full, *w))?;
     match &table.kind {
         TableKind::View(view) => super::view::create_view(&table, view, session.schema.as_deref()),
         _ => {
@@ -150,6 +160,8 @@ fn create_database(
     if_not_exists: bool,
 ) -> SqlResult<ShownRows> {
     crate::ddl::schema::check_name(&name.value)?;
+    let access = Access { privilege: Privilege::Any, schema: &name.value, table: "", columns: &[] };
+    session.hooks.check_access(session, &access)?;
     let snapshot = instance.catalog.snapshot();
     let schema =
         snapshot.schema(&name.value).ok_or_else(|| SqlError::unknown_database(&name.value))?;

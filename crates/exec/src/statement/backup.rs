@@ -36,16 +36,20 @@ pub(super) fn run(
     statement: &ast::Backup,
 ) -> SqlResult<Outcome> {
     let reload = Access { privilege: Privilege::Reload, schema: "", table: "", columns: &[] };
+    let lock_tables = Access { privilege: Privilege::LockBackup, ..reload.clone() };
     match statement {
         ast::Backup::Stage(name) => {
             session.hooks.check_access(session, &reload)?;
             stage(instance, session, &name.value)?;
         }
         ast::Backup::Lock(table) => {
-            session.hooks.check_access(session, &reload)?;
+            session.hooks.check_access(session, &lock_tables)?;
             lock(instance, session, table)?;
         }
-        ast::Backup::Unlock => session.backup.table = None,
+        ast::Backup::Unlock => {
+            session.hooks.check_access(session, &lock_tables)?;
+            session.backup.table = None;
+        }
     }
     Ok(Outcome::ok())
 }

@@ -3,6 +3,7 @@
 //! A view stands for itself and the tables its query reads, which become locked like it.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use selkie_catalog::{Namespace, TableInfo, TableKind};
@@ -11,7 +12,7 @@ use selkie_types::error::catalogue::{
     ER_BACKUP_LOCK_IS_ACTIVE, ER_DBACCESS_DENIED_ERROR, ER_LOCK_OR_ACTIVE_TRANSACTION,
     ER_NO_DB_ERROR, ER_NONUNIQ_TABLE, ER_TABLEACCESS_DENIED_ERROR, ER_VIEW_INVALID,
 };
-use selkie_types::{SqlError, SqlResult};
+use selkie_types::{Privileges, SqlError, SqlResult};
 
 use crate::control::Control;
 use crate::gate::Work;
@@ -85,6 +86,8 @@ pub(super) fn take(
     session.locked_tables = Some(tickets);
     session.locked_inside = inside;
     session.lock_list = list;
+    static LISTS: AtomicU64 = AtomicU64::new(1);
+    session.lock_list_number = LISTS.fetch_add(1, Ordering::Relaxed);
     Ok(())
 }
 
@@ -216,11 +219,9 @@ fn check(session: &Session, schema: &str, table: &str) -> SqlResult<()> {
             [words, &account.user, &account.host, &schema, &table];
         return Err(SqlError::new(&ER_TABLEACCESS_DENIED_ERROR, &arguments));
     }
-    for privilege in [Privilege::LockTables, Privilege::Select] {
-        let access = Access { privilege, schema, table, columns: &[] };
-        session.hooks.check_access(session, &access)?;
-    }
-    Ok(())
+    let access = Access { privilege: Privilege::LockTables, schema, table, columns: &[] };
+    session.hooks.check_access(session, &access)?;
+    session.hooks.check_needs(session, schema, table, Privileges::SELECT)
 }
 
 /// Gives up the locks of LOCK TABLES.

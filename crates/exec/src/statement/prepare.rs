@@ -1,17 +1,21 @@
 //! SQL-level PREPARE and EXECUTE.
 
+use std::io::Read;
 use std::sync::Arc;
 
+use selkie_plan::physical::OutputColumn;
+use selkie_sql::ast::ExprKind;
 use selkie_sql::{ClientText, ast, without_end};
 use selkie_types::error::catalogue::{
     ER_PS_NO_RECURSION, ER_SUBQUERIES_NOT_SUPPORTED, ER_UNKNOWN_STMT_HANDLER, ER_UNSUPPORTED_PS,
 };
-use selkie_types::{Charset, SqlError, SqlResult, SqlType, Value};
+use selkie_types::{Batch, Charset, SqlError, SqlResult, Value};
 
-use super::Running;
 use super::set::evaluate;
+use super::{Running, names_tables::names_tables};
+use crate::bulk::{self, Argument};
 use crate::prepared::{Named, Prepared, execute_prepared, prepare as prepare_text};
-use crate::{Instance, Outcome, ResultSink, Session};
+use crate::{Instance, OutParameter, Outcome, ResultSink, Session};
 
 /// Prepares the statement a value says, which is as if the client had sent it.
 fn prepare_value(
@@ -48,7 +52,8 @@ fn source(
     Ok(source)
 }
 
-fn refuse_nested(statement: &ast::Statement) -> SqlResult<()> {
+/// Error 1295 for what has to do with prepared statements itself.
+pub(crate) fn refuse_nested(statement: &ast::Statement) -> SqlResult<()> {
     use ast::Statement::{Deallocate, Execute, ExecuteImmediate, Prepare};
     match statement {
         Prepare(_) | Execute(_) | ExecuteImmediate(_) | Deallocate(_) => {
@@ -80,17 +85,25 @@ pub(super) fn prepare(
     let ticket = session.hooks.count_prepared()?;
     let prepared = prepare_value(instance, session, &statement.source, running)?;
     refuse_nested(&prepared.statement)?;
+    if names_tables(&prepared.statement) {
+        session.diagnostics.forget_stale();
+    }
     session.prepared.insert(name, Named { statement: Arc::new(prepared), ticket });
     Ok(Outcome { info: "Statement prepared".into(), ..Outcome::ok() })
 }
 
-fn values(
+fn arguments(
     instance: &Instance,
     session: &mut Session,
     using: &[ast::Expr],
     running: Running<'_>,
-) -> SqlResult<Vec<(Value, SqlType)>> {
-    using.iter().map(|e| evaluate(instance, session, e, running)).collect()
+) -> SqlResult<Vec<Argument>> {
+    let argument = |e: &ast::Expr| match e.kind {
+        ExprKind::Default(None) => Ok(Argument::Default),
+        ExprKind::Ignore => Ok(Argument::Ignore),
+        _ => evaluate(instance, session, e, running).map(|(v, ty)| Argument::Value(v, ty)),
+    };
+    using.iter().map(argument).collect()
 }
 
 /// `EXECUTE name USING ...`.
@@ -109,11 +122,95 @@ pub(super) fn execute(
         return Err(SqlError::new(&ER_PS_NO_RECURSION, &[]));
     }
     statement.using.iter().try_for_each(|e| refuse_subquery(e, "EXECUTE..USING"))?;
-    let values = values(instance, session, &statement.using, running)?;
+    let values = arguments(instance, session, &statement.using, running)?;
     session.programs.executing.push(Arc::clone(&prepared));
-    let result = execute_prepared(instance, session, &prepared, &values, sink);
+    let result = execute_using(instance, session, &prepared, (&statement.using, values), sink);
     session.programs.executing.pop();
     result
+}
+
+/// Runs a statement and gives what a procedure gives back to the variables of USING.
+fn execute_using(
+    instance: &Instance,
+    session: &mut Session,
+    prepared: &Prepared,
+    (using, arguments): (&[ast::Expr], Vec<Argument>),
+    sink: &mut dyn ResultSink,
+) -> SqlResult<Outcome> {
+    let made;
+    let prepared = match arguments.iter().all(Argument::is_value) {
+        // Too many or too few are told of below.
+        _ if arguments.len() != prepared.parameters => prepared,
+        true => prepared,
+        false => match bulk::stood_in(prepared, &arguments)? {
+            Some(statement) => {
+                made = statement;
+                &made
+            }
+            None => return Ok(Outcome::ok()),
+        },
+    };
+    let values: Vec<_> = arguments.into_iter().map(Argument::into_value).collect();
+    let values = &values;
+    let mut sink = UsingSink { inner: sink, using, given_back: Vec::new() };
+    let outcome = execute_prepared(instance, session, prepared, values, &mut sink)?;
+    let UsingSink { inner, given_back, .. } = sink;
+    for given in given_back {
+        match using[given.placeholder].kind {
+            ExprKind::UserVar(ref name) => {
+                let view: &dyn selkie_expr::Session = session;
+                view.set_user_variable(&name.to_lowercase(), given.value, &given.column.ty);
+            }
+            ExprKind::Param(number) => {
+                inner
+                    .out_parameters(vec![OutParameter { placeholder: number as usize, ..given }])?;
+            }
+            _ => return Err(SqlError::internal("an OUT argument that takes no value")),
+        }
+    }
+    Ok(outcome)
+}
+
+/// The sink of an EXECUTE, whose placeholders are the expressions of USING.
+struct UsingSink<'a> {
+    inner: &'a mut dyn ResultSink,
+    using: &'a [ast::Expr],
+    given_back: Vec<OutParameter>,
+}
+
+impl ResultSink for UsingSink<'_> {
+    fn columns(&mut self, columns: &[OutputColumn]) -> SqlResult<()> {
+        self.inner.columns(columns)
+    }
+
+    fn planned_columns(&mut self, columns: &Arc<[OutputColumn]>) -> SqlResult<()> {
+        self.inner.planned_columns(columns)
+    }
+
+    fn batch(&mut self, batch: &Batch) -> SqlResult<()> {
+        self.inner.batch(batch)
+    }
+
+    fn end(&mut self) -> SqlResult<()> {
+        self.inner.end()
+    }
+
+    fn takes_parameter(&self, number: usize) -> bool {
+        match self.using.get(number).map(|e| &e.kind) {
+            Some(ExprKind::UserVar(_)) => true,
+            Some(ExprKind::Param(number)) => self.inner.takes_parameter(*number as usize),
+            _ => false,
+        }
+    }
+
+    fn out_parameters(&mut self, parameters: Vec<OutParameter>) -> SqlResult<()> {
+        self.given_back = parameters;
+        Ok(())
+    }
+
+    fn local_infile(&mut self, file: &str) -> SqlResult<Box<dyn Read + '_>> {
+        self.inner.local_infile(file)
+    }
 }
 
 /// `EXECUTE IMMEDIATE text USING ...`.
@@ -128,10 +225,12 @@ pub(super) fn immediate(
     statement.using.iter().try_for_each(|e| refuse_subquery(e, "EXECUTE..USING"))?;
     let prepared = prepare_value(instance, session, &statement.source, running)?;
     refuse_nested(&prepared.statement)?;
-    let values = values(instance, session, &statement.using, running)?;
+    let values = arguments(instance, session, &statement.using, running)?;
     let told = session.diagnostics.present();
-    session.diagnostics.clear();
-    let result = execute_prepared(instance, session, &prepared, &values, sink);
+    if !told.is_empty() {
+        session.diagnostics.clear();
+    }
+    let result = execute_using(instance, session, &prepared, (&statement.using, values), sink);
     session.diagnostics.put_first(told, session.settings.max_error_count);
     result
 }

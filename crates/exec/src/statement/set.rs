@@ -8,6 +8,7 @@ use selkie_types::error::catalogue::{
 use selkie_types::{CollationId, SqlError, SqlResult, SqlType, Value};
 
 use super::Running;
+use crate::guard::guarded;
 use crate::session::{CheckedSet, NewValue};
 use crate::{Instance, Outcome, ResultSink, Session, planning, query};
 
@@ -239,7 +240,7 @@ pub(super) fn for_statement(
     let saved = hooks.save_variables(session, &names)?;
     let result = run(instance, session, items, running).and_then(|_| {
         session.start_clock();
-        super::dispatch(instance, session, statement, running, sink)
+        guarded(|| super::dispatch(instance, session, statement, running, sink))
     });
     hooks.restore_variables(session, saved);
     result

@@ -23,7 +23,7 @@ pub(super) fn frames(
     let by_value = call.frame.unit == FrameUnit::Range;
     let order = match (by_value && (start.is_some() || end.is_some()), plan.order.first()) {
         (true, Some(key)) => Some(OrderValues {
-            values: numbers(&*key.expr.eval(env.eval, &sorted.rows)?),
+            values: Numbers::of(&*key.expr.eval(env.eval, &sorted.rows)?, [start, end]),
             descending: key.descending,
         }),
         _ => None,
@@ -39,21 +39,49 @@ pub(super) fn frames(
     Ok(frames)
 }
 
-/// Distance of a bound.
-#[derive(Clone, Copy)]
-struct Offset(f64);
+/// Distance of a bound, and that distance if it is a whole number.
+#[derive(Clone, Copy, Default)]
+struct Offset(f64, Option<i128>);
 
 impl Offset {
     fn of(env: Env<'_>, bound: &FrameBound) -> SqlResult<Option<Self>> {
         let (FrameBound::Preceding(e) | FrameBound::Following(e)) = bound else { return Ok(None) };
-        Ok(Some(Self(number(&e.eval_value(env.eval)?).unwrap_or(0.0))))
+        let value = e.eval_value(env.eval)?;
+        Ok(Some(Self(number(&value).unwrap_or(0.0), whole(&value))))
     }
 }
 
 /// The order key's values, for frames by value. `None` is NULL.
 struct OrderValues {
-    values: Vec<Option<f64>>,
+    values: Numbers,
     descending: bool,
+}
+
+/// Whole numbers are not rounded to doubles: frames of great ones would lose their ends.
+enum Numbers {
+    Whole(Vec<Option<i128>>),
+    Real(Vec<Option<f64>>),
+}
+
+impl Numbers {
+    /// The values of a column that are compared at these distances.
+    fn of(column: &Column, offsets: [Option<Offset>; 2]) -> Self {
+        let values: Vec<Value> = (0..column.len()).map(|row| column.value(row)).collect();
+        let exact = values.iter().all(|v| v.is_null() || whole(v).is_some())
+            && offsets.iter().flatten().all(|offset| offset.1.is_some());
+        match exact {
+            true => Self::Whole(values.iter().map(whole).collect()),
+            false => Self::Real(values.iter().map(number).collect()),
+        }
+    }
+}
+
+fn whole(value: &Value) -> Option<i128> {
+    match value {
+        Value::Int(v) => Some(i128::from(*v)),
+        Value::UInt(v) => Some(i128::from(*v)),
+        _ => None,
+    }
 }
 
 pub(super) fn number(value: &Value) -> Option<f64> {
@@ -69,10 +97,6 @@ pub(super) fn number(value: &Value) -> Option<f64> {
     })
 }
 
-fn numbers(column: &Column) -> Vec<Option<f64>> {
-    (0..column.len()).map(|row| number(&column.value(row))).collect()
-}
-
 /// One end of a row's frame, as a position: the first row, or the row after the last.
 #[allow(clippy::too_many_arguments)] // one call site, all of it needed
 fn edge(
@@ -85,48 +109,56 @@ fn edge(
     by_value: bool,
     is_start: bool,
 ) -> usize {
-    let by = offset.map_or(0.0, |o| o.0);
-    let shift = match bound {
+    let by = offset.unwrap_or_default();
+    let back = match bound {
         FrameBound::UnboundedPreceding => return range.start,
         FrameBound::UnboundedFollowing => return range.end,
         FrameBound::CurrentRow if by_value => {
             return if is_start { sorted.peer_start[row] } else { sorted.peer_end[row] };
         }
-        FrameBound::CurrentRow => 0.0,
-        FrameBound::Preceding(_) => -by,
-        FrameBound::Following(_) => by,
+        FrameBound::CurrentRow | FrameBound::Following(_) => false,
+        FrameBound::Preceding(_) => true,
     };
-    match order {
-        Some(order) => value_edge(order, shift, sorted, range, row, is_start),
-        None => {
-            let at = row as i64 + shift as i64 + i64::from(!is_start);
-            at.clamp(range.start as i64, range.end as i64) as usize
+    let Some(order) = order else {
+        let by = if back { -by.0 } else { by.0 } as i64;
+        let at = (row as i64).saturating_add(by).saturating_add(i64::from(!is_start));
+        return at.clamp(range.start as i64, range.end as i64) as usize;
+    };
+    let found = match &order.values {
+        Numbers::Whole(values) => {
+            let by = by.1.unwrap_or(0);
+            let shift = if back { -by } else { by };
+            value_edge(values, order.descending, shift, range, row, is_start)
         }
-    }
+        Numbers::Real(values) => {
+            let shift = if back { -by.0 } else { by.0 };
+            value_edge(values, order.descending, shift, range, row, is_start)
+        }
+    };
+    found.unwrap_or(if is_start { sorted.peer_start[row] } else { sorted.peer_end[row] })
 }
 
-/// The first row whose value is at least (for an end: more than) the row's value plus `shift`.
-fn value_edge(
-    order: &OrderValues,
-    shift: f64,
-    sorted: &Sorted,
+/// The first row whose value is at least (for an end: more than) the row's value plus `shift`; `None` for a NULL.
+fn value_edge<T>(
+    values: &[Option<T>],
+    descending: bool,
+    shift: T,
     range: &Range<usize>,
     row: usize,
     is_start: bool,
-) -> usize {
-    let Some(value) = order.values[row] else {
-        return if is_start { sorted.peer_start[row] } else { sorted.peer_end[row] };
-    };
-    let sign = if order.descending { -1.0 } else { 1.0 };
-    let target = value * sign + shift;
-    let before = |at: &usize| match order.values[*at] {
+) -> Option<usize>
+where
+    T: Copy + PartialOrd + std::ops::Add<Output = T> + std::ops::Neg<Output = T>,
+{
+    let signed = |value: T| if descending { -value } else { value };
+    let target = signed(values[row]?) + shift;
+    let before = |value: &Option<T>| match value {
         // NULLs come first in ascending and last in descending order.
-        None => !order.descending,
-        Some(v) if is_start => v * sign < target,
-        Some(v) => v * sign <= target,
+        None => !descending,
+        Some(v) if is_start => signed(*v) < target,
+        Some(v) => signed(*v) <= target,
     };
-    let rows: Vec<usize> = range.clone().collect();
-    range.start + rows.partition_point(before)
+    Some(range.start + values[range.clone()].partition_point(before))
 }
 
 /// An aggregate over the frame of every row. Frames that only grow are updated, others recomputed.

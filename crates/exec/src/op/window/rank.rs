@@ -53,7 +53,8 @@ fn rank(
 fn ntile(arg: &Column, row: usize, range: &std::ops::Range<usize>) -> SqlResult<Value> {
     let buckets = match arg.value(row) {
         Value::Int(n) if n > 0 => n as usize,
-        Value::UInt(n) if n > 0 => n as usize,
+        // Compat: it is read as a signed number.
+        Value::UInt(n) if n > 0 && n <= i64::MAX as u64 => n as usize,
         _ => return Err(SqlError::new(&ER_INVALID_NTILE_ARGUMENT, &[])),
     };
     let (rows, at) = (range.len(), row - range.start);

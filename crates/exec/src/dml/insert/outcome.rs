@@ -1,0 +1,141 @@
+//! The outcome of an INSERT: rows for RETURNING, counts, the insert id.
+//!
+//! Must not change rows.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use selkie_plan::physical::InsertMode;
+use selkie_types::error::catalogue::ER_INSERT_INFO;
+use selkie_types::{Batch, Column, SqlError, SqlResult, Value};
+
+use super::{Inserter, NewRows, is_single_row};
+use crate::Outcome;
+use crate::dml::Returning;
+use crate::dml::on_duplicate::Updated;
+
+/// Rows that ON DUPLICATE KEY UPDATE changed, with the counts of them.
+#[derive(Default)]
+pub(super) struct Updates {
+    /// Rows that are other than before.
+    changed: u64,
+    /// Rows stored.
+    stored: u64,
+    /// Rows for RETURNING, by the number of the new row in its batch.
+    rows: Vec<(u32, Vec<Arc<Column>>)>,
+    /// The automatic column of the row stored or updated last.
+    last: Option<u64>,
+}
+
+fn number(value: &Value) -> Option<u64> {
+    match value {
+        Value::Int(v) => u64::try_from(*v).ok(),
+        Value::UInt(v) => Some(*v),
+        _ => None,
+    }
+}
+
+impl Inserter<'_> {
+    /// Keeps what became of the row in the way of row `at`.
+    pub(super) fn note_updated(&mut self, at: usize, updated: Updated) {
+        self.affected += updated.affected;
+        self.updates.changed += u64::from(updated.changed);
+        let Some(row) = updated.row else { return };
+        if let Some(auto) = &self.auto {
+            self.updates.last = number(&row[auto.column].value(0));
+        }
+        if !self.plan.returning.is_empty() {
+            self.updates.rows.push((at as u32, row));
+        }
+    }
+
+    /// Keeps what was stored last, which matters beside rows that are updated.
+    pub(super) fn note_last(&mut self, new: &NewRows<'_>, rows: &Range<usize>) {
+        if self.on_duplicate.is_none() || rows.is_empty() {
+            return;
+        }
+        self.updates.stored += rows.len() as u64;
+        if let Some(auto) = &self.auto {
+            self.updates.last = number(&new.columns[auto.column].value(rows.end - 1));
+        }
+    }
+
+    /// Sends what RETURNING says of the rows stored and of those updated in their place, in the
+    /// order of the new rows.
+    pub(super) fn give_back(
+        &mut self,
+        new: &NewRows<'_>,
+        stored: &[u32],
+        returning: Returning<'_>,
+    ) -> SqlResult<()> {
+        if self.plan.returning.is_empty() {
+            return Ok(());
+        }
+        let all = Batch::new(new.columns.clone(), new.rows.len());
+        let mut stored = stored;
+        for (at, row) in std::mem::take(&mut self.updates.rows) {
+            let (before, rest) = stored.split_at(stored.partition_point(|other| *other < at));
+            self.send(&all.gather(before), returning)?;
+            self.send(&Batch::new(row, 1), returning)?;
+            stored = rest;
+        }
+        self.send(&all.gather(stored), returning)
+    }
+
+    fn send(&self, rows: &Batch, returning: Returning<'_>) -> SqlResult<()> {
+        if rows.rows() == 0 {
+            return Ok(());
+        }
+        let exprs = self.plan.returning.iter();
+        let columns: SqlResult<Vec<_>> = exprs.map(|e| e.eval(self.env.eval, rows)).collect();
+        returning(&Batch::new(columns?, rows.rows()))
+    }
+
+    /// The value of the automatic column that is told where none was generated.
+    ///
+    /// Compat: of rows that may be updated it is that of the last one, if any was stored or changed, and none
+    /// if they come from a query.
+    fn told_value(&self) -> Option<u64> {
+        match self.on_duplicate {
+            None if self.affected == 0 => None,
+            None => self.auto.as_ref().and_then(|auto| auto.explicit),
+            Some(_) if self.plan.is_query || self.updates.stored + self.updates.changed == 0 => {
+                None
+            }
+            Some(_) => self.updates.last,
+        }
+    }
+
+    /// Rows that were in the way of others, as the client is told.
+    fn told_duplicates(&self) -> u64 {
+        match (&self.on_duplicate, self.plan.mode) {
+            (Some(_), InsertMode::Ignore) => self.skipped - self.updates.changed,
+            (Some(_), _) => self.updates.changed,
+            _ => self.duplicates + self.skipped,
+        }
+    }
+
+    /// The outcome of the statement.
+    pub(crate) fn finish(self) -> Outcome {
+        let session = self.env.rt.session;
+        // Compat: a value the view does not show is not told of.
+        let told = self.plan.view.as_ref().is_none_or(|view| view.shows_auto_increment);
+        let generated = self.first_stored.filter(|_| told);
+        if let Some(first) = generated {
+            session.last_insert_id.set(first);
+        }
+        let other = self.told_value().filter(|_| told);
+        let insert_id = generated.or(session.explicit_insert_id.get()).or(other);
+        let warnings = self.env.eval.conditions.borrow().count();
+        let info = match self.records {
+            0 | 1 if !self.plan.is_query && is_single_row(self.plan) => String::new(),
+            records => {
+                let (records, duplicates) = (records - self.rejected, self.told_duplicates());
+                let args: [&dyn std::fmt::Display; 3] = [&records, &duplicates, &warnings];
+                SqlError::new(&ER_INSERT_INFO, &args).message().to_owned()
+            }
+        };
+        let insert_id = insert_id.unwrap_or(0);
+        Outcome { affected: self.affected, insert_id, info, ..Outcome::default() }
+    }
+}

@@ -1,0 +1,141 @@
+//! LIMIT ROWS EXAMINED: rows read from tables are counted, and past the limit the rows end.
+//!
+//! Must not limit anything else: a statement that does not say it pays one look at a cell a batch.
+
+use std::cell::Cell;
+
+use selkie_plan::physical::PlanNode;
+use selkie_types::error::catalogue::{ER_FILSORT_ABORT, ER_QUERY_RESULT_INCOMPLETE};
+use selkie_types::{Batch, SqlError, SqlResult};
+
+use super::{BoxOperator, Operator, open, source};
+use crate::run::Env;
+
+/// Rows that a statement may still examine.
+#[derive(Default)]
+pub(crate) struct Examined {
+    left: Cell<Option<u64>>,
+    /// The rows ended early.
+    incomplete: Cell<bool>,
+}
+
+impl Examined {
+    /// Whether the statement has a limit. Scans then read row by row.
+    pub(crate) fn is_limited(&self) -> bool {
+        self.left.get().is_some()
+    }
+
+    pub(crate) fn begin(&self, limit: Option<u64>) {
+        self.left.set(limit);
+    }
+}
+
+/// Counts rows that were read. Past the limit it fails with the error that [`open_limited`] knows.
+#[inline]
+pub(super) fn examine(env: Env<'_>, rows: usize) -> SqlResult<()> {
+    match env.rt.examined.left.get() {
+        None => Ok(()),
+        Some(left) => {
+            let after = left.checked_sub(rows as u64);
+            env.rt.examined.left.set(Some(after.unwrap_or(0)));
+            after.map(drop).ok_or_else(spent)
+        }
+    }
+}
+
+#[cold]
+fn spent() -> SqlError {
+    SqlError::new(&ER_QUERY_RESULT_INCOMPLETE, &[&"LIMIT ROWS EXAMINED", &0])
+}
+
+fn is_spent(error: &SqlError) -> bool {
+    error.code() == ER_QUERY_RESULT_INCOMPLETE.code
+}
+
+/// Compat: what has to be sorted is worth nothing unless all of it was read.
+pub(super) fn unsorted(error: SqlError) -> SqlError {
+    match is_spent(&error) {
+        true => SqlError::with_message(&ER_FILSORT_ABORT, "Sort aborted: LIMIT ROWS EXAMINED"),
+        false => error,
+    }
+}
+
+/// Opens the rows of a statement, which end where it has examined too many.
+pub(crate) fn open_limited<'r>(env: Env<'r>, node: &'r PlanNode) -> SqlResult<BoxOperator<'r>> {
+    if env.rt.plan.rows_examined.is_none() {
+        return open(env, node);
+    }
+    let limit = super::limit::row_count(env, env.rt.plan.rows_examined.as_ref())?;
+    env.rt.examined.begin(limit);
+    let input = match open(env, node) {
+        Err(error) if is_spent(&error) => {
+            env.rt.examined.incomplete.set(true);
+            Box::new(source::Empty)
+        }
+        opened => opened?,
+    };
+    Ok(Box::new(Limited { env, input }))
+}
+
+/// Compat: groups of rows of which some are missing are no groups, and nothing is left to sort.
+pub(super) fn grouped<'r>(env: Env<'r>, input: BoxOperator<'r>) -> BoxOperator<'r> {
+    match env.rt.examined.is_limited() {
+        true => Box::new(Limited { env, input }),
+        false => input,
+    }
+}
+
+struct Limited<'r> {
+    env: Env<'r>,
+    input: BoxOperator<'r>,
+}
+
+impl Operator for Limited<'_> {
+    fn next(&mut self) -> SqlResult<Option<Batch>> {
+        match self.input.next() {
+            Err(error) if is_spent(&error) => {
+                self.env.rt.examined.incomplete.set(true);
+                self.input = Box::new(source::Empty);
+                Ok(None)
+            }
+            given => given,
+        }
+    }
+}
+
+/// 1931, if rows are missing.
+pub(crate) fn tell(env: Env<'_>) -> SqlResult<()> {
+    if env.rt.examined.incomplete.get() {
+        let limit = super::limit::row_count(env, env.rt.plan.rows_examined.as_ref())?;
+        let limit = limit.unwrap_or_default();
+        env.eval.warn(&ER_QUERY_RESULT_INCOMPLETE, &[&"LIMIT ROWS EXAMINED", &limit]);
+    }
+    Ok(())
+}
+
+/// Rows of a table that is computed, one by one if they are counted.
+pub(super) fn counted<'r>(env: Env<'r>, input: BoxOperator<'r>) -> BoxOperator<'r> {
+    match env.rt.examined.is_limited() {
+        true => Box::new(Counted { env, input, batch: Batch::default(), given: 0 }),
+        false => input,
+    }
+}
+
+struct Counted<'r> {
+    env: Env<'r>,
+    input: BoxOperator<'r>,
+    batch: Batch,
+    given: usize,
+}
+
+impl Operator for Counted<'_> {
+    fn next(&mut self) -> SqlResult<Option<Batch>> {
+        while self.given == self.batch.rows() {
+            let Some(batch) = self.input.next()? else { return Ok(None) };
+            (self.batch, self.given) = (batch, 0);
+        }
+        examine(self.env, 1)?;
+        self.given += 1;
+        Ok(Some(self.batch.slice(self.given - 1, self.given)))
+    }
+}

@@ -1,0 +1,407 @@
+//! The privileges each kind of statement requires before it begins, as one table.
+//!
+//! The checks are made from it, and so is the list that `tests/privileges` compares with MariaDB: a
+//! new statement does not compile without an entry here, and has to be tried as every shape of account.
+//!
+//! Must not look at definitions: what depends on them is asked where they are found.
+
+use selkie_sql::ast::{
+    AlterAction, CreateSource, CreateTable, CreateTrigger, DropTables, Ident, MaintenanceAction,
+    Statement, StoredKind, TableName,
+};
+use selkie_types::error::catalogue::{
+    ER_DBACCESS_DENIED_ERROR, ER_NO_DB_ERROR, ER_TABLEACCESS_DENIED_ERROR,
+};
+use selkie_types::{Privileges, SqlError, SqlResult};
+
+use crate::Session;
+
+/// The component that checks privileges which this table does not require.
+#[cfg(test)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rest {
+    /// Nobody: there is nothing more to ask.
+    Nothing,
+    /// The binder, about tables, columns and functions as names are resolved.
+    Names,
+    /// The statement itself, about what it finds.
+    Found,
+    /// The server's own statements.
+    Server,
+    /// The statement inside of it.
+    Inner,
+}
+
+macro_rules! kinds {
+    ($($kind:ident $rest:ident $name:literal;)*) => {
+        /// A kind of statement.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        enum Kind { $($kind),* }
+
+        impl Kind {
+            #[cfg(test)]
+            const ALL: &[Self] = &[$(Self::$kind),*];
+
+            #[cfg(test)]
+            fn name(self) -> &'static str {
+                match self { $(Self::$kind => $name),* }
+            }
+
+            #[cfg(test)]
+            fn rest(self) -> Rest {
+                match self { $(Self::$kind => Rest::$rest),* }
+            }
+        }
+    };
+}
+
+kinds! {
+    Query Names "query";
+    Insert Names "insert";
+    Update Names "update";
+    Delete Names "delete";
+    LoadData Names "load data";
+    Truncate Nothing "truncate";
+    Do Names "do";
+    Call Found "call";
+    Handler Found "handler";
+    CreateTable Found "create table";
+    AlterTable Found "alter table";
+    CreateIndex Nothing "create index";
+    DropIndex Nothing "drop index";
+    DropTables Nothing "drop tables";
+    RenameTables Nothing "rename tables";
+    CreateView Names "create view";
+    CreateSequence Nothing "create sequence";
+    AlterSequence Nothing "alter sequence";
+    CreateDatabase Nothing "create database";
+    AlterDatabase Nothing "alter database";
+    DropDatabase Nothing "drop database";
+    Show Found "show";
+    Describe Found "describe";
+    Explain Inner "explain";
+    Use Found "use";
+    Help Nothing "help";
+    Transaction Nothing "transaction";
+    Xa Nothing "xa";
+    Set Server "set";
+    SetStatement Inner "set statement";
+    Prepare Inner "prepare";
+    Execute Inner "execute";
+    ExecuteImmediate Inner "execute immediate";
+    Deallocate Nothing "deallocate";
+    LockTables Found "lock tables";
+    UnlockTables Nothing "unlock tables";
+    Kill Server "kill";
+    CreateUser Server "create user";
+    CreateRole Server "create role";
+    DropAccounts Server "drop accounts";
+    RenameUsers Server "rename users";
+    Grant Server "grant";
+    TableMaintenance Found "table maintenance";
+    Flush Server "flush";
+    Backup Found "backup";
+    Reset Server "reset";
+    PurgeLogs Server "purge logs";
+    Plugin Server "plugin";
+    Shutdown Server "shutdown";
+    CreateRoutine Found "create routine";
+    AlterRoutine Found "alter routine";
+    CreateTrigger Found "create trigger";
+    Compound Inner "compound";
+    Signal Nothing "signal";
+    GetDiagnostics Nothing "get diagnostics";
+    DropStored Found "drop stored";
+    Unsupported Nothing "unsupported";
+}
+
+/// The object a privilege is required on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum On<'s> {
+    /// The schema a table is in.
+    SchemaOf(&'s TableName),
+    /// A schema; the current one if `None`.
+    Schema(Option<&'s str>),
+    /// A table as a whole, unless it is the session's own.
+    Table(&'s TableName),
+    /// A name to come, whatever the session has of its own under it.
+    New(&'s TableName),
+    /// The new name of a table, unless that is the session's own.
+    NewFrom(&'s TableName, &'s TableName),
+    /// The table of a trigger, which may have its schema from the trigger's name.
+    OfTrigger(&'s CreateTrigger),
+}
+
+/// Privileges that are asked together: an error names all that are missing.
+type Need<'s> = (Privileges, On<'s>);
+
+/// The requirements of one statement.
+struct Required<'s> {
+    #[allow(dead_code, reason = "the list that is compared with MariaDB is made from it")]
+    kind: Kind,
+    /// Asked before the statement begins, in this order.
+    first: Vec<Need<'s>>,
+    /// Whether it counts against MAX_UPDATES_PER_HOUR.
+    is_update: bool,
+}
+
+/// The table.
+// tidy: dispatch
+fn required(statement: &Statement) -> Required<'_> {
+    use Privileges as P;
+    let of = |kind, first, is_update| Required { kind, first, is_update };
+    let reads = |kind| of(kind, Vec::new(), false);
+    let writes = |kind| of(kind, Vec::new(), true);
+    let on_table = |kind, wanted, table| of(kind, vec![(wanted, On::Table(table))], true);
+    let on_schema = |kind, wanted, table| of(kind, vec![(wanted, On::SchemaOf(table))], true);
+    match statement {
+        Statement::Query(_) => reads(Kind::Query),
+        Statement::Insert(_) => writes(Kind::Insert),
+        Statement::Update(_) => writes(Kind::Update),
+        Statement::Delete(_) => writes(Kind::Delete),
+        Statement::LoadData(_) => writes(Kind::LoadData),
+        Statement::Truncate { table, .. } => on_table(Kind::Truncate, P::DROP, table),
+        Statement::Do(_) => reads(Kind::Do),
+        Statement::Call(_) => reads(Kind::Call),
+        Statement::Handler(_) => reads(Kind::Handler),
+        Statement::CreateTable(create) => of(Kind::CreateTable, of_create(create), true),
+        Statement::AlterTable(alter) => {
+            of(Kind::AlterTable, of_alter(&alter.table, &alter.actions), true)
+        }
+        Statement::CreateIndex(create) => on_table(Kind::CreateIndex, P::INDEX, &create.table),
+        Statement::DropIndex(drop) => on_table(Kind::DropIndex, P::INDEX, &drop.table),
+        Statement::DropTables(drop) => of(Kind::DropTables, of_drop(drop), true),
+        Statement::RenameTables(rename) => {
+            // Compat: the session's own tables are renamed without asking, by this statement.
+            let pairs =
+                rename.pairs.iter().flat_map(|(from, to)| of_rename(from, On::NewFrom(from, to)));
+            of(Kind::RenameTables, pairs.collect(), true)
+        }
+        Statement::CreateView(create) => {
+            let replaces = create.or_replace || create.alter;
+            let drop = replaces.then_some((P::DROP, On::New(&create.name)));
+            let create = [(P::CREATE_VIEW, On::New(&create.name))];
+            of(Kind::CreateView, create.into_iter().chain(drop).collect(), true)
+        }
+        Statement::CreateSequence(create) => {
+            let first = of_new(&create.name, create.temporary, create.or_replace, P::NONE);
+            of(Kind::CreateSequence, vec![first], true)
+        }
+        Statement::AlterSequence(alter) => on_table(Kind::AlterSequence, P::ALTER, &alter.name),
+        Statement::CreateDatabase(create) => {
+            let drop = if create.or_replace { P::DROP } else { P::NONE };
+            let on = On::Schema(Some(&create.name.value));
+            of(Kind::CreateDatabase, vec![(P::CREATE | drop, on)], true)
+        }
+        Statement::AlterDatabase(alter) => {
+            let on = On::Schema(alter.name.as_ref().map(|name| &*name.value));
+            of(Kind::AlterDatabase, vec![(P::ALTER, on)], true)
+        }
+        Statement::DropDatabase { name, .. } => {
+            of(Kind::DropDatabase, vec![(P::DROP, On::Schema(Some(&name.value)))], true)
+        }
+        Statement::Show(_) => reads(Kind::Show),
+        Statement::Describe(_) => reads(Kind::Describe),
+        Statement::Explain(explain) => of(Kind::Explain, Vec::new(), is_update(&explain.statement)),
+        Statement::Use(_) => reads(Kind::Use),
+        Statement::Help(_) => reads(Kind::Help),
+        Statement::Transaction(_) => reads(Kind::Transaction),
+        Statement::Xa(_) => reads(Kind::Xa),
+        Statement::Set(_) => reads(Kind::Set),
+        Statement::SetStatement { statement, .. } => {
+            of(Kind::SetStatement, Vec::new(), is_update(statement))
+        }
+        Statement::Prepare(_) => reads(Kind::Prepare),
+        Statement::Execute(_) => reads(Kind::Execute),
+        Statement::ExecuteImmediate(_) => reads(Kind::ExecuteImmediate),
+        Statement::Deallocate(_) => reads(Kind::Deallocate),
+        Statement::LockTables(_) => reads(Kind::LockTables),
+        Statement::UnlockTables => reads(Kind::UnlockTables),
+        Statement::Kill(_) => reads(Kind::Kill),
+        Statement::CreateUser(_) => writes(Kind::CreateUser),
+        Statement::CreateRole(_) => writes(Kind::CreateRole),
+        // Compat: a role that goes is no update.
+        Statement::DropAccounts(drop) => of(Kind::DropAccounts, Vec::new(), !drop.roles),
+        Statement::RenameUsers(_) => writes(Kind::RenameUsers),
+        Statement::Grant(_) => writes(Kind::Grant),
+        Statement::TableMaintenance(what) => {
+            let is_update = what.action == MaintenanceAction::Optimize;
+            of(Kind::TableMaintenance, Vec::new(), is_update)
+        }
+        Statement::Flush(_) => reads(Kind::Flush),
+        Statement::Backup(_) => reads(Kind::Backup),
+        Statement::Reset(_) => reads(Kind::Reset),
+        Statement::PurgeLogs(_) => reads(Kind::PurgeLogs),
+        Statement::Plugin(_) => writes(Kind::Plugin),
+        Statement::Shutdown { .. } => reads(Kind::Shutdown),
+        Statement::CreateRoutine(create) => {
+            on_schema(Kind::CreateRoutine, P::CREATE_ROUTINE, &create.name)
+        }
+        Statement::AlterRoutine(_) => writes(Kind::AlterRoutine),
+        Statement::CreateTrigger(create) => {
+            of(Kind::CreateTrigger, vec![(P::TRIGGER, On::OfTrigger(create))], true)
+        }
+        Statement::Compound(_) => reads(Kind::Compound),
+        Statement::Signal(_) => reads(Kind::Signal),
+        Statement::GetDiagnostics(_) => reads(Kind::GetDiagnostics),
+        Statement::DropStored(drop) => {
+            let is_update = !matches!(drop.kind, StoredKind::Server);
+            of(Kind::DropStored, Vec::new(), is_update)
+        }
+        Statement::Unsupported { .. } => reads(Kind::Unsupported),
+    }
+}
+
+/// A table or sequence to come: its schema's consent if it is the session's own.
+fn of_new(name: &TableName, temporary: bool, replaces: bool, more: Privileges) -> Need<'_> {
+    let drop = if replaces { Privileges::DROP } else { Privileges::NONE };
+    match temporary {
+        true => (Privileges::CREATE_TEMPORARY_TABLES, On::SchemaOf(name)),
+        false => (Privileges::CREATE | drop | more, On::New(name)),
+    }
+}
+
+fn of_create(create: &CreateTable) -> Vec<Need<'_>> {
+    let filled = if create.select.is_some() { Privileges::INSERT } else { Privileges::NONE };
+    let mut needs = vec![of_new(&create.name, create.temporary, create.or_replace, filled)];
+    if let CreateSource::Like(source) = &create.source {
+        needs.push((Privileges::SELECT, On::Table(source)));
+    }
+    needs
+}
+
+fn of_rename<'s>(from: &'s TableName, to: On<'s>) -> [Need<'s>; 2] {
+    let old = Privileges::ALTER | Privileges::DROP;
+    [(old, On::Table(from)), (Privileges::CREATE | Privileges::INSERT, to)]
+}
+
+fn of_alter<'s>(table: &'s TableName, actions: &'s [AlterAction]) -> Vec<Need<'s>> {
+    let renamed = actions.iter().find_map(|action| match action {
+        AlterAction::RenameTable(to) => Some(to),
+        _ => None,
+    });
+    match renamed {
+        Some(to) => of_rename(table, On::New(to)).into(),
+        None => vec![(Privileges::ALTER, On::Table(table))],
+    }
+}
+
+/// Compat: DROP TEMPORARY is asked of nobody.
+fn of_drop(drop: &DropTables) -> Vec<Need<'_>> {
+    let names = drop.names.iter().filter(|_| !drop.temporary);
+    names.map(|name| (Privileges::DROP, On::Table(name))).collect()
+}
+
+/// Whether a statement counts against MAX_UPDATES_PER_HOUR.
+pub fn is_update(statement: &Statement) -> bool {
+    required(statement).is_update
+}
+
+/// Fails (1142, 1044) unless the account may begin the statement. Everything is asked before
+/// anything is done.
+pub(crate) fn check(session: &Session, statement: &Statement) -> SqlResult<()> {
+    let first = required(statement).first;
+    // A change of information_schema is refused before any missing privilege is told.
+    for (wanted, on) in &first {
+        check_computed(session, *wanted, &resolved(session, on)?)?;
+    }
+    for (wanted, on) in &first {
+        let (schema, table) = resolved(session, on)?;
+        let computed = schema.eq_ignore_ascii_case("information_schema");
+        if !computed && !is_own(session, on)? {
+            session.hooks.check_needs(session, schema, table, *wanted)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether it is about a temporary table of the session.
+fn is_own(session: &Session, on: &On<'_>) -> SqlResult<bool> {
+    let (On::Table(name) | On::NewFrom(name, _)) = on else { return Ok(false) };
+    let (schema, table) = resolved(session, &On::New(name))?;
+    Ok(session.temporary.get(schema, table).is_some())
+}
+
+fn resolved<'a>(session: &'a Session, on: &On<'a>) -> SqlResult<(&'a str, &'a str)> {
+    let (schema, table) = match *on {
+        On::Schema(schema) => (schema, ""),
+        On::SchemaOf(name) => (name.schema.as_ref().map(value), ""),
+        On::Table(name) | On::New(name) | On::NewFrom(_, name) => {
+            (name.schema.as_ref().map(value), &*name.name.value)
+        }
+        On::OfTrigger(create) => {
+            let schema = create.table.schema.as_ref().or(create.name.schema.as_ref());
+            (schema.map(value), &*create.table.name.value)
+        }
+    };
+    let schema = schema.or(session.schema.as_deref());
+    Ok((schema.ok_or_else(|| SqlError::new(&ER_NO_DB_ERROR, &[]))?, table))
+}
+
+fn value(name: &Ident) -> &str {
+    &name.value
+}
+
+fn check_computed(
+    session: &Session,
+    wanted: Privileges,
+    (schema, table): &(&str, &str),
+) -> SqlResult<()> {
+    let changes = !wanted.without(Privileges::SELECT).is_empty();
+    if changes && schema.eq_ignore_ascii_case("information_schema") {
+        return Err(session.hooks.schema_denied(session, session.acting_as.as_deref(), schema));
+    }
+    let (user, host) = (&session.account.user, &session.account.host);
+    if changes && *schema == "performance_schema" && !table.is_empty() {
+        if wanted == Privileges::ALTER {
+            return Err(SqlError::new(&ER_DBACCESS_DENIED_ERROR, &[user, host, schema]));
+        }
+        let words = wanted.refused();
+        let arguments: [&dyn std::fmt::Display; 5] = [&words, user, host, schema, table];
+        return Err(SqlError::new(&ER_TABLEACCESS_DENIED_ERROR, &arguments));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The kinds that `tests/privileges` has to try, each with who asks for the rest.
+    #[test]
+    fn every_kind_is_compared() {
+        let listed = include_str!("../../../tests/privileges/kinds.txt");
+        let line = |kind: &Kind| format!("{}: {:?}\n", kind.name(), kind.rest()).to_lowercase();
+        let known: String = Kind::ALL.iter().map(line).collect();
+        assert_eq!(listed, known, "tests/privileges/kinds.txt lists other kinds");
+        let recorded = include_str!("../../../tests/privileges/recorded.txt");
+        let tried = |kind: &Kind| recorded.contains(&format!("\n> {}: ", kind.name()));
+        let mut untried = Kind::ALL.iter().filter(|kind| !tried(kind));
+        // SHUTDOWN is not tried, because it ends the server.
+        assert_eq!(untried.next(), Some(&Kind::Shutdown));
+        assert_eq!(untried.next(), None, "tests/privileges/statements.py has none of these");
+    }
+
+    #[test]
+    fn the_target_of_a_new_name_is_asked_for() {
+        let first = |text: &str| {
+            let parsed = selkie_sql::parse(text.as_bytes(), &Default::default()).unwrap();
+            let asked = required(&parsed.statement).first;
+            let words = asked.iter().map(|(wanted, on)| match on {
+                On::Table(name) => format!("{} of {}", wanted.refused(), name.name),
+                On::New(name) | On::NewFrom(_, name) => {
+                    format!("{} for {}", wanted.refused(), name.name)
+                }
+                On::SchemaOf(name) => format!("{} beside {}", wanted.refused(), name.name),
+                On::Schema(name) => format!("{} in {name:?}", wanted.refused()),
+                On::OfTrigger(create) => format!("{} of {}", wanted.refused(), create.table.name),
+            });
+            words.collect::<Vec<_>>().join("; ")
+        };
+        let renamed = "DROP, ALTER of t; INSERT, CREATE for u";
+        assert_eq!(first("ALTER TABLE a.t ADD c INT, RENAME b.u"), renamed);
+        assert_eq!(first("RENAME TABLE a.t TO b.u"), renamed);
+        assert_eq!(first("CREATE OR REPLACE TABLE t SELECT 1"), "INSERT, CREATE, DROP for t");
+        assert_eq!(first("DROP TEMPORARY TABLE t"), "");
+    }
+}

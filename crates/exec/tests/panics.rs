@@ -1,0 +1,66 @@
+//! A panic ends its statement with an error; the session, its locks and its rows are as after any
+//! other error.
+
+#[allow(dead_code)]
+mod sql;
+
+use std::sync::Arc;
+
+use selkie_exec::session::SessionHooks;
+use selkie_types::error::catalogue::ER_INTERNAL_ERROR;
+
+use sql::world::World;
+
+/// Asked for a number, it panics: so does the middle of a statement.
+struct Broken;
+
+impl SessionHooks for Broken {
+    fn uuid_short(&self) -> u64 {
+        panic!("no number")
+    }
+}
+
+fn rows(world: &mut World, session: &str, sql: &str) -> Vec<String> {
+    world.run(session, sql).expect("a statement that works")
+}
+
+fn prepared() -> World {
+    let mut world = World::new();
+    rows(&mut world, "a", "CREATE TABLE t (a INT PRIMARY KEY, b BIGINT UNSIGNED)");
+    rows(&mut world, "a", "INSERT INTO t VALUES (1, 1)");
+    world
+}
+
+/// The third row panics.
+const THREE_ROWS: &str = "INSERT INTO t SELECT a, IF(a = 4, UUID_SHORT(), a) \
+     FROM (SELECT 2 a UNION ALL SELECT 3 UNION ALL SELECT 4) v";
+
+#[test]
+fn a_panic_undoes_its_statement() {
+    let mut world = prepared();
+    world.session("a").hooks = Arc::new(Broken);
+    rows(&mut world, "a", "BEGIN");
+    rows(&mut world, "a", "INSERT INTO t VALUES (10, 10)");
+    let error = world.run("a", THREE_ROWS).expect_err("a panic");
+    assert!(error.is(&ER_INTERNAL_ERROR), "{error}");
+    assert_eq!(rows(&mut world, "a", "SELECT a FROM t ORDER BY a"), ["1", "10"]);
+    rows(&mut world, "a", "COMMIT");
+    assert_eq!(rows(&mut world, "b", "SELECT a FROM t ORDER BY a"), ["1", "10"]);
+    rows(&mut world, "b", "UPDATE t SET b = 2");
+}
+
+#[test]
+fn without_a_transaction_nothing_stays_locked() {
+    let mut world = prepared();
+    world.session("a").hooks = Arc::new(Broken);
+    assert!(world.run("a", THREE_ROWS).is_err());
+    assert!(world.run("a", "SELECT UUID_SHORT()").is_err());
+    assert!(world.run("a", "SET @x = UUID_SHORT()").is_err());
+    assert!(world.run("a", "SET STATEMENT max_error_count = 1 FOR SELECT UUID_SHORT()").is_err());
+    assert!(!world.session("a").in_transaction());
+    assert_eq!(
+        rows(&mut world, "b", "UPDATE t SET b = 5"),
+        ["affected 1 Rows matched: 1  Changed: 1  Warnings: 0"]
+    );
+    assert_eq!(rows(&mut world, "a", "SELECT b FROM t"), ["5"]);
+}
