@@ -9,6 +9,8 @@ use crate::frame::{HEADER, MAX_FRAME};
 pub struct Output {
     buf: Vec<u8>,
     sequence: u8,
+    /// The start of the packet that is being written.
+    open: Option<usize>,
 }
 
 /// Position of a packet that is being written.
@@ -19,7 +21,7 @@ pub struct Open(usize);
 impl Output {
     /// An output whose first packet carries `sequence`.
     pub fn new(sequence: u8) -> Self {
-        Self { buf: Vec::new(), sequence }
+        Self { buf: Vec::new(), sequence, open: None }
     }
 
     /// The sequence number of the next packet.
@@ -87,6 +89,7 @@ impl Output {
     pub fn begin(&mut self) -> Open {
         let at = self.buf.len();
         self.buf.extend_from_slice(&[0; HEADER]);
+        self.open = Some(at);
         Open(at)
     }
 
@@ -99,6 +102,7 @@ impl Output {
     /// Ends the packet: fills in its header and splits it when it is too long for one frame.
     #[inline]
     pub fn end(&mut self, open: Open) {
+        self.open = None;
         let len = self.buf.len() - open.0 - HEADER;
         if len >= MAX_FRAME {
             return self.split(open.0, len);
@@ -108,7 +112,15 @@ impl Output {
 
     /// Drops the open packet.
     pub fn cancel(&mut self, open: Open) {
+        self.open = None;
         self.buf.truncate(open.0);
+    }
+
+    /// Drops the packet that somebody left open who does not go on.
+    pub fn abandon(&mut self) {
+        if let Some(at) = self.open.take() {
+            self.buf.truncate(at);
+        }
     }
 
     #[inline]

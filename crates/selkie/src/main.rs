@@ -2,8 +2,11 @@
 
 use std::process::ExitCode;
 
+use mimalloc::MiMalloc;
+use selkie_meter::Counting;
+
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: Counting<MiMalloc> = Counting(MiMalloc);
 
 fn main() -> ExitCode {
     let arguments: Vec<String> =

@@ -15,6 +15,7 @@ mod rights;
 mod roles;
 mod show;
 mod stored;
+mod usage;
 
 pub use account::{Account, AccountName, Limits, PUBLIC, TlsRequirement};
 pub use acl::{Acl, AclStore, Persist, SYSTEM_ACCOUNT};
@@ -27,3 +28,4 @@ pub use host::HostPattern;
 pub use selkie_types::Privileges;
 pub use show::{Shown, show_create_user, show_grants};
 pub use stored::{from_json, to_json};
+pub(crate) use usage::{Place, Usage};

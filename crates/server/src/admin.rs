@@ -14,7 +14,7 @@ mod show;
 mod statement;
 
 pub(crate) use answer::{Answer, Notes};
-pub(crate) use grants::{check_may_grant, routine_changed};
+pub(crate) use grants::{check_may_grant, check_may_grant_columns, routine_changed};
 pub(crate) use set::{Checked, Target, check_item, linked_to, set_item};
 pub(crate) use show::engine_rows;
 pub(crate) use statement::run;

@@ -70,6 +70,11 @@ pub trait BackendSession: Send {
     /// `text` is UTF-8; `origin` is what the client sent and `text` is the end of, if it is not.
     fn parse(&mut self, text: &[u8], multi: bool, origin: Option<&ClientText>) -> SqlResult<Step>;
 
+    /// Whether a statement that was read counts as one that changes something.
+    fn is_update(&self, _statement: &dyn Any) -> bool {
+        false
+    }
+
     /// Runs the statement that was read from `text`.
     fn query(
         &mut self,

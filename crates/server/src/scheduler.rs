@@ -6,15 +6,14 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use selkie_types::stack;
+
 use crate::net::{Accepted, Peer, Transport};
 use crate::server::Server;
 use crate::session::{Door, PooledSession, serve};
 use crate::status::counter;
 use crate::thread_pool::{Limits, ThreadPool};
 use crate::variables::ids;
-
-/// Stack of a connection's thread: the parser and expressions recurse to a checked depth.
-const STACK: usize = 16 << 20;
 
 /// What is done with connections to the main port, by `thread_handling`.
 pub(crate) fn main_door(server: &Arc<Server>) -> io::Result<Accepted> {
@@ -63,7 +62,8 @@ fn thread_for_each(server: &Arc<Server>, door: Door) -> Accepted {
     let server = Arc::clone(server);
     Arc::new(move |transport: Box<dyn Transport>, peer: Peer| {
         let shared = Arc::clone(&server);
-        let thread = std::thread::Builder::new().name("connection".to_owned()).stack_size(STACK);
+        let thread =
+            std::thread::Builder::new().name("connection".to_owned()).stack_size(stack::SIZE);
         match thread.spawn(move || serve(&shared, transport, &peer, door)) {
             Ok(_) => server.sessions.ended.bump(counter().threads_created),
             Err(e) => failed(&server, &e),

@@ -14,7 +14,7 @@ use selkie_protocol::auth::sha2;
 use selkie_types::error::catalogue::ER_MAX_PREPARED_STMT_COUNT_REACHED;
 use selkie_types::{SqlError, SqlResult};
 
-use crate::accounts::{AccountName, AclStore};
+use crate::accounts::{AccountName, AclStore, Usage};
 use crate::backend::Backend;
 use crate::innodb::Monitor;
 use crate::key_caches::KeyCaches;
@@ -44,6 +44,8 @@ pub struct Server {
     pub sessions: Sessions,
     /// Accounts and privileges.
     pub accounts: Arc<AclStore>,
+    /// Usage of the accounts' limits.
+    pub(crate) usage: Usage,
     /// What runs statements.
     pub backend: Arc<dyn Backend>,
     /// Directory of the data.
@@ -89,6 +91,7 @@ impl Server {
             globals,
             sessions: Sessions::default(),
             accounts,
+            usage: Usage::default(),
             backend,
             datadir,
             password_cache: RwLock::default(),
@@ -178,6 +181,7 @@ impl Server {
         let mut put = |name: &str, value: String| {
             gauges.insert(name.to_owned(), value);
         };
+        put("selkie_panics", crate::panics::count().to_string());
         put("uptime", self.uptime().to_string());
         put("uptime_since_flush_status", self.flushed.lock().elapsed().as_secs().to_string());
         put("threads_connected", live.len().to_string());
@@ -191,6 +195,7 @@ impl Server {
             put(name, count.to_string());
         }
         put("max_used_connections_time", crate::time::local_datetime(*self.max_used_at.lock()));
+        crate::memory::status(&mut gauges);
         self.backend.status(&mut gauges);
         gauges
     }
@@ -213,6 +218,9 @@ impl Server {
         let slow = [ids.slow_query_log, ids.log_slow_query].contains(&id)
             || [ids.slow_query_log_file, ids.log_slow_query_file].contains(&id);
         self.query_logs.reopen(general, slow);
+        if id == ids.selkie_memory_limit || id == ids.selkie_statement_memory {
+            crate::memory::apply(&self.globals);
+        }
     }
 
     /// How many sessions may be connected by `door`.

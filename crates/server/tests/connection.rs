@@ -158,7 +158,7 @@ fn authentication() {
         .accounts
         .change(|acl| {
             acl.create(&[(name.clone(), Default::default())], IfExists::Fail)?;
-            acl.set_password(&name, |_| Ok(AuthMethod::password("secret")))
+            acl.set_password(&name, |_| Ok(AuthMethod::password(b"secret")))
         })
         .unwrap();
     assert_eq!(refused("app", "secret"), [0, 0, 0, 2, 0, 0, 0]);

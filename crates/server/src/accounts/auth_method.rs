@@ -38,8 +38,8 @@ pub enum AuthMethod {
 
 impl AuthMethod {
     /// The method of a clear password.
-    pub fn password(password: &str) -> Self {
-        Self::Native(native::hash_text(password.as_bytes()))
+    pub fn password(password: &[u8]) -> Self {
+        Self::Native(native::hash_text(password))
     }
 
     /// The method of a clear password, as servers before 4.1 stored it.
@@ -79,16 +79,16 @@ impl AuthMethod {
     }
 
     /// The method of `IDENTIFIED VIA plugin USING PASSWORD('clear')`.
-    pub fn from_plugin_password(plugin: &str, password: &str, salt: [u8; 20]) -> SqlResult<Self> {
+    pub fn from_plugin_password(plugin: &str, password: &[u8], salt: [u8; 20]) -> SqlResult<Self> {
         if plugin.eq_ignore_ascii_case(sha2::NAME) {
             let empty = password.is_empty();
-            let hash = if empty { Vec::new() } else { sha2::hash_text(password.as_bytes(), &salt) };
+            let hash = if empty { Vec::new() } else { sha2::hash_text(password, &salt) };
             return Ok(Self::Sha2(hash));
         }
         if plugin.eq_ignore_ascii_case(OLD) {
-            return Ok(Self::Old(old_password_hash(password.as_bytes())));
+            return Ok(Self::Old(old_password_hash(password)));
         }
-        Self::from_plugin(plugin, Some(&native::hash_text(password.as_bytes())))
+        Self::from_plugin(plugin, Some(&native::hash_text(password)))
     }
 
     /// This method with another password or hash, as SET PASSWORD gives it.

@@ -13,8 +13,8 @@ use selkie_types::{Privileges, SqlError, SqlResult};
 
 use super::account::{AccountName, PUBLIC};
 use super::acl::{Acl, AclStore};
-use super::grants::RoutineKind;
-use super::rights::Rights;
+use super::grants::{Columns, RoutineKind};
+use super::rights::{Rights, TableRights};
 
 /// Who a session is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -252,6 +252,27 @@ impl AccessControl {
         }
     }
 
+    /// 1142 unless the identity has all of `whole` on the whole of a table, and on some column of it
+    /// what `columns` are to have.
+    ///
+    /// Compat: what it has on some column is not told to be missing, unless nothing else is.
+    pub fn check_may_pass_on(
+        &self,
+        (schema, table): (&str, &str),
+        whole: Privileges,
+        columns: &Columns,
+    ) -> SqlResult<()> {
+        let (has, on_columns) = (self.on_table(schema, table), self.on_any_column(schema, table));
+        let listed = columns.iter().fold(Privileges::NONE, |all, (_, p)| all | *p);
+        let missing = whole.without(has) | listed.without(has | on_columns);
+        let told = missing.without(on_columns);
+        match (missing.is_empty(), told.is_empty()) {
+            (true, _) => Ok(()),
+            (false, true) => Err(self.missing(schema, table, missing)),
+            (false, false) => Err(self.missing(schema, table, told)),
+        }
+    }
+
     /// 1143 unless the identity has all of `wanted` on the column.
     pub fn check_column(
         &self,
@@ -322,6 +343,16 @@ impl AccessControl {
     pub fn sees_table(&self, schema: &str, table: &str) -> bool {
         !(self.on_table(schema, table) & Privileges::TABLE).is_empty()
             || !self.on_any_column(schema, table).is_empty()
+    }
+
+    /// Whether columns and indexes of a table are shown. Compat: of privileges on the database only
+    /// SELECT counts.
+    pub fn shows_table(&self, schema: &str, table: &str) -> bool {
+        let some = |t: &TableRights| {
+            !(t.whole & Privileges::TABLE).is_empty() || !t.on_any_column().is_empty()
+        };
+        self.on_database(schema).has(Privileges::SELECT)
+            || self.rights().on_table(schema, table).is_some_and(some)
     }
 
     /// 1044.

@@ -2,6 +2,8 @@
 //!
 //! Must not resolve names.
 
+use selkie_types::stack;
+
 use std::cmp::Reverse;
 use std::net::Ipv4Addr;
 
@@ -86,6 +88,7 @@ pub(super) fn like(text: &[u8], pattern: &[u8]) -> bool {
 }
 
 fn like_by(text: &[u8], pattern: &[u8], same: fn(u8, u8) -> bool) -> bool {
+    stack::ensure();
     match pattern {
         [] => text.is_empty(),
         [b'%', rest @ ..] => (0..=text.len()).any(|skip| like_by(&text[skip..], rest, same)),

@@ -171,7 +171,42 @@ impl Rights {
     }
 }
 
-/// Whether a pattern covers another: the same, or the other read as a plain name.
+/// Whether a pattern covers another, whatever that stands for: a letter only itself, not a wildcard.
 fn like_pattern(wanted: &str, pattern: &str) -> bool {
-    wanted == pattern || like(wanted.as_bytes(), pattern.as_bytes())
+    covers(wanted.as_bytes(), pattern.as_bytes())
+}
+
+fn covers(wanted: &[u8], pattern: &[u8]) -> bool {
+    let (one, rest_of_wanted) = match wanted {
+        [b'\\', letter, rest @ ..] => (Some(*letter), rest),
+        [b'%' | b'_', rest @ ..] => (None, rest),
+        [letter, rest @ ..] => (Some(*letter), rest),
+        [] => return pattern.iter().all(|letter| *letter == b'%'),
+    };
+    match pattern {
+        [] => false,
+        [b'%', rest @ ..] => covers(wanted, rest) || covers(rest_of_wanted, pattern),
+        [b'_', rest @ ..] => wanted.first() != Some(&b'%') && covers(rest_of_wanted, rest),
+        [b'\\', letter, rest @ ..] | [letter, rest @ ..] => {
+            one == Some(*letter) && covers(rest_of_wanted, rest)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_covers_what_it_names() {
+        let granted = |has: &str| -> Vec<&str> {
+            let all = ["my_a", "my\\_a", "my\\_%", "my%", "myxa"];
+            all.into_iter().filter(|wanted| like_pattern(wanted, has)).collect()
+        };
+        assert_eq!(granted("my\\_a"), ["my\\_a"]);
+        assert_eq!(granted("my\\_%"), ["my\\_a", "my\\_%"]);
+        assert_eq!(granted("my_a"), ["my_a", "my\\_a", "myxa"]);
+        assert_eq!(granted("my%"), ["my_a", "my\\_a", "my\\_%", "my%", "myxa"]);
+        assert_eq!(granted("myxa"), ["myxa"]);
+    }
 }

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use selkie_types::error::catalogue::*;
-use selkie_types::{SqlError, SqlResult};
+use selkie_types::{SqlError, SqlResult, stack};
 
 use super::account::AccountName;
 use super::acl::Acl;
@@ -31,6 +31,7 @@ impl Acl {
     }
 
     fn visit(&self, name: &AccountName, seen: &mut BTreeSet<String>, found: &mut Vec<String>) {
+        stack::ensure();
         let granted: Vec<String> = self.granted_roles(name).map(|(r, _)| r.to_owned()).collect();
         for role in granted {
             if seen.insert(role.clone()) {

@@ -266,7 +266,7 @@ mod tests {
         let mut acl = Acl::default();
         let name = AccountName::new("pu", "localhost");
         acl.create(&[(name.clone(), Default::default())], IfExists::Fail).unwrap();
-        acl.set_password(&name, |_| Ok(AuthMethod::password("x"))).unwrap();
+        acl.set_password(&name, |_| Ok(AuthMethod::password(b"x"))).unwrap();
         let none = Columns::new();
         let mut grant = |level: &GrantLevel, whole, columns: &Columns| {
             acl.grant(&name, level, (whole, columns), "").unwrap();

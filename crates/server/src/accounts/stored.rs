@@ -256,7 +256,7 @@ mod tests {
     #[test]
     fn round_trip() {
         let mut account = Account::new(AccountName::new("a", "%"));
-        account.auth = vec![AuthMethod::UnixSocket(String::new()), AuthMethod::password("x")];
+        account.auth = vec![AuthMethod::UnixSocket(String::new()), AuthMethod::password(b"x")];
         account.global = Privileges::SELECT | Privileges::SUPER;
         account.password_changed = 5;
         account.locked = true;

@@ -4,7 +4,7 @@
 
 use selkie_sql::ast::{self, AuthSpec, PasswordValue, PluginCredential};
 use selkie_types::error::catalogue::*;
-use selkie_types::{Condition, Level, SqlError, SqlResult};
+use selkie_types::{Charset, Condition, Level, SqlError, SqlResult};
 
 use super::answer::Notes;
 use super::names;
@@ -33,6 +33,15 @@ pub(super) fn check_own_or_all(shared: &Shared, name: &AccountName) -> SqlResult
     }
 }
 
+/// Fails (1131) for anonymous accounts: whoever shares one may not lock the others out.
+pub(super) fn check_is_named(shared: &Shared) -> SqlResult<()> {
+    let access = shared.access.lock();
+    match access.identity().account.user.is_empty() && !access.is_unrestricted() {
+        true => Err(SqlError::new(&ER_PASSWORD_ANONYMOUS_USER, &[])),
+        false => Ok(()),
+    }
+}
+
 /// CREATE USER and ALTER USER.
 pub(super) fn create_or_alter(
     shared: &Shared,
@@ -40,10 +49,8 @@ pub(super) fn create_or_alter(
     notes: &mut Notes,
 ) -> SqlResult<()> {
     check_conflict(statement.or_replace, statement.conditional)?;
-    let own = shared.access.lock().identity().account.clone();
     let operation = if statement.alter { "ALTER USER" } else { "CREATE USER" };
     let mut wanted = Vec::new();
-    let mut only_own_password = statement.alter;
     for spec in &statement.users {
         let keyword = match spec.account {
             ast::AccountName::CurrentUser => "CURRENT_USER",
@@ -54,14 +61,13 @@ pub(super) fn create_or_alter(
             return Err(SqlError::new(&ER_CANNOT_USER, &[&operation, &keyword]));
         }
         let name = names::user(shared, &spec.account)?;
-        only_own_password &= name == own && !spec.auth.is_empty();
-        wanted.push((name, changes(statement, &spec.auth)?));
+        wanted.push((name, changes(shared, statement, &spec.auth)?));
     }
-    if !only_own_password {
-        let on_tables = if statement.alter { Privileges::UPDATE } else { Privileges::INSERT };
-        check_may_manage(shared, on_tables)?;
-    }
+    // Compat: ALTER USER of oneself takes it too; one's own password is for SET PASSWORD.
+    let on_tables = if statement.alter { Privileges::UPDATE } else { Privileges::INSERT };
+    check_may_manage(shared, on_tables)?;
     let existing = existing(statement.or_replace, statement.conditional);
+    wanted.iter().for_each(|(name, _)| shared.server.usage.forgive(name));
     let store = &shared.server.accounts;
     if statement.alter {
         let absent = store.change(|acl| acl.alter(&wanted, existing))?;
@@ -101,9 +107,13 @@ pub(super) fn existing(or_replace: bool, conditional: bool) -> IfExists {
     }
 }
 
-fn changes(statement: &ast::CreateUser, auth: &[AuthSpec]) -> SqlResult<AccountChanges> {
+fn changes(
+    shared: &Shared,
+    statement: &ast::CreateUser,
+    auth: &[AuthSpec],
+) -> SqlResult<AccountChanges> {
     Ok(AccountChanges {
-        auth: methods(auth)?,
+        auth: methods(shared, auth)?,
         tls: statement.tls.as_ref().map(tls),
         limits: limits(&statement.limits)?,
         locked: statement.locked,
@@ -123,20 +133,26 @@ fn expiry(said: ast::PasswordExpiry) -> SqlResult<Expiry> {
     })
 }
 
-pub(super) fn methods(auth: &[AuthSpec]) -> SqlResult<Option<Vec<AuthMethod>>> {
+pub(super) fn methods(shared: &Shared, auth: &[AuthSpec]) -> SqlResult<Option<Vec<AuthMethod>>> {
     if auth.is_empty() {
         return Ok(None);
     }
-    auth.iter().map(method).collect::<SqlResult<_>>().map(Some)
+    auth.iter().map(|spec| method(shared, spec)).collect::<SqlResult<_>>().map(Some)
 }
 
 fn text(literal: &ast::StringLiteral) -> String {
     String::from_utf8_lossy(&literal.bytes).into_owned()
 }
 
-fn method(spec: &AuthSpec) -> SqlResult<AuthMethod> {
+/// A clear password as the client wrote it: whoever logs in sends the bytes of that character set.
+fn secret(shared: &Shared, literal: &ast::StringLiteral) -> Vec<u8> {
+    let client = shared.habits().client;
+    Charset::Utf8mb4.convert(&literal.bytes, client).0.into_owned()
+}
+
+fn method(shared: &Shared, spec: &AuthSpec) -> SqlResult<AuthMethod> {
     match spec {
-        AuthSpec::Password(password) => Ok(AuthMethod::password(&text(password))),
+        AuthSpec::Password(password) => Ok(AuthMethod::password(&secret(shared, password))),
         AuthSpec::Hash(hash) => AuthMethod::hashed(&text(hash)),
         AuthSpec::Plugin { plugin, credential } => match credential {
             None => AuthMethod::from_plugin(&plugin.value, None),
@@ -144,7 +160,8 @@ fn method(spec: &AuthSpec) -> SqlResult<AuthMethod> {
                 AuthMethod::from_plugin(&plugin.value, Some(&text(hash)))
             }
             Some(PluginCredential::Plain(password)) => {
-                AuthMethod::from_plugin_password(&plugin.value, &text(password), new_scramble())
+                let password = secret(shared, password);
+                AuthMethod::from_plugin_password(&plugin.value, &password, new_scramble())
             }
         },
     }
@@ -191,6 +208,7 @@ pub(super) fn drop_accounts(
         list.push(name(shared, said).or_else(|e| unnamed(said, "DROP ROLE", e, notes))?);
     }
     let missing = existing(false, statement.if_exists);
+    list.iter().for_each(|name| shared.server.usage.forgive(name));
     let absent = shared.server.accounts.change(|acl| acl.drop_accounts(&list, missing))?;
     let def = if statement.roles { &ER_ROLE_DROP_EXISTS } else { &ER_USER_DROP_EXISTS };
     notes.extend(absent.iter().map(|n| note(def, n)));
@@ -230,19 +248,20 @@ pub(super) fn set_password(
     account: Option<&ast::AccountName>,
     password: &PasswordValue,
 ) -> SqlResult<()> {
+    check_is_named(shared)?;
     let own = shared.access.lock().identity().account.clone();
     let name = account.map_or(Ok(own), |a| names::user(shared, a))?;
     check_own_or_all(shared, &name)?;
     shared.server.accounts.change(|acl| {
         acl.set_password(&name, |present| match password {
             PasswordValue::Hash(hash) => present.with_hash(&text(hash)),
-            PasswordValue::Old(password) => Ok(AuthMethod::old_password(&password.bytes)),
+            PasswordValue::Old(password) => Ok(AuthMethod::old_password(&secret(shared, password))),
             PasswordValue::Plain(password) => match present {
                 AuthMethod::Native(_) | AuthMethod::Old(_) => {
-                    Ok(AuthMethod::password(&text(password)))
+                    Ok(AuthMethod::password(&secret(shared, password)))
                 }
                 other => {
-                    let password = text(password);
+                    let password = secret(shared, password);
                     AuthMethod::from_plugin_password(other.plugin(), &password, new_scramble())
                 }
             },

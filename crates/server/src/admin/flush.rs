@@ -31,6 +31,7 @@ fn flush_one(shared: &Shared, target: &FlushTarget) -> SqlResult<()> {
         FlushTarget::DeleteDomainIds(_) => Err(SqlError::new(&ER_NO_BINARY_LOGGING, &[])),
         FlushTarget::Privileges => {
             shared.server.password_cache.write().clear();
+            shared.server.usage.forgive_all();
             shared.server.accounts.refresh()
         }
         FlushTarget::Logs(which) => {
@@ -42,8 +43,11 @@ fn flush_one(shared: &Shared, target: &FlushTarget) -> SqlResult<()> {
         FlushTarget::Tables { .. }
         | FlushTarget::Hosts
         | FlushTarget::DesKeyFile
-        | FlushTarget::QueryCache
-        | FlushTarget::UserResources => Ok(()),
+        | FlushTarget::QueryCache => Ok(()),
+        FlushTarget::UserResources => {
+            shared.server.usage.begin_hour();
+            Ok(())
+        }
         FlushTarget::Ssl => shared.server.tls.reload().map_err(|e| {
             let text = format!("Failed to refresh SSL, error: {e}");
             SqlError::with_message(&ER_UNKNOWN_ERROR, text)
@@ -63,7 +67,15 @@ fn flush_one(shared: &Shared, target: &FlushTarget) -> SqlResult<()> {
 }
 
 /// The error of INSTALL and UNINSTALL.
-pub(super) fn plugin_error(statement: &Plugin) -> SqlError {
+pub(super) fn plugin_error(shared: &Shared, statement: &Plugin) -> SqlError {
+    let wanted = match statement {
+        Plugin::Install { .. } => Privileges::INSERT,
+        Plugin::Uninstall { .. } | Plugin::UninstallLibrary { .. } => Privileges::DELETE,
+    };
+    // Compat: plugins are rows of a table, and whoever may change that may load them.
+    if let Err(denied) = shared.access.lock().check("mysql", "plugin", wanted) {
+        return denied;
+    }
     match statement {
         Plugin::Install { library, .. } => {
             let library = String::from_utf8_lossy(&library.bytes).into_owned();

@@ -50,7 +50,25 @@ fn schema_of(level: &GrantLevel) -> Option<&str> {
 /// Privileges on the whole of something, and on single columns.
 type Wanted = (Privileges, Columns);
 
-/// Fails unless the session may grant what the statement grants.
+/// Fails (1143) unless the session has on each column of a list what it grants there. The columns
+/// are known to exist.
+pub(crate) fn check_may_grant_columns(shared: &Shared, statement: &ast::Grant) -> SqlResult<()> {
+    let Granted::Privileges { privileges, on: on @ PrivilegeLevel::Table(_) } = &statement.what
+    else {
+        return Ok(());
+    };
+    if statement.revoke {
+        return Ok(());
+    }
+    let level = level(shared, on)?;
+    let (_, columns) = wanted(privileges, &level, statement.grant_option)?;
+    let GrantLevel::On(GrantTarget::Table { schema, table }) = &level else { return Ok(()) };
+    let access = shared.access.lock();
+    columns.iter().try_for_each(|(name, wanted)| access.check_column(schema, table, name, *wanted))
+}
+
+/// Fails unless the session may grant what the statement grants; on columns of a table, whether
+/// it has the privileges on some column of it.
 pub(crate) fn check_may_grant(shared: &Shared, statement: &ast::Grant) -> SqlResult<()> {
     let Granted::Privileges { privileges, on } = &statement.what else { return Ok(()) };
     let level = level(shared, on)?;
@@ -68,8 +86,16 @@ pub(crate) fn check_may_grant(shared: &Shared, statement: &ast::Grant) -> SqlRes
                 return Err(access.database_denied(pattern));
             }
         }
-        GrantLevel::On(GrantTarget::Table { schema, table }) => {
+        GrantLevel::On(GrantTarget::Table { schema, table }) if statement.revoke => {
+            // Compat: what is had on one column is enough to take from the whole and from others.
             access.check_any_column(schema, table, needed)?;
+        }
+        GrantLevel::On(GrantTarget::Table { schema, table }) => {
+            access.check_may_pass_on(
+                (schema, table),
+                whole | Privileges::GRANT_OPTION,
+                &columns,
+            )?;
         }
         GrantLevel::On(GrantTarget::Routine { kind, schema, name }) => {
             access.check_routine(*kind, schema, name, needed)?;
@@ -106,11 +132,12 @@ fn each_account(
     let mut accounts = Vec::new();
     for spec in &statement.accounts {
         let name = names::user_or_role(shared, &spec.account)?;
-        let auth = methods(&spec.auth)?;
+        let auth = methods(shared, &spec.auth)?;
         if auth.is_some() {
             check_own_or_all(shared, &name)?;
         }
         let (tls, limits) = (statement.tls.as_ref().map(tls), limits(&statement.limits)?);
+        shared.server.usage.forgive(&name);
         accounts.push((name, AccountChanges { auth, tls, limits, ..AccountChanges::default() }));
     }
     shared.server.accounts.change(|acl| {
@@ -136,17 +163,20 @@ fn prepare_account(
             None => Ok(()),
         };
     }
-    if !name.is_public() {
-        check_may_create(shared, extra)?;
-    }
+    check_may_create(shared, name, extra)?;
     acl.create(&one, IfExists::Skip).map(|_| ())
 }
 
 /// Compat: GRANT creates an account when it is given a way to log in, or when `sql_mode` lets it.
-pub(super) fn check_may_create(shared: &Shared, extra: &AccountChanges) -> SqlResult<()> {
+/// PUBLIC comes to be by the first GRANT to it.
+pub(super) fn check_may_create(
+    shared: &Shared,
+    name: &AccountName,
+    extra: &AccountChanges,
+) -> SqlResult<()> {
     let mode = shared.var(ids().sql_mode).as_u64();
     let forbidden = mode & selkie_types::SqlMode::NO_AUTO_CREATE_USER.bits() != 0;
-    if forbidden && extra.auth.is_none() {
+    if forbidden && extra.auth.is_none() && !name.is_public() {
         return Err(SqlError::new(&ER_PASSWORD_NO_MATCH, &[]));
     }
     check_may_manage(shared, Privileges::INSERT)

@@ -2,6 +2,8 @@
 //!
 //! Must not wait for what it ends.
 
+use std::sync::Arc;
+
 use selkie_sql::ast::{Expr, Kill, KillTarget, KillWhat};
 use selkie_types::error::catalogue::*;
 use selkie_types::{SqlError, SqlResult};
@@ -34,14 +36,16 @@ pub(super) fn kill(
         }
         KillTarget::User(name) => {
             let name = super::names::user(shared, name)?;
-            shared.access.lock().check_global(admin())?;
-            for session in shared.server.sessions.list() {
-                let of_host = name.host.as_ref().is_none_or(|h| h.matches(host_of(&session), ""));
-                if session.user() == name.user && of_host && session.id != shared.handle.id {
-                    end(shared, &session, statement.what)?;
-                }
-            }
-            Ok(())
+            let is_meant = |session: &Arc<SessionHandle>| {
+                let of_host = name.host.as_ref().is_none_or(|h| h.matches(host_of(session), ""));
+                session.user() == name.user && of_host && session.id != shared.handle.id
+            };
+            let mut sessions = shared.server.sessions.list();
+            sessions.retain(is_meant);
+            let own = shared.handle.id;
+            let denied = || SqlError::new(&ER_KILL_DENIED_ERROR, &[&own]);
+            sessions.iter().try_for_each(|session| check(shared, session, denied))?;
+            sessions.iter().try_for_each(|session| end(shared, session, statement.what))
         }
     }
 }

@@ -7,7 +7,7 @@ use selkie_types::error::catalogue::*;
 use selkie_types::{Condition, Level, SqlError, SqlResult};
 
 use super::accounts::{
-    check_conflict, check_may_manage, check_own_or_all, existing, methods, unnamed,
+    check_conflict, check_is_named, check_may_manage, check_own_or_all, existing, methods, unnamed,
 };
 use super::answer::Notes;
 use super::grants::check_may_create;
@@ -92,7 +92,7 @@ pub(super) fn grant_roles(
         let mut members = Vec::new();
         for spec in &statement.accounts {
             let member = names::user_or_role(shared, &spec.account)?;
-            let auth = methods(&spec.auth)?;
+            let auth = methods(shared, &spec.auth)?;
             if auth.is_some() {
                 check_own_or_all(shared, &member)?;
             }
@@ -157,9 +157,7 @@ fn prepare_member(
         let changes = member.host.is_some() && extra.auth.is_some();
         return if changes { acl.alter(&one, IfExists::Skip).map(|_| ()) } else { Ok(()) };
     }
-    if !member.is_public() {
-        check_may_create(shared, extra)?;
-    }
+    check_may_create(shared, member, extra)?;
     acl.create(&one, IfExists::Skip).map(|_| ())
 }
 
@@ -210,6 +208,7 @@ pub(super) fn set_default_role(
     role: Option<&ast::AccountName>,
     account: Option<&ast::AccountName>,
 ) -> SqlResult<()> {
+    check_is_named(shared)?;
     let own = shared.access.lock().identity().account.clone();
     let name = account.map_or(Ok(own), |a| names::user(shared, a))?;
     check_own_or_all(shared, &name)?;

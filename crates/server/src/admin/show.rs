@@ -25,8 +25,12 @@ pub(super) fn show(shared: &Shared, statement: &Show) -> SqlResult<Option<Answer
         }
         ShowWhat::SlaveStatus(_) | ShowWhat::AllSlavesStatus => no_rows(SLAVE_STATUS),
         ShowWhat::SlaveHosts => no_rows(&["Server_id", "Host", "Port", "Master_id"]),
-        ShowWhat::BinaryLogs | ShowWhat::BinlogEvents { .. } => {
-            return Err(SqlError::new(&ER_NO_BINARY_LOGGING, &[]));
+        ShowWhat::BinaryLogs => return Err(SqlError::new(&ER_NO_BINARY_LOGGING, &[])),
+        // Compat: without a log there are no events, of whatever file; only its list is an error.
+        ShowWhat::BinlogEvents { .. } | ShowWhat::RelaylogEvents { name: None, .. } => log_events(),
+        ShowWhat::RelaylogEvents { name: Some(name), .. } => {
+            let name = String::from_utf8_lossy(&name.bytes);
+            return Err(SqlError::new(&WARN_NO_MASTER_INFO, &[&name]));
         }
         ShowWhat::PluginsSoname(_) => no_rows(&["Name", "Status", "Type", "Library", "License"]),
         ShowWhat::Profiles => profiles(shared),
@@ -71,6 +75,26 @@ const SLAVE_STATUS: &[&str] = &[
     "Exec_Master_Log_Pos",
     "Seconds_Behind_Master",
 ];
+
+/// The events of a log that is not there.
+fn log_events() -> Answer {
+    let name = || super::answer::text(20);
+    let number = |kind, length| {
+        let mut ty = SqlType::new(kind, length, 0);
+        ty.unsigned = true;
+        ty
+    };
+    let columns = [
+        ("Log_name", name()),
+        ("Pos", number(TypeKind::BigInt, 21)),
+        ("Event_type", name()),
+        ("Server_id", number(TypeKind::Int, 10)),
+        ("End_log_pos", number(TypeKind::BigInt, 21)),
+        ("Info", name()),
+    ];
+    let columns = columns.into_iter().map(|(name, ty)| (name.to_owned(), ty)).collect();
+    Answer::Rows { columns, rows: Vec::new() }
+}
 
 /// Those of others are shown to who may read the accounts.
 fn check_may_see(shared: &Shared, own: bool) -> SqlResult<()> {

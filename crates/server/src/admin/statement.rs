@@ -39,13 +39,13 @@ pub(crate) fn run(
                 return Err(SqlError::not_supported("replication"));
             }
         }
-        Statement::Plugin(s) => return Err(flush::plugin_error(s)),
+        Statement::Plugin(s) => return Err(flush::plugin_error(shared, s)),
         Statement::PurgeLogs(purge) => {
             if matches!(&**purge, PurgeLogs::Before(time) if time.has_subquery()) {
                 return Err(SqlError::new(&ER_SUBQUERIES_NOT_SUPPORTED, &[&"PURGE..BEFORE"]));
             }
             // Compat: without a binary log there is nothing to purge, and that is no error.
-            shared.access.lock().check_global(Privileges::BINLOG_ADMIN)?;
+            shared.access.lock().check_global(Privileges::SUPER | Privileges::BINLOG_ADMIN)?;
         }
         _ => return Ok(None),
     }

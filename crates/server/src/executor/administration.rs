@@ -65,7 +65,10 @@ pub(super) fn set(
     let mut notes = Notes::new();
     let target = admin::set_item(shared, item, checked, &mut notes)?;
     keep(session, notes);
-    follow_role(shared, session);
+    // A definer's role ends with the statement, so the session keeps its own.
+    if session.acting_as.is_none() {
+        follow_role(shared, session);
+    }
     if let Target::Session(name, value) = target {
         follow(session, name, &value, is_default);
     }
@@ -216,6 +219,7 @@ pub(super) fn statement(
     if let Statement::Grant(grant) = statement {
         admin::check_may_grant(shared, grant)?;
         check_target(instance, session, grant)?;
+        admin::check_may_grant_columns(shared, grant)?;
     }
     if changes_accounts(statement) {
         // Compat: these commit what is open, and wait for nothing of their own session.
@@ -394,6 +398,7 @@ fn output(name: &str, ty: &SqlType) -> OutputColumn {
         primary_key: false,
         unique_key: false,
         multiple_key: false,
+        part_of_key: false,
         auto_increment: false,
         no_default: false,
         on_update_now: false,

@@ -59,6 +59,7 @@ fn together(
         match result {
             Ok(outcome) => sum.add(outcome),
             Err(error) => {
+                session.session.diagnostics.clear();
                 // A deadlock has undone everything already; the client hears of it.
                 let _ = quietly(session, undo);
                 session.note_error(&error);
@@ -67,6 +68,7 @@ fn together(
         }
         told.extend(session.session.diagnostics.present());
     }
+    session.session.diagnostics.clear();
     quietly(session, end)?;
     let most = session.session.settings.max_error_count;
     session.session.diagnostics.put_first(told, most);

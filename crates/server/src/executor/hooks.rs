@@ -45,7 +45,34 @@ impl Shared {
     }
 }
 
+/// Puts back who a session is.
+pub(super) struct Acting<'a> {
+    shared: &'a Shared,
+    own: Option<AccessControl>,
+}
+
+impl Drop for Acting<'_> {
+    fn drop(&mut self) {
+        if let Some(own) = self.own.take() {
+            *self.shared.access.lock() = own;
+        }
+    }
+}
+
 impl Shared {
+    /// The server's own statements ask `access`: inside of a program that acts as its definer they
+    /// ask about the definer, neither less nor more, as long as what is returned is there.
+    pub(super) fn acting(&self, session: &Session) -> SqlResult<Acting<'_>> {
+        let Some(definer) = session.acting_as.as_deref() else {
+            return Ok(Acting { shared: self, own: None });
+        };
+        let (user, host) = definer.rsplit_once('@').unwrap_or((definer, ""));
+        let control = AccessControl::of_definer(&self.server.accounts, user, host);
+        let control = control.ok_or_else(|| SqlError::new(&ER_NO_SUCH_USER, &[&user, &host]))?;
+        let own = std::mem::replace(&mut *self.access.lock(), control);
+        Ok(Acting { shared: self, own: Some(own) })
+    }
+
     fn routine_changed(&self, function: bool, (schema, name): (&str, &str), made: bool) {
         let kind = if function { RoutineKind::Function } else { RoutineKind::Procedure };
         if let Err(error) = admin::routine_changed(self, kind, (schema, name), made) {
@@ -57,6 +84,19 @@ impl Shared {
 impl SessionHooks for Shared {
     fn check_access(&self, session: &Session, access: &Access<'_>) -> SqlResult<()> {
         self.ask(session.acting_as.as_deref(), |control| check_access(control, access))
+    }
+
+    fn check_needs(
+        &self,
+        session: &Session,
+        schema: &str,
+        table: &str,
+        wanted: Privileges,
+    ) -> SqlResult<()> {
+        self.ask(session.acting_as.as_deref(), |control| match table.is_empty() {
+            true => control.check_database(schema, wanted),
+            false => control.check_any_column(schema, table, wanted).map(|_| ()),
+        })
     }
 
     fn granted(&self, _: &Session, who: Option<&str>, schema: &str, table: &str) -> Privileges {
@@ -149,8 +189,9 @@ impl SessionHooks for Shared {
         self.server.accounts.version()
     }
 
-    fn sees_schema(&self, _: &Session, schema: &str) -> bool {
-        self.access.lock().sees_database(schema)
+    fn sees_schema(&self, session: &Session, schema: &str) -> bool {
+        let seen = |control: &AccessControl| Ok(control.sees_database(schema));
+        self.ask(session.acting_as.as_deref(), seen).unwrap_or(false)
     }
 
     fn on_column(
@@ -172,10 +213,11 @@ impl SessionHooks for Shared {
         }
     }
 
-    fn is_visible(&self, _: &Session, table: &TableInfo) -> bool {
+    fn is_visible(&self, session: &Session, table: &TableInfo) -> bool {
         let schema = table.schema();
+        let seen = |control: &AccessControl| Ok(control.sees_table(schema, table.name()));
         schema.eq_ignore_ascii_case("information_schema")
-            || self.access.lock().sees_table(schema, table.name())
+            || self.ask(session.acting_as.as_deref(), seen).unwrap_or(false)
     }
 
     fn variable_type(
@@ -199,6 +241,7 @@ impl SessionHooks for Shared {
         item: &ast::SetItem,
         value: Option<NewValue>,
     ) -> SqlResult<CheckedSet> {
+        let _acting = self.acting(session)?;
         administration::check_set(self, session, item, value)
     }
 
@@ -208,6 +251,7 @@ impl SessionHooks for Shared {
         item: &ast::SetItem,
         checked: CheckedSet,
     ) -> SqlResult<()> {
+        let _acting = self.acting(session)?;
         administration::set(self, session, item, checked)
     }
 
@@ -230,6 +274,7 @@ impl SessionHooks for Shared {
         statement: &ast::Statement,
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Option<Outcome>> {
+        let _acting = self.acting(session)?;
         administration::statement(self, instance, session, statement, sink)
     }
 
@@ -273,6 +318,13 @@ impl SessionHooks for Shared {
 
 fn check_access(control: &AccessControl, access: &Access<'_>) -> SqlResult<()> {
     let (schema, table) = (access.schema, access.table);
+    if access.privilege == Privilege::LoadFile {
+        // Compat: this one is refused as a login is.
+        return control.check_global(Privileges::FILE).map_err(|_| control.denied_login());
+    }
+    if access.privilege == Privilege::ShowTable && control.shows_table(schema, table) {
+        return Ok(());
+    }
     let Some(wanted) = privileges(access.privilege) else {
         return match () {
             () if table.is_empty() && control.may_use(schema) => Ok(()),
@@ -307,7 +359,7 @@ pub(crate) fn routine_kind(kind: ast::RoutineKind) -> RoutineKind {
 /// The privileges of the executor's words; `None` is "anything at all".
 fn privileges(wanted: Privilege) -> Option<Privileges> {
     Some(match wanted {
-        Privilege::Select => Privileges::SELECT,
+        Privilege::Select | Privilege::ShowTable => Privileges::SELECT,
         Privilege::Insert => Privileges::INSERT,
         Privilege::Update => Privileges::UPDATE,
         Privilege::Delete => Privileges::DELETE,
@@ -324,10 +376,12 @@ fn privileges(wanted: Privilege) -> Option<Privileges> {
         Privilege::CreateTemporary => Privileges::CREATE_TEMPORARY_TABLES,
         Privilege::LockTables => Privileges::LOCK_TABLES,
         Privilege::Execute => Privileges::EXECUTE,
-        Privilege::File => Privileges::FILE,
+        Privilege::File | Privilege::LoadFile => Privileges::FILE,
         Privilege::Process => Privileges::PROCESS,
         Privilege::Reload => Privileges::RELOAD,
         Privilege::Super => Privileges::SUPER,
+        Privilege::LockBackup => Privileges::RELOAD | Privileges::LOCK_TABLES,
+        Privilege::Federated => Privileges::SUPER | Privileges::FEDERATED_ADMIN,
         Privilege::ShowRoutine => Privileges::SELECT,
         Privilege::Event => Privileges::EVENT,
         Privilege::SetUser => Privileges::SUPER | Privileges::SET_USER,

@@ -25,6 +25,9 @@ use crate::session::Shared;
 use crate::status::Gauges;
 use crate::variables::registry;
 
+/// The `innodb_force_recovery` from which on tables can only be read.
+const READ_ONLY_FROM: u64 = 5;
+
 /// The executor as the backend of a server.
 struct ExecutorBackend {
     instance: Arc<Instance>,
@@ -69,6 +72,13 @@ pub fn open_backend(
         .and_then(|tables| tables.attach(accounts))
         .map_err(|e| format!("Can't open the privilege tables: {e}"))?;
     let logs = LogTables::open(&instance).map_err(|e| format!("Can't open the log tables: {e}"))?;
+    let force = number(settings, "innodb_force_recovery");
+    if force > 0 {
+        tracing::warn!("InnoDB: innodb_force_recovery={force}: what cannot be read is passed over");
+    }
+    if force >= READ_ONLY_FROM {
+        native.set_variable("innodb_read_only", 1);
+    }
     Ok(Arc::new(ExecutorBackend { instance, sessions, logs }))
 }
 
@@ -111,6 +121,7 @@ fn native_options(settings: &Settings) -> NativeOptions {
             "innodb_flush_log_at_trx_commit",
         )),
         doublewrite: number(settings, "innodb_doublewrite") != 0,
+        force_recovery: number(settings, "innodb_force_recovery") as u8,
         ..NativeOptions::default()
     }
 }

@@ -13,12 +13,12 @@ use selkie_exec::bulk::Argument;
 use selkie_exec::session::{Access, Account, Counters, Privilege, Session, SessionHooks};
 use selkie_exec::{
     Instance, KillFlag, NullSink, Outcome, Prepared, ResultSink, TextLookup, TextPlan, Unsettled,
-    execute_prepared, execute_statement, execute_text, find_text_plan, keep_text_plan,
-    prepare_shared,
+    execute_prepared, execute_statement, execute_text, find_text_plan, guarded, is_update,
+    keep_text_plan, prepare_shared,
 };
 use selkie_plan::physical::OutputColumn;
 use selkie_protocol::Status;
-use selkie_sql::ast::{Ident, Statement};
+use selkie_sql::ast::{FlushTarget, Ident, Statement};
 use selkie_sql::{ClientText, ParseOptions, Parsed};
 use selkie_types::error::catalogue::*;
 use selkie_types::{CollationId, SqlError, SqlMode, SqlResult, SqlType, Value};
@@ -27,6 +27,7 @@ use super::system::Registered;
 use super::{bulk, com, log_tables, settings};
 use crate::backend::{BackendSession, Described, SessionStatus, Step};
 use crate::innodb;
+use crate::panics;
 use crate::session::Shared;
 use crate::status::{StatusId, counter, find_status};
 use crate::variables::{SessionVars, VarValue, ids};
@@ -109,7 +110,10 @@ impl ExecutorSession {
         {
             self.shared.handle.counters.bump(counter().max_statement_time_exceeded);
         }
-        if let Statement::Flush(_) = statement {
+        if let (Statement::Flush(flush), Ok(_)) = (statement, result)
+            && flush.targets.iter().any(|target| matches!(target, FlushTarget::Status(_)))
+        {
+            // The server's counters already include those of this session.
             self.session.counters.reset();
         }
         self.report();
@@ -158,7 +162,7 @@ impl ExecutorSession {
         text: &[u8],
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Outcome> {
-        self.noted(parsed, |this| match log_tables::check(&this.shared, parsed) {
+        self.noted(parsed, text, |this| match log_tables::check(&this.shared, parsed) {
             Ok(()) => execute_statement(&this.instance, &mut this.session, parsed, text, &[], sink),
             Err(error) => {
                 this.note_error(&error);
@@ -173,7 +177,7 @@ impl ExecutorSession {
         values: &[(Value, SqlType)],
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Outcome> {
-        self.noted(&prepared.statement, |this| {
+        self.noted(&prepared.statement, &prepared.text, |this| {
             execute_prepared(&this.instance, &mut this.session, prepared, values, sink)
         })
     }
@@ -183,6 +187,7 @@ impl ExecutorSession {
     fn noted(
         &mut self,
         statement: &Statement,
+        text: &[u8],
         run: impl FnOnce(&mut Self) -> SqlResult<Outcome>,
     ) -> SqlResult<Outcome> {
         self.check_expired(statement)?;
@@ -190,10 +195,31 @@ impl ExecutorSession {
         self.session.diagnostics.begin_statement();
         self.shared.handle.set_state(com::state(statement));
         let before = note_waits(Some(Arc::clone(&self.shared.handle.waits)));
-        let result = run(self);
+        let result = guarded(|| run(self));
         note_waits(before);
+        self.tell_panic(text, &result);
         self.after(statement, &result);
         result
+    }
+
+    /// Runs something before a statement is known, guarded.
+    fn guarded<R>(
+        &mut self,
+        text: &[u8],
+        run: impl FnOnce(&mut Self) -> SqlResult<R>,
+    ) -> SqlResult<R> {
+        let result = guarded(|| run(self));
+        self.tell_panic(text, &result);
+        result
+    }
+
+    #[inline]
+    fn tell_panic<R>(&self, text: &[u8], result: &SqlResult<R>) {
+        if let Err(error) = result
+            && error.is(&ER_INTERNAL_ERROR)
+        {
+            panics::tell(self.shared.handle.id, text, self.session.settings.sql_mode);
+        }
     }
 
     fn keep(&self, statement: &Statement, text: &[u8]) -> Option<TextPlan> {
@@ -202,12 +228,7 @@ impl ExecutorSession {
 
     /// 1820 if the password has to be changed first.
     fn check_expired(&self, statement: &Statement) -> SqlResult<()> {
-        let changes = |s: &Statement| match s {
-            Statement::Set(_) => true,
-            Statement::CreateUser(user) => user.alter,
-            _ => false,
-        };
-        match self.shared.is_expired() && !changes(statement) {
+        match self.shared.is_expired() && !matches!(statement, Statement::Set(_)) {
             true => Err(SqlError::new(&ER_MUST_CHANGE_PASSWORD, &[])),
             false => Ok(()),
         }
@@ -276,11 +297,11 @@ impl BackendSession for ExecutorSession {
         if let TextLookup::Found(found) = lookup {
             return Ok(Step { statement: Box::new(Read::Planned(found)), next: None });
         }
-        match self.parse_first(text, multi, origin) {
+        match self.guarded(text, |this| this.parse_first(text, multi, origin)) {
             Ok(parsed) => {
                 let next = Some(parsed.end).filter(|end| *end < text.len());
                 let kept = match again {
-                    true => self.keep(&parsed.statement, text),
+                    true => self.guarded(text, |this| Ok(this.keep(&parsed.statement, text)))?,
                     false => None,
                 };
                 let read = kept.map_or_else(|| Read::Statement(parsed.statement), Read::Planned);
@@ -293,6 +314,14 @@ impl BackendSession for ExecutorSession {
                 self.note_error(&error);
                 Err(error)
             }
+        }
+    }
+
+    fn is_update(&self, statement: &dyn Any) -> bool {
+        match statement.downcast_ref::<Read>() {
+            Some(Read::Statement(statement)) => is_update(statement),
+            Some(Read::Planned(plan)) => is_update(&plan.statement.statement),
+            _ => false,
         }
     }
 
@@ -317,7 +346,9 @@ impl BackendSession for ExecutorSession {
     fn prepare(&mut self, text: &[u8], origin: Option<&ClientText>) -> SqlResult<Described> {
         self.refresh();
         self.session.diagnostics.clear();
-        let prepared = prepare_shared(&self.instance, &mut self.session, text, origin)?;
+        let prepared = self.guarded(text, |this| {
+            prepare_shared(&this.instance, &mut this.session, text, origin)
+        })?;
         Ok(Described {
             parameters: prepared.parameters,
             columns: prepared.output.clone(),
@@ -457,6 +488,7 @@ fn describe(info: &TableInfo, at: usize) -> OutputColumn {
         primary_key: first_of(IndexKind::is_primary),
         unique_key: first_of(|kind| kind == IndexKind::Unique),
         multiple_key: first_of(|kind| kind == IndexKind::Plain),
+        part_of_key: first_of(|_| true),
         auto_increment: column.auto_increment,
         no_default: !column.nullable
             && matches!(column.default, selkie_catalog::DefaultValue::Implicit),

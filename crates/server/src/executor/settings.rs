@@ -71,6 +71,8 @@ pub(super) fn refresh(shared: &Shared, session: &mut Session) {
     s.standard_compliant_cte = flag(ids.standard_compliant_cte);
     shared.handle.set_checks(s.unique_checks, s.foreign_key_checks);
     s.version += 1;
+    let most = i64::try_from(number(ids.max_session_mem_used)).unwrap_or(i64::MAX);
+    session.kill.account().set_limit(most);
     drop(vars);
     let global = |id: VarId| shared.server.globals.get(id);
     s.lower_case_names = global(ids.lower_case_table_names).as_u64() != 0;

@@ -42,14 +42,22 @@ impl SystemTable for ServerTable {
         let Some(shared) = shared else { return Ok(()) };
         if innodb::TABLES.contains(&self.name) {
             let asked = innodb::Asked { shared: &shared, instance: request.instance };
-            let mut rows = innodb::rows(self.name, &asked)?.into_iter();
+            let rows = {
+                let _acting = shared.acting(request.session)?;
+                innodb::rows(self.name, &asked)?
+            };
+            let mut rows = rows.into_iter();
             return rows.try_for_each(|row| emit(&arrange(request.table, row)));
         }
         let pseudo = |name: &str| {
             let value = pseudo_value(request.session, name)?;
             Some(value.show(lookup(name).ok()?))
         };
-        for row in tables::rows(self.name, &shared, &pseudo)? {
+        let rows = {
+            let _acting = shared.acting(request.session)?;
+            tables::rows(self.name, &shared, &pseudo)?
+        };
+        for row in rows {
             emit(&arrange(request.table, row))?;
         }
         Ok(())

@@ -48,6 +48,7 @@ pub fn main(arguments: &[String], backend: &BackendFactory) -> ExitCode {
 fn run(arguments: &[String], backend: &BackendFactory) -> ExitCode {
     let log = LogTarget::stderr();
     log.install();
+    crate::panics::watch();
     match serve(arguments, &log, backend) {
         Ok(()) => ExitCode::SUCCESS,
         Err(reason) => {

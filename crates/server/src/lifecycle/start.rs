@@ -56,6 +56,8 @@ pub fn start(start: Start<'_>) -> Result<Running, String> {
     let skip_name_resolve = number(&settings, "skip_name_resolve") != 0;
     let pid_file = PathBuf::from(text(&settings, "pid_file"));
     let globals = Globals::new(settings.values);
+    crate::memory::apply(&globals);
+    crate::memory::note_start();
     let server = Arc::new(Server::new(globals, accounts, backend, path).with_tls(tls));
     let listeners = bind_all(&endpoints)?;
     if let Some(bound) = listeners.addresses().first() {
@@ -110,6 +112,10 @@ fn derive(settings: &mut Settings, data_dir: &Path) {
         if !directory.is_empty() && !directory.ends_with('/') {
             settings.derive(name, VarValue::text(directory + "/"));
         }
+    }
+    // Compat: the highest level says so of itself.
+    if number(settings, "innodb_force_recovery") >= 6 {
+        settings.derive("innodb_read_only", VarValue::Uint(1));
     }
     let port = VarValue::Uint(number(settings, "port"));
     settings.derive("report_port", port);

@@ -11,7 +11,7 @@ use selkie_types::{SqlError, SqlResult};
 
 use super::greet::{Exchange, handshake_error, new_scramble};
 use super::requirements::{is_fit, is_secure_enough};
-use crate::accounts::{Account, AccountName, Acl, AuthMethod, Identity};
+use crate::accounts::{Account, AccountName, Acl, AuthMethod, Identity, Privileges};
 use crate::net::{Negotiated, Peer, ReadError};
 use crate::server::Server;
 use crate::variables::ids;
@@ -54,6 +54,11 @@ pub(crate) fn authenticate(
     let acl = server.accounts.current();
     let found = acl.find(&claim.user, &peer.host, &peer.ip).cloned();
     let account = found.clone().unwrap_or_else(|| decoy(&claim.user));
+    let most = server.globals.get(ids().max_password_errors).as_u64();
+    let counts = found.as_ref().is_some_and(counts_passwords);
+    if counts {
+        server.usage.check_passwords(&account.name, most)?;
+    }
     let mut used_password = !claim.answer.is_empty();
     let mut unusable = None;
     for method in &account.auth {
@@ -61,18 +66,30 @@ pub(crate) fn authenticate(
         let proven = try_method(server, exchange, peer, &mut claim, &account.name, method)?;
         used_password |= !claim.answer.is_empty();
         if proven && found.is_some() {
+            server.usage.forgive(&account.name);
             let proof = Proof { used_password, tls: exchange.wire.tls() };
             return admit(server, &acl, peer, claim.user, account, proof);
         }
     }
+    if counts && used_password {
+        server.usage.wrong_password(&account.name);
+    }
     Err(unusable.unwrap_or_else(|| denied(&claim.user, peer, used_password)))
+}
+
+/// Whether wrong passwords block an account.
+///
+/// Compat: not those who may end others' sessions, nor where there are several ways to log in.
+fn counts_passwords(account: &Account) -> bool {
+    let admin = Privileges::SUPER | Privileges::CONNECTION_ADMIN;
+    account.auth.len() == 1 && !account.global.has_any(admin)
 }
 
 /// Stands in for an account that does not exist; its password nobody knows.
 fn decoy(user: &str) -> Account {
     let mut account = Account::new(AccountName::new(user, "%"));
     let nobody_knows = String::from_utf8_lossy(&new_scramble()).into_owned();
-    account.auth = vec![AuthMethod::password(&nobody_knows)];
+    account.auth = vec![AuthMethod::password(nobody_knows.as_bytes())];
     account
 }
 

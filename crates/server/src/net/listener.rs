@@ -11,6 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use selkie_types::stack;
+
 use super::address::{Peer, is_local_only};
 use super::transport::Transport;
 
@@ -160,7 +162,7 @@ impl Listeners {
 }
 
 fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
-    std::thread::Builder::new().name(name.to_owned()).spawn(body)
+    std::thread::Builder::new().name(name.to_owned()).stack_size(stack::SIZE).spawn(body)
 }
 
 fn accept_tcp(l: &TcpListener, skip_name_resolve: bool, stop: &AtomicBool, accepted: &Accepted) {

@@ -15,7 +15,7 @@ use selkie_types::{SqlError, SqlResult};
 use super::dispatch::{Next, Session};
 use super::shared::Shared;
 use super::timeouts;
-use crate::accounts::{AccessControl, Privileges};
+use crate::accounts::{AccessControl, Place, Privileges};
 use crate::login::{
     Authenticated, CAPABILITIES, Claim, Exchange, authenticate, check_expired, check_limits, greet,
     handshake_error,
@@ -25,7 +25,7 @@ use crate::query_log::log_general;
 use crate::server::Server;
 use crate::sessions::{Door, SessionHandle};
 use crate::status::counter;
-use crate::variables::ids;
+use crate::variables::{VarValue, ids};
 
 /// Largest packet taken from a client that has not logged in.
 const MAX_LOGIN_PACKET: usize = 1 << 20;
@@ -179,7 +179,7 @@ impl Greeted {
     fn finish(
         &mut self,
         opening: Result<Vec<u8>, Option<SqlError>>,
-    ) -> Option<(Authenticated, Login, Agreed)> {
+    ) -> Option<(LoggedIn, Login, Agreed)> {
         let server = &self.server;
         let timeout = connect_timeout(server);
         let mut exchange = Exchange::greeted(&mut self.wire, timeout, self.scramble);
@@ -200,10 +200,16 @@ impl Greeted {
         }
     }
 
-    fn begin(self, who: Authenticated, login: Login, agreed: Agreed) -> (Session, Registration) {
+    fn begin(
+        self,
+        (who, place): LoggedIn,
+        login: Login,
+        agreed: Agreed,
+    ) -> (Session, Registration) {
+        let _charged = selkie_meter::attach(self.handle.kill.account());
         let server = &self.server;
         self.handle.set_user(&who.identity.user);
-        let expired = who.expired;
+        let (expired, limit) = (who.expired, who.account.limits.user_connections);
         let unrestricted = server.globals.get(ids().skip_grant_tables).as_bool();
         let access = AccessControl::new(Arc::clone(&server.accounts), who.identity, unrestricted);
         let shared = Shared::new(Arc::clone(server), self.handle, access, agreed.caps)
@@ -215,11 +221,18 @@ impl Greeted {
             false => self.wire,
         };
         let mut session = Session::new(Arc::new(shared), wire, out, self.peer);
+        session.place = place;
+        if limit != 0 {
+            session.shared.set_var(ids().max_user_connections, VarValue::Int(limit));
+        }
         session.set_client_collation(login.collation);
         session.begin(login.database.map(|d| String::from_utf8_lossy(&d).into_owned()));
         (session, self.registration)
     }
 }
+
+/// An authenticated client, and its place among the connections of its account.
+type LoggedIn = (Authenticated, Option<Place>);
 
 /// What a client and the server have agreed on when it has logged in.
 struct Agreed {
@@ -248,7 +261,7 @@ fn handshake(
     exchange: &mut Exchange<'_>,
     peer: &Peer,
     packet: &[u8],
-) -> Result<(Authenticated, Login), Option<SqlError>> {
+) -> Result<(LoggedIn, Login), Option<SqlError>> {
     let login = Login::decode(packet).map_err(|_| Some(handshake_error()))?;
     exchange.caps = login.capabilities & CAPABILITIES.with(Capabilities::CLIENT_MYSQL);
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -262,9 +275,9 @@ fn handshake(
     let who = authenticate(server, exchange, peer, claim)
         .inspect_err(|e| note_denied(server, handle.id, &user, e))
         .map_err(Some)?;
-    check_limits(server, &who, handle.door).map_err(Some)?;
+    let place = check_limits(server, &who, handle.door).map_err(Some)?;
     check_expired(server, &who, exchange.caps).map_err(Some)?;
-    Ok((who, login))
+    Ok(((who, place), login))
 }
 
 fn note_denied(server: &Server, connection: u64, user: &str, error: &SqlError) {
@@ -363,6 +376,7 @@ impl Session {
 
     /// Runs a command; its answer stays in the output buffer.
     pub(super) fn command(&mut self, packet: &[u8]) {
+        let _charged = selkie_meter::attach(self.shared.handle.kill.account());
         self.out.set_sequence(self.wire.sequence());
         let next = self.on_command(packet);
         self.ended = next == Next::Close || self.shared.handle.kill.get() == Killed::Connection;

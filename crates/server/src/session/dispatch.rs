@@ -17,9 +17,9 @@ use super::rows::to_utf8;
 use super::shared::Shared;
 use super::statements::{Prepared, Statements};
 use super::timeouts::{self, Patience};
-use crate::accounts::Privileges;
+use crate::accounts::{Place, Privileges};
 use crate::backend::BackendSession;
-use crate::login::{Claim, Exchange, authenticate, check_expired};
+use crate::login::{Claim, Exchange, authenticate, check_expired, check_limits};
 use crate::net::{Peer, Wire};
 use crate::profiles::Recorder;
 use crate::query_log::{Ran, Stopwatch, log_general, log_slow};
@@ -46,6 +46,8 @@ pub(super) struct Session {
     pub(super) ended: bool,
     pub(super) patience: Patience,
     pub(super) statements: Statements,
+    /// Its place among the connections of its account, if that has limits.
+    pub(super) place: Option<Place>,
     /// How often a change of user failed.
     failed_changes: u8,
 }
@@ -65,6 +67,7 @@ impl Session {
             ended: false,
             patience,
             statements,
+            place: None,
             failed_changes,
         }
     }
@@ -99,6 +102,7 @@ impl Session {
             }
         };
         let begun = Moment::now();
+        self.shared.handle.kill.account().begin_command();
         self.note_begin(&command, begun);
         match command {
             Command::Quit => {
@@ -245,6 +249,9 @@ impl Session {
                 next = step.next;
                 reply.expect_more(next.is_some());
                 profile.iter_mut().for_each(|p| p.mark("Starting"));
+                if let Some(place) = &self.place {
+                    place.count(|| self.backend.is_update(&*step.statement))?;
+                }
                 self.backend.query(step.statement, rest, &mut reply)
             });
             if let Some(mut profile) = profile {
@@ -274,6 +281,7 @@ impl Session {
                 self.answer(Err(error));
                 return Next::Close;
             }
+            self.shared.handle.kill.account().begin_command();
             self.shared.handle.counters.bump(counter().questions);
         }
     }
@@ -521,7 +529,9 @@ impl Session {
         let sequence = exchange.out.sequence();
         self.out.set_sequence(sequence);
         let who = result?;
+        let place = check_limits(&server, &who, self.shared.handle.door)?;
         check_expired(&server, &who, caps)?;
+        self.place = place;
         self.shared.handle.set_user(&who.identity.user);
         self.shared.set_expired(who.expired);
         self.shared.access.lock().become_identity(who.identity);
@@ -541,6 +551,7 @@ impl Session {
             return;
         };
         let charset = VarValue::text(collation.charset().name());
+        self.shared.announce(collation);
         let mut vars = self.shared.vars.lock();
         vars.set(ids().character_set_client, charset.clone());
         vars.set(ids().character_set_results, charset.clone());

@@ -18,6 +18,8 @@ pub(crate) struct Habits {
     pub(crate) connection: CollationId,
     /// `character_set_results`; `None` leaves strings as they are.
     pub(crate) results: Option<Charset>,
+    /// The collation that columns of results are said to have: of the character set of results.
+    pub(crate) announced: Option<CollationId>,
     /// `long_query_time` in microseconds.
     pub(crate) long_query_micros: u64,
     /// `log_queries_not_using_indexes`.
@@ -40,6 +42,7 @@ impl Habits {
             connection: CollationId::from_name(vars.get(ids.collation_connection).as_str())
                 .unwrap_or(CollationId::UTF8MB4_GENERAL_CI),
             results: charset(ids.character_set_results),
+            announced: charset(ids.character_set_results).map(|c| shared.announced(c)),
             long_query_micros: (vars.get(ids.long_query_time).as_f64() * 1e6) as u64,
             logs_scans: vars.get(ids.log_queries_not_using_indexes).as_bool(),
             profiles: vars.get(ids.profiling).as_bool(),

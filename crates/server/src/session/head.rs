@@ -7,7 +7,7 @@ use std::sync::Arc;
 use selkie_exec::Generations;
 use selkie_plan::physical::OutputColumn;
 use selkie_protocol::{Capabilities, Output};
-use selkie_types::Charset;
+use selkie_types::CollationId;
 
 use super::metadata::column_def;
 use super::rows::Encoder;
@@ -15,8 +15,8 @@ use super::rows::Encoder;
 /// What a head depends on besides the columns.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub(super) struct Setting {
-    /// The character set of results.
-    pub(super) results: Option<Charset>,
+    /// The collation that columns are said to have, in the character set of results.
+    pub(super) results: Option<CollationId>,
     pub(super) caps: Capabilities,
     /// Number of the packet of the first definition.
     pub(super) sequence: u8,
@@ -69,7 +69,8 @@ impl Head {
         for column in columns {
             definitions.packet(|b| column_def(column, setting.results).encode(b, setting.caps));
         }
-        let encoders = columns.iter().map(|c| Encoder::new(&c.ty, setting.results)).collect();
+        let charset = setting.results.map(CollationId::charset);
+        let encoders = columns.iter().map(|c| Encoder::new(&c.ty, charset)).collect();
         Self { planned: planned.cloned(), setting, encoders, definitions }
     }
 

@@ -6,7 +6,7 @@ use selkie_plan::physical::OutputColumn;
 use selkie_protocol::FieldType;
 use selkie_protocol::field_type::flags;
 use selkie_protocol::packet::ColumnDef;
-use selkie_types::{Charset, JsonRole, NOT_FIXED_DECIMALS, SqlType, TypeKind};
+use selkie_types::{Charset, CollationId, JsonRole, NOT_FIXED_DECIMALS, SqlType, TypeKind};
 
 /// Number of the binary collation, which numbers and dates carry too.
 const BINARY: u16 = 63;
@@ -44,8 +44,9 @@ pub(super) fn field_type(ty: &SqlType) -> FieldType {
     }
 }
 
-/// The definition of `column` for a client that reads strings in `results`.
-pub fn column_def(column: &OutputColumn, results: Option<Charset>) -> ColumnDef<'_> {
+/// The definition of `column` for a client that reads strings in the character set of `announced`.
+pub fn column_def(column: &OutputColumn, announced: Option<CollationId>) -> ColumnDef<'_> {
+    let results = announced.map(CollationId::charset);
     let ty = &column.ty;
     let is_column = column.kept;
     let is_field = is_column || !column.table.is_empty();
@@ -55,7 +56,7 @@ pub fn column_def(column: &OutputColumn, results: Option<Charset>) -> ColumnDef<
         org_table: &column.org_table,
         name: shortened(&column.name),
         org_name: &column.org_name,
-        collation: collation(ty, results),
+        collation: collation(ty, announced),
         length: if is_field { display_length(ty, results) } else { computed_length(ty, results) },
         field_type: if is_field { field_type(ty) } else { computed_type(ty) },
         flags: type_flags(ty, is_column, is_field) | blob_flag(ty, is_field) | column_flags(column),
@@ -98,10 +99,10 @@ fn has_text(ty: &SqlType) -> bool {
     (ty.is_string() || members) && ty.collation.0 != BINARY || ty.fixed_binary().is_some()
 }
 
-fn collation(ty: &SqlType, results: Option<Charset>) -> u16 {
-    match results {
+fn collation(ty: &SqlType, announced: Option<CollationId>) -> u16 {
+    match announced {
         _ if !has_text(ty) => BINARY,
-        Some(charset) => charset.default_collation().0,
+        Some(collation) => collation.0,
         None => ty.collation.0,
     }
 }
@@ -190,12 +191,11 @@ fn blob_flag(ty: &SqlType, is_field: bool) -> u16 {
 fn column_flags(column: &OutputColumn) -> u16 {
     let mut set = 0;
     let mut add = |on: bool, flag: u16| set |= if on { flag } else { 0 };
-    let is_part_of_key = column.primary_key || column.unique_key || column.multiple_key;
     add(!column.nullable, flags::NOT_NULL);
     add(column.primary_key, flags::PRI_KEY);
-    add(column.unique_key && !column.primary_key, flags::UNIQUE_KEY);
-    add(column.multiple_key && !column.primary_key && !column.unique_key, flags::MULTIPLE_KEY);
-    add(is_part_of_key, PART_OF_KEY);
+    add(column.unique_key, flags::UNIQUE_KEY);
+    add(column.multiple_key, flags::MULTIPLE_KEY);
+    add(column.part_of_key, PART_OF_KEY);
     add(column.auto_increment, flags::AUTO_INCREMENT);
     let is_computed = &*column.schema == "information_schema";
     let lacks_default = column.no_default && !column.auto_increment && !is_computed;

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::io::{self, Read};
 use std::sync::Arc;
 
-use selkie_exec::{Killed, Outcome, ResultSink};
+use selkie_exec::{Killed, OutParameter, Outcome, ResultSink};
 use selkie_plan::physical::OutputColumn;
 use selkie_protocol::field_type::flags;
 use selkie_protocol::packet::{
@@ -16,7 +16,7 @@ use selkie_protocol::packet::{
 use selkie_protocol::stmt::put_prepared;
 use selkie_protocol::{Capabilities, FieldType, Output, Status};
 use selkie_types::error::catalogue::*;
-use selkie_types::{Batch, Charset, SqlError, SqlResult};
+use selkie_types::{Batch, Charset, CollationId, SqlError, SqlResult};
 
 use super::cursor::Cursor;
 use super::head::{Head, Setting};
@@ -121,6 +121,7 @@ impl<'a> Reply<'a> {
     pub(super) fn fail(&mut self, error: &SqlError) {
         self.cursor = None;
         self.in_result = false;
+        self.out.abandon();
         self.shared.drop_changes();
         let caps = self.caps();
         let message = message_in(error.message(), results_charset(self.shared));
@@ -168,7 +169,7 @@ impl<'a> Reply<'a> {
         self.in_result = true;
         self.rows = 0;
         let setting = Setting {
-            results: results_charset(self.shared),
+            results: self.shared.habits().announced,
             caps: self.caps(),
             sequence: self.out.sequence().wrapping_add(1),
         };
@@ -222,12 +223,12 @@ impl<'a> Reply<'a> {
 /// Definitions outside of a result set.
 pub(super) struct Definitions {
     caps: Capabilities,
-    results: Option<Charset>,
+    results: Option<CollationId>,
 }
 
 impl Definitions {
     pub(super) fn new(shared: &Shared) -> Self {
-        Self { caps: shared.capabilities(), results: results_charset(shared) }
+        Self { caps: shared.capabilities(), results: shared.habits().announced }
     }
 
     /// The answer to PREPARE.
@@ -344,6 +345,25 @@ impl ResultSink for Reply<'_> {
         self.extra.set(Status::MORE_RESULTS, true);
         self.end_rows();
         self.in_result = false;
+        Ok(())
+    }
+
+    fn takes_parameter(&self, _number: usize) -> bool {
+        true
+    }
+
+    fn out_parameters(&mut self, parameters: Vec<OutParameter>) -> SqlResult<()> {
+        // Compat: a client that reads no more than one result set of a statement gets no values.
+        if !self.caps().has(Capabilities::PS_MULTI_RESULTS) {
+            return Ok(());
+        }
+        self.extra.set(Status::MORE_RESULTS, true);
+        self.extra.set(Status::PS_OUT_PARAMS, true);
+        let (columns, row) = OutParameter::one_row(parameters);
+        self.columns(&columns)?;
+        self.batch(&row)?;
+        self.end()?;
+        self.extra.set(Status::PS_OUT_PARAMS, false);
         Ok(())
     }
 

@@ -3,11 +3,12 @@
 //! Must not be written from another session's thread.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 use selkie_protocol::Capabilities;
 use selkie_protocol::track::Changes;
+use selkie_types::{Charset, CollationId};
 
 use super::habits::Habits;
 use crate::accounts::{AccessControl, AccountName};
@@ -43,6 +44,8 @@ pub struct Shared {
     expired: AtomicBool,
     /// Grows when a system variable of the session changes.
     version: AtomicU64,
+    /// Number of the collation that SET NAMES or the login gave to results.
+    results: AtomicU16,
     /// What commands ask of the variables, as last looked up.
     pub(super) habits: Mutex<Option<Habits>>,
 }
@@ -71,6 +74,7 @@ impl Shared {
             tls: None,
             expired: AtomicBool::new(false),
             version: AtomicU64::new(1),
+            results: AtomicU16::new(0),
             habits: Mutex::default(),
         }
     }
@@ -124,6 +128,17 @@ impl Shared {
         self.vars.lock().set(id, value);
         self.changed.lock().push(id);
         self.settings_changed();
+    }
+
+    /// Results are announced with `collation` from now on, as long as they are in its character set.
+    pub fn announce(&self, collation: CollationId) {
+        self.results.store(collation.0, Ordering::Relaxed);
+    }
+
+    /// The collation that results in `charset` are announced with.
+    pub(super) fn announced(&self, charset: Charset) -> CollationId {
+        let named = CollationId::from_number(self.results.load(Ordering::Relaxed));
+        named.filter(|c| c.charset() == charset).unwrap_or(charset.default_collation())
     }
 
     /// Says that system variables were changed.

@@ -7,51 +7,91 @@ use selkie_types::Value;
 use super::{Row, text};
 use crate::variables::VERSION;
 
-/// Name, type, version of the type's interface.
-const BUILT_IN: &[(&str, &str, &str)] = &[
-    ("mysql_native_password", "AUTHENTICATION", "2.2"),
-    ("CSV", "STORAGE ENGINE", ENGINE_VERSION),
-    ("MEMORY", "STORAGE ENGINE", ENGINE_VERSION),
-    ("Aria", "STORAGE ENGINE", ENGINE_VERSION),
-    ("MyISAM", "STORAGE ENGINE", ENGINE_VERSION),
-    ("CLIENT_STATISTICS", INFORMATION, ENGINE_VERSION),
-    ("INDEX_STATISTICS", INFORMATION, ENGINE_VERSION),
-    ("TABLE_STATISTICS", INFORMATION, ENGINE_VERSION),
-    ("USER_STATISTICS", INFORMATION, ENGINE_VERSION),
-    ("InnoDB", "STORAGE ENGINE", ENGINE_VERSION),
-    ("INNODB_TRX", INFORMATION, ENGINE_VERSION),
-    ("INNODB_LOCKS", INFORMATION, ENGINE_VERSION),
-    ("INNODB_LOCK_WAITS", INFORMATION, ENGINE_VERSION),
-    ("INNODB_METRICS", INFORMATION, ENGINE_VERSION),
-    ("INNODB_SYS_TABLES", INFORMATION, ENGINE_VERSION),
-    ("INNODB_SYS_TABLESTATS", INFORMATION, ENGINE_VERSION),
-    ("INNODB_SYS_INDEXES", INFORMATION, ENGINE_VERSION),
-    ("INNODB_SYS_COLUMNS", INFORMATION, ENGINE_VERSION),
-    ("INNODB_SYS_FIELDS", INFORMATION, ENGINE_VERSION),
-    ("INNODB_SYS_FOREIGN", INFORMATION, ENGINE_VERSION),
-    ("INNODB_SYS_FOREIGN_COLS", INFORMATION, ENGINE_VERSION),
-    ("PERFORMANCE_SCHEMA", "STORAGE ENGINE", ENGINE_VERSION),
-    ("SEQUENCE", "STORAGE ENGINE", ENGINE_VERSION),
-    ("unix_socket", "AUTHENTICATION", "2.2"),
-    ("user_variables", INFORMATION, ENGINE_VERSION),
-    ("THREAD_POOL_GROUPS", INFORMATION, ENGINE_VERSION),
-    ("THREAD_POOL_QUEUES", INFORMATION, ENGINE_VERSION),
-    ("THREAD_POOL_STATS", INFORMATION, ENGINE_VERSION),
-    ("THREAD_POOL_WAITS", INFORMATION, ENGINE_VERSION),
-    ("caching_sha2_password", "AUTHENTICATION", "2.2"),
-    ("inet4", "DATA TYPE", ENGINE_VERSION),
-    ("inet6", "DATA TYPE", ENGINE_VERSION),
-    ("uuid", "DATA TYPE", ENGINE_VERSION),
+/// Name, type, version of the type's interface, what it is.
+const BUILT_IN: &[(&str, &str, &str, &str)] = &[
+    ("mysql_native_password", "AUTHENTICATION", "2.2", "Native MySQL authentication"),
+    ("CSV", "STORAGE ENGINE", ENGINE_VERSION, "Stores tables as CSV files"),
+    (
+        "MEMORY",
+        "STORAGE ENGINE",
+        ENGINE_VERSION,
+        "Hash based, stored in memory, useful for temporary tables",
+    ),
+    (
+        "Aria",
+        "STORAGE ENGINE",
+        ENGINE_VERSION,
+        "Crash-safe tables with MyISAM heritage. Used for internal temporary tables and privilege tables",
+    ),
+    (
+        "MyISAM",
+        "STORAGE ENGINE",
+        ENGINE_VERSION,
+        "Non-transactional engine with good performance and small data footprint",
+    ),
+    ("CLIENT_STATISTICS", INFORMATION, ENGINE_VERSION, "Client Statistics"),
+    ("INDEX_STATISTICS", INFORMATION, ENGINE_VERSION, "Index Statistics"),
+    ("TABLE_STATISTICS", INFORMATION, ENGINE_VERSION, "Table Statistics"),
+    ("USER_STATISTICS", INFORMATION, ENGINE_VERSION, "User Statistics"),
+    (
+        "InnoDB",
+        "STORAGE ENGINE",
+        ENGINE_VERSION,
+        "Supports transactions, row-level locking, foreign keys and encryption for tables",
+    ),
+    ("INNODB_TRX", INFORMATION, ENGINE_VERSION, "InnoDB transactions"),
+    ("INNODB_LOCKS", INFORMATION, ENGINE_VERSION, "InnoDB conflicting locks"),
+    ("INNODB_LOCK_WAITS", INFORMATION, ENGINE_VERSION, "InnoDB which lock is blocking which"),
+    ("INNODB_METRICS", INFORMATION, ENGINE_VERSION, "InnoDB Metrics Info"),
+    ("INNODB_SYS_TABLES", INFORMATION, ENGINE_VERSION, "InnoDB SYS_TABLES"),
+    ("INNODB_SYS_TABLESTATS", INFORMATION, ENGINE_VERSION, "InnoDB SYS_TABLESTATS"),
+    ("INNODB_SYS_INDEXES", INFORMATION, ENGINE_VERSION, "InnoDB SYS_INDEXES"),
+    ("INNODB_SYS_COLUMNS", INFORMATION, ENGINE_VERSION, "InnoDB SYS_COLUMNS"),
+    ("INNODB_SYS_FIELDS", INFORMATION, ENGINE_VERSION, "InnoDB SYS_FIELDS"),
+    ("INNODB_SYS_FOREIGN", INFORMATION, ENGINE_VERSION, "InnoDB SYS_FOREIGN"),
+    ("INNODB_SYS_FOREIGN_COLS", INFORMATION, ENGINE_VERSION, "InnoDB SYS_FOREIGN_COLS"),
+    ("PERFORMANCE_SCHEMA", "STORAGE ENGINE", ENGINE_VERSION, "Performance Schema"),
+    (
+        "SEQUENCE",
+        "STORAGE ENGINE",
+        ENGINE_VERSION,
+        "Generated tables filled with sequential values",
+    ),
+    ("unix_socket", "AUTHENTICATION", "2.2", "Unix Socket based authentication"),
+    ("user_variables", INFORMATION, ENGINE_VERSION, "User-defined variables"),
+    (
+        "THREAD_POOL_GROUPS",
+        INFORMATION,
+        ENGINE_VERSION,
+        "Provides information about threadpool groups.",
+    ),
+    (
+        "THREAD_POOL_QUEUES",
+        INFORMATION,
+        ENGINE_VERSION,
+        "Provides information about threadpool queues.",
+    ),
+    (
+        "THREAD_POOL_STATS",
+        INFORMATION,
+        ENGINE_VERSION,
+        "Provides performance counter information for threadpool.",
+    ),
+    ("THREAD_POOL_WAITS", INFORMATION, ENGINE_VERSION, "Provides wait counters for threadpool."),
+    ("caching_sha2_password", "AUTHENTICATION", "2.2", "Caching SHA2 authentication"),
+    ("inet4", "DATA TYPE", ENGINE_VERSION, "Data type INET4"),
+    ("inet6", "DATA TYPE", ENGINE_VERSION, "Data type INET6"),
+    ("uuid", "DATA TYPE", ENGINE_VERSION, "Data type UUID"),
 ];
 
 const INFORMATION: &str = "INFORMATION SCHEMA";
 const ENGINE_VERSION: &str = "101119.0";
 
 pub(super) fn rows() -> Vec<Row> {
-    BUILT_IN.iter().map(|(name, kind, version)| row(name, kind, version)).collect()
+    BUILT_IN.iter().map(|(name, kind, version, what)| row(name, kind, version, what)).collect()
 }
 
-fn row(name: &str, kind: &str, type_version: &str) -> Row {
+fn row(name: &str, kind: &str, type_version: &str, description: &str) -> Row {
     vec![
         ("PLUGIN_NAME", text(name)),
         ("PLUGIN_VERSION", text("1.0")),
@@ -61,7 +101,7 @@ fn row(name: &str, kind: &str, type_version: &str) -> Row {
         ("PLUGIN_LIBRARY", Value::Null),
         ("PLUGIN_LIBRARY_VERSION", Value::Null),
         ("PLUGIN_AUTHOR", text("Selkie")),
-        ("PLUGIN_DESCRIPTION", text("")),
+        ("PLUGIN_DESCRIPTION", text(description)),
         ("PLUGIN_LICENSE", text("Apache-2.0")),
         ("LOAD_OPTION", text("FORCE")),
         ("PLUGIN_MATURITY", text("Beta")),

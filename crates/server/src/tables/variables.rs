@@ -60,7 +60,11 @@ pub(super) fn global_status(shared: &Shared) -> Vec<Row> {
 
 pub(super) fn session_status(shared: &Shared) -> Vec<Row> {
     let totals = shared.server.sessions.totals();
-    let rows = session_rows(&shared.handle.counters, &totals, &gauges(shared));
+    let mut gauges = gauges(shared);
+    let account = shared.handle.kill.account();
+    gauges.insert("memory_used".to_owned(), account.used().to_string());
+    gauges.insert("max_memory_used".to_owned(), account.most().to_string());
+    let rows = session_rows(&shared.handle.counters, &totals, &gauges);
     rows.iter().map(|(name, value)| pair(name, value)).collect()
 }
 

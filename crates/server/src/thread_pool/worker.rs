@@ -4,6 +4,8 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use selkie_types::stack;
+
 use super::answers;
 use super::client::Progress;
 use super::connection::Connection;
@@ -11,13 +13,10 @@ use super::group::{Group, Thread, Work};
 use super::pool::Shared;
 use super::waits::GroupObserver;
 
-/// Stack of a thread: the parser and expressions recurse to a checked depth.
-const STACK: usize = 16 << 20;
-
 /// Starts a thread for a group.
 pub(super) fn spawn(shared: &Arc<Shared>, group: &Arc<Group>) -> io::Result<()> {
     let (shared, group) = (Arc::clone(shared), Arc::clone(group));
-    let thread = std::thread::Builder::new().name("worker".to_owned()).stack_size(STACK);
+    let thread = std::thread::Builder::new().name("worker".to_owned()).stack_size(stack::SIZE);
     thread.spawn(move || run(&shared, &group)).map(drop)
 }
 

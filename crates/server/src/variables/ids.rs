@@ -37,11 +37,13 @@ ids! {
     log_error log_output log_queries_not_using_indexes log_slow_admin_statements log_slow_filter
     log_slow_query log_slow_query_file log_slow_rate_limit log_warnings long_query_time
     lower_case_table_names max_allowed_packet max_connections max_delayed_threads max_error_count
-    max_prepared_stmt_count max_recursive_iterations max_sort_length max_statement_time
+    max_password_errors max_prepared_stmt_count max_recursive_iterations max_session_mem_used
+    max_sort_length max_statement_time
     max_user_connections min_examined_row_limit net_buffer_length net_read_timeout
     net_write_timeout note_verbosity old_mode open_files_limit optimizer_switch pid_file plugin_dir port
     profiling profiling_history_size proxy_user pseudo_slave_mode pseudo_thread_id
-    query_cache_size query_cache_type rand_seed1 rand_seed2 read_only report_port require_secure_transport server_id
+    query_cache_size query_cache_type rand_seed1 rand_seed2 read_only report_port require_secure_transport
+    selkie_memory_limit selkie_statement_memory server_id
     server_uid session_track_schema session_track_state_change session_track_system_variables
     session_track_transaction_info skip_grant_tables skip_name_resolve skip_networking
     slow_query_log slow_query_log_file socket sql_auto_is_null sql_big_selects sql_buffer_result

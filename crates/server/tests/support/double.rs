@@ -42,6 +42,7 @@ pub(crate) fn column(name: &str, ty: SqlType) -> OutputColumn {
         primary_key: false,
         unique_key: false,
         multiple_key: false,
+        part_of_key: false,
         auto_increment: false,
         no_default: false,
         on_update_now: false,

@@ -38,6 +38,7 @@ pub(super) fn set_names(
     };
     check_client_charset(charset)?;
     let name = VarValue::text(charset.name());
+    shared.announce(collation);
     // Compat: this is the order in which session tracking tells them.
     shared.set_var(ids().character_set_client, name.clone());
     shared.set_var(ids().character_set_connection, name.clone());
@@ -54,6 +55,7 @@ pub(super) fn set_character_set(shared: &Shared, charset: Option<&str>) -> SqlRe
     };
     check_client_charset(charset)?;
     let name = VarValue::text(charset.name());
+    shared.announce(charset.default_collation());
     shared.set_var(ids().character_set_client, name.clone());
     shared.set_var(ids().character_set_results, name);
     shared.set_var(ids().character_set_connection, shared.var(ids().character_set_database));
