@@ -5,13 +5,15 @@ usage: bulk.py PORT [--record]
 What the server answers is compared with bulk.result, which --record writes from a MariaDB 10.11.
 """
 
-import difflib
 import pathlib
 import struct
 import sys
 
 import pymysql
 from pymysql import connections
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+from recorded import compare  # noqa: E402
 
 RESULT = pathlib.Path(__file__).with_name("bulk.result")
 PREPARE, BULK_EXECUTE = 0x16, 0xFA
@@ -182,12 +184,7 @@ def main():
         out.append(f"== {part.__name__}")
         part(client)
     client.sql("DROP DATABASE bulk")
-    if "--record" in sys.argv:
-        RESULT.write_text("\n".join(out) + "\n")
-        return
-    difference = list(difflib.unified_diff(RESULT.read_text().splitlines(), out, "MariaDB", "here", lineterm="", n=1))
-    print("\n".join(difference) or "bulk: ok")
-    sys.exit(bool(difference))
+    compare("bulk", RESULT, out)
 
 
 if __name__ == "__main__":

@@ -43,7 +43,8 @@ class Session:
         except pymysql.MySQLError as error:
             number, text = error.args[0], error.args[1]
             text = text.decode(errors="replace") if isinstance(text, bytes) else text
-            return out + [f"ERROR {number}: {text}"]
+            # A copy is called after its process and session.
+            return out + ["ERROR " + re.sub(r"#sql-alter-[0-9a-f]+-[0-9a-f]+", "#sql-alter", f"{number}: {text}")]
         return out + self.warnings()
 
     @staticmethod

@@ -5,9 +5,13 @@ usage: client_test.py PORT
 
 import datetime
 import decimal
+import struct
 import sys
+import tempfile
 
 import pymysql
+from pymysql.constants import COMMAND, FIELD_TYPE
+from pymysql.protocol import FieldDescriptorPacket
 
 COLUMNS = [
     ("c_tiny", "TINYINT", -128),
@@ -105,6 +109,46 @@ def check_large_packets(connection, cursor):
             assert reader.fetchone()[0] == text
 
 
+def check_load(port, cursor):
+    """Lines that end in the terminator of fields have nothing behind it that is cut."""
+    cursor.execute("CREATE TABLE loaded (a INT, b INT)")
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+        file.write("1,2,\n3,4\n5,6,7\n8,9,,\n")
+        file.flush()
+        loader = connect(port, database="client_python", local_infile=True, autocommit=True)
+        loading = loader.cursor()
+        loading.execute(f"LOAD DATA LOCAL INFILE '{file.name}' INTO TABLE loaded FIELDS TERMINATED BY ','")
+        loading.execute("SHOW WARNINGS")
+        told = [row[2].split()[1] for row in loading.fetchall()]
+        loader.close()
+    assert told == ["3", "4"], told
+    cursor.execute("SELECT * FROM loaded ORDER BY a")
+    assert cursor.fetchall() == ((1, 2), (3, 4), (5, 6), (8, 9))
+
+
+def check_prepared_protocol(port):
+    """COM_STMT_PREPARE refuses some statements, and describes a placeholder that has no value yet."""
+    connection = connect(port)
+    expect_error(1295, lambda: prepare(connection, "PREPARE s FROM 'SELECT 1'"))
+    expect_error(1295, lambda: prepare(connection, "DEALLOCATE PREPARE s"))
+    column = prepare(connection, "SELECT ?, 1")[0]
+    assert (column.type_code, column.flags) == (FIELD_TYPE.NULL, 128), (column.type_code, column.flags)
+    connection.close()
+
+
+def prepare(connection, text):
+    """The columns of a statement as COM_STMT_PREPARE announces them."""
+    connection._execute_command(COMMAND.COM_STMT_PREPARE, text)
+    head = connection._read_packet()
+    columns, parameters = struct.unpack_from("<HH", head._data, 5)
+    if parameters:
+        [connection._read_packet() for _ in range(parameters + 1)]
+    described = [connection._read_packet(FieldDescriptorPacket) for _ in range(columns)]
+    if columns:
+        connection._read_packet()
+    return described
+
+
 def main():
     port = int(sys.argv[1])
     with connect(port, autocommit=True) as connection, connection.cursor() as cursor:
@@ -115,6 +159,8 @@ def main():
         check_errors(port, cursor)
         check_transactions(connection, cursor)
         check_large_packets(connection, cursor)
+        check_load(port, cursor)
+        check_prepared_protocol(port)
         cursor.execute("DROP DATABASE client_python")
     print("python client: ok")
 

@@ -1,0 +1,22 @@
+-- A value chosen among several keeps the digits it was computed with, as one that is not.
+create table t (i int, d decimal(5,2));
+insert into t values (2, 2.00);
+select 2020/coalesce(i/3,1) a, coalesce(i/3,1) b from t;
+select 2020/ifnull(i/3,1) a, 2020/if(i,i/3,1) b, 2020/case when i then i/3 else 1 end c from t;
+select 2020/greatest(i/3,0) a, 2020/least(i/3,9) b, 2020/nullif(i/3,1) c, 2020/nvl2(i,i/3,1) d from t;
+select 2020/case i when 2 then i/3 end a, (i/3 mod 1)*3 b, coalesce(1,i/3)*3 c from t;
+select coalesce(coalesce(i/3,1),2)*3 a, -coalesce(i/3,1)*3 b, coalesce(-(i/3),1)*3 c from t;
+select coalesce(i/3+1,1)*3 a, (coalesce(i/3,1)+0)*3 b, coalesce(d/3,1)*3 c, coalesce(d*d/7,1)*3 d from t;
+select avg(coalesce(i/3,1)) a, sum(coalesce(i/3,1)) b, coalesce(i/3,1)+0e0 c, greatest(i/3,0)+0e0 d from t;
+select coalesce(i/3,1) between 0.66667 and 1 a, coalesce(i/3,1)=0.6667 b, coalesce(i/3,1) in (0.6667,1) c from t;
+select coalesce(i/3,1.00000) a, coalesce(i/3,1.00000)*3 b, greatest(i/3,0.66667) c from t;
+select if(i,i/3,1.000000)*3 a, ifnull(null,i/3)*3 b, if(i=5,null,i/3)*3 c, if(i=5,i/3,null)*3 d from t;
+select round(coalesce(i/3,1)*3,6) a, greatest(i/3,0.1,0.2)*3 b from t;
+select coalesce(2/3,1) a, greatest(2/3,0) b, coalesce(2/3,1)*3 c, 2020/greatest(2/3,0) d;
+create table w (d decimal(20,9));
+insert into w select coalesce(i/3,1) from t;
+insert into w select if(1,i/3,1) from t;
+insert into w select greatest(i/3,0) from t;
+insert into w values (coalesce(2/3,1)),(2/3);
+select d from w;
+select coalesce(i/3,1) a, count(*) from t group by a having a = 0.6667;

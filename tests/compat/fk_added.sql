@@ -1,0 +1,78 @@
+-- A foreign key added together with what it is over, or what it refers to.
+create table p (id int primary key, v int);
+create table c (id int primary key);
+insert into c values (1),(2),(3);
+alter table c add column a int null, add constraint fa foreign key (a) references p (id);
+select * from c;
+alter table c add column b int not null default 5, add constraint fb foreign key (b) references p (id);
+insert into p values (1, 1);
+alter table c add column b int not null default 5, add constraint fb foreign key (b) references p (id);
+alter table c add column b int default 1, add constraint fb foreign key (b) references p (id);
+select * from c;
+update c set a = 2 where id = 1;
+update c set a = 1, b = null where id = 2;
+alter table c add column d int first, add foreign key (d) references p (id), drop foreign key fa;
+show create table c;
+alter table c drop foreign key fb, change b bb int, add constraint fbb foreign key (bb) references p (id);
+insert into c values (null, 4, 1, 9);
+delete from p;
+select id, a, bb from c;
+alter table c drop foreign key fbb, drop column bb, add column e int after id, add constraint fe foreign key (e) references p (id);
+select * from c;
+check table c extended;
+drop table c;
+-- Renamed columns.
+create table c (id int primary key, a int, b int);
+insert into c values (1, 7, 1);
+alter table c rename column a to x, add constraint f foreign key (x) references p (id);
+alter table c rename column a to b, rename column b to a, add constraint f foreign key (a) references p (id);
+select * from c;
+drop table c;
+-- Other changes that leave rows as they are.
+create table c (id int primary key, a int, b varchar(10));
+insert into c values (1, 7, 'x');
+alter table c add constraint f foreign key (a) references p (id), comment 'c';
+alter table c add constraint f foreign key (a) references p (id), modify b varchar(20);
+alter table c add constraint f foreign key (a) references p (id), drop column b;
+update c set a = 1;
+alter table c add constraint f foreign key (a) references p (id), drop column b, rename to d;
+insert into d values (2, 8);
+insert into d values (2, 1);
+show create table d;
+drop table d;
+-- A table that refers to itself.
+create table t (id int primary key, a int);
+insert into t values (1, 10), (2, 20);
+alter table t add column up int null, add constraint f foreign key (up) references t (id);
+update t set up = 3 where id = 1;
+update t set up = 2 where id = 1;
+alter table t add column l int null default 10, add unique u (a), add constraint g foreign key (l) references t (a);
+select * from t;
+alter table t add column m int not null default 30, add constraint h foreign key (m) references t (a);
+alter table t add column m int not null default 7, add constraint h foreign key (m) references t (m);
+alter table t add column m int not null default 7, add key (m), add constraint h foreign key (m) references t (m);
+alter table t add column n int not null default 8, add key (n), add constraint i foreign key (m) references t (n);
+alter table t add column n int not null default 8, add key (n), add constraint i foreign key (id) references t (n), rename to s;
+select count(*) from t;
+check table t extended;
+drop table t;
+-- Two at once, of which one has no parent.
+create table q (id int primary key);
+create table c (id int primary key, a int, b int);
+insert into c values (1, 1, 2);
+alter table c add foreign key (a) references p (id), add foreign key (b) references q (id);
+insert into q values (2);
+alter table c add foreign key (a) references p (id), add foreign key (b) references q (id);
+drop table c;
+-- Without checks.
+set foreign_key_checks = 0;
+create table c (id int primary key);
+insert into c values (1);
+alter table c add column a int not null default 77, add constraint f foreign key (a) references p (id);
+select * from c;
+set foreign_key_checks = 1;
+insert into c values (2, 77);
+alter table c add column b int, add foreign key (b) references q (id), algorithm=inplace;
+alter table c add column b int, add foreign key (b) references q (id), algorithm=copy;
+select * from c;
+drop table c, p, q;

@@ -1,0 +1,24 @@
+-- Numbers as members of SET and ENUM are cut; a column without a value and default is told before rows are read.
+SET sql_mode='';
+CREATE TABLE s (id INT AUTO_INCREMENT PRIMARY KEY, s SET('a','b','1','x','y'), e ENUM('a','b','1','x','2'));
+INSERT INTO s (s,e) VALUES (1.5,1.5),(1.5e0,1.5e0),(2.5,2.5),(2.5e0,2.5e0),(-1,-1),(-0.5,-0.5),(0.5,0.5),(0.9e0,0.9e0),(99,99),(31.9,5.9),(32,6),(1e30,1e30),(-1e30,-1e30),(-1.5,-1.5);
+SELECT * FROM s;
+UPDATE s SET s=s+0.5, e=e+0.7 WHERE id<5;
+SELECT * FROM s WHERE id<5;
+DROP TABLE s;
+SET sql_mode='';
+CREATE TABLE t1 (id INT PRIMARY KEY, c2 CHAR(5));
+CREATE TABLE t3 (id INT PRIMARY KEY, c0 INT NOT NULL, c1 DATETIME, c2 BIGINT NOT NULL);
+REPLACE INTO t3 (id, c1, c0) SELECT id, 1, 2 FROM t1;
+INSERT INTO t3 (id) SELECT id FROM t1;
+INSERT INTO t3 (id) SELECT 1 FROM t1;
+INSERT INTO t1 VALUES (1,'a'),(2,'b'),(3,'c');
+INSERT INTO t3 (id) SELECT id FROM t1;
+INSERT INTO t3 (id) SELECT id FROM t1 WHERE 0;
+INSERT INTO t3 (id) VALUES (10),(11);
+DELETE FROM t1;
+SET sql_mode='STRICT_TRANS_TABLES';
+INSERT INTO t3 (id) SELECT id FROM t1;
+INSERT IGNORE INTO t3 (id) SELECT id FROM t1;
+INSERT INTO t3 (id) SELECT id FROM t1 WHERE 0;
+DROP TABLE t1, t3;
