@@ -4,7 +4,7 @@ The data directory lies on a small file system of its own: a loop-mounted ext4, 
 the right to mount either, says so and passes. Connections write rows of every size in transactions
 and remember, outside the server, which were acknowledged. Other files then take what is left of the
 disk. From there on every statement must end with 1021, 1114 or success, reads must go on, and the
-server must stay alive. After space is freed writes succeed again; after a kill -9 and a restart with
+server must stay alive. DELETE, TRUNCATE and DROP make room. After space is freed writes succeed again; after a kill -9 and a restart with
 the disk full once more, every acknowledged row is there and none in part.
 
 usage: disk_full.py BINARY [MEBIBYTES] [SECONDS]
@@ -147,6 +147,19 @@ def wait(workers, seconds, until):
     return False
 
 
+def make_room(server, disk):
+    """With not a byte free, rows and tables can go; each time what it frees is taken away again."""
+    with server.connect() as connection, connection.cursor() as cursor:
+        for statement in ("DELETE FROM full.ledger WHERE seq < 20 LIMIT 50", "TRUNCATE full.second",
+                          "DELETE FROM full.ledger WHERE worker = 0 LIMIT 50", "DROP TABLE full.third",
+                          "TRUNCATE full.ledger"):
+            disk.fill()
+            cursor.execute(statement)
+        cursor.execute("SELECT COUNT(*) FROM full.ledger")
+        assert cursor.fetchone() == (0,), "rows are left"
+        cursor.execute("INSERT INTO full.ledger VALUES (98, 0, 0, 'x', 0)")
+
+
 def go(disk, binary, seconds):
     server = Server(binary, datadir=os.path.join(disk.path, "data"), options=OPTIONS).start()
     acked = set()
@@ -154,6 +167,9 @@ def go(disk, binary, seconds):
         with server.connect() as connection, connection.cursor() as cursor:
             cursor.execute("CREATE DATABASE full")
             cursor.execute(SCHEMA)
+            for table in ("second", "third"):
+                cursor.execute(f"CREATE TABLE full.{table} (id INT PRIMARY KEY, s VARCHAR(500), KEY (s))")
+                cursor.execute(f"INSERT INTO full.{table} SELECT seq, REPEAT('s', 400) FROM full.seq_1_to_2000")
         workers = [Worker(server, n, 0) for n in range(WORKERS)]
         for worker in workers:
             worker.start()
@@ -181,6 +197,7 @@ def go(disk, binary, seconds):
         server.kill()
         server.start()
         present = verify(server, acked)
+        make_room(server, disk)
         disk.free()
         with server.connect() as connection, connection.cursor() as cursor:
             cursor.execute("INSERT INTO full.ledger VALUES (99, 0, 0, 'x', 0)")

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Sends random statements to two servers and prints where they differ, each made as small as it gets.
 
-usage: fuzz.py PORT REFERENCE_PORT [--seed N] [--seconds S] [--rounds N] [--kinds rows,error,...] [--all]
+usage: fuzz.py PORT REFERENCE_PORT [--seed N] [--seconds S] [--rounds N] [--kinds rows,error,...] [--only functions|relations] [--all]
 
 A round is a schema of random tables and some statements over them; the same seed gives the same rounds.
+Some rounds are about functions and types (grammar.py), the others about how tables relate (relations.py).
 What is compared: errors, rows (in order where they are ordered), affected rows, the metadata of columns,
 warnings, and after a change the whole table. Differences are grouped by what they look like; those in
-known.tsv (kind, pattern, reason) are only counted, or with --all shown too. Both servers lose their database `differential`.
+known.tsv (kind, pattern, reason) are only counted, or with --all shown too. Both servers lose the database, `differential` if no
+other is named.
 """
 
 import argparse
@@ -20,23 +22,29 @@ import time
 import pymysql
 
 from servers import KINDS, Server, compare
+from changes import Changes
 from grammar import Grammar
 from reduce import Reducer
+from related import related_schema
+from relations import Relations
 from schema import random_schema
 from tree import leaf
+from ways import WAYS, steps
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 STRICT = "STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_AUTO_CREATE_USER,NO_ENGINE_SUBSTITUTION"
 STATEMENTS = 25
 # The statement took too long on one of them; that says nothing.
 TIMED_OUT = {1969, 1205, 3024}
+# ORDER BY at the end, and no set operation or subquery after it.
+SORTED = re.compile(r" ORDER BY (?:[^()]|\([^()]*\))*$")
 
 
 class Pair:
     """Both servers with the same tables."""
 
-    def __init__(self, port, reference):
-        self.servers = [Server(port), Server(reference)]
+    def __init__(self, port, reference, database):
+        self.servers = [Server(port, database), Server(reference, database)]
         for server in self.servers:
             server.connect()
         self.tables = None
@@ -50,7 +58,7 @@ class Pair:
         outcomes = []
         for server in self.servers:
             outcomes.append(server.run(statement))
-            if not server.connection.open or (outcomes[-1].error and outcomes[-1].error[0] in (2006, 2013)):
+            if not server.connection.open or is_gone(outcomes[-1]):
                 self.reconnect(server)
         return outcomes
 
@@ -75,20 +83,49 @@ class Pair:
         return difference
 
     def contents(self, table):
+        if not table.stored:
+            return None
         mine, reference = self.both(f"SELECT * FROM {table.name} ORDER BY id")
         return compare(mine, reference, True)
 
-    def differs(self, tables, tree, change):
-        if self.tables is not tables or change:
+    def differs(self, tables, tree, case):
+        if self.tables is not tables:
             self.install(tables)
-        statement = str(tree)
-        outcomes = self.both(statement)
-        if any(o.error and o.error[0] in TIMED_OUT for o in outcomes):
-            return None
-        difference = compare(*outcomes, " ORDER BY " in statement.rsplit(")", 1)[-1])
-        if change and not difference:
-            difference = next(filter(None, map(self.contents, tables)), None)
+        difference = self.first_difference(tables, tree, case)
+        if case.change:
+            self.both("ROLLBACK")
+            # A change of its own, and what commits of itself, stays.
+            self.tables = tables if case.undone and self.tables else None
         return difference
+
+    def first_difference(self, tables, tree, case):
+        ordered = bool(SORTED.search(str(tree)))
+        todo = steps(case.way, tree, case.seed)
+        if case.change and case.undone:
+            begin = sum(statement.startswith("CREATE") for statement, _ in todo)
+            todo.insert(begin, ("START TRANSACTION", False))
+        for statement, compared in todo:
+            outcomes = self.both(statement)
+            if any(o.error and o.error[0] in TIMED_OUT for o in outcomes) or is_gone(outcomes[1]):
+                return None
+            difference = compare(*outcomes, ordered) if compared else None
+            # Descriptions of parameters are asked of texts only.
+            if difference and (case.way == "text" or difference.kind not in ("metadata", "warnings")):
+                return difference
+            if case.change and compared and (difference := next(filter(None, map(self.contents, tables)), None)):
+                return difference
+        return None
+
+
+def is_gone(outcome):
+    return bool(outcome.error) and outcome.error[0] in (2006, 2013)
+
+
+class Case:
+    """The way a statement is asked: whether it changes tables, in which of `WAYS`, the seed of its other literals."""
+
+    def __init__(self, change=False, way="text", seed=0):
+        self.change, self.way, self.seed, self.undone = change, way, seed, seed % 4 > 0
 
 
 class Known:
@@ -108,12 +145,13 @@ class Known:
 class Finding:
     """A difference made small."""
 
-    def __init__(self, where, mode, tables, statement, difference):
-        self.where, self.mode, self.tables, self.statement = where, mode, tables, statement
+    def __init__(self, where, mode, tables, tree, difference, case):
+        self.where, self.mode, self.tables, self.statement, self.way = where, mode, tables, str(tree), case.way
+        self.steps = [statement for statement, _ in steps(case.way, tree, case.seed)]
         self.kind, self.detail, self.shown = difference.kind, difference.detail, difference.shown
 
     def searched(self):
-        return f"{self.statement} ## {' '.join(t.create() for t in self.tables)} ## {self.shown}"
+        return f"{self.statement} ## {' '.join(t.create() for t in self.tables)} ## {self.way}: {self.shown}"
 
     def key(self):
         return (self.kind, self.detail, self.skeleton())
@@ -122,7 +160,7 @@ class Finding:
         """The statement with types for columns and without values."""
         types = {}
         for table in self.tables:
-            for alias in re.findall(rf"\b{table.name} (a\d+)", self.statement):
+            for alias in re.findall(rf"\b{table.name} (a\d+)", self.statement) if table.stored else []:
                 types |= {f"{alias}.{c.name}": f"<{c.type}>" for c in table.columns}
         text = re.sub(r"\ba\d+\.\w+", lambda found: types.get(found[0], "<INT>"), self.statement)
         text = re.sub(r"'[^']*'", "'s'", text)
@@ -132,13 +170,13 @@ class Finding:
         mode = "" if self.mode == STRICT else f"sql_mode='{self.mode}' "
         lines = [f"{self.kind}: {self.shown}", f"    {mode}{self.where}"]
         lines += [f"    {s};" for t in self.tables for s in t.statements()]
-        print("\n".join(lines + [f"    {self.statement};"]), flush=True)
+        print("\n".join(lines + [f"    {s};" for s in self.steps]), flush=True)
 
 
 class Fuzzer:
     def __init__(self, options):
         self.options = options
-        self.pair = Pair(options.port, options.reference)
+        self.pair = Pair(options.port, options.reference, options.database)
         self.known = Known()
         self.groups, self.reasons = collections.OrderedDict(), collections.Counter()
         self.count = 0
@@ -157,33 +195,47 @@ class Fuzzer:
         source = random.Random(f"{self.options.seed}/{number}")
         self.where = f"--seed {self.options.seed} --first {number}"
         self.pair.set_mode(source.choice([STRICT, STRICT, ""]))
-        tables = random_schema(source)
+        relations = source.random() < 0.75 if not self.options.only else self.options.only == "relations"
+        tables = related_schema(source) if relations else random_schema(source)
         if difference := self.pair.install(tables):
-            self.found(tables, leaf(f"SELECT * FROM {tables[0].name}", "statement"), difference, self.installs)
+            self.found(tables, leaf(f"SELECT * FROM {tables[0].name}", "statement"), difference, self.installs, Case())
             return
-        grammar = Grammar(source, tables)
+        tables = self.with_views(tables, source) if relations else tables
+        grammar = Relations(source, tables) if relations else Grammar(source, tables)
+        changes = Changes(grammar) if relations else grammar
         for _ in range(STATEMENTS):
-            change = source.random() < 0.15
-            tree = grammar.change() if change else grammar.select()
-            self.statement(tables, tree, change)
+            change = source.random() < (0.25 if relations else 0.15)
+            tree = changes.change() if change else grammar.select()
+            way = source.choice(WAYS) if relations else "text"
+            self.statement(tables, tree, Case(change, way, source.randrange(1000)))
             if time.monotonic() > end:
                 break
+
+    def with_views(self, tables, source):
+        """The tables and some views of them that both servers take."""
+        for at in range(source.choice([0, 0, 1, 1, 2])):
+            view = Relations(source, tables).view(f"v{at + 1}")
+            outcomes = self.pair.both(view.create())
+            if not any(o.error for o in outcomes):
+                tables = tables + [view]
+        self.pair.tables = tables
+        return tables
 
     def installs(self, tables, _):
         return self.pair.install(tables)
 
-    def statement(self, tables, tree, change):
+    def statement(self, tables, tree, case):
         self.count += 1
-        differs = lambda tables, tree: self.pair.differs(tables, tree, change)
+        differs = lambda tables, tree: self.pair.differs(tables, tree, case)
         difference = differs(tables, tree)
         if difference and difference.kind in self.options.kinds:
-            self.found(tables, tree, difference, differs)
+            self.found(tables, tree, difference, differs, case)
             self.pair.tables = None
 
-    def found(self, tables, tree, difference, differs):
+    def found(self, tables, tree, difference, differs, case):
         # What is known and costs no rows is not worth the time to make it small.
         if difference.kind in ("metadata", "warnings"):
-            whole = Finding(self.where, self.pair.mode, tables, str(tree), difference)
+            whole = Finding(self.where, self.pair.mode, tables, tree, difference, case)
             if not self.options.all and (reason := self.known.reason(whole)):
                 self.reasons[reason] += 1
                 return
@@ -192,7 +244,7 @@ class Fuzzer:
             reduced.reduce_tables()
         else:
             reduced.run()
-        finding = Finding(self.where, self.pair.mode, reduced.tables, str(reduced.tree), reduced.difference)
+        finding = Finding(self.where, self.pair.mode, reduced.tables, reduced.tree, reduced.difference, case)
         reason = not self.options.all and self.known.reason(finding)
         if reason:
             self.reasons[reason] += 1
@@ -220,13 +272,17 @@ def main():
     options.add_argument("--rounds", type=int, default=1_000_000)
     options.add_argument("--first", type=int, default=0)
     options.add_argument("--kinds", default=",".join(KINDS))
+    options.add_argument("--fail-on", default=",".join(KINDS), help="kinds of differences that make it fail")
+    options.add_argument("--only", choices=["functions", "relations"])
+    options.add_argument("--database", default="differential", help="two runs beside each other need two")
     options.add_argument("--all", action="store_true")
     options = options.parse_args()
     options.kinds = options.kinds.split(",")
     fuzzer = Fuzzer(options)
     fuzzer.run()
     fuzzer.summary()
-    sys.exit(bool(fuzzer.groups))
+    fatal = options.fail_on.split(",")
+    sys.exit(any(kind in fatal for kind, _, _ in fuzzer.groups))
 
 
 if __name__ == "__main__":

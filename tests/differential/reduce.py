@@ -16,10 +16,19 @@ class Reducer:
 
     def run(self):
         self.reduce_tree()
-        self.tables = [t for t in self.tables if re.search(rf"\b{t.name}\b", str(self.tree))]
+        self.tables = self.needed()
         self.reduce_tables()
         self.reduce_tree()
         return self
+
+    def needed(self):
+        """The tables that the statement names, or a view that it needs."""
+        text, kept = str(self.tree), []
+        for table in reversed(self.tables):
+            if re.search(rf"\b{table.name}\b", text):
+                kept.insert(0, table)
+                text += table.create()
+        return kept
 
     def still(self, tables, tree):
         self.tries -= 1
@@ -47,19 +56,8 @@ class Reducer:
 
     def reduce_tables(self):
         for at, table in enumerate(self.tables):
-            for change in self.table_changes(table):
+            for change in table.changes():
                 smaller_table = change(self.tables[at])
                 tables = self.tables[:at] + [smaller_table] + self.tables[at + 1:]
                 if smaller_table is not self.tables[at] and self.still(tables, self.tree):
                     self.tables = tables
-
-    def table_changes(self, table):
-        yield lambda t: t.without_keys() if t.keys else t
-        for column in table.columns:
-            if not re.search(rf"\b{column.name}\b", str(self.tree)) and "*" not in str(self.tree):
-                yield lambda t, column=column: t.without_column(column)
-        if "*" in str(self.tree):
-            for column in table.columns:
-                yield lambda t, column=column: t.without_column(column) if len(t.columns) > 1 else t
-        for first in reversed(range(len(table.rows))):
-            yield lambda t, first=first: t.without_rows(first, 1)

@@ -10,7 +10,8 @@ TYPES = [
     ("s", "VARBINARY(10)"), ("s", "TEXT"), ("s", "TINYTEXT"), ("s", "BLOB"), ("s", "MEDIUMTEXT"),
     ("s", "ENUM('a','b','c')"), ("s", "SET('a','b','c')"), ("j", "JSON"),
     ("d", "DATE"), ("d", "TIME"), ("d", "TIME(3)"), ("d", "DATETIME"), ("d", "DATETIME(6)"),
-    ("d", "TIMESTAMP NULL"), ("d", "TIMESTAMP(2) NULL"),
+    ("d", "TIMESTAMP NULL"), ("d", "TIMESTAMP(2) NULL"), ("d", "TIME(6)"),
+    ("n", "DECIMAL(65,30)"), ("n", "DECIMAL(65,0)"), ("n", "BIT(64)"),
 ]
 INTEGERS = ["0", "1", "1", "2", "3", "-1", "5", "10", "100", "127", "-128", "255", "32767", "2147483647",
             "4294967295", "9223372036854775807", "-9223372036854775808", "18446744073709551615"]
@@ -22,6 +23,8 @@ DATES = ["'2024-01-15'", "'2024-02-29'", "'1999-12-31'", "'2000-01-01'", "'1970-
 TIMES = ["'00:00:00'", "'10:11:12'", "'23:59:59'", "'-01:02:03'", "'100:00:00'", "'10:11:12.345'", "'838:59:59'"]
 MOMENTS = ["'2024-01-15 10:11:12'", "'2024-02-29 23:59:59'", "'1999-12-31 00:00:00'", "'2001-01-01 01:02:03.456789'",
            "'1970-01-02 00:00:01'", "'2037-06-30 12:00:00.5'"]
+ADDRESSES = {"INET6": ["'::1'", "'::'", "'fe80::1'", "'::ffff:1.2.3.4'", "'ffff::'"],
+             "UUID": [f"'{first}e4567-e89b-12d3-a456-42661417400{last}'" for first in ("123", "023") for last in "01"]}
 JSONS = ["'{\"a\": 1, \"b\": \"x\"}'", "'[1, 2, 3]'", "'{}'", "'5'", "'null'", "'{\"a\": {\"b\": [1, null]}}'"]
 
 
@@ -37,6 +40,8 @@ def values_of(type_):
         return ["'a'", "'b'", "'c'"]
     if name == "SET":
         return ["''", "'a'", "'a,b'", "'b,c'", "'a,b,c'"]
+    if name in ADDRESSES:
+        return ADDRESSES[name]
     return {"YEAR": ["2024", "1999", "0", "2155"], "JSON": JSONS, "BINARY": BYTES, "VARBINARY": BYTES, "BLOB": BYTES,
             "BIT": ["0", "1", "b'1'", "5", "1023"]}.get(name) or (
                 INTEGERS if "INT" in name or name == "BOOLEAN" else WORDS)
@@ -52,6 +57,8 @@ class Column:
 
 class Table:
     """`id` is always its primary key, so that rows have an order."""
+
+    stored = True
 
     def __init__(self, name, columns, keys, rows):
         self.name, self.columns, self.keys, self.rows = name, columns, keys, rows
@@ -80,8 +87,20 @@ class Table:
     def without_rows(self, first, count):
         return Table(self.name, self.columns, self.keys, self.rows[:first] + self.rows[first + count:])
 
-    def without_keys(self):
-        return Table(self.name, self.columns, [], self.rows)
+    def without_key(self, key):
+        return Table(self.name, self.columns, [k for k in self.keys if k is not key], self.rows)
+
+    def changes(self):
+        """Each way to make it smaller: a function of the table as it is by then."""
+        for key in self.keys:
+            yield lambda t, key=key: t.without_key(key)
+        for column in self.columns:
+            yield lambda t, column=column: t.without_column(column) if len(t.columns) > 1 else t
+        size = len(self.rows) // 2
+        while size > 0:
+            for first in reversed(range(0, len(self.rows), size)):
+                yield lambda t, first=first, size=size: t.without_rows(first, size) if first < len(t.rows) else t
+            size //= 2
 
 
 def random_table(random, name):

@@ -4,10 +4,9 @@ import re
 
 import pymysql
 
-DATABASE = "differential"
 SETUP = ("SET NAMES utf8mb4 COLLATE utf8mb4_general_ci", "SET time_zone = '+00:00'", "SET timestamp = 1700000000",
          "SET SESSION max_statement_time = 10", "SET SESSION lock_wait_timeout = 5",
-         f"CREATE OR REPLACE DATABASE {DATABASE} CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci", f"USE {DATABASE}")
+         "CREATE OR REPLACE DATABASE {database} CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci", "USE {database}")
 # The gravest first.
 KINDS = ("gone", "rows", "error", "text", "metadata", "warnings")
 FLOATING = {4, 5}
@@ -24,15 +23,15 @@ class Outcome:
 
 
 class Server:
-    def __init__(self, port):
-        self.port = port
+    def __init__(self, port, database="differential"):
+        self.port, self.database = port, database
         self.connection = None
 
     def connect(self):
         self.connection = pymysql.connect(host="127.0.0.1", port=self.port, user="root", charset="utf8mb4",
                                           autocommit=True, conv={}, use_unicode=False, read_timeout=60)
         for statement in SETUP:
-            self.run(statement)
+            self.run(statement.format(database=self.database))
 
     def run(self, statement):
         outcome = Outcome()
@@ -43,6 +42,8 @@ class Server:
             if cursor.description:
                 outcome.fields = [field(f) for f in cursor._result.fields]
                 outcome.rows = list(cursor.fetchall())
+            while cursor.nextset():
+                pass
         except pymysql.MySQLError as error:
             outcome.error = (error.args[0], text(error.args[1] if len(error.args) > 1 else ""))
             return outcome
@@ -53,7 +54,7 @@ class Server:
         return outcome
 
     def drop(self):
-        self.run(f"DROP DATABASE IF EXISTS {DATABASE}")
+        self.run(f"DROP DATABASE IF EXISTS {self.database}")
 
 
 def without_row(message):
@@ -81,11 +82,24 @@ def compare(mine, reference, ordered):
     """The gravest difference of two outcomes, or None."""
     if mine.error or reference.error:
         return compare_errors(mine.error, reference.error)
-    if mine.rows is not None and not same_rows(mine, reference, ordered):
-        return Difference("rows", "", f"{mine.rows[:5]!r} instead of {reference.rows[:5]!r}")
+    if (mine.rows is None) != (reference.rows is None) or mine.rows is not None and not same_rows(mine, reference, ordered):
+        alike = "equal values: " if are_equal_values(mine, reference, ordered) else ""
+        return Difference("rows", alike, f"{alike}{shown_rows(mine)} instead of {shown_rows(reference)}")
     if mine.affected != reference.affected:
         return Difference("rows", "affected", f"affected {mine.affected} instead of {reference.affected}")
     return compare_fields(mine.fields, reference.fields) or compare_warnings(mine.warnings, reference.warnings)
+
+
+def are_equal_values(mine, reference, ordered):
+    """Whether rows differ only in the case of letters and in spaces at the end."""
+    if mine.rows is None or reference.rows is None:
+        return False
+    a, b = ([tuple(v if v is None else v.upper().rstrip() for v in row) for row in side.rows] for side in (mine, reference))
+    return a == b if ordered else sorted(map(repr, a)) == sorted(map(repr, b))
+
+
+def shown_rows(outcome):
+    return "no result" if outcome.rows is None else repr(outcome.rows[:5])
 
 
 def compare_errors(mine, reference):

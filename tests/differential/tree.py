@@ -6,8 +6,10 @@ class Node:
 
     `sort` says what it may stand for: a node can be replaced by another of its sort below it. An
     optional node can be left out; a list (with a separator) can lose elements, but not
-    its last, unless its sort is `fixed`.
+    its last, unless its sort is `fixed`. A literal has the name of the `pool` it was chosen from.
     """
+
+    pool = None
 
     def __init__(self, sort, parts, optional=False, separator=None):
         self.sort, self.parts, self.optional, self.separator = sort, list(parts), optional, separator
@@ -17,7 +19,9 @@ class Node:
 
     def copy(self):
         parts = [part.copy() if isinstance(part, Node) else part for part in self.parts]
-        return Node(self.sort, parts, self.optional, self.separator)
+        node = Node(self.sort, parts, self.optional, self.separator)
+        node.pool = self.pool
+        return node
 
     def below(self):
         """All nodes below this one, those nearer first."""
@@ -27,8 +31,8 @@ class Node:
             level = [part for node in level for part in node.parts if isinstance(part, Node)]
 
     def become(self, other):
-        self.sort, self.parts, self.optional, self.separator = (
-            other.sort, other.parts, other.optional, other.separator)
+        self.sort, self.parts, self.optional, self.separator, self.pool = (
+            other.sort, other.parts, other.optional, other.separator, other.pool)
 
 
 def leaf(text, sort="expr"):
@@ -63,9 +67,10 @@ def shrunk(node):
             yield Node(node.sort, node.parts[half:], node.optional, node.separator)
         for at in range(len(node.parts)):
             yield Node(node.sort, node.parts[:at] + node.parts[at + 1:], node.optional, node.separator)
-    if node.sort in ("expr", "query") and any(isinstance(part, Node) for part in node.parts):
+    if node.sort in ("expr", "query", "join") and any(isinstance(part, Node) for part in node.parts):
         for inner in node.below():
-            if inner.sort == node.sort and str(inner) != str(node):
+            like = inner.sort == node.sort or node.sort == "join" and inner.sort == "table"
+            if like and str(inner) != str(node):
                 yield inner
         if node.sort == "expr":
             yield leaf("NULL")

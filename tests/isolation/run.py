@@ -1,6 +1,6 @@
 """Several sessions step by step: what each sees, who waits for whom, who wakes up.
 
-usage: run.py PORT [--record] [--match TEXT]
+usage: run.py PORT [--record] [--match TEXT] [--part K/N]    --part K/N runs every Nth script, from the Kth
 
 A script in scripts/ is a list of lines `NAME: SQL`; NAME is a session, `setup` runs before all.
 A script whose first line is `levels` runs at all isolation levels, and at REPEATABLE READ and
@@ -155,11 +155,11 @@ def main():
     parser.add_argument("port", type=int)
     parser.add_argument("--record", action="store_true")
     parser.add_argument("--match", default="")
+    parser.add_argument("--part", default="1/1")
     options = parser.parse_args()
-    failed = 0
-    for script in sorted(HERE.glob("*.script")):
-        if options.match not in script.name:
-            continue
+    failed, (part, parts) = 0, map(int, options.part.split("/"))
+    scripts = sorted(script for script in HERE.glob("*.script") if options.match in script.name)
+    for script in scripts[part - 1::parts]:
         lines = [line for line in script.read_text().splitlines() if line and not line.startswith("#")]
         notes = []
         for title, body, settings in variants(lines):

@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# The step of tests/run.sh: fixed rounds, which must not differ but as known.tsv says, and fresh ones, whose seed is
+# printed: what differs there is shown, and fails if the server was gone.
+# usage: step.sh PORT REFERENCE_PORT
+set -euo pipefail
+fuzz=("${SELKIE_PYTHON:-python3}" "$(dirname "$0")/fuzz.py" "$1" "$2")
+serious=gone,rows,error
+"${fuzz[@]}" --seed 41 --rounds 20 --seconds 40 --only relations --kinds $serious
+"${fuzz[@]}" --seed 7 --rounds 25 --seconds 20 --only functions --kinds $serious
+seed=${SELKIE_SEED:-$RANDOM}
+echo "differential: fresh --seed $seed"
+"${fuzz[@]}" --seed "$seed" --seconds 25 --kinds $serious --fail-on gone
