@@ -6,6 +6,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -21,13 +22,15 @@ def free_port():
 class Server:
     """A server process. `options` are passed to `serve` as they are."""
 
-    def __init__(self, binary, datadir=None, options=()):
+    def __init__(self, binary, datadir=None, options=(), log=None):
         self.binary = binary
         self.root = tempfile.mkdtemp(prefix="selkie-test-")
         self.datadir = datadir or os.path.join(self.root, "data")
         self.socket = os.path.join(self.root, "s.sock")
         self.port = free_port()
         self.options = list(options)
+        # The log an option names, in place of the file it was started with.
+        self.own_log = log
         self.process = None
 
     def start(self, seconds=60):
@@ -61,12 +64,42 @@ class Server:
         code = self.process.wait(seconds)
         if code != 0:
             raise RuntimeError(f"server ended with {code}:\n{self.log()}")
+        self.check_panics()
+
+    def panics(self):
+        """Lines of the log that tell of a panic or of a broken thread."""
+        told = ("panicked at", "has overflowed its stack", "panic ended statement")
+        found = []
+        for path in (os.path.join(self.root, "server.log"), self.own_log):
+            if path and os.path.exists(path):
+                with open(path, errors="replace") as log:
+                    found += [line for line in log if any(word in line for word in told)]
+        return found
+
+    def check_panics(self):
+        """A statement that ends in a panic is a bug, whatever its client was told."""
+        panics = self.panics()
+        if panics:
+            raise RuntimeError("the server panicked:\n" + "".join(panics[:20]))
 
     def log(self):
         with open(os.path.join(self.root, "server.log"), errors="replace") as log:
             return "".join(log.readlines()[-40:])
 
-    def remove(self):
+    def remove(self, panics_fail=True):
         if self.process and self.process.poll() is None:
             self.kill()
+        panics = self.panics() if panics_fail else []
         shutil.rmtree(self.root, ignore_errors=True)
+        # Another error on its way says more.
+        if panics and sys.exc_info()[0] is None:
+            raise RuntimeError("the server panicked:\n" + "".join(panics[:20]))
+
+
+def run_beside(server, command):
+    """Runs the command, then stops the server; ends the script with the command's code where it failed."""
+    code = subprocess.call(command)
+    if code:
+        print(server.log(), file=sys.stderr)
+        raise SystemExit(code)
+    server.stop()

@@ -7,11 +7,10 @@ usage: with_server.py BINARY [--port-first] COMMAND [ARGUMENT ...]
 """
 
 import os
-import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from selkie import Server  # noqa: E402
+from selkie import Server, run_beside  # noqa: E402
 
 
 def place_port(command, port):
@@ -28,11 +27,7 @@ def main():
     server = Server(binary).start()
     try:
         command = place_port(command, server.port) if first else command + [str(server.port)]
-        code = subprocess.call(command)
-        if code:
-            print(server.log(), file=sys.stderr)
-            raise SystemExit(code)
-        server.stop()
+        run_beside(server, command)
     finally:
         server.remove()
 

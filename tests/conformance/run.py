@@ -105,6 +105,9 @@ class Runner:
         code, output, messages = self.client(case)
         passed = code == 0 and output == expected
         why = "" if passed else self.difference(expected or b"", output, code, messages)
+        panics = self.scratch.server.panics()
+        if panics:
+            passed, why = False, f"THE SERVER PANICKED {panics[0].strip()[:200]} {why}"
         if not passed:
             self.keep(name, expected or b"", output)
             if not self.scratch.alive():

@@ -81,8 +81,10 @@ class Scratch:
                    f"--slow-query-log-file={self.var}/mysqld.1/mysqld-slow.log", *self.tls]
         port = self.server.port if self.server else None
         if self.server:
-            self.server.remove()
-        self.server = Server(self.binary, data, options)
+            self.server.remove(panics_fail=False)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(f"{self.var}/log/mysqld.1.err")
+        self.server = Server(self.binary, data, options, log=f"{self.var}/log/mysqld.1.err")
         if port:
             self.server.port = port
         self.server.start()
@@ -175,4 +177,4 @@ class Scratch:
                         cursor.execute(f"SET GLOBAL {name} = {literal(given)}")
 
     def stop(self):
-        self.server.remove()
+        self.server.remove(panics_fail=False)

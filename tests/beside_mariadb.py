@@ -1,0 +1,87 @@
+"""Runs a command with the ports of a fresh server and of a MariaDB of its own, and stops both whatever happens.
+
+The ports, that of MariaDB second, are put after the command's first word that is a script.
+MariaDB listens on loopback, has a private data directory and nothing in it but root without a password.
+
+usage: beside_mariadb.py BINARY COMMAND [ARGUMENT ...]
+"""
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import pymysql
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from selkie import Server, free_port, run_beside  # noqa: E402
+
+# Debian keeps the server where only root looks.
+PATH = os.environ["PATH"] + ":/usr/sbin:/usr/local/sbin"
+
+
+class MariaDb:
+    """A MariaDB server process."""
+
+    def __init__(self):
+        self.root = tempfile.mkdtemp(prefix="mariadb-test-")
+        self.port, self.process = free_port(), None
+
+    def start(self, seconds=120):
+        data = os.path.join(self.root, "data")
+        user = ["--user=root"] if os.geteuid() == 0 else []
+        subprocess.run([tool("mariadb-install-db"), "--no-defaults", *user, f"--datadir={data}", "--skip-test-db",
+                        "--auth-root-authentication-method=normal"], check=True, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL)
+        with open(os.path.join(self.root, "log"), "wb") as log:
+            self.process = subprocess.Popen(
+                [tool("mariadbd"), "--no-defaults", *user, f"--datadir={data}", f"--port={self.port}",
+                 "--bind-address=127.0.0.1", f"--socket={self.root}/s.sock", f"--pid-file={self.root}/pid",
+                 "--character-set-server=utf8mb4", "--collation-server=utf8mb4_general_ci",
+                 "--innodb-buffer-pool-size=64M", "--innodb-flush-log-at-trx-commit=2"],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline and self.process.poll() is None:
+            with contextlib.suppress(pymysql.MySQLError, OSError):
+                pymysql.connect(host="127.0.0.1", port=self.port, user="root", connect_timeout=10).close()
+                return self
+            time.sleep(0.1)
+        raise RuntimeError(f"MariaDB did not answer in {seconds} s:\n{self.log()}")
+
+    def log(self):
+        with open(os.path.join(self.root, "log"), errors="replace") as log:
+            return "".join(log.readlines()[-20:])
+
+    def remove(self):
+        if self.process and self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        shutil.rmtree(self.root, ignore_errors=True)
+
+
+def tool(name):
+    found = shutil.which(name, path=PATH)
+    if not found:
+        raise SystemExit(f"beside_mariadb: no {name}; tests/run.sh install installs it")
+    return found
+
+
+def main():
+    binary, *command = sys.argv[1:]
+    script = next(at for at, word in enumerate(command) if word.endswith((".py", ".sh")))
+    reference, server = MariaDb(), Server(binary)
+    try:
+        reference.start()
+        server.start()
+        command[script + 1:script + 1] = [str(server.port), str(reference.port)]
+        run_beside(server, command)
+    finally:
+        server.remove()
+        reference.remove()
+
+
+if __name__ == "__main__":
+    main()
