@@ -8,4 +8,4 @@ mod range;
 
 pub(crate) use computed::{computed, nulls};
 pub(crate) use decode::Decoder;
-pub(crate) use range::{Range, key_of, put_equal, ranges_of};
+pub(crate) use range::{Keys, Range, keys_of, put_equal, ranges_of};

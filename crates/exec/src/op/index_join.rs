@@ -9,7 +9,7 @@ use super::join_match::{Matcher, Shape};
 use super::{BoxOperator, Operator, open as open_node};
 use crate::error::from_engine;
 use crate::run::{Env, OpenTable};
-use crate::scan::{Decoder, key_of};
+use crate::scan::{Decoder, keys_of};
 use crate::session::bump;
 
 /// Keys looked up at a time when each may find many rows.
@@ -79,9 +79,9 @@ impl<'r> IndexJoin<'r> {
         for row in 0..left.rows() {
             let values = columns.iter().zip(&lookup.null_safe);
             let values = values.map(|(c, safe)| (c.value(row), *safe));
-            let mut key = Vec::with_capacity(16);
-            if key_of(self.env.eval, codec, values, &lookup.keys, &mut key) {
-                keys.push((row as u32, key));
+            if let Some(found) = keys_of(self.env.eval, codec, values, &lookup.keys) {
+                keys.push((row as u32, found.first));
+                keys.extend(found.more.into_iter().map(|key| (row as u32, key)));
             }
         }
         let matched = Bitmap::zeros(left.rows());

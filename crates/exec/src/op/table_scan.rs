@@ -13,7 +13,7 @@ use super::union_scan::UnionScan;
 use super::{BoxOperator, Operator, source};
 use crate::error::from_engine;
 use crate::run::{Env, OpenTable};
-use crate::scan::{Decoder, Range, put_equal, ranges_of};
+use crate::scan::{Decoder, Keys, Range, put_equal, ranges_of};
 use crate::session::bump;
 
 /// Rows asked for first; a statement that needs few does not pay for many.
@@ -58,13 +58,16 @@ pub(super) fn open<'r>(env: Env<'r>, plan: &'r Plan) -> SqlResult<BoxOperator<'r
         && is_lookup(access, plan)
     {
         let mut lookup = KeyLookup::new(env, open, plan, decoder, scan, Vec::new());
-        return Ok(match put_equal(env.eval, codec, range, lookup.buffers.keys.buffer())? {
-            true => {
-                lookup.buffers.keys.end_row();
-                Box::new(lookup)
-            }
-            false => Box::new(source::Empty),
-        });
+        let keys = &mut lookup.buffers.keys;
+        // The one key is written where it is looked up from.
+        let mut found = Keys { first: std::mem::take(keys.buffer()), more: Vec::new() };
+        if !put_equal(env.eval, codec, range, &mut found)? {
+            return Ok(Box::new(source::Empty));
+        }
+        *keys.buffer() = found.first;
+        keys.end_row();
+        found.more.iter().for_each(|key| keys.push(key));
+        return Ok(Box::new(lookup));
     }
     let ranges = ranges_of(env.eval, codec, &access.ranges)?;
     if ranges.is_empty() {

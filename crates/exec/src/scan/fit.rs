@@ -14,6 +14,8 @@ pub(crate) enum Fit {
     Exact(Value),
     /// It lies between two neighbours.
     Between(Value, Value),
+    /// It equals each of these, which ascend: integers that are the same DOUBLE.
+    OneOf(Vec<Value>),
     /// It is less than all.
     Less,
     /// It is greater than all.
@@ -57,6 +59,7 @@ fn fit_integer(value: &Value, (min, max): (i128, i128), make: impl Fn(i128) -> V
         Value::Int(v) => (i128::from(*v), true),
         Value::UInt(v) => (i128::from(*v), true),
         Value::Double(v) if v.is_nan() => return Fit::Null,
+        Value::Double(v) if v.abs() >= FIRST_ROUNDED => return fit_rounded(*v, (min, max), make),
         // The cast saturates, and both ends lie outside of every integer type.
         Value::Double(v) => (v.floor() as i128, v.fract() == 0.0),
         Value::Decimal(v) => match v.floor().to_i128() {
@@ -73,6 +76,29 @@ fn fit_integer(value: &Value, (min, max): (i128, i128), make: impl Fn(i128) -> V
         (_, _, false) if floor == max => Fit::Greater,
         _ => Fit::Between(make(floor), make(floor + 1)),
     }
+}
+
+/// From here on some integers are no DOUBLE of their own: 2^53.
+const FIRST_ROUNDED: f64 = 9_007_199_254_740_992.0;
+
+/// The integers that are `v` when they are rounded to a DOUBLE: at most 2,049.
+fn fit_rounded(v: f64, (min, max): (i128, i128), make: impl Fn(i128) -> Value) -> Fit {
+    // What lies in the middle of two DOUBLEs is the even one.
+    let (below, above) = (middle(v.next_down(), v), middle(v, v.next_up()));
+    let first = if below as f64 == v { below } else { below.saturating_add(1) };
+    let last = if above as f64 == v { above } else { above.saturating_sub(1) };
+    match (first.max(min), last.min(max)) {
+        (first, _) if first > max => Fit::Greater,
+        (_, last) if last < min => Fit::Less,
+        (first, last) => Fit::OneOf((first..=last).map(make).collect()),
+    }
+}
+
+/// The integer in the middle of two neighbours, or of one and what lies beyond all integers.
+fn middle(low: f64, high: f64) -> i128 {
+    // The casts saturate far outside of every integer type.
+    let (low, high) = (low as i128, high as i128);
+    low + (high - low) / 2
 }
 
 fn fit_double(value: &Value) -> Fit {
@@ -209,6 +235,31 @@ mod tests {
         assert_eq!(at(Value::Int(-129), tiny.clone()), Fit::Less);
         let half = Value::Decimal(Decimal::from_i128(-15, 1));
         assert_eq!(at(half, tiny), Fit::Between(Value::Int(-2), Value::Int(-1)));
+    }
+
+    #[test]
+    fn integers_that_are_one_double() {
+        let two_53 = 1 << 53;
+        let many = |first, last| Fit::OneOf((first..=last).map(Value::Int).collect());
+        let fit = |v| at(Value::Double(v), SqlType::bigint());
+        assert_eq!(fit(two_53 as f64 - 1.0), Fit::Exact(Value::Int(two_53 - 1)));
+        assert_eq!(fit(two_53 as f64), many(two_53, two_53 + 1));
+        assert_eq!(fit(two_53 as f64 + 2.0), many(two_53 + 2, two_53 + 2));
+        assert_eq!(fit(-(two_53 as f64)), many(-two_53 - 1, -two_53));
+        assert_eq!(fit(i64::MAX as f64), many(i64::MAX - 511, i64::MAX));
+        assert_eq!(fit(1e300), Fit::Greater);
+        assert_eq!(fit(f64::INFINITY), Fit::Greater);
+        assert_eq!(fit(f64::NEG_INFINITY), Fit::Less);
+        assert_eq!(fit(-1e38), Fit::Less);
+        for v in [two_53 as f64 * 3.0, 1e18, 9.2e18] {
+            let Fit::OneOf(run) = fit(v) else { panic!("{v}") };
+            let ends = [&run[0], &run[run.len() - 1]].map(|v| match v {
+                Value::Int(v) => *v,
+                other => panic!("{other:?}"),
+            });
+            assert!(ends.iter().all(|end| *end as f64 == v));
+            assert!((ends[0] - 1) as f64 != v && (ends[1] + 1) as f64 != v);
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use selkie_engine::{Bound, IndexCodec, prefix_end};
 use selkie_expr::{EvalContext, Expr};
 use selkie_plan::physical::{KeyRange, RangeBound};
-use selkie_types::key::{NOT_NULL, NULL};
+use selkie_types::key::{KeyPart, NOT_NULL, NULL};
 use selkie_types::{SqlResult, Value};
 
 use super::fit::{Fit, fit};
@@ -65,7 +65,13 @@ pub(crate) fn ranges_of(
     }
     let mut found = Vec::with_capacity(ranges.len());
     for range in ranges {
-        found.extend(range_of(eval, codec, range)?);
+        let mut keys = Keys::default();
+        if put_equal(eval, codec, range, &mut keys)? {
+            found.extend(range_of(eval, codec, range, keys.first)?);
+            for prefix in keys.more {
+                found.extend(range_of(eval, codec, range, prefix)?);
+            }
+        }
     }
     if found.len() > 1 {
         merge(&mut found);
@@ -94,54 +100,96 @@ fn merge(ranges: &mut Vec<Range>) {
     });
 }
 
-/// Appends the key of `values`; false if no row can have it.
-pub(crate) fn key_of(
+/// Keys that are made of values, one part after the other.
+#[derive(Default)]
+pub(crate) struct Keys {
+    /// The only key, nearly always.
+    pub(crate) first: Vec<u8>,
+    /// More of them, where a value equals several of an index: no room without need.
+    pub(crate) more: Vec<Vec<u8>>,
+}
+
+impl Keys {
+    /// Adds a part to all keys; false if no row can have it.
+    #[inline]
+    fn put(&mut self, part: &KeyPart, fit: Fit, null_safe: bool) -> bool {
+        match fit {
+            Fit::Exact(value) => self.put_value(part, &value),
+            Fit::Null if null_safe && part.nullable => self.put_value(part, &Value::Null),
+            Fit::OneOf(values) => self.multiply(part, &values),
+            _ => return false,
+        }
+        true
+    }
+
+    #[inline]
+    fn put_value(&mut self, part: &KeyPart, value: &Value) {
+        part.encode(value, &mut self.first);
+        self.more.iter_mut().for_each(|key| part.encode(value, key));
+    }
+
+    #[cold]
+    fn multiply(&mut self, part: &KeyPart, values: &[Value]) {
+        let prefixes = std::iter::once(std::mem::take(&mut self.first)).chain(self.more.drain(..));
+        let mut keys: Vec<Vec<u8>> = Vec::new();
+        for prefix in prefixes {
+            keys.extend(values.iter().map(|value| {
+                let mut key = prefix.clone();
+                part.encode(value, &mut key);
+                key
+            }));
+        }
+        let mut keys = keys.into_iter();
+        self.first = keys.next().unwrap_or_default();
+        self.more = keys.collect();
+    }
+}
+
+/// The keys of `values`; none if no row can have them.
+pub(crate) fn keys_of(
     eval: &EvalContext<'_>,
     codec: &IndexCodec,
     values: impl Iterator<Item = (Value, bool)>,
     exprs: &[Expr],
-    out: &mut Vec<u8>,
-) -> bool {
+) -> Option<Keys> {
+    let mut keys = Keys { first: Vec::with_capacity(16), more: Vec::new() };
     for (at, (value, null_safe)) in values.enumerate() {
         let part = codec.part(at);
-        match fit(value, &exprs[at].ty, &part.ty, &eval.types.time_zone) {
-            Fit::Exact(value) => part.encode(&value, out),
-            Fit::Null if null_safe && part.nullable => part.encode(&Value::Null, out),
-            _ => return false,
+        let fit = fit(value, &exprs[at].ty, &part.ty, &eval.types.time_zone);
+        if !keys.put(part, fit, null_safe) {
+            return None;
         }
     }
-    true
+    Some(keys)
 }
 
-/// Appends what keys of a range begin with, its equalities; false if no row can have that.
+/// What keys of a range begin with, its equalities; appended to what `keys` has. False if no row
+/// can have that.
 pub(crate) fn put_equal(
     eval: &EvalContext<'_>,
     codec: &IndexCodec,
     range: &KeyRange,
-    out: &mut Vec<u8>,
+    keys: &mut Keys,
 ) -> SqlResult<bool> {
     for (at, e) in range.equal.iter().enumerate() {
         let value = e.eval_value(eval)?;
         let null_safe = range.null_safe.get(at).copied().unwrap_or(false);
         let part = codec.part(at);
-        match fit(value, &e.ty, &part.ty, &eval.types.time_zone) {
-            Fit::Exact(value) => part.encode(&value, out),
-            Fit::Null if null_safe && part.nullable => part.encode(&Value::Null, out),
-            _ => return Ok(false),
+        let fit = fit(value, &e.ty, &part.ty, &eval.types.time_zone);
+        if !keys.put(part, fit, null_safe) {
+            return Ok(false);
         }
     }
     Ok(true)
 }
 
+/// The range of keys that begin with `prefix`, the range's equalities.
 fn range_of(
     eval: &EvalContext<'_>,
     codec: &IndexCodec,
     range: &KeyRange,
+    prefix: Vec<u8>,
 ) -> SqlResult<Option<Range>> {
-    let mut prefix = Vec::new();
-    if !put_equal(eval, codec, range, &mut prefix)? {
-        return Ok(None);
-    }
     let at = range.equal.len();
     if let Some((pattern, escape)) = &range.like {
         return like_range(eval, codec, at, prefix, pattern, *escape);
@@ -209,10 +257,19 @@ fn lower_edge(
         Fit::Exact(v) if included || part.prefix.is_some() => Edge::Before(v),
         Fit::Exact(v) => Edge::After(v),
         Fit::Between(_, above) => Edge::Before(above),
+        Fit::OneOf(values) => edge_of(values, included, true),
         Fit::Less => Edge::Open,
         Fit::Greater => Edge::Nothing,
         Fit::Null => Edge::Null,
     })
+}
+
+/// The edge at values that are equal to a bound.
+fn edge_of(mut values: Vec<Value>, included: bool, is_lower: bool) -> Edge {
+    match included == is_lower {
+        true => Edge::Before(values.swap_remove(0)),
+        false => values.pop().map_or(Edge::Nothing, Edge::After),
+    }
 }
 
 fn upper_edge(
@@ -232,6 +289,7 @@ fn upper_edge(
         Fit::Exact(v) if included || part.prefix.is_some() => Edge::After(v),
         Fit::Exact(v) => Edge::Before(v),
         Fit::Between(below, _) => Edge::After(below),
+        Fit::OneOf(values) => edge_of(values, included, false),
         Fit::Less => Edge::Nothing,
         Fit::Greater => Edge::Open,
         Fit::Null => Edge::Null,

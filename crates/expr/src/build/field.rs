@@ -110,7 +110,7 @@ fn literal_as(e: &Expr, ty: &SqlType) -> Option<Expr> {
     }
     let value = match e.as_literal()? {
         Value::Bytes(b) if e.is_hex() => i128::from(cast::integer_of_hex(b)),
-        Value::Bytes(b) => integer_text(b)?,
+        Value::Bytes(b) => integer_text(b, ty)?,
         Value::Decimal(d) => {
             let d = d.normalised();
             if d.scale() > 0 {
@@ -118,7 +118,7 @@ fn literal_as(e: &Expr, ty: &SqlType) -> Option<Expr> {
             }
             d.small_unscaled()?
         }
-        Value::Double(v) if v.fract() == 0.0 && v.abs() < 9e15 => *v as i128,
+        Value::Double(v) => whole(*v, ty)?,
         _ => return None,
     };
     integer_literal(value)
@@ -157,14 +157,19 @@ fn year_text(text: &[u8]) -> Option<i64> {
     }
 }
 
-fn integer_text(bytes: &[u8]) -> Option<i128> {
+/// A number that a column of 8 bytes and of the sign of `ty` can hold.
+fn whole(v: f64, ty: &SqlType) -> Option<i128> {
+    let end = if ty.unsigned { u64::MAX as f64 } else { i64::MAX as f64 };
+    (v.fract() == 0.0 && v >= i64::MIN as f64 && v < end).then_some(v as i128)
+}
+
+fn integer_text(bytes: &[u8], ty: &SqlType) -> Option<i128> {
     let parsed = parse_integer(bytes);
     if parsed.rest == Rest::None && !parsed.overflow {
         return Some(parsed.value);
     }
     let real = parse_f64(bytes);
-    (real.rest == Rest::None && real.value.fract() == 0.0 && real.value.abs() < 9e15)
-        .then_some(real.value as i128)
+    if real.rest == Rest::None { whole(real.value, ty) } else { None }
 }
 
 /// The year a number is; two digits are years of 1970 to 2069.
