@@ -5,7 +5,7 @@ by kill -9 within a statement); branches stay prepared over some of that, and vi
 After it the tables have the model's columns and rows by a scan and by every index, CHECK TABLE finds nothing, and no
 error came that the model does not expect.
 
-usage: history.py BINARY [--seconds N] [--seed N]...     without seeds: some fixed ones and a fresh one
+usage: history.py BINARY [--seconds N] [--seed N]... [--fresh]     without seeds: some fixed ones; --fresh: a new one
 """
 
 import argparse
@@ -595,9 +595,10 @@ def main():
     parser.add_argument("binary")
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--seed", type=int, action="append")
+    parser.add_argument("--fresh", action="store_true")
     options = parser.parse_args()
-    fresh = random.SystemRandom().randrange(1 << 32)
-    seeds = options.seed or [*FIXED, fresh]
+    fresh = [random.SystemRandom().randrange(1 << 32)] if options.fresh else []
+    seeds = [*(options.seed or []), *fresh] or FIXED
     print(f"seeds {seeds}")
     good = [run(options.binary, seed, options.seconds) for seed in seeds]
     sys.exit(not all(good))

@@ -5,7 +5,7 @@ eight times with changing values by a session whose texts may share plans, and b
 (a session with a temporary table plans each text). Rows, metadata, warnings, errors, counts and what the
 tables hold afterwards must be equal.
 
-usage: shapes.py BINARY [--seconds N] [--seed S] [--port P]   (P: of a server that runs; BINARY is ignored)
+usage: shapes.py BINARY [--seconds N] [--seed S | --fresh] [--port P]   (P: of a server that runs; BINARY is ignored)
 """
 
 import argparse
@@ -369,10 +369,13 @@ def main():
     arguments.add_argument("binary")
     arguments.add_argument("--seconds", type=float, default=30)
     arguments.add_argument("--seed", type=int)
+    arguments.add_argument("--fresh", action="store_true", help="one new seed in place of the fixed ones")
     arguments.add_argument("--port", type=int)
     arguments.add_argument("--stop", type=int, default=5)
     arguments = arguments.parse_args()
-    seeds = [arguments.seed] if arguments.seed is not None else [1, 2, 3, random.randrange(1 << 31)]
+    seeds = [arguments.seed] if arguments.seed is not None else [1, 2, 3]
+    if arguments.fresh:
+        seeds = [random.randrange(1 << 31)]
     server = None if arguments.port else Server(arguments.binary, options=["--thread-pool-size=1"]).start()
     failures, counts = 0, {"statements": 0, "errors": 0}
     try:
