@@ -21,7 +21,7 @@ use crate::{SqlError, SqlResult};
 pub const SIZE: usize = if cfg!(debug_assertions) { 64 << 20 } else { 16 << 20 };
 
 /// Bytes left for code below that does not ask: library calls, drops while unwinding.
-pub const RESERVE: usize = if cfg!(debug_assertions) { 512 << 10 } else { 256 << 10 };
+pub const RESERVE: usize = if cfg!(debug_assertions) { 512 << 10 } else { 1 << 20 };
 
 /// The payload that unwinds a statement where no error can be returned.
 #[derive(Debug)]

@@ -85,9 +85,10 @@ fn path(frame: &Frame<'_>) -> SqlResult<Option<Arc<Path>>> {
     let Some(text) = paths.get(0).filter(|_| frame.rows > 0) else { return Ok(None) };
     let call = frame.call;
     let literal = call.args[1].as_literal().is_some();
-    let parsed = call.cache.get_or(literal, || Path::parse(text, &locals(&call.option)));
+    let parsed =
+        call.cache.get_or(literal, || Path::parse(text, &locals(&call.option)).map(Arc::new));
     match &*parsed {
-        Ok(path) => Ok(Some(Arc::new(path.clone()))),
+        Ok(path) => Ok(Some(path.clone())),
         Err(error) => Err(error.clone()),
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! One token is read ahead; an error shows the expression from that token on.
 
-use selkie_types::error::catalogue::ER_UNKNOWN_ERROR;
-use selkie_types::{SqlError, SqlResult};
+use selkie_types::error::catalogue::{ER_STACK_OVERRUN_NEED_MORE, ER_UNKNOWN_ERROR};
+use selkie_types::{SqlError, SqlResult, stack};
 
 use super::path::{Axis, Comparison, Function, Kind, Operator, Tree};
 
@@ -12,6 +12,10 @@ const SHOWN: usize = 32;
 
 /// Expressions nested deeper than this are refused.
 const DEEPEST: usize = 200;
+
+/// Longer expressions are refused: no tree is higher than it has tokens, and dropping or cloning one
+/// needs stack for each level (STACK-2).
+const MOST_TOKENS: usize = 2000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum T {
@@ -75,17 +79,27 @@ pub(super) struct Parser<'a> {
     /// Where relative paths begin.
     in_predicate: bool,
     depth: usize,
+    /// Tokens read so far.
+    tokens: usize,
 }
 
 impl<'a> Parser<'a> {
     pub(super) fn new(text: &'a [u8], locals: &'a [&'a str]) -> Self {
         let token = scan(text, 0);
-        Self { text, locals, token, in_predicate: false, depth: 0 }
+        Self { text, locals, token, in_predicate: false, depth: 0, tokens: 0 }
     }
 
     /// The whole text as one expression.
     pub(super) fn whole(mut self) -> SqlResult<Tree> {
-        match self.or() {
+        let parsed = self.or();
+        if self.tokens > MOST_TOKENS {
+            let (used, size) = (self.tokens * 1024, stack::SIZE);
+            return Err(SqlError::new(
+                &ER_STACK_OVERRUN_NEED_MORE,
+                &[&used, &size, &stack::RESERVE],
+            ));
+        }
+        match parsed {
             Ok(tree) if self.token.kind == T::End => Ok(tree),
             Err(Stop::Because(error)) => Err(error),
             _ => Err(self.error("XPATH syntax error", self.token.start)),
@@ -103,7 +117,12 @@ impl<'a> Parser<'a> {
 
     fn next(&mut self) -> Token {
         let token = self.token;
-        self.token = scan(self.text, token.end);
+        self.tokens += 1;
+        self.token = match self.tokens {
+            ..=MOST_TOKENS => scan(self.text, token.end),
+            // Nothing goes on from here; `whole` says why.
+            _ => Token { kind: T::End, ..token },
+        };
         token
     }
 
@@ -525,4 +544,19 @@ fn name_kind(name: &[u8], rest: &[u8]) -> T {
         return T::NodeType;
     }
     FUNCTIONS.iter().find(|f| f.0 == name).map_or(T::Name, |f| T::Function(f.1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_expressions_are_refused() {
+        let parse = |text: String| Parser::new(text.as_bytes(), &[]).whole();
+        assert!(parse("/a".repeat(900)).is_ok());
+        for part in ["/a", "//a", "[1]", "/..", "|/a", " or 1", "+1"] {
+            let error = parse(format!("/a{}", part.repeat(300_000))).unwrap_err();
+            assert!(error.is(&ER_STACK_OVERRUN_NEED_MORE), "{part}");
+        }
+    }
 }
