@@ -1,8 +1,11 @@
 //! Specifications of windows: what a named window lends to others, what each function asks of its
 //! window, and frames.
 
+use std::collections::HashMap;
+
 use selkie_expr::{Expr, cast};
 use selkie_sql::ast;
+use selkie_types::charset::in_one_case;
 use selkie_types::error::catalogue::*;
 use selkie_types::{SqlError, SqlResult, Value};
 
@@ -12,7 +15,7 @@ use crate::physical::{FrameBound, FrameUnit, WindowFrame};
 
 /// The windows of a WINDOW clause, each with what it takes from those before it.
 #[derive(Debug, Default)]
-pub(super) struct NamedWindows(Vec<(Box<str>, ast::WindowSpec)>);
+pub(super) struct NamedWindows(HashMap<String, ast::WindowSpec>);
 
 impl NamedWindows {
     pub(super) fn new(windows: &[ast::NamedWindow]) -> SqlResult<Self> {
@@ -22,13 +25,13 @@ impl NamedWindows {
                 return Err(SqlError::new(&ER_DUP_WINDOW_NAME, &[&window.name]));
             }
             let spec = named.extended(&window.spec)?;
-            named.0.push((window.name.value.clone(), spec));
+            named.0.insert(in_one_case(&window.name.value), spec);
         }
         Ok(named)
     }
 
     fn find(&self, name: &ast::Ident) -> Option<&ast::WindowSpec> {
-        self.0.iter().find(|(n, _)| name.is(n)).map(|(_, spec)| spec)
+        self.0.get(&in_one_case(&name.value))
     }
 
     fn must_find(&self, name: &ast::Ident) -> SqlResult<&ast::WindowSpec> {

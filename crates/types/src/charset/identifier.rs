@@ -10,10 +10,14 @@ pub fn identifier_eq(a: &str, b: &str) -> bool {
     a.chars().flat_map(char::to_lowercase).eq(b.chars().flat_map(char::to_lowercase))
 }
 
+/// What equal identifiers have in common, for maps of names.
+pub fn in_one_case(name: &str) -> String {
+    name.chars().flat_map(char::to_lowercase).collect()
+}
+
 /// The position of the first name that equals an earlier one.
 pub fn first_duplicate<'n>(names: impl IntoIterator<Item = &'n str>) -> Option<usize> {
     let mut seen = HashSet::new();
-    let in_one_case = |name: &str| name.chars().flat_map(char::to_lowercase).collect::<String>();
     names.into_iter().position(|name| !seen.insert(in_one_case(name)))
 }
 
