@@ -142,7 +142,18 @@ fn is_exact_beside(column: &Expr, constant: &Expr) -> bool {
         && family(constant) == CompareTypes::String
         && constant.ty.kind != TypeKind::Null
         && !constant.is_hex()
-        && constant.is_constant()
+        && is_computed_once(constant)
+}
+
+/// Whether an expression has one value for the statement: a constant, a variable, a subquery that
+/// reads nothing of the rows around it.
+fn is_computed_once(e: &Expr) -> bool {
+    !e.any(&mut |e| match &e.kind {
+        ExprKind::Column(_) | ExprKind::Stored(_) | ExprKind::Sequence(_) => true,
+        ExprKind::Subquery(subquery) => !subquery.args.is_empty(),
+        ExprKind::Call(call) => !call.function.is_deterministic(),
+        _ => false,
+    })
 }
 
 /// A comparison of operands that are already of one kind.
@@ -159,6 +170,12 @@ pub(super) fn convert(
     types: &TypeContext,
 ) -> SqlResult<CompareBy> {
     fixed_binary::refuse_beside(operation, &args.iter().map(|e| &**e).collect::<Vec<_>>())?;
+    let (first, others) = args.split_first().map_or((None, &[][..]), |(f, o)| (Some(f), o));
+    let exact = |other: &&mut Expr| first.is_some_and(|first| is_exact_beside(first, other));
+    let exact = !others.is_empty() && others.iter().all(exact);
+    if exact {
+        return to_common(CompareTypes::Decimal, operation, args, types);
+    }
     field::convert_constants(args, types);
     let mut common = compare_types(&*args[0], args.get(1).map_or(&*args[0], |e| &**e));
     for other in args.iter().skip(2) {
