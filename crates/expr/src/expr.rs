@@ -14,6 +14,8 @@ mod make;
 mod origin;
 mod visit;
 
+use std::sync::Arc;
+
 use selkie_types::{SqlType, Value};
 
 pub use call::{Call, CallOption};
@@ -189,4 +191,7 @@ pub struct StoredCall {
     pub args: Vec<Expr>,
     /// `DETERMINISTIC`.
     pub deterministic: bool,
+    /// The definer of the view it stands in, in whose name it is called; none for the statement's
+    /// own account.
+    pub who: Option<Arc<str>>,
 }

@@ -242,25 +242,38 @@ pub(super) fn within<R>(
         Origin::Trigger(trigger) => (&*trigger.schema, &trigger.context, false),
         Origin::Statement => return inner(session),
     };
-    let mode = context.sql_mode;
-    let outer = match invoker || session.account.account == context.definer {
-        true => None,
-        false => Some(act_as(session, &context.definer)?),
+    let inside = |session: &mut Session| {
+        let outer_schema = session.schema.replace(schema.into());
+        let outer_mode = session.settings.sql_mode;
+        let mode = SqlMode::from_bits(context.sql_mode).unwrap_or(outer_mode);
+        session.programs.active.push(program.key.clone());
+        let result = guarded(|| set_mode(session, mode).and_then(|()| inner(session)));
+        let restored = set_mode(session, outer_mode);
+        session.programs.active.pop();
+        session.schema = outer_schema;
+        let result = result?;
+        restored.map(|()| result)
     };
-    let outer_schema = session.schema.replace(schema.into());
-    let outer_mode = session.settings.sql_mode;
-    let mode = SqlMode::from_bits(mode).unwrap_or(outer_mode);
-    session.programs.active.push(program.key.clone());
-    let result = guarded(|| set_mode(session, mode).and_then(|()| inner(session)));
-    let restored = set_mode(session, outer_mode);
-    session.programs.active.pop();
-    if let Some((account, acting_as)) = outer {
-        session.account.account = account;
-        session.acting_as = acting_as;
+    match invoker {
+        true => inside(session),
+        false => in_the_name_of(session, &context.definer, inside),
     }
-    session.schema = outer_schema;
-    let result = result?;
-    restored.map(|()| result)
+}
+
+/// Does something with the privileges of `definer`. Fails (1449) without such an account.
+pub(super) fn in_the_name_of<R>(
+    session: &mut Session,
+    definer: &str,
+    inner: impl FnOnce(&mut Session) -> SqlResult<R>,
+) -> SqlResult<R> {
+    if session.account.account == definer {
+        return inner(session);
+    }
+    let (account, acting_as) = act_as(session, definer)?;
+    let result = guarded(|| inner(session));
+    session.account.account = account;
+    session.acting_as = acting_as;
+    result
 }
 
 /// From now on the privileges of `definer` count; who it was before. Fails (1449) without such an

@@ -5,7 +5,7 @@ use selkie_sql::ast;
 use selkie_types::error::catalogue::{ER_SP_DOES_NOT_EXIST, ER_SP_NO_RECURSION, ER_SP_NORETURNEND};
 use selkie_types::{SqlError, SqlResult, SqlType, Value};
 
-use super::call::{check_execute, within};
+use super::call::{check_execute, in_the_name_of, within};
 use super::compile::{self, Compiled, variable_type};
 use super::frame::{Frame, stored};
 use super::machine::Machine;
@@ -26,7 +26,9 @@ pub(crate) fn call_function(
         let full = format!("{}.{}", call.schema, call.name);
         return Err(SqlError::new(&ER_SP_DOES_NOT_EXIST, &[&"FUNCTION", &full]));
     };
-    check_execute(outer, routine)?;
+    if call.who.is_none() {
+        check_execute(outer, routine)?;
+    }
     let program = compile::routine(outer, routine)?;
     if outer.programs.active.contains(&program.key) {
         return Err(SqlError::new(&ER_SP_NO_RECURSION, &[]));
@@ -36,7 +38,16 @@ pub(crate) fn call_function(
     sub::with_sub_session(runtime, |session| {
         let mut frame = Frame::new(&program);
         frame.pass(instance, session, &program, &args)?;
-        within(session, &program, |session| run(instance, session, &program, frame))
+        let run = |session: &mut Session| {
+            within(session, &program, |session| run(instance, session, &program, frame))
+        };
+        match &call.who {
+            None => run(session),
+            Some(who) => in_the_name_of(session, who, |session| {
+                check_execute(session, routine)?;
+                run(session)
+            }),
+        }
     })
 }
 

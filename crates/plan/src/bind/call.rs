@@ -161,6 +161,7 @@ impl Binder<'_> {
             name: call.name.value.clone(),
             args,
             deterministic: function.deterministic,
+            who: self.who.clone(),
         };
         Ok(Expr::new(ExprKind::Stored(Box::new(stored)), function.returns, true))
     }
