@@ -1,22 +1,30 @@
 //! Names of result columns without an alias: values and columns name themselves, everything else is
 //! named by its text.
 
-use crate::ast::{Expr, ExprKind, Literal, SelectItem, UnaryOp};
+use crate::ast::{Expr, ExprKind, Literal, SelectItem, Span, UnaryOp};
 use crate::lexer::strip_versions;
 
 impl SelectItem {
     /// The name of the result column, given the text of the statement; `None` for a wildcard.
     pub fn column_name(&self, text: &[u8]) -> Option<String> {
         let SelectItem::Expr { expr, alias, span } = self else { return None };
-        if let Some(alias) = alias {
-            return Some(alias.value.to_string());
+        match alias {
+            Some(alias) => Some(alias.value.to_string()),
+            None => Some(expr.column_name(*span, text)),
         }
-        let name = match named_by_itself(expr) {
-            ExprKind::Column(column) => return Some(column.name.value.to_string()),
-            ExprKind::Literal(Literal::Null) => return Some("NULL".to_owned()),
-            ExprKind::Literal(Literal::Bool(true)) => return Some("TRUE".to_owned()),
-            ExprKind::Literal(Literal::Bool(false)) => return Some("FALSE".to_owned()),
-            ExprKind::Literal(Literal::String(string)) => {
+    }
+}
+
+impl Expr {
+    /// The name of the result column that the expression is, written at `span` of `text`.
+    pub fn column_name(&self, span: Span, text: &[u8]) -> String {
+        let name = match named_by_itself(self) {
+            ExprKind::Column(column) => return column.name.value.to_string(),
+            ExprKind::Literal(Literal::Null) => return "NULL".to_owned(),
+            ExprKind::Literal(Literal::Bool(true)) => return "TRUE".to_owned(),
+            ExprKind::Literal(Literal::Bool(false)) => return "FALSE".to_owned(),
+            // Digits of bytes are no text.
+            ExprKind::Literal(Literal::String(string)) if !string.is_digits() => {
                 String::from_utf8_lossy(&string.bytes).into_owned()
             }
             ExprKind::Literal(Literal::Temporal { .. }) => source(span.text(text)),
@@ -29,11 +37,11 @@ impl SelectItem {
                     _ => source(span.text(text)),
                 }
             }
-            ExprKind::Literal(_) | ExprKind::Param(_) => source(bare(expr).span.text(text)),
+            ExprKind::Literal(_) | ExprKind::Param(_) => source(bare(self).span.text(text)),
             _ => source(span.text(text)),
         };
         // Compat: blanks and control characters at the start are dropped.
-        Some(name.trim_start_matches(|c: char| c.is_ascii_control() || c == ' ').to_owned())
+        name.trim_start_matches(|c: char| c.is_ascii_control() || c == ' ').to_owned()
     }
 }
 

@@ -71,7 +71,7 @@ fn column_default(source: &InformationSource<'_>, table: &TableInfo, column: &Co
         return text(default);
     }
     let implicit = matches!(column.default, DefaultValue::Implicit | DefaultValue::Literal(_));
-    let shown = implicit && column.nullable && column.generated.is_none();
+    let shown = implicit && column.nullable;
     optional((shown && table.kind != TableKind::System).then_some("NULL"))
 }
 

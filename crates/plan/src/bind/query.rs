@@ -152,8 +152,8 @@ impl Binder<'_> {
             let nullable = bound.iter().any(|row| row[at].nullable);
             bound.iter_mut().for_each(|row| self.convert(&mut row[at], &ty));
             let id = self.columns.add(ty, nullable);
-            let name = self.span_text(rows[0][at].span);
-            columns.push(Named::plain(id, name));
+            let first = &rows[0][at];
+            columns.push(Named::plain(id, first.column_name(first.span, self.source_text())));
         }
         let ids = columns.iter().map(|c| c.id).collect();
         Ok(Query { plan: Logical::Values { rows: bound, columns: ids }, columns })

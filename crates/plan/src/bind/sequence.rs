@@ -24,12 +24,9 @@ impl Binder<'_> {
             return Err(SqlError::new(&ER_NOT_SEQUENCE2, &[&name.name]));
         }
         let found = self.using_tables(Wanted::all(wanted), |b| b.find_table(name));
-        let table = found.map_err(|error| match ask {
-            // Compat: only here the error speaks of sequences.
-            SequenceAsk::Previous if error.is(&ER_NO_SUCH_TABLE) => {
-                SqlError::new(&ER_UNKNOWN_SEQUENCES, &[&name.name])
-            }
-            _ => error,
+        let table = found.map_err(|error| match error.is(&ER_NO_SUCH_TABLE) {
+            true => SqlError::new(&ER_UNKNOWN_SEQUENCES, &[&name.name]),
+            false => error,
         })?;
         if !table.is_sequence() {
             return Err(SqlError::new(&ER_NOT_SEQUENCE, &[&table.schema(), &table.name()]));

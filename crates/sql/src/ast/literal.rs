@@ -54,6 +54,11 @@ impl StringLiteral {
     pub fn utf8(bytes: impl Into<Box<[u8]>>) -> Self {
         Self { bytes: bytes.into(), encoding: Charset::Utf8mb4, charset: None }
     }
+
+    /// Whether the bytes were written as digits behind an introducer: `_latin1 x'e9'`.
+    pub fn is_digits(&self) -> bool {
+        self.charset.is_some() && self.encoding == Charset::Binary
+    }
 }
 
 impl fmt::Debug for StringLiteral {
