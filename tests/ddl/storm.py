@@ -43,12 +43,13 @@ class Storm:
         self.take_over()
 
     def is_unfit(self, name):
-        """Needs a value for more than the rid; or has rows of others that follow its own."""
+        """Needs a value for more than the rid; has rows of others that follow its own; or a second key that keeps them."""
         table = self.history.world.tables[name]
         needs = any(not c.null and c.default is None and not c.base and c.name != "rid" for c in table.columns)
         others = [t for t, _ in self.history.world.children(table) if t.name != self.name]
         keys = [f for f in table.foreign if f.column != self.column]
-        return needs or others or any(table.column(f.column).default is not None for f in keys)
+        keeps = any(f.column == self.column and f.on_delete != "CASCADE" for f in table.foreign)
+        return needs or others or keeps or any(table.column(f.column).default is not None for f in keys)
 
     def write(self, seed):
         rng, live = random.Random(seed), []
