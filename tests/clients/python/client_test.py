@@ -133,6 +133,8 @@ def check_prepared_protocol(port):
     expect_error(1295, lambda: prepare(connection, "DEALLOCATE PREPARE s"))
     column = prepare(connection, "SELECT ?, 1")[0]
     assert (column.type_code, column.flags) == (FIELD_TYPE.NULL, 128), (column.type_code, column.flags)
+    expect_error(1390, lambda: prepare(connection, "SELECT 1 IN (" + ",".join("?" * 65_536) + ")"))
+    assert len(prepare(connection, "SELECT 1 IN (" + ",".join("?" * 65_535) + ")")) == 1
     connection.close()
 
 
