@@ -10,6 +10,7 @@ use selkie_types::{Privileges, SqlError, SqlResult, SqlType};
 
 use super::Binder;
 use super::access::Wanted;
+use super::scope::{Clause, Scope};
 
 impl Binder<'_> {
     /// A call of the sequence `name`.
@@ -24,7 +25,9 @@ impl Binder<'_> {
             return Err(SqlError::new(&ER_NOT_SEQUENCE2, &[&name.name]));
         }
         let found = self.using_tables(Wanted::all(wanted), |b| b.find_table(name));
-        let table = found.map_err(|error| match error.is(&ER_NO_SUCH_TABLE) {
+        // Compat: the error of a sequence is only for the first table of a statement.
+        let first = self.tables.is_empty() && self.scopes.iter().all(begins_statement);
+        let table = found.map_err(|error| match first && error.is(&ER_NO_SUCH_TABLE) {
             true => SqlError::new(&ER_UNKNOWN_SEQUENCES, &[&name.name]),
             false => error,
         })?;
@@ -39,4 +42,9 @@ impl Binder<'_> {
         expr.ty = SqlType::bigint();
         Ok(expr)
     }
+}
+
+/// Whether no table can stand before a sequence that is named in the block.
+fn begins_statement(scope: &Scope) -> bool {
+    scope.sources.is_empty() && !scope.closed && scope.clause != Clause::Default
 }
