@@ -21,6 +21,7 @@ mod null_aware;
 mod probe;
 mod project;
 mod recursive;
+mod rollup;
 mod row_filter;
 mod rows;
 mod series;

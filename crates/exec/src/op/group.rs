@@ -35,19 +35,14 @@ impl Grouping {
         }
     }
 
-    /// Groups.
-    pub(crate) fn len(&self) -> usize {
-        self.groups
-    }
-
-    /// Takes in rows: their keys, and the arguments of each aggregate. Gives each row's group.
+    /// Takes in rows: their keys, and the arguments of each aggregate.
     pub(crate) fn update(
         &mut self,
         eval: &EvalContext<'_>,
         keys: &[Arc<Column>],
         args: &[Vec<Arc<Column>>],
         rows: usize,
-    ) -> SqlResult<&[u32]> {
+    ) -> SqlResult<()> {
         self.ids.clear();
         if !keys.is_empty() {
             self.assign(keys, rows)?;
@@ -56,7 +51,7 @@ impl Grouping {
         for (state, args) in self.states.iter_mut().zip(args) {
             state.update(groups, self.groups, rows, args, eval)?;
         }
-        Ok(&self.ids)
+        Ok(())
     }
 
     fn assign(&mut self, keys: &[Arc<Column>], rows: usize) -> SqlResult<()> {

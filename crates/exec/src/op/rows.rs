@@ -76,6 +76,11 @@ impl RowBuffer {
         at_once(self.columns.iter().map(|c| c.memory()).sum(), self.rows, most)
     }
 
+    /// Bytes of a column.
+    pub(crate) fn column_memory(&self, at: usize) -> usize {
+        self.columns[at].memory()
+    }
+
     /// All rows as one batch.
     pub(crate) fn batch(&self) -> Batch {
         Batch::new(self.columns.clone(), self.rows)

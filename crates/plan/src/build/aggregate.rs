@@ -41,9 +41,9 @@ impl Builder<'_> {
             false => AggregateStrategy::Hash,
         };
         if strategy == AggregateStrategy::Hash {
-            return self.grouped(input, &node, strategy);
+            return self.grouped(input, &node, strategy, required);
         }
-        let mut built = self.grouped(input.relied_on(&keys), &node, strategy);
+        let mut built = self.grouped(input.relied_on(&keys), &node, strategy, required);
         if !node.rollup {
             built.order = Order::sorted_by(&self.made_order(&node));
         }
@@ -67,6 +67,7 @@ impl Builder<'_> {
         input: Built,
         node: &AggregateNode,
         strategy: AggregateStrategy,
+        required: &ColumnSet,
     ) -> Built {
         let before = input.node.rows;
         let rows = self.group_count(node, before);
@@ -100,7 +101,9 @@ impl Builder<'_> {
         let subplans: f64 = node.groups.iter().map(|(_, e)| self.subplans_cost(e, before)).sum();
         let cost = input.node.cost + own + subplans;
         let rollup = node.rollup;
-        let aggregate = Aggregate { input: input.node, groups, aggregates, strategy, rollup };
+        let shown = node.groups.iter().map(|(id, _)| required.contains(*id)).collect();
+        let input = input.node;
+        let aggregate = Aggregate { input, groups, aggregates, strategy, rollup, shown };
         let operator = Operator::Aggregate(Box::new(aggregate));
         let node = PlanNode::new(operator, columns, rows, cost);
         Built { node, layout, order: Order::none() }
@@ -201,7 +204,7 @@ impl Builder<'_> {
         let input = Built { node: first, layout: built.layout, order: Order::none() };
         let mut node = node.clone();
         node.aggregates = vec![(*id, call.clone())];
-        Some(self.grouped(input, &node, AggregateStrategy::Hash))
+        Some(self.grouped(input, &node, AggregateStrategy::Hash, &ColumnSet::default()))
     }
 }
 

@@ -21,6 +21,8 @@ pub struct Aggregate {
     /// `WITH ROLLUP`: after the groups of each prefix of the keys, their total with the other keys
     /// NULL. The input is sorted by the keys.
     pub rollup: bool,
+    /// Which of the keys are read above. The others may be given as NULL.
+    pub shown: Box<[bool]>,
 }
 
 /// How groups are found.
