@@ -174,8 +174,11 @@ class Rounds:
         ids = lambda rows: sorted(row[0] for row in rows)
         self.ask(f"SET @v = {a}")
         self.ask(f"PREPARE s FROM 'SELECT id FROM t WHERE c {operator} ?'")
-        self.agree((f"SELECT id FROM t WHERE c {operator} {a}", ids),
-                   [("EXECUTE s USING @v", ids), ("EXECUTE s USING @v", ids), (f"SELECT id FROM p WHERE c {operator} @v", ids)])
+        forms = [("EXECUTE s USING @v", ids), ("EXECUTE s USING @v", ids)]
+        # A literal becomes latin1; beside a variable the column becomes utf8mb4, whose collation has other equals.
+        if "latin1" not in self.type:
+            forms.append((f"SELECT id FROM p WHERE c {operator} @v", ids))
+        self.agree((f"SELECT id FROM t WHERE c {operator} {a}", ids), forms)
 
     def aggregates(self):
         same = lambda rows: rows
@@ -186,7 +189,9 @@ class Rounds:
                      "SELECT RANK() OVER (ORDER BY c) r, COUNT(*) OVER (PARTITION BY c) FROM {} ORDER BY 1, 2",
                      "SELECT COUNT(*) FROM {} x WHERE c IN (SELECT c FROM {})", "SELECT COUNT(*) FROM {} x WHERE c NOT IN (SELECT c FROM {} WHERE c IS NOT NULL)",
                      "SELECT COUNT(*) FROM (SELECT c FROM {} UNION SELECT c FROM {}) d", "SELECT COUNT(*) FROM (SELECT c FROM {} INTERSECT SELECT c FROM {}) d"):
-            fold = lambda rows: [tuple(v.rstrip().lower().replace("\u00e4", "a") if isinstance(v, str) else v for v in row) for row in rows]
+            # Which of equal texts stands for them is nobody's.
+            same_text = lambda v: v.rstrip().lower().replace("\u00e4", "a").replace("\u00df", "ss").replace("\0", "")
+            fold = lambda rows: [tuple(same_text(v) if isinstance(v, str) else v for v in row) for row in rows]
             self.agree((text.replace("{}", "t"), fold), [(text.replace("{}", "p"), fold), (text.replace("{}", "(SELECT * FROM p LIMIT 1000) z") if text.count("{}") == 1 else text.replace("{}", "p"), fold)])
 
     def joins(self):
