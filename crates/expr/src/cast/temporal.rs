@@ -33,15 +33,16 @@ pub(crate) fn fsp_of(e: &Expr) -> u8 {
     }
 }
 
-/// The same for an operand of a comparison: a constant text that is no date or time has all.
+/// The same for an operand of a comparison: a constant text that is no date or time has all, and
+/// one beyond the range of times, which is 838:59:59.999999.
 pub(crate) fn fsp_compared(e: &Expr, dated: bool) -> u8 {
     let ExprKind::Literal(Value::Bytes(text)) = &e.kind else { return fsp_of(e) };
-    let options = DateOptions::default();
-    let understood = match dated {
+    let (options, fsp) = (DateOptions::default(), fsp_of(e));
+    let whole = match dated {
         true => DateTime::parse(text, options).value.is_some(),
-        false => Time::parse(text, options).value.is_some(),
+        false => Time::parse(text, options).value.is_some_and(|v| v.truncate_to(fsp) == v),
     };
-    if understood { fsp_of(e) } else { 6 }
+    if whole { fsp } else { 6 }
 }
 
 /// Digits after the last point of a text, at most six.
