@@ -49,7 +49,8 @@ impl SystemTable for Definitions {
         };
         let on_table =
             |schema: &str, table: &str| Permissions::granted(session, None, schema, table);
-        let routine_visible = |r: &Routine| may(Privilege::Any, r);
+        let routine_visible =
+            |r: &Routine| may(Privilege::Any, r) || may(Privilege::ShowRoutine, r);
         let routine_body_visible = |r: &Routine| {
             r.context.definer == session.account.account || may(Privilege::ShowRoutine, r)
         };

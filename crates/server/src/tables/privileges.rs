@@ -5,30 +5,26 @@
 use selkie_types::Value;
 
 use super::{Row, text};
-use crate::accounts::{AccountName, Acl, Grant, GrantTarget, PUBLIC, Privileges};
+use crate::accounts::{AccountName, Grant, GrantTarget, Privileges};
 use crate::session::Shared;
 
-/// The accounts and roles whose privileges the session sees.
+/// The accounts and roles whose privileges the session sees. Compat: without the right to read all
+/// only its account's, neither its role's nor PUBLIC's.
 struct Visible {
     /// Those of all.
     all: bool,
-    /// Its own, its role's with the roles that has, and PUBLIC's.
-    names: Vec<AccountName>,
+    own: AccountName,
 }
 
 impl Visible {
-    fn of(shared: &Shared, acl: &Acl) -> Self {
+    fn of(shared: &Shared) -> Self {
         let access = shared.access.lock();
         let all = access.check_database("mysql", Privileges::SELECT).is_ok();
-        let identity = access.identity();
-        let mut names = vec![identity.account.clone()];
-        names.extend(identity.role.iter().flat_map(|role| acl.with_roles(role)));
-        names.extend(acl.with_roles(PUBLIC));
-        Self { all, names }
+        Self { all, own: access.identity().account.clone() }
     }
 
     fn sees(&self, name: &AccountName) -> bool {
-        self.all || self.names.contains(name)
+        self.all || *name == self.own
     }
 }
 
@@ -47,8 +43,13 @@ fn expand(
     if names.is_empty() {
         names.push("USAGE");
     }
+    // Compat: a role has a host here, which is empty.
+    let in_full = match grantee.host.is_none() {
+        true => format!("{}@''", grantee.quoted()),
+        false => grantee.quoted(),
+    };
     let row = |name: &str| {
-        let mut row = vec![("GRANTEE", text(grantee.quoted())), ("TABLE_CATALOG", text("def"))];
+        let mut row = vec![("GRANTEE", text(&in_full)), ("TABLE_CATALOG", text("def"))];
         row.extend(place.iter().cloned());
         row.push(("PRIVILEGE_TYPE", text(name)));
         row.push(("IS_GRANTABLE", yes(grantable)));
@@ -60,7 +61,7 @@ fn expand(
 /// Compat: roles are not listed.
 pub(super) fn user_privileges(shared: &Shared) -> Vec<Row> {
     let acl = shared.server.accounts.current();
-    let visible = Visible::of(shared, &acl);
+    let visible = Visible::of(shared);
     let accounts = acl.accounts().filter(|a| !a.is_role() && visible.sees(&a.name));
     accounts
         .flat_map(|a| expand(&a.name, a.global, a.global.has(Privileges::GRANT_OPTION), &[]))
@@ -73,7 +74,7 @@ fn of_grants(
     rows: impl Fn(&AccountName, &GrantTarget, &Grant) -> Vec<Row>,
 ) -> Vec<Row> {
     let acl = shared.server.accounts.current();
-    let visible = Visible::of(shared, &acl);
+    let visible = Visible::of(shared);
     let grants = acl.grants().filter(|(name, ..)| visible.sees(name));
     grants.flat_map(|(name, target, grant)| rows(name, target, grant)).collect()
 }
