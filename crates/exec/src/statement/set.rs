@@ -238,6 +238,8 @@ pub(super) fn for_statement(
         })
         .collect();
     let saved = hooks.save_variables(session, &names)?;
+    // A plan is kept for a whole statement, which SET STATEMENT is.
+    let running = Running { prepared: None, ..running };
     let result = run(instance, session, items, running).and_then(|_| {
         session.start_clock();
         guarded(|| super::dispatch(instance, session, statement, running, sink))

@@ -1,0 +1,20 @@
+-- SET STATEMENT in stored programs: the statement inside is planned for itself, with the program's variables.
+create table t (a int);
+begin not atomic set statement max_statement_time=5 for select 1; end;
+begin not atomic declare x int default 3; set statement max_statement_time=5 for select x; end;
+begin not atomic declare x int default 7; set statement max_statement_time=5 for insert into t values(x); set statement max_statement_time=5 for update t set a=x+1 where a=x; set statement sql_mode='' for delete from t where a=4; end;
+begin not atomic declare i int default 0; while i<3 do set statement max_statement_time=5 for insert into t values(i); set i=i+1; end while; end;
+select * from t;
+begin not atomic declare x int default 3; set statement max_statement_time=x for select x; end;
+begin not atomic set statement sort_buffer_size=100000 for set statement max_statement_time=3 for select 2; end;
+create procedure pp() set statement max_statement_time=5 for select count(*) from t;
+call pp();
+call pp();
+set statement max_statement_time=5 for call pp();
+begin not atomic set statement max_statement_time=5 for call pp(); end;
+prepare p from 'set statement max_statement_time=5 for select ?';
+set @a=4;
+execute p using @a;
+execute p using @a;
+execute immediate 'set statement max_statement_time=5 for insert into t values(?)' using @a;
+select * from t;
