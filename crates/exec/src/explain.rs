@@ -3,12 +3,13 @@
 
 mod constant;
 
-use selkie_catalog::TableInfo;
+use selkie_catalog::{TableInfo, TableKind};
 use selkie_plan::explain::{ExplainRow, json, rows};
-use selkie_plan::is_planned;
+use selkie_plan::physical::Plan;
+use selkie_plan::{Permissions, is_planned};
 use selkie_sql::ast;
-use selkie_types::error::catalogue::ER_YES;
-use selkie_types::{Condition, Level, SqlError, SqlResult, SqlType, Value};
+use selkie_types::error::catalogue::{ER_VIEW_NO_EXPLAIN, ER_YES};
+use selkie_types::{Condition, Level, Privileges, SqlError, SqlResult, SqlType, Value};
 
 use crate::control::Control;
 use crate::guard::guarded;
@@ -42,6 +43,7 @@ pub(crate) fn run(
     let result = guarded(|| locked(session));
     session.settings.note_unusable_keys = told;
     let result = result.and_then(|plan| {
+        check_shown(session, &plan)?;
         if session.settings.sql_notes {
             let max = session.settings.max_error_count;
             plan.conditions.iter().for_each(|c| session.diagnostics.push(c.clone(), max));
@@ -72,6 +74,24 @@ pub(crate) fn run(
         table(&lines, what.extended, sink)
     });
     query::end_statement(session, result)
+}
+
+/// Fails (1345) unless the session may see what the views of a plan are made of: each view's
+/// definition, and the tables in them.
+fn check_shown(session: &Session, plan: &Plan) -> SqlResult<()> {
+    let is_view = |table: &TableInfo| matches!(table.kind, TableKind::View(_));
+    if !plan.tables.iter().any(|table| is_view(table)) {
+        return Ok(());
+    }
+    let may = |table: &TableInfo, wanted| {
+        session.check_table(None, table.schema(), table.name(), wanted).is_ok()
+    };
+    let shown = plan.tables.iter().all(|table| match table.kind {
+        TableKind::System | TableKind::Temporary => true,
+        TableKind::View(_) => may(table, Privileges::SELECT) && may(table, Privileges::SHOW_VIEW),
+        _ => may(table, Privileges::SELECT),
+    });
+    if shown { Ok(()) } else { Err(SqlError::new(&ER_VIEW_NO_EXPLAIN, &[])) }
 }
 
 /// In the place of the outermost query's tables: it has no rows.
