@@ -3,7 +3,8 @@
 Who may, what is seen and what is refused, with its number and text, was recorded from a MariaDB 10.11
 (--record); what differs on purpose is in `differs.txt`, each with its reason.
 
-usage: run.py BINARY|PORT [--record] [--kinds KIND,KIND]
+usage: run.py BINARY|PORT [--record | --accept] [--kinds KIND,KIND]
+--accept appends answers that are not known to `differs.txt`, to be given a reason there.
 """
 
 import difflib
@@ -23,6 +24,7 @@ COLUMN = {"SELECT", "INSERT", "UPDATE", "REFERENCES"}
 OTHERS = [
     "CREATE OR REPLACE USER other@localhost", "CREATE OR REPLACE USER other2@localhost", "CREATE OR REPLACE ROLE other_role",
     "GRANT SELECT ON other_db.* TO other@localhost", "GRANT other_role TO other@localhost",
+    "SET DEFAULT ROLE other_role FOR other@localhost",
 ]
 
 
@@ -209,7 +211,7 @@ class Runner:
         """The outcome of a case: each answer with the shapes that got it."""
         answers = {}
         for name, user, before, own in Shapes(case).all():
-            answer = re.sub(r"\s+", " ", self.shape(case, name, user, before, own))
+            answer = without_times(re.sub(r"\s+", " ", self.shape(case, name, user, before, own)))
             if name == "anonymous":
                 answer = answer.replace("''@", "'u'@")
             answers.setdefault(answer, []).append(name)
@@ -217,10 +219,14 @@ class Runner:
                 *[f"  {answer}: {', '.join(names)}" for answer, names in answers.items()]]
 
 
+def without_times(text):
+    return re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?", "TIME", text)
+
+
 def blocks(text):
     """The cases of a listing by their first line; what is said of them after `#` is left out."""
     found = {}
-    for line in text.splitlines():
+    for line in without_times(text).splitlines():
         if line.startswith("> "):
             case = found.setdefault(line, [])
         elif line.strip() and not line.startswith("#"):
@@ -243,6 +249,10 @@ def run(port, kinds):
         return
     known, got = {**read("recorded.txt"), **read("differs.txt")}, blocks(text)
     others = [case for case in got if got[case] != known.get(case)]
+    if "--accept" in sys.argv:
+        with open(os.path.join(HERE, "differs.txt"), "a", encoding="utf-8") as file:
+            file.writelines(line + "\n" for case in others for line in [case, *got[case]])
+        return
     for case in others:
         print(case, *difflib.ndiff(known.get(case, []), got[case]), sep="\n")
     print(f"privileges: {len(got)} statements, {len(others)} with others than the known answers")
