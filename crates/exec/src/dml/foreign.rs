@@ -63,9 +63,10 @@ impl<'r> ForeignKeys<'r> {
         !self.keys.children.is_empty()
     }
 
-    /// Whether rows may refer to rows of the same table.
-    pub(super) fn refers_to_itself(&self) -> bool {
-        self.keys.parents.iter().any(ForeignLink::is_own)
+    /// Whether what becomes of a row may take the parents of the next: they are in the same table,
+    /// or cascades reach them.
+    pub(super) fn may_lose_parents(&self) -> bool {
+        self.has_children() || self.keys.parents.iter().any(ForeignLink::is_own)
     }
 
     /// The first key of each row that has no parent: row and key, in the order of rows. `rows` are

@@ -15,7 +15,7 @@ use selkie_types::{
 use self::outcome::Updates;
 use self::replace::Fate;
 use super::auto_increment::AutoIncrement;
-use super::foreign::ForeignKeys;
+use super::foreign::{ForeignKeys, undone_on_error};
 use super::on_duplicate::OnDuplicate;
 use super::row::{RowMaker, Strictness};
 use super::{Returning, duplicate_error, implicit_default as default_implicit};
@@ -475,7 +475,8 @@ impl<'r> Inserter<'r> {
         match self.foreign {
             None => self.store_part(&new, 0..count, &mut stored)?,
             // Whether a row has a parent depends on what became of the rows before it.
-            Some(foreign) if foreign.refers_to_itself() && !self.is_plain() => {
+            // What makes way may take parents with it, by cascades.
+            Some(foreign) if !self.is_plain() && foreign.may_lose_parents() => {
                 for row in 0..count {
                     self.store_children(foreign, &new, row..row + 1, &mut stored)?;
                 }
@@ -692,7 +693,9 @@ impl<'r> Inserter<'r> {
         existing: &[u8],
     ) -> SqlResult<Fate> {
         if self.plan.mode == InsertMode::Replace {
-            return self.replace(new, row, index, existing);
+            let fate = self.replace(new, row, index, existing)?;
+            self.check_parents_left(new, row, fate)?;
+            return Ok(fate);
         }
         self.skipped += 1;
         let zone = &self.env.eval.types.time_zone;
@@ -701,7 +704,13 @@ impl<'r> Inserter<'r> {
             let source = new.source.slice(row, row + 1);
             let columns: Vec<_> =
                 new.columns.iter().map(|c| Arc::new(c.gather(&[row as u32]))).collect();
-            match rule.update(&self.maker, existing, columns, &source) {
+            let update = || rule.update(&self.maker, existing, columns, &source);
+            // A refused update must not stay in part: of it, and of what its triggers and cascades did.
+            let updated = match self.maker.strictness.ignore {
+                true => undone_on_error(self.open, update),
+                false => update(),
+            };
+            match updated {
                 Ok(updated) => self.note_updated(row, updated),
                 Err(error) if self.maker.strictness.ignore => self.warn(&error),
                 Err(error) => return Err(error),
@@ -713,6 +722,16 @@ impl<'r> Inserter<'r> {
         }
         self.warn(&error());
         Ok(Fate::LeftOut)
+    }
+
+    /// Fails if deleting the row in the way deleted a parent of the new one.
+    fn check_parents_left(&self, new: &NewRows<'_>, row: usize, fate: Fate) -> SqlResult<()> {
+        let cascades = |foreign: &ForeignKeys<'_>| fate == Fate::Again && foreign.has_children();
+        let Some(foreign) = self.foreign.filter(cascades) else { return Ok(()) };
+        match foreign.orphans(&new.columns, row..row + 1)?.first() {
+            Some((_, link)) => Err(ForeignKeys::orphan_error(link)),
+            None => Ok(()),
+        }
     }
 
     fn warn(&self, error: &SqlError) {

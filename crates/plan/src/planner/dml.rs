@@ -38,6 +38,7 @@ pub(super) fn insert(
     let updated_empty = updated.is_empty();
     if !updated_empty {
         updated.extend(updated_now(&table));
+        updated.extend(set_by_triggers(&table, context));
         updated = with_generated(&table, updated);
     }
     let deleted = bound.mode == InsertMode::Replace;
@@ -137,6 +138,14 @@ fn triggers(table: &TableInfo, events: &[&str], context: &PlanContext<'_>) -> Ve
     }
     let all = context.tables.snapshot.triggers(table.schema(), table.name());
     all.iter().filter(|t| events.contains(&&*t.event)).cloned().collect()
+}
+
+/// Columns that triggers may give new values to in an UPDATE that does not name them.
+fn set_by_triggers(table: &TableInfo, context: &PlanContext<'_>) -> Vec<usize> {
+    let triggers = triggers(table, &["UPDATE"], context);
+    let columns = table.columns.iter().enumerate();
+    let named = columns.filter(|(_, c)| triggers.iter().any(|trigger| trigger.may_name(&c.name)));
+    named.map(|(at, _)| at).collect()
 }
 
 /// The view of an INSERT. Other tables of a join have no row yet: their columns are NULL.
@@ -285,7 +294,7 @@ pub(super) fn update(
         }
     });
     let targets: Vec<UpdateTarget> = made.collect();
-    let foreign = foreign_tables(targets.iter().map(updates).collect(), context)?;
+    let foreign = foreign_tables(targets.iter().map(|t| updates(t, context)).collect(), context)?;
     let set_off = targets.iter().flat_map(|t| triggers(&t.table, &["UPDATE"], context));
     let triggers = set_off.collect();
     let (rows, cost) = (node.rows, node.cost);
@@ -294,9 +303,10 @@ pub(super) fn update(
     Ok(Plan { foreign, triggers, ..wrap(done, operator, rows, cost, Vec::new()) })
 }
 
-fn updates(target: &UpdateTarget) -> (Arc<TableInfo>, Changes) {
+fn updates(target: &UpdateTarget, context: &PlanContext<'_>) -> (Arc<TableInfo>, Changes) {
     let assigned = target.assignments.iter().map(|a| a.column);
-    let updated = assigned.chain(target.on_update_now.iter().copied()).collect();
+    let mut updated: Vec<usize> = assigned.chain(target.on_update_now.iter().copied()).collect();
+    updated.extend(set_by_triggers(&target.table, context));
     let updated = with_generated(&target.table, updated);
     (target.table.clone(), Changes { updated, ..Changes::default() })
 }
