@@ -182,24 +182,26 @@ impl Target<'_> {
             return self.change_again(batch);
         }
         if self.triggers.is_none() && batch.rows() > 1 && !has_side_effects(self.plan) {
-            return self.change(batch, None);
+            return self.change(batch, batch, None);
         }
         (0..batch.rows()).try_for_each(|row| self.change_one(batch, row))
     }
 
-    /// Updates rows that may have been changed meanwhile: what is not assigned is as it is now.
+    /// Updates rows that may have been changed meanwhile. Values are computed of what was read; what
+    /// is not assigned, and what they are compared with, is as it is now.
     fn change_again(&mut self, batch: &Batch) -> SqlResult<()> {
         for row in 0..batch.rows() as u32 {
             let one = batch.gather(&[row]);
             let key = one.column(self.plan.key).clone();
             let Some(now) = fetch(self.env, self.open, key.bytes(0))? else { continue };
-            let mut columns = one.columns().to_vec();
+            let (mut read, mut current) = (one.columns().to_vec(), one.columns().to_vec());
             for (at, column) in now.into_iter().enumerate() {
                 if self.plan.assignments.iter().all(|a| a.column != at) {
-                    columns[self.plan.columns.start + at] = column;
+                    read[self.plan.columns.start + at] = column.clone();
                 }
+                current[self.plan.columns.start + at] = column;
             }
-            self.change(&Batch::new(columns, 1), None)?;
+            self.change(&Batch::new(read, 1), &Batch::new(current, 1), None)?;
         }
         Ok(())
     }
@@ -210,14 +212,17 @@ impl Target<'_> {
         let number = (read.len() == batch.rows()).then(|| read[row]);
         drop(read);
         match batch.rows() {
-            1 => self.change(batch, number),
-            _ => self.change(&batch.gather(&[row as u32]), number),
+            1 => self.change(batch, batch, number),
+            _ => {
+                let one = batch.gather(&[row as u32]);
+                self.change(&one, &one, number)
+            }
         }
     }
 
-    /// Updates rows; one, if there are triggers or values with side effects. They are computed a column
+    /// Updates rows from what they are now; one, if there are triggers or values with side effects. They are computed a column
     /// at a time, unless something is wrong with one: conditions come row by row.
-    fn change(&mut self, batch: &Batch, number: Option<u64>) -> SqlResult<()> {
+    fn change(&mut self, batch: &Batch, current: &Batch, number: Option<u64>) -> SqlResult<()> {
         self.maker.refuse_warnings(0)?;
         let mark = self.env.eval.conditions.borrow().mark();
         let first_row = number.unwrap_or(self.matched + 1);
@@ -232,7 +237,7 @@ impl Target<'_> {
         self.matched += batch.rows() as u64;
         let mut new = new?;
         self.maker.refuse_warnings(0)?;
-        let old = &batch.columns()[self.plan.columns.clone()];
+        let old = &current.columns()[self.plan.columns.clone()];
         if let Some(triggers) = &self.triggers {
             if self.plan.rules.seen_by_triggers {
                 self.maker.generate(&self.plan.rules, &mut new, batch.rows(), first_row)?;
@@ -242,7 +247,7 @@ impl Target<'_> {
                 *column = self.maker.refuse_nulls(at, column.clone())?;
             }
         }
-        self.write(batch, &mut new, first_row)?;
+        self.write(current, &mut new, first_row)?;
         match &self.triggers {
             Some(triggers) => triggers.after_row(old, &new),
             None => Ok(()),
