@@ -151,14 +151,13 @@ impl Binder<'_> {
 
     fn user_variable(&self, name: &str) -> Expr {
         let assigned = self.assigned.iter().rev().find(|(n, _)| n.eq_ignore_ascii_case(name));
-        let ty = match assigned {
-            Some((_, ty)) => ty.clone(),
-            None => self
-                .names
-                .environment
-                .user_variable(name)
-                .unwrap_or_else(|| SqlType::varchar(0, self.types.collation_connection)),
+        let known = match assigned {
+            Some((_, ty)) => Some(ty.clone()),
+            None => self.names.environment.user_variable(name),
         };
+        // Compat: NULL of no type is a text, so that what the statement assigns can be read.
+        let ty = known.filter(|ty| ty.kind != TypeKind::Null);
+        let ty = ty.unwrap_or_else(|| SqlType::varchar(0, self.types.collation_connection));
         Expr::user_variable(name, ty)
     }
 
