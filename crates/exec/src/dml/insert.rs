@@ -103,7 +103,8 @@ impl<'r> Inserter<'r> {
     pub(crate) fn new(env: Env<'r>, plan: &'r Plan) -> SqlResult<Self> {
         let open = env.rt.table(&plan.table)?;
         let ignore = plan.mode == InsertMode::Ignore;
-        let strictness = Strictness::of(env, ignore, is_single_row(plan));
+        let single_row = !plan.is_query && is_single_row(plan);
+        let strictness = Strictness::of(env, ignore, single_row);
         env.eval.set_strict_arithmetic(strictness.is_strict());
         env.eval.set_refuses_zero_dates(strictness.is_strict());
         let maker = RowMaker {

@@ -241,15 +241,20 @@ fn year(source: &Source<'_>, row: usize, v: i128) -> SqlResult<u64> {
     })
 }
 
-/// The year of a date, which is more than a YEAR holds.
+/// The year of a date, which says more than a YEAR holds.
 fn year_of(source: &Source<'_>, row: usize) -> SqlResult<u64> {
-    let kind = source.from.name();
-    source.report.bad_temporal(row, kind, &source.shown(row), Report::truncated)?;
-    Ok(match source.column.value(row) {
+    let year: u64 = match source.column.value(row) {
         Value::Date(v) => v.year().into(),
         Value::DateTime(v) => v.year().into(),
         _ => 0,
-    })
+    };
+    if !matches!(year, 0 | 1901..=2155) {
+        source.report.out_of_range(row)?;
+        return Ok(0);
+    }
+    let kind = source.from.name();
+    source.report.bad_temporal(row, kind, &source.shown(row), Report::truncated)?;
+    Ok(year)
 }
 
 /// Into FLOAT and DOUBLE.

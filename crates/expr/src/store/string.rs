@@ -66,11 +66,11 @@ pub(super) fn convert(source: &Source<'_>) -> SqlResult<Arc<Column>> {
             }
             let plain = match source.column.value(row) {
                 Value::Double(v) => rounded(v, source.text(row), limits.length),
+                // Compat: a BIT is its number here, and its bytes in an expression.
+                Value::UInt(v) if source.from.kind == TypeKind::Bit => v.to_string().into_bytes(),
                 _ => source.text(row),
             };
-            let from =
-                if source.from.kind == TypeKind::Bit { Charset::Binary } else { Charset::Utf8mb4 };
-            let text = from.convert(&plain, limits.charset).0;
+            let text = Charset::Utf8mb4.convert(&plain, limits.charset).0;
             keep(source, &limits, row, &text, &mut out)?;
         }
         return Ok(Arc::new(out.finish()));

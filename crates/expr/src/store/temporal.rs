@@ -21,12 +21,7 @@ pub(super) fn convert(source: &Source<'_>) -> SqlResult<Arc<Column>> {
 }
 
 fn options(source: &Source<'_>) -> DateOptions {
-    let mut options = DateOptions::from(source.report.ctx.types.sql_mode);
-    // Zero dates are warnings unless the mode is strict, and are stored in either case.
-    if !source.report.is_strict() {
-        options.no_zero_in_date = false;
-    }
-    options
+    DateOptions::from(source.report.ctx.types.sql_mode)
 }
 
 fn rounds(source: &Source<'_>) -> bool {
