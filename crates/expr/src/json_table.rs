@@ -6,7 +6,7 @@ use selkie_types::error::catalogue::{
     ER_JSON_BAD_CHR, ER_JSON_DEPTH, ER_JSON_EOS, ER_JSON_NOT_JSON_CHR, ER_JSON_PATH_DEPTH,
     ER_JSON_PATH_EOS, ER_JSON_PATH_SYNTAX, ER_JSON_SYNTAX,
 };
-use selkie_types::{SqlError, SqlResult};
+use selkie_types::{SqlError, SqlResult, pace};
 
 use crate::json::{ErrorKind, Json, JsonError, MAX_DEPTH, Path, parse, unescape, write_loose};
 
@@ -100,16 +100,20 @@ impl JsonRows {
     /// The rows of a document in utf8mb4. Columns of nested rows stand where they are defined.
     pub fn rows(&self, document: &[u8]) -> SqlResult<Vec<Vec<JsonCell>>> {
         let root = parse(document).map_err(document_error)?;
-        Ok(self.rows_of(&root))
+        self.rows_of(&root)
     }
 
-    fn rows_of(&self, json: &Json<'_>) -> Vec<Vec<JsonCell>> {
-        let found = self.path.find(json);
-        found.into_iter().zip(1..).flat_map(|(row, number)| self.row(row, number)).collect()
+    fn rows_of(&self, json: &Json<'_>) -> SqlResult<Vec<Vec<JsonCell>>> {
+        let mut rows = Vec::new();
+        for (row, number) in self.path.find(json).into_iter().zip(1..) {
+            rows.append(&mut self.row(row, number)?);
+        }
+        Ok(rows)
     }
 
     /// The rows that one value makes: nested rows one set after the other, one row if there are none.
-    fn row(&self, json: &Json<'_>, number: i64) -> Vec<Vec<JsonCell>> {
+    fn row(&self, json: &Json<'_>, number: i64) -> SqlResult<Vec<Vec<JsonCell>>> {
+        pace::spend(self.columns.len())?;
         let mut plain = Vec::new();
         let mut nested = Vec::new();
         for column in &self.columns {
@@ -121,7 +125,7 @@ impl JsonRows {
                     plain.push(JsonCell::Number((!path.0.find(json).is_empty()).into()));
                 }
                 JsonColumn::Nested(rows) => {
-                    nested.push((plain.len(), rows.width(), rows.rows_of(json)));
+                    nested.push((plain.len(), rows.width(), rows.rows_of(json)?));
                     plain.extend(std::iter::repeat_n(JsonCell::Null, rows.width()));
                 }
             }
@@ -129,12 +133,13 @@ impl JsonRows {
         let mut out = Vec::new();
         for (start, width, rows) in nested {
             for cells in rows {
+                pace::spend(plain.len())?;
                 let mut row = plain.clone();
                 row.splice(start..start + width, cells);
                 out.push(row);
             }
         }
-        if out.is_empty() { vec![plain] } else { out }
+        Ok(if out.is_empty() { vec![plain] } else { out })
     }
 }
 

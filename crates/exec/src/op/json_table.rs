@@ -8,7 +8,7 @@ use selkie_plan::physical::{JsonFallback, JsonTableColumn, JsonTableJoin as Plan
 use selkie_types::error::catalogue::{
     ER_JSON_TABLE_ERROR_ON_FIELD, ER_JSON_TABLE_MULTIPLE_MATCHES, ER_JSON_TABLE_SCALAR_EXPECTED,
 };
-use selkie_types::{Batch, CollationId, Column, SqlError, SqlResult, SqlType, Value};
+use selkie_types::{Batch, CollationId, Column, SqlError, SqlResult, SqlType, Value, pace};
 
 use super::{BoxOperator, Operator, RowFilter, column_of, scale_of};
 use crate::run::Env;
@@ -53,6 +53,7 @@ impl<'r> JsonTable<'r> {
         let mut columns: Vec<Arc<Column>> =
             batch.columns().iter().map(|c| Arc::new(c.gather(&picked))).collect();
         for (at, column) in self.plan.table.columns.iter().enumerate() {
+            pace::spend(rows.len())?;
             let mut made = column_of(&column.ty, rows.len());
             for cells in rows {
                 made.push(&self.value(column, &cells[at])?);

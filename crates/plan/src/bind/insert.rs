@@ -6,7 +6,7 @@ use selkie_catalog::{DefaultValue, TableInfo};
 use selkie_expr::{Expr, build};
 use selkie_sql::ast;
 use selkie_types::error::catalogue::*;
-use selkie_types::{Privileges, SqlError, SqlResult, SqlType};
+use selkie_types::{Privileges, SqlError, SqlResult, SqlType, pace};
 
 use super::insert_target::{BoundView, InsertTarget, not_insertable};
 use super::scope::{Clause, Source, SourceColumns};
@@ -210,6 +210,7 @@ impl Binder<'_> {
         for (number, row) in rows.iter().enumerate() {
             if all_empty {
                 defaults.fill(true);
+                pace::spend(targets.len())?;
                 bound.push(vec![Expr::null(); targets.len()]);
                 continue;
             }

@@ -5,7 +5,7 @@ use selkie_expr::{Coercibility, Expr};
 use selkie_sql::ast;
 use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::*;
-use selkie_types::{Privileges, SqlError, SqlResult};
+use selkie_types::{Privileges, SqlError, SqlResult, pace};
 
 use super::access::Wanted;
 use super::alias::{Alias, AliasUse};
@@ -226,7 +226,7 @@ impl Binder<'_> {
             let order = star.of(0..sources.len(), &|at| self.free_columns(&sources[at]));
             for (source, at) in order {
                 let (name, id) = &columns[source][at];
-                self.wildcard_item(&sources[source], name, *id, items);
+                self.wildcard_item(&sources[source], name, *id, items)?;
             }
             return Ok(());
         };
@@ -240,7 +240,7 @@ impl Binder<'_> {
         };
         self.check_wildcard(source)?;
         for (name, id) in self.source_columns(source) {
-            self.wildcard_item(source, &name, id, items);
+            self.wildcard_item(source, &name, id, items)?;
         }
         Ok(())
     }
@@ -275,10 +275,12 @@ impl Binder<'_> {
         name: &str,
         id: ColumnId,
         items: &mut Vec<Item>,
-    ) {
+    ) -> SqlResult<()> {
         if self.is_invisible(id) {
-            return;
+            return Ok(());
         }
+        // Ten wildcards of a wide table are few bytes of text and many entries.
+        pace::spend(1)?;
         items.push(Item {
             expr: self.source_expr(source, id),
             name: name.into(),
@@ -286,6 +288,7 @@ impl Binder<'_> {
             table: source.name.clone(),
             column: name.into(),
         });
+        Ok(())
     }
 
     fn group_keys(&mut self, keys: &[ast::OrderItem], items: &[Item]) -> SqlResult<Vec<Expr>> {

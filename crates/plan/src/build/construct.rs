@@ -470,14 +470,16 @@ fn output_of(
     let left = inputs.left.layout.len();
     let width = if inputs.kind.keeps_right() { left + right_layout.len() } else { left };
     let (mut layout, mut types, mut output) = (Vec::new(), Vec::new(), Vec::new());
+    let mut given = ColumnSet::default();
     for at in 0..width {
         let (id, mut ty) = match at.checked_sub(left) {
             None => (inputs.left.layout[at], inputs.left.node.columns[at].clone()),
             Some(right) => (right_layout[right], right_types[right].clone()),
         };
-        if !inputs.needed.contains(id) || layout.contains(&id) {
+        if !inputs.needed.contains(id) || given.contains(id) {
             continue;
         }
+        given.insert(id);
         ty.nullable |= at >= left && inputs.kind == JoinKind::Left;
         layout.push(id);
         types.push(ty);
