@@ -62,3 +62,19 @@ select a, sum(a) over (order by 5) from t1 order by a;
 select a, sum(a) over nw from t1;
 select a, sum(a) over (nw) from t1;
 select a, sum(a) over () from t1 group by a;
+
+-- A window function inside of another one's arguments is refused, for every function.
+SELECT SUM(SUM(a) OVER ()) OVER () FROM (SELECT 1 a UNION SELECT 2) t;
+SELECT SUM(1 + SUM(a) OVER ()) OVER () FROM (SELECT 1 a UNION SELECT 2) t;
+SELECT LAG(SUM(a) OVER ()) OVER (ORDER BY a) FROM (SELECT 1 a UNION SELECT 2) t;
+SELECT LEAD(a, ROW_NUMBER() OVER (ORDER BY a)) OVER (ORDER BY a) FROM (SELECT 1 a UNION SELECT 2) t;
+SELECT FIRST_VALUE(SUM(a) OVER ()) OVER (ORDER BY a) FROM (SELECT 1 a UNION SELECT 2) t;
+SELECT NTH_VALUE(a, SUM(a) OVER ()) OVER (ORDER BY a) FROM (SELECT 1 a UNION SELECT 2) t;
+SELECT NTILE(SUM(a) OVER ()) OVER (ORDER BY a) FROM (SELECT 1 a UNION SELECT 2) t;
+SELECT SUM(SUM(SUM(a)) OVER ()) OVER () FROM (SELECT 1 a UNION SELECT 2) t;
+SELECT SUM(SUM(a) OVER ()) OVER () FROM (SELECT 1 a UNION SELECT 2) t GROUP BY a;
+SELECT a FROM (SELECT 1 a UNION SELECT 2) t ORDER BY MIN(SUM(a) OVER ()) OVER ();
+-- One in a subquery or a derived table has a block of its own.
+SELECT SUM((SELECT SUM(t.a) OVER () LIMIT 1)) OVER () FROM (SELECT 1 a UNION SELECT 2) t;
+SELECT SUM(x) OVER () FROM (SELECT SUM(a) OVER () x FROM (SELECT 1 a UNION SELECT 2) t) y;
+SELECT SUM(SUM(a)) OVER (), SUM(SUM(a)) OVER (ORDER BY a) FROM (SELECT 1 a UNION SELECT 2) t GROUP BY a;

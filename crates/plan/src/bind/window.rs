@@ -25,6 +25,8 @@ pub(super) struct Windows {
     pub named: NamedWindows,
     /// Whether a specification is being bound.
     pub inside: bool,
+    /// Whether arguments of a window function are being bound.
+    pub in_args: bool,
 }
 
 impl Windows {
@@ -92,13 +94,14 @@ impl Binder<'_> {
         Ok(self.columns.expr(column))
     }
 
-    /// Window functions stand in the select list and in ORDER BY, not inside of aggregates or of
-    /// each other's windows.
+    /// Window functions stand in the select list and in ORDER BY, not inside of aggregates, of
+    /// each other's arguments or of each other's windows. A window operator computes all functions
+    /// of its window from its input, where none of them exists yet.
     fn check_window_place(&mut self) -> SqlResult<()> {
         let scope = self.scope();
         let placed =
             scope.allow_aggregates && matches!(scope.clause, Clause::Fields | Clause::Order);
-        let def = if scope.in_aggregate {
+        let def = if scope.in_aggregate || scope.windows.in_args {
             &ER_SUM_FUNC_WITH_WINDOW_FUNC_AS_ARG
         } else if scope.windows.inside || !placed {
             &ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION
@@ -113,7 +116,11 @@ impl Binder<'_> {
         if call.star || call.name.is("median") {
             return Ok(Vec::new());
         }
-        call.args.iter().map(|e| self.scalar(e)).collect()
+        // No call stands inside of another one's arguments, so there is no state to return to.
+        self.scope().windows.in_args = true;
+        let args = call.args.iter().map(|e| self.scalar(e)).collect();
+        self.scope().windows.in_args = false;
+        args
     }
 
     /// Partition and order of a specification.
