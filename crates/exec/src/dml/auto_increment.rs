@@ -15,6 +15,11 @@ use crate::run::{Env, OpenTable};
 /// `HA_ERR_AUTOINC_ERANGE`.
 const AUTOINC_ERANGE: u16 = 167;
 
+/// Whether an error says that the type of a column has no value left to give out.
+pub(super) fn is_exhausted(error: &SqlError) -> bool {
+    error.code() == AUTOINC_ERANGE
+}
+
 /// Gives out values for one statement.
 pub(super) struct AutoIncrement<'r> {
     env: Env<'r>,
@@ -296,7 +301,8 @@ impl<'r> AutoIncrement<'r> {
             return SqlError::new(&ER_AUTOINC_READ_FAILED, &[]);
         }
         let name = &self.open.handle.table.def().columns[self.column].name;
-        let text = format!("Out of range value for column '{name}' at row {}", row + 1);
+        let row = self.env.eval.row() + row as u64;
+        let text = format!("Out of range value for column '{name}' at row {row}");
         SqlError::raw(AUTOINC_ERANGE, *b"22003", text)
     }
 }

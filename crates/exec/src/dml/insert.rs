@@ -14,7 +14,7 @@ use selkie_types::{
 
 use self::outcome::Updates;
 use self::replace::Fate;
-use super::auto_increment::AutoIncrement;
+use super::auto_increment::{AutoIncrement, is_exhausted};
 use super::foreign::{ForeignKeys, undone_on_error};
 use super::on_duplicate::OnDuplicate;
 use super::row::{RowMaker, Strictness};
@@ -327,7 +327,15 @@ impl<'r> Inserter<'r> {
             let mut columns = columns.clone();
             let skipped = self.skipped;
             if let Some(auto) = &mut self.auto {
-                columns[at] = auto.fill(&columns, &part)?;
+                match auto.fill(&columns, &part) {
+                    Ok(filled) => columns[at] = filled,
+                    Err(e) if self.plan.mode == InsertMode::Ignore && is_exhausted(&e) => {
+                        self.env.eval.push(Condition::from_error(Level::Warning, &e));
+                        self.skipped += part.len() as u64;
+                        continue;
+                    }
+                    Err(e) => return Err(e),
+                }
             }
             self.add_part(source, columns, part, first_row, returning)?;
             if let Some(auto) = &mut self.auto
