@@ -9,7 +9,8 @@ use selkie_types::error::catalogue::{
     ER_TOO_BIG_SET, ER_WARN_DEPRECATED_SYNTAX,
 };
 use selkie_types::{
-    Charset, CollationId, FixedBinary, NOT_FIXED_DECIMALS, SqlError, SqlResult, SqlType, TypeKind,
+    Charset, CollationId, FixedBinary, NOT_FIXED_DECIMALS, SqlError, SqlMode, SqlResult, SqlType,
+    TypeKind,
 };
 
 use super::{DefineContext, charset};
@@ -25,6 +26,9 @@ pub(crate) fn column_type(
     collation: CollationId,
 ) -> SqlResult<SqlType> {
     let mut out = match ty.name {
+        TypeName::Real if eval.types.sql_mode.contains(SqlMode::REAL_AS_FLOAT) => {
+            float(name, &DataType { name: TypeName::Float, ..ty.clone() })?
+        }
         TypeName::Float | TypeName::Double | TypeName::Real => float(name, ty)?,
         TypeName::Decimal => decimal(name, ty)?,
         TypeName::Bit => bit(name, ty)?,
