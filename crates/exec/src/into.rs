@@ -73,7 +73,8 @@ fn variables(
         let ty = &plan.output[at].ty;
         match name {
             IntoVariable::User(name) => {
-                session.set_user_variable(&name.to_lowercase(), local.value(at, 0), ty);
+                let ty = crate::query::local_type(ty.clone());
+                session.set_user_variable(&name.to_lowercase(), local.value(at, 0), &ty);
             }
             IntoVariable::Local { .. } => {
                 env.rt.session.programs.keep_into(batch.value(at, 0), ty.clone());

@@ -8,8 +8,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use selkie_plan::is_planned;
 use selkie_plan::physical::{OutputColumn, Plan};
+use selkie_plan::{Environment, is_planned};
 use selkie_sql::ast::{Expr, ExprKind, Literal, OrderItem, QueryBody, SelectItem, Statement};
 use selkie_sql::{ClientText, of_any_length};
 use selkie_types::error::catalogue::{
@@ -79,7 +79,15 @@ impl CachedPlan {
         self.types.len() == values.len()
             && values.iter().enumerate().all(is_fit)
             && self.key.holds(instance, session)
+            && self.plan.user_variables.iter().all(|(name, ty)| reads_same(session, name, ty))
     }
+}
+
+/// Whether a user variable is read as it was when its type was `ty`, but for its length.
+fn reads_same(session: &Session, name: &str, ty: &Option<SqlType>) -> bool {
+    let form = |ty: &SqlType| (ty.physical(), ty.kind, ty.decimals, ty.collation);
+    let now = Environment::user_variable(session, name);
+    now.as_ref().map(form) == ty.as_ref().map(form)
 }
 
 /// A type that values of a type have too, and longer ones: one of few for each kind of strings and decimals.

@@ -282,6 +282,11 @@ pub(crate) fn to_client(eval: &EvalContext<'_>, output: &[OutputColumn], batch: 
     Batch::new(columns.collect(), rows)
 }
 
+/// The type of a column that [`to_client`] gives out: instants have become local times.
+pub(crate) fn local_type(ty: SqlType) -> SqlType {
+    if ty.kind == TypeKind::Timestamp { SqlType::datetime(ty.decimals) } else { ty }
+}
+
 fn repeat(column: &Column, rows: usize) -> Column {
     column.gather(&vec![0; rows])
 }

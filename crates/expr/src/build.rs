@@ -14,7 +14,7 @@ mod logic;
 mod row;
 mod special;
 
-pub use arith::{Arithmetic, arithmetic, bit_not, negate};
+pub use arith::{Arithmetic, arithmetic, bit_not, negate, widen_variable};
 pub(crate) use arith::{Numeric, double_type, integer_type, to_number};
 pub use between::{between, in_list};
 pub use call::{cast, collate, convert_using, function_call, function_call_naming};

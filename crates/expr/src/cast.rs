@@ -99,6 +99,20 @@ pub(crate) fn fold_literal(e: &mut Expr, types: &TypeContext) {
     }
 }
 
+/// Reads a user variable as `ty` instead of converting what it is read as; true if `e` is one.
+///
+/// Compat: each function asks a variable for the kind of value it takes, so what the statement assigned
+/// before is not cut to the type the variable had, and a text that is no number is not warned of.
+fn read_variable(e: &mut Expr, ty: SqlType) -> bool {
+    let is_one = matches!(e.kind, ExprKind::UserVariable(_))
+        && (e.ty.is_numeric() || e.ty.is_string() && ty.is_numeric());
+    if is_one && e.ty.physical() != ty.physical() {
+        e.ty = ty;
+        return true;
+    }
+    false
+}
+
 /// Makes what is no number and no text ready to become a number.
 fn to_scalar(e: &mut Expr) {
     fixed_binary::to_zero(e);
@@ -168,6 +182,9 @@ pub fn to_int(e: &mut Expr) {
     }
     local(e);
     let ty = SqlType::new(TypeKind::BigInt, 21, 0);
+    if e.ty.physical() != Physical::UInt && read_variable(e, ty.clone()) {
+        return;
+    }
     match e.ty.physical() {
         Physical::Int => {}
         Physical::UInt => wrap(e, ty, false, number::uint_to_int),
@@ -246,6 +263,9 @@ pub fn to_double(e: &mut Expr) {
     local(e);
     crate::build::unround(e);
     let ty = SqlType::double();
+    if read_variable(e, ty.clone()) {
+        return;
+    }
     match e.ty.physical() {
         Physical::Double => {}
         Physical::Int => wrap(e, ty, false, number::int_to_double),
@@ -280,7 +300,7 @@ pub fn to_decimal(e: &mut Expr) {
         return;
     }
     let ty = decimal_type(&e.ty);
-    if retype_null(e, &ty) {
+    if retype_null(e, &ty) || read_variable(e, ty.clone()) {
         return;
     }
     local(e);
@@ -411,6 +431,10 @@ pub fn to_text(e: &mut Expr, types: &TypeContext) {
         return;
     }
     local(e);
+    if read_variable(e, ty.clone()) {
+        e.coercibility = Coercibility::Numeric;
+        return;
+    }
     if e.ty.kind == TypeKind::Year {
         // Compat: a year that is computed has no leading zeros.
         e.ty.zerofill = matches!(e.kind, ExprKind::Column(_) | ExprKind::Literal(_));

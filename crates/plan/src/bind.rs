@@ -119,8 +119,10 @@ pub(crate) struct Binder<'a> {
     schema: Option<Box<str>>,
     /// Text result columns are named by: the statement's, or a view's.
     text: Vec<Vec<u8>>,
-    /// Types of user variables assigned in the statement.
-    assigned: Vec<(Box<str>, SqlType)>,
+    /// User variables that what is being bound is assigned to.
+    assigning: Vec<Box<str>>,
+    /// User variables the statement reads, with their types, each name once.
+    pub(crate) user_variables: Vec<(Box<str>, Option<SqlType>)>,
     /// Tables that are only read lock what they give.
     pub(crate) lock_reads: bool,
     /// The row locks that the next SELECT takes, from its FOR UPDATE or LOCK IN SHARE MODE.
@@ -184,7 +186,8 @@ impl<'a> Binder<'a> {
             kept_views: None,
             schema: None,
             text: Vec::new(),
-            assigned: Vec::new(),
+            assigning: Vec::new(),
+            user_variables: Vec::new(),
             lock_reads: settings.lock_reads,
             locking: None,
             ignore: false,

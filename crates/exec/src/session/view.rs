@@ -32,8 +32,17 @@ impl selkie_expr::Session for Session {
     }
 
     fn set_user_variable(&self, name: &str, value: Value, ty: &SqlType) {
-        let mut ty = ty.clone();
+        let (mut value, mut ty) = (value, ty.clone());
         ty.zerofill = false;
+        if ty.is_temporal() && !value.is_null() {
+            // Compat: a variable holds a number or a text.
+            if let (TypeKind::Timestamp, Value::DateTime(instant)) = (ty.kind, &value) {
+                value = Value::DateTime(self.settings.time_zone.to_local(*instant));
+            }
+            let text = selkie_expr::text::display(&value, &ty);
+            ty = SqlType::varchar(text.len() as u32, self.settings.collation_connection);
+            value = Value::Bytes(text.into_bytes().into());
+        }
         if ty.kind == TypeKind::Double {
             // Compat: a variable does not keep how many decimals its number had.
             ty.decimals = selkie_types::NOT_FIXED_DECIMALS;

@@ -145,9 +145,10 @@ pub(crate) fn evaluate(
     e: &ast::Expr,
     running: Running<'_>,
 ) -> SqlResult<(Value, SqlType)> {
-    let Ok(bound) = planning::bind(instance, session, e, running) else {
+    let Ok(mut bound) = planning::bind(instance, session, e, running) else {
         return by_query(instance, session, e, running).map_err(of_set);
     };
+    selkie_expr::cast::local(&mut bound);
     let eval = EvalContext::new(session.type_context(), session, session.statement_start.get());
     eval.set_parameters(running.values.iter().map(|(v, _)| v.clone()));
     session.begin_random(&eval);
@@ -170,7 +171,7 @@ struct OneValue(Option<(Value, SqlType)>, Option<SqlType>);
 
 impl ResultSink for OneValue {
     fn columns(&mut self, columns: &[selkie_plan::physical::OutputColumn]) -> SqlResult<()> {
-        self.1 = columns.first().map(|c| c.ty.clone());
+        self.1 = columns.first().map(|c| query::local_type(c.ty.clone()));
         Ok(())
     }
 

@@ -1,6 +1,8 @@
 //! Arithmetic operators: the type of the result from those of the operands.
 
-use selkie_types::{NOT_FIXED_DECIMALS, Physical, SqlMode, SqlResult, SqlType, TypeKind, Value};
+use selkie_types::{
+    Decimal, NOT_FIXED_DECIMALS, Physical, SqlMode, SqlResult, SqlType, TypeKind, Value,
+};
 
 use super::compare::refuse_row;
 use super::{fixed_binary, unround};
@@ -178,8 +180,36 @@ fn finish(
     Ok(binding.call(ty, nullable, kernel))
 }
 
+/// Gives a user variable in a sum the decimals of the other operand.
+///
+/// Compat: a variable holds as many decimals as it was last assigned. In `@sum := @sum + price` those are
+/// the decimals of the price from the second row on, whatever the variable was before the statement.
+fn sum_variables(args: &mut [Expr]) {
+    let [a, b] = args else { return };
+    let scale = |e: &Expr| cast::decimal_type(&e.ty).decimals;
+    let (of_a, of_b) = (scale(a), scale(b));
+    widen_variable(a, of_b);
+    widen_variable(b, of_a);
+}
+
+/// Reads a user variable of exact numbers with at least `scale` decimals.
+pub fn widen_variable(e: &mut Expr, scale: u8) {
+    let is_exact = e.ty.is_integer() || e.ty.kind == TypeKind::Decimal;
+    if !is_exact || !matches!(e.kind, ExprKind::UserVariable(_)) {
+        return;
+    }
+    let ty = cast::decimal_type(&e.ty);
+    if ty.decimals < scale {
+        let length = ty.length + u32::from(scale - ty.decimals);
+        e.ty = SqlType::decimal(length.min(Decimal::MOST_DIGITS), scale);
+    }
+}
+
 fn decimal(op: Arithmetic, mut args: Vec<Expr>, types: &TypeContext) -> SqlResult<Expr> {
     use Arithmetic::*;
+    if matches!(op, Add | Subtract | Modulo) {
+        sum_variables(&mut args);
+    }
     args.iter_mut().for_each(|e| {
         cast::to_decimal(e);
         cast::fold_literal(e, types);

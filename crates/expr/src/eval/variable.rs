@@ -12,7 +12,9 @@ pub(super) fn parameter(ctx: &EvalContext<'_>, slot: usize, ty: &SqlType, rows: 
     constant(&fitted(ctx, ctx.parameter(slot), ty), ty, rows)
 }
 
-/// `@name`, converted if its type changed since the statement was bound.
+/// `@name`, converted if it is read as something else than it holds.
+///
+/// Compat: a text that is no number is read as one without a warning.
 pub(super) fn user(
     ctx: &EvalContext<'_>,
     name: &str,
@@ -23,7 +25,10 @@ pub(super) fn user(
         None => Value::Null,
         Some((value, from)) => {
             selkie_meter::ask(super::length_of(&value))?;
-            cast::value(value, &from, ty, ctx)
+            match from.is_string() && ty.is_numeric() {
+                true => cast::value(value, &from, ty, &EvalContext::detached(&ctx.types)),
+                false => cast::value(value, &from, ty, ctx),
+            }
         }
     };
     Ok(constant(&value, ty, rows))

@@ -90,11 +90,14 @@ impl Binder<'_> {
             Syntax::Column(name) => self.column(name),
             Syntax::UserVar(name) => Ok(self.user_variable(name)),
             Syntax::AssignUserVar { name, value } => {
-                let mut value = self.scalar(value)?;
-                if value.ty.fixed_binary().is_some() {
+                self.assigning.push(name.clone());
+                let value = self.scalar(value);
+                self.assigning.pop();
+                let mut value = value?;
+                // Compat: a variable holds a number or a text.
+                if value.ty.fixed_binary().is_some() || value.ty.is_temporal() {
                     selkie_expr::cast::to_text(&mut value, self.types);
                 }
-                self.assigned.push((name.clone(), value.ty.clone()));
                 Ok(Expr::assign(name, value))
             }
             Syntax::SystemVar(variable) => self.system_variable(variable),
@@ -149,16 +152,45 @@ impl Binder<'_> {
         Expr::parameter(number, ty)
     }
 
-    fn user_variable(&self, name: &str) -> Expr {
-        let assigned = self.assigned.iter().rev().find(|(n, _)| n.eq_ignore_ascii_case(name));
-        let known = match assigned {
-            Some((_, ty)) => Some(ty.clone()),
-            None => self.names.environment.user_variable(name),
+    /// Compat: a variable is read as what it was before the statement, whatever the statement assigns;
+    /// one that was nothing is a text.
+    fn user_variable(&mut self, name: &str) -> Expr {
+        let ty = self.names.environment.user_variable(name);
+        if !self.user_variables.iter().any(|(known, _)| **known == *name) {
+            self.user_variables.push((name.into(), ty.clone()));
+        }
+        let ty = match ty.filter(|ty| ty.kind != TypeKind::Null) {
+            Some(ty) if ty.is_integer() && ty.unsigned => SqlType::bigint_unsigned(),
+            Some(ty) if ty.is_integer() => SqlType::bigint(),
+            Some(ty) => ty,
+            None => SqlType::varchar(0, self.types.collation_connection),
         };
-        // Compat: NULL of no type is a text, so that what the statement assigns can be read.
-        let ty = known.filter(|ty| ty.kind != TypeKind::Null);
-        let ty = ty.unwrap_or_else(|| SqlType::varchar(0, self.types.collation_connection));
         Expr::user_variable(name, ty)
+    }
+
+    /// A variable that a product is assigned to, row after row, gains decimals with each row.
+    ///
+    /// Compat: MariaDB shows as many as a value has come to; here all have the decimals that are kept.
+    fn widen_product(&self, op: build::Arithmetic, left: &mut Expr, right: &mut Expr) {
+        const KEPT: u8 = 30;
+        let exact = |e: &Expr| e.ty.is_integer() || e.ty.kind == TypeKind::Decimal;
+        let of_decimals = match op {
+            build::Arithmetic::Divide => exact(left) && exact(right),
+            build::Arithmetic::Multiply => {
+                exact(left) && exact(right) && !(left.ty.is_integer() && right.ty.is_integer())
+            }
+            _ => false,
+        };
+        if !of_decimals {
+            return;
+        }
+        for e in [left, right] {
+            if let ExprKind::UserVariable(name) = &e.kind
+                && self.assigning.iter().any(|n| n.eq_ignore_ascii_case(name))
+            {
+                build::widen_variable(e, KEPT);
+            }
+        }
     }
 
     fn system_variable(&self, variable: &ast::SystemVar) -> SqlResult<Expr> {
@@ -194,11 +226,12 @@ impl Binder<'_> {
         left: &ast::Expr,
         right: &ast::Expr,
     ) -> SqlResult<Expr> {
-        let (left, right) = (self.expr(left)?, self.expr(right)?);
+        let (mut left, mut right) = (self.expr(left)?, self.expr(right)?);
         if let Some(op) = comparison(op) {
             return build::comparison(op, left, right, self.types);
         }
         if let Some(op) = arithmetic(op) {
+            self.widen_product(op, &mut left, &mut right);
             return build::arithmetic(op, left, right, self.types);
         }
         match op {
