@@ -88,3 +88,17 @@ SET sql_mode = DEFAULT;
 SET @s = '12.7abc';
 SELECT @s + 1, @s * 2, @s DIV 1, -@s, @s | 0, @s = 12, @s > 3, @s % 5, ROUND(@s), SUM(@s), IF(@s, 'y', 'n'), LEFT('abcdefghijklmnopq', @s) FROM seq_1_to_2;
 SELECT CAST(@s AS SIGNED), CAST(@s AS DECIMAL(5,2)), CAST(@s AS DOUBLE);
+
+-- Read as a date, a text has the decimals that it shows, unless the statement assigns to the variable.
+SET @t = CAST('2011-01-02 12:13:14' AS DATETIME), @f = '2011-01-02 12:13:14.5', @d = '2011-01-02';
+SELECT @t + INTERVAL 1 MINUTE, @f + INTERVAL 1 MINUTE, @d + INTERVAL 1 HOUR, @t + INTERVAL 1 MICROSECOND;
+SELECT TIMESTAMP(@t), TIMESTAMP(@f), TIME(@t), TIME(@f), TIMEDIFF(@t, @t), TIMEDIFF(@f, @t);
+SELECT @t := '2012-01-02 12:13:14.25', @t + INTERVAL 1 MINUTE;
+SELECT @t + INTERVAL 1 MINUTE;
+PREPARE s FROM 'SELECT @t + INTERVAL 1 MINUTE';
+EXECUTE s;
+SET @t = '2013-01-02 12:13:14';
+EXECUTE s;
+SET @t = '2013-01-02 12:13:14.125';
+EXECUTE s;
+DEALLOCATE PREPARE s;

@@ -18,8 +18,8 @@ pub use explicit::cast;
 pub use fixed_binary::to_fixed_binary;
 pub(crate) use fixed_binary::{to_its_bytes, to_its_text};
 pub(crate) use number::integer_of_hex;
-pub use temporal::literal_temporal;
 pub(crate) use temporal::{datetime_of_time, fsp_of, incorrect, lenient, settled};
+pub use temporal::{fraction_digits, literal_temporal};
 pub(crate) use text::text_length;
 pub use value::{natural_type, value};
 

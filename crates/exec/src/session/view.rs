@@ -143,7 +143,17 @@ impl selkie_expr::Session for Session {
 
 impl Environment for Session {
     fn user_variable(&self, name: &str) -> Option<SqlType> {
-        self.variables.borrow().get(&*folded(name)).map(|(_, ty)| ty.clone())
+        /// Longer texts are no dates or times.
+        const LONGEST: usize = 64;
+        let variables = self.variables.borrow();
+        let (value, ty) = variables.get(&*folded(name))?;
+        let mut ty = ty.clone();
+        if let (true, Value::Bytes(text)) = (ty.is_string(), value) {
+            // Read as a date or time, a text has as many decimals as it shows.
+            let shown = text.len() <= LONGEST;
+            ty.decimals = if shown { selkie_expr::cast::fraction_digits(text) } else { 0 };
+        }
+        Some(ty)
     }
 
     fn system_variable(&self, scope: VariableScope, name: &str) -> SqlResult<SqlType> {

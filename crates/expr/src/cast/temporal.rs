@@ -27,6 +27,8 @@ pub(crate) fn fsp_of(e: &Expr) -> u8 {
         | TypeKind::Double => e.ty.decimals.min(6),
         _ if e.ty.is_string() => match &e.kind {
             ExprKind::Literal(Value::Bytes(b)) => fraction_digits(b),
+            // What the session says of a text that a variable holds.
+            ExprKind::UserVariable(_) => e.ty.decimals.min(6),
             _ => 6,
         },
         _ => 0,
@@ -36,7 +38,12 @@ pub(crate) fn fsp_of(e: &Expr) -> u8 {
 /// The same for an operand of a comparison: a constant text that is no date or time has all, and
 /// one beyond the range of times, which is 838:59:59.999999.
 pub(crate) fn fsp_compared(e: &Expr, dated: bool) -> u8 {
-    let ExprKind::Literal(Value::Bytes(text)) = &e.kind else { return fsp_of(e) };
+    let text = match &e.kind {
+        ExprKind::Literal(Value::Bytes(text)) => text,
+        // The plan holds for every text with as many decimals, so for one beyond the range too.
+        ExprKind::UserVariable(_) if e.ty.is_string() => return 6,
+        _ => return fsp_of(e),
+    };
     let (options, fsp) = (DateOptions::default(), fsp_of(e));
     let whole = match dated {
         true => DateTime::parse(text, options).value.is_some(),
@@ -46,7 +53,7 @@ pub(crate) fn fsp_compared(e: &Expr, dated: bool) -> u8 {
 }
 
 /// Digits after the last point of a text, at most six.
-fn fraction_digits(text: &[u8]) -> u8 {
+pub fn fraction_digits(text: &[u8]) -> u8 {
     let Some(point) = text.iter().rposition(|&b| b == b'.') else { return 0 };
     let digits = text[point + 1..].iter().take_while(|b| b.is_ascii_digit()).count();
     digits.min(6) as u8

@@ -162,10 +162,19 @@ impl Binder<'_> {
         let ty = match ty.filter(|ty| ty.kind != TypeKind::Null) {
             Some(ty) if ty.is_integer() && ty.unsigned => SqlType::bigint_unsigned(),
             Some(ty) if ty.is_integer() => SqlType::bigint(),
+            // Its next text may show other decimals.
+            Some(ty) if ty.is_string() && self.assigns(name) => {
+                SqlType { decimals: selkie_types::NOT_FIXED_DECIMALS, ..ty }
+            }
             Some(ty) => ty,
             None => SqlType::varchar(0, self.types.collation_connection),
         };
         Expr::user_variable(name, ty)
+    }
+
+    /// Whether the statement assigns to the variable.
+    fn assigns(&self, name: &str) -> bool {
+        self.assigning.iter().any(|n| n.eq_ignore_ascii_case(name))
     }
 
     /// A variable that a product is assigned to, row after row, gains decimals with each row.
@@ -186,7 +195,7 @@ impl Binder<'_> {
         }
         for e in [left, right] {
             if let ExprKind::UserVariable(name) = &e.kind
-                && self.assigning.iter().any(|n| n.eq_ignore_ascii_case(name))
+                && self.assigns(name)
             {
                 build::widen_variable(e, KEPT);
             }
