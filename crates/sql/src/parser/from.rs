@@ -64,6 +64,11 @@ impl Parser<'_> {
         let mut pending: Vec<Pending> = Vec::new();
         loop {
             if !pending.is_empty() && self.at_any(&[Kw::ON, Kw::USING]) {
+                // Compat: USING of an outer join follows a table, not another join; ON follows either.
+                let outer = pending.last().is_some_and(Pending::is_outer);
+                if outer && current.spine > 0 && self.at_any(&[Kw::USING]) {
+                    return Err(self.error());
+                }
                 let condition = self.join_condition()?;
                 if let Some(join) = pending.pop() {
                     current = join.complete(current, condition);
@@ -83,7 +88,7 @@ impl Parser<'_> {
             };
         }
         while let Some(join) = pending.pop() {
-            if matches!(join.kind, JoinKind::Left | JoinKind::Right) {
+            if join.is_outer() {
                 return Err(self.error());
             }
             current = join.move_below(current);
@@ -317,6 +322,10 @@ impl Parser<'_> {
 }
 
 impl Pending {
+    fn is_outer(&self) -> bool {
+        matches!(self.kind, JoinKind::Left | JoinKind::Right)
+    }
+
     fn complete(self, right: Operand, condition: JoinCondition) -> Operand {
         let spine = self.left.spine + 1;
         let join = Join { left: self.left.table, right: right.table, kind: self.kind, condition };
