@@ -235,9 +235,12 @@ fn restriction<'a>(
             if is_null && !matches!(op, CompareOp::Eq | CompareOp::NullSafeEq) {
                 return None;
             }
+            // Where one of the two is never NULL, `<=>` finds what `=` finds.
+            let finds_null =
+                value.nullable && relation.table.columns[column - relation.first].nullable;
             Some(match op {
                 CompareOp::Eq => Restriction::Equal(value, false),
-                CompareOp::NullSafeEq => Restriction::Equal(value, true),
+                CompareOp::NullSafeEq => Restriction::Equal(value, finds_null),
                 CompareOp::Gt => Restriction::Lower(value, false),
                 CompareOp::Ge => Restriction::Lower(value, true),
                 CompareOp::Lt => Restriction::Upper(value, false),
