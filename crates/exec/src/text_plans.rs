@@ -119,6 +119,8 @@ pub(crate) fn may_share(session: &Session, text: &[u8]) -> bool {
         && session.temporary.iter().next().is_none()
         && session.locked_tables.is_none()
         && session.acting_as.is_none()
+        // Whether a change is refused depends on the plan, which its own values choose.
+        && !session.settings.sql_safe_updates
         && session.settings.collation_connection.charset().is_ascii_compatible()
 }
 
