@@ -6,7 +6,8 @@ depend on a conversion. Must not ask the server anything.
 
 import copy
 
-INTS = ["SMALLINT", "INT", "BIGINT", "MEDIUMINT", "DECIMAL(12,0)"]
+# Each holds every row id that a long history gives, which a foreign key refers to.
+INTS = ["MEDIUMINT", "INT", "BIGINT", "DECIMAL(12,0)"]
 TEXTS = ["VARCHAR(40)", "VARCHAR(80)", "VARCHAR(300)", "CHAR(40)", "TEXT", "VARBINARY(60)"]
 
 
