@@ -44,24 +44,27 @@ pub(super) fn foreign_tables(
         return Ok(out);
     }
     let mut known: Vec<(TableId, Changes)> = Vec::new();
-    let roots: Vec<TableId> = targets.iter().map(|(table, _)| table.def.id).collect();
-    let mut pending = targets;
-    while let Some((table, more)) = pending.pop() {
+    // The last says whether a cascade reaches the table.
+    let mut pending: Vec<_> =
+        targets.into_iter().map(|(table, changes)| (table, changes, false)).collect();
+    while let Some((table, more, reached)) = pending.pop() {
         let id = table.def.id;
+        let missing = reached && out.of(id).is_none();
         let at = known.iter().position(|(known, _)| *known == id).unwrap_or_else(|| {
             known.push((id, Changes::default()));
             known.len() - 1
         });
         let changes = &mut known[at].1;
-        if !changes.grow(&more) {
+        if !changes.grow(&more) && !missing {
             continue;
         }
         let parents = parents(&table, changes, context);
         let children = children(&table, changes, context);
-        if parents.is_empty() && children.is_empty() && roots.contains(&id) {
+        if parents.is_empty() && children.is_empty() && !reached {
             continue;
         }
-        pending.extend(children.iter().filter_map(|link| cascaded(link, changes)));
+        let cascades = children.iter().filter_map(|link| cascaded(link, changes));
+        pending.extend(cascades.map(|(table, changes)| (table, changes, true)));
         let rules = rules(&table, context)?;
         out.tables.retain(|t| t.table.def.id != id);
         out.tables.push(ForeignTable { table, parents, children, rules });
