@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use selkie_catalog::{ColumnInfo, TableInfo, TableKind, new_version};
+use selkie_catalog::{TableInfo, TableKind, new_version};
 use selkie_engine::EngineError;
 use selkie_plan::define::{AlterPlan, ColumnSource, define_alter};
 use selkie_sql::ast::{AlterAction, AlterLock, AlterTable, CreateIndex, DropIndex, Ident};
@@ -99,7 +99,11 @@ impl Ddl<'_> {
             Some((schema, name)) => Some(self.lock_target(&plan, schema, name)?),
             None => None,
         };
-        let outcome = self.apply(&old, plan)?;
+        let is_simple = plan.is_simple;
+        let mut outcome = self.apply(&old, plan)?;
+        if is_simple {
+            outcome.info.clear();
+        }
         if target.is_some() {
             self.unlist(&schema, name);
         }
@@ -253,7 +257,7 @@ impl Ddl<'_> {
         let warnings = self.session.diagnostics.warning_count();
         let checked =
             !plan.added_foreign_keys.is_empty() && self.session.settings.foreign_key_checks;
-        Ok(copied.outcome(warnings, checked || !plan.verify.is_empty() || counts_rows(old, &plan)))
+        Ok(copied.outcome(warnings, checked || plan.copies))
     }
 
     /// Waits until nobody reads the table any more; until then others may.
@@ -279,20 +283,6 @@ impl Ddl<'_> {
 /// The outcome of a change that copies no rows.
 fn nothing_copied() -> Outcome {
     copy::Copied::default().outcome(0, false)
-}
-
-/// Whether a column that stays changes its type, the engine changes or copies, or the primary key
-/// goes.
-fn counts_rows(old: &TableInfo, plan: &AlterPlan) -> bool {
-    let sources = plan.rebuild.iter().flatten().zip(&plan.table.columns);
-    let retyped = |(source, column): (&ColumnSource, &ColumnInfo)| match source {
-        ColumnSource::Old(at) => old.columns[*at].ty != column.ty,
-        ColumnSource::Default => false,
-    };
-    let unkeyed = old.def.has_primary() && !plan.table.def.has_primary();
-    // Compat: other engines change nothing in place.
-    let copied = plan.rebuild.is_some() && &*plan.table.engine != "InnoDB";
-    unkeyed || copied || old.engine != plan.table.engine || sources.into_iter().any(retyped)
 }
 
 fn changes_indexes(plan: &AlterPlan) -> bool {

@@ -59,12 +59,16 @@ struct Copy<'a> {
     rules: &'a RowRules,
     defaults: &'a [(usize, Expr)],
     /// Checks the rows must pass.
-    verify: &'a [(Box<str>, Expr)],
+    checks: &'a [(Box<str>, Expr)],
+    /// Values depend on the order they are computed in.
+    one_by_one: bool,
     mode: StoreMode,
     ignore: bool,
     /// Old columns that rows are sorted by, and whether descending.
     order: &'a [(usize, bool)],
     target: Arc<dyn Table>,
+    /// Rows read.
+    read: u64,
     done: Copied,
 }
 
@@ -81,6 +85,7 @@ pub(super) fn copy_rows(
     let mut eval = EvalContext::new(session.type_context(), session, session.statement_start.get());
     eval.subqueries = &sequences;
     let strict = session.is_strict() && !plan.ignore;
+    let checked = plan.copies && session.settings.check_constraint_checks;
     let engine = instance.engine(&new.engine)?;
     let mut copy = Copy {
         eval: &eval,
@@ -89,11 +94,13 @@ pub(super) fn copy_rows(
         sources: plan.rebuild.as_deref().unwrap_or_default(),
         rules: &plan.rules,
         defaults: &plan.defaults,
-        verify: if session.settings.check_constraint_checks { &plan.verify } else { &[] },
+        checks: if checked { &plan.rules.checks } else { &[] },
+        one_by_one: plan.defaults.iter().any(|(_, e)| e.has_side_effects()),
         mode: if strict { StoreMode::Strict } else { StoreMode::Lenient },
         ignore: plan.ignore,
         order: &plan.order,
         target: engine.open_table(&new.def).map_err(|e| from_engine(e, &new.def))?,
+        read: 0,
         done: Copied::default(),
     };
     let result = copy.run(instance, control);
@@ -180,20 +187,49 @@ impl Copy<'_> {
         Ok(())
     }
 
-    /// The rows in the new layout.
-    fn convert(&self, rows: &ByteRows) -> SqlResult<ByteRows> {
+    /// The rows in the new layout. They are converted a column at a time, unless something is wrong
+    /// with one: conditions come row by row.
+    fn convert(&mut self, rows: &ByteRows) -> SqlResult<ByteRows> {
+        let mut out = ByteRows::with_capacity(rows.len());
+        let mark = self.eval.conditions.borrow().mark();
+        let numbers = self.numbers(rows.len())?;
+        if !self.one_by_one || rows.len() == 1 {
+            let done = self.convert_some(rows, numbers.as_ref(), &mut out);
+            let again = rows.len() > 1 && self.eval.conditions.borrow_mut().forget_since(mark);
+            if rows.len() == 1 || (done.is_ok() && !again) {
+                self.read += rows.len() as u64;
+                return done.map(|()| out);
+            }
+            out.clear();
+        }
+        for (at, row) in rows.iter().enumerate() {
+            let mut one = ByteRows::with_capacity(1);
+            one.push(row);
+            let number = numbers.as_ref().map(|n| Arc::new(n.gather(&[at as u32])));
+            self.convert_some(&one, number.as_ref(), &mut out)?;
+            self.read += 1;
+        }
+        Ok(out)
+    }
+
+    /// Appends the rows that pass the checks.
+    fn convert_some(
+        &self,
+        rows: &ByteRows,
+        numbers: Option<&Arc<Column>>,
+        out: &mut ByteRows,
+    ) -> SqlResult<()> {
         let columns: SqlResult<Vec<Arc<Column>>> =
-            (0..self.sources.len()).map(|at| self.column(at, rows)).collect();
+            (0..self.sources.len()).map(|at| self.column(at, rows, numbers)).collect();
         let mut columns = columns?;
         self.compute(&mut columns, rows.len())?;
-        self.check(&columns, rows.len())?;
+        let bad = self.failing(&columns, rows.len())?;
         let views: Vec<&Column> = columns.iter().map(|c| &**c).collect();
-        let mut out = ByteRows::with_capacity(rows.len());
-        for row in 0..rows.len() {
+        for row in (0..rows.len()).filter(|row| !bad.contains(row)) {
             self.new.def.layout.encode(&views, row, out.buffer());
             out.end_row();
         }
-        Ok(out)
+        Ok(())
     }
 
     /// Fills in new columns whose default is an expression, then generated ones.
@@ -205,20 +241,25 @@ impl Copy<'_> {
         Ok(())
     }
 
-    /// Fails with 4025 if a row does not pass a check that is to be verified.
-    fn check(&self, columns: &[Arc<Column>], rows: usize) -> SqlResult<()> {
-        let batch = Batch::new(columns.to_vec(), rows);
-        for (name, e) in self.verify {
-            let truth = e.eval(self.eval, &batch)?;
-            for _ in (0..rows).filter(|row| is_false(&truth, *row)) {
-                let error = check_error(name, self.new);
-                if !self.ignore {
-                    return Err(error);
-                }
-                self.eval.push(Condition::from_error(Level::Warning, &error));
-            }
+    /// The rows that do not pass a check, which is error 4025; under IGNORE a warning.
+    fn failing(&self, columns: &[Arc<Column>], rows: usize) -> SqlResult<Vec<usize>> {
+        let mut bad = Vec::new();
+        if self.checks.is_empty() {
+            return Ok(bad);
         }
-        Ok(())
+        let batch = Batch::new(columns.to_vec(), rows);
+        let truths = self.checks.iter().map(|(_, e)| e.eval(self.eval, &batch));
+        let truths = truths.collect::<SqlResult<Vec<_>>>()?;
+        for row in 0..rows {
+            let Some(at) = truths.iter().position(|truth| is_false(truth, row)) else { continue };
+            let error = check_error(&self.checks[at].0, self.new);
+            if !self.ignore {
+                return Err(error);
+            }
+            self.eval.push(Condition::from_error(Level::Warning, &error));
+            bad.push(row);
+        }
+        Ok(bad)
     }
 
     /// `values` of type `from` as `column` keeps them; `copied`: from what it was.
@@ -236,11 +277,16 @@ impl Copy<'_> {
             column: &column.name,
             copied,
         };
-        let first = self.done.records + 1;
+        let first = self.read + 1;
         convert_for_column(values, from, &target, self.mode, first, self.eval)
     }
 
-    fn column(&self, at: usize, rows: &ByteRows) -> SqlResult<Arc<Column>> {
+    fn column(
+        &self,
+        at: usize,
+        rows: &ByteRows,
+        numbers: Option<&Arc<Column>>,
+    ) -> SqlResult<Arc<Column>> {
         let column = &self.new.columns[at];
         match self.sources[at] {
             _ if column.generated.is_some() => {
@@ -248,7 +294,11 @@ impl Copy<'_> {
                 Ok(Arc::new(Column::nulls(physical, scale, rows.len())))
             }
             ColumnSource::Old(old) => self.converted(column, old, rows),
-            ColumnSource::Default if column.auto_increment => self.numbered(column, rows.len()),
+            ColumnSource::Default
+                if let Some(numbers) = numbers.filter(|_| column.auto_increment) =>
+            {
+                Ok(numbers.clone())
+            }
             ColumnSource::Default => {
                 let value = default_of_column(self.eval, column);
                 let value = value.unwrap_or_else(|| implicit_default(&column.ty));
@@ -278,7 +328,7 @@ impl Copy<'_> {
         for row in 0..values.len() {
             match values.value(row) {
                 Value::Null => {
-                    let number = self.done.records + row as u64 + 1;
+                    let number = self.read + row as u64 + 1;
                     let error = SqlError::new(&WARN_DATA_TRUNCATED, &[&column.name, &number]);
                     if self.mode == StoreMode::Strict {
                         return Err(error);
@@ -293,7 +343,13 @@ impl Copy<'_> {
     }
 
     /// Values of a new AUTO_INCREMENT column.
-    fn numbered(&self, column: &ColumnInfo, rows: usize) -> SqlResult<Arc<Column>> {
+    fn numbers(&self, rows: usize) -> SqlResult<Option<Arc<Column>>> {
+        let is_new = |(column, source): &(&ColumnInfo, &ColumnSource)| {
+            column.auto_increment && **source == ColumnSource::Default
+        };
+        let Some((column, _)) = self.new.columns.iter().zip(self.sources).find(is_new) else {
+            return Ok(None);
+        };
         let first = self
             .target
             .reserve_auto_increment(rows as u64, 1, 1)
@@ -306,7 +362,7 @@ impl Copy<'_> {
                 _ => Value::UInt(number),
             });
         }
-        Ok(Arc::new(out))
+        Ok(Some(Arc::new(out)))
     }
 
     fn insert(

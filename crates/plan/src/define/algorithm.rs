@@ -19,6 +19,8 @@ const COPY: &str = "COPY algorithm requires a lock";
 /// A change, as far as it matters here.
 pub(super) struct Work<'a> {
     pub(super) old: &'a TableInfo,
+    /// The new engine.
+    pub(super) engine: &'a str,
     pub(super) columns: &'a [ColumnInfo],
     pub(super) sources: &'a [ColumnSource],
     pub(super) indexes: &'a [IndexDef],
@@ -26,6 +28,8 @@ pub(super) struct Work<'a> {
     /// Indexes are built over rows that stay.
     pub(super) adds_index: bool,
     pub(super) drops_index: bool,
+    /// The table gets a new CHECK, or its rows an order. Compat: a CHECK of a column does not count.
+    pub(super) needs_copy: bool,
     /// The table gets another name, and that is all.
     pub(super) only_renames: bool,
 }
@@ -38,6 +42,22 @@ impl Work<'_> {
             self.check_unlocked(algorithm)?;
         }
         Ok(())
+    }
+
+    /// Whether MariaDB copies the rows itself: it counts them, and looks at what they keep to.
+    pub(super) fn copies_rows(&self, algorithm: AlterAlgorithm) -> bool {
+        if self.only_renames {
+            return false;
+        }
+        let temporary = self.old.kind == TableKind::Temporary;
+        algorithm == AlterAlgorithm::Copy
+            || temporary
+            || self.needs_copy
+            || &*self.old.engine != self.engine
+            || (!self.is_innodb() && self.copies())
+            || self.unkeys()
+            || self.retypes()
+            || self.computes_stored()
     }
 
     fn check_algorithm(&self, algorithm: AlterAlgorithm) -> SqlResult<()> {
@@ -59,7 +79,7 @@ impl Work<'_> {
         if self.retypes() {
             return Err(because(asked, TYPE, instead));
         }
-        if self.computes_stored() {
+        if self.computes_stored() || self.needs_copy {
             return Err(unsupported(asked, instead));
         }
         if self.unkeys() {
@@ -141,8 +161,15 @@ impl Work<'_> {
     }
 
     fn unkeys(&self) -> bool {
-        let keyed = self.indexes.first().is_some_and(|index| index.kind.is_primary());
-        self.old.def.has_primary() && !keyed
+        let never_null = |index: &IndexDef| {
+            index.is_unique()
+                && index
+                    .parts
+                    .iter()
+                    .all(|p| p.prefix.is_none() && !self.columns[p.column].nullable)
+        };
+        let keyed = |index: &IndexDef| index.kind.is_primary() || never_null(index);
+        self.old.def.has_primary() && !self.indexes.iter().any(keyed)
     }
 }
 

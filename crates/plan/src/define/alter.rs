@@ -9,7 +9,7 @@ mod foreign;
 
 use std::sync::Arc;
 
-use selkie_catalog::{ColumnInfo, IndexInfo, TableInfo};
+use selkie_catalog::{ColumnInfo, DefaultValue, IndexInfo, TableInfo};
 use selkie_engine::{IndexDef, IndexId, IndexKind};
 use selkie_expr::Expr;
 use selkie_sql::ast::{AlterAction, AlterAlgorithm, AlterLock, AlterTable, Ident, TableOption};
@@ -62,8 +62,10 @@ pub struct AlterPlan {
     pub rules: RowRules,
     /// Values of new columns whose DEFAULT is an expression, over the other columns.
     pub defaults: Vec<(usize, Expr)>,
-    /// Checks that stored rows must pass.
-    pub verify: Vec<(Box<str>, Expr)>,
+    /// It is a copy in MariaDB: rows are counted, and must pass all checks.
+    pub copies: bool,
+    /// The table gets another name, or its keys are disabled or enabled, and that is all.
+    pub is_simple: bool,
     /// New AUTO_INCREMENT value.
     pub auto_increment: Option<u64>,
     /// Old columns that rewritten rows are sorted by, and whether descending.
@@ -107,14 +109,16 @@ struct Draft<'a> {
     algorithm: AlterAlgorithm,
     lock: AlterLock,
     force: bool,
-    /// Columns with new checks.
-    verify: Vec<Box<str>>,
-    /// There are new checks of the table; Compat: then rows must pass all.
-    verify_all: bool,
+    /// There are new checks of the table.
+    adds_check: bool,
+    /// It says ORDER BY.
+    orders: bool,
     /// Names of columns that are gone.
     dropped: Vec<String>,
     /// The table gets another name, and that is all.
     only_renames: bool,
+    /// Keys are disabled or enabled, and that is all.
+    only_keys: bool,
 }
 
 /// What `statement` makes of `old`.
@@ -129,9 +133,15 @@ pub fn define_alter(
     }
     let renames = |action: &AlterAction| {
         use AlterAction as A;
-        matches!(action, A::RenameTable(_) | A::Algorithm(_) | A::Lock(_))
+        match action {
+            A::Algorithm(algorithm) => *algorithm != AlterAlgorithm::Copy,
+            action => matches!(action, A::RenameTable(_) | A::Lock(_)),
+        }
     };
     draft.only_renames = statement.actions.iter().all(renames);
+    let keys =
+        |action: &AlterAction| matches!(action, AlterAction::EnableKeys | AlterAction::DisableKeys);
+    draft.only_keys = statement.actions.iter().all(keys);
     if draft.algorithm == AlterAlgorithm::Default {
         draft.set_algorithm(context.alter_algorithm)?;
     }
@@ -170,10 +180,11 @@ impl<'a> Draft<'a> {
             algorithm: AlterAlgorithm::Default,
             lock: AlterLock::Default,
             force: false,
-            verify: Vec::new(),
-            verify_all: false,
+            adds_check: false,
+            orders: false,
             dropped: Vec::new(),
             only_renames: false,
+            only_keys: false,
         }
     }
 
@@ -259,7 +270,7 @@ impl<'a> Draft<'a> {
         sources: &[ColumnSource],
         indexes: &[IndexDef],
     ) -> StoredRows {
-        match self.force || self.verify_all || !self.verify.is_empty() {
+        match self.force {
             true => StoredRows::Rewritten,
             false => stored_rows(self.old, columns, sources, indexes),
         }
@@ -268,7 +279,7 @@ impl<'a> Draft<'a> {
     fn add_check(&mut self, check: &selkie_sql::ast::CheckDef) -> SqlResult<()> {
         let before = self.table.checks.len();
         expressions::add_check(self.context, &mut self.table.checks, check)?;
-        self.verify_all |= self.table.checks.len() > before;
+        self.adds_check |= self.table.checks.len() > before;
         Ok(())
     }
 
@@ -458,33 +469,56 @@ impl<'a> Draft<'a> {
         Ok(keys)
     }
 
+    /// What becomes of stored rows, and whether MariaDB copies them itself. `leaves_out`: rows that
+    /// repeat a key are left out.
+    fn settle_rows(&self, mut work: Work<'_>, leaves_out: bool) -> SqlResult<(StoredRows, bool)> {
+        let stay = work.rows != StoredRows::Rewritten;
+        work.adds_index &= stay;
+        work.drops_index &= stay;
+        let computed = |(column, source): (&ColumnInfo, &ColumnSource)| match &column.default {
+            DefaultValue::Expression(text) if *source == ColumnSource::Default => {
+                expressions::is_computed(self.context, text)
+            }
+            _ => false,
+        };
+        work.needs_copy |= work.columns.iter().zip(work.sources).any(computed);
+        work.check(self.algorithm, self.lock)?;
+        let checks =
+            !self.table.checks.is_empty() || work.columns.iter().any(|c| c.check.is_some());
+        let refers = !self.added_foreign.is_empty() && self.context.foreign_key_checks;
+        let copies = work.copies_rows(self.algorithm) || leaves_out || (checks && refers);
+        Ok((if copies { StoredRows::Rewritten } else { work.rows }, copies))
+    }
+
     fn finish(mut self, ignore: bool) -> SqlResult<AlterPlan> {
         let (mut columns, sources) = self.placed_columns()?;
         let keys = self.settled_keys(&mut columns, &sources)?;
         let (defs, infos): (Vec<IndexDef>, Vec<IndexInfo>) = keys.into_iter().unzip();
         let is_new = |def: &IndexDef| self.old.def.index_position(def.id).is_none();
         // Only a copy can leave out rows.
-        self.force |= ignore && defs.iter().any(|def| def.is_unique() && is_new(def));
+        let leaves_out = ignore && defs.iter().any(|def| def.is_unique() && is_new(def));
+        self.force |= leaves_out;
         let after = After { columns: &columns, sources: &sources, indexes: &defs };
         self.check_foreign_keys(&after)?;
         self.settle_order(&defs);
-        let rows = self.stored_rows(&columns, &sources, &defs);
-        let rebuild = rows == StoredRows::Rewritten;
         let added = position_of_new(&defs, &self.old.def.indexes);
         let gone = |old: &&IndexDef| !defs.iter().any(|new| new.id == old.id);
         let dropped: Vec<IndexId> =
             self.old.def.indexes.iter().filter(gone).map(|old| old.id).collect();
         let work = Work {
             old: self.old,
+            engine: &self.table.engine,
             columns: &columns,
             sources: &sources,
             indexes: &defs,
-            rows,
-            adds_index: !rebuild && !added.is_empty(),
-            drops_index: !rebuild && !dropped.is_empty(),
+            rows: self.stored_rows(&columns, &sources, &defs),
+            adds_index: !added.is_empty(),
+            drops_index: !dropped.is_empty(),
+            needs_copy: self.adds_check || self.orders,
             only_renames: self.only_renames,
         };
-        work.check(self.algorithm, self.lock)?;
+        let (rows, copies) = self.settle_rows(work, leaves_out)?;
+        let rebuild = rows == StoredRows::Rewritten;
         let mut def = TableInfo::make_def(
             self.old.def.id,
             self.old.schema(),
@@ -505,18 +539,14 @@ impl<'a> Draft<'a> {
         let added_foreign_keys = self.add_foreign_keys()?;
         expressions::check(self.context, &self.table)?;
         let rules = expressions::rules(self.context, &self.table)?;
-        let own = |name: &str| {
-            self.verify.iter().any(|column| name == format!("{}.{column}", self.old.name()))
-        };
-        let verify = rules.checks.iter().filter(|(name, _)| self.verify_all || own(name));
-        let verify = verify.cloned().collect();
         let defaults = expressions::defaults(self.context, &self.table, &sources)?;
         Ok(AlterPlan {
             added_foreign_keys,
             renamed_columns: self.renamed_columns,
             rules,
             defaults,
-            verify,
+            copies,
+            is_simple: self.only_renames || self.only_keys,
             table: self.table,
             rename: self.rename,
             reread: (rows == StoredRows::Earlier).then(|| sources.clone()),

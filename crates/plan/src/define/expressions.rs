@@ -369,6 +369,18 @@ pub(super) fn defaults(
     Ok(out)
 }
 
+/// Whether a default is more than constants and operators.
+pub(super) fn is_computed(context: &DefineContext<'_>, text: &str) -> bool {
+    let Ok(expr) = crate::parse::expression(text.as_bytes(), context.sql_mode()) else {
+        return true;
+    };
+    let kept = |e: &selkie_sql::ast::Expr| {
+        use selkie_sql::ast::ExprKind as E;
+        matches!(e.kind, E::Literal(_) | E::Unary { .. } | E::Binary { .. })
+    };
+    expr.find(&mut |e| (!kept(e)).then_some(())).is_some()
+}
+
 /// A computed value may depend on plain columns, and on computed ones before it.
 fn check_order(table: &TableInfo, at: usize, bound: &Bound) -> SqlResult<()> {
     let computed = |column: &ColumnInfo| {

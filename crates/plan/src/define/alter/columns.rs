@@ -70,9 +70,6 @@ impl<'a> Draft<'a> {
             columns::promote_first_timestamp(self.context, std::iter::once(def), added);
         }
         self.add_column_keys(def);
-        if column.check.is_some() {
-            self.verify.push(column.name.clone());
-        }
         self.placed.push(Placed { column, source: ColumnSource::Default, position });
         Ok(())
     }
@@ -197,6 +194,7 @@ impl<'a> Draft<'a> {
 
     /// `ORDER BY`: names of the old columns.
     pub(super) fn order_by(&mut self, items: &[OrderItem]) -> SqlResult<()> {
+        self.orders = true;
         for item in items {
             let selkie_sql::ast::ExprKind::Column(column) = &item.expr.kind else {
                 return Err(SqlError::not_supported("ALTER TABLE ... ORDER BY an expression"));
@@ -277,7 +275,7 @@ impl<'a> Draft<'a> {
         out
     }
 
-    /// What it means that columns are defined anew: values computed anew, rows checked.
+    /// What it means that columns are defined anew: values are computed anew.
     fn compare_computed(
         &mut self,
         columns: &[ColumnInfo],
@@ -296,11 +294,7 @@ impl<'a> Draft<'a> {
             let followed = |text: &String| self.with_new_names(text);
             let before = old.generated.as_ref().map(|g| (followed(&g.expression), g.stored));
             let after = new.generated.as_ref().map(|g| (g.expression.clone(), g.stored));
-            let check = old.check.as_ref().map(followed);
             self.force |= before != after;
-            if new.check.is_some() && check != new.check {
-                self.verify.push(new.name.clone());
-            }
         }
         Ok(())
     }

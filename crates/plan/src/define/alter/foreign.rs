@@ -290,7 +290,7 @@ impl<'a> Draft<'a> {
             && old.collation == new.collation
             && new.length > old.length;
         let in_place = match self.algorithm {
-            AlterAlgorithm::Default => longer && !self.force && !self.verify_all,
+            AlterAlgorithm::Default => longer && !self.force && !self.adds_check,
             AlterAlgorithm::Copy => false,
             _ => true,
         };
