@@ -43,7 +43,7 @@ use selkie_types::{Batch, Column, SqlResult, stack};
 pub(crate) use common::drain;
 pub(crate) use distinct::{DistinctSet, distinct_keys};
 pub(crate) use examined::{Examined, open_limited, tell as tell_incomplete};
-pub(crate) use limit::offset;
+pub(crate) use limit::{offset, row_count};
 pub(crate) use row_filter::{RowFilter, keep_rows};
 pub(crate) use rows::RowBuffer;
 pub(crate) use sort_key::{put_key, sorted, sorted_rows};

@@ -12,7 +12,7 @@ use super::foreign::{ForeignKeys, Rows, is_foreign, undone_on_error};
 use super::update::has_join;
 use crate::Outcome;
 use crate::error::from_engine;
-use crate::op::{drain, open as open_node};
+use crate::op::{drain, open as open_node, row_count};
 use crate::program::Triggers;
 use crate::run::{Env, OpenTable};
 use crate::session::bump;
@@ -25,23 +25,39 @@ struct Target<'r> {
     foreign: Option<ForeignKeys<'r>>,
     triggers: Option<Triggers<'r>>,
     ignore: bool,
+    /// Compat: of several tables, rows that IGNORE keeps are not told of.
+    silent: bool,
+    /// Rows that may still go, where LIMIT counts them here.
+    left: Option<u64>,
     deleted: u64,
 }
 
 pub(super) fn run(env: Env<'_>, plan: &Plan, returning: Returning<'_>) -> SqlResult<Outcome> {
     let several = plan.targets.len() > 1;
     let tables: Vec<&TableInfo> = plan.targets.iter().map(|t| &*t.table).collect();
-    super::safe::check(env, &plan.source, &tables, true)?;
+    super::safe::check(env, &plan.source, &tables, (true, plan.limit.is_some()))?;
     let joined = several || has_join(&plan.source);
     let mut targets = Vec::new();
     for target in &plan.targets {
         let seen = joined.then(HashSet::new);
         let open = env.rt.table(&target.table)?;
         let foreign = ForeignKeys::of(env, target.table.def.id)?;
-        let ignore = plan.ignore;
+        let (ignore, silent) = (plan.ignore, plan.multiple);
+        let left = row_count(env, plan.limit.as_ref())?;
         let triggers = Triggers::of(env, &target.table, "DELETE")?;
-        let plan = target;
-        targets.push(Target { env, plan, open, seen, foreign, triggers, ignore, deleted: 0 });
+        let (plan, deleted) = (target, 0);
+        targets.push(Target {
+            env,
+            plan,
+            open,
+            seen,
+            foreign,
+            triggers,
+            ignore,
+            silent,
+            left,
+            deleted,
+        });
     }
     let mut source = open_node(env, &plan.source)?;
     if several {
@@ -51,15 +67,18 @@ pub(super) fn run(env: Env<'_>, plan: &Plan, returning: Returning<'_>) -> SqlRes
             targets.iter_mut().try_for_each(|target| target.delete(batch))?;
         }
     } else {
-        while let Some(batch) = source.next()? {
-            give_back(env, plan, &batch, returning)?;
-            targets.iter_mut().try_for_each(|target| target.delete(&batch))?;
+        while !targets.iter().any(Target::is_full)
+            && let Some(batch) = source.next()?
+        {
+            targets
+                .iter_mut()
+                .try_for_each(|target| target.delete_returning(&batch, plan, returning))?;
         }
     }
     Ok(Outcome::changed(targets.iter().map(|t| t.deleted).sum()))
 }
 
-fn give_back(env: Env<'_>, plan: &Plan, batch: &Batch, returning: Returning<'_>) -> SqlResult<()> {
+fn send(env: Env<'_>, plan: &Plan, batch: &Batch, returning: Returning<'_>) -> SqlResult<()> {
     let Some(columns) = plan.targets.first().and_then(|t| t.columns.clone()) else { return Ok(()) };
     if plan.returning.is_empty() {
         return Ok(());
@@ -70,6 +89,33 @@ fn give_back(env: Env<'_>, plan: &Plan, batch: &Batch, returning: Returning<'_>)
 }
 
 impl Target<'_> {
+    /// Whether as many rows have gone as LIMIT says.
+    fn is_full(&self) -> bool {
+        self.left == Some(0)
+    }
+
+    /// Gives rows of the only table to RETURNING and deletes them: one by one, if they are counted.
+    fn delete_returning(
+        &mut self,
+        batch: &Batch,
+        plan: &Plan,
+        returning: Returning<'_>,
+    ) -> SqlResult<()> {
+        if self.left.is_none() {
+            send(self.env, plan, batch, returning)?;
+            return self.delete(batch);
+        }
+        for row in 0..batch.rows() {
+            if self.is_full() {
+                break;
+            }
+            let one = batch.slice(row, row + 1);
+            send(self.env, plan, &one, returning)?;
+            self.delete(&one)?;
+        }
+        Ok(())
+    }
+
     fn delete(&mut self, batch: &Batch) -> SqlResult<()> {
         self.env.check()?;
         let column = batch.column(self.plan.key);
@@ -114,6 +160,7 @@ impl Target<'_> {
             None => self.delete_keys(keys)?,
         };
         self.deleted += deleted;
+        self.left = self.left.map(|left| left.saturating_sub(deleted));
         bump(&self.env.counters().handler_delete, deleted);
         Ok(())
     }
@@ -147,6 +194,7 @@ impl Target<'_> {
             let one = Rows { keys: &key, columns: &columns };
             match undone_on_error(self.open, || foreign.delete(&one)) {
                 Ok(count) => deleted += count,
+                Err(error) if is_foreign(&error) && self.silent => {}
                 Err(error) if is_foreign(&error) => {
                     self.env.eval.push(Condition::from_error(Level::Warning, &error));
                 }

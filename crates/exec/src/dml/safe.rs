@@ -9,15 +9,15 @@ use selkie_types::{SqlError, SqlResult, stack};
 use crate::run::Env;
 
 /// Error 1175 if one of the tables to be changed is read from end to end. Compat: a DELETE without
-/// any condition is one even with LIMIT.
+/// any condition is one even with LIMIT. `limited`: the statement counts rows itself.
 pub(super) fn check(
     env: Env<'_>,
     source: &PlanNode,
     targets: &[&TableInfo],
-    deletes: bool,
+    (deletes, limited): (bool, bool),
 ) -> SqlResult<()> {
     if !env.rt.session.settings.sql_safe_updates
-        || (is_limited(source) && !(deletes && is_unconditional(source)))
+        || ((limited || is_limited(source)) && !(deletes && is_unconditional(source)))
     {
         return Ok(());
     }

@@ -41,7 +41,7 @@ struct Target<'r> {
 
 pub(super) fn run(env: Env<'_>, plan: &Plan) -> SqlResult<Outcome> {
     let tables: Vec<&TableInfo> = plan.targets.iter().map(|t| &*t.table).collect();
-    super::safe::check(env, &plan.source, &tables, false)?;
+    super::safe::check(env, &plan.source, &tables, (false, false))?;
     let joined = plan.targets.len() > 1 || has_join(&plan.source);
     let mut targets = Vec::new();
     for target in &plan.targets {

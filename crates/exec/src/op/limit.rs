@@ -12,7 +12,7 @@ use super::{BoxOperator, Operator, open as open_node, scale_of};
 use crate::run::Env;
 
 /// The value of a LIMIT or OFFSET.
-pub(super) fn row_count(env: Env<'_>, e: Option<&Expr>) -> SqlResult<Option<u64>> {
+pub(crate) fn row_count(env: Env<'_>, e: Option<&Expr>) -> SqlResult<Option<u64>> {
     let Some(e) = e else { return Ok(None) };
     Ok(Some(match e.eval_value(env.eval)? {
         Value::UInt(n) => n,

@@ -106,7 +106,12 @@ fn decoder<'r>(open: &'r OpenTable<'r>, plan: &'r Plan) -> SqlResult<Decoder<'r>
 }
 
 fn has_limit(node: &PlanNode) -> bool {
-    matches!(node.operator, Op::Limit(_)) || node.inputs().iter().any(|input| has_limit(input))
+    let limited = match &node.operator {
+        Op::Limit(_) => true,
+        Op::Delete(delete) => delete.limit.is_some(),
+        _ => false,
+    };
+    limited || node.inputs().iter().any(|input| has_limit(input))
 }
 
 /// A scan of ranges, one after the other.
@@ -152,7 +157,7 @@ impl<'r> TableScan<'r> {
         let ranges = ranges.into_iter();
         // What is read ahead of a LIMIT would stay locked.
         let batch_rows = match (has_limit(&env.rt.plan.root), scan.lock) {
-            _ if env.rt.examined.is_limited() => 1,
+            _ if env.rt.examined.is_limited() || env.rt.row_by_row => 1,
             (true, LockMode::None) => LIMITED_ROWS,
             (true, _) => 1,
             (false, _) => FIRST_ROWS,

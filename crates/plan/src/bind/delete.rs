@@ -17,6 +17,8 @@ pub(crate) struct BoundDelete {
     /// Tables and the columns of their row keys.
     pub targets: Vec<(RelationId, ColumnId)>,
     pub ignore: bool,
+    /// It names its targets apart from the tables it reads.
+    pub multiple: bool,
     pub returning: Vec<(Named, Expr)>,
     pub returning_first: ColumnId,
     /// Nothing restricts it.
@@ -81,6 +83,7 @@ impl Binder<'_> {
             source,
             targets,
             ignore: delete.ignore,
+            multiple: matches!(delete.target, ast::DeleteTarget::Multi { .. }),
             returning,
             returning_first,
             all_rows,

@@ -176,6 +176,10 @@ pub struct Delete {
     pub targets: Vec<DeleteTarget>,
     /// `IGNORE`.
     pub ignore: bool,
+    /// It names its targets apart from the tables it reads.
+    pub multiple: bool,
+    /// Rows deleted at most, where the source may give rows that cannot go.
+    pub limit: Option<Expr>,
     /// `RETURNING` of a single-table delete, over the table's columns.
     pub returning: Vec<Expr>,
     /// No condition, no order, no limit and one table: all rows go.

@@ -12,8 +12,8 @@ use crate::bind::{BoundDelete, BoundInsert, BoundTarget, BoundUpdate, BoundView,
 use crate::build::place;
 use crate::logical::{ColumnId, ColumnSet, Logical, RelationId};
 use crate::physical::{
-    Access, Assignment, ColumnType, Delete, DeleteTarget, DuplicateUpdate, Insert, InsertMode,
-    Operator, OutputColumn, Plan, PlanNode, Update, UpdateTarget, ViewRules,
+    Access, Assignment, ColumnType, Delete, DeleteTarget, DuplicateUpdate, ForeignTables, Insert,
+    InsertMode, Operator, OutputColumn, Plan, PlanNode, Update, UpdateTarget, ViewRules,
 };
 
 pub(super) fn insert(
@@ -371,12 +371,40 @@ fn moves_rows(node: &PlanNode, target: &BoundTarget, draft: &Draft) -> bool {
     moves && !unique
 }
 
+/// The foreign keys around tables that rows are deleted from.
+fn foreign_of_deleted(
+    targets: &[(RelationId, ColumnId)],
+    draft: &Draft,
+    context: &PlanContext<'_>,
+) -> SqlResult<ForeignTables> {
+    let tables = targets.iter().map(|(at, _)| draft.columns.relations[*at].table.clone());
+    let gone = |table| (table, Changes { deleted: true, ..Changes::default() });
+    foreign_tables(tables.map(gone).collect(), context)
+}
+
+/// Takes LIMIT off.
+fn without_limit(source: Logical) -> (Logical, Option<Expr>) {
+    match source {
+        Logical::Limit { input, cut } => (*input, cut.limit),
+        source => (source, None),
+    }
+}
+
 pub(super) fn delete(
     bound: BoundDelete,
     mut draft: Draft,
     context: &PlanContext<'_>,
 ) -> SqlResult<Plan> {
-    let BoundDelete { source, targets, ignore, returning, returning_first, all_rows } = bound;
+    let BoundDelete { source, targets, ignore, multiple, returning, returning_first, all_rows } =
+        bound;
+    let foreign = foreign_of_deleted(&targets, &draft, context)?;
+    let related =
+        |(at, _): &(RelationId, _)| foreign.of(draft.columns.relations[*at].table.def.id).is_some();
+    // Rows that cannot go do not count.
+    let (source, limit) = match ignore && targets.iter().any(related) {
+        true => without_limit(source),
+        false => (source, None),
+    };
     let mut ids: Vec<ColumnId> = Vec::new();
     let mut read = draft.columns_read(&source);
     if let Some((relation, _)) = targets.first() {
@@ -387,9 +415,6 @@ pub(super) fn delete(
     for (relation, _) in &targets {
         draft.compute_changed(*relation, &["DELETE"], &read, context);
     }
-    let tables = targets.iter().map(|(at, _)| draft.columns.relations[*at].table.clone());
-    let gone = |table| (table, Changes { deleted: true, ..Changes::default() });
-    let foreign = foreign_tables(tables.map(gone).collect(), context)?;
     for (relation, key) in &targets {
         let info = &draft.columns.relations[*relation];
         if !returning.is_empty()
@@ -427,7 +452,8 @@ pub(super) fn delete(
     let set_off = made.iter().flat_map(|t| triggers(&t.table, &["DELETE"], context));
     let triggers = set_off.collect();
     let (rows, cost) = (node.rows, node.cost);
-    let delete = Delete { source: node, targets: made, ignore, returning: exprs, all_rows };
+    let (source, returning, targets) = (node, exprs, made);
+    let delete = Delete { source, targets, ignore, multiple, limit, returning, all_rows };
     let operator = Operator::Delete(Box::new(delete));
     Ok(Plan { foreign, triggers, ..wrap(done, operator, rows, cost, output) })
 }
