@@ -16,6 +16,7 @@ mod from;
 mod group;
 mod handler;
 mod insert;
+mod insert_query;
 mod insert_target;
 mod json_table;
 mod literal;
@@ -139,6 +140,8 @@ pub(crate) struct Binder<'a> {
     /// In ON DUPLICATE KEY UPDATE the first columns of the existing row, and of the row to be
     /// inserted, which `VALUES(c)` stands for.
     inserted: Option<(ColumnId, ColumnId)>,
+    /// The query whose rows are being inserted.
+    inserted_query: Option<insert_query::Watched>,
     /// Warnings about what the statement says.
     pub(crate) conditions: Vec<Condition>,
     /// The condition being bound chooses the rows of a block.
@@ -195,6 +198,7 @@ impl<'a> Binder<'a> {
             in_kept_text: false,
             derived_in_update: None,
             inserted: None,
+            inserted_query: None,
             conditions: Vec::new(),
             chooses_rows: false,
             unusable_keys: Vec::new(),

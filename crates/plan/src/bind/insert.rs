@@ -9,8 +9,8 @@ use selkie_types::error::catalogue::*;
 use selkie_types::{Privileges, SqlError, SqlResult, SqlType, pace};
 
 use super::insert_target::{BoundView, InsertTarget, not_insertable};
-use super::scope::{Clause, Source, SourceColumns};
-use super::{Binder, Named};
+use super::scope::{Clause, Source};
+use super::{Binder, Named, insert_query};
 use crate::logical::{ColumnId, Logical};
 use crate::physical::{InsertMode, InsertValue, OwnValue, RowRules};
 
@@ -56,7 +56,7 @@ impl Binder<'_> {
         let table = target.table.clone();
         let targets = self.insert_columns(&target, insert)?;
         self.push_scope();
-        let source = self.insert_source(&target, &targets, &insert.source)?;
+        let mut source = self.insert_source(&target, &targets, &insert.source)?;
         let values = self.insert_values(&table, &targets, &source)?;
         let mut default_flags = vec![None; table.columns.len()];
         for (position, flag) in targets.iter().zip(&source.flags) {
@@ -64,6 +64,10 @@ impl Binder<'_> {
         }
         let default_exprs = self.default_exprs(&table, &default_flags)?;
         let (on_duplicate, rows) = self.duplicate_update(&target, insert)?;
+        let updates = on_duplicate.iter().filter_map(|(_, e)| e.as_ref());
+        let carried = self.carried_columns(updates);
+        insert_query::carry(&mut source.plan, &self.columns, &carried);
+        source.ids.extend(carried);
         self.pop_scope();
         let (returning, returning_first) = self.inserted_rows(&target, insert)?;
         let returned = |at| returning.iter().any(|(_, e)| reads(e, returning_first + at));
@@ -143,16 +147,14 @@ impl Binder<'_> {
                 self.value_rows(target, targets, &[row])
             }
             ast::InsertSource::Query(query) => {
-                let mut bound = self.query(query)?;
+                let mut bound = self.inserted_query(query)?;
                 self.unround(&mut bound.plan);
                 if bound.columns.len() != targets.len() {
                     return Err(SqlError::new(&ER_WRONG_VALUE_COUNT_ON_ROW, &[&1]));
                 }
-                let ids = bound.ids();
-                self.add_query_sources(&bound);
                 Ok(Rows {
+                    ids: bound.ids(),
                     plan: bound.plan,
-                    ids,
                     flags: vec![None; targets.len()],
                     own: Vec::new(),
                 })
@@ -169,29 +171,6 @@ impl Binder<'_> {
                 self.columns.get_mut(*id).ty = expr.ty.clone();
             }
         }
-    }
-
-    /// Makes the columns of an inserted query visible to ON DUPLICATE KEY UPDATE, under the names of
-    /// the tables they come from.
-    fn add_query_sources(&mut self, query: &super::Query) {
-        let mut sources: Vec<Source> = Vec::new();
-        for column in &query.columns {
-            let entry = (column.name.as_str().into(), column.id);
-            let same = |s: &&mut Source| s.name == column.table && s.schema == column.schema;
-            match sources.iter_mut().find(same).map(|s| &mut s.columns) {
-                Some(SourceColumns::Listed(columns)) => columns.push(entry),
-                _ => sources.push(Source {
-                    schema: column.schema.clone(),
-                    name: column.table.clone(),
-                    columns: SourceColumns::Listed(vec![entry]),
-                    nullable: false,
-                    merged: Vec::new(),
-                    view: None,
-                    guard: None,
-                }),
-            }
-        }
-        self.scope().sources.extend(sources);
     }
 
     /// VALUES rows. A place that is DEFAULT in some rows gets a second column that says where.

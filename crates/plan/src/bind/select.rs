@@ -90,6 +90,8 @@ impl Binder<'_> {
             };
         let kept = self.kept_items(&parts.items, kept, joined && plain);
         let grouped = !groups.is_empty() || !self.scope().aggregates.calls.is_empty();
+        let windowed = !self.scope().windows.nodes.is_empty();
+        self.keep_sources(select, grouped || windowed);
         if grouped {
             let implied = tail.outermost && tail.order_by.is_empty() && !select.rollup;
             plan = self.grouped(plan, groups, &mut parts, select, &from)?;
@@ -110,7 +112,7 @@ impl Binder<'_> {
         }
         plan = self.windowed(plan)?;
         let limit = self.limit(tail)?;
-        self.finish_select(plan, parts, limit, select.options.distinct, kept)
+        self.finish_select(plan, parts, limit, select, kept)
     }
 
     /// The error of a block whose WHERE has one: unknown columns of the select list are told first.
@@ -435,10 +437,10 @@ impl Binder<'_> {
         plan: Logical,
         parts: Parts,
         limit: Option<Cut>,
-        distinct: bool,
+        select: &ast::Select,
         kept: Vec<Option<Box<str>>>,
     ) -> SqlResult<Query> {
-        let Parts { items, order, .. } = parts;
+        let Parts { items, mut order, .. } = parts;
         let mut columns = Vec::with_capacity(items.len());
         let mut named = Vec::with_capacity(items.len());
         for (item, kept) in items.into_iter().zip(kept) {
@@ -449,7 +451,7 @@ impl Binder<'_> {
             named.push(Named { id, name, schema, table, column });
             columns.push((id, item.expr));
         }
-        let plan = match distinct {
+        let plan = match select.options.distinct {
             false => {
                 let plan = sorted(plan, order);
                 let plan = limited(plan, limit);
@@ -458,7 +460,10 @@ impl Binder<'_> {
             true => {
                 let one_table = self.scope().sources.len() == 1;
                 let sorts_all = one_table && limit.is_none() && !order.is_empty();
+                let count = order.len();
+                order.extend(self.carried_keys(select));
                 let (plan, mut order) = self.distinct(plan, columns, order)?;
+                self.carried_as(&order.split_off(count));
                 if sorts_all {
                     self.sort_by_rest(&mut order, &named);
                 }
