@@ -269,7 +269,7 @@ pub trait EngineTrx: Send + Sync {
     /// Undoes all changes since `savepoint`, which stays valid.
     fn rollback_to(&self, savepoint: u64) -> EngineResult<()>;
 
-    /// Whether anything was changed.
+    /// Whether anything was changed, and not undone since.
     fn has_changes(&self) -> bool;
 
     /// Promises that [`EngineTrx::commit`] will succeed, also after a crash: once the LSN is durable
@@ -489,6 +489,9 @@ pub trait Table: Send + Sync {
 
     /// Reserves `count` values of the AUTO_INCREMENT counter at `offset + n * step`; the first.
     fn reserve_auto_increment(&self, count: u64, step: u64, offset: u64) -> EngineResult<u64>;
+
+    /// Puts the AUTO_INCREMENT counter from `from` back to `to`, unless it has moved on.
+    fn release_auto_increment(&self, from: u64, to: u64);
 
     /// Sets the next AUTO_INCREMENT value, not below what exists.
     fn set_auto_increment(&self, trx: &dyn EngineTrx, next: u64) -> EngineResult<()>;

@@ -6,6 +6,7 @@ mod delete;
 mod duplicate;
 mod foreign;
 mod insert;
+mod keeps;
 mod on_duplicate;
 mod row;
 mod safe;
@@ -18,6 +19,7 @@ use selkie_types::{Batch, SqlResult};
 pub(crate) use default::{implicit as implicit_default, of_column as default_of_column};
 pub(crate) use duplicate::duplicate_error;
 pub(crate) use insert::Inserter;
+pub(crate) use keeps::reads_row_by_row;
 pub(crate) use row::{check_error, is_false, is_zero};
 
 use crate::run::Env;

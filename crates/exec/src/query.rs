@@ -8,10 +8,11 @@ use selkie_expr::EvalContext;
 use selkie_plan::physical::{OutputColumn, Plan};
 use selkie_types::error::catalogue::{
     ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, ER_CANT_UPDATE_USED_TABLE_IN_SF_OR_TRG,
-    ER_TABLE_NOT_LOCKED,
+    ER_DATA_WAS_COMMITED_UNDER_ROLLBACK, ER_TABLE_NOT_LOCKED,
 };
 use selkie_types::{
-    Batch, Column, ColumnData, Level, Severity, SqlError, SqlResult, SqlType, TypeKind, Value,
+    Batch, Column, ColumnData, Condition, Level, Severity, SqlError, SqlResult, SqlType, TypeKind,
+    Value,
 };
 
 use crate::control::Control;
@@ -127,7 +128,7 @@ fn join_engines(instance: &Instance, session: &mut Session, plan: &Plan) -> SqlR
     for table in plan.tables.iter().chain(related()) {
         if table.has_storage() {
             let engine = instance.engine(&table.engine)?;
-            session.transaction.join(engine)?;
+            session.transaction.join_named(engine)?;
         }
     }
     Ok(())
@@ -176,23 +177,13 @@ pub(crate) fn run_changes(
 ) -> SqlResult<Outcome> {
     check_read_only(session, plan)?;
     join_engines(instance, session, plan)?;
-    note_unsafe(instance, session, plan)?;
+    dml::targets(plan).into_iter().for_each(|table| instance.maintained.changed(table));
     let mark = session.transaction.mark()?;
     let result = guarded(|| change(instance, session, plan));
     if result.is_err() {
         session.transaction.undo(&mark)?;
     }
     result
-}
-
-fn note_unsafe(instance: &Instance, session: &mut Session, plan: &Plan) -> SqlResult<()> {
-    for table in dml::targets(plan) {
-        if !instance.engine(&table.engine)?.capabilities().transactional {
-            session.transaction.note_unsafe_change();
-            instance.maintained.changed(table);
-        }
-    }
-    Ok(())
 }
 
 fn run_operators(
@@ -318,6 +309,9 @@ fn end_in_transaction(session: &mut Session, result: SqlResult<Outcome>) -> SqlR
             Ok(outcome)
         }
         Err(error) => {
+            if session.transaction.changed_aria() {
+                session.diagnostics.after_error(committed_by_aria());
+            }
             let whole = error.severity() != Severity::Statement || !session.in_transaction();
             match whole {
                 true => session.rollback_for(&error)?,
@@ -326,4 +320,9 @@ fn end_in_transaction(session: &mut Session, result: SqlResult<Outcome>) -> SqlR
             Err(error)
         }
     }
+}
+
+/// Compat: Aria takes part in transactions, but what it has done stays.
+fn committed_by_aria() -> Condition {
+    Condition::note(&ER_DATA_WAS_COMMITED_UNDER_ROLLBACK, &[&"Aria"])
 }

@@ -63,6 +63,8 @@ pub(crate) struct Runtime<'a> {
     pub(crate) found: Cell<u64>,
     /// Rows that LIMIT ROWS EXAMINED leaves it.
     pub(crate) examined: Examined,
+    /// Rows are read one by one.
+    pub(crate) row_by_row: bool,
 }
 
 impl<'a> Runtime<'a> {
@@ -92,6 +94,7 @@ impl<'a> Runtime<'a> {
             read: RefCell::default(),
             found: Cell::new(0),
             examined: Examined::default(),
+            row_by_row: crate::dml::reads_row_by_row(plan),
         })
     }
 

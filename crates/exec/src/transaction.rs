@@ -80,6 +80,8 @@ pub struct Transaction {
     locks: Vec<LockTicket>,
     /// An engine without rollback was changed.
     unsafe_changes: bool,
+    /// The statement names a table of an engine with rollback.
+    can_roll_back: bool,
     /// Something that others can see was changed.
     shared_changes: bool,
     /// Somebody holds answers back until commits are durable.
@@ -143,6 +145,7 @@ impl Transaction {
     /// Takes back what a sub-statement locked and whether it changed what cannot be undone.
     pub(crate) fn absorb(&mut self, nested: Self) {
         self.unsafe_changes |= nested.unsafe_changes;
+        self.can_roll_back |= nested.can_roll_back;
         self.shared_changes |= nested.shared_changes;
         self.locks.extend(nested.locks);
     }
@@ -217,12 +220,19 @@ impl Transaction {
             self.implicit = !settings.autocommit;
         }
         self.snapshot_isolation = settings.snapshot_isolation;
+        self.can_roll_back = false;
         self.parts.iter().try_for_each(|part| self.begin_statement_in(part.trx()))
     }
 
     fn begin_statement_in(&self, trx: &dyn EngineTrx) -> SqlResult<()> {
         let begun = trx.statement_begin(self.isolation, self.snapshot_isolation);
         begun.map_err(from_engine_commit)
+    }
+
+    /// Makes sure `engine`, of a table that the statement names, takes part.
+    pub(crate) fn join_named(&mut self, engine: &Arc<dyn Engine>) -> SqlResult<()> {
+        self.can_roll_back |= engine.capabilities().transactional;
+        self.join(engine)
     }
 
     /// Makes sure `engine` takes part.
@@ -343,11 +353,6 @@ impl Transaction {
         self.locks.iter().any(|l| l.covers(schema, table, mode))
     }
 
-    /// An engine without rollback was changed.
-    pub fn note_unsafe_change(&mut self) {
-        self.unsafe_changes = true;
-    }
-
     /// Something that others can see is about to be changed.
     pub(crate) fn note_shared_change(&mut self) {
         self.shared_changes = true;
@@ -447,6 +452,7 @@ impl Transaction {
                 savepoint.marks.remove(at);
             }
             let engine = part.engine.clone();
+            self.unsafe_changes |= part.trx().has_changes();
             if let Some(lsn) = part.into_trx()?.commit().map_err(from_engine_commit)? {
                 self.settle(Unsettled { engine, lsn })?;
             }
@@ -454,10 +460,17 @@ impl Transaction {
         Ok(())
     }
 
-    /// Undoes everything; whether something could not be undone.
+    /// Whether the statement has changed tables of an engine that takes part in transactions and cannot
+    /// roll back.
+    pub(crate) fn changed_aria(&self) -> bool {
+        self.parts.iter().any(|p| p.engine.name() == "Aria" && p.trx().has_changes())
+    }
+
+    /// Undoes everything; whether something could not be undone that was changed beside what could.
     pub fn rollback(&mut self) -> SqlResult<bool> {
-        let incomplete = self.unsafe_changes && self.is_open();
+        let together = self.is_open() || self.can_roll_back || self.changed_aria();
         self.end_immediate()?;
+        let incomplete = self.unsafe_changes && together;
         let mut result = Ok(incomplete);
         self.finish();
         for part in std::mem::take(&mut self.parts) {
@@ -473,6 +486,7 @@ impl Transaction {
         self.explicit = false;
         self.implicit = false;
         self.unsafe_changes = false;
+        self.can_roll_back = false;
         self.shared_changes = false;
         self.branch = None;
         self.savepoints.clear();
@@ -552,19 +566,29 @@ impl Session {
 
     /// An error takes the whole transaction down; of a branch, the name stays.
     pub(crate) fn rollback_for(&mut self, error: &SqlError) -> SqlResult<()> {
-        if self.transaction.branch.is_none() {
-            return self.rollback();
-        }
-        let incomplete = self.transaction.fail_branch(error);
-        self.transaction.release_locks();
-        if incomplete? {
-            self.warn_incomplete_rollback();
+        let incomplete = match self.transaction.branch {
+            None => self.undo_transaction()?,
+            Some(_) => {
+                let incomplete = self.transaction.fail_branch(error);
+                self.transaction.release_locks();
+                incomplete?
+            }
+        };
+        if incomplete {
+            self.diagnostics.after_error(incomplete_rollback());
         }
         Ok(())
     }
 
     /// Rolls the open transaction back, warning of what cannot be undone.
     pub fn rollback(&mut self) -> SqlResult<()> {
+        if self.undo_transaction()? {
+            self.warn_incomplete_rollback();
+        }
+        Ok(())
+    }
+
+    fn undo_transaction(&mut self) -> SqlResult<bool> {
         if self.transaction.is_nested() {
             return Err(SqlError::new(&ER_COMMIT_NOT_ALLOWED_IN_SF_OR_TRG, &[]));
         }
@@ -573,14 +597,14 @@ impl Session {
         }
         let result = self.transaction.rollback();
         self.transaction.release_locks();
-        if result? {
-            self.warn_incomplete_rollback();
-        }
-        Ok(())
+        result
     }
 
     pub(crate) fn warn_incomplete_rollback(&self) {
-        let warning = Condition::warning(&ER_WARNING_NOT_COMPLETE_ROLLBACK, &[]);
-        self.diagnostics.push(warning, self.settings.max_error_count);
+        self.diagnostics.push(incomplete_rollback(), self.settings.max_error_count);
     }
+}
+
+fn incomplete_rollback() -> Condition {
+    Condition::warning(&ER_WARNING_NOT_COMPLETE_ROLLBACK, &[])
 }

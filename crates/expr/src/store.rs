@@ -26,6 +26,8 @@ use report::Report;
 pub enum StoreMode {
     /// They are errors.
     Strict,
+    /// They are warnings that say what the errors would have said: rows are stored that stay.
+    Softened,
     /// They are warnings, and something that fits is stored (`INSERT IGNORE`, no strict sql mode).
     Lenient,
 }

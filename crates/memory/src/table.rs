@@ -209,6 +209,15 @@ impl Table for MemoryTable {
         Ok(first)
     }
 
+    fn release_auto_increment(&self, from: u64, to: u64) {
+        if let Ok(storage) = self.storage() {
+            let mut data = storage.data.write();
+            if data.next_auto == from {
+                data.next_auto = to;
+            }
+        }
+    }
+
     fn set_auto_increment(&self, _: &dyn EngineTrx, next: u64) -> EngineResult<()> {
         let storage = self.storage()?;
         let mut data = storage.data.write();

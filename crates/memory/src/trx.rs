@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
 use selkie_engine::{EngineResult, EngineTrx, IndexId, Isolation, Lsn, TableId};
@@ -27,17 +28,21 @@ pub(crate) enum Undo {
 pub(crate) struct MemoryTrx {
     pub(crate) shared: Arc<Shared>,
     undo: Mutex<Vec<Undo>>,
+    /// Rows were changed that are not undone.
+    changed: AtomicBool,
 }
 
 impl MemoryTrx {
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
-        Self { shared, undo: Mutex::new(Vec::new()) }
+        Self { shared, undo: Mutex::new(Vec::new()), changed: AtomicBool::new(false) }
     }
 
     /// Notes a step back. Steps of rows are dropped by an engine that does not roll back.
     pub(crate) fn push(&self, undo: Undo) {
         if self.shared.transactional || !matches!(undo, Undo::Row { .. }) {
             self.undo.lock().push(undo);
+        } else {
+            self.changed.store(true, Ordering::Relaxed);
         }
     }
 
@@ -87,7 +92,7 @@ impl EngineTrx for MemoryTrx {
     }
 
     fn has_changes(&self) -> bool {
-        !self.undo.lock().is_empty()
+        self.changed.load(Ordering::Relaxed) || !self.undo.lock().is_empty()
     }
 
     fn commit(self: Box<Self>) -> EngineResult<Option<Lsn>> {

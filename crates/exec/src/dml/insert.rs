@@ -16,6 +16,7 @@ use self::outcome::Updates;
 use self::replace::Fate;
 use super::auto_increment::{AutoIncrement, is_exhausted};
 use super::foreign::{ForeignKeys, undone_on_error};
+use super::keeps::{has_ordered_defaults, keeps_changes};
 use super::on_duplicate::OnDuplicate;
 use super::row::{RowMaker, Strictness};
 use super::{Returning, duplicate_error, implicit_default as default_implicit};
@@ -54,6 +55,10 @@ pub(crate) struct Inserter<'r> {
     pub(crate) affected: u64,
     /// What does not fit is an error in the first row only.
     soft_after_first: bool,
+    /// Defaults have to be computed row by row.
+    ordered: bool,
+    /// The number among the rows being stored of the one that failed, if that is known.
+    failing: usize,
     /// Rows in the way of others.
     duplicates: u64,
     /// Rows not stored because of one in their way.
@@ -143,6 +148,8 @@ impl<'r> Inserter<'r> {
             rejected: 0,
             affected: 0,
             soft_after_first: softens(env, &plan.table),
+            ordered: has_ordered_defaults(plan),
+            failing: usize::MAX,
             duplicates: 0,
             skipped: 0,
             updates: Updates::default(),
@@ -163,16 +170,31 @@ impl<'r> Inserter<'r> {
     }
 
     /// Inserts one row for each of `source`.
-    ///
+    pub(crate) fn add(&mut self, source: &Batch, returning: Returning<'_>) -> SqlResult<()> {
+        self.failing = usize::MAX;
+        let added = self.add_rows(source, returning);
+        if added.is_err()
+            && let Some(auto) = &mut self.auto
+        {
+            auto.take_back_from(self.failing);
+        }
+        added
+    }
+
     /// Values are converted a column at a time, unless something is wrong with one: conditions
     /// come row by row.
-    pub(crate) fn add(&mut self, source: &Batch, returning: Returning<'_>) -> SqlResult<()> {
+    fn add_rows(&mut self, source: &Batch, returning: Returning<'_>) -> SqlResult<()> {
         if self.affected > 0 && self.soft_after_first {
             self.maker.strictness = Strictness::after_rows(self.maker.strictness);
+            self.env.eval.set_strict_arithmetic(false);
         }
         self.maker.refuse_warnings(0)?;
         let mark = self.env.eval.conditions.borrow().mark();
-        let one_by_one = !self.plan.own.is_empty() || self.triggers.is_some() || self.renumbers();
+        let one_by_one = !self.plan.own.is_empty()
+            || self.triggers.is_some()
+            || self.renumbers()
+            || self.ordered
+            || self.keeps_rows_before_a_check();
         if source.rows() > 1 && one_by_one {
             return self.add_one_by_one(source, returning);
         }
@@ -191,7 +213,16 @@ impl<'r> Inserter<'r> {
         let mut columns = columns?;
         self.maker.refuse_warnings(0)?;
         self.run_before(&mut columns)?;
-        match self.passing(&columns, source.rows(), first_row)? {
+        let passing = match self.passing(&columns, source.rows(), first_row) {
+            // Rows before the one that fails take automatic values.
+            Err(_) if source.rows() > 1 && self.auto.is_some() => {
+                self.records -= source.rows() as u64;
+                self.env.eval.conditions.borrow_mut().forget_since(mark);
+                return self.add_one_by_one(source, returning);
+            }
+            passing => passing?,
+        };
+        match passing {
             None => self.add_checked(source, columns, first_row, returning),
             Some(rows) => {
                 self.rejected += (source.rows() - rows.len()) as u64;
@@ -204,6 +235,15 @@ impl<'r> Inserter<'r> {
     /// Whether a row that is not stored leaves its automatic value to the next one.
     fn renumbers(&self) -> bool {
         self.auto.is_some() && (self.plan.mode == InsertMode::Ignore || self.on_duplicate.is_some())
+    }
+
+    /// Whether rows before one that fails a CHECK, of the table or a view, or whose computed columns
+    /// cannot be computed, are stored and stay.
+    fn keeps_rows_before_a_check(&self) -> bool {
+        let rules = &self.plan.rules;
+        let judged =
+            !rules.checks.is_empty() || !rules.generated.is_empty() || self.plan.view.is_some();
+        judged && keeps_changes(&self.plan.table)
     }
 
     fn add_one_by_one(&mut self, source: &Batch, returning: Returning<'_>) -> SqlResult<()> {
@@ -377,17 +417,6 @@ impl<'r> Inserter<'r> {
             let values = self.maker.convert(at, &values, &e.ty, first_row)?;
             columns[at] = self.completed(at, values, source)?;
         }
-        for (at, e) in &self.plan.default_exprs {
-            let values = e.eval(self.env.eval, &Batch::new(columns.clone(), rows))?;
-            let values = self.maker.convert(*at, &values, &e.ty, first_row)?;
-            let flag = self.plan.default_flags[*at].map(|flag| source.column(flag));
-            let mut merged = column_of(&self.plan.table.columns[*at].ty, rows);
-            for row in 0..rows {
-                let given = flag.is_none_or(|flag| !is_set(flag, row));
-                merged.push(&if given { columns[*at].value(row) } else { values.value(row) });
-            }
-            columns[*at] = self.maker.refuse_nulls(*at, Arc::new(merged))?;
-        }
         Ok(columns)
     }
 
@@ -399,9 +428,6 @@ impl<'r> Inserter<'r> {
         mut values: Arc<Column>,
         source: &Batch,
     ) -> SqlResult<Arc<Column>> {
-        if self.default_expr(at).is_some() {
-            return Ok(values);
-        }
         if let Some(flag) = self.plan.default_flags.get(at).copied().flatten() {
             values = self.with_defaults(at, &values, source.column(flag))?;
         }
@@ -431,10 +457,6 @@ impl<'r> Inserter<'r> {
         };
         let e = &own.values[number];
         self.maker.convert(own.column, &e.eval(self.env.eval, &row)?, &e.ty, first_row)
-    }
-
-    fn default_expr(&self, at: usize) -> Option<&selkie_expr::Expr> {
-        self.plan.default_exprs.iter().find(|(column, _)| *column == at).map(|(_, e)| e)
     }
 
     /// Replaces the values of rows that say DEFAULT.
@@ -544,6 +566,7 @@ impl<'r> Inserter<'r> {
     ) -> SqlResult<()> {
         let mut one = ByteRows::with_capacity(1);
         one.push(new.rows.get(row));
+        self.failing = row;
         loop {
             let (table, control) = (&self.open.handle.table, self.env.rt.control);
             let mark = self.open.trx.savepoint().map_err(from_engine_commit)?;
@@ -661,6 +684,7 @@ impl<'r> Inserter<'r> {
             Err(error) => return Err(from_engine(error, &self.plan.table.def)),
         };
         self.count_stored(new, from..done);
+        self.failing = done;
         let fate = match failed {
             Some((index, existing)) => Some(self.conflict(new, done, index, &existing)?),
             None => None,
@@ -757,11 +781,6 @@ impl<'r> Inserter<'r> {
 fn softens(env: Env<'_>, table: &selkie_catalog::TableInfo) -> bool {
     let all = env.rt.session.settings.sql_mode.contains(SqlMode::STRICT_ALL_TABLES);
     !all && keeps_changes(table)
-}
-
-/// Whether the table is of an engine that MariaDB cannot roll back.
-fn keeps_changes(table: &selkie_catalog::TableInfo) -> bool {
-    matches!(&*table.engine, "MyISAM" | "Aria" | "MEMORY" | "CSV" | "ARCHIVE")
 }
 
 /// Rows that the statement lists.

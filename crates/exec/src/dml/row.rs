@@ -39,9 +39,15 @@ impl Strictness {
         Self { mode, ignore, null_is_error: (single_row || strict) && !ignore, single_row }
     }
 
+    /// What does not fit is a warning after all.
+    fn lenient(self) -> Self {
+        Self { mode: StoreMode::Lenient, null_is_error: false, ..self }
+    }
+
     /// The strictness once rows are stored that stay.
     pub(super) fn after_rows(self) -> Self {
-        Self { mode: StoreMode::Lenient, null_is_error: false, ..self }
+        let mode = if self.is_strict() { StoreMode::Softened } else { self.mode };
+        Self { mode, null_is_error: false, ..self }
     }
 
     pub(super) fn is_strict(self) -> bool {
@@ -156,7 +162,10 @@ impl<'r> RowMaker<'r> {
     pub(super) fn initial(&self, at: usize) -> Arc<Column> {
         let column = &self.table.columns[at];
         let value = default::of_column(self.env.eval, column);
-        let value = value.unwrap_or_else(|| default::implicit(&column.ty));
+        let value = value.unwrap_or_else(|| match column.nullable {
+            true => Value::Null,
+            false => default::implicit(&column.ty),
+        });
         Arc::new(Column::constant(&value, column.ty.physical(), scale_of(&column.ty), 1))
     }
 
@@ -191,11 +200,8 @@ impl<'r> RowMaker<'r> {
     ) -> SqlResult<()> {
         stack::check()?;
         if rules.lenient && self.strictness.is_strict() && !rules.generated.is_empty() {
-            let lenient = Self {
-                strictness: self.strictness.after_rows(),
-                told: RefCell::default(),
-                ..*self
-            };
+            let lenient =
+                Self { strictness: self.strictness.lenient(), told: RefCell::default(), ..*self };
             let mark = self.env.eval.conditions.borrow().mark();
             self.env.eval.set_strict_arithmetic(false);
             let done = lenient.generate(rules, columns, rows, first_row);

@@ -12,6 +12,7 @@ use selkie_types::{Batch, Bitmap, ByteRows, Column, SqlError, SqlResult, stack};
 
 use super::duplicate_error;
 use super::foreign::{ForeignKeys, Rows, is_foreign, undone_on_error};
+use super::keeps::keeps_changes;
 use super::on_duplicate::fetch;
 use super::row::{RowMaker, Strictness};
 use crate::Outcome;
@@ -181,10 +182,18 @@ impl Target<'_> {
         if self.again {
             return self.change_again(batch);
         }
-        if self.triggers.is_none() && batch.rows() > 1 && !has_side_effects(self.plan) {
+        let together =
+            self.triggers.is_none() && !has_side_effects(self.plan) && !self.keeps_rows();
+        if together && batch.rows() > 1 {
             return self.change(batch, batch, None);
         }
         (0..batch.rows()).try_for_each(|row| self.change_one(batch, row))
+    }
+
+    /// Whether rows before one that fails a CHECK stay changed.
+    fn keeps_rows(&self) -> bool {
+        let judged = !self.plan.rules.checks.is_empty() || self.plan.view.is_some();
+        judged && keeps_changes(&self.plan.table)
     }
 
     /// Updates rows that may have been changed meanwhile. Values are computed of what was read; what

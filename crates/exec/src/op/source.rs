@@ -40,7 +40,8 @@ pub(super) struct Values<'r> {
 
 impl<'r> Values<'r> {
     pub(super) fn new(env: Env<'r>, node: &'r PlanNode, rows: &'r [Vec<Expr>]) -> Self {
-        Self { env, node, rows: rows.chunks(BATCH_ROWS), done: 0 }
+        let step = if env.rt.row_by_row { 1 } else { BATCH_ROWS };
+        Self { env, node, rows: rows.chunks(step), done: 0 }
     }
 
     /// One row: its expressions' columns are the batch.
@@ -68,6 +69,7 @@ impl Operator for Values<'_> {
     fn next(&mut self) -> SqlResult<Option<Batch>> {
         self.env.check()?;
         let Some(rows) = self.rows.next() else { return Ok(None) };
+        self.env.eval.set_row(self.done + 1);
         let batch = match rows {
             [row] => self.single(row)?,
             rows => self.several(rows)?,

@@ -48,7 +48,10 @@ impl<'r> UnionScan<'r> {
             order: Vec::new(),
             done: 0,
             buffers: buffers::take(),
-            batch_rows: if env.rt.examined.is_limited() { 1 } else { FIRST_ROWS },
+            batch_rows: match env.rt.examined.is_limited() || env.rt.row_by_row {
+                true => 1,
+                false => FIRST_ROWS,
+            },
         };
         for access in union {
             found.find(access)?;

@@ -22,9 +22,9 @@ pub(super) struct Report<'a> {
 }
 
 impl Report<'_> {
-    /// Whether what does not fit is an error.
+    /// Whether what does not fit is an error, or would have been one.
     pub(super) fn is_strict(&self) -> bool {
-        self.mode == StoreMode::Strict
+        self.mode != StoreMode::Lenient
     }
 
     fn number(&self, row: usize) -> u64 {
@@ -32,7 +32,7 @@ impl Report<'_> {
     }
 
     fn raise(&self, error: SqlError) -> SqlResult<()> {
-        if self.is_strict() {
+        if self.mode == StoreMode::Strict {
             return Err(error);
         }
         self.ctx.push(Condition::from_error(Level::Warning, &error));
@@ -67,7 +67,7 @@ impl Report<'_> {
     pub(super) fn too_long(&self, row: usize) -> SqlResult<()> {
         if self.is_strict() {
             let args: [&dyn std::fmt::Display; 2] = [&self.target.column, &self.number(row)];
-            return Err(SqlError::new(&ER_DATA_TOO_LONG, &args));
+            return self.raise(SqlError::new(&ER_DATA_TOO_LONG, &args));
         }
         self.truncated(row)
     }
@@ -135,7 +135,7 @@ impl Report<'_> {
     #[cold]
     pub(super) fn skipped_time(&self, row: usize, text: &str) -> SqlResult<()> {
         if self.is_strict() {
-            return Err(self.incorrect_temporal(row, "datetime", text));
+            return self.raise(self.incorrect_temporal(row, "datetime", text));
         }
         let args: [&dyn std::fmt::Display; 2] = [&self.target.column, &self.number(row)];
         self.raise(SqlError::new(&ER_WARN_INVALID_TIMESTAMP, &args))

@@ -188,6 +188,12 @@ impl Table for NativeTable {
         Ok(next_in_series(before.unwrap_or(u64::MAX), step, offset))
     }
 
+    fn release_auto_increment(&self, from: u64, to: u64) {
+        let counter = &self.files.auto;
+        // Somebody else who has reserved values keeps them.
+        let _ = counter.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire);
+    }
+
     fn set_auto_increment(&self, trx: &dyn EngineTrx, next: u64) -> EngineResult<()> {
         own_trx(trx)?;
         let next = next.max(self.highest_auto()?.saturating_add(1));

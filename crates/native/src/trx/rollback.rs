@@ -131,7 +131,7 @@ impl Body {
         Some((self.segments[segment].clone(), record - 1))
     }
 
-    fn end(&self) -> u64 {
+    pub(super) fn end(&self) -> u64 {
         match self.segments.len().checked_sub(1) {
             Some(last) => position(last, self.segments[last].len()),
             None => 0,

@@ -395,7 +395,8 @@ impl EngineTrx for NativeTrx {
 
     fn has_changes(&self) -> bool {
         let body = self.body.lock();
-        !body.segments.is_empty() || !body.ddl.is_empty()
+        let undone = matches!(body.skips.last(), Some(&(0, to)) if to == body.end());
+        (!body.segments.is_empty() && !undone) || !body.ddl.is_empty()
     }
 
     fn prepare(&self, xid: &Xid) -> EngineResult<Option<Lsn>> {

@@ -24,7 +24,6 @@ pub(crate) struct BoundInsert {
     pub values: Vec<InsertValue>,
     pub own: Vec<OwnValue>,
     pub default_flags: Vec<Option<usize>>,
-    pub default_exprs: Vec<(usize, Expr)>,
     pub mode: InsertMode,
     /// Assignments of ON DUPLICATE KEY UPDATE; values over column numbers.
     pub on_duplicate: Vec<(usize, Option<Expr>)>,
@@ -62,7 +61,6 @@ impl Binder<'_> {
         for (position, flag) in targets.iter().zip(&source.flags) {
             default_flags[*position] = *flag;
         }
-        let default_exprs = self.default_exprs(&table, &default_flags)?;
         let (on_duplicate, rows) = self.duplicate_update(&target, insert)?;
         let updates = on_duplicate.iter().filter_map(|(_, e)| e.as_ref());
         let carried = self.carried_columns(updates);
@@ -90,7 +88,6 @@ impl Binder<'_> {
             values,
             own: source.own,
             default_flags,
-            default_exprs,
             mode,
             on_duplicate,
             rows,
@@ -187,21 +184,17 @@ impl Binder<'_> {
         self.row_table = Some((target.table.clone(), first));
         let all_empty = rows.iter().all(Vec::is_empty);
         for (number, row) in rows.iter().enumerate() {
-            if all_empty {
-                defaults.fill(true);
-                pace::spend(targets.len())?;
-                bound.push(vec![Expr::null(); targets.len()]);
-                continue;
-            }
-            if row.len() != targets.len() {
+            let row: &[&ast::Expr] = if all_empty { &[] } else { row };
+            if row.len() != targets.len() && !all_empty {
                 return Err(SqlError::new(&ER_WRONG_VALUE_COUNT_ON_ROW, &[&(number + 1)]));
             }
-            let mut values = self.value_row(row, &mut defaults)?;
+            let mut values = self.value_row((&target.table, first), targets, row, &mut defaults)?;
             values.iter_mut().for_each(build::unround);
             values.iter().for_each(|value| self.defaults_inside(value, &target.table, first));
             // Compat: what a value is has to fit in the first row only.
             if number == 0 && !self.ignore {
-                let mut pairs = values.iter().zip(targets);
+                let given = values.iter().zip(targets).zip(row).filter(|(_, e)| !is_default(e));
+                let mut pairs = given.map(|(pair, _)| pair);
                 pairs.try_for_each(|(e, at)| refuse_assignment(&e.ty, &target.table, *at))?;
             }
             bound.push(values);
@@ -209,7 +202,9 @@ impl Binder<'_> {
         self.row_table = None;
         self.scope().sources.pop();
         let range = first..first + target.table.columns.len();
-        let mut own = own_values(&target.table, &mut bound, targets, range);
+        let ordered = bound.iter().flatten().any(Expr::has_side_effects)
+            && self.has_ordered_defaults(&target.table)?;
+        let mut own = own_values(&target.table, &mut bound, targets, range, ordered);
         let mut flags = vec![None; targets.len()];
         let mut width = targets.len();
         for at in (0..targets.len()).filter(|at| defaults[*at]) {
@@ -230,17 +225,42 @@ impl Binder<'_> {
         Ok(Rows { plan: Logical::Values { rows: bound, columns: ids.clone() }, ids, flags, own })
     }
 
-    fn value_row(&mut self, row: &[&ast::Expr], defaults: &mut [bool]) -> SqlResult<Vec<Expr>> {
-        let mut values = Vec::with_capacity(row.len());
-        for (at, value) in row.iter().enumerate() {
-            if is_default(value) {
-                defaults[at] = true;
-                values.push(Expr::null());
-                continue;
-            }
-            values.push(self.in_clause(Clause::Values, |b| b.scalar(value))?);
+    /// The values of a row, all DEFAULT if it is empty. A default that is an expression is a value like
+    /// others, which reads the row so far.
+    fn value_row(
+        &mut self,
+        (table, first): (&TableInfo, ColumnId),
+        targets: &[usize],
+        row: &[&ast::Expr],
+        defaults: &mut [bool],
+    ) -> SqlResult<Vec<Expr>> {
+        let mut values = Vec::with_capacity(targets.len());
+        for (place, &at) in targets.iter().enumerate() {
+            let value =
+                match (row.get(place).filter(|e| !is_default(e)), &table.columns[at].default) {
+                    (Some(value), _) => self.in_clause(Clause::Values, |b| b.scalar(value))?,
+                    (None, DefaultValue::Expression(_)) => self.default_expr(table, at, first)?,
+                    (None, _) => {
+                        defaults[place] = true;
+                        Expr::null()
+                    }
+                };
+            pace::spend(1)?;
+            values.push(value);
         }
         Ok(values)
+    }
+
+    /// Whether defaults of columns must be computed row by row, in the order of the columns.
+    fn has_ordered_defaults(&mut self, table: &TableInfo) -> SqlResult<bool> {
+        for column in &table.columns {
+            if let DefaultValue::Expression(text) = &column.default
+                && self.row_expr(table, text)?.has_side_effects()
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Compat: a subquery of a value sees the columns of the new row as they are at first.
@@ -320,21 +340,6 @@ impl Binder<'_> {
         Ok(values)
     }
 
-    /// The DEFAULT expressions of columns that some rows say DEFAULT for.
-    fn default_exprs(
-        &mut self,
-        table: &TableInfo,
-        flags: &[Option<usize>],
-    ) -> SqlResult<Vec<(usize, Expr)>> {
-        let mut out = Vec::new();
-        for (at, column) in table.columns.iter().enumerate() {
-            if let (Some(_), DefaultValue::Expression(text)) = (flags[at], &column.default) {
-                out.push((at, self.row_expr(table, text)?));
-            }
-        }
-        Ok(out)
-    }
-
     /// A generated column may be given NULL or DEFAULT only.
     fn refuse_generated(
         &self,
@@ -389,41 +394,42 @@ impl Binder<'_> {
             ast::InsertSource::Query(_) => Clause::Duplicate,
             _ => Clause::Fields,
         };
-        let bound = self.assignments(target, &insert.on_duplicate, clause);
-        self.inserted = None;
+        self.row_table = Some((target.table.clone(), existing));
+        let bound = self.assignments(target, existing, &insert.on_duplicate, clause);
+        (self.inserted, self.row_table) = (None, None);
         Ok((bound?, Some((existing, new))))
     }
 
-    /// Assignments to columns of the target.
+    /// Assignments to columns of the target, whose row's begin with `first`.
     fn assignments(
         &mut self,
         target: &InsertTarget,
+        first: ColumnId,
         list: &[ast::Assignment],
         clause: Clause,
     ) -> SqlResult<Vec<(usize, Option<Expr>)>> {
         let mut bound = Vec::with_capacity(list.len());
         for assignment in list {
             let at = self.insert_position(target, &assignment.column, Clause::Duplicate)?;
-            let value = self.assigned_value(&target.table, at, &assignment.value, clause)?;
+            let row = (&*target.table, first);
+            let value = self.assigned_value(row, at, &assignment.value, clause)?;
             bound.push((at, value));
         }
         Ok(bound)
     }
 
-    /// The value assigned to a column; `None` for its default.
+    /// The value assigned to a column of the row whose columns begin with `first`; `None` for its
+    /// default.
     pub(super) fn assigned_value(
         &mut self,
-        table: &TableInfo,
+        (table, first): (&TableInfo, ColumnId),
         at: usize,
         value: &ast::Expr,
         clause: Clause,
     ) -> SqlResult<Option<Expr>> {
         if is_default(value) {
-            let name = ast::ColumnRef::bare(ast::Ident::new(&*table.columns[at].name));
             return match &table.columns[at].default {
-                DefaultValue::Expression(_) if self.inserted.is_none() => {
-                    self.default_of(&name).map(Some)
-                }
+                DefaultValue::Expression(_) => self.default_expr(table, at, first).map(Some),
                 _ => Ok(None),
             };
         }
@@ -570,20 +576,22 @@ fn has_scales(rows: &[Vec<Expr>], place: usize) -> bool {
     scales.next().is_some_and(|first| scales.any(|other| other != first))
 }
 
-/// Takes the values that read columns of the new row, numbered `row`, and those that must not be
-/// mixed, out of rows of values.
+/// Takes the values that read columns of the new row, numbered `row`, those that must not be mixed,
+/// and if the order of all matters those with side effects out of rows of values.
 fn own_values(
     table: &TableInfo,
     rows: &mut [Vec<Expr>],
     targets: &[usize],
     row: std::ops::Range<ColumnId>,
+    ordered: bool,
 ) -> Vec<OwnValue> {
     let layout: Vec<ColumnId> = row.clone().collect();
     let reads = |e: &Expr| e.columns().iter().any(|id| row.contains(id));
     let mut own = Vec::new();
     for (place, &column) in targets.iter().enumerate() {
         let to_text = table.columns[column].ty.is_string();
-        if !is_mixed(rows, place, to_text) && !rows.iter().any(|row| reads(&row[place])) {
+        let computed = |e: &Expr| reads(e) || (ordered && e.has_side_effects());
+        if !is_mixed(rows, place, to_text) && !rows.iter().any(|row| computed(&row[place])) {
             continue;
         }
         let taken = rows.iter_mut().map(|row| std::mem::replace(&mut row[place], Expr::null()));

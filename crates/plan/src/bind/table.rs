@@ -58,13 +58,14 @@ impl Binder<'_> {
     ) -> SqlResult<Expr> {
         self.in_row(table, |binder| {
             let first = binder.columns.len() - table.columns.len();
+            let around = binder.row_table.take();
             let is_default =
                 |e: &ast::Expr| matches!(e.kind, ast::ExprKind::Default(Some(_))).then_some(());
             if syntax.find(&mut |e| is_default(e)).is_some() {
                 binder.row_table = Some((Arc::new(table.clone()), first));
             }
             let bound = binder.in_clause(clause, |b| b.scalar(syntax));
-            binder.row_table = None;
+            binder.row_table = around;
             let mut expr = bound?;
             expr.map_columns(&mut |id| id - first);
             Ok(expr)
@@ -169,24 +170,34 @@ impl Binder<'_> {
                 let fsp = Expr::int(info.ty.decimals.into());
                 build::function_call("NOW", vec![fsp], self.types)
             }
-            DefaultValue::Expression(text) => {
-                // A default that leads back to itself has no value.
-                if self.defaulted.contains(&info.name) {
-                    let from = self.defaulted.last().unwrap_or(&info.name).clone();
-                    let arguments: [&dyn std::fmt::Display; 2] = [&from, &info.name];
-                    return Err(SqlError::new(&ER_EXPRESSION_REFERS_TO_UNINIT_FIELD, &arguments));
-                }
-                self.defaulted.push(info.name.clone());
-                let bound = self.row_expr(&table, text);
-                self.defaulted.pop();
-                let mut expr = bound?;
-                let first = self.columns.table_column(column.as_column().unwrap_or(0));
-                let row = self.row_table.as_ref().map_or(0, |(_, first)| *first);
-                let first = first.map_or(row, |(r, _)| r.first);
-                expr.map_columns(&mut |at| first + at);
-                Ok(expr)
+            DefaultValue::Expression(_) => {
+                let first = column.as_column().and_then(|id| id.checked_sub(at)).unwrap_or(0);
+                self.default_expr(&table, at, first)
             }
         }
+    }
+
+    /// The expression that is a column's default, over the row whose columns begin with `first`.
+    pub(super) fn default_expr(
+        &mut self,
+        table: &TableInfo,
+        at: usize,
+        first: ColumnId,
+    ) -> SqlResult<Expr> {
+        let info = &table.columns[at];
+        let DefaultValue::Expression(text) = &info.default else { return Ok(Expr::null()) };
+        // A default that leads back to itself has no value.
+        if self.defaulted.contains(&info.name) {
+            let from = self.defaulted.last().unwrap_or(&info.name).clone();
+            let arguments: [&dyn std::fmt::Display; 2] = [&from, &info.name];
+            return Err(SqlError::new(&ER_EXPRESSION_REFERS_TO_UNINIT_FIELD, &arguments));
+        }
+        self.defaulted.push(info.name.clone());
+        let bound = self.row_expr(table, text);
+        self.defaulted.pop();
+        let mut expr = bound?;
+        expr.map_columns(&mut |at| first + at);
+        Ok(expr)
     }
 
     /// The column of `table` an assignment or column list names.

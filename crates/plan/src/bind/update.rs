@@ -62,7 +62,8 @@ impl Binder<'_> {
         for assignment in &update.assignments {
             let (relation, at) = self.assigned_column(&sources, &assignment.column)?;
             let table = self.columns.relations[relation].table.clone();
-            let value = self.assigned_value(&table, at, &assignment.value, Clause::Set)?;
+            let row = (&*table, self.columns.relations[relation].first);
+            let value = self.assigned_value(row, at, &assignment.value, Clause::Set)?;
             match targets.iter_mut().find(|t| t.relation == relation) {
                 Some(target) => target.assignments.push((at, value)),
                 None => targets.push(self.update_target(&sources, relation, (at, value))?),

@@ -96,8 +96,6 @@ pub struct Insert {
     /// For each column of the table: the rows may give `DEFAULT` for it; then the source has NULL
     /// and the given source column is 1. Rare.
     pub default_flags: Vec<Option<usize>>,
-    /// Values where rows say `DEFAULT` and that is an expression, over the columns of the row.
-    pub default_exprs: Vec<(usize, Expr)>,
     /// Duplicates.
     pub mode: InsertMode,
     /// `ON DUPLICATE KEY UPDATE`.

@@ -59,7 +59,6 @@ pub(super) fn insert(
         values: bound.values,
         own: made.own,
         default_flags: bound.default_flags,
-        default_exprs: bound.default_exprs,
         mode: bound.mode,
         on_duplicate,
         rules: bound.rules,

@@ -116,7 +116,10 @@ impl Inserter<'_> {
     }
 
     /// The outcome of the statement.
-    pub(crate) fn finish(self) -> Outcome {
+    pub(crate) fn finish(mut self) -> Outcome {
+        if let Some(auto) = &mut self.auto {
+            auto.take_back_rest();
+        }
         let session = self.env.rt.session;
         // Compat: a value the view does not show is not told of.
         let told = self.plan.view.as_ref().is_none_or(|view| view.shows_auto_increment);
