@@ -85,6 +85,31 @@ pub(super) struct Graph {
     pub required: ColumnSet,
 }
 
+/// How many leaves a plan has, however many.
+fn leaves_in(plan: &Logical) -> usize {
+    selkie_meter::tick(8);
+    stack::ensure();
+    match plan {
+        Logical::Filter { input, .. } => leaves_in(input),
+        Logical::Join(join) => leaves_in(&join.left) + leaves_on_right(join),
+        _ => 1,
+    }
+}
+
+fn leaves_on_right(join: &Join) -> usize {
+    if join.kind == JoinKind::Inner { leaves_in(&join.right) } else { 1 }
+}
+
+/// The shares of both sides of a join in a room.
+fn rooms(join: &Join, room: usize) -> (usize, usize) {
+    if room == usize::MAX {
+        return (room, room);
+    }
+    let right = leaves_on_right(join);
+    let left = leaves_in(&join.left).min(room - right.min(room / 2));
+    (left, room - left)
+}
+
 /// A block taken apart, before anything is built.
 #[derive(Default)]
 struct Parts<'p> {
@@ -99,19 +124,29 @@ struct Part<'p> {
 }
 
 impl<'p> Parts<'p> {
-    /// Takes `plan` apart; the leaves it consists of.
-    fn flatten(&mut self, plan: &'p Logical) -> Leaves {
+    /// Takes `plan` apart into at most [`MOST_LEAVES`]. Subqueries that became joins can be more: then
+    /// a join below is a leaf like any other, with an order of its own.
+    fn of(plan: &'p Logical) -> Self {
+        let mut parts = Self::default();
+        let room = if leaves_in(plan) <= MOST_LEAVES { usize::MAX } else { MOST_LEAVES };
+        parts.flatten(plan, room);
+        parts
+    }
+
+    /// Takes `plan` apart into at most `room` leaves; those it consists of.
+    fn flatten(&mut self, plan: &'p Logical, room: usize) -> Leaves {
         stack::ensure();
         match plan {
             Logical::Filter { input, conditions } => {
-                let leaves = self.flatten(input);
+                let leaves = self.flatten(input, room);
                 self.pool.extend(conditions.iter().cloned());
                 leaves
             }
-            Logical::Join(join) => {
-                let left = self.flatten(&join.left);
+            Logical::Join(join) if room > 1 => {
+                let (for_left, for_right) = rooms(join, room);
+                let left = self.flatten(&join.left, for_left);
                 if join.kind == JoinKind::Inner {
-                    let right = self.flatten(&join.right);
+                    let right = self.flatten(&join.right, for_right);
                     self.pool.extend(join.on.iter().cloned());
                     if join.straight {
                         self.order_after(left, right);
@@ -160,8 +195,7 @@ impl Builder<'_> {
     /// The graph of a block with everything below its leaves built.
     pub(super) fn graph(&mut self, plan: &Logical, required: &ColumnSet) -> Graph {
         stack::ensure();
-        let mut parts = Parts::default();
-        parts.flatten(plan);
+        let parts = Parts::of(plan);
         let mut pool = parts.pool;
         let mut needed = required.clone();
         pool.iter().for_each(|c| needed.add_expr(c));
