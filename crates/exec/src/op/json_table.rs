@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use selkie_expr::json_table::JsonCell;
 use selkie_expr::store::{StoreMode, StoreTarget, convert_for_column};
+use selkie_meter::interruptible;
 use selkie_plan::physical::{JsonFallback, JsonTableColumn, JsonTableJoin as Plan};
 use selkie_types::error::catalogue::{
     ER_JSON_TABLE_ERROR_ON_FIELD, ER_JSON_TABLE_MULTIPLE_MATCHES, ER_JSON_TABLE_SCALAR_EXPECTED,
@@ -20,47 +21,131 @@ pub(super) struct JsonTable<'r> {
     plan: &'r Plan,
     /// The batch of the input being joined, its documents, and its next row.
     current: Option<(Batch, Arc<Column>, usize)>,
+    /// The last document and its rows, if there was nothing to say of them.
+    known: Option<(Vec<u8>, Cells)>,
+}
+
+/// The table's own columns for a document.
+#[derive(Clone)]
+struct Cells {
+    columns: Vec<Arc<Column>>,
+    rows: usize,
 }
 
 impl<'r> JsonTable<'r> {
     pub(super) fn new(env: Env<'r>, input: BoxOperator<'r>, plan: &'r Plan) -> Self {
-        Self { env, input, plan, current: None }
+        Self { env, input, plan, current: None, known: None }
     }
 
     /// The joined rows of one row of the input.
-    fn joined(&self, batch: &Batch, documents: &Column, row: usize) -> SqlResult<Batch> {
-        let rows = match documents.value(row) {
-            Value::Bytes(document) => self.plan.table.rows.rows(&document)?,
-            _ => Vec::new(),
+    fn joined(&mut self, batch: &Batch, documents: &Column, row: usize) -> SqlResult<Batch> {
+        let cells = match documents.value(row) {
+            Value::Bytes(document) => self.cells_of(&document)?,
+            _ => self.cells(&[])?,
         };
-        let mut out = self.with_cells(batch, row, &rows)?;
+        let mut out = self.with_cells(batch, row, cells)?;
         if out.rows() > 0 {
             let kept = RowFilter::new(&self.plan.on).filter(self.env.eval, out)?;
             out = match kept {
                 Some(kept) => kept,
-                None => self.with_cells(batch, row, &[])?,
+                None => self.with_cells(batch, row, self.cells(&[])?)?,
             };
         }
         if out.rows() == 0 && self.plan.outer {
             let nulls = vec![vec![JsonCell::Null; self.plan.table.columns.len()]];
-            out = self.with_cells(batch, row, &nulls)?;
+            out = self.with_cells(batch, row, self.cells(&nulls)?)?;
         }
         Ok(out)
     }
 
-    fn with_cells(&self, batch: &Batch, row: usize, rows: &[Vec<JsonCell>]) -> SqlResult<Batch> {
-        let picked = vec![row as u32; rows.len()];
+    /// The rows of a document. A lateral join asks for the same one again and again.
+    fn cells_of(&mut self, document: &[u8]) -> SqlResult<Cells> {
+        if let Some((_, cells)) = self.known.as_ref().filter(|(known, _)| known == document) {
+            return Ok(cells.clone());
+        }
+        let rows = interruptible(|| self.plan.table.rows.rows(document))??;
+        let (cells, quiet) = self.quietly(|| self.cells(&rows))?;
+        self.known = quiet.then(|| (document.to_vec(), cells.clone()));
+        Ok(cells)
+    }
+
+    /// What `make` makes, and whether it told nothing to the client.
+    fn quietly<T>(&self, make: impl FnOnce() -> SqlResult<T>) -> SqlResult<(T, bool)> {
+        let conditions = &self.env.eval.conditions;
+        let told = conditions.borrow().count();
+        let made = make()?;
+        let quiet = conditions.borrow().count() == told;
+        Ok((made, quiet))
+    }
+
+    fn cells(&self, rows: &[Vec<JsonCell>]) -> SqlResult<Cells> {
+        let columns = self.plan.table.columns.iter().enumerate();
+        let made = columns.map(|(at, column)| self.column(column, at, rows));
+        Ok(Cells { columns: made.collect::<SqlResult<_>>()?, rows: rows.len() })
+    }
+
+    fn column(
+        &self,
+        column: &JsonTableColumn,
+        at: usize,
+        rows: &[Vec<JsonCell>],
+    ) -> SqlResult<Arc<Column>> {
+        if let Some(made) = self.whole_column(column, at, rows)? {
+            return Ok(made);
+        }
+        let mut made = column_of(&column.ty, rows.len());
+        for cells in rows {
+            pace::spend(256)?;
+            made.push(&self.value(column, &cells[at])?);
+        }
+        Ok(Arc::new(made))
+    }
+
+    /// All values of a column at once, if that goes without a word.
+    fn whole_column(
+        &self,
+        column: &JsonTableColumn,
+        at: usize,
+        rows: &[Vec<JsonCell>],
+    ) -> SqlResult<Option<Arc<Column>>> {
+        let mut longest = 0;
+        let mut numbers = 0;
+        for cells in rows {
+            pace::spend(16)?;
+            match &cells[at] {
+                JsonCell::Text(text) => longest = longest.max(text.len()),
+                JsonCell::Number(_) => numbers += 1,
+                JsonCell::Null => {}
+                _ => return Ok(None),
+            }
+        }
+        let from = match numbers {
+            0 => SqlType::varchar(longest as u32, CollationId::UTF8MB4_BIN),
+            _ if numbers == rows.len() => SqlType::bigint(),
+            _ => return Ok(None),
+        };
+        let mut values = column_of(&from, rows.len());
+        for cells in rows {
+            pace::spend(64)?;
+            values.push(&match &cells[at] {
+                JsonCell::Text(text) => Value::bytes(text),
+                JsonCell::Number(number) => Value::Int(*number),
+                _ => Value::Null,
+            });
+        }
+        let conditions = &self.env.eval.conditions;
+        let before = conditions.borrow().mark();
+        let stored = self.store_all(column, &Arc::new(values), &from);
+        let told = conditions.borrow_mut().forget_since(before);
+        Ok(stored.ok().filter(|_| !told))
+    }
+
+    fn with_cells(&self, batch: &Batch, row: usize, cells: Cells) -> SqlResult<Batch> {
+        let picked = vec![row as u32; cells.rows];
         let mut columns: Vec<Arc<Column>> =
             batch.columns().iter().map(|c| Arc::new(c.gather(&picked))).collect();
-        for (at, column) in self.plan.table.columns.iter().enumerate() {
-            pace::spend(rows.len())?;
-            let mut made = column_of(&column.ty, rows.len());
-            for cells in rows {
-                made.push(&self.value(column, &cells[at])?);
-            }
-            columns.push(Arc::new(made));
-        }
-        Ok(Batch::new(columns, rows.len()))
+        columns.extend(cells.columns);
+        Ok(Batch::new(columns, cells.rows))
     }
 
     fn value(&self, column: &JsonTableColumn, cell: &JsonCell) -> SqlResult<Value> {
@@ -102,6 +187,15 @@ impl<'r> JsonTable<'r> {
     /// column.
     fn store(&self, column: &JsonTableColumn, value: Value, from: &SqlType) -> SqlResult<Value> {
         let values = Arc::new(Column::constant(&value, from.physical(), scale_of(from), 1));
+        self.store_all(column, &values, from).map(|column| column.value(0))
+    }
+
+    fn store_all(
+        &self,
+        column: &JsonTableColumn,
+        values: &Arc<Column>,
+        from: &SqlType,
+    ) -> SqlResult<Arc<Column>> {
         let target = StoreTarget {
             ty: &column.ty,
             schema: "*any*",
@@ -109,9 +203,7 @@ impl<'r> JsonTable<'r> {
             column: &column.name,
             copied: false,
         };
-        let stored =
-            convert_for_column(&values, from, &target, StoreMode::Lenient, 1, self.env.eval);
-        stored.map(|column| column.value(0))
+        convert_for_column(values, from, &target, StoreMode::Lenient, 1, self.env.eval)
     }
 }
 

@@ -33,6 +33,15 @@ impl<'a> Json<'a> {
         }
     }
 
+    /// The number of values directly inside.
+    pub(crate) fn width(&self) -> usize {
+        match self {
+            Self::Array(items, _) => items.len(),
+            Self::Object(members, _) => members.len(),
+            _ => 0,
+        }
+    }
+
     /// The last of the values directly inside.
     pub(crate) fn last_child(&self) -> Option<&Self> {
         match self {
@@ -45,7 +54,7 @@ impl<'a> Json<'a> {
     /// The value of the first member of a name, as it is written.
     pub(crate) fn member(&self, name: &[u8]) -> Option<&Self> {
         let Self::Object(members, _) = self else { return None };
-        tick(members.len());
+        tick(members.len() * 8);
         members.iter().find(|(n, _)| super::same_text(n, name)).map(|(_, value)| value)
     }
 

@@ -41,10 +41,13 @@ impl Path {
     /// The values the path leads to, in the order of the document, each once.
     pub(crate) fn find<'j, 'a>(&self, root: &'j Json<'a>) -> Vec<&'j Json<'a>> {
         let mut found = vec![root];
+        // Only where one value lies below another can a step lead twice to the same.
+        let mut nested = false;
         for step in &self.steps {
+            nested |= *step == Step::Descend;
             let mut next: Vec<&'j Json<'a>> = Vec::new();
             found.into_iter().for_each(|value| follow(value, step, &mut next));
-            found = if self.is_wild() { distinct(next) } else { next };
+            found = if nested { distinct(next) } else { next };
         }
         found
     }
@@ -56,10 +59,11 @@ impl Path {
         let mut here = root;
         for step in &self.steps {
             here = match (step, here) {
-                (Step::Member(name), Json::Object(members, _)) => members
-                    .iter_mut()
-                    .find(|(n, _)| super::same_text(n, name))
-                    .map(|(_, value)| value)?,
+                (Step::Member(name), Json::Object(members, _)) => {
+                    tick(members.len() * 8);
+                    let named = members.iter_mut().find(|(n, _)| super::same_text(n, name));
+                    named.map(|(_, value)| value)?
+                }
                 (Step::Item(n), Json::Array(items, _)) => {
                     let at = index(*n, items.len())?;
                     items.get_mut(at)?
@@ -99,12 +103,14 @@ pub(crate) fn index(n: i64, len: usize) -> Option<usize> {
 
 /// Each value once, in the order of the document.
 fn distinct<'j, 'a>(found: Vec<&'j Json<'a>>) -> Vec<&'j Json<'a>> {
+    tick(found.len() * 32);
     let mut seen = hashbrown::HashSet::new();
     found.into_iter().filter(|value| seen.insert(std::ptr::from_ref(*value))).collect()
 }
 
 /// Compat: a value that is no array counts as an array of itself, but only from its start.
 fn follow<'j, 'a>(value: &'j Json<'a>, step: &Step, out: &mut Vec<&'j Json<'a>>) {
+    tick(8 * (1 + value.width()));
     match (step, value) {
         (Step::Member(name), Json::Object(members, _)) => {
             let named = members.iter().filter(|(n, _)| super::same_text(n, name));

@@ -1,0 +1,20 @@
+-- Documents that come again, and columns of which only some values fit.
+CREATE TABLE t (id INT, j TEXT);
+INSERT INTO t VALUES (1, '[{"a":1,"b":"x"},{"a":"7","b":"abcdef"}]'), (2, '[{"a":1,"b":"x"},{"a":"7","b":"abcdef"}]'), (3, '[{"a":3}]'), (4, NULL), (5, '[{"a":3}]'), (6, '[]');
+SELECT id, x.* FROM t, JSON_TABLE(t.j, '$[*]' COLUMNS (n FOR ORDINALITY, a INT PATH '$.a', b VARCHAR(6) PATH '$.b')) x ORDER BY id, n;
+SHOW WARNINGS;
+SELECT id, x.* FROM t, JSON_TABLE(t.j, '$[*]' COLUMNS (n FOR ORDINALITY, a TINYINT PATH '$.a', b VARCHAR(10) PATH '$.b')) x ORDER BY id, n;
+SHOW WARNINGS;
+SELECT id, x.* FROM t LEFT JOIN JSON_TABLE(t.j, '$[*]' COLUMNS (n FOR ORDINALITY, a DECIMAL(4,2) PATH '$.a' DEFAULT '9' ON ERROR, b VARCHAR(10) PATH '$.b' DEFAULT 'none' ON EMPTY)) x ON x.a>1 ORDER BY id, n;
+SHOW WARNINGS;
+SELECT x.a, y.b FROM JSON_TABLE('[1,2,null]', '$[*]' COLUMNS (a INT PATH '$')) x, JSON_TABLE('[1,30]', '$[*]' COLUMNS (b TINYINT PATH '$')) y ORDER BY 1, 2;
+SHOW WARNINGS;
+SELECT * FROM JSON_TABLE('[{"a":[1,2],"b":[3,5]},{"b":[4]},{}]', '$[*]' COLUMNS (n FOR ORDINALITY, NESTED PATH '$.a[*]' COLUMNS (m FOR ORDINALITY, a INT PATH '$'), NESTED PATH '$.b[*]' COLUMNS (b INT PATH '$'))) x;
+SHOW WARNINGS;
+SELECT * FROM JSON_TABLE('[1,[2],{"c":3}]', '$[*]' COLUMNS (a INT PATH '$' NULL ON ERROR, d JSON PATH '$', e INT EXISTS PATH '$.c')) x;
+SELECT * FROM JSON_TABLE('[[1,[1,2]],[[3]]]', '$**[0]' COLUMNS (d JSON PATH '$')) x;
+SELECT * FROM JSON_TABLE('[[1,[1,2]],[[3]]]', '$[*][0][0]' COLUMNS (d JSON PATH '$')) x;
+SELECT * FROM JSON_TABLE('[[1,[1,2]],[[3]]]', '$[*]**[0]' COLUMNS (d JSON PATH '$')) x;
+SELECT JSON_EXTRACT('[[1,[1,2]],[[3]],4]', '$[*][0]'), JSON_EXTRACT('[[1,[1,2]],[[3]],4]', '$**[0]'), JSON_EXTRACT('[[1,[1,2]],[[3]],4]', '$[*]**[0]'), JSON_EXTRACT('{"a":[1,{"a":2}]}', '$**.a', '$.*[0]');
+SELECT JSON_KEYS('{"a":1,"b":2,"a":3,"\\u0061":4,"c":{"d":1}}'), JSON_LENGTH('[1,[2,3],{}]'), JSON_LENGTH('{"a":1,"a":2}');
+DROP TABLE t;
