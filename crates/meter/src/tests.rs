@@ -110,6 +110,19 @@ fn work_that_returns_no_errors_is_ended() {
 }
 
 #[test]
+fn work_that_cannot_be_ended_makes_the_next_look_come_sooner() {
+    let _alone = alone();
+    let account = account();
+    let _attached = attach(&account);
+    assert!(check().is_ok() && spend(1 << 20).is_ok());
+    account.ask(Asked::EndStatement);
+    for _ in 0..10 {
+        tick(1 << 20);
+    }
+    assert!(spend(1).is_err());
+}
+
+#[test]
 fn a_large_block_keeps_its_bytes_wherever_it_grows() {
     let _alone = alone();
     let account = account();

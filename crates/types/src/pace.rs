@@ -69,8 +69,8 @@ pub fn tick(units: usize) {
 #[cold]
 fn tock() {
     match INSIDE.get() {
-        // Who cannot be ended does not ask again and again.
-        0 => FUEL.set(TANK),
+        // Whoever can return an error next asks.
+        0 => run_out(),
         _ => end_if(refuel()),
     }
 }
