@@ -175,12 +175,22 @@ impl Built {
 /// A position no row has: a column that is missing must end the statement, not read another one.
 const NOWHERE: usize = usize::MAX;
 
+/// Where `id` is in `layout`. Columns of one table follow each other, so the first tells of most.
+fn position(layout: &[ColumnId], id: ColumnId) -> Option<usize> {
+    let likely = id.wrapping_sub(*layout.first()?);
+    if layout.get(likely) == Some(&id) {
+        return Some(likely);
+    }
+    selkie_meter::tick(layout.len());
+    layout.iter().position(|column| *column == id)
+}
+
 /// `expr` over rows of `layout`.
 pub(crate) fn place(expr: &Expr, layout: &[ColumnId]) -> Expr {
     stack::ensure();
     let mut placed = expr.clone();
     placed.map_columns(&mut |id| {
-        let at = layout.iter().position(|column| *column == id);
+        let at = position(layout, id);
         debug_assert!(at.is_some(), "column {id} is not in {layout:?}");
         at.unwrap_or(NOWHERE)
     });

@@ -1,6 +1,7 @@
 //! The order of the columns of `*`. NATURAL and USING change it: first the merged columns, then the others of the left
 //! side, then those of the right; of a RIGHT JOIN those of the right come before. Sides can be such joins themselves.
 
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 /// A column: the number of its source in FROM, and its position there.
@@ -23,8 +24,10 @@ impl StarOrder {
         free: &dyn Fn(usize) -> Vec<usize>,
     ) -> Vec<StarColumn> {
         let mut order = Vec::new();
+        let mut known: HashMap<usize, HashSet<usize>> = HashMap::new();
         for &(source, column) in self.columns.iter().filter(|(source, _)| range.contains(source)) {
-            if free(source).contains(&column) {
+            let free = known.entry(source).or_insert_with(|| free(source).into_iter().collect());
+            if free.contains(&column) {
                 order.push((source, column));
             }
         }
@@ -46,7 +49,8 @@ impl StarOrder {
         let end = sides[0].end.max(sides[1].end);
         let mut columns = self.of(0..start, free);
         let rest = sides.into_iter().flat_map(|side| self.of(side, free));
-        let rest: Vec<StarColumn> = rest.filter(|column| !merged.contains(column)).collect();
+        let gone: HashSet<StarColumn> = merged.iter().copied().collect();
+        let rest: Vec<StarColumn> = rest.filter(|column| !gone.contains(column)).collect();
         columns.extend(merged);
         columns.extend(rest);
         *self = StarOrder { columns, sources: end };

@@ -2,6 +2,7 @@
 //!
 //! A view stands for itself and the tables its query reads, which become locked like it.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -72,6 +73,7 @@ pub(super) fn take(
     };
     let mut tickets = Vec::new();
     for table in &list {
+        selkie_meter::spend(1024)?;
         let mode = match (purpose, table.write) {
             _ if table.is_view => LockMode::Read,
             (_, true) => LockMode::Alone,
@@ -99,13 +101,14 @@ fn list_of(
     purpose: Purpose,
 ) -> SqlResult<Vec<LockedTable>> {
     let mut list = Vec::new();
+    let mut seen = HashSet::new();
     for lock in &statement.tables {
+        selkie_meter::spend(1024)?;
         let Some(table) = find(instance, session, lock, purpose)? else { continue };
         let alias = lock.alias.as_ref().map_or(table.name(), |alias| &alias.value);
         let write = matches!(lock.mode, ast::LockMode::Write | ast::LockMode::WriteConcurrent);
         let named = locked(&table, alias, write);
-        let same = |l: &LockedTable| l.alias == named.alias && l.schema == named.schema;
-        if list.iter().any(same) {
+        if !seen.insert((named.alias.clone(), named.schema.clone())) {
             return Err(SqlError::new(&ER_NONUNIQ_TABLE, &[&alias]));
         }
         list.push(named);

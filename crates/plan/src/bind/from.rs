@@ -1,12 +1,14 @@
 //! FROM: tables, views, derived tables, joins.
 
+use std::collections::HashSet;
+
 use selkie_catalog::{TableInfo, TableKind};
 use selkie_engine::LockMode;
 use selkie_expr::{CompareOp, Expr, build};
 use selkie_sql::ast;
-use selkie_types::charset::{first_duplicate, identifier_eq};
+use selkie_types::charset::{first_duplicate, identifier_eq, in_one_case};
 use selkie_types::error::catalogue::*;
-use selkie_types::{SqlError, SqlResult, stack};
+use selkie_types::{SqlError, SqlResult, pace, stack};
 
 use super::Binder;
 use super::scope::{Clause, Scope, Source, SourceColumns};
@@ -302,37 +304,41 @@ impl Binder<'_> {
 
     /// Positions of a source's columns that USING and NATURAL have left to it.
     pub(super) fn free_columns(&self, source: &Source) -> Vec<usize> {
-        let width = self.source_columns(source).len();
-        (0..width).filter(|at| !source.merged.contains(at)).collect()
+        let merged: HashSet<usize> = source.merged.iter().copied().collect();
+        let width = self.source_width(source);
+        pace::tick(16 * width);
+        (0..width).filter(|at| !merged.contains(at)).collect()
     }
 
     fn common_names(
-        &mut self,
+        &self,
         left: std::ops::Range<usize>,
         right: std::ops::Range<usize>,
     ) -> Vec<Box<str>> {
-        let sources = self.scope().sources.clone();
+        let sources = self.innermost();
         let visible = |side: std::ops::Range<usize>| -> Vec<Box<str>> {
             let columns = sources[side].iter().flat_map(|s| {
-                let columns = self.source_columns(s).into_iter().enumerate();
-                columns
-                    .filter(|(at, _)| !s.merged.contains(at))
-                    .map(|(_, (n, _))| n)
-                    .collect::<Vec<_>>()
+                let columns = self.source_columns(s);
+                self.free_columns(s).into_iter().map(move |at| columns[at].0.clone())
             });
             columns.collect()
         };
-        let right = visible(right);
-        visible(left).into_iter().filter(|n| right.iter().any(|r| identifier_eq(r, n))).collect()
+        let right: HashSet<String> = visible(right).iter().map(|name| in_one_case(name)).collect();
+        visible(left).into_iter().filter(|name| right.contains(&in_one_case(name))).collect()
+    }
+
+    /// The tables of the innermost block.
+    fn innermost(&self) -> &[Source] {
+        self.scopes.last().map_or(&[], |scope| &scope.sources)
     }
 
     fn side_column(
-        &mut self,
+        &self,
         side: std::ops::Range<usize>,
         name: &str,
     ) -> SqlResult<(usize, usize, ColumnId)> {
         let mut found = None;
-        let sources = self.scope().sources.clone();
+        let sources = self.innermost();
         for at in side {
             let source = &sources[at];
             if let Some((position, id)) = self.source_column(source, name)
@@ -348,9 +354,8 @@ impl Binder<'_> {
         found.ok_or_else(|| SqlError::unknown_column(name, Clause::From.name()))
     }
 
-    fn side_expr(&mut self, (source, _, id): (usize, usize, ColumnId)) -> Expr {
-        let source = self.scope().sources[source].clone();
-        self.source_expr(&source, id)
+    fn side_expr(&self, (source, _, id): (usize, usize, ColumnId)) -> Expr {
+        self.source_expr(&self.innermost()[source], id)
     }
 
     /// A scope for a block.

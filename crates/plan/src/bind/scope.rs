@@ -163,6 +163,14 @@ impl Binder<'_> {
         }
     }
 
+    /// How many columns a source has.
+    pub(super) fn source_width(&self, source: &Source) -> usize {
+        match &source.columns {
+            SourceColumns::Listed(columns) => columns.len(),
+            SourceColumns::Table(relation) => self.columns.relations[*relation].table.columns.len(),
+        }
+    }
+
     /// The name of column `id` in a source, `None` if the source does not have it.
     pub(super) fn name_in_source(&self, source: &Source, id: ColumnId) -> Option<Box<str>> {
         match &source.columns {

@@ -210,7 +210,7 @@ impl Binder<'_> {
         let Some(id) = column.as_column() else {
             return Err(SqlError::unknown_column(name, Clause::Set.name()));
         };
-        let is_of = |s: &&Source| self.source_columns(s).iter().any(|(_, column)| *column == id);
+        let is_of = |s: &&Source| self.name_in_source(s, id).is_some();
         let Some(source) = sources.iter().find(is_of) else {
             return Err(SqlError::unknown_column(name, Clause::Set.name()));
         };

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use selkie_catalog::{ColumnInfo, DefaultValue, IndexInfo, TableInfo};
 use selkie_engine::{IndexDef, IndexId, IndexKind};
 use selkie_expr::Expr;
+use selkie_meter::interruptible;
 use selkie_sql::ast::{AlterAction, AlterAlgorithm, AlterLock, AlterTable, Ident, TableOption};
 use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::{
@@ -123,6 +124,14 @@ struct Draft<'a> {
 
 /// What `statement` makes of `old`.
 pub fn define_alter(
+    context: &DefineContext<'_>,
+    old: &TableInfo,
+    statement: &AlterTable,
+) -> SqlResult<AlterPlan> {
+    interruptible(|| altered(context, old, statement))?
+}
+
+fn altered(
     context: &DefineContext<'_>,
     old: &TableInfo,
     statement: &AlterTable,

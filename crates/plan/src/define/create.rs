@@ -7,6 +7,7 @@ use selkie_catalog::{
     sequence_columns,
 };
 use selkie_engine::TableId;
+use selkie_meter::interruptible;
 use selkie_sql::ast::{CreateSource, CreateTable, TableElement, TableOption};
 use selkie_types::charset::{first_duplicate, identifier_eq};
 use selkie_types::error::catalogue::{
@@ -26,6 +27,14 @@ pub type NewTable = (TableInfo, Option<u64>);
 
 /// The table that `statement` defines by its elements, as `schema`.`name`. It has no id yet.
 pub fn define_table(
+    context: &DefineContext<'_>,
+    statement: &CreateTable,
+    schema: &str,
+) -> SqlResult<NewTable> {
+    interruptible(|| table_of(context, statement, schema))?
+}
+
+fn table_of(
     context: &DefineContext<'_>,
     statement: &CreateTable,
     schema: &str,
@@ -110,6 +119,15 @@ fn foreign_keys(
 
 /// `table` extended by the columns a query gives and the statement's keys.
 pub fn define_selected(
+    context: &DefineContext<'_>,
+    statement: &CreateTable,
+    table: &TableInfo,
+    selected: Vec<ColumnInfo>,
+) -> SqlResult<TableInfo> {
+    interruptible(|| selected_table(context, statement, table, selected))?
+}
+
+fn selected_table(
     context: &DefineContext<'_>,
     statement: &CreateTable,
     table: &TableInfo,

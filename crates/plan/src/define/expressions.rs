@@ -1,12 +1,14 @@
 //! Expressions of definitions: CHECK, DEFAULT (expr) and generated columns. Their canonical text,
 //! and whether they may stand where they do.
 
+use std::collections::HashSet;
+
 use selkie_catalog::{CheckInfo, ColumnInfo, DefaultValue, Generated, TableInfo};
 use selkie_engine::IndexKind;
 use selkie_expr::{Expr as Bound, ExprKind as BoundKind, VariableScope};
 use selkie_sql::ast::{self, Expr, ExprKind, UnaryOp};
 use selkie_sql::{UnparseOptions, unparse_expr};
-use selkie_types::charset::identifier_eq;
+use selkie_types::charset::{identifier_eq, in_one_case};
 use selkie_types::error::catalogue::{
     ER_DUP_CONSTRAINT_NAME, ER_EXPRESSION_REFERS_TO_UNINIT_FIELD,
     ER_GENERATED_COLUMN_FUNCTION_IS_NOT_ALLOWED, ER_PRIMARY_KEY_BASED_ON_GENERATED_COLUMN,
@@ -134,12 +136,12 @@ pub(super) fn drop_checks(
 
 /// Names the checks without a name, after all that have one.
 pub(super) fn name_checks(checks: &mut [CheckInfo]) {
-    for at in 0..checks.len() {
-        if checks[at].name.is_empty() {
-            let taken = |name: &String| checks.iter().any(|c| identifier_eq(&c.name, name));
-            let name = (1..).map(|n| format!("CONSTRAINT_{n}")).find(|name| !taken(name));
-            checks[at].name = name.unwrap_or_default();
-        }
+    let taken: HashSet<String> = checks.iter().map(|check| in_one_case(&check.name)).collect();
+    let mut free = (1..)
+        .map(|number| format!("CONSTRAINT_{number}"))
+        .filter(|name| !taken.contains(&in_one_case(name)));
+    for check in checks.iter_mut().filter(|check| check.name.is_empty()) {
+        check.name = free.next().unwrap_or_default();
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use selkie_catalog::{ColumnInfo, DefaultValue, TableInfo, TableKind, TableOptions, View};
 use selkie_engine::TableId;
+use selkie_meter::interruptible;
 use selkie_sql::ast::{self, CheckOption, CreateView, Mention, Query, SqlSecurity, ViewAlgorithm};
 use selkie_sql::{UnparseOptions, unparse_query};
 use selkie_types::charset::{first_duplicate, identifier_eq};
@@ -43,6 +44,16 @@ pub struct ViewSession<'a> {
 
 /// The view `statement` defines in `schema`; `columns` are those of its query.
 pub fn define_view(
+    context: &DefineContext<'_>,
+    session: &ViewSession<'_>,
+    statement: &CreateView,
+    schema: &str,
+    columns: Vec<ViewColumn>,
+) -> SqlResult<TableInfo> {
+    interruptible(|| view_of(context, session, statement, schema, columns))?
+}
+
+fn view_of(
     context: &DefineContext<'_>,
     session: &ViewSession<'_>,
     statement: &CreateView,

@@ -249,12 +249,12 @@ pub(super) fn update(
         let outer = draft.outer_columns(&condition);
         ids.extend(outer.iter().filter(|c| !ids.contains(c)).collect::<Vec<_>>());
     }
-    for target in &targets {
-        for (_, value) in &target.assignments {
-            value.iter().for_each(|e| {
-                ids.extend(e.columns().into_iter().filter(|c| !ids.contains(c)).collect::<Vec<_>>())
-            });
+    let mut known: ColumnSet = ids.iter().copied().collect();
+    for (_, value) in targets.iter().flat_map(|target| &target.assignments) {
+        for id in value.iter().flat_map(Expr::columns).filter(|id| !known.contains(*id)) {
+            ids.push(id);
         }
+        known.union(&value.iter().flat_map(Expr::columns).collect());
     }
     draft.compute_updated(&source, &targets, context);
     let simultaneous = multiple

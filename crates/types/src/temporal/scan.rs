@@ -74,7 +74,8 @@ impl<'a> Scanner<'a> {
 
     /// A number of at most `width` digits and their count; saturates. `None` without digits.
     pub(super) fn number(&mut self, width: usize) -> Option<(u32, usize)> {
-        let count = self.run(|b| b.is_ascii_digit()).min(width);
+        let digits = self.rest().iter().take(width);
+        let count = digits.take_while(|b| b.is_ascii_digit()).count();
         let digits = &self.rest()[..count];
         let value = digits
             .iter()
