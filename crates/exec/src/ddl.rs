@@ -166,6 +166,7 @@ impl<'a> Ddl<'a> {
             Some(_) => 0,
             None => self.session.settings.lock_wait_timeout,
         };
+        selkie_meter::spend(4096)?;
         let limit = Duration::from_secs(seconds);
         let lock =
             |name, mode| self.instance.locks.lock(self.control, self.session.id, name, mode, limit);

@@ -16,6 +16,7 @@ mod visit;
 
 use std::sync::Arc;
 
+use selkie_meter::tick;
 use selkie_types::{SqlType, Value};
 
 pub use call::{Call, CallOption};
@@ -26,8 +27,8 @@ pub use selkie_types::temporal::IntervalUnit;
 
 use crate::collate::Coercibility;
 
-/// A typed expression.
-#[derive(Clone, Debug, PartialEq)]
+/// A typed expression. Copying and comparing count as work: planning does much of both.
+#[derive(Debug)]
 pub struct Expr {
     /// What it is.
     pub kind: ExprKind,
@@ -39,6 +40,30 @@ pub struct Expr {
     pub coercibility: Coercibility,
     /// The table column it reads, if it is one.
     pub origin: Origin,
+}
+
+impl Clone for Expr {
+    fn clone(&self) -> Self {
+        tick(32);
+        Self {
+            kind: self.kind.clone(),
+            ty: self.ty.clone(),
+            nullable: self.nullable,
+            coercibility: self.coercibility,
+            origin: self.origin.clone(),
+        }
+    }
+}
+
+impl PartialEq for Expr {
+    fn eq(&self, other: &Self) -> bool {
+        tick(8);
+        self.kind == other.kind
+            && self.ty == other.ty
+            && self.nullable == other.nullable
+            && self.coercibility == other.coercibility
+            && self.origin == other.origin
+    }
 }
 
 /// The kinds of expressions.

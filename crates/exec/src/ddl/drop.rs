@@ -32,6 +32,7 @@ impl Ddl<'_> {
         let mut missing = Vec::new();
         let mut needed = None;
         for name in &drop.names {
+            selkie_meter::spend(2048)?;
             let (schema, table) = self.resolve(name)?;
             match self.drop_named(drop, &schema, table) {
                 Ok(true) => {}

@@ -100,7 +100,7 @@ impl selkie_expr::Session for Session {
 
     fn check_interrupted(&self) -> SqlResult<()> {
         match self.kill.get() {
-            Killed::No => Ok(()),
+            Killed::No => selkie_meter::check(),
             _ => Err(SqlError::interrupted()),
         }
     }

@@ -71,7 +71,7 @@ pub trait Session {
         0
     }
 
-    /// An error if the statement was killed.
+    /// An error if the statement was killed, is out of time or holds too much.
     fn check_interrupted(&self) -> SqlResult<()> {
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use selkie_meter::spend;
 use selkie_types::{Batch, Bitmap, Column, NULL_ROW, SqlResult, SqlType};
 
 use super::{ColumnScale, bits, logic, subset};
@@ -45,6 +46,7 @@ pub(super) fn eval(
     let mut open = Bitmap::ones(rows);
     let mut pieces = Pieces::new(ty, rows);
     for (when, then) in &case.whens {
+        spend(64 + rows)?;
         let undecided = subset::numbers(&open);
         if undecided.is_empty() {
             break;
@@ -91,6 +93,7 @@ pub(super) fn coalesce(
     let all: Vec<u32> = (0..rows as u32).collect();
     pieces.add(&column, &all);
     for part in rest {
+        spend(64 + rows)?;
         let undecided = subset::numbers(&open);
         if undecided.is_empty() {
             break;

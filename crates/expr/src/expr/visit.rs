@@ -89,6 +89,7 @@ impl Expr {
 
     /// Replaces, bottom up, every expression for which `f` returns another.
     pub fn transform(&mut self, f: &mut impl FnMut(&Self) -> Option<Self>) {
+        selkie_meter::tick(64);
         stack::ensure();
         self.children_mut().into_iter().for_each(|c| c.transform(f));
         if let Some(other) = f(self) {
@@ -116,6 +117,7 @@ impl Expr {
 
     /// Replaces every column position by what `f` maps it to.
     pub fn map_columns(&mut self, f: &mut impl FnMut(usize) -> usize) {
+        selkie_meter::tick(32);
         stack::ensure();
         if let ExprKind::Column(at) = &mut self.kind {
             *at = f(*at);

@@ -205,6 +205,7 @@ fn merged<'a>(
     let old: HashSet<Vec<u8>> = columns.list.iter().map(|c| c.name.text().into_owned()).collect();
     let mut seen: HashSet<Vec<u8>> = HashSet::new();
     for (at, &letter) in (first..).step_by(2).zip(letters.as_bytes()) {
+        spend(256)?;
         let Some(name) = name(frame, at, row)? else { return Ok(None) };
         let text = name.text().into_owned();
         if old.contains(&text) {

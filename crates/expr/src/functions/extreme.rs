@@ -1,5 +1,6 @@
 //! GREATEST, LEAST and INTERVAL(n, ...).
 
+use selkie_meter::spend;
 use selkie_types::{
     CollationId, Column, ColumnData, NOT_FIXED_DECIMALS, SqlResult, SqlType, TypeKind,
 };
@@ -143,6 +144,7 @@ fn extreme(frame: &Frame<'_>) -> SqlResult<Column> {
     let op = if greatest { CompareOp::Gt } else { CompareOp::Lt };
     let mut best = first_rows(&frame.args[0], frame.rows);
     for arg in &frame.args[1..] {
+        spend(64 * (4 + frame.rows))?;
         let arg = first_rows(arg, frame.rows);
         let wins = crate::eval::compare_columns(op, by, &arg, &best, frame.rows);
         let places: Vec<u32> = (0..frame.rows)

@@ -2,6 +2,7 @@
 
 use std::net::Ipv4Addr;
 
+use selkie_meter::tick;
 use selkie_types::address::{v4_of_text, v6_of_text, write_bytes};
 use selkie_types::{CollationId, Column, SqlResult, SqlType, TypeKind};
 
@@ -61,8 +62,10 @@ fn is_mapped(bytes: &[u8]) -> bool {
 
 /// Compat: addresses of fewer than four numbers are accepted, the last number being the host.
 fn inet_aton(text: &[u8]) -> Option<u64> {
+    tick(text.len());
     let parts: Vec<u64> = text
         .split(|&b| b == b'.')
+        .take(5)
         .map(|part| {
             let digits = std::str::from_utf8(part).ok()?;
             let value: u64 = digits.parse().ok()?;

@@ -282,7 +282,7 @@ impl Binder<'_> {
             return Ok(());
         }
         // Ten wildcards of a wide table are few bytes of text and many entries.
-        pace::spend(1)?;
+        pace::spend(256)?;
         items.push(Item {
             expr: self.source_expr(source, id),
             name: name.into(),

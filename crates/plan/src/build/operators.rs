@@ -302,6 +302,7 @@ pub(super) fn place_keys(input: &Built, keys: &[SortItem]) -> Vec<SortKey> {
 fn through(keys: &[SortItem], columns: &[(ColumnId, Expr)]) -> Option<Vec<SortItem>> {
     let translate = |key: &SortItem| {
         let id = key.expr.as_column()?;
+        selkie_meter::tick(columns.len());
         let (_, expr) = columns.iter().find(|(c, _)| *c == id)?;
         Some(SortItem { expr: expr.clone(), descending: key.descending })
     };

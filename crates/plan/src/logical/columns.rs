@@ -5,6 +5,7 @@ use std::sync::Arc;
 use selkie_catalog::TableInfo;
 use selkie_engine::{LockMode, LockWait};
 use selkie_expr::{Coercibility, Expr, Origin};
+use selkie_meter::tick;
 use selkie_types::SqlType;
 use smallvec::SmallVec;
 
@@ -159,6 +160,7 @@ impl Columns {
 
     /// The expression that reads `id`.
     pub(crate) fn expr(&self, id: ColumnId) -> Expr {
+        tick(64);
         let info = self.get(id);
         let mut expr = Expr::column(id, info.ty.clone(), info.nullable);
         if let Some((relation, at)) = info.origin {
@@ -212,6 +214,7 @@ impl ColumnSet {
         if self.0.len() < other.0.len() {
             self.0.resize(other.0.len(), 0);
         }
+        tick(self.0.len());
         for (word, more) in self.0.iter_mut().zip(&other.0) {
             *word |= more;
         }
@@ -219,6 +222,7 @@ impl ColumnSet {
 
     /// Takes out all of `other`.
     pub(crate) fn subtract(&mut self, other: &Self) {
+        tick(self.0.len());
         for (word, less) in self.0.iter_mut().zip(&other.0) {
             *word &= !less;
         }
@@ -226,11 +230,13 @@ impl ColumnSet {
 
     /// Whether no column is in both.
     pub(crate) fn is_disjoint(&self, other: &Self) -> bool {
+        tick(self.0.len().min(other.0.len()));
         self.0.iter().zip(&other.0).all(|(a, b)| a & b == 0)
     }
 
     /// Whether all are in `other`.
     pub(crate) fn is_subset(&self, other: &Self) -> bool {
+        tick(self.0.len());
         self.0.iter().enumerate().all(|(i, a)| a & !other.0.get(i).copied().unwrap_or(0) == 0)
     }
 
@@ -241,6 +247,7 @@ impl ColumnSet {
 
     /// The columns in ascending order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = ColumnId> + '_ {
+        tick(32 * self.0.len());
         self.0.iter().enumerate().flat_map(|(i, word)| {
             let word = *word;
             (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| i * 64 + bit)

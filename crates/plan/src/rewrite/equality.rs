@@ -1,6 +1,7 @@
 //! Columns known to be equal, and what follows from that.
 
 use selkie_expr::{Compare, CompareBy, CompareOp, Expr, ExprKind, InList};
+use selkie_meter::tick;
 use selkie_types::{Physical, SqlType};
 
 use crate::logical::{ColumnId, ColumnSet, Columns};
@@ -31,6 +32,7 @@ impl EqualityClasses {
 
     /// The class `id` is in.
     pub(crate) fn find(&self, id: ColumnId) -> Option<usize> {
+        tick(16 * self.classes.len());
         self.classes.iter().position(|class| class.contains(&id))
     }
 
@@ -43,6 +45,7 @@ impl EqualityClasses {
             for other in self.classes[class].iter().filter(|other| **other != id) {
                 let mut copy = condition.clone();
                 copy.substitute_columns(&mut |at| (at == id).then(|| columns.expr(*other)));
+                tick(8 * (conditions.len() + derived.len()));
                 if !conditions.contains(&copy) && !derived.contains(&copy) {
                     derived.push(copy);
                 }

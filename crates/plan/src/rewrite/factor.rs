@@ -1,6 +1,7 @@
 //! Taking out of an OR what all its alternatives share, so that it can join tables or use indexes.
 
 use selkie_expr::{Expr, ExprKind};
+use selkie_meter::tick;
 
 use crate::logical::ColumnSet;
 
@@ -19,13 +20,17 @@ pub(super) fn factor(condition: Expr) -> Vec<Expr> {
 fn factor_or(branches: Vec<Expr>, out: &mut Vec<Expr>) {
     let mut branches: Vec<Vec<Expr>> = branches.into_iter().map(Expr::into_conjuncts).collect();
     let pure = |e: &Expr| e.is_deterministic() && !e.has_side_effects();
+    let holds = |branch: &[Expr], e: &Expr| {
+        tick(8 * branch.len());
+        branch.contains(e)
+    };
     let common: Vec<Expr> = branches[0]
         .iter()
-        .filter(|e| pure(e) && branches[1..].iter().all(|b| b.contains(e)))
+        .filter(|e| pure(e) && branches[1..].iter().all(|b| holds(b, e)))
         .cloned()
         .collect();
     for branch in &mut branches {
-        branch.retain(|e| !common.contains(e));
+        branch.retain(|e| !holds(&common, e));
     }
     out.extend(common);
     if branches.iter().all(|b| !b.is_empty()) {

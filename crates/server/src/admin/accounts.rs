@@ -205,6 +205,7 @@ pub(super) fn drop_accounts(
     let name = if statement.roles { names::role } else { names::user };
     let mut list = Vec::new();
     for said in &statement.names {
+        selkie_meter::spend(2048)?;
         list.push(name(shared, said).or_else(|e| unnamed(said, "DROP ROLE", e, notes))?);
     }
     let missing = existing(false, statement.if_exists);

@@ -1,5 +1,6 @@
 //! The parser's state: tokens, errors, limits. Nothing here knows a statement.
 
+use selkie_meter::tick;
 use selkie_types::error::catalogue::{ER_STACK_OVERRUN_NEED_MORE, ErrorDef};
 use selkie_types::{SqlError, SqlMode, stack};
 
@@ -74,6 +75,7 @@ impl<'a> Parser<'a> {
 
     /// Consumes the token and returns it.
     pub(super) fn next(&mut self) -> Token {
+        tick(16);
         let next = match self.ahead.take() {
             Some(token) => token,
             None => self.lexer.next(),

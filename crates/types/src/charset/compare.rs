@@ -6,6 +6,7 @@ use std::cmp::Ordering;
 use super::collation::Rule;
 use super::weights::{Stream, Weigher, match_weigher, with_weigher};
 use super::{Charset, Collation, CollationId, Pad, whole};
+use crate::pace::tick;
 
 impl CollationId {
     /// The order of two texts; see [`Collation::compare`].
@@ -23,6 +24,7 @@ impl Collation {
     /// The order of two texts.
     pub fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
         let common = common_prefix(a, b);
+        tick(common / 4);
         if self.rule == Rule::Code && self.charset.min_len() == 1 {
             return compare_bytes(&a[common..], &b[common..], self.pad);
         }
@@ -89,6 +91,9 @@ impl Collation {
     }
 }
 
+/// How much is compared between two reports of how much it was.
+const PIECE: usize = 1 << 16;
+
 /// Number of leading bytes that are the same.
 #[inline]
 fn common_prefix(a: &[u8], b: &[u8]) -> usize {
@@ -130,7 +135,13 @@ fn compare_weights<W: Weigher>(w: &W, a: &[u8], b: &[u8], pad: Pad) -> Ordering 
     }
     let (a, b) = (&a[skip..], &b[skip..]);
     let (mut a, mut b) = (Stream::new(w, a), Stream::new(w, b));
+    let mut compared = 0;
     loop {
+        compared += 1;
+        if compared == PIECE {
+            tick(PIECE * 8);
+            compared = 0;
+        }
         match (a.next(), b.next()) {
             (Some(x), Some(y)) if x == y => {}
             (Some(x), Some(y)) => return x.cmp(&y),
@@ -148,19 +159,22 @@ fn compare_weights<W: Weigher>(w: &W, a: &[u8], b: &[u8], pad: Pad) -> Ordering 
 fn compare_ascii<W: Weigher>(weights: &[u16; 128], a: &[u8], b: &[u8]) -> (Ordering, usize) {
     let weight = |byte: u8| weights.get(usize::from(byte)).copied().unwrap_or(0);
     let mut at = 0;
-    for (&x, &y) in a.iter().zip(b) {
-        let (x, y) = (weight(x), weight(y));
-        if x == 0 || y == 0 {
-            break;
-        }
-        if x != y {
-            let goes_on = |text: &[u8]| text.get(at + 1).is_some_and(|b| *b >= 0x80);
-            if W::CONTRACTS && (goes_on(a) || goes_on(b)) {
-                break;
+    'equal: for (of_a, of_b) in a.chunks(PIECE).zip(b.chunks(PIECE)) {
+        tick(of_a.len().min(of_b.len()));
+        for (&x, &y) in of_a.iter().zip(of_b) {
+            let (x, y) = (weight(x), weight(y));
+            if x == 0 || y == 0 {
+                break 'equal;
             }
-            return (x.cmp(&y), at);
+            if x != y {
+                let goes_on = |text: &[u8]| text.get(at + 1).is_some_and(|b| *b >= 0x80);
+                if W::CONTRACTS && (goes_on(a) || goes_on(b)) {
+                    break 'equal;
+                }
+                return (x.cmp(&y), at);
+            }
+            at += 1;
         }
-        at += 1;
     }
     // The last one may be part of what follows.
     (Ordering::Equal, if W::CONTRACTS { at.saturating_sub(1) } else { at })

@@ -4,6 +4,7 @@
 use super::collation::Rule;
 use super::weights::{Stream, Weigher, match_weigher};
 use super::{Charset, Collation, Pad};
+use crate::pace::tick;
 
 /// What is asked for behind the text.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -117,6 +118,7 @@ fn put_weights<W: Weigher>(
 ) {
     let padding = std::iter::repeat_n(least.unwrap_or_else(|| w.space()), missing);
     for weight in Stream::new(w, text).chain(padding) {
+        tick(4);
         out.extend_from_slice(&weight.to_be_bytes()[4 - W::WIDTH..]);
     }
 }

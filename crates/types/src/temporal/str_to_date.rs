@@ -4,6 +4,7 @@ use super::calendar::{day_number, from_day_number, weekday};
 use super::parse_datetime::full_year;
 use super::scan::Scanner;
 use super::{Date, DateOptions, DateTime, Time, TimeNames};
+use crate::pace::tick;
 
 /// Which of its parts a format has, which is the type of the result.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -19,6 +20,7 @@ pub enum FormatKind {
 impl FormatKind {
     /// The kind of a format, and whether it has microseconds. A day alone can be part of a time.
     pub fn of(format: &[u8]) -> (Self, bool) {
+        tick(format.len() * 4);
         let directives = || format.iter().zip(format.iter().skip(1)).filter(|(b, _)| **b == b'%');
         let has = |set: &[u8]| directives().any(|(_, d)| set.contains(d));
         let micros = has(b"f");
@@ -103,6 +105,7 @@ impl State {
             if s.is_at_end() {
                 return Some(());
             }
+            tick(32);
             s.skip_spaces();
             match b {
                 b'%' => match f.next() {

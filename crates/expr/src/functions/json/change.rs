@@ -1,5 +1,6 @@
 //! JSON functions that change documents.
 
+use selkie_meter::tick;
 use selkie_types::error::catalogue::ER_JSON_PATH_EMPTY;
 use selkie_types::{Column, SqlResult};
 
@@ -133,6 +134,7 @@ pub(super) fn array_insert(frame: &Frame<'_>) -> SqlResult<Column> {
                 0.. => index(n, items.len())?,
                 _ => usize::try_from(items.len() as i64 + n + 1).unwrap_or(items.len()),
             };
+            tick(items.len() * 8);
             items.insert(at.min(items.len()), value);
         }
         Some(())
@@ -160,11 +162,13 @@ fn remove_at(root: &mut Json<'_>, path: &Path) {
     let Some((parent, last)) = path.split_last() else { return };
     match (parent.find_mut(root), last) {
         (Some(Json::Object(members, _)), Last::Member(name)) => {
+            tick(members.len() * 8);
             if let Some(at) = members.iter().position(|(n, _)| same_text(n, name)) {
                 members.remove(at);
             }
         }
         (Some(Json::Array(items, _)), Last::Item(n)) => {
+            tick(items.len() * 8);
             if let Some(at) = index(n, items.len()).filter(|at| *at < items.len()) {
                 items.remove(at);
             }

@@ -46,8 +46,14 @@ fn includes(target: &Json<'_>, candidate: &Json<'_>) -> bool {
 fn same_scalar(a: &Json<'_>, b: &Json<'_>) -> bool {
     let value = |digits: &[u8]| selkie_types::number::parse_f64(digits).value;
     match (a, b) {
-        (Json::Number(x), Json::Number(y)) => x == y || value(x) == value(y),
-        (Json::String(x), Json::String(y)) => x == y,
+        (Json::Number(x), Json::Number(y)) => {
+            tick(x.len() + y.len());
+            x == y || value(x) == value(y)
+        }
+        (Json::String(x), Json::String(y)) => {
+            tick(x.len() / 8);
+            x == y
+        }
         (Json::Bool(x), Json::Bool(y)) => x == y,
         (Json::Null, Json::Null) => true,
         _ => false,

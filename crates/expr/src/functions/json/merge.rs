@@ -34,6 +34,7 @@ fn joined<'a>(a: Json<'a>, b: Json<'a>) -> Json<'a> {
         (Json::Object(mut members, _), Json::Object(more, _)) => {
             let known = members.len();
             for (name, value) in more {
+                tick(known * 8);
                 let mut found = false;
                 for (_, old) in members[..known].iter_mut().filter(|(n, _)| same_text(n, name)) {
                     let before = std::mem::replace(old, Json::Null);
@@ -89,6 +90,7 @@ fn patched<'a>(a: Json<'a>, b: Json<'a>) -> Json<'a> {
         _ => Vec::new(),
     };
     for (name, change) in changes {
+        tick(members.len() * 8);
         let at = members.iter().position(|(n, _)| same_text(n, name));
         match (at, change) {
             (Some(at), Json::Null) => {

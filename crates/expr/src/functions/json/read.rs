@@ -1,6 +1,7 @@
 //! JSON functions that look into a document.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
+use selkie_meter::tick;
 use selkie_types::error::catalogue::ER_JSON_ONE_OR_ALL;
 use selkie_types::number::parse_f64;
 use selkie_types::{Charset, Column, Condition, Level, SqlResult, Value};
@@ -139,6 +140,7 @@ pub(super) fn extract(frame: &Frame<'_>) -> SqlResult<Column> {
 
 /// Numbers all values of a document in their order.
 fn number_places<'a>(json: &Json<'a>, places: &mut HashMap<*const Json<'a>, usize>) {
+    tick(32);
     places.insert(std::ptr::from_ref(json), places.len());
     json.children().into_iter().for_each(|child| number_places(child, places));
 }
@@ -237,22 +239,17 @@ pub(super) fn keys(frame: &Frame<'_>) -> SqlResult<Column> {
     strict_texts(frame, |row| {
         with_place(frame, row, |json| {
             let Json::Object(members, _) = json else { return None };
-            let mut names: Vec<&[u8]> = Vec::new();
-            for (name, _) in members {
-                if !names.contains(name) {
-                    names.push(name);
-                }
-            }
-            Some(loose(&Json::array(names.into_iter().map(Json::String).collect())))
+            tick(members.len() * 32);
+            let mut seen = HashSet::new();
+            let names = members.iter().map(|(name, _)| *name).filter(|name| seen.insert(*name));
+            Some(loose(&Json::array(names.map(Json::String).collect())))
         })
     })
 }
 
 pub(super) fn length(frame: &Frame<'_>) -> SqlResult<Column> {
     numbers(frame, |row| {
-        with_place(frame, row, |json| {
-            Some(if json.is_scalar() { 1 } else { json.children().len() as i64 })
-        })
+        with_place(frame, row, |json| Some(if json.is_scalar() { 1 } else { json.width() as i64 }))
     })
 }
 

@@ -1,5 +1,6 @@
 //! JSON_SEARCH.
 
+use hashbrown::HashSet;
 use selkie_meter::tick;
 use selkie_types::charset::LikePattern;
 use selkie_types::error::catalogue::ER_WRONG_ARGUMENTS;
@@ -55,7 +56,7 @@ fn search(frame: &Frame<'_>) -> SqlResult<Column> {
         }
         let all = super::read::one_or_all(frame, row)?;
         let root = read(frame, 0, row)?;
-        let mut within = Vec::new();
+        let mut within = HashSet::new();
         for at in 4..frame.args.len() {
             let path = read_path(frame, at, row)?;
             within.extend(path.find(&root).into_iter().map(std::ptr::from_ref));
@@ -77,7 +78,7 @@ struct Search<'a> {
     pattern: LikePattern,
     all: bool,
     /// Values below which is searched.
-    within: Vec<*const Json<'a>>,
+    within: HashSet<*const Json<'a>>,
     /// Where the search is.
     path: Vec<u8>,
     found: Vec<Vec<u8>>,

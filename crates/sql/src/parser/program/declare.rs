@@ -1,5 +1,6 @@
 //! DECLARE: variables, conditions, cursors, handlers.
 
+use selkie_meter::tick;
 use selkie_types::error::catalogue::{
     ER_SP_BAD_CURSOR_SELECT, ER_SP_BAD_SQLSTATE, ER_SP_COND_MISMATCH, ER_SP_CURSOR_AFTER_HANDLER,
     ER_SP_DUP_COND, ER_SP_DUP_CURS, ER_SP_DUP_HANDLER, ER_SP_DUP_VAR,
@@ -34,6 +35,7 @@ impl Parser<'_> {
             *stage = Stage::Handlers;
             let handler = self.handler_declaration(word == Kw::EXIT)?;
             let mut known = handlers.iter().flat_map(|h| &h.conditions);
+            tick(16 * handlers.len());
             if known.any(|c| handler.conditions.contains(c)) {
                 return self.fail(&ER_SP_DUP_HANDLER, &[]);
             }
@@ -218,6 +220,7 @@ impl Parser<'_> {
         let mut conditions = Vec::new();
         loop {
             let condition = self.handler_condition()?;
+            tick(16 * conditions.len());
             if conditions.contains(&condition) {
                 return self.fail(&ER_SP_DUP_HANDLER, &[]);
             }
