@@ -55,7 +55,14 @@ pub struct Namespace<'a> {
     pub temporary: &'a TemporaryTables,
 }
 
+static NO_TABLES: TemporaryTables = TemporaryTables { tables: BTreeMap::new(), version: 0 };
+
 impl<'a> Namespace<'a> {
+    /// Without the session's own tables: what names in a view stand for.
+    pub fn shared(self) -> Self {
+        Self { temporary: &NO_TABLES, ..self }
+    }
+
     /// The table or view `schema`.`name`.
     pub fn table(&self, schema: &str, name: &str) -> Option<&'a Arc<TableInfo>> {
         self.temporary.get(schema, name).or_else(|| self.snapshot.table(schema, name))

@@ -224,16 +224,19 @@ pub(crate) fn handler_read(
 pub(crate) fn check_view(instance: &Instance, session: &Session, view: &View) -> SqlResult<()> {
     let text = view.select.as_bytes();
     let parsed = selkie_sql::parse(text, &ParseOptions::default())?;
-    plan(instance, session, &parsed.statement, text, (&[], 0)).map(|_| ())
+    let snapshot = instance.catalog.snapshot();
+    with_context(instance, session, &snapshot, text, (&[], 0), |context| {
+        let context = PlanContext { tables: context.tables.shared(), ..*context };
+        selkie_plan::plan(&parsed.statement, &context).map(drop)
+    })
 }
 
 /// Whether every table of a plan is still what the plan was made for.
-pub(crate) fn is_current(instance: &Instance, session: &Session, plan: &Plan) -> bool {
+pub(crate) fn is_current(instance: &Instance, plan: &Plan) -> bool {
     let snapshot = instance.catalog.snapshot();
-    let names = Namespace { snapshot: &snapshot, temporary: &session.temporary };
     let foreign = plan.foreign.touched().map(|(table, _)| table);
     plan.tables.iter().chain(foreign).all(|table| {
-        let now = names.table(table.schema(), table.name());
+        let now = snapshot.table(table.schema(), table.name());
         let same = now.is_some_and(|now| now.version == table.version);
         same || matches!(table.kind, TableKind::System | TableKind::Temporary)
     })
@@ -250,7 +253,7 @@ pub(crate) fn locked(
         let version = instance.catalog.version();
         let plan = make(session)?;
         query::lock_tables(instance, session, control, &plan)?;
-        if instance.catalog.version() == version || is_current(instance, session, &plan) {
+        if instance.catalog.version() == version || is_current(instance, &plan) {
             return Ok(plan);
         }
         control.check()?;

@@ -248,9 +248,9 @@ impl Prepared {
     }
 
     /// Whether plans kept are for tables that are others now.
-    fn is_stale(&self, instance: &Instance, session: &Session) -> bool {
+    fn is_stale(&self, instance: &Instance) -> bool {
         let kept = self.plans.lock();
-        kept.iter().any(|kept| !planning::is_current(instance, session, &kept.plan))
+        kept.iter().any(|kept| !planning::is_current(instance, &kept.plan))
     }
 
     /// The plan for parameters of these types; a new one if definitions or settings changed.
@@ -281,7 +281,7 @@ impl Prepared {
             // Such a plan is good for these values only.
             return make(&with_numbers(&self.statement, values));
         }
-        let was_stale = self.is_stale(instance, session);
+        let was_stale = self.is_stale(instance);
         let plan = make(&self.statement)?;
         if was_stale {
             bump(&session.counters.com_stmt_reprepare, 1);

@@ -88,7 +88,8 @@ pub(crate) fn of_view(names: Namespace<'_>, info: &TableInfo, view: &View) -> Up
 fn nested(names: Namespace<'_>, info: &TableInfo, view: &View, depth: usize) -> Updatability {
     match crate::parse::query(view.select.as_bytes(), SqlMode::default()) {
         Ok(query) if depth < MOST_DEPTH => {
-            shape(names, &query, info.schema(), view.algorithm == "TEMPTABLE", depth + 1)
+            let temptable = view.algorithm == "TEMPTABLE";
+            shape(names.shared(), &query, info.schema(), temptable, depth + 1)
         }
         _ => Updatability::default(),
     }

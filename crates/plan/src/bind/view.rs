@@ -79,10 +79,13 @@ impl Binder<'_> {
         let visible = std::mem::take(&mut self.visible);
         self.text.push(text.to_vec());
         let around = std::mem::replace(&mut self.in_kept_text, true);
+        let tables = self.names.tables;
+        self.names.tables = tables.shared();
         let merged = &*view.algorithm != "TEMPTABLE"
             && crate::updatable::of_view(self.names.tables, info, view).merges;
         self.locking = self.scope().locking.filter(|_| merged);
         let bound = self.closed_query(&statement);
+        self.names.tables = tables;
         self.in_kept_text = around;
         self.text.pop();
         self.visible = visible;
