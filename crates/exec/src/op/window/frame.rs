@@ -6,7 +6,8 @@ use std::sync::Arc;
 use selkie_expr::Expr;
 use selkie_expr::aggregate::{Aggregate, Groups};
 use selkie_plan::physical::{FrameBound, FrameUnit, Window as Plan, WindowCall};
-use selkie_types::{Batch, Column, ColumnData, Physical, SqlResult, Value};
+use selkie_types::decimal::MAX_PRECISION;
+use selkie_types::{Batch, Column, ColumnData, Decimal, Physical, SqlResult, Value};
 
 use super::Sorted;
 use crate::run::Env;
@@ -39,15 +40,20 @@ pub(super) fn frames(
     Ok(frames)
 }
 
-/// Distance of a bound, and that distance if it is a whole number.
+/// Distance of a bound: as a double, as a whole number and as a decimal, if it is one.
 #[derive(Clone, Copy, Default)]
-struct Offset(f64, Option<i128>);
+struct Offset {
+    real: f64,
+    whole: Option<i128>,
+    exact: Option<Decimal>,
+}
 
 impl Offset {
     fn of(env: Env<'_>, bound: &FrameBound) -> SqlResult<Option<Self>> {
         let (FrameBound::Preceding(e) | FrameBound::Following(e)) = bound else { return Ok(None) };
         let value = e.eval_value(env.eval)?;
-        Ok(Some(Self(number(&value).unwrap_or(0.0), whole(&value))))
+        let real = number(&value).unwrap_or(0.0);
+        Ok(Some(Self { real, whole: whole(&value), exact: exact(&value) }))
     }
 }
 
@@ -57,9 +63,10 @@ struct OrderValues {
     descending: bool,
 }
 
-/// Whole numbers are not rounded to doubles: frames of great ones would lose their ends.
+/// Whole numbers and decimals are not rounded to doubles: frames would lose their ends.
 enum Numbers {
     Whole(Vec<Option<i128>>),
+    Exact(Vec<Option<Decimal>>),
     Real(Vec<Option<f64>>),
 }
 
@@ -67,12 +74,52 @@ impl Numbers {
     /// The values of a column that are compared at these distances.
     fn of(column: &Column, offsets: [Option<Offset>; 2]) -> Self {
         let values: Vec<Value> = (0..column.len()).map(|row| column.value(row)).collect();
-        let exact = values.iter().all(|v| v.is_null() || whole(v).is_some())
-            && offsets.iter().flatten().all(|offset| offset.1.is_some());
-        match exact {
-            true => Self::Whole(values.iter().map(whole).collect()),
-            false => Self::Real(values.iter().map(number).collect()),
+        let mut offsets = offsets.iter().flatten();
+        if values.iter().all(|v| v.is_null() || whole(v).is_some())
+            && offsets.clone().all(|offset| offset.whole.is_some())
+        {
+            return Self::Whole(values.iter().map(whole).collect());
         }
+        if values.iter().all(|v| v.is_null() || exact(v).is_some())
+            && offsets.all(|offset| offset.exact.is_some())
+        {
+            return Self::Exact(values.iter().map(exact).collect());
+        }
+        Self::Real(values.iter().map(number).collect())
+    }
+}
+
+/// A number that a frame's distance is added to.
+trait Step: Copy + PartialOrd + std::ops::Neg<Output = Self> {
+    fn step(self, by: Self) -> Self;
+}
+
+impl Step for i128 {
+    fn step(self, by: Self) -> Self {
+        self + by
+    }
+}
+
+impl Step for f64 {
+    fn step(self, by: Self) -> Self {
+        self + by
+    }
+}
+
+impl Step for Decimal {
+    /// What has more digits than a decimal can have is beyond all values.
+    fn step(self, by: Self) -> Self {
+        self.checked_add(by).unwrap_or_else(|| {
+            let most = Decimal::max_value(MAX_PRECISION, 0);
+            if by.is_negative() { -most } else { most }
+        })
+    }
+}
+
+fn exact(value: &Value) -> Option<Decimal> {
+    match value {
+        Value::Decimal(v) => Some(*v),
+        _ => whole(value).map(Decimal::from),
     }
 }
 
@@ -120,18 +167,23 @@ fn edge(
         FrameBound::Preceding(_) => true,
     };
     let Some(order) = order else {
-        let by = if back { -by.0 } else { by.0 } as i64;
+        let by = if back { -by.real } else { by.real } as i64;
         let at = (row as i64).saturating_add(by).saturating_add(i64::from(!is_start));
         return at.clamp(range.start as i64, range.end as i64) as usize;
     };
     let found = match &order.values {
         Numbers::Whole(values) => {
-            let by = by.1.unwrap_or(0);
+            let by = by.whole.unwrap_or(0);
+            let shift = if back { -by } else { by };
+            value_edge(values, order.descending, shift, range, row, is_start)
+        }
+        Numbers::Exact(values) => {
+            let by = by.exact.unwrap_or_default();
             let shift = if back { -by } else { by };
             value_edge(values, order.descending, shift, range, row, is_start)
         }
         Numbers::Real(values) => {
-            let shift = if back { -by.0 } else { by.0 };
+            let shift = if back { -by.real } else { by.real };
             value_edge(values, order.descending, shift, range, row, is_start)
         }
     };
@@ -139,19 +191,16 @@ fn edge(
 }
 
 /// The first row whose value is at least (for an end: more than) the row's value plus `shift`; `None` for a NULL.
-fn value_edge<T>(
+fn value_edge<T: Step>(
     values: &[Option<T>],
     descending: bool,
     shift: T,
     range: &Range<usize>,
     row: usize,
     is_start: bool,
-) -> Option<usize>
-where
-    T: Copy + PartialOrd + std::ops::Add<Output = T> + std::ops::Neg<Output = T>,
-{
+) -> Option<usize> {
     let signed = |value: T| if descending { -value } else { value };
-    let target = signed(values[row]?) + shift;
+    let target = signed(values[row]?).step(shift);
     let before = |value: &Option<T>| match value {
         // NULLs come first in ascending and last in descending order.
         None => !descending,
