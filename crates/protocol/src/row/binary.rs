@@ -115,12 +115,25 @@ pub fn put_int(out: &mut Vec<u8>, v: i64, width: usize) {
     out.extend_from_slice(&v.to_le_bytes()[..width.min(8)]);
 }
 
-/// Appends a FLOAT.
+/// Appends a FLOAT; a zero has no sign.
 pub fn put_f32(out: &mut Vec<u8>, v: f32) {
-    put_u32(out, v.to_bits());
+    put_u32(out, (v + 0.0).to_bits());
 }
 
-/// Appends a DOUBLE.
+/// Appends a DOUBLE; a zero has no sign.
 pub fn put_f64(out: &mut Vec<u8>, v: f64) {
-    put_u64(out, v.to_bits());
+    put_u64(out, (v + 0.0).to_bits());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zeros_have_no_sign() {
+        let mut out = Vec::new();
+        put_f32(&mut out, -0.0);
+        put_f64(&mut out, -0.0);
+        assert_eq!(out, [0; 12]);
+    }
 }

@@ -19,29 +19,71 @@ pub fn write_f64(out: &mut Vec<u8>, v: f64) {
 }
 
 /// Appends `v` with exactly `decimals` digits after the point (`DOUBLE(M,D)`, `ROUND(v, D)`).
+///
+/// Digits beyond those of the shortest text that reads back as `v` are zeros, and zero has no sign.
 pub fn write_fixed(out: &mut Vec<u8>, v: f64, decimals: usize) {
     if !v.is_finite() {
         return out.push(b'0');
     }
-    let _ = write!(out, "{v:.decimals$}");
+    let v = v + 0.0;
+    // Up to 15 digits are those of the shortest text.
+    if decimals < 15 && v.abs() < POWERS[15 - decimals] {
+        let _ = write!(out, "{v:.decimals$}");
+        return;
+    }
+    let mut buffer = ryu::Buffer::new();
+    let shortest = Digits::of(buffer.format_finite(v).as_bytes());
+    let after_point = (shortest.digits.len() as i32 - 1 - shortest.exponent).max(0) as usize;
+    if after_point > decimals {
+        let _ = write!(out, "{v:.decimals$}");
+        return;
+    }
+    if shortest.negative {
+        out.push(b'-');
+    }
+    write_plain(out, &shortest.digits, shortest.exponent);
+    if decimals > 0 {
+        if after_point == 0 {
+            out.push(b'.');
+        }
+        out.extend(std::iter::repeat_n(b'0', decimals - after_point));
+    }
+}
+
+/// 10 to the power of the place.
+const POWERS: [f64; 16] =
+    [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
+
+/// A number's digits without zeros around them, and the power of ten of the first one.
+struct Digits {
+    negative: bool,
+    digits: smallvec::SmallVec<[u8; 32]>,
+    exponent: i32,
+}
+
+impl Digits {
+    fn of(text: &[u8]) -> Self {
+        let negative = text.first() == Some(&b'-');
+        let text = &text[usize::from(negative)..];
+        let e = text.iter().position(|&b| b == b'e').unwrap_or(text.len());
+        let power = std::str::from_utf8(text.get(e + 1..).unwrap_or_default());
+        let power: i32 = power.ok().and_then(|t| t.parse().ok()).unwrap_or(0);
+        let point = text[..e].iter().position(|&b| b == b'.').unwrap_or(e);
+        let mut digits: smallvec::SmallVec<[u8; 32]> =
+            text[..e].iter().copied().filter(|&b| b != b'.').collect();
+        let zeros = digits.iter().take_while(|&&b| b == b'0').count();
+        digits.drain(..zeros);
+        while digits.last() == Some(&b'0') {
+            digits.pop();
+        }
+        let exponent = power + point as i32 - 1 - zeros as i32;
+        Self { negative, digits, exponent }
+    }
 }
 
 /// Appends a number given as decimal text, without needless zeros, in MariaDB's notation.
 pub(super) fn write_shortest(out: &mut Vec<u8>, text: &[u8]) {
-    let negative = text.first() == Some(&b'-');
-    let text = &text[usize::from(negative)..];
-    let e = text.iter().position(|&b| b == b'e').unwrap_or(text.len());
-    let power = std::str::from_utf8(text.get(e + 1..).unwrap_or_default());
-    let power: i32 = power.ok().and_then(|t| t.parse().ok()).unwrap_or(0);
-    let point = text[..e].iter().position(|&b| b == b'.').unwrap_or(e);
-    let mut digits: smallvec::SmallVec<[u8; 32]> =
-        text[..e].iter().copied().filter(|&b| b != b'.').collect();
-    let zeros = digits.iter().take_while(|&&b| b == b'0').count();
-    digits.drain(..zeros);
-    while digits.last() == Some(&b'0') {
-        digits.pop();
-    }
-    let exponent = power + point as i32 - 1 - zeros as i32;
+    let Digits { negative, digits, exponent } = Digits::of(text);
     if negative {
         out.push(b'-');
     }
@@ -113,8 +155,20 @@ mod tests {
     #[test]
     fn fixed() {
         let mut out = Vec::new();
-        write_fixed(&mut out, 1.5, 3);
-        assert_eq!(out, b"1.500");
+        let mut fixed = |v, decimals| {
+            out.clear();
+            write_fixed(&mut out, v, decimals);
+            String::from_utf8(out.clone()).unwrap()
+        };
+        assert_eq!(fixed(1.5, 3), "1.500");
+        assert_eq!(fixed(-0.0, 2), "0.00");
+        assert_eq!(fixed(-0.001, 2), "-0.00");
+        assert_eq!(fixed(0.1, 20), "0.10000000000000000000");
+        assert_eq!(fixed(6901659091095025664.0, 4), "6901659091095026000.0000");
+        assert_eq!(fixed(1000000000000000.25, 4), "1000000000000000.2000");
+        assert_eq!(fixed(-123456.789, 0), "-123457");
+        assert_eq!(fixed(1e22, 0), "10000000000000000000000");
+        assert_eq!(fixed(0.0, 30), format!("0.{}", "0".repeat(30)));
     }
 
     proptest::proptest! {
