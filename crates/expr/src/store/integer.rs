@@ -299,7 +299,7 @@ fn fit_double(source: &Source<'_>, row: usize, value: f64) -> SqlResult<f64> {
     let negative = ty.unsigned && value < 0.0;
     if ty.decimals < selkie_types::NOT_FIXED_DECIMALS {
         // A zero has no sign.
-        value = round_f64_to(value, ty.decimals.into()) + 0.0;
+        value = round_fraction(value, ty.decimals.into()) + 0.0;
         let whole = ty.length.saturating_sub(ty.decimals.into()) as i32;
         limit = limit.min(10f64.powi(whole) - 10f64.powi(-i32::from(ty.decimals)));
     }
@@ -309,6 +309,14 @@ fn fit_double(source: &Source<'_>, row: usize, value: f64) -> SqlResult<f64> {
         value = if value.is_nan() { 0.0 } else { value.clamp(low, limit) };
     }
     Ok(if ty.kind == TypeKind::Float { f64::from(value as f32) } else { value })
+}
+
+/// Compat: only what is behind the point is scaled, which keeps more digits than `ROUND()` does.
+fn round_fraction(value: f64, places: i32) -> f64 {
+    match value.is_finite() {
+        true => value.floor() + round_f64_to(value - value.floor(), places),
+        false => value,
+    }
 }
 
 /// Into DECIMAL.

@@ -65,7 +65,15 @@ pub(super) fn convert(source: &Source<'_>) -> SqlResult<Arc<Column>> {
                 continue;
             }
             let plain = match source.column.value(row) {
-                Value::Double(v) => rounded(v, source.text(row), limits.length),
+                Value::Double(v) if limits.in_bytes || source.report.was_copied => {
+                    rounded(v, source.text(row), limits.length)
+                }
+                // Compat: CHAR and VARCHAR take the digits of the double, whatever its type shows.
+                Value::Double(v) => {
+                    let mut text = Vec::new();
+                    selkie_types::number::write_f64(&mut text, v);
+                    rounded(v, text, limits.length)
+                }
                 // Compat: a BIT is its number here, and its bytes in an expression.
                 Value::UInt(v) if source.from.kind == TypeKind::Bit => v.to_string().into_bytes(),
                 _ => source.text(row),
@@ -109,7 +117,11 @@ fn rounded(v: f64, text: Vec<u8>, room: usize) -> Vec<u8> {
     if text.len() <= room || whole > room || text.contains(&b'e') {
         return text;
     }
-    format!("{v:.*}", room.saturating_sub(whole + 1)).into_bytes()
+    let mut text = format!("{v:.*}", room.saturating_sub(whole + 1));
+    if text.contains('.') {
+        text.truncate(text.trim_end_matches('0').trim_end_matches('.').len());
+    }
+    text.into_bytes()
 }
 
 fn ill_formed(
