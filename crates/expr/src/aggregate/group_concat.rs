@@ -14,7 +14,7 @@ use crate::context::EvalContext;
 use crate::json::put_sql_value;
 use crate::kernel::BytesOut;
 use crate::order::compare_values;
-use crate::row_key::put_value;
+use crate::row_key::put_nullable;
 
 /// One row of a group: what it is ordered by, and its text.
 struct Row {
@@ -94,7 +94,7 @@ impl GroupConcat {
         }
         let mut key = Vec::new();
         for (column, collation) in args.iter().zip(&self.collations) {
-            put_value(&mut key, column, row, *collation);
+            put_nullable(&mut key, column, row, *collation);
         }
         self.groups[group].seen.insert(key.into())
     }

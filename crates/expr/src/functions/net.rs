@@ -9,7 +9,7 @@ use selkie_types::{CollationId, Column, SqlResult, SqlType, TypeKind};
 use crate::build;
 use crate::expr::Expr;
 use crate::function::{Binding, Function, Kernel};
-use crate::kernel::{Frame, bytes_to_bytes, from_bytes, to_bytes};
+use crate::kernel::{Frame, NativeOut, bytes_to_bytes, from_bytes, to_bytes};
 
 /// Functions called by name.
 pub(super) static FUNCTIONS: &[Function] = &[
@@ -41,13 +41,17 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new("IS_IPV4_MAPPED", 1, 1, |b| test(b, |f| each(f, is_mapped))),
 ];
 
+/// NULL is no address.
 fn test(mut b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
     b.text(0);
-    b.strict(build::boolean_type(), kernel)
+    b.never_null(build::boolean_type(), kernel)
 }
 
 fn each(frame: &Frame<'_>, f: fn(&[u8]) -> bool) -> SqlResult<Column> {
-    from_bytes(frame, |text| Ok(Some(i64::from(f(text)))))
+    let texts = frame.bytes(0);
+    let mut out = NativeOut::new(frame.rows);
+    (0..frame.rows).for_each(|row| out.push(Some(i64::from(texts.get(row).is_some_and(f)))));
+    Ok(out.finish())
 }
 
 fn is_compat(bytes: &[u8]) -> bool {

@@ -119,14 +119,25 @@ fn locate(frame: &Frame<'_>) -> SqlResult<Column> {
 }
 
 fn find_in_set(collation: CollationId, needle: &[u8], set: &[u8]) -> i64 {
-    if set.is_empty() || needle.contains(&b',') {
+    let charset = collation.charset();
+    let unit = charset.min_len();
+    let mut comma = Vec::with_capacity(unit);
+    charset.encode(b','.into(), &mut comma);
+    if set.is_empty() || needle.chunks(unit).any(|c| c == comma) {
         return 0;
     }
     // Compat: spaces at the end count, whatever the collation says of them.
-    let spaces = |text: &[u8]| text.len() - collation.charset().trim_spaces_end(text).len();
+    let spaces = |text: &[u8]| text.len() - charset.trim_spaces_end(text).len();
     let same = |item: &[u8]| collation.equal(item, needle) && spaces(item) == spaces(needle);
-    let found = set.split(|&b| b == b',').position(same);
-    found.map_or(0, |at| at as i64 + 1)
+    let (mut start, mut number) = (0, 1);
+    let ends = set.chunks(unit).enumerate().filter(|(_, c)| *c == comma).map(|(at, _)| at * unit);
+    for end in ends.chain([set.len()]) {
+        if same(&set[start..end]) {
+            return number;
+        }
+        (start, number) = (end + unit, number + 1);
+    }
+    0
 }
 
 /// Strings compare as strings, integers as integers, anything mixed as doubles.

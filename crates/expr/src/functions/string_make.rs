@@ -372,6 +372,7 @@ fn elt(frame: &Frame<'_>) -> SqlResult<Column> {
 }
 
 fn make_set(frame: &Frame<'_>) -> SqlResult<Column> {
+    let charset = charset(frame);
     let bits = frame.view::<i64>(0);
     let mut out = BytesOut::new(frame.rows);
     for row in 0..frame.rows {
@@ -379,14 +380,14 @@ fn make_set(frame: &Frame<'_>) -> SqlResult<Column> {
             let Some(bits) = bits.get(row) else { return false };
             let chosen = (1..frame.args.len().min(65)).filter(|at| bits >> (at - 1) & 1 == 1);
             let texts: Vec<&[u8]> = chosen.filter_map(|at| frame.bytes(at).get(row)).collect();
-            let length = texts.iter().map(|text| text.len() + 1).sum::<usize>();
-            if frame.too_long(length.saturating_sub(1)) {
+            let length = texts.iter().map(|text| text.len() + charset.min_len()).sum::<usize>();
+            if frame.too_long(length.saturating_sub(charset.min_len())) {
                 return false;
             }
             let mut first = true;
             for text in texts {
                 if !std::mem::take(&mut first) {
-                    buffer.push(b',');
+                    charset.encode(b','.into(), buffer);
                 }
                 buffer.extend_from_slice(text);
             }
@@ -445,64 +446,95 @@ fn low_bits(count: i64) -> i64 {
     if count >= 64 { -1 } else { (1 << count) - 1 }
 }
 
-/// Whether QUOTE puts a backslash before a byte.
-fn is_quoted(byte: &u8) -> bool {
-    matches!(byte, b'\\' | b'\'' | 0 | 0x1a)
+/// What QUOTE puts behind a backslash in the place of a byte.
+fn escaped(byte: u8) -> Option<u8> {
+    match byte {
+        b'\\' | b'\'' => Some(byte),
+        0 => Some(b'0'),
+        0x1a => Some(b'Z'),
+        _ => None,
+    }
 }
 
 /// NULL is the word NULL.
 fn quote(frame: &Frame<'_>) -> SqlResult<Column> {
+    let charset = charset(frame);
     let texts = frame.bytes(0);
     let mut out = BytesOut::new(frame.rows);
     for row in 0..frame.rows {
-        let Some(text) = texts.get(row) else {
-            out.push(Some(b"NULL"));
-            continue;
-        };
         out.write(|buffer| {
-            if frame.has_grown(row, text.len() + text.iter().filter(|b| is_quoted(b)).count() + 2) {
+            let put = |byte: u8, out: &mut Vec<u8>| {
+                charset.encode(byte.into(), out);
+            };
+            let Some(text) = texts.get(row) else {
+                b"NULL".iter().for_each(|&b| put(b, buffer));
+                return true;
+            };
+            let escapes = text.iter().filter(|&&b| escaped(b).is_some()).count();
+            if frame.has_grown(row, text.len() + (escapes + 2) * charset.min_len()) {
                 return false;
             }
-            buffer.push(b'\'');
-            for &b in text {
-                tick(2);
-                match b {
-                    b'\\' | b'\'' => buffer.extend_from_slice(&[b'\\', b]),
-                    0 => buffer.extend_from_slice(b"\\0"),
-                    0x1a => buffer.extend_from_slice(b"\\Z"),
-                    _ => buffer.push(b),
-                }
-            }
-            buffer.push(b'\'');
+            put(b'\'', buffer);
+            each_char(charset, text, |char| match ascii_of(charset, char).and_then(escaped) {
+                Some(letter) => [b'\\', letter].iter().for_each(|&b| put(b, buffer)),
+                None => buffer.extend_from_slice(char),
+            });
+            put(b'\'', buffer);
             true
         });
     }
     Ok(out.finish())
 }
 
+fn each_char<'t>(charset: Charset, text: &'t [u8], mut take: impl FnMut(&'t [u8])) {
+    let mut rest = text;
+    while !rest.is_empty() {
+        tick(2);
+        let (char, after) = rest.split_at(charset.char_len(rest).clamp(1, rest.len()));
+        take(char);
+        rest = after;
+    }
+}
+
+/// The ASCII character that `char` is.
+fn ascii_of(charset: Charset, char: &[u8]) -> Option<u8> {
+    match char {
+        [byte] => Some(*byte),
+        _ if charset.min_len() == 1 => None,
+        _ => charset.decode(char).and_then(|(code, _)| u8::try_from(code).ok()),
+    }
+}
+
+/// Compat: all characters from U+00C0 on are letters without a sound, and a letter counts once if
+/// only such letters are between it and the one before.
 fn soundex(frame: &Frame<'_>) -> SqlResult<Column> {
+    let charset = charset(frame);
     bytes_to_bytes(frame, |text, out| {
-        let start = out.len();
-        let mut last = b'0';
-        for &b in text.iter().filter(|b| b.is_ascii_alphabetic()) {
-            tick(2);
-            let b = b.to_ascii_uppercase();
-            let code = b"01230120022455012623010202"[usize::from(b - b'A')];
-            if out.len() == start {
-                out.push(b);
-                last = code;
-                continue;
+        let (mut count, mut last) = (0, b'0');
+        each_char(charset, text, |char| {
+            let Some((code, _)) = charset.decode(char) else { return };
+            let (upper, sound) = match u8::try_from(code) {
+                Ok(byte) if byte.is_ascii_alphabetic() => {
+                    let upper = byte.to_ascii_uppercase();
+                    let sound = b"01230120022455012623010202"[usize::from(upper - b'A')];
+                    (u32::from(upper), sound)
+                }
+                _ if code >= 0xC0 => (code, b'0'),
+                _ => return,
+            };
+            if count == 0 {
+                charset.encode(upper, out);
+            } else if sound != b'0' && sound != last {
+                charset.encode(sound.into(), out);
+            } else {
+                return;
             }
-            if code != b'0' && code != last {
-                out.push(code);
+            (count, last) = (count + 1, sound);
+        });
+        if (1..4).contains(&count) {
+            for _ in count..4 {
+                charset.encode(b'0'.into(), out);
             }
-            if !matches!(b, b'H' | b'W') {
-                last = code;
-            }
-        }
-        let length = out.len() - start;
-        if (1..4).contains(&length) {
-            out.extend(std::iter::repeat_n(b'0', 4 - length));
         }
         true
     })
