@@ -75,6 +75,10 @@ pub(crate) fn numeric(e: &Expr) -> Numeric {
     }
 }
 
+fn is_member(ty: &SqlType) -> bool {
+    matches!(ty.kind, TypeKind::Enum | TypeKind::Set)
+}
+
 /// Converts an operand to a number and says which kind.
 pub(crate) fn to_number(e: &mut Expr) -> Numeric {
     cast::short_year(e);
@@ -82,7 +86,8 @@ pub(crate) fn to_number(e: &mut Expr) -> Numeric {
     let kind = numeric(e);
     let declared = e.ty.clone();
     match kind {
-        Numeric::Int if e.ty.physical() == Physical::UInt => {}
+        // Compat: the numbers of members are signed.
+        Numeric::Int if e.ty.physical() == Physical::UInt && !is_member(&e.ty) => {}
         Numeric::Int => {
             cast::to_int(e);
             let digits = match declared.kind {
