@@ -6,7 +6,7 @@
 
 mod algorithm;
 mod alter;
-mod charset;
+pub(crate) mod charset;
 mod columns;
 mod constant;
 mod create;

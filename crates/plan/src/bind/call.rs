@@ -11,7 +11,8 @@ use selkie_types::{
 };
 
 use super::Binder;
-use super::literal::{charset_collation, named_collation};
+use super::literal::charset_collation;
+use crate::define::charset::named_collation;
 
 /// The longest precision of DECIMAL.
 const DECIMAL_DIGITS: u32 = 65;
@@ -213,10 +214,10 @@ impl Binder<'_> {
                     _ => self.types.collation_connection,
                 };
                 if *binary {
-                    id = named_collation(&format!("{}_bin", id.charset().name()))?;
+                    id = id.charset().bin_collation();
                 }
                 if let Some(name) = collation {
-                    id = named_collation(name)?;
+                    id = named_collation(name, id.charset())?;
                 }
                 string(length, id)
             }

@@ -9,7 +9,8 @@ use selkie_types::{
 };
 
 use super::Binder;
-use super::literal::{charset_collation, named_collation};
+use super::literal::charset_collation;
+use crate::define::charset::named_collation;
 
 impl Binder<'_> {
     /// An expression that must be a single value.
@@ -336,9 +337,14 @@ impl Binder<'_> {
             }
             Syntax::Collate { expr, collation } => {
                 let operand = self.scalar(expr)?;
+                let of = if operand.ty.is_string() {
+                    operand.ty.collation
+                } else {
+                    types.collation_connection
+                };
                 let collation = match collation.eq_ignore_ascii_case("default") {
                     true => operand.ty.collation.charset().default_collation(),
-                    false => named_collation(collation)?,
+                    false => named_collation(collation, of.charset())?,
                 };
                 build::collate(operand, collation, types)
             }

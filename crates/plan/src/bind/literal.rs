@@ -86,8 +86,3 @@ pub(super) fn charset_collation(name: &str) -> SqlResult<CollationId> {
         None => Err(SqlError::new(&ER_UNKNOWN_CHARACTER_SET, &[&name])),
     }
 }
-
-/// The collation with a name.
-pub(super) fn named_collation(name: &str) -> SqlResult<CollationId> {
-    CollationId::from_name(name).ok_or_else(|| SqlError::new(&ER_UNKNOWN_COLLATION, &[&name]))
-}

@@ -92,8 +92,7 @@ impl Clauses<'_> {
     fn collation(&self, charset: Charset) -> SqlResult<Option<CollationId>> {
         let mut found: Option<CollationId> = None;
         for name in self.collations.iter().filter(|name| **name != DEFAULT) {
-            let new = CollationId::resolve(name, charset);
-            let new = new.ok_or_else(|| unknown(name, charset))?;
+            let new = named_collation(name, charset)?;
             if let Some(old) = found.filter(|old| *old != new) {
                 return Err(conflict("COLLATE ", old.name(), "COLLATE ", new.name()));
             }
@@ -103,12 +102,15 @@ impl Clauses<'_> {
     }
 }
 
-/// 1273, or 1253 for a short name of collations that the character set does not have.
-fn unknown(name: &str, charset: Charset) -> SqlError {
-    match CollationId::resolve(name, Charset::Utf8mb4) {
-        Some(_) => SqlError::new(&ER_COLLATION_CHARSET_MISMATCH, &[&name, &charset.name()]),
-        None => SqlError::new(&ER_UNKNOWN_COLLATION, &[&name]),
-    }
+/// The collation that a name stands for beside `charset`. 1273 for an unknown one, 1253 for a short
+/// name of collations that the character set does not have.
+pub(crate) fn named_collation(name: &str, charset: Charset) -> SqlResult<CollationId> {
+    CollationId::resolve(name, charset).ok_or_else(|| {
+        match CollationId::resolve(name, Charset::Utf8mb4) {
+            Some(_) => SqlError::new(&ER_COLLATION_CHARSET_MISMATCH, &[&name, &charset.name()]),
+            None => SqlError::new(&ER_UNKNOWN_COLLATION, &[&name]),
+        }
+    })
 }
 
 /// 1302
