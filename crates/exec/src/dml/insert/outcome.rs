@@ -121,14 +121,13 @@ impl Inserter<'_> {
             auto.take_back_rest();
         }
         let session = self.env.rt.session;
-        // Compat: a value the view does not show is not told of.
-        let told = self.plan.view.as_ref().is_none_or(|view| view.shows_auto_increment);
-        let generated = self.first_stored.filter(|_| told);
-        if let Some(first) = generated {
+        // Compat: a value the view does not show is told to the client, and not LAST_INSERT_ID().
+        let shown = self.plan.view.as_ref().is_none_or(|view| view.shows_auto_increment);
+        if let Some(first) = self.first_stored.filter(|_| shown) {
             session.last_insert_id.set(first);
         }
-        let other = self.told_value().filter(|_| told);
-        let insert_id = generated.or(session.explicit_insert_id.get()).or(other);
+        let told = self.first_stored.or(session.explicit_insert_id.get());
+        let insert_id = told.or_else(|| self.told_value());
         let warnings = self.env.eval.conditions.borrow().count();
         let info = match self.records {
             0 | 1 if !self.plan.is_query && is_single_row(self.plan) => String::new(),
