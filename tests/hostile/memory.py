@@ -52,6 +52,7 @@ TOO_LONG = {
 
 # Heavy over rows, nested, or slow: each may answer or fail, within memory, and can be killed.
 HEAVY = {
+    "benchmark": "SELECT BENCHMARK(9223372036854775807, SHA2(RAND(), 512))",
     "distinct": f"SELECT COUNT(DISTINCT {HALF}) {ROWS}",
     "rows": f"SELECT SUM(LENGTH({HALF})) {ROWS}",
     "filter": f"SELECT COUNT(*) {ROWS} WHERE LENGTH({HALF})>5",
