@@ -8,10 +8,7 @@ use std::ops::{Deref, DerefMut};
 use selkie_engine::{Keepable, Kept, KeptSlot};
 use selkie_protocol::row::binary::{DateTimeParts, TimeParts};
 use selkie_protocol::stmt::Param;
-use selkie_types::{
-    Charset, CollationId, Date, DateTime, Decimal, NOT_FIXED_DECIMALS, SqlType, Time, TypeKind,
-    Value,
-};
+use selkie_types::{Charset, CollationId, Date, DateTime, Decimal, SqlType, Time, Value};
 
 /// Character sets that strings of a client pass through.
 #[derive(Copy, Clone, Debug)]
@@ -63,9 +60,8 @@ pub(super) fn to_value(param: &Param<'_>, charsets: impl Fn() -> Charsets) -> (V
         Param::Null => (Value::Null, SqlType::null()),
         Param::Int(v) => (Value::Int(*v), SqlType::bigint()),
         Param::Uint(v) => (Value::UInt(*v), SqlType::bigint_unsigned()),
-        Param::Float(v) => {
-            (Value::Double(f64::from(*v)), SqlType::new(TypeKind::Float, 12, NOT_FIXED_DECIMALS))
-        }
+        // Compat: as a text it has the digits of a DOUBLE.
+        Param::Float(v) => (Value::Double(f64::from(*v)), SqlType::double()),
         Param::Double(v) => (Value::Double(*v), SqlType::double()),
         Param::Decimal(text) => {
             let v = Decimal::parse(text).value;
@@ -107,4 +103,17 @@ fn string(bytes: &[u8], charsets: Charsets) -> (Value, SqlType) {
     let text = if same { bytes.into() } else { charsets.client.convert(bytes, to).0 };
     let length = to.char_count(&text).min(u32::MAX as usize) as u32;
     (Value::bytes(&text), SqlType::varchar(length, charsets.connection))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_float_has_the_digits_of_a_double() {
+        let (value, ty) = to_value(&Param::Float(16_777_216.0), || unreachable!());
+        let mut text = Vec::new();
+        selkie_expr::text::write_value(&mut text, &value, &ty);
+        assert_eq!(text, b"16777216");
+    }
 }
