@@ -26,6 +26,11 @@ pub(crate) struct Format {
 }
 
 impl Format {
+    /// Whether the lengths of fields are those of their columns.
+    pub(crate) fn is_fixed_width(&self) -> bool {
+        self.field_end.is_empty() && self.enclosed.is_none()
+    }
+
     /// The options a statement gives.
     pub(crate) fn new(options: &FileFormat, charset: Option<Charset>) -> SqlResult<Self> {
         let text = |option: &Option<StringLiteral>, default: &[u8]| {
@@ -284,8 +289,7 @@ impl Reader<'_> {
         let raw = self.input.get(start..self.at.min(self.input.len())).unwrap_or_default();
         match self.format.escape {
             Some(escape) if raw == [escape, b'N'] => true,
-            Some(_) => self.format.enclosed.is_some() && raw == b"NULL",
-            None => raw == b"NULL",
+            _ => self.format.enclosed.is_some() && raw == b"NULL",
         }
     }
 

@@ -26,6 +26,11 @@ pub(crate) fn run(env: Env<'_>, plan: &Plan, target: &IntoTarget) -> SqlResult<O
         IntoTarget::Outfile { file, charset, format } => {
             let charset = charset.as_deref().map(charset_named).transpose()?;
             let format = Format::new(format, charset)?;
+            if format.is_fixed_width() {
+                return Err(SqlError::not_supported(
+                    "SELECT ... INTO OUTFILE of fields of fixed width",
+                ));
+            }
             let mut out = create(env, &String::from_utf8_lossy(&file.bytes))?;
             out_file(env, plan, &format, &mut *rows, &mut out)?
         }

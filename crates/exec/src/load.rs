@@ -48,7 +48,7 @@ pub(crate) fn run(
         None => session.settings.database_charset,
     };
     let format = Format::new(&load.format, Some(charset))?;
-    if format.field_end.is_empty() && format.enclosed.is_none() {
+    if format.is_fixed_width() {
         return Err(SqlError::not_supported("LOAD DATA of fields of fixed width"));
     }
     let fields = fields_of(load, &table);
@@ -230,11 +230,16 @@ impl<'r> Loader<'r> {
             _ => None,
         };
         env.rt.instance.maintained.changed(&insert.table);
+        let column = |target: &Target| match target {
+            Target::Column(column) => insert.table.column_position(&column.name.value),
+            _ => None,
+        };
+        let targets = job.fields.iter().filter_map(column).collect();
         Ok(Self {
             env,
             insert,
             job,
-            inserter: Inserter::new(env, insert)?,
+            inserter: Inserter::of_file(env, insert, targets)?,
             direct,
             columns: empty_columns(job.fields.len()),
             rows: 0,
@@ -354,7 +359,8 @@ impl<'r> Loader<'r> {
         let warnings = self.env.eval.conditions.borrow().count();
         let args: [&dyn std::fmt::Display; 4] = [&self.count, &deleted, &skipped, &warnings];
         let info = SqlError::new(&ER_LOAD_INFO, &args).message().to_owned();
-        Outcome { info, ..self.inserter.finish() }
+        // Compat: the client is not told of an automatic value.
+        Outcome { info, insert_id: 0, ..self.inserter.finish() }
     }
 }
 

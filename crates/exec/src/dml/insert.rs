@@ -118,6 +118,7 @@ impl<'r> Inserter<'r> {
             strictness,
             view: plan.view.as_deref(),
             told: Default::default(),
+            file_columns: None,
         };
         let auto = plan.table.def.auto_increment.map(|at| {
             AutoIncrement::new(env, open, at, known_rows(plan), !keeps_changes(&plan.table))
@@ -156,6 +157,16 @@ impl<'r> Inserter<'r> {
             deleted: 0,
         };
         inserter.in_place = inserter.replaces_in_place();
+        Ok(inserter)
+    }
+
+    /// For rows of a file, whose fields go to `columns`.
+    pub(crate) fn of_file(env: Env<'r>, plan: &'r Plan, columns: Vec<usize>) -> SqlResult<Self> {
+        let mut inserter = Self::new(env, plan)?;
+        let ignore = plan.mode == InsertMode::Ignore;
+        inserter.maker.strictness = Strictness::of(env, ignore, false);
+        inserter.maker.file_columns = Some(columns);
+        inserter.refuse_missing()?;
         Ok(inserter)
     }
 

@@ -8,7 +8,8 @@ use selkie_expr::store::{StoreMode, StoreTarget, convert_for_column};
 use selkie_plan::physical::{Operator as Op, RowRules, ViewRules};
 use selkie_types::error::catalogue::{
     ER_CONSTRAINT_FAILED, ER_NO_DEFAULT_FOR_FIELD, ER_NO_DEFAULT_FOR_VIEW_FIELD,
-    ER_VIEW_CHECK_FAILED, ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN,
+    ER_VIEW_CHECK_FAILED, ER_WARN_NULL_TO_NOTNULL,
+    ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN,
 };
 use selkie_types::{
     Batch, ByteRows, Column, Condition, Level, SqlError, SqlResult, SqlType, TypeKind, Value, stack,
@@ -64,6 +65,8 @@ pub(super) struct RowMaker<'r> {
     pub(super) view: Option<&'r ViewRules>,
     /// Columns whose missing default was told.
     pub(super) told: RefCell<Vec<usize>>,
+    /// For rows of a file: the columns that its fields go to.
+    pub(super) file_columns: Option<Vec<usize>>,
 }
 
 impl<'r> RowMaker<'r> {
@@ -95,7 +98,11 @@ impl<'r> RowMaker<'r> {
         if column.ty.kind == TypeKind::Timestamp {
             return Ok(self.now_for_nulls(at, &values));
         }
-        let error = SqlError::bad_null(&column.name);
+        let from_file = self.file_columns.as_ref().is_some_and(|columns| columns.contains(&at));
+        let error = match from_file {
+            true => SqlError::new(&ER_WARN_NULL_TO_NOTNULL, &[&column.name, &self.env.eval.row()]),
+            false => SqlError::bad_null(&column.name),
+        };
         if self.strictness.null_is_error {
             return Err(error);
         }
@@ -147,13 +154,16 @@ impl<'r> RowMaker<'r> {
             Some(view) => SqlError::new(&ER_NO_DEFAULT_FOR_VIEW_FIELD, &[&view.schema, &view.name]),
             None => SqlError::new(&ER_NO_DEFAULT_FOR_FIELD, &[&column.name]),
         };
-        if self.strictness.is_strict() {
+        // Compat: rows of a file do without in any mode.
+        let from_file = self.file_columns.is_some();
+        if self.strictness.is_strict() && !from_file {
             return Err(error);
         }
         // Compat: once for the statement, not for each row.
         if !self.told.borrow().contains(&at) {
             self.told.borrow_mut().push(at);
-            self.env.eval.push(Condition::from_error(Level::Warning, &error));
+            let warning = Condition::from_error(Level::Warning, &error);
+            self.env.eval.push(Condition { soft: from_file, ..warning });
         }
         Ok(default::implicit(&column.ty))
     }
@@ -200,8 +210,12 @@ impl<'r> RowMaker<'r> {
     ) -> SqlResult<()> {
         stack::check()?;
         if rules.lenient && self.strictness.is_strict() && !rules.generated.is_empty() {
-            let lenient =
-                Self { strictness: self.strictness.lenient(), told: RefCell::default(), ..*self };
+            let lenient = Self {
+                strictness: self.strictness.lenient(),
+                told: RefCell::default(),
+                file_columns: None,
+                ..*self
+            };
             let mark = self.env.eval.conditions.borrow().mark();
             self.env.eval.set_strict_arithmetic(false);
             let done = lenient.generate(rules, columns, rows, first_row);

@@ -57,6 +57,7 @@ pub(super) fn run(env: Env<'_>, plan: &Plan) -> SqlResult<Outcome> {
                 strictness,
                 view: target.view.as_deref(),
                 told: Default::default(),
+                file_columns: None,
             },
             simultaneous: plan.simultaneous,
             foreign: ForeignKeys::of(env, target.table.def.id)?,

@@ -122,6 +122,7 @@ impl ForeignKeys<'_> {
             strictness,
             view: None,
             told: Default::default(),
+            file_columns: None,
         };
         maker.generate(&self.keys.rules, &mut columns, count, 1)?;
         let mut bytes = ByteRows::with_capacity(count);
