@@ -22,7 +22,7 @@ pub(crate) struct UserLocks {
 
 #[derive(Debug, Default)]
 struct State {
-    /// By folded name.
+    /// By name. Compat: as bytes, whatever their collation says.
     locks: HashMap<Vec<u8>, Lock>,
     /// What sessions wait for.
     waiting: HashMap<u64, Vec<u8>>,
@@ -118,11 +118,6 @@ impl State {
     }
 }
 
-/// Names are compared without regard to case.
-fn fold(name: &[u8]) -> Vec<u8> {
-    String::from_utf8_lossy(name).to_lowercase().into_bytes()
-}
-
 impl UserLocks {
     /// Takes a lock, again if the session has it already; who came first is let in first. `None` means killed.
     pub(crate) fn get(
@@ -132,21 +127,20 @@ impl UserLocks {
         timeout: Duration,
         kill: &KillFlag,
     ) -> SqlResult<Option<bool>> {
-        let name = fold(name);
         let mut state = self.state.lock();
-        if state.take(session, &name) {
+        if state.take(session, name) {
             return Ok(Some(true));
         }
         let bell = Arc::<Condvar>::default();
-        state.queue(session, &name, Arc::clone(&bell));
+        state.queue(session, name, Arc::clone(&bell));
         let sleeper = Arc::new(Sleeper { locks: Arc::clone(self), bell });
         let _woken = kill.wakes(Arc::clone(&sleeper).into());
         let patience = Patience::new(Some(timeout), None);
         let got = loop {
-            if state.take(session, &name) {
+            if state.take(session, name) {
                 break Ok(Some(true));
             }
-            if state.closes_cycle(session, &name) {
+            if state.closes_cycle(session, name) {
                 break Err(SqlError::deadlock());
             }
             let Some(left) = patience.left() else { break Ok(Some(false)) };
@@ -154,20 +148,19 @@ impl UserLocks {
                 break Ok(None);
             }
             // Whoever is about to take it waits for nobody.
-            let holder = state.holder(&name).unwrap_or(session);
+            let holder = state.holder(name).unwrap_or(session);
             definitions.waiting_for(session, holder, || {
                 blocking(WaitKind::UserLock, || sleeper.bell.wait_for(&mut state, left))
             });
         };
-        state.leave(session, &name);
+        state.leave(session, name);
         got
     }
 
     /// Gives a lock back: whether the session had it, `None` if nobody had.
     pub(crate) fn release(&self, session: u64, name: &[u8]) -> Option<bool> {
-        let name = fold(name);
         let mut state = self.state.lock();
-        let lock = state.locks.get_mut(&name)?;
+        let lock = state.locks.get_mut(name)?;
         let (owner, count) = lock.owner.as_mut()?;
         if *owner != session {
             return Some(false);
@@ -176,7 +169,7 @@ impl UserLocks {
         if *count == 0 {
             lock.give_back();
             if lock.is_unused() {
-                state.locks.remove(&name);
+                state.locks.remove(name);
             }
         }
         Some(true)
@@ -198,7 +191,7 @@ impl UserLocks {
 
     /// The session that has a lock.
     pub(crate) fn holder(&self, name: &[u8]) -> Option<u64> {
-        self.state.lock().holder(&fold(name))
+        self.state.lock().holder(name)
     }
 }
 

@@ -2,12 +2,17 @@
 
 use std::time::Duration;
 
-use selkie_types::error::catalogue::ER_WRONG_ARGUMENTS;
+use selkie_types::error::catalogue::{
+    ER_TOO_LONG_IDENT, ER_WRONG_ARGUMENTS, ER_WRONG_VALUE_FOR_TYPE,
+};
 use selkie_types::{CollationId, Column, SqlError, SqlResult, SqlType, TypeKind};
 
 use crate::expr::Expr;
 use crate::function::{Binding, Function, Nature};
-use crate::kernel::{BytesOut, Frame, NativeOut};
+use crate::kernel::{BytesOut, BytesView, Frame, NativeOut};
+
+/// Most bytes of the name of a user lock.
+const MOST_LOCK_NAME: usize = 192;
 
 const fn session(name: &'static str, bind: fn(Binding<'_>) -> SqlResult<Expr>) -> Function {
     Function::new(name, 0, 0, bind).nature(Nature::Statement)
@@ -187,15 +192,38 @@ fn get_lock(mut b: Binding<'_>) -> SqlResult<Expr> {
         let (names, timeouts) = (frame.bytes(0), frame.view::<f64>(1));
         let mut out = NativeOut::new(frame.rows);
         for row in 0..frame.rows {
-            let Some(name) = names.get(row).filter(|n| !n.is_empty()) else {
+            let (name, asked) = (lock_name(&names, row)?, timeouts.get(row));
+            let timeout = asked.filter(|t| *t >= 0.0);
+            if name.is_some() && timeout.is_none() {
+                let shown = asked.map_or_else(|| "NULL".to_owned(), shown_double);
+                frame.ctx.warn(&ER_WRONG_VALUE_FOR_TYPE, &[&"timeout", &shown, &"get_lock"]);
+            }
+            let (Some(name), Some(timeout)) = (name, timeout) else {
                 out.push(None);
                 continue;
             };
-            let timeout = timeouts.get(row).unwrap_or(0.0);
             out.push(frame.ctx.session.get_lock(name, timeout)?.map(i64::from));
         }
         Ok(out.finish())
     })
+}
+
+fn shown_double(v: f64) -> String {
+    let mut text = Vec::new();
+    selkie_types::number::write_f64(&mut text, v);
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+/// The name of a user lock, if it is one; 1059 if it is too long.
+fn lock_name<'n>(names: &BytesView<'n>, row: usize) -> SqlResult<Option<&'n [u8]>> {
+    let name = names.get(row).filter(|name| !name.is_empty());
+    match name.filter(|name| name.len() > MOST_LOCK_NAME) {
+        Some(long) => {
+            let text = crate::text::for_message(long, CollationId::UTF8MB4_GENERAL_CI);
+            Err(SqlError::new(&ER_TOO_LONG_IDENT, &[&text]))
+        }
+        None => Ok(name),
+    }
 }
 
 /// `RELEASE_LOCK`, `IS_FREE_LOCK` and `IS_USED_LOCK`.
@@ -206,7 +234,7 @@ fn lock(mut b: Binding<'_>, length: u32) -> SqlResult<Expr> {
         let session = frame.ctx.session;
         let mut out = NativeOut::new(frame.rows);
         for row in 0..frame.rows {
-            let Some(name) = names.get(row).filter(|n| !n.is_empty()) else {
+            let Some(name) = lock_name(&names, row)? else {
                 out.push(None);
                 continue;
             };
