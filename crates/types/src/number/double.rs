@@ -169,6 +169,11 @@ mod tests {
         assert_eq!(fixed(-123456.789, 0), "-123457");
         assert_eq!(fixed(1e22, 0), "10000000000000000000000");
         assert_eq!(fixed(0.0, 30), format!("0.{}", "0".repeat(30)));
+        assert_eq!(fixed(1e25, 2), "10000000000000000000000000.00");
+        assert_eq!(fixed(0.1, 25), "0.1000000000000000000000000");
+        assert_eq!(fixed(2.0 / 3.0, 18), "0.666666666666666600");
+        assert_eq!(fixed(2.0 / 3.0, 3), "0.667");
+        assert_eq!(fixed(-7.0, 0), "-7");
     }
 
     proptest::proptest! {
