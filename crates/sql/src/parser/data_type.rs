@@ -198,16 +198,13 @@ impl Parser<'_> {
                 if kw == Kw::SIGNED { CastType::Signed } else { CastType::Unsigned }
             }
             Kw::INT | Kw::INTEGER => CastType::Signed,
-            Kw::DECIMAL | Kw::NUMERIC | Kw::DEC | Kw::FIXED => {
+            Kw::DECIMAL | Kw::DEC => {
                 let (precision, decimals) = self.precision()?;
                 CastType::Decimal { precision, decimals }
             }
             Kw::FLOAT | Kw::FLOAT4 => CastType::Float,
-            Kw::DOUBLE | Kw::REAL | Kw::FLOAT8 => {
-                self.eat(Kw::PRECISION);
-                let (precision, decimals) = self.precision()?;
-                CastType::Double(precision.map(|p| (p, decimals.unwrap_or(0))))
-            }
+            // Compat: a type of many names is known here by some of them.
+            Kw::DOUBLE | Kw::FLOAT8 => CastType::Double(self.double_digits()?),
             Kw::DATE => CastType::Date,
             Kw::TIME => CastType::Time(self.length_opt()?),
             Kw::DATETIME => CastType::DateTime(self.length_opt()?),
@@ -215,9 +212,21 @@ impl Parser<'_> {
         })
     }
 
+    /// `(M, D)` or nothing.
+    fn double_digits(&mut self) -> PResult<Option<(u64, u64)>> {
+        if !self.at(T::LParen) {
+            return Ok(None);
+        }
+        self.parens(|p| {
+            let precision = p.length()?;
+            p.expect(T::Comma)?;
+            Ok(Some((precision, p.length()?)))
+        })
+    }
+
     fn cast_char(&mut self, kw: Kw) -> PResult<CastType> {
         self.next();
-        let varying = kw == Kw::VARCHAR || self.eat(Kw::VARYING);
+        let varying = kw == Kw::VARCHAR;
         let length = if varying { Some(self.parens(Self::length)?) } else { self.length_opt()? };
         if kw == Kw::NCHAR {
             let charset = Some(CharsetName::Named("utf8mb3".into()));
