@@ -9,6 +9,7 @@ use selkie_sql::ast;
 use selkie_types::SqlResult;
 
 use super::Binder;
+use super::alias::AliasUse;
 use crate::logical::{ColumnId, ColumnSet, call_exprs};
 
 /// The aggregates of a block.
@@ -39,6 +40,7 @@ impl Binder<'_> {
         kind: AggregateKind,
         call: &ast::FunctionCall,
     ) -> SqlResult<Expr> {
+        self.check_aggregate_place()?;
         let args = if call.star { Vec::new() } else { self.aggregate_args(&call.args)? };
         let order = self.aggregate_order(&call.order_by, &args)?;
         let order = distinct_order(call.distinct, &args, order);
@@ -49,6 +51,7 @@ impl Binder<'_> {
     }
 
     pub(super) fn group_concat(&mut self, call: &ast::GroupConcat) -> SqlResult<Expr> {
+        self.check_aggregate_place()?;
         let args = self.aggregate_args(&call.args)?;
         let order = self.aggregate_order(&call.order_by, &args)?;
         let order = distinct_order(call.distinct, &args, order);
@@ -89,7 +92,12 @@ impl Binder<'_> {
     pub(super) fn aggregate_args(&mut self, args: &[ast::Expr]) -> SqlResult<Vec<Expr>> {
         let scope = self.scope();
         let inside = std::mem::replace(&mut scope.in_aggregate, true);
-        let aliases = scope.use_aliases.take();
+        let aliases = scope.use_aliases;
+        // In the select list itself its names are not known.
+        scope.use_aliases = match aliases {
+            None | Some(AliasUse::Inner) => None,
+            Some(_) => Some(AliasUse::Last),
+        };
         let bound = args.iter().map(|e| self.scalar(e)).collect();
         let scope = self.scope();
         scope.in_aggregate = inside;
@@ -97,12 +105,34 @@ impl Binder<'_> {
         bound
     }
 
+    /// Error 1111 where no block around takes aggregates, whatever their arguments are.
+    fn check_aggregate_place(&mut self) -> SqlResult<()> {
+        self.scope();
+        match self.scopes.iter().any(|scope| scope.allow_aggregates) {
+            true => Ok(()),
+            false => Err(invalid_group_function_use()),
+        }
+    }
+
+    /// Notes that an aggregate reads an entry of an outer block's select list.
+    ///
+    /// Compat: such an entry does not make the aggregate one of the outer block, as a column would.
+    pub(super) fn read_alias(&mut self, expr: &Expr) {
+        if !self.scopes.last().is_some_and(|scope| scope.in_aggregate) {
+            return;
+        }
+        let mut read = ColumnSet::default();
+        self.add_columns(expr, &mut read);
+        self.scope().aliased.union(&read);
+    }
+
     /// The block that computes an aggregate, or error 1111.
     fn aggregation_block(&mut self, aggregate: &Aggregate) -> SqlResult<usize> {
-        self.scope();
+        let aliased = std::mem::take(&mut self.scope().aliased);
         let current = self.scopes.len() - 1;
         let mut read = ColumnSet::default();
         call_exprs(aggregate).for_each(|e| self.add_columns(e, &mut read));
+        read.subtract(&aliased);
         let deepest = (0..=current).rev().find(|at| self.owns_any(*at, &read));
         let allowed = |at: usize| self.scopes[at].allow_aggregates;
         let between = deepest.map_or(0, |at| at + 1)..current;

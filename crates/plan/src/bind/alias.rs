@@ -34,8 +34,11 @@ pub(super) struct AliasColumn {
 pub(super) enum AliasUse {
     /// Before the tables: a key of ORDER BY.
     First,
-    /// After the tables.
+    /// After the tables, as part of a key of ORDER BY or GROUP BY or of an aggregate's argument: an entry that
+    /// reads an aggregate is error 1247.
     Last,
+    /// After the tables: a key of a window.
+    Key,
     /// After the tables, but only for subqueries: in the select list itself.
     Inner,
     /// In place of the tables: HAVING, which sees the columns of GROUP BY too.
@@ -92,26 +95,55 @@ fn find<'a>(aliases: &'a [Alias], name: &ast::ColumnRef) -> Result<Option<&'a Al
 impl Binder<'_> {
     /// The entry of the select list of block `at` that a name means.
     pub(super) fn in_select_list(
-        &self,
+        &mut self,
         at: usize,
         name: &ast::ColumnRef,
         clause: Clause,
+        rule: AliasUse,
     ) -> SqlResult<Option<Expr>> {
         let scope = &self.scopes[at];
         let ambiguous = |()| SqlError::ambiguous_column(name, clause.name());
         if let Some(alias) = find(&scope.aliases, name).map_err(ambiguous)? {
+            let mut expr = alias.expr.clone();
             let own = at + 1 == self.scopes.len();
-            let grouped =
-                scope.aggregates.contains(&alias.expr) || scope.windows.contains(&alias.expr);
-            if grouped && !own {
-                return Err(illegal_reference(name, "reference to group function"));
+            self.check_alias(at, name, &expr, rule)?;
+            if !own {
+                self.read_alias(&expr);
+            } else if self.scope().in_aggregate {
+                // Below the grouping it reads other columns than above.
+                self.copy_subqueries(&mut expr);
             }
-            return Ok(Some(alias.expr.clone()));
+            return Ok(Some(expr));
         }
         let later = |n: &str| name.table.is_none() && identifier_eq(n, &name.name.value);
         match scope.pending.iter().any(|n| later(n)) {
             true => Err(illegal_reference(name, "forward reference in item list")),
             false => Ok(None),
+        }
+    }
+
+    /// Refuses an entry that is computed of groups or windows where those are not there yet.
+    fn check_alias(
+        &self,
+        at: usize,
+        name: &ast::ColumnRef,
+        expr: &Expr,
+        rule: AliasUse,
+    ) -> SqlResult<()> {
+        let scope = &self.scopes[at];
+        let own = at + 1 == self.scopes.len();
+        let windowed = scope.windows.contains(expr);
+        if windowed && own && scope.in_aggregate {
+            return Err(SqlError::new(&ER_SUM_FUNC_WITH_WINDOW_FUNC_AS_ARG, &[]));
+        }
+        if windowed && own && rule == AliasUse::Only {
+            return Err(SqlError::new(&ER_WRONG_PLACEMENT_OF_WINDOW_FUNCTION, &[]));
+        }
+        let grouped = scope.aggregates.contains(expr) || windowed && !own;
+        let is_part = !own || scope.in_aggregate || rule == AliasUse::Last;
+        match grouped && is_part {
+            true => Err(illegal_reference(name, "reference to group function")),
+            false => Ok(()),
         }
     }
 
@@ -122,7 +154,7 @@ impl Binder<'_> {
         name: &ast::ColumnRef,
         clause: Clause,
     ) -> SqlResult<Option<Expr>> {
-        let selected = self.in_select_list(at, name, clause)?;
+        let selected = self.in_select_list(at, name, clause, AliasUse::Only)?;
         let grouped = self.in_group(at, name, clause)?;
         match (selected, grouped) {
             (Some(selected), Some(grouped)) if selected != grouped => {
@@ -171,7 +203,7 @@ impl Binder<'_> {
     /// A key of GROUP BY that is a name: a column of the tables goes before an alias.
     pub(super) fn group_name(&mut self, name: &ast::ColumnRef) -> SqlResult<Option<Expr>> {
         let at = self.scopes.len() - 1;
-        let Some(selected) = self.in_select_list(at, name, Clause::Group)? else {
+        let Some(selected) = self.in_select_list(at, name, Clause::Group, AliasUse::Key)? else {
             return Ok(None);
         };
         match self.in_tables(at, name, Clause::Group) {

@@ -14,7 +14,7 @@ use super::access::Guard;
 use super::aggregate::Aggregates;
 use super::alias::{Alias, AliasUse};
 use super::window::Windows;
-use crate::logical::{ColumnId, RelationId};
+use crate::logical::{ColumnId, ColumnSet, RelationId};
 use crate::star::StarOrder;
 
 /// The clause a name stands in, as errors call it.
@@ -122,6 +122,8 @@ pub(super) struct Scope {
     pub allow_aggregates: bool,
     /// Whether the arguments of an aggregate are being bound.
     pub in_aggregate: bool,
+    /// Columns of outer blocks that its arguments read by the names of select lists.
+    pub aliased: ColumnSet,
     /// Window functions found so far.
     pub windows: Windows,
     /// The names of outer blocks are not visible: a derived table.
@@ -256,7 +258,7 @@ impl Binder<'_> {
         let in_aggregate = self.scopes.last().is_some_and(|s| s.in_aggregate);
         let rule = match self.scopes[at].use_aliases {
             // What an aggregate reads comes from below the grouping.
-            Some(AliasUse::Only) if in_aggregate => None,
+            Some(AliasUse::Only) if in_aggregate => Some(AliasUse::Last),
             Some(AliasUse::Inner) if own => None,
             Some(AliasUse::First) if !own => Some(AliasUse::Last),
             rule => rule,
@@ -264,13 +266,15 @@ impl Binder<'_> {
         match rule {
             None => self.in_tables(at, name, clause),
             Some(AliasUse::Only) => self.in_having(at, name, clause),
-            Some(AliasUse::First) => match self.in_select_list(at, name, clause)? {
+            Some(AliasUse::First) => {
+                match self.in_select_list(at, name, clause, AliasUse::First)? {
+                    Some(expr) => Ok(Some(expr)),
+                    None => self.in_tables(at, name, clause),
+                }
+            }
+            Some(rule) => match self.in_tables(at, name, clause)? {
                 Some(expr) => Ok(Some(expr)),
-                None => self.in_tables(at, name, clause),
-            },
-            Some(AliasUse::Last | AliasUse::Inner) => match self.in_tables(at, name, clause)? {
-                Some(expr) => Ok(Some(expr)),
-                None => self.in_select_list(at, name, clause),
+                None => self.in_select_list(at, name, clause, rule),
             },
         }
     }

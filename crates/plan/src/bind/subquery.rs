@@ -32,6 +32,18 @@ impl Binder<'_> {
         SubqueryId(self.subqueries.len() as u32 - 1)
     }
 
+    /// Gives an expression subqueries of its own, equal to those it has.
+    pub(super) fn copy_subqueries(&mut self, expr: &mut Expr) {
+        let subqueries = &mut self.subqueries;
+        expr.transform(&mut |e| {
+            let ExprKind::Subquery(subquery) = &e.kind else { return None };
+            let mut copy = subquery.clone();
+            subqueries.push(subqueries[subquery.id.0 as usize].clone());
+            copy.id = SubqueryId(subqueries.len() as u32 - 1);
+            Some(Expr { kind: ExprKind::Subquery(copy), ..e.clone() })
+        });
+    }
+
     /// `(SELECT ...)` as a value, or as a row of values.
     pub(super) fn scalar_subquery(&mut self, query: &ast::Query) -> SqlResult<Expr> {
         let (id, query) = self.subquery(query)?;

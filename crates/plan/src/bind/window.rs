@@ -138,18 +138,23 @@ impl Binder<'_> {
         &mut self,
         spec: &ast::WindowSpec,
     ) -> SqlResult<(Vec<Expr>, Vec<SortItem>)> {
-        self.scope().use_aliases = Some(AliasUse::Last);
         self.scope().clause = Clause::Group;
         let mut partition = Vec::with_capacity(spec.partition_by.len());
         for key in &spec.partition_by {
-            partition.push(self.scalar(&key.expr)?);
+            partition.push(self.window_key(&key.expr)?);
         }
         self.scope().clause = Clause::Order;
         let mut order = Vec::with_capacity(spec.order_by.len());
         for key in &spec.order_by {
-            order.push(SortItem { expr: self.scalar(&key.expr)?, descending: key.descending });
+            order.push(SortItem { expr: self.window_key(&key.expr)?, descending: key.descending });
         }
         Ok((partition, order))
+    }
+
+    fn window_key(&mut self, key: &ast::Expr) -> SqlResult<Expr> {
+        let is_name = matches!(key.kind, ast::ExprKind::Column(_));
+        self.scope().use_aliases = Some(if is_name { AliasUse::Key } else { AliasUse::Last });
+        self.scalar(key)
     }
 
     fn add_window(&mut self, partition: Vec<Expr>, order: Vec<SortItem>, item: WindowItem) {
