@@ -7,5 +7,5 @@ mod like;
 mod range;
 
 pub(crate) use computed::{computed, nulls};
-pub(crate) use decode::Decoder;
+pub(crate) use decode::{Decoder, unpad};
 pub(crate) use range::{Keys, Range, keys_of, put_equal, ranges_of};

@@ -14,7 +14,7 @@ mod temporal;
 use std::sync::Arc;
 
 use selkie_types::{
-    Column, ColumnData, DateTime, DecimalValues, Physical, SqlResult, SqlType, TypeKind,
+    Column, ColumnData, DateTime, DecimalValues, Physical, SqlMode, SqlResult, SqlType, TypeKind,
 };
 
 use crate::context::EvalContext;
@@ -59,7 +59,10 @@ pub fn convert_for_column(
 ) -> SqlResult<Arc<Column>> {
     let to = target.ty;
     let has_limits = matches!(to.kind, TypeKind::Date | TypeKind::DateTime);
-    if from == to && !has_limits && is_within_type(column) {
+    // What is read with the spaces of a CHAR is stored without.
+    let is_padded =
+        to.kind == TypeKind::Char && ctx.types.sql_mode.contains(SqlMode::PAD_CHAR_TO_FULL_LENGTH);
+    if from == to && !has_limits && !is_padded && is_within_type(column) {
         return Ok(column.clone());
     }
     if from.kind == TypeKind::Null || (column.is_constant() && column.is_null(0)) {

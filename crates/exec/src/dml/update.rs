@@ -8,7 +8,7 @@ use selkie_engine::EngineError;
 use selkie_expr::Expr;
 use selkie_plan::physical::{Access, Operator as Op, PlanNode, Update as Plan, UpdateTarget};
 use selkie_types::error::catalogue::{ER_DUP_ENTRY, ER_UPDATE_INFO};
-use selkie_types::{Batch, Bitmap, ByteRows, Column, SqlError, SqlResult, stack};
+use selkie_types::{Batch, Bitmap, ByteRows, Column, SqlError, SqlMode, SqlResult, stack};
 
 use super::duplicate_error;
 use super::foreign::{ForeignKeys, Rows, is_foreign, undone_on_error};
@@ -20,6 +20,7 @@ use crate::error::from_engine;
 use crate::op::{Operator, drain, open as open_node};
 use crate::program::Triggers;
 use crate::run::{Env, OpenTable};
+use crate::scan::unpad;
 use crate::session::bump;
 
 /// Keys of rows that were seen, where the source may give a row twice.
@@ -247,6 +248,8 @@ impl Target<'_> {
         self.matched += batch.rows() as u64;
         let mut new = new?;
         self.maker.refuse_warnings(0)?;
+        let stored = self.unpadded(current, &mut new);
+        let current = stored.as_ref().unwrap_or(current);
         let old = &current.columns()[self.plan.columns.clone()];
         if let Some(triggers) = &self.triggers {
             if self.plan.rules.seen_by_triggers {
@@ -262,6 +265,18 @@ impl Target<'_> {
             Some(triggers) => triggers.after_row(old, &new),
             None => Ok(()),
         }
+    }
+
+    /// The rows as they are stored, if they were read with the spaces of CHAR; new values are made so too.
+    fn unpadded(&self, current: &Batch, new: &mut [Arc<Column>]) -> Option<Batch> {
+        let mode = self.env.eval.types.sql_mode;
+        if !mode.contains(SqlMode::PAD_CHAR_TO_FULL_LENGTH) {
+            return None;
+        }
+        unpad(&self.plan.table, new);
+        let mut columns = current.columns().to_vec();
+        unpad(&self.plan.table, &mut columns[self.plan.columns.clone()]);
+        Some(Batch::new(columns, current.rows()))
     }
 
     /// The new values of the table's columns, before automatic ones.

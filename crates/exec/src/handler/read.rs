@@ -275,7 +275,8 @@ impl Reader<'_> {
         let places: Vec<usize> = (0..self.table.columns.len()).collect();
         let decoder = Decoder::new(self.table, &places)
             .with_computed(&self.read.computed, &places)
-            .with_filter(&self.read.filter, &[]);
+            .with_filter(&self.read.filter, &[])
+            .with_padding(self.eval);
         let Some((batch, numbers)) = decoder.decode(self.eval, set)? else {
             return Ok(set.rows.len());
         };

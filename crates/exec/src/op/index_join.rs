@@ -41,8 +41,10 @@ impl<'r> IndexJoin<'r> {
     pub(super) fn open(env: Env<'r>, plan: &'r Plan) -> SqlResult<Self> {
         let lookup = &plan.lookup;
         let open = env.rt.table(&lookup.table)?;
-        let decoder =
-            decoder(open, plan).with_filter(&lookup.filter, &[]).with_keys(lookup.row_keys);
+        let decoder = decoder(open, plan)
+            .with_filter(&lookup.filter, &[])
+            .with_keys(lookup.row_keys)
+            .with_padding(env.eval);
         let scan = Scan {
             index: Some(lookup.index),
             covering: lookup.covering,

@@ -23,7 +23,7 @@ const LIMITED_ROWS: usize = 32;
 
 pub(super) fn open<'r>(env: Env<'r>, plan: &'r Plan) -> SqlResult<BoxOperator<'r>> {
     let open = env.rt.table(&plan.table)?;
-    let decoder = decoder(open, plan)?;
+    let decoder = decoder(open, plan)?.with_padding(env.eval);
     let mut scan = Scan {
         covering: false,
         fixed_only: decoder.is_fixed_only(),

@@ -8,7 +8,8 @@ use selkie_engine::{IndexCodec, RowSet};
 use selkie_expr::{EvalContext, Expr};
 use selkie_types::key::KeyReader;
 use selkie_types::{
-    Batch, ByteRows, Column, ColumnData, Physical, RowCorrupt, RowLayout, SqlResult,
+    Batch, ByteRows, Charset, Column, ColumnData, Physical, RowCorrupt, RowLayout, SqlMode,
+    SqlResult, SqlType, TypeKind, Value,
 };
 
 use super::computed;
@@ -37,6 +38,8 @@ pub(crate) struct Decoder<'r> {
     row_keys: bool,
     /// Only `output` is given out.
     narrow: bool,
+    /// Values of CHAR have the spaces that are not stored.
+    padded: bool,
 }
 
 impl<'r> Decoder<'r> {
@@ -55,6 +58,7 @@ impl<'r> Decoder<'r> {
             clustered: None,
             row_keys: false,
             narrow: false,
+            padded: false,
         }
     }
 
@@ -121,6 +125,13 @@ impl<'r> Decoder<'r> {
         self
     }
 
+    /// Gives values of CHAR their trailing spaces under PAD_CHAR_TO_FULL_LENGTH.
+    pub(crate) fn with_padding(mut self, eval: &EvalContext<'_>) -> Self {
+        let mode = eval.types.sql_mode;
+        self.padded = mode.contains(SqlMode::PAD_CHAR_TO_FULL_LENGTH);
+        self
+    }
+
     /// Whether a prefix of the row is enough.
     pub(crate) fn is_fixed_only(&self) -> bool {
         let is_fixed =
@@ -144,13 +155,25 @@ impl<'r> Decoder<'r> {
         let rows = self.rows(set);
         let behind = place.checked_sub(self.layout.columns().len());
         let column = match (behind.zip(self.clustered), numbers) {
-            (Some((part, clustered)), _) => key_column(clustered, part, &set.keys, numbers)?,
-            (None, None) => self.layout.decode(rows, place).map_err(corrupt)?,
+            (Some((part, clustered)), _) => {
+                let column = key_column(clustered, part, &set.keys, numbers)?;
+                self.padded(column, &clustered.part(part).ty)
+            }
+            (None, None) => {
+                let column = self.layout.decode(rows, place).map_err(corrupt)?;
+                self.padded(column, &self.layout.columns()[place].ty)
+            }
             (None, Some(numbers)) => {
-                self.layout.decode_selected(rows, place, numbers).map_err(corrupt)?
+                let column = self.layout.decode_selected(rows, place, numbers).map_err(corrupt)?;
+                self.padded(column, &self.layout.columns()[place].ty)
             }
         };
         Ok(Arc::new(column))
+    }
+
+    fn padded(&self, column: Column, ty: &SqlType) -> Column {
+        let is_text = ty.kind == TypeKind::Char && !ty.collation.is_binary();
+        if self.padded && is_text { padded(&column, ty) } else { column }
     }
 
     fn rows<'s>(&self, set: &'s RowSet) -> &'s ByteRows {
@@ -281,7 +304,8 @@ impl Decoder<'_> {
     ) -> SqlResult<()> {
         for (column, &at) in self.places.iter().enumerate() {
             if wanted(column) && !self.is_computed(column) {
-                columns[column] = Arc::new(self.layout.decode(rows, at).map_err(corrupt)?);
+                let read = self.layout.decode(rows, at).map_err(corrupt)?;
+                columns[column] = Arc::new(self.padded(read, &self.layout.columns()[at].ty));
             }
         }
         for (column, e) in self.computed.iter().filter(|(column, _)| wanted(*column)) {
@@ -326,6 +350,49 @@ fn key_column(
         Some(numbers) => numbers.iter().try_for_each(|at| put(keys.get(*at as usize)))?,
     }
     Ok(column)
+}
+
+/// Takes the spaces that a scan gave to columns of CHAR off again.
+pub(crate) fn unpad(table: &TableInfo, columns: &mut [Arc<Column>]) {
+    for (column, info) in columns.iter_mut().zip(&table.columns) {
+        if info.ty.kind != TypeKind::Char || info.ty.collation.is_binary() {
+            continue;
+        }
+        let (space, _) = Charset::Utf8mb4.convert(b" ", info.ty.collation.charset());
+        let mut out = Column::new(Physical::Bytes, 0, column.len());
+        for row in 0..column.len() {
+            match column.value(row) {
+                Value::Bytes(text) => {
+                    let mut kept = &text[..];
+                    while let Some(shorter) = kept.strip_suffix(&space[..]) {
+                        kept = shorter;
+                    }
+                    out.push(&Value::Bytes(kept.into()));
+                }
+                other => out.push(&other),
+            }
+        }
+        *column = Arc::new(out);
+    }
+}
+
+/// Values of a CHAR column with as many spaces as its length has room for.
+fn padded(column: &Column, ty: &SqlType) -> Column {
+    let charset = ty.collation.charset();
+    let (space, _) = Charset::Utf8mb4.convert(b" ", charset);
+    let mut out = Column::new(Physical::Bytes, 0, column.len());
+    for row in 0..column.len() {
+        match column.value(row) {
+            Value::Bytes(text) => {
+                let missing = (ty.length as usize).saturating_sub(charset.char_count(&text));
+                let mut whole = text.to_vec();
+                whole.extend(space.iter().copied().cycle().take(missing * space.len()));
+                out.push(&Value::Bytes(whole.into()));
+            }
+            other => out.push(&other),
+        }
+    }
+    out
 }
 
 /// Byte strings as a column, all or those numbered `numbers`.
