@@ -12,7 +12,9 @@ use selkie_engine::{WaitKind, blocking};
 use selkie_expr::{TypeContext, VariableScope};
 use selkie_plan::{Environment, Permissions, Settings as PlanSettings};
 use selkie_types::error::catalogue::ER_STATEMENT_TIMEOUT;
-use selkie_types::{Privileges, SqlError, SqlResult, SqlType, TypeKind, Value};
+use selkie_types::{
+    CollationId, JsonRole, Privileges, SqlError, SqlResult, SqlType, TypeKind, Value,
+};
 
 use super::{Access, Privilege, Session};
 use crate::kill::Killed;
@@ -34,13 +36,15 @@ impl selkie_expr::Session for Session {
     fn set_user_variable(&self, name: &str, value: Value, ty: &SqlType) {
         let (mut value, mut ty) = (value, ty.clone());
         ty.zerofill = false;
-        if ty.is_temporal() && !value.is_null() {
-            // Compat: a variable holds a number or a text.
+        // Compat: a variable does not know that its text is a document.
+        ty.json = JsonRole::Plain;
+        if (ty.is_temporal() || ty.fixed_binary().is_some()) && !value.is_null() {
+            // Compat: a variable holds a number or a text; that of a date is in latin1.
             if let (TypeKind::Timestamp, Value::DateTime(instant)) = (ty.kind, &value) {
                 value = Value::DateTime(self.settings.time_zone.to_local(*instant));
             }
             let text = selkie_expr::text::display(&value, &ty);
-            ty = SqlType::varchar(text.len() as u32, self.settings.collation_connection);
+            ty = SqlType::varchar(text.len() as u32, CollationId::LATIN1_SWEDISH_CI);
             value = Value::Bytes(text.into_bytes().into());
         }
         if ty.kind == TypeKind::Double {

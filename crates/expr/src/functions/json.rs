@@ -21,6 +21,7 @@ use crate::function::{Binding, Function, Kernel, MANY};
 use crate::json::{ErrorKind, Json, JsonError, MAX_DEPTH, Path, PathError, parse};
 use crate::kernel::{BytesOut, Frame, NativeOut};
 
+pub(crate) use make::quote_variable;
 pub(crate) use read::{extract_number, extract_text, extract_value};
 
 /// Functions called by name.

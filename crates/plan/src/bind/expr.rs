@@ -5,7 +5,7 @@ use selkie_expr::{CompareOp, Expr, ExprKind, VariableScope};
 use selkie_sql::ast;
 use selkie_types::error::catalogue::*;
 use selkie_types::{
-    Charset, Date, DateTime, SqlError, SqlMode, SqlResult, SqlType, TypeKind, stack,
+    Charset, CollationId, Date, DateTime, SqlError, SqlMode, SqlResult, SqlType, TypeKind, stack,
 };
 
 use super::Binder;
@@ -154,7 +154,7 @@ impl Binder<'_> {
     }
 
     /// Compat: a variable is read as what it was before the statement, whatever the statement assigns;
-    /// one that was nothing is a text.
+    /// one that was nothing is a text of bytes.
     fn user_variable(&mut self, name: &str) -> Expr {
         let ty = self.names.environment.user_variable(name);
         if !self.user_variables.iter().any(|(known, _)| **known == *name) {
@@ -168,7 +168,7 @@ impl Binder<'_> {
                 SqlType { decimals: selkie_types::NOT_FIXED_DECIMALS, ..ty }
             }
             Some(ty) => ty,
-            None => SqlType::varchar(0, self.types.collation_connection),
+            None => SqlType::varchar(0, CollationId::BINARY),
         };
         Expr::user_variable(name, ty)
     }

@@ -5,6 +5,7 @@ use selkie_types::{CollationId, Column, JsonRole, SqlResult, TypeKind};
 use super::{condition, document, first_length, strict_texts, texts};
 use crate::cast;
 use crate::collate;
+use crate::context::TypeContext;
 use crate::expr::{Expr, ExprKind};
 use crate::function::{Binding, Kernel};
 use crate::json::{ErrorKind, JsonError, is_json, put_sql_value, put_string, unescape};
@@ -52,8 +53,20 @@ pub(super) fn prepare(e: &mut Expr) {
 pub(super) fn bind(mut b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
     let length = length(&b);
     b.collation = collation(&b)?;
+    b.args.iter_mut().for_each(|e| quote_variable(e, b.types));
     b.args.iter_mut().for_each(prepare);
     document(b, length, kernel)
+}
+
+/// Compat: a number that a user variable holds is converted to the character set of the document as texts are,
+/// and is then one of them.
+pub(crate) fn quote_variable(e: &mut Expr, types: &TypeContext) {
+    let is_variable =
+        matches!(e.kind, ExprKind::UserVariable(_) | ExprKind::AssignUserVariable(..));
+    if is_variable && e.ty.is_numeric() && !types.collation_connection.is_binary() {
+        cast::to_text(e, types);
+        e.ty.json = JsonRole::Plain;
+    }
 }
 
 /// Appends argument `at` as a JSON value.
@@ -85,6 +98,7 @@ pub(super) fn bind_object(mut b: Binding<'_>) -> SqlResult<Expr> {
     let length = length(&b);
     b.collation = collation(&b)?;
     (0..b.len()).step_by(2).for_each(|at| b.utf8_text(at));
+    b.args.iter_mut().for_each(|e| quote_variable(e, b.types));
     b.args.iter_mut().for_each(prepare);
     document(b, length, |frame| {
         texts(frame, |row| {
