@@ -25,8 +25,9 @@ pub use value::{natural_type, value};
 
 use crate::collate::Coercibility;
 use crate::context::TypeContext;
-use crate::expr::{Call, CallOption, Expr, ExprKind};
+use crate::expr::{Call, CallOption, CompareBy, Expr, ExprKind};
 use crate::function::{Function, Kernel, Nature};
+use crate::functions::extreme::compare_as_numbers;
 
 /// The function of conversions nobody wrote.
 static IMPLICIT: Function = Function::new("", 1, 1, |b| b.strict(SqlType::null(), no_kernel));
@@ -176,6 +177,7 @@ pub(crate) fn hex_to_number(e: &mut Expr) {
 /// Converts to a signed integer.
 pub fn to_int(e: &mut Expr) {
     to_scalar(e);
+    compare_as_numbers(e, CompareBy::Int);
     short_year(e);
     if retype_null(e, &SqlType::bigint()) {
         return;
@@ -205,6 +207,7 @@ pub fn to_int(e: &mut Expr) {
 /// Converts to an unsigned integer; negative numbers keep their bits.
 pub fn to_uint(e: &mut Expr) {
     to_scalar(e);
+    compare_as_numbers(e, CompareBy::Int);
     short_year(e);
     if retype_null(e, &SqlType::bigint_unsigned()) {
         return;
@@ -229,6 +232,7 @@ pub fn to_uint(e: &mut Expr) {
 /// Converts to an operand of a bit operation.
 pub fn to_bits(e: &mut Expr) {
     to_scalar(e);
+    compare_as_numbers(e, CompareBy::Decimal);
     let ty = SqlType::bigint_unsigned();
     match e.ty.physical() {
         Physical::Double if e.ty.kind != TypeKind::Null => {
@@ -255,7 +259,7 @@ pub fn to_double(e: &mut Expr) {
     to_scalar(e);
     // Compat: without a warning of what is no number.
     read_extracted(e, crate::functions::json::extract_number);
-    crate::functions::extreme::compare_as_numbers(e);
+    compare_as_numbers(e, CompareBy::Double);
     short_year(e);
     if retype_null(e, &SqlType::double()) {
         return;
@@ -294,6 +298,7 @@ pub(crate) fn to_float(e: &mut Expr) {
 /// Converts to a decimal of sufficient precision and scale.
 pub fn to_decimal(e: &mut Expr) {
     to_scalar(e);
+    compare_as_numbers(e, CompareBy::Decimal);
     short_year(e);
     if let (ExprKind::Literal(Value::Int(v)), true) = (&e.kind, e.ty.is_integer()) {
         *e = Expr::decimal((*v).into());
@@ -324,6 +329,7 @@ pub fn to_decimal(e: &mut Expr) {
 /// Converts a text beside decimals of `whole` digits before the point: with as many, and with as
 /// many after it as there is room for.
 pub(crate) fn to_decimal_beside(e: &mut Expr, whole: u32) {
+    compare_as_numbers(e, CompareBy::Decimal);
     let other = decimal_type(&e.ty);
     let plain = !e.is_hex() && !is_date_text(e) && e.ty.kind != TypeKind::Null;
     if e.ty.physical() == Physical::Bytes

@@ -11,7 +11,7 @@ use crate::build;
 use crate::cast;
 use crate::collate::Coercibility;
 use crate::context::TypeContext;
-use crate::expr::{Call, CallOption, Expr, ExprKind};
+use crate::expr::{Call, CallOption, CompareBy, Expr, ExprKind};
 use crate::function::{Function, Kernel, Nature};
 use crate::kernel::{DecimalOut, Frame, bytes_to_bytes};
 use crate::text::for_message;
@@ -39,6 +39,7 @@ pub fn cast(e: Expr, target: &SqlType, types: &TypeContext) -> SqlResult<Expr> {
         TypeKind::Char | TypeKind::VarChar => return string(e, target, types),
         TypeKind::Decimal => {
             super::to_scalar(&mut e);
+            super::compare_as_numbers(&mut e, CompareBy::Decimal);
             decimal(&mut e, target)
         }
         TypeKind::Float | TypeKind::Double => double(&mut e, target),

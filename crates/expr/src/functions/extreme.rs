@@ -7,7 +7,7 @@ use selkie_types::{
 
 use crate::build::{self, CompareTypes, compare_types};
 use crate::cast;
-use crate::expr::{CompareBy, CompareOp, Expr};
+use crate::expr::{CompareBy, CompareOp, Expr, ExprKind};
 use crate::function::{Binding, Function, MANY};
 use crate::kernel::{Frame, NativeOut};
 use crate::union_type::unify_args;
@@ -70,15 +70,42 @@ fn doubles(mut b: Binding<'_>) -> SqlResult<Expr> {
     Ok(b.call(build::double_type(decimals), nullable, extreme))
 }
 
-/// Compat: where a number is asked for, texts are compared as numbers: `LEAST('10','9')+0` is 9.
-pub(crate) fn compare_as_numbers(e: &mut Expr) {
+/// Compat: where a number is asked for, texts are compared as numbers of its kind: `LEAST('10','9')+0`
+/// is 9, and so is `LEAST('10','9') = 9` true.
+pub(crate) fn compare_as_numbers(e: &mut Expr, by: CompareBy) {
     if !build::is_extreme_of_texts(e) || e.ty.fixed_binary().is_some() {
         return;
     }
-    let crate::expr::ExprKind::Call(call) = &mut e.kind else { return };
-    call.args.iter_mut().for_each(cast::to_double);
-    call.option = super::logic::between_option(CompareBy::Double);
-    e.ty = build::double_type(NOT_FIXED_DECIMALS);
+    let ExprKind::Call(call) = &mut e.kind else { return };
+    for arg in &mut call.args {
+        to_member(arg);
+        match by {
+            CompareBy::Int => cast::to_int(arg),
+            CompareBy::Decimal => cast::to_decimal(arg),
+            _ => cast::to_double(arg),
+        }
+    }
+    e.ty = match by {
+        CompareBy::Int => SqlType::bigint(),
+        CompareBy::Decimal => {
+            let scale = call.args.iter().map(|arg| arg.ty.decimals).max().unwrap_or(0);
+            let precision = call.args.iter().map(|arg| arg.ty.length).max().unwrap_or(1);
+            call.args.iter_mut().for_each(|arg| cast::to_decimal_scale(arg, precision, scale));
+            SqlType::decimal(precision, scale)
+        }
+        _ => build::double_type(NOT_FIXED_DECIMALS),
+    };
+    call.option = super::logic::between_option(by);
+}
+
+/// Takes off the conversion of a member of ENUM or SET to its name: as a number it is its own.
+fn to_member(e: &mut Expr) {
+    if let ExprKind::Call(call) = &mut e.kind
+        && call.function.is_implicit()
+        && call.args[0].ty.members.is_some()
+    {
+        *e = std::mem::replace(&mut call.args[0], Expr::null());
+    }
 }
 
 fn wider(a: CompareTypes, b: CompareTypes) -> CompareTypes {
