@@ -18,7 +18,7 @@ pub use explicit::cast;
 pub use fixed_binary::to_fixed_binary;
 pub(crate) use fixed_binary::{to_its_bytes, to_its_text};
 pub(crate) use number::integer_of_hex;
-pub(crate) use temporal::{datetime_of_time, fsp_of, incorrect, lenient, settled};
+pub(crate) use temporal::{DateRule, datetime_of_time, fsp_of, incorrect, lenient, settled};
 pub use temporal::{fraction_digits, literal_temporal};
 pub(crate) use text::text_length;
 pub use value::{natural_type, value};
@@ -483,6 +483,11 @@ pub fn local(e: &mut Expr) {
 
 /// Converts to a date.
 pub fn to_date(e: &mut Expr) {
+    to_date_by(e, DateRule::Lenient);
+}
+
+/// Converts to a date, of which a rule says what it may be.
+pub(crate) fn to_date_by(e: &mut Expr, rule: DateRule) {
     if retype_null(e, &SqlType::date()) {
         return;
     }
@@ -494,14 +499,22 @@ pub fn to_date(e: &mut Expr) {
         Physical::DateTime => wrap(e, ty, false, temporal::datetime_to_date),
         Physical::Time => wrap(e, ty, false, temporal::time_to_date),
         from @ (Physical::Bytes | Physical::Decimal | Physical::Double) => {
-            let kernel = temporal::datetime_kernel(from, false);
+            let kernel = temporal::datetime_kernel(from, rule);
             wrap(e, SqlType::datetime(0), true, kernel);
             to_date(e);
         }
         _ => {
-            to_datetime(e);
+            datetime_of(e, rule);
             to_date(e);
         }
+    }
+}
+
+/// Makes dates that the sql mode does not accept NULL; for what CAST makes, and what is chosen among dates.
+pub(crate) fn to_dates_of_mode(e: &mut Expr) {
+    if matches!(e.ty.kind, TypeKind::Date | TypeKind::DateTime) {
+        let ty = e.ty.clone();
+        wrap(e, ty, true, temporal::dates_of_mode);
     }
 }
 
@@ -519,7 +532,7 @@ pub(crate) fn to_compared_date(e: &mut Expr) {
 /// Converts an operand of a comparison with a date: what is no date is the zero date.
 pub fn to_compared_datetime(e: &mut Expr) {
     compare_leniently(e);
-    datetime_of(e, true);
+    datetime_of(e, DateRule::Compared);
 }
 
 /// Converts an operand of a comparison with a time: what is no time is zero.
@@ -530,7 +543,12 @@ pub fn to_compared_time(e: &mut Expr) {
 
 /// Converts to a date with time of day.
 pub fn to_datetime(e: &mut Expr) {
-    datetime_of(e, false);
+    datetime_of(e, DateRule::Lenient);
+}
+
+/// Converts to a date with time of day, of which a rule says what it may be.
+pub(crate) fn to_datetime_by(e: &mut Expr, rule: DateRule) {
+    datetime_of(e, rule);
 }
 
 /// Compat: in a comparison conversions that are written are as lenient as those that are not.
@@ -547,7 +565,7 @@ fn compare_leniently(e: &mut Expr) {
     match (e.ty.physical(), arg.ty.kind) {
         (_, TypeKind::Null | TypeKind::Year) => {}
         (Physical::DateTime, _) => {
-            call.kernel = temporal::datetime_kernel(arg.ty.physical(), true);
+            call.kernel = temporal::datetime_kernel(arg.ty.physical(), DateRule::Compared);
         }
         (Physical::Time, _) => call.kernel = temporal::time_kernel(arg.ty.physical(), true),
         _ => {}
@@ -580,7 +598,7 @@ fn time_of(e: &mut Expr, compared: bool) {
         Physical::DateTime => wrap(e, ty, false, temporal::datetime_to_time),
         Physical::Date => wrap(e, ty, false, temporal::date_to_time),
         _ if e.ty.kind == TypeKind::Year => {
-            datetime_of(e, compared);
+            datetime_of(e, if compared { DateRule::Compared } else { DateRule::Lenient });
             time_of(e, compared);
         }
         Physical::UInt => {
@@ -603,8 +621,9 @@ pub(crate) fn to_added_time(e: &mut Expr) {
     }
 }
 
-fn datetime_of(e: &mut Expr, compared: bool) {
+fn datetime_of(e: &mut Expr, rule: DateRule) {
     named_member(e);
+    let compared = rule == DateRule::Compared;
     let fsp = if compared { temporal::fsp_compared(e, true) } else { temporal::fsp_of(e) };
     let ty = SqlType::datetime(fsp);
     if retype_null(e, &ty) {
@@ -619,9 +638,9 @@ fn datetime_of(e: &mut Expr, compared: bool) {
         _ if e.ty.kind == TypeKind::Year => wrap(e, ty, false, temporal::year_to_datetime),
         Physical::UInt => {
             to_int(e);
-            datetime_of(e, compared);
+            datetime_of(e, rule);
         }
-        from => wrap(e, ty, !compared, temporal::datetime_kernel(from, compared)),
+        from => wrap(e, ty, !compared, temporal::datetime_kernel(from, rule)),
     }
 }
 

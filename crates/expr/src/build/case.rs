@@ -1,6 +1,6 @@
 //! CASE, IF, NULLIF, COALESCE and IFNULL.
 
-use selkie_types::SqlResult;
+use selkie_types::{SqlMode, SqlResult};
 
 use super::compare::{comparison_of_scalars, precise_equality};
 use super::comparison;
@@ -28,8 +28,17 @@ fn unify(
     let ty = selkie_types::SqlType { zerofill: false, ..ty };
     for e in results.iter_mut() {
         cast::to_type(e, &ty, types);
+        dates_of_mode(e, types);
     }
     Ok((ty, coercibility))
+}
+
+/// Compat: of the dates among which one is chosen those are NULL that the sql mode does not accept.
+fn dates_of_mode(e: &mut Expr, types: &TypeContext) {
+    let modes = [SqlMode::NO_ZERO_DATE, SqlMode::NO_ZERO_IN_DATE];
+    if modes.into_iter().any(|mode| types.sql_mode.contains(mode)) {
+        cast::to_dates_of_mode(e);
+    }
 }
 
 /// `CASE WHEN c THEN r ... ELSE e END`.
@@ -124,6 +133,7 @@ pub fn nullif(a: Expr, b: Expr, types: &TypeContext) -> SqlResult<Expr> {
     ty.unsigned &= a.is_hex() || !ty.is_string();
     let mut a = a;
     cast::to_type(&mut a, &ty, types);
+    dates_of_mode(&mut a, types);
     let whens = vec![(equal, Expr::literal(selkie_types::Value::Null, ty.clone()))];
     let case = ExprKind::Case(Box::new(Case { whens, otherwise: Some(a) }));
     Ok(Expr { coercibility, ..Expr::new(case, ty, true) })

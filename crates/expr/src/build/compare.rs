@@ -113,6 +113,8 @@ pub(super) fn comparison_of_scalars(
     let exact = is_exact_beside(&a, &b) || is_exact_beside(&b, &a);
     field::constant_to_float(&mut a, &mut b);
     field::constant_to_float(&mut b, &mut a);
+    field::date_beside_bigint(&a, &mut b);
+    field::date_beside_bigint(&b, &mut a);
     let mut args = [&mut a, &mut b];
     let common = match exact {
         true => CompareTypes::Decimal,

@@ -99,6 +99,22 @@ pub(super) fn constant_to_float(column: &mut Expr, constant: &mut Expr) {
     }
 }
 
+/// Makes a constant date beside a column of eight bytes its number.
+///
+/// Compat: beside a shorter column it is that one's value that becomes a date.
+pub(super) fn date_beside_bigint(column: &Expr, constant: &mut Expr) {
+    let is_column = matches!(column.kind, ExprKind::Column(_) | ExprKind::Parameter(_));
+    if !is_column || column.ty.kind != TypeKind::BigInt {
+        return;
+    }
+    let number = match constant.as_literal() {
+        Some(Value::Date(d)) => i64::from(d.to_number()),
+        Some(Value::DateTime(v)) if v.micros() == 0 => v.to_number(),
+        _ => return,
+    };
+    *constant = Expr::int(number);
+}
+
 fn is_exact(ty: &SqlType) -> bool {
     ty.is_integer() || matches!(ty.kind, TypeKind::Year | TypeKind::Bit)
 }

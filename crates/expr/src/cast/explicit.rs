@@ -8,7 +8,7 @@ use selkie_types::{
 
 use super::{number, temporal};
 use crate::build;
-use crate::cast;
+use crate::cast::{self, DateRule};
 use crate::collate::Coercibility;
 use crate::context::TypeContext;
 use crate::expr::{Call, CallOption, CompareBy, Expr, ExprKind};
@@ -43,13 +43,17 @@ pub fn cast(e: Expr, target: &SqlType, types: &TypeContext) -> SqlResult<Expr> {
             decimal(&mut e, target)
         }
         TypeKind::Float | TypeKind::Double => double(&mut e, target),
-        TypeKind::Date => cast::to_date(&mut e),
+        TypeKind::Date => {
+            cast::to_date_by(&mut e, DateRule::Mode);
+            cast::to_dates_of_mode(&mut e);
+        }
         TypeKind::Time => {
             cast::to_time(&mut e);
             fraction(&mut e, target, temporal::time_to_fsp);
         }
         TypeKind::DateTime | TypeKind::Timestamp => {
-            cast::to_datetime(&mut e);
+            cast::to_datetime_by(&mut e, DateRule::Mode);
+            cast::to_dates_of_mode(&mut e);
             fraction(&mut e, target, temporal::datetime_to_fsp);
         }
         _ if target.is_integer() => integer(&mut e, target.unsigned),

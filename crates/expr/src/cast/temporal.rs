@@ -61,9 +61,51 @@ pub fn fraction_digits(text: &[u8]) -> u8 {
 
 /// The same for one conversion: what becomes a date loses its time of day, which is not rounded
 /// into it.
-fn options(frame: &Frame<'_>) -> DateOptions {
-    let options = lenient(frame.ctx);
+fn options<const RULE: u8>(frame: &Frame<'_>) -> DateOptions {
+    let options = accepted::<RULE>(frame.ctx);
     DateOptions { round: options.round && frame.ty.decimals > 0, ..options }
+}
+
+/// Which dates a conversion accepts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DateRule {
+    /// Zero parts, and days that a month does not have if the sql mode allows them.
+    Lenient,
+    /// The same for a comparison: any day up to 31, and what is no date is the zero date.
+    Compared,
+    /// What the sql mode says, as CAST does.
+    Mode,
+    /// Zero parts, but no other day that does not exist, whatever the sql mode says.
+    Existing,
+    /// The zero date, but no other one with a zero part.
+    Whole,
+    /// Only days that exist, as what counts days does.
+    Real,
+}
+
+const LENIENT: u8 = DateRule::Lenient as u8;
+const COMPARED: u8 = DateRule::Compared as u8;
+const MODE: u8 = DateRule::Mode as u8;
+const EXISTING: u8 = DateRule::Existing as u8;
+const WHOLE: u8 = DateRule::Whole as u8;
+const REAL: u8 = DateRule::Real as u8;
+
+/// The dates that a rule accepts in a session.
+fn accepted<const RULE: u8>(ctx: &EvalContext<'_>) -> DateOptions {
+    let mode = DateOptions::from(ctx.types.sql_mode);
+    let (no_zero_date, no_zero_in_date) = match RULE {
+        MODE => (mode.no_zero_date, mode.no_zero_in_date),
+        WHOLE => (false, true),
+        REAL => (true, true),
+        _ => (false, false),
+    };
+    let allow_invalid = match RULE {
+        LENIENT | MODE => mode.allow_invalid,
+        // Compat: days that a month does not have, as in `d <= '2024-02-31'`, are compared as they are.
+        COMPARED => true,
+        _ => false,
+    };
+    DateOptions { no_zero_date, no_zero_in_date, allow_invalid, ..mode }
 }
 
 /// Which dates an implicit conversion accepts: zero parts, but no day that cannot exist.
@@ -148,6 +190,18 @@ pub(super) fn date_text_to_decimal(frame: &Frame<'_>) -> SqlResult<Column> {
     Ok(out.finish())
 }
 
+/// NULL for dates that the sql mode does not accept, without a warning.
+pub(super) fn dates_of_mode(frame: &Frame<'_>) -> SqlResult<Column> {
+    let options = accepted::<MODE>(frame.ctx);
+    if !options.no_zero_date && !options.no_zero_in_date {
+        return super::same(frame);
+    }
+    match frame.ty.physical() {
+        Physical::Date => try_map(frame, |v: Date| Ok(v.is_valid(options).then_some(v))),
+        _ => try_map(frame, |v: DateTime| Ok(v.date().is_valid(options).then_some(v))),
+    }
+}
+
 pub(super) fn date_to_datetime(frame: &Frame<'_>) -> SqlResult<Column> {
     Ok(map(frame, DateTime::from_date))
 }
@@ -190,17 +244,17 @@ pub(super) fn time_to_date(frame: &Frame<'_>) -> SqlResult<Column> {
 
 /// The value of a conversion, with its warning unless it is exact. What is nothing at all is NULL,
 /// or, for comparisons, zero.
-fn settle<T: Default, const COMPARED: bool>(
+fn settle<T: Default, const RULE: u8>(
     frame: &Frame<'_>,
     parsed: ParsedTemporal<T>,
     wanted: &'static str,
     text: impl Fn() -> String,
 ) -> Option<T> {
     if parsed.value.is_none() || parsed.truncated || parsed.fraction_cut {
-        complain(frame, &parsed, COMPARED, parsed.type_name(wanted), &text());
+        complain(frame, &parsed, RULE == COMPARED, parsed.type_name(wanted), &text());
     }
     match parsed.value {
-        None if COMPARED => Some(T::default()),
+        None if RULE == COMPARED => Some(T::default()),
         value => value,
     }
 }
@@ -212,7 +266,7 @@ pub(crate) fn settled<T: Default>(
     wanted: &'static str,
     text: impl Fn() -> String,
 ) -> Option<T> {
-    settle::<T, false>(frame, parsed, wanted, text)
+    settle::<T, LENIENT>(frame, parsed, wanted, text)
 }
 
 /// 1292: with the name of the column if the value is one's, else with "Incorrect" if there is no
@@ -293,91 +347,94 @@ pub(super) fn to_added_time(frame: &Frame<'_>) -> SqlResult<Column> {
 }
 
 /// The conversion of a value that is no date or time to a date with time of day.
-///
-/// `compared`: for a comparison, where what is no date is the zero date.
-pub(super) fn datetime_kernel(from: Physical, compared: bool) -> Kernel {
-    match (from, compared) {
-        (Physical::Int, false) => int_to_datetime::<false>,
-        (Physical::Int, true) => int_to_datetime::<true>,
-        (Physical::Double, false) => double_to_datetime::<false>,
-        (Physical::Double, true) => double_to_datetime::<true>,
-        (Physical::Decimal, false) => decimal_to_datetime::<false>,
-        (Physical::Decimal, true) => decimal_to_datetime::<true>,
-        (_, false) => bytes_to_datetime::<false>,
-        (_, true) => bytes_to_datetime::<true>,
+pub(super) fn datetime_kernel(from: Physical, rule: DateRule) -> Kernel {
+    match rule {
+        DateRule::Lenient => to_datetime_kernel::<LENIENT>(from),
+        DateRule::Compared => to_datetime_kernel::<COMPARED>(from),
+        DateRule::Mode => to_datetime_kernel::<MODE>(from),
+        DateRule::Existing => to_datetime_kernel::<EXISTING>(from),
+        DateRule::Whole => to_datetime_kernel::<WHOLE>(from),
+        DateRule::Real => to_datetime_kernel::<REAL>(from),
+    }
+}
+
+fn to_datetime_kernel<const RULE: u8>(from: Physical) -> Kernel {
+    match from {
+        Physical::Int => int_to_datetime::<RULE>,
+        Physical::Double => double_to_datetime::<RULE>,
+        Physical::Decimal => decimal_to_datetime::<RULE>,
+        _ => bytes_to_datetime::<RULE>,
     }
 }
 
 /// The same to a time.
 pub(super) fn time_kernel(from: Physical, compared: bool) -> Kernel {
-    match (from, compared) {
-        (Physical::Int, false) => int_to_time::<false>,
-        (Physical::Int, true) => int_to_time::<true>,
-        (Physical::Double, false) => double_to_time::<false>,
-        (Physical::Double, true) => double_to_time::<true>,
-        (Physical::Decimal, false) => decimal_to_time::<false>,
-        (Physical::Decimal, true) => decimal_to_time::<true>,
-        (_, false) => bytes_to_time::<false>,
-        (_, true) => bytes_to_time::<true>,
+    match compared {
+        false => to_time_kernel::<LENIENT>(from),
+        true => to_time_kernel::<COMPARED>(from),
     }
 }
 
-/// Compat: days that a month does not have, as in `d <= '2024-02-31'`, are compared as they are.
-fn allowing<const COMPARED: bool>(options: DateOptions) -> DateOptions {
-    DateOptions { allow_invalid: COMPARED || options.allow_invalid, ..options }
+fn to_time_kernel<const RULE: u8>(from: Physical) -> Kernel {
+    match from {
+        Physical::Int => int_to_time::<RULE>,
+        Physical::Double => double_to_time::<RULE>,
+        Physical::Decimal => decimal_to_time::<RULE>,
+        _ => bytes_to_time::<RULE>,
+    }
 }
 
-fn bytes_to_datetime<const COMPARED: bool>(frame: &Frame<'_>) -> SqlResult<Column> {
-    let options = allowing::<COMPARED>(options(frame));
+fn bytes_to_datetime<const RULE: u8>(frame: &Frame<'_>) -> SqlResult<Column> {
+    let options = options::<RULE>(frame);
     let fsp = frame.ty.decimals;
     from_bytes(frame, |bytes| {
         let parsed = DateTime::parse(&ascii(frame, bytes), options);
         let text = || for_message(bytes, frame.arg_type(0).collation);
-        let value = settle::<_, COMPARED>(frame, parsed, "datetime", text);
+        let value = settle::<_, RULE>(frame, parsed, "datetime", text);
         Ok(value.map(|v| v.truncate_to(fsp)))
     })
 }
 
-fn bytes_to_time<const COMPARED: bool>(frame: &Frame<'_>) -> SqlResult<Column> {
+fn bytes_to_time<const RULE: u8>(frame: &Frame<'_>) -> SqlResult<Column> {
     let options = lenient(frame.ctx);
     let fsp = frame.ty.decimals;
     from_bytes(frame, |bytes| {
         let parsed = Time::parse(&ascii(frame, bytes), options);
         let text = || for_message(bytes, frame.arg_type(0).collation);
-        Ok(settle::<_, COMPARED>(frame, parsed, "time", text).map(|v| v.truncate_to(fsp)))
+        Ok(settle::<_, RULE>(frame, parsed, "time", text).map(|v| v.truncate_to(fsp)))
     })
 }
 
-fn int_to_datetime<const COMPARED: bool>(frame: &Frame<'_>) -> SqlResult<Column> {
-    let options = allowing::<COMPARED>(lenient(frame.ctx));
+fn int_to_datetime<const RULE: u8>(frame: &Frame<'_>) -> SqlResult<Column> {
+    let options = accepted::<RULE>(frame.ctx);
     try_map(frame, |v: i64| {
         let parsed = DateTime::from_number(v, 0, options);
-        Ok(settle::<_, COMPARED>(frame, parsed, "datetime", || v.to_string()))
+        Ok(settle::<_, RULE>(frame, parsed, "datetime", || v.to_string()))
     })
 }
 
-fn int_to_time<const COMPARED: bool>(frame: &Frame<'_>) -> SqlResult<Column> {
+fn int_to_time<const RULE: u8>(frame: &Frame<'_>) -> SqlResult<Column> {
     try_map(frame, |v: i64| {
         let parsed = Time::from_number(v < 0, v.unsigned_abs(), 0);
-        Ok(settle::<_, COMPARED>(frame, parsed, "time", || v.to_string()))
+        Ok(settle::<_, RULE>(frame, parsed, "time", || v.to_string()))
     })
 }
 
-fn double_to_datetime<const COMPARED: bool>(frame: &Frame<'_>) -> SqlResult<Column> {
-    let options = allowing::<COMPARED>(options(frame));
+fn double_to_datetime<const RULE: u8>(frame: &Frame<'_>) -> SqlResult<Column> {
+    let options = options::<RULE>(frame);
     let fsp = frame.ty.decimals;
     try_map(frame, |v: f64| {
         let parsed = DateTime::from_f64(v, options);
-        let value = settle::<_, COMPARED>(frame, parsed, "datetime", || text_of_double(v));
+        let value = settle::<_, RULE>(frame, parsed, "datetime", || text_of_double(v));
         Ok(value.map(|v| v.truncate_to(fsp)))
     })
 }
 
-fn double_to_time<const COMPARED: bool>(frame: &Frame<'_>) -> SqlResult<Column> {
+fn double_to_time<const RULE: u8>(frame: &Frame<'_>) -> SqlResult<Column> {
     let round = lenient(frame.ctx).round;
     try_map(frame, |v: f64| {
         let parsed = Time::from_f64(v, round);
-        Ok(settle::<_, COMPARED>(frame, parsed, "time", || text_of_double(v)))
+        Ok(settle::<_, RULE>(frame, parsed, "time", || text_of_double(v)))
     })
 }
 
@@ -396,21 +453,21 @@ fn from_decimals<R: Native>(
     Ok(out.finish())
 }
 
-fn decimal_to_datetime<const COMPARED: bool>(frame: &Frame<'_>) -> SqlResult<Column> {
-    let options = allowing::<COMPARED>(options(frame));
+fn decimal_to_datetime<const RULE: u8>(frame: &Frame<'_>) -> SqlResult<Column> {
+    let options = options::<RULE>(frame);
     let fsp = frame.ty.decimals;
     from_decimals(frame, |v| {
         let parsed = DateTime::from_decimal(v, options);
-        let value = settle::<_, COMPARED>(frame, parsed, "datetime", || v.to_string());
+        let value = settle::<_, RULE>(frame, parsed, "datetime", || v.to_string());
         value.map(|v| v.truncate_to(fsp))
     })
 }
 
-fn decimal_to_time<const COMPARED: bool>(frame: &Frame<'_>) -> SqlResult<Column> {
+fn decimal_to_time<const RULE: u8>(frame: &Frame<'_>) -> SqlResult<Column> {
     let round = lenient(frame.ctx).round;
     from_decimals(frame, |v| {
         let parsed = Time::from_decimal(v, round);
-        settle::<_, COMPARED>(frame, parsed, "time", || v.to_string())
+        settle::<_, RULE>(frame, parsed, "time", || v.to_string())
     })
 }
 

@@ -8,7 +8,7 @@ use selkie_types::{CollationId, SqlError, SqlResult, SqlType, TypeKind, Value};
 
 use super::{Function, Kernel};
 use crate::build::{self, refuse_any_row, refuse_unified_row};
-use crate::cast;
+use crate::cast::{self, DateRule};
 use crate::collate::{self, Claim, Coercibility};
 use crate::context::{EvalContext, TypeContext};
 use crate::expr::{Call, CallOption, Expr, ExprKind};
@@ -148,6 +148,16 @@ impl<'a> Binding<'a> {
     /// Converts an argument to a date.
     pub fn date(&mut self, at: usize) {
         cast::to_date(&mut self.args[at]);
+    }
+
+    /// Converts an argument to a date that a rule accepts.
+    pub(crate) fn date_by(&mut self, at: usize, rule: DateRule) {
+        cast::to_date_by(&mut self.args[at], rule);
+    }
+
+    /// Converts an argument to a date and time that a rule accepts.
+    pub(crate) fn datetime_by(&mut self, at: usize, rule: DateRule) {
+        cast::to_datetime_by(&mut self.args[at], rule);
     }
 
     /// Converts an argument to a time.

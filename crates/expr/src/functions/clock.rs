@@ -6,7 +6,7 @@ use selkie_types::{
     Charset, Column, DateTime, Decimal, SqlError, SqlResult, SqlType, TypeKind, Value,
 };
 
-use crate::cast;
+use crate::cast::{self, DateRule};
 use crate::context::EvalContext;
 use crate::expr::Expr;
 use crate::function::{Binding, Function, Kernel, Nature};
@@ -35,7 +35,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new("UNIX_TIMESTAMP", 0, 1, unix_timestamp).nature(Nature::Statement),
     Function::new("FROM_UNIXTIME", 1, 2, from_unixtime).nature(Nature::Statement),
     Function::new("CONVERT_TZ", 3, 3, |mut b| {
-        b.datetime(0);
+        b.datetime_by(0, DateRule::Real);
         b.ascii_text(1);
         b.ascii_text(2);
         let ty = SqlType::datetime(b.args[0].ty.decimals);
@@ -112,7 +112,7 @@ fn unix_timestamp(mut b: Binding<'_>) -> SqlResult<Expr> {
             }),
         };
     }
-    b.datetime(0);
+    b.datetime_by(0, DateRule::Whole);
     let fsp = b.args[0].ty.decimals;
     if fsp == 0 {
         return b.maybe(whole, |f| {

@@ -1,12 +1,15 @@
 //! Dates and times as text in formats, and back.
 
 use selkie_types::Locale;
-use selkie_types::error::catalogue::{ER_UNKNOWN_LOCALE, ER_WRONG_VALUE_FOR_TYPE};
+use selkie_types::error::catalogue::{
+    ER_TRUNCATED_WRONG_VALUE, ER_UNKNOWN_LOCALE, ER_WRONG_VALUE_FOR_TYPE,
+};
 use selkie_types::temporal::{DateOptions, FormatKind, TimeNames, str_to_date};
 use selkie_types::{
     Charset, Column, Date, DateTime, Physical, SqlResult, SqlType, Time, TypeKind, Value,
 };
 
+use crate::cast::DateRule;
 use crate::expr::{CallOption, Expr};
 use crate::function::{Binding, Function};
 use crate::kernel::{Frame, bytes_to_bytes, map_rows, to_bytes, write_rows};
@@ -28,7 +31,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         if b.args[0].ty.kind == TypeKind::Time {
             return bind_format(b, |f| formatted_by(f, Time::format_dated));
         }
-        b.datetime(0);
+        b.datetime_by(0, DateRule::Existing);
         bind_format(b, formatted::<DateTime>)
     }),
     Function::new("TIME_FORMAT", 2, 2, |mut b| {
@@ -136,7 +139,7 @@ fn formatted_by<T: crate::kernel::Native>(
 
 /// `DAYNAME` (1) or `MONTHNAME` (0).
 fn name(mut b: Binding<'_>, which: i64) -> SqlResult<Expr> {
-    b.date(0);
+    b.date_by(0, if which == 1 { DateRule::Real } else { DateRule::Existing });
     b.connection_collation();
     let times = &b.types.time_locale.times;
     let possible = if which == 1 { &times.days[..] } else { &times.months[..] };
@@ -199,9 +202,16 @@ fn read(frame: &Frame<'_>, row: usize) -> Option<(Date, Time)> {
     // Compat: names are English whatever `lc_time_names` is.
     let value = str_to_date(text, format, &TimeNames::ENGLISH, options);
     if value.is_none_or(|v| v.truncated) {
-        let kind = if frame.ty.physical() == Physical::Time { "time" } else { "datetime" };
         let shown = crate::text::for_message(text, frame.arg_type(0).collation);
-        frame.ctx.warn(&ER_WRONG_VALUE_FOR_TYPE, &[&kind, &shown, &"str_to_date"]);
+        let kind = match frame.ty.physical() {
+            Physical::Time => "time",
+            Physical::Date if value.is_some() => "date",
+            _ => "datetime",
+        };
+        match value {
+            Some(_) => frame.ctx.warn(&ER_TRUNCATED_WRONG_VALUE, &[&kind, &shown]),
+            None => frame.ctx.warn(&ER_WRONG_VALUE_FOR_TYPE, &[&kind, &shown, &"str_to_date"]),
+        }
     }
     value.map(|v| (v.date, v.time))
 }

@@ -1,11 +1,13 @@
 //! Functions that make or combine dates and times.
 
 use selkie_types::error::catalogue::ER_TRUNCATED_WRONG_VALUE;
-use selkie_types::temporal::{DateOptions, MICROS_PER_SECOND};
-use selkie_types::{Column, Date, DateTime, Decimal, Physical, SqlResult, SqlType, Time, TypeKind};
+use selkie_types::temporal::{DateOptions, MICROS_PER_SECOND, Moment, ParsedTemporal};
+use selkie_types::{
+    Column, Date, DateTime, Decimal, Physical, SqlResult, SqlType, Time, TypeKind, Value,
+};
 
 use crate::build;
-use crate::cast;
+use crate::cast::{self, DateRule};
 use crate::expr::Expr;
 use crate::function::{Binding, Function};
 use crate::kernel::{DecimalOut, Frame, map, map_rows, try_map, try_map2, write_rows};
@@ -13,7 +15,8 @@ use crate::kernel::{DecimalOut, Frame, map, map_rows, try_map, try_map2, write_r
 /// Functions called by name.
 pub(super) static FUNCTIONS: &[Function] = &[
     Function::new("DATE", 1, 1, |mut b| {
-        b.date(0);
+        b.date_by(0, DateRule::Mode);
+        cast::to_dates_of_mode(&mut b.args[0]);
         b.maybe(SqlType::date(), |f| Ok(map(f, |d: Date| d)))
     }),
     Function::new("TIME", 1, 1, |mut b| {
@@ -23,7 +26,8 @@ pub(super) static FUNCTIONS: &[Function] = &[
     }),
     Function::new("TIMESTAMP", 1, 2, timestamp),
     Function::new("LAST_DAY", 1, 1, |mut b| {
-        b.date(0);
+        b.date_by(0, DateRule::Mode);
+        cast::to_dates_of_mode(&mut b.args[0]);
         b.maybe(SqlType::date(), |f| {
             try_map(f, |d: Date| Ok(if d.is_zero() { None } else { d.last_day() }))
         })
@@ -31,7 +35,9 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new("FROM_DAYS", 1, 1, |mut b| {
         b.int(0);
         b.maybe(SqlType::date(), |f| {
-            Ok(map(f, |n: i64| Date::from_day_number(n).unwrap_or_default()))
+            let options = DateOptions::from(f.ctx.types.sql_mode);
+            let date = |n| Date::from_day_number(n).unwrap_or_default();
+            try_map(f, |n: i64| Ok(Some(date(n)).filter(|d| d.is_valid(options))))
         })
     }),
     Function::new("MAKEDATE", 2, 2, |mut b| {
@@ -43,8 +49,8 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new("SEC_TO_TIME", 1, 1, sec_to_time),
     Function::new("TIME_TO_SEC", 1, 1, time_to_sec),
     Function::new("DATEDIFF", 2, 2, |mut b| {
-        b.date(0);
-        b.date(1);
+        b.date_by(0, DateRule::Real);
+        b.date_by(1, DateRule::Real);
         b.maybe(SqlType::new(TypeKind::Int, 8, 0), |f| {
             try_map2(f, |a: Date, b: Date| {
                 let real = !a.has_zero_part() && !b.has_zero_part();
@@ -75,9 +81,10 @@ pub(super) static FUNCTIONS: &[Function] = &[
 ];
 
 fn timestamp(mut b: Binding<'_>) -> SqlResult<Expr> {
-    b.datetime(0);
+    b.datetime_by(0, if b.len() == 1 { DateRule::Mode } else { DateRule::Existing });
     let mut fsp = b.args[0].ty.decimals;
     if b.len() == 1 {
+        cast::to_dates_of_mode(&mut b.args[0]);
         return b.maybe(SqlType::datetime(fsp), |f| Ok(map(f, |v: DateTime| v)));
     }
     cast::to_added_time(&mut b.args[1]);
@@ -86,9 +93,6 @@ fn timestamp(mut b: Binding<'_>) -> SqlResult<Expr> {
 }
 
 fn sum(d: DateTime, micros: i64) -> Option<DateTime> {
-    if d.date().has_zero_part() {
-        return None;
-    }
     DateTime::from_linear_micros(d.linear_micros().checked_add(micros)?)
 }
 
@@ -279,7 +283,11 @@ fn clamped(frame: &Frame<'_>, micros: i64) -> Time {
         let seconds = micros.unsigned_abs() / MICROS_PER_SECOND as u64;
         let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
         let sign = if micros < 0 { "-" } else { "" };
-        let text = format!("{sign}{hours:02}:{minutes:02}:{:02}", seconds % 60);
+        let fraction = match micros.unsigned_abs() % MICROS_PER_SECOND as u64 {
+            0 => String::new(),
+            micros => format!(".{micros:06}"),
+        };
+        let text = format!("{sign}{hours:02}:{minutes:02}:{:02}{fraction}", seconds % 60);
         frame.ctx.warn(&ER_TRUNCATED_WRONG_VALUE, &[&"time", &text]);
     }
     time
@@ -301,35 +309,73 @@ fn addtime(mut b: Binding<'_>) -> SqlResult<Expr> {
             try_map2(f, |a: Time, t: Time| Ok(Some(clamped(f, a.0 + sign(f) * t.0))))
         }),
         _ => {
-            b.ascii_text(0);
+            if !b.args[0].ty.is_numeric() || b.args[0].ty.kind == TypeKind::Bit {
+                b.ascii_text(0);
+            }
             b.connection_collation();
             let mut ty = SqlType::new(TypeKind::Char, 26, 0);
             ty.collation = b.collation;
-            b.maybe(ty, addtime_text)
+            b.maybe(ty, addtime_any)
         }
     }
 }
 
-fn addtime_text(frame: &Frame<'_>) -> SqlResult<Column> {
-    let (texts, times) = (frame.bytes(0), frame.view::<Time>(1));
-    let fsp = |micros: u32| if micros == 0 { 0 } else { 6 };
-    write_rows(frame, |row, out| {
-        let text = texts.value(row);
-        let delta = sign(frame) * times.value(row).0;
-        let full = DateTime::parse(text, DateOptions::LENIENT);
-        if let (Some(d), true) = (full.value, text.contains(&b'-') && text.len() > 10) {
-            let Some(result) = sum(d, delta) else { return false };
-            result.write_to(out, fsp(result.micros()));
-            return true;
-        }
-        let parsed = Time::parse(text, DateOptions::LENIENT);
-        let Some(time) = parsed.value.filter(|_| !parsed.truncated) else {
-            let shown = crate::text::for_message(text, frame.arg_type(0).collation);
-            cast::incorrect(frame.ctx, "time", &shown);
-            return false;
+/// A text or a number as a time, or as a date with a time.
+fn moment(value: &Value, options: DateOptions) -> ParsedTemporal<Moment> {
+    let either =
+        |time: ParsedTemporal<Time>, date: &dyn Fn() -> ParsedTemporal<DateTime>| match time {
+            _ if time.from_datetime => date().and_then(|v| Some(Moment::At(v))),
+            _ => time.and_then(|v| Some(Moment::Span(v.0))),
         };
-        let result = clamped(frame, time.0 + delta);
-        result.write_to(out, fsp(result.micros()));
+    let round = options.round;
+    match value {
+        Value::Bytes(text) => {
+            let full = DateTime::parse(text, options);
+            if full.value.is_some() && text.contains(&b'-') && text.len() > 10 {
+                return full.and_then(|v| Some(Moment::At(v)));
+            }
+            Time::parse(text, options).and_then(|v| Some(Moment::Span(v.0)))
+        }
+        Value::Decimal(v) => {
+            either(Time::from_decimal(*v, round), &|| DateTime::from_decimal(*v, options))
+        }
+        Value::Double(v) => either(Time::from_f64(*v, round), &|| DateTime::from_f64(*v, options)),
+        _ => {
+            let n = match value {
+                Value::UInt(n) => i64::try_from(*n).unwrap_or(i64::MAX),
+                Value::Int(n) => *n,
+                _ => return ParsedTemporal::INVALID,
+            };
+            let time = Time::from_number(n < 0, n.unsigned_abs(), 0);
+            either(time, &|| DateTime::from_number(n, 0, options))
+        }
+    }
+}
+
+fn addtime_any(frame: &Frame<'_>) -> SqlResult<Column> {
+    let times = frame.view::<Time>(1);
+    let from = frame.arg_type(0);
+    let shown_digits = if from.kind == TypeKind::Decimal { from.decimals.min(6) } else { 0 };
+    let fsp = |micros: u32| if micros == 0 { shown_digits } else { shown_digits.max(6) };
+    let options = DateOptions { allow_invalid: false, ..cast::lenient(frame.ctx) };
+    write_rows(frame, |row, out| {
+        let value = frame.args[0].value(row);
+        let delta = sign(frame) * times.value(row).0;
+        let text = || match &value {
+            Value::Bytes(text) => crate::text::for_message(text, from.collation),
+            _ => crate::text::display(&value, from),
+        };
+        match cast::settled(frame, moment(&value, options), "time", text) {
+            Some(Moment::At(d)) => {
+                let Some(result) = sum(d, delta) else { return false };
+                result.write_to(out, fsp(result.micros()));
+            }
+            Some(Moment::Span(micros)) => {
+                let result = clamped(frame, micros + delta);
+                result.write_to(out, fsp(result.micros()));
+            }
+            None => return false,
+        }
         true
     })
 }

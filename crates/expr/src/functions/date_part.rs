@@ -3,7 +3,7 @@
 use selkie_types::temporal::WeekMode;
 use selkie_types::{Column, Date, DateTime, SqlResult, SqlType, Time, TypeKind};
 
-use crate::cast;
+use crate::cast::{self, DateRule};
 use crate::expr::Expr;
 use crate::function::{Binding, Function, Kernel};
 use crate::kernel::{Frame, map, map_rows, try_map};
@@ -16,13 +16,15 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new("DAY", 1, 1, |b| part(b, 3, day)),
     Function::new("DAYOFMONTH", 1, 1, |b| part(b, 3, day)),
     Function::new("DAYOFWEEK", 1, 1, |b| {
-        part(b, 1, |f| real(f, |d| i64::from((d.weekday() + 1) % 7 + 1)))
+        day_part(b, 1, |f| real(f, |d| i64::from((d.weekday() + 1) % 7 + 1)))
     }),
-    Function::new("WEEKDAY", 1, 1, |b| part(b, 1, |f| real(f, |d| i64::from(d.weekday())))),
-    Function::new("DAYOFYEAR", 1, 1, |b| part(b, 4, |f| real(f, |d| i64::from(d.day_of_year())))),
-    Function::new("TO_DAYS", 1, 1, |b| part(b, 7, |f| real(f, Date::day_number))),
+    Function::new("WEEKDAY", 1, 1, |b| day_part(b, 1, |f| real(f, |d| i64::from(d.weekday())))),
+    Function::new("DAYOFYEAR", 1, 1, |b| {
+        day_part(b, 4, |f| real(f, |d| i64::from(d.day_of_year())))
+    }),
+    Function::new("TO_DAYS", 1, 1, |b| day_part(b, 7, |f| real(f, Date::day_number))),
     Function::new("WEEKOFYEAR", 1, 1, |b| {
-        part(b, 3, |f| real(f, |d| i64::from(d.week(WeekMode::ISO).0)))
+        day_part(b, 3, |f| real(f, |d| i64::from(d.week(WeekMode::ISO).0)))
     }),
     Function::new("WEEK", 1, 2, |b| week(b, 3, week_kernel)),
     Function::new("YEARWEEK", 1, 2, |b| week(b, 6, yearweek_kernel)),
@@ -36,7 +38,13 @@ pub(super) static FUNCTIONS: &[Function] = &[
 ];
 
 fn part(mut b: Binding<'_>, length: u32, kernel: Kernel) -> SqlResult<Expr> {
-    b.date(0);
+    b.date_by(0, DateRule::Existing);
+    b.maybe(SqlType::new(TypeKind::Int, length, 0).never_negative(), kernel)
+}
+
+/// What only a day that exists has.
+fn day_part(mut b: Binding<'_>, length: u32, kernel: Kernel) -> SqlResult<Expr> {
+    b.date_by(0, DateRule::Real);
     b.maybe(SqlType::new(TypeKind::Int, length, 0).never_negative(), kernel)
 }
 
@@ -60,7 +68,7 @@ fn real(frame: &Frame<'_>, f: impl Fn(Date) -> i64) -> SqlResult<Column> {
 }
 
 fn week(mut b: Binding<'_>, length: u32, kernel: Kernel) -> SqlResult<Expr> {
-    b.date(0);
+    b.date_by(0, DateRule::Real);
     if b.len() < 2 {
         let default = if length == 3 { b.types.default_week_format.into() } else { 0 };
         b.args.push(Expr::int(default));
@@ -93,13 +101,14 @@ fn yearweek_kernel(frame: &Frame<'_>) -> SqlResult<Column> {
             return Ok(None);
         }
         let (week, year) = date.week(mode(frame, row).with_week_year());
-        Ok(Some(i64::from(year * 100 + week)))
+        // Compat: in 32 bits, which the year before 0 leaves.
+        Ok(Some(i64::from(year.wrapping_mul(100).wrapping_add(week))))
     })
 }
 
 fn to_seconds(mut b: Binding<'_>) -> SqlResult<Expr> {
     cast::local(&mut b.args[0]);
-    b.datetime(0);
+    b.datetime_by(0, DateRule::Real);
     b.maybe(SqlType::new(TypeKind::BigInt, 12, 0), |f| {
         try_map(f, |v: DateTime| {
             let seconds = || v.linear_micros() / selkie_types::temporal::MICROS_PER_SECOND;

@@ -1,11 +1,13 @@
 //! EXTRACT, and amounts of time as texts.
 
 use selkie_types::error::catalogue::ER_TRUNCATED_WRONG_VALUE;
-use selkie_types::temporal::{IntervalUnit, MICROS_PER_SECOND, Moment, ParsedTemporal, WeekMode};
+use selkie_types::temporal::{
+    DateOptions, IntervalUnit, MICROS_PER_SECOND, Moment, ParsedTemporal, WeekMode,
+};
 use selkie_types::{Column, Date, DateTime, Physical, SqlResult, SqlType, Time, TypeKind};
 
 use super::interval::unit_of;
-use crate::cast;
+use crate::cast::{self, DateRule};
 use crate::context::TypeContext;
 use crate::expr::Expr;
 use crate::function::{Binding, Function, Kernel};
@@ -49,7 +51,7 @@ fn bind_extract(mut b: Binding<'_>) -> SqlResult<Expr> {
         // Compat: a time has the zero date, and days of 24 hours.
         (_, Physical::Time) => extract_time,
         (true, _) | (false, Physical::DateTime | Physical::Date) => {
-            b.datetime(0);
+            b.datetime_by(0, DateRule::Existing);
             extract_datetime
         }
         (false, _) if number => {
@@ -164,7 +166,7 @@ fn extract_moment(frame: &Frame<'_>, moment: Moment) -> i64 {
 
 fn extract_text(frame: &Frame<'_>) -> SqlResult<Column> {
     use IntervalUnit::*;
-    let options = cast::lenient(frame.ctx);
+    let options = DateOptions { allow_invalid: false, ..cast::lenient(frame.ctx) };
     from_bytes(frame, |bytes| {
         let parsed = match unit_of(&frame.call.option) {
             Day | DayHour | DayMinute | DaySecond => Moment::parse_day(bytes, options),
@@ -177,7 +179,7 @@ fn extract_text(frame: &Frame<'_>) -> SqlResult<Column> {
 }
 
 fn extract_number(frame: &Frame<'_>) -> SqlResult<Column> {
-    let options = cast::lenient(frame.ctx);
+    let options = DateOptions { allow_invalid: false, ..cast::lenient(frame.ctx) };
     let view = frame.decimals(0);
     let mut out = NativeOut::new(frame.rows);
     for row in 0..frame.rows {

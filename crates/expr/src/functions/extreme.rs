@@ -195,7 +195,7 @@ fn extreme(frame: &Frame<'_>) -> SqlResult<Column> {
 
 /// Compat: a day that its month does not have counts, but is NULL as the result.
 fn of_days(frame: &Frame<'_>, best: Column) -> Column {
-    let options = cast::lenient(frame.ctx);
+    let options = selkie_types::temporal::DateOptions::from(frame.ctx.types.sql_mode);
     let is_day = |row: usize| match best.data() {
         ColumnData::Date(v) => v[best.physical_row(row)].is_valid(options),
         ColumnData::DateTime(v) => v[best.physical_row(row)].date().is_valid(options),

@@ -3,10 +3,10 @@
 use std::fmt::Display;
 
 use selkie_types::error::catalogue::{ER_DATETIME_FUNCTION_OVERFLOW, ER_TRUNCATED_WRONG_VALUE};
-use selkie_types::temporal::{Interval, IntervalUnit, ParsedTemporal};
+use selkie_types::temporal::{DateOptions, Interval, IntervalUnit, ParsedTemporal};
 use selkie_types::{Column, Date, DateTime, Decimal, SqlResult, SqlType, Time, TypeKind, Value};
 
-use crate::cast;
+use crate::cast::{self, DateRule};
 use crate::expr::{Call, CallOption, Expr};
 use crate::function::{Binding, Function};
 use crate::kernel::{Frame, Native, map_rows, write_rows};
@@ -181,14 +181,14 @@ fn times(frame: &Frame<'_>) -> SqlResult<Column> {
 }
 
 fn texts(frame: &Frame<'_>) -> SqlResult<Column> {
-    let options = cast::lenient(frame.ctx);
+    let options = DateOptions { allow_invalid: false, ..cast::lenient(frame.ctx) };
     let view = frame.bytes(0);
     let shown = |row: usize| crate::text::for_message(view.value(row), frame.arg_type(0).collation);
     written(frame, |row| DateTime::parse(view.value(row), options), shown)
 }
 
 fn numbers_moved(frame: &Frame<'_>) -> SqlResult<Column> {
-    let options = cast::lenient(frame.ctx);
+    let options = DateOptions { allow_invalid: false, ..cast::lenient(frame.ctx) };
     let view = frame.decimals(0);
     let is_double = frame.arg_type(0).decimals > 6;
     let shown = |row: usize| {
@@ -238,8 +238,8 @@ fn shown_date(value: DateTime, date_only: bool) -> String {
 }
 
 fn bind_diff(mut b: Binding<'_>) -> SqlResult<Expr> {
-    b.datetime(0);
-    b.datetime(1);
+    b.datetime_by(0, DateRule::Real);
+    b.datetime_by(1, DateRule::Real);
     b.maybe(SqlType::new(TypeKind::BigInt, 21, 0), |frame| {
         let (a, b) = (frame.view::<DateTime>(0), frame.view::<DateTime>(1));
         let unit = unit_of(&frame.call.option);

@@ -45,6 +45,7 @@ pub(super) fn bind(b: &mut Binding<'_>, way: Way, places: Option<i64>) -> Option
     let arg = std::mem::replace(&mut b.args[0], Expr::null());
     let mut b = Binding::new(b.function, vec![arg], b.types);
     cast::local(&mut b.args[0]);
+    cast::to_dates_of_mode(&mut b.args[0]);
     let fsp = places.map_or(b.args[0].ty.decimals, |places| places.clamp(0, 6) as u8);
     b.option = CallOption::Number(way as i64);
     Some(match b.args[0].ty.physical() {
@@ -73,7 +74,10 @@ fn datetimes(frame: &Frame<'_>) -> SqlResult<Column> {
         if v.date().has_zero_part() {
             return Ok(Some(v.truncate_to(frame.ty.decimals)));
         }
-        Ok(DateTime::from_linear_micros(step(frame, v.linear_micros())))
+        let micros = v.linear_micros();
+        let rounded = step(frame, micros);
+        // Compat: a day of the year 0 stays, but is nothing that can be rounded to.
+        Ok(if rounded == micros { Some(v) } else { DateTime::from_linear_micros(rounded) })
     })
 }
 

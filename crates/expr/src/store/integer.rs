@@ -225,9 +225,10 @@ fn year(source: &Source<'_>, row: usize, v: i128) -> SqlResult<u64> {
         return year_of(source, row);
     }
     let is_text = source.column.physical() == Physical::Bytes;
-    let short = is_text && source.column.bytes(row).len() < 4;
+    // Compat: `0000` alone is the year 0.
+    let other = is_text && source.column.bytes(row).len() != 4;
     Ok(match v {
-        0 if short && source.column.bytes(row).contains(&b'0') => 2000,
+        0 if other && source.column.bytes(row).contains(&b'0') => 2000,
         // Compat: the number 0 is 2000 in YEAR(2).
         0 if !is_text && source.to().length == 2 => 2000,
         0 => 0,

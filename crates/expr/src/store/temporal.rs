@@ -78,9 +78,19 @@ fn checked<T: Default>(
                 report.note(row);
             }
         }
+        // Compat: the zero date is out of range where it is not accepted.
+        None if is_zero_date(source, row) => {
+            report.bad_temporal(row, kind, &source.shown(row), Report::out_of_range)?;
+        }
         _ => report.bad_temporal(row, kind, &source.shown(row), Report::truncated)?,
     }
     Ok(parsed.value.unwrap_or_default())
+}
+
+/// Whether a value is the zero date, whatever the sql mode says of it.
+fn is_zero_date(source: &Source<'_>, row: usize) -> bool {
+    let is_stamp = source.to().kind == TypeKind::Timestamp;
+    !is_stamp && read(source, row, DateOptions::LENIENT).value == Some(DateTime::ZERO)
 }
 
 fn dates(source: &Source<'_>) -> SqlResult<Column> {
@@ -135,6 +145,10 @@ fn datetimes(source: &Source<'_>) -> SqlResult<Column> {
         }
         if same_stamp && let ColumnData::DateTime(v) = source.column.data() {
             let value = v[source.column.physical_row(row)];
+            if value == DateTime::ZERO && options.no_zero_date {
+                let text = source.shown(row);
+                source.report.bad_temporal(row, "datetime", &text, Report::truncated)?;
+            }
             out.push(Some(shortened_stamp(source, row, value)?));
             continue;
         }
@@ -214,12 +228,17 @@ fn time(source: &Source<'_>, row: usize, round: bool) -> SqlResult<Time> {
     let number = |v: i64| Time::from_number(v < 0, v.unsigned_abs(), 0);
     let parsed = match source.column.data() {
         ColumnData::Time(v) => return Ok(v[at]),
-        ColumnData::Date(_) => {
-            source.report.note(row);
+        // Compat: nothing is said of a zero date that is dropped.
+        ColumnData::Date(v) => {
+            if !v[at].is_zero() {
+                source.report.note(row);
+            }
             return Ok(Time::ZERO);
         }
         ColumnData::DateTime(v) => {
-            source.report.note(row);
+            if !v[at].date().is_zero() {
+                source.report.note(row);
+            }
             return Ok(v[at].time());
         }
         ColumnData::Int(v) => number(v[at]),
@@ -231,7 +250,8 @@ fn time(source: &Source<'_>, row: usize, round: bool) -> SqlResult<Time> {
         ColumnData::Double(v) => Time::from_f64(v[at], round),
         ColumnData::Decimal(v) => Time::from_decimal(v.get(at), round),
         ColumnData::Bytes(_) => {
-            Time::parse(&source.ascii(row), DateOptions { round, ..DateOptions::LENIENT })
+            let options = DateOptions { allow_invalid: false, round, ..options(source) };
+            Time::parse(&source.ascii(row), options)
         }
     };
     let limit = parsed.value.is_some_and(|v| v.0.abs() >= Time::MAX.truncate_to(0).0);
@@ -240,8 +260,13 @@ fn time(source: &Source<'_>, row: usize, round: bool) -> SqlResult<Time> {
             source.report.bad_temporal(row, "time", &source.shown(row), Report::out_of_range)?;
             Ok(v)
         }
-        Some(v) if !parsed.truncated && has_date(source, row) => {
-            source.report.note(row);
+        Some(v) if !parsed.truncated && (parsed.from_datetime || has_date(source, row)) => {
+            let text = || source.shown(row);
+            match is_zero_date(source, row) {
+                false => source.report.note(row),
+                true if !options(source).no_zero_date => {}
+                true => source.report.bad_temporal(row, "time", &text(), Report::out_of_range)?,
+            }
             Ok(v)
         }
         _ => checked(source, row, "time", parsed),

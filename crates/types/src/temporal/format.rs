@@ -113,7 +113,11 @@ impl Parts {
 
     fn put_in_year(self, directive: u8, out: &mut Vec<u8>) -> Option<()> {
         let nothing = self.date.year() == 0 && self.date.month() == 0;
-        if self.is_time || (nothing && matches!(directive, b'j' | b'w')) {
+        if self.is_time || (nothing && directive == b'w') {
+            return None;
+        }
+        // Compat: the day of a year is not counted without a month, nor in the year 0.
+        if directive == b'j' && (self.date.year() == 0 || self.date.month() == 0) {
             return None;
         }
         let week = |mode| self.date.week(WeekMode::new(mode));

@@ -32,7 +32,11 @@ impl WeekMode {
 
     /// The day number on which week 1 of a year starts.
     fn first_day(self, year: u32) -> i64 {
-        let new_year = day_number(year, 1, 1);
+        self.first_day_from(day_number(year, 1, 1))
+    }
+
+    /// The same for the year that begins with a day.
+    fn first_day_from(self, new_year: i64) -> i64 {
         let since_start = i64::from((weekday(new_year) + u32::from(!self.monday_first)) % 7);
         let late = if self.starts_inside { since_start != 0 } else { since_start >= 4 };
         new_year - since_start + if late { 7 } else { 0 }
@@ -51,7 +55,11 @@ impl Date {
             if !mode.week_year && first > day_number(year, 1, 1) {
                 return (0, year);
             }
-            let last = year.saturating_sub(1);
+            // Compat: the year before 0 has 365 days.
+            let Some(last) = year.checked_sub(1) else {
+                let new_year = day_number(year, 1, 1) - 365;
+                return (number(mode.first_day_from(new_year)), u32::MAX);
+            };
             return (number(mode.first_day(last)), last);
         }
         let next = mode.first_day(year + 1);
