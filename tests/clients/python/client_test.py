@@ -126,6 +126,25 @@ def check_load(port, cursor):
     assert cursor.fetchall() == ((1, 2), (3, 4), (5, 6), (8, 9))
 
 
+def check_found_rows(port, cursor):
+    """A client that counts rows found is told of duplicates that did not change as well. By default it is not."""
+    cursor.execute("CREATE TABLE found (id INT PRIMARY KEY, v INT)")
+    cursor.execute("INSERT INTO found VALUES (1, 1), (2, 2), (3, 3)")
+    upsert = "INSERT INTO found VALUES (1, 1), (2, 5), (3, 3), (4, 4) ON DUPLICATE KEY UPDATE v = VALUES(v)"
+    flag = pymysql.constants.CLIENT.FOUND_ROWS
+    for flags, told in ((0, [(3, 1), (0, 0)]), (flag, [(5, 3), (4, 4)])):
+        cursor.execute("REPLACE INTO found VALUES (2, 2)")
+        cursor.execute("DELETE FROM found WHERE id = 4")
+        connection = connect(port, database="client_python", autocommit=True)
+        connection.client_flag = (connection.client_flag | flag) & ~(flag ^ flags)
+        connection.close()
+        connection.connect()
+        with connection, connection.cursor() as counting:
+            for affected, duplicates in told:
+                assert counting.execute(upsert) == affected, counting._result.message
+                assert f"Duplicates: {duplicates} ".encode() in counting._result.message, counting._result.message
+
+
 def check_prepared_protocol(port):
     """COM_STMT_PREPARE refuses some statements, and describes a placeholder that has no value yet."""
     connection = connect(port)
@@ -162,6 +181,7 @@ def main():
         check_transactions(connection, cursor)
         check_large_packets(connection, cursor)
         check_load(port, cursor)
+        check_found_rows(port, cursor)
         check_prepared_protocol(port)
         cursor.execute("DROP DATABASE client_python")
     print("python client: ok")

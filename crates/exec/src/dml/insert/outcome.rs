@@ -19,6 +19,8 @@ use crate::dml::on_duplicate::Updated;
 pub(super) struct Updates {
     /// Rows that are other than before.
     changed: u64,
+    /// Rows that were there and are as the statement wants them now.
+    found: u64,
     /// Rows stored.
     stored: u64,
     /// Rows for RETURNING, by the number of the new row in its batch.
@@ -41,6 +43,7 @@ impl Inserter<'_> {
         self.affected += updated.affected;
         self.updates.changed += u64::from(updated.changed);
         let Some(row) = updated.row else { return };
+        self.updates.found += 1;
         if let Some(auto) = &self.auto {
             self.updates.last = number(&row[auto.column].value(0));
         }
@@ -110,6 +113,8 @@ impl Inserter<'_> {
     fn told_duplicates(&self) -> u64 {
         match (&self.on_duplicate, self.plan.mode) {
             (Some(_), InsertMode::Ignore) => self.skipped - self.updates.changed,
+            // Compat: a client that counts rows found is told of those that did not change too.
+            (Some(_), _) if self.env.rt.session.settings.found_rows => self.updates.found,
             (Some(_), _) => self.updates.changed,
             _ => self.duplicates + self.skipped,
         }
