@@ -534,8 +534,8 @@ def inserted(state, name, rows):
     """Inserts rows; the error if they cannot be, and KeyError where a column is not there."""
     table = state.tables[name]
     for given in rows:
-        for column in given:
-            table.column_or_error(column)
+        if any([table.column_or_error(column).base for column in given]):
+            return upserts.IGNORED
         given = dict(given)
         for column, value in table.triggers.values():
             given[column] = value
@@ -554,6 +554,8 @@ def updated(state, name, column, value, chosen):
     table = state.tables[name]
     definition = table.column_or_error(column)
     rows = [row for row in table.rows if chosen(row)]
+    if rows and definition.base:
+        return upserts.IGNORED
     for row in rows:
         row[column] = value
         table.compute(row)

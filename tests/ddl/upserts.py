@@ -12,10 +12,15 @@ def conflicts(table, row):
     return found
 
 
+# A value for a generated column, which a table can come to have under a name by RENAME.
+IGNORED = {1906}
+MISSING = {1364, 1048} | IGNORED
+
+
 def prepared(table, given):
-    """The row as it would be inserted, `None` if a column has to have a value."""
-    for column in given:
-        table.column_or_error(column)
+    """The row as it would be inserted, `None` if a column has to have a value or must not have one."""
+    if any([table.column_or_error(column).base for column in given]):
+        return None
     row = table.new_row({**given, **dict(table.triggers.values())})
     missing = any(row[c.name] is None and not c.null and not c.base for c in table.columns)
     return None if missing else row
@@ -26,7 +31,7 @@ def replaced(state, name, rows):
     for given in rows:
         row = prepared(table, given)
         if row is None:
-            return {1364, 1048}
+            return MISSING
         if not state.delete(table, {other["rid"] for other in conflicts(table, row)}):
             return {1451, 1062}
         table.rows.append(row)
@@ -39,7 +44,7 @@ def upserted(state, name, given, column, value):
     table = state.tables[name]
     row = prepared(table, given)
     if row is None:
-        return {1364, 1048}
+        return MISSING
     found = conflicts(table, row)
     row = found[0] if found else row
     if found:
