@@ -358,6 +358,32 @@ pub fn to_decimal_scale(e: &mut Expr, precision: u32, scale: u8) {
     }
 }
 
+/// Shows a decimal with the digits of `ty`; whoever asks for all it has still gets them.
+pub fn to_shown(e: &mut Expr, ty: &SqlType) {
+    wrap(e, ty.clone(), false, number::decimal_to_scale);
+    if let ExprKind::Call(call) = &mut e.kind {
+        call.function = &RESCALE;
+    }
+}
+
+/// Rounds a decimal to fewer digits and leaves its type.
+pub fn round_to(e: &mut Expr, scale: u8) {
+    let ty = e.ty.clone();
+    if ty.kind == TypeKind::Decimal && scale < ty.decimals {
+        wrap(e, SqlType::decimal(ty.length, scale), false, number::decimal_to_scale);
+        wrap(e, ty, false, number::decimal_to_scale);
+    }
+}
+
+/// Gives a decimal that a user variable holds the most digits there are.
+///
+/// Compat: whoever chooses among values does not know how many the variable's value has.
+pub fn to_widest_variable(e: &mut Expr) {
+    if matches!(e.kind, ExprKind::UserVariable(_)) && e.ty.kind == TypeKind::Decimal {
+        to_decimal_scale(e, 65, 38);
+    }
+}
+
 /// The decimal type whose values include those of `ty`.
 pub fn decimal_type(ty: &SqlType) -> SqlType {
     let mut decimal = match ty.kind {

@@ -259,9 +259,10 @@ fn bind_format(mut b: Binding<'_>) -> SqlResult<Expr> {
     if to_number(&mut b.args[0]) == Numeric::Int {
         b.decimal(0);
     }
+    build::unround(&mut b.args[0]);
     b.int(1);
     if b.len() == 3 {
-        b.ascii_text(2);
+        super::date_format::bind_locale(&mut b, 2)?;
     }
     b.connection_collation();
     let places = b.constant_int(1).map(|n| n.clamp(0, 38) as u8);

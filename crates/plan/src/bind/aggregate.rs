@@ -4,9 +4,9 @@
 //! the one it is written in; inside of that one it is then an outer value.
 
 use selkie_expr::aggregate::{Aggregate, AggregateKind, invalid_group_function_use};
-use selkie_expr::{Expr, ExprKind};
+use selkie_expr::{Expr, ExprKind, build, cast};
 use selkie_sql::ast;
-use selkie_types::SqlResult;
+use selkie_types::{SqlResult, SqlType};
 
 use super::Binder;
 use super::alias::AliasUse;
@@ -17,6 +17,8 @@ use crate::logical::{ColumnId, ColumnSet, call_exprs};
 pub(super) struct Aggregates {
     /// Calls and the columns they become.
     pub calls: Vec<(ColumnId, Aggregate)>,
+    /// Those whose argument has more digits than it shows, and how many it shows.
+    pub widened: Vec<(ColumnId, u8)>,
 }
 
 impl Aggregates {
@@ -44,10 +46,77 @@ impl Binder<'_> {
         let args = if call.star { Vec::new() } else { self.aggregate_args(&call.args)? };
         let order = self.aggregate_order(&call.order_by, &args)?;
         let order = distinct_order(call.distinct, &args, order);
+        let shown = self.shown_digits(kind, call.distinct, &args)?;
+        let mut args = args;
+        if shown.is_some() {
+            build::unround(&mut args[0]);
+        }
         let mut aggregate = Aggregate::new(kind, call.distinct, args, self.types)?;
         aggregate.order_by = order;
         aggregate.limit = call.limit.as_deref().map(row_limit);
-        self.add_aggregate(aggregate)
+        let mut expr = self.add_aggregate(aggregate, shown.as_ref().map(|(_, scale)| *scale))?;
+        if let Some((ty, _)) = shown {
+            cast::to_shown(&mut expr, &ty);
+        }
+        Ok(expr)
+    }
+
+    /// The type that an aggregate is shown with if its argument has more digits than it shows, and those.
+    ///
+    /// Compat: `MAX(1/3)*3` is 1.0000, as `1/3*3` is.
+    fn shown_digits(
+        &self,
+        kind: AggregateKind,
+        distinct: bool,
+        args: &[Expr],
+    ) -> SqlResult<Option<(SqlType, u8)>> {
+        use AggregateKind::{Avg, Max, Min, Sum};
+        match args {
+            [arg] if matches!(kind, Max | Min | Sum | Avg) && build::wider_scale(arg).is_some() => {
+                let shown = Aggregate::new(kind, distinct, args.to_vec(), self.types)?;
+                Ok(Some((shown.ty, arg.ty.decimals)))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Cuts arguments of aggregates to the digits they show, if MariaDB groups by a temporary table.
+    ///
+    /// Compat: that keeps what has been added up in columns, each time with the digits of its type. It is not
+    /// used where groups come in order: with ROLLUP, different values or concatenation, and by an index.
+    pub(super) fn cut_digits(
+        &mut self,
+        keys: &[Expr],
+        rollup: bool,
+        calls: &mut [(ColumnId, Aggregate)],
+    ) {
+        use AggregateKind::{GroupConcat, JsonArrayAgg, JsonObjectAgg};
+        let widened = std::mem::take(&mut self.scope().aggregates.widened);
+        let sorts = |(_, call): &(ColumnId, Aggregate)| {
+            call.distinct || matches!(call.kind, GroupConcat | JsonArrayAgg | JsonObjectAgg)
+        };
+        if keys.is_empty() || rollup || calls.iter().any(sorts) || self.is_grouped_by_index(keys) {
+            return;
+        }
+        for (id, call) in calls {
+            if let Some((_, scale)) = widened.iter().find(|(widened, _)| widened == id) {
+                cast::round_to(&mut call.args[0], *scale);
+            }
+        }
+    }
+
+    /// Whether the groups of a single table are the leading columns of one of its indexes.
+    fn is_grouped_by_index(&mut self, keys: &[Expr]) -> bool {
+        if self.scope().sources.len() != 1 {
+            return false;
+        }
+        let place = |key: &Expr| self.columns.table_column(key.as_column()?);
+        let Some(places) = keys.iter().map(place).collect::<Option<Vec<_>>>() else { return false };
+        let Some((relation, _)) = places.first() else { return false };
+        relation.table.def.indexes.iter().any(|index| {
+            index.parts.len() >= places.len()
+                && index.parts.iter().zip(&places).all(|(part, (_, at))| part.column == *at)
+        })
     }
 
     pub(super) fn group_concat(&mut self, call: &ast::GroupConcat) -> SqlResult<Expr> {
@@ -65,7 +134,7 @@ impl Binder<'_> {
             call.limit.as_deref().map(row_limit),
             self.types,
         )?;
-        self.add_aggregate(aggregate)
+        self.add_aggregate(aggregate, None)
     }
 
     /// ORDER BY inside of a call; a number is the position of an argument.
@@ -172,7 +241,8 @@ impl Binder<'_> {
         scope.sources.iter().any(from_table) || scope.aggregates.gives_any(columns)
     }
 
-    fn add_aggregate(&mut self, aggregate: Aggregate) -> SqlResult<Expr> {
+    /// `shown` says how many digits its argument shows, if it has more.
+    fn add_aggregate(&mut self, aggregate: Aggregate, shown: Option<u8>) -> SqlResult<Expr> {
         let block = self.aggregation_block(&aggregate)?;
         let calls = &self.scopes[block].aggregates.calls;
         let id = match calls.iter().find(|(_, c)| *c == aggregate) {
@@ -180,7 +250,9 @@ impl Binder<'_> {
             None => {
                 let id = self.columns.add(aggregate.ty.clone(), aggregate.nullable);
                 self.columns.get_mut(id).whole = aggregate.kind == AggregateKind::GroupConcat;
-                self.scopes[block].aggregates.calls.push((id, aggregate.clone()));
+                let aggregates = &mut self.scopes[block].aggregates;
+                aggregates.calls.push((id, aggregate.clone()));
+                aggregates.widened.extend(shown.map(|scale| (id, scale)));
                 id
             }
         };

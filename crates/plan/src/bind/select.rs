@@ -382,7 +382,8 @@ impl Binder<'_> {
         select: &ast::Select,
         from: &ColumnSet,
     ) -> SqlResult<Logical> {
-        let calls = std::mem::take(&mut self.scope().aggregates.calls);
+        let mut calls = std::mem::take(&mut self.scope().aggregates.calls);
+        self.cut_digits(&keys, select.rollup, &mut calls);
         let mut grouping = Grouping::new(self, keys, from.clone(), select.rollup);
         for item in &mut parts.items {
             grouping.selected(self, &mut item.expr)?;

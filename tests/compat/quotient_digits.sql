@@ -1,0 +1,18 @@
+CREATE TABLE t (g INT, i INT, d DECIMAL(10,2), KEY(g));
+INSERT INTO t VALUES (1,1,1),(1,1,1),(2,1,1),(2,4,4),(2,7,7),(3,10,10);
+SELECT g, AVG(i/3), SUM(i/3), AVG(d/3), SUM(d/7), MAX(i/3), AVG(i/3)*3 FROM t GROUP BY g;
+SELECT g+0 k, AVG(i/3), SUM(i/3), AVG(d/3), SUM(d/7), MAX(i/3), AVG(i/3)*3 FROM t GROUP BY k;
+SELECT d k, AVG(i/3), SUM(i/3), AVG(d/3), SUM(d/7), MAX(i/3), AVG(i/3)*3 FROM t GROUP BY d;
+SELECT d k, AVG(i/3), SUM(i/3), AVG(d/3), SUM(d/7), MAX(i/3)*3, AVG(i/3)*3 FROM t GROUP BY d ORDER BY NULL;
+SELECT AVG(i/3), SUM(i/3), AVG(d/3), SUM(d/7), MAX(i/3), AVG(i/3)*3, AVG(i/3)*7 FROM t;
+SELECT d k, AVG(i/3) a, SUM(i*1.5/7) FROM t GROUP BY d HAVING a > 0.33333;
+SELECT g, AVG(i/3), SUM(i/3)/COUNT(*), AVG(i)/3, SUM(i)/3*3 FROM t GROUP BY g;
+CREATE TABLE n (g INT, i INT);
+INSERT INTO n SELECT g,i FROM t;
+SELECT g, AVG(i/3), SUM(i/3), MAX(i/3)*3, AVG(i/3)*3 FROM n GROUP BY g;
+SELECT g, AVG(i/3), SUM(i/3), MAX(i/3)*3, AVG(i/3)*3 FROM n GROUP BY g ORDER BY g DESC;
+SELECT g, AVG(i/3), SUM(i/3), MAX(i/3)*3, AVG(i/3)*3, COUNT(DISTINCT i) FROM n GROUP BY g;
+SELECT g, AVG(i/3), SUM(i/3), MAX(i/3)*3, AVG(i/3)*3, GROUP_CONCAT(i) FROM n GROUP BY g;
+SELECT g, AVG(i/3), SUM(i/3), MAX(i/3)*3, AVG(i/3)*3 FROM n GROUP BY g WITH ROLLUP;
+SELECT g, AVG(i/3) FROM n GROUP BY g;
+SELECT MAX(1/3)*3, MIN(1/3)*3, SUM(1/3)*3, AVG(1/3)*3;
