@@ -27,7 +27,7 @@ impl Expr {
 
 impl fmt::Display for Expr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_expr(f, self, &|at| format!("#{at}"))
+        write_expr(f, self, &|_| String::new())
     }
 }
 
@@ -37,11 +37,20 @@ impl fmt::Display for ExprDisplay<'_> {
     }
 }
 
+/// A column by a name it is given, else by that of the table's column it is.
+fn write_column(f: &mut fmt::Formatter<'_>, e: &Expr, at: usize, name: &str) -> fmt::Result {
+    match e.origin.names() {
+        _ if !name.is_empty() => f.write_str(name),
+        Some((schema, table, column)) => write!(f, "`{schema}`.`{table}`.`{column}`"),
+        None => write!(f, "#{at}"),
+    }
+}
+
 fn write_expr(f: &mut fmt::Formatter<'_>, e: &Expr, names: ColumnNames<'_>) -> fmt::Result {
     stack::ensure();
     match &e.kind {
         ExprKind::Literal(v) => write_literal(f, e, v),
-        ExprKind::Column(at) => f.write_str(&names(*at)),
+        ExprKind::Column(at) => write_column(f, e, *at, &names(*at)),
         ExprKind::Parameter(_) => f.write_str("?"),
         ExprKind::Call(c) if c.function.is_implicit() => write_expr(f, &c.args[0], names),
         ExprKind::Call(c) => write_call(f, c.function.name(), &c.args, names),
