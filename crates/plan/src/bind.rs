@@ -43,7 +43,7 @@ use selkie_engine::{LockMode, LockWait, TableId};
 use selkie_expr::{Expr, TypeContext};
 use selkie_sql::ast;
 use selkie_types::error::catalogue::*;
-use selkie_types::{Condition, Privileges, SqlError, SqlResult, SqlType};
+use selkie_types::{CollationId, Condition, Privileges, SqlError, SqlResult, SqlType};
 
 use access::{Guard, Wanted};
 pub(crate) use common::Common;
@@ -122,6 +122,8 @@ pub(crate) struct Binder<'a> {
     text: Vec<Vec<u8>>,
     /// User variables that what is being bound is assigned to.
     assigning: Vec<Box<str>>,
+    /// Collations of user variables that the statement has assigned to so far.
+    assigned: Vec<(Box<str>, CollationId)>,
     /// User variables the statement reads, with their types, each name once.
     pub(crate) user_variables: Vec<(Box<str>, Option<SqlType>)>,
     /// Tables that are only read lock what they give.
@@ -190,6 +192,7 @@ impl<'a> Binder<'a> {
             schema: None,
             text: Vec::new(),
             assigning: Vec::new(),
+            assigned: Vec::new(),
             user_variables: Vec::new(),
             lock_reads: settings.lock_reads,
             locking: None,

@@ -149,6 +149,8 @@ pub(crate) fn evaluate(
         return by_query(instance, session, e, running).map_err(of_set);
     };
     selkie_expr::cast::local(&mut bound);
+    // Whoever takes the value keeps what it can hold of its digits.
+    selkie_expr::build::unround(&mut bound);
     let eval = EvalContext::new(session.type_context(), session, session.statement_start.get());
     eval.set_parameters(running.values.iter().map(|(v, _)| v.clone()));
     session.begin_random(&eval);

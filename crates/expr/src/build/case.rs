@@ -17,8 +17,9 @@ fn unify(
     operation: &str,
     types: &TypeContext,
 ) -> SqlResult<(selkie_types::SqlType, collate::Coercibility)> {
-    for e in results.iter() {
+    for e in results.iter_mut() {
         super::compare::refuse_row(e)?;
+        cast::to_widest_variable(e);
     }
     let (ty, coercibility) = {
         let views: Vec<&Expr> = results.iter().map(|e| &**e).collect();

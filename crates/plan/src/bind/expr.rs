@@ -95,10 +95,18 @@ impl Binder<'_> {
                 let value = self.scalar(value);
                 self.assigning.pop();
                 let mut value = value?;
+                // Compat: a variable keeps all digits of a result, whatever it shows.
+                build::unround(&mut value);
                 // Compat: a variable holds a number or a text.
+                let is_text = value.ty.is_string();
                 if value.ty.fixed_binary().is_some() || value.ty.is_temporal() {
                     selkie_expr::cast::to_text(&mut value, self.types);
                 }
+                let collation = match is_text {
+                    true => value.ty.collation,
+                    false => CollationId::LATIN1_SWEDISH_CI,
+                };
+                self.assigned.push((name.clone(), collation));
                 Ok(Expr::assign(name, value))
             }
             Syntax::SystemVar(variable) => self.system_variable(variable),
@@ -154,7 +162,7 @@ impl Binder<'_> {
     }
 
     /// Compat: a variable is read as what it was before the statement, whatever the statement assigns;
-    /// one that was nothing is a text of bytes.
+    /// one that was nothing is a text of bytes, or of the collation of what it has been assigned.
     fn user_variable(&mut self, name: &str) -> Expr {
         let ty = self.names.environment.user_variable(name);
         if !self.user_variables.iter().any(|(known, _)| **known == *name) {
@@ -168,7 +176,11 @@ impl Binder<'_> {
                 SqlType { decimals: selkie_types::NOT_FIXED_DECIMALS, ..ty }
             }
             Some(ty) => ty,
-            None => SqlType::varchar(0, CollationId::BINARY),
+            None => {
+                let same = |(n, _): &&(Box<str>, CollationId)| n.eq_ignore_ascii_case(name);
+                let assigned = self.assigned.iter().rev().find(same);
+                SqlType::varchar(0, assigned.map_or(CollationId::BINARY, |(_, c)| *c))
+            }
         };
         Expr::user_variable(name, ty)
     }
@@ -181,8 +193,18 @@ impl Binder<'_> {
     /// A variable that a product is assigned to, row after row, gains decimals with each row.
     ///
     /// Compat: MariaDB shows as many as a value has come to; here all have the decimals that are kept.
+    ///
+    /// One that the statement only reads has the most digits there are.
     fn widen_product(&self, op: build::Arithmetic, left: &mut Expr, right: &mut Expr) {
         const KEPT: u8 = 30;
+        use build::Arithmetic::{Add, Divide, IntDivide, Modulo, Multiply, Subtract};
+        if matches!(op, Add | Subtract | Multiply | Divide | IntDivide | Modulo) {
+            for e in [&mut *left, &mut *right] {
+                if matches!(&e.kind, ExprKind::UserVariable(name) if !self.assigns(name)) {
+                    selkie_expr::cast::to_widest_variable(e);
+                }
+            }
+        }
         let exact = |e: &Expr| e.ty.is_integer() || e.ty.kind == TypeKind::Decimal;
         let of_decimals = match op {
             build::Arithmetic::Divide => exact(left) && exact(right),
