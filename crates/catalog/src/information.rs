@@ -62,7 +62,12 @@ impl<'a> InformationSource<'a> {
             (Some(schema), Some(table)) => self.names.temporary.get(schema, table),
             _ => None,
         };
-        let shared = self.schemas().flat_map(|schema| schema.tables.values()).filter(move |t| {
+        let computed = |schema: &Schema| match &*schema.name {
+            "mysql" => crate::system_tables::mysql_tables(),
+            _ => &[],
+        };
+        let all = self.schemas().flat_map(move |s| s.tables.values().chain(computed(s)));
+        let shared = all.filter(move |t| {
             temporary.is_none()
                 && self.table.is_none_or(|name| self.is_named(t, name))
                 && (self.visible)(t.schema(), t.name())

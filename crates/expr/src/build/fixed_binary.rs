@@ -18,9 +18,17 @@ pub fn refuse_types(operation: &str, tys: &[&SqlType]) -> SqlResult<()> {
         return Ok(());
     }
     let mut common: Option<&SqlType> = None;
+    // Compat: a number beside a text is a text when the next one comes, but where they are compared.
+    let keeps_texts = !matches!(operation, "greatest" | "least");
     for ty in tys.iter().filter(|ty| ty.kind != TypeKind::Null) {
         common = match common {
             None => Some(ty),
+            Some(before) if keeps_texts && is_text(ty) && before.fixed_binary().is_none() => {
+                Some(ty)
+            }
+            Some(before) if keeps_texts && is_text(before) && ty.fixed_binary().is_none() => {
+                Some(before)
+            }
             Some(before) => Some(pair(before, ty).ok_or_else(|| {
                 illegal_types(operation, parameter_name(before), parameter_name(ty))
             })?),
@@ -103,8 +111,9 @@ pub(crate) fn refuse_arguments(function: &str, args: &[Expr]) -> SqlResult<()> {
         other => other,
     };
     match &name[..] {
-        "convert_tz" | "date_format" | "from_unixtime" | "json_length" | "round"
-        | "time_format" | "truncate" => refuse_any(operation, args.first()),
+        "convert_tz" | "date_format" | "from_unixtime" | "round" | "time_format" | "truncate" => {
+            refuse_any(operation, args.first())
+        }
         "locate" => refuse_any(operation, args.get(2)),
         _ if WANT_NUMBERS.contains(&operation) => refuse_any(operation, args),
         _ => Ok(()),

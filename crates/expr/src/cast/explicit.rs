@@ -121,7 +121,11 @@ fn integer(e: &mut Expr, unsigned: bool) {
     let counts = e.ty.non_negative || matches!(e.as_literal(), Some(Value::Int(0..)));
     let grows = unsigned && e.ty.is_integer() && !e.ty.unsigned && !counts;
     let grows = grows || unsigned && e.ty.is_string();
-    if length < 20 && !grows && !matches!(e.ty.kind, TypeKind::Float | TypeKind::Double) {
+    let is_double = matches!(e.ty.kind, TypeKind::Float | TypeKind::Double);
+    if length > 20 && !unsigned && !is_double {
+        ty.length = 21;
+    }
+    if length < 20 && !grows && !is_double {
         ty.length = length;
         if length < 10 {
             ty.kind = TypeKind::Int;

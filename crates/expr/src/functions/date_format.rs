@@ -6,7 +6,8 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::temporal::{DateOptions, FormatKind, TimeNames, str_to_date};
 use selkie_types::{
-    Charset, Column, Date, DateTime, Physical, SqlResult, SqlType, Time, TypeKind, Value,
+    Charset, CollationId, Column, Date, DateTime, Physical, SqlResult, SqlType, Time, TypeKind,
+    Value,
 };
 
 use crate::cast::DateRule;
@@ -25,7 +26,7 @@ pub(crate) static GET_FORMAT: Function = Function::new("GET_FORMAT", 1, 1, |mut 
 pub(super) static FUNCTIONS: &[Function] = &[
     Function::new("DATE_FORMAT", 2, 3, |mut b| {
         if b.len() == 3 {
-            b.ascii_text(2);
+            bind_locale(&mut b, 2)?;
         }
         // Compat: a time has the zero date here, not today's.
         if b.args[0].ty.kind == TypeKind::Time {
@@ -103,6 +104,17 @@ impl Formatted for Time {
 }
 
 /// The locale named by argument `at`; an unknown one is the default, with warning 1649.
+pub(super) fn bind_locale(b: &mut Binding<'_>, at: usize) -> SqlResult<()> {
+    b.ascii_text(at);
+    if b.args[at].nullable || b.args[at].ty.kind == TypeKind::Null {
+        // Compat: NULL is a name that no locale has.
+        let name = std::mem::replace(&mut b.args[at], Expr::null());
+        let none = Expr::string(b"NULL", CollationId::UTF8MB4_GENERAL_CI);
+        b.args[at] = crate::build::function_call("COALESCE", vec![name, none], b.types)?;
+    }
+    Ok(())
+}
+
 pub(super) fn locale_of(frame: &Frame<'_>, at: usize, row: usize) -> &'static Locale {
     let name = String::from_utf8_lossy(frame.bytes(at).value(row));
     Locale::from_name(&name).unwrap_or_else(|| {

@@ -3,12 +3,13 @@
 use selkie_types::error::catalogue::ER_TRUNCATED_WRONG_VALUE;
 use selkie_types::temporal::{DateOptions, MICROS_PER_SECOND, Moment, ParsedTemporal};
 use selkie_types::{
-    Column, Date, DateTime, Decimal, Physical, SqlResult, SqlType, Time, TypeKind, Value,
+    Column, Date, DateTime, Decimal, NOT_FIXED_DECIMALS, Physical, SqlResult, SqlType, Time,
+    TypeKind, Value,
 };
 
 use crate::build;
 use crate::cast::{self, DateRule};
-use crate::expr::Expr;
+use crate::expr::{CallOption, Expr};
 use crate::function::{Binding, Function};
 use crate::kernel::{DecimalOut, Frame, map, map_rows, try_map, try_map2, write_rows};
 
@@ -298,6 +299,9 @@ fn addtime(mut b: Binding<'_>) -> SqlResult<Expr> {
     cast::to_added_time(&mut b.args[1]);
     cast::local(&mut b.args[0]);
     let fsp = b.args[0].ty.decimals.min(6).max(b.args[1].ty.decimals);
+    if b.args[0].ty.kind == TypeKind::Year {
+        b.datetime(0);
+    }
     match b.args[0].ty.physical() {
         Physical::Date | Physical::DateTime => {
             b.datetime(0);
@@ -313,8 +317,16 @@ fn addtime(mut b: Binding<'_>) -> SqlResult<Expr> {
                 b.ascii_text(0);
             }
             b.connection_collation();
-            let mut ty = SqlType::new(TypeKind::Char, 26, 0);
+            let from = &b.args[0].ty;
+            let digits = match from.is_integer() || from.kind == TypeKind::Decimal {
+                true => fsp,
+                // As many as a value needs.
+                false => NOT_FIXED_DECIMALS,
+            };
+            let fraction = if digits == 0 { 0 } else { u32::from(digits.min(6)) + 1 };
+            let mut ty = SqlType::new(TypeKind::Char, 19 + fraction, 0);
             ty.collation = b.collation;
+            b.option = CallOption::Number(digits.into());
             b.maybe(ty, addtime_any)
         }
     }
@@ -355,8 +367,11 @@ fn moment(value: &Value, options: DateOptions) -> ParsedTemporal<Moment> {
 fn addtime_any(frame: &Frame<'_>) -> SqlResult<Column> {
     let times = frame.view::<Time>(1);
     let from = frame.arg_type(0);
-    let shown_digits = if from.kind == TypeKind::Decimal { from.decimals.min(6) } else { 0 };
-    let fsp = |micros: u32| if micros == 0 { shown_digits } else { shown_digits.max(6) };
+    let fsp = |micros: u32| match frame.call.option {
+        CallOption::Number(digits @ 0..=6) => digits as u8,
+        _ if micros == 0 => 0,
+        _ => 6,
+    };
     let options = DateOptions { allow_invalid: false, ..cast::lenient(frame.ctx) };
     write_rows(frame, |row, out| {
         let value = frame.args[0].value(row);

@@ -22,6 +22,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
 /// Compat: a temporal argument makes the others temporal; otherwise a number beside a string makes
 /// all of them doubles.
 fn bind(mut b: Binding<'_>, name: &str) -> SqlResult<Expr> {
+    b.args.iter_mut().for_each(cast::to_widest_variable);
     let family = b.args.iter().skip(1).fold(compare_types(&b.args[0], &b.args[0]), |f, e| {
         let next = compare_types(&b.args[0], e);
         if next == f { f } else { wider(f, next) }

@@ -48,9 +48,10 @@ fn test(mut b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
 }
 
 fn each(frame: &Frame<'_>, f: fn(&[u8]) -> bool) -> SqlResult<Column> {
-    let texts = frame.bytes(0);
+    // Compat: NULL is no address, but not unknown.
+    let view = frame.bytes(0);
     let mut out = NativeOut::new(frame.rows);
-    (0..frame.rows).for_each(|row| out.push(Some(i64::from(texts.get(row).is_some_and(f)))));
+    (0..frame.rows).for_each(|row| out.push(Some(i64::from(view.get(row).is_some_and(f)))));
     Ok(out.finish())
 }
 

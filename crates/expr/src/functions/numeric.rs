@@ -8,6 +8,7 @@ use selkie_types::{Column, NOT_FIXED_DECIMALS, SqlResult, SqlType, TypeKind};
 use super::arith::out_of_range;
 use super::logic::take;
 use crate::build::{self, Arithmetic, Numeric, double_type, integer_type, to_number};
+use crate::cast;
 use crate::expr::Expr;
 use crate::function::{Binding, Function, Kernel, Nature};
 use crate::kernel::{DecimalOut, Frame, NativeOut, map, try_map, try_map2};
@@ -45,8 +46,8 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new("ACOS", 1, 1, |b| real(b, |f| domain(f, |v| v.abs() <= 1.0, f64::acos))),
     Function::new("ATAN", 1, 2, atan),
     Function::new("ATAN2", 1, 2, atan),
-    Function::new("DEGREES", 1, 1, |b| angle(b, |f| finite(f, |v| v / PI * 180.0))),
-    Function::new("RADIANS", 1, 1, |b| angle(b, |f| finite(f, |v| v / 180.0 * PI))),
+    Function::new("DEGREES", 1, 1, |b| angle(b, |f| finite(f, |v| v * (180.0 / PI)))),
+    Function::new("RADIANS", 1, 1, |b| angle(b, |f| finite(f, |v| v * (PI / 180.0)))),
     Function::new("RAND", 0, 1, rand).nature(Nature::Volatile),
 ];
 
@@ -130,6 +131,7 @@ fn atan(mut b: Binding<'_>) -> SqlResult<Expr> {
 }
 
 fn bind_abs(mut b: Binding<'_>) -> SqlResult<Expr> {
+    cast::to_widest_variable(&mut b.args[0]);
     let kind = to_number(&mut b.args[0]);
     let arg = b.args[0].ty.clone();
     match kind {

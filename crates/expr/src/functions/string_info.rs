@@ -141,9 +141,16 @@ fn find_in_set(collation: CollationId, needle: &[u8], set: &[u8]) -> i64 {
 }
 
 /// Strings compare as strings, integers as integers, anything mixed as doubles.
+/// Compat: dates, times, members, addresses and identifiers are texts here.
+fn is_compared_as_text(e: &Expr) -> bool {
+    let is_text = e.ty.is_string() && !e.is_hex();
+    let is_temporal = e.ty.is_temporal() && e.ty.kind != TypeKind::Year;
+    is_text || is_temporal || e.ty.members.is_some() || e.ty.fixed_binary().is_some()
+}
+
 fn bind_field(mut b: Binding<'_>) -> SqlResult<Expr> {
     let all = |test: fn(&Expr) -> bool, b: &Binding<'_>| b.args.iter().all(test);
-    let by = if all(|e| e.ty.is_string() && !e.is_hex(), &b) {
+    let by = if all(is_compared_as_text, &b) {
         b.unify(0..b.len(), true)?;
         CompareBy::Bytes(b.collation)
     } else if all(|e| e.ty.is_integer(), &b) {
@@ -172,7 +179,7 @@ fn about(mut b: Binding<'_>, name: fn(CollationId) -> &'static str) -> SqlResult
     let ty = &b.args[0].ty;
     let textual = ty.is_string() || matches!(ty.kind, TypeKind::Enum | TypeKind::Set);
     let collation = match ty.fixed_binary() {
-        Some(_) => b.types.collation_connection,
+        Some(_) => CollationId::LATIN1_SWEDISH_CI,
         None if textual => ty.collation,
         None => CollationId::BINARY,
     };

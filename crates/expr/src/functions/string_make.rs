@@ -106,6 +106,10 @@ fn bind_char(mut b: Binding<'_>) -> SqlResult<Expr> {
         for row in 0..f.rows {
             out.write(|buffer| {
                 let start = buffer.len();
+                // Compat: CHAR leaves NULLs out, CHR of one is NULL.
+                if f.call.function.name() == "CHR" && f.args[0].is_null(row) {
+                    return false;
+                }
                 for at in (0..f.args.len()).filter(|&at| !f.args[at].is_null(row)) {
                     let bytes = (f.view::<i64>(at).value(row) as u32).to_be_bytes();
                     let first = bytes.iter().position(|&b| b != 0).unwrap_or(3);
