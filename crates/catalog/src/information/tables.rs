@@ -165,7 +165,8 @@ fn system_row(table: &TableInfo) -> InformationRow {
         return view_row(table);
     }
     let mut row = base_row(table, &TableStatistics::default());
-    if &*table.engine == crate::PERFORMANCE_ENGINE {
+    // Compat: what is computed here of the schema `mysql` is stored there.
+    if &*table.engine == crate::PERFORMANCE_ENGINE || table.schema() == "mysql" {
         return row;
     }
     row[3] = text("SYSTEM VIEW");

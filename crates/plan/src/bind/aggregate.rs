@@ -80,24 +80,12 @@ impl Binder<'_> {
         }
     }
 
-    /// Cuts arguments of aggregates to the digits they show, if MariaDB groups by a temporary table.
+    /// Cuts arguments of aggregates to the digits they show, where MariaDB groups by a temporary table.
     ///
     /// Compat: that keeps what has been added up in columns, each time with the digits of its type. It is not
     /// used where groups come in order: with ROLLUP, different values or concatenation, and by an index.
-    pub(super) fn cut_digits(
-        &mut self,
-        keys: &[Expr],
-        rollup: bool,
-        calls: &mut [(ColumnId, Aggregate)],
-    ) {
-        use AggregateKind::{GroupConcat, JsonArrayAgg, JsonObjectAgg};
+    pub(super) fn cut_digits(&mut self, calls: &mut [(ColumnId, Aggregate)]) {
         let widened = std::mem::take(&mut self.scope().aggregates.widened);
-        let sorts = |(_, call): &(ColumnId, Aggregate)| {
-            call.distinct || matches!(call.kind, GroupConcat | JsonArrayAgg | JsonObjectAgg)
-        };
-        if keys.is_empty() || rollup || calls.iter().any(sorts) || self.is_grouped_by_index(keys) {
-            return;
-        }
         for (id, call) in calls {
             if let Some((_, scale)) = widened.iter().find(|(widened, _)| widened == id) {
                 cast::round_to(&mut call.args[0], *scale);
@@ -105,9 +93,21 @@ impl Binder<'_> {
         }
     }
 
+    /// Whether MariaDB groups by a temporary table.
+    pub(super) fn groups_in_table(&self, keys: &[Expr], rollup: bool) -> bool {
+        use AggregateKind::{GroupConcat, JsonArrayAgg, JsonObjectAgg};
+        let sorts = |(_, call): &(ColumnId, Aggregate)| {
+            call.distinct || matches!(call.kind, GroupConcat | JsonArrayAgg | JsonObjectAgg)
+        };
+        let Some(scope) = self.scopes.last() else { return false };
+        let sorted = rollup || scope.aggregates.calls.iter().any(sorts);
+        let in_order = sorted || self.follows_key(keys.iter()) || self.is_grouped_by_index(keys);
+        !keys.is_empty() && !in_order
+    }
+
     /// Whether the groups of a single table are the leading columns of one of its indexes.
-    fn is_grouped_by_index(&mut self, keys: &[Expr]) -> bool {
-        if self.scope().sources.len() != 1 {
+    fn is_grouped_by_index(&self, keys: &[Expr]) -> bool {
+        if self.scopes.last().is_none_or(|scope| scope.sources.len() != 1) {
             return false;
         }
         let place = |key: &Expr| self.columns.table_column(key.as_column()?);

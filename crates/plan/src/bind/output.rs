@@ -83,10 +83,12 @@ fn describe(
         output.org_name = (*column.name).into();
     }
     let timestamp = column.ty.kind == TypeKind::Timestamp;
-    output.no_default = !column.nullable
+    let lacks_default = !column.nullable
         && matches!(column.default, DefaultValue::Implicit)
         && !column.auto_increment
         && !timestamp;
+    // Compat: no column of `information_schema` has a default.
+    output.no_default = lacks_default || table.schema() == "information_schema";
     // What is kept in a temporary table has no keys there.
     if std::mem::replace(&mut output.kept, true) {
         return;

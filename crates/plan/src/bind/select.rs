@@ -86,7 +86,7 @@ impl Binder<'_> {
                     !self.follows_key(parts.items.iter().map(|i| &i.expr))
                 }
                 true => sorted,
-                false => !self.follows_key(groups.iter()),
+                false => self.groups_in_table(&groups, select.rollup),
             };
         let kept = self.kept_items(&parts.items, kept, joined && plain);
         let grouped = !groups.is_empty() || !self.scope().aggregates.calls.is_empty();
@@ -382,8 +382,11 @@ impl Binder<'_> {
         select: &ast::Select,
         from: &ColumnSet,
     ) -> SqlResult<Logical> {
+        let in_table = self.groups_in_table(&keys, select.rollup);
         let mut calls = std::mem::take(&mut self.scope().aggregates.calls);
-        self.cut_digits(&keys, select.rollup, &mut calls);
+        if in_table {
+            self.cut_digits(&mut calls);
+        }
         let mut grouping = Grouping::new(self, keys, from.clone(), select.rollup);
         for item in &mut parts.items {
             grouping.selected(self, &mut item.expr)?;
@@ -475,7 +478,7 @@ impl Binder<'_> {
     }
 
     /// Whether rows of the only table come by these values: one is the first of its primary key.
-    fn follows_key<'e>(&self, mut values: impl Iterator<Item = &'e Expr>) -> bool {
+    pub(super) fn follows_key<'e>(&self, mut values: impl Iterator<Item = &'e Expr>) -> bool {
         let one_table = self.scopes.last().is_some_and(|scope| scope.sources.len() == 1);
         let is_first = |e: &Expr| {
             let column = e.as_column().and_then(|id| self.columns.table_column(id));

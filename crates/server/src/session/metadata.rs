@@ -197,8 +197,7 @@ fn column_flags(column: &OutputColumn) -> u16 {
     add(column.multiple_key, flags::MULTIPLE_KEY);
     add(column.part_of_key, PART_OF_KEY);
     add(column.auto_increment, flags::AUTO_INCREMENT);
-    let is_computed = &*column.schema == "information_schema";
-    let lacks_default = column.no_default && !column.auto_increment && !is_computed;
+    let lacks_default = column.no_default && !column.auto_increment;
     add(lacks_default, flags::NO_DEFAULT_VALUE);
     add(column.on_update_now, flags::ON_UPDATE_NOW | flags::TIMESTAMP);
     set
