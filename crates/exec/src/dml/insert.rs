@@ -421,14 +421,25 @@ impl<'r> Inserter<'r> {
             let values = self.own_value(own, &columns, source, first_row)?;
             columns[own.column] = self.completed(own.column, values, source)?;
         }
-        // Defaults that are expressions may use columns after their own.
-        for (at, value) in self.plan.values.iter().enumerate() {
-            let InsertValue::Expr(e) = value else { continue };
+        for (at, e) in self.defaults() {
             let values = e.eval(self.env.eval, &Batch::new(columns.clone(), rows))?;
             let values = self.maker.convert(at, &values, &e.ty, first_row)?;
             columns[at] = self.completed(at, values, source)?;
         }
         Ok(columns)
+    }
+
+    /// Defaults that are expressions. They may use columns after their own, and defaults of those
+    /// that use none.
+    fn defaults(&self) -> impl Iterator<Item = (usize, &'r selkie_expr::Expr)> {
+        let values = self.plan.values.iter().enumerate();
+        let defaults = values.filter_map(|(at, value)| match value {
+            InsertValue::Expr(e) => Some((at, e)),
+            _ => None,
+        });
+        let (last, first): (Vec<_>, Vec<_>) =
+            defaults.partition(|(_, e)| e.any(&mut |e| e.as_column().is_some()));
+        first.into_iter().chain(last)
     }
 
     /// Values of column `at` with constant defaults where they were asked for, without NULLs if it

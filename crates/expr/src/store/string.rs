@@ -75,7 +75,13 @@ pub(super) fn convert(source: &Source<'_>) -> SqlResult<Arc<Column>> {
                     rounded(v, text, limits.length)
                 }
                 // Compat: a BIT is its number here, and its bytes in an expression.
-                Value::UInt(v) if source.from.kind == TypeKind::Bit => v.to_string().into_bytes(),
+                // ALTER TABLE copies the bytes to TEXT.
+                Value::UInt(v) if source.from.kind == TypeKind::Bit => {
+                    match limits.in_bytes && source.report.was_copied {
+                        true => source.text(row),
+                        false => v.to_string().into_bytes(),
+                    }
+                }
                 _ => source.text(row),
             };
             let text = Charset::Utf8mb4.convert(&plain, limits.charset).0;

@@ -19,7 +19,7 @@ use selkie_types::error::catalogue::{
     ER_DUP_KEYNAME, ER_ILLEGAL_HA, ER_KEY_COLUMN_DOES_NOT_EXIST, ER_KEY_DOES_NOT_EXISTS,
     ER_MULTIPLE_PRI_KEY, ER_UNKNOWN_ERROR,
 };
-use selkie_types::{Condition, SqlError, SqlResult, TypeKind};
+use selkie_types::{CollationId, Condition, SqlError, SqlResult};
 
 use self::columns::Placed;
 use self::foreign::After;
@@ -107,6 +107,8 @@ struct Draft<'a> {
     renamed_columns: Vec<(String, String)>,
     rename: Option<(Box<str>, Box<str>)>,
     auto_increment: Option<u64>,
+    /// What CONVERT TO CHARACTER SET says.
+    convert_to: Option<CollationId>,
     algorithm: AlterAlgorithm,
     lock: AlterLock,
     force: bool,
@@ -186,6 +188,7 @@ impl<'a> Draft<'a> {
             renamed_columns: Vec::new(),
             rename: None,
             auto_increment: None,
+            convert_to: None,
             algorithm: AlterAlgorithm::Default,
             lock: AlterLock::Default,
             force: false,
@@ -385,11 +388,9 @@ impl<'a> Draft<'a> {
         collation.into_iter().for_each(|name| clauses.collate(name));
         let to = clauses.resolve(self.table.collation)?;
         self.table.collation = to;
+        self.convert_to = Some(to);
         for (column, _) in &mut self.columns {
-            let text = column.ty.is_string() && !column.ty.is_binary_string();
-            if text || matches!(column.ty.kind, TypeKind::Enum | TypeKind::Set) {
-                column.ty.collation = to;
-            }
+            types::convert_to(self.context.eval, column, to, true)?;
         }
         Ok(())
     }
@@ -415,10 +416,10 @@ impl<'a> Draft<'a> {
     }
 
     /// The keys over the final column positions.
-    fn keys(&mut self, sources: &[ColumnSource]) -> SqlResult<Vec<Key>> {
+    fn keys(&mut self, columns: &[ColumnInfo], sources: &[ColumnSource]) -> SqlResult<Vec<Key>> {
         let mut out = Vec::with_capacity(self.keys.len());
         for key in std::mem::take(&mut self.keys) {
-            let mut def = key.def;
+            let (mut def, mut info) = (key.def, key.info);
             if def.parts.is_empty() {
                 continue;
             }
@@ -429,8 +430,14 @@ impl<'a> Draft<'a> {
                 let at = sources.iter().position(|source| *source == ColumnSource::Old(*old));
                 let missing = || SqlError::internal("a key over a column that is gone");
                 part.column = at.ok_or_else(missing)?;
+                let prefix = part.prefix;
+                let (before, now) = (&self.old.columns[*old].ty, &columns[part.column].ty);
+                indexes::keep_prefix(self.context, &self.table.engine, def.kind, part, before, now);
+                self.force |= part.prefix != prefix;
             }
-            out.push((def, key.info));
+            self.force |= indexes::hash_texts(&self.table.engine, columns, &mut def, &mut info);
+            indexes::check_length(&self.table.engine, columns, &def)?;
+            out.push((def, info));
         }
         Ok(out)
     }
@@ -460,7 +467,7 @@ impl<'a> Draft<'a> {
         columns: &mut [ColumnInfo],
         sources: &[ColumnSource],
     ) -> SqlResult<Vec<Key>> {
-        let mut keys = self.keys(sources)?;
+        let mut keys = self.keys(columns, sources)?;
         let specs = std::mem::take(&mut self.added);
         let engine = self.table.engine.clone();
         engine::check_columns(&engine, columns)?;

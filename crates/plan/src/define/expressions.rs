@@ -237,7 +237,7 @@ fn check_one(
         refuse_varying_columns(context, table, &bound, place)?;
     }
     let Some(at) = place.column else { return Ok(()) };
-    check_order(table, at, &bound)?;
+    check_order(context, table, at, &bound)?;
     let kept = place.kept && matches!(place.clause, Clause::Generated);
     let mode = kept.then(|| mode_of(&bound, &table.columns[at].ty)).flatten();
     let Some(mode) = mode else { return Ok(()) };
@@ -383,19 +383,37 @@ pub(super) fn is_computed(context: &DefineContext<'_>, text: &str) -> bool {
     expr.find(&mut |e| (!kept(e)).then_some(())).is_some()
 }
 
-/// A computed value may depend on plain columns, and on computed ones before it.
-fn check_order(table: &TableInfo, at: usize, bound: &Bound) -> SqlResult<()> {
-    let computed = |column: &ColumnInfo| {
-        column.generated.is_some() || matches!(column.default, DefaultValue::Expression(_))
-    };
+/// A generated column may depend on others but for generated ones behind it, a default on what is not
+/// generated, and not on defaults behind it that depend on columns.
+fn check_order(
+    context: &DefineContext<'_>,
+    table: &TableInfo,
+    at: usize,
+    bound: &Bound,
+) -> SqlResult<()> {
+    let is_generated = |at: usize| table.columns[at].generated.is_some();
     for used in bound.columns() {
-        if used == at || (used > at && computed(&table.columns[used])) {
+        let too_late = match (is_generated(at), is_generated(used)) {
+            (false, true) => true,
+            (true, true) => used > at,
+            (false, false) => used > at && depends(context, &table.columns[used])?,
+            (true, false) => false,
+        };
+        if used == at || too_late {
             let arguments: [&dyn std::fmt::Display; 2] =
                 [&table.columns[at].name, &table.columns[used].name];
             return Err(SqlError::new(&ER_EXPRESSION_REFERS_TO_UNINIT_FIELD, &arguments));
         }
     }
     Ok(())
+}
+
+/// Whether a column's default depends on columns.
+fn depends(context: &DefineContext<'_>, column: &ColumnInfo) -> SqlResult<bool> {
+    let DefaultValue::Expression(text) = &column.default else { return Ok(false) };
+    let syntax = crate::parse::expression(text.as_bytes(), context.sql_mode())?;
+    let found = syntax.find(&mut |e| matches!(e.kind, ExprKind::Column(_)).then_some(()));
+    Ok(found.is_some())
 }
 
 /// No stored column may be computed from one that a cascade sets, also not by way of a virtual one,

@@ -14,7 +14,7 @@ use selkie_types::error::catalogue::{
     ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN, ER_WRONG_ARGUMENTS, ER_WRONG_AUTO_KEY,
     ER_WRONG_KEY_COLUMN, ER_WRONG_NAME_FOR_INDEX, ER_WRONG_SUB_KEY,
 };
-use selkie_types::{Condition, SqlError, SqlResult, TypeKind};
+use selkie_types::{Condition, SqlError, SqlResult, SqlType, TypeKind};
 
 use super::foreign::ForeignSpec;
 use super::{DefineContext, options};
@@ -55,6 +55,11 @@ impl<'e> Limits<'e> {
     /// before it then.
     fn counts_in_groups(self) -> bool {
         matches!(self.engine, "MyISAM" | "Aria")
+    }
+
+    /// Most characters that a key holds of a TEXT.
+    fn most_characters(self, ty: &SqlType) -> u32 {
+        ((self.bytes / ty.collation.charset().max_len() as u64) as u32).min(ty.length)
     }
 
     fn too_long(self) -> SqlError {
@@ -452,6 +457,67 @@ fn parts(
     Ok(out)
 }
 
+/// Lets a part of a key that stays hold the prefix it had, if its column can still have one.
+pub(super) fn keep_prefix(
+    context: &DefineContext<'_>,
+    engine: &str,
+    kind: IndexKind,
+    part: &mut IndexPart,
+    before: &SqlType,
+    now: &SqlType,
+) {
+    let fits = |length: u32| {
+        let whole = if now.is_text_or_blob() { length > now.length } else { length >= now.length };
+        let was_whole = !before.is_text_or_blob() && length >= before.length;
+        before.is_string() && now.is_string() && !whole && !was_whole
+    };
+    part.prefix = part.prefix.filter(|length| fits(*length));
+    let limits = Limits::of(engine);
+    let most = limits.most_characters(now);
+    let is_too_long = match part.prefix {
+        Some(length) => length > most,
+        None => now.is_text_or_blob() || (now.is_string() && now.length > most),
+    };
+    if is_too_long && kind == IndexKind::Plain {
+        if most < now.length {
+            context.eval.note(&ER_TOO_LONG_KEY, &[&limits.bytes]);
+        }
+        part.prefix = Some(most);
+    }
+}
+
+/// Makes a unique key that stays one of hashes if it has a whole TEXT now; whether that is new.
+pub(super) fn hash_texts(
+    engine: &str,
+    columns: &[ColumnInfo],
+    index: &mut IndexDef,
+    info: &mut IndexInfo,
+) -> bool {
+    let mut parts = index.parts.iter();
+    let whole = parts.any(|p| p.prefix.is_none() && columns[p.column].ty.is_text_or_blob());
+    let new =
+        whole && index.kind == IndexKind::Unique && !index.hashed && Limits::of(engine).hashes;
+    if new {
+        index.hashed = true;
+        info.algorithm = Some("HASH".to_owned());
+    }
+    new
+}
+
+/// Fails if a key that stays is too long for the types its columns have now.
+pub(super) fn check_length(
+    engine: &str,
+    columns: &[ColumnInfo],
+    index: &IndexDef,
+) -> SqlResult<()> {
+    let limits = Limits::of(engine);
+    let bytes = index.parts.iter().map(|part| key_bytes(&columns[part.column], part.prefix));
+    match !index.is_unique() && bytes.sum::<u64>() > limits.bytes {
+        true => Err(limits.too_long()),
+        false => Ok(()),
+    }
+}
+
 /// Bytes of a key part in its charset, as MariaDB counts them.
 fn key_bytes(column: &ColumnInfo, prefix: Option<u32>) -> u64 {
     match column.ty.fixed_width() {
@@ -482,6 +548,9 @@ fn prefix(
         Some(_) if !ty.is_string() => Err(SqlError::new(&ER_WRONG_SUB_KEY, &[])),
         Some(n) if !text && n > u64::from(ty.length) => Err(SqlError::new(&ER_WRONG_SUB_KEY, &[])),
         None if text && limits.bytes == u64::MAX => Ok(None),
+        None if text && kind == IndexKind::Plain && !too_long(u64::from(ty.length)) => {
+            Ok(Some(limits.most_characters(ty)))
+        }
         None if text && kind == IndexKind::Plain => cut(context, kind, max_len, limits),
         None if text => Err(SqlError::new(&ER_BLOB_KEY_WITHOUT_LENGTH, &[&column.name])),
         None if ty.is_string() && too_long(u64::from(ty.length)) => {

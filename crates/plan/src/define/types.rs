@@ -1,16 +1,17 @@
 //! Types of columns as written to types as stored: default lengths, limits, synonyms.
 
 use hashbrown::HashMap;
+use selkie_catalog::{ColumnInfo, DefaultValue};
 use selkie_expr::EvalContext;
 use selkie_sql::ast::{DataType, StringLiteral, TypeName};
 use selkie_types::error::catalogue::{
-    ER_AUTO_CONVERT, ER_DUPLICATED_VALUE_IN_TYPE, ER_ILLEGAL_VALUE_FOR_TYPE, ER_M_BIGGER_THAN_D,
-    ER_TOO_BIG_DISPLAYWIDTH, ER_TOO_BIG_FIELDLENGTH, ER_TOO_BIG_PRECISION, ER_TOO_BIG_SCALE,
-    ER_TOO_BIG_SET, ER_WARN_DEPRECATED_SYNTAX,
+    ER_AUTO_CONVERT, ER_DUPLICATED_VALUE_IN_TYPE, ER_ILLEGAL_VALUE_FOR_TYPE, ER_INVALID_DEFAULT,
+    ER_M_BIGGER_THAN_D, ER_TOO_BIG_DISPLAYWIDTH, ER_TOO_BIG_FIELDLENGTH, ER_TOO_BIG_PRECISION,
+    ER_TOO_BIG_SCALE, ER_TOO_BIG_SET, ER_WARN_DEPRECATED_SYNTAX,
 };
 use selkie_types::{
     Charset, CollationId, FixedBinary, NOT_FIXED_DECIMALS, SqlError, SqlMode, SqlResult, SqlType,
-    TypeKind,
+    TypeKind, Value,
 };
 
 use super::{DefineContext, charset};
@@ -237,7 +238,16 @@ fn varchar(
     ty: &DataType,
     collation: CollationId,
 ) -> SqlResult<SqlType> {
-    let length = ty.length.unwrap_or(1);
+    fitting_varchar(eval, name, ty.length.unwrap_or(1), collation)
+}
+
+/// A VARCHAR, or the TEXT that takes its place where it is too long.
+fn fitting_varchar(
+    eval: &EvalContext<'_>,
+    name: &str,
+    length: u64,
+    collation: CollationId,
+) -> SqlResult<SqlType> {
     let bytes = length.saturating_mul(collation.charset().max_len() as u64);
     if bytes <= ROW_BYTES_MAX {
         return Ok(SqlType::varchar(length as u32, collation));
@@ -251,6 +261,41 @@ fn varchar(
         if collation.is_binary() { ("VARBINARY", "BLOB") } else { ("VARCHAR", "TEXT") };
     eval.note(&ER_AUTO_CONVERT, &[&name, &from, &to]);
     Ok(out)
+}
+
+/// `CONVERT TO CHARACTER SET`: a TEXT that was there grows if characters of `to` may be longer than
+/// those it has.
+pub(super) fn convert_to(
+    eval: &EvalContext<'_>,
+    column: &mut ColumnInfo,
+    to: CollationId,
+    was_there: bool,
+) -> SqlResult<()> {
+    let ty = &mut column.ty;
+    let text = ty.is_string() && !ty.is_binary_string();
+    if !text && !matches!(ty.kind, TypeKind::Enum | TypeKind::Set) {
+        return Ok(());
+    }
+    let (from, charset) = (ty.collation.charset(), to.charset());
+    if let DefaultValue::Literal(Value::Bytes(bytes)) = &column.default {
+        let (converted, lost) = from.convert(bytes, charset);
+        if lost > 0 {
+            return Err(SqlError::new(&ER_INVALID_DEFAULT, &[&column.name]));
+        }
+        column.default = DefaultValue::Literal(Value::bytes(&converted));
+    }
+    let (before, now) = (from.max_len(), charset.max_len());
+    ty.collation = to;
+    if ty.kind == TypeKind::VarChar {
+        column.ty = fitting_varchar(eval, &column.name, ty.length.into(), to)?;
+    } else if was_there && ty.is_text_or_blob() && now > before {
+        (ty.kind, ty.length) = match ty.kind {
+            TypeKind::TinyText => (TypeKind::Text, 65_535),
+            TypeKind::Text => (TypeKind::MediumText, 16_777_215),
+            _ => (TypeKind::LongText, u32::MAX),
+        };
+    }
+    Ok(())
 }
 
 /// The smallest TEXT or BLOB that holds `characters`; plain TEXT or BLOB if none are given.

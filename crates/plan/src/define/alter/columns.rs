@@ -13,7 +13,7 @@ use selkie_types::error::catalogue::{
 use selkie_types::{SqlError, SqlResult, TypeKind};
 
 use super::super::indexes::UNNUMBERED;
-use super::super::{columns, create, expressions};
+use super::super::{columns, create, expressions, types};
 use super::foreign::ForeignSpec;
 use super::{ColumnSource, Draft, KeySpec};
 
@@ -226,6 +226,11 @@ impl<'a> Draft<'a> {
             return Err(SqlError::new(&ER_CANT_REMOVE_ALL_FIELDS, &[]));
         }
         let (mut columns, sources): (Vec<_>, Vec<_>) = columns.into_iter().unzip();
+        if let Some(to) = self.convert_to {
+            // Compat: also what the statement itself defines otherwise.
+            let eval = self.context.eval;
+            columns.iter_mut().try_for_each(|c| types::convert_to(eval, c, to, false))?;
+        }
         create::check_columns(&columns)?;
         self.follow_names(&mut columns, &sources);
         self.compare_computed(&columns, &sources)?;
