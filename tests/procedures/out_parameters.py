@@ -18,6 +18,7 @@ from recorded import compare  # noqa: E402
 
 RESULT = pathlib.Path(__file__).with_name("out_parameters.result")
 PREPARE, EXECUTE = 0x16, 0x17
+READ_ONLY_CURSOR = 1
 MORE_RESULTS = 8
 LONGLONG, STRING = 8, 254
 SETUP = """
@@ -90,7 +91,7 @@ class Client:
     def end(packet):
         return struct.unpack("<xHH", packet.get_all_data()[:5])[1]
 
-    def call(self, text, *values):
+    def call(self, text, *values, cursor=0):
         """Prepares and executes `text` twice, by the binary protocol."""
         self.out.append(f"call> {text}  {values}")
         try:
@@ -110,7 +111,7 @@ class Client:
                 elif value is not None:
                     body += bytes([len(value)]) + value.encode()
             for _ in range(2):
-                self.connection._execute_command(EXECUTE, struct.pack("<IBI", number, 0, 1) + (body if values else b""))
+                self.connection._execute_command(EXECUTE, struct.pack("<IBI", number, cursor, 1) + (body if values else b""))
                 self.packets()
         except pymysql.MySQLError as error:
             self.out.append(f"ERROR {error.args[0]} {error.args[1]}")
@@ -129,6 +130,10 @@ def binary(client):
     client.call("CALL fails(?)", None)
     client.call("CALL untouched(?, ?)", "ab", 3)
     client.call("CALL plain(?)", 3)
+    # No cursor is opened for what a procedure selects.
+    client.call("CALL rows_too(?, ?)", 22, None, cursor=READ_ONLY_CURSOR)
+    client.call("CALL plain(?)", 4, cursor=READ_ONLY_CURSOR)
+    client.call("CALL untouched(?, ?)", "cd", 3, cursor=READ_ONLY_CURSOR)
     client.sql("SELECT @x, @y")
 
 

@@ -300,6 +300,7 @@ impl Session {
         };
         let (parameters, columns) = (described.parameters, described.columns);
         let id = self.statements.add(Prepared {
+            has_columns: !columns.is_empty(),
             body: described.statement,
             _place: place,
             parameters,
@@ -352,6 +353,8 @@ impl Session {
     fn execute_as(&mut self, payload: &[u8], form: RowForm, begun: Moment) -> SqlResult<Next> {
         let execute = Execute::decode(payload).map_err(malformed)?;
         let statement = self.statements.get(execute.statement, "mysqld_stmt_execute")?;
+        // The result sets of a CALL are not known before it runs, and are sent as they come.
+        let form = if statement.has_columns { form } else { RowForm::Binary };
         let long = std::mem::take(&mut statement.long_data);
         if let Some(error) = statement.long_error.take() {
             return Err(error);

@@ -18,6 +18,8 @@ use crate::server::PreparedPlace;
 
 /// One prepared statement.
 pub(super) struct Prepared {
+    /// It gives one result set, whose columns are known.
+    pub(super) has_columns: bool,
     pub(super) body: Box<dyn Any + Send>,
     /// It is counted as long as it is there.
     pub(super) _place: PreparedPlace,
