@@ -1,0 +1,132 @@
+//! The columns of new rows: values given, defaults and values that read the row itself.
+//!
+//! Must not store rows, run triggers or take automatic values.
+
+use std::sync::Arc;
+
+use selkie_plan::physical::{InsertValue, OwnValue};
+use selkie_types::{Batch, Column, SqlResult, Value};
+
+use super::Inserter;
+use crate::dml::default_of_column;
+use crate::op::column_of;
+
+/// Whether a row says DEFAULT.
+fn is_set(flags: &Column, row: usize) -> bool {
+    matches!(flags.value(row), Value::Int(1) | Value::UInt(1))
+}
+
+impl<'r> Inserter<'r> {
+    /// The new rows' columns, generated ones and automatic values left open.
+    pub(super) fn columns(&self, source: &Batch, first_row: u64) -> SqlResult<Vec<Arc<Column>>> {
+        self.warn_of_generated(source);
+        let rows = source.rows();
+        let count = self.plan.values.len();
+        let mut columns: Vec<_> = (0..count).map(|at| self.maker.placeholder(at, rows)).collect();
+        for (at, value) in self.plan.values.iter().enumerate() {
+            let values = match value {
+                InsertValue::Default => self.default(at, rows)?,
+                InsertValue::Source(from) => {
+                    let ty = &self.plan.source.columns[*from].ty;
+                    self.maker.convert(at, source.column(*from), ty, first_row)?
+                }
+                InsertValue::Generated(_) | InsertValue::Own | InsertValue::Expr(_) => continue,
+            };
+            columns[at] = self.completed(at, values, source)?;
+        }
+        for own in &self.plan.own {
+            let values = self.own_value(own, &columns, source, first_row)?;
+            columns[own.column] = self.completed(own.column, values, source)?;
+        }
+        for (at, e) in self.defaults() {
+            let values = e.eval(self.env.eval, &Batch::new(columns.clone(), rows))?;
+            let values = self.maker.convert(at, &values, &e.ty, first_row)?;
+            columns[at] = self.completed(at, values, source)?;
+        }
+        Ok(columns)
+    }
+
+    /// Defaults that are expressions. They may use columns after their own, and defaults of those
+    /// that use none.
+    fn defaults(&self) -> impl Iterator<Item = (usize, &'r selkie_expr::Expr)> {
+        let values = self.plan.values.iter().enumerate();
+        let defaults = values.filter_map(|(at, value)| match value {
+            InsertValue::Expr(e) => Some((at, e)),
+            _ => None,
+        });
+        let (last, first): (Vec<_>, Vec<_>) =
+            defaults.partition(|(_, e)| e.any(&mut |e| e.as_column().is_some()));
+        first.into_iter().chain(last)
+    }
+
+    /// Values of column `at` with constant defaults where they were asked for, without NULLs if it
+    /// may not have any.
+    fn completed(
+        &self,
+        at: usize,
+        mut values: Arc<Column>,
+        source: &Batch,
+    ) -> SqlResult<Arc<Column>> {
+        if let Some(flag) = self.plan.default_flags.get(at).copied().flatten() {
+            values = self.with_defaults(at, &values, source.column(flag))?;
+        }
+        match self.plan.table.columns[at].auto_increment || self.triggers.is_some() {
+            true => Ok(values),
+            false => self.maker.refuse_nulls(at, values),
+        }
+    }
+
+    /// The value of a single row that reads the row itself: columns given values before, defaults
+    /// of the others.
+    fn own_value(
+        &self,
+        own: &OwnValue,
+        columns: &[Arc<Column>],
+        source: &Batch,
+        first_row: u64,
+    ) -> SqlResult<Arc<Column>> {
+        let so_far = (0..columns.len()).map(|at| match own.before.contains(&at) {
+            true => columns[at].clone(),
+            false => self.maker.initial(at),
+        });
+        let row = Batch::new(so_far.collect(), 1);
+        let number = match source.column(own.number).value(0) {
+            Value::Int(n) => n as usize,
+            _ => 0,
+        };
+        let e = &own.values[number];
+        self.maker.convert(own.column, &e.eval(self.env.eval, &row)?, &e.ty, first_row)
+    }
+
+    /// Replaces the values of rows that say DEFAULT.
+    fn with_defaults(&self, at: usize, values: &Column, flags: &Column) -> SqlResult<Arc<Column>> {
+        let mut out = column_of(&self.plan.table.columns[at].ty, values.len());
+        for row in 0..values.len() {
+            match is_set(flags, row) {
+                true => out.push(&self.maker.default_value(at)?),
+                false => out.push(&values.value(row)),
+            }
+        }
+        Ok(Arc::new(out))
+    }
+
+    /// The default of a column; what a trigger gives a value to needs none.
+    fn default(&self, at: usize, rows: usize) -> SqlResult<Arc<Column>> {
+        let column = &self.plan.table.columns[at];
+        if self.assigned.contains(&at) && default_of_column(self.env.eval, column).is_none() {
+            return Ok(self.maker.placeholder(at, rows));
+        }
+        self.maker.default(at, rows)
+    }
+
+    /// 1906 for every value given for a generated column.
+    fn warn_of_generated(&self, source: &Batch) {
+        for (at, value) in self.plan.values.iter().enumerate() {
+            let InsertValue::Generated(Some(from)) = value else { continue };
+            let given = source.column(*from);
+            for _ in (0..source.rows()).filter(|row| !given.is_null(*row)) {
+                self.maker.warn_of_generated(at);
+            }
+        }
+    }
+}
