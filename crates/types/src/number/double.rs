@@ -20,12 +20,20 @@ pub fn write_f64(out: &mut Vec<u8>, v: f64) {
 
 /// Appends `v` with exactly `decimals` digits after the point (`DOUBLE(M,D)`, `ROUND(v, D)`).
 ///
-/// Digits beyond those of the shortest text that reads back as `v` are zeros, and zero has no sign.
+/// Digits beyond those of the shortest text that reads back as `v` are zeros, and what is shown as zero has
+/// no sign.
 pub fn write_fixed(out: &mut Vec<u8>, v: f64, decimals: usize) {
     if !v.is_finite() {
         return out.push(b'0');
     }
-    let v = v + 0.0;
+    let start = out.len();
+    write_signed(out, v, decimals);
+    if out[start] == b'-' && !out[start..].iter().any(|b| matches!(b, b'1'..=b'9')) {
+        out.remove(start);
+    }
+}
+
+fn write_signed(out: &mut Vec<u8>, v: f64, decimals: usize) {
     // Up to 15 digits are those of the shortest text.
     if decimals < 15 && v.abs() < POWERS[15 - decimals] {
         let _ = write!(out, "{v:.decimals$}");
@@ -162,7 +170,7 @@ mod tests {
         };
         assert_eq!(fixed(1.5, 3), "1.500");
         assert_eq!(fixed(-0.0, 2), "0.00");
-        assert_eq!(fixed(-0.001, 2), "-0.00");
+        assert_eq!(fixed(-0.001, 2), "0.00");
         assert_eq!(fixed(0.1, 20), "0.10000000000000000000");
         assert_eq!(fixed(6901659091095025664.0, 4), "6901659091095026000.0000");
         assert_eq!(fixed(1_000_000_000_000_000.3, 4), "1000000000000000.2000");
@@ -174,6 +182,7 @@ mod tests {
         assert_eq!(fixed(2.0 / 3.0, 18), "0.666666666666666600");
         assert_eq!(fixed(2.0 / 3.0, 3), "0.667");
         assert_eq!(fixed(-7.0, 0), "-7");
+        assert_eq!((fixed(-0.0, 2), fixed(-0.004, 2)), ("0.00".into(), "0.00".into()));
     }
 
     proptest::proptest! {
