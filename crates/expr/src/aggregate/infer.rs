@@ -29,6 +29,9 @@ pub(super) fn bind(mut a: Aggregate, types: &TypeContext) -> SqlResult<Aggregate
     if let Some(operation) = summing(&a) {
         build::refuse_any(operation, &a.args)?;
     }
+    if matches!(a.kind, Sum | Avg | Min | Max) {
+        a.args.iter_mut().for_each(cast::to_widest_variable);
+    }
     match a.kind {
         Count => count(&mut a),
         Sum => sum(&mut a),
@@ -152,7 +155,9 @@ fn spread(a: &mut Aggregate, types: &TypeContext) {
     let decimals = match e.ty.kind {
         TypeKind::Float | TypeKind::Double => e.ty.decimals,
         TypeKind::Decimal => e.ty.decimals,
+        _ if e.is_hex() => 0,
         _ if e.ty.is_string() => NOT_FIXED_DECIMALS,
+        _ if e.ty.is_temporal() => e.ty.decimals,
         _ => 0,
     };
     cast::to_double(e);
@@ -165,6 +170,10 @@ fn spread(a: &mut Aggregate, types: &TypeContext) {
 }
 
 fn bits(a: &mut Aggregate) {
+    if a.args[0].ty.kind == TypeKind::Decimal {
+        // Compat: a decimal becomes a signed integer first.
+        cast::to_int(&mut a.args[0]);
+    }
     cast::to_uint(&mut a.args[0]);
     a.ty = SqlType::bigint_unsigned();
     a.ty.length = 21;

@@ -1,9 +1,11 @@
 //! `CAST(.. AS ..)` and `CONVERT(.., ..)`.
 
-use selkie_types::error::catalogue::{ER_DATA_OVERFLOW, ER_TRUNCATED_WRONG_VALUE};
+use selkie_types::error::catalogue::{
+    ER_DATA_OVERFLOW, ER_TRUNCATED_WRONG_VALUE, ER_WARN_DATA_OUT_OF_RANGE,
+};
 use selkie_types::{
-    CollationId, Column, Condition, Decimal, Physical, SqlError, SqlResult, SqlType, TypeKind,
-    Value,
+    CollationId, Column, Condition, Decimal, NOT_FIXED_DECIMALS, Physical, SqlError, SqlResult,
+    SqlType, TypeKind, Value,
 };
 
 use super::{number, temporal};
@@ -213,8 +215,7 @@ fn fit(frame: &Frame<'_>, d: Decimal) -> Decimal {
     let (fitted, how) = d.fit(precision, scale);
     if how == selkie_types::decimal::Fit::Clamped {
         // Compat: the column it says is the entry of the select list, which has a name there only.
-        let def = &selkie_types::error::catalogue::ER_WARN_DATA_OUT_OF_RANGE;
-        frame.ctx.warn(def, &[&"(null)", &frame.ctx.row()]);
+        frame.ctx.warn(&ER_WARN_DATA_OUT_OF_RANGE, &[&"(null)", &frame.ctx.row()]);
     }
     fitted
 }
@@ -256,8 +257,9 @@ fn bytes_to_decimal(frame: &Frame<'_>) -> SqlResult<Column> {
 
 fn double(e: &mut Expr, target: &SqlType) {
     cast::to_double(e);
-    if e.ty.kind == TypeKind::Float && target.kind == TypeKind::Double {
-        // All digits of the double it is, not those a FLOAT shows.
+    let shows_less = e.ty.kind == TypeKind::Float || e.ty.decimals < NOT_FIXED_DECIMALS;
+    if shows_less && target.kind == TypeKind::Double {
+        // All digits of the double it is, not those a FLOAT or a DOUBLE with digits shows.
         cast::wrap(e, SqlType::double(), false, super::same);
     }
     if target.decimals < 31 {
@@ -267,7 +269,13 @@ fn double(e: &mut Expr, target: &SqlType) {
         });
     } else if target.kind == TypeKind::Float {
         cast::wrap(e, target.clone(), false, |f| {
-            Ok(crate::kernel::map(f, |v: f64| f64::from(v as f32)))
+            let most = f64::from(f32::MAX);
+            Ok(crate::kernel::map(f, |v: f64| {
+                if v.abs() > most {
+                    f.ctx.note(&ER_WARN_DATA_OUT_OF_RANGE, &[&"(null)", &f.ctx.row()]);
+                }
+                f64::from(v.clamp(-most, most) as f32)
+            }))
         });
     }
 }

@@ -1,0 +1,11 @@
+CREATE TABLE e (id INT, en ENUM('a','10',''), se SET('x','2','z'), d2 DOUBLE(8,2), u INT UNSIGNED, ms SET('a','b','c','d','e','f','g','h','i','j','k','l','m','n','o','p','q','r','s','t','u','v','w','x','y','z','A1','B1','C1','D1','E1','F1','G1','H1','I1','J1','K1','L1','M1','N1','O1','P1','Q1','R1','S1','T1','U1','V1','W1','X1','Y1','Z1','A2','B2','C2','D2','E2','F2','G2','H2','I2','J2','K2','L2'));
+INSERT INTO e VALUES (1,'10','x,z',0,5,'L2'),(2,NULL,NULL,NULL,NULL,NULL),(3,'','',1.5,0,'a');
+SELECT id-en, -1+se, -1*en, en-10, en*-1, -en, en/-2, en%3, en DIV -1, en+0, en+en, se-1, u-en FROM e WHERE id < 3;
+SELECT -d2, -1*d2, ROUND(-0.004e0,2), ROUND(-0.4e0), -0e0, TRUNCATE(-0.4e0,0), CEIL(-0.4e0), CAST(-0.001 AS DOUBLE(5,2)), CAST(d2 AS DOUBLE), CAST(d2 AS DOUBLE)/3, FORMAT(-0.001,2) FROM e;
+SET @ud=1.25;
+SELECT MAX(@ud), MIN(@ud), SUM(@ud), AVG(@ud), -@ud, SUM(@ud*2);
+SELECT en-5, ABS(en-9), SUM(en), AVG(se), ROUND(en), en+1.5, en+1e0, en|0 FROM e WHERE id < 3 GROUP BY id;
+SELECT CAST(-1e300 AS FLOAT) < -3e38, CAST(1e300 AS FLOAT) > 3e38;
+SELECT BIT_OR(123456789012345678901234567890.5);
+CREATE TABLE e2 AS SELECT en+1 a, se-1 b, en*1.5 c FROM e WHERE 0;
+SHOW CREATE TABLE e2;
