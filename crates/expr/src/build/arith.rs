@@ -125,7 +125,12 @@ pub fn arithmetic(op: Arithmetic, a: Expr, b: Expr, types: &TypeContext) -> SqlR
         }
     }
     let mut args = vec![a, b];
+    let dated = args.iter().any(|e| e.ty.is_temporal() && e.ty.kind != TypeKind::Year);
     let kinds: Vec<Numeric> = args.iter_mut().map(to_number).collect();
+    if dated && kinds == [Numeric::Int; 2] && matches!(op, Add | Subtract) {
+        // Compat: beside a date an unsigned number has a sign.
+        args.iter_mut().for_each(cast::to_int);
+    }
     let common = kinds[0].max(kinds[1]);
     let common = if op == Divide { common.max(Numeric::Decimal) } else { common };
     match common {

@@ -57,12 +57,17 @@ fn bit_xor(frame: &Frame<'_>) -> SqlResult<Column> {
     try_map2(frame, |a: u64, b: u64| Ok(Some(a ^ b)))
 }
 
+/// Compat: of the number of bits the lower 32 count.
+fn shift(count: u64) -> u32 {
+    count as u32
+}
+
 fn shift_left(frame: &Frame<'_>) -> SqlResult<Column> {
-    try_map2(frame, |a: u64, b: u64| Ok(Some(if b < 64 { a << b } else { 0 })))
+    try_map2(frame, |a: u64, b: u64| Ok(Some(a.checked_shl(shift(b)).unwrap_or(0))))
 }
 
 fn shift_right(frame: &Frame<'_>) -> SqlResult<Column> {
-    try_map2(frame, |a: u64, b: u64| Ok(Some(if b < 64 { a >> b } else { 0 })))
+    try_map2(frame, |a: u64, b: u64| Ok(Some(a.checked_shr(shift(b)).unwrap_or(0))))
 }
 
 fn bit_not(frame: &Frame<'_>) -> SqlResult<Column> {
