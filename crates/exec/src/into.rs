@@ -54,9 +54,10 @@ fn variables(
     names: &[IntoVariable],
     rows: &mut dyn op::Operator,
 ) -> SqlResult<u64> {
-    // A row variable takes all columns; the program looks at it.
+    // A row variable takes all columns.
     let is_local = matches!(names, [IntoVariable::Local { .. }]);
-    if names.len() != plan.output.len() && !is_local {
+    let row = env.rt.session.programs.into_row.get().filter(|_| is_local);
+    if row.unwrap_or(names.len()) != plan.output.len() {
         return Err(SqlError::new(&ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT, &[]));
     }
     let Some(batch) = rows.next()? else {

@@ -16,11 +16,12 @@ mod function;
 mod handlers;
 mod machine;
 mod output;
+mod rows;
 mod signal;
 mod sub;
 mod trigger;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use hashbrown::HashMap;
@@ -70,6 +71,8 @@ pub(crate) struct ProgramState {
     pub(crate) executing: Vec<Arc<crate::prepared::Prepared>>,
     /// The row of a `SELECT ... INTO` local variables.
     into: RefCell<Vec<(Value, SqlType)>>,
+    /// How many fields the row variable has that takes them, if it is one.
+    pub(crate) into_row: Cell<Option<usize>>,
 }
 
 impl ProgramState {

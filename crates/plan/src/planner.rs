@@ -213,10 +213,13 @@ pub fn late_into() -> selkie_types::Condition {
     selkie_types::Condition::warning(&ER_WARN_DEPRECATED_SYNTAX, &[&old, &new])
 }
 
-/// As many variables as columns.
+/// As many variables as columns. One variable of a program may be a row: the program knows.
 fn check_into(query: &ast::Query, columns: usize) -> SqlResult<()> {
     match query.into.as_deref() {
-        Some(ast::IntoTarget::Variables(names)) if names.len() != columns => {
+        Some(ast::IntoTarget::Variables(names))
+            if names.len() != columns
+                && !matches!(names[..], [ast::IntoVariable::Local { .. }]) =>
+        {
             Err(SqlError::new(&ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT, &[]))
         }
         _ => Ok(()),

@@ -184,14 +184,16 @@ impl<'p> Machine<'p> {
     }
 
     fn declare(&mut self, variables: &[usize], default: Option<&Term>) -> SqlResult<()> {
-        let value = default.map(|term| self.evaluate(term)).transpose()?;
         for &at in variables {
             self.frame.declare(self.instance, self.session, self.program, at)?;
-            if let Some(value) = &value {
-                self.assign(&Local::Variable(at), value.clone())?;
-            }
         }
-        Ok(())
+        let Some(term) = default else { return Ok(()) };
+        if variables.first().is_some_and(|at| self.fields(*at).is_some()) {
+            self.at = term.expr.span;
+            return variables.iter().try_for_each(|at| self.set_row(*at, &term.expr, &term.locals));
+        }
+        let value = self.evaluate(term)?;
+        variables.iter().try_for_each(|at| self.assign(&Local::Variable(*at), value.clone()))
     }
 
     fn branch(
@@ -328,7 +330,7 @@ impl<'p> Machine<'p> {
         locals.iter().map(|local| self.value(local)).collect()
     }
 
-    fn value(&mut self, local: &Local) -> SqlResult<(Value, SqlType)> {
+    pub(super) fn value(&mut self, local: &Local) -> SqlResult<(Value, SqlType)> {
         match local {
             Local::Variable(at) => self.frame.variable(*at),
             Local::Field(at, name) => {
@@ -386,15 +388,15 @@ impl<'p> Machine<'p> {
 
     fn statement(&mut self, operation: &'p Operation) -> SqlResult<()> {
         self.at = operation.span;
+        if let Statement::Set(items) = &operation.statement {
+            return self.set_all(items, operation);
+        }
         let values = self.values(&operation.locals)?;
         let prepared = self.program.prepared(operation);
         let text = &self.program.text;
         let running = Running { text, values: &values, prepared: Some(&prepared) };
         let bare = Running { prepared: None, ..running };
         match &operation.statement {
-            Statement::Set(items) => {
-                return self.set_all(items, operation);
-            }
             Statement::Call(call) => return self.call(call, operation, bare),
             Statement::Signal(what) => {
                 let handled = self.handled.last().cloned();
@@ -405,6 +407,7 @@ impl<'p> Machine<'p> {
         }
         self.check_sub_statement(&operation.statement)?;
         self.session.programs.into.borrow_mut().clear();
+        self.session.programs.into_row.set(self.fields_into(&operation.statement));
         let literal;
         match &operation.statement {
             Statement::Kill(kill) if !values.is_empty() => {
@@ -429,8 +432,16 @@ impl<'p> Machine<'p> {
     /// SET: each item sees what those before it have set.
     fn set_all(&mut self, items: &'p [SetItem], operation: &'p Operation) -> SqlResult<()> {
         let text = &self.program.text;
+        let has_rows = items.iter().any(|item| self.row_target(item).is_some());
         for item in items {
-            let values = self.values(&operation.locals)?;
+            if let Some((at, value)) = self.row_target(item) {
+                self.set_row(at, value, &operation.locals)?;
+                continue;
+            }
+            let values = match has_rows {
+                true => self.scalars(&operation.locals)?,
+                false => self.values(&operation.locals)?,
+            };
             self.set(item, Running { text, values: &values, prepared: None })?;
         }
         Ok(())

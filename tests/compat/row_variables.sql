@@ -1,0 +1,25 @@
+-- Row variables that are assigned as a whole.
+create table t(a int, b varchar(5));
+insert into t values(1,'x'),(2,'y');
+create procedure p1() begin declare r row(x int, y varchar(5)); set r=row(7,'q'); select r.x,r.y; end;
+call p1();
+create procedure p2() begin declare r, q row(x int, y varchar(5)); set r=row(7,'q'); set q=r; select q.x,q.y; end;
+call p2();
+create procedure p3() begin declare r row(x int, y varchar(5)) default row(3,'z'); select r.x,r.y; set r.x=r.x+1, r.y=concat(r.y,r.x); select r.x,r.y; end;
+call p3();
+create procedure p4() begin declare r row type of t default row(3,'z'); declare q row type of t; set q=r; set r=(5,'k'); select r.a,r.b,q.a; end;
+call p4();
+create procedure p5() begin declare r row(x int, y varchar(5)); set r=row(1,2,3); end;
+call p5();
+create procedure p6() begin declare r row(x int, y varchar(5)); set r=5; end;
+call p6();
+create procedure p7() begin declare r row type of t; for k in (select * from t order by a) do set r=k; select r.a,r.b; end for; end;
+call p7();
+create procedure p8() begin declare r row(x int, y varchar(5)); select a,b into r from t where a=2; select r.x,r.y; select a,b,1 into r from t where a=2; end;
+call p8();
+create procedure p9() begin declare r row type of t; declare i int default 9; select * into r from t where a=1; select r.a,r.b; set i=4, r=row(i,i+1), i=r.a+1; select i,r.a,r.b; select a,b into i from t where a=100; end;
+call p9();
+create procedure p10() begin declare a,b row(x int, y int); set a=row(1,2), b=a, a=row(b.y,b.x); select a.x,a.y,b.x; end;
+call p10();
+create procedure p11() begin declare r row(x int, y int); set r=row(1,'abc'); end;
+call p11();
