@@ -70,6 +70,15 @@ pub fn convert_for_column(
         return Ok(Arc::new(Column::nulls(to.physical(), scale, column.len())));
     }
     let was = from;
+    let named;
+    let by_name = matches!(from.kind, TypeKind::Enum | TypeKind::Set) && to.is_temporal();
+    let (column, from) = match by_name {
+        true => {
+            named = names_of(column, from);
+            (&named.0, &named.1)
+        }
+        false => (column, from),
+    };
     let written;
     let (column, from) = match from.fixed_binary() {
         Some(kind) if from.kind != to.kind => {
@@ -94,23 +103,28 @@ pub fn convert_for_column(
         (column, from)
     };
     let was_copied = target.copied;
-    let tells_old = was_copied && from.physical() != Physical::Double;
-    let report = Report { target, mode, first_row, ctx, was_copied, tells_old };
+    let plain = matches!(from.kind, TypeKind::Bit | TypeKind::Year);
+    let tells_old = was_copied && from.physical() != Physical::Double && !plain && !by_name;
+    let is_written = was.fixed_binary().is_some() && was.kind != to.kind;
+    let report = Report { target, mode, first_row, ctx, was_copied, tells_old, is_written };
     fixed_binary::refuse(was, &report)?;
-    let source = Source { column, from, report };
-    let converted = match to.kind {
-        TypeKind::Bit | TypeKind::Year => integer::special(&source),
-        _ if to.is_integer() => integer::integers(&source),
-        TypeKind::Float | TypeKind::Double => integer::doubles(&source),
-        TypeKind::Decimal => integer::decimals(&source),
+    stored(&Source { column, from, report })
+}
+
+fn stored(source: &Source<'_>) -> SqlResult<Arc<Column>> {
+    let to = source.to();
+    match to.kind {
+        TypeKind::Bit | TypeKind::Year => integer::special(source),
+        _ if to.is_integer() => integer::integers(source),
+        TypeKind::Float | TypeKind::Double => integer::doubles(source),
+        TypeKind::Decimal => integer::decimals(source),
         TypeKind::Date | TypeKind::Time | TypeKind::DateTime | TypeKind::Timestamp => {
-            temporal::convert(&source)
+            temporal::convert(source)
         }
-        TypeKind::Enum | TypeKind::Set => member::convert(&source),
-        _ if let Some(kind) = to.fixed_binary() => fixed_binary::convert(&source, kind),
-        _ => string::convert(&source),
-    }?;
-    Ok(converted)
+        TypeKind::Enum | TypeKind::Set => member::convert(source),
+        _ if let Some(kind) = to.fixed_binary() => fixed_binary::convert(source, kind),
+        _ => string::convert(source),
+    }
 }
 
 /// Whether a column of the type could hold all values. Aggregates also give doubles beyond the range
@@ -121,6 +135,21 @@ fn is_within_type(column: &Column) -> bool {
         ColumnData::Decimal(d) => !matches!(d.values(), DecimalValues::I256(_)),
         _ => true,
     }
+}
+
+/// The names of members, of which dates and times are read.
+fn names_of(column: &Column, from: &SqlType) -> (Arc<Column>, SqlType) {
+    let mut out = Column::new(Physical::Bytes, 0, column.len());
+    for row in 0..column.len() {
+        if column.is_null(row) {
+            out.push_null();
+            continue;
+        }
+        let mut text = Vec::new();
+        crate::text::write_value(&mut text, &column.value(row), from);
+        out.push(&selkie_types::Value::bytes(text));
+    }
+    (Arc::new(out), SqlType::varchar(255, selkie_types::CollationId::UTF8MB4_GENERAL_CI))
 }
 
 fn hex_numbers(column: &Column) -> Column {
@@ -175,6 +204,9 @@ impl Source<'_> {
 
     /// A row for a message.
     fn shown(&self, row: usize) -> String {
+        if let (TypeKind::Bit, ColumnData::UInt(v)) = (self.from.kind, self.column.data()) {
+            return v[self.column.physical_row(row)].to_string();
+        }
         let text = self.text(row);
         match self.column.physical() {
             Physical::Bytes => crate::text::for_message(&text, self.from.collation),

@@ -7,7 +7,7 @@ mod float;
 mod integer;
 mod real;
 
-pub use double::{write_f64, write_fixed};
+pub use double::{write_f64, write_f64_within, write_fixed};
 pub use float::write_f32;
 pub use integer::{
     f64_to_i64, f64_to_u64, parse_integer, parse_integer_rounded, write_i64, write_u64,

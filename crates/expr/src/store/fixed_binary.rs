@@ -13,7 +13,7 @@ use super::{Source, StoreTarget};
 use crate::kernel::BytesOut;
 
 /// Error 4078 where what is stored is a number or a date and the column is none, or the other way
-/// round; a warning under IGNORE.
+/// round; a warning if the mode is not strict.
 ///
 /// Compat: only the first row is judged by its type, the others by what their text says.
 pub(super) fn refuse(from: &SqlType, report: &Report<'_>) -> SqlResult<()> {
@@ -21,7 +21,7 @@ pub(super) fn refuse(from: &SqlType, report: &Report<'_>) -> SqlResult<()> {
         return Ok(());
     }
     let Err(error) = refuse_assignment(from, report.target) else { return Ok(()) };
-    if report.is_strict() || !report.ctx.types.sql_mode.is_strict() {
+    if report.is_strict() {
         return Err(error);
     }
     report.ctx.push(Condition::from_error(Level::Warning, &error));
@@ -79,7 +79,7 @@ pub(super) fn written(column: &Column, kind: FixedBinary, to: &SqlType) -> (Arc<
 
 /// Values that texts and bytes say. What says none is error 1292, or NULL.
 ///
-/// Compat: a number or date that says none is zero.
+/// Compat: a number or date that says none is zero, unless a column changes its type.
 pub(super) fn convert(source: &Source<'_>, kind: FixedBinary) -> SqlResult<Arc<Column>> {
     let is_text = source.from.is_string();
     let is_binary = source.from.is_binary_string();
@@ -98,7 +98,8 @@ pub(super) fn convert(source: &Source<'_>, kind: FixedBinary) -> SqlResult<Arc<C
         if value.is_none() {
             source.report.incorrect_fixed_binary(row, kind.name(), &source.shown(row))?;
         }
-        let instead = (!is_text && source.from.members.is_none()).then_some(&zero[..]);
+        let is_value = !is_text && source.from.members.is_none() && !source.report.was_copied;
+        let instead = is_value.then_some(&zero[..]);
         out.push(value.as_deref().or(instead));
     }
     Ok(Arc::new(out.finish()))

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use selkie_types::decimal::Fit;
-use selkie_types::number::{Rest, parse_f64, parse_integer_rounded, round_f64_to};
+use selkie_types::number::{Rest, parse_f64, parse_integer, parse_integer_rounded, round_f64_to};
 use selkie_types::{
     Column, ColumnData, Date, DateTime, Decimal, DecimalValues, Physical, SqlResult, Time,
     TypeKind, Value,
@@ -42,6 +42,10 @@ pub(super) fn integers(source: &Source<'_>) -> SqlResult<Arc<Column>> {
         if (low..=high).contains(&v) {
             return Ok(v);
         }
+        // Compat: what a decimal is too large for in 64 bits is told before what it is too large for.
+        if source.to().kind != TypeKind::BigInt {
+            decimal_overflow(source, row)?;
+        }
         source.report.out_of_range(row)?;
         Ok(v.clamp(low, high))
     };
@@ -67,6 +71,7 @@ fn each<R: Native>(
         let value = match column.data() {
             ColumnData::Int(v) => v[at].into(),
             ColumnData::UInt(v) => v[at].into(),
+            _ if reads_old(source) => old_integer(source, row)?,
             ColumnData::Double(v) => double(v[at], source.to().kind == TypeKind::Year),
             ColumnData::Decimal(v) => decimal(v.get(at), source.to().physical() == Physical::UInt),
             ColumnData::Date(v) => v[at].to_number().into(),
@@ -104,14 +109,76 @@ fn integer_text(source: &Source<'_>, row: usize) -> SqlResult<i128> {
         return Ok(v);
     }
     let parsed = parse_integer_rounded(&bytes);
-    judge(source, row, "integer", parsed.consumed, parsed.rest)?;
     // A value past the ends stays past them, so that the range check reports it.
     let value = match parsed.overflow {
         true if parsed.value < 0 => i128::MIN,
         true => i128::MAX,
         false => parsed.value,
     };
+    // Compat: of a number that is out of range it is not told what follows it.
+    let (low, high) = match source.to().kind {
+        TypeKind::Year => (0, 2155),
+        _ => range(source.to()),
+    };
+    if (low..=high).contains(&value) {
+        judge(source, row, "integer", parsed.consumed, parsed.rest)?;
+    }
     Ok(value)
+}
+
+/// Whether values of an old column are read as the integers they are, before the new column gets
+/// them.
+fn reads_old(source: &Source<'_>) -> bool {
+    let to = source.to();
+    let text = source.from.is_string() && source.from.fixed_binary().is_none();
+    source.report.was_copied
+        && match source.column.data() {
+            ColumnData::Bytes(_) => text && !source.report.is_written && to.kind != TypeKind::Year,
+            ColumnData::Double(_) => to.kind != TypeKind::Year,
+            ColumnData::Decimal(_) => {
+                !to.unsigned && to.kind != TypeKind::Year && to.kind != TypeKind::Bit
+            }
+            _ => false,
+        }
+}
+
+/// The integer that a value of an old column is. Compat: texts are read up to what is no digit, and
+/// other numbers are rounded, all into 64 bits with a sign.
+fn old_integer(source: &Source<'_>, row: usize) -> SqlResult<i128> {
+    let (low, high) = (i128::from(i64::MIN), i128::from(i64::MAX));
+    let at = source.column.physical_row(row);
+    let value = match source.column.data() {
+        ColumnData::Double(v) => v[at].round_ties_even() as i128,
+        ColumnData::Decimal(v) => decimal(v.get(at), false),
+        _ => {
+            let parsed = parse_integer(&source.ascii(row));
+            if !matches!(parsed.rest, Rest::None) {
+                let spaces = matches!(parsed.rest, Rest::Spaces);
+                source.report.truncated_integer(&source.shown(row), spaces)?;
+            }
+            return Ok(parsed.value.clamp(low, high));
+        }
+    };
+    let is_float = source.from.kind == TypeKind::Float;
+    if !(low..=high).contains(&value) && !is_float {
+        source.report.integer_overflow(&source.shown(row))?;
+    }
+    Ok(value.clamp(low, high))
+}
+
+/// 1264 for a decimal that 64 bits do not hold, which are without a sign where the column is.
+fn decimal_overflow(source: &Source<'_>, row: usize) -> SqlResult<()> {
+    let ColumnData::Decimal(v) = source.column.data() else { return Ok(()) };
+    let unsigned = source.to().physical() == Physical::UInt;
+    let value = decimal(v.get(source.column.physical_row(row)), false);
+    let (low, high) = match unsigned {
+        true => (i128::MIN, i128::from(u64::MAX)),
+        false => (i128::from(i64::MIN), i128::from(i64::MAX)),
+    };
+    match reads_old(source) || (low..=high).contains(&value) {
+        true => Ok(()),
+        false => source.report.out_of_range(row),
+    }
 }
 
 /// Up to 18 digits with a sign: what almost every number in a file is.
@@ -160,13 +227,17 @@ pub(super) fn special(source: &Source<'_>) -> SqlResult<Arc<Column>> {
     }
     let (_, high) = range(source.to());
     // Compat: dates and times have the bytes of their text, as strings have.
-    if source.column.physical() == Physical::Bytes || source.from.is_temporal() {
+    let copied = source.report.was_copied && !source.report.is_written;
+    if !copied && (source.column.physical() == Physical::Bytes || source.from.is_temporal()) {
         return bits_of_bytes(source, high);
     }
     each(source, |row, v| {
         // Compat: numbers have the bits they have in 64; a double loses its fraction, and is the least
         // number beyond them, and a negative decimal loses everything.
         let v = match source.column.data() {
+            _ if copied && !matches!(source.column.data(), ColumnData::Decimal(_)) => {
+                i128::from(v as u64)
+            }
             ColumnData::Int(_) => i128::from(v as u64),
             ColumnData::Double(d) => {
                 let v = d[source.column.physical_row(row)];
@@ -181,6 +252,9 @@ pub(super) fn special(source: &Source<'_>) -> SqlResult<Arc<Column>> {
         };
         if (0..=high).contains(&v) {
             return Ok(v as u64);
+        }
+        if high < i128::from(u64::MAX) {
+            decimal_overflow(source, row)?;
         }
         bit_overflow(source, row)?;
         Ok(high as u64)
@@ -236,6 +310,7 @@ fn year(source: &Source<'_>, row: usize, v: i128) -> SqlResult<u64> {
         70..100 => v as u64 + 1900,
         1901..=2155 => v as u64,
         _ => {
+            decimal_overflow(source, row)?;
             source.report.out_of_range(row)?;
             0
         }
@@ -252,6 +327,10 @@ fn year_of(source: &Source<'_>, row: usize) -> SqlResult<u64> {
     if !matches!(year, 0 | 1901..=2155) {
         source.report.out_of_range(row)?;
         return Ok(0);
+    }
+    if source.report.was_copied {
+        source.report.truncated(row)?;
+        return Ok(year);
     }
     let kind = source.from.name();
     source.report.bad_temporal(row, kind, &source.shown(row), Report::truncated)?;
@@ -270,6 +349,12 @@ pub(super) fn doubles(source: &Source<'_>) -> SqlResult<Arc<Column>> {
         let at = column.physical_row(row);
         let value = match column.data() {
             ColumnData::Int(v) => v[at] as f64,
+            // Compat: the highest of 64 bits is a sign when a column changes its type.
+            ColumnData::UInt(v)
+                if source.report.was_copied && source.from.kind == TypeKind::Bit =>
+            {
+                v[at] as i64 as f64
+            }
             ColumnData::UInt(v) => v[at] as f64,
             ColumnData::Double(v) => v[at],
             ColumnData::Decimal(v) => v.get(at).to_f64(),

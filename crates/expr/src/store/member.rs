@@ -126,6 +126,13 @@ fn set_text(source: &Source<'_>, members: &Members, row: usize) -> SqlResult<u64
     }
     let number = parse_integer(&text);
     let all = all_bits(members);
+    // Compat: digits of more than one byte are none.
+    let digits = source.column.physical() != Physical::Bytes
+        || source.from.collation.charset().min_len() == 1;
+    if !digits {
+        source.report.truncated(row)?;
+        return Ok(bits);
+    }
     if number.rest == Rest::None && (0..=i128::from(all)).contains(&number.value) {
         return Ok(number.value as u64);
     }
@@ -147,9 +154,22 @@ fn number(source: &Source<'_>, members: &Members, row: usize, is_set: bool) -> S
     let value: i128 = match source.column.data() {
         ColumnData::Int(v) => v[at].into(),
         ColumnData::UInt(v) => v[at].into(),
-        // Compat: the number of a member is cut, not rounded.
-        ColumnData::Double(v) => v[at] as i128,
-        ColumnData::Decimal(v) => v.get(at).truncate(0).to_i128().unwrap_or(-1),
+        // Compat: the number of a member is cut, not rounded, unless a column changes its type; beyond
+        // 64 bits it is the least number.
+        ColumnData::Double(v) if source.report.was_copied => {
+            selkie_types::number::f64_to_i64(v[at]).0.into()
+        }
+        ColumnData::Double(v) => match v[at] {
+            v if (-9.3e18..9_223_372_036_854_775_808.0).contains(&v) => v as i128,
+            _ => i64::MIN.into(),
+        },
+        ColumnData::Decimal(v) => {
+            let v = v.get(at);
+            match source.report.was_copied {
+                true => v.to_i128().unwrap_or(i128::MAX).clamp(i64::MIN.into(), i64::MAX.into()),
+                false => v.truncate(0).to_i128().filter(|v| i64::try_from(*v).is_ok()).unwrap_or(0),
+            }
+        }
         _ => -1,
     };
     if is_set {

@@ -1,8 +1,9 @@
 //! What is said of values that do not fit.
 
 use selkie_types::error::catalogue::{
-    ER_DATA_TOO_LONG, ER_TRUNCATED_WRONG_VALUE, ER_TRUNCATED_WRONG_VALUE_FOR_FIELD,
-    ER_WARN_DATA_OUT_OF_RANGE, ER_WARN_INVALID_TIMESTAMP, WARN_DATA_TRUNCATED,
+    ER_DATA_OVERFLOW, ER_DATA_TOO_LONG, ER_TRUNCATED_WRONG_VALUE,
+    ER_TRUNCATED_WRONG_VALUE_FOR_FIELD, ER_WARN_DATA_OUT_OF_RANGE, ER_WARN_INVALID_TIMESTAMP,
+    WARN_DATA_TRUNCATED,
 };
 use selkie_types::{Condition, Level, SqlError, SqlResult};
 
@@ -19,6 +20,8 @@ pub(super) struct Report<'a> {
     pub(super) was_copied: bool,
     /// What is wrong with dates and times is said of the old values.
     pub(super) tells_old: bool,
+    /// They are addresses or identifiers, written as texts.
+    pub(super) is_written: bool,
 }
 
 impl Report<'_> {
@@ -80,6 +83,24 @@ impl Report<'_> {
         SqlError::new(&ER_TRUNCATED_WRONG_VALUE_FOR_FIELD, &args)
     }
 
+    /// 1292 without a place: a text of an old column of which only a part is a number, or nothing; a
+    /// note if that is spaces.
+    #[cold]
+    pub(super) fn truncated_integer(&self, text: &str, spaces: bool) -> SqlResult<()> {
+        let error = SqlError::new(&ER_TRUNCATED_WRONG_VALUE, &[&"INTEGER", &text]);
+        if spaces {
+            self.ctx.push(Condition::from_error(Level::Note, &error));
+            return Ok(());
+        }
+        self.raise(error)
+    }
+
+    /// 1916: a number of an old column that is beyond all integers.
+    #[cold]
+    pub(super) fn integer_overflow(&self, text: &str) -> SqlResult<()> {
+        self.raise(SqlError::new(&ER_DATA_OVERFLOW, &[&text, &"INT"]))
+    }
+
     /// 1366: no value of this kind at all.
     #[cold]
     pub(super) fn incorrect(&self, row: usize, kind: &str, text: &str) -> SqlResult<()> {
@@ -99,6 +120,20 @@ impl Report<'_> {
             return lenient(self, row);
         }
         self.raise(self.incorrect_temporal(row, kind, text))
+    }
+
+    /// 1292 in strict mode, `lenient` otherwise, whether or not it is a copy.
+    #[cold]
+    pub(super) fn bad_instant(
+        &self,
+        row: usize,
+        text: &str,
+        lenient: fn(&Self, usize) -> SqlResult<()>,
+    ) -> SqlResult<()> {
+        match self.is_strict() {
+            true => self.raise(self.incorrect_temporal(row, "datetime", text)),
+            false => lenient(self, row),
+        }
     }
 
     /// 1292, in every mode.

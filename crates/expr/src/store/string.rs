@@ -64,24 +64,18 @@ pub(super) fn convert(source: &Source<'_>) -> SqlResult<Arc<Column>> {
                 out.push(None);
                 continue;
             }
+            if limits.in_bytes && source.from.kind == TypeKind::Bit {
+                keep_bits(source, &limits, row, &mut out)?;
+                continue;
+            }
             let plain = match source.column.value(row) {
-                Value::Double(v) if limits.in_bytes || source.report.was_copied => {
-                    rounded(v, source.text(row), limits.length)
-                }
-                // Compat: CHAR and VARCHAR take the digits of the double, whatever its type shows.
-                Value::Double(v) => {
-                    let mut text = Vec::new();
-                    selkie_types::number::write_f64(&mut text, v);
-                    rounded(v, text, limits.length)
+                // Compat: as many digits as there is room for, unless a column changes its type.
+                Value::Double(v) if !limits.in_bytes && !source.report.was_copied => {
+                    number_within(source, row, v, limits.length)?
                 }
                 // Compat: a BIT is its number here, and its bytes in an expression.
-                // ALTER TABLE copies the bytes to TEXT.
-                Value::UInt(v) if source.from.kind == TypeKind::Bit => {
-                    match limits.in_bytes && source.report.was_copied {
-                        true => source.text(row),
-                        false => v.to_string().into_bytes(),
-                    }
-                }
+                Value::UInt(v) if source.from.kind == TypeKind::Bit => v.to_string().into_bytes(),
+                Value::UInt(v) if is_plain_year(source, &limits) => v.to_string().into_bytes(),
                 _ => source.text(row),
             };
             let text = Charset::Utf8mb4.convert(&plain, limits.charset).0;
@@ -116,18 +110,32 @@ pub(super) fn convert(source: &Source<'_>) -> SqlResult<Arc<Column>> {
     Ok(Arc::new(out.finish()))
 }
 
-/// Compat: digits that a number has no room for are rounded off its end. `text` is the number with
-/// all its digits.
-fn rounded(v: f64, text: Vec<u8>, room: usize) -> Vec<u8> {
-    let whole = text.iter().position(|b| *b == b'.').unwrap_or(text.len());
-    if text.len() <= room || whole > room || text.contains(&b'e') {
-        return text;
+fn number_within(source: &Source<'_>, row: usize, v: f64, room: usize) -> SqlResult<Vec<u8>> {
+    let mut text = Vec::new();
+    if !selkie_types::number::write_f64_within(&mut text, v, room.min(255)) {
+        source.report.too_long(row)?;
+        text.truncate(room);
     }
-    let mut text = format!("{v:.*}", room.saturating_sub(whole + 1));
-    if text.contains('.') {
-        text.truncate(text.trim_end_matches('0').trim_end_matches('.').len());
+    Ok(text)
+}
+
+/// Compat: a year that is stored by an INSERT is a number, without zeros before it.
+fn is_plain_year(source: &Source<'_>, limits: &Limits) -> bool {
+    source.from.kind == TypeKind::Year && !limits.in_bytes && !source.report.was_copied
+}
+
+/// Compat: a BIT is its bytes in a TEXT.
+fn keep_bits(
+    source: &Source<'_>,
+    limits: &Limits,
+    row: usize,
+    out: &mut BytesOut,
+) -> SqlResult<()> {
+    let bytes = source.text(row);
+    match limits.charset.well_formed_len(&bytes) == bytes.len() {
+        true => keep(source, limits, row, &bytes, out),
+        false => ill_formed(source, limits, row, &bytes, out),
     }
-    text.into_bytes()
 }
 
 fn ill_formed(

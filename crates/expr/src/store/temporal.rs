@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use selkie_types::temporal::{DateOptions, ParsedTemporal};
-use selkie_types::{Column, ColumnData, Date, DateTime, SqlMode, SqlResult, Time, TypeKind};
+use selkie_types::{
+    Column, ColumnData, Date, DateTime, Physical, SqlMode, SqlResult, Time, TypeKind,
+};
 
 use super::Source;
 use super::report::Report;
@@ -43,9 +45,16 @@ fn read(source: &Source<'_>, row: usize, options: DateOptions) -> ParsedTemporal
         ColumnData::DateTime(v) => valid(v[at]),
         ColumnData::Time(v) => ParsedTemporal::exact(datetime_of_time(v[at], source.report.ctx)),
         ColumnData::Int(v) => DateTime::from_number(v[at], 0, options),
+        ColumnData::UInt(_) if source.report.was_copied && source.from.kind == TypeKind::Year => {
+            DateTime::parse(&source.text(row), options)
+        }
         ColumnData::UInt(v) => {
             let v = i64::try_from(v[at]).unwrap_or(i64::MAX);
             DateTime::from_number(v, 0, options)
+        }
+        // Compat: when a column changes its type, doubles and years are read as the texts they are.
+        ColumnData::Double(_) if source.report.was_copied => {
+            DateTime::parse(&source.text(row), options)
         }
         ColumnData::Double(v) => DateTime::from_f64(v[at], options),
         ColumnData::Decimal(v) => DateTime::from_decimal(v.get(at), options),
@@ -60,7 +69,9 @@ fn checked<T: Default>(
     wanted: &'static str,
     parsed: ParsedTemporal<T>,
 ) -> SqlResult<T> {
-    let cut = parsed.truncated || (parsed.fraction_cut && parsed.date_only);
+    // Compat: the fraction of a number that is a date is lost without a warning.
+    let told = source.column.physical() == Physical::Bytes || source.report.is_copy();
+    let cut = parsed.truncated || (parsed.fraction_cut && parsed.date_only && told);
     let kind = match (source.to().kind, source.report.is_copy()) {
         (TypeKind::Date, true) => parsed.type_name("datetime"),
         (_, true) => parsed.type_name(wanted),
@@ -74,7 +85,7 @@ fn checked<T: Default>(
         }
         // A date says so itself of the time of day that it drops.
         Some(_) if !cut => {
-            if source.to().kind != TypeKind::Date {
+            if source.to().kind != TypeKind::Date || parsed.date_only {
                 report.note(row);
             }
         }
@@ -108,7 +119,8 @@ fn dates(source: &Source<'_>) -> SqlResult<Column> {
         let parsed = read(source, row, options);
         let whole = !parsed.truncated;
         let value = checked(source, row, "date", parsed)?;
-        if value.micros_of_day() != 0 && (whole || source.report.is_copy()) {
+        let some = value.micros_of_day() != 0 && value.date() != Date::ZERO;
+        if some && (whole || source.report.is_copy()) {
             source.report.note(row);
         }
         out.push(Some(value.date()));
@@ -195,7 +207,7 @@ fn instant(source: &Source<'_>, row: usize, local: DateTime) -> SqlResult<DateTi
         let text = source.shown(row);
         let partial = local.date().has_zero_part();
         let lenient = if partial { Report::truncated } else { Report::out_of_range };
-        source.report.bad_temporal(row, "datetime", &text, lenient)?;
+        source.report.bad_instant(row, &text, lenient)?;
     }
     Ok(DateTime::ZERO)
 }

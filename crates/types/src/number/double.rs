@@ -124,6 +124,105 @@ fn write_plain(out: &mut Vec<u8>, digits: &[u8], exponent: i32) {
     }
 }
 
+/// The digits of a positive number, `most` of them if it has more, and the place of the point among
+/// them.
+fn digits_of(v: f64, most: usize) -> (Vec<u8>, i32) {
+    let split = |text: String| {
+        let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        let digits: Vec<u8> = mantissa.bytes().filter(u8::is_ascii_digit).collect();
+        let end = digits.iter().rposition(|d| *d != b'0').map_or(1, |at| at + 1);
+        (digits[..end].to_vec(), exponent.parse::<i32>().unwrap_or(0) + 1)
+    };
+    let (digits, point) = split(format!("{v:e}"));
+    match digits.len() > most {
+        true => split(format!("{v:.*e}", most.max(1) - 1)),
+        false => (digits, point),
+    }
+}
+
+/// Appends a number in at most `room` characters, with as many digits as they hold; false if they
+/// are too few for any.
+///
+/// Compat: an exponent is written if the number would not fit without it, or has more than 15 digits
+/// before the point or zeros behind it.
+pub fn write_f64_within(out: &mut Vec<u8>, v: f64, room: usize) -> bool {
+    if v == 0.0 || !v.is_finite() {
+        out.push(b'0');
+        return v == 0.0;
+    }
+    let negative = v < 0.0;
+    let v = v.abs();
+    let width = room as i32 - i32::from(negative);
+    let (digits, point) = digits_of(v, room);
+    let count = digits.len() as i32;
+    let exponential = !(-14..=15).contains(&point);
+    let needed = match point {
+        ..=0 => 2 - point + count,
+        _ if point < count => count + 1,
+        _ => point,
+    };
+    // What an exponent takes with one digit: where that just fits, it is rather written.
+    let shortest = 2 + exponent_digits(point) + i32::from(point < 1);
+    let almost = point <= width && (point >= -1 || (point == -2 && shortest != width));
+    let sign: &[u8] = if negative { b"-" } else { b"" };
+    match !exponential && (needed <= width || almost) {
+        true => plain_within(out, (sign, v), (&digits, point), width),
+        false => exponential_within(out, (sign, v), (&digits, point), width),
+    }
+}
+
+/// The digits of an exponent.
+fn exponent_digits(point: i32) -> i32 {
+    1 + i32::from(point >= 101 || point <= -99) + i32::from(point >= 11 || point <= -9)
+}
+
+fn plain_within(
+    out: &mut Vec<u8>,
+    (sign, v): (&[u8], f64),
+    (digits, point): (&[u8], i32),
+    width: i32,
+) -> bool {
+    let count = digits.len() as i32;
+    let width = width - i32::from(point < count) - if point <= 0 { 1 - point } else { 0 };
+    let places = if width < count { (width - point).max(0) } else { (count - point).max(0) };
+    let text = format!("{v:.*}", places as usize);
+    let text = match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.'),
+        false => &text,
+    };
+    // What nothing is left of has no sign.
+    if text != "0" {
+        out.extend_from_slice(sign);
+    }
+    out.extend_from_slice(text.as_bytes());
+    width >= point
+}
+
+fn exponential_within(
+    out: &mut Vec<u8>,
+    (sign, v): (&[u8], f64),
+    (digits, point): (&[u8], i32),
+    width: i32,
+) -> bool {
+    let minus = i32::from(point < 1);
+    let mut room = width - minus - 1 - exponent_digits(point);
+    if digits.len() > 1 {
+        room -= 1;
+    }
+    let (digits, point) = match (digits.len() as i32) > room {
+        true => digits_of(v, room.max(1) as usize),
+        false => (digits.to_vec(), point),
+    };
+    out.extend_from_slice(sign);
+    out.push(digits[0]);
+    if digits.len() > 1 {
+        out.push(b'.');
+        out.extend_from_slice(&digits[1..]);
+    }
+    out.extend_from_slice(format!("e{}", point - 1).as_bytes());
+    room > 0
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
