@@ -312,7 +312,11 @@ impl<'r> Loader<'r> {
             n if n < wanted => &ER_WARN_TOO_FEW_RECORDS,
             _ => &ER_WARN_TOO_MANY_RECORDS,
         };
-        let error = SqlError::new(def, &[&self.count]);
+        // What is wrong with the rows before comes first.
+        self.flush()?;
+        // Compat: rows that a CHECK leaves out have no number.
+        let number = self.count - self.inserter.rejected;
+        let error = SqlError::new(def, &[&number]);
         // Compat: each field that is missing is told of.
         let times = wanted.saturating_sub(line.fields.len()).max(1);
         let ignore = self.insert.mode == selkie_plan::physical::InsertMode::Ignore;
@@ -357,7 +361,8 @@ impl<'r> Loader<'r> {
         let skipped = self.inserter.skipped();
         let deleted = self.inserter.deleted;
         let warnings = self.env.eval.conditions.borrow().count();
-        let args: [&dyn std::fmt::Display; 4] = [&self.count, &deleted, &skipped, &warnings];
+        let count = self.count - self.inserter.rejected;
+        let args: [&dyn std::fmt::Display; 4] = [&count, &deleted, &skipped, &warnings];
         let info = SqlError::new(&ER_LOAD_INFO, &args).message().to_owned();
         // Compat: the client is not told of an automatic value.
         Outcome { info, insert_id: 0, ..self.inserter.finish() }

@@ -51,7 +51,7 @@ pub(crate) struct Inserter<'r> {
     /// Source rows taken.
     pub(crate) records: u64,
     /// Of those, rows left out because of a CHECK.
-    rejected: u64,
+    pub(crate) rejected: u64,
     /// Rows changed as the client counts them.
     pub(crate) affected: u64,
     /// What does not fit is an error in the first row only.

@@ -348,7 +348,9 @@ impl<'a> Draft<'a> {
         }
         let first = spec.parts.first().map(|part| &*part.column.value);
         let Some(name) = spec.name.or(first) else { return false };
-        let found = keys.iter().any(|index| identifier_eq(&index.name, name));
+        let added = self.added.iter().filter_map(|spec| spec.name);
+        let found = keys.iter().any(|index| identifier_eq(&index.name, name))
+            || added.into_iter().any(|other| identifier_eq(other, name));
         if found {
             eval.note(&ER_DUP_KEYNAME, &[&name]);
         }

@@ -215,7 +215,7 @@ impl Parser<'_> {
             Kw::PRIMARY => {
                 self.next();
                 self.expect(Kw::KEY)?;
-                return Ok(AlterAction::DropPrimaryKey { if_exists: self.if_exists()? });
+                return Ok(AlterAction::DropPrimaryKey { if_exists: false });
             }
             Kw::KEY | Kw::INDEX => {
                 self.next();
