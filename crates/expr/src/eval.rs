@@ -16,7 +16,7 @@ mod variable;
 
 use std::sync::Arc;
 
-use selkie_meter::{ask, interruptible};
+use selkie_meter::{ask, interruptible, spend};
 use selkie_types::{
     Batch, Bitmap, Column, ColumnData, JsonRole, Physical, SqlResult, SqlType, Value, stack,
 };
@@ -34,6 +34,7 @@ impl Expr {
     pub fn eval(&self, ctx: &EvalContext<'_>, batch: &Batch) -> SqlResult<Arc<Column>> {
         stack::check()?;
         let rows = batch.rows();
+        spend(32 + rows)?;
         Ok(match &self.kind {
             ExprKind::Column(at) => return Ok(batch.column(*at).clone()),
             ExprKind::Literal(value) => {

@@ -95,7 +95,7 @@ impl Sort<'_> {
         let order = heads.order(self.equals, |some| {
             let columns = places.iter().map(|&at| rows.gather_column(at, some)).collect();
             let mut keys = ByteRows::default();
-            put_columns(self.env, self.keys, columns, some.len(), &mut keys);
+            put_columns(self.env, self.keys, columns, some.len(), &mut keys)?;
             Ok(keys)
         })?;
         Ok(SortedRows { rows, order, given: 0 })

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use selkie_meter::{ask, interruptible, tick};
+use selkie_meter::{ask, interruptible, spend, tick};
 use selkie_plan::physical::SortKey;
 use selkie_types::{
     Batch, ByteRows, Column, ColumnData, DecimalValues, SqlResult, SqlType, Value, key,
@@ -25,8 +25,7 @@ pub(super) fn put_keys(
     let columns: SqlResult<Vec<_>> = keys.iter().map(|k| k.expr.eval(env.eval, batch)).collect();
     let columns = columns?;
     ask(memory_of(&columns))?;
-    put_columns(env, keys, columns, batch.rows(), out);
-    Ok(())
+    put_columns(env, keys, columns, batch.rows(), out)
 }
 
 /// Bytes of columns, of which as many will be copied.
@@ -41,20 +40,23 @@ pub(super) fn put_columns(
     columns: Vec<Arc<Column>>,
     rows: usize,
     out: &mut ByteRows,
-) {
+) -> SqlResult<()> {
     let most = env.rt.session.settings.max_sort_length;
     let columns = columns.into_iter().zip(keys);
     let columns: Vec<_> = columns.map(|(c, k)| shortened(c, &k.expr.ty, most)).collect();
     for row in 0..rows {
         let buffer = out.buffer();
+        let before = buffer.len();
         for (key, column) in keys.iter().zip(&columns) {
             put_key(&key.expr.ty, key.descending, column, row, buffer);
         }
+        spend(2 * (buffer.len() - before))?;
         out.end_row();
         if row == 0 {
             out.expect(rows - 1);
         }
     }
+    Ok(())
 }
 
 /// The column with no string longer than so many bytes of its collation's weights.
@@ -198,6 +200,7 @@ fn word(key: &[u8]) -> u128 {
 pub(crate) fn sorted_rows(column: &Column, ty: &SqlType) -> SqlResult<Vec<u32>> {
     let mut keys = ByteRows::with_capacity(column.len());
     for row in 0..column.len() {
+        spend(32)?;
         put_key(ty, false, column, row, keys.buffer());
         keys.end_row();
     }

@@ -75,6 +75,7 @@ impl<'r> Window<'r> {
                 put_key(&key.expr.ty, key.descending, column, row, &mut buffer);
             }
             all.push(&buffer);
+            selkie_meter::spend(64 + 2 * buffer.len())?;
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! NATURAL_SORT_KEY: strings that sort as people sort numbers in texts.
 
+use selkie_meter::tick;
 use selkie_types::{Column, SqlResult};
 
 use crate::expr::Expr;
@@ -23,6 +24,7 @@ fn keys(frame: &Frame<'_>) -> SqlResult<Column> {
         let mut at = 0;
         let mut digits = Vec::new();
         while at < text.len() {
+            tick(16);
             let decoded = charset.decode(&text[at..]);
             let len = decoded.map_or(1, |(_, len)| len);
             match decoded.and_then(|(code, _)| char::from_u32(code)) {

@@ -38,6 +38,7 @@ impl Charset {
         let mut rest = bytes;
         let mut out = Vec::new();
         while !rest.is_empty() {
+            tick(8);
             out.clear();
             match self.decode(rest) {
                 Some((code, len)) if to.encode(code, &mut out) => rest = &rest[len..],
@@ -75,6 +76,7 @@ impl Charset {
         while at < source.len() {
             let rest = &source[at..];
             let good = self.well_formed_len(rest);
+            tick(32 + good);
             out.extend_from_slice(&rest[..good]);
             at += good;
             if at < source.len() {
