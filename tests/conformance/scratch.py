@@ -69,6 +69,10 @@ class Scratch:
     def start(self, tls=()):
         """A new server, with these options of TLS beside what all tests get."""
         self.tls = list(tls)
+        port = self.server.port if self.server else None
+        if self.server:
+            # Before its directory goes: a server that lives puts files back.
+            self.server.remove(panics_fail=False)
         shutil.rmtree(f"{self.var}/mysqld.1", ignore_errors=True)
         data = f"{self.var}/mysqld.1/data"
         os.makedirs(os.path.dirname(data))
@@ -79,9 +83,6 @@ class Scratch:
                    f"--log-error={self.var}/log/mysqld.1.err",
                    f"--general-log-file={self.var}/mysqld.1/mysqld.log",
                    f"--slow-query-log-file={self.var}/mysqld.1/mysqld-slow.log", *self.tls]
-        port = self.server.port if self.server else None
-        if self.server:
-            self.server.remove(panics_fail=False)
         with contextlib.suppress(FileNotFoundError):
             os.unlink(f"{self.var}/log/mysqld.1.err")
         self.server = Server(self.binary, data, options, log=f"{self.var}/log/mysqld.1.err")
