@@ -94,12 +94,14 @@ pub fn convert_for_column(
     } else {
         (column, from)
     };
-    let number;
+    let (number, long_hex);
     let (column, from) = if from.is_string() && from.unsigned && to.is_numeric() {
         // A hexadecimal literal is a number where a number is wanted.
-        number = Arc::new(hex_numbers(column));
+        number = Arc::new(hex_numbers(column, to));
+        long_hex = Some(column);
         (&number, &SqlType::bigint_unsigned())
     } else {
+        long_hex = None;
         (column, from)
     };
     let was_copied = target.copied;
@@ -108,7 +110,12 @@ pub fn convert_for_column(
     let is_written = was.fixed_binary().is_some() && was.kind != to.kind;
     let report = Report { target, mode, first_row, ctx, was_copied, tells_old, is_written };
     fixed_binary::refuse(was, &report)?;
-    stored(&Source { column, from, report })
+    let source = Source { column, from, report };
+    let converted = stored(&source)?;
+    if let Some(hex) = long_hex {
+        tell_long_hex(hex, &source)?;
+    }
+    Ok(converted)
 }
 
 fn stored(source: &Source<'_>) -> SqlResult<Arc<Column>> {
@@ -152,17 +159,47 @@ fn names_of(column: &Column, from: &SqlType) -> (Arc<Column>, SqlType) {
     (Arc::new(out), SqlType::varchar(255, selkie_types::CollationId::UTF8MB4_GENERAL_CI))
 }
 
-fn hex_numbers(column: &Column) -> Column {
+/// The numbers of hexadecimal literals. Those of more than eight bytes are the largest BIGINT of the
+/// column's sign.
+fn hex_numbers(column: &Column, to: &SqlType) -> Column {
+    let largest = if to.unsigned { u64::MAX } else { i64::MAX as u64 };
     let mut out = Column::new(Physical::UInt, 0, column.len());
     for row in 0..column.len() {
         match column.value(row) {
             selkie_types::Value::Bytes(bytes) => {
-                out.push(&selkie_types::Value::UInt(crate::cast::integer_of_hex(&bytes)));
+                let number = match bytes.len() > 8 {
+                    true => largest,
+                    false => crate::cast::integer_of_hex(&bytes),
+                };
+                out.push(&selkie_types::Value::UInt(number));
             }
             _ => out.push_null(),
         }
     }
     out
+}
+
+/// Says of hexadecimal literals of more than eight bytes that they are out of range where the number
+/// taken in their place fits, so that nothing was said yet.
+fn tell_long_hex(hex: &Column, source: &Source<'_>) -> SqlResult<()> {
+    let to = source.to();
+    let fits = match to.kind {
+        TypeKind::BigInt | TypeKind::Double | TypeKind::Float => true,
+        TypeKind::Decimal => {
+            let digits = if to.unsigned { 20 } else { 19 };
+            to.length.saturating_sub(to.decimals.into()) >= digits
+        }
+        _ => false,
+    };
+    if !fits {
+        return Ok(());
+    }
+    for row in 0..hex.len() {
+        if !hex.is_null(row) && hex.bytes(row).len() > 8 {
+            source.report.out_of_range(row)?;
+        }
+    }
+    Ok(())
 }
 
 fn to_local(column: &Column, ctx: &EvalContext<'_>) -> Column {

@@ -76,6 +76,8 @@ pub fn convert_using(e: Expr, collation: CollationId, types: &TypeContext) -> Sq
     }
     crate::cast::to_text(&mut e, types);
     crate::cast::to_charset(&mut e, collation);
+    // A text, no number any more, where it was a hexadecimal literal.
+    e.ty.unsigned = false;
     e.coercibility = Coercibility::Implicit;
     Ok(e)
 }
