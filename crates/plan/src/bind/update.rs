@@ -4,11 +4,11 @@ use selkie_engine::LockMode;
 use selkie_expr::Expr;
 use selkie_sql::ast;
 use selkie_types::error::catalogue::*;
-use selkie_types::{Privileges, SqlError, SqlResult, SqlType};
+use selkie_types::{Privileges, SqlError, SqlMode, SqlResult, SqlType};
 
 use super::Binder;
 use super::access::Wanted;
-use super::scope::{Clause, Source};
+use super::scope::{Clause, Source, SourceColumns};
 use super::select::{Tail, limited, sorted};
 use super::view::{BoundCheck, Meaning, open, resolve};
 use crate::logical::{ColumnId, Logical, RelationId, SortItem};
@@ -65,7 +65,10 @@ impl Binder<'_> {
             let row = (&*table, self.columns.relations[relation].first);
             let value = self.assigned_value(row, at, &assignment.value, Clause::Set)?;
             match targets.iter_mut().find(|t| t.relation == relation) {
-                Some(target) => target.assignments.push((at, value)),
+                Some(target) => {
+                    self.refuse_second_value(&sources, target, at)?;
+                    target.assignments.push((at, value));
+                }
                 None => targets.push(self.update_target(&sources, relation, (at, value))?),
             }
         }
@@ -96,6 +99,27 @@ impl Binder<'_> {
             value.iter_mut().for_each(|e| resolve(e, &meaning));
         }
         Ok(BoundUpdate { source, targets, ignore: update.ignore, multiple, meaning })
+    }
+
+    /// Fails (4140) if all values are assigned at the same time and the column got one before.
+    fn refuse_second_value(
+        &self,
+        sources: &[Source],
+        target: &BoundTarget,
+        at: usize,
+    ) -> SqlResult<()> {
+        let simultaneous = self.settings.sql_mode.contains(SqlMode::SIMULTANEOUS_ASSIGNMENT);
+        if simultaneous && target.assignments.iter().any(|(column, _)| *column == at) {
+            let table = &self.columns.relations[target.relation].table;
+            // A table below a view has no name of the statement's.
+            let named = sources.iter().find(
+                |s| matches!(s.columns, SourceColumns::Table(relation) if relation == target.relation),
+            );
+            let name = named.map_or(&*table.def.name, |source| &*source.name);
+            let column = &table.def.columns[at].name;
+            return Err(SqlError::new(&ER_UPDATED_COLUMN_ONLY_ONCE, &[&name, column]));
+        }
+        Ok(())
     }
 
     /// Fails (1142) unless the tables that are not changed may be read.

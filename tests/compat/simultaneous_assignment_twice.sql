@@ -1,0 +1,24 @@
+-- One column changed twice in an UPDATE, with sql_mode SIMULTANEOUS_ASSIGNMENT and without.
+CREATE TABLE t1 (a INT, b INT);
+CREATE TABLE t2 (a INT, b INT);
+CREATE VIEW v1 AS SELECT a AS x, a AS y, b AS z FROM t1;
+INSERT INTO t1 VALUES (1, 2);
+INSERT INTO t2 VALUES (1, 2);
+UPDATE t1 SET a = 5, a = 6;
+SELECT * FROM t1;
+UPDATE t1, t2 SET t1.a = t1.a + 1, t2.b = 7, t1.a = t1.a + 1;
+SELECT * FROM t1;
+SET sql_mode = 'SIMULTANEOUS_ASSIGNMENT';
+UPDATE t1 SET a = 1, a = 2;
+UPDATE t1 SET b = 1, a = 2, t1.b = 2;
+UPDATE t1 AS o SET a = 1, o.a = 2;
+UPDATE v1 SET x = 1, y = 2;
+UPDATE v1 SET z = 1, y = 2;
+UPDATE t1, t2 SET t1.a = t2.a, t2.b = 1, t2.b = t1.a;
+UPDATE t1, t2 SET t1.b = 1, t2.b = 2;
+UPDATE t1 SET a = b, b = a;
+SELECT * FROM t1, t2;
+INSERT INTO t1 VALUES (1, 1) ON DUPLICATE KEY UPDATE a = 1, a = 2;
+SET sql_mode = DEFAULT;
+DROP VIEW v1;
+DROP TABLE t1, t2;
