@@ -94,6 +94,7 @@ pub(crate) fn to_number(e: &mut Expr) -> Numeric {
                 TypeKind::Date => 9,
                 TypeKind::Time => 8,
                 TypeKind::DateTime | TypeKind::Timestamp => 15,
+                TypeKind::Enum | TypeKind::Set => cast::text_length(&declared) + 1,
                 _ => e.ty.length,
             };
             if e.ty.length != digits && !matches!(e.kind, ExprKind::Literal(_)) {
@@ -306,6 +307,7 @@ pub fn negate(mut e: Expr, types: &TypeContext) -> SqlResult<Expr> {
         ExprKind::Literal(Value::Double(v)) => return Ok(Expr::double(-*v)),
         _ => {}
     }
+    cast::to_widest_variable(&mut e);
     let kind = to_number(&mut e);
     let function = &kernels::NEGATE;
     let mut binding = Binding::new(function, vec![e], types);

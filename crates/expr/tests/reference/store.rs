@@ -99,7 +99,7 @@ fn stored_values_are_what_the_reference_stores() {
         let mode = if mode == "strict" { StoreMode::Strict } else { StoreMode::Lenient };
         let sql_mode = match mode {
             StoreMode::Strict => SqlMode::STRICT_ALL_TABLES,
-            StoreMode::Lenient => SqlMode::EMPTY,
+            StoreMode::Lenient | StoreMode::Softened => SqlMode::EMPTY,
         };
         let types = TypeContext { sql_mode, ..TypeContext::default() };
         let ty = column_type(declaration, &types);
