@@ -44,7 +44,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
 /// NULL is no address.
 fn test(mut b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
     b.text(0);
-    b.never_null(build::boolean_type(), kernel)
+    b.strict(build::boolean_type(), kernel)
 }
 
 fn each(frame: &Frame<'_>, f: fn(&[u8]) -> bool) -> SqlResult<Column> {
