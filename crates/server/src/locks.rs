@@ -220,7 +220,8 @@ mod tests {
         let definitions = MetadataLocks::default();
         let get = |s, n: &[u8]| locks.get((s, &definitions), n, Duration::ZERO, &free).unwrap();
         assert_eq!(get(1, b"a"), Some(true));
-        assert_eq!(get(1, b"A"), Some(true));
+        assert_eq!(get(1, b"a"), Some(true));
+        assert_eq!(get(2, b"A"), Some(true));
         assert_eq!(get(2, b"a"), Some(false));
         assert_eq!(locks.holder(b"a"), Some(1));
         assert_eq!(locks.release(2, b"a"), Some(false));

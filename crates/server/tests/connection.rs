@@ -127,6 +127,9 @@ fn cursors() {
     let server = TestServer::start(&[]);
     let mut c = Client::root(server.at);
     c.command(b"\x16rows 5");
+    // The one column and its end.
+    c.receive();
+    c.receive();
     c.send(b"\x17\x01\0\0\0\x01\x01\0\0\0", 0);
     assert_eq!(c.receive(), [1]);
     c.receive();

@@ -126,7 +126,10 @@ impl BackendSession for DoubleSession {
     fn prepare(&mut self, text: &[u8], _: Option<&ClientText>) -> SqlResult<Described> {
         let text = String::from_utf8_lossy(text).into_owned();
         let parameters = text.matches('?').count();
-        let columns = (0..parameters).map(|_| column("?", SqlType::null())).collect();
+        let mut columns: Vec<_> = (0..parameters).map(|_| column("?", SqlType::null())).collect();
+        if text.starts_with("rows") {
+            columns.push(column("n", SqlType::bigint()));
+        }
         Ok(Described { statement: Box::new(text), parameters, columns })
     }
 
