@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # All checks and tests. Installs what it needs on Debian 12 with rustup; talks to loopback only.
 # usage: tests/run.sh [STEP ...]    without a step: all of them, in order
-# longer: SELKIE_SEEDS=100000 tests/run.sh simulate; SELKIE_SCHEDULES=100 tests/run.sh models; tests/crash/crash.py target/release/selkie 1000
+# longer: tests/run.sh applications; SELKIE_SEEDS=100000 tests/run.sh simulate; SELKIE_SCHEDULES=100 tests/run.sh models; tests/crash/crash.py target/release/selkie 1000
 # beside a MariaDB: tests/differential/fuzz.py (longer, and with more kinds, than the step), tests/parser/measure.py, tests/charsets_beside_mariadb.py
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -226,6 +226,13 @@ hostile() {
 suites() {
   say suites
   with_server --port-first "$python" tests/suites/run.py
+}
+
+# Applications from Debian's packages, used for some minutes through a proxy that compares with MariaDB. Not among the
+# steps that run without a name: it installs a web server's worth of packages and takes two minutes.
+applications() {
+  say applications
+  "$python" tests/applications/run.py "$binary"
 }
 
 dbt3() {

@@ -1,0 +1,110 @@
+"""WordPress: installed by its own form, then posts, pages, comments, users, categories and searches by the forms of its
+administration and by those of a visitor."""
+
+import os
+import re
+import urllib.parse
+
+import web
+
+PACKAGES = ("wordpress", "wordpress-theme-twentytwentythree", "php-cli", "php-mysql", "php-gd", "php-xml", "php-curl")
+SOURCE = "/usr/share/wordpress"
+DATABASE = "blog"
+ADMIN = ("index.php", "edit.php", "post-new.php", "edit-tags.php?taxonomy=category", "edit-tags.php?taxonomy=post_tag",
+         "upload.php", "media-new.php", "edit.php?post_type=page", "post-new.php?post_type=page", "edit-comments.php",
+         "themes.php", "plugins.php", "users.php", "user-new.php", "profile.php", "tools.php", "import.php",
+         "export.php", "site-health.php", "options-writing.php", "options-reading.php",
+         "options-discussion.php", "options-media.php", "options-permalink.php", "edit.php?s=hello", "edit.php?m=202001",
+         "edit.php?orderby=comment_count&order=desc", "users.php?role=administrator", "export.php?download=true&content=all")
+VISITOR = ("/", "/?feed=rss2", "/?feed=comments-rss2", "/?s=hello", "/?cat=1", "/?author=1", "/?m=202001", "/?p=1",
+           "/?page_id=2", "/index.php?rest_route=/wp/v2/posts", "/index.php?rest_route=/wp/v2/comments",
+           "/index.php?rest_route=/wp/v2/search&search=hello", "/wp-cron.php")
+POSTS = 12
+
+
+def drive(place):
+    """Sets the application up at `place` (run.py) and returns the browser that used it."""
+    place.sql(f"CREATE DATABASE {DATABASE} CHARACTER SET utf8mb4")
+    site = os.path.join(place.folder, "site")
+    place.copy(SOURCE, site)
+    configure(site, place)
+    with web.served(site, place.log) as address:
+        browser = web.Browser(address)
+        install(browser)
+        for page in ADMIN:
+            browser.get(f"/wp-admin/{page}")
+        write(browser)
+        options(browser)
+        for page in VISITOR:
+            browser.get(page)
+    return browser
+
+
+def configure(site, place):
+    constants = {"DB_NAME": DATABASE, "DB_USER": "root", "DB_PASSWORD": "", "DB_HOST": f"127.0.0.1:{place.port}",
+                 "DB_CHARSET": "utf8mb4", "DB_COLLATE": "", "WP_HTTP_BLOCK_EXTERNAL": True, "DISABLE_WP_CRON": True,
+                 "AUTOMATIC_UPDATER_DISABLED": True, "WP_DEBUG": False,
+                 **{f"{kind}_{what}": f"{kind}-{what}" for kind in ("AUTH", "SECURE_AUTH", "LOGGED_IN", "NONCE")
+                    for what in ("KEY", "SALT")}}
+    lines = [f"define('{name}', {repr(value) if isinstance(value, str) else str(value).lower()});"
+             for name, value in constants.items()]
+    path = os.path.join(site, "wp-config.php")
+    if os.path.lexists(path):
+        os.remove(path)
+    with open(path, "w") as file:
+        file.write("<?php\n" + "\n".join(lines) + "\n$table_prefix = 'wp_';\n"
+                   "if (!defined('ABSPATH')) define('ABSPATH', __DIR__ . '/');\nrequire_once ABSPATH . 'wp-settings.php';\n")
+
+
+def install(browser):
+    browser.get("/wp-admin/install.php")
+    browser.post("/wp-admin/install.php?step=2", {
+        "weblog_title": "A blog", "user_name": "admin", "admin_password": "Secret123!x", "admin_password2": "Secret123!x",
+        "pw_weak": "1", "admin_email": "a@example.org", "blog_public": "0", "language": ""}, "Success|Log In", "install")
+    browser.get("/wp-login.php")
+    browser.post("/wp-login.php", {"log": "admin", "pwd": "Secret123!x", "wp-submit": "Log In", "testcookie": "1",
+                                   "redirect_to": "/wp-admin/"}, "Dashboard", "login")
+
+
+def write(browser):
+    """Posts and pages by the interface that the editor uses, comments by a visitor's form."""
+    browser.get("/wp-admin/post-new.php")
+    nonce = browser.find(r'createNonceMiddleware\(\s*"([^"]+)"')
+    numbers = []
+    for number in range(POSTS):
+        kind = "pages" if number % 4 == 3 else "posts"
+        fields = {"title": f"Hello number {number} \u00fc", "content": "<p>Words of a post.</p>" * (number + 1),
+                  "status": "draft" if number % 5 == 4 else "publish", "date": f"2020-01-{number + 1:02}T10:00:00",
+                  "_wpnonce": nonce}
+        # An answer 201 is not a page, so the status is looked at here.
+        browser.ask(f"/index.php?rest_route=/wp/v2/{kind}", fields_of(fields))
+        browser.note(f"write {number}", browser.status == 201, browser.text)
+        numbers.append(browser.find(r'"id":(\d+)'))
+    for number in numbers[:3]:
+        edited = {"title": "Hello again", "content": "Changed.", "_wpnonce": nonce}
+        browser.post(f"/index.php?rest_route=/wp/v2/posts/{number}", edited, what="edit")
+        comment = {"author": "Visitor", "email": "v@example.org", "comment": f"A word about {number}",
+                   "comment_post_ID": number, "comment_parent": "0", "submit": "Post Comment"}
+        browser.post("/wp-comments-post.php", comment, what="comment")
+    browser.ask("/index.php?rest_route=/wp/v2/categories", fields_of({"name": "News", "_wpnonce": nonce}))
+    browser.note("category", browser.status == 201, browser.text)
+    user = {"username": "writer", "email": "w@example.org", "password": "Secret123!y", "roles": "author", "_wpnonce": nonce}
+    browser.ask("/index.php?rest_route=/wp/v2/users", fields_of(user))
+    browser.note("user", browser.status == 201, browser.text)
+    browser.ask(f"/index.php?rest_route=/wp/v2/posts/{numbers[5]}&_method=DELETE", fields_of({"_wpnonce": nonce}))
+    browser.note("trash", browser.status == 200, browser.text)
+
+
+def fields_of(fields):
+    return urllib.parse.urlencode(fields).encode()
+
+
+def options(browser):
+    # The page warns, in the words of a fault, that it cannot ask for translations.
+    browser.get("/wp-admin/options-general.php", "blogname", fault=None)
+    form = browser.form("blogname")
+    browser.post("/wp-admin/options.php", {**form, "blogname": "Another name"}, "Another name", "options", fault=None)
+    browser.get("/wp-admin/edit-comments.php?comment_status=moderated")
+    for page in re.findall(r"post\.php\?post=(\d+)&#038;action=edit|post\.php\?post=(\d+)&amp;action=edit", browser.text)[:3]:
+        number = next(filter(None, page))
+        browser.get(f"/wp-admin/post.php?post={number}&action=edit")
