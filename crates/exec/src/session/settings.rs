@@ -84,8 +84,6 @@ pub struct Settings {
     pub timestamp_micros: Option<i64>,
     /// `sql_safe_updates`.
     pub sql_safe_updates: bool,
-    /// `sql_auto_is_null`.
-    pub sql_auto_is_null: bool,
     /// `foreign_key_checks`.
     pub foreign_key_checks: bool,
     /// `unique_checks`.
@@ -154,7 +152,6 @@ impl Default for Settings {
             auto_increment_offset: 1,
             timestamp_micros: None,
             sql_safe_updates: false,
-            sql_auto_is_null: false,
             foreign_key_checks: true,
             unique_checks: true,
             check_constraint_checks: true,

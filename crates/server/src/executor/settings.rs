@@ -56,7 +56,6 @@ pub(super) fn refresh(shared: &Shared, session: &mut Session) {
     s.auto_increment_increment = number(ids.auto_increment_increment);
     s.auto_increment_offset = number(ids.auto_increment_offset);
     s.sql_safe_updates = flag(ids.sql_safe_updates);
-    s.sql_auto_is_null = flag(ids.sql_auto_is_null);
     s.foreign_key_checks = flag(ids.foreign_key_checks);
     s.unique_checks = flag(ids.unique_checks);
     s.check_constraint_checks = flag(ids.check_constraint_checks);

@@ -46,7 +46,7 @@ ids! {
     selkie_memory_limit selkie_statement_memory server_id
     server_uid session_track_schema session_track_state_change session_track_system_variables
     session_track_transaction_info skip_grant_tables skip_name_resolve skip_networking
-    slow_query_log slow_query_log_file socket sql_auto_is_null sql_big_selects sql_buffer_result
+    slow_query_log slow_query_log_file socket sql_big_selects sql_buffer_result
     sql_log_bin sql_log_off sql_mode sql_notes sql_quote_show_create sql_safe_updates
     sql_select_limit sql_warnings standard_compliant_cte storage_engine system_time_zone
     thread_handling thread_pool_idle_timeout thread_pool_max_threads thread_pool_oversubscribe
