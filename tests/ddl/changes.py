@@ -380,8 +380,11 @@ class Alter:
     def add_foreign(self):
         generated = {c.base for c in self.table.columns if c.base}
         triggers = {name for name, _ in self.table.triggers.values()}
-        columns = [c for c in self.table.columns if c.ty == "INT" and c.null and not c.base
-                   and c.name not in self.touched | {"rid"} | generated | triggers | set(self.table.checks.values())]
+        # Of two keys of a column the one made first acts, which the model does not know.
+        keyed = {f.column for f in self.table.foreign}
+        used = self.touched | {"rid"} | generated | triggers | keyed | set(self.table.checks.values())
+        columns = [c for c in self.table.columns
+                   if c.ty == "INT" and c.null and not c.base and c.name not in used]
         if columns:
             self.foreign_over(self.rng.choice(columns))
 
