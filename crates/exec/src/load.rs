@@ -312,7 +312,7 @@ impl<'r> Loader<'r> {
             n if n < wanted => &ER_WARN_TOO_FEW_RECORDS,
             _ => &ER_WARN_TOO_MANY_RECORDS,
         };
-        // What is wrong with the rows before comes first.
+        // An error of an earlier row comes first.
         self.flush()?;
         // Compat: rows that a CHECK leaves out have no number.
         let number = self.count - self.inserter.rejected;

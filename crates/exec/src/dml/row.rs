@@ -40,7 +40,7 @@ impl Strictness {
         Self { mode, ignore, null_is_error: (single_row || strict) && !ignore, single_row }
     }
 
-    /// What does not fit is a warning after all.
+    /// A value that does not fit is a warning, not an error.
     fn lenient(self) -> Self {
         Self { mode: StoreMode::Lenient, null_is_error: false, ..self }
     }

@@ -69,7 +69,7 @@ impl<'r> JsonTable<'r> {
         Ok(cells)
     }
 
-    /// What `make` makes, and whether it told nothing to the client.
+    /// The result of `make`, and whether it added no condition.
     fn quietly<T>(&self, make: impl FnOnce() -> SqlResult<T>) -> SqlResult<(T, bool)> {
         let conditions = &self.env.eval.conditions;
         let told = conditions.borrow().count();

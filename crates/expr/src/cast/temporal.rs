@@ -66,7 +66,7 @@ fn options<const RULE: u8>(frame: &Frame<'_>) -> DateOptions {
     DateOptions { round: options.round && frame.ty.decimals > 0, ..options }
 }
 
-/// Which dates a conversion accepts.
+/// The dates that a conversion accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DateRule {
     /// Zero parts, and days that a month does not have if the sql mode allows them.

@@ -107,7 +107,7 @@ impl Step for f64 {
 }
 
 impl Step for Decimal {
-    /// What has more digits than a decimal can have is beyond all values.
+    /// A number of more digits than a decimal has is beyond all values.
     fn step(self, by: Self) -> Self {
         self.checked_add(by).unwrap_or_else(|| {
             let most = Decimal::max_value(MAX_PRECISION, 0);
