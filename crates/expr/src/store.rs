@@ -59,7 +59,7 @@ pub fn convert_for_column(
 ) -> SqlResult<Arc<Column>> {
     let to = target.ty;
     let has_limits = matches!(to.kind, TypeKind::Date | TypeKind::DateTime);
-    // What is read with the spaces of a CHAR is stored without.
+    // A CHAR that is read with its trailing spaces is stored without them.
     let is_padded =
         to.kind == TypeKind::Char && ctx.types.sql_mode.contains(SqlMode::PAD_CHAR_TO_FULL_LENGTH);
     if from == to && !has_limits && !is_padded && is_within_type(column) {

@@ -73,7 +73,7 @@ pub(crate) enum DateRule {
     Lenient,
     /// The same for a comparison: any day up to 31, and what is no date is the zero date.
     Compared,
-    /// What the sql mode says, as CAST does.
+    /// The dates that the sql mode allows, as CAST takes them.
     Mode,
     /// Zero parts, but no other day that does not exist, whatever the sql mode says.
     Existing,

@@ -42,7 +42,7 @@ fn part(mut b: Binding<'_>, length: u32, kernel: Kernel) -> SqlResult<Expr> {
     b.maybe(SqlType::new(TypeKind::Int, length, 0).never_negative(), kernel)
 }
 
-/// What only a day that exists has.
+/// A property that only an existing day has.
 fn day_part(mut b: Binding<'_>, length: u32, kernel: Kernel) -> SqlResult<Expr> {
     b.date_by(0, DateRule::Real);
     b.maybe(SqlType::new(TypeKind::Int, length, 0).never_negative(), kernel)

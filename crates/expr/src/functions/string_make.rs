@@ -450,7 +450,7 @@ fn low_bits(count: i64) -> i64 {
     if count >= 64 { -1 } else { (1 << count) - 1 }
 }
 
-/// What QUOTE puts behind a backslash in the place of a byte.
+/// The character that QUOTE writes behind a backslash in place of a byte.
 fn escaped(byte: u8) -> Option<u8> {
     match byte {
         b'\\' | b'\'' => Some(byte),

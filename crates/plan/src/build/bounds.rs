@@ -235,7 +235,7 @@ fn restriction<'a>(
             if is_null && !matches!(op, CompareOp::Eq | CompareOp::NullSafeEq) {
                 return None;
             }
-            // Where one of the two is never NULL, `<=>` finds what `=` finds.
+            // `<=>` finds what `=` finds if one of the two is never NULL.
             let finds_null =
                 value.nullable && relation.table.columns[column - relation.first].nullable;
             Some(match op {
