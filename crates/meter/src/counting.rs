@@ -5,7 +5,7 @@
 use std::alloc::{GlobalAlloc, Layout};
 
 use crate::pages;
-use crate::thread::{gave, took};
+use crate::thread::{gave, gave_large, took};
 
 /// An allocator that tells the thread's meter what it hands out and gets back. Large blocks it
 /// takes from the system itself.
@@ -37,42 +37,50 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Counting<A> {
 
     #[inline]
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        gave(layout.size());
         if pages::are_for(layout, layout.size()) {
+            gave_large(layout.size());
             // SAFETY: the layout is that of the allocation, which therefore was made of pages.
             return unsafe { pages::give(memory, layout.size()) };
         }
+        gave(layout.size());
         // SAFETY: as above.
         unsafe { self.0.dealloc(memory, layout) }
     }
 
     #[inline]
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        let of_pages = pages::are_for(layout, layout.size());
-        if of_pages != pages::are_for(layout, size) {
+        if pages::are_for(layout, size.max(layout.size())) {
             // SAFETY: as above.
-            return unsafe { self.moved(memory, layout, size) };
+            return unsafe { self.resized(memory, layout, size) };
         }
-        match size.checked_sub(layout.size()) {
-            Some(more) => took(more),
-            None => gave(layout.size() - size),
-        }
-        if of_pages {
-            // SAFETY: as for `dealloc`.
-            return unsafe { pages::resize(memory, layout.size(), size) };
-        }
+        counted(layout.size(), size);
         // SAFETY: as above.
         unsafe { self.0.realloc(memory, layout, size) }
     }
 }
 
+/// Counts a block of `from` bytes that has `to` now.
+#[inline]
+fn counted(from: usize, to: usize) {
+    match to.checked_sub(from) {
+        Some(more) => took(more),
+        None => gave(from - to),
+    }
+}
+
 impl<A: GlobalAlloc> Counting<A> {
-    /// A block that becomes one of pages, or is one no longer.
+    /// A block of pages that changes its size, or one that becomes a block of pages or is one no
+    /// longer.
     ///
     /// # Safety
     /// As for `realloc`.
     #[cold]
-    unsafe fn moved(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+    unsafe fn resized(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        if pages::are_for(layout, layout.size()) && pages::are_for(layout, size) {
+            counted(layout.size(), size);
+            // SAFETY: as for `dealloc`.
+            return unsafe { pages::resize(memory, layout.size(), size) };
+        }
         // SAFETY: the caller's promise: `size` is not zero and does not overflow with the alignment.
         unsafe {
             let to = self.alloc(Layout::from_size_align_unchecked(size, layout.align()));

@@ -8,8 +8,8 @@
 //! that their statement was killed, is out of time or holds too much.
 //!
 //! # Invariants
-//! - METER-1 What all threads have told the total differs from what they hold by less than a step for
-//!   each thread.
+//! - METER-1 What all threads have told the total differs from what they hold by at most a step for
+//!   each thread, and what it has freed in small blocks since it last allocated.
 //! - METER-2 An account is told of nothing but what its thread does between [`attach`] and the drop of
 //!   what that returns.
 //! - METER-3 Nothing here allocates while it counts.

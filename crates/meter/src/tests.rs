@@ -165,3 +165,14 @@ fn much_is_asked_for_before_it_is_made() {
     demand(1_100_000);
     set_limits(i64::MAX, i64::MAX);
 }
+
+#[test]
+fn small_blocks_given_back_are_told_when_the_work_is_over() {
+    let _alone = alone();
+    let account = account();
+    let blocks: Vec<_> = (0..10_000).map(|_| vec![0u8; 100]).collect();
+    let before = total_used();
+    drop((attach(&account), blocks));
+    drop(detached());
+    assert!(total_used() < before - 900_000, "{} of {before}", total_used());
+}
