@@ -68,8 +68,20 @@ struct Scan<'t, 's> {
     shape: &'s mut Shape,
 }
 
+/// The bytes that words are made of.
+static WORD: [bool; 256] = {
+    let mut word = [false; 256];
+    let mut at = 0;
+    while at < 256 {
+        let b = at as u8;
+        word[at] = b.is_ascii_alphanumeric() || b == b'_' || b == b'$' || b >= 0x80;
+        at += 1;
+    }
+    word
+};
+
 fn is_word(b: u8) -> bool {
-    b.is_ascii_alphanumeric() || b == b'_' || b == b'$' || b >= 0x80
+    WORD[usize::from(b)]
 }
 
 impl Scan<'_, '_> {
@@ -141,20 +153,21 @@ impl Scan<'_, '_> {
         }
     }
 
-    /// Where a text in quotes ends; `None` if it does not.
+    /// Where a text in quotes ends; `None` if it does not, or has bytes that mark literals.
     fn end_of_quoted(&self, quote: u8, escapes: bool) -> Option<usize> {
+        let other = if escapes { b'\\' } else { quote };
         let mut at = self.at + 1;
         loop {
-            let b = *self.text.get(at)?;
-            at += 1;
-            match b {
-                b'\\' if escapes => at += 1,
-                ..=8 => return None,
-                _ if b != quote => {}
+            at += memchr::memchr2(quote, other, self.text.get(at..)?)? + 1;
+            match self.text[at - 1] {
+                b if b != quote => at += 1,
                 _ if self.byte(at) == quote => at += 1,
-                _ => return Some(at),
+                _ => break,
             }
         }
+        // All bytes are looked at, so that several are at once.
+        let marked = self.text[self.at..at].iter().fold(false, |marked, b| marked | (*b <= 8));
+        (!marked).then_some(at)
     }
 
     fn string(&mut self, quote: u8) -> Option<()> {

@@ -49,8 +49,8 @@ impl Lexer<'_> {
 pub(crate) fn unescape(raw: &[u8], escapes: bool, out: &mut Vec<u8>) {
     let Some((&quote, rest)) = raw.split_first() else { return };
     let mut rest = rest.strip_suffix(&[quote]).unwrap_or(rest);
-    let special = |b: &u8| *b == quote || escapes && *b == b'\\';
-    while let Some(at) = rest.iter().position(special) {
+    let other = if escapes { b'\\' } else { quote };
+    while let Some(at) = memchr::memchr2(quote, other, rest) {
         out.extend_from_slice(&rest[..at]);
         let next = rest.get(at + 1).copied().unwrap_or(quote);
         match rest[at] {
