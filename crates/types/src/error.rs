@@ -37,7 +37,7 @@ impl SqlError {
     /// The error `def` with its directives replaced by `args` in order.
     #[cold]
     pub fn new(def: &ErrorDef, args: &[&dyn fmt::Display]) -> Self {
-        Self::raw(def.code, def.sqlstate, format::expand(def.text, args))
+        Self::raw(def.code, def.sqlstate, def.message(args))
     }
 
     /// The error `def` with a text that is already complete.

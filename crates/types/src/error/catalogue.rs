@@ -10,6 +10,10 @@ mod partitions;
 mod replication;
 mod routines;
 
+use std::fmt;
+
+use super::format;
+
 pub use classic::*;
 pub use mariadb::*;
 pub use modern::*;
@@ -28,6 +32,13 @@ pub struct ErrorDef {
     pub sqlstate: [u8; 5],
     /// The text with its directives.
     pub text: &'static str,
+}
+
+impl ErrorDef {
+    /// The text with `args` in the place of its directives.
+    pub fn message(&self, args: &[&dyn fmt::Display]) -> String {
+        format::expand(self.text, args)
+    }
 }
 
 /// Declares constants of one range and their list, in ascending order of number.

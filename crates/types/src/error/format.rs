@@ -17,7 +17,7 @@ pub(super) fn expand(text: &str, args: &[&dyn Display]) -> String {
     let mut out = String::with_capacity(text.len() + 32);
     let mut args = args.iter();
     let mut rest = text;
-    while let Some(at) = rest.find('%') {
+    while let Some(at) = memchr::memchr(b'%', rest.as_bytes()) {
         out.push_str(&rest[..at]);
         rest = &rest[at..];
         let d = parse(rest.as_bytes());

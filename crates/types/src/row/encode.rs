@@ -11,10 +11,12 @@ impl RowLayout {
     pub fn encode(&self, columns: &[&Column], row: usize, out: &mut Vec<u8>) {
         debug_assert_eq!(columns.len(), self.columns().len());
         let start = out.len();
+        let total = self.strings(columns, row).map(<[u8]>::len).sum();
+        out.reserve(self.fixed_end + self.variable * 4 + total);
         out.resize(start + self.fixed_end, 0);
         out[start] = self.version;
         self.encode_fixed(columns, row, &mut out[start..]);
-        self.encode_variable(columns, row, start, out);
+        self.put_strings(|| self.strings(columns, row), total, start, out);
     }
 
     /// Appends a row of single values, NULL or of their columns' physical kinds.
@@ -40,27 +42,26 @@ impl RowLayout {
         }
     }
 
-    fn encode_variable(&self, columns: &[&Column], row: usize, start: usize, out: &mut Vec<u8>) {
-        let strings = || {
-            let places = self.columns().iter().zip(columns);
-            places
-                .filter(|(p, _)| matches!(p.place, Place::Variable { .. }))
-                .map(|(_, column)| if column.is_null(row) { &b""[..] } else { column.bytes(row) })
-        };
-        self.put_strings(strings, start, out);
+    /// The strings of a row, in order.
+    fn strings<'s>(&self, columns: &[&'s Column], row: usize) -> impl Iterator<Item = &'s [u8]> {
+        let places = self.columns().iter().zip(columns);
+        places
+            .filter(|(p, _)| matches!(p.place, Place::Variable { .. }))
+            .map(move |(_, column)| if column.is_null(row) { &b""[..] } else { column.bytes(row) })
     }
 
-    /// Appends the strings of the row that begins at `start`: where they end, then their bytes.
+    /// Appends the strings, of `total` bytes, of the row that begins at `start`: where they end, then
+    /// their bytes.
     pub(super) fn put_strings<'s, I: Iterator<Item = &'s [u8]>>(
         &self,
         strings: impl Fn() -> I,
+        total: usize,
         start: usize,
         out: &mut Vec<u8>,
     ) {
         if self.variable == 0 {
             return;
         }
-        let total: usize = strings().map(<[u8]>::len).sum();
         let wide = total > usize::from(u16::MAX);
         if wide {
             out[start + 1] |= FLAG_WIDE;

@@ -143,7 +143,8 @@ impl RowLayout {
                 _ => return Err(RowCorrupt),
             }
         }
-        self.put_strings(|| strings.iter().copied(), start, out);
+        let total = strings.iter().map(|s| s.len()).sum();
+        self.put_strings(|| strings.iter().copied(), total, start, out);
         Ok(())
     }
 }
