@@ -29,6 +29,34 @@ impl Expr {
         }
     }
 
+    /// Whether a direct operand satisfies `test`, which is not asked about those behind it. Needs no
+    /// list of them: statements ask at every execution.
+    fn any_child<'a>(&'a self, test: &mut impl FnMut(&'a Self) -> bool) -> bool {
+        match &self.kind {
+            ExprKind::Literal(_)
+            | ExprKind::Column(_)
+            | ExprKind::Parameter(_)
+            | ExprKind::UserVariable(_)
+            | ExprKind::Sequence(_)
+            | ExprKind::SystemVariable(..) => false,
+            ExprKind::Call(c) => c.args.iter().any(test),
+            ExprKind::Compare(c) => test(&c.left) || test(&c.right),
+            ExprKind::And(v) | ExprKind::Or(v) | ExprKind::Coalesce(v) | ExprKind::Row(v) => {
+                v.iter().any(test)
+            }
+            ExprKind::Not(e) | ExprKind::IsNull(e) | ExprKind::AssignUserVariable(_, e) => test(e),
+            ExprKind::InList(l) => test(&l.value) || l.items.iter().any(test),
+            ExprKind::Case(c) => {
+                c.whens.iter().any(|(when, then)| test(when) || test(then))
+                    || c.otherwise.iter().any(test)
+            }
+            ExprKind::Subquery(s) => {
+                s.args.iter().any(|(_, e)| test(e)) || s.operands.iter().any(|(_, e)| test(e))
+            }
+            ExprKind::Stored(s) => s.args.iter().any(test),
+        }
+    }
+
     /// The direct operands, for rewriting.
     pub fn children_mut(&mut self) -> Vec<&mut Self> {
         match &mut self.kind {
@@ -67,7 +95,10 @@ impl Expr {
         selkie_meter::tick(32);
         stack::ensure();
         f(self);
-        self.children().into_iter().for_each(|c| c.visit(f));
+        self.any_child(&mut |child| {
+            child.visit(f);
+            false
+        });
     }
 
     /// The number of nodes, `None` if there are more than `most`.
@@ -84,7 +115,7 @@ impl Expr {
     pub fn any(&self, test: &mut impl FnMut(&Self) -> bool) -> bool {
         selkie_meter::tick(32);
         stack::ensure();
-        test(self) || self.children().into_iter().any(|c| c.any(test))
+        test(self) || self.any_child(&mut |child| child.any(test))
     }
 
     /// Replaces, bottom up, every expression for which `f` returns another.
