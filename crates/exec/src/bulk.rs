@@ -293,7 +293,7 @@ impl Sum {
             _ => None,
         };
         if let Some((text, [a, b, c])) = info {
-            self.outcome.info = SqlError::new(text, &[a, b, c]).message().to_owned();
+            self.outcome.info = text.message(&[a, b, c]);
         }
         self.outcome
     }

@@ -10,6 +10,9 @@ use selkie_types::{SqlError, SqlResult};
 use crate::kill::{KillFlag, Killed, Wakes};
 use crate::patience::Patience;
 
+/// Units of work that a check counts as.
+const CHECK: usize = 256;
+
 /// Limits of one running statement. Shared by its threads.
 #[derive(Debug)]
 pub struct Control {
@@ -55,7 +58,8 @@ impl Control {
             Some(deadline) if Instant::now() >= deadline => {
                 Err(SqlError::new(&ER_STATEMENT_TIMEOUT, &[]))
             }
-            _ if self.metered => selkie_meter::check(),
+            // The meter is asked as any other work asks it: rarely, and at once if it said so.
+            _ if self.metered => selkie_meter::spend(CHECK),
             _ => Ok(()),
         }
     }

@@ -12,6 +12,9 @@ mod row;
 mod safe;
 mod update;
 
+use std::sync::Arc;
+
+use selkie_catalog::TableInfo;
 use selkie_engine::LockMode;
 use selkie_plan::physical::{Operator as Op, Plan};
 use selkie_types::{Batch, SqlResult};
@@ -34,13 +37,15 @@ pub(crate) fn changes_rows(plan: &Plan) -> bool {
 }
 
 /// Tables whose rows a plan changes.
-pub(crate) fn targets(plan: &Plan) -> Vec<&std::sync::Arc<selkie_catalog::TableInfo>> {
-    match &plan.root.operator {
-        Op::Insert(insert) => vec![&insert.table],
-        Op::Update(update) => update.targets.iter().map(|t| &t.table).collect(),
-        Op::Delete(delete) => delete.targets.iter().map(|t| &t.table).collect(),
-        _ => Vec::new(),
-    }
+pub(crate) fn targets(plan: &Plan) -> impl Iterator<Item = &Arc<TableInfo>> {
+    let (inserted, updated, deleted) = match &plan.root.operator {
+        Op::Insert(insert) => (Some(&insert.table), &[][..], &[][..]),
+        Op::Update(update) => (None, &update.targets[..], &[][..]),
+        Op::Delete(delete) => (None, &[][..], &delete.targets[..]),
+        _ => (None, &[][..], &[][..]),
+    };
+    let changed = updated.iter().map(|t| &t.table);
+    inserted.into_iter().chain(changed).chain(deleted.iter().map(|t| &t.table))
 }
 
 /// Runs a plan that changes rows.

@@ -53,27 +53,30 @@ pub trait SystemTable: Send + Sync {
 #[derive(Clone, Default)]
 pub struct Engines {
     list: Vec<Arc<dyn Engine>>,
-    aliases: Vec<(Box<str>, usize)>,
+    /// Names and aliases, with the engine's place in the list.
+    names: Vec<(Box<str>, usize)>,
 }
 
 impl Engines {
     /// Adds an engine under its own name.
     pub fn add(&mut self, engine: Arc<dyn Engine>) {
+        self.names.push((engine.name().into(), self.list.len()));
         self.list.push(engine);
     }
 
     /// Lets `alias` in `ENGINE=` mean an engine already added.
     pub fn alias(&mut self, alias: &str, name: &str) {
         if let Some(at) = self.position(name) {
-            self.aliases.push((alias.into(), at));
+            self.names.push((alias.into(), at));
         }
     }
 
     fn position(&self, name: &str) -> Option<usize> {
-        let own = self.list.iter().position(|e| e.name().eq_ignore_ascii_case(name));
-        own.or_else(|| {
-            self.aliases.iter().find(|(a, _)| a.eq_ignore_ascii_case(name)).map(|(_, at)| *at)
-        })
+        // Every statement asks, and tables have the names as they are written here.
+        let exact = self.names.iter().find(|(known, _)| **known == *name);
+        let found =
+            exact.or_else(|| self.names.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)));
+        found.map(|(_, at)| *at)
     }
 
     /// The engine called `name` in any case.

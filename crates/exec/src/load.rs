@@ -363,7 +363,7 @@ impl<'r> Loader<'r> {
         let warnings = self.env.eval.conditions.borrow().count();
         let count = self.count - self.inserter.rejected;
         let args: [&dyn std::fmt::Display; 4] = [&count, &deleted, &skipped, &warnings];
-        let info = SqlError::new(&ER_LOAD_INFO, &args).message().to_owned();
+        let info = ER_LOAD_INFO.message(&args);
         // Compat: the client is not told of an automatic value.
         Outcome { info, insert_id: 0, ..self.inserter.finish() }
     }

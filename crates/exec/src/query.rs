@@ -44,27 +44,26 @@ pub(crate) fn lock_tables(
     if !session.handlers.is_empty() && !plan.tables.is_empty() {
         session.handlers.give_way(instance);
     }
-    let targets = dml::targets(plan);
     let takes_numbers = |table: &Arc<TableInfo>| {
         plan.takes_numbers.iter().any(|sequence| Arc::ptr_eq(sequence, table))
     };
-    if targets.iter().any(|t| t.kind != TableKind::Temporary) {
+    if dml::targets(plan).any(|t| t.kind != TableKind::Temporary) {
         session.hooks.check_writable()?;
     }
     for table in &plan.tables {
-        let written = targets.iter().any(|t| Arc::ptr_eq(t, table)) || takes_numbers(table);
+        let written = dml::targets(plan).any(|t| Arc::ptr_eq(t, table)) || takes_numbers(table);
         if written && session.programs.is_in_use(table.schema(), table.name()) {
             let name = table.name();
             return Err(SqlError::new(&ER_CANT_UPDATE_USED_TABLE_IN_SF_OR_TRG, &[&name]));
         }
         check_lock_list(session, table, written)?;
     }
-    if targets.iter().any(|t| t.kind != TableKind::Temporary) {
+    if dml::targets(plan).any(|t| t.kind != TableKind::Temporary) {
         session.enter(Work::Rows)?;
         session.transaction.note_shared_change();
     }
     for table in &plan.tables {
-        let written = targets.iter().any(|t| Arc::ptr_eq(t, table)) || takes_numbers(table);
+        let written = dml::targets(plan).any(|t| Arc::ptr_eq(t, table)) || takes_numbers(table);
         let mode = if written { LockMode::Write } else { LockMode::Read };
         lock_table(instance, session, control, table, mode)?;
     }
@@ -137,7 +136,7 @@ fn join_engines(instance: &Instance, session: &mut Session, plan: &Plan) -> SqlR
 /// A row-changing statement may not run in a READ ONLY transaction, but on temporary tables.
 fn check_read_only(session: &Session, plan: &Plan) -> SqlResult<()> {
     let shared = |t: &&Arc<TableInfo>| t.kind != TableKind::Temporary;
-    let writes = dml::targets(plan).into_iter().chain(&plan.takes_numbers).any(|t| shared(&t));
+    let writes = dml::targets(plan).chain(&plan.takes_numbers).any(|t| shared(&t));
     if writes && session.transaction.is_read_only(&session.settings) {
         return Err(SqlError::new(&ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, &[]));
     }
@@ -177,7 +176,7 @@ pub(crate) fn run_changes(
 ) -> SqlResult<Outcome> {
     check_read_only(session, plan)?;
     join_engines(instance, session, plan)?;
-    dml::targets(plan).into_iter().for_each(|table| instance.maintained.changed(table));
+    dml::targets(plan).for_each(|table| instance.maintained.changed(table));
     let mark = session.transaction.mark()?;
     let result = guarded(|| change(instance, session, plan));
     if result.is_err() {

@@ -8,7 +8,7 @@ use selkie_engine::EngineError;
 use selkie_expr::Expr;
 use selkie_plan::physical::{Access, Operator as Op, PlanNode, Update as Plan, UpdateTarget};
 use selkie_types::error::catalogue::{ER_DUP_ENTRY, ER_UPDATE_INFO};
-use selkie_types::{Batch, Bitmap, ByteRows, Column, SqlError, SqlMode, SqlResult, stack};
+use selkie_types::{Batch, Bitmap, ByteRows, Column, SqlMode, SqlResult, stack};
 
 use super::duplicate_error;
 use super::foreign::{ForeignKeys, Rows, is_foreign, undone_on_error};
@@ -104,7 +104,7 @@ fn outcome(env: Env<'_>, targets: &[Target<'_>]) -> Outcome {
     let changed: u64 = targets.iter().map(|t| t.changed).sum();
     let warnings = env.eval.conditions.borrow().count();
     let args: [&dyn std::fmt::Display; 3] = [&matched, &changed, &warnings];
-    let info = SqlError::new(&ER_UPDATE_INFO, &args).message().to_owned();
+    let info = ER_UPDATE_INFO.message(&args);
     let affected = if env.rt.session.settings.found_rows { matched } else { changed };
     let insert_id = env.rt.session.explicit_insert_id.get().unwrap_or(0);
     Outcome { affected, info, insert_id, ..Outcome::default() }
@@ -185,8 +185,8 @@ impl Target<'_> {
             return self.change_again(batch);
         }
         let together =
-            self.triggers.is_none() && !has_side_effects(self.plan) && !self.keeps_rows();
-        if together && batch.rows() > 1 {
+            || self.triggers.is_none() && !has_side_effects(self.plan) && !self.keeps_rows();
+        if batch.rows() > 1 && together() {
             return self.change(batch, batch, None);
         }
         (0..batch.rows()).try_for_each(|row| self.change_one(batch, row))
@@ -283,7 +283,7 @@ impl Target<'_> {
     fn assign(&self, batch: &Batch, first_row: u64) -> SqlResult<Vec<Arc<Column>>> {
         let mut columns = batch.columns().to_vec();
         let start = self.plan.columns.start;
-        for assignment in &self.plan.assignments {
+        for (position, assignment) in self.plan.assignments.iter().enumerate() {
             let at = assignment.column;
             if self.plan.table.columns[at].generated.is_some() {
                 // What is assigned is computed anew anyway; DEFAULT says so itself.
@@ -296,7 +296,8 @@ impl Target<'_> {
                 None => self.maker.default(at, batch.rows())?,
                 Some(e) => {
                     let current;
-                    let input = if self.simultaneous {
+                    // What is assigned first reads nothing that was assigned.
+                    let input = if self.simultaneous || position == 0 {
                         batch
                     } else {
                         current = Batch::new(columns.clone(), batch.rows());

@@ -47,8 +47,11 @@ impl<'r> Values<'r> {
     /// One row: its expressions' columns are the batch.
     fn single(&self, row: &[Expr]) -> SqlResult<Batch> {
         let one = Batch::one_row();
-        let columns: SqlResult<Vec<_>> = row.iter().map(|e| e.eval(self.env.eval, &one)).collect();
-        Ok(Batch::new(columns?, 1))
+        let mut columns = Vec::with_capacity(row.len());
+        for e in row {
+            columns.push(e.eval(self.env.eval, &one)?);
+        }
+        Ok(Batch::new(columns, 1))
     }
 
     fn several(&self, rows: &[Vec<Expr>]) -> SqlResult<Batch> {
@@ -67,8 +70,8 @@ impl<'r> Values<'r> {
 
 impl Operator for Values<'_> {
     fn next(&mut self) -> SqlResult<Option<Batch>> {
-        self.env.check()?;
         let Some(rows) = self.rows.next() else { return Ok(None) };
+        selkie_meter::spend(rows.len())?;
         self.env.eval.set_row(self.done + 1);
         let batch = match rows {
             [row] => self.single(row)?,

@@ -187,7 +187,7 @@ impl Session {
         }
         let info = match command {
             Command::Query(text) | Command::StmtPrepare(text) => {
-                Some(Arc::from(String::from_utf8_lossy(selkie_sql::without_end(text))))
+                Some(shown(selkie_sql::without_end(text)))
             }
             _ => None,
         };
@@ -612,6 +612,15 @@ pub(super) fn malformed(error: DecodeError) -> SqlError {
             SqlError::new(&ER_UNKNOWN_COM_ERROR, &[])
         }
         _ => SqlError::new(&ER_MALFORMED_PACKET, &[]),
+    }
+}
+
+/// A text as it is shown to others. Most are valid: the lossy conversion, which is slower, is for
+/// those that are not.
+fn shown(text: &[u8]) -> Arc<str> {
+    match std::str::from_utf8(text) {
+        Ok(text) => Arc::from(text),
+        Err(_) => Arc::from(String::from_utf8_lossy(text)),
     }
 }
 

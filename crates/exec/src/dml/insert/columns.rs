@@ -22,7 +22,7 @@ impl<'r> Inserter<'r> {
         self.warn_of_generated(source);
         let rows = source.rows();
         let count = self.plan.values.len();
-        let mut columns: Vec<_> = (0..count).map(|at| self.maker.placeholder(at, rows)).collect();
+        let mut columns = Vec::with_capacity(count);
         for (at, value) in self.plan.values.iter().enumerate() {
             let values = match value {
                 InsertValue::Default => self.default(at, rows)?,
@@ -30,9 +30,12 @@ impl<'r> Inserter<'r> {
                     let ty = &self.plan.source.columns[*from].ty;
                     self.maker.convert(at, source.column(*from), ty, first_row)?
                 }
-                InsertValue::Generated(_) | InsertValue::Own | InsertValue::Expr(_) => continue,
+                InsertValue::Generated(_) | InsertValue::Own | InsertValue::Expr(_) => {
+                    columns.push(self.maker.placeholder(at, rows));
+                    continue;
+                }
             };
-            columns[at] = self.completed(at, values, source)?;
+            columns.push(self.completed(at, values, source)?);
         }
         for own in &self.plan.own {
             let values = self.own_value(own, &columns, source, first_row)?;

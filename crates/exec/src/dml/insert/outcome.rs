@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use selkie_plan::physical::InsertMode;
 use selkie_types::error::catalogue::ER_INSERT_INFO;
-use selkie_types::{Batch, Column, SqlError, SqlResult, Value};
+use selkie_types::{Batch, Column, SqlResult, Value};
 
 use super::{Inserter, NewRows, is_single_row};
 use crate::Outcome;
@@ -139,7 +139,7 @@ impl Inserter<'_> {
             records => {
                 let (records, duplicates) = (records - self.rejected, self.told_duplicates());
                 let args: [&dyn std::fmt::Display; 3] = [&records, &duplicates, &warnings];
-                SqlError::new(&ER_INSERT_INFO, &args).message().to_owned()
+                ER_INSERT_INFO.message(&args)
             }
         };
         let insert_id = insert_id.unwrap_or(0);
