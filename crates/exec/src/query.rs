@@ -47,7 +47,8 @@ pub(crate) fn lock_tables(
     let takes_numbers = |table: &Arc<TableInfo>| {
         plan.takes_numbers.iter().any(|sequence| Arc::ptr_eq(sequence, table))
     };
-    if dml::targets(plan).any(|t| t.kind != TableKind::Temporary) {
+    let changes_shared = dml::targets(plan).any(|t| t.kind != TableKind::Temporary);
+    if changes_shared {
         session.hooks.check_writable()?;
     }
     for table in &plan.tables {
@@ -58,7 +59,7 @@ pub(crate) fn lock_tables(
         }
         check_lock_list(session, table, written)?;
     }
-    if dml::targets(plan).any(|t| t.kind != TableKind::Temporary) {
+    if changes_shared {
         session.enter(Work::Rows)?;
         session.transaction.note_shared_change();
     }

@@ -99,13 +99,21 @@ impl Counters {
         const TOGETHER: usize = 8;
         let now = self.values();
         let before = self.reported.replace(now);
-        let groups = now.chunks(TOGETHER).zip(before.chunks(TOGETHER)).enumerate();
-        for (group, (now, before)) in groups.filter(|(_, (now, before))| now != before) {
-            let values = now.iter().zip(before).enumerate();
-            for (at, (value, _)) in values.filter(|(_, (value, before))| value != before) {
-                report(group * TOGETHER + at, *value);
+        let mut tell = |first: usize, now: &[u64], before: &[u64]| {
+            for (at, (value, before)) in now.iter().zip(before).enumerate() {
+                if value != before {
+                    report(first + at, *value);
+                }
+            }
+        };
+        let (groups, rest) = now.as_chunks::<TOGETHER>();
+        let (groups_before, rest_before) = before.as_chunks::<TOGETHER>();
+        for (group, (now, before)) in groups.iter().zip(groups_before).enumerate() {
+            if now != before {
+                tell(group * TOGETHER, now, before);
             }
         }
+        tell(now.len() - rest.len(), rest, rest_before);
     }
 }
 
