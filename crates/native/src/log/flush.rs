@@ -11,6 +11,9 @@ use crate::ids::Lsn;
 use crate::pool::Backoff;
 use crate::sync::atomic::Ordering;
 
+/// What a block is padded with.
+static ZEROS: [u8; BLOCK as usize] = [0; BLOCK as usize];
+
 /// When a commit is answered: `innodb_flush_log_at_trx_commit`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
@@ -111,7 +114,7 @@ impl Log {
         if let Some(pad) = self.reserve_padding() {
             self.write_until(sync, || self.has_room(pad.end));
             let len = (pad.end.0 - pad.start.0) as u32;
-            self.copy(pad.start, &[0; BLOCK as usize][..len as usize]);
+            self.copy(pad.start, &ZEROS[..len as usize]);
             self.copy(pad.start, &pad_header(len, pad.start, self.epoch));
         }
         let end = Lsn(self.tail().0 / BLOCK * BLOCK);
