@@ -48,6 +48,11 @@ const DOCUMENTS: &[&str] = &[
     "JSON_SET",
 ];
 
+/// Whether the function called `name` makes documents.
+pub(crate) fn makes_document(name: &str) -> bool {
+    name.starts_with("JSON_") && DOCUMENTS.contains(&name)
+}
+
 /// Whether an expression's strings are JSON documents, not texts to be quoted.
 pub(crate) fn is_json(e: &Expr) -> bool {
     stack::ensure();
@@ -56,7 +61,7 @@ pub(crate) fn is_json(e: &Expr) -> bool {
     }
     match &e.kind {
         ExprKind::Call(c) if c.function.is_implicit() => is_json(&c.args[0]),
-        ExprKind::Call(c) => DOCUMENTS.contains(&c.function.name()),
+        ExprKind::Call(c) => makes_document(c.function.name()),
         ExprKind::Case(c) => {
             let results = c.whens.iter().map(|(_, then)| then).chain(&c.otherwise);
             let mut known = results.filter(|e| e.ty.kind != TypeKind::Null).peekable();

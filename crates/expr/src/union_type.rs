@@ -41,12 +41,12 @@ pub fn aggregate(tys: &[&SqlType], types: &TypeContext) -> SqlType {
     let mut present = tys.iter().filter(|t| t.kind != TypeKind::Null);
     let Some(first) = present.next() else { return SqlType::null() };
     let mut result = (*first).clone();
-    let truth = |t: &&SqlType| t.json == JsonRole::Truth || t.kind == TypeKind::Null;
-    let json = if tys.iter().all(truth) { JsonRole::Truth } else { JsonRole::Plain };
+    let all = |role| tys.iter().all(|t| t.json == role || t.kind == TypeKind::Null);
+    let json = [JsonRole::Truth, JsonRole::Document].into_iter().find(|role| all(*role));
     for ty in present {
         result = pair(&result, ty, types);
     }
-    result.json = json;
+    result.json = json.unwrap_or_default();
     result
 }
 

@@ -139,6 +139,10 @@ fn extreme(a: &mut Aggregate, types: &TypeContext) {
         _ => {}
     }
     a.ty = SqlType { zerofill: false, non_negative: false, ..e.ty.clone() };
+    if a.ty.json == JsonRole::Document && !matches!(e.kind, ExprKind::Column(_)) {
+        // Compat: the extreme of computed documents is a text.
+        a.ty.json = JsonRole::Plain;
+    }
     let is_number = e.ty.is_integer() || matches!(e.ty.kind, TypeKind::Year | TypeKind::Bit);
     let is_truth = e.ty.json == JsonRole::Truth;
     if is_number && !is_truth && !matches!(e.kind, ExprKind::Column(_)) {

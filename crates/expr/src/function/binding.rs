@@ -4,7 +4,7 @@ use selkie_types::error::catalogue::{
     ER_ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION, ER_ILLEGAL_PARAMETER_DATA_TYPES2_FOR_OPERATION,
     ER_OPERAND_COLUMNS,
 };
-use selkie_types::{CollationId, SqlError, SqlResult, SqlType, TypeKind, Value};
+use selkie_types::{CollationId, JsonRole, SqlError, SqlResult, SqlType, TypeKind, Value};
 
 use super::{Function, Kernel};
 use crate::build::{self, refuse_any_row, refuse_unified_row};
@@ -12,7 +12,7 @@ use crate::cast::{self, DateRule};
 use crate::collate::{self, Claim, Coercibility};
 use crate::context::{EvalContext, TypeContext};
 use crate::expr::{Call, CallOption, Expr, ExprKind};
-use crate::json::is_json;
+use crate::json::{is_json, makes_document};
 
 /// The arguments of a call and the settings it is bound under.
 pub struct Binding<'a> {
@@ -240,9 +240,13 @@ impl<'a> Binding<'a> {
             kernel,
             cache: Default::default(),
         };
+        let makes_document = makes_document(call.function.name());
         let mut expr = Expr::new(ExprKind::Call(Box::new(call)), ty, nullable);
         if expr.ty.is_string() {
             expr.coercibility = coercibility;
+            if makes_document {
+                expr.ty.json = JsonRole::Document;
+            }
         }
         expr
     }

@@ -77,7 +77,7 @@ impl Binder<'_> {
 
     fn handler_condition(&mut self, relation: RelationId, e: &ast::Expr) -> SqlResult<Expr> {
         let mut condition = self.in_clause(Clause::Where, |binder| binder.condition(e))?;
-        refuse_calls(&condition)?;
+        refuse_calls(e, &condition)?;
         let first = self.columns.relations[relation].first;
         condition.map_columns(&mut |id| id - first);
         Ok(condition)
@@ -88,7 +88,7 @@ impl Binder<'_> {
             return Ok(None);
         }
         let value = self.in_clause(Clause::HandlerKey, |binder| binder.scalar(e))?;
-        refuse_calls(&value)?;
+        refuse_calls(e, &value)?;
         match value.columns().is_empty() {
             true => Ok(Some(value)),
             false => Err(SqlError::new(&ER_WRONG_ARGUMENTS, &[&Clause::HandlerKey.name()])),
@@ -119,8 +119,9 @@ fn named_index(table: &TableInfo, alias: &str, name: &ast::Ident) -> SqlResult<u
     found.ok_or_else(|| SqlError::new(&ER_KEY_DOES_NOT_EXISTS, &[&name.value, &alias]))
 }
 
-fn refuse_calls(e: &Expr) -> SqlResult<()> {
-    if e.has_subquery() {
+/// Refuses subqueries and calls. A subquery that was reduced to its value is seen only in the text.
+fn refuse_calls(written: &ast::Expr, e: &Expr) -> SqlResult<()> {
+    if written.has_subquery() {
         return Err(SqlError::new(&ER_SUBQUERIES_NOT_SUPPORTED, &[&"HANDLER..READ"]));
     }
     match e.has_stored_call() || e.has_sequence() {

@@ -126,12 +126,9 @@ fn on_inner_side(table: &ast::TableRef, names: &[&str]) -> bool {
     inner || on_inner_side(&join.left, names) || on_inner_side(&join.right, names)
 }
 
-fn aggregates(select: &ast::Select) -> bool {
-    let items = select.items.iter().filter_map(|item| match item {
-        ast::SelectItem::Expr { expr, .. } => Some(expr),
-        ast::SelectItem::Wildcard { .. } => None,
-    });
-    let is_aggregate = |e: &ast::Expr| match &e.kind {
+/// Whether an expression is a call of an aggregate function, not over a window.
+pub(super) fn is_aggregate(e: &ast::Expr) -> bool {
+    match &e.kind {
         ast::ExprKind::GroupConcat(_) => true,
         ast::ExprKind::Call(call) => {
             call.over.is_none()
@@ -139,7 +136,14 @@ fn aggregates(select: &ast::Select) -> bool {
                 && AggregateKind::from_name(&call.name.value).is_some()
         }
         _ => false,
-    };
+    }
+}
+
+fn aggregates(select: &ast::Select) -> bool {
+    let items = select.items.iter().filter_map(|item| match item {
+        ast::SelectItem::Expr { expr, .. } => Some(expr),
+        ast::SelectItem::Wildcard { .. } => None,
+    });
     let mut all = items.chain(&select.having);
     all.any(|e| e.find(&mut |e| is_aggregate(e).then_some(())).is_some())
 }

@@ -8,8 +8,9 @@ use selkie_sql::ast;
 use selkie_types::error::catalogue::*;
 use selkie_types::{SqlError, SqlResult, SqlType};
 
+use super::recursion_rules::is_aggregate;
 use super::{Binder, Query};
-use crate::logical::SubqueryState;
+use crate::logical::{Logical, SubqueryState};
 
 impl Binder<'_> {
     fn subquery(&mut self, query: &ast::Query) -> SqlResult<(SubqueryId, Query)> {
@@ -46,12 +47,35 @@ impl Binder<'_> {
 
     /// `(SELECT ...)` as a value, or as a row of values.
     pub(super) fn scalar_subquery(&mut self, query: &ast::Query) -> SqlResult<Expr> {
-        let (id, query) = self.subquery(query)?;
+        let whole = self.query(query)?;
+        if let Some(value) = self.reduced(query, &whole)? {
+            return Ok(value);
+        }
+        let (id, query) = (self.add_subquery(&whole), whole);
         let value = |(at, column): (usize, &super::Named)| {
             let ty = self.columns.get(column.id).ty.clone();
             build::scalar_subquery(id, at, SqlType { zerofill: false, ..ty })
         };
         Ok(row_of(query.columns.iter().enumerate().map(value).collect()))
+    }
+
+    /// The expression that a query without tables and conditions selects, which takes the query's
+    /// place. Compat: it is then of that expression's kind, a JSON document for one, and its clauses
+    /// have no effect, not even LIMIT 0.
+    fn reduced(&mut self, query: &ast::Query, whole: &Query) -> SqlResult<Option<Expr>> {
+        if !is_reduced(query) {
+            return Ok(None);
+        }
+        let only = |plan: &Logical| match plan {
+            Logical::Project { input, columns } if matches!(**input, Logical::OneRow) => {
+                columns.first().map(|(_, e)| e.clone())
+            }
+            _ => None,
+        };
+        match only(&whole.plan) {
+            Some(value) => Ok(Some(value)),
+            None => Ok(only(&self.query(&core_of(query))?.plan)),
+        }
     }
 
     pub(super) fn exists(&mut self, query: &ast::Query) -> SqlResult<Expr> {
@@ -85,10 +109,15 @@ impl Binder<'_> {
             return Err(SqlError::not_supported("LIMIT & IN/ALL/ANY/SOME subquery"));
         }
         let left = self.expr(left)?;
-        if matches!(left.kind, ExprKind::Row(_)) && (all || op != CompareOp::Eq) {
+        let is_row = matches!(left.kind, ExprKind::Row(_));
+        if is_row && (all || op != CompareOp::Eq) {
             return Err(SqlError::new(&ER_OPERAND_COLUMNS, &[&1]));
         }
-        let (id, query) = self.subquery(query)?;
+        let whole = self.query(query)?;
+        if !is_row && let Some(value) = self.reduced(query, &whole)? {
+            return build::comparison(op, left, value, self.types);
+        }
+        let (id, query) = (self.add_subquery(&whole), whole);
         let values = match left.kind {
             ExprKind::Row(values) => values,
             _ => vec![left],
@@ -113,6 +142,34 @@ impl Binder<'_> {
         let subquery = Subquery { id, kind, args: Vec::new(), operands, placed: false };
         Ok(Expr::new(ExprKind::Subquery(Box::new(subquery)), ty, nullable))
     }
+}
+
+/// Whether a query is reduced to the value it selects.
+/// Compat: one that selects a column, or anything that is made of aggregates, is not.
+fn is_reduced(query: &ast::Query) -> bool {
+    let ast::QueryBody::Select(select) = &query.body else { return false };
+    let [ast::SelectItem::Expr { expr, .. }] = &select.items[..] else { return false };
+    let is_window = |e: &ast::Expr| matches!(&e.kind, ast::ExprKind::Call(c) if c.over.is_some());
+    let keeps = |e: &ast::Expr| is_window(e) || is_aggregate(e);
+    select.from.is_empty()
+        && select.where_clause.is_none()
+        && select.having.is_none()
+        && query.into.is_none()
+        && !matches!(expr.kind, ast::ExprKind::Column(_))
+        && expr.find(&mut |e| keeps(e).then_some(())).is_none()
+}
+
+/// The query without clauses that have no effect on its only value.
+fn core_of(query: &ast::Query) -> ast::Query {
+    let mut core = query.clone();
+    core.order_by.clear();
+    core.limit = None;
+    if let ast::QueryBody::Select(select) = &mut core.body {
+        select.group_by.clear();
+        select.rollup = false;
+        select.options.distinct = false;
+    }
+    core
 }
 
 fn row_of(mut values: Vec<Expr>) -> Expr {
