@@ -22,6 +22,7 @@ mod json_table;
 mod literal;
 mod output;
 mod query;
+mod read_again;
 mod recursion;
 mod recursion_rules;
 mod scope;
@@ -139,6 +140,8 @@ pub(crate) struct Binder<'a> {
     in_kept_text: bool,
     /// Derived tables and views being bound in an UPDATE of several tables; `None` elsewhere.
     derived_in_update: Option<usize>,
+    /// Tables read beside those that a DELETE of several tables names; `None` elsewhere.
+    read_again: Option<read_again::ReadAgain>,
     /// In ON DUPLICATE KEY UPDATE the first columns of the existing row, and of the row to be
     /// inserted, which `VALUES(c)` stands for.
     inserted: Option<(ColumnId, ColumnId)>,
@@ -200,6 +203,7 @@ impl<'a> Binder<'a> {
             row_table: None,
             in_kept_text: false,
             derived_in_update: None,
+            read_again: None,
             inserted: None,
             inserted_query: None,
             conditions: Vec::new(),

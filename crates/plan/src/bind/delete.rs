@@ -45,6 +45,7 @@ impl Binder<'_> {
                 (source, vec![self.delete_target(&name)?])
             }
             ast::DeleteTarget::Multi { targets, from } => {
+                self.watch_reads();
                 let source = self.changed_from(from)?;
                 let found: SqlResult<Vec<RelationId>> =
                     targets.iter().map(|t| self.delete_target(t)).collect();
@@ -63,6 +64,7 @@ impl Binder<'_> {
             let bound = self.filter(condition)?;
             source = source.filter(Self::conjuncts(bound));
         }
+        self.refuse_targets_read(&relations)?;
         source = self.dml_tail(source, &delete.order_by, delete.limit.as_deref())?;
         let all_rows = matches!(source, Logical::Scan(_)) && delete.returning.is_empty();
         let targets: Vec<(RelationId, ColumnId)> =
@@ -106,6 +108,17 @@ impl Binder<'_> {
         let mut returned = self.returned_from(source, items)?;
         returned.iter_mut().for_each(|(_, e)| resolve(e, meaning));
         Ok((returned, first))
+    }
+
+    /// Refuses targets of a DELETE of several tables that its subqueries read.
+    fn refuse_targets_read(&mut self, targets: &[RelationId]) -> SqlResult<()> {
+        let sources = self.scope().sources.clone();
+        for target in targets {
+            if let Some(at) = self.source_over(&sources, *target) {
+                self.refuse_read_again(&sources[at], *target)?;
+            }
+        }
+        Ok(())
     }
 
     /// The table instance a target of DELETE names.

@@ -95,6 +95,7 @@ impl Binder<'_> {
         let schema = info.schema().into();
         let guard = self.guard(&info);
         let computed = self.computed_columns(&info)?;
+        self.note_read(&info);
         let relation = self.columns.add_relation(info, alias);
         self.columns.relations[relation].computed = computed;
         self.guards.extend(guard.iter().map(|guard| (relation, guard.clone())));
@@ -209,6 +210,14 @@ impl Binder<'_> {
 
     /// Binds a query that cannot see the names around it.
     pub(super) fn closed_query(&mut self, query: &ast::Query) -> SqlResult<super::Query> {
+        let around = self.enter(None);
+        let bound = self.query_apart(query);
+        self.leave(around);
+        bound
+    }
+
+    /// As [`Self::closed_query`], for a query that may be part of the one around it.
+    pub(super) fn query_apart(&mut self, query: &ast::Query) -> SqlResult<super::Query> {
         let scopes = std::mem::take(&mut self.scopes);
         let around = self.derived_in_update;
         self.derived_in_update = around.map(|depth| depth + 1);

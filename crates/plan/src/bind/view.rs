@@ -84,7 +84,9 @@ impl Binder<'_> {
         let merged = &*view.algorithm != "TEMPTABLE"
             && crate::updatable::of_view(self.names.tables, info, view).merges;
         self.locking = self.scope().locking.filter(|_| merged);
-        let bound = self.closed_query(&statement);
+        let around_view = self.enter(merged.then_some((alias, info)));
+        let bound = self.query_apart(&statement);
+        self.leave(around_view);
         self.names.tables = tables;
         self.in_kept_text = around;
         self.text.pop();

@@ -1,0 +1,97 @@
+//! Tables that a DELETE of several tables reads in subqueries, which may not be its targets.
+//!
+//! Must not know what is deleted: [`Binder::delete`] asks at its end.
+
+use selkie_catalog::TableInfo;
+use selkie_engine::TableId;
+use selkie_types::error::catalogue::{ER_UPDATE_TABLE_USED, ER_VIEW_PREVENT_UPDATE};
+use selkie_types::{SqlError, SqlResult};
+
+use super::Binder;
+use super::scope::Source;
+use crate::logical::RelationId;
+
+/// A view as a statement names it, and what it is.
+type NamedView = (Box<str>, (Box<str>, Box<str>));
+
+/// The tables read so far, and where the binder is.
+#[derive(Debug, Default)]
+pub(super) struct ReadAgain {
+    place: Place,
+    /// Their ids, with the outermost view they are read through.
+    tables: Vec<(TableId, Option<NamedView>)>,
+}
+
+/// Where tables are being bound.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Place {
+    /// In a derived or common table, or a view that is not merged: its rows are all read before the
+    /// first is deleted.
+    hidden: bool,
+    /// In a subquery, whatever the scopes say: a view's own ones begin anew.
+    below: bool,
+    view: Option<NamedView>,
+}
+
+impl Binder<'_> {
+    /// Begins to note tables that are read.
+    pub(super) fn watch_reads(&mut self) {
+        self.read_again = Some(ReadAgain::default());
+    }
+
+    /// Notes a table that is being added to the current scope.
+    pub(super) fn note_read(&mut self, info: &TableInfo) {
+        let in_subquery = self.scopes.len() > 1;
+        if let Some(read) = &mut self.read_again
+            && (in_subquery || read.place.below)
+            && !read.place.hidden
+        {
+            read.tables.push((info.def.id, read.place.view.clone()));
+        }
+    }
+
+    /// Enters a query with scopes of its own: a view that is merged, under its alias, or a query
+    /// whose reads do not count. To be followed by [`Self::leave`].
+    pub(super) fn enter(&mut self, merged: Option<(&str, &TableInfo)>) -> Option<Place> {
+        let in_subquery = self.scopes.len() > 1;
+        let place = &mut self.read_again.as_mut()?.place;
+        let around = place.clone();
+        match merged {
+            None => place.hidden = true,
+            Some((alias, info)) => {
+                place.below |= in_subquery;
+                let name = || (info.schema().into(), info.name().into());
+                place.view.get_or_insert_with(|| (alias.into(), name()));
+            }
+        }
+        Some(around)
+    }
+
+    /// Returns to where [`Self::enter`] was called.
+    pub(super) fn leave(&mut self, around: Option<Place>) {
+        if let (Some(read), Some(around)) = (&mut self.read_again, around) {
+            read.place = around;
+        }
+    }
+
+    /// 1093 or 1443 if a target, named as `source`, is read too.
+    pub(super) fn refuse_read_again(&self, source: &Source, relation: RelationId) -> SqlResult<()> {
+        let id = self.columns.relations[relation].table.def.id;
+        let tables = self.read_again.iter().flat_map(|read| &read.tables);
+        let Some((_, read)) = tables.into_iter().find(|(table, _)| *table == id) else {
+            return Ok(());
+        };
+        let target = self.kept_view(source).map(|view| (view.info.schema(), view.info.name()));
+        let through = read.as_ref().map(|(alias, (schema, name))| (alias, (&**schema, &**name)));
+        let same = through.is_some_and(|(_, name)| Some(name) == target);
+        let prevents = match through {
+            _ if same => None,
+            Some((alias, _)) => Some(alias),
+            None => target.is_some().then_some(&source.name),
+        };
+        Err(match prevents {
+            Some(view) => SqlError::new(&ER_VIEW_PREVENT_UPDATE, &[view, &"DELETE", &source.name]),
+            None => SqlError::new(&ER_UPDATE_TABLE_USED, &[&source.name, &"DELETE"]),
+        })
+    }
+}
