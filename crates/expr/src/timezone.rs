@@ -90,27 +90,35 @@ impl TimeZone {
     /// Compat: a local time skipped by a change to summer time is the instant of the change, one
     /// that occurs twice is the first.
     pub fn micros_from_local(&self, local: DateTime) -> i64 {
+        match self.instants(local) {
+            Instants::One(at) | Instants::None(at) | Instants::Two(at, _) => at,
+        }
+    }
+
+    /// The instants of a local time in microseconds since 1970.
+    pub fn instants(&self, local: DateTime) -> Instants {
         let linear = local.unix_micros();
         let Zone::Named(zone) = &self.zone else {
-            return linear - self.offset_at(linear) * MICROS_PER_SECOND;
+            return Instants::One(linear - self.offset_at(linear) * MICROS_PER_SECOND);
         };
         let civil = Offset::UTC
             .to_datetime(Timestamp::from_microsecond(linear).unwrap_or(Timestamp::UNIX_EPOCH));
         use jiff::tz::AmbiguousOffset::{Fold, Gap, Unambiguous};
         let seconds = |o: Offset| i64::from(o.seconds()) * MICROS_PER_SECOND;
         match zone.to_ambiguous_timestamp(civil).offset() {
-            Unambiguous { offset } => linear - seconds(offset),
-            Fold { before, .. } => linear - seconds(before),
-            Gap { before, .. } => self.next_transition(zone, linear - seconds(before)),
+            Unambiguous { offset } => Instants::One(linear - seconds(offset)),
+            Fold { before, after } => {
+                Instants::Two(linear - seconds(before), linear - seconds(after))
+            }
+            Gap { before, .. } => {
+                Instants::None(self.next_transition(zone, linear - seconds(before)))
+            }
         }
     }
 
     /// Whether a local time never is, because the clocks are put forward over it.
     pub fn is_skipped(&self, local: DateTime) -> bool {
-        let Zone::Named(zone) = &self.zone else { return false };
-        let Ok(at) = Timestamp::from_microsecond(local.unix_micros()) else { return false };
-        let offset = zone.to_ambiguous_timestamp(Offset::UTC.to_datetime(at)).offset();
-        matches!(offset, jiff::tz::AmbiguousOffset::Gap { .. })
+        matches!(self.instants(local), Instants::None(_))
     }
 
     /// The last change of the offset at or before an instant just after it.
@@ -131,16 +139,29 @@ impl TimeZone {
 
     /// A local time as a TIMESTAMP value, `None` outside of its range of years.
     pub fn to_utc(&self, local: DateTime) -> Option<DateTime> {
-        const LAST: i64 = (i32::MAX as i64 + 1) * MICROS_PER_SECOND;
-        if local == DateTime::ZERO {
-            return Some(local);
+        match local {
+            DateTime::ZERO => Some(local),
+            _ => timestamp(self.micros_from_local(local)),
         }
-        let micros = self.micros_from_local(local);
-        if !(MICROS_PER_SECOND..LAST).contains(&micros) {
-            return None;
-        }
-        DateTime::from_unix_micros(micros)
     }
+}
+
+/// The TIMESTAMP value of an instant in microseconds since 1970, `None` outside of its range of years.
+pub fn timestamp(unix_micros: i64) -> Option<DateTime> {
+    const LAST: i64 = (i32::MAX as i64 + 1) * MICROS_PER_SECOND;
+    let in_range = (MICROS_PER_SECOND..LAST).contains(&unix_micros);
+    in_range.then(|| DateTime::from_unix_micros(unix_micros)).flatten()
+}
+
+/// The instants that have a local time, in microseconds since 1970.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Instants {
+    /// One.
+    One(i64),
+    /// None, since the clocks are put forward over it: the instant at which they are.
+    None(i64),
+    /// Two, since the clocks are put back over it: the first and the last.
+    Two(i64, i64),
 }
 
 /// `[+-]h[h]:mm` between -12:59 and +14:00, in seconds.

@@ -4,6 +4,7 @@
 use std::cmp::Ordering;
 
 use selkie_expr::TimeZone;
+use selkie_expr::timezone::{Instants, timestamp};
 use selkie_types::temporal::{MICROS_PER_SECOND, days_in_month};
 use selkie_types::{Date, DateTime, Decimal, Physical, SqlType, Time, TypeKind, Value};
 
@@ -16,6 +17,9 @@ pub(crate) enum Fit {
     Between(Value, Value),
     /// It equals each of these, which ascend: integers that are the same DOUBLE.
     OneOf(Vec<Value>),
+    /// It equals both, and the order of the values between them is another: a local time that was
+    /// twice. Rows found by a bound at it have to be looked at.
+    Twice(Value, Value),
     /// It is less than all.
     Less,
     /// It is greater than all.
@@ -194,24 +198,40 @@ fn fit_datetime(value: &Value, from: &SqlType, to: &SqlType, zone: &TimeZone) ->
             other => other,
         };
     }
-    let v = match (to.kind, from.kind) {
-        (TypeKind::Timestamp, TypeKind::Timestamp) => v,
-        (TypeKind::Timestamp, _) => match zone.to_utc(v) {
-            Some(v) => v,
-            // Of what is before the first moment a TIMESTAMP has the zero date only.
-            None if v.year() < 2000 => {
-                return Fit::Between(Value::DateTime(DateTime::ZERO), Value::DateTime(DateTime(1)));
-            }
-            None => return Fit::Greater,
-        },
-        _ => v,
-    };
-    let below = v.truncate_to(to.decimals);
-    if below == v {
-        return Fit::Exact(Value::DateTime(v));
+    if to.kind == TypeKind::Timestamp && from.kind != TypeKind::Timestamp && v != DateTime::ZERO {
+        return fit_local(v, to, zone);
     }
-    let above = DateTime(v.0 + 1);
-    Fit::Between(Value::DateTime(below), Value::DateTime(above))
+    fit_digits(v, v, to)
+}
+
+/// A time at a column's digits, if all between `first` and `last` is it.
+fn fit_digits(first: DateTime, last: DateTime, to: &SqlType) -> Fit {
+    let below = last.truncate_to(to.decimals);
+    match below == last {
+        true if first == last => Fit::Exact(Value::DateTime(last)),
+        true => Fit::Twice(Value::DateTime(first), Value::DateTime(last)),
+        false => Fit::Between(Value::DateTime(below), Value::DateTime(DateTime(first.0 + 1))),
+    }
+}
+
+/// A local time among the instants that a TIMESTAMP keeps.
+fn fit_local(local: DateTime, to: &SqlType, zone: &TimeZone) -> Fit {
+    let (first, last, is_skipped) = match zone.instants(local) {
+        Instants::One(at) => (at, at, false),
+        Instants::Two(first, last) => (first, last, false),
+        Instants::None(at) => (at, at, true),
+    };
+    match (timestamp(first), timestamp(last)) {
+        (Some(at), _) if is_skipped => {
+            Fit::Between(Value::DateTime(DateTime(at.0 - 1)), Value::DateTime(at))
+        }
+        (Some(first), Some(last)) => fit_digits(first, last, to),
+        // Of what is before the first moment a TIMESTAMP has the zero date only.
+        _ if local.year() < 2000 => {
+            Fit::Between(Value::DateTime(DateTime::ZERO), Value::DateTime(DateTime(1)))
+        }
+        _ => Fit::Greater,
+    }
 }
 
 /// Whether a day of a month that is not zero is one of its days.

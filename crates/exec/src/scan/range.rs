@@ -117,6 +117,7 @@ impl Keys {
             Fit::Exact(value) => self.put_value(part, &value),
             Fit::Null if null_safe && part.nullable => self.put_value(part, &Value::Null),
             Fit::OneOf(values) => self.multiply(part, &values),
+            Fit::Twice(first, last) => self.multiply(part, &[first, last]),
             _ => return false,
         }
         true
@@ -258,6 +259,8 @@ fn lower_edge(
         Fit::Exact(v) => Edge::After(v),
         Fit::Between(_, above) => Edge::Before(above),
         Fit::OneOf(values) => edge_of(values, included, true),
+        Fit::Twice(first, _) if included => Edge::Before(first),
+        Fit::Twice(first, _) => Edge::After(first),
         Fit::Less => Edge::Open,
         Fit::Greater => Edge::Nothing,
         Fit::Null => Edge::Null,
@@ -290,6 +293,8 @@ fn upper_edge(
         Fit::Exact(v) => Edge::Before(v),
         Fit::Between(below, _) => Edge::After(below),
         Fit::OneOf(values) => edge_of(values, included, false),
+        Fit::Twice(_, last) if included => Edge::After(last),
+        Fit::Twice(_, last) => Edge::Before(last),
         Fit::Less => Edge::Nothing,
         Fit::Greater => Edge::Open,
         Fit::Null => Edge::Null,

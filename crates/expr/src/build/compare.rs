@@ -260,7 +260,11 @@ fn to_shown(
             if let Some(by) = dates(args, types) {
                 return Ok(by);
             }
-            each(args, cast::to_compared_datetime);
+            // Compat: instants compare as such, not as the local times they are, which repeat when
+            // the clocks are put back.
+            if args.iter().any(|e| e.ty.kind != TypeKind::Timestamp) {
+                each(args, cast::to_compared_datetime);
+            }
             CompareBy::DateTime
         }
         CompareTypes::FixedBinary(kind) => {

@@ -110,6 +110,7 @@ pub(super) fn date_beside_bigint(column: &Expr, constant: &mut Expr) {
     let number = match constant.as_literal() {
         Some(Value::Date(d)) => i64::from(d.to_number()),
         Some(Value::DateTime(v)) if v.micros() == 0 => v.to_number(),
+        Some(Value::Time(v)) if v.micros() == 0 => v.to_number(),
         _ => return,
     };
     *constant = Expr::int(number);

@@ -335,6 +335,10 @@ fn is_exact(value: &Expr, relation: &RelationInfo, column: ColumnId) -> bool {
         // Of other signs too: a number beyond the column's is a range without an end, or no row.
         return true;
     }
+    if ty.kind == TypeKind::Timestamp && value.ty.kind != TypeKind::Timestamp {
+        // A local time may have been twice, and the times around it too.
+        return false;
+    }
     let same = value.ty.physical() == ty.physical() && value.ty.collation == ty.collation;
     same && value.ty.decimals == ty.decimals && !ty.is_text_or_blob()
 }
