@@ -69,12 +69,16 @@ impl<'r> OnDuplicate<'r> {
         let mut input = old.clone();
         input.extend(new);
         input.extend(source.columns().iter().cloned());
+        let unchanged = self.rule.simultaneous.then(|| Batch::new(input.clone(), 1));
         for assignment in &self.rule.assignments {
             let at = assignment.column;
             let values = match &assignment.value {
                 None => maker.default(at, 1)?,
                 Some(e) => {
-                    let values = e.eval(self.env.eval, &Batch::new(input.clone(), 1))?;
+                    let values = match &unchanged {
+                        Some(row) => e.eval(self.env.eval, row)?,
+                        None => e.eval(self.env.eval, &Batch::new(input.clone(), 1))?,
+                    };
                     maker.convert(at, &values, &e.ty, self.env.eval.row())?
                 }
             };

@@ -127,6 +127,8 @@ pub struct Assignment {
 pub struct DuplicateUpdate {
     /// In order.
     pub assignments: Vec<Assignment>,
+    /// All values are computed of the row as it was.
+    pub simultaneous: bool,
 }
 
 /// Updates the rows of `source`.

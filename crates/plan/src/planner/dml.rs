@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use selkie_catalog::{TableInfo, TableKind, Trigger};
 use selkie_expr::Expr;
-use selkie_types::{SqlResult, Value};
+use selkie_types::{SqlMode, SqlResult, Value};
 
 use super::foreign::{Changes, foreign_tables, with_generated};
 use super::{Draft, PlanContext};
@@ -50,7 +50,8 @@ pub(super) fn insert(
             .chain(new..new + width)
             .chain(bound.source_columns.iter().copied())
             .collect();
-        DuplicateUpdate { assignments: placed(&made.assigned, &layout) }
+        let simultaneous = context.settings.sql_mode.contains(SqlMode::SIMULTANEOUS_ASSIGNMENT);
+        DuplicateUpdate { assignments: placed(&made.assigned, &layout), simultaneous }
     });
     let (returning, output) = returned(&made.returned, bound.returning_first, &table, &done.draft);
     let insert = Insert {
@@ -257,8 +258,8 @@ pub(super) fn update(
         known.union(&value.iter().flat_map(Expr::columns).collect());
     }
     draft.compute_updated(&source, &targets, context);
-    let simultaneous = multiple
-        || context.settings.sql_mode.contains(selkie_types::SqlMode::SIMULTANEOUS_ASSIGNMENT);
+    let simultaneous =
+        multiple || context.settings.sql_mode.contains(SqlMode::SIMULTANEOUS_ASSIGNMENT);
     let done = draft.finish(source, &ids, context);
     let mut node = done.root.node.clone();
     if multiple || targets.iter().any(|t| moves_rows(&node, t, &done.draft)) {
