@@ -6,10 +6,12 @@ use selkie_plan::physical::{Access, Operator as Op, PlanNode};
 use selkie_types::error::catalogue::ER_UPDATE_WITHOUT_KEY_IN_SAFE_MODE;
 use selkie_types::{SqlError, SqlResult, stack};
 
+use super::update::has_join;
 use crate::run::Env;
 
-/// Error 1175 if one of the tables to be changed is read from end to end. Compat: a DELETE without
-/// any condition is one even with LIMIT. `limited`: the statement counts rows itself.
+/// Error 1175 if a table is read from end to end and no condition could use a key of it. Compat: in a
+/// join it counts what is done, for each table; a DELETE without any condition is refused even with
+/// LIMIT. `limited`: the statement counts rows itself.
 pub(super) fn check(
     env: Env<'_>,
     source: &PlanNode,
@@ -21,8 +23,9 @@ pub(super) fn check(
     {
         return Ok(());
     }
+    let joined = has_join(source);
     let mut scanned = false;
-    source.visit(&mut |node| scanned |= scans_all(node, targets));
+    source.visit(&mut |node| scanned |= scans_all(node, targets, joined));
     if scanned { Err(SqlError::new(&ER_UPDATE_WITHOUT_KEY_IN_SAFE_MODE, &[])) } else { Ok(()) }
 }
 
@@ -49,12 +52,13 @@ fn is_unconditional(node: &PlanNode) -> bool {
     !conditions
 }
 
-fn scans_all(node: &PlanNode, targets: &[&TableInfo]) -> bool {
+fn scans_all(node: &PlanNode, targets: &[&TableInfo], joined: bool) -> bool {
     let Op::TableScan(scan) = &node.operator else { return false };
     let whole = match &scan.access {
         Access::Full { .. } => true,
         Access::Index(range) => range.ranges.is_empty(),
         Access::Union(_) => false,
     };
-    whole && targets.iter().any(|table| table.def.id == scan.table.def.id)
+    let is_target = || targets.iter().any(|table| table.def.id == scan.table.def.id);
+    whole && (joined || scan.possible_keys.is_empty() && is_target())
 }

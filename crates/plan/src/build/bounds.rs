@@ -275,6 +275,23 @@ fn restriction<'a>(
     }
 }
 
+/// Whether a condition leaves out single values of the first part of an index. Compat: the ranges
+/// between them are ways to read the table, though hardly ever good ones.
+pub(super) fn leaves_out(relation: &RelationInfo, index: &IndexDef, condition: &Expr) -> bool {
+    let column = relation.first + index.parts[0].column;
+    let key = |e: &Expr, by| is_key(e, relation, column) && same_order(by, relation, column);
+    match &condition.kind {
+        ExprKind::Compare(c) if c.op == CompareOp::Ne => {
+            key(&c.left, c.by) && is_fixed(&c.right) || key(&c.right, c.by) && is_fixed(&c.left)
+        }
+        ExprKind::Not(inner) => match &inner.kind {
+            ExprKind::InList(list) => key(&list.value, list.by) && list.items.iter().all(is_fixed),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
 fn starts_with_wildcard(pattern: &Expr) -> bool {
     match pattern.as_literal() {
         Some(Value::Bytes(bytes)) => matches!(bytes.first(), None | Some(b'%' | b'_')),

@@ -4,7 +4,7 @@ use selkie_engine::LockMode;
 use selkie_expr::{CompareOp, Expr, ExprKind};
 
 use super::access::Path;
-use super::bounds::{Bounds, bounds};
+use super::bounds::{Bounds, bounds, leaves_out};
 use super::union::union_keys;
 use super::{Builder, Built, Goal, Order, place};
 use crate::estimate::condition_cost;
@@ -99,7 +99,9 @@ impl Builder<'_> {
         let indexes = info.table.def.indexes.iter().enumerate();
         let usable = indexes.filter(|(at, index)| {
             self.is_allowed(info, *at)
-                && (in_union.contains(at) || bounds(info, index, conditions).is_some())
+                && (in_union.contains(at)
+                    || bounds(info, index, conditions).is_some()
+                    || conditions.iter().any(|c| leaves_out(info, index, c)))
         });
         usable.map(|(_, index)| index.name.clone()).collect()
     }

@@ -3,6 +3,7 @@
 //! MariaDB calls it an index merge, and "Using union" in EXPLAIN, or "Using sort_union" where the keys of one index do not
 //! come in the order of the clustered key.
 
+use selkie_engine::LockMode;
 use selkie_expr::{Expr, ExprKind};
 
 use super::access::Path;
@@ -101,11 +102,16 @@ pub(super) fn union_keys(info: &RelationInfo, condition: &Expr) -> Vec<usize> {
     for branch in branches {
         let parts = branch.clone().into_conjuncts();
         let indexes = info.table.def.indexes.iter().enumerate().filter(|(_, index)| !index.hashed);
+        let before = usable.len();
         usable.extend(
             indexes.filter_map(|(at, index)| {
                 conjunction(info, index, &parts).restricts().then_some(at)
             }),
         );
+        if info.lock == LockMode::Exclusive && usable.len() == before {
+            // All rows have to be read for this branch. Compat: a query tells the keys all the same.
+            return Vec::new();
+        }
     }
     usable
 }
