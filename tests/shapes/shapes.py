@@ -197,6 +197,8 @@ class Sides:
 
     def __init__(self, port):
         self.shared, self.alone = self.connect(port, "shapes_a"), self.connect(port, "shapes_b")
+        # sql_select_limit is set.
+        self.limited = False
         self.both("SET timestamp=1700000000")
         self.run(self.alone, "CREATE TEMPORARY TABLE plans_alone(a INT)")
 
@@ -211,10 +213,11 @@ class Sides:
         return pymysql.connect(database=database, autocommit=None, use_unicode=False, conv={}, **options)
 
     def both(self, text):
+        if text.startswith("SET sql_select_limit="):
+            self.limited = not text.endswith("DEFAULT")
         return self.run(self.shared, text), self.run(self.alone, text)
 
-    @staticmethod
-    def run(connection, text):
+    def run(self, connection, text):
         cursor = connection.cursor()
         try:
             cursor.execute(text.encode())
@@ -224,7 +227,11 @@ class Sides:
             result = cursor._result
             fields = [(f.name, f.type_code, f.length, f.scale, f.flags, f.charsetnr, f.table_name, f.org_name)
                       for f in result.fields] if cursor.description else None
-            said = [("rows", fields, cursor.fetchall() if fields else None, result.affected_rows,
+            rows = cursor.fetchall() if fields else None
+            if self.limited and rows and "ORDER BY" not in text:
+                # Any of the rows may be the first ones.
+                rows = len(rows)
+            said = [("rows", fields, rows, result.affected_rows,
                      result.insert_id, result.message)]
         with connection.cursor() as cursor:
             cursor.execute(b"SHOW WARNINGS")
