@@ -30,20 +30,26 @@ pub fn quote_string(text: &str) -> String {
     out
 }
 
+/// A character set behind the words for it, and its collation. That of bytes has only one.
+fn put_charset(out: &mut String, words: &str, collation: CollationId) {
+    let collation = collation.info();
+    let (charset, name) = (collation.charset.name(), collation.name);
+    let _ = write!(out, "{words}{charset}");
+    if charset != name {
+        let assigned = if words.ends_with('=') { "=" } else { " " };
+        let _ = write!(out, " COLLATE{assigned}{name}");
+    }
+}
+
 /// The statement that creates `schema`.
 pub fn show_create_database(schema: &Schema, if_not_exists: bool) -> String {
     let mut out = String::from("CREATE DATABASE ");
     if if_not_exists {
         out.push_str("/*!32312 IF NOT EXISTS*/ ");
     }
-    let collation = schema.collation.info();
-    let _ = write!(
-        out,
-        "{} /*!40100 DEFAULT CHARACTER SET {} COLLATE {} */",
-        quote_identifier(&schema.name),
-        collation.charset.name(),
-        collation.name
-    );
+    let _ = write!(out, "{} /*!40100 DEFAULT ", quote_identifier(&schema.name));
+    put_charset(&mut out, "CHARACTER SET ", schema.collation);
+    out.push_str(" */");
     if !schema.comment.is_empty() {
         let _ = write!(out, " COMMENT {}", quote_string(&schema.comment));
     }
@@ -122,9 +128,8 @@ fn table_options(
         let _ = write!(out, " AUTO_INCREMENT={next}");
     }
     if !table.is_sequence() {
-        let collation = table.collation.info();
-        let (charset, name) = (collation.charset.name(), collation.name);
-        let _ = write!(out, " DEFAULT CHARSET={charset} COLLATE={name}");
+        out.push_str(" DEFAULT ");
+        put_charset(out, "CHARSET=", table.collation);
     }
     let is_aria = &*table.engine == "Aria";
     let checksum = if is_information(table) { 0 } else { 1 };

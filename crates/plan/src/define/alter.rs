@@ -139,6 +139,7 @@ fn altered(
     statement: &AlterTable,
 ) -> SqlResult<AlterPlan> {
     let mut draft = Draft::new(context, old);
+    draft.set_collation(&statement.actions)?;
     for action in &statement.actions {
         draft.apply(action)?;
     }
@@ -198,6 +199,17 @@ impl<'a> Draft<'a> {
             only_renames: false,
             only_keys: false,
         }
+    }
+
+    /// The table's collation, which new columns have wherever the statement says it.
+    fn set_collation(&mut self, actions: &[AlterAction]) -> SqlResult<()> {
+        for action in actions {
+            if let AlterAction::Option(option) = action {
+                let read = Options::read(std::slice::from_ref(option), self.table.collation)?;
+                self.table.collation = read.collation.unwrap_or(self.table.collation);
+            }
+        }
+        Ok(())
     }
 
     /// Compat: columns that stay what they were are deprecated too.
@@ -403,9 +415,6 @@ impl<'a> Draft<'a> {
             let name = engine::named(self.context, Some(engine), self.old.name())?;
             self.force |= true;
             self.table.engine = name.into();
-        }
-        if let Some(collation) = read.collation {
-            self.table.collation = collation;
         }
         if let Some(comment) = &read.comment {
             let name = self.old.name();
