@@ -309,18 +309,23 @@ impl Builder<'_> {
         &self,
         inputs: Inputs<'_>,
         right: Built,
-        keys: Vec<Key>,
+        mut keys: Vec<Key>,
         mut conditions: Vec<Expr>,
     ) -> Built {
         let (layout, types, output) = output_of(&inputs, &right.layout, &right.node.columns);
         let joined = joined_layout(&inputs.left, &right.layout);
-        conditions.extend(keys.into_iter().map(comparison));
         let mut null_aware = None;
         if inputs.kind.is_null_aware() {
             let first = inputs.dependent.and_then(|d| d.on.first());
-            conditions.retain(|c| Some(c) != first);
+            // Another condition may be the same comparison: NULL is false for that one.
+            if let Some(at) = keys.iter().position(|key| key.condition == Some(0)) {
+                keys.remove(at);
+            } else if let Some(at) = conditions.iter().position(|c| Some(c) == first) {
+                conditions.remove(at);
+            }
             null_aware = first.map(|c| place(c, &joined));
         }
+        conditions.extend(keys.into_iter().map(comparison));
         let join = NestedLoopJoin {
             kind: inputs.kind,
             conditions: conditions.iter().map(|c| place(c, &joined)).collect(),
