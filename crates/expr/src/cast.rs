@@ -366,6 +366,14 @@ pub fn to_shown(e: &mut Expr, ty: &SqlType) {
     }
 }
 
+/// The column that `e` shows with other digits than it has.
+pub fn shown_column(e: &Expr) -> Option<usize> {
+    match &e.kind {
+        ExprKind::Call(call) if std::ptr::eq(call.function, &RESCALE) => call.args[0].as_column(),
+        _ => None,
+    }
+}
+
 /// Rounds a decimal to fewer digits and leaves its type.
 pub fn round_to(e: &mut Expr, scale: u8) {
     let ty = e.ty.clone();

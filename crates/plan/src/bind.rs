@@ -28,6 +28,7 @@ mod recursion_rules;
 mod scope;
 mod select;
 mod sequence;
+mod shown;
 mod subquery;
 mod syntax;
 mod table;

@@ -133,7 +133,10 @@ fn plan_query(
     context: &PlanContext<'_>,
 ) -> SqlResult<Plan> {
     let outermost = query.into.is_none();
-    let bound = binder.query_as(query, outermost)?;
+    let mut bound = binder.query_as(query, outermost)?;
+    if keeps_digits(query) {
+        binder.give_digits(&mut bound.plan);
+    }
     binder.tell_unusable_keys(context.statistics);
     check_into(query, bound.columns.len())?;
     if query.late_into {
@@ -156,6 +159,13 @@ fn plan_query(
     plan.into = query.into.as_deref().cloned();
     plan.calc_found_rows = calc_found_rows;
     Ok(plan)
+}
+
+/// Whether a query's values go to variables, which hold more digits than a client is shown.
+fn keeps_digits(query: &ast::Query) -> bool {
+    let for_statement = |select: &ast::Select| select.options.for_statement;
+    matches!(query.into.as_deref(), Some(ast::IntoTarget::Variables(_)))
+        || matches!(&query.body, ast::QueryBody::Select(select) if for_statement(select))
 }
 
 /// Compat: a variable that is selected is as wide as anything of its kind.

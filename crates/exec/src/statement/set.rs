@@ -192,7 +192,7 @@ fn by_query(
 ) -> SqlResult<(Value, SqlType)> {
     let item = ast::SelectItem::Expr { expr: e.clone(), alias: None, span: ast::Span::default() };
     let select = ast::Select {
-        options: ast::SelectOptions::default(),
+        options: ast::SelectOptions { for_statement: true, ..Default::default() },
         items: vec![item],
         from: Vec::new(),
         where_clause: None,

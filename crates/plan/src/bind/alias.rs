@@ -164,7 +164,7 @@ impl Binder<'_> {
             (Some(selected), None) => {
                 let full = self.settings.sql_mode.contains(SqlMode::ONLY_FULL_GROUP_BY)
                     && !self.scopes[at].grouped;
-                let is_column = selected.as_column().is_some();
+                let is_column = self.column_read(&selected).is_some();
                 let by_alias = |a: &Alias| {
                     a.expr == selected
                         && a.column.as_ref().is_none_or(|c| !identifier_eq(&c.name, &a.name))

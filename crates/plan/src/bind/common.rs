@@ -105,8 +105,9 @@ impl Binder<'_> {
         &mut self,
         table: &ast::CommonTable,
         number: usize,
-        query: super::Query,
+        mut query: super::Query,
     ) -> SqlResult<()> {
+        self.keep_digits(&mut query, &table.query);
         let names = self.derived_names(&query, &table.columns)?;
         self.note_hex(&query);
         let common = &mut self.common[number];
@@ -138,7 +139,8 @@ impl Binder<'_> {
         for id in ids {
             let info = self.columns.get(id).clone();
             let column = self.columns.add(info.ty, info.nullable || first_round);
-            self.columns.get_mut(column).hex = info.hex;
+            let kept = self.columns.get_mut(column);
+            (kept.hex, kept.shown) = (info.hex, info.shown);
             columns.push(column);
         }
         self.add_listed(alias, names, columns.clone());
@@ -155,7 +157,8 @@ impl Binder<'_> {
 
     /// A definition in place of a reference, as if it were a derived table.
     fn inlined(&mut self, table: &ast::CommonTable, alias: &str) -> SqlResult<Logical> {
-        let query = self.closed_query(&table.query)?;
+        let mut query = self.closed_query(&table.query)?;
+        self.keep_digits(&mut query, &table.query);
         let names = self.derived_names(&query, &table.columns)?;
         self.keep_columns(&query);
         let ids = query.ids();

@@ -150,7 +150,8 @@ impl Binder<'_> {
     }
 
     fn derived(&mut self, derived: &ast::DerivedTable) -> SqlResult<Logical> {
-        let query = self.closed_query(&derived.query)?;
+        let mut query = self.closed_query(&derived.query)?;
+        self.keep_digits(&mut query, &derived.query);
         let ids = query.ids();
         let names = self.derived_names(&query, &[])?;
         self.keep_columns(&query);

@@ -152,7 +152,7 @@ impl Binder<'_> {
             }
             ast::InsertSource::Query(query) => {
                 let mut bound = self.inserted_query(query)?;
-                self.unround(&mut bound.plan);
+                self.give_digits(&mut bound.plan);
                 if bound.columns.len() != targets.len() {
                     return Err(SqlError::new(&ER_WRONG_VALUE_COUNT_ON_ROW, &[&1]));
                 }
@@ -162,17 +162,6 @@ impl Binder<'_> {
                     flags: vec![None; targets.len()],
                     own: Vec::new(),
                 })
-            }
-        }
-    }
-
-    /// Gives the results of an inserted query the digits that the columns they go to may hold.
-    fn unround(&mut self, plan: &mut Logical) {
-        let Logical::Project { columns, .. } = plan else { return };
-        for (id, expr) in columns {
-            if build::wider_scale(expr).is_some() {
-                build::unround(expr);
-                self.columns.get_mut(*id).ty = expr.ty.clone();
             }
         }
     }

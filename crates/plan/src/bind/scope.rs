@@ -205,6 +205,9 @@ impl Binder<'_> {
     pub(super) fn source_expr(&self, source: &Source, id: ColumnId) -> Expr {
         let mut expr = self.columns.expr(id);
         expr.nullable |= source.nullable;
+        if let Some(shown) = &self.columns.get(id).shown {
+            selkie_expr::cast::to_shown(&mut expr, shown);
+        }
         expr
     }
 

@@ -67,9 +67,10 @@ impl Binder<'_> {
         self.named_windows(&select.windows)?;
         let items = self.items(&select.items)?;
         let groups = self.group_keys(&select.group_by, &items)?;
-        let is_column = |e: &&Expr| e.as_column().is_some();
+        let is_column = |e: &&Expr| self.column_read(e).is_some();
+        let columns = groups.iter().filter(is_column).cloned().collect();
         self.scope().grouped = !groups.is_empty();
-        self.scope().group_columns = groups.iter().filter(is_column).cloned().collect();
+        self.scope().group_columns = columns;
         let having = match &select.having {
             Some(having) => Some(self.having(having)?),
             None => None,
@@ -193,7 +194,7 @@ impl Binder<'_> {
     pub(super) fn item(&mut self, expr: Expr, name: String) -> Item {
         let (schema, table, column) = Default::default();
         let mut item = Item { expr, name, schema, table, column };
-        if let Some(id) = item.expr.as_column() {
+        if let Some(id) = self.column_read(&item.expr) {
             let sources = self.scopes.last().map(|s| s.sources.as_slice()).unwrap_or_default();
             let found = sources.iter().find_map(|source| {
                 let name = self.name_in_source(source, id)?;

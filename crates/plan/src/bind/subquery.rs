@@ -47,14 +47,20 @@ impl Binder<'_> {
 
     /// `(SELECT ...)` as a value, or as a row of values.
     pub(super) fn scalar_subquery(&mut self, query: &ast::Query) -> SqlResult<Expr> {
-        let whole = self.query(query)?;
+        let mut whole = self.query(query)?;
         if let Some(value) = self.reduced(query, &whole)? {
             return Ok(value);
         }
+        self.keep_digits_of_value(&mut whole);
         let (id, query) = (self.add_subquery(&whole), whole);
         let value = |(at, column): (usize, &super::Named)| {
-            let ty = self.columns.get(column.id).ty.clone();
-            build::scalar_subquery(id, at, SqlType { zerofill: false, ..ty })
+            let info = self.columns.get(column.id);
+            let ty = SqlType { zerofill: false, ..info.ty.clone() };
+            let mut value = build::scalar_subquery(id, at, ty);
+            if let Some(shown) = &info.shown {
+                selkie_expr::cast::to_shown(&mut value, shown);
+            }
+            value
         };
         Ok(row_of(query.columns.iter().enumerate().map(value).collect()))
     }

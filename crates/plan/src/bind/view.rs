@@ -94,7 +94,10 @@ impl Binder<'_> {
         self.schema = schema;
         self.who = who;
         self.views.pop();
-        let query = bound.map_err(|e| invalid_view(e, info))?;
+        let mut query = bound.map_err(|e| invalid_view(e, info))?;
+        if merged {
+            self.keep_digits(&mut query, &statement);
+        }
         let names = info.columns.iter().map(|c| c.name.clone()).collect();
         self.keep_columns(&query);
         let ids = query.ids();

@@ -89,6 +89,9 @@ pub(crate) struct ColumnInfo {
     pub whole: bool,
     /// Compat: hexadecimal literals of a query that is merged into the one around it, numbers still.
     pub hex: bool,
+    /// Compat: the type with which the query around it shows it, where it holds more digits: a
+    /// result in a query that is merged into the one around it.
+    pub shown: Option<Box<SqlType>>,
     /// The coercibility of its collation in a set operation, if it differs from a column's.
     pub coercibility: Option<Coercibility>,
 }
@@ -111,6 +114,7 @@ impl Columns {
             kept: false,
             whole: false,
             hex: false,
+            shown: None,
             coercibility: None,
         });
         self.columns.len() - 1
@@ -127,6 +131,7 @@ impl Columns {
             kept: false,
             whole: false,
             hex: false,
+            shown: None,
             coercibility: None,
         }));
         self.relations.push(RelationInfo {

@@ -21,6 +21,19 @@ impl Logical {
         }
     }
 
+    /// Whether the rows of a query are computed where they are read: none are grouped by keys, made
+    /// distinct or seen through a window.
+    pub(crate) fn is_computed_as_read(&self) -> bool {
+        stack::ensure();
+        match self {
+            Self::Filter { input, .. } | Self::Sort { input, .. } | Self::Limit { input, .. } => {
+                input.is_computed_as_read()
+            }
+            Self::Aggregate(node) => node.groups.is_empty(),
+            _ => self.is_plain_select(),
+        }
+    }
+
     /// What the columns of a query over tables are computed from.
     pub(crate) fn projected(&self) -> &[(ColumnId, Expr)] {
         stack::ensure();

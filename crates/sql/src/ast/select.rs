@@ -113,6 +113,8 @@ pub struct Select {
 /// Words after SELECT.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SelectOptions {
+    /// No word of SQL: its values are taken by a statement such as SET, not sent to a client.
+    pub for_statement: bool,
     /// `DISTINCT`, `DISTINCTROW`.
     pub distinct: bool,
     /// `STRAIGHT_JOIN`.

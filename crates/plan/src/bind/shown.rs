@@ -1,0 +1,68 @@
+//! Columns of merged queries that hold more digits than they show.
+//!
+//! Compat: MariaDB puts the expression of a merged query's column in place of its name, so that
+//! `q*3` over `SELECT 7/3 q` is 7.0000. Here such a column holds all digits, and whoever names it
+//! reads it through a conversion to its type that arithmetic takes away. A query that keeps its rows
+//! rounds them, and must not come here.
+
+use selkie_expr::{Expr, build, cast};
+use selkie_sql::ast;
+
+use super::Binder;
+use crate::logical::{ColumnId, Logical};
+use crate::updatable::merged_select;
+
+impl Binder<'_> {
+    /// Lets the columns of a query keep their digits if it is merged into the one around it.
+    pub(super) fn keep_digits(&mut self, query: &mut super::Query, syntax: &ast::Query) {
+        // An UPDATE of several tables keeps the rows of all derived ones.
+        if self.derived_in_update.is_some() || merged_select(syntax).is_none() {
+            return;
+        }
+        let Logical::Project { columns, input } = &mut query.plan else { return };
+        if matches!(**input, Logical::OneRow) || !input.is_plain_select() {
+            return;
+        }
+        self.hold_digits(columns);
+    }
+
+    /// Lets the columns of a subquery that is a value keep their digits if its rows are computed
+    /// where they are read: not if they are kept to be grouped, sorted or made distinct.
+    pub(super) fn keep_digits_of_value(&mut self, query: &mut super::Query) {
+        let Logical::Project { columns, input } = &mut query.plan else { return };
+        if input.is_computed_as_read() && !columns.iter().any(|(id, _)| self.columns.get(*id).kept)
+        {
+            self.hold_digits(columns);
+        }
+    }
+
+    fn hold_digits(&mut self, columns: &mut [(ColumnId, Expr)]) {
+        for (id, value) in columns {
+            if build::wider_scale(value).is_none() {
+                continue;
+            }
+            let shown = value.ty.clone();
+            build::unround(value);
+            let info = self.columns.get_mut(*id);
+            info.ty = value.ty.clone();
+            info.shown = Some(Box::new(shown));
+        }
+    }
+
+    /// Gives the results of a query the digits that the columns and variables they go to may hold.
+    pub(crate) fn give_digits(&mut self, plan: &mut Logical) {
+        let Logical::Project { columns, .. } = plan else { return };
+        for (id, expr) in columns {
+            if build::wider_scale(expr).is_some() {
+                build::unround(expr);
+                self.columns.get_mut(*id).ty = expr.ty.clone();
+            }
+        }
+    }
+
+    /// The column that an expression reads, be it with fewer digits than the column holds.
+    pub(super) fn column_read(&self, e: &Expr) -> Option<ColumnId> {
+        let shown = |id: &ColumnId| self.columns.get(*id).shown.is_some();
+        e.as_column().or_else(|| cast::shown_column(e).filter(shown))
+    }
+}
