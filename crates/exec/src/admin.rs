@@ -12,7 +12,7 @@ use selkie_catalog::{Namespace, TableInfo, TableKind, View};
 use selkie_expr::VariableScope;
 use selkie_sql::ast::{MaintenanceAction, TableMaintenance, TableName};
 use selkie_types::error::catalogue::{ER_NO_DB_ERROR, ER_VIEW_INVALID};
-use selkie_types::{Privileges, SqlError, SqlResult, Value};
+use selkie_types::{Privileges, SqlError, SqlResult, TypeKind, Value};
 
 use crate::control::Control;
 use crate::error::from_engine;
@@ -57,8 +57,10 @@ pub(crate) fn run(
         }
         session.commit()?;
     }
-    let columns = [("Table", 128), ("Op", 10), ("Msg_type", 10), ("Msg_text", 393_216)];
-    send(sink, &columns.map(|(name, length)| output_column(name, text(length))), &rows)
+    let columns = [("Table", 128), ("Op", 10), ("Msg_type", 10), ("Msg_text", 131_072)];
+    let mut columns = columns.map(|(name, length)| output_column(name, text(length)));
+    columns[3].ty.kind = TypeKind::MediumText;
+    send(sink, &columns, &rows)
 }
 
 /// Compat: CHECK TABLE takes any privilege on the table or a column, the others SELECT and INSERT.

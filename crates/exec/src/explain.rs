@@ -111,25 +111,32 @@ fn exact_rows(instance: &Instance, table: &TableInfo) -> Option<u64> {
 }
 
 fn table(lines: &[ExplainRow], extended: bool, sink: &mut dyn ResultSink) -> SqlResult<Outcome> {
-    let number = || SqlType::new(selkie_types::TypeKind::BigInt, 10, 0);
+    let mut number = SqlType::new(selkie_types::TypeKind::BigInt, 3, 0);
+    number.unsigned = true;
     let mut columns = vec![
-        output_column("id", number()),
+        output_column("id", number),
         output_column("select_type", text(19)),
         output_column("table", text(64)),
         output_column("type", text(10)),
         output_column("possible_keys", text(4096)),
         output_column("key", text(64)),
-        output_column("key_len", text(393)),
+        output_column("key_len", text(4096)),
         output_column("ref", text(2048)),
-        output_column("rows", number()),
+        // Compat: a text, as ANALYZE may put two numbers there.
+        output_column("rows", text(64)),
         output_column("Extra", text(255)),
     ];
     if extended {
         let share = SqlType::new(selkie_types::TypeKind::Double, 4, 2);
         columns.insert(9, output_column("filtered", share));
+        columns[8].nullable = false;
+    }
+    for column in columns.iter_mut().filter(|c| matches!(&*c.name, "select_type" | "Extra")) {
+        column.nullable = false;
     }
     let string = |s: &Option<String>| s.as_ref().map_or(Value::Null, Value::bytes);
-    let count = |n: Option<u64>| n.map_or(Value::Null, |n| Value::Int(n as i64));
+    let count = |n: Option<u64>| n.map_or(Value::Null, Value::UInt);
+    let digits = |n: Option<u64>| n.map_or(Value::Null, |n| Value::bytes(n.to_string()));
     let row = |line: &ExplainRow| {
         let mut row = vec![
             count(line.id),
@@ -140,7 +147,7 @@ fn table(lines: &[ExplainRow], extended: bool, sink: &mut dyn ResultSink) -> Sql
             string(&line.key),
             string(&line.key_len),
             string(&line.reference),
-            count(line.rows),
+            digits(line.rows),
             Value::bytes(&line.extra),
         ];
         if extended {

@@ -76,6 +76,7 @@ fn send(shown: ShownRows, sink: &mut dyn ResultSink) -> SqlResult<Outcome> {
             auto_increment: false,
             no_default: false,
             on_update_now: false,
+            sets_itself: false,
         })
         .collect();
     sink.columns(&output)?;

@@ -28,6 +28,7 @@ pub(crate) fn output_column(name: &str, ty: SqlType) -> OutputColumn {
         auto_increment: false,
         no_default: false,
         on_update_now: false,
+        sets_itself: false,
     }
 }
 

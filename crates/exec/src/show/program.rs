@@ -8,7 +8,7 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{Privileges, SqlError, SqlMode, SqlResult, SqlType, Value};
 
-use super::rows::{ShownRows, long_text, text_type};
+use super::rows::{ShownRows, definition_type, text_type};
 use crate::ddl::definer_clause;
 use crate::session::Privilege;
 use crate::{Instance, Session};
@@ -99,7 +99,7 @@ pub(super) fn create_routine(
         Value::bytes(format!("CREATE {definer} {}", routine.definition()))
     });
     let mut columns =
-        vec![(first, text_type(64)), ("sql_mode", text_type(256)), (second, long_text())];
+        vec![(first, text_type(64)), ("sql_mode", text_type(256)), (second, definition_type())];
     columns.extend(context_columns());
     let mut row = vec![
         Value::bytes(&routine.name),
@@ -133,7 +133,7 @@ pub(super) fn create_trigger(
     let mut columns = vec![
         ("Trigger", text_type(64)),
         ("sql_mode", text_type(256)),
-        ("SQL Original Statement", long_text()),
+        ("SQL Original Statement", definition_type()),
     ];
     columns.extend(context_columns());
     columns.push(("Created", SqlType::new(selkie_types::TypeKind::Timestamp, 22, 2)));

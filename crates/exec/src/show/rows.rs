@@ -25,10 +25,26 @@ pub(super) fn text_type(characters: u32) -> SqlType {
     SqlType::varchar(characters, CollationId::UTF8MB4_GENERAL_CI)
 }
 
-pub(super) fn long_text() -> SqlType {
-    let mut ty = SqlType::new(TypeKind::MediumText, 16_777_215, 0);
-    ty.collation = CollationId::UTF8MB4_GENERAL_CI;
-    ty
+/// The type of definitions, which is as long as they are once they are known.
+pub(super) fn definition_type() -> SqlType {
+    text_type(0)
+}
+
+impl ShownRows {
+    /// Compat: a definition is announced with its own length, or 1,024 characters if it is shorter.
+    fn with_lengths(mut self) -> Self {
+        for (at, (_, ty)) in self.columns.iter_mut().enumerate() {
+            if ty.length == 0 {
+                let characters = |row: &Vec<Value>| match &row[at] {
+                    Value::Bytes(text) => String::from_utf8_lossy(text).chars().count(),
+                    _ => 0,
+                };
+                let longest = self.rows.iter().map(characters).max().unwrap_or(0);
+                ty.length = longest.max(1_024) as u32;
+            }
+        }
+        self
+    }
 }
 
 /// The rows of `show`, or `None` if it has none of its own.
@@ -37,7 +53,7 @@ pub(crate) fn show_rows(
     session: &Session,
     show: &Show,
 ) -> SqlResult<Option<ShownRows>> {
-    Ok(Some(match &show.what {
+    let shown = match &show.what {
         ShowWhat::Warnings(limit) => conditions(session, limit.as_deref(), false),
         ShowWhat::Errors(limit) => conditions(session, limit.as_deref(), true),
         ShowWhat::CountWarnings => {
@@ -58,7 +74,8 @@ pub(crate) fn show_rows(
         ShowWhat::CreateTrigger(name) => program::create_trigger(instance, session, name)?,
         ShowWhat::RoutineCode(..) => return Err(program::code()),
         _ => return Ok(None),
-    }))
+    };
+    Ok(Some(shown.with_lengths()))
 }
 
 fn count(name: &'static str, value: u64) -> ShownRows {
@@ -116,7 +133,7 @@ fn create_table(instance: &Instance, session: &Session, name: &TableName) -> Sql
     let statement =
         requoted(session, show_create_table(&table, next, style, &session.settings.time_zone));
     Ok(ShownRows {
-        columns: vec![("Table", text_type(64)), ("Create Table", long_text())],
+        columns: vec![("Table", text_type(64)), ("Create Table", definition_type())],
         rows: vec![vec![Value::bytes(table.name()), Value::bytes(statement)]],
     })
 }

@@ -6,7 +6,7 @@ use selkie_types::error::catalogue::{ER_NOT_SEQUENCE, ER_TABLEACCESS_DENIED_ERRO
 use selkie_types::{SqlError, SqlResult, Value};
 
 use super::query::table_of;
-use super::rows::{ShownRows, long_text, text_type};
+use super::rows::{ShownRows, definition_type, text_type};
 use crate::control::Control;
 use crate::session::{Access, Privilege};
 use crate::{Instance, Session, sequence};
@@ -38,7 +38,7 @@ pub(super) fn create(
         statement.push_str(&format!(" COMMENT={}", quote_string(&table.options.comment)));
     }
     Ok(ShownRows {
-        columns: vec![("Table", text_type(64)), ("Create Table", long_text())],
+        columns: vec![("Table", text_type(64)), ("Create Table", definition_type())],
         rows: vec![vec![Value::bytes(name), Value::bytes(statement)]],
     })
 }

@@ -5,7 +5,7 @@ use selkie_sql::ast::{Mention, Query, Statement};
 use selkie_sql::{ParseOptions, UnparseOptions, unparse_query};
 use selkie_types::{SqlError, SqlMode, SqlResult, Value};
 
-use super::rows::{ShownRows, long_text, text_type};
+use super::rows::{ShownRows, definition_type, text_type};
 
 /// The row of SHOW CREATE VIEW for a session whose current schema is `current`.
 pub(super) fn create_view(
@@ -44,7 +44,7 @@ pub(super) fn create_view(
     Ok(ShownRows {
         columns: vec![
             ("View", text_type(64)),
-            ("Create View", long_text()),
+            ("Create View", definition_type()),
             ("character_set_client", text_type(32)),
             ("collation_connection", text_type(64)),
         ],

@@ -47,6 +47,7 @@ impl Named {
             auto_increment: false,
             no_default: false,
             on_update_now: false,
+            sets_itself: false,
         };
         if self.table.is_empty() {
             return output;
@@ -87,14 +88,21 @@ fn describe(
         && matches!(column.default, DefaultValue::Implicit)
         && !column.auto_increment
         && !timestamp;
-    // Compat: no column of `information_schema` has a default.
-    output.no_default = lacks_default || table.schema() == "information_schema";
+    // Compat: no column of `information_schema` has a default, and its texts are announced shorter
+    // than they are defined.
+    let is_information = table.schema() == "information_schema";
+    output.no_default = lacks_default || is_information;
+    if is_information && column.ty.kind == TypeKind::LongText {
+        output.ty.length = 3 * 65_535;
+    }
     // What is kept in a temporary table has no keys there.
     if std::mem::replace(&mut output.kept, true) {
         return;
     }
     output.auto_increment = column.auto_increment;
     output.on_update_now = column.on_update_now;
+    output.sets_itself = timestamp
+        && (column.on_update_now || matches!(column.default, DefaultValue::CurrentTimestamp));
     for index in &table.def.indexes {
         let Some(part) = index.parts.iter().position(|p| p.column == at) else { continue };
         match index.kind {

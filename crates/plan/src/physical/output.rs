@@ -37,6 +37,8 @@ pub struct OutputColumn {
     pub auto_increment: bool,
     /// No default value: the column is NOT NULL and has no DEFAULT.
     pub no_default: bool,
-    /// TIMESTAMP column that changes with the row.
+    /// Column that changes with the row.
     pub on_update_now: bool,
+    /// TIMESTAMP column that is set to the current time by itself.
+    pub sets_itself: bool,
 }

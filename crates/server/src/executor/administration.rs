@@ -402,5 +402,6 @@ fn output(name: &str, ty: &SqlType) -> OutputColumn {
         auto_increment: false,
         no_default: false,
         on_update_now: false,
+        sets_itself: false,
     }
 }

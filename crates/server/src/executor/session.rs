@@ -493,5 +493,6 @@ fn describe(info: &TableInfo, at: usize) -> OutputColumn {
         no_default: !column.nullable
             && matches!(column.default, selkie_catalog::DefaultValue::Implicit),
         on_update_now: column.on_update_now,
+        sets_itself: false,
     }
 }

@@ -121,7 +121,8 @@ fn display_length(ty: &SqlType, results: Option<Charset>) -> u32 {
         TypeKind::TinyText => text_length(ty, 255, results),
         TypeKind::Text => text_length(ty, 65_535, results),
         TypeKind::MediumText => text_length(ty, 16_777_215, results),
-        TypeKind::LongText => u32::MAX,
+        TypeKind::LongText if ty.length == u32::MAX => u32::MAX,
+        TypeKind::LongText => text_length(ty, ty.length, results),
         TypeKind::Enum => longest_member(ty).saturating_mul(width(ty, results)),
         TypeKind::Set => all_members(ty).saturating_mul(width(ty, results)),
         _ if has_text(ty) => ty.length.saturating_mul(width(ty, results)),
@@ -199,7 +200,8 @@ fn column_flags(column: &OutputColumn) -> u16 {
     add(column.auto_increment, flags::AUTO_INCREMENT);
     let lacks_default = column.no_default && !column.auto_increment;
     add(lacks_default, flags::NO_DEFAULT_VALUE);
-    add(column.on_update_now, flags::ON_UPDATE_NOW | flags::TIMESTAMP);
+    add(column.on_update_now, flags::ON_UPDATE_NOW);
+    add(column.sets_itself, flags::TIMESTAMP);
     set
 }
 

@@ -46,6 +46,7 @@ pub(crate) fn column(name: &str, ty: SqlType) -> OutputColumn {
         auto_increment: false,
         no_default: false,
         on_update_now: false,
+        sets_itself: false,
     }
 }
 
