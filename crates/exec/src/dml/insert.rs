@@ -169,7 +169,10 @@ impl<'r> Inserter<'r> {
     /// Error or warning 1364 for a column that has no value, before any value is computed.
     fn refuse_missing(&self) -> SqlResult<()> {
         for (at, value) in self.plan.values.iter().enumerate() {
-            if matches!(value, InsertValue::Default) && !self.assigned.contains(&at) {
+            let missing = matches!(value, InsertValue::Default)
+                && !self.assigned.contains(&at)
+                && !self.is_set_on_duplicate(at);
+            if missing {
                 self.maker.default_value(at)?;
             }
         }

@@ -168,15 +168,15 @@ impl<'r> RowMaker<'r> {
         Ok(default::implicit(&column.ty))
     }
 
-    /// What column `at` of a new row holds before it is given a value.
-    pub(super) fn initial(&self, at: usize) -> Arc<Column> {
+    /// What column `at` of `rows` new rows holds before it is given a value.
+    pub(super) fn initial(&self, at: usize, rows: usize) -> Arc<Column> {
         let column = &self.table.columns[at];
         let value = default::of_column(self.env.eval, column);
         let value = value.unwrap_or_else(|| match column.nullable {
             true => Value::Null,
             false => default::implicit(&column.ty),
         });
-        Arc::new(Column::constant(&value, column.ty.physical(), scale_of(&column.ty), 1))
+        Arc::new(Column::constant(&value, column.ty.physical(), scale_of(&column.ty), rows))
     }
 
     /// 1906: a value given for generated column `at` is ignored.

@@ -3,6 +3,7 @@
 use selkie_types::temporal::WeekMode;
 use selkie_types::{Column, Date, DateTime, SqlResult, SqlType, Time, TypeKind};
 
+use crate::build;
 use crate::cast::{self, DateRule};
 use crate::expr::Expr;
 use crate::function::{Binding, Function, Kernel};
@@ -74,6 +75,12 @@ fn week(mut b: Binding<'_>, length: u32, kernel: Kernel) -> SqlResult<Expr> {
         b.args.push(Expr::int(default));
     }
     b.int(1);
+    // Compat: a mode that is NULL is mode 0.
+    if b.args[1].nullable {
+        let mode = std::mem::replace(&mut b.args[1], Expr::int(0));
+        b.args[1] = build::coalesce("coalesce", vec![mode, Expr::int(0)], b.types)?;
+        b.int(1);
+    }
     let mut ty = SqlType::new(TypeKind::Int, length, 0);
     // Compat: a year with a week has no sign to begin with.
     ty.non_negative = length == 3;

@@ -90,7 +90,7 @@ impl<'r> Inserter<'r> {
     ) -> SqlResult<Arc<Column>> {
         let so_far = (0..columns.len()).map(|at| match own.before.contains(&at) {
             true => columns[at].clone(),
-            false => self.maker.initial(at),
+            false => self.maker.initial(at, 1),
         });
         let row = Batch::new(so_far.collect(), 1);
         let number = match source.column(own.number).value(0) {
@@ -119,7 +119,20 @@ impl<'r> Inserter<'r> {
         if self.assigned.contains(&at) && default_of_column(self.env.eval, column).is_none() {
             return Ok(self.maker.placeholder(at, rows));
         }
+        if !column.auto_increment && self.is_set_on_duplicate(at) {
+            return Ok(self.maker.initial(at, rows));
+        }
         self.maker.default(at, rows)
+    }
+
+    /// Whether `ON DUPLICATE KEY UPDATE` sets a column.
+    ///
+    /// Compat: the column then needs no default, though new rows are not updated; unless the rows
+    /// come from a query or go through a view.
+    pub(super) fn is_set_on_duplicate(&self, at: usize) -> bool {
+        let Some(update) = &self.plan.on_duplicate else { return false };
+        let counts = !self.plan.is_query && self.plan.view.is_none();
+        counts && update.assignments.iter().any(|a| a.column == at)
     }
 
     /// 1906 for every value given for a generated column.

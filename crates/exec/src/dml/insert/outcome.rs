@@ -134,6 +134,10 @@ impl Inserter<'_> {
         let told = self.first_stored.or(session.explicit_insert_id.get());
         let insert_id = told.or_else(|| self.told_value());
         let warnings = self.env.eval.conditions.borrow().count();
+        // Compat: FOUND_ROWS() is about the query, which finds no row without a table.
+        if self.plan.is_query {
+            session.found_rows.set(if is_single_row(self.plan) { 0 } else { self.records });
+        }
         let info = match self.records {
             0 | 1 if !self.plan.is_query && is_single_row(self.plan) => String::new(),
             records => {
