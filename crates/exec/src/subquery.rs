@@ -107,8 +107,13 @@ fn put_value(value: &Value, out: &mut Vec<u8>) {
 }
 
 impl SubqueryRunner for Runtime<'_> {
-    fn stored(&self, call: &StoredCall, args: Vec<Value>) -> SqlResult<Value> {
-        crate::program::call_function(self, call, args)
+    fn stored(
+        &self,
+        call: &StoredCall,
+        args: Vec<Value>,
+        ctx: &EvalContext<'_>,
+    ) -> SqlResult<Value> {
+        crate::program::call_function(self, call, args, ctx)
     }
 
     fn sequence(&self, call: &SequenceCall) -> SqlResult<Value> {

@@ -156,7 +156,7 @@ fn invoke(
     }
     check_recursion(session, program)?;
     let mut frame = Frame::new(program);
-    frame.pass(instance, session, program, &given)?;
+    frame.pass(instance, session, program, &given, 0)?;
     let frame = within(session, program, |session| run(instance, session, program, frame, sink))?;
     let is_out = |(_, mode): &(usize, &ParameterMode)| **mode != ParameterMode::In;
     let outs = program.modes.iter().enumerate().filter(is_out);
@@ -164,18 +164,19 @@ fn invoke(
 }
 
 impl Frame {
-    /// Declares the parameters and gives them their values.
+    /// Declares the parameters and gives them their values. `row` is what messages say.
     pub(super) fn pass(
         &mut self,
         instance: &Instance,
         session: &Session,
         program: &Compiled,
         given: &[(Value, SqlType)],
+        row: u64,
     ) -> SqlResult<()> {
         for (at, (value, from)) in given.iter().enumerate() {
             self.declare(instance, session, program, at)?;
             if let Slot::Scalar(slot) = &mut self.slots[at] {
-                slot.value = stored(session, (value, from), (&slot.name, &slot.ty), 1)?;
+                slot.value = stored(session, (value, from), (&slot.name, &slot.ty), row)?;
             }
         }
         Ok(())

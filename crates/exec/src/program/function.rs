@@ -1,6 +1,6 @@
 //! Stored functions called from expressions.
 
-use selkie_expr::StoredCall;
+use selkie_expr::{EvalContext, StoredCall};
 use selkie_sql::ast;
 use selkie_types::error::catalogue::{ER_SP_DOES_NOT_EXIST, ER_SP_NO_RECURSION, ER_SP_NORETURNEND};
 use selkie_types::{SqlError, SqlResult, SqlType, Value};
@@ -15,10 +15,14 @@ use crate::run::Runtime;
 use crate::{Instance, Session};
 
 /// The result of a function for some arguments.
+///
+/// Compat: what its arguments and its RETURN raise is raised in the statement that calls it; what
+/// the statements inside of it raise is not.
 pub(crate) fn call_function(
     runtime: &Runtime<'_>,
     call: &StoredCall,
     args: Vec<Value>,
+    ctx: &EvalContext<'_>,
 ) -> SqlResult<Value> {
     let (instance, outer) = (runtime.instance, runtime.session);
     let snapshot = instance.catalog.snapshot();
@@ -36,10 +40,21 @@ pub(crate) fn call_function(
     let args: Vec<(Value, SqlType)> =
         args.into_iter().zip(&call.args).map(|(value, e)| (value, e.ty.clone())).collect();
     sub::with_sub_session(runtime, |session| {
+        let before = session.diagnostics.mark();
         let mut frame = Frame::new(&program);
-        frame.pass(instance, session, &program, &args)?;
+        frame.pass(instance, session, &program, &args, 1)?;
+        raise(session, ctx);
         let run = |session: &mut Session| {
-            within(session, &program, |session| run(instance, session, &program, frame))
+            let value =
+                within(session, &program, |session| run(instance, session, &program, frame));
+            if session.diagnostics.mark() > before {
+                // Conditions of the statement before the one that calls are forgotten.
+                outer.diagnostics.forget_stale();
+            }
+            if value.is_ok() {
+                raise(session, ctx);
+            }
+            value
         };
         match &call.who {
             None => run(session),
@@ -49,6 +64,12 @@ pub(crate) fn call_function(
             }),
         }
     })
+}
+
+/// Moves the conditions of a function's session to the statement that calls it.
+fn raise(session: &Session, ctx: &EvalContext<'_>) {
+    session.diagnostics.present().into_iter().for_each(|condition| ctx.push(condition));
+    session.diagnostics.clear();
 }
 
 fn run(

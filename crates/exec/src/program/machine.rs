@@ -149,6 +149,8 @@ impl<'p> Machine<'p> {
             Step::Statement(operation) => self.statement(operation)?,
             Step::Declare { variables, default } => self.declare(variables, default.as_ref())?,
             Step::Return(term) => {
+                // What statements before it raised is forgotten.
+                self.session.diagnostics.clear();
                 // Compat: a RETURN that fails and is handled returns NULL.
                 self.result = Some((Value::Null, SqlType::null()));
                 self.result = Some(self.evaluate(term)?);

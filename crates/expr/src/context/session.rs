@@ -138,7 +138,12 @@ pub trait SubqueryRunner {
     }
 
     /// The result of a stored function, which is a small statement of its own.
-    fn stored(&self, call: &StoredCall, _args: Vec<Value>) -> SqlResult<Value> {
+    fn stored(
+        &self,
+        call: &StoredCall,
+        _args: Vec<Value>,
+        _: &EvalContext<'_>,
+    ) -> SqlResult<Value> {
         Err(SqlError::internal(format_args!("nobody runs {}.{}", call.schema, call.name)))
     }
 

@@ -73,7 +73,7 @@ pub(super) fn stored(
     let mut out = Column::new(ty.physical(), ty.decimals_of_column(), batch.rows());
     for row in 0..batch.rows() {
         let values: Vec<Value> = args.iter().map(|a| a.value(row)).collect();
-        let value = ctx.subqueries.stored(call, values)?;
+        let value = ctx.subqueries.stored(call, values, ctx)?;
         out.push(&fitted(ctx, value, ty));
     }
     Ok(out)
