@@ -33,6 +33,13 @@ pub struct Frame<'a> {
     pub(crate) rows: usize,
 }
 
+/// A column of its own with as many rows as are computed, which may be less than `column` has.
+pub(crate) fn first_rows(column: &Column, rows: usize) -> Column {
+    let mut column = column.clone();
+    column.truncate(rows);
+    column.expand()
+}
+
 impl<'a> Frame<'a> {
     /// A view of argument `at`.
     pub(crate) fn view<T: Native>(&self, at: usize) -> View<'a, T> {

@@ -9,7 +9,7 @@ use crate::build::{self, CompareTypes, compare_types};
 use crate::cast;
 use crate::expr::{CompareBy, CompareOp, Expr, ExprKind};
 use crate::function::{Binding, Function, MANY};
-use crate::kernel::{Frame, NativeOut};
+use crate::kernel::{Frame, NativeOut, first_rows};
 use crate::union_type::unify_args;
 
 /// Functions called by name.
@@ -212,13 +212,6 @@ fn of_days(frame: &Frame<'_>, best: Column) -> Column {
         places[row] = selkie_types::NULL_ROW;
     }
     best.gather(&places)
-}
-
-/// A column of its own with as many rows as are computed.
-fn first_rows(column: &Column, rows: usize) -> Column {
-    let mut column = column.clone();
-    column.truncate(rows);
-    column.expand()
 }
 
 /// The number of bounds the first argument is not below; -1 for NULL.

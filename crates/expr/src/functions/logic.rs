@@ -7,7 +7,7 @@ use crate::build;
 use crate::eval::{compare_columns, truth_of_column};
 use crate::expr::{CallOption, CompareBy, CompareOp, Expr};
 use crate::function::{Binding, Function, MANY};
-use crate::kernel::{Frame, NativeOut};
+use crate::kernel::{Frame, NativeOut, first_rows};
 
 pub(crate) static XOR: Function =
     Function::new("XOR", 2, 2, |b| b.strict(build::boolean_type(), xor));
@@ -51,9 +51,8 @@ fn last_value(b: Binding<'_>) -> SqlResult<Expr> {
     let Some(last) = b.args.last() else { return Ok(Expr::null()) };
     let (ty, nullable, coercibility) = (last.ty.clone(), last.nullable, last.coercibility);
     let call = b.call(ty, nullable, |frame| {
-        let last =
-            frame.args.last().map_or_else(|| Column::new(Physical::Int, 0, 0), |c| c.expand());
-        Ok(last)
+        let none = || Column::new(Physical::Int, 0, 0);
+        Ok(frame.args.last().map_or_else(none, |last| first_rows(last, frame.rows)))
     });
     Ok(Expr { coercibility, ..call })
 }
