@@ -427,7 +427,11 @@ impl<'a> Draft<'a> {
     }
 
     /// The keys over the final column positions.
-    fn keys(&mut self, columns: &[ColumnInfo], sources: &[ColumnSource]) -> SqlResult<Vec<Key>> {
+    fn keys(
+        &mut self,
+        columns: &mut [ColumnInfo],
+        sources: &[ColumnSource],
+    ) -> SqlResult<Vec<Key>> {
         let mut out = Vec::with_capacity(self.keys.len());
         for key in std::mem::take(&mut self.keys) {
             let (mut def, mut info) = (key.def, key.info);
@@ -441,6 +445,8 @@ impl<'a> Draft<'a> {
                 let at = sources.iter().position(|source| *source == ColumnSource::Old(*old));
                 let missing = || SqlError::internal("a key over a column that is gone");
                 part.column = at.ok_or_else(missing)?;
+                // Whatever MODIFY said of it, in whatever order the primary key was dropped.
+                columns[part.column].nullable &= !def.kind.is_primary();
                 let prefix = part.prefix;
                 let (before, now) = (&self.old.columns[*old].ty, &columns[part.column].ty);
                 indexes::keep_prefix(self.context, &self.table.engine, def.kind, part, before, now);

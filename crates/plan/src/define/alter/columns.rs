@@ -119,10 +119,7 @@ impl<'a> Draft<'a> {
     ) -> SqlResult<()> {
         let Some(at) = self.column_or(&Ident::new(name), if_exists)? else { return Ok(()) };
         let old = self.old_position(at);
-        let mut column = columns::column(self.context, def, self.table.collation)?;
-        let in_primary =
-            |key: &super::DraftKey| key.def.kind.is_primary() && key.columns.contains(&old);
-        column.nullable &= !self.keys.iter().any(in_primary);
+        let column = columns::column(self.context, def, self.table.collation)?;
         self.renamed(&self.old.columns[old].name, &column.name);
         self.redefined.push(old);
         self.add_column_keys(def);
