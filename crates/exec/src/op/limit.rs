@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use selkie_expr::Expr;
 use selkie_plan::physical::{Limit as Plan, Operator as Op, PlanNode, SortKey};
-use selkie_types::error::catalogue::ER_SUBQUERY_NO_1_ROW;
+use selkie_types::error::catalogue::{ER_SUBQUERY_NO_1_ROW, ER_WRONG_ARGUMENTS};
 use selkie_types::{Batch, ByteRows, Column, SqlError, SqlResult, Value, stack};
 
 use super::sort_key::put_keys;
@@ -14,11 +14,32 @@ use crate::run::Env;
 /// The value of a LIMIT or OFFSET.
 pub(crate) fn row_count(env: Env<'_>, e: Option<&Expr>) -> SqlResult<Option<u64>> {
     let Some(e) = e else { return Ok(None) };
+    refuse_negative(env, e)?;
     Ok(Some(match e.eval_value(env.eval)? {
         Value::UInt(n) => n,
         Value::Int(n) => n.max(0) as u64,
         _ => 0,
     }))
+}
+
+/// Compat: EXECUTE refuses a placeholder of LIMIT that is below 0; a variable of a program and a
+/// placeholder of the binary protocol stand for all rows then.
+fn refuse_negative(env: Env<'_>, e: &Expr) -> SqlResult<()> {
+    let Some(slot) = e.converted_parameter() else { return Ok(()) };
+    if env.rt.session.programs.executing.is_empty() {
+        return Ok(());
+    }
+    let negative = match env.eval.parameter(slot) {
+        Value::Int(n) => n < 0,
+        Value::Double(n) => n <= -0.5,
+        Value::Decimal(n) => n.is_negative(),
+        Value::Bytes(text) => text.trim_ascii_start().starts_with(b"-"),
+        _ => false,
+    };
+    match negative {
+        true => Err(SqlError::new(&ER_WRONG_ARGUMENTS, &[&"EXECUTE"])),
+        false => Ok(()),
+    }
 }
 
 /// The OFFSET of the outermost block, unless it is of a UNION.

@@ -223,14 +223,16 @@ pub(super) fn immediate(
 ) -> SqlResult<Outcome> {
     refuse_subquery(&statement.source, "EXECUTE IMMEDIATE")?;
     statement.using.iter().try_for_each(|e| refuse_subquery(e, "EXECUTE..USING"))?;
-    let prepared = prepare_value(instance, session, &statement.source, running)?;
+    let prepared = Arc::new(prepare_value(instance, session, &statement.source, running)?);
     refuse_nested(&prepared.statement)?;
     let values = arguments(instance, session, &statement.using, running)?;
     let told = session.diagnostics.present();
     if !told.is_empty() {
         session.diagnostics.clear();
     }
+    session.programs.executing.push(Arc::clone(&prepared));
     let result = execute_using(instance, session, &prepared, (&statement.using, values), sink);
+    session.programs.executing.pop();
     session.diagnostics.put_first(told, session.settings.max_error_count);
     result
 }

@@ -257,6 +257,18 @@ impl Expr {
         }
     }
 
+    /// The slot of a parameter that is converted at most to another type.
+    pub fn converted_parameter(&self) -> Option<usize> {
+        match &self.kind {
+            ExprKind::Parameter(slot) => Some(*slot),
+            ExprKind::Call(call) if call.function.is_implicit() => match call.args[0].kind {
+                ExprKind::Parameter(slot) => Some(slot),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// The conjuncts of a condition.
     pub fn into_conjuncts(self) -> Vec<Self> {
         stack::ensure();
