@@ -83,9 +83,11 @@ pub(crate) fn execute(
     session.statement_start.set(query::now_micros(session));
     session.start_clock();
     session.explicit_insert_id.set(None);
-    match names_tables(statement) {
-        true => session.diagnostics.clear(),
-        false => session.diagnostics.keep(),
+    match statement {
+        // What it raises comes after what it reads.
+        Statement::GetDiagnostics(_) => session.diagnostics.go_on(),
+        _ if names_tables(statement) => session.diagnostics.clear(),
+        _ => session.diagnostics.keep(),
     }
     let begun = session.diagnostics.mark();
     let result =

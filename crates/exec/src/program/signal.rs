@@ -204,7 +204,10 @@ fn found<'a>(
             };
             let condition = at.checked_sub(1).and_then(|at| conditions.get(at));
             let Some(condition) = condition else {
-                return Err(SqlError::new(&ER_DA_INVALID_CONDITION_NUMBER, &[]));
+                // Compat: the statement ends well, and its error stands behind what it looked at.
+                let error = SqlError::new(&ER_DA_INVALID_CONDITION_NUMBER, &[]);
+                session.diagnostics.push_error(&error, session.settings.max_error_count);
+                return Ok(Vec::new());
             };
             Ok(items.iter().map(|(target, item)| (target, item_of(condition, *item))).collect())
         }
@@ -221,27 +224,11 @@ fn item_of(condition: &Condition, item: SignalItem) -> (Value, SqlType) {
         SignalItem::RowNumber => (Value::Int(0), SqlType::bigint()),
         SignalItem::MessageText => text(&condition.message),
         SignalItem::ReturnedSqlstate => text(&String::from_utf8_lossy(&condition.sqlstate())),
-        _ => match detail(&condition.details, item) {
-            Some(said) => text(said),
-            None => text(default_detail(condition, item)),
-        },
+        // Compat: what SIGNAL did not say is not known, where a condition comes from either.
+        _ => text(detail(&condition.details, item).unwrap_or_default()),
     }
 }
 
 fn detail(details: &Details, item: SignalItem) -> Option<&str> {
     details.iter().find(|(name, _)| *name == item.name()).map(|(_, text)| &**text)
-}
-
-/// What is said of where a condition comes from: the standard or not.
-fn default_detail(condition: &Condition, item: SignalItem) -> &'static str {
-    let state = condition.sqlstate();
-    let standard = |byte: u8| matches!(byte, b'0'..=b'4' | b'A'..=b'H');
-    match item {
-        SignalItem::ClassOrigin | SignalItem::SubclassOrigin => {
-            let class = standard(state[0]);
-            let all = class && (item == SignalItem::ClassOrigin || standard(state[2]));
-            if all { "ISO 9075" } else { "MySQL" }
-        }
-        _ => "",
-    }
 }

@@ -37,6 +37,12 @@ impl Diagnostics {
         self.stale.set(true);
     }
 
+    /// A statement begins that adds what it raises to the list of the one before.
+    pub fn go_on(&self) {
+        self.raised.set(0);
+        self.stale.set(false);
+    }
+
     /// Forgets the conditions of an earlier statement, if the present one has raised none.
     pub fn forget_stale(&self) {
         if self.stale.get() {
