@@ -58,6 +58,8 @@ pub(crate) struct Inserter<'r> {
     soft_after_first: bool,
     /// Defaults have to be computed row by row.
     ordered: bool,
+    /// The order in which given values are converted, if it is not the table's.
+    order: Vec<(usize, usize)>,
     /// The number among the rows being stored of the one that failed, if that is known.
     failing: usize,
     /// Rows in the way of others.
@@ -146,6 +148,7 @@ impl<'r> Inserter<'r> {
             affected: 0,
             soft_after_first: softens(env, &plan.table),
             ordered: has_ordered_defaults(plan),
+            order: columns::order_of(&plan.values),
             failing: usize::MAX,
             duplicates: 0,
             skipped: 0,

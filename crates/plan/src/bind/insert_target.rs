@@ -92,6 +92,11 @@ impl Binder<'_> {
                 [&info.schema(), &info.name(), &"BASE TABLE"];
             return Err(SqlError::new(&ER_WRONG_OBJECT, &arguments));
         }
+        // Compat: only these engines could delay rows.
+        let of_query = matches!(insert.source, ast::InsertSource::Query(_));
+        if is_delayed && !of_query && !matches!(&*info.engine, "MyISAM" | "MEMORY") {
+            return Err(SqlError::new(&ER_DELAYED_NOT_SUPPORTED, &[&info.name()]));
+        }
         let TableKind::View(view) = &info.kind else {
             self.check_target(&info, "INSERT")?;
             return Ok(InsertTarget::of_table(info, guard));

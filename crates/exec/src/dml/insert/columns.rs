@@ -26,16 +26,19 @@ impl<'r> Inserter<'r> {
         for (at, value) in self.plan.values.iter().enumerate() {
             let values = match value {
                 InsertValue::Default => self.default(at, rows)?,
-                InsertValue::Source(from) => {
-                    let ty = &self.plan.source.columns[*from].ty;
-                    self.maker.convert(at, source.column(*from), ty, first_row)?
+                InsertValue::Source(from) if self.order.is_empty() => {
+                    self.given(at, *from, source, first_row)?
                 }
-                InsertValue::Generated(_) | InsertValue::Own | InsertValue::Expr(_) => {
+                _ => {
                     columns.push(self.maker.placeholder(at, rows));
                     continue;
                 }
             };
             columns.push(self.completed(at, values, source)?);
+        }
+        for &(from, at) in &self.order {
+            let values = self.given(at, from, source, first_row)?;
+            columns[at] = self.completed(at, values, source)?;
         }
         for own in &self.plan.own {
             let values = self.own_value(own, &columns, source, first_row)?;
@@ -47,6 +50,18 @@ impl<'r> Inserter<'r> {
             columns[at] = self.completed(at, values, source)?;
         }
         Ok(columns)
+    }
+
+    /// The values given for column `at`, as it stores them.
+    fn given(
+        &self,
+        at: usize,
+        from: usize,
+        source: &Batch,
+        first_row: u64,
+    ) -> SqlResult<Arc<Column>> {
+        let ty = &self.plan.source.columns[from].ty;
+        self.maker.convert(at, source.column(from), ty, first_row)
     }
 
     /// Defaults that are expressions. They may use columns after their own, and defaults of those
@@ -145,4 +160,23 @@ impl<'r> Inserter<'r> {
             }
         }
     }
+}
+
+/// Columns in the order in which the statement gives their values, the source's column first; empty
+/// if that is the table's order.
+///
+/// Compat: values are converted in that order, which conditions show.
+pub(super) fn order_of(values: &[InsertValue]) -> Vec<(usize, usize)> {
+    let given = || {
+        values.iter().enumerate().filter_map(|(at, value)| match value {
+            InsertValue::Source(from) => Some((*from, at)),
+            _ => None,
+        })
+    };
+    if given().is_sorted() {
+        return Vec::new();
+    }
+    let mut order: Vec<_> = given().collect();
+    order.sort_unstable();
+    order
 }
