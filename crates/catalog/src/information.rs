@@ -16,7 +16,6 @@ use std::sync::Arc;
 
 use selkie_engine::TableStatistics;
 use selkie_expr::TimeZone;
-use selkie_types::temporal::DateTime;
 use selkie_types::{Privileges, Value};
 
 use crate::{Namespace, Routine, Schema, TableInfo, View};
@@ -30,6 +29,8 @@ pub struct InformationSource<'a> {
     pub names: Namespace<'a>,
     /// What an engine knows of a table.
     pub statistics: &'a dyn Fn(&TableInfo) -> TableStatistics,
+    /// When rows of a table last changed, in seconds since 1970, if that is known.
+    pub changed: &'a dyn Fn(&TableInfo) -> Option<u64>,
     /// Whether the session may see anything of a table.
     pub visible: &'a dyn Fn(&str, &str) -> bool,
     /// The session's privileges on a whole table, given by schema and name.
@@ -131,7 +132,8 @@ fn unsigned(number: Option<u64>) -> Value {
     number.map_or(Value::Null, Value::UInt)
 }
 
-fn time(seconds: u64) -> Value {
+/// Seconds since 1970 as a time in the session's time zone.
+fn time(source: &InformationSource<'_>, seconds: u64) -> Value {
     let micros = i64::try_from(seconds).ok().and_then(|s| s.checked_mul(1_000_000));
-    micros.and_then(DateTime::from_unix_micros).map_or(Value::Null, Value::DateTime)
+    micros.and_then(|at| source.zone.local_from_micros(at)).map_or(Value::Null, Value::DateTime)
 }

@@ -65,6 +65,11 @@ pub(crate) fn run(env: Env<'_>, plan: &Plan, sink: &mut dyn ResultSink) -> SqlRe
         _ => return Err(selkie_types::SqlError::internal("the plan changes no rows")),
     };
     outcome.result_set = has_rows;
+    if outcome.affected > 0 {
+        for table in targets(plan) {
+            env.rt.table(table)?.handle.note_change(env.rt.session.statement_start.get());
+        }
+    }
     Ok(outcome)
 }
 

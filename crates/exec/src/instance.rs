@@ -4,6 +4,7 @@ mod handles;
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use hashbrown::HashMap;
 use parking_lot::RwLock;
@@ -98,6 +99,29 @@ pub struct TableHandle {
     pub codecs: Vec<IndexCodec>,
     /// The engine.
     pub engine: Arc<dyn Engine>,
+    /// When rows last changed, in seconds since 1970; 0 if they have not since the table was opened.
+    changed: AtomicU64,
+}
+
+impl TableHandle {
+    /// Rows have changed at a time in microseconds since 1970.
+    pub(crate) fn note_change(&self, micros: i64) {
+        let seconds = u64::try_from(micros / 1_000_000).unwrap_or(0);
+        // Statements of one second write no memory that others read.
+        if self.changed.load(Ordering::Relaxed) != seconds {
+            self.changed.store(seconds, Ordering::Relaxed);
+        }
+    }
+
+    /// Rows changed when they did by the handle of an earlier definition.
+    fn take_change_of(&self, earlier: &Self) {
+        self.changed.fetch_max(earlier.changed.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+
+    /// When rows last changed, in seconds since 1970, if they have since the table was opened.
+    pub(crate) fn changed(&self) -> Option<u64> {
+        Some(self.changed.load(Ordering::Relaxed)).filter(|seconds| *seconds > 0)
+    }
 }
 
 /// The server as sessions see it.
@@ -201,5 +225,5 @@ impl Instance {
 fn open(engine: &Arc<dyn Engine>, info: &TableInfo) -> EngineResult<TableHandle> {
     let table = engine.open_table(&info.def)?;
     let codecs = info.def.indexes.iter().map(|i| IndexCodec::new(&info.def, i)).collect();
-    Ok(TableHandle { table, codecs, engine: engine.clone() })
+    Ok(TableHandle { table, codecs, engine: engine.clone(), changed: AtomicU64::new(0) })
 }

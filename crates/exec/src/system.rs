@@ -38,6 +38,10 @@ impl SystemTable for Definitions {
         let (instance, session) = (request.instance, request.session);
         let snapshot = instance.catalog.snapshot();
         let statistics = |table: &TableInfo| statistics_of(instance, table);
+        let changed = |table: &TableInfo| match table.kind {
+            TableKind::Base => instance.look_into(table)?.changed(),
+            _ => None,
+        };
         let visible = |schema: &str, name: &str| match snapshot.table(schema, name) {
             Some(table) => session.hooks.is_visible(session, table),
             None if name.is_empty() => session.hooks.sees_schema(session, schema),
@@ -72,6 +76,7 @@ impl SystemTable for Definitions {
             routine_body_visible: &routine_body_visible,
             names: Namespace { snapshot: &snapshot, temporary: &session.temporary },
             statistics: &statistics,
+            changed: &changed,
             visible: &visible,
             on_column: &on_column,
             zone: &session.settings.time_zone,

@@ -20,13 +20,15 @@ fn mode(context: &ProgramContext) -> Value {
     text(SqlMode::from_bits(context.sql_mode).map(|m| m.to_string()).unwrap_or_default())
 }
 
-fn micros(at: i64, unit: i64) -> Value {
-    let at = at - at.rem_euclid(unit);
-    DateTime::from_unix_micros(at).map_or(Value::Null, Value::DateTime)
+/// An instant, cut to whole units of so many microseconds, in the session's time zone.
+fn local(source: &InformationSource<'_>, at: i64, unit: i64) -> Value {
+    source.zone.local_from_micros(at - at.rem_euclid(unit)).map_or(Value::Null, Value::DateTime)
 }
 
+/// The second of an instant, for a column of type TIMESTAMP.
 fn second(at: i64) -> Value {
-    micros(at, 1_000_000)
+    let at = at - at.rem_euclid(1_000_000);
+    DateTime::from_unix_micros(at).map_or(Value::Null, Value::DateTime)
 }
 
 /// DATA_TYPE to DTD_IDENTIFIER of a type, of nothing without one.
@@ -71,8 +73,8 @@ fn routine_row(source: &InformationSource<'_>, routine: &Routine) -> Information
         text(&routine.data_access),
         Value::Null,
         text(if routine.invoker { "INVOKER" } else { "DEFINER" }),
-        second(context.created),
-        second(context.modified),
+        local(source, context.created, 1_000_000),
+        local(source, context.modified, 1_000_000),
         mode(context),
         text(&routine.comment),
         text(&context.definer),
@@ -141,7 +143,7 @@ pub(super) fn triggers(source: &InformationSource<'_>) -> Vec<InformationRow> {
             Value::Null,
             text("OLD"),
             text("NEW"),
-            micros(context.created, 10_000),
+            local(source, context.created, 10_000),
             mode(context),
             known(&context.definer),
             text(&context.client_charset),

@@ -26,8 +26,8 @@ pub(super) fn tables(source: &InformationSource<'_>) -> Vec<InformationRow> {
         .tables()
         .map(|table| match table.kind {
             TableKind::View(_) => view_row(table),
-            TableKind::System => system_row(table),
-            _ => base_row(table, &(source.statistics)(table)),
+            TableKind::System => system_row(source, table),
+            _ => base_row(source, table, &(source.statistics)(table)),
         })
         .collect()
 }
@@ -94,7 +94,11 @@ fn decimal_bytes(precision: u32, scale: u8) -> u64 {
     part(precision.saturating_sub(scale.into())) + part(scale.into())
 }
 
-fn base_row(table: &TableInfo, statistics: &TableStatistics) -> InformationRow {
+fn base_row(
+    source: &InformationSource<'_>,
+    table: &TableInfo,
+    statistics: &TableStatistics,
+) -> InformationRow {
     let (data, index, average) = sizes(table, statistics);
     vec![
         text("def"),
@@ -111,8 +115,8 @@ fn base_row(table: &TableInfo, statistics: &TableStatistics) -> InformationRow {
         Value::UInt(index),
         Value::UInt(0),
         unsigned(statistics.auto_increment),
-        time(table.created),
-        Value::Null,
+        time(source, table.created),
+        (source.changed)(table).map_or(Value::Null, |at| time(source, at)),
         Value::Null,
         text(table.collation.name()),
         Value::Null,
@@ -160,11 +164,11 @@ fn view_row(table: &TableInfo) -> InformationRow {
     row
 }
 
-fn system_row(table: &TableInfo) -> InformationRow {
+fn system_row(source: &InformationSource<'_>, table: &TableInfo) -> InformationRow {
     if table.engine.is_empty() {
         return view_row(table);
     }
-    let mut row = base_row(table, &TableStatistics::default());
+    let mut row = base_row(source, table, &TableStatistics::default());
     // Compat: what is computed here of the schema `mysql` is stored there.
     if &*table.engine == crate::PERFORMANCE_ENGINE || table.schema() == "mysql" {
         return row;

@@ -49,7 +49,10 @@ impl Handles {
             return Ok(handle);
         }
         let handle = Arc::new(open()?);
-        self.all.write().insert(info.def.id, (info.version, handle.clone()));
+        let earlier = self.all.write().insert(info.def.id, (info.version, handle.clone()));
+        if let Some((_, earlier)) = earlier {
+            handle.take_change_of(&earlier);
+        }
         Ok(handle)
     }
 
