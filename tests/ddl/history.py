@@ -418,11 +418,22 @@ class History:
             # It is done or not, as a whole.
             self.world = change.world
             try:
+                self.verify_dropped(before)
                 self.verify_all()
             except Problem:
                 self.world = before
 
     # Checks
+
+    def verify_dropped(self, before):
+        """Checks that indexes are gone which the model no longer has: tables may have others, made for foreign keys."""
+        for name, table in self.world.tables.items():
+            if name not in before.tables:
+                continue
+            dropped = {i.name for i in before.tables[name].indexes} - {i.name for i in table.indexes}
+            there = {row[2] for row in self.query(f"SHOW INDEX FROM `{name}`")}
+            if dropped & there:
+                raise Problem(f"indexes of {name}: {dropped & there} should be gone")
 
     def verify(self, name):
         table = self.world.tables[name]
@@ -432,6 +443,8 @@ class History:
         indexes = {}
         for row in self.query(f"SHOW INDEX FROM `{name}`"):
             indexes.setdefault(row[2], []).append((row[4], row[7]))
+        if "PRIMARY" in indexes and all(index.name != "PRIMARY" for index in table.indexes):
+            raise Problem(f"{name} has a primary key")
         for index in table.indexes:
             found = indexes.get(index.name)
             if [part[0] for part in found or []] != [part[0] for part in index.columns]:
