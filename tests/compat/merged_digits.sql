@@ -182,3 +182,17 @@ create function taken() returns decimal(20,9) return (select a/b from t where a=
 
 select taken();
 
+update v set q=1;
+
+update v, t set v.q=1 where v.a=t.a;
+
+select v.q, count(*) from v join t on t.a=v.a group by v.q having q>1 order by q;
+
+select a from v where q in (select q from v) order by a;
+
+select a from v where (q,a) in (select q,a from v) order by a;
+
+select distinct q from v order by q desc;
+
+select * from v join v w using(q) order by q;
+

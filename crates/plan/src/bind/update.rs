@@ -231,7 +231,7 @@ impl Binder<'_> {
     ) -> SqlResult<(RelationId, usize)> {
         let column =
             self.in_clause(Clause::Set, |b| b.using_columns(Privileges::NONE, |b| b.column(name)))?;
-        let Some(id) = column.as_column() else {
+        let Some(id) = self.column_read(&column) else {
             return Err(SqlError::unknown_column(name, Clause::Set.name()));
         };
         let is_of = |s: &&Source| self.name_in_source(s, id).is_some();
