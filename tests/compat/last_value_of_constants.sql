@@ -6,9 +6,9 @@ insert into t values(1),(2),(3);
 
 set @a='x';
 
-select last_value(convert('aé' using sjis),'x') from t;
+select length(last_value('a',repeat('xy',8000000))) from t;
 
-select length(last_value(convert('aé' using sjis),'xyz')) from t group by 1;
+select last_value('a',repeat('xy',8000000)) is null from t;
 
 select last_value(@a,@a), last_value(1,@a), last_value(a,@a), last_value(@a,a), concat(last_value(@a),a) from t;
 
