@@ -84,7 +84,7 @@ pub(crate) fn execute(
     session.start_clock();
     session.explicit_insert_id.set(None);
     match statement {
-        // What it raises comes after what it reads.
+        // GET DIAGNOSTICS adds its own error behind the conditions it reads.
         Statement::GetDiagnostics(_) => session.diagnostics.go_on(),
         _ if names_tables(statement) => session.diagnostics.clear(),
         _ => session.diagnostics.keep(),

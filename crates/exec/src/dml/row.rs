@@ -168,7 +168,7 @@ impl<'r> RowMaker<'r> {
         Ok(default::implicit(&column.ty))
     }
 
-    /// What column `at` of `rows` new rows holds before it is given a value.
+    /// The values of column `at` in `rows` new rows before the statement gives it any.
     pub(super) fn initial(&self, at: usize, rows: usize) -> Arc<Column> {
         let column = &self.table.columns[at];
         let value = default::of_column(self.env.eval, column);

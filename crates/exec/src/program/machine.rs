@@ -149,7 +149,7 @@ impl<'p> Machine<'p> {
             Step::Statement(operation) => self.statement(operation)?,
             Step::Declare { variables, default } => self.declare(variables, default.as_ref())?,
             Step::Return(term) => {
-                // What statements before it raised is forgotten.
+                // RETURN forgets the conditions that earlier statements raised.
                 self.session.diagnostics.clear();
                 // Compat: a RETURN that fails and is handled returns NULL.
                 self.result = Some((Value::Null, SqlType::null()));

@@ -7,6 +7,7 @@
 
 use selkie_expr::{Expr, build, cast};
 use selkie_sql::ast;
+use selkie_types::SqlType;
 
 use super::Binder;
 use crate::logical::{ColumnId, Logical};
@@ -38,26 +39,27 @@ impl Binder<'_> {
 
     fn hold_digits(&mut self, columns: &mut [(ColumnId, Expr)]) {
         for (id, value) in columns {
-            if build::wider_scale(value).is_none() {
-                continue;
+            if let Some(shown) = self.widen(*id, value) {
+                self.columns.get_mut(*id).shown = Some(Box::new(shown));
             }
-            let shown = value.ty.clone();
-            build::unround(value);
-            let info = self.columns.get_mut(*id);
-            info.ty = value.ty.clone();
-            info.shown = Some(Box::new(shown));
         }
     }
 
     /// Gives the results of a query the digits that the columns and variables they go to may hold.
     pub(crate) fn give_digits(&mut self, plan: &mut Logical) {
         let Logical::Project { columns, .. } = plan else { return };
-        for (id, expr) in columns {
-            if build::wider_scale(expr).is_some() {
-                build::unround(expr);
-                self.columns.get_mut(*id).ty = expr.ty.clone();
-            }
+        for (id, value) in columns {
+            self.widen(*id, value);
         }
+    }
+
+    /// Gives a column all digits of its value; returns its type before, if that has fewer.
+    fn widen(&mut self, id: ColumnId, value: &mut Expr) -> Option<SqlType> {
+        build::wider_scale(value)?;
+        let before = value.ty.clone();
+        build::unround(value);
+        self.columns.get_mut(id).ty = value.ty.clone();
+        Some(before)
     }
 
     /// The column that an expression reads, be it with fewer digits than the column holds.
