@@ -430,14 +430,8 @@ pub fn digits_of_value(e: &Expr) -> u32 {
         (ExprKind::Column(_), TypeKind::SmallInt) => 5,
         (ExprKind::Column(_), TypeKind::MediumInt) => 8,
         (ExprKind::Column(_), TypeKind::Int) => 10,
-        // Compat: what chooses among values is as long as they are, and has no place for a sign.
-        (
-            ExprKind::Case(_)
-            | ExprKind::Coalesce(_)
-            | ExprKind::Subquery(_)
-            | ExprKind::AssignUserVariable(..),
-            _,
-        ) => e.ty.length.clamp(1, 20),
+        // Compat: these are as long as their values, and have no place for a sign.
+        (ExprKind::Subquery(_) | ExprKind::AssignUserVariable(..), _) => e.ty.length.clamp(1, 20),
         _ => digits_of(e),
     }
 }

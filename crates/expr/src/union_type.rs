@@ -1,11 +1,13 @@
 //! The common type of several expressions: results of CASE, COALESCE, UNION, LEAST.
 
-use selkie_types::{CollationId, JsonRole, NOT_FIXED_DECIMALS, SqlResult, SqlType, TypeKind};
+use selkie_types::{
+    CollationId, JsonRole, NOT_FIXED_DECIMALS, SqlResult, SqlType, TypeKind, Value,
+};
 
-use crate::cast::{decimal_type, integer_digits, text_length};
+use crate::cast::{decimal_type, digits_of, integer_digits, text_length};
 use crate::collate::{self, Claim, Coercibility};
 use crate::context::TypeContext;
-use crate::expr::Expr;
+use crate::expr::{Expr, ExprKind};
 use crate::function::Binding;
 
 /// The common type of expressions and the coercibility of the whole.
@@ -16,7 +18,7 @@ pub fn aggregate_exprs(
 ) -> SqlResult<(SqlType, Coercibility)> {
     let tys: Vec<&SqlType> = args.iter().map(|e| &e.ty).collect();
     crate::build::refuse_types(operation, &tys)?;
-    let mut ty = aggregate(&tys, types);
+    let mut ty = aggregate_values(args, types);
     if !ty.is_string() && !matches!(ty.kind, TypeKind::Enum | TypeKind::Set) {
         let all_null = ty.kind == TypeKind::Null;
         return Ok((ty, if all_null { Coercibility::Ignorable } else { Coercibility::Numeric }));
@@ -35,9 +37,27 @@ pub fn aggregate_exprs(
     Ok((ty, claim.coercibility))
 }
 
-/// The common type of types. The collation of strings is that of the first string; callers that
-/// know the expressions use [`aggregate_exprs`].
-pub fn aggregate(tys: &[&SqlType], types: &TypeContext) -> SqlType {
+/// The common type of values, which may differ in collation: that of strings is the first string's.
+pub fn aggregate_values(args: &[&Expr], types: &TypeContext) -> SqlType {
+    let exact = |ty: &SqlType| {
+        ty.is_integer() || matches!(ty.kind, TypeKind::Decimal | TypeKind::Bit | TypeKind::Year)
+    };
+    let mut present = args.iter().filter(|e| e.ty.kind != TypeKind::Null);
+    let are_exact = present.all(|e| exact(&e.ty));
+    // Compat: beside other exact numbers an integer literal has all digits it is written with.
+    let ty = |e: &&Expr| match e.kind {
+        ExprKind::Literal(Value::Int(_)) if are_exact => {
+            SqlType { length: digits_of(e) + 1, ..e.ty.clone() }
+        }
+        _ => e.ty.clone(),
+    };
+    let tys: Vec<SqlType> = args.iter().map(ty).collect();
+    aggregate(&tys.iter().collect::<Vec<_>>(), types)
+}
+
+/// The common type of types. Callers that know the expressions use [`aggregate_exprs`], or
+/// [`aggregate_values`].
+pub(crate) fn aggregate(tys: &[&SqlType], types: &TypeContext) -> SqlType {
     let mut present = tys.iter().filter(|t| t.kind != TypeKind::Null);
     let Some(first) = present.next() else { return SqlType::null() };
     let mut result = (*first).clone();

@@ -294,7 +294,10 @@ impl Binder<'_> {
             let tys: Vec<&SqlType> = rows.iter().map(|row| &row[at].ty).collect();
             let ty = match tys.windows(2).all(|pair| pair[0] == pair[1]) {
                 true => tys.first().map_or(SqlType::null(), |ty| (*ty).clone()),
-                false => selkie_expr::union_type::aggregate(&tys, self.types),
+                false => {
+                    let values: Vec<&Expr> = rows.iter().map(|row| &row[at]).collect();
+                    selkie_expr::union_type::aggregate_values(&values, self.types)
+                }
             };
             rows.iter_mut().for_each(|row| self.convert(&mut row[at], &ty));
             let nullable = rows.iter().any(|row| row[at].nullable);

@@ -148,7 +148,8 @@ impl Binder<'_> {
         for at in 0..width {
             let tys: Vec<&SqlType> = bound.iter().map(|row| &row[at].ty).collect();
             selkie_expr::build::refuse_types("TABLE VALUE CONSTRUCTOR", &tys)?;
-            let ty = selkie_expr::union_type::aggregate(&tys, self.types);
+            let values: Vec<&Expr> = bound.iter().map(|row| &row[at]).collect();
+            let ty = selkie_expr::union_type::aggregate_values(&values, self.types);
             let nullable = bound.iter().any(|row| row[at].nullable);
             bound.iter_mut().for_each(|row| self.convert(&mut row[at], &ty));
             let id = self.columns.add(ty, nullable);
