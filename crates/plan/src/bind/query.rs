@@ -2,7 +2,7 @@
 
 use selkie_engine::{LockMode, LockWait};
 use selkie_expr::union_type::aggregate_exprs;
-use selkie_expr::{Coercibility, Expr, cast};
+use selkie_expr::{Coercibility, Expr, ExprKind, cast};
 use selkie_sql::ast;
 use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::*;
@@ -16,6 +16,9 @@ use crate::physical::SetOperator;
 
 /// Most set operations inside of each other.
 const MOST_LEVELS: usize = 400;
+
+/// A type of combined queries' columns and its claim on the collation.
+type CommonType = (SqlType, Coercibility);
 
 impl Binder<'_> {
     /// A query whose rows stay in the statement.
@@ -165,12 +168,23 @@ impl Binder<'_> {
         crate::fold::fold(expr, self.types);
     }
 
+    /// Binds a chain of set operations. Compat: all its queries have common types, whichever of them an
+    /// operation combines; what stands in parentheses has types of its own.
     fn combined(&mut self, first: &ast::QueryBody, rest: &[ast::SetOperand]) -> SqlResult<Query> {
         // Compat: what stands behind the last SELECT is about that one.
         let locking = self.locking.take();
-        let mut left = self.body(first, Tail::default())?;
-        let last = rest.len();
-        let mut bound = 0;
+        let mut queries = vec![self.body(first, Tail::default())?];
+        for (at, operand) in rest.iter().enumerate() {
+            self.locking = locking.filter(|_| at + 1 == rest.len());
+            let query = self.body(&operand.body, Tail::default())?;
+            check_width(&queries[0], &query)?;
+            queries.push(query);
+        }
+        let types = self.combined_types(&queries)?;
+        // Compat: one operation that removes rows makes a table of the whole chain's rows.
+        let kept = rest.iter().any(|operand| !is_union_all(operand));
+        let mut queries = queries.into_iter();
+        let mut left: Vec<Query> = queries.by_ref().take(1).collect();
         let mut rest = rest;
         let mut levels = 0;
         while let Some(operand) = rest.first() {
@@ -184,44 +198,43 @@ impl Binder<'_> {
             }
             let taken = chained(rest);
             let all = rest[..taken].iter().all(|o| o.all);
-            let mut inputs = vec![left];
-            for operand in &rest[..taken] {
-                bound += 1;
-                self.locking = locking.filter(|_| bound == last);
-                inputs.push(self.body(&operand.body, Tail::default())?);
-            }
-            left = self.set_operation(operand.op, all, inputs)?;
+            left.extend(queries.by_ref().take(taken));
+            left = vec![self.set_operation((operand.op, all), left, (&types, kept))];
             rest = &rest[taken..];
         }
-        Ok(left)
+        left.pop().ok_or_else(|| SqlError::internal("a set operation without queries"))
     }
 
-    /// Combines queries; their columns are converted to common types.
+    /// The types that the columns of combined queries have in common.
+    pub(super) fn combined_types(&self, queries: &[Query]) -> SqlResult<Vec<CommonType>> {
+        queries[1..].iter().try_for_each(|query| check_width(&queries[0], query))?;
+        let width = queries[0].columns.len();
+        let of_column = |at: usize| {
+            let branches = queries.iter().map(|q| self.branch_column(q, at));
+            self.set_type(&branches.collect::<Vec<Expr>>())
+        };
+        (0..width).map(of_column).collect()
+    }
+
+    /// Combines queries, whose columns are converted to `types`; `kept` in a table.
     pub(super) fn set_operation(
         &mut self,
-        op: ast::SetOp,
-        all: bool,
+        (op, all): (ast::SetOp, bool),
         inputs: Vec<Query>,
-    ) -> SqlResult<Query> {
-        let width = inputs[0].columns.len();
-        if inputs.iter().any(|q| q.columns.len() != width) {
-            return Err(SqlError::new(&ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT, &[]));
-        }
-        let mut named = Vec::with_capacity(width);
-        for at in 0..width {
-            let branches: Vec<Expr> =
-                inputs.iter().map(|q| self.branch_column(q.columns[at].id)).collect();
-            let (ty, coercibility) = self.set_type(&branches)?;
-            let id = self.columns.add(ty, branches.iter().any(|e| e.nullable));
-            self.columns.get_mut(id).coercibility = Some(coercibility);
+        (types, kept): (&[CommonType], bool),
+    ) -> Query {
+        let mut named = Vec::with_capacity(types.len());
+        for (at, (ty, coercibility)) in types.iter().enumerate() {
+            let nullable = inputs.iter().any(|q| self.columns.get(q.columns[at].id).nullable);
+            let id = self.columns.add(ty.clone(), nullable);
+            self.columns.get_mut(id).coercibility = Some(*coercibility);
             let name = inputs[0].columns[at].name.clone();
-            let kept = !all || op != ast::SetOp::Union;
             self.columns.get_mut(id).kept = kept;
             let column = if kept { name.as_str().into() } else { "".into() };
             named.push(Named { column, ..Named::plain(id, name) });
         }
         let ids: Vec<ColumnId> = named.iter().map(|n| n.id).collect();
-        let tys: Vec<SqlType> = ids.iter().map(|id| self.columns.get(*id).ty.clone()).collect();
+        let tys: Vec<SqlType> = types.iter().map(|(ty, _)| ty.clone()).collect();
         let inputs = inputs.into_iter().map(|q| self.converted(q, &tys)).collect();
         let operator = match op {
             ast::SetOp::Union => SetOperator::Union,
@@ -229,11 +242,19 @@ impl Binder<'_> {
             ast::SetOp::Except => SetOperator::Except,
         };
         let node = SetNode { operator, all, inputs, columns: ids };
-        Ok(Query { plan: Logical::Set(Box::new(node)), columns: named })
+        Query { plan: Logical::Set(Box::new(node)), columns: named }
     }
 
-    /// A column of one of the queries that are combined, with its own claim on the collation.
-    fn branch_column(&self, id: ColumnId) -> Expr {
+    /// A column of one of the queries that are combined, with its own claim on the collation. A literal
+    /// stays one: its type does not say all.
+    fn branch_column(&self, query: &Query, at: usize) -> Expr {
+        let id = query.columns[at].id;
+        if let Logical::Project { columns, .. } = &query.plan
+            && let Some((_, literal)) = columns.iter().find(|(column, _)| *column == id)
+            && matches!(literal.kind, ExprKind::Literal(_))
+        {
+            return literal.clone();
+        }
         let mut expr = self.columns.expr(id);
         if let Some(coercibility) = self.columns.get(id).coercibility {
             expr.coercibility = coercibility;
@@ -242,7 +263,7 @@ impl Binder<'_> {
     }
 
     /// The type of a column of combined queries.
-    fn set_type(&self, branches: &[Expr]) -> SqlResult<(SqlType, Coercibility)> {
+    fn set_type(&self, branches: &[Expr]) -> SqlResult<CommonType> {
         let views: Vec<&Expr> = branches.iter().collect();
         let (mut ty, coercibility) = aggregate_exprs(&views, "UNION", self.types)?;
         // Rows are kept in a table, whose columns have one collation for certain.
@@ -272,6 +293,17 @@ impl Binder<'_> {
         let ids = columns.iter().map(|(id, _)| *id).collect();
         (Logical::Project { input: Box::new(query.plan), columns }, ids)
     }
+}
+
+fn check_width(first: &Query, query: &Query) -> SqlResult<()> {
+    match query.columns.len() == first.columns.len() {
+        true => Ok(()),
+        false => Err(SqlError::new(&ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT, &[])),
+    }
+}
+
+fn is_union_all(operand: &ast::SetOperand) -> bool {
+    operand.op == ast::SetOp::Union && operand.all
 }
 
 /// How many of the operands make one operation with what is left of them. UNIONs up to the last that

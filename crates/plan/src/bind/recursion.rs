@@ -153,7 +153,10 @@ impl Binder<'_> {
             parts.iter().map(|part| self.query(part)).collect::<SqlResult<_>>()?;
         match bound.len() {
             1 => Ok(bound.remove(0)),
-            _ => self.set_operation(ast::SetOp::Union, true, bound),
+            _ => {
+                let types = self.combined_types(&bound)?;
+                Ok(self.set_operation((ast::SetOp::Union, true), bound, (&types, false)))
+            }
         }
     }
 

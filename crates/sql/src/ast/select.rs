@@ -34,7 +34,8 @@ pub enum QueryBody {
     Values(Vec<Vec<Expr>>),
     /// `(query)` with clauses of its own.
     Nested(Box<Query>),
-    /// Bodies combined from left to right; INTERSECT binds tighter and is a combination of its own.
+    /// Bodies combined from left to right; INTERSECT behind another operator binds tighter and is a
+    /// combination of its own.
     Combined {
         /// The leftmost body.
         first: Box<QueryBody>,

@@ -183,28 +183,29 @@ impl Parser<'_> {
         Ok(CommonTable { name, columns, query, cycle })
     }
 
-    /// Set operators from left to right, INTERSECT first.
+    /// Set operators from left to right, INTERSECT first. What begins with INTERSECT needs no
+    /// combination of its own for that.
     fn body_after(&mut self, first: QueryBody) -> PResult<QueryBody> {
-        let first = self.intersections(first)?;
-        let mut rest = Vec::new();
+        let mut rest = self.intersections()?;
         while self.early_into.is_none()
             && let Some(word) = self.eat_any(&[Kw::UNION, Kw::EXCEPT])
         {
             let op = if word == Kw::UNION { SetOp::Union } else { SetOp::Except };
             let all = self.all_or_distinct();
             let primary = self.body_primary(false)?;
-            rest.push(SetOperand { op, all, body: self.intersections(primary)? });
+            let body = combined(primary, self.intersections()?);
+            rest.push(SetOperand { op, all, body });
         }
         Ok(combined(first, rest))
     }
 
-    fn intersections(&mut self, first: QueryBody) -> PResult<QueryBody> {
+    fn intersections(&mut self) -> PResult<Vec<SetOperand>> {
         let mut rest = Vec::new();
         while self.early_into.is_none() && self.eat(Kw::INTERSECT) {
             let all = self.all_or_distinct();
             rest.push(SetOperand { op: SetOp::Intersect, all, body: self.body_primary(false)? });
         }
-        Ok(combined(first, rest))
+        Ok(rest)
     }
 
     fn all_or_distinct(&mut self) -> bool {
