@@ -51,9 +51,16 @@ fn is_text(ty: &SqlType) -> bool {
     ty.is_string() || ty.members.is_some()
 }
 
-/// A type as errors about parameters call it: texts are blobs there.
+/// A type as errors about parameters call it: texts are blobs there, and bytes are characters.
 pub(crate) fn parameter_name(ty: &SqlType) -> &'static str {
     match ty.kind {
+        TypeKind::TinyInt if ty.unsigned => "tiny unsigned",
+        TypeKind::SmallInt if ty.unsigned => "smallint unsigned",
+        TypeKind::MediumInt if ty.unsigned => "mediumint unsigned",
+        TypeKind::Int if ty.unsigned => "int unsigned",
+        TypeKind::BigInt if ty.unsigned => "bigint unsigned",
+        TypeKind::Char => "char",
+        TypeKind::VarChar | TypeKind::Enum | TypeKind::Set => "varchar",
         TypeKind::TinyText => "tinyblob",
         TypeKind::Text => "blob",
         TypeKind::MediumText => "mediumblob",
@@ -73,7 +80,7 @@ pub(super) fn refuse_either(operation: &str, a: &Expr, b: &Expr) -> SqlResult<()
 /// Error 4078 where a column is to be true or false, which is tested by comparing it with a number.
 pub fn refuse_condition(operation: &str, e: &Expr, number: &str) -> SqlResult<()> {
     match e.is_column_of_table() && e.ty.fixed_binary().is_some() {
-        true => Err(illegal_types(operation, e.ty.name(), number)),
+        true => Err(illegal_types(operation, parameter_name(&e.ty), number)),
         false => Ok(()),
     }
 }
@@ -86,7 +93,7 @@ pub(crate) fn refuse_any<'e>(
     match args.into_iter().find(|e| e.ty.fixed_binary().is_some()) {
         Some(e) => {
             let def = &ER_ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION;
-            Err(SqlError::new(def, &[&e.ty.name(), &operation]))
+            Err(SqlError::new(def, &[&parameter_name(&e.ty), &operation]))
         }
         None => Ok(()),
     }

@@ -9,6 +9,7 @@ use selkie_types::{SqlError, SqlResult, TypeKind, stack};
 use super::compare::{
     CompareTypes, compare_types, compared, comparison_of_scalars, to_common, widest,
 };
+use super::fixed_binary::parameter_name;
 use super::{and, not, or, wider_scale};
 use crate::context::TypeContext;
 use crate::expr::{CompareOp, Expr, ExprKind};
@@ -24,8 +25,8 @@ fn parts(op: CompareOp, a: Expr, b: Expr) -> SqlResult<(Vec<Expr>, Vec<Expr>)> {
         (ExprKind::Row(a), ExprKind::Row(_)) => {
             Err(SqlError::new(&ER_OPERAND_COLUMNS, &[&a.len()]))
         }
-        (ExprKind::Row(_), _) => Err(illegal_types(op.symbol(), "row", b.ty.name())),
-        _ => Err(illegal_types(op.symbol(), a.ty.name(), "row")),
+        (ExprKind::Row(_), _) => Err(illegal_types(op.symbol(), "row", parameter_name(&b.ty))),
+        _ => Err(illegal_types(op.symbol(), parameter_name(&a.ty), "row")),
     }
 }
 
@@ -55,7 +56,7 @@ pub(super) fn refuse_mixed(operation: &str, value: &Expr, items: &[Expr]) -> Sql
 
 /// Error 4078 for an operator that takes no rows.
 pub(super) fn refuse_rows(operation: &str, a: &Expr, b: &Expr) -> SqlResult<()> {
-    let name = |e: &Expr| if is_row(e) { "row" } else { e.ty.name() };
+    let name = |e: &Expr| if is_row(e) { "row" } else { parameter_name(&e.ty) };
     match is_row(a) || is_row(b) {
         true => Err(illegal_types(operation, name(a), name(b))),
         false => Ok(()),
@@ -82,7 +83,7 @@ pub(crate) fn refuse_unified_row(
     let before: Vec<_> = args[..at].iter().map(|e| &e.ty).collect();
     match (args, aggregate(&before, types)) {
         ([first, second, ..], _) if at == 0 => refuse_rows(operation, first, second),
-        (_, ty) => Err(illegal_types(operation, ty.name(), "row")),
+        (_, ty) => Err(illegal_types(operation, parameter_name(&ty), "row")),
     }
 }
 
