@@ -31,7 +31,7 @@ impl Parser<'_> {
     /// `LIMIT ...` or `OFFSET .. FETCH ..`, if it is there.
     pub(super) fn limit_opt(&mut self) -> PResult<Option<Box<Limit>>> {
         if self.at(Kw::LIMIT) {
-            return self.limit(true).map(|l| Some(l.into()));
+            return self.limit().map(|l| Some(l.into()));
         }
         if !self.at_any(&[Kw::OFFSET, Kw::FETCH]) {
             return Ok(None);
@@ -39,15 +39,20 @@ impl Parser<'_> {
         self.fetch().map(|l| Some(l.into()))
     }
 
-    /// The LIMIT of an UPDATE or DELETE, which cannot limit the rows examined.
+    /// The LIMIT of an UPDATE or DELETE, which is a number of rows and nothing else.
     pub(super) fn limit_of_change(&mut self) -> PResult<Option<Box<Limit>>> {
-        if self.at(Kw::LIMIT) {
-            return self.limit(false).map(|l| Some(l.into()));
+        if !self.eat(Kw::LIMIT) {
+            return Ok(None);
         }
-        self.limit_opt()
+        let count = if self.at(Kw::ROWS) { None } else { Some(self.limit_value()?) };
+        if self.eat(Kw::ROWS) {
+            return Err(self.error());
+        }
+        let limit = Limit { count, offset: None, with_ties: false, rows_examined: None };
+        Ok(Some(limit.into()))
     }
 
-    fn limit(&mut self, of_query: bool) -> PResult<Limit> {
+    fn limit(&mut self) -> PResult<Limit> {
         self.next();
         let mut limit = Limit { count: None, offset: None, with_ties: false, rows_examined: None };
         if !self.at(Kw::ROWS) {
@@ -61,9 +66,6 @@ impl Parser<'_> {
             }
         }
         if self.eat(Kw::ROWS) {
-            if !of_query {
-                return Err(self.error());
-            }
             self.expect(Kw::EXAMINED)?;
             limit.rows_examined = Some(self.limit_value()?);
         }

@@ -1,7 +1,9 @@
 //! UPDATE and DELETE.
 
 use super::{PResult, Parser};
-use crate::ast::{Delete, DeleteTarget, Statement, SystemTime, TableName, TableRef, Update};
+use crate::ast::{
+    Delete, DeleteTarget, Statement, SystemTime, TableFactor, TableName, TableRef, Update,
+};
 use crate::lexer::{Kw, T};
 
 impl Parser<'_> {
@@ -76,7 +78,14 @@ impl Parser<'_> {
             self.expect(Kw::USING)?;
             return self.delete_multi(delete, targets);
         }
-        let factor = self.table_factor()?;
+        // Compat: this form has no alias.
+        let factor = TableFactor {
+            name: self.table_name()?,
+            partitions: self.partitions_opt()?,
+            system_time: None,
+            alias: None,
+            hints: Vec::new(),
+        };
         self.refuse_portion()?;
         delete.target = DeleteTarget::Single(factor.into());
         delete.where_clause = self.where_opt()?;
