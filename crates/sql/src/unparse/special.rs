@@ -3,8 +3,8 @@
 use super::Writer;
 use super::expr::operator_text;
 use crate::ast::{
-    BinaryOp, CastType, DynamicValue, Expr, ExprKind, GroupConcat, IntervalUnit, MatchMode,
-    SystemVar, TemporalFormat, TrimSide, VarScope,
+    BinaryOp, CastType, DynamicValue, Expr, ExprKind, GroupConcat, IntervalUnit, Limit, Literal,
+    MatchMode, Query, QueryBody, Span, SystemVar, TemporalFormat, TrimSide, VarScope,
 };
 
 impl Writer<'_> {
@@ -64,9 +64,8 @@ impl Writer<'_> {
             }
             ExprKind::Exists(query) => {
                 self.str("exists(");
-                self.query(query);
-                // Compat: MariaDB reads one row of it at most, and says so.
-                self.str(" limit 1)");
+                self.query(&with_one_row(query));
+                self.str(")");
             }
             _ => self.special_call(expr),
         }
@@ -310,4 +309,20 @@ impl Writer<'_> {
 /// Compat: `utf8` is printed by its full name.
 pub(super) fn full_charset(name: &str) -> &str {
     if name.eq_ignore_ascii_case("utf8") { "utf8mb3" } else { name }
+}
+
+/// Compat: MariaDB reads one row of EXISTS at most and says so, but of VALUES.
+fn with_one_row(query: &Query) -> Query {
+    let mut query = query.clone();
+    if matches!(query.body, QueryBody::Values(_)) && query.limit.is_none() {
+        return query;
+    }
+    let none = Limit { count: None, offset: None, with_ties: false, rows_examined: None };
+    let limit = query.limit.get_or_insert_with(|| none.into());
+    let is_zero = |count: &Expr| count.kind == ExprKind::Literal(Literal::Int(0));
+    if !limit.count.as_ref().is_some_and(is_zero) {
+        let kind = ExprKind::Literal(Literal::Int(1));
+        limit.count = Some(Expr { kind, span: Span::default() });
+    }
+    query
 }
