@@ -1,6 +1,7 @@
 //! LOCK TABLES and UNLOCK TABLES.
 //!
-//! A view stands for itself and the tables its query reads, which become locked like it.
+//! A view stands for itself and the tables its query reads, which become locked like it, by the
+//! names that they have there.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -139,7 +140,7 @@ fn below(
     let TableKind::View(definition) = &view.kind else { return Ok(()) };
     let text = definition.select.as_bytes();
     let parsed = selkie_sql::parse(text, &selkie_sql::ParseOptions::default())?;
-    let Statement::Query(_) = &parsed.statement else { return Ok(()) };
+    let Statement::Query(query) = &parsed.statement else { return Ok(()) };
     let before = (session.acting_as.clone(), session.schema.clone());
     if !definition.security_invoker {
         session.acting_as = Some(definition.definer.as_str().into());
@@ -147,17 +148,40 @@ fn below(
     session.schema = Some(view.schema().into());
     let found = planning::plan(instance, session, &parsed.statement, text, (&[], 0))
         .map_err(|_| invalid(view))
-        .and_then(|plan| check_below(session, view, &plan.tables, purpose).map(|()| plan));
+        .and_then(|plan| check_below(session, view, &plan.tables, purpose));
     (session.acting_as, session.schema) = before;
-    for table in found?.tables.iter().filter(|t| t.kind != TableKind::System) {
-        let table = locked(table, table.name(), write);
+    found?;
+    for (table, alias) in read_by(instance, view, query) {
+        let named = locked(&table, &alias, write);
         // A table that is named as well is locked as it is named.
-        let same = |l: &LockedTable| l.table == table.table && l.schema == table.schema;
+        let same = |l: &LockedTable| {
+            l.table == named.table && l.schema == named.schema && l.alias == named.alias
+        };
         if !list.iter().any(|l| same(l) && l.write >= write) {
-            list.push(table);
+            list.push(named);
         }
+        below(instance, session, &table, write, purpose, list)?;
     }
     Ok(())
+}
+
+/// The tables and views that a view's query names, with the names it uses them by.
+fn read_by(
+    instance: &Instance,
+    view: &TableInfo,
+    query: &ast::Query,
+) -> Vec<(Arc<TableInfo>, Box<str>)> {
+    let snapshot = instance.catalog.snapshot();
+    let mut found = Vec::new();
+    query.clone().for_each_mention(&mut |mention| {
+        let ast::Mention::Table(factor) = mention else { return };
+        let schema = factor.name.schema.as_ref().map_or(view.schema(), |schema| &schema.value);
+        let name = &factor.name.name.value;
+        let Some(table) = snapshot.table(schema, name) else { return };
+        let alias = factor.alias.as_ref().map_or(name, |alias| &alias.value);
+        found.push((table.clone(), alias.clone()));
+    });
+    found
 }
 
 fn check_below(

@@ -1,0 +1,37 @@
+# LOCK TABLES of a view locks what it reads, by the names it has there.
+create view w2 as select p.id, q.n from prod p join prod q on q.id=p.id;
+lock tables w1 read;
+show fields from w1;
+show create view w1;
+select * from w1;
+select count(*) from prod;
+select * from prod p;
+
+unlock tables;
+create view w2 as select p.id, q.n from prod p join prod q on q.id=p.id;
+create table t (id int primary key, k int);
+lock tables w2 read, t read;
+show fields from w2;
+show fields from t;
+select * from w2;
+select * from prod q;
+insert into t values (5,5);
+insert into prod values (5,5);
+unlock tables;
+lock tables w1 write;
+insert into w1 values (9);
+update w1 set id=10 where id=9;
+select * from w1;
+insert into prod values (11,11);
+unlock tables;
+create view w3 as select a.id from w1 a join t on t.id=a.id where exists (select 1 from prod z where z.id=a.id);
+lock tables w3 read;
+select * from w3;
+select * from w1 a;
+select * from w1;
+select * from prod z;
+select * from prod p;
+select * from prod;
+select * from t;
+show fields from w3;
+unlock tables;
