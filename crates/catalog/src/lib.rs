@@ -43,8 +43,7 @@ pub use sequence::{
 };
 pub use series::{SERIES_ENGINE, Series};
 pub use show_create::{
-    ShowStyle, default_text, quote_identifier, quote_string, show_create_database,
-    show_create_table,
+    ShowStyle, default_text, quote_identifier, show_create_database, show_create_table,
 };
 pub use snapshot::{Catalog, Schema, Snapshot};
 pub use statistics::{ColumnStatistics, IndexStatistics, Statistics};

@@ -95,7 +95,7 @@ impl Routine {
             out.push_str("    SQL SECURITY INVOKER\n");
         }
         if !self.comment.is_empty() {
-            out.push_str(&format!("    COMMENT {}\n", crate::quote_string(&self.comment)));
+            out.push_str(&format!("    COMMENT {}\n", selkie_types::quote_string(&self.comment)));
         }
         out.push_str(&self.body);
         out

@@ -4,30 +4,13 @@ use std::fmt::Write;
 
 use selkie_engine::{IndexDef, IndexKind};
 use selkie_expr::TimeZone;
-use selkie_types::{CollationId, SqlMode, SqlType, TypeKind, Value, write_value};
+use selkie_types::{CollationId, SqlMode, SqlType, TypeKind, Value, quote_string, write_value};
 
 use crate::{ColumnInfo, DefaultValue, Schema, TableInfo, TableKind};
 
 /// An identifier in backticks.
 pub fn quote_identifier(name: &str) -> String {
     format!("`{}`", name.replace('`', "``"))
-}
-
-/// A string literal as MariaDB shows it in definitions.
-pub fn quote_string(text: &str) -> String {
-    let mut out = String::from("'");
-    for c in text.chars() {
-        match c {
-            '\'' => out.push_str("''"),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\0' => out.push_str("\\0"),
-            c => out.push(c),
-        }
-    }
-    out.push('\'');
-    out
 }
 
 /// A character set behind the words for it, and its collation. That of bytes has only one.
@@ -274,7 +257,7 @@ pub fn default_text(column: &ColumnInfo, zone: &TimeZone) -> Option<String> {
     match &column.default {
         DefaultValue::Implicit | DefaultValue::Literal(Value::Null) => None,
         DefaultValue::CurrentTimestamp => Some(current_timestamp(&column.ty)),
-        DefaultValue::Expression(text) => Some(text.clone()),
+        DefaultValue::Expression(text) | DefaultValue::Written { text, .. } => Some(text.clone()),
         DefaultValue::Literal(Value::DateTime(utc)) if column.ty.kind == TypeKind::Timestamp => {
             Some(literal_text(&column.ty, &Value::DateTime(zone.to_local(*utc))))
         }
@@ -288,7 +271,17 @@ fn literal_text(ty: &SqlType, value: &Value) -> String {
     }
     let mut bytes = Vec::new();
     write_value(ty, value, &mut bytes);
-    let (text, _) = ty.collation.charset().convert(&bytes, selkie_types::Charset::Utf8mb4);
+    // Bytes that are no text would be lost in one; MariaDB shows them as they are.
+    if ty.is_binary_string() && std::str::from_utf8(&bytes).is_err() {
+        let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        return format!("X'{digits}'");
+    }
+    // Names of members are UTF-8 whatever the column's character set is.
+    let charset = match ty.members {
+        Some(_) => selkie_types::Charset::Utf8mb4,
+        None => ty.collation.charset(),
+    };
+    let (text, _) = charset.convert(&bytes, selkie_types::Charset::Utf8mb4);
     let text = String::from_utf8_lossy(&text);
     if ty.is_numeric() { text.into_owned() } else { quote_string(&text) }
 }

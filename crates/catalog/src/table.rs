@@ -63,6 +63,23 @@ pub enum DefaultValue {
     CurrentTimestamp,
     /// Any other expression, in canonical text.
     Expression(String),
+    /// A constant of a TEXT or BLOB column. Compat: it is shown as the expression that was written.
+    Written {
+        /// The constant, already of the column's type.
+        value: Value,
+        /// The expression in canonical text.
+        text: String,
+    },
+}
+
+impl DefaultValue {
+    /// The constant, if it is one.
+    pub fn constant(&self) -> Option<&Value> {
+        match self {
+            Self::Literal(value) | Self::Written { value, .. } => Some(value),
+            _ => None,
+        }
+    }
 }
 
 /// How a generated column is computed.

@@ -46,4 +46,5 @@ pub use sql_mode::SqlMode;
 pub use sql_type::{JsonRole, NOT_FIXED_DECIMALS, Physical, SqlType, TypeKind, decimal_width};
 pub use temporal::{Date, DateTime, Time};
 pub use text::{bit_text, write_value};
+pub use type_name::quote_string;
 pub use value::Value;

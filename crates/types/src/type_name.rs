@@ -4,6 +4,23 @@ use std::fmt;
 
 use crate::{FixedBinary, NOT_FIXED_DECIMALS, SqlType, TypeKind};
 
+/// A string literal as MariaDB shows it in definitions.
+pub fn quote_string(text: &str) -> String {
+    let mut out = String::from("'");
+    for c in text.chars() {
+        match c {
+            '\'' => out.push_str("''"),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\0' => out.push_str("\\0"),
+            c => out.push(c),
+        }
+    }
+    out.push('\'');
+    out
+}
+
 impl SqlType {
     /// Whether this is a string of bytes, not characters.
     pub fn is_binary_string(&self) -> bool {
@@ -71,7 +88,7 @@ impl SqlType {
         f.write_str("(")?;
         for (at, member) in self.members.iter().flat_map(|m| m.iter()).enumerate() {
             let comma = if at > 0 { "," } else { "" };
-            write!(f, "{comma}'{}'", member.replace('\'', "''"))?;
+            write!(f, "{comma}{}", quote_string(member))?;
         }
         f.write_str(")")
     }

@@ -38,7 +38,7 @@ pub(super) fn now(eval: &EvalContext<'_>, ty: &SqlType) -> Value {
 /// What a column holds by default; `None` if it has no default and must not be NULL.
 pub(crate) fn of_column(eval: &EvalContext<'_>, column: &ColumnInfo) -> Option<Value> {
     match &column.default {
-        DefaultValue::Literal(value) => Some(value.clone()),
+        DefaultValue::Literal(value) | DefaultValue::Written { value, .. } => Some(value.clone()),
         DefaultValue::CurrentTimestamp => Some(now(eval, &column.ty)),
         DefaultValue::Implicit if column.nullable => Some(Value::Null),
         // Compat: an ENUM without DEFAULT has its first member.

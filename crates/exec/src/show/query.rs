@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use selkie_catalog::{Namespace, TableKind, quote_identifier, quote_string};
+use selkie_catalog::{Namespace, TableKind, quote_identifier};
 use selkie_sql::ast::{
     Describe, Ident, RoutineKind, Show, ShowFilter, ShowWhat, StringLiteral, TableName, VarScope,
 };
@@ -10,7 +10,7 @@ use selkie_types::error::catalogue::{
     ER_BAD_FIELD_ERROR, ER_COLUMNACCESS_DENIED_ERROR, ER_NO_DB_ERROR, ER_NO_SUCH_TABLE,
     ER_PROCACCESS_DENIED_ERROR, ER_TABLEACCESS_DENIED_ERROR, ER_VIEW_INVALID,
 };
-use selkie_types::{Privileges, SqlError, SqlResult};
+use selkie_types::{Privileges, SqlError, SqlResult, quote_string};
 
 use crate::session::{Access, Privilege};
 use crate::{Instance, Session};
@@ -303,10 +303,20 @@ fn table_status(schema: &str) -> Shape {
         .ordered("BINARY TABLE_NAME")
 }
 
-/// Compat: SHOW COLUMNS takes the quotes off literal defaults that `information_schema` shows.
+/// Compat: SHOW COLUMNS takes the quotes and backslashes off literal defaults that
+/// `information_schema` shows, but those of TEXT and BLOB columns, which are expressions. U+FFFE
+/// keeps the place of a backslash that is meant. The session's mode may give backslashes no meaning,
+/// so that this text has none.
 const DEFAULT_UNQUOTED: &str = "CASE WHEN COLUMN_DEFAULT = 'NULL' THEN NULL \
-     WHEN COLUMN_DEFAULT LIKE '''%' THEN REPLACE(SUBSTR(COLUMN_DEFAULT, 2, \
-     CHAR_LENGTH(COLUMN_DEFAULT) - 2), '''''', '''') ELSE COLUMN_DEFAULT END";
+     WHEN DATA_TYPE LIKE '%text' OR DATA_TYPE LIKE '%blob' THEN COLUMN_DEFAULT \
+     WHEN COLUMN_DEFAULT LIKE '''%' THEN \
+     REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(SUBSTR(COLUMN_DEFAULT, 2, \
+     CHAR_LENGTH(COLUMN_DEFAULT) - 2), '''''', ''''), \
+     CHAR(92, 92 USING utf8mb3), CHAR(239, 191, 190 USING utf8mb3)), \
+     CHAR(92, 110 USING utf8mb3), CHAR(10 USING utf8mb3)), \
+     CHAR(92, 114 USING utf8mb3), CHAR(13 USING utf8mb3)), \
+     CHAR(92, 48 USING utf8mb3), CHAR(0 USING utf8mb3)), \
+     CHAR(239, 191, 190 USING utf8mb3), CHAR(92 USING utf8mb3)) ELSE COLUMN_DEFAULT END";
 
 fn columns_shape(
     instance: &Instance,

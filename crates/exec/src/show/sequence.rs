@@ -1,9 +1,9 @@
 //! SHOW CREATE SEQUENCE.
 
-use selkie_catalog::{TableKind, quote_identifier, quote_string};
+use selkie_catalog::{TableKind, quote_identifier};
 use selkie_sql::ast::TableName;
 use selkie_types::error::catalogue::{ER_NOT_SEQUENCE, ER_TABLEACCESS_DENIED_ERROR};
-use selkie_types::{SqlError, SqlResult, Value};
+use selkie_types::{SqlError, SqlResult, Value, quote_string};
 
 use super::query::table_of;
 use super::rows::{ShownRows, definition_type, text_type};

@@ -68,6 +68,10 @@ pub(super) fn convert(source: &Source<'_>) -> SqlResult<Arc<Column>> {
             out.push(None);
             continue;
         }
+        if is_no_member(source, row) {
+            out.push(Some(0));
+            continue;
+        }
         let value = match (textual, is_set) {
             (true, false) => enum_text(source, &members, row)?,
             (true, true) => set_text(source, &members, row)?,
@@ -76,6 +80,13 @@ pub(super) fn convert(source: &Source<'_>) -> SqlResult<Arc<Column>> {
         out.push(Some(value));
     }
     Ok(Arc::new(out.finish()))
+}
+
+/// Compat: what is no member of one ENUM is none of another, which is no error.
+fn is_no_member(source: &Source<'_>, row: usize) -> bool {
+    let at = source.column.physical_row(row);
+    let enums = [&source.from.kind, &source.to().kind].iter().all(|k| **k == TypeKind::Enum);
+    enums && matches!(source.column.data(), ColumnData::UInt(v) if v[at] == 0)
 }
 
 /// The text of a row in UTF-8.
@@ -115,7 +126,7 @@ fn set_text(source: &Source<'_>, members: &Members, row: usize) -> SqlResult<u64
     let mut bits = 0;
     let mut missing = false;
     // Compat: only the spaces at the very end do not count.
-    for part in text.trim_ascii_end().split(|&b| b == b',') {
+    for part in Charset::Utf8mb4.trim_spaces_end(&text).split(|&b| b == b',') {
         match members.find(&stored(source, part)).filter(|_| !part.ends_with(b" ")) {
             Some(at) => bits |= 1u64 << at,
             None => missing = true,

@@ -271,10 +271,7 @@ impl Binder<'_> {
             plan.for_each_expr_deep_mut(&mut |e| {
                 e.substitute_columns(&mut |id| {
                     let column = table.columns.get(id.checked_sub(first)?)?;
-                    let value = match &column.default {
-                        DefaultValue::Literal(value) => value.clone(),
-                        _ => selkie_types::Value::Null,
-                    };
+                    let value = column.default.constant().cloned().unwrap_or_default();
                     Some(Expr::literal(value, column.ty.clone()))
                 });
                 e.visit(&mut |e| {

@@ -161,7 +161,9 @@ impl Binder<'_> {
         };
         let info = &table.columns[at];
         match &info.default {
-            DefaultValue::Literal(value) => Ok(Expr::literal(value.clone(), info.ty.clone())),
+            DefaultValue::Literal(value) | DefaultValue::Written { value, .. } => {
+                Ok(Expr::literal(value.clone(), info.ty.clone()))
+            }
             DefaultValue::Implicit if info.nullable => {
                 Ok(Expr::literal(Value::Null, info.ty.clone()))
             }

@@ -175,7 +175,11 @@ pub(super) fn default_value(
             Err(invalid())
         };
     }
-    constant::store(context, literal, column).map(DefaultValue::Literal).ok_or_else(invalid)
+    let value = constant::store(context, literal, column).ok_or_else(invalid)?;
+    Ok(match column.ty.is_text_or_blob() {
+        true => DefaultValue::Written { value, text: expressions::default_text(default) },
+        false => DefaultValue::Literal(value),
+    })
 }
 
 /// The text of an expression in which every sequence has its schema.

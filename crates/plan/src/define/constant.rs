@@ -1,9 +1,12 @@
 //! Literals of DEFAULT clauses as values of their column.
 
 use selkie_expr::store::{StoreMode, StoreTarget, convert_for_column};
-use selkie_expr::{EvalContext, Expr};
+use selkie_expr::{EvalContext, Expr, cast};
 use selkie_sql::ast::{self, ExprKind, Literal, UnaryOp};
-use selkie_types::{Batch, CollationId, Decimal, Level, SqlError, SqlResult, Value, stack};
+use selkie_types::{
+    Batch, Charset, CollationId, Decimal, Level, SqlError, SqlResult, SqlType, TypeKind, Value,
+    stack,
+};
 
 use selkie_catalog::ColumnInfo;
 
@@ -45,6 +48,31 @@ fn bind_literal(context: &DefineContext<'_>, literal: &Literal) -> SqlResult<Exp
     })
 }
 
+/// Whether a constant is the name of a member, or for a SET a list of them. Compat: a member's number
+/// is no default.
+fn names_members(context: &DefineContext<'_>, literal: &Expr, ty: &SqlType) -> bool {
+    let mut literal = literal.clone();
+    let is_null = literal.ty.kind == TypeKind::Null;
+    cast::to_text(&mut literal, &context.eval.types);
+    let charset = literal.ty.collation.charset();
+    let Ok(Value::Bytes(text)) = literal.eval_value(&EvalContext::detached(&context.eval.types))
+    else {
+        return is_null;
+    };
+    let text = charset.convert(&text, Charset::Utf8mb4).0;
+    let text = Charset::Utf8mb4.trim_spaces_end(&text);
+    let own = ty.collation.charset();
+    let stored = |name: &[u8]| Charset::Utf8mb4.convert(name, own).0.into_owned();
+    let is_member = |name: &[u8]| {
+        let mut members = ty.members.iter().flat_map(|m| m.iter());
+        members.any(|m| ty.collation.equal(&stored(m.as_bytes()), &stored(name)))
+    };
+    match ty.kind {
+        TypeKind::Set => text.is_empty() || text.split(|b| *b == b',').all(is_member),
+        _ => is_member(text),
+    }
+}
+
 /// The constant as a value of a column; `None` if it does not fit exactly.
 pub(super) fn store(
     context: &DefineContext<'_>,
@@ -52,6 +80,9 @@ pub(super) fn store(
     info: &ColumnInfo,
 ) -> Option<Value> {
     let ty = &info.ty;
+    if ty.members.is_some() && !names_members(context, &literal, ty) {
+        return None;
+    }
     let eval =
         EvalContext::new(context.eval.types.clone(), context.eval.session, context.eval.now_micros);
     let from = literal.ty.clone();

@@ -100,7 +100,7 @@ fn shown_option(option: &TableOption) -> SqlResult<Option<(String, Option<String
         TableOption::StatsSamplePages(n) => ("STATS_SAMPLE_PAGES", n.as_ref().and_then(number)),
         TableOption::Connection(text) => {
             let text = String::from_utf8_lossy(&text.bytes);
-            let shown = (!text.is_empty()).then(|| selkie_catalog::quote_string(&text));
+            let shown = (!text.is_empty()).then(|| selkie_types::quote_string(&text));
             ("CONNECTION", shown)
         }
         TableOption::Other(option) => return Ok(Some(engine_option(option))),
@@ -130,7 +130,7 @@ fn row_format(format: RowFormat) -> Option<&'static str> {
 
 /// An option with a name that is not a word of the language: name and value quoted.
 fn engine_option(option: &EngineOption) -> (String, Option<String>) {
-    let value = option.value.as_deref().map(selkie_catalog::quote_string);
+    let value = option.value.as_deref().map(selkie_types::quote_string);
     (selkie_catalog::quote_identifier(&option.name.value), value)
 }
 

@@ -277,12 +277,18 @@ pub(super) fn convert_to(
         return Ok(());
     }
     let (from, charset) = (ty.collation.charset(), to.charset());
-    if let DefaultValue::Literal(Value::Bytes(bytes)) = &column.default {
+    if let Some(Value::Bytes(bytes)) = column.default.constant() {
         let (converted, lost) = from.convert(bytes, charset);
         if lost > 0 {
             return Err(SqlError::new(&ER_INVALID_DEFAULT, &[&column.name]));
         }
-        column.default = DefaultValue::Literal(Value::bytes(&converted));
+        let value = Value::bytes(&converted);
+        column.default = match &column.default {
+            DefaultValue::Written { text, .. } => {
+                DefaultValue::Written { value, text: text.clone() }
+            }
+            _ => DefaultValue::Literal(value),
+        };
     }
     let (before, now) = (from.max_len(), charset.max_len());
     ty.collation = to;
