@@ -1,5 +1,6 @@
-//! The order of the columns of `*`. NATURAL and USING change it: first the merged columns, then the others of the left
-//! side, then those of the right; of a RIGHT JOIN those of the right come before. Sides can be such joins themselves.
+//! The order of the columns of `*`. NATURAL and USING change it: first the merged columns in the order of the left side,
+//! then its other columns, then those of the right; in a RIGHT JOIN the right side comes first. Sides can be such joins
+//! themselves.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -48,10 +49,10 @@ impl StarOrder {
         let start = sides[0].start.min(sides[1].start);
         let end = sides[0].end.max(sides[1].end);
         let mut columns = self.of(0..start, free);
-        let rest = sides.into_iter().flat_map(|side| self.of(side, free));
-        let gone: HashSet<StarColumn> = merged.iter().copied().collect();
-        let rest: Vec<StarColumn> = rest.filter(|column| !gone.contains(column)).collect();
-        columns.extend(merged);
+        let gone: HashSet<StarColumn> = merged.into_iter().collect();
+        let shown = sides.into_iter().flat_map(|side| self.of(side, free));
+        let (first, rest): (Vec<_>, Vec<_>) = shown.partition(|column| gone.contains(column));
+        columns.extend(first);
         columns.extend(rest);
         *self = StarOrder { columns, sources: end };
     }
