@@ -3,6 +3,7 @@
 use selkie_expr::aggregate::{Aggregate as AggregateCall, AggregateKind};
 use selkie_expr::{Expr, cast};
 use selkie_sql::ast;
+use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::*;
 use selkie_types::{Physical, SqlError, SqlResult, SqlType, TypeKind};
 
@@ -141,20 +142,36 @@ impl Binder<'_> {
         self.scope().clause = Clause::Group;
         let mut partition = Vec::with_capacity(spec.partition_by.len());
         for key in &spec.partition_by {
-            partition.push(self.window_key(&key.expr)?);
+            partition.push(self.window_key(&key.expr, AliasUse::Key)?);
         }
         self.scope().clause = Clause::Order;
         let mut order = Vec::with_capacity(spec.order_by.len());
         for key in &spec.order_by {
-            order.push(SortItem { expr: self.window_key(&key.expr)?, descending: key.descending });
+            let expr = self.window_key(&key.expr, AliasUse::First)?;
+            order.push(SortItem { expr, descending: key.descending });
         }
         Ok((partition, order))
     }
 
-    fn window_key(&mut self, key: &ast::Expr) -> SqlResult<Expr> {
-        let is_name = matches!(key.kind, ast::ExprKind::Column(_));
-        self.scope().use_aliases = Some(if is_name { AliasUse::Key } else { AliasUse::Last });
-        self.scalar(key)
+    /// Compat: a name is looked for as in GROUP BY and ORDER BY, where an alias goes before a column.
+    fn window_key(&mut self, key: &ast::Expr, rule: AliasUse) -> SqlResult<Expr> {
+        let ast::ExprKind::Column(name) = &key.kind else {
+            self.scope().use_aliases = Some(AliasUse::Last);
+            return self.scalar(key);
+        };
+        let is_name = |other: &Box<str>| identifier_eq(other, &name.name.value);
+        if name.table.is_none() && self.scope().pending.iter().any(is_name) {
+            // Only window functions are not bound yet.
+            return Err(SqlError::new(&ER_WINDOW_FUNCTION_IN_WINDOW_SPEC, &[]));
+        }
+        self.scope().use_aliases = Some(rule);
+        match rule {
+            AliasUse::Key => match self.group_name(name)? {
+                Some(expr) => Ok(expr),
+                None => self.scalar(key),
+            },
+            _ => self.scalar(key),
+        }
     }
 
     fn add_window(&mut self, partition: Vec<Expr>, order: Vec<SortItem>, item: WindowItem) {
