@@ -13,7 +13,7 @@ use hashbrown::HashMap;
 use selkie_types::Locale;
 use selkie_types::{CollationId, Condition, ErrorDef, SqlMode, SqlResult, Value};
 
-pub use conditions::Conditions;
+pub use conditions::{Conditions, Mark};
 pub use session::{NoSession, NoSubqueries, Session, SubqueryRunner};
 
 use crate::random::Random;
@@ -84,6 +84,26 @@ pub struct EvalContext<'a> {
     seeded: RefCell<HashMap<usize, Random>>,
     strict_arithmetic: Cell<bool>,
     refuses_zero_dates: Cell<bool>,
+}
+
+/// What an evaluation that is done again must not have changed.
+#[derive(Debug)]
+pub struct Attempt {
+    mark: Mark,
+    random: Option<Random>,
+    seeded: HashMap<usize, Random>,
+}
+
+impl Attempt {
+    /// Whether something was raised since.
+    pub fn has_raised(&self, ctx: &EvalContext<'_>) -> bool {
+        ctx.conditions.borrow().has_raised_since(self.mark)
+    }
+
+    /// Whether conditions were raised since whose order and text will be seen.
+    pub fn is_worth_ordering(&self, ctx: &EvalContext<'_>) -> bool {
+        ctx.conditions.borrow().is_worth_ordering_since(self.mark)
+    }
 }
 
 impl<'a> EvalContext<'a> {
@@ -204,6 +224,22 @@ impl<'a> EvalContext<'a> {
         f: impl FnOnce(&mut Random) -> R,
     ) -> R {
         f(self.seeded.borrow_mut().entry(key).or_insert_with(init))
+    }
+
+    /// Begins an evaluation that may have to be done again, another way.
+    pub fn attempt(&self) -> Attempt {
+        Attempt {
+            mark: self.conditions.borrow().mark(),
+            random: self.random.borrow().clone(),
+            seeded: self.seeded.borrow().clone(),
+        }
+    }
+
+    /// Forgets what was raised since an evaluation began, and lets `RAND()` give the same numbers again.
+    pub fn undo(&self, attempt: &Attempt) {
+        self.random.borrow_mut().clone_from(&attempt.random);
+        self.seeded.borrow_mut().clone_from(&attempt.seeded);
+        self.conditions.borrow_mut().forget_since(attempt.mark);
     }
 
     /// Ends the statement if it was killed.

@@ -191,15 +191,15 @@ impl Copy<'_> {
     /// with one: conditions come row by row.
     fn convert(&mut self, rows: &ByteRows) -> SqlResult<ByteRows> {
         let mut out = ByteRows::with_capacity(rows.len());
-        let mark = self.eval.conditions.borrow().mark();
+        let attempt = self.eval.attempt();
         let numbers = self.numbers(rows.len())?;
         if !self.one_by_one || rows.len() == 1 {
             let done = self.convert_some(rows, numbers.as_ref(), &mut out);
-            let again = rows.len() > 1 && self.eval.conditions.borrow_mut().forget_since(mark);
-            if rows.len() == 1 || (done.is_ok() && !again) {
+            if rows.len() == 1 || (done.is_ok() && !attempt.has_raised(self.eval)) {
                 self.read += rows.len() as u64;
                 return done.map(|()| out);
             }
+            self.eval.undo(&attempt);
             out.clear();
         }
         for (at, row) in rows.iter().enumerate() {

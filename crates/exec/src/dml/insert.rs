@@ -202,7 +202,7 @@ impl<'r> Inserter<'r> {
             self.env.eval.set_strict_arithmetic(false);
         }
         self.maker.refuse_warnings(0)?;
-        let mark = self.env.eval.conditions.borrow().mark();
+        let attempt = self.env.eval.attempt();
         let one_by_one = !self.plan.own.is_empty()
             || self.triggers.is_some()
             || self.renumbers()
@@ -215,12 +215,10 @@ impl<'r> Inserter<'r> {
         self.env.eval.set_row(first_row);
         let told = self.maker.told.borrow().len();
         let columns = self.columns(source, first_row);
-        if source.rows() > 1 {
-            let raised = self.env.eval.conditions.borrow_mut().forget_since(mark);
-            if raised || columns.is_err() {
-                self.maker.told.borrow_mut().truncate(told);
-                return self.add_one_by_one(source, returning);
-            }
+        if source.rows() > 1 && (columns.is_err() || attempt.has_raised(self.env.eval)) {
+            self.env.eval.undo(&attempt);
+            self.maker.told.borrow_mut().truncate(told);
+            return self.add_one_by_one(source, returning);
         }
         self.records += source.rows() as u64;
         let mut columns = columns?;
@@ -230,7 +228,7 @@ impl<'r> Inserter<'r> {
             // Rows before the one that fails take automatic values.
             Err(_) if source.rows() > 1 && self.auto.is_some() => {
                 self.records -= source.rows() as u64;
-                self.env.eval.conditions.borrow_mut().forget_since(mark);
+                self.env.eval.undo(&attempt);
                 return self.add_one_by_one(source, returning);
             }
             passing => passing?,

@@ -235,15 +235,13 @@ impl Target<'_> {
     /// at a time, unless something is wrong with one: conditions come row by row.
     fn change(&mut self, batch: &Batch, current: &Batch, number: Option<u64>) -> SqlResult<()> {
         self.maker.refuse_warnings(0)?;
-        let mark = self.env.eval.conditions.borrow().mark();
+        let attempt = self.env.eval.attempt();
         let first_row = number.unwrap_or(self.matched + 1);
         self.env.eval.set_row(first_row);
         let new = self.assign(batch, first_row);
-        if batch.rows() > 1 {
-            let raised = self.env.eval.conditions.borrow_mut().forget_since(mark);
-            if raised || new.is_err() {
-                return (0..batch.rows()).try_for_each(|row| self.change_one(batch, row));
-            }
+        if batch.rows() > 1 && (new.is_err() || attempt.has_raised(self.env.eval)) {
+            self.env.eval.undo(&attempt);
+            return (0..batch.rows()).try_for_each(|row| self.change_one(batch, row));
         }
         self.matched += batch.rows() as u64;
         let mut new = new?;

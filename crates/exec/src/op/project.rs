@@ -79,13 +79,13 @@ impl<'r> Project<'r> {
     /// A column at a time, unless there is something to say: warnings come row by row.
     fn whole(&self, batch: &Batch) -> SqlResult<Batch> {
         let eval = self.env.eval;
-        let mark = eval.conditions.borrow().mark();
+        let attempt = eval.attempt();
         eval.set_row(self.done + 1);
         let out = project(eval, self.exprs, batch)?;
-        if batch.rows() < 2 || !eval.conditions.borrow().is_worth_ordering_since(mark) {
+        if batch.rows() < 2 || !attempt.is_worth_ordering(eval) {
             return Ok(out);
         }
-        eval.conditions.borrow_mut().forget_since(mark);
+        eval.undo(&attempt);
         self.row_by_row(batch)
     }
 

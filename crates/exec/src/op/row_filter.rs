@@ -32,13 +32,13 @@ impl<'r> RowFilter<'r> {
     pub(crate) fn keep(&self, eval: &EvalContext<'_>, batch: &Batch) -> SqlResult<Option<Bitmap>> {
         self.begin(eval);
         let conditions = self.computed.get().map_or(self.conditions, Vec::as_slice);
-        let mark = eval.conditions.borrow().mark();
+        let attempt = eval.attempt();
         let kept = keep_rows(eval, conditions, batch);
-        if !eval.conditions.borrow().is_worth_ordering_since(mark) || self.has_side_effects() {
+        if !attempt.is_worth_ordering(eval) || self.has_side_effects() {
             return kept;
         }
         kept?;
-        eval.conditions.borrow_mut().forget_since(mark);
+        eval.undo(&attempt);
         let computed = self.computed.get_or_init(|| self.compute(eval));
         by_row(eval, computed, batch)
     }

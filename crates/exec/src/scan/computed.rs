@@ -35,10 +35,10 @@ pub(crate) fn computed(
 
 /// A row without a value is told of and has the type's zero.
 fn evaluated(eval: &EvalContext<'_>, expr: &Expr, input: &Batch) -> SqlResult<Arc<Column>> {
-    let mark = eval.conditions.borrow().mark();
+    let attempt = eval.attempt();
     match expr.eval(eval, input) {
         Err(error) if is_of_data(&error) => {
-            eval.conditions.borrow_mut().forget_since(mark);
+            eval.undo(&attempt);
             row_by_row(eval, expr, input)
         }
         done => done,

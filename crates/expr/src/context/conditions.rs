@@ -73,6 +73,11 @@ impl Conditions {
         raised
     }
 
+    /// Whether something was raised since `mark`.
+    pub fn has_raised_since(&self, mark: Mark) -> bool {
+        self.count > mark.count
+    }
+
     /// Makes those raised since `mark` stay warnings whatever the statement does, unless others
     /// came before.
     pub fn pardon_since(&mut self, mark: Mark) {

@@ -1,0 +1,22 @@
+# RAND() goes on where it was when rows are computed again because of a warning.
+create table w(id int, v int);
+insert into w values (1,5),(2,3),(3,9),(4,3);
+select rand(1), id/0 from w;
+select rand(1), id/0, rand(2) from w;
+select rand(1) from w where 1/id or id/0 is null;
+select rand(3), cast('1x' as signed) from w;
+select rand(1)<0.5, v from w order by id/0;
+select id from w where rand(5)<0.9 and id/0 is null;
+select sum(rand(1)), count(id/0) from w;
+select uuid()=uuid(), id/0 from w;
+select rand(id), id/0 from w;
+select rand(1) r, rand(2) from w where rand(3)<0.9 and id/0 is null;
+create table rr(a double, b int);
+insert into rr select rand(7), '1x' from w;
+insert ignore into rr select rand(7), '1x' from w;
+insert into rr(a,b) values (rand(1),1),(rand(1),'2'),(rand(1),3.7);
+select * from rr;
+update ignore rr set a=rand(9), b='3x';
+select * from rr;
+set rand_seed1=1, rand_seed2=2;
+select rand(), rand(), id/0 from w;
