@@ -64,8 +64,13 @@ pub(crate) fn lock_tables(
         session.transaction.note_shared_change();
     }
     for table in &plan.tables {
-        let written = dml::targets(plan).any(|t| Arc::ptr_eq(t, table)) || takes_numbers(table);
-        let mode = if written { LockMode::Write } else { LockMode::Read };
+        // Rows that are locked will be changed: nobody may wait for the definition in between.
+        let locks_rows = || plan.locks_rows.iter().any(|locked| Arc::ptr_eq(locked, table));
+        let written = dml::targets(plan).any(|t| Arc::ptr_eq(t, table));
+        let mode = match written || takes_numbers(table) || locks_rows() {
+            true => LockMode::Write,
+            false => LockMode::Read,
+        };
         lock_table(instance, session, control, table, mode)?;
     }
     for (table, written) in plan.foreign.touched() {

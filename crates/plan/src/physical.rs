@@ -67,6 +67,8 @@ pub struct Plan {
     pub user_variables: Vec<(Box<str>, Option<selkie_types::SqlType>)>,
     /// Sequences the statement takes numbers of.
     pub takes_numbers: Vec<Arc<TableInfo>>,
+    /// Tables whose rows it locks to be changed, by this statement or a later one.
+    pub locks_rows: Vec<Arc<TableInfo>>,
     /// `SELECT ... INTO`, if the rows do not go to the client.
     pub into: Option<selkie_sql::ast::IntoTarget>,
     /// `SQL_CALC_FOUND_ROWS`: count what the outermost LIMIT cut off.

@@ -6,6 +6,7 @@ mod foreign;
 use std::sync::Arc;
 
 use selkie_catalog::{Namespace, TableInfo};
+use selkie_engine::LockMode;
 use selkie_expr::{Expr, TypeContext};
 use selkie_meter::interruptible;
 use selkie_sql::ast;
@@ -523,7 +524,10 @@ fn subplan(builder: &mut Builder<'_>, subquery: &SubqueryState) -> SubPlan {
 
 impl Done {
     pub(crate) fn into_plan(self, output: Vec<crate::physical::OutputColumn>) -> Plan {
+        let relations = self.draft.columns.relations.iter();
+        let locked = relations.filter(|relation| relation.lock == LockMode::Exclusive);
         Plan {
+            locks_rows: locked.map(|relation| relation.table.clone()).collect(),
             root: self.root.node,
             output: output.into(),
             subplans: self.subplans,
