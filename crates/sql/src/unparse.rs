@@ -31,16 +31,15 @@ impl Default for UnparseOptions<'_> {
 
 /// The text of an expression.
 pub fn unparse_expr(expr: &Expr, options: &UnparseOptions<'_>) -> String {
-    let mut writer =
-        Writer { out: String::new(), options: *options, selects: None, bare_joins: false };
+    let mut writer = Writer::new(options);
+    writer.of_query = false;
     writer.expr(expr);
     writer.out
 }
 
 /// The text of a query.
 pub fn unparse_query(query: &Query, options: &UnparseOptions<'_>) -> String {
-    let mut writer =
-        Writer { out: String::new(), options: *options, selects: None, bare_joins: false };
+    let mut writer = Writer::new(options);
     writer.query(query);
     writer.out
 }
@@ -49,8 +48,7 @@ pub fn unparse_query(query: &Query, options: &UnparseOptions<'_>) -> String {
 /// joins without the outer parentheses.
 pub fn unparse_numbered(query: &Query, options: &UnparseOptions<'_>) -> String {
     let text = |selects: Option<u32>| {
-        let mut writer =
-            Writer { out: String::new(), options: *options, selects, bare_joins: true };
+        let mut writer = Writer { selects, bare_joins: true, ..Writer::new(options) };
         writer.query(query);
         writer
     };
@@ -74,6 +72,20 @@ struct Writer<'a> {
     selects: Option<u32>,
     /// Joins of FROM have no parentheses around them.
     bare_joins: bool,
+    /// The text is that of a query.
+    of_query: bool,
+}
+
+impl<'a> Writer<'a> {
+    fn new(options: &UnparseOptions<'a>) -> Self {
+        Self {
+            out: String::new(),
+            options: *options,
+            selects: None,
+            bare_joins: false,
+            of_query: true,
+        }
+    }
 }
 
 impl Writer<'_> {

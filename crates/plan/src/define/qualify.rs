@@ -3,10 +3,12 @@
 //!
 //! Works on syntax alone. The query is known to be valid; a name that is not found stays as it is.
 
-use selkie_catalog::{Namespace, Series};
+use std::sync::Arc;
+
+use selkie_catalog::{Namespace, Series, TableInfo};
 use selkie_sql::ast::{
-    ColumnRef, CommonTable, Expr, ExprKind, Ident, Join, JoinCondition, JoinKind, Literal,
-    OrderItem, Query, QueryBody, Select, SelectItem, TableFactor, TableName, TableRef,
+    CastType, ColumnRef, CommonTable, Expr, ExprKind, Ident, Join, JoinCondition, JoinKind,
+    Literal, OrderItem, Query, QueryBody, Select, SelectItem, TableFactor, TableName, TableRef,
 };
 use selkie_types::charset::identifier_eq;
 use selkie_types::stack;
@@ -21,6 +23,8 @@ struct Source {
     columns: Vec<Box<str>>,
     /// Columns that USING or NATURAL took from another table.
     merged: Vec<Box<str>>,
+    /// What it is, if it has a name of its own.
+    table: Option<Arc<TableInfo>>,
 }
 
 impl Source {
@@ -265,7 +269,7 @@ impl<'a> Qualifier<'a> {
     }
 
     fn add(&mut self, schema: Option<Ident>, alias: Ident, columns: Vec<Box<str>>) {
-        let source = Source { schema, alias, columns, merged: Vec::new() };
+        let source = Source { schema, alias, columns, merged: Vec::new(), table: None };
         if let Some(scope) = self.scopes.last_mut() {
             scope.push(source);
         }
@@ -297,6 +301,9 @@ impl<'a> Qualifier<'a> {
         let own = plain.then(|| schema.clone());
         factor.name.schema = Some(schema);
         self.add(own, alias, columns);
+        if let Some(source) = self.scopes.last_mut().and_then(|scope| scope.last_mut()) {
+            source.table = Some(table);
+        }
     }
 
     fn join(&mut self, join: &mut Join) {
@@ -377,6 +384,44 @@ impl<'a> Qualifier<'a> {
         }
         expr.window_exprs_mut().into_iter().for_each(|e| self.expr(e));
         expr.operands_mut().into_iter().for_each(|e| self.expr(e));
+        self.time_of(expr);
+    }
+
+    /// Makes a cast of TIME(x) and TIMESTAMP(x), as far as the digits of x are known.
+    fn time_of(&self, expr: &mut Expr) {
+        let ExprKind::Call(call) = &mut expr.kind else { return };
+        let name = call.name.value.to_ascii_lowercase();
+        let is_time = name == "time";
+        if call.args.len() != 1 || call.schema.is_some() || !(is_time || name == "timestamp") {
+            return;
+        }
+        let Some(digits) = self.digits_of(&call.args[0]) else { return };
+        let digits = Some(u64::from(digits.min(6)));
+        let target = if is_time { CastType::Time(digits) } else { CastType::DateTime(digits) };
+        let Some(operand) = call.args.pop() else { return };
+        expr.kind = ExprKind::Cast { expr: operand.into(), target: target.into() };
+    }
+
+    /// Digits after the point of a column or a literal, as a time has them.
+    fn digits_of(&self, expr: &Expr) -> Option<u8> {
+        let behind_point = |text: &[u8]| {
+            let at = text.iter().rposition(|b| *b == b'.')?;
+            u8::try_from(text[at + 1..].iter().take_while(|b| b.is_ascii_digit()).count()).ok()
+        };
+        match &expr.kind {
+            ExprKind::Column(column) => {
+                let table = self.source_of(column)?.table.as_ref()?;
+                let ty = &table.columns[table.column_position(&column.name.value)?].ty;
+                let unknown = ty.is_string() || ty.decimals > 6;
+                Some(if unknown { 6 } else { ty.decimals })
+            }
+            ExprKind::Literal(Literal::String(text)) if text.bytes.contains(&b':') => {
+                Some(behind_point(&text.bytes).unwrap_or(0))
+            }
+            ExprKind::Literal(Literal::Decimal(text)) => behind_point(text.as_bytes()),
+            ExprKind::Literal(Literal::Int(_)) => Some(0),
+            _ => None,
+        }
     }
 
     fn sequence(&self, name: &mut TableName) {
@@ -391,15 +436,19 @@ impl<'a> Qualifier<'a> {
         Some((found, column))
     }
 
-    fn column(&self, column: &mut ColumnRef) {
-        let found = match &column.table {
+    /// The table a column is of.
+    fn source_of(&self, column: &ColumnRef) -> Option<&Source> {
+        match &column.table {
             None => self.find(&column.name).map(|(source, _)| source),
             Some(table) => {
                 let same = |s: &&Source| identifier_eq(&s.alias.value, &table.value);
                 self.scopes.iter().rev().find_map(|scope| scope.iter().find(same))
             }
-        };
-        let Some(source) = found else { return };
+        }
+    }
+
+    fn column(&self, column: &mut ColumnRef) {
+        let Some(source) = self.source_of(column) else { return };
         let mut columns = source.columns.iter();
         if let Some(name) = columns.find(|c| identifier_eq(c, &column.name.value)) {
             column.name = Ident::new(name.clone());
