@@ -138,7 +138,10 @@ fn decimals(a: &SqlType, b: &SqlType) -> SqlType {
 
 fn doubles(a: &SqlType, b: &SqlType) -> SqlType {
     let real = |t: &SqlType| matches!(t.kind, TypeKind::Float | TypeKind::Double);
-    let float = a.kind == TypeKind::Float && b.kind == TypeKind::Float;
+    // Compat: a FLOAT holds the integers below INT.
+    let small = [TypeKind::TinyInt, TypeKind::SmallInt, TypeKind::MediumInt, TypeKind::Year];
+    let fits = |t: &SqlType| t.kind == TypeKind::Float || small.contains(&t.kind);
+    let float = fits(a) && fits(b);
     let fixed = |t: &SqlType| if real(t) { t.decimals } else { t.decimals.min(30) };
     let decimals = fixed(a).max(fixed(b));
     let kind = if float { TypeKind::Float } else { TypeKind::Double };
