@@ -1,4 +1,5 @@
 -- Columns of every type that become columns of other types, by ALTER TABLE.
+SET timestamp = 1764061200;
 SET sql_mode = '';
 CREATE TABLE s_dec4 (id INT PRIMARY KEY, x decimal(12,4));
 INSERT INTO s_dec4 VALUES (1,0),(2,1.5),(3,2.5),(4,-0.5),(5,-0.4),(6,123.4567),(7,20200102.5),(8,2.4999),(9,99.9999);
