@@ -8,12 +8,11 @@ use std::sync::Arc;
 
 use selkie_catalog::{TableInfo, TableKind};
 use selkie_sql::ast;
-use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::*;
 use selkie_types::{Privileges, SqlError, SqlResult};
 
 use super::Binder;
-use super::scope::{Source, names_source};
+use super::scope::Source;
 
 /// What tables are used for while they are bound.
 #[derive(Clone, Copy, Debug)]
@@ -147,7 +146,8 @@ impl Binder<'_> {
             return error;
         }
         let sources = self.scopes.last().map(|s| s.sources.as_slice()).unwrap_or_default();
-        let guarded = |s: &&Source| names_source(s, name) && s.guard.is_some();
+        let names = self.table_names();
+        let guarded = |s: &&Source| names.is_of(s, name) && s.guard.is_some();
         let denied = sources.iter().filter(guarded).find_map(|source| {
             let column = &name.name.value;
             self.check_column(source.guard.as_deref(), column, self.column_use).err()
@@ -182,6 +182,6 @@ impl Binder<'_> {
     /// Privileges on the table an alias of the current block names.
     pub(super) fn guard_of(&self, alias: &str) -> Option<Arc<Guard>> {
         let sources = &self.scopes.last()?.sources;
-        sources.iter().find(|s| identifier_eq(&s.name, alias))?.guard.clone()
+        sources.iter().find(|s| self.table_names().is_same(&s.name, alias))?.guard.clone()
     }
 }

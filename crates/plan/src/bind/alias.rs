@@ -7,7 +7,7 @@ use selkie_types::error::catalogue::*;
 use selkie_types::{Condition, SqlError, SqlMode, SqlResult};
 
 use super::Binder;
-use super::scope::{Clause, names_source};
+use super::scope::{Clause, TableNames};
 use super::select::Item;
 
 /// An entry of the select list as names find it.
@@ -57,21 +57,25 @@ impl Alias {
 }
 
 impl AliasColumn {
-    fn is_named(&self, name: &ast::ColumnRef) -> bool {
+    fn is_named(&self, names: TableNames, name: &ast::ColumnRef) -> bool {
         identifier_eq(&self.name, &name.name.value)
-            && name.table.as_ref().is_none_or(|t| identifier_eq(&self.table, &t.value))
-            && name.schema.as_ref().is_none_or(|s| identifier_eq(&self.schema, &s.value))
+            && name.table.as_ref().is_none_or(|t| names.is_same(&self.table, &t.value))
+            && name.schema.as_ref().is_none_or(|s| names.is_same_schema(&self.schema, &s.value))
     }
 }
 
 /// The entry a name means. A name without table means an alias, or a column that has another alias;
 /// a qualified name means a column whatever its alias is. `Err` if several are meant.
-fn find<'a>(aliases: &'a [Alias], name: &ast::ColumnRef) -> Result<Option<&'a Alias>, ()> {
+fn find<'a>(
+    aliases: &'a [Alias],
+    names: TableNames,
+    name: &ast::ColumnRef,
+) -> Result<Option<&'a Alias>, ()> {
     let (mut found, mut behind): (Option<&Alias>, Option<&Alias>) = (None, None);
     let mut behind_several = false;
     for alias in aliases {
         let by_name = name.table.is_none() && identifier_eq(&alias.name, &name.name.value);
-        let is_column = alias.column.as_ref().is_some_and(|c| c.is_named(name));
+        let is_column = alias.column.as_ref().is_some_and(|c| c.is_named(names, name));
         if by_name && alias.column.is_none() {
             found = Some(alias);
             break;
@@ -101,9 +105,10 @@ impl Binder<'_> {
         clause: Clause,
         rule: AliasUse,
     ) -> SqlResult<Option<Expr>> {
+        let names = self.table_names();
         let scope = &self.scopes[at];
         let ambiguous = |()| SqlError::ambiguous_column(name, clause.name());
-        if let Some(alias) = find(&scope.aliases, name).map_err(ambiguous)? {
+        if let Some(alias) = find(&scope.aliases, names, name).map_err(ambiguous)? {
             let mut expr = alias.expr.clone();
             let own = at + 1 == self.scopes.len();
             self.check_alias(at, name, &expr, rule)?;
@@ -188,8 +193,9 @@ impl Binder<'_> {
         name: &ast::ColumnRef,
         clause: Clause,
     ) -> SqlResult<Option<Expr>> {
+        let names = self.table_names();
         let scope = &self.scopes[at];
-        let columns = scope.sources.iter().filter(|s| names_source(s, name)).filter_map(|source| {
+        let columns = scope.sources.iter().filter(|s| names.is_of(s, name)).filter_map(|source| {
             let (_, id) = self.source_column(source, &name.name.value)?;
             Some(self.source_expr(source, id))
         });

@@ -2,7 +2,6 @@
 
 use selkie_expr::Expr;
 use selkie_sql::ast;
-use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::*;
 use selkie_types::{Privileges, SqlError, SqlResult};
 
@@ -123,10 +122,11 @@ impl Binder<'_> {
 
     /// The table instance a target of DELETE names.
     fn delete_target(&mut self, name: &ast::TableName) -> SqlResult<RelationId> {
+        let names = self.table_names();
         let found = self.scope().sources.iter().find(|s| {
             let schema = name.schema.as_ref();
-            identifier_eq(&s.name, &name.name.value)
-                && schema.is_none_or(|schema| identifier_eq(&s.schema, &schema.value))
+            names.is_same(&s.name, &name.name.value)
+                && schema.is_none_or(|schema| names.is_same_schema(&s.schema, &schema.value))
         });
         let Some(source) = found.cloned() else {
             return Err(SqlError::new(&ER_UNKNOWN_TABLE, &[&name.name, &"MULTI DELETE"]));

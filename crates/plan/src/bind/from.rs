@@ -38,10 +38,11 @@ impl Binder<'_> {
     }
 
     fn check_unique_names(&mut self) -> SqlResult<()> {
+        let names = self.table_names();
         let sources = &self.scope().sources;
         for (at, source) in sources.iter().enumerate() {
             let same = |other: &Source| {
-                identifier_eq(&other.name, &source.name) && other.schema == source.schema
+                names.is_same(&other.name, &source.name) && other.schema == source.schema
             };
             if sources[..at].iter().any(same) {
                 return Err(SqlError::new(&ER_NONUNIQ_TABLE, &[&source.name]));

@@ -11,7 +11,7 @@ use selkie_types::{Privileges, SqlError, SqlResult};
 
 use super::Binder;
 use super::access::{Guard, Wanted};
-use super::scope::{Clause, Source, SourceColumns};
+use super::scope::{Clause, Source, SourceColumns, TableNames};
 use super::update::multiple_tables;
 use super::view::{BoundCheck, KeptView, Meaning, open};
 use crate::logical::{ColumnId, RelationId};
@@ -159,7 +159,7 @@ impl Binder<'_> {
         }
         let mut found: Option<RelationId> = None;
         for column in names {
-            let Some(at) = position(view, column) else {
+            let Some(at) = position(self.table_names(), view, column) else {
                 return Err(SqlError::unknown_column(column, Clause::Into.name()));
             };
             match (origin(at), found) {
@@ -204,7 +204,8 @@ impl Binder<'_> {
         if target.view.is_none() {
             return self.target_column(&target.table, &target.name, name, clause);
         }
-        let own = name.table.as_ref().is_none_or(|t| identifier_eq(&t.value, &target.name));
+        let own =
+            name.table.as_ref().is_none_or(|t| self.table_names().is_same(&t.value, &target.name));
         let mut columns = target.columns.iter().filter(|_| own);
         let found = columns.find(|(n, _)| identifier_eq(n, &name.name.value));
         found.map(|(_, at)| *at).ok_or_else(|| SqlError::unknown_column(name, clause.name()))
@@ -220,8 +221,8 @@ fn insert_privileges(insert: &ast::Insert) -> Privileges {
     }
 }
 
-fn position(view: &KeptView, name: &ast::ColumnRef) -> Option<usize> {
-    let own = name.table.as_ref().is_none_or(|t| identifier_eq(&t.value, view.info.name()));
+fn position(names: TableNames, view: &KeptView, name: &ast::ColumnRef) -> Option<usize> {
+    let own = name.table.as_ref().is_none_or(|t| names.is_same(&t.value, view.info.name()));
     view.info.column_position(&name.name.value).filter(|_| own)
 }
 

@@ -238,7 +238,8 @@ impl Binder<'_> {
     /// Compat: a column of an outer block that its grouping hides is called by its full name.
     fn unknown(&self, name: &ast::ColumnRef, clause: Clause) -> SqlError {
         let outer = self.scopes.iter().rev().skip(1).flat_map(|scope| &scope.sources);
-        let hidden = outer.filter(|s| names_source(s, name)).find(|source| {
+        let names = self.table_names();
+        let hidden = outer.filter(|s| names.is_of(s, name)).find(|source| {
             !source.schema.is_empty() && self.source_column(source, &name.name.value).is_some()
         });
         match hidden {
@@ -289,9 +290,10 @@ impl Binder<'_> {
         name: &ast::ColumnRef,
         clause: Clause,
     ) -> SqlResult<Option<Expr>> {
+        let names = self.table_names();
         let mut found: Option<Expr> = None;
         for source in &self.scopes[at].sources {
-            if !names_source(source, name) {
+            if !names.is_of(source, name) {
                 continue;
             }
             let Some((position, id)) = self.source_column(source, &name.name.value) else {
@@ -310,8 +312,32 @@ impl Binder<'_> {
     }
 }
 
-/// Whether a qualified name can mean a column of `source`.
-pub(super) fn names_source(source: &Source, name: &ast::ColumnRef) -> bool {
-    let table = name.table.as_ref().is_none_or(|t| identifier_eq(&source.name, &t.value));
-    table && name.schema.as_ref().is_none_or(|s| identifier_eq(&source.schema, &s.value))
+/// How names and aliases of tables, and names of schemas, are compared. Compat: their case matters
+/// unless `lower_case_table_names` says otherwise, so that `t` and `T` are two aliases.
+#[derive(Clone, Copy)]
+pub(super) struct TableNames {
+    pub any_case: bool,
+}
+
+impl TableNames {
+    pub(super) fn is_same(self, a: &str, b: &str) -> bool {
+        if self.any_case { identifier_eq(a, b) } else { a == b }
+    }
+
+    pub(super) fn is_same_schema(self, a: &str, b: &str) -> bool {
+        self.is_same(a, b) || a.eq_ignore_ascii_case("information_schema") && identifier_eq(a, b)
+    }
+
+    /// Whether a qualified name can mean a column of `source`.
+    pub(super) fn is_of(self, source: &Source, name: &ast::ColumnRef) -> bool {
+        name.table.as_ref().is_none_or(|t| self.is_same(&source.name, &t.value))
+            && name.schema.as_ref().is_none_or(|s| self.is_same_schema(&source.schema, &s.value))
+    }
+}
+
+impl Binder<'_> {
+    /// How names of tables are compared.
+    pub(super) fn table_names(&self) -> TableNames {
+        TableNames { any_case: self.settings.lower_case_names }
+    }
 }

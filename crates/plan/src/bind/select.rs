@@ -10,7 +10,7 @@ use selkie_types::{Privileges, SqlError, SqlResult, pace};
 use super::access::Wanted;
 use super::alias::{Alias, AliasUse};
 use super::group::Grouping;
-use super::scope::{Clause, SourceColumns, names_source};
+use super::scope::{Clause, SourceColumns};
 use super::{Binder, Named, Query};
 use crate::logical::{AggregateNode, ColumnId, ColumnSet, Cut, Logical, SortItem};
 
@@ -165,7 +165,8 @@ impl Binder<'_> {
     /// Compat: a column of a view is called as the view calls it, in whatever case it is written.
     fn view_column_name(&self, name: &ast::ColumnRef) -> Option<&str> {
         let sources = &self.scopes.last()?.sources;
-        let views = sources.iter().filter(|s| !s.schema.is_empty() && names_source(s, name));
+        let views =
+            sources.iter().filter(|s| !s.schema.is_empty() && self.table_names().is_of(s, name));
         views.into_iter().find_map(|source| match &source.columns {
             SourceColumns::Listed(columns) => {
                 let found = columns.iter().find(|(n, _)| identifier_eq(n, &name.name.value));
@@ -238,7 +239,8 @@ impl Binder<'_> {
             table: Some(Box::new(table.clone())),
             name: ast::Ident::new("*"),
         };
-        let Some(source) = sources.iter().find(|s| names_source(s, &name)) else {
+        let names = self.table_names();
+        let Some(source) = sources.iter().find(|s| names.is_of(s, &name)) else {
             return Err(self.unknown_table(schema, table));
         };
         self.check_wildcard(source)?;

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use selkie_catalog::{DefaultValue, SERIES_ENGINE, TableInfo};
 use selkie_expr::{Expr, build};
 use selkie_sql::ast;
-use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::*;
 use selkie_types::{SqlError, SqlResult, Value};
 
@@ -210,8 +209,9 @@ impl Binder<'_> {
         name: &ast::ColumnRef,
         clause: Clause,
     ) -> SqlResult<usize> {
+        let names = self.table_names();
         let other_table = name.table.as_ref().is_some_and(|t| {
-            !identifier_eq(&t.value, alias) && !identifier_eq(&t.value, table.name())
+            !names.is_same(&t.value, alias) && !names.is_same(&t.value, table.name())
         });
         let position = if other_table { None } else { table.column_position(&name.name.value) };
         position.ok_or_else(|| SqlError::unknown_column(name, clause.name()))

@@ -205,7 +205,11 @@ impl<'a> Qualifier<'a> {
             let columns = order.into_iter().map(|(at, n)| (&sources[at], &sources[at].columns[n]));
             return columns.map(|(s, name)| (column_of(s, name), name.clone())).collect();
         };
-        let wanted = sources.iter().filter(|s| identifier_eq(&s.alias.value, &table.value));
+        let exact = sources.iter().any(|s| s.alias.value == table.value);
+        let wanted = sources.iter().filter(|s| match exact {
+            true => s.alias.value == table.value,
+            false => identifier_eq(&s.alias.value, &table.value),
+        });
         let columns = wanted.flat_map(|s| s.columns.iter().map(move |name| (s, name)));
         columns.map(|(source, name)| (column_of(source, name), name.clone())).collect()
     }
@@ -441,8 +445,11 @@ impl<'a> Qualifier<'a> {
         match &column.table {
             None => self.find(&column.name).map(|(source, _)| source),
             Some(table) => {
+                // Where case matters the binder has found it as it is written.
+                let exact = |s: &&Source| s.alias.value == table.value;
                 let same = |s: &&Source| identifier_eq(&s.alias.value, &table.value);
-                self.scopes.iter().rev().find_map(|scope| scope.iter().find(same))
+                let found = self.scopes.iter().rev().find_map(|scope| scope.iter().find(exact));
+                found.or_else(|| self.scopes.iter().rev().find_map(|s| s.iter().find(same)))
             }
         }
     }

@@ -50,7 +50,10 @@ impl<'a> Arranger<'a> {
         let ExprKind::Column(ColumnRef { table: Some(table), name, .. }) = &expr.kind else {
             return None;
         };
-        let at = self.tables.iter().position(|(alias, _)| identifier_eq(alias, &table.value))?;
+        let exact = self.tables.iter().position(|(alias, _)| *alias == table.value);
+        let any_case =
+            || self.tables.iter().position(|(alias, _)| identifier_eq(alias, &table.value));
+        let at = exact.or_else(any_case)?;
         let columns = &self.tables[at].1?.columns;
         let column = columns.iter().find(|c| identifier_eq(&c.name, &name.value))?;
         Some((at, column))

@@ -242,7 +242,9 @@ impl Walk<'_> {
 
     fn column_of(&self, column: &ColumnRef) -> Option<(&Source, &ColumnInfo)> {
         let table = column.table.as_ref()?;
-        let source = self.sources.iter().find(|s| identifier_eq(&s.alias, &table.value))?;
+        let source = self.sources.iter().find(|s| s.alias == table.value);
+        let any_case = || self.sources.iter().find(|s| identifier_eq(&s.alias, &table.value));
+        let source = source.or_else(any_case)?;
         let mut columns = source.table.columns.iter();
         let found = columns.find(|c| identifier_eq(&c.name, &column.name.value))?;
         Some((source, found))

@@ -143,7 +143,9 @@ fn joined(left: TableRef, right: TableRef) -> TableRef {
 fn replace(e: &mut Expr, views: &[Merged], left: &Cell<usize>) {
     stack::ensure();
     if let ExprKind::Column(ColumnRef { table: Some(table), name, .. }) = &e.kind {
-        let view = views.iter().find(|v| identifier_eq(&v.alias.value, &table.value));
+        let exact = views.iter().find(|v| v.alias.value == table.value);
+        let any_case = || views.iter().find(|v| identifier_eq(&v.alias.value, &table.value));
+        let view = exact.or_else(any_case);
         let mut columns = view.into_iter().flat_map(|v| &v.columns);
         if let Some((_, below)) = columns.find(|(column, _)| identifier_eq(column, &name.value)) {
             left.set(left.get().saturating_sub(size(below, left.get())));

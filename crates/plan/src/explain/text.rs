@@ -163,7 +163,9 @@ impl Shown<'_> {
     }
 
     fn table(&self, alias: &str) -> Option<&ConstantTable> {
-        self.known.tables.iter().find(|table| identifier_eq(&table.alias, alias))
+        let tables = &self.known.tables;
+        let exact = tables.iter().find(|table| *table.alias == *alias);
+        exact.or_else(|| tables.iter().find(|table| identifier_eq(&table.alias, alias)))
     }
 
     /// The value of a column that has one.
