@@ -29,9 +29,7 @@ pub use client_text::ClientText;
 pub use digest::{Digest, digest};
 pub use lexer::is_keyword;
 pub use lift::lift_literals;
-pub use parse::{
-    ParseOptions, Parsed, parse, parse_expr, parse_from, syntax_error_at, without_end,
-};
+pub use parse::{ParseOptions, Parsed, parse, parse_expr, parse_from, syntax_error_at, trimmed};
 pub use placeholders::of_any_length;
 pub use shape::{LiteralKind, SHORT_STRING, Shape, string_value};
 pub use unparse::{

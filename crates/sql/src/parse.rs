@@ -84,9 +84,12 @@ fn limited(text: &[u8]) -> SqlResult<&[u8]> {
     }
 }
 
-/// A statement's text without what ends it. Compat: it is gone before anything looks at the text.
-pub fn without_end(text: &[u8]) -> &[u8] {
-    let is_end = |byte: &u8| *byte == b';' || byte.is_ascii_whitespace();
+/// A statement's text without the blanks before it and what ends it. Compat: they are gone before
+/// anything looks at the text, so that lines are counted from its first word.
+pub fn trimmed(text: &[u8]) -> &[u8] {
+    let is_blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0x0b;
+    let is_end = |byte: &u8| *byte == b';' || is_blank(byte);
     let length = text.iter().rposition(|byte| !is_end(byte)).map_or(0, |last| last + 1);
-    &text[..length]
+    let start = text[..length].iter().position(|byte| !is_blank(byte)).unwrap_or(length);
+    &text[start..length]
 }

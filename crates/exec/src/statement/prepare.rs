@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use selkie_plan::physical::OutputColumn;
 use selkie_sql::ast::ExprKind;
-use selkie_sql::{ClientText, ast, without_end};
+use selkie_sql::{ClientText, ast, trimmed};
 use selkie_types::error::catalogue::{
     ER_PS_NO_RECURSION, ER_SUBQUERIES_NOT_SUPPORTED, ER_UNKNOWN_STMT_HANDLER, ER_UNSUPPORTED_PS,
 };
@@ -25,7 +25,7 @@ fn prepare_value(
     running: Running<'_>,
 ) -> SqlResult<Prepared> {
     let source = source(instance, session, e, running)?;
-    let source = without_end(&source);
+    let source = trimmed(&source);
     let origin = ClientText::new(source, session.settings.client_charset);
     let text = origin.as_ref().map_or(source, ClientText::utf8);
     prepare_text(instance, session, text, origin.as_ref())

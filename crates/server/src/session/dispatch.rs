@@ -109,7 +109,7 @@ impl Session {
                 log_general(&self.shared, "Quit", b"");
                 return Next::Close;
             }
-            Command::Query(text) => return self.query(selkie_sql::without_end(text), begun),
+            Command::Query(text) => return self.query(selkie_sql::trimmed(text), begun),
             Command::StmtExecute(payload) => return self.execute(payload, begun),
             Command::StmtBulkExecute(payload) => return self.execute_bulk(payload, begun),
             Command::StmtClose(id) => {
@@ -118,7 +118,7 @@ impl Session {
                 self.statements.close(id);
             }
             Command::StmtSendLongData(id, parameter, data) => self.long_data(id, parameter, data),
-            Command::StmtPrepare(text) => self.prepare(selkie_sql::without_end(text)),
+            Command::StmtPrepare(text) => self.prepare(selkie_sql::trimmed(text)),
             Command::StmtFetch(id, count) => self.fetch(id, count),
             Command::FieldList(table, pattern) => self.field_list(table, pattern),
             Command::Statistics => self.statistics(),
@@ -187,7 +187,7 @@ impl Session {
         }
         let info = match command {
             Command::Query(text) | Command::StmtPrepare(text) => {
-                Some(shown(selkie_sql::without_end(text)))
+                Some(shown(selkie_sql::trimmed(text)))
             }
             _ => None,
         };
