@@ -200,6 +200,7 @@ parser() {
 # The laboratory: small runs of each of its commands, and what happens when one goes wrong.
 bench() {
   say bench
+  cargo build -q --release --features bench
   "$python" tests/bench/bench.py "$binary"
 }
 

@@ -13,7 +13,18 @@ fn main() -> ExitCode {
         std::env::args_os().skip(1).map(|a| a.to_string_lossy().into_owned()).collect();
     match arguments.split_first().map(|(first, rest)| (first.as_str(), rest)) {
         Some(("inspect", rest)) => selkie_server::inspect(rest),
-        Some(("bench", rest)) => selkie_bench::main(rest),
+        Some(("bench", rest)) => bench(rest),
         _ => selkie_server::lifecycle::main(&arguments, &selkie_server::open_backend),
     }
+}
+
+#[cfg(feature = "bench")]
+fn bench(arguments: &[String]) -> ExitCode {
+    selkie_bench::main(arguments)
+}
+
+#[cfg(not(feature = "bench"))]
+fn bench(_: &[String]) -> ExitCode {
+    eprintln!("selkie: the laboratory is not part of this build; build it with `--features bench`");
+    ExitCode::from(2)
 }
