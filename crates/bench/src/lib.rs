@@ -4,6 +4,8 @@
 //! May use none of the server's crates, so that what it measures is what a client sees. Talks only
 //! to the servers it is told of. What it starts, it stops.
 
+#![forbid(unsafe_code)]
+
 mod commands;
 mod dbt3;
 mod error;

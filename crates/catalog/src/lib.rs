@@ -20,6 +20,8 @@
 //! # Not here
 //! No I/O but through [`selkie_engine::Engine`], no privileges checked, no statement executed.
 
+#![forbid(unsafe_code)]
+
 mod dictionary;
 mod foreign;
 mod information;

@@ -16,6 +16,8 @@
 //! # Not here
 //! No packets, no authentication, no concrete engine.
 
+#![forbid(unsafe_code)]
+
 mod admin;
 pub mod bulk;
 pub mod control;

@@ -7,6 +7,8 @@
 //! # Not here
 //! No snapshots and no row locks: readers see what others have done so far.
 
+#![forbid(unsafe_code)]
+
 mod cursor;
 mod data;
 mod engine;

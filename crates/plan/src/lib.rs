@@ -15,6 +15,8 @@
 //! # Not here
 //! No execution, no statements without a query (DDL, SHOW, SET).
 
+#![forbid(unsafe_code)]
+
 mod bind;
 mod build;
 mod cost;

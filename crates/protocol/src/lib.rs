@@ -3,6 +3,8 @@
 //! Must not know the executor, sockets or threads. Every decoder is total: any bytes give a value
 //! or an error, never a panic.
 
+#![forbid(unsafe_code)]
+
 pub mod auth;
 pub mod capabilities;
 pub mod command;

@@ -1,5 +1,7 @@
 //! The `selkie` command: its allocator and its arguments; everything else is the server's or the laboratory's.
 
+#![forbid(unsafe_code)]
+
 use std::process::ExitCode;
 
 use mimalloc::MiMalloc;

@@ -3,6 +3,8 @@
 //! Must not contain SQL semantics: statements are parsed, planned and run by the crates below. The
 //! only place that names concrete engines.
 
+#![forbid(unsafe_code)]
+
 pub mod accounts;
 mod admin;
 pub mod backend;

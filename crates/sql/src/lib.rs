@@ -11,6 +11,8 @@
 //! # Not here
 //! No catalog, no name resolution, no types of expressions, no I/O.
 
+#![forbid(unsafe_code)]
+
 pub mod ast;
 mod client_text;
 mod column_name;

@@ -1,4 +1,4 @@
-//! Which crate may use which: an edge that is not in this table is a finding.
+//! Which crate may use which, and which may have unsafe code: what is not in these tables is a finding.
 
 use std::fs;
 use std::path::Path;
@@ -28,6 +28,17 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("tidy", &[]),
 ];
 
+/// Crates that may have unsafe code, each for what its safe types wrap.
+const UNSAFE: &[&str] = &["engine", "expr", "meter", "native"];
+
+/// Whether a crate that needs no unsafe code forbids it.
+fn forbids_unsafe(crate_folder: &Path) -> bool {
+    ["src/lib.rs", "src/main.rs"].iter().any(|root| {
+        let text = fs::read_to_string(crate_folder.join(root)).unwrap_or_default();
+        text.lines().any(|line| line == "#![forbid(unsafe_code)]")
+    })
+}
+
 /// Compares every crate's dependencies with the table.
 pub(crate) fn check(root: &Path) -> Vec<String> {
     let mut findings = Vec::new();
@@ -38,6 +49,9 @@ pub(crate) fn check(root: &Path) -> Vec<String> {
             findings.push(format!("crates/{name}: is not in the table of layers"));
             continue;
         };
+        if !UNSAFE.contains(&name.as_str()) && !forbids_unsafe(&entry.path()) {
+            findings.push(format!("crates/{name}: does not forbid unsafe code"));
+        }
         for used in dependencies(&manifest) {
             if !allowed.contains(&used.as_str()) {
                 findings.push(format!("crates/{name}: must not use selkie-{used}"));

@@ -4,6 +4,8 @@
 //! ratchet: what is long today may only get shorter), names that documents mention. Run with
 //! `--update` to write the ratchet anew after something got shorter. Knows nothing of the product.
 
+#![forbid(unsafe_code)]
+
 mod documents;
 mod layers;
 mod lengths;

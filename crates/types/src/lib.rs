@@ -10,6 +10,8 @@
 //! # Not here
 //! No I/O, no clock, no global state, no knowledge of tables or statements.
 
+#![forbid(unsafe_code)]
+
 pub mod address;
 mod batch;
 pub mod charset;
