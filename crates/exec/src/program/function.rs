@@ -39,7 +39,7 @@ pub(crate) fn call_function(
     }
     let args: Vec<(Value, SqlType)> =
         args.into_iter().zip(&call.args).map(|(value, e)| (value, e.ty.clone())).collect();
-    sub::with_sub_session(runtime, |session| {
+    sub::with_sub_session(runtime, ctx, |session| {
         let before = session.diagnostics.mark();
         let mut frame = Frame::new(&program);
         frame.pass(instance, session, &program, &args, 1)?;

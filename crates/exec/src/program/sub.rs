@@ -1,12 +1,13 @@
 //! The session of functions and triggers: theirs while they run, part of the one around.
 //!
 //! The statement around is in the middle of its work and sees its session unchangeable. What runs
-//! inside gets a session of its own: the same transaction, user variables and account; its own
-//! diagnostics, counts and default database. What it locked and changed is taken over when the
-//! statement around ends ([`absorb`]).
+//! inside gets a session of its own: the same transaction, user variables, last numbers of sequences,
+//! state of `RAND()` and account; its own diagnostics, counts and default database. What it locked
+//! and changed is taken over when the statement around ends ([`absorb`]).
 
 use std::sync::Arc;
 
+use selkie_expr::EvalContext;
 use selkie_types::{Level, SqlResult, stack};
 
 use crate::Session;
@@ -18,6 +19,7 @@ use crate::run::Runtime;
 /// statement's list behind the error.
 pub(super) fn with_sub_session<R>(
     runtime: &Runtime<'_>,
+    eval: &EvalContext<'_>,
     inner: impl FnOnce(&mut Session) -> SqlResult<R>,
 ) -> SqlResult<R> {
     stack::check()?;
@@ -29,6 +31,9 @@ pub(super) fn with_sub_session<R>(
     let used = runtime.plan.tables.iter().map(|t| (t.schema().into(), t.name().into()));
     sub.programs.in_use.extend(used);
     sub.variables.swap(&outer.variables);
+    sub.sequence_values.swap(&outer.sequence_values);
+    outer.end_random(eval);
+    sub.random_seeds.set(outer.random_seeds.get());
     sub.counters.copy_from(&outer.counters);
     sub.statement_start.set(outer.statement_start.get());
     sub.last_insert_id.set(outer.last_insert_id.get());
@@ -37,6 +42,9 @@ pub(super) fn with_sub_session<R>(
     sub.diagnostics.clear();
     let result = guarded(|| inner(&mut sub));
     sub.variables.swap(&outer.variables);
+    sub.sequence_values.swap(&outer.sequence_values);
+    outer.random_seeds.set(sub.random_seeds.get());
+    outer.begin_random(eval);
     outer.counters.copy_from(&sub.counters);
     if result.is_err() {
         let conditions = sub.diagnostics.list();

@@ -133,7 +133,7 @@ impl<'r> Triggers<'r> {
         let mut row = TriggerRow { table: Arc::clone(self.table), old, new };
         for program in programs {
             let instance = self.env.rt.instance;
-            sub::with_sub_session(self.env.rt, |session| {
+            sub::with_sub_session(self.env.rt, self.env.eval, |session| {
                 within(session, program, |session| {
                     let mut nowhere = NoResults("trigger");
                     let mut machine = Machine {
