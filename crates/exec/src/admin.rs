@@ -14,11 +14,11 @@ use selkie_sql::ast::{MaintenanceAction, TableMaintenance, TableName};
 use selkie_types::error::catalogue::{ER_NO_DB_ERROR, ER_VIEW_INVALID};
 use selkie_types::{Privileges, SqlError, SqlResult, TypeKind, Value};
 
-use crate::control::Control;
-use crate::error::from_engine;
-use crate::metadata::LockMode;
-use crate::rows_out::{output_column, send, text};
-use crate::session::{Access, Privilege};
+use crate::run::rows_out::{output_column, send, text};
+use crate::state::control::Control;
+use crate::state::error::from_engine;
+use crate::state::metadata::LockMode;
+use crate::state::session::{Access, Privilege};
 use crate::{Instance, Outcome, ResultSink, Session, query};
 
 /// Message type and text of one line of the result.
@@ -293,7 +293,7 @@ fn check_view(
     if !view.security_invoker {
         session.acting_as = Some(view.definer.as_str().into());
     }
-    let checked = crate::planning::check_view(instance, session, view);
+    let checked = crate::query::planning::check_view(instance, session, view);
     session.acting_as = acting;
     let Err(cause) = checked else {
         return vec![("status", "OK".to_owned())];

@@ -41,11 +41,11 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{Condition, SqlError, SqlResult, SqlType, Value, filename};
 
-use crate::control::Control;
-use crate::metadata::{LockMode, LockTicket};
 use crate::query::keep_conditions;
 use crate::required;
-use crate::session::{Access, Privilege, Session};
+use crate::state::control::Control;
+use crate::state::metadata::{LockMode, LockTicket};
+use crate::state::session::{Access, Privilege, Session};
 use crate::{Instance, Outcome};
 
 /// Characters that a name may have.

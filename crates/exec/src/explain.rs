@@ -11,11 +11,12 @@ use selkie_sql::ast;
 use selkie_types::error::catalogue::{ER_VIEW_NO_EXPLAIN, ER_YES};
 use selkie_types::{Condition, Level, Privileges, SqlError, SqlResult, SqlType, Value};
 
-use crate::control::Control;
-use crate::guard::guarded;
-use crate::rows_out::{output_column, send, text};
+use crate::query::planning;
+use crate::run::rows_out::{output_column, send, text};
+use crate::state::control::Control;
+use crate::state::guard::guarded;
 use crate::statement::Running;
-use crate::{Instance, Outcome, ResultSink, Session, planning, query};
+use crate::{Instance, Outcome, ResultSink, Session, query};
 
 /// Sends the plan of a statement.
 pub(crate) fn run(

@@ -5,10 +5,10 @@ use selkie_sql::ast::Statement;
 use selkie_types::{Batch, Column, SqlResult};
 use std::sync::Arc;
 
-use crate::control::Control;
 use crate::ddl::Ddl;
 use crate::op::column_of;
 use crate::show::{ShownRows, describe_query, show_query, show_rows};
+use crate::state::control::Control;
 use crate::statement::Running;
 use crate::{Instance, Outcome, ResultSink, Session, execute_text};
 

@@ -19,13 +19,14 @@ use selkie_types::{
     BATCH_ROWS, Batch, Column, Condition, Level, Physical, Privileges, SqlError, SqlResult, SqlType,
 };
 
-use crate::control::Control;
 use crate::dml::Inserter;
-use crate::file_format::{Format, Found, Line, read_line};
-use crate::into::{charset_named, server_path};
+use crate::query::file_format::{Format, Found, Line, read_line};
+use crate::query::into::{charset_named, server_path};
+use crate::query::planning;
 use crate::run::{Env, Runtime};
-use crate::session::{Access, Privilege};
-use crate::{Instance, Outcome, ResultSink, Session, planning, query};
+use crate::state::control::Control;
+use crate::state::session::{Access, Privilege};
+use crate::{Instance, Outcome, ResultSink, Session, query};
 
 /// Bytes read at a time.
 const CHUNK: usize = 1 << 20;
@@ -176,7 +177,7 @@ fn open_file<'s>(
     }
     let path = server_path(instance, &job.name)?;
     let missing = |e: std::io::Error| {
-        SqlError::new(&ER_FILE_NOT_FOUND, &[&job.name, &crate::error::errno(&e)])
+        SqlError::new(&ER_FILE_NOT_FOUND, &[&job.name, &crate::state::error::errno(&e)])
     };
     Ok(Box::new(File::open(path).map_err(missing)?))
 }
@@ -256,7 +257,10 @@ impl<'r> Loader<'r> {
             let start = buffer.len();
             buffer.resize(start + CHUNK, 0);
             let read = reader.read(&mut buffer[start..]).map_err(|e| {
-                SqlError::new(&ER_FILE_NOT_FOUND, &[&self.job.name, &crate::error::errno(&e)])
+                SqlError::new(
+                    &ER_FILE_NOT_FOUND,
+                    &[&self.job.name, &crate::state::error::errno(&e)],
+                )
             })?;
             buffer.truncate(start + read);
             at_end = read == 0;

@@ -31,6 +31,7 @@ mod sort;
 mod sort_head;
 mod sort_key;
 mod source;
+pub(crate) mod subquery;
 mod system;
 mod table_scan;
 mod top;

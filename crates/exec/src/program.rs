@@ -68,7 +68,7 @@ pub(crate) struct ProgramState {
     /// Rows changed by the statements of the running CALL.
     affected: u64,
     /// Statements of SQL PREPARE that are being run.
-    pub(crate) executing: Vec<Arc<crate::prepared::Prepared>>,
+    pub(crate) executing: Vec<Arc<crate::query::prepared::Prepared>>,
     /// The row of a `SELECT ... INTO` local variables.
     into: RefCell<Vec<(Value, SqlType)>>,
     /// How many fields the row variable has that takes them, if it is one.

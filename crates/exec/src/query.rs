@@ -1,5 +1,12 @@
 //! Runs plans: locks what they use, opens the transaction, sends rows, undoes what failed.
 
+pub(crate) mod file_format;
+pub(crate) mod into;
+pub(crate) mod planning;
+pub(crate) mod prepared;
+pub(crate) mod robust;
+pub(crate) mod text_plans;
+
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -15,12 +22,12 @@ use selkie_types::{
     Value,
 };
 
-use crate::control::Control;
-use crate::gate::Work;
-use crate::guard::guarded;
-use crate::metadata::LockMode;
 use crate::run::{Env, Runtime};
-use crate::session::bump;
+use crate::state::control::Control;
+use crate::state::gate::Work;
+use crate::state::guard::guarded;
+use crate::state::metadata::LockMode;
+use crate::state::session::bump;
 use crate::{Instance, Outcome, ResultSink, Session, dml, op};
 
 /// Microseconds since 1970 now, or what `SET timestamp` says.
@@ -209,7 +216,7 @@ fn run_operators(
     let env = Env { rt: &runtime, eval: &eval };
     let result = match (dml::changes_rows(plan), &plan.into) {
         (true, _) => dml::run(env, plan, sink),
-        (false, Some(target)) => crate::into::run(env, plan, target),
+        (false, Some(target)) => crate::query::into::run(env, plan, target),
         (false, None) => select(env, plan, sink),
     };
     session.end_random(&eval);

@@ -1,5 +1,9 @@
 //! One execution of a plan: what its operators share.
 
+pub(crate) mod rows_out;
+pub(crate) mod scan;
+pub(crate) mod sequence;
+
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
@@ -9,10 +13,10 @@ use selkie_expr::EvalContext;
 use selkie_plan::physical::Plan;
 use selkie_types::{Batch, SqlError, SqlResult};
 
-use crate::control::Control;
-use crate::instance::OwnHandle;
 use crate::op::Examined;
-use crate::subquery::SubqueryCache;
+use crate::op::subquery::SubqueryCache;
+use crate::state::control::Control;
+use crate::state::instance::OwnHandle;
 use crate::{Instance, Session};
 
 /// Rows kept in memory and read by several.
@@ -127,7 +131,7 @@ pub(crate) struct Env<'r> {
 
 impl<'r> Env<'r> {
     /// Counters of the session.
-    pub(crate) fn counters(&self) -> &'r crate::session::Counters {
+    pub(crate) fn counters(&self) -> &'r crate::state::session::Counters {
         &self.rt.session.counters
     }
 

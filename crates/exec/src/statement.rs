@@ -19,15 +19,16 @@ use selkie_types::{SqlError, SqlResult, SqlType, Value, stack};
 
 use self::names_tables::names_tables;
 pub(crate) use self::prepare::refuse_nested;
-use crate::control::Control;
 use crate::extension::extension;
-use crate::gate::Work;
-use crate::guard::{self, guarded};
-use crate::prepared::Prepared;
-use crate::session::{Access, FilePlaces, Privilege, bump};
+use crate::query::planning;
+use crate::query::prepared::Prepared;
+use crate::state::control::Control;
+use crate::state::gate::Work;
+use crate::state::guard::{self, guarded};
+use crate::state::session::{Access, FilePlaces, Privilege, bump};
 use crate::{
-    Instance, NullSink, Outcome, ResultSink, Session, admin, explain, handler, help, load,
-    planning, program, query,
+    Instance, NullSink, Outcome, ResultSink, Session, admin, explain, handler, help, load, program,
+    query,
 };
 
 /// A statement being run, beside its tree.

@@ -6,7 +6,7 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{Condition, SqlError, SqlResult};
 
-use crate::session::{Access, Privilege};
+use crate::state::session::{Access, Privilege};
 use crate::{Outcome, Session};
 
 /// Runs a statement about an event or a server; `None` if it is not one.

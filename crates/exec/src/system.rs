@@ -11,8 +11,8 @@ use selkie_plan::Permissions;
 use selkie_types::{Condition, Level, Physical, Privileges, SqlResult, Value};
 
 use crate::Instance;
-use crate::instance::{SystemRequest, SystemTable};
-use crate::session::Privilege;
+use crate::state::instance::{SystemRequest, SystemTable};
+use crate::state::session::Privilege;
 
 /// Registers the tables of `information_schema` that need no server.
 pub fn register_system_tables(instance: &Instance) {

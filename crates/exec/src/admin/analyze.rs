@@ -8,9 +8,9 @@ use selkie_catalog::{
 use selkie_engine::RowSet;
 use selkie_types::{Column, ColumnData, SqlError, SqlResult, Value};
 
-use crate::control::Control;
-use crate::error::{corrupt, from_engine};
 use crate::op::{distinct_keys, sorted_rows};
+use crate::state::control::Control;
+use crate::state::error::{corrupt, from_engine};
 use crate::{Instance, Session};
 
 /// Rows looked at; all of a smaller table.

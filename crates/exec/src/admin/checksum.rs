@@ -10,10 +10,10 @@ use selkie_engine::{RowSet, Scan};
 use selkie_sql::ast::TableMaintenance;
 use selkie_types::{Condition, Level, Privileges, SqlResult, SqlType, TypeKind, Value};
 
-use crate::control::Control;
-use crate::error::from_engine;
-use crate::metadata::LockMode;
-use crate::rows_out::{output_column, send, text};
+use crate::run::rows_out::{output_column, send, text};
+use crate::state::control::Control;
+use crate::state::error::from_engine;
+use crate::state::metadata::LockMode;
 use crate::{Instance, Outcome, ResultSink, Session};
 
 use image::RowImage;

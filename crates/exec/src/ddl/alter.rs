@@ -16,8 +16,8 @@ use super::create::set_auto_increment;
 use super::rename::with_name;
 use super::{Ddl, copy};
 use crate::Outcome;
-use crate::error::from_engine;
-use crate::metadata::{LockMode, LockTicket};
+use crate::state::error::from_engine;
+use crate::state::metadata::{LockMode, LockTicket};
 
 impl Ddl<'_> {
     pub(super) fn create_index(&mut self, create: &CreateIndex) -> SqlResult<Outcome> {
@@ -116,7 +116,7 @@ impl Ddl<'_> {
         plan: &AlterPlan,
         schema: &str,
         name: &str,
-    ) -> SqlResult<crate::metadata::LockTicket> {
+    ) -> SqlResult<crate::state::metadata::LockTicket> {
         let lock = self.lock(schema, name)?;
         let snapshot = self.instance.catalog.snapshot();
         if snapshot.schema(schema).is_none() {

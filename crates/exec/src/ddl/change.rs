@@ -10,7 +10,7 @@ use selkie_engine::{Engine, EngineTrx, Isolation, TableId};
 use selkie_types::{SqlError, SqlResult};
 
 use crate::Instance;
-use crate::error::{from_engine, from_engine_commit};
+use crate::state::error::{from_engine, from_engine_commit};
 
 /// A dictionary transaction. Dropped without [`Change::commit`] it changes nothing.
 pub(super) struct Change<'a> {

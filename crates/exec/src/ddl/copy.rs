@@ -15,13 +15,13 @@ use selkie_types::{
 };
 
 use super::change::{begin_in, commit_now};
-use crate::control::Control;
 use crate::dml::{check_error, default_of_column, duplicate_error, implicit_default, is_false};
-use crate::error::{corrupt, from_engine};
 use crate::op::{column_of, put_key, scale_of, sorted};
 use crate::query::keep_conditions;
-use crate::sequence::SequencesOnly;
-use crate::session::Session;
+use crate::run::sequence::SequencesOnly;
+use crate::state::control::Control;
+use crate::state::error::{corrupt, from_engine};
+use crate::state::session::Session;
 use crate::{Instance, Outcome};
 
 /// Batches written in one transaction; the new storage is nobody's until all are written.

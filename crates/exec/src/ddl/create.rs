@@ -22,8 +22,9 @@ use super::change::{
     Change, begin_in, commit_now, create_storage_now, drop_storage_now, is_temporary, with_new_id,
 };
 use crate::dml::implicit_default;
-use crate::error::from_engine;
-use crate::{Instance, NullSink, Outcome, execute_statement, planning};
+use crate::query::planning;
+use crate::state::error::from_engine;
+use crate::{Instance, NullSink, Outcome, execute_statement};
 
 impl Ddl<'_> {
     pub(super) fn create_table(&mut self, create: &CreateTable) -> SqlResult<Outcome> {

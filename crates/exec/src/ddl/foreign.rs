@@ -19,9 +19,9 @@ use selkie_types::{BATCH_ROWS, ByteRows, Condition, Privileges, SqlError, SqlRes
 
 use super::Ddl;
 use super::change::{Change, begin_in};
-use crate::error::{corrupt, from_engine};
-use crate::metadata::{LockMode, LockTicket};
-use crate::session::Privilege;
+use crate::state::error::{corrupt, from_engine};
+use crate::state::metadata::{LockMode, LockTicket};
+use crate::state::session::Privilege;
 
 /// Tables that the keys of CREATE TABLE refer to.
 fn parents_of_create(create: &CreateTable) -> Vec<&TableName> {

@@ -14,7 +14,7 @@ use super::Ddl;
 use super::change::Change;
 use super::foreign::{follow_in_children, follow_own_name};
 use crate::Outcome;
-use crate::metadata::LockTicket;
+use crate::state::metadata::LockTicket;
 
 /// A table under its new name.
 struct Renamed {

@@ -14,7 +14,7 @@ use selkie_types::{CollationId, Condition, SqlError, SqlResult, SqlType, TypeKin
 
 use super::Ddl;
 use super::change::Change;
-use crate::session::Privilege;
+use crate::state::session::Privilege;
 use crate::{Outcome, program, query};
 
 /// The word for a kind of routine.

@@ -10,8 +10,9 @@ use selkie_types::error::catalogue::{
 use selkie_types::{Condition, ErrorDef, SqlError, SqlResult};
 
 use super::Ddl;
-use crate::session::Privilege;
-use crate::{Outcome, sequence};
+use crate::Outcome;
+use crate::run::sequence;
+use crate::state::session::Privilege;
 
 fn change_of(options: &SequenceOptions) -> SequenceChange {
     SequenceChange {

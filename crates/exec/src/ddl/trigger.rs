@@ -12,8 +12,8 @@ use selkie_types::{Condition, SqlError, SqlResult};
 
 use super::Ddl;
 use super::change::Change;
-use crate::metadata::LockTicket;
-use crate::session::Privilege;
+use crate::state::metadata::LockTicket;
+use crate::state::session::Privilege;
 use crate::{Outcome, program};
 
 /// Schemas whose tables have no triggers.

@@ -14,7 +14,7 @@ use selkie_types::{Condition, SqlError, SqlResult};
 use super::Ddl;
 use super::change::{Change, with_new_id};
 use crate::Outcome;
-use crate::session::Privilege;
+use crate::state::session::Privilege;
 
 impl Ddl<'_> {
     pub(super) fn create_view(&mut self, create: &CreateView) -> SqlResult<Outcome> {

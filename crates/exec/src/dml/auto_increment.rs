@@ -8,9 +8,9 @@ use selkie_types::error::catalogue::ER_AUTOINC_READ_FAILED;
 use selkie_types::{Column, Physical, SqlError, SqlMode, SqlResult, SqlType, TypeKind, Value};
 
 use super::CHANGE;
-use crate::error::from_engine;
 use crate::op::column_of;
 use crate::run::{Env, OpenTable};
+use crate::state::error::from_engine;
 
 /// `HA_ERR_AUTOINC_ERANGE`.
 const AUTOINC_ERANGE: u16 = 167;

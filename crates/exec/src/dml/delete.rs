@@ -11,11 +11,11 @@ use super::Returning;
 use super::foreign::{ForeignKeys, Rows, is_foreign, undone_on_error};
 use super::update::has_join;
 use crate::Outcome;
-use crate::error::from_engine;
 use crate::op::{drain, open as open_node, row_count};
 use crate::program::Triggers;
 use crate::run::{Env, OpenTable};
-use crate::session::bump;
+use crate::state::error::from_engine;
+use crate::state::session::bump;
 
 struct Target<'r> {
     env: Env<'r>,

@@ -22,8 +22,8 @@ use selkie_plan::physical::{ForeignLink, ForeignTable};
 use selkie_types::error::catalogue::{ER_NO_REFERENCED_ROW_2, ER_ROW_IS_REFERENCED_2};
 use selkie_types::{Column, SqlError, SqlResult};
 
-use crate::error::from_engine_commit;
 use crate::run::{Env, OpenTable};
+use crate::state::error::from_engine_commit;
 
 pub(super) use change::Rows;
 

@@ -22,11 +22,11 @@ use super::on_duplicate::OnDuplicate;
 use super::row::{RowMaker, Strictness};
 use super::{Returning, duplicate_error, implicit_default as default_implicit};
 use crate::Outcome;
-use crate::error::{from_engine, from_engine_commit};
 use crate::op::{column_of, open_limited};
 use crate::program::Triggers;
 use crate::run::{Env, OpenTable};
-use crate::session::bump;
+use crate::state::error::{from_engine, from_engine_commit};
+use crate::state::session::bump;
 
 /// Rows tried at a time after a duplicate was met; grows again while there are none.
 const AFTER_DUPLICATE: usize = 8;
@@ -435,7 +435,7 @@ impl<'r> Inserter<'r> {
             let values: Vec<Value> = columns.iter().map(|c| c.value(row)).collect();
             let def = SequenceDef::from_row(&values);
             let (instance, session) = (rt.instance, rt.session);
-            crate::sequence::replace_row(instance, session, rt.control, table, &mut |_| def)?;
+            crate::run::sequence::replace_row(instance, session, rt.control, table, &mut |_| def)?;
             self.affected += 1;
         }
         Ok(())

@@ -9,10 +9,10 @@ use selkie_types::{Batch, ByteRows, Column, SqlResult};
 use super::foreign::{ForeignKeys, Rows};
 use super::row::RowMaker;
 use super::{CHANGE, duplicate_error};
-use crate::error::{corrupt, from_engine};
 use crate::program::Triggers;
 use crate::run::{Env, OpenTable};
-use crate::session::bump;
+use crate::state::error::{corrupt, from_engine};
+use crate::state::session::bump;
 
 /// The existing row after ON DUPLICATE KEY UPDATE.
 pub(super) struct Updated {

@@ -18,7 +18,7 @@ use selkie_types::{
 use super::default;
 use crate::op::{column_of, scale_of};
 use crate::run::Env;
-use crate::scan::{computed, nulls};
+use crate::run::scan::{computed, nulls};
 
 /// How strictly values are judged.
 #[derive(Clone, Copy, Debug)]

@@ -16,12 +16,12 @@ use super::keeps::keeps_changes;
 use super::on_duplicate::fetch;
 use super::row::{RowMaker, Strictness};
 use crate::Outcome;
-use crate::error::from_engine;
 use crate::op::{Operator, drain, open as open_node};
 use crate::program::Triggers;
+use crate::run::scan::unpad;
 use crate::run::{Env, OpenTable};
-use crate::scan::unpad;
-use crate::session::bump;
+use crate::state::error::from_engine;
+use crate::state::session::bump;
 
 /// Keys of rows that were seen, where the source may give a row twice.
 type Seen = Option<HashSet<Box<[u8]>>>;

@@ -11,8 +11,8 @@ use selkie_plan::physical::{
 use selkie_sql::ast::{Expr, ExprKind, Literal, StringLiteral, UnaryOp};
 use selkie_types::{Batch, Charset, SqlResult, SqlType, TypeKind, Value, stack};
 
-use crate::control::Control;
-use crate::rows_out::output_column;
+use crate::run::rows_out::output_column;
+use crate::state::control::Control;
 use crate::statement::Running;
 use crate::{Instance, ResultSink, Session, query};
 

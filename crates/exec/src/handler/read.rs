@@ -13,15 +13,16 @@ use selkie_types::{Column, SqlError, SqlResult, SqlType, Value};
 
 use super::place::{Place, Point, Start, Stretch};
 use super::{Open, position, refused, reopen};
-use crate::control::Control;
 use crate::dml::{default_of_column, implicit_default};
-use crate::error::from_engine;
 use crate::op::scale_of;
+use crate::query::planning;
+use crate::run::scan::Decoder;
 use crate::run::{OpenTable, open_table};
-use crate::scan::Decoder;
-use crate::session::bump;
+use crate::state::control::Control;
+use crate::state::error::from_engine;
+use crate::state::session::bump;
 use crate::statement::{Running, set};
-use crate::{Instance, Outcome, ResultSink, Session, planning, query};
+use crate::{Instance, Outcome, ResultSink, Session, query};
 
 /// Rows asked of the engine at a time, if more than one may be needed.
 const ROWS: usize = 64;

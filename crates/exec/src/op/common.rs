@@ -6,7 +6,7 @@ use selkie_types::{Batch, SqlError, SqlResult, stack};
 
 use super::{BoxOperator, Operator, open};
 use crate::run::{Env, SharedRows};
-use crate::session::bump;
+use crate::state::session::bump;
 
 /// Reads an operator to its end.
 pub(crate) fn drain(op: &mut dyn Operator) -> SqlResult<Vec<Batch>> {

@@ -10,10 +10,10 @@ use selkie_types::{BATCH_ROWS, Batch, SqlResult};
 use super::Operator;
 use super::buffers::{self, Buffers};
 use super::examined::examine;
-use crate::error::{corrupt, from_engine};
+use crate::run::scan::{Decoder, Range};
 use crate::run::{Env, OpenTable};
-use crate::scan::{Decoder, Range};
-use crate::session::bump;
+use crate::state::error::{corrupt, from_engine};
+use crate::state::session::bump;
 
 /// Groups read first; a statement that needs few does not pay for many.
 const FIRST_GROUPS: usize = 16;

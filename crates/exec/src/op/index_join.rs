@@ -7,10 +7,10 @@ use selkie_types::{BATCH_ROWS, Batch, Bitmap, ByteRows, SqlResult};
 use super::examined::examine;
 use super::join_match::{Matcher, Shape};
 use super::{BoxOperator, Operator, open as open_node};
-use crate::error::from_engine;
+use crate::run::scan::{Decoder, keys_of};
 use crate::run::{Env, OpenTable};
-use crate::scan::{Decoder, keys_of};
-use crate::session::bump;
+use crate::state::error::from_engine;
+use crate::state::session::bump;
 
 /// Keys looked up at a time when each may find many rows.
 const KEYS: usize = 256;

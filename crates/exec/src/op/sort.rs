@@ -9,7 +9,7 @@ use super::sort_head::{Equals, Heads, are_useful};
 use super::sort_key::{put_columns, put_keys, sorted};
 use super::{BoxOperator, Operator, RowBuffer, open as open_node, sliced};
 use crate::run::Env;
-use crate::session::bump;
+use crate::state::session::bump;
 
 /// Rows in order, given batch by batch.
 pub(super) struct SortedRows {

@@ -7,8 +7,8 @@ use selkie_plan::physical::SystemTableScan as Plan;
 use selkie_types::{BATCH_ROWS, Batch, Column, SqlResult, Value};
 
 use super::{Operator, RowFilter, column_of};
-use crate::instance::{SystemRequest, SystemTable};
 use crate::run::Env;
+use crate::state::instance::{SystemRequest, SystemTable};
 
 /// Computes the rows when first asked, then gives those that pass the filter.
 pub(super) struct SystemScan<'r> {

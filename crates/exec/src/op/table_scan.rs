@@ -11,10 +11,10 @@ use super::examined::examine;
 use super::group_scan::GroupScan;
 use super::union_scan::UnionScan;
 use super::{BoxOperator, Operator, source};
-use crate::error::from_engine;
+use crate::run::scan::{Decoder, Keys, Range, put_equal, ranges_of};
 use crate::run::{Env, OpenTable};
-use crate::scan::{Decoder, Keys, Range, put_equal, ranges_of};
-use crate::session::bump;
+use crate::state::error::from_engine;
+use crate::state::session::bump;
 
 /// Rows asked for first; a statement that needs few does not pay for many.
 const FIRST_ROWS: usize = 128;

@@ -9,7 +9,7 @@ use super::sort::SortedRows;
 use super::sort_key::{put_keys, sorted};
 use super::{BoxOperator, Operator, RowBuffer, open as open_node, sliced, source};
 use crate::run::Env;
-use crate::session::bump;
+use crate::state::session::bump;
 
 /// Rows collected beyond the wanted ones before the worst are thrown away.
 const SLACK: usize = 4096;

@@ -7,10 +7,10 @@ use selkie_types::{BATCH_ROWS, Batch, ByteRows, SqlResult};
 use super::Operator;
 use super::buffers::{self, Buffers};
 use super::examined::examine;
-use crate::error::from_engine;
+use crate::run::scan::{Decoder, ranges_of};
 use crate::run::{Env, OpenTable};
-use crate::scan::{Decoder, ranges_of};
-use crate::session::bump;
+use crate::state::error::from_engine;
+use crate::state::session::bump;
 
 /// Rows read first; a statement that needs few does not pay for many.
 const FIRST_ROWS: usize = 32;

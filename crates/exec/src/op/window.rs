@@ -15,7 +15,7 @@ use super::rows::at_once;
 use super::sort_key::{memory_of, put_key, sorted};
 use super::{BoxOperator, Operator, RowBuffer};
 use crate::run::Env;
-use crate::session::bump;
+use crate::state::session::bump;
 
 /// The operator: reads everything, sorts it, computes each call over each partition.
 pub(super) struct Window<'r> {

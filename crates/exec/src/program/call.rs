@@ -15,9 +15,9 @@ use super::compile::{self, Compiled, Origin};
 use super::frame::{Frame, Slot, stored};
 use super::machine::Machine;
 use super::output::ProgramSink;
-use crate::guard::guarded;
-use crate::rows_out::output_column;
-use crate::session::{NewValue, Privilege};
+use crate::run::rows_out::output_column;
+use crate::state::guard::guarded;
+use crate::state::session::{NewValue, Privilege};
 use crate::statement::{Running, set};
 use crate::{Instance, OutParameter, Outcome, ResultSink, Session};
 

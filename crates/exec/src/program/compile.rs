@@ -16,7 +16,7 @@ use selkie_types::error::catalogue::ER_UNKNOWN_SYSTEM_VARIABLE;
 use selkie_types::{CollationId, SqlError, SqlMode, SqlResult, SqlType, stack};
 
 use super::ProgramKey;
-use crate::prepared::Prepared;
+use crate::query::prepared::Prepared;
 use crate::{Instance, Session};
 
 /// Where a program comes from.

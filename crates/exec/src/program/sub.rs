@@ -12,8 +12,8 @@ use selkie_types::{Level, SqlResult, stack};
 
 use crate::Session;
 use crate::dml;
-use crate::guard::guarded;
 use crate::run::Runtime;
+use crate::state::guard::guarded;
 
 /// Runs something in the sub-session of a statement's session. Its errors' notes go to the
 /// statement's list behind the error.

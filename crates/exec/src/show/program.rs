@@ -10,7 +10,7 @@ use selkie_types::{Privileges, SqlError, SqlMode, SqlResult, SqlType, Value};
 
 use super::rows::{ShownRows, definition_type, text_type};
 use crate::ddl::definer_clause;
-use crate::session::Privilege;
+use crate::state::session::Privilege;
 use crate::{Instance, Session};
 
 fn schema_of<'a>(session: &'a Session, name: &'a TableName) -> SqlResult<&'a str> {

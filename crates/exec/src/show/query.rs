@@ -12,7 +12,7 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{Privileges, SqlError, SqlResult, quote_string};
 
-use crate::session::{Access, Privilege};
+use crate::state::session::{Access, Privilege};
 use crate::{Instance, Session};
 
 /// What an unfiltered SHOW selects.
@@ -326,7 +326,7 @@ fn columns_shape(
 ) -> SqlResult<Shape> {
     let info = shown_table(instance, session, table)?;
     if let TableKind::View(view) = &info.kind
-        && let Err(cause) = crate::planning::check_view(instance, session, view)
+        && let Err(cause) = crate::query::planning::check_view(instance, session, view)
     {
         let missing = [&ER_NO_SUCH_TABLE, &ER_BAD_FIELD_ERROR, &ER_VIEW_INVALID];
         // Compat: the account that looks at a view's columns needs no privilege on the tables below it.

@@ -10,7 +10,7 @@ use selkie_types::{
 use super::program;
 use super::query::table_of;
 use super::quoting::requoted;
-use crate::session::{Access, Privilege};
+use crate::state::session::{Access, Privilege};
 use crate::{Instance, Session};
 
 /// A small result set.

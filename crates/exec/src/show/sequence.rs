@@ -7,9 +7,10 @@ use selkie_types::{SqlError, SqlResult, Value, quote_string};
 
 use super::query::table_of;
 use super::rows::{ShownRows, definition_type, text_type};
-use crate::control::Control;
-use crate::session::{Access, Privilege};
-use crate::{Instance, Session, sequence};
+use crate::run::sequence;
+use crate::state::control::Control;
+use crate::state::session::{Access, Privilege};
+use crate::{Instance, Session};
 
 pub(super) fn create(
     instance: &Instance,

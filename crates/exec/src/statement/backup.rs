@@ -11,10 +11,10 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{SqlError, SqlResult};
 
-use crate::control::Control;
-use crate::gate::Work;
-use crate::metadata::LockMode;
-use crate::session::{Access, Backup, Privilege};
+use crate::state::control::Control;
+use crate::state::gate::Work;
+use crate::state::metadata::LockMode;
+use crate::state::session::{Access, Backup, Privilege};
 use crate::{Instance, Outcome, Session};
 
 /// The stages and what each begins to keep out.

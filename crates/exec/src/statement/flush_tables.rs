@@ -9,10 +9,10 @@ use selkie_types::error::catalogue::{
 use selkie_types::{SqlError, SqlResult};
 
 use super::lock_tables::{self, Purpose};
-use crate::control::Control;
-use crate::gate::Work;
-use crate::metadata::LockMode;
-use crate::session::{Access, LockedTable, Privilege};
+use crate::state::control::Control;
+use crate::state::gate::Work;
+use crate::state::metadata::LockMode;
+use crate::state::session::{Access, LockedTable, Privilege};
 use crate::{Instance, Outcome, Session};
 
 /// Runs FLUSH TABLES; `None` if the statement is another.

@@ -16,11 +16,12 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{Privileges, SqlError, SqlResult};
 
-use crate::control::Control;
-use crate::gate::Work;
-use crate::metadata::LockMode;
-use crate::session::{Access, LockedTable, Privilege};
-use crate::{Instance, Outcome, Session, planning};
+use crate::query::planning;
+use crate::state::control::Control;
+use crate::state::gate::Work;
+use crate::state::metadata::LockMode;
+use crate::state::session::{Access, LockedTable, Privilege};
+use crate::{Instance, Outcome, Session};
 
 /// What the locks are for.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -14,7 +14,7 @@ use selkie_types::{Batch, Charset, SqlError, SqlResult, Value};
 use super::set::evaluate;
 use super::{Running, names_tables::names_tables};
 use crate::bulk::{self, Argument};
-use crate::prepared::{Named, Prepared, execute_prepared, prepare as prepare_text};
+use crate::query::prepared::{Named, Prepared, execute_prepared, prepare as prepare_text};
 use crate::{Instance, OutParameter, Outcome, ResultSink, Session};
 
 /// Prepares the statement a value says, which is as if the client had sent it.

@@ -8,9 +8,10 @@ use selkie_types::error::catalogue::{
 use selkie_types::{CollationId, SqlError, SqlResult, SqlType, Value};
 
 use super::Running;
-use crate::guard::guarded;
-use crate::session::{CheckedSet, NewValue};
-use crate::{Instance, Outcome, ResultSink, Session, planning, query};
+use crate::query::planning;
+use crate::state::guard::guarded;
+use crate::state::session::{CheckedSet, NewValue};
+use crate::{Instance, Outcome, ResultSink, Session, query};
 
 /// An assignment that may be made.
 enum Pending<'a> {

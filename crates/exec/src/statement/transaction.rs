@@ -3,7 +3,7 @@
 use selkie_sql::ast::Transaction as Ast;
 use selkie_types::SqlResult;
 
-use crate::session::{Completion, bump};
+use crate::state::session::{Completion, bump};
 use crate::{Instance, Outcome, Session};
 
 /// Runs a statement that controls the transaction.

@@ -8,8 +8,8 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{CollationId, SqlError, SqlResult, SqlType, TypeKind, Value};
 
-use crate::rows_out::{output_column, send, text};
-use crate::xa::{Branch, BranchState, refusal_in, rolled_back};
+use crate::run::rows_out::{output_column, send, text};
+use crate::state::branches::{Branch, BranchState, refusal_in, rolled_back};
 use crate::{Instance, Outcome, ResultSink, Session};
 
 /// Runs an XA statement.

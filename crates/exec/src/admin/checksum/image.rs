@@ -6,7 +6,7 @@ use selkie_catalog::TableInfo;
 use selkie_engine::TableDef;
 use selkie_types::{SqlResult, SqlType, TypeKind, Value};
 
-use crate::error::corrupt;
+use crate::state::error::corrupt;
 
 /// How rows of a table are written.
 pub(super) struct RowImage<'a> {

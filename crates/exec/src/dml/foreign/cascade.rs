@@ -11,8 +11,8 @@ use selkie_types::{ByteRows, Column, Condition, Level, SqlError, SqlResult, Type
 use super::change::{NewRows, Rows, referenced_error};
 use super::{Chain, ForeignKeys, MOST_LEVELS};
 use crate::dml::row::{RowMaker, Strictness};
-use crate::error::{corrupt, from_engine};
 use crate::op::column_of;
+use crate::state::error::{corrupt, from_engine};
 
 /// Children changed at a time.
 const BATCH: usize = 1024;

@@ -9,7 +9,7 @@ use selkie_types::{ByteRows, Column, SqlError, SqlResult};
 
 use super::{Chain, ForeignKeys};
 use crate::dml::duplicate_error;
-use crate::error::from_engine;
+use crate::state::error::from_engine;
 
 /// Rows of a table: their clustered keys and columns.
 pub(in crate::dml) struct Rows<'a> {

@@ -8,8 +8,8 @@ use selkie_plan::physical::{ForeignLink, ForeignParent};
 use selkie_types::{ByteRows, Column, Physical, SqlResult, Value};
 
 use super::ForeignKeys;
-use crate::error::from_engine;
 use crate::run::OpenTable;
+use crate::state::error::from_engine;
 
 /// Search keys of rows, equal ones once.
 struct Keys {

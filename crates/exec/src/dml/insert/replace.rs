@@ -11,8 +11,8 @@ use selkie_types::{ByteRows, Column, SqlResult};
 use super::{Inserter, NewRows};
 use crate::dml::foreign::{ForeignKeys, Rows};
 use crate::dml::on_duplicate::fetch;
-use crate::error::from_engine;
-use crate::session::bump;
+use crate::state::error::from_engine;
+use crate::state::session::bump;
 
 /// What is to become of a row after another one was in its way.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -8,9 +8,9 @@ use selkie_types::error::catalogue::{ER_BACKUP_LOCK_IS_ACTIVE, ER_CANT_UPDATE_WI
 use selkie_types::{SqlError, SqlResult};
 
 use super::Session;
-use crate::control::Control;
-use crate::gate::{Closing, Passage, Work};
-use crate::metadata::LockTicket;
+use crate::state::control::Control;
+use crate::state::gate::{Closing, Passage, Work};
+use crate::state::metadata::LockTicket;
 
 /// A backup that somebody takes with statements.
 #[derive(Debug, Default)]

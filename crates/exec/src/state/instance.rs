@@ -15,11 +15,11 @@ use selkie_types::{SqlError, SqlResult, Value};
 
 use crate::Session;
 use crate::admin::Maintained;
-use crate::error::from_engine;
-use crate::gate::Gate;
-use crate::metadata::MetadataLocks;
-use crate::sequence::Sequences;
-use crate::xa::Branches;
+use crate::run::sequence::Sequences;
+use crate::state::branches::Branches;
+use crate::state::error::from_engine;
+use crate::state::gate::Gate;
+use crate::state::metadata::MetadataLocks;
 use handles::Handles;
 
 pub(crate) use handles::OwnHandle;

@@ -21,7 +21,7 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 use selkie_engine::{OwnLines, Parts, WaitKind, blocking};
 use selkie_types::{SqlError, SqlResult};
 
-use crate::control::Control;
+use crate::state::control::Control;
 use state::State;
 use uses::{Interests, Part};
 

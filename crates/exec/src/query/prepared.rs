@@ -19,8 +19,8 @@ use selkie_types::error::catalogue::{
 use selkie_types::{Level, SqlError, SqlResult, SqlType, TypeKind, Value};
 use smallvec::SmallVec;
 
-use crate::planning::{self, PlanKey};
-use crate::session::{PreparedTicket, bump};
+use crate::query::planning::{self, PlanKey};
+use crate::state::session::{PreparedTicket, bump};
 use crate::statement::{self, Running};
 use crate::{Instance, Outcome, ResultSink, Session, handler};
 

@@ -16,9 +16,9 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{SqlError, SqlResult};
 
-use crate::control::Control;
-use crate::error::from_engine_commit;
-use crate::metadata::LockMode;
+use crate::state::control::Control;
+use crate::state::error::from_engine_commit;
+use crate::state::metadata::LockMode;
 use crate::{Instance, Session, Transaction};
 
 /// Owners of locks on definitions that no session has: numbers no connection gets.

@@ -13,9 +13,9 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{Batch, Charset, SqlError, SqlResult, Value};
 
-use crate::file_format::{Format, write_row};
+use crate::query::file_format::{Format, write_row};
 use crate::run::Env;
-use crate::session::{Access, Privilege};
+use crate::state::session::{Access, Privilege};
 use crate::{Instance, Outcome, op};
 
 /// Runs a query and puts its rows where it says.
@@ -131,12 +131,12 @@ fn create(env: Env<'_>, name: &str) -> SqlResult<BufWriter<File>> {
     let file = OpenOptions::new().write(true).create_new(true).open(&path);
     file.map(BufWriter::new).map_err(|e| match e.kind() {
         std::io::ErrorKind::AlreadyExists => SqlError::new(&ER_FILE_EXISTS_ERROR, &[&name]),
-        _ => SqlError::new(&ER_CANT_CREATE_FILE, &[&name, &crate::error::errno(&e)]),
+        _ => SqlError::new(&ER_CANT_CREATE_FILE, &[&name, &crate::state::error::errno(&e)]),
     })
 }
 
 fn write_error(name: &str, error: &std::io::Error) -> SqlError {
-    SqlError::new(&ER_ERROR_ON_WRITE, &[&name, &crate::error::errno(error)])
+    SqlError::new(&ER_ERROR_ON_WRITE, &[&name, &crate::state::error::errno(error)])
 }
 
 fn text_of(

@@ -15,10 +15,10 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{Condition, SqlError, SqlResult};
 
-use crate::error::from_engine_commit;
-use crate::metadata::LockTicket;
-use crate::session::{Session, Settings, bump};
-use crate::xa::{Branch, BranchState};
+use crate::state::branches::{Branch, BranchState};
+use crate::state::error::from_engine_commit;
+use crate::state::metadata::LockTicket;
+use crate::state::session::{Session, Settings, bump};
 
 /// A part is shared with the sub-statements of functions and triggers, which never end it.
 struct SharedTrx(Box<dyn EngineTrx>);
@@ -349,7 +349,7 @@ impl Transaction {
     }
 
     /// Whether a lock of at least `mode` is held on a table.
-    pub fn holds(&self, schema: &str, table: &str, mode: crate::metadata::LockMode) -> bool {
+    pub fn holds(&self, schema: &str, table: &str, mode: crate::state::metadata::LockMode) -> bool {
         self.locks.iter().any(|l| l.covers(schema, table, mode))
     }
 

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use selkie_types::Privileges;
 
 use crate::Session;
-use crate::session::Settings;
+use crate::state::session::Settings;
 
 /// What plans depend on.
 #[derive(Clone, Debug, PartialEq)]

@@ -29,13 +29,13 @@ pub use hooks::{
 pub use settings::{Completion, Settings};
 pub(crate) use work::Backup;
 
-use crate::gate::{Closing, Gate, Passage};
 use crate::handler::Handlers;
-pub use crate::into::FilePlaces;
-use crate::kill::KillFlag;
-use crate::metadata::{LockTicket, MetadataLocks};
-use crate::prepared::Named;
-use crate::transaction::Transaction;
+pub use crate::query::into::FilePlaces;
+use crate::query::prepared::Named;
+use crate::state::gate::{Closing, Gate, Passage};
+use crate::state::kill::KillFlag;
+use crate::state::metadata::{LockTicket, MetadataLocks};
+use crate::state::transaction::Transaction;
 
 /// Who the client is.
 #[derive(Clone, Debug, Default)]
@@ -129,7 +129,7 @@ pub struct Session {
     /// The backup this session runs.
     pub(crate) backup: Backup,
     /// The number of what its plans depend on, once asked for.
-    pub(crate) space: Cell<Option<crate::plan_space::Numbered>>,
+    pub(crate) space: Cell<Option<crate::state::plan_space::Numbered>>,
     /// Queries lock what they read: they serve a statement that changes something.
     pub(crate) locks_reads: bool,
     /// Stored programs being run.

@@ -15,7 +15,7 @@ use selkie_sql::ast::{self, Statement};
 use selkie_sql::{ClientText, ParseOptions, Parsed};
 use selkie_types::{Condition, SqlResult, SqlType};
 
-use crate::control::Control;
+use crate::state::control::Control;
 use crate::statement::Running;
 use crate::{Instance, Session, query};
 

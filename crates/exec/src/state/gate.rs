@@ -22,8 +22,8 @@ use selkie_engine::{WaitKind, blocking};
 use selkie_types::error::catalogue::ER_CANT_UPDATE_WITH_READLOCK;
 use selkie_types::{SqlError, SqlResult};
 
-use crate::control::Control;
-use crate::patience::Patience;
+use crate::state::control::Control;
+use crate::state::patience::Patience;
 
 /// Kinds of changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

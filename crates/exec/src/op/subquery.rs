@@ -10,7 +10,7 @@ use selkie_types::{Batch, Condition, SqlError, SqlResult, Value};
 
 use crate::op::{drain, open};
 use crate::run::{Env, Runtime, SharedRows};
-use crate::session::bump;
+use crate::state::session::bump;
 
 /// Results remembered of one subquery.
 const REMEMBERED: usize = 4096;
@@ -117,7 +117,7 @@ impl SubqueryRunner for Runtime<'_> {
     }
 
     fn sequence(&self, call: &SequenceCall) -> SqlResult<Value> {
-        crate::sequence::evaluate(self.instance, self.session, self.control, call)
+        crate::run::sequence::evaluate(self.instance, self.session, self.control, call)
     }
 
     fn scalar(&self, id: SubqueryId, column: usize, ctx: &EvalContext<'_>) -> SqlResult<Value> {

@@ -13,8 +13,8 @@ use selkie_types::{
 };
 
 use super::computed;
-use crate::error::corrupt;
 use crate::op::RowFilter;
+use crate::state::error::corrupt;
 
 /// Decodes the rows of one scan.
 pub(crate) struct Decoder<'r> {

@@ -17,8 +17,8 @@ use selkie_types::{
 };
 
 use super::{Access, Privilege, Session};
-use crate::kill::Killed;
-use crate::patience::Patience;
+use crate::state::kill::Killed;
+use crate::state::patience::Patience;
 
 /// The name a user variable is kept under: names that differ in case only are one.
 fn folded(name: &str) -> Cow<'_, str> {

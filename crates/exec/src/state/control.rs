@@ -7,8 +7,8 @@ use selkie_engine::{EngineError, EngineResult, StatementContext, WaitKind, block
 use selkie_types::error::catalogue::{ER_CONNECTION_KILLED, ER_OUTOFMEMORY, ER_STATEMENT_TIMEOUT};
 use selkie_types::{SqlError, SqlResult};
 
-use crate::kill::{KillFlag, Killed, Wakes};
-use crate::patience::Patience;
+use crate::state::kill::{KillFlag, Killed, Wakes};
+use crate::state::patience::Patience;
 
 /// Units of work that a check counts as.
 const CHECK: usize = 256;

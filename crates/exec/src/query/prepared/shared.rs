@@ -14,8 +14,8 @@ use selkie_sql::ClientText;
 use selkie_types::SqlResult;
 
 use super::{Prepared, prepare};
-use crate::planning::PlanKey;
-use crate::text_plans::may_share;
+use crate::query::planning::PlanKey;
+use crate::query::text_plans::may_share;
 use crate::{Instance, Session};
 
 /// Statements remembered until those are forgotten that no session has any more.

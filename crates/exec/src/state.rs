@@ -1,0 +1,19 @@
+//! What statements work on: the session, what all sessions share, the transaction, and the locks and
+//! gates it waits at.
+//!
+//! The lowest layer of the executor: must not know how plans are run, or what a statement says.
+
+pub(crate) mod branches;
+pub mod control;
+pub mod error;
+pub mod gate;
+pub(crate) mod generations;
+pub(crate) mod guard;
+pub(crate) mod instance;
+pub(crate) mod kill;
+pub mod metadata;
+pub(crate) mod patience;
+pub(crate) mod plan_space;
+pub mod session;
+pub(crate) mod sink;
+pub(crate) mod transaction;
