@@ -25,7 +25,6 @@ mod sequence;
 mod trigger;
 mod view;
 
-pub(crate) use change::{begin_in, commit_now};
 pub(crate) use routine::definer_clause;
 
 use std::cell::RefCell;
@@ -74,7 +73,7 @@ impl<'a> Ddl<'a> {
         instance: &'a Instance,
         session: &'a mut Session,
         control: &'a Control,
-        running: crate::statement::Running<'a>,
+        running: crate::query::running::Running<'a>,
     ) -> Self {
         let (text, values) = (running.text, running.values);
         Self { instance, session, control, text, values, wait: None, schemas: RefCell::default() }

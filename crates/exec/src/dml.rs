@@ -1,7 +1,6 @@
 //! Statements that change rows.
 
 mod auto_increment;
-mod default;
 mod delete;
 mod duplicate;
 mod foreign;
@@ -19,7 +18,6 @@ use selkie_engine::LockMode;
 use selkie_plan::physical::{Operator as Op, Plan};
 use selkie_types::{Batch, SqlResult};
 
-pub(crate) use default::{implicit as implicit_default, of_column as default_of_column};
 pub(crate) use duplicate::duplicate_error;
 pub(crate) use insert::Inserter;
 pub(crate) use keeps::reads_row_by_row;
@@ -55,7 +53,7 @@ pub(crate) fn run(env: Env<'_>, plan: &Plan, sink: &mut dyn ResultSink) -> SqlRe
         sink.planned_columns(&plan.output)?;
     }
     let mut returning = |batch: &Batch| {
-        let batch = crate::query::to_client(env.eval, &plan.output, batch.clone());
+        let batch = crate::run::local_times::to_client(env.eval, &plan.output, batch.clone());
         sink.batch(&batch)
     };
     let mut outcome = match &plan.root.operator {

@@ -12,10 +12,10 @@ use selkie_types::error::catalogue::{ER_VIEW_NO_EXPLAIN, ER_YES};
 use selkie_types::{Condition, Level, Privileges, SqlError, SqlResult, SqlType, Value};
 
 use crate::query::planning;
+use crate::query::running::Running;
 use crate::run::rows_out::{output_column, send, text};
 use crate::state::control::Control;
 use crate::state::guard::guarded;
-use crate::statement::Running;
 use crate::{Instance, Outcome, ResultSink, Session, query};
 
 /// Sends the plan of a statement.

@@ -6,10 +6,10 @@ use selkie_types::{Batch, Column, SqlResult};
 use std::sync::Arc;
 
 use crate::ddl::Ddl;
-use crate::op::column_of;
+use crate::query::running::Running;
 use crate::show::{ShownRows, describe_query, show_query, show_rows};
+use crate::state::columns::column_of;
 use crate::state::control::Control;
-use crate::statement::Running;
 use crate::{Instance, Outcome, ResultSink, Session, execute_text};
 
 /// Runs `statement`; `None` if it is not one of these.

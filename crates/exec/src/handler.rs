@@ -23,9 +23,9 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{Privileges, SqlError, SqlResult};
 
+use crate::query::running::Running;
 use crate::state::control::Control;
 use crate::state::metadata::{LockMode, LockTicket};
-use crate::statement::Running;
 use crate::{Instance, Outcome, ResultSink, Session, query};
 use place::Place;
 

@@ -8,10 +8,10 @@ use selkie_catalog::TableInfo;
 use selkie_engine::{RowSet, Scan};
 use selkie_types::{BATCH_ROWS, CollationId, SqlError, SqlResult, Value};
 
-use crate::ddl::begin_in;
 use crate::run::rows_out::{output_column, send, text};
 use crate::state::control::Control;
 use crate::state::error::{corrupt, from_engine};
+use crate::state::own_transaction::begin_in;
 use crate::{Instance, Outcome, ResultSink, Session};
 
 /// Values of some columns of a table.

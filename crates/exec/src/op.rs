@@ -22,7 +22,6 @@ mod probe;
 mod project;
 mod recursive;
 mod rollup;
-mod row_filter;
 mod rows;
 mod series;
 mod set;
@@ -39,13 +38,12 @@ mod union_scan;
 mod window;
 
 use selkie_plan::physical::{Operator as Op, PlanNode};
-use selkie_types::{Batch, Column, SqlResult, stack};
+use selkie_types::{Batch, SqlResult, stack};
 
 pub(crate) use common::drain;
 pub(crate) use distinct::{DistinctSet, distinct_keys};
 pub(crate) use examined::{Examined, open_limited, tell as tell_incomplete};
 pub(crate) use limit::{offset, row_count};
-pub(crate) use row_filter::{RowFilter, keep_rows};
 pub(crate) use rows::RowBuffer;
 pub(crate) use sort_key::{put_key, sorted, sorted_rows};
 
@@ -117,19 +115,6 @@ fn open_unchecked<'r>(env: Env<'r>, node: &'r PlanNode) -> SqlResult<BoxOperator
             return Err(selkie_types::SqlError::internal("a change of rows inside of a query"));
         }
     })
-}
-
-/// An empty column of a type.
-pub(crate) fn column_of(ty: &selkie_types::SqlType, capacity: usize) -> Column {
-    Column::new(ty.physical(), scale_of(ty), capacity)
-}
-
-/// The scale of a column of a type.
-pub(crate) fn scale_of(ty: &selkie_types::SqlType) -> u8 {
-    match ty.physical() {
-        selkie_types::Physical::Decimal => ty.decimals,
-        _ => 0,
-    }
 }
 
 /// The numbers of a table that has nothing else.

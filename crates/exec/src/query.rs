@@ -5,6 +5,7 @@ pub(crate) mod into;
 pub(crate) mod planning;
 pub(crate) mod prepared;
 pub(crate) mod robust;
+pub(crate) mod running;
 pub(crate) mod text_plans;
 
 use std::sync::Arc;
@@ -12,16 +13,14 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use selkie_catalog::{TableInfo, TableKind};
 use selkie_expr::EvalContext;
-use selkie_plan::physical::{OutputColumn, Plan};
+use selkie_plan::physical::Plan;
 use selkie_types::error::catalogue::{
     ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, ER_CANT_UPDATE_USED_TABLE_IN_SF_OR_TRG,
     ER_DATA_WAS_COMMITED_UNDER_ROLLBACK, ER_TABLE_NOT_LOCKED,
 };
-use selkie_types::{
-    Batch, Column, ColumnData, Condition, Level, Severity, SqlError, SqlResult, SqlType, TypeKind,
-    Value,
-};
+use selkie_types::{Condition, Level, Severity, SqlError, SqlResult, SqlType, Value};
 
+use crate::run::local_times::to_client;
 use crate::run::{Env, Runtime};
 use crate::state::control::Control;
 use crate::state::gate::Work;
@@ -261,37 +260,6 @@ fn select(env: Env<'_>, plan: &Plan, sink: &mut dyn ResultSink) -> SqlResult<Out
     };
     session.found_rows.set(found.max(sent));
     Ok(Outcome { affected: sent, ..Outcome::rows() })
-}
-
-/// A batch as the client sees it: TIMESTAMPs in local time.
-pub(crate) fn to_client(eval: &EvalContext<'_>, output: &[OutputColumn], batch: Batch) -> Batch {
-    let zone = &eval.types.time_zone;
-    let is_instant = |c: &OutputColumn| c.ty.kind == TypeKind::Timestamp;
-    if zone.is_utc() || !output.iter().any(is_instant) {
-        return batch;
-    }
-    let rows = batch.rows();
-    let columns = batch.into_columns().into_iter().zip(output).map(|(column, out)| {
-        match (is_instant(out), column.data()) {
-            (true, ColumnData::DateTime(values)) => {
-                let local = values.iter().map(|v| zone.to_local(*v)).collect();
-                let data = ColumnData::DateTime(local);
-                let local = Column::from_data(data, column.validity().cloned());
-                Arc::new(if column.is_constant() { repeat(&local, rows) } else { local })
-            }
-            _ => column,
-        }
-    });
-    Batch::new(columns.collect(), rows)
-}
-
-/// The type of a column that [`to_client`] gives out: instants have become local times.
-pub(crate) fn local_type(ty: SqlType) -> SqlType {
-    if ty.kind == TypeKind::Timestamp { SqlType::datetime(ty.decimals) } else { ty }
-}
-
-fn repeat(column: &Column, rows: usize) -> Column {
-    column.gather(&vec![0; rows])
 }
 
 /// Ends a statement: commits or rolls back under autocommit, rolls the transaction back if the

@@ -1,5 +1,8 @@
 //! One execution of a plan: what its operators share.
 
+pub(crate) mod defaults;
+pub(crate) mod local_times;
+pub(crate) mod row_filter;
 pub(crate) mod rows_out;
 pub(crate) mod scan;
 pub(crate) mod sequence;

@@ -4,6 +4,7 @@
 //! The lowest layer of the executor: must not know how plans are run, or what a statement says.
 
 pub(crate) mod branches;
+pub(crate) mod columns;
 pub mod control;
 pub mod error;
 pub mod gate;
@@ -12,6 +13,7 @@ pub(crate) mod guard;
 pub(crate) mod instance;
 pub(crate) mod kill;
 pub mod metadata;
+pub(crate) mod own_transaction;
 pub(crate) mod patience;
 pub(crate) mod plan_space;
 pub mod session;

@@ -21,7 +21,7 @@ use self::names_tables::names_tables;
 pub(crate) use self::prepare::refuse_nested;
 use crate::extension::extension;
 use crate::query::planning;
-use crate::query::prepared::Prepared;
+use crate::query::running::Running;
 use crate::state::control::Control;
 use crate::state::gate::Work;
 use crate::state::guard::{self, guarded};
@@ -30,17 +30,6 @@ use crate::{
     Instance, NullSink, Outcome, ResultSink, Session, admin, explain, handler, help, load, program,
     query,
 };
-
-/// A statement being run, beside its tree.
-#[derive(Clone, Copy)]
-pub(crate) struct Running<'a> {
-    /// The text its spans point into.
-    pub(crate) text: &'a [u8],
-    /// Values of its placeholders.
-    pub(crate) values: &'a [(Value, SqlType)],
-    /// Where its plan may be kept.
-    pub(crate) prepared: Option<&'a Prepared>,
-}
 
 /// Runs a parsed statement; `text` is what it was parsed from.
 pub fn execute_statement(

@@ -9,15 +9,14 @@ use selkie_sql::ast::{AlterAction, AlterLock, AlterTable, CreateIndex, DropIndex
 use selkie_types::error::catalogue::{ER_TABLE_EXISTS_ERROR, ER_WRONG_OBJECT};
 use selkie_types::{Condition, Level, SqlError, SqlResult};
 
-use super::change::{
-    Change, begin_in, commit_now, create_storage_now, drop_storage_now, is_temporary, with_new_id,
-};
+use super::change::{Change, create_storage_now, drop_storage_now, is_temporary, with_new_id};
 use super::create::set_auto_increment;
 use super::rename::with_name;
 use super::{Ddl, copy};
 use crate::Outcome;
 use crate::state::error::from_engine;
 use crate::state::metadata::{LockMode, LockTicket};
+use crate::state::own_transaction::{begin_in, commit_now};
 
 impl Ddl<'_> {
     pub(super) fn create_index(&mut self, create: &CreateIndex) -> SqlResult<Outcome> {

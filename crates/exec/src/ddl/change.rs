@@ -6,11 +6,12 @@ use std::sync::Arc;
 use selkie_catalog::{
     DictionaryError, Routine, Schema, Snapshot, TableInfo, TableKind, Trigger, new_version,
 };
-use selkie_engine::{Engine, EngineTrx, Isolation, TableId};
+use selkie_engine::{Engine, EngineTrx, TableId};
 use selkie_types::{SqlError, SqlResult};
 
 use crate::Instance;
 use crate::state::error::{from_engine, from_engine_commit};
+use crate::state::own_transaction::{begin, commit_now};
 
 /// A dictionary transaction. Dropped without [`Change::commit`] it changes nothing.
 pub(super) struct Change<'a> {
@@ -132,12 +133,6 @@ impl<'a> Change<'a> {
     }
 }
 
-fn begin(engine: &dyn Engine) -> SqlResult<Box<dyn EngineTrx>> {
-    let trx = engine.begin(Isolation::ReadCommitted, false).map_err(from_engine_commit)?;
-    trx.statement_begin(Isolation::ReadCommitted, false).map_err(from_engine_commit)?;
-    Ok(trx)
-}
-
 /// Creates storage that no definition knows yet (DDL-2), or of a temporary table.
 pub(super) fn create_storage_now(instance: &Instance, table: &TableInfo) -> SqlResult<()> {
     let engine = instance.engine(&table.engine)?;
@@ -151,24 +146,6 @@ pub(super) fn drop_storage_now(engine: &dyn Engine, id: TableId) -> SqlResult<()
     let trx = begin(engine)?;
     engine.drop_table(&*trx, id).map_err(from_engine_commit)?;
     commit_now(engine, trx)
-}
-
-/// Commits and waits for durability.
-pub(crate) fn commit_now(engine: &dyn Engine, trx: Box<dyn EngineTrx>) -> SqlResult<()> {
-    match trx.commit().map_err(from_engine_commit)? {
-        Some(lsn) => engine.wait_durable(lsn).map_err(from_engine_commit),
-        None => Ok(()),
-    }
-}
-
-/// A transaction of its own in the engine of `table`.
-pub(crate) fn begin_in(
-    instance: &Instance,
-    table: &TableInfo,
-) -> SqlResult<(Arc<dyn Engine>, Box<dyn EngineTrx>)> {
-    let engine = instance.engine(&table.engine)?.clone();
-    let trx = begin(&*engine)?;
-    Ok((engine, trx))
 }
 
 pub(super) fn dictionary_error(error: DictionaryError) -> SqlError {

@@ -14,13 +14,15 @@ use selkie_types::{
     Value,
 };
 
-use super::change::{begin_in, commit_now};
-use crate::dml::{check_error, default_of_column, duplicate_error, implicit_default, is_false};
-use crate::op::{column_of, put_key, scale_of, sorted};
+use crate::dml::{check_error, duplicate_error, is_false};
+use crate::op::{put_key, sorted};
 use crate::query::keep_conditions;
+use crate::run::defaults::{default_of_column, implicit_default};
 use crate::run::sequence::SequencesOnly;
+use crate::state::columns::{column_of, scale_of};
 use crate::state::control::Control;
 use crate::state::error::{corrupt, from_engine};
+use crate::state::own_transaction::{begin_in, commit_now};
 use crate::state::session::Session;
 use crate::{Instance, Outcome};
 

@@ -18,12 +18,11 @@ use selkie_types::error::catalogue::{
 use selkie_types::{CollationId, Condition, SqlError, SqlResult, SqlType, TypeKind};
 
 use super::Ddl;
-use super::change::{
-    Change, begin_in, commit_now, create_storage_now, drop_storage_now, is_temporary, with_new_id,
-};
-use crate::dml::implicit_default;
+use super::change::{Change, create_storage_now, drop_storage_now, is_temporary, with_new_id};
 use crate::query::planning;
+use crate::run::defaults::implicit_default;
 use crate::state::error::from_engine;
+use crate::state::own_transaction::{begin_in, commit_now};
 use crate::{Instance, NullSink, Outcome, execute_statement};
 
 impl Ddl<'_> {

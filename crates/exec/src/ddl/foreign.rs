@@ -18,9 +18,10 @@ use selkie_types::error::catalogue::{
 use selkie_types::{BATCH_ROWS, ByteRows, Condition, Privileges, SqlError, SqlResult};
 
 use super::Ddl;
-use super::change::{Change, begin_in};
+use super::change::Change;
 use crate::state::error::{corrupt, from_engine};
 use crate::state::metadata::{LockMode, LockTicket};
+use crate::state::own_transaction::begin_in;
 use crate::state::session::Privilege;
 
 /// Tables that the keys of CREATE TABLE refer to.

@@ -9,7 +9,7 @@ use selkie_plan::define::{AlterPlan, ColumnSource};
 use selkie_types::{RowSource, SqlResult};
 
 use super::Ddl;
-use crate::dml::{default_of_column, implicit_default};
+use crate::run::defaults::{default_of_column, implicit_default};
 
 impl Ddl<'_> {
     /// If rows are to be read another way, puts their columns so far into the new definition. Rows

@@ -8,8 +8,8 @@ use selkie_types::error::catalogue::ER_AUTOINC_READ_FAILED;
 use selkie_types::{Column, Physical, SqlError, SqlMode, SqlResult, SqlType, TypeKind, Value};
 
 use super::CHANGE;
-use crate::op::column_of;
 use crate::run::{Env, OpenTable};
+use crate::state::columns::column_of;
 use crate::state::error::from_engine;
 
 /// `HA_ERR_AUTOINC_ERANGE`.

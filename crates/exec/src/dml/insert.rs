@@ -20,11 +20,13 @@ use super::foreign::{ForeignKeys, undone_on_error};
 use super::keeps::{has_ordered_defaults, keeps_changes};
 use super::on_duplicate::OnDuplicate;
 use super::row::{RowMaker, Strictness};
-use super::{Returning, duplicate_error, implicit_default as default_implicit};
+use super::{Returning, duplicate_error};
 use crate::Outcome;
-use crate::op::{column_of, open_limited};
+use crate::op::open_limited;
 use crate::program::Triggers;
+use crate::run::defaults::implicit_default;
 use crate::run::{Env, OpenTable};
+use crate::state::columns::column_of;
 use crate::state::error::{from_engine, from_engine_commit};
 use crate::state::session::bump;
 
@@ -273,7 +275,7 @@ impl<'r> Inserter<'r> {
         if let Some((at, _)) = open {
             let ty = &self.plan.table.columns[at].ty;
             let mut zero = column_of(ty, 1);
-            zero.push(&default_implicit(ty));
+            zero.push(&implicit_default(ty));
             columns[at] = Arc::new(zero);
         }
         if self.plan.rules.seen_by_triggers {
@@ -281,7 +283,7 @@ impl<'r> Inserter<'r> {
         }
         triggers.before_row(&[], columns)?;
         if let Some((at, asked)) = open
-            && columns[at].value(0) == default_implicit(&self.plan.table.columns[at].ty)
+            && columns[at].value(0) == implicit_default(&self.plan.table.columns[at].ty)
         {
             columns[at] = asked;
         }
@@ -330,7 +332,7 @@ impl<'r> Inserter<'r> {
             let mut filled = column_of(ty, rows);
             for row in 0..rows {
                 match columns[auto.column].value(row) {
-                    Value::Null => filled.push(&super::implicit_default(ty)),
+                    Value::Null => filled.push(&implicit_default(ty)),
                     value => filled.push(&value),
                 }
             }

@@ -15,10 +15,10 @@ use selkie_types::{
     Batch, ByteRows, Column, Condition, Level, SqlError, SqlResult, SqlType, TypeKind, Value, stack,
 };
 
-use super::default;
-use crate::op::{column_of, scale_of};
 use crate::run::Env;
+use crate::run::defaults::{default_of_column, implicit_default, now};
 use crate::run::scan::{computed, nulls};
+use crate::state::columns::{column_of, scale_of};
 
 /// How strictly values are judged.
 #[derive(Clone, Copy, Debug)]
@@ -106,7 +106,7 @@ impl<'r> RowMaker<'r> {
         if self.strictness.null_is_error {
             return Err(error);
         }
-        let zero = default::implicit(&column.ty);
+        let zero = implicit_default(&column.ty);
         let mut out = column_of(&column.ty, values.len());
         for row in 0..values.len() {
             match values.value(row) {
@@ -123,7 +123,7 @@ impl<'r> RowMaker<'r> {
     /// Compat: a NULL given to a TIMESTAMP that cannot hold it stands for the current time.
     fn now_for_nulls(&self, at: usize, values: &Column) -> Arc<Column> {
         let ty = &self.table.columns[at].ty;
-        let now = default::now(self.env.eval, ty);
+        let now = now(self.env.eval, ty);
         let mut out = column_of(ty, values.len());
         for row in 0..values.len() {
             match values.value(row) {
@@ -144,7 +144,7 @@ impl<'r> RowMaker<'r> {
     /// The default of column `at`; without one, error or warning 1364.
     pub(super) fn default_value(&self, at: usize) -> SqlResult<Value> {
         let column = &self.table.columns[at];
-        if let Some(value) = default::of_column(self.env.eval, column) {
+        if let Some(value) = default_of_column(self.env.eval, column) {
             return Ok(value);
         }
         if column.auto_increment {
@@ -165,16 +165,16 @@ impl<'r> RowMaker<'r> {
             let warning = Condition::from_error(Level::Warning, &error);
             self.env.eval.push(Condition { soft: from_file, ..warning });
         }
-        Ok(default::implicit(&column.ty))
+        Ok(implicit_default(&column.ty))
     }
 
     /// The values of column `at` in `rows` new rows before the statement gives it any.
     pub(super) fn initial(&self, at: usize, rows: usize) -> Arc<Column> {
         let column = &self.table.columns[at];
-        let value = default::of_column(self.env.eval, column);
+        let value = default_of_column(self.env.eval, column);
         let value = value.unwrap_or_else(|| match column.nullable {
             true => Value::Null,
-            false => default::implicit(&column.ty),
+            false => implicit_default(&column.ty),
         });
         Arc::new(Column::constant(&value, column.ty.physical(), scale_of(&column.ty), rows))
     }
@@ -190,7 +190,7 @@ impl<'r> RowMaker<'r> {
     /// The current time for column `at`.
     pub(super) fn now(&self, at: usize, rows: usize) -> Arc<Column> {
         let ty = &self.table.columns[at].ty;
-        let now = default::now(self.env.eval, ty);
+        let now = now(self.env.eval, ty);
         Arc::new(Column::constant(&now, ty.physical(), scale_of(ty), rows))
     }
 

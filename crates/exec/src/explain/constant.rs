@@ -11,9 +11,9 @@ use selkie_plan::physical::{
 use selkie_sql::ast::{Expr, ExprKind, Literal, StringLiteral, UnaryOp};
 use selkie_types::{Batch, Charset, SqlResult, SqlType, TypeKind, Value, stack};
 
+use crate::query::running::Running;
 use crate::run::rows_out::output_column;
 use crate::state::control::Control;
-use crate::statement::Running;
 use crate::{Instance, ResultSink, Session, query};
 
 /// The scans of `plan` whose row was read, and what is known by that.

@@ -13,15 +13,16 @@ use selkie_types::{Column, SqlError, SqlResult, SqlType, Value};
 
 use super::place::{Place, Point, Start, Stretch};
 use super::{Open, position, refused, reopen};
-use crate::dml::{default_of_column, implicit_default};
-use crate::op::scale_of;
 use crate::query::planning;
+use crate::query::running::Running;
+use crate::run::defaults::{default_of_column, implicit_default};
 use crate::run::scan::Decoder;
 use crate::run::{OpenTable, open_table};
+use crate::state::columns::scale_of;
 use crate::state::control::Control;
 use crate::state::error::from_engine;
 use crate::state::session::bump;
-use crate::statement::{Running, set};
+use crate::statement::set;
 use crate::{Instance, Outcome, ResultSink, Session, query};
 
 /// Rows asked of the engine at a time, if more than one may be needed.
@@ -288,7 +289,11 @@ impl Reader<'_> {
         found.skip -= skipped as u64;
         if skipped < wanted {
             let rows: Vec<u32> = (skipped as u32..wanted as u32).collect();
-            let batch = query::to_client(self.eval, &self.read.output, batch.gather(&rows));
+            let batch = crate::run::local_times::to_client(
+                self.eval,
+                &self.read.output,
+                batch.gather(&rows),
+            );
             sink.batch(&batch)?;
             found.sent += rows.len() as u64;
         }

@@ -6,8 +6,9 @@ use selkie_expr::Expr;
 use selkie_plan::physical::{ColumnType, JoinKind};
 use selkie_types::{Batch, Bitmap, Column, ColumnData, NULL_ROW, Physical, SqlResult};
 
-use super::{keep_rows, scale_of};
 use crate::run::Env;
+use crate::run::row_filter::keep_rows;
+use crate::state::columns::scale_of;
 
 /// What a join says about its output.
 pub(super) struct Shape<'r> {

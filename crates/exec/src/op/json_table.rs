@@ -11,8 +11,10 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{Batch, CollationId, Column, SqlError, SqlResult, SqlType, Value, pace};
 
-use super::{BoxOperator, Operator, RowFilter, column_of, scale_of};
+use super::{BoxOperator, Operator};
 use crate::run::Env;
+use crate::run::row_filter::RowFilter;
+use crate::state::columns::{column_of, scale_of};
 
 /// The operator.
 pub(super) struct JsonTable<'r> {

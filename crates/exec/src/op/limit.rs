@@ -8,8 +8,9 @@ use selkie_types::error::catalogue::{ER_SUBQUERY_NO_1_ROW, ER_WRONG_ARGUMENTS};
 use selkie_types::{Batch, ByteRows, Column, SqlError, SqlResult, Value, stack};
 
 use super::sort_key::put_keys;
-use super::{BoxOperator, Operator, open as open_node, scale_of};
+use super::{BoxOperator, Operator, open as open_node};
 use crate::run::Env;
+use crate::state::columns::scale_of;
 
 /// The value of a LIMIT or OFFSET.
 pub(crate) fn row_count(env: Env<'_>, e: Option<&Expr>) -> SqlResult<Option<u64>> {

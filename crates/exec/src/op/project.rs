@@ -5,9 +5,9 @@ use std::sync::Arc;
 use selkie_expr::{EvalContext, Expr};
 use selkie_types::{Batch, Bitmap, Column, SqlResult};
 
-use super::row_filter::{RowFilter, keep_rows};
 use super::{BoxOperator, Operator};
 use crate::run::Env;
+use crate::run::row_filter::{RowFilter, keep_rows};
 
 /// Splits a batch into single rows when an expression must be evaluated in row order.
 pub(crate) fn in_row_order(exprs: &[Expr]) -> bool {

@@ -16,8 +16,9 @@ use selkie_types::{BATCH_ROWS, Batch, Column, NULL_ROW, SqlError, SqlResult};
 use super::group::Inputs;
 use super::rows::at_once;
 use super::sliced;
-use super::{Operator, RowBuffer, open as open_node, scale_of};
+use super::{Operator, RowBuffer, open as open_node};
 use crate::run::Env;
+use crate::state::columns::scale_of;
 
 /// The groups of one number of keys.
 struct Level {

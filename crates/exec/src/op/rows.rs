@@ -6,7 +6,7 @@ use selkie_plan::physical::ColumnType;
 use selkie_types::error::catalogue::ER_OUT_OF_RESOURCES;
 use selkie_types::{Batch, Column, SqlError, SqlResult};
 
-use super::column_of;
+use crate::state::columns::column_of;
 
 /// Most bytes of strings a column can address.
 const MAX_BYTES: usize = 3 << 30;

@@ -6,8 +6,10 @@ use selkie_catalog::Series;
 use selkie_plan::physical::SystemTableScan as Plan;
 use selkie_types::{BATCH_ROWS, Batch, SqlResult, Value};
 
-use super::{Operator, RowFilter, column_of};
+use super::Operator;
 use crate::run::Env;
+use crate::run::row_filter::RowFilter;
+use crate::state::columns::column_of;
 
 /// Counts, and gives the numbers that pass the filter.
 pub(super) struct SeriesScan<'r> {

@@ -8,8 +8,8 @@ use selkie_types::{
     Batch, ByteRows, Column, ColumnData, DecimalValues, SqlResult, SqlType, Value, key,
 };
 
-use super::column_of;
 use crate::run::Env;
+use crate::state::columns::column_of;
 
 /// Digits a decimal may have to be sorted as a 64-bit integer.
 const NARROW_DIGITS: u32 = 18;

@@ -6,8 +6,9 @@ use selkie_expr::Expr;
 use selkie_plan::physical::PlanNode;
 use selkie_types::{BATCH_ROWS, Batch, SqlResult};
 
-use super::{Operator, column_of};
+use super::Operator;
 use crate::run::Env;
+use crate::state::columns::column_of;
 
 /// One row of no columns.
 #[derive(Default)]

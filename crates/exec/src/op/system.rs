@@ -6,8 +6,10 @@ use selkie_expr::Expr;
 use selkie_plan::physical::SystemTableScan as Plan;
 use selkie_types::{BATCH_ROWS, Batch, Column, SqlResult, Value};
 
-use super::{Operator, RowFilter, column_of};
+use super::Operator;
 use crate::run::Env;
+use crate::run::row_filter::RowFilter;
+use crate::state::columns::column_of;
 use crate::state::instance::{SystemRequest, SystemTable};
 
 /// Computes the rows when first asked, then gives those that pass the filter.

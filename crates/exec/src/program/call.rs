@@ -15,10 +15,11 @@ use super::compile::{self, Compiled, Origin};
 use super::frame::{Frame, Slot, stored};
 use super::machine::Machine;
 use super::output::ProgramSink;
+use crate::query::running::Running;
 use crate::run::rows_out::output_column;
 use crate::state::guard::guarded;
 use crate::state::session::{NewValue, Privilege};
-use crate::statement::{Running, set};
+use crate::statement::set;
 use crate::{Instance, OutParameter, Outcome, ResultSink, Session};
 
 /// Deepest nesting of programs. Compat: MariaDB measures its stack.

@@ -70,8 +70,11 @@ impl Machine<'_> {
         }
         let values = self.values(&declared.query.locals)?;
         let prepared = program.prepared(&declared.query);
-        let running =
-            statement::Running { text: &program.text, values: &values, prepared: Some(&prepared) };
+        let running = crate::query::running::Running {
+            text: &program.text,
+            values: &values,
+            prepared: Some(&prepared),
+        };
         let mut rows = Rows::default();
         self.at = declared.query.span;
         let query = &declared.query.statement;

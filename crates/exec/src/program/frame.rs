@@ -11,7 +11,7 @@ use selkie_types::{Column, SqlError, SqlResult, SqlType, Value};
 
 use super::compile::{Compiled, variable_type};
 use super::cursor::Rows;
-use crate::op::scale_of;
+use crate::state::columns::scale_of;
 use crate::{Instance, Session, query};
 
 /// A variable with a single value.

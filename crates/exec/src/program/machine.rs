@@ -18,7 +18,8 @@ use super::frame::{Frame, Slot, stored};
 use super::handlers::Active;
 use super::output::ProgramSink;
 use super::trigger::TriggerRow;
-use crate::statement::{self, Running, set};
+use crate::query::running::Running;
+use crate::statement::{self, set};
 use crate::{Instance, Session, dml, query};
 
 /// Whether a value counts as true.

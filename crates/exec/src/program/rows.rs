@@ -8,7 +8,8 @@ use selkie_types::{SqlError, SqlResult, SqlType, Value};
 
 use super::frame::Slot;
 use super::machine::Machine;
-use crate::statement::{Running, set};
+use crate::query::running::Running;
+use crate::statement::set;
 
 impl Machine<'_> {
     /// How many fields a row variable has; `None` for other variables.

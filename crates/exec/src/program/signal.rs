@@ -10,7 +10,8 @@ use selkie_types::error::catalogue::{
 use selkie_types::{CollationId, Condition, Level, SqlError, SqlResult, SqlType, Value};
 
 use super::machine::Machine;
-use crate::statement::{Running, set};
+use crate::query::running::Running;
+use crate::statement::set;
 use crate::{Instance, Outcome, Session};
 
 /// SIGNAL outside of a program.

@@ -14,8 +14,8 @@ use super::machine::Machine;
 use super::output::{NoResults, ProgramSink};
 use super::sub;
 use crate::Session;
-use crate::op::column_of;
 use crate::run::Env;
+use crate::state::columns::column_of;
 
 /// The row a trigger runs for.
 pub(crate) struct TriggerRow {

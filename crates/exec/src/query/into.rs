@@ -67,7 +67,7 @@ fn variables(
     if batch.rows() > 1 || rows.next()?.is_some() {
         return Err(SqlError::new(&ER_TOO_MANY_ROWS, &[]));
     }
-    let local = crate::query::to_client(env.eval, &plan.output, batch.clone());
+    let local = crate::run::local_times::to_client(env.eval, &plan.output, batch.clone());
     let session: &dyn selkie_expr::Session = env.rt.session;
     if is_local {
         for (at, column) in plan.output.iter().enumerate() {
@@ -79,7 +79,7 @@ fn variables(
         let ty = &plan.output[at].ty;
         match name {
             IntoVariable::User(name) => {
-                let ty = crate::query::local_type(ty.clone());
+                let ty = crate::run::local_times::local_type(ty.clone());
                 session.set_user_variable(&name.to_lowercase(), local.value(at, 0), &ty);
             }
             IntoVariable::Local { .. } => {
@@ -174,7 +174,7 @@ fn out_file(
     let mut line = Vec::new();
     let strings: Vec<bool> = plan.output.iter().map(|c| !c.ty.is_numeric()).collect();
     while let Some(batch) = rows.next()? {
-        let batch = crate::query::to_client(env.eval, &plan.output, batch);
+        let batch = crate::run::local_times::to_client(env.eval, &plan.output, batch);
         for row in 0..batch.rows() {
             line.clear();
             let fields = text_of(&batch, &plan.output, row, format.charset);
@@ -200,7 +200,7 @@ fn dump_file(
         if count > 1 {
             return Err(SqlError::new(&ER_TOO_MANY_ROWS, &[]));
         }
-        let batch = crate::query::to_client(env.eval, &plan.output, batch);
+        let batch = crate::run::local_times::to_client(env.eval, &plan.output, batch);
         for field in text_of(&batch, &plan.output, 0, None).into_iter().flatten() {
             out.write_all(&field).map_err(|e| write_error("DUMPFILE", &e))?;
         }

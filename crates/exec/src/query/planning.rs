@@ -15,8 +15,8 @@ use selkie_sql::ast::{self, Statement};
 use selkie_sql::{ClientText, ParseOptions, Parsed};
 use selkie_types::{Condition, SqlResult, SqlType};
 
+use crate::query::running::Running;
 use crate::state::control::Control;
-use crate::statement::Running;
 use crate::{Instance, Session, query};
 
 /// What makes a plan stale when it changes.

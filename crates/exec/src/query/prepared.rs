@@ -20,8 +20,9 @@ use selkie_types::{Level, SqlError, SqlResult, SqlType, TypeKind, Value};
 use smallvec::SmallVec;
 
 use crate::query::planning::{self, PlanKey};
+use crate::query::running::Running;
 use crate::state::session::{PreparedTicket, bump};
-use crate::statement::{self, Running};
+use crate::statement;
 use crate::{Instance, Outcome, ResultSink, Session, handler};
 
 /// A prepared statement.

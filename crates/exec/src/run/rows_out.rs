@@ -5,7 +5,7 @@ use std::sync::Arc;
 use selkie_plan::physical::OutputColumn;
 use selkie_types::{Batch, CollationId, SqlResult, SqlType, Value};
 
-use crate::op::column_of;
+use crate::state::columns::column_of;
 use crate::{Outcome, ResultSink};
 
 /// A column of such a result set.

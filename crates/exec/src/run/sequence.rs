@@ -17,10 +17,10 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{ByteRows, Column, SqlError, SqlResult, Value};
 
-use crate::ddl::{begin_in, commit_now};
-use crate::op::column_of;
+use crate::state::columns::column_of;
 use crate::state::control::Control;
 use crate::state::error::{corrupt, from_engine};
+use crate::state::own_transaction::{begin_in, commit_now};
 use crate::{Instance, Session};
 
 /// A sequence's state, read when it is first asked.

@@ -9,7 +9,7 @@ use selkie_plan::physical::OutputColumn;
 use selkie_types::error::catalogue::ER_NOT_ALLOWED_COMMAND;
 use selkie_types::{Batch, SqlError, SqlResult, Value};
 
-use crate::op::column_of;
+use crate::state::columns::column_of;
 
 /// Receives the result sets of one statement.
 ///

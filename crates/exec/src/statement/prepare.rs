@@ -11,10 +11,11 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{Batch, Charset, SqlError, SqlResult, Value};
 
+use super::names_tables::names_tables;
 use super::set::evaluate;
-use super::{Running, names_tables::names_tables};
 use crate::bulk::{self, Argument};
 use crate::query::prepared::{Named, Prepared, execute_prepared, prepare as prepare_text};
+use crate::query::running::Running;
 use crate::{Instance, OutParameter, Outcome, ResultSink, Session};
 
 /// Prepares the statement a value says, which is as if the client had sent it.

@@ -7,8 +7,8 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{CollationId, SqlError, SqlResult, SqlType, Value};
 
-use super::Running;
 use crate::query::planning;
+use crate::query::running::Running;
 use crate::state::guard::guarded;
 use crate::state::session::{CheckedSet, NewValue};
 use crate::{Instance, Outcome, ResultSink, Session, query};
@@ -174,7 +174,7 @@ struct OneValue(Option<(Value, SqlType)>, Option<SqlType>);
 
 impl ResultSink for OneValue {
     fn columns(&mut self, columns: &[selkie_plan::physical::OutputColumn]) -> SqlResult<()> {
-        self.1 = columns.first().map(|c| query::local_type(c.ty.clone()));
+        self.1 = columns.first().map(|c| crate::run::local_times::local_type(c.ty.clone()));
         Ok(())
     }
 

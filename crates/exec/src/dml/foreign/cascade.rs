@@ -11,7 +11,7 @@ use selkie_types::{ByteRows, Column, Condition, Level, SqlError, SqlResult, Type
 use super::change::{NewRows, Rows, referenced_error};
 use super::{Chain, ForeignKeys, MOST_LEVELS};
 use crate::dml::row::{RowMaker, Strictness};
-use crate::op::column_of;
+use crate::state::columns::column_of;
 use crate::state::error::{corrupt, from_engine};
 
 /// Children changed at a time.

@@ -8,8 +8,8 @@ use selkie_plan::physical::{InsertValue, OwnValue};
 use selkie_types::{Batch, Column, SqlResult, Value};
 
 use super::Inserter;
-use crate::dml::default_of_column;
-use crate::op::column_of;
+use crate::run::defaults::default_of_column;
+use crate::state::columns::column_of;
 
 /// Whether a row says DEFAULT.
 fn is_set(flags: &Column, row: usize) -> bool {

@@ -324,7 +324,7 @@ fn running_sum(aggregate: &Aggregate, args: &Batch, frames: &[Range<usize>]) -> 
 
 fn running_value(aggregate: &Aggregate, arg: &Column, frames: &[Range<usize>]) -> Option<Column> {
     use selkie_expr::aggregate::AggregateKind::{Max, Min};
-    let mut out = crate::op::column_of(&aggregate.ty, frames.len());
+    let mut out = crate::state::columns::column_of(&aggregate.ty, frames.len());
     let mut so_far = Value::Null;
     let mut at = frames[0].start;
     for frame in frames {

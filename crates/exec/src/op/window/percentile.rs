@@ -8,8 +8,8 @@ use selkie_types::{Column, SqlError, SqlResult, Value};
 
 use super::Sorted;
 use super::frame::number;
-use crate::op::column_of;
 use crate::run::Env;
+use crate::state::columns::column_of;
 
 /// A percentile of the order key, the same for every row of a partition.
 pub(super) fn compute(

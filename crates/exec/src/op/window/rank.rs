@@ -7,7 +7,7 @@ use selkie_types::error::catalogue::ER_INVALID_NTILE_ARGUMENT;
 use selkie_types::{Column, Physical, SqlError, SqlResult, Value};
 
 use super::Sorted;
-use crate::op::column_of;
+use crate::state::columns::column_of;
 
 /// A ranking function for every row.
 pub(super) fn compute(

@@ -9,8 +9,8 @@ use selkie_expr::aggregate::{Aggregate, AggregateKind};
 use selkie_types::{Column, ColumnData, Physical, SqlResult, Value};
 
 use super::Sorted;
-use crate::op::column_of;
 use crate::run::Env;
+use crate::state::columns::column_of;
 
 /// The values of SUM or AVG, or `None` if `aggregate` is something else.
 pub(super) fn sums(

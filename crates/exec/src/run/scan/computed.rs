@@ -8,8 +8,8 @@ use selkie_expr::store::{StoreMode, StoreTarget, convert_for_column};
 use selkie_expr::{EvalContext, Expr};
 use selkie_types::{Batch, Column, Condition, Level, SqlError, SqlResult, SqlType};
 
-use crate::dml::implicit_default;
-use crate::op::{column_of, scale_of};
+use crate::run::defaults::implicit_default;
+use crate::state::columns::{column_of, scale_of};
 
 /// The values of column `at` of `table`, which `expr` gives for the rows of `input`.
 pub(crate) fn computed(

@@ -13,7 +13,7 @@ use selkie_types::{
 };
 
 use super::computed;
-use crate::op::RowFilter;
+use crate::run::row_filter::RowFilter;
 use crate::state::error::corrupt;
 
 /// Decodes the rows of one scan.

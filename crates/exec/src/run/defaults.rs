@@ -5,7 +5,7 @@ use selkie_expr::EvalContext;
 use selkie_types::{Date, DateTime, Decimal, Physical, SqlType, Time, TypeKind, Value};
 
 /// The zero of a type: what a NOT NULL column without DEFAULT holds when nothing strict is said.
-pub(crate) fn implicit(ty: &SqlType) -> Value {
+pub(crate) fn implicit_default(ty: &SqlType) -> Value {
     match ty.physical() {
         Physical::Int => Value::Int(0),
         Physical::UInt => Value::UInt(u64::from(ty.kind == TypeKind::Enum)),
@@ -22,7 +22,7 @@ pub(crate) fn implicit(ty: &SqlType) -> Value {
 }
 
 /// The current time as a column of type `ty` keeps it.
-pub(super) fn now(eval: &EvalContext<'_>, ty: &SqlType) -> Value {
+pub(crate) fn now(eval: &EvalContext<'_>, ty: &SqlType) -> Value {
     let now = match ty.kind {
         TypeKind::Timestamp => DateTime::from_unix_micros(eval.now_micros),
         _ => eval.types.time_zone.local_from_micros(eval.now_micros),
@@ -36,7 +36,7 @@ pub(super) fn now(eval: &EvalContext<'_>, ty: &SqlType) -> Value {
 }
 
 /// What a column holds by default; `None` if it has no default and must not be NULL.
-pub(crate) fn of_column(eval: &EvalContext<'_>, column: &ColumnInfo) -> Option<Value> {
+pub(crate) fn default_of_column(eval: &EvalContext<'_>, column: &ColumnInfo) -> Option<Value> {
     match &column.default {
         DefaultValue::Literal(value) | DefaultValue::Written { value, .. } => Some(value.clone()),
         DefaultValue::CurrentTimestamp => Some(now(eval, &column.ty)),

@@ -1,0 +1,38 @@
+//! TIMESTAMPs leave the executor as times of the session's zone. Must not be used for what is stored.
+
+use std::sync::Arc;
+
+use selkie_expr::EvalContext;
+use selkie_plan::physical::OutputColumn;
+use selkie_types::{Batch, Column, ColumnData, SqlType, TypeKind};
+
+/// A batch as the client sees it: TIMESTAMPs in local time.
+pub(crate) fn to_client(eval: &EvalContext<'_>, output: &[OutputColumn], batch: Batch) -> Batch {
+    let zone = &eval.types.time_zone;
+    let is_instant = |c: &OutputColumn| c.ty.kind == TypeKind::Timestamp;
+    if zone.is_utc() || !output.iter().any(is_instant) {
+        return batch;
+    }
+    let rows = batch.rows();
+    let columns = batch.into_columns().into_iter().zip(output).map(|(column, out)| {
+        match (is_instant(out), column.data()) {
+            (true, ColumnData::DateTime(values)) => {
+                let local = values.iter().map(|v| zone.to_local(*v)).collect();
+                let data = ColumnData::DateTime(local);
+                let local = Column::from_data(data, column.validity().cloned());
+                Arc::new(if column.is_constant() { repeat(&local, rows) } else { local })
+            }
+            _ => column,
+        }
+    });
+    Batch::new(columns.collect(), rows)
+}
+
+/// The type of a column that [`to_client`] gives out: instants have become local times.
+pub(crate) fn local_type(ty: SqlType) -> SqlType {
+    if ty.kind == TypeKind::Timestamp { SqlType::datetime(ty.decimals) } else { ty }
+}
+
+fn repeat(column: &Column, rows: usize) -> Column {
+    column.gather(&vec![0; rows])
+}
