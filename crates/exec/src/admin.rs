@@ -2,9 +2,6 @@
 
 mod analyze;
 mod checksum;
-mod maintained;
-
-pub(crate) use maintained::Maintained;
 
 use std::sync::Arc;
 

@@ -9,14 +9,12 @@
 mod place;
 mod read;
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use selkie_catalog::{Namespace, TableInfo, TableKind};
 use selkie_plan::Permissions;
 use selkie_plan::physical::OutputColumn;
 use selkie_sql::ast::{self, FlushTarget, HandlerAction, Statement, StoredKind, TableName};
-use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::{
     ER_ILLEGAL_HA, ER_LOCK_OR_ACTIVE_TRANSACTION, ER_NO_DB_ERROR, ER_NONUNIQ_TABLE,
     ER_UNKNOWN_TABLE, ER_WRONG_OBJECT, ER_WRONG_USAGE,
@@ -25,67 +23,12 @@ use selkie_types::{Privileges, SqlError, SqlResult};
 
 use crate::query::running::Running;
 use crate::state::control::Control;
-use crate::state::metadata::{LockMode, LockTicket};
+use crate::state::handlers::{Handler, Open};
+use crate::state::metadata::LockMode;
 use crate::{Instance, Outcome, ResultSink, Session, query};
-use place::Place;
 
 /// Engines whose tables HANDLER reads.
 const READ: [&str; 4] = ["InnoDB", "MyISAM", "Aria", "MEMORY"];
-
-/// The tables a session has opened.
-#[derive(Debug, Default)]
-pub(crate) struct Handlers(Vec<Handler>);
-
-#[derive(Debug)]
-struct Handler {
-    /// The name it is read by.
-    name: Box<str>,
-    schema: Box<str>,
-    table: Box<str>,
-    /// `None` once the table was given up.
-    open: Option<Open>,
-}
-
-#[derive(Debug)]
-struct Open {
-    table: Arc<TableInfo>,
-    /// Keeps others from changing the definition; a temporary table has no others.
-    lock: Option<LockTicket>,
-    /// Where the last READ stopped.
-    place: Option<Place>,
-}
-
-impl Handlers {
-    /// Whether none is open.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    fn position(&self, name: &str) -> Option<usize> {
-        self.0.iter().position(|h| identifier_eq(&h.name, name))
-    }
-
-    fn forget_table(&mut self, schema: &str, table: &str) {
-        self.0.retain(|h| *h.schema != *schema || *h.table != *table);
-    }
-
-    /// Gives up a table, all if it is `None`; temporary ones stay.
-    fn give_up(&mut self, table: Option<(&str, &str)>) {
-        let named = |h: &Handler| table.is_none_or(|name| name == (&*h.schema, &*h.table));
-        let shared = |h: &Handler| h.open.as_ref().is_some_and(|open| open.lock.is_some());
-        self.0.iter_mut().filter(|h| named(h) && shared(h)).for_each(|h| h.open = None);
-    }
-
-    /// Gives up the tables that others wait for.
-    pub(crate) fn give_way(&mut self, instance: &Instance) {
-        for handler in &mut self.0 {
-            let lock = handler.open.as_ref().and_then(|open| open.lock.as_ref());
-            if lock.is_some_and(|lock| instance.locks.is_awaited(lock)) {
-                handler.open = None;
-            }
-        }
-    }
-}
 
 /// Runs HANDLER.
 pub(crate) fn run(

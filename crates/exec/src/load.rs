@@ -21,10 +21,11 @@ use selkie_types::{
 
 use crate::dml::Inserter;
 use crate::query::file_format::{Format, Found, Line, read_line};
-use crate::query::into::{charset_named, server_path};
+use crate::query::into::charset_named;
 use crate::query::planning;
 use crate::run::{Env, Runtime};
 use crate::state::control::Control;
+use crate::state::files::server_path;
 use crate::state::session::{Access, Privilege};
 use crate::{Instance, Outcome, ResultSink, Session, query};
 
@@ -194,6 +195,7 @@ fn insert_rows(
         return Err(SqlError::internal("LOAD DATA was not planned as an INSERT"));
     };
     let runtime = Runtime::new(instance, session, control, plan)?;
+    let runtime = runtime.row_by_row(crate::dml::reads_row_by_row(plan));
     let now = session.statement_start.get();
     let mut eval = EvalContext::new(session.type_context(), session, now);
     eval.subqueries = &runtime;

@@ -42,7 +42,7 @@ use selkie_types::{Batch, SqlResult, stack};
 
 pub(crate) use common::drain;
 pub(crate) use distinct::{DistinctSet, distinct_keys};
-pub(crate) use examined::{Examined, open_limited, tell as tell_incomplete};
+pub(crate) use examined::{open_limited, tell as tell_incomplete};
 pub(crate) use limit::{offset, row_count};
 pub(crate) use rows::RowBuffer;
 pub(crate) use sort_key::{put_key, sorted, sorted_rows};

@@ -206,6 +206,7 @@ fn run_operators(
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
     let runtime = Runtime::new(instance, session, control, plan)?;
+    let runtime = runtime.row_by_row(dml::reads_row_by_row(plan));
     let mut eval = EvalContext::new(session.type_context(), session, session.statement_start.get());
     eval.subqueries = &runtime;
     eval.set_parameters(values.iter().map(|(v, _)| v.clone()));
@@ -268,7 +269,7 @@ pub(crate) fn end_statement(
     session: &mut Session,
     result: SqlResult<Outcome>,
 ) -> SqlResult<Outcome> {
-    crate::program::absorb(session);
+    session.absorb_nested();
     if session.transaction.is_nested() {
         return result;
     }

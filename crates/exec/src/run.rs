@@ -1,11 +1,13 @@
 //! One execution of a plan: what its operators share.
 
 pub(crate) mod defaults;
+pub(crate) mod examined;
 pub(crate) mod local_times;
 pub(crate) mod row_filter;
 pub(crate) mod rows_out;
 pub(crate) mod scan;
 pub(crate) mod sequence;
+pub(crate) mod subquery_cache;
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -16,8 +18,8 @@ use selkie_expr::EvalContext;
 use selkie_plan::physical::Plan;
 use selkie_types::{Batch, SqlError, SqlResult};
 
-use crate::op::Examined;
-use crate::op::subquery::SubqueryCache;
+use crate::run::examined::Examined;
+use crate::run::subquery_cache::SubqueryCache;
 use crate::state::control::Control;
 use crate::state::instance::OwnHandle;
 use crate::{Instance, Session};
@@ -101,8 +103,13 @@ impl<'a> Runtime<'a> {
             read: RefCell::default(),
             found: Cell::new(0),
             examined: Examined::default(),
-            row_by_row: crate::dml::reads_row_by_row(plan),
+            row_by_row: false,
         })
+    }
+
+    /// The same, whose rows are read one by one if `row_by_row` is set.
+    pub(crate) fn row_by_row(self, row_by_row: bool) -> Self {
+        Self { row_by_row, ..self }
     }
 
     /// The open table `info`.

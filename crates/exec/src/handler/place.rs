@@ -1,28 +1,8 @@
 //! Where a handler stands in the order of a key, and the stretch of it that a READ goes over.
 
+use crate::state::handlers::Point;
 use selkie_engine::{Bound, Scan};
 use selkie_sql::ast::BinaryOp;
-
-/// A place in an order.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Place {
-    /// The key whose order it is, by position; `None` that of the rows.
-    pub(super) index: Option<usize>,
-    pub(super) point: Point,
-}
-
-/// A point in an order.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Point {
-    /// Before everything.
-    Start,
-    /// Behind everything.
-    End,
-    /// On the row with this key.
-    Row(Vec<u8>),
-    /// Before all that begin with this key, of which there was nothing.
-    Before(Vec<u8>),
-}
 
 /// How a READ begins, which a counter counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,33 +2,12 @@
 //!
 //! Must not limit anything else: a statement that does not say it pays one look at a cell a batch.
 
-use std::cell::Cell;
-
 use selkie_plan::physical::PlanNode;
 use selkie_types::error::catalogue::{ER_FILSORT_ABORT, ER_QUERY_RESULT_INCOMPLETE};
 use selkie_types::{Batch, SqlError, SqlResult};
 
 use super::{BoxOperator, Operator, open, source};
 use crate::run::Env;
-
-/// Rows that a statement may still examine.
-#[derive(Default)]
-pub(crate) struct Examined {
-    left: Cell<Option<u64>>,
-    /// The rows ended early.
-    incomplete: Cell<bool>,
-}
-
-impl Examined {
-    /// Whether the statement has a limit. Scans then read row by row.
-    pub(crate) fn is_limited(&self) -> bool {
-        self.left.get().is_some()
-    }
-
-    pub(crate) fn begin(&self, limit: Option<u64>) {
-        self.left.set(limit);
-    }
-}
 
 /// Counts rows that were read. Past the limit it fails with the error that [`open_limited`] knows.
 #[inline]

@@ -2,35 +2,18 @@
 
 use std::sync::Arc;
 
-use hashbrown::HashMap;
 use selkie_expr::{EvalContext, SequenceCall, StoredCall, SubqueryId, SubqueryRunner};
 use selkie_plan::physical::SubPlan;
 use selkie_types::error::catalogue::ER_SUBQUERY_NO_1_ROW;
 use selkie_types::{Batch, Condition, SqlError, SqlResult, Value};
 
 use crate::op::{drain, open};
-use crate::run::{Env, Runtime, SharedRows};
+use crate::run::subquery_cache::Known;
+use crate::run::{Env, Runtime};
 use crate::state::session::bump;
 
 /// Results remembered of one subquery.
 const REMEMBERED: usize = 4096;
-
-/// What a subquery gave for one set of values.
-#[derive(Clone, Debug)]
-enum Known {
-    /// Its single row, if it has one.
-    Single(Option<Arc<[Value]>>),
-    /// More than one row, to a statement that says IGNORE.
-    TooMany,
-    Exists(bool),
-    Rows(SharedRows),
-}
-
-/// Results of one subquery.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct SubqueryCache {
-    known: HashMap<Box<[u8]>, Known>,
-}
 
 impl<'a> Runtime<'a> {
     fn subplan(&self, id: SubqueryId) -> SqlResult<&SubPlan> {

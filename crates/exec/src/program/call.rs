@@ -11,13 +11,14 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{CollationId, SqlError, SqlMode, SqlResult, SqlType, Value, stack};
 
-use super::compile::{self, Compiled, Origin};
+use super::compile;
 use super::frame::{Frame, Slot, stored};
 use super::machine::Machine;
 use super::output::ProgramSink;
 use crate::query::running::Running;
 use crate::run::rows_out::output_column;
 use crate::state::guard::guarded;
+use crate::state::programs::{Compiled, Origin};
 use crate::state::session::{NewValue, Privilege};
 use crate::statement::set;
 use crate::{Instance, OutParameter, Outcome, ResultSink, Session};

@@ -2,47 +2,20 @@
 
 use std::sync::Arc;
 
-use hashbrown::HashMap;
 use parking_lot::Mutex;
 use selkie_catalog::{Namespace, Routine, TableInfo, Trigger};
 use selkie_expr::EvalContext;
 use selkie_plan::define::{DefineContext, variable_type as define_variable_type};
 use selkie_plan::late_into;
 use selkie_sql::ParseOptions;
-use selkie_sql::ast::{
-    Local, Operation, ParameterMode, Program, SetItem, Span, Statement, Step, VariableType,
-};
+use selkie_sql::ast::{Local, Operation, Program, SetItem, Span, Statement, Step, VariableType};
 use selkie_types::error::catalogue::ER_UNKNOWN_SYSTEM_VARIABLE;
 use selkie_types::{CollationId, SqlError, SqlMode, SqlResult, SqlType, stack};
 
-use super::ProgramKey;
 use crate::query::prepared::Prepared;
+use crate::state::programs::ProgramKey;
+use crate::state::programs::{Compiled, Origin};
 use crate::{Instance, Session};
-
-/// Where a program comes from.
-pub(super) enum Origin {
-    Routine(Arc<Routine>),
-    Trigger(Arc<Trigger>),
-    /// An anonymous block.
-    Statement,
-}
-
-/// A program ready to be run by one session.
-pub(crate) struct Compiled {
-    pub(super) key: ProgramKey,
-    /// `schema.name`, for messages.
-    pub(super) name: String,
-    pub(super) origin: Origin,
-    pub(super) text: Arc<[u8]>,
-    pub(super) body: Program,
-    /// Ways of the parameters, which are the first variables.
-    pub(super) modes: Vec<ParameterMode>,
-    /// What a function returns.
-    pub(super) returns: Option<VariableType>,
-    /// Default collation of its string variables.
-    pub(super) collation: CollationId,
-    statements: Mutex<HashMap<Span, Arc<Prepared>>>,
-}
 
 impl Compiled {
     /// A statement of the program, to be planned once.

@@ -9,9 +9,10 @@ use selkie_sql::ast::VariableType;
 use selkie_types::error::catalogue::{ER_BAD_FIELD_ERROR, ER_OPERAND_COLUMNS};
 use selkie_types::{Column, SqlError, SqlResult, SqlType, Value};
 
-use super::compile::{Compiled, variable_type};
+use super::compile::variable_type;
 use super::cursor::Rows;
 use crate::state::columns::scale_of;
+use crate::state::programs::Compiled;
 use crate::{Instance, Session, query};
 
 /// A variable with a single value.

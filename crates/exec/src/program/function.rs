@@ -6,12 +6,13 @@ use selkie_types::error::catalogue::{ER_SP_DOES_NOT_EXIST, ER_SP_NO_RECURSION, E
 use selkie_types::{SqlError, SqlResult, SqlType, Value};
 
 use super::call::{check_execute, in_the_name_of, within};
-use super::compile::{self, Compiled, variable_type};
+use super::compile::{self, variable_type};
 use super::frame::{Frame, stored};
 use super::machine::Machine;
 use super::output::{NoResults, ProgramSink};
 use super::sub;
 use crate::run::Runtime;
+use crate::state::programs::Compiled;
 use crate::{Instance, Session};
 
 /// The result of a function for some arguments.

@@ -13,12 +13,12 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{Condition, SqlError, SqlResult, SqlType, Value, stack};
 
-use super::compile::Compiled;
 use super::frame::{Frame, Slot, stored};
 use super::handlers::Active;
 use super::output::ProgramSink;
 use super::trigger::TriggerRow;
 use crate::query::running::Running;
+use crate::state::programs::Compiled;
 use crate::statement::{self, set};
 use crate::{Instance, Session, dml, query};
 

@@ -3,7 +3,7 @@
 //! The statement around is in the middle of its work and sees its session unchangeable. What runs
 //! inside gets a session of its own: the same transaction, user variables, last numbers of sequences,
 //! state of `RAND()` and account; its own diagnostics, counts and default database. What it locked
-//! and changed is taken over when the statement around ends ([`absorb`]).
+//! and changed is taken over when the statement around ends ([`Session::absorb_nested`]).
 
 use std::sync::Arc;
 
@@ -73,19 +73,4 @@ fn new_session(outer: &Session) -> Session {
     sub.programs.cache = Arc::clone(&outer.programs.cache);
     sub.programs.active = outer.programs.active.clone();
     sub
-}
-
-/// Takes over what the functions and triggers of a statement changed in the session.
-pub(crate) fn absorb(session: &mut Session) {
-    stack::ensure();
-    let Some(sub) = session.programs.sub.take() else { return };
-    let mut sub = *sub;
-    absorb(&mut sub);
-    session.transaction.absorb(sub.transaction);
-    if sub.temporary.version != session.temporary.version {
-        session.temporary = sub.temporary;
-    }
-    if sub.settings.version != session.settings.version {
-        session.settings = sub.settings;
-    }
 }

@@ -8,7 +8,7 @@ use selkie_types::error::catalogue::ER_SP_NO_RECURSION;
 use selkie_types::{Column, SqlError, SqlResult, SqlType, Value};
 
 use super::call::within;
-use super::compile::{self, Compiled};
+use super::compile;
 use super::frame::{Frame, stored};
 use super::machine::Machine;
 use super::output::{NoResults, ProgramSink};
@@ -16,6 +16,7 @@ use super::sub;
 use crate::Session;
 use crate::run::Env;
 use crate::state::columns::column_of;
+use crate::state::programs::Compiled;
 
 /// The row a trigger runs for.
 pub(crate) struct TriggerRow {

@@ -2,21 +2,20 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write};
-use std::path::PathBuf;
 
 use selkie_plan::physical::{OutputColumn, Plan};
 use selkie_sql::ast::{IntoTarget, IntoVariable};
 use selkie_types::error::catalogue::{
-    ER_CANT_CREATE_FILE, ER_ERROR_ON_WRITE, ER_FILE_EXISTS_ERROR, ER_OPTION_PREVENTS_STATEMENT,
-    ER_SP_FETCH_NO_DATA, ER_TOO_MANY_ROWS, ER_UNKNOWN_CHARACTER_SET,
-    ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT,
+    ER_CANT_CREATE_FILE, ER_ERROR_ON_WRITE, ER_FILE_EXISTS_ERROR, ER_SP_FETCH_NO_DATA,
+    ER_TOO_MANY_ROWS, ER_UNKNOWN_CHARACTER_SET, ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT,
 };
 use selkie_types::{Batch, Charset, SqlError, SqlResult, Value};
 
 use crate::query::file_format::{Format, write_row};
 use crate::run::Env;
+use crate::state::files::server_path;
 use crate::state::session::{Access, Privilege};
-use crate::{Instance, Outcome, op};
+use crate::{Outcome, op};
 
 /// Runs a query and puts its rows where it says.
 pub(crate) fn run(env: Env<'_>, plan: &Plan, target: &IntoTarget) -> SqlResult<Outcome> {
@@ -88,39 +87,6 @@ fn variables(
         }
     }
     Ok(1)
-}
-
-/// The path of a server-side file, checked against `secure_file_priv`.
-pub(crate) fn server_path(instance: &Instance, name: &str) -> SqlResult<PathBuf> {
-    FilePlaces::of(instance).path(name)
-}
-
-/// Where statements may read and write files of the server.
-#[derive(Clone, Debug)]
-pub struct FilePlaces {
-    data_dir: PathBuf,
-    /// `secure_file_priv`.
-    allowed: Option<PathBuf>,
-}
-
-impl FilePlaces {
-    pub(crate) fn of(instance: &Instance) -> Self {
-        let allowed = instance.secure_file_priv.clone();
-        Self { data_dir: instance.data_dir.clone(), allowed }
-    }
-
-    /// The path of a file, checked against `secure_file_priv`.
-    pub(crate) fn path(&self, name: &str) -> SqlResult<PathBuf> {
-        let path = self.data_dir.join(name);
-        let Some(allowed) = &self.allowed else { return Ok(path) };
-        // A file that is there may be a link to elsewhere.
-        let parent = || path.parent().and_then(|p| p.canonicalize().ok());
-        let real = path.canonicalize().ok().or_else(parent);
-        match (real, allowed.canonicalize().ok()) {
-            (Some(real), Some(allowed)) if real.starts_with(&allowed) => Ok(path),
-            _ => Err(SqlError::new(&ER_OPTION_PREVENTS_STATEMENT, &[&"--secure-file-priv"])),
-        }
-    }
 }
 
 fn create(env: Env<'_>, name: &str) -> SqlResult<BufWriter<File>> {

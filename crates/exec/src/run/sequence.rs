@@ -3,14 +3,10 @@
 //! A sequence's row is changed in a transaction of its own, durable before a number of the block it
 //! reserves is given out: no rollback and no crash brings a number back.
 
-use std::sync::Arc;
-
-use hashbrown::HashMap;
-use parking_lot::Mutex;
 use selkie_catalog::{
     Namespace, NextValue, SequenceDef, SequenceState, TableInfo, sequence_columns,
 };
-use selkie_engine::{LockMode, RowSet, Scan, TableId};
+use selkie_engine::{LockMode, RowSet, Scan};
 use selkie_expr::{SequenceAsk, SequenceCall, SubqueryRunner};
 use selkie_types::error::catalogue::{
     ER_NOT_SEQUENCE, ER_SEQUENCE_ACCESS_ERROR, ER_SEQUENCE_INVALID_DATA, ER_SEQUENCE_RUN_OUT,
@@ -22,31 +18,6 @@ use crate::state::control::Control;
 use crate::state::error::{corrupt, from_engine};
 use crate::state::own_transaction::{begin_in, commit_now};
 use crate::{Instance, Session};
-
-/// A sequence's state, read when it is first asked.
-type Slot = Arc<Mutex<Option<SequenceState>>>;
-
-/// The sequences in use.
-#[derive(Default)]
-pub struct Sequences {
-    slots: Mutex<HashMap<TableId, Slot>>,
-}
-
-impl Sequences {
-    fn slot(&self, id: TableId) -> Slot {
-        self.slots.lock().entry(id).or_default().clone()
-    }
-
-    /// Forgets the numbers reserved of one.
-    pub fn forget(&self, id: TableId) {
-        self.slots.lock().remove(&id);
-    }
-
-    /// Forgets the numbers reserved of all.
-    pub fn forget_all(&self) {
-        self.slots.lock().clear();
-    }
-}
 
 /// Evaluates calls of sequences where no query runs.
 pub(crate) struct SequencesOnly<'a> {

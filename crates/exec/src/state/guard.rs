@@ -42,7 +42,7 @@ pub(crate) fn whole<R>(
 
 #[cold]
 fn abandon(session: &mut Session, error: &SqlError) {
-    crate::program::absorb(session);
+    session.absorb_nested();
     if session.transaction.is_nested() {
         return;
     }

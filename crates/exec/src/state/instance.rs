@@ -14,12 +14,12 @@ use selkie_types::error::catalogue::ER_UNKNOWN_STORAGE_ENGINE;
 use selkie_types::{SqlError, SqlResult, Value};
 
 use crate::Session;
-use crate::admin::Maintained;
-use crate::run::sequence::Sequences;
 use crate::state::branches::Branches;
 use crate::state::error::from_engine;
 use crate::state::gate::Gate;
+use crate::state::maintained::Maintained;
 use crate::state::metadata::MetadataLocks;
+use crate::state::sequences::Sequences;
 use handles::Handles;
 
 pub(crate) use handles::OwnHandle;

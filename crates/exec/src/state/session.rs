@@ -6,6 +6,7 @@
 mod counters;
 mod diagnostics;
 mod hooks;
+mod nested;
 mod settings;
 mod view;
 mod work;
@@ -29,10 +30,10 @@ pub use hooks::{
 pub use settings::{Completion, Settings};
 pub(crate) use work::Backup;
 
-use crate::handler::Handlers;
-pub use crate::query::into::FilePlaces;
 use crate::query::prepared::Named;
+pub use crate::state::files::FilePlaces;
 use crate::state::gate::{Closing, Gate, Passage};
+use crate::state::handlers::Handlers;
 use crate::state::kill::KillFlag;
 use crate::state::metadata::{LockTicket, MetadataLocks};
 use crate::state::transaction::Transaction;
@@ -133,7 +134,7 @@ pub struct Session {
     /// Queries lock what they read: they serve a statement that changes something.
     pub(crate) locks_reads: bool,
     /// Stored programs being run.
-    pub(crate) programs: crate::program::ProgramState,
+    pub(crate) programs: crate::state::programs::ProgramState,
 }
 
 /// A table or view of LOCK TABLES.

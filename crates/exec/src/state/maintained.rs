@@ -48,7 +48,7 @@ impl Maintained {
     }
 
     /// An action that was not done has ended well.
-    pub(super) fn done(&self, table: &TableInfo, action: MaintenanceAction) {
+    pub(crate) fn done(&self, table: &TableInfo, action: MaintenanceAction) {
         if tells(table) {
             *self.done.write().entry(table.def.id).or_default() |= bits(action);
         }
@@ -56,7 +56,7 @@ impl Maintained {
 
     /// Whether CHECK TABLE with `options` has nothing to look at: FAST looks at tables that were not closed
     /// well, of which a start leaves none, CHANGED at those whose rows have changed since they were found good.
-    pub(super) fn is_checked(&self, table: &TableInfo, options: &[&str]) -> bool {
+    pub(crate) fn is_checked(&self, table: &TableInfo, options: &[&str]) -> bool {
         let known = || self.done.read().get(&table.def.id).is_some_and(|done| done & CHECKED != 0);
         tells(table)
             && (options.contains(&"FAST") || options.contains(&"CHANGED") && known())
@@ -64,7 +64,7 @@ impl Maintained {
     }
 
     /// Whether an action would change nothing.
-    pub(super) fn is_done(
+    pub(crate) fn is_done(
         &self,
         instance: &Instance,
         table: &TableInfo,

@@ -1,0 +1,22 @@
+//! What LIMIT ROWS EXAMINED leaves a statement.
+
+use std::cell::Cell;
+
+/// Rows that a statement may still examine.
+#[derive(Default)]
+pub(crate) struct Examined {
+    pub(crate) left: Cell<Option<u64>>,
+    /// The rows ended early.
+    pub(crate) incomplete: Cell<bool>,
+}
+
+impl Examined {
+    /// Whether the statement has a limit. Scans then read row by row.
+    pub(crate) fn is_limited(&self) -> bool {
+        self.left.get().is_some()
+    }
+
+    pub(crate) fn begin(&self, limit: Option<u64>) {
+        self.left.set(limit);
+    }
+}
