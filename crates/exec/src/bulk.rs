@@ -14,7 +14,7 @@ use selkie_types::error::catalogue::{
 use selkie_types::{SqlError, SqlResult, SqlType, Value};
 
 use crate::Outcome;
-use crate::query::prepared::Prepared;
+use crate::state::prepared::Prepared;
 
 /// What stands for a placeholder.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,6 +5,7 @@ mod flush_tables;
 mod lock_tables;
 mod names_tables;
 mod prepare;
+pub(crate) mod prepared;
 mod read_only;
 pub(crate) mod set;
 mod transaction;

@@ -12,7 +12,7 @@ use selkie_sql::ast::{Local, Operation, Program, SetItem, Span, Statement, Step,
 use selkie_types::error::catalogue::ER_UNKNOWN_SYSTEM_VARIABLE;
 use selkie_types::{CollationId, SqlError, SqlMode, SqlResult, SqlType, stack};
 
-use crate::query::prepared::Prepared;
+use crate::state::prepared::Prepared;
 use crate::state::programs::ProgramKey;
 use crate::state::programs::{Compiled, Origin};
 use crate::{Instance, Session};

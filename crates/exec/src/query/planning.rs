@@ -19,55 +19,6 @@ use crate::query::running::Running;
 use crate::state::control::Control;
 use crate::{Instance, Session, query};
 
-/// What makes a plan stale when it changes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct PlanKey {
-    catalog: u64,
-    /// The session with the version of its temporary tables; without any it does not matter whose they were.
-    temporary: Option<(u64, u64)>,
-    space: u64,
-    schema: Option<Box<str>>,
-    locks: (bool, bool),
-    privileges: u64,
-    acting_as: Option<Arc<str>>,
-    /// Under which LOCK TABLES it was made, if under any.
-    listed: Option<u64>,
-}
-
-impl PlanKey {
-    pub(crate) fn new(instance: &Instance, session: &Session) -> Self {
-        Self {
-            catalog: instance.catalog.version(),
-            temporary: temporary(session),
-            space: session.plan_space(),
-            schema: session.schema.clone(),
-            locks: session.reads_lock(),
-            privileges: session.hooks.privileges_version(),
-            acting_as: session.acting_as.clone(),
-            listed: session.lock_list_number(),
-        }
-    }
-
-    /// Whether a plan made under this one is good still: [`Self::new`] would say the same.
-    pub(crate) fn holds(&self, instance: &Instance, session: &Session) -> bool {
-        // All of them by name: one that is added cannot be forgotten here.
-        let Self { catalog, temporary: of, space, schema, locks, privileges, .. } = self;
-        let Self { acting_as, listed, .. } = self;
-        *catalog == instance.catalog.version()
-            && *of == temporary(session)
-            && *space == session.plan_space()
-            && *schema == session.schema
-            && *locks == session.reads_lock()
-            && *privileges == session.hooks.privileges_version()
-            && *acting_as == session.acting_as
-            && *listed == session.lock_list_number()
-    }
-}
-
-fn temporary(session: &Session) -> Option<(u64, u64)> {
-    session.temporary.iter().next().map(|_| (session.id, session.temporary.version))
-}
-
 /// Parses one statement in the session's mode; `origin` is the text as a client sent it.
 pub(crate) fn parse(
     session: &Session,

@@ -2,7 +2,7 @@
 
 use selkie_types::{SqlType, Value};
 
-use super::prepared::Prepared;
+use crate::state::prepared::Prepared;
 
 /// A statement being run, beside its tree.
 #[derive(Clone, Copy)]

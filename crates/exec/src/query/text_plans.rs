@@ -16,8 +16,9 @@ use selkie_sql::ast::{Span, Statement};
 use selkie_sql::{LiteralKind, SHORT_STRING, Shape, lift_literals, string_value};
 use selkie_types::{SqlType, TypeKind, Value};
 
-use crate::query::planning::{self, PlanKey};
+use crate::query::planning;
 use crate::query::robust::is_robust;
+use crate::state::plan_key::PlanKey;
 use crate::{Generations, Instance, Prepared, Session};
 
 /// A kept statement with the values of one text.

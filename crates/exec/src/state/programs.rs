@@ -13,7 +13,7 @@ use selkie_sql::ast::{ParameterMode, Program, Span, VariableType};
 use selkie_types::{CollationId, SqlType, Value};
 
 use crate::Session;
-use crate::query::prepared::Prepared;
+use crate::state::prepared::Prepared;
 
 /// Which program it is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -30,12 +30,12 @@ pub use hooks::{
 pub use settings::{Completion, Settings};
 pub(crate) use work::Backup;
 
-use crate::query::prepared::Named;
 pub use crate::state::files::FilePlaces;
 use crate::state::gate::{Closing, Gate, Passage};
 use crate::state::handlers::Handlers;
 use crate::state::kill::KillFlag;
 use crate::state::metadata::{LockTicket, MetadataLocks};
+use crate::state::prepared::Named;
 use crate::state::transaction::Transaction;
 
 /// Who the client is.

@@ -14,8 +14,10 @@ use selkie_types::{Batch, Charset, SqlError, SqlResult, Value};
 use super::names_tables::names_tables;
 use super::set::evaluate;
 use crate::bulk::{self, Argument};
-use crate::query::prepared::{Named, Prepared, execute_prepared, prepare as prepare_text};
 use crate::query::running::Running;
+use crate::state::prepared::{Named, Prepared};
+use crate::statement::prepared::execute_prepared;
+use crate::statement::prepared::prepare as prepare_text;
 use crate::{Instance, OutParameter, Outcome, ResultSink, Session};
 
 /// Prepares the statement a value says, which is as if the client had sent it.

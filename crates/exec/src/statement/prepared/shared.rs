@@ -13,9 +13,10 @@ use hashbrown::HashMap;
 use selkie_sql::ClientText;
 use selkie_types::SqlResult;
 
-use super::{Prepared, prepare};
-use crate::query::planning::PlanKey;
+use super::prepare;
 use crate::query::text_plans::may_share;
+use crate::state::plan_key::PlanKey;
+use crate::state::prepared::Prepared;
 use crate::{Instance, Session};
 
 /// Statements remembered until those are forgotten that no session has any more.

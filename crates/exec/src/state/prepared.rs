@@ -1,0 +1,136 @@
+//! A prepared statement and the plans that were made for it. Must not plan or run it.
+
+use std::fmt;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use selkie_plan::Environment;
+use selkie_plan::physical::{OutputColumn, Plan};
+use selkie_sql::ast::Statement;
+use selkie_sql::of_any_length;
+use selkie_types::{SqlType, TypeKind, Value};
+use smallvec::SmallVec;
+
+use super::plan_key::PlanKey;
+use super::session::PreparedTicket;
+use crate::{Instance, Session};
+
+/// A prepared statement.
+#[derive(Debug)]
+pub struct Prepared {
+    /// Its text.
+    pub text: Arc<[u8]>,
+    /// What it says.
+    pub statement: Statement,
+    /// Number of `?`.
+    pub parameters: usize,
+    /// Of which placeholders the values' lengths do not matter.
+    pub(crate) of_any_length: Box<[bool]>,
+    /// A placeholder is a key of ORDER BY or GROUP BY, where a number names a column.
+    pub(crate) numbers_columns: bool,
+    /// Columns of its result, as known without the parameters' types.
+    pub output: Vec<OutputColumn>,
+    pub(crate) plans: Mutex<Plans>,
+}
+
+/// A statement that SQL PREPARE gave a name.
+pub struct Named {
+    /// The statement.
+    pub statement: Arc<Prepared>,
+    /// Its place among those of all sessions.
+    pub ticket: PreparedTicket,
+}
+
+impl fmt::Debug for Named {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.statement.fmt(f)
+    }
+}
+
+/// A plan and what it was made for.
+#[derive(Clone, Debug)]
+pub(crate) struct CachedPlan {
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) key: PlanKey,
+    pub(crate) types: Vec<SqlType>,
+}
+
+impl CachedPlan {
+    /// Whether it is for values of these types, of which some may have any length.
+    pub(crate) fn is_for(
+        &self,
+        instance: &Instance,
+        session: &Session,
+        (values, of_any_length): (&[(Value, SqlType)], &[bool]),
+    ) -> bool {
+        let is_fit = |(at, (_, ty)): (usize, &(Value, SqlType))| {
+            let any_length = of_any_length.get(at).copied().unwrap_or(false);
+            self.types[at] == *ty || any_length && self.types[at] == roomy(ty)
+        };
+        self.types.len() == values.len()
+            && values.iter().enumerate().all(is_fit)
+            && self.key.holds(instance, session)
+            && self.plan.user_variables.iter().all(|(name, ty)| reads_same(session, name, ty))
+    }
+}
+
+/// Whether a user variable is read as it was when its type was `ty`, but for its length.
+fn reads_same(session: &Session, name: &str, ty: &Option<SqlType>) -> bool {
+    let form = |ty: &SqlType| (ty.physical(), ty.kind, ty.decimals, ty.collation);
+    let now = Environment::user_variable(session, name);
+    now.as_ref().map(form) == ty.as_ref().map(form)
+}
+
+/// A type that values of a type have too, and longer ones: one of few for each kind of strings and decimals.
+pub(crate) fn roomy(ty: &SqlType) -> SqlType {
+    const LENGTHS: [u32; 3] = [255, 65_535, 16_777_215];
+    const DIGITS: u8 = 20;
+    let money = SqlType::decimal(DIGITS.into(), ty.decimals.min(DIGITS));
+    match ty.kind {
+        TypeKind::VarChar => {
+            let length = LENGTHS.into_iter().find(|most| ty.length <= *most);
+            SqlType { length: length.unwrap_or(ty.length), ..ty.clone() }
+        }
+        TypeKind::Decimal if ty.length <= money.length && ty.decimals <= DIGITS => money,
+        _ => ty.clone(),
+    }
+}
+
+/// The plans of a statement, by what they were made for: sessions that share it may send other types.
+pub(crate) type Plans = SmallVec<[CachedPlan; 1]>;
+
+/// Most of them.
+const PLANS: usize = 4;
+
+impl Prepared {
+    /// A statement of a stored program, planned when it is first run.
+    pub(crate) fn unplanned(statement: Statement, text: Arc<[u8]>, parameters: usize) -> Self {
+        Self {
+            text,
+            statement,
+            parameters,
+            of_any_length: Box::default(),
+            numbers_columns: false,
+            output: Vec::new(),
+            plans: Mutex::default(),
+        }
+    }
+
+    /// The statement, to be run for texts of many lengths.
+    pub(crate) fn with_any_length(mut self) -> Self {
+        self.of_any_length = of_any_length(&self.statement, self.parameters);
+        self
+    }
+
+    pub(crate) fn is_of_any_length(&self, parameter: usize) -> bool {
+        self.of_any_length.get(parameter).copied().unwrap_or(false)
+    }
+
+    /// Keeps a plan, in place of those made under other definitions or settings.
+    pub(crate) fn keep(&self, plan: CachedPlan) {
+        let mut plans = self.plans.lock();
+        plans.retain(|other| other.key == plan.key && other.types != plan.types);
+        plans.truncate(PLANS - 1);
+        plans.insert(0, plan);
+    }
+}

@@ -1,0 +1,118 @@
+//! Statements that are prepared once and run often.
+
+mod shared;
+
+pub use shared::prepare_shared;
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use selkie_plan::is_planned;
+use selkie_plan::physical::{OutputColumn, Plan};
+use selkie_sql::ast::{ExprKind, QueryBody, SelectItem, Statement};
+use selkie_sql::{ClientText, of_any_length};
+use selkie_types::error::catalogue::{
+    ER_UNKNOWN_ERROR, ER_WARN_ALLOWED_PACKET_OVERFLOWED, ER_WARN_VIEW_WITHOUT_KEY,
+    ER_WRONG_ARGUMENTS,
+};
+use selkie_types::{Level, SqlError, SqlResult, SqlType, Value};
+
+use crate::query::planning;
+use crate::query::prepared::{forget_text, keys};
+use crate::query::running::Running;
+use crate::state::plan_key::PlanKey;
+use crate::state::prepared::{CachedPlan, Plans, Prepared};
+use crate::{Instance, Outcome, ResultSink, Session, handler};
+
+/// Parses and plans `text`, which is one statement; `origin` is what a client sent.
+pub fn prepare(
+    instance: &Instance,
+    session: &mut Session,
+    text: &[u8],
+    origin: Option<&ClientText>,
+) -> SqlResult<Prepared> {
+    let parsed = planning::parse(session, text, origin)?;
+    super::refuse_nested(&parsed.statement)?;
+    prepare_statement(instance, session, parsed.statement, text, parsed.params as usize)
+}
+
+/// Plans a parsed statement with `parameters` placeholders.
+pub fn prepare_statement(
+    instance: &Instance,
+    session: &mut Session,
+    statement: Statement,
+    text: &[u8],
+    parameters: usize,
+) -> SqlResult<Prepared> {
+    let mut output = Vec::new();
+    let mut plans = Plans::new();
+    if is_planned(&statement) {
+        let key = PlanKey::new(instance, session);
+        let mut plan = planning::plan(instance, session, &statement, text, (&[], parameters))?;
+        tell_of_preparing(session, &statement, &plan);
+        forget_text(&mut plan);
+        if plan.into.is_none() {
+            output = plan.output.to_vec();
+            unknown_types(&statement, &mut output);
+        }
+        if parameters == 0 {
+            plans.push(CachedPlan { plan: Arc::new(plan), key, types: Vec::new() });
+        }
+    }
+    if let Statement::Handler(_) = &statement {
+        output = handler::prepare(instance, session, &statement, text, parameters)?;
+    }
+    let plans = Mutex::new(plans);
+    let numbers_columns = parameters > 0 && !keys(&mut statement.clone()).is_empty();
+    let of_any_length = of_any_length(&statement, parameters);
+    let text = text.into();
+    Ok(Prepared { text, statement, parameters, of_any_length, numbers_columns, output, plans })
+}
+
+/// Compat: a placeholder in the select list has the type of NULL until it has a value.
+fn unknown_types(statement: &Statement, output: &mut [OutputColumn]) {
+    let Statement::Query(query) = statement else { return };
+    let QueryBody::Select(select) = &query.body else { return };
+    if select.items.len() != output.len() {
+        return;
+    }
+    for (item, column) in select.items.iter().zip(output) {
+        if let SelectItem::Expr { expr, .. } = item
+            && matches!(expr.kind, ExprKind::Param(_))
+        {
+            column.ty = SqlType::null();
+        }
+    }
+}
+
+/// Tells of what was noticed when names and types were resolved, which each execution does again.
+fn tell_of_preparing(session: &Session, statement: &Statement, plan: &Plan) {
+    let (settings, is_update) = (&session.settings, matches!(statement, Statement::Update(_)));
+    for condition in &plan.conditions {
+        // Compat: of these only an execution tells.
+        let later = match condition.code {
+            code if code == ER_WARN_VIEW_WITHOUT_KEY.code => is_update,
+            code if code == ER_UNKNOWN_ERROR.code => true,
+            code => code == ER_WARN_ALLOWED_PACKET_OVERFLOWED.code,
+        };
+        let hidden = condition.level == Level::Note && !settings.sql_notes;
+        if !later && !hidden {
+            session.diagnostics.push(condition.clone(), settings.max_error_count);
+        }
+    }
+}
+
+/// Runs a prepared statement with values for its placeholders.
+pub fn execute_prepared(
+    instance: &Instance,
+    session: &mut Session,
+    prepared: &Prepared,
+    values: &[(Value, SqlType)],
+    sink: &mut dyn ResultSink,
+) -> SqlResult<Outcome> {
+    if values.len() != prepared.parameters {
+        return Err(SqlError::new(&ER_WRONG_ARGUMENTS, &[&"EXECUTE"]));
+    }
+    let running = Running { text: &prepared.text, values, prepared: Some(prepared) };
+    super::execute(instance, session, &prepared.statement, running, sink)
+}
