@@ -54,3 +54,14 @@ pub use state::{control, error, gate, metadata, session};
 pub use statement::prepared::{execute_prepared, prepare, prepare_shared, prepare_statement};
 pub use statement::{execute_statement, execute_text};
 pub use system::register_system_tables;
+
+impl Instance {
+    /// An instance over engines and the dictionary kept in one of them.
+    pub fn new(
+        catalog: selkie_catalog::Catalog,
+        dictionary: selkie_catalog::Dictionary,
+        engines: Engines,
+    ) -> Self {
+        Self::with_programs(catalog, dictionary, engines, &program::StoredPrograms)
+    }
+}

@@ -21,8 +21,32 @@ mod signal;
 mod sub;
 mod trigger;
 
+use std::sync::Arc;
+
+use selkie_catalog::TableInfo;
+use selkie_expr::StoredCall;
+use selkie_types::{SqlResult, Value};
+
+use crate::state::around::{Around, Programs, Triggers};
+
 pub(crate) use call::{call_statement, compound, schema_collation};
 pub(crate) use compile::{check_body, check_trigger, resolve_type};
-pub(crate) use function::call_function;
 pub(crate) use signal::{get_diagnostics, signal};
-pub(crate) use trigger::Triggers;
+
+/// Runs the functions and triggers of statements.
+pub(crate) struct StoredPrograms;
+
+impl Programs for StoredPrograms {
+    fn call(&self, around: Around<'_>, call: &StoredCall, args: Vec<Value>) -> SqlResult<Value> {
+        function::call_function(around, call, args)
+    }
+
+    fn triggers<'r>(
+        &self,
+        around: Around<'r>,
+        table: &'r Arc<TableInfo>,
+        event: &str,
+    ) -> SqlResult<Option<Box<dyn Triggers + 'r>>> {
+        trigger::of_table(around, table, event)
+    }
+}

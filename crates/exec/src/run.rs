@@ -20,6 +20,7 @@ use selkie_types::{Batch, SqlError, SqlResult};
 
 use crate::run::examined::Examined;
 use crate::run::subquery_cache::SubqueryCache;
+use crate::state::around::{Around, Triggers};
 use crate::state::control::Control;
 use crate::state::instance::OwnHandle;
 use crate::{Instance, Session};
@@ -143,6 +144,21 @@ impl<'r> Env<'r> {
     /// Counters of the session.
     pub(crate) fn counters(&self) -> &'r crate::state::session::Counters {
         &self.rt.session.counters
+    }
+
+    /// The statement as functions and triggers see it.
+    pub(crate) fn around(&self) -> Around<'r> {
+        let Runtime { instance, session, plan, .. } = self.rt;
+        Around { instance, session, plan, eval: self.eval }
+    }
+
+    /// The triggers that an event on a table sets off, `None` without any.
+    pub(crate) fn triggers(
+        &self,
+        table: &'r Arc<TableInfo>,
+        event: &str,
+    ) -> SqlResult<Option<Box<dyn Triggers + 'r>>> {
+        self.rt.instance.programs.triggers(self.around(), table, event)
     }
 
     /// Fails if the statement was killed.

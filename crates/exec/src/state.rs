@@ -3,6 +3,7 @@
 //!
 //! The lowest layer of the executor: must not know how plans are run, or what a statement says.
 
+pub(crate) mod around;
 pub(crate) mod branches;
 pub(crate) mod columns;
 pub mod control;

@@ -12,8 +12,8 @@ use super::foreign::{ForeignKeys, Rows, is_foreign, undone_on_error};
 use super::update::has_join;
 use crate::Outcome;
 use crate::op::{drain, open as open_node, row_count};
-use crate::program::Triggers;
 use crate::run::{Env, OpenTable};
+use crate::state::around::Triggers;
 use crate::state::error::from_engine;
 use crate::state::session::bump;
 
@@ -23,7 +23,7 @@ struct Target<'r> {
     open: &'r OpenTable<'r>,
     seen: Option<HashSet<Box<[u8]>>>,
     foreign: Option<ForeignKeys<'r>>,
-    triggers: Option<Triggers<'r>>,
+    triggers: Option<Box<dyn Triggers + 'r>>,
     ignore: bool,
     /// Compat: of several tables, rows that IGNORE keeps are not told of.
     silent: bool,
@@ -44,7 +44,7 @@ pub(super) fn run(env: Env<'_>, plan: &Plan, returning: Returning<'_>) -> SqlRes
         let foreign = ForeignKeys::of(env, target.table.def.id)?;
         let (ignore, silent) = (plan.ignore, plan.multiple);
         let left = row_count(env, plan.limit.as_ref())?;
-        let triggers = Triggers::of(env, &target.table, "DELETE")?;
+        let triggers = env.triggers(&target.table, "DELETE")?;
         let (plan, deleted) = (target, 0);
         targets.push(Target {
             env,

@@ -23,9 +23,9 @@ use super::row::{RowMaker, Strictness};
 use super::{Returning, duplicate_error};
 use crate::Outcome;
 use crate::op::open_limited;
-use crate::program::Triggers;
 use crate::run::defaults::implicit_default;
 use crate::run::{Env, OpenTable};
+use crate::state::around::Triggers;
 use crate::state::columns::column_of;
 use crate::state::error::{from_engine, from_engine_commit};
 use crate::state::session::bump;
@@ -42,8 +42,8 @@ pub(crate) struct Inserter<'r> {
     auto: Option<AutoIncrement<'r>>,
     on_duplicate: Option<OnDuplicate<'r>>,
     foreign: Option<ForeignKeys<'r>>,
-    triggers: Option<Triggers<'r>>,
-    delete_triggers: Option<Triggers<'r>>,
+    triggers: Option<Box<dyn Triggers + 'r>>,
+    delete_triggers: Option<Box<dyn Triggers + 'r>>,
     /// REPLACE may write over a row.
     in_place: bool,
     /// Columns that BEFORE triggers give values to.
@@ -127,9 +127,9 @@ impl<'r> Inserter<'r> {
         let on_duplicate =
             plan.on_duplicate.as_ref().map(|rule| OnDuplicate::new(env, plan, rule, open, foreign));
         let on_duplicate = on_duplicate.transpose()?;
-        let triggers = Triggers::of(env, &plan.table, "INSERT")?;
+        let triggers = env.triggers(&plan.table, "INSERT")?;
         let delete_triggers = match plan.mode {
-            InsertMode::Replace => Triggers::of(env, &plan.table, "DELETE")?,
+            InsertMode::Replace => env.triggers(&plan.table, "DELETE")?,
             _ => None,
         };
         let mut inserter = Self {
@@ -140,7 +140,7 @@ impl<'r> Inserter<'r> {
             auto,
             on_duplicate,
             foreign,
-            assigned: triggers.as_ref().map(Triggers::assigned).unwrap_or_default(),
+            assigned: triggers.as_ref().map(|triggers| triggers.assigned()).unwrap_or_default(),
             triggers,
             delete_triggers,
             in_place: false,

@@ -9,8 +9,8 @@ use selkie_types::{Batch, ByteRows, Column, SqlResult};
 use super::foreign::{ForeignKeys, Rows};
 use super::row::RowMaker;
 use super::{CHANGE, duplicate_error};
-use crate::program::Triggers;
 use crate::run::{Env, OpenTable};
+use crate::state::around::Triggers;
 use crate::state::error::{corrupt, from_engine};
 use crate::state::session::bump;
 
@@ -38,7 +38,7 @@ pub(super) struct OnDuplicate<'r> {
     pub(super) rule: &'r DuplicateUpdate,
     pub(super) open: &'r OpenTable<'r>,
     pub(super) foreign: Option<ForeignKeys<'r>>,
-    triggers: Option<Triggers<'r>>,
+    triggers: Option<Box<dyn Triggers + 'r>>,
 }
 
 impl<'r> OnDuplicate<'r> {
@@ -49,7 +49,7 @@ impl<'r> OnDuplicate<'r> {
         open: &'r OpenTable<'r>,
         foreign: Option<ForeignKeys<'r>>,
     ) -> SqlResult<Self> {
-        let triggers = Triggers::of(env, &plan.table, "UPDATE")?;
+        let triggers = env.triggers(&plan.table, "UPDATE")?;
         Ok(Self { env, plan, rule, open, foreign, triggers })
     }
 

@@ -17,9 +17,9 @@ use super::on_duplicate::fetch;
 use super::row::{RowMaker, Strictness};
 use crate::Outcome;
 use crate::op::{Operator, drain, open as open_node};
-use crate::program::Triggers;
 use crate::run::scan::unpad;
 use crate::run::{Env, OpenTable};
+use crate::state::around::Triggers;
 use crate::state::error::from_engine;
 use crate::state::session::bump;
 
@@ -33,7 +33,7 @@ struct Target<'r> {
     maker: RowMaker<'r>,
     simultaneous: bool,
     foreign: Option<ForeignKeys<'r>>,
-    triggers: Option<Triggers<'r>>,
+    triggers: Option<Box<dyn Triggers + 'r>>,
     seen: Seen,
     /// Another target before it changes the same table: rows may not be as they were read.
     again: bool,
@@ -62,7 +62,7 @@ pub(super) fn run(env: Env<'_>, plan: &Plan) -> SqlResult<Outcome> {
             },
             simultaneous: plan.simultaneous,
             foreign: ForeignKeys::of(env, target.table.def.id)?,
-            triggers: Triggers::of(env, &target.table, "UPDATE")?,
+            triggers: env.triggers(&target.table, "UPDATE")?,
             seen: joined.then(HashSet::new),
             again: tables[..targets.len()].iter().any(|t| t.def.id == target.table.def.id),
             matched: 0,

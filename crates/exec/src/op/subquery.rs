@@ -10,6 +10,7 @@ use selkie_types::{Batch, Condition, SqlError, SqlResult, Value};
 use crate::op::{drain, open};
 use crate::run::subquery_cache::Known;
 use crate::run::{Env, Runtime};
+use crate::state::around::Around;
 use crate::state::session::bump;
 
 /// Results remembered of one subquery.
@@ -96,7 +97,8 @@ impl SubqueryRunner for Runtime<'_> {
         args: Vec<Value>,
         ctx: &EvalContext<'_>,
     ) -> SqlResult<Value> {
-        crate::program::call_function(self, call, args, ctx)
+        let Self { instance, session, plan, .. } = self;
+        instance.programs.call(Around { instance, session, plan, eval: ctx }, call, args)
     }
 
     fn sequence(&self, call: &SequenceCall) -> SqlResult<Value> {

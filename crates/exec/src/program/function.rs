@@ -11,7 +11,7 @@ use super::frame::{Frame, stored};
 use super::machine::Machine;
 use super::output::{NoResults, ProgramSink};
 use super::sub;
-use crate::run::Runtime;
+use crate::state::around::Around;
 use crate::state::programs::Compiled;
 use crate::{Instance, Session};
 
@@ -19,13 +19,12 @@ use crate::{Instance, Session};
 ///
 /// Compat: what its arguments and its RETURN raise is raised in the statement that calls it; what
 /// the statements inside of it raise is not.
-pub(crate) fn call_function(
-    runtime: &Runtime<'_>,
+pub(super) fn call_function(
+    around: Around<'_>,
     call: &StoredCall,
     args: Vec<Value>,
-    ctx: &EvalContext<'_>,
 ) -> SqlResult<Value> {
-    let (instance, outer) = (runtime.instance, runtime.session);
+    let Around { instance, session: outer, eval: ctx, .. } = around;
     let snapshot = instance.catalog.snapshot();
     let Some(routine) = snapshot.routine(&call.schema, true, &call.name) else {
         let full = format!("{}.{}", call.schema, call.name);
@@ -40,7 +39,7 @@ pub(crate) fn call_function(
     }
     let args: Vec<(Value, SqlType)> =
         args.into_iter().zip(&call.args).map(|(value, e)| (value, e.ty.clone())).collect();
-    sub::with_sub_session(runtime, ctx, |session| {
+    sub::with_sub_session(around, |session| {
         let before = session.diagnostics.mark();
         let mut frame = Frame::new(&program);
         frame.pass(instance, session, &program, &args, 1)?;

@@ -7,28 +7,26 @@
 
 use std::sync::Arc;
 
-use selkie_expr::EvalContext;
 use selkie_types::{Level, SqlResult, stack};
 
 use crate::Session;
 use crate::dml;
-use crate::run::Runtime;
+use crate::state::around::Around;
 use crate::state::guard::guarded;
 
 /// Runs something in the sub-session of a statement's session. Its errors' notes go to the
 /// statement's list behind the error.
 pub(super) fn with_sub_session<R>(
-    runtime: &Runtime<'_>,
-    eval: &EvalContext<'_>,
+    around: Around<'_>,
     inner: impl FnOnce(&mut Session) -> SqlResult<R>,
 ) -> SqlResult<R> {
     stack::check()?;
-    let outer = runtime.session;
+    let Around { session: outer, plan, eval, .. } = around;
     let kept = outer.programs.sub.take();
     let mut sub = kept.unwrap_or_else(|| Box::new(new_session(outer)));
-    sub.locks_reads = outer.locks_reads || dml::changes_rows(runtime.plan);
+    sub.locks_reads = outer.locks_reads || dml::changes_rows(plan);
     sub.programs.in_use = outer.programs.in_use.clone();
-    let used = runtime.plan.tables.iter().map(|t| (t.schema().into(), t.name().into()));
+    let used = plan.tables.iter().map(|t| (t.schema().into(), t.name().into()));
     sub.programs.in_use.extend(used);
     sub.variables.swap(&outer.variables);
     sub.sequence_values.swap(&outer.sequence_values);

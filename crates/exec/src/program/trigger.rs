@@ -14,7 +14,7 @@ use super::machine::Machine;
 use super::output::{NoResults, ProgramSink};
 use super::sub;
 use crate::Session;
-use crate::run::Env;
+use crate::state::around::{Around, Triggers};
 use crate::state::columns::column_of;
 use crate::state::programs::Compiled;
 
@@ -56,40 +56,39 @@ fn values_of(columns: &[Arc<Column>]) -> Vec<Value> {
 }
 
 /// Triggers of one table for one event.
-pub(crate) struct Triggers<'r> {
-    env: Env<'r>,
+struct TableTriggers<'r> {
+    around: Around<'r>,
     table: &'r Arc<TableInfo>,
     before: Vec<Arc<Compiled>>,
     after: Vec<Arc<Compiled>>,
 }
 
-impl<'r> Triggers<'r> {
-    /// Those that an event on a table sets off, `None` without any.
-    pub(crate) fn of(
-        env: Env<'r>,
-        table: &'r Arc<TableInfo>,
-        event: &str,
-    ) -> SqlResult<Option<Self>> {
-        let is_it = |t: &&Arc<Trigger>| {
-            *t.table == *table.name() && *t.schema == *table.schema() && t.event == event
-        };
-        let mut triggers = Self { env, table, before: Vec::new(), after: Vec::new() };
-        for trigger in env.rt.plan.triggers.iter().filter(is_it) {
-            let program = compile::trigger(env.rt.session, trigger)?;
-            if env.rt.session.programs.active.contains(&program.key) {
-                return Err(SqlError::new(&ER_SP_NO_RECURSION, &[]));
-            }
-            match trigger.before {
-                true => triggers.before.push(program),
-                false => triggers.after.push(program),
-            }
+/// Those that an event on a table sets off, `None` without any.
+pub(super) fn of_table<'r>(
+    around: Around<'r>,
+    table: &'r Arc<TableInfo>,
+    event: &str,
+) -> SqlResult<Option<Box<dyn Triggers + 'r>>> {
+    let is_it = |t: &&Arc<Trigger>| {
+        *t.table == *table.name() && *t.schema == *table.schema() && t.event == event
+    };
+    let mut triggers = TableTriggers { around, table, before: Vec::new(), after: Vec::new() };
+    for trigger in around.plan.triggers.iter().filter(is_it) {
+        let program = compile::trigger(around.session, trigger)?;
+        if around.session.programs.active.contains(&program.key) {
+            return Err(SqlError::new(&ER_SP_NO_RECURSION, &[]));
         }
-        let none = triggers.before.is_empty() && triggers.after.is_empty();
-        Ok((!none).then_some(triggers))
+        match trigger.before {
+            true => triggers.before.push(program),
+            false => triggers.after.push(program),
+        }
     }
+    let none = triggers.before.is_empty() && triggers.after.is_empty();
+    Ok((!none).then(|| Box::new(triggers) as Box<dyn Triggers + 'r>))
+}
 
-    /// Columns that BEFORE triggers give values to.
-    pub(crate) fn assigned(&self) -> Vec<usize> {
+impl Triggers for TableTriggers<'_> {
+    fn assigned(&self) -> Vec<usize> {
         let mut columns = Vec::new();
         for program in &self.before {
             compile::assigned_columns(&program.body, self.table, &mut columns);
@@ -97,8 +96,7 @@ impl<'r> Triggers<'r> {
         columns
     }
 
-    /// Runs the BEFORE triggers for the only row of `new`; what they assign replaces its values.
-    pub(crate) fn before_row(&self, old: &[Arc<Column>], new: &mut [Arc<Column>]) -> SqlResult<()> {
+    fn before_row(&self, old: &[Arc<Column>], new: &mut [Arc<Column>]) -> SqlResult<()> {
         if self.before.is_empty() {
             return Ok(());
         }
@@ -113,14 +111,15 @@ impl<'r> Triggers<'r> {
         Ok(())
     }
 
-    /// Runs the AFTER triggers for a row.
-    pub(crate) fn after_row(&self, old: &[Arc<Column>], new: &[Arc<Column>]) -> SqlResult<()> {
+    fn after_row(&self, old: &[Arc<Column>], new: &[Arc<Column>]) -> SqlResult<()> {
         if self.after.is_empty() {
             return Ok(());
         }
         self.run(&self.after, values_of(old), values_of(new)).map(drop)
     }
+}
 
+impl TableTriggers<'_> {
     fn before(&self, old: Vec<Value>, new: Vec<Value>) -> SqlResult<Vec<Value>> {
         self.run(&self.before, old, new)
     }
@@ -133,8 +132,8 @@ impl<'r> Triggers<'r> {
     ) -> SqlResult<Vec<Value>> {
         let mut row = TriggerRow { table: Arc::clone(self.table), old, new };
         for program in programs {
-            let instance = self.env.rt.instance;
-            sub::with_sub_session(self.env.rt, self.env.eval, |session| {
+            let instance = self.around.instance;
+            sub::with_sub_session(self.around, |session| {
                 within(session, program, |session| {
                     let mut nowhere = NoResults("trigger");
                     let mut machine = Machine {

@@ -13,6 +13,7 @@ use selkie_engine::{Engine, EngineResult, IndexCodec, Table, TableId};
 use selkie_types::error::catalogue::ER_UNKNOWN_STORAGE_ENGINE;
 use selkie_types::{SqlError, SqlResult, Value};
 
+use super::around::Programs;
 use crate::Session;
 use crate::state::branches::Branches;
 use crate::state::error::from_engine;
@@ -149,11 +150,19 @@ pub struct Instance {
     /// What maintenance has left nothing to do for, until rows change.
     pub(crate) maintained: Maintained,
     handles: Handles,
+    /// Runs functions and triggers.
+    pub(crate) programs: &'static dyn Programs,
 }
 
 impl Instance {
-    /// An instance over engines and the dictionary kept in one of them.
-    pub fn new(catalog: Catalog, dictionary: Dictionary, engines: Engines) -> Self {
+    /// An instance over engines and the dictionary kept in one of them; `programs` runs functions and
+    /// triggers.
+    pub(crate) fn with_programs(
+        catalog: Catalog,
+        dictionary: Dictionary,
+        engines: Engines,
+        programs: &'static dyn Programs,
+    ) -> Self {
         let all: Vec<Arc<dyn Engine>> = engines.iter().cloned().collect();
         let row_waits = move |show: &mut dyn FnMut(u64, u64)| {
             all.iter().for_each(|engine| engine.row_waits(show));
@@ -171,6 +180,7 @@ impl Instance {
             data_dir: PathBuf::from("."),
             maintained: Maintained::default(),
             handles: Handles::default(),
+            programs,
         }
     }
 
