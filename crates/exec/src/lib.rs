@@ -4,6 +4,10 @@
 //! A parsed statement and a session in; rows to a [`ResultSink`] and an [`Outcome`] out. Plans are
 //! run by operators that pull batches from each other and from engine cursors.
 //!
+//! # Layers
+//! `state` < `run` < `op` < `dml` < `query` < everything else; `tidy` checks it. Statements and programs
+//! run each other; what lies below them knows programs by the traits of `state::around`.
+//!
 //! # Words
 //! *Runtime*: one execution of a plan. *Build side*: the input of a join that is kept in memory.
 //! *Key number*: equal keys share one, see `op::hash_table`.

@@ -1,6 +1,6 @@
 //! `cargo run -p selkie-tidy`: checks the project's own rules and says what breaks them.
 //!
-//! Layers between crates, a purpose at the top of every file, lengths of files and functions (a
+//! Layers between crates and in the executor, a purpose at the top of every file, lengths of files and functions (a
 //! ratchet: what is long today may only get shorter), names that documents mention. Run with
 //! `--update` to write the ratchet anew after something got shorter. Knows nothing of the product.
 
@@ -9,6 +9,7 @@
 mod documents;
 mod layers;
 mod lengths;
+mod modules;
 mod sources;
 
 use std::path::PathBuf;
@@ -20,6 +21,7 @@ fn main() -> ExitCode {
     let files = sources::read(&root);
     let mut findings = layers::check(&root);
     findings.extend(sources::check(&files));
+    findings.extend(modules::check(&files));
     findings.extend(lengths::check(&root, &files, update));
     findings.extend(documents::check(&root));
     findings.iter().for_each(|finding| eprintln!("tidy: {finding}"));

@@ -1,0 +1,12 @@
+//! What all operators are: they are pulled for batches.
+
+use selkie_types::{Batch, SqlResult};
+
+/// A source of batches. Batches are never empty.
+pub(crate) trait Operator {
+    /// The next rows, `None` after the last.
+    fn next(&mut self) -> SqlResult<Option<Batch>>;
+}
+
+/// An operator of one execution.
+pub(crate) type BoxOperator<'r> = Box<dyn Operator + 'r>;

@@ -1,0 +1,134 @@
+//! Which modules of the executor may use which: a layer that imports a higher one is a finding.
+//!
+//! Looks at paths that begin with `crate::`, and at names that the crate's root hands on.
+
+use std::collections::HashMap;
+
+use crate::sources::Source;
+
+/// The crate whose modules are layered.
+const ROOT: &str = "crates/exec/src/";
+
+/// Its layers from bottom to top. What is in none of these folders lies above them all.
+const LAYERS: &[&str] = &["state", "run", "op", "dml", "query"];
+
+/// Compares what every file of a layer uses with the order of the layers.
+pub(crate) fn check(files: &[Source]) -> Vec<String> {
+    let own = || files.iter().filter(|file| file.path.starts_with(ROOT) && !file.is_test());
+    let handed_on = own().find(|file| file.path == format!("{ROOT}lib.rs")).map(names_of_root);
+    let handed_on = handed_on.unwrap_or_default();
+    let mut findings = Vec::new();
+    for file in own() {
+        let Some(layer) = layer_of(&file.path[ROOT.len()..]) else { continue };
+        for (number, module) in used(&code_of(file)) {
+            let module = handed_on.get(&module).unwrap_or(&module);
+            let above = LAYERS.iter().position(|name| name == module).is_none_or(|at| at > layer);
+            if above && is_module(files, module) {
+                findings.push(format!(
+                    "{}:{number}: `{}` must not use `{module}`",
+                    file.path, LAYERS[layer]
+                ));
+            }
+        }
+    }
+    findings
+}
+
+/// The layer of a file below the root.
+fn layer_of(path: &str) -> Option<usize> {
+    let folder = path.split('/').next().unwrap_or_default().trim_end_matches(".rs");
+    LAYERS.iter().position(|name| *name == folder)
+}
+
+fn is_module(files: &[Source], name: &str) -> bool {
+    files.iter().any(|file| file.path == format!("{ROOT}{name}.rs"))
+}
+
+/// The lines without comments, and without the tests at the end.
+fn code_of(file: &Source) -> String {
+    let code = file.lines.iter().take_while(|line| line.trim() != "#[cfg(test)]");
+    let bare = code.map(|line| line.split("//").next().unwrap_or_default());
+    bare.collect::<Vec<_>>().join("\n")
+}
+
+/// The first names behind `crate::`, with their lines.
+fn used(code: &str) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    for (at, _) in code.match_indices("crate::") {
+        let line = code[..at].matches('\n').count() + 1;
+        let rest = &code[at + "crate::".len()..];
+        match rest.strip_prefix('{') {
+            Some(group) => {
+                found.extend(group_names(group).into_iter().map(|name| (line, name)));
+            }
+            None => found.push((line, first_name(rest))),
+        }
+    }
+    found
+}
+
+/// The first names of a group's entries, up to its end.
+fn group_names(group: &str) -> Vec<String> {
+    let mut depth = 0;
+    let mut entry = String::new();
+    let mut names = Vec::new();
+    for letter in group.chars() {
+        match letter {
+            '}' if depth == 0 => break,
+            ',' if depth == 0 => names.push(std::mem::take(&mut entry)),
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            letter => entry.push(letter),
+        }
+    }
+    names.push(entry);
+    names.iter().map(|entry| first_name(entry.trim())).filter(|name| !name.is_empty()).collect()
+}
+
+fn first_name(text: &str) -> String {
+    text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
+}
+
+/// The module that each name comes from that the root hands on.
+fn names_of_root(root: &Source) -> HashMap<String, String> {
+    let code = code_of(root);
+    let mut names = HashMap::new();
+    for statement in code.split(';').filter_map(|text| text.trim().strip_prefix("pub use ")) {
+        let module = first_name(statement);
+        let last = statement.rsplit("::").next().unwrap_or_default();
+        for name in last.trim_matches(['{', '}', ' ', '\n']).split(',') {
+            names.insert(first_name(name.trim()), module.clone());
+        }
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source(path: &str, text: &str) -> Source {
+        let lines = text.lines().map(str::to_owned).collect();
+        Source { path: format!("{ROOT}{path}"), lines }
+    }
+
+    #[test]
+    fn a_lower_layer_that_uses_a_higher_one_is_found() {
+        let files = [
+            source("lib.rs", "pub use state::session::Session;\npub use statement::{run, stop};"),
+            source("state.rs", ""),
+            source("op.rs", ""),
+            source("ddl.rs", ""),
+            source("statement.rs", ""),
+            source("state/a.rs", "use crate::op::b;\nuse crate::{Session, run};"),
+            source("op/b.rs", "// crate::ddl::x\nuse crate::state::a;\nfn f() { crate::ddl::g() }"),
+            source("ddl/c.rs", "use crate::op::b;"),
+        ];
+        let found = check(&files);
+        let ends =
+            ["a.rs:1: `state` must not use `op`", "a.rs:2: `state` must not use `statement`"];
+        assert_eq!(found.len(), 3, "{found:?}");
+        assert!(ends.iter().zip(&found).all(|(end, finding)| finding.ends_with(end)), "{found:?}");
+        assert!(found[2].ends_with("b.rs:3: `op` must not use `ddl`"), "{found:?}");
+    }
+}
