@@ -160,7 +160,7 @@ fn temporal(a: &SqlType, b: &SqlType) -> SqlType {
 }
 
 /// The longest text of a type in bytes.
-fn byte_length(ty: &SqlType) -> u32 {
+pub(crate) fn byte_length(ty: &SqlType) -> u32 {
     let per_char = if ty.is_string() { ty.collation.charset().max_len() as u32 } else { 1 };
     text_length(ty).saturating_mul(per_char)
 }
