@@ -26,7 +26,7 @@ pub(crate) use read::{extract_number, extract_text, extract_value};
 
 /// Functions called by name.
 pub(super) static FUNCTIONS: &[Function] = &[
-    Function::new("JSON_VALID", 1, 1, |b| measure(b, 1, read::valid)),
+    Function::new("JSON_VALID", 1, 1, |b| truth(b, read::valid)),
     Function::new("JSON_EXTRACT", 2, MANY, |b| {
         let paths = b.len() as u64 - 1;
         let several = if paths > 1 { 2 * paths } else { 0 };
@@ -35,7 +35,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     }),
     Function::new("JSON_VALUE", 2, 2, |b| as_long(b, 1, read::value)),
     Function::new("JSON_QUERY", 2, 2, |b| as_long(b, 1, read::query)),
-    Function::new("JSON_EXISTS", 2, 2, |b| measure(b, 1, read::exists)),
+    Function::new("JSON_EXISTS", 2, 2, |b| truth(b, read::exists)),
     Function::new("JSON_UNQUOTE", 1, 1, make::bind_unquote),
     Function::new("JSON_QUOTE", 1, 1, make::bind_quote),
     Function::new("JSON_KEYS", 1, 2, |b| as_long(b, 1, read::keys)),
@@ -46,13 +46,12 @@ pub(super) static FUNCTIONS: &[Function] = &[
     }),
     Function::new("JSON_TYPE", 1, 1, |mut b| {
         b.utf8_text(0);
-        b.system_constant();
         b.maybe(SqlType::varchar(12, CollationId::UTF8MB3_GENERAL_CI), read::type_name)
     }),
-    Function::new("JSON_CONTAINS", 2, 3, |b| measure(b, 1, compare::contains)),
-    Function::new("JSON_CONTAINS_PATH", 3, MANY, |b| measure(b, 1, read::contains_path)),
-    Function::new("JSON_EQUALS", 2, 2, |b| measure(b, 1, compare::equals)),
-    Function::new("JSON_OVERLAPS", 2, 2, |b| measure(b, 1, compare::overlaps)),
+    Function::new("JSON_CONTAINS", 2, 3, |b| truth(b, compare::contains)),
+    Function::new("JSON_CONTAINS_PATH", 3, MANY, |b| truth(b, read::contains_path)),
+    Function::new("JSON_EQUALS", 2, 2, |b| truth(b, compare::equals)),
+    Function::new("JSON_OVERLAPS", 2, 2, |b| truth(b, compare::overlaps)),
     Function::new("JSON_SEARCH", 3, MANY, search::bind),
     Function::new("JSON_COMPACT", 1, 1, |b| as_long(b, 1, rewrite::compact)),
     Function::new("JSON_LOOSE", 1, 1, |b| as_long(b, 2, rewrite::loose)),
@@ -111,6 +110,12 @@ fn document(b: Binding<'_>, length: u64, kernel: Kernel) -> SqlResult<Expr> {
 fn measure(mut b: Binding<'_>, length: u32, kernel: Kernel) -> SqlResult<Expr> {
     (0..b.len()).for_each(|at| b.utf8_text(at));
     b.maybe(SqlType::new(TypeKind::Int, length, 0), kernel)
+}
+
+/// A function of texts whose result is true or false, in other documents too.
+fn truth(mut b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
+    (0..b.len()).for_each(|at| b.utf8_text(at));
+    b.maybe(crate::build::boolean_type(), kernel)
 }
 
 /// The function's name in messages.

@@ -6,7 +6,7 @@ use selkie_expr::{Coercibility, Expr, ExprKind, cast};
 use selkie_sql::ast;
 use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::*;
-use selkie_types::{SqlError, SqlResult, SqlType, stack};
+use selkie_types::{JsonRole, SqlError, SqlResult, SqlType, stack};
 
 use super::scope::{Clause, Source, SourceColumns};
 use super::select::{Tail, limited, position_of, sorted};
@@ -272,6 +272,10 @@ impl Binder<'_> {
         }
         if ty.is_string() {
             ty.unsigned = false;
+        }
+        if ty.json == JsonRole::Truth {
+            // Compat: combined truth values are numbers.
+            ty.json = JsonRole::Plain;
         }
         Ok((ty, coercibility))
     }
