@@ -27,6 +27,22 @@ pub(crate) struct Path {
 }
 
 impl Path {
+    /// The path that leads to the document itself.
+    pub(crate) fn root() -> Self {
+        Self { steps: Vec::new() }
+    }
+
+    /// The path as JSON_TABLE takes rows by it.
+    ///
+    /// Compat: of a range of positions it takes the first, and nothing from the end of an array.
+    pub(crate) fn of_rows(mut self) -> Self {
+        for step in &mut self.steps {
+            let (Step::Item(from) | Step::Range(from, _)) = *step else { continue };
+            *step = Step::Item(if from < 0 { i64::MAX } else { from });
+        }
+        self
+    }
+
     /// Whether the path can lead to several values.
     pub(crate) fn is_wild(&self) -> bool {
         use Step::{AnyItem, AnyMember, Descend, Range};
