@@ -219,7 +219,10 @@ fn json(a: &mut Aggregate, types: &TypeContext) {
     a.ty.json = selkie_types::JsonRole::Document;
     a.parameter = types.group_concat_max_len;
     a.coercibility = Coercibility::Implicit;
-    a.args.iter_mut().for_each(|e| crate::functions::json::quote_variable(e, types));
+    for e in &mut a.args {
+        crate::functions::json::unwrite(e);
+        crate::functions::json::quote_variable(e, types);
+    }
     if a.kind == AggregateKind::JsonObjectAgg {
         cast::to_text(&mut a.args[0], types);
         cast::to_charset(&mut a.args[0], a.ty.collation);

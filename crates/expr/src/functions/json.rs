@@ -15,13 +15,12 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{Charset, CollationId, Column, Condition, SqlResult, SqlType, TypeKind};
 
-use crate::collate::Coercibility;
 use crate::expr::Expr;
 use crate::function::{Binding, Function, Kernel, MANY};
-use crate::json::{ErrorKind, Json, JsonError, MAX_DEPTH, Path, PathError, parse};
+use crate::json::{ErrorKind, Json, JsonError, MAX_DEPTH, Path, PathError, parse, parse_first};
 use crate::kernel::{BytesOut, Frame, NativeOut};
 
-pub(crate) use make::quote_variable;
+pub(crate) use make::{quote_variable, unwrite};
 pub(crate) use read::{extract_number, extract_text, extract_value};
 
 /// Functions called by name.
@@ -86,24 +85,23 @@ fn as_long(b: Binding<'_>, times: u64, kernel: Kernel) -> SqlResult<Expr> {
 
 /// A text of the first argument's charset; all arguments are texts.
 fn like_first(mut b: Binding<'_>, length: u64, kernel: Kernel) -> SqlResult<Expr> {
-    let collation = charset_of_first(&b);
+    like_argument(&mut b, 0);
     (0..b.len()).for_each(|at| b.utf8_text(at));
-    b.collation = collation;
     document(b, length, kernel)
 }
 
-/// Compat: numbers and dates are texts in latin1.
-fn charset_of_first(b: &Binding<'_>) -> CollationId {
-    let ty = &b.args[0].ty;
-    if ty.is_numeric() || ty.is_temporal() { CollationId::LATIN1_SWEDISH_CI } else { ty.collation }
+/// The result is a text as argument `at` is. Compat: numbers and dates are texts in latin1.
+fn like_argument(b: &mut Binding<'_>, at: usize) {
+    let (ty, coercibility) = (&b.args[at].ty, b.args[at].coercibility);
+    let is_text = !ty.is_numeric() && !ty.is_temporal();
+    let collation = if is_text { ty.collation } else { CollationId::LATIN1_SWEDISH_CI };
+    b.claim(collation, coercibility);
 }
 
 /// A text in the call's collation.
 fn document(b: Binding<'_>, length: u64, kernel: Kernel) -> SqlResult<Expr> {
     let ty = b.string_type(length);
-    let mut e = b.maybe(ty, kernel)?;
-    e.coercibility = Coercibility::Coercible;
-    Ok(e)
+    b.maybe(ty, kernel)
 }
 
 /// A function of texts whose result is a number.
@@ -154,6 +152,12 @@ fn read<'a>(frame: &Frame<'a>, at: usize, row: usize) -> Option<Json<'a>> {
             None
         }
     }
+}
+
+/// The document that argument `at` begins with, with a warning if it begins with none.
+fn read_first<'a>(frame: &Frame<'a>, at: usize, row: usize) -> Option<Json<'a>> {
+    let first = parse_first(frame.bytes(at).value(row));
+    first.inspect_err(|error| frame.ctx.push(condition(frame, at, *error))).ok()
 }
 
 fn warn_path(frame: &Frame<'_>, at: usize, error: PathError) {

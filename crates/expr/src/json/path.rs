@@ -70,7 +70,7 @@ impl Path {
 
     /// The place the path leads to, without adding anything; the first of several.
     ///
-    /// Compat: a value that is no array counts as an array of itself, from its end too.
+    /// Compat: a value that is no array counts as an array of itself, but only from its start.
     pub(crate) fn find_mut<'j, 'a>(&self, root: &'j mut Json<'a>) -> Option<&'j mut Json<'a>> {
         let mut here = root;
         for step in &self.steps {
@@ -84,7 +84,7 @@ impl Path {
                     let at = index(*n, items.len())?;
                     items.get_mut(at)?
                 }
-                (Step::Item(0 | -1), other) => other,
+                (Step::Item(0), other) => other,
                 _ => return None,
             };
         }
