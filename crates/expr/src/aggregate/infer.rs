@@ -195,7 +195,7 @@ fn bits(a: &mut Aggregate) {
 fn group_concat(a: &mut Aggregate, types: &TypeContext) -> SqlResult<()> {
     a.args.iter_mut().for_each(|e| cast::to_text(e, types));
     let mut args: Vec<&mut Expr> = a.args.iter_mut().collect();
-    let claim = collate::unify(&mut args, "group_concat", false)?;
+    let claim = collate::unify(&mut args, "group_concat(", false)?;
     a.parameter = types.group_concat_max_len;
     let bytes = claim.collation.charset().max_len() as u64;
     let length = types.group_concat_max_len;

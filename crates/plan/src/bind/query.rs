@@ -246,12 +246,13 @@ impl Binder<'_> {
     }
 
     /// A column of one of the queries that are combined, with its own claim on the collation. A literal
-    /// stays one: its type does not say all.
+    /// stays one, and a text what it is made of: its type does not say all.
     fn branch_column(&self, query: &Query, at: usize) -> Expr {
         let id = query.columns[at].id;
         if let Logical::Project { columns, .. } = &query.plan
             && let Some((_, literal)) = columns.iter().find(|(column, _)| *column == id)
-            && matches!(literal.kind, ExprKind::Literal(_))
+            && (matches!(literal.kind, ExprKind::Literal(_))
+                || matches!(literal.kind, ExprKind::Call(_)) && literal.ty.is_string())
         {
             return literal.clone();
         }
