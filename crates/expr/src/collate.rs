@@ -7,10 +7,12 @@ use selkie_types::charset::Charset;
 use selkie_types::error::catalogue::{
     ER_CANT_AGGREGATE_2COLLATIONS, ER_CANT_AGGREGATE_3COLLATIONS, ER_CANT_AGGREGATE_NCOLLATIONS,
 };
-use selkie_types::{CollationId, SqlError, SqlResult, Value};
+use selkie_types::{CollationId, SqlError, SqlResult, Value, stack};
 
 use crate::cast;
+use crate::context::TypeContext;
 use crate::expr::{Expr, ExprKind};
+use crate::function::constant_value;
 
 /// How strong a claim an operand has on the collation of an operation; less is stronger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -177,22 +179,57 @@ pub fn unify(args: &mut [&mut Expr], operation: &str, compared: bool) -> SqlResu
         let views: Vec<&Expr> = args.iter().map(|e| &**e).collect();
         aggregate(&views, operation, compared)?
     };
-    if args.iter().any(|arg| loses(arg, claim.collation.charset())) {
-        let views: Vec<&Expr> = args.iter().map(|e| &**e).collect();
-        return Err(mix_error(&views, operation));
-    }
+    refuse_loss(&args.iter().map(|e| &**e).collect::<Vec<_>>(), claim.collation, operation)?;
     for arg in args {
         cast::to_charset(arg, claim.collation);
     }
     Ok(claim)
 }
 
-/// Whether a literal has characters that `charset` does not have.
+/// Error 1267 if an operand has, or can have, characters that `collation` has not.
+pub(crate) fn refuse_loss(
+    args: &[&Expr],
+    collation: CollationId,
+    operation: &str,
+) -> SqlResult<()> {
+    match args.iter().any(|arg| loses(arg, collation.charset())) {
+        true => Err(mix_error(args, operation)),
+        false => Ok(()),
+    }
+}
+
+/// Whether a text has characters that `charset` does not have; one that is not known yet, whether
+/// it is made of others than ASCII.
 fn loses(e: &Expr, charset: Charset) -> bool {
     let own = e.ty.collation.charset();
-    match e.as_literal() {
-        Some(Value::Bytes(text)) if own != charset && own != Charset::Binary => {
-            charset != Charset::Binary && !text.is_ascii() && own.convert(text, charset).1 > 0
+    if own == charset || [own, charset].contains(&Charset::Binary) {
+        return false;
+    }
+    match constant_value(e, &TypeContext::default()) {
+        Some(Value::Bytes(text)) => !text.is_ascii() && own.convert(&text, charset).1 > 0,
+        Some(_) => false,
+        None => !is_unicode(charset) && has_others_than_ascii(e),
+    }
+}
+
+/// Functions whose text is of ASCII whatever their arguments are.
+const ASCII_TEXTS: [&str; 10] =
+    ["HEX", "MD5", "SHA", "SHA1", "SHA2", "TO_BASE64", "CHARSET", "COLLATION", "UUID", "JSON_TYPE"];
+
+/// Whether a text is made of a literal that is not all ASCII.
+fn has_others_than_ascii(e: &Expr) -> bool {
+    stack::ensure();
+    if !e.ty.is_string() || e.ty.collation.is_binary() {
+        return false;
+    }
+    match &e.kind {
+        ExprKind::Literal(Value::Bytes(text)) => !text.is_ascii(),
+        ExprKind::Call(call) if ASCII_TEXTS.contains(&call.function.name()) => false,
+        ExprKind::Call(call) => call.args.iter().any(has_others_than_ascii),
+        ExprKind::Coalesce(parts) => parts.iter().any(has_others_than_ascii),
+        ExprKind::Case(case) => {
+            let results = case.whens.iter().map(|(_, then)| then).chain(&case.otherwise);
+            results.into_iter().any(has_others_than_ascii)
         }
         _ => false,
     }

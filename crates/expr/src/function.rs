@@ -13,7 +13,7 @@ use selkie_types::error::catalogue::ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT;
 use selkie_types::{Column, SqlError, SqlResult};
 
 pub use binding::Binding;
-pub(crate) use binding::string_type;
+pub(crate) use binding::{constant_value, string_type};
 
 use crate::expr::Expr;
 use crate::kernel::Frame;

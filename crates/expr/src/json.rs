@@ -16,7 +16,9 @@ use selkie_types::{JsonRole, Physical, SqlType, TypeKind, Value, stack};
 pub(crate) use document::Json;
 pub(crate) use escape::{put_escaped, put_string, same_text, unescape};
 pub(crate) use normal::normalize;
-pub(crate) use parse::{ErrorKind, JsonError, MAX_DEPTH, parse, parse_partly, string_at};
+pub(crate) use parse::{
+    ErrorKind, JsonError, MAX_DEPTH, parse, parse_first, parse_partly, string_at,
+};
 pub(crate) use path::{Last, Path, index};
 pub(crate) use path_parse::PathError;
 pub(crate) use write::{write_compact, write_detailed, write_loose};
@@ -85,6 +87,8 @@ pub(crate) fn put_sql_value(out: &mut Vec<u8>, value: &Value, ty: &SqlType, is_j
             crate::text::write_value(&mut text, value, ty);
             put_string(out, &text);
         }
+        // Compat: bytes are no text of another character set.
+        Value::Bytes(b) if ty.collation.is_binary() => put_string(out, b),
         Value::Bytes(b) => {
             let text = ty.collation.charset().convert(b, selkie_types::Charset::Utf8mb4).0;
             put_string(out, &text);

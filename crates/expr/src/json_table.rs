@@ -85,7 +85,7 @@ impl JsonPath {
 impl JsonRows {
     /// Rows by a path.
     pub fn new(path: JsonPath, columns: Vec<JsonColumn>) -> Self {
-        Self { path: path.0, columns }
+        Self { path: path.0.of_rows(), columns }
     }
 
     /// Number of columns, those of nested rows included.

@@ -175,7 +175,7 @@ fn parse_offset(text: &str) -> Option<i32> {
     let digits = |t: &str| t.bytes().all(|b| b.is_ascii_digit()).then(|| t.parse::<i32>().ok())?;
     let (hours, minutes) = (digits(hours)?, digits(minutes)?);
     let seconds = sign * (hours * 3600 + minutes * 60);
-    (minutes < 60 && (-12 * 3600 - 3599..=14 * 3600).contains(&seconds)).then_some(seconds)
+    (minutes < 60 && (-12 * 3600 - 3599..=13 * 3600).contains(&seconds)).then_some(seconds)
 }
 
 #[cfg(test)]

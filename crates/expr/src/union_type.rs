@@ -30,6 +30,7 @@ pub fn aggregate_exprs(
     strings.iter_mut().for_each(|e| crate::cast::to_text(e, types));
     let views: Vec<&Expr> = strings.iter().collect();
     let claim: Claim = collate::aggregate(&views, operation, false)?;
+    collate::refuse_loss(&views, claim.collation, operation)?;
     ty.collation = claim.collation;
     let binary = claim.collation.is_binary();
     let length = |e: &Expr| if binary { byte_length(&e.ty) } else { text_length(&e.ty) };
@@ -163,7 +164,7 @@ fn temporal(a: &SqlType, b: &SqlType) -> SqlType {
 }
 
 /// The longest text of a type in bytes.
-fn byte_length(ty: &SqlType) -> u32 {
+pub(crate) fn byte_length(ty: &SqlType) -> u32 {
     let per_char = if ty.is_string() { ty.collation.charset().max_len() as u32 } else { 1 };
     text_length(ty).saturating_mul(per_char)
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hashbrown::HashSet;
 use selkie_meter::{ask, interruptible, spend, tick};
 use selkie_types::error::catalogue::ER_CUT_VALUE_GROUP_CONCAT;
-use selkie_types::{CollationId, Column, SqlResult, SqlType, Value};
+use selkie_types::{CollationId, Column, Date, DateTime, Decimal, SqlResult, SqlType, Time, Value};
 
 use super::state::{Groups, State, length_at, same_kind};
 use super::{Aggregate, AggregateKind};
@@ -112,11 +112,17 @@ impl GroupConcat {
         shorten(group, max, self.collation);
     }
 
-    fn sort(order: &[(CollationId, bool)], rows: &mut [Row]) {
+    /// Compat: of rows that are equal the last one comes first, and but for arrays NULL is zero or
+    /// the empty text.
+    fn sort(&self, rows: &mut [Row]) {
+        let compare = if self.json.is_some() { compare_values } else { compare_nulls_as_zero };
+        if !self.order.is_empty() {
+            rows.reverse();
+        }
         rows.sort_by(|a, b| {
             tick(64);
-            for (at, (collation, descending)) in order.iter().enumerate() {
-                let ordering = compare_values(&a.keys[at], &b.keys[at], *collation);
+            for (at, (collation, descending)) in self.order.iter().enumerate() {
+                let ordering = compare(&a.keys[at], &b.keys[at], *collation);
                 let ordering = if *descending { ordering.reverse() } else { ordering };
                 if ordering != Ordering::Equal {
                     return ordering;
@@ -128,8 +134,7 @@ impl GroupConcat {
 
     fn finish_group(&mut self, at: usize, ctx: &EvalContext<'_>) -> SqlResult<Option<Vec<u8>>> {
         let mut group = std::mem::take(&mut self.groups[at]);
-        let order = &self.order;
-        interruptible(|| Self::sort(order, &mut group.rows))?;
+        interruptible(|| self.sort(&mut group.rows))?;
         let (offset, count) = self.limit.unwrap_or((0, u64::MAX));
         let rows = std::mem::take(&mut group.rows);
         let skip = usize::try_from(offset).unwrap_or(usize::MAX);
@@ -151,6 +156,30 @@ impl GroupConcat {
             None => group.joined,
             Some(_) => group.joined.map(|text| [b"[", &text[..], b"]"].concat()),
         })
+    }
+}
+
+/// The order of two values of one type, NULL being its zero.
+fn compare_nulls_as_zero(a: &Value, b: &Value, collation: CollationId) -> Ordering {
+    match (a, b) {
+        (Value::Null, Value::Null) => Ordering::Equal,
+        (Value::Null, b) => compare_values(&zero_like(b), b, collation),
+        (a, Value::Null) => compare_values(a, &zero_like(a), collation),
+        _ => compare_values(a, b, collation),
+    }
+}
+
+fn zero_like(value: &Value) -> Value {
+    match value {
+        Value::Null => Value::Null,
+        Value::Int(_) => Value::Int(0),
+        Value::UInt(_) => Value::UInt(0),
+        Value::Double(_) => Value::Double(0.0),
+        Value::Decimal(_) => Value::Decimal(Decimal::ZERO),
+        Value::Date(_) => Value::Date(Date::default()),
+        Value::Time(_) => Value::Time(Time::ZERO),
+        Value::DateTime(_) => Value::DateTime(DateTime::ZERO),
+        Value::Bytes(_) => Value::Bytes(Default::default()),
     }
 }
 

@@ -81,9 +81,12 @@ fn to_summable(e: &mut Expr) -> bool {
     true
 }
 
-fn double_type(declared: &SqlType, more: u8) -> SqlType {
+/// The type of a sum of doubles, of a declared type or of texts without digits after the point.
+fn double_type(declared: &SqlType, whole: bool, more: u8) -> SqlType {
     let real = matches!(declared.kind, TypeKind::Float | TypeKind::Double);
-    let decimals = if real && declared.decimals < NOT_FIXED_DECIMALS {
+    let decimals = if whole {
+        more
+    } else if real && declared.decimals < NOT_FIXED_DECIMALS {
         (declared.decimals + more).min(NOT_FIXED_DECIMALS)
     } else {
         NOT_FIXED_DECIMALS
@@ -92,12 +95,12 @@ fn double_type(declared: &SqlType, more: u8) -> SqlType {
 }
 
 fn sum(a: &mut Aggregate) {
-    let declared = a.args[0].ty.clone();
+    let (declared, whole) = (a.args[0].ty.clone(), a.args[0].is_whole_number_text());
     a.ty = if to_summable(&mut a.args[0]) {
         let number = summed(&declared, &a.args[0]);
         SqlType::decimal((number.length + SUM_DIGITS).min(65), number.decimals)
     } else {
-        double_type(&declared, 0)
+        double_type(&declared, whole, 0)
     };
 }
 
@@ -112,7 +115,7 @@ fn summed(declared: &SqlType, e: &Expr) -> SqlType {
 }
 
 fn average(a: &mut Aggregate, types: &TypeContext) {
-    let declared = a.args[0].ty.clone();
+    let (declared, whole) = (a.args[0].ty.clone(), a.args[0].is_whole_number_text());
     let increment = types.div_precision_increment;
     a.parameter = increment.into();
     a.ty = if to_summable(&mut a.args[0]) {
@@ -120,7 +123,7 @@ fn average(a: &mut Aggregate, types: &TypeContext) {
         let scale = (number.decimals + increment).min(38);
         SqlType::decimal((number.length + u32::from(increment)).min(65), scale)
     } else {
-        double_type(&declared, increment)
+        double_type(&declared, whole, increment)
     };
 }
 
@@ -156,6 +159,11 @@ fn extreme(a: &mut Aggregate, types: &TypeContext) {
 
 fn spread(a: &mut Aggregate, types: &TypeContext) {
     let e = &mut a.args[0];
+    if e.is_whole_number_text() {
+        cast::to_double(e);
+        a.ty = SqlType::new(TypeKind::Double, 17, types.div_precision_increment.min(30));
+        return;
+    }
     let decimals = match e.ty.kind {
         TypeKind::Float | TypeKind::Double => e.ty.decimals,
         TypeKind::Decimal => e.ty.decimals,
@@ -187,7 +195,7 @@ fn bits(a: &mut Aggregate) {
 fn group_concat(a: &mut Aggregate, types: &TypeContext) -> SqlResult<()> {
     a.args.iter_mut().for_each(|e| cast::to_text(e, types));
     let mut args: Vec<&mut Expr> = a.args.iter_mut().collect();
-    let claim = collate::unify(&mut args, "group_concat", false)?;
+    let claim = collate::unify(&mut args, "group_concat(", false)?;
     a.parameter = types.group_concat_max_len;
     let bytes = claim.collation.charset().max_len() as u64;
     let length = types.group_concat_max_len;
@@ -211,7 +219,10 @@ fn json(a: &mut Aggregate, types: &TypeContext) {
     a.ty.json = selkie_types::JsonRole::Document;
     a.parameter = types.group_concat_max_len;
     a.coercibility = Coercibility::Implicit;
-    a.args.iter_mut().for_each(|e| crate::functions::json::quote_variable(e, types));
+    for e in &mut a.args {
+        crate::functions::json::unwrite(e);
+        crate::functions::json::quote_variable(e, types);
+    }
     if a.kind == AggregateKind::JsonObjectAgg {
         cast::to_text(&mut a.args[0], types);
         cast::to_charset(&mut a.args[0], a.ty.collation);

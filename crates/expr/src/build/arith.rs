@@ -11,6 +11,7 @@ use crate::context::TypeContext;
 use crate::expr::{CallOption, Expr, ExprKind};
 use crate::function::{Binding, Function, Kernel};
 use crate::functions::arith as kernels;
+use crate::union_type::byte_length;
 
 /// Arithmetic operators.
 #[allow(missing_docs)]
@@ -102,9 +103,28 @@ pub(crate) fn to_number(e: &mut Expr) -> Numeric {
             }
         }
         Numeric::Decimal => cast::to_decimal(e),
-        Numeric::Double => cast::to_double(e),
+        Numeric::Double => text_to_double(e),
     }
     kind
+}
+
+/// Converts to a double. Compat: what some functions make are texts without digits after the point.
+fn text_to_double(e: &mut Expr) {
+    let bytes = e.is_whole_number_text().then(|| byte_length(&e.ty));
+    cast::to_double(e);
+    if let Some(length) = bytes {
+        (e.ty.length, e.ty.decimals) = (length, 0);
+    }
+}
+
+/// The bytes of a text that became a double without digits after the point.
+fn bytes_of_text(e: &Expr) -> Option<u32> {
+    match &e.kind {
+        ExprKind::Call(call) if call.function.is_implicit() && e.ty.decimals == 0 => {
+            call.args[0].is_whole_number_text().then_some(e.ty.length)
+        }
+        _ => None,
+    }
 }
 
 /// `a op b`.
@@ -279,7 +299,11 @@ fn double(op: Arithmetic, mut args: Vec<Expr>, types: &TypeContext) -> SqlResult
         Divide => (a.max(b) + types.div_precision_increment).min(NOT_FIXED_DECIMALS),
         _ => a.max(b),
     };
-    finish(op, args, double_type(decimals), kernels::double_kernel(op), types)
+    let mut ty = double_type(decimals);
+    if let (Divide, Some(bytes)) = (op, bytes_of_text(&args[0])) {
+        ty.length = ty.length.min(bytes.saturating_add(decimals.into()));
+    }
+    finish(op, args, ty, kernels::double_kernel(op), types)
 }
 
 /// The type of a computed double.
@@ -308,6 +332,7 @@ pub fn negate(mut e: Expr, types: &TypeContext) -> SqlResult<Expr> {
         _ => {}
     }
     cast::to_widest_variable(&mut e);
+    let is_constant = e.is_constant();
     let kind = to_number(&mut e);
     let function = &kernels::NEGATE;
     let mut binding = Binding::new(function, vec![e], types);
@@ -329,8 +354,11 @@ pub fn negate(mut e: Expr, types: &TypeContext) -> SqlResult<Expr> {
             binding.strict(result, kernels::negate_decimal)
         }
         Numeric::Double => {
-            let decimals = ty.decimals;
-            binding.strict(double_type(decimals), kernels::negate_double)
+            let mut result = double_type(ty.decimals);
+            if let (Some(bytes), false) = (bytes_of_text(&binding.args[0]), is_constant) {
+                result.length = bytes.saturating_add(1);
+            }
+            binding.strict(result, kernels::negate_double)
         }
     }
 }

@@ -2,9 +2,11 @@
 
 use selkie_types::{SqlResult, TypeKind};
 
-use super::compare::{CompareTypes, compare_types, compared, convert, to_common, widest};
+use super::compare::{
+    CompareTypes, compare_types, compared, convert, convert_looked_for, to_common, widest,
+};
 use super::logic::boolean_type;
-use super::{and, comparison, field, fixed_binary, not, or, row};
+use super::{and, comparison, fixed_binary, not, or, row};
 use crate::context::TypeContext;
 use crate::expr::{CompareBy, CompareOp, Expr, ExprKind, InList};
 use crate::function::Binding;
@@ -94,7 +96,7 @@ fn list(value: Expr, items: Vec<Expr>, types: &TypeContext) -> SqlResult<Expr> {
     let mut groups: Vec<(CompareTypes, Expr, Vec<Expr>)> = Vec::new();
     for mut item in items {
         let mut v = value.clone();
-        field::convert_constants(&mut [&mut v, &mut item], types);
+        convert_looked_for(&mut [&mut v, &mut item], types);
         let by = match item.ty.kind {
             TypeKind::Null => groups.first().map_or_else(|| compare_types(&v, &item), |g| g.0),
             _ => compare_types(&v, &item),

@@ -2,8 +2,7 @@
 
 use selkie_types::{SqlMode, SqlResult};
 
-use super::compare::{comparison_of_scalars, precise_equality};
-use super::comparison;
+use super::compare::{compare_two, comparison_of_scalars, precise_equality};
 use super::fixed_binary::refuse_beside;
 use crate::cast;
 use crate::collate;
@@ -123,7 +122,7 @@ pub fn nvl2(value: Expr, yes: Expr, no: Expr, types: &TypeContext) -> SqlResult<
 pub fn nullif(a: Expr, b: Expr, types: &TypeContext) -> SqlResult<Expr> {
     [&a, &b].into_iter().try_for_each(super::compare::refuse_row)?;
     refuse_beside("nullif", &[&a, &b])?;
-    let equal = comparison(CompareOp::Eq, a.clone(), b, types)?;
+    let equal = compare_two(CompareOp::Eq, "nullif", a.clone(), b, types)?;
     let (mut ty, coercibility) = (a.ty.clone(), a.coercibility);
     if ty.kind == selkie_types::TypeKind::Null {
         ty = selkie_types::SqlType::varchar(0, types.collation_connection);

@@ -94,21 +94,44 @@ pub fn comparison(op: CompareOp, a: Expr, b: Expr, types: &TypeContext) -> SqlRe
     if matches!(a.kind, ExprKind::Row(_)) || matches!(b.kind, ExprKind::Row(_)) {
         return row::comparison(op, a, b, types);
     }
-    let (mut a, mut b) = (a, b);
+    compare_two(op, op.symbol(), a, b, types)
+}
+
+/// `a op b` of two scalars that are beside no others; errors call it `operation`.
+pub(super) fn compare_two(
+    op: CompareOp,
+    operation: &str,
+    mut a: Expr,
+    mut b: Expr,
+    types: &TypeContext,
+) -> SqlResult<Expr> {
     if compare_types(&a, &b) == CompareTypes::String {
         cast::compare_extracted(&mut a, &mut b);
     }
-    comparison_of_scalars(op, a, b, types)
+    scalars(op, operation, a, b, field::convert_constants, types)
 }
 
 /// `a op b`, where each may be beside others too.
+///
+/// Compat: there a YEAR is a number, and a constant beside it none of two digits.
 pub(super) fn comparison_of_scalars(
     op: CompareOp,
     a: Expr,
     b: Expr,
     types: &TypeContext,
 ) -> SqlResult<Expr> {
-    fixed_binary::refuse_beside(op.symbol(), &[&a, &b])?;
+    scalars(op, op.symbol(), a, b, field::convert_integers, types)
+}
+
+fn scalars(
+    op: CompareOp,
+    operation: &str,
+    a: Expr,
+    b: Expr,
+    convert: fn(&mut [&mut Expr], &TypeContext),
+    types: &TypeContext,
+) -> SqlResult<Expr> {
+    fixed_binary::refuse_beside(operation, &[&a, &b])?;
     let (mut a, mut b) = (a, b);
     let exact = is_exact_beside(&a, &b) || is_exact_beside(&b, &a);
     field::constant_to_float(&mut a, &mut b);
@@ -119,11 +142,11 @@ pub(super) fn comparison_of_scalars(
     let common = match exact {
         true => CompareTypes::Decimal,
         false => {
-            field::convert_constants(&mut args, types);
+            convert(&mut args, types);
             compare_types(args[0], args[1])
         }
     };
-    let by = to_shown(common, op.symbol(), &mut args, types)?;
+    let by = to_shown(common, operation, &mut args, types)?;
     Ok(compared(op, a, b, by))
 }
 
@@ -178,13 +201,23 @@ pub(super) fn convert(
     if exact {
         return to_common(CompareTypes::Decimal, operation, args, types);
     }
-    field::convert_constants(args, types);
+    convert_looked_for(args, types);
     let mut common = compare_types(&*args[0], args.get(1).map_or(&*args[0], |e| &**e));
     for other in args.iter().skip(2) {
         let next = compare_types(&*args[0], other);
         common = widest(common, next);
     }
     to_common(common, operation, args, types)
+}
+
+/// Converts constants beside the first operand, which is looked for among the others.
+///
+/// Compat: only if that is a YEAR of a table they become years.
+pub(super) fn convert_looked_for(args: &mut [&mut Expr], types: &TypeContext) {
+    match args.first().is_some_and(|e| e.ty.kind == TypeKind::Year && e.as_column().is_some()) {
+        true => field::convert_constants(args, types),
+        false => field::convert_integers(args, types),
+    }
 }
 
 /// The representation that serves two comparisons at once.

@@ -33,6 +33,14 @@ pub(super) fn convert_constants(args: &mut [&mut Expr], types: &TypeContext) {
     short_years(args);
 }
 
+/// The same where a YEAR among them is a number, so that two digits beside it are no year.
+pub(super) fn convert_integers(args: &mut [&mut Expr], types: &TypeContext) {
+    match args.iter().any(|e| e.ty.kind == TypeKind::Year) {
+        true => short_years(args),
+        false => convert_constants(args, types),
+    }
+}
+
 /// Compat: a YEAR(2) has two digits beside numbers of rows and beside literals, and four beside a
 /// YEAR and beside what is computed once.
 fn short_years(args: &mut [&mut Expr]) {

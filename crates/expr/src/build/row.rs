@@ -11,6 +11,7 @@ use super::compare::{
 };
 use super::fixed_binary::parameter_name;
 use super::{and, not, or, wider_scale};
+use crate::cast;
 use crate::context::TypeContext;
 use crate::expr::{CompareOp, Expr, ExprKind};
 use crate::union_type::aggregate;
@@ -151,13 +152,24 @@ pub(super) fn comparison_of(
     let pairs = a.into_iter().zip(b);
     match op {
         CompareOp::Eq | CompareOp::NullSafeEq => {
-            and(pairs.map(|(x, y)| comparison(op, x, y, types)).collect::<SqlResult<_>>()?)
+            and(pairs.map(|(x, y)| place(op, x, y, types)).collect::<SqlResult<_>>()?)
         }
         CompareOp::Ne => not(and(pairs
-            .map(|(x, y)| comparison(CompareOp::Eq, x, y, types))
+            .map(|(x, y)| place(CompareOp::Eq, x, y, types))
             .collect::<SqlResult<_>>()?)?),
         _ => ordered(op, pairs.collect(), types),
     }
+}
+
+/// `a op b` of one place of rows, which may be a row.
+fn place(op: CompareOp, mut a: Expr, mut b: Expr, types: &TypeContext) -> SqlResult<Expr> {
+    if is_row(&a) || is_row(&b) {
+        return comparison(op, a, b, types);
+    }
+    if compare_types(&a, &b) == CompareTypes::String {
+        cast::compare_extracted(&mut a, &mut b);
+    }
+    comparison_of_scalars(op, a, b, types)
 }
 
 /// The first pair that differs decides.
@@ -170,10 +182,10 @@ fn ordered(op: CompareOp, mut pairs: Vec<(Expr, Expr)>, types: &TypeContext) -> 
     let Some((x, y)) = pairs.pop() else {
         return Ok(Expr::boolean(true));
     };
-    let mut result = comparison(op, x, y, types)?;
+    let mut result = place(op, x, y, types)?;
     while let Some((x, y)) = pairs.pop() {
-        let before = comparison(strict, x.clone(), y.clone(), types)?;
-        let same = comparison(CompareOp::Eq, x, y, types)?;
+        let before = place(strict, x.clone(), y.clone(), types)?;
+        let same = place(CompareOp::Eq, x, y, types)?;
         result = or(vec![before, and(vec![same, result])?])?;
     }
     Ok(result)

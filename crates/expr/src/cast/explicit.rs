@@ -291,7 +291,9 @@ fn string(mut e: Expr, target: &SqlType, types: &TypeContext) -> SqlResult<Expr>
     cast::to_text(&mut e, types);
     let bare = CallOption::Type(target.clone());
     let cut_bytes = e.ty.collation.is_binary() && !collation.is_binary() && !unlimited;
-    if !cut_bytes {
+    // Compat: what is kept of a text are characters, however many bytes they have.
+    let cut_characters = collation.is_binary() && !unlimited;
+    if !cut_bytes && !cut_characters {
         cast::to_charset(&mut e, collation);
     }
     let length = if unlimited { e.ty.length } else { target.length };
@@ -354,14 +356,15 @@ fn cut_binary(frame: &Frame<'_>) -> SqlResult<Column> {
         CallOption::Type(written) => written.length as usize,
         _ => frame.ty.length as usize,
     };
+    let from = frame.arg_type(0).collation;
     bytes_to_bytes(frame, |bytes, out| {
-        let kept = bytes.len().min(length);
-        if kept < bytes.len() {
-            let text = for_message(bytes, frame.call.collation);
+        let kept = from.charset().prefix(bytes, length);
+        if kept.len() < bytes.len() {
+            let text = for_message(bytes, from);
             truncated(frame, &format!("BINARY({length})"), &text);
         }
-        out.extend_from_slice(&bytes[..kept]);
-        out.extend(std::iter::repeat_n(0, length - kept));
+        out.extend_from_slice(kept);
+        out.extend(std::iter::repeat_n(0, length.saturating_sub(kept.len())));
         true
     })
 }

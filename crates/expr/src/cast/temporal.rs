@@ -164,9 +164,13 @@ pub(super) fn temporal_to_decimal(frame: &Frame<'_>) -> SqlResult<Column> {
     Ok(out.finish())
 }
 
-/// The number of a date in a text that a function made: `20010131`, or with a time of day
-/// `20010131101112.5`.
+/// The number of a date or time in a text that a function made: `20010131`, or with a time of day
+/// `20010131101112.5`, or only that.
 fn number_of_text(text: &[u8]) -> Decimal {
+    if !text.iter().skip(1).any(|b| *b == b'-') {
+        let time = Time::parse(text, DateOptions::LENIENT).value;
+        return time.map_or(Decimal::ZERO, |v| v.to_decimal());
+    }
     let parsed = DateTime::parse(text, DateOptions::LENIENT);
     match parsed.value {
         Some(v) if parsed.date_only => Decimal::from(i64::from(v.date().to_number())),
@@ -480,7 +484,8 @@ pub(super) fn year_to_datetime(frame: &Frame<'_>) -> SqlResult<Column> {
 pub(super) fn datetime_to_fsp(frame: &Frame<'_>) -> SqlResult<Column> {
     let fsp = frame.ty.decimals;
     if frame.ctx.types.sql_mode.contains(selkie_types::SqlMode::TIME_ROUND_FRACTIONAL) {
-        return try_map(frame, |v: DateTime| Ok(v.round_to(fsp)));
+        // Compat: what would be beyond the last day is cut.
+        return Ok(map(frame, |v: DateTime| v.round_to(fsp).unwrap_or(v.truncate_to(fsp))));
     }
     Ok(map(frame, |v: DateTime| v.truncate_to(fsp)))
 }

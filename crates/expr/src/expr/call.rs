@@ -5,6 +5,7 @@ use selkie_types::temporal::IntervalUnit;
 use selkie_types::{CollationId, SqlType};
 
 use super::Expr;
+use crate::cast::is_date_text;
 use crate::function::{Function, Kernel};
 
 /// A call of a built-in function with the kernel chosen for its arguments' types.
@@ -51,8 +52,20 @@ pub enum CallOption {
 }
 
 /// Functions whose text has no decimals, as clients are told; that of others has a number of its own.
-const WHOLE_TEXTS: [&str; 8] =
-    ["HEX", "UNHEX", "CAST", "DATE_FORMAT", "TIME_FORMAT", "DAYNAME", "MONTHNAME", "INET_NTOA"];
+const WHOLE_TEXTS: [&str; 12] = [
+    "HEX",
+    "UNHEX",
+    "CAST",
+    "DATE_FORMAT",
+    "TIME_FORMAT",
+    "DAYNAME",
+    "MONTHNAME",
+    "INET_NTOA",
+    "JSON_COMPACT",
+    "JSON_LOOSE",
+    "JSON_DETAILED",
+    "JSON_PRETTY",
+];
 
 impl Expr {
     /// Compat: whether this is a text that announces no decimals.
@@ -63,6 +76,31 @@ impl Expr {
             _ => return false,
         };
         let bytes = call.function.name().is_empty() && self.ty.collation == CollationId::BINARY;
-        bytes || WHOLE_TEXTS.contains(&call.function.name()) || crate::cast::is_date_text(self)
+        bytes || self.is_whole_number_text()
+    }
+
+    /// Compat: whether this is a text that is a number without digits after the point.
+    pub fn is_whole_number_text(&self) -> bool {
+        let super::ExprKind::Call(call) = &self.kind else { return false };
+        // Nineteen characters are a date with a time that has no fraction.
+        let is_whole = call.makes_whole_text() || self.ty.length <= 19 && is_date_text(self);
+        self.ty.is_string() && is_whole
+    }
+}
+
+impl Call {
+    /// Whether the text it makes has no decimals: one of a list has none if none of the list has.
+    fn makes_whole_text(&self) -> bool {
+        let is_number = |e: &Expr| match &e.kind {
+            super::ExprKind::Call(call) if call.function.is_implicit() => {
+                call.args[0].ty.is_integer()
+            }
+            super::ExprKind::Call(call) => call.makes_whole_text(),
+            _ => false,
+        };
+        match self.function.name() {
+            "ELT" => self.args[1..].iter().all(is_number),
+            name => WHOLE_TEXTS.contains(&name),
+        }
     }
 }

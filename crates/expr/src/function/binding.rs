@@ -197,6 +197,12 @@ impl<'a> Binding<'a> {
         self.coercibility = Some(self.args[at].coercibility);
     }
 
+    /// Gives the result a collation with its coercibility.
+    pub(crate) fn claim(&mut self, collation: CollationId, coercibility: Coercibility) {
+        self.collation = collation;
+        self.coercibility = Some(coercibility);
+    }
+
     /// Makes the result a system constant.
     pub fn system_constant(&mut self) {
         self.collation = CollationId::UTF8MB3_GENERAL_CI;

@@ -126,7 +126,9 @@ fn instant(frame: &Frame<'_>, local: DateTime) -> Option<i64> {
     if local.date().has_zero_part() {
         return None;
     }
-    frame.ctx.types.time_zone.to_utc(local).map(DateTime::unix_micros)
+    const LAST: i64 = (i32::MAX as i64 + 1) * MICROS_PER_SECOND;
+    let micros = frame.ctx.types.time_zone.micros_from_local(local);
+    (0..LAST).contains(&micros).then_some(micros)
 }
 
 fn decimals(frame: &Frame<'_>, f: impl Fn(DateTime) -> Option<i64>) -> SqlResult<Column> {
@@ -141,7 +143,11 @@ fn decimals(frame: &Frame<'_>, f: impl Fn(DateTime) -> Option<i64>) -> SqlResult
 }
 
 fn from_unixtime(mut b: Binding<'_>) -> SqlResult<Expr> {
-    let fsp = cast::fsp_of(&b.args[0]);
+    let fsp = match (b.args[0].as_literal(), cast::fsp_of(&b.args[0])) {
+        // Compat: the fraction of a text has all digits.
+        (Some(Value::Bytes(_)), 1..) => 6,
+        (_, fsp) => fsp,
+    };
     b.decimal(0);
     if b.len() == 1 {
         return b.maybe(SqlType::datetime(fsp), |f| {

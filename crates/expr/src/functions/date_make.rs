@@ -115,7 +115,8 @@ fn makedate(year: i64, day: i64) -> Option<Date> {
 fn maketime(mut b: Binding<'_>) -> SqlResult<Expr> {
     b.int(0);
     b.int(1);
-    let fsp = cast::fsp_of(&b.args[2]);
+    // Compat: a text may have a fraction, whatever it says.
+    let fsp = if b.args[2].ty.is_string() { 6 } else { cast::fsp_of(&b.args[2]) };
     b.decimal(2);
     build::unround(&mut b.args[2]);
     b.maybe(SqlType::time(fsp), |f| {
@@ -127,6 +128,9 @@ fn maketime(mut b: Binding<'_>) -> SqlResult<Expr> {
 
 fn time_of(frame: &Frame<'_>, hour: i64, minute: i64, second: Decimal) -> Option<Time> {
     let micros = i64::try_from(second.truncate(6).round(6).small_unscaled()?).ok()?;
+    if micros >= 60 * MICROS_PER_SECOND {
+        frame.ctx.warn(&ER_TRUNCATED_WRONG_VALUE, &[&"seconds", &second.normalised()]);
+    }
     if !(0..60).contains(&minute) || !(0..60 * MICROS_PER_SECOND).contains(&micros) {
         return None;
     }
@@ -208,7 +212,13 @@ fn span(e: &Expr) -> Span {
 
 fn is_datetime(text: &[u8]) -> bool {
     let parsed = DateTime::parse(text, DateOptions::LENIENT);
-    parsed.value.is_some() && !parsed.truncated && text.contains(&b'-') && !parsed.date_only
+    let is_written_so = text.contains(&b'-') || is_full_number(text);
+    parsed.value.is_some() && !parsed.truncated && is_written_so && !parsed.date_only
+}
+
+/// Whether a text begins with as many digits as a date with a time has.
+fn is_full_number(text: &[u8]) -> bool {
+    text.iter().take_while(|b| b.is_ascii_digit()).count() >= 12
 }
 
 /// The difference of texts, each of which says itself whether it is a time or a date with one.
@@ -261,6 +271,9 @@ fn timediff(mut b: Binding<'_>) -> SqlResult<Expr> {
         let fsp = cast::fsp_of(&b.args[0]).max(cast::fsp_of(&b.args[1]));
         return b.maybe(SqlType::time(fsp), |f| map_rows(f, |_| Ok(None::<Time>)));
     }
+    if spans.contains(&Span::Date) {
+        return timediff_date(b);
+    }
     if b.args.iter().any(|e| e.ty.is_string()) {
         let fsp = cast::fsp_of(&b.args[0]).max(cast::fsp_of(&b.args[1]));
         b.ascii_text(0);
@@ -271,6 +284,19 @@ fn timediff(mut b: Binding<'_>) -> SqlResult<Expr> {
     b.time(1);
     let fsp = b.args[0].ty.decimals.max(b.args[1].ty.decimals);
     b.maybe(SqlType::time(fsp), |f| try_map2(f, |a: Time, b: Time| Ok(Some(clamped(f, a.0 - b.0)))))
+}
+
+/// Compat: nothing lies between a date and what is read as a time; that is read all the same.
+fn timediff_date(mut b: Binding<'_>) -> SqlResult<Expr> {
+    let fsp = cast::fsp_of(&b.args[0]).max(cast::fsp_of(&b.args[1]));
+    if b.args[0].ty.kind == TypeKind::Date {
+        b.args.reverse();
+    }
+    b.ascii_text(0);
+    b.maybe(SqlType::time(fsp), |f| {
+        let texts = f.bytes(0);
+        map_rows(f, |row| Ok(read_span(f, 0, texts.value(row)).and(None::<Time>)))
+    })
 }
 
 fn sign(frame: &Frame<'_>) -> i64 {
@@ -343,7 +369,8 @@ fn moment(value: &Value, options: DateOptions) -> ParsedTemporal<Moment> {
     match value {
         Value::Bytes(text) => {
             let full = DateTime::parse(text, options);
-            if full.value.is_some() && text.contains(&b'-') && text.len() > 10 {
+            let is_written_so = text.contains(&b'-') && text.len() > 10 || is_full_number(text);
+            if full.value.is_some() && is_written_so {
                 return full.and_then(|v| Some(Moment::At(v)));
             }
             Time::parse(text, options).and_then(|v| Some(Moment::Span(v.0)))

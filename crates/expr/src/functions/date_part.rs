@@ -32,7 +32,13 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new("HOUR", 1, 1, |b| clock(b, 3, |f| Ok(map(f, |t: Time| i64::from(t.hour()))))),
     Function::new("MINUTE", 1, 1, |b| clock(b, 3, |f| Ok(map(f, |t: Time| i64::from(t.minute()))))),
     Function::new("SECOND", 1, 1, |b| clock(b, 3, |f| Ok(map(f, |t: Time| i64::from(t.second()))))),
-    Function::new("MICROSECOND", 1, 1, |b| {
+    Function::new("MICROSECOND", 1, 1, |mut b| {
+        let is_text = b.args[0].ty.is_string();
+        b.time(0);
+        if is_text {
+            // Compat: beyond the last time it is that of 838:59:59.999999.
+            b.args[0].ty.decimals = 6;
+        }
         clock(b, 7, |f| Ok(map(f, |t: Time| i64::from(t.micros()))))
     }),
     Function::new("TO_SECONDS", 1, 1, to_seconds),

@@ -4,7 +4,7 @@ use md5::{Digest, Md5};
 use selkie_meter::{demand, tick};
 use selkie_types::error::catalogue::{ER_BAD_BASE64_DATA, ER_WRONG_PARAMETERS_TO_NATIVE_FCT};
 use selkie_types::number::parse_integer;
-use selkie_types::{CollationId, Column, Decimal, Physical, SqlResult, SqlType, TypeKind};
+use selkie_types::{CollationId, Column, Physical, SqlResult, SqlType, TypeKind};
 use sha1::Sha1;
 use sha2::{Sha224, Sha256, Sha384, Sha512};
 
@@ -107,17 +107,12 @@ fn bind_hex(mut b: Binding<'_>) -> SqlResult<Expr> {
         }
         return match b.args[0].ty.physical() {
             Physical::Decimal => b.strict(ty, |f| {
-                hex_row(f, |f, row| {
-                    Decimal::round(f.decimals(0).value(row), 0).to_i128().unwrap_or(i128::MAX)
-                })
+                // Compat: it has the digits that a double keeps.
+                hex_row(f, |f, row| whole_bits(f.decimals(0).value(row).to_f64()))
             }),
-            Physical::Double => b.strict(ty, |f| {
-                // Compat: what is below all integers has all bits.
-                hex_row(f, |f, row| match f.view::<f64>(0).value(row).round() {
-                    v if v <= i64::MIN as f64 => -1,
-                    v => v as i128,
-                })
-            }),
+            Physical::Double => {
+                b.strict(ty, |f| hex_row(f, |f, row| whole_bits(f.view::<f64>(0).value(row))))
+            }
             _ => b.strict(ty, |f| hex_row(f, |f, row| f.view::<u64>(0).value(row).into())),
         };
     }
@@ -125,6 +120,14 @@ fn bind_hex(mut b: Binding<'_>) -> SqlResult<Expr> {
     let length = u64::from(b.args[0].ty.length) * b.args[0].ty.collation.charset().max_len() as u64;
     let ty = b.string_type(length * 2);
     b.strict(ty, |f| ascii_result(f, put_hex))
+}
+
+/// A double as an integer. Compat: what is below all integers has all bits.
+fn whole_bits(value: f64) -> i128 {
+    match value.round() {
+        v if v <= i64::MIN as f64 => -1,
+        v => v as i128,
+    }
 }
 
 fn hex_row(frame: &Frame<'_>, number: fn(&Frame<'_>, usize) -> i128) -> SqlResult<Column> {

@@ -7,7 +7,7 @@ use selkie_types::temporal::{DateOptions, Interval, IntervalUnit, ParsedTemporal
 use selkie_types::{Column, Date, DateTime, Decimal, SqlResult, SqlType, Time, TypeKind, Value};
 
 use crate::cast::{self, DateRule};
-use crate::expr::{Call, CallOption, Expr};
+use crate::expr::{Call, CallOption, Expr, ExprKind};
 use crate::function::{Binding, Function};
 use crate::kernel::{Frame, Native, map_rows, write_rows};
 
@@ -89,7 +89,7 @@ fn bind(mut b: Binding<'_>) -> SqlResult<Expr> {
 
 /// Strings and numbers give strings, dates without time for dates without time.
 fn bind_text(mut b: Binding<'_>, fsp: u8) -> SqlResult<Expr> {
-    let digits = fsp.max(cast::fsp_of(&b.args[0]));
+    let digits = fsp.max(digits_of(&b.args[0]));
     if b.args[0].ty.is_numeric() {
         b.decimal(0);
     }
@@ -104,9 +104,22 @@ fn bind_text(mut b: Binding<'_>, fsp: u8) -> SqlResult<Expr> {
     b.maybe(ty, if numbers { numbers_moved } else { texts })
 }
 
-/// Whether this is a call that makes a text of a date: as a number it is the date's.
-pub(crate) fn is_text_of_date(call: &Call) -> bool {
+/// Digits of the fraction of a time of day that is moved; a date has no such fraction.
+fn digits_of(e: &Expr) -> u8 {
+    match (&e.kind, e.as_literal()) {
+        (ExprKind::Call(call), _) if moves(call) => e.ty.length.saturating_sub(20).min(6) as u8,
+        (_, Some(Value::Bytes(text))) if DateTime::parse(text, DateOptions::LENIENT).date_only => 0,
+        _ => cast::fsp_of(e),
+    }
+}
+
+fn moves(call: &Call) -> bool {
     std::ptr::eq(call.function, &ADD) || std::ptr::eq(call.function, &SUB)
+}
+
+/// Whether this is a call that makes a text of a date or time: as a number it is that one's.
+pub(crate) fn is_text_of_date(call: &Call) -> bool {
+    moves(call) || matches!(call.function.name(), "ADDTIME" | "SUBTIME")
 }
 
 /// The interval of a row, negative for subtraction.

@@ -15,18 +15,17 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{Charset, CollationId, Column, Condition, SqlResult, SqlType, TypeKind};
 
-use crate::collate::Coercibility;
 use crate::expr::Expr;
 use crate::function::{Binding, Function, Kernel, MANY};
-use crate::json::{ErrorKind, Json, JsonError, MAX_DEPTH, Path, PathError, parse};
+use crate::json::{ErrorKind, Json, JsonError, MAX_DEPTH, Path, PathError, parse, parse_first};
 use crate::kernel::{BytesOut, Frame, NativeOut};
 
-pub(crate) use make::quote_variable;
+pub(crate) use make::{quote_variable, unwrite};
 pub(crate) use read::{extract_number, extract_text, extract_value};
 
 /// Functions called by name.
 pub(super) static FUNCTIONS: &[Function] = &[
-    Function::new("JSON_VALID", 1, 1, |b| measure(b, 1, read::valid)),
+    Function::new("JSON_VALID", 1, 1, |b| truth(b, read::valid)),
     Function::new("JSON_EXTRACT", 2, MANY, |b| {
         let paths = b.len() as u64 - 1;
         let several = if paths > 1 { 2 * paths } else { 0 };
@@ -35,7 +34,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     }),
     Function::new("JSON_VALUE", 2, 2, |b| as_long(b, 1, read::value)),
     Function::new("JSON_QUERY", 2, 2, |b| as_long(b, 1, read::query)),
-    Function::new("JSON_EXISTS", 2, 2, |b| measure(b, 1, read::exists)),
+    Function::new("JSON_EXISTS", 2, 2, |b| truth(b, read::exists)),
     Function::new("JSON_UNQUOTE", 1, 1, make::bind_unquote),
     Function::new("JSON_QUOTE", 1, 1, make::bind_quote),
     Function::new("JSON_KEYS", 1, 2, |b| as_long(b, 1, read::keys)),
@@ -46,13 +45,12 @@ pub(super) static FUNCTIONS: &[Function] = &[
     }),
     Function::new("JSON_TYPE", 1, 1, |mut b| {
         b.utf8_text(0);
-        b.system_constant();
         b.maybe(SqlType::varchar(12, CollationId::UTF8MB3_GENERAL_CI), read::type_name)
     }),
-    Function::new("JSON_CONTAINS", 2, 3, |b| measure(b, 1, compare::contains)),
-    Function::new("JSON_CONTAINS_PATH", 3, MANY, |b| measure(b, 1, read::contains_path)),
-    Function::new("JSON_EQUALS", 2, 2, |b| measure(b, 1, compare::equals)),
-    Function::new("JSON_OVERLAPS", 2, 2, |b| measure(b, 1, compare::overlaps)),
+    Function::new("JSON_CONTAINS", 2, 3, |b| truth(b, compare::contains)),
+    Function::new("JSON_CONTAINS_PATH", 3, MANY, |b| truth(b, read::contains_path)),
+    Function::new("JSON_EQUALS", 2, 2, |b| truth(b, compare::equals)),
+    Function::new("JSON_OVERLAPS", 2, 2, |b| truth(b, compare::overlaps)),
     Function::new("JSON_SEARCH", 3, MANY, search::bind),
     Function::new("JSON_COMPACT", 1, 1, |b| as_long(b, 1, rewrite::compact)),
     Function::new("JSON_LOOSE", 1, 1, |b| as_long(b, 2, rewrite::loose)),
@@ -87,30 +85,35 @@ fn as_long(b: Binding<'_>, times: u64, kernel: Kernel) -> SqlResult<Expr> {
 
 /// A text of the first argument's charset; all arguments are texts.
 fn like_first(mut b: Binding<'_>, length: u64, kernel: Kernel) -> SqlResult<Expr> {
-    let collation = charset_of_first(&b);
+    like_argument(&mut b, 0);
     (0..b.len()).for_each(|at| b.utf8_text(at));
-    b.collation = collation;
     document(b, length, kernel)
 }
 
-/// Compat: numbers and dates are texts in latin1.
-fn charset_of_first(b: &Binding<'_>) -> CollationId {
-    let ty = &b.args[0].ty;
-    if ty.is_numeric() || ty.is_temporal() { CollationId::LATIN1_SWEDISH_CI } else { ty.collation }
+/// The result is a text as argument `at` is. Compat: numbers and dates are texts in latin1.
+fn like_argument(b: &mut Binding<'_>, at: usize) {
+    let (ty, coercibility) = (&b.args[at].ty, b.args[at].coercibility);
+    let is_text = !ty.is_numeric() && !ty.is_temporal();
+    let collation = if is_text { ty.collation } else { CollationId::LATIN1_SWEDISH_CI };
+    b.claim(collation, coercibility);
 }
 
 /// A text in the call's collation.
 fn document(b: Binding<'_>, length: u64, kernel: Kernel) -> SqlResult<Expr> {
     let ty = b.string_type(length);
-    let mut e = b.maybe(ty, kernel)?;
-    e.coercibility = Coercibility::Coercible;
-    Ok(e)
+    b.maybe(ty, kernel)
 }
 
 /// A function of texts whose result is a number.
 fn measure(mut b: Binding<'_>, length: u32, kernel: Kernel) -> SqlResult<Expr> {
     (0..b.len()).for_each(|at| b.utf8_text(at));
     b.maybe(SqlType::new(TypeKind::Int, length, 0), kernel)
+}
+
+/// A function of texts whose result is true or false, in other documents too.
+fn truth(mut b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
+    (0..b.len()).for_each(|at| b.utf8_text(at));
+    b.maybe(crate::build::boolean_type(), kernel)
 }
 
 /// The function's name in messages.
@@ -149,6 +152,12 @@ fn read<'a>(frame: &Frame<'a>, at: usize, row: usize) -> Option<Json<'a>> {
             None
         }
     }
+}
+
+/// The document that argument `at` begins with, with a warning if it begins with none.
+fn read_first<'a>(frame: &Frame<'a>, at: usize, row: usize) -> Option<Json<'a>> {
+    let first = parse_first(frame.bytes(at).value(row));
+    first.inspect_err(|error| frame.ctx.push(condition(frame, at, *error))).ok()
 }
 
 fn warn_path(frame: &Frame<'_>, at: usize, error: PathError) {

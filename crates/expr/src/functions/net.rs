@@ -7,6 +7,7 @@ use selkie_types::address::{v4_of_text, v6_of_text, write_bytes};
 use selkie_types::{CollationId, Column, SqlResult, SqlType, TypeKind};
 
 use crate::build;
+use crate::cast;
 use crate::expr::Expr;
 use crate::function::{Binding, Function, Kernel};
 use crate::kernel::{Frame, NativeOut, bytes_to_bytes, from_bytes, to_bytes};
@@ -37,14 +38,45 @@ pub(super) static FUNCTIONS: &[Function] = &[
     }),
     Function::new("IS_IPV4", 1, 1, |b| test(b, |f| each(f, |t| v4_of_text(t).is_some()))),
     Function::new("IS_IPV6", 1, 1, |b| test(b, |f| each(f, |t| v6_of_text(t).is_some()))),
-    Function::new("IS_IPV4_COMPAT", 1, 1, |b| test(b, |f| each(f, is_compat))),
-    Function::new("IS_IPV4_MAPPED", 1, 1, |b| test(b, |f| each(f, is_mapped))),
+    Function::new("IS_IPV4_COMPAT", 1, 1, |b| test_address(b, |f| each(f, is_compat))),
+    Function::new("IS_IPV4_MAPPED", 1, 1, |b| test_address(b, |f| each(f, is_mapped))),
 ];
 
 /// NULL is no address.
 fn test(mut b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
     b.text(0);
     b.strict(build::boolean_type(), kernel)
+}
+
+/// A test of an address in binary, or of the one a text says.
+fn test_address(mut b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
+    let nullable = b.args[0].nullable;
+    let is_text = b.args[0].ty.is_string() && !b.args[0].ty.collation.is_binary();
+    if is_text {
+        b.ascii_text(0);
+        cast::wrap(
+            &mut b.args[0],
+            SqlType::varchar(16, CollationId::BINARY),
+            true,
+            address_of_text,
+        );
+    }
+    // No address is none, not NULL.
+    Ok(Expr { nullable, ..test(b, kernel)? })
+}
+
+fn address_of_text(frame: &Frame<'_>) -> SqlResult<Column> {
+    bytes_to_bytes(frame, |text, out| match v6_of_text(text) {
+        Some(address) => {
+            out.extend_from_slice(&address.octets());
+            true
+        }
+        None => {
+            let shown = crate::text::for_message(text, frame.arg_type(0).collation);
+            cast::incorrect(frame.ctx, "inet6", &shown);
+            false
+        }
+    })
 }
 
 fn each(frame: &Frame<'_>, f: fn(&[u8]) -> bool) -> SqlResult<Column> {
@@ -65,24 +97,23 @@ fn is_mapped(bytes: &[u8]) -> bool {
     v.is_ok_and(|v| v[..10] == [0; 10] && v[10..12] == [0xFF; 2])
 }
 
-/// Compat: addresses of fewer than four numbers are accepted, the last number being the host.
+/// Compat: addresses of fewer than four numbers are accepted, the last number being the host; before
+/// a point a number may be left out, and of more than four the last ones count.
 fn inet_aton(text: &[u8]) -> Option<u64> {
     tick(text.len());
-    let parts: Vec<u64> = text
-        .split(|&b| b == b'.')
-        .take(5)
-        .map(|part| {
-            let digits = std::str::from_utf8(part).ok()?;
-            let value: u64 = digits.parse().ok()?;
-            (value <= 255 && digits.bytes().all(|b| b.is_ascii_digit())).then_some(value)
-        })
-        .collect::<Option<_>>()?;
-    if parts.len() > 4 {
-        return None;
+    let (mut address, mut number, mut points) = (0u64, 0u64, 0);
+    for &b in text {
+        match b {
+            b'0'..=b'9' => number = number * 10 + u64::from(b - b'0'),
+            b'.' => (address, number, points) = (address << 8 | number, 0, points + 1),
+            _ => return None,
+        }
+        if number > 255 {
+            return None;
+        }
     }
-    let (last, first) = parts.split_last()?;
-    let high = first.iter().enumerate().fold(0, |n, (at, part)| n | part << (24 - 8 * at));
-    Some(high | last)
+    let missing = if (1..3).contains(&points) { 3 - points } else { 0 };
+    text.last().filter(|b| **b != b'.').map(|_| address << (8 * (missing + 1)) | number)
 }
 
 fn inet_ntoa(frame: &Frame<'_>) -> SqlResult<Column> {

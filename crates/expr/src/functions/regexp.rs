@@ -9,12 +9,12 @@ use std::sync::Arc;
 use selkie_meter::tick;
 use selkie_types::charset::Charset;
 use selkie_types::error::catalogue::{ER_REGEXP_ERROR, ER_UNKNOWN_ERROR};
-use selkie_types::{CollationId, Column, Condition, Level, SqlResult, SqlType, TypeKind};
+use selkie_types::{CollationId, Column, Condition, Level, SqlResult, SqlType, TypeKind, Value};
 
 use self::pattern::{Groups, Pattern};
 use self::watched::Failure;
 use crate::build;
-use crate::expr::{CallOption, ExprKind};
+use crate::expr::{CallOption, Expr, ExprKind};
 use crate::function::{Binding, Function, string_type};
 use crate::kernel::{BytesOut, Frame, NativeOut};
 
@@ -58,7 +58,17 @@ fn bind(b: &mut Binding<'_>, count: usize) -> SqlResult<CollationId> {
     if charset != Charset::Binary {
         taken_as_text(b, bytes);
     }
+    // Compat: a pattern that is known is wrong even where nothing is matched.
+    if let Some(Value::Bytes(pattern)) = b.constant(1) {
+        compile(&pattern, b.collation, b.types.regex_flags)?;
+    }
     Ok(result)
+}
+
+/// Whether a pattern is the same for all rows: made of constants and variables.
+fn is_fixed(pattern: &Expr) -> bool {
+    let is_variable = |e: &Expr| matches!(e.kind, ExprKind::UserVariable(_));
+    !pattern.any(&mut |e| !e.is_constant_over_constants() && !is_variable(e))
 }
 
 /// Compat: bytes beside texts are taken for text as they are.
@@ -158,7 +168,9 @@ impl<'a> Patterns<'a> {
             self.frame.ctx.push(Condition::raw(Level::Warning, ER_UNKNOWN_ERROR.code, text.into()));
         }
         let regex = call.cache.get_or(literal, || compile(pattern, call.collation, flags));
-        if let (true, Err(e)) = (literal, &*regex) {
+        if let Err(e) = &*regex
+            && is_fixed(&call.args[1])
+        {
             return Err(e.clone());
         }
         self.last = Some((pattern.to_vec(), regex.clone()));

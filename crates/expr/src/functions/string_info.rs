@@ -197,13 +197,14 @@ fn about(mut b: Binding<'_>, name: fn(CollationId) -> &'static str) -> SqlResult
 
 fn bind_weight_string(mut b: Binding<'_>) -> SqlResult<Expr> {
     // Compat: only strings have weights.
-    let is_string = b.args[0].ty.is_string();
+    let (is_string, is_member) = (b.args[0].ty.is_string(), b.args[0].ty.members.is_some());
     b.subject(0);
     let characters = match b.option {
         CallOption::Weights(WeightOptions { characters: Some(n), .. }) => n as u64,
         _ => u64::from(b.args[0].ty.length),
     };
-    let per_char = if b.collation.charset().max_len() == 1 { 1 } else { 2 };
+    let is_text = is_string || is_member;
+    let per_char = if b.collation.charset().max_len() == 1 || !is_text { 1 } else { 2 };
     let length = characters.saturating_mul(per_char);
     let ty = crate::function::string_type(length, CollationId::BINARY, b.types);
     if !is_string {

@@ -315,30 +315,43 @@ fn fill(charset: Charset, pad: &[u8], mut count: usize, out: &mut Vec<u8>) {
 }
 
 /// Compat: compares byte by byte whatever the collation is.
+/// Compat: where nothing is looked for, it does not matter that it would become NULL.
 fn replace(frame: &Frame<'_>) -> SqlResult<Column> {
-    let (texts, froms, tos) = (frame.bytes(0), frame.bytes(1), frame.bytes(2));
-    let charset = charset(frame);
-    write_rows(frame, |row, out| {
-        let (text, from) = (texts.value(row), froms.value(row));
-        if from.is_empty() {
-            out.extend_from_slice(text);
-            return true;
+    let (texts, froms) = (frame.bytes(0), frame.bytes(1));
+    let mut out = BytesOut::new(frame.rows);
+    for row in 0..frame.rows {
+        match (texts.get(row), froms.get(row)) {
+            (Some(text), Some(b"")) => out.push(Some(text)),
+            (Some(text), Some(from)) => {
+                out.write(|buffer| replaced(frame, row, (text, from), buffer))
+            }
+            _ => out.push(None),
         }
-        let places = super::string_part::occurrences(charset, text, from);
-        let gone = text.len() - places.len() * from.len();
-        let made = places.len().saturating_mul(tos.value(row).len());
-        if frame.has_grown(row, gone.saturating_add(made)) {
-            return false;
-        }
-        let mut end = 0;
-        for at in places {
-            out.extend_from_slice(&text[end..at]);
-            out.extend_from_slice(tos.value(row));
-            end = at + from.len();
-        }
-        out.extend_from_slice(&text[end..]);
-        true
-    })
+    }
+    Ok(out.finish())
+}
+
+/// Appends the text of a row; false if it is NULL.
+fn replaced(
+    frame: &Frame<'_>,
+    row: usize,
+    (text, from): (&[u8], &[u8]),
+    out: &mut Vec<u8>,
+) -> bool {
+    let Some(to) = frame.bytes(2).get(row) else { return false };
+    let places = super::string_part::occurrences(charset(frame), text, from);
+    let gone = text.len() - places.len() * from.len();
+    if frame.has_grown(row, gone.saturating_add(places.len().saturating_mul(to.len()))) {
+        return false;
+    }
+    let mut end = 0;
+    for at in places {
+        out.extend_from_slice(&text[end..at]);
+        out.extend_from_slice(to);
+        end = at + from.len();
+    }
+    out.extend_from_slice(&text[end..]);
+    true
 }
 
 /// Arguments: text, replacement, length, position.

@@ -41,6 +41,16 @@ pub(crate) fn parse(text: &[u8]) -> Result<Json<'_>, JsonError> {
     }
 }
 
+/// The document a text begins with, whatever follows it.
+pub(crate) fn parse_first(text: &[u8]) -> Result<Json<'_>, JsonError> {
+    let mut p = Parser { text, at: 0, error: None };
+    let end = JsonError { kind: ErrorKind::End, position: text.len() };
+    match (p.value(0), p.error) {
+        (_, Some(error)) => Err(error),
+        (value, None) => value.ok_or(end),
+    }
+}
+
 /// What was read of a document up to the first error.
 ///
 /// With an error, the last value of every level may be incomplete.
@@ -234,7 +244,7 @@ impl<'a> Parser<'a> {
         }
         if self.text[first] == b'0' && self.at > first + 1 {
             self.at = first + 1;
-            return self.no_number();
+            return Some(Json::Number(&self.text[start..self.at]));
         }
         if self.peek() == Some(b'.') {
             self.at += 1;
@@ -249,12 +259,7 @@ impl<'a> Parser<'a> {
                 return self.no_number();
             }
         }
-        match self.peek() {
-            None | Some(b',' | b']' | b'}' | b' ' | b'\t' | b'\n' | b'\r') => {
-                Some(Json::Number(&self.text[start..self.at]))
-            }
-            Some(_) => self.no_number(),
-        }
+        Some(Json::Number(&self.text[start..self.at]))
     }
 
     /// Compat: a number cut short is a syntax error, at its end.

@@ -27,6 +27,22 @@ pub(crate) struct Path {
 }
 
 impl Path {
+    /// The path that leads to the document itself.
+    pub(crate) fn root() -> Self {
+        Self { steps: Vec::new() }
+    }
+
+    /// The path as JSON_TABLE takes rows by it.
+    ///
+    /// Compat: of a range of positions it takes the first, and nothing from the end of an array.
+    pub(crate) fn of_rows(mut self) -> Self {
+        for step in &mut self.steps {
+            let (Step::Item(from) | Step::Range(from, _)) = *step else { continue };
+            *step = Step::Item(if from < 0 { i64::MAX } else { from });
+        }
+        self
+    }
+
     /// Whether the path can lead to several values.
     pub(crate) fn is_wild(&self) -> bool {
         use Step::{AnyItem, AnyMember, Descend, Range};
@@ -54,7 +70,7 @@ impl Path {
 
     /// The place the path leads to, without adding anything; the first of several.
     ///
-    /// Compat: a value that is no array counts as an array of itself, from its end too.
+    /// Compat: a value that is no array counts as an array of itself, but only from its start.
     pub(crate) fn find_mut<'j, 'a>(&self, root: &'j mut Json<'a>) -> Option<&'j mut Json<'a>> {
         let mut here = root;
         for step in &self.steps {
@@ -68,7 +84,7 @@ impl Path {
                     let at = index(*n, items.len())?;
                     items.get_mut(at)?
                 }
-                (Step::Item(0 | -1), other) => other,
+                (Step::Item(0), other) => other,
                 _ => return None,
             };
         }

@@ -44,7 +44,10 @@ impl Binder<'_> {
     }
 
     fn args(&mut self, call: &ast::FunctionCall) -> SqlResult<Vec<Expr>> {
-        call.args.iter().map(|e| self.expr(e)).collect()
+        let makes_document =
+            call.name.value.get(..5).is_some_and(|n| n.eq_ignore_ascii_case("json_"));
+        let bind = if makes_document { Self::operand } else { Self::expr };
+        call.args.iter().map(|e| bind(self, e)).collect()
     }
 
     /// Compat: constants that say how long a result is, or how it is read, are computed when the

@@ -67,10 +67,21 @@ impl Binder<'_> {
     }
 
     pub(super) fn expr(&mut self, expr: &ast::Expr) -> SqlResult<Expr> {
+        let mut bound = self.operand(expr)?;
+        if bound.is_whole_number_text() {
+            self.fold(&mut bound);
+        }
+        Ok(bound)
+    }
+
+    /// An operand of arithmetic or part of a document, which asks a text what makes it.
+    pub(super) fn operand(&mut self, expr: &ast::Expr) -> SqlResult<Expr> {
         let mut bound = self.bind_expr(expr)?;
         // A result is not cut to the digits of its type before it is known where it stands.
         // Nor are texts compared before it is known whether numbers are asked for.
-        let waits = build::wider_scale(&bound).is_some() || build::is_extreme_of_texts(&bound);
+        let waits = build::wider_scale(&bound).is_some()
+            || build::is_extreme_of_texts(&bound)
+            || bound.is_whole_number_text();
         if matches!(bound.kind, ExprKind::Call(_)) && !waits {
             self.fold(&mut bound);
         }
@@ -240,7 +251,10 @@ impl Binder<'_> {
     }
 
     fn unary(&mut self, op: ast::UnaryOp, operand: &ast::Expr) -> SqlResult<Expr> {
-        let operand = self.expr(operand)?;
+        let operand = match op {
+            ast::UnaryOp::Neg => self.operand(operand)?,
+            _ => self.expr(operand)?,
+        };
         match op {
             ast::UnaryOp::Neg => build::negate(operand, self.types),
             ast::UnaryOp::Plus => Ok(operand),
@@ -258,7 +272,8 @@ impl Binder<'_> {
         left: &ast::Expr,
         right: &ast::Expr,
     ) -> SqlResult<Expr> {
-        let (mut left, mut right) = (self.expr(left)?, self.expr(right)?);
+        let bind = if arithmetic(op).is_some() { Self::operand } else { Self::expr };
+        let (mut left, mut right) = (bind(self, left)?, bind(self, right)?);
         if let Some(op) = comparison(op) {
             return build::comparison(op, left, right, self.types);
         }

@@ -6,7 +6,7 @@ use selkie_expr::{Coercibility, Expr, ExprKind, cast};
 use selkie_sql::ast;
 use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::*;
-use selkie_types::{SqlError, SqlResult, SqlType, stack};
+use selkie_types::{JsonRole, SqlError, SqlResult, SqlType, stack};
 
 use super::scope::{Clause, Source, SourceColumns};
 use super::select::{Tail, limited, position_of, sorted};
@@ -246,12 +246,13 @@ impl Binder<'_> {
     }
 
     /// A column of one of the queries that are combined, with its own claim on the collation. A literal
-    /// stays one: its type does not say all.
+    /// stays one, and a text what it is made of: its type does not say all.
     fn branch_column(&self, query: &Query, at: usize) -> Expr {
         let id = query.columns[at].id;
         if let Logical::Project { columns, .. } = &query.plan
             && let Some((_, literal)) = columns.iter().find(|(column, _)| *column == id)
-            && matches!(literal.kind, ExprKind::Literal(_))
+            && (matches!(literal.kind, ExprKind::Literal(_))
+                || matches!(literal.kind, ExprKind::Call(_)) && literal.ty.is_string())
         {
             return literal.clone();
         }
@@ -272,6 +273,10 @@ impl Binder<'_> {
         }
         if ty.is_string() {
             ty.unsigned = false;
+        }
+        if ty.json == JsonRole::Truth {
+            // Compat: combined truth values are numbers.
+            ty.json = JsonRole::Plain;
         }
         Ok((ty, coercibility))
     }

@@ -5,8 +5,7 @@ use selkie_types::error::catalogue::ER_JSON_PATH_EMPTY;
 use selkie_types::{Column, SqlResult};
 
 use super::{
-    charset_of_first, document, first_length, loose, make, read, read_plain_path, strict_texts,
-    texts,
+    document, first_length, like_argument, loose, make, read, read_plain_path, strict_texts, texts,
 };
 use crate::cast;
 use crate::expr::Expr;
@@ -32,10 +31,13 @@ pub(super) fn bind_array(b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
 }
 
 fn bind_pairs(mut b: Binding<'_>, length: u64, kernel: Kernel) -> SqlResult<Expr> {
-    b.collation = charset_of_first(&b);
+    like_argument(&mut b, 0);
     b.utf8_text(0);
     (1..b.len()).step_by(2).for_each(|at| b.utf8_text(at));
-    (2..b.len()).step_by(2).for_each(|at| make::prepare(&mut b.args[at]));
+    for at in (2..b.len()).step_by(2) {
+        make::bytes_to_characters(&mut b.args[at]);
+        make::prepare(&mut b.args[at]);
+    }
     document(b, length, kernel)
 }
 
@@ -71,11 +73,15 @@ fn pairs(
 }
 
 /// Adds `value` where `path` leads to nothing, if something it can be added to is there.
-fn add<'a>(root: &mut Json<'a>, path: &'a Path, value: Json<'a>) {
+///
+/// Compat: what is no array becomes one, unless it may be `replaced`: then a position from the end
+/// is its own.
+fn add<'a>(root: &mut Json<'a>, path: &'a Path, value: Json<'a>, replaced: bool) {
     let Some((parent, last)) = path.split_last() else { return };
     match (parent.find_mut(root), last) {
         (Some(Json::Object(members, _)), Last::Member(name)) => members.push((name, value)),
         (Some(Json::Array(items, _)), Last::Item(_)) => items.push(value),
+        (Some(other), Last::Item(..0)) if replaced => *other = value,
         (Some(other), Last::Item(_)) => {
             let first = std::mem::replace(other, Json::Null);
             *other = Json::array(vec![first, value]);
@@ -88,7 +94,7 @@ pub(super) fn set(frame: &Frame<'_>) -> SqlResult<Column> {
     pairs(frame, |root, path, value| {
         match path.find_mut(root) {
             Some(old) => *old = value,
-            None => add(root, path, value),
+            None => add(root, path, value, true),
         }
         Some(())
     })
@@ -97,7 +103,7 @@ pub(super) fn set(frame: &Frame<'_>) -> SqlResult<Column> {
 pub(super) fn insert(frame: &Frame<'_>) -> SqlResult<Column> {
     pairs(frame, |root, path, value| {
         if path.find_mut(root).is_none() {
-            add(root, path, value);
+            add(root, path, value, false);
         }
         Some(())
     })

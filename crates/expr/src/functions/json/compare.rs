@@ -4,21 +4,24 @@ use hashbrown::HashSet;
 use selkie_meter::tick;
 use selkie_types::{Column, SqlResult, stack};
 
-use super::{numbers, read, read_plain_path};
+use super::{numbers, read, read_first, read_plain_path};
 use crate::json::{Json, normalize, parse_partly};
 use crate::kernel::Frame;
 
 /// Whether the target, or what a path leads to in it, contains the candidate.
+///
+/// Compat: what follows the documents is not looked at.
 pub(super) fn contains(frame: &Frame<'_>) -> SqlResult<Column> {
     numbers(frame, |row| {
         if frame.args.len() < 3 {
-            return Some(includes(&read(frame, 0, row)?, &read(frame, 1, row)?).into());
+            let target = read_first(frame, 0, row)?;
+            return Some(includes(&target, &read_first(frame, 1, row)?).into());
         }
         let path = read_plain_path(frame, 2, row)?;
         let (root, error) = parse_partly(frame.bytes(0).value(row));
         let found = root.as_ref().map_or(Vec::new(), |root| path.find(root));
         match found.first() {
-            Some(target) => Some(includes(target, &read(frame, 1, row)?).into()),
+            Some(target) => Some(includes(target, &read_first(frame, 1, row)?).into()),
             None => {
                 let error = error.map(|e| frame.ctx.push(super::condition(frame, 0, e)));
                 error.is_none().then_some(0)
@@ -86,8 +89,9 @@ pub(super) fn overlaps(frame: &Frame<'_>) -> SqlResult<Column> {
 
 fn meet(a: &Json<'_>, b: &Json<'_>) -> bool {
     match (a, b) {
-        (Json::Object(members, _), Json::Object(..)) => members.iter().any(|(name, value)| {
-            b.member(name).is_some_and(|other| normal(value) == normal(other))
+        // Compat: of a name that is there twice the first document has the first value only.
+        (Json::Object(..), Json::Object(members, _)) => members.iter().any(|(name, value)| {
+            a.member(name).is_some_and(|other| normal(value) == normal(other))
         }),
         (Json::Array(items, _), Json::Array(others, _)) => {
             let others: HashSet<Vec<u8>> = others.iter().map(normal).collect();

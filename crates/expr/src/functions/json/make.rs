@@ -1,26 +1,33 @@
 //! JSON functions that make documents of SQL values, or a text of a JSON string.
 
-use selkie_types::{CollationId, Column, JsonRole, SqlResult, TypeKind};
+use selkie_types::{CollationId, Column, JsonRole, SqlResult, SqlType, TypeKind};
 
 use super::{condition, document, first_length, strict_texts, texts};
 use crate::cast;
-use crate::collate;
+use crate::collate::{self, Coercibility};
 use crate::context::TypeContext;
 use crate::expr::{Expr, ExprKind};
 use crate::function::{Binding, Kernel};
 use crate::json::{ErrorKind, JsonError, is_json, put_sql_value, put_string, unescape};
-use crate::kernel::Frame;
+use crate::kernel::{Frame, bytes_to_bytes};
 
-/// The collation of a text made of all arguments.
-pub(super) fn collation(b: &Binding<'_>) -> SqlResult<CollationId> {
+/// The result is a text made of all arguments. Compat: numbers are no weaker than literals.
+pub(super) fn like_all(b: &mut Binding<'_>) -> SqlResult<()> {
     if b.args.is_empty() {
-        return Ok(b.types.collation_connection);
+        b.connection_collation();
+        return Ok(());
     }
     let mut texts = b.args.clone();
     texts.iter_mut().for_each(|e| cast::to_text(e, b.types));
     let name = b.function.name().to_ascii_lowercase();
     let views: Vec<&Expr> = texts.iter().collect();
-    Ok(collate::aggregate(&views, &name, false)?.collation)
+    let claim = collate::aggregate(&views, &name, false)?;
+    let coercibility = match claim.coercibility {
+        Coercibility::Numeric => Coercibility::Coercible,
+        other => other,
+    };
+    b.claim(claim.collation, coercibility);
+    Ok(())
 }
 
 /// Characters of a document made of the arguments.
@@ -38,13 +45,47 @@ pub(super) fn length(b: &Binding<'_>) -> u64 {
     if b.args.is_empty() { 0 } else { b.args.iter().map(one).sum::<u64>() + 2 }
 }
 
-/// Makes texts readable as UTF-8 and leaves the kind of other values.
+/// Functions that only write a document in another form.
+const REWRITERS: [&str; 4] = ["JSON_COMPACT", "JSON_LOOSE", "JSON_DETAILED", "JSON_PRETTY"];
+
+/// A document that is written in another form stands in other documents as it was given.
+pub(crate) fn unwrite(e: &mut Expr) {
+    let ExprKind::Call(call) = &mut e.kind else { return };
+    if !REWRITERS.contains(&call.function.name()) {
+        return;
+    }
+    *e = std::mem::replace(&mut call.args[0], Expr::null());
+    if e.ty.is_string() {
+        let ty = SqlType { json: JsonRole::Document, ..e.ty.clone() };
+        cast::retype(e, ty);
+    }
+}
+
+/// Makes bytes the characters of their numbers. Compat: bytes have no other meaning as text.
+pub(super) fn bytes_to_characters(e: &mut Expr) {
+    if e.ty.is_string() && e.ty.collation.is_binary() {
+        let ty = SqlType { collation: CollationId::UTF8MB4_GENERAL_CI, ..e.ty.clone() };
+        cast::wrap(e, ty, false, |frame| {
+            bytes_to_bytes(frame, |bytes, out| {
+                let text: String = bytes.iter().map(|b| char::from(*b)).collect();
+                out.extend_from_slice(text.as_bytes());
+                true
+            })
+        });
+    }
+}
+
+/// Makes texts readable as UTF-8 and leaves the kind of other values; bytes stay as they are.
 ///
 /// Compat: only columns have their zeros before a number here.
 pub(super) fn prepare(e: &mut Expr) {
     cast::local(e);
+    unwrite(e);
     e.ty.zerofill &= matches!(e.kind, ExprKind::Column(_) | ExprKind::Literal(_));
-    if e.ty.is_string() && e.ty.collation.charset() != selkie_types::Charset::Utf8mb4 {
+    if e.ty.is_string() && e.ty.collation.is_binary() {
+        let ty = SqlType { collation: CollationId::UTF8MB4_BIN, ..e.ty.clone() };
+        cast::retype(e, ty);
+    } else if e.ty.is_string() && e.ty.collation.charset() != selkie_types::Charset::Utf8mb4 {
         cast::to_charset(e, CollationId::UTF8MB4_GENERAL_CI);
     }
 }
@@ -52,7 +93,7 @@ pub(super) fn prepare(e: &mut Expr) {
 /// A document of SQL values.
 pub(super) fn bind(mut b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
     let length = length(&b);
-    b.collation = collation(&b)?;
+    like_all(&mut b)?;
     b.args.iter_mut().for_each(|e| quote_variable(e, b.types));
     b.args.iter_mut().for_each(prepare);
     document(b, length, kernel)
@@ -96,8 +137,11 @@ pub(super) fn array(frame: &Frame<'_>) -> SqlResult<Column> {
 
 pub(super) fn bind_object(mut b: Binding<'_>) -> SqlResult<Expr> {
     let length = length(&b);
-    b.collation = collation(&b)?;
-    (0..b.len()).step_by(2).for_each(|at| b.utf8_text(at));
+    like_all(&mut b)?;
+    for at in (0..b.len()).step_by(2) {
+        b.text(at);
+        prepare(&mut b.args[at]);
+    }
     b.args.iter_mut().for_each(|e| quote_variable(e, b.types));
     b.args.iter_mut().for_each(prepare);
     document(b, length, |frame| {
@@ -121,6 +165,7 @@ pub(super) fn bind_object(mut b: Binding<'_>) -> SqlResult<Expr> {
 pub(super) fn bind_quote(mut b: Binding<'_>) -> SqlResult<Expr> {
     let length = first_length(&b) * 12 + 2;
     let number = b.args[0].ty.is_numeric();
+    bytes_to_characters(&mut b.args[0]);
     b.utf8_text(0);
     b.collation = CollationId::UTF8MB4_BIN;
     if number {

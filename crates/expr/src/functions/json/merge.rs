@@ -11,7 +11,7 @@ use crate::kernel::Frame;
 
 pub(super) fn bind(mut b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
     let length = make::length(&b);
-    b.collation = make::collation(&b)?;
+    make::like_all(&mut b)?;
     (0..b.len()).for_each(|at| b.utf8_text(at));
     document(b, length, kernel)
 }

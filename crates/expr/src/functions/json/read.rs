@@ -6,7 +6,9 @@ use selkie_types::error::catalogue::ER_JSON_ONE_OR_ALL;
 use selkie_types::number::parse_f64;
 use selkie_types::{Charset, Column, Condition, Level, SqlResult, Value};
 
-use super::{condition, loose, numbers, read, read_path, read_plain_path, strict_texts};
+use super::{
+    condition, loose, numbers, read, read_first, read_path, read_plain_path, strict_texts,
+};
 use crate::json::{Json, Path, parse, parse_partly, unescape};
 use crate::kernel::Frame;
 
@@ -175,10 +177,13 @@ pub(super) fn query(frame: &Frame<'_>) -> SqlResult<Column> {
     })
 }
 
-/// Compat: a value exists as soon as it begins.
+/// Compat: a value exists as soon as it begins, and the document itself before it does.
 pub(super) fn exists(frame: &Frame<'_>) -> SqlResult<Column> {
     numbers(frame, |row| {
         let path = read_path(frame, 1, row)?;
+        if path.is_root() {
+            return Some(1);
+        }
         let document = Partly::read(frame, row);
         if document.root.as_ref().is_some_and(|root| !path.find(root).is_empty()) {
             return Some(1);
@@ -215,13 +220,15 @@ pub(super) fn one_or_all(frame: &Frame<'_>, row: usize) -> Option<bool> {
 }
 
 /// The value of the document, or the first one of those the path in argument 1 leads to.
+///
+/// Compat: what follows the document is not looked at.
 fn with_place<R>(
     frame: &Frame<'_>,
     row: usize,
     f: impl FnOnce(&Json<'_>) -> Option<R>,
 ) -> Option<R> {
     if frame.args.len() < 2 {
-        return f(&read(frame, 0, row)?);
+        return f(&read_first(frame, 0, row)?);
     }
     let path = read_plain_path(frame, 1, row)?;
     let document = Partly::read(frame, row);
@@ -247,9 +254,22 @@ pub(super) fn keys(frame: &Frame<'_>) -> SqlResult<Column> {
     })
 }
 
+/// Compat: behind a scalar nothing is looked at, but behind an array or an object all of the text is.
 pub(super) fn length(frame: &Frame<'_>) -> SqlResult<Column> {
     numbers(frame, |row| {
-        with_place(frame, row, |json| Some(if json.is_scalar() { 1 } else { json.width() as i64 }))
+        let path = match frame.args.len() {
+            1 => Path::root(),
+            _ => read_plain_path(frame, 1, row)?,
+        };
+        let document = Partly::read(frame, row);
+        match document.complete(&path).first() {
+            Some(json) if json.is_scalar() => Some(1),
+            Some(json) if document.error.is_none() => Some(json.width() as i64),
+            _ => {
+                document.report(frame);
+                None
+            }
+        }
     })
 }
 

@@ -2,7 +2,7 @@
 
 use selkie_types::{CollationId, Column, SqlResult};
 
-use super::{charset_of_first, document, first_length, read, strict_texts};
+use super::{document, first_length, like_argument, read, strict_texts};
 use crate::expr::Expr;
 use crate::function::Binding;
 use crate::json::{Json, normalize, write_compact, write_detailed, write_loose};
@@ -34,7 +34,7 @@ const MAX_INDENT: i64 = 8;
 
 /// A line for every value; the second argument is the indentation of a level.
 pub(super) fn bind_detailed(mut b: Binding<'_>) -> SqlResult<Expr> {
-    b.collation = charset_of_first(&b);
+    like_argument(&mut b, 0);
     b.utf8_text(0);
     if b.len() == 1 {
         b.args.push(Expr::int(INDENT));

@@ -6,11 +6,11 @@ use selkie_types::charset::LikePattern;
 use selkie_types::error::catalogue::ER_WRONG_ARGUMENTS;
 use selkie_types::{Column, SqlError, SqlResult, Value, stack};
 
-use super::{charset_of_first, document, first_length, read, read_path, texts};
+use super::{condition, document, first_length, like_argument, read_path, texts};
 use crate::cast;
 use crate::expr::Expr;
 use crate::function::Binding;
-use crate::json::{Json, unescape};
+use crate::json::{Json, parse_partly, unescape};
 use crate::kernel::Frame;
 
 /// Arguments: document, `one` or `all`, pattern, escape character, paths.
@@ -20,7 +20,7 @@ pub(super) fn bind(mut b: Binding<'_>) -> SqlResult<Expr> {
     let all =
         matches!(b.constant(1), Some(Value::Bytes(word)) if word.eq_ignore_ascii_case(b"all"));
     let length = first_length(&b) * if all { 30 } else { 10 };
-    let collation = charset_of_first(&b);
+    like_argument(&mut b, 0);
     (0..b.len()).for_each(|at| b.text(at));
     if let Some(Value::Bytes(escape)) = b.constant(3)
         && b.args[3].ty.collation.charset().char_count(&escape) > 1
@@ -30,7 +30,6 @@ pub(super) fn bind(mut b: Binding<'_>) -> SqlResult<Expr> {
     let pattern = compared_in(&b)?;
     (0..b.len()).for_each(|at| b.utf8_text(at));
     cast::to_charset(&mut b.args[2], pattern);
-    b.collation = collation;
     document(b, length, search)
 }
 
@@ -55,7 +54,8 @@ fn search(frame: &Frame<'_>) -> SqlResult<Column> {
             return None;
         }
         let all = super::read::one_or_all(frame, row)?;
-        let root = read(frame, 0, row)?;
+        let (root, error) = parse_partly(frame.bytes(0).value(row));
+        let root = root.unwrap_or(Json::Null);
         let mut within = HashSet::new();
         for at in 4..frame.args.len() {
             let path = read_path(frame, at, row)?;
@@ -70,7 +70,14 @@ fn search(frame: &Frame<'_>) -> SqlResult<Column> {
         let pattern = LikePattern::new(collation, frame.bytes(2).value(row), Some(escape));
         let mut search = Search { pattern, all, within, path: b"$".to_vec(), found: Vec::new() };
         search.value(&root, everywhere);
-        search.result()
+        match error {
+            // Compat: what follows the one that is looked for is not looked at.
+            Some(error) if all || search.found.is_empty() => {
+                frame.ctx.push(condition(frame, 0, error));
+                None
+            }
+            _ => search.result(),
+        }
     })
 }
 

@@ -1,0 +1,27 @@
+-- Texts that functions make have no digits after the point in arithmetic.
+CREATE TABLE t (id INT, g INT, d DATE, dt DATETIME(2), v VARCHAR(20), c CHAR(5), b VARBINARY(10), j JSON);
+INSERT INTO t VALUES (1,1,'2024-01-05','2024-01-05 10:11:12.25','12.5','3','4.5','{"a":1}'),(2,1,'2024-02-29','2024-02-29 00:00:00','7x','9','1','[1]'),(4,2,NULL,NULL,NULL,NULL,NULL,NULL);
+-- meta
+SELECT CAST(id AS CHAR)/3, CAST(id AS CHAR)*1.50, CAST(id AS CHAR)+1, CAST(v AS CHAR)*2, CAST(id AS CHAR(5))/3 FROM t;
+-- meta
+SELECT CONVERT(id, CHAR)/3, CONVERT(v USING utf8mb4)/3 FROM t;
+-- meta
+SELECT HEX(id)/3, HEX(v)/3, HEX(id)*1.50, HEX(id)+0, ABS(HEX(id)) FROM t WHERE id < 3;
+-- meta
+SELECT DATE_FORMAT(d,'%Y')/3, DATE_FORMAT(d,'%Y')*1.5, TIME_FORMAT(dt,'%H')/3, DAYNAME(d)/3, MONTHNAME(d)/3 FROM t;
+-- meta
+SELECT JSON_COMPACT('3')/7, JSON_LOOSE('3')/7, JSON_DETAILED('3')/7, JSON_NORMALIZE('3')/7, JSON_UNQUOTE('3')/7, JSON_QUOTE('3')/7, JSON_VALUE('3','$')/7, JSON_EXTRACT('3','$')/7;
+-- meta
+SELECT AVG(CAST(id AS CHAR)), AVG(HEX(id)), SUM(CAST(id AS CHAR)), STD(CAST(id AS CHAR)), STDDEV_SAMP(HEX(id)), VARIANCE(CAST(id AS CHAR)) FROM t;
+-- meta
+SELECT CONCAT(id)/3, UPPER(id)/3, LEFT(id,1)/3, TRIM(id)/3, REPEAT(id,1)/3, BIN(id)/3, OCT(id)/3, CONV(id,10,10)/3, UNHEX(HEX(id))/3 FROM t;
+-- meta
+SELECT FORMAT(id,0)/3, LPAD(id,2,'0')/3, SUBSTR(id,1)/3, REVERSE(id)/3, REPLACE(id,'a','b')/3, INSERT(id,1,0,'')/3, QUOTE(id)/3 FROM t;
+-- meta
+SELECT MD5(id)/3, SHA1(id)/3, TO_BASE64(id)/3, CHAR(49)/3, SPACE(1)/3, ELT(1,id)/3, IF(1,CAST(id AS CHAR),'x')/3, COALESCE(CAST(id AS CHAR),'2')/3 FROM t;
+-- meta
+SELECT AVG('2024-01-01' + INTERVAL 1 DAY), AVG(d + INTERVAL 1 DAY), AVG(v) FROM t;
+-- meta
+SELECT CAST(id AS CHAR) % 2, CAST(id AS CHAR) - 0.25, -CAST(id AS CHAR), ABS(CAST(id AS CHAR)), ROUND(CAST(id AS CHAR)/3,2), CAST(id AS CHAR)/CAST(id AS CHAR) FROM t;
+-- meta
+SELECT SOUNDEX(id)/3, UUID()/0, VERSION()/3, USER()/0, DATABASE()/3, CHARSET(id)/3, ENCODE('a','b')/0, INET_NTOA(id)/3, SEC_TO_TIME(id)/3, GET_FORMAT(DATE,'USA')/3, MAKETIME(1,2,3)/7, DATE_FORMAT(d,'%Y') - 1.25 FROM t WHERE id = 1;

@@ -1,0 +1,22 @@
+-- Root paths of JSON_TABLE on what is no array, and ranges.
+SELECT * FROM JSON_TABLE('{"a":1}','$[last]' COLUMNS(a INT PATH '$.a')) t;
+SELECT * FROM JSON_TABLE('{"a":1}','$[-1]' COLUMNS(a INT PATH '$.a')) t;
+SELECT * FROM JSON_TABLE('{"a":1}','$[0]' COLUMNS(a INT PATH '$.a')) t;
+SELECT * FROM JSON_TABLE('{"a":1}','$[1]' COLUMNS(a INT PATH '$.a')) t;
+SELECT * FROM JSON_TABLE('[{"a":1},{"a":2},{"a":3}]','$[last]' COLUMNS(a INT PATH '$.a')) t;
+SELECT * FROM JSON_TABLE('[{"a":1},{"a":2},{"a":3}]','$[-2]' COLUMNS(a INT PATH '$.a')) t;
+SELECT * FROM JSON_TABLE('[{"a":1},{"a":2},{"a":3}]','$[0 to 1]' COLUMNS(o FOR ORDINALITY, a INT PATH '$.a')) t;
+SELECT * FROM JSON_TABLE('[{"a":1},{"a":2},{"a":3}]','$[1 to 2]' COLUMNS(o FOR ORDINALITY, a INT PATH '$.a')) t;
+SELECT * FROM JSON_TABLE('[{"a":1},{"a":2},{"a":3}]','$[*]' COLUMNS(o FOR ORDINALITY, a INT PATH '$.a')) t;
+SELECT * FROM JSON_TABLE('[{"a":1},{"a":2},{"a":3}]','$[last-1 to last]' COLUMNS(o FOR ORDINALITY, a INT PATH '$.a')) t;
+SELECT * FROM JSON_TABLE('{"x":[{"a":1},{"a":2},{"a":3}]}','$.x[0 to 1]' COLUMNS(o FOR ORDINALITY, a INT PATH '$.a')) t;
+SELECT * FROM JSON_TABLE('{"x":[{"a":1},{"a":2},{"a":3}]}','$.x[last]' COLUMNS(o FOR ORDINALITY, a INT PATH '$.a')) t;
+SELECT * FROM JSON_TABLE('{"x":[{"a":1},{"a":2},{"a":3}]}','$.x[-1]' COLUMNS(o FOR ORDINALITY, a INT PATH '$.a')) t;
+SELECT * FROM JSON_TABLE('{"x":{"a":7}}','$.x[last]' COLUMNS(o FOR ORDINALITY, a INT PATH '$.a')) t;
+SELECT * FROM JSON_TABLE('{"x":[{"a":1},{"a":2},{"a":3}]}','$.x[last].a' COLUMNS(o FOR ORDINALITY, a INT PATH '$')) t;
+SELECT * FROM JSON_TABLE('[[1,2],[3,4]]','$[0 to 1][0 to 1]' COLUMNS(o FOR ORDINALITY, a INT PATH '$')) t;
+SELECT * FROM JSON_TABLE('[[1,2],[3,4]]','$[*][0 to 1]' COLUMNS(o FOR ORDINALITY, a INT PATH '$')) t;
+SELECT * FROM JSON_TABLE('[[1,2],[3,4]]','$[*][last]' COLUMNS(o FOR ORDINALITY, a INT PATH '$')) t;
+SELECT * FROM JSON_TABLE('[1,2,3]','$' COLUMNS(a INT PATH '$[last]', b INT PATH '$[-2]', c JSON PATH '$[0 to 1]', d INT EXISTS PATH '$[last]')) t;
+SELECT * FROM JSON_TABLE('{"a":1}','$' COLUMNS(a INT PATH '$.a[last]', b INT PATH '$.a[0]', c INT PATH '$.a[-1]', d INT EXISTS PATH '$.a[last]')) t;
+SELECT * FROM JSON_TABLE('[[1,2],[3,4],5]','$[*]' COLUMNS(o FOR ORDINALITY, NESTED PATH '$[last]' COLUMNS (n INT PATH '$'), NESTED PATH '$[0 to 1]' COLUMNS (m INT PATH '$'))) t;
