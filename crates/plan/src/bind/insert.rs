@@ -538,11 +538,14 @@ fn reads(expr: &Expr, column: ColumnId) -> bool {
 }
 
 /// Whether values of a place are of different families, its strings of different character sets,
-/// its numbers of different digits where they become texts, or some of them written in
-/// hexadecimal: then each is stored as what it is, not as what they have
-/// in common.
+/// its numbers of different digits where they become texts, doubles among others there, or some of
+/// them written in hexadecimal: then each is stored as what it is, not as what they have in common.
 fn is_mixed(rows: &[Vec<Expr>], place: usize, to_text: bool) -> bool {
-    if (!to_text && has_families(rows, place)) || (to_text && has_scales(rows, place)) {
+    let mixed = match to_text {
+        true => has_scales(rows, place) || has_doubles_among_others(rows, place),
+        false => has_families(rows, place),
+    };
+    if mixed {
         return true;
     }
     let kinds = rows.iter().map(|row| &row[place]).filter(|e| e.ty.is_string());
@@ -562,6 +565,16 @@ fn has_families(rows: &[Vec<Expr>], place: usize) -> bool {
         rows.iter().map(|row| &row[place]).filter(|e| e.ty.kind != selkie_types::TypeKind::Null);
     let mut families = given.map(family);
     families.next().is_some_and(|first| families.any(|other| other != first))
+}
+
+/// Whether doubles, whose digits depend on the room there is for them, are among values of other types.
+fn has_doubles_among_others(rows: &[Vec<Expr>], place: usize) -> bool {
+    let double =
+        |e: &Expr| (e.ty.physical() == selkie_types::Physical::Double).then_some(e.ty.kind);
+    let given =
+        rows.iter().map(|row| &row[place]).filter(|e| e.ty.kind != selkie_types::TypeKind::Null);
+    let mut kinds = given.map(double);
+    kinds.next().is_some_and(|first| kinds.any(|other| other != first))
 }
 
 /// Whether numbers with more and with fewer digits after the point are among the values of a place.
