@@ -59,6 +59,7 @@ pub(super) fn run(env: Env<'_>, plan: &Plan) -> SqlResult<Outcome> {
                 view: target.view.as_deref(),
                 told: Default::default(),
                 file_columns: None,
+                without_field: Vec::new(),
             },
             simultaneous: plan.simultaneous,
             foreign: ForeignKeys::of(env, target.table.def.id)?,
@@ -293,6 +294,10 @@ impl Target<'_> {
                 continue;
             }
             let values = match &assignment.value {
+                // Compat: an automatic column gets 0.
+                None if self.plan.table.columns[at].auto_increment => {
+                    self.maker.initial(at, batch.rows())
+                }
                 None => self.maker.default(at, batch.rows())?,
                 Some(e) => {
                     let current;
