@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use selkie_catalog::TableInfo;
+use selkie_catalog::{DefaultValue, TableInfo};
 use selkie_expr::store::{StoreMode, StoreTarget, convert_for_column};
 use selkie_plan::physical::{Operator as Op, RowRules, ViewRules};
 use selkie_types::error::catalogue::{
@@ -67,6 +67,8 @@ pub(super) struct RowMaker<'r> {
     pub(super) told: RefCell<Vec<usize>>,
     /// For rows of a file: the columns that its fields go to.
     pub(super) file_columns: Option<Vec<usize>>,
+    /// Columns whose fields the only row, of a file, does not have.
+    pub(super) without_field: Vec<usize>,
 }
 
 impl<'r> RowMaker<'r> {
@@ -139,6 +141,38 @@ impl<'r> RowMaker<'r> {
         let value = self.default_value(at)?;
         let ty = &self.table.columns[at].ty;
         Ok(Arc::new(Column::constant(&value, ty.physical(), scale_of(ty), rows)))
+    }
+
+    /// The only row's value of column `at`, which neither the statement nor a trigger gave one.
+    pub(super) fn missing(&self, at: usize) -> SqlResult<Arc<Column>> {
+        self.told.borrow_mut().retain(|told| *told != at);
+        self.default(at, 1)
+    }
+
+    /// What the only row, of a file, has in column `at` if its field is not there.
+    ///
+    /// Compat: the type's zero, not the default; NULL where that is the default or the current time, and
+    /// the current time in a TIMESTAMP that cannot be NULL.
+    pub(super) fn emptied(&self, at: usize) -> Arc<Column> {
+        let column = &self.table.columns[at];
+        let no_value = match &column.default {
+            DefaultValue::Implicit | DefaultValue::CurrentTimestamp => true,
+            DefaultValue::Literal(value) | DefaultValue::Written { value, .. } => value.is_null(),
+            DefaultValue::Expression(_) => false,
+        };
+        let value = match column.ty.kind {
+            _ if column.auto_increment || (column.nullable && no_value) => Value::Null,
+            TypeKind::Timestamp if !column.nullable => default::now(self.env.eval, &column.ty),
+            TypeKind::Enum => Value::UInt(0),
+            _ => default::implicit(&column.ty),
+        };
+        Arc::new(Column::constant(&value, column.ty.physical(), scale_of(&column.ty), 1))
+    }
+
+    /// What DEFAULT is to column `at` of a row. Compat: each row without one is told of.
+    pub(super) fn explicit_default(&self, at: usize) -> SqlResult<Value> {
+        self.told.borrow_mut().retain(|told| *told != at);
+        self.default_value(at)
     }
 
     /// The default of column `at`; without one, error or warning 1364.
@@ -214,6 +248,7 @@ impl<'r> RowMaker<'r> {
                 strictness: self.strictness.lenient(),
                 told: RefCell::default(),
                 file_columns: None,
+                without_field: Vec::new(),
                 ..*self
             };
             let mark = self.env.eval.conditions.borrow().mark();

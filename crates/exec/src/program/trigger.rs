@@ -87,6 +87,11 @@ impl<'r> Triggers<'r> {
         Ok((!none).then_some(triggers))
     }
 
+    /// Whether there are BEFORE triggers.
+    pub(crate) fn has_before(&self) -> bool {
+        !self.before.is_empty()
+    }
+
     /// Columns that BEFORE triggers give values to.
     pub(crate) fn assigned(&self) -> Vec<usize> {
         let mut columns = Vec::new();
