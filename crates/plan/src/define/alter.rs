@@ -574,6 +574,7 @@ impl<'a> Draft<'a> {
         let rules = expressions::rules(self.context, &self.table)?;
         let defaults = expressions::defaults(self.context, &self.table, &sources)?;
         Ok(AlterPlan {
+            adds_foreign: !self.added_foreign.is_empty() && self.context.foreign_key_checks,
             added_foreign_keys,
             renamed_columns: self.renamed_columns,
             rules,
