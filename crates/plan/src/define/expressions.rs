@@ -121,8 +121,12 @@ pub(super) fn drop_checks(
     context: &DefineContext<'_>,
     checks: &mut Vec<CheckInfo>,
     dropped: &[String],
+    is_old: impl Fn(&CheckInfo) -> bool,
 ) {
     checks.retain(|check| {
+        if !is_old(check) {
+            return true;
+        }
         let text = check.expression.as_bytes();
         let Ok(mut expr) = crate::parse::expression(text, context.sql_mode()) else { return true };
         let (mut any, mut all) = (false, true);

@@ -17,7 +17,7 @@ use selkie_types::error::catalogue::{
 use selkie_types::{Condition, SqlError, SqlResult, SqlType, TypeKind};
 
 use super::foreign::ForeignSpec;
-use super::{DefineContext, options};
+use super::{DefineContext, options, record};
 
 const PARTS_MAX: usize = 32;
 
@@ -486,6 +486,31 @@ pub(super) fn keep_prefix(
     }
 }
 
+/// The prefix of a key's part over a new column in place of one that is dropped.
+///
+/// Compat: the bytes of the old part, or the characters of a text, are what it says.
+pub(super) fn prefix_again(
+    prefix: Option<u32>,
+    before: &SqlType,
+    now: &SqlType,
+) -> SqlResult<Option<u32>> {
+    let length = match prefix {
+        Some(length) => length,
+        None if before.is_string() => before.length,
+        None => record::packed_bytes(before) as u32,
+    };
+    let whole = match now.is_string() {
+        true => now.length,
+        false => record::packed_bytes(now) as u32,
+    };
+    match now.is_text_or_blob() {
+        true => Ok(Some(length)),
+        false if length == whole => Ok(None),
+        false if length < whole && now.is_string() => Ok(Some(length)),
+        false => Err(SqlError::new(&ER_WRONG_SUB_KEY, &[])),
+    }
+}
+
 /// Makes a unique key that stays one of hashes if it has a whole TEXT now; whether that is new.
 pub(super) fn hash_texts(
     engine: &str,
@@ -540,6 +565,9 @@ fn prefix(
     kind: IndexKind,
     limits: Limits<'_>,
 ) -> SqlResult<Option<u32>> {
+    if length == Some(0) {
+        return Err(SqlError::new(&ER_KEY_PART_0, &[&column.name]));
+    }
     let ty = &column.ty;
     let max_len = ty.collation.charset().max_len() as u64;
     let text = ty.is_text_or_blob();
@@ -565,9 +593,6 @@ fn prefix(
 
 fn cut(
     context: &DefineContext<'_>,
-    if length == Some(0) {
-        return Err(SqlError::new(&ER_KEY_PART_0, &[&column.name]));
-    }
     kind: IndexKind,
     max_len: u64,
     limits: Limits<'_>,
