@@ -141,7 +141,13 @@ impl Binder<'_> {
     /// FROM of a statement that may change rows through views.
     pub(super) fn changed_from(&mut self, tables: &[ast::TableRef]) -> SqlResult<Logical> {
         self.kept_views.get_or_insert_default();
-        self.from(tables, false)
+        let from = self.from(tables, false)?;
+        // Compat: the order of a view does not matter to changes of its rows, nor to LIMIT.
+        let through_view = match &self.scope().sources[..] {
+            [source] => source.view.is_some(),
+            _ => false,
+        };
+        Ok(if through_view { unsorted(from) } else { from })
     }
 
     /// Refuses what is the only target and cannot be one; whether it is several tables.
@@ -274,6 +280,20 @@ impl Binder<'_> {
         let tail = Tail { order_by: &[], limit, outermost: false };
         let limit = self.limit(tail)?;
         Ok(limited(sorted(source, keys), limit))
+    }
+}
+
+/// The rows of a view in whatever order they come.
+fn unsorted(plan: Logical) -> Logical {
+    match plan {
+        Logical::Sort { input, .. } => unsorted(*input),
+        Logical::Filter { input, conditions } => {
+            Logical::Filter { input: Box::new(unsorted(*input)), conditions }
+        }
+        Logical::Project { input, columns } => {
+            Logical::Project { input: Box::new(unsorted(*input)), columns }
+        }
+        other => other,
     }
 }
 
