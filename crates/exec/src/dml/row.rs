@@ -213,12 +213,18 @@ impl<'r> RowMaker<'r> {
         Arc::new(Column::constant(&value, column.ty.physical(), scale_of(&column.ty), rows))
     }
 
-    /// 1906: a value given for generated column `at` is ignored.
-    #[cold]
-    pub(super) fn warn_of_generated(&self, at: usize) {
-        let arguments: [&dyn std::fmt::Display; 2] =
-            [&self.table.columns[at].name, &self.table.name()];
-        self.env.eval.warn(&ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN, &arguments);
+    /// 1906: values but NULL given for generated column `at` are ignored, or refused.
+    pub(super) fn judge_generated(&self, at: usize, given: &Column) -> SqlResult<()> {
+        for _ in (0..given.len()).filter(|row| !given.is_null(*row)) {
+            let arguments: [&dyn std::fmt::Display; 2] =
+                [&self.table.columns[at].name, &self.table.name()];
+            let error = &ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN;
+            if self.strictness.is_strict() {
+                return Err(SqlError::new(error, &arguments));
+            }
+            self.env.eval.warn(error, &arguments);
+        }
+        Ok(())
     }
 
     /// The current time for column `at`.

@@ -288,8 +288,8 @@ impl Target<'_> {
             let at = assignment.column;
             if self.plan.table.columns[at].generated.is_some() {
                 // What is assigned is computed anew anyway; DEFAULT says so itself.
-                if assignment.value.is_some() {
-                    (0..batch.rows()).for_each(|_| self.maker.warn_of_generated(at));
+                if let Some(e) = &assignment.value {
+                    self.maker.judge_generated(at, &*e.eval(self.env.eval, batch)?)?;
                 }
                 continue;
             }

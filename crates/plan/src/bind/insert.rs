@@ -231,6 +231,7 @@ impl Binder<'_> {
     ) -> SqlResult<Vec<Expr>> {
         let mut values = Vec::with_capacity(targets.len());
         for (place, &at) in targets.iter().enumerate() {
+            row.get(place).map_or(Ok(()), |value| self.refuse_given(table, at, value))?;
             let value =
                 match (row.get(place).filter(|e| !is_default(e)), &table.columns[at].default) {
                     (Some(value), _) => self.in_clause(Clause::Values, |b| b.scalar(value))?,
@@ -314,13 +315,7 @@ impl Binder<'_> {
         for (at, column) in table.columns.iter().enumerate() {
             let given = targets.iter().position(|t| *t == at);
             values.push(match (&column.generated, given, &column.default) {
-                (Some(_), Some(place), _) => {
-                    if source.flags[place].is_none() {
-                        let id = source.ids[place];
-                        self.refuse_generated(table, &column.name, &source.plan, id)?;
-                    }
-                    InsertValue::Generated(Some(place))
-                }
+                (Some(_), Some(place), _) => InsertValue::Generated(Some(place)),
                 (Some(_), ..) => InsertValue::Generated(None),
                 (None, Some(_), _) if source.own.iter().any(|own| own.column == at) => {
                     InsertValue::Own
@@ -335,25 +330,15 @@ impl Binder<'_> {
         Ok(values)
     }
 
-    /// A generated column may be given NULL or DEFAULT only.
-    fn refuse_generated(
-        &self,
-        table: &TableInfo,
-        column: &str,
-        plan: &Logical,
-        id: ColumnId,
-    ) -> SqlResult<()> {
-        if let Logical::Values { rows, columns } = plan
-            && let Some(at) = columns.iter().position(|c| *c == id)
-            && rows.iter().all(|row| row[at].as_literal().is_some_and(|v| v.is_null()))
-        {
-            return Ok(());
+    /// Compat: `DEFAULT(column)` is a value given for generated column `at`, whatever it is.
+    fn refuse_given(&self, table: &TableInfo, at: usize, value: &ast::Expr) -> SqlResult<()> {
+        let strict = self.settings.sql_mode.is_strict() && !self.ignore;
+        let given = matches!(value.kind, ast::ExprKind::Default(Some(_)));
+        if given && strict && table.columns[at].generated.is_some() {
+            let error = &ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN;
+            return Err(SqlError::new(error, &[&table.columns[at].name, &table.name()]));
         }
-        let error = &ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN;
-        match self.settings.sql_mode.is_strict() && !self.ignore {
-            true => Err(SqlError::new(error, &[&column, &table.name()])),
-            false => Ok(()),
-        }
+        Ok(())
     }
 
     /// New numbers for the columns of a row of `table`.
@@ -428,11 +413,7 @@ impl Binder<'_> {
                 _ => Ok(None),
             };
         }
-        let strict = self.settings.sql_mode.is_strict() && !self.ignore;
-        if table.columns[at].generated.is_some() && strict {
-            let error = &ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN;
-            return Err(SqlError::new(error, &[&table.columns[at].name, &table.name()]));
-        }
+        self.refuse_given(table, at, value)?;
         let mut value = self.in_clause(clause, |b| b.scalar(value))?;
         // Compat: all digits that are computed are stored, not only those that are shown.
         build::unround(&mut value);

@@ -19,7 +19,7 @@ fn is_set(flags: &Column, row: usize) -> bool {
 impl<'r> Inserter<'r> {
     /// The new rows' columns, generated ones and automatic values left open.
     pub(super) fn columns(&self, source: &Batch, first_row: u64) -> SqlResult<Vec<Arc<Column>>> {
-        self.warn_of_generated(source);
+        self.judge_generated(source)?;
         let rows = source.rows();
         let count = self.plan.values.len();
         let mut columns = Vec::with_capacity(count);
@@ -164,15 +164,13 @@ impl<'r> Inserter<'r> {
         counts && update.assignments.iter().any(|a| a.column == at)
     }
 
-    /// 1906 for every value given for a generated column.
-    fn warn_of_generated(&self, source: &Batch) {
+    /// 1906 for every value but NULL given for a generated column.
+    fn judge_generated(&self, source: &Batch) -> SqlResult<()> {
         for (at, value) in self.plan.values.iter().enumerate() {
             let InsertValue::Generated(Some(from)) = value else { continue };
-            let given = source.column(*from);
-            for _ in (0..source.rows()).filter(|row| !given.is_null(*row)) {
-                self.maker.warn_of_generated(at);
-            }
+            self.maker.judge_generated(at, source.column(*from))?;
         }
+        Ok(())
     }
 }
 
