@@ -210,12 +210,13 @@ impl<'a> Draft<'a> {
 
     /// The table's collation, which new columns have wherever the statement says it.
     fn set_collation(&mut self, actions: &[AlterAction]) -> SqlResult<()> {
-        for action in actions {
-            if let AlterAction::Option(option) = action {
-                let read = Options::read(std::slice::from_ref(option), self.table.collation)?;
-                self.table.collation = read.collation.unwrap_or(self.table.collation);
-            }
-        }
+        let said = actions.iter().filter_map(|action| match action {
+            AlterAction::Option(o @ (TableOption::Charset(_) | TableOption::Collate(_))) => Some(o),
+            _ => None,
+        });
+        let said: Vec<TableOption> = said.cloned().collect();
+        let read = Options::read(&said, self.table.collation)?;
+        self.table.collation = read.collation.unwrap_or(self.table.collation);
         Ok(())
     }
 
