@@ -536,8 +536,15 @@ pub(super) fn check_length(
     index: &IndexDef,
 ) -> SqlResult<()> {
     let limits = Limits::of(engine);
+    let primary = index.kind.is_primary();
+    let whole_text =
+        |part: &&IndexPart| part.prefix.is_none() && columns[part.column].ty.is_text_or_blob();
+    if let Some(part) = index.parts.iter().find(whole_text).filter(|_| primary) {
+        let name = &columns[part.column].name;
+        return Err(SqlError::new(&ER_BLOB_KEY_WITHOUT_LENGTH, &[name]));
+    }
     let bytes = index.parts.iter().map(|part| key_bytes(&columns[part.column], part.prefix));
-    match !index.is_unique() && bytes.sum::<u64>() > limits.bytes {
+    match (primary || !index.is_unique()) && bytes.sum::<u64>() > limits.bytes {
         true => Err(limits.too_long()),
         false => Ok(()),
     }
