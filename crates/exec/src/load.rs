@@ -79,6 +79,14 @@ struct Job<'a> {
     name: String,
 }
 
+impl Job<'_> {
+    /// Whether nothing has to be computed for a row.
+    fn is_fields_alone(&self) -> bool {
+        let variable = |target: &Target| matches!(target, Target::Variable(_));
+        self.load.assignments.is_empty() && !self.fields.iter().any(variable)
+    }
+}
+
 /// Where a field goes.
 #[derive(Clone, Debug)]
 enum Target {
@@ -202,6 +210,9 @@ fn insert_rows(
     let env = Env { rt: &runtime, eval: &eval };
     let mut loader = Loader::new(env, insert, job)?;
     let result = loader.read(reader).and_then(|()| loader.flush());
+    if result.is_err() {
+        loader.inserter.keep_first_value();
+    }
     let outcome = result.map(|()| loader.finish());
     query::keep_conditions(session, &eval);
     outcome
@@ -218,12 +229,14 @@ struct Loader<'r> {
     rows: usize,
     ignore: u64,
     count: u64,
+    /// Columns that the only row at hand has no field for.
+    short: Vec<usize>,
 }
 
 impl<'r> Loader<'r> {
     fn new(env: Env<'r>, insert: &'r Insert, job: &'r Job<'r>) -> SqlResult<Self> {
         let direct = match &insert.source.operator {
-            Op::Values(rows) if job.load.assignments.is_empty() && rows.len() == 1 => {
+            Op::Values(rows) if job.is_fields_alone() && rows.len() == 1 => {
                 let field = |e: &selkie_expr::Expr| match e.kind {
                     ExprKind::Parameter(slot) => Some(slot),
                     _ => None,
@@ -248,6 +261,7 @@ impl<'r> Loader<'r> {
             rows: 0,
             ignore: job.load.ignore_lines,
             count: 0,
+            short: Vec::new(),
         })
     }
 
@@ -302,10 +316,21 @@ impl<'r> Loader<'r> {
             }
         }
         self.rows += 1;
-        if self.rows == BATCH_ROWS || self.direct.is_none() {
+        self.short = self.fields_after(line.fields.len());
+        if !self.short.is_empty() || self.rows == BATCH_ROWS || self.direct.is_none() {
             self.flush()?;
         }
         Ok(())
+    }
+
+    /// The columns of the table that fields from number `at` on go to.
+    fn fields_after(&self, at: usize) -> Vec<usize> {
+        let fields = self.job.fields.iter().skip(at);
+        let column = |target: &Target| match target {
+            Target::Column(column) => self.insert.table.column_position(&column.name.value),
+            _ => None,
+        };
+        fields.filter_map(column).collect()
     }
 
     /// Errors 1261 and 1262, or warnings.
@@ -318,19 +343,23 @@ impl<'r> Loader<'r> {
             n if n < wanted => &ER_WARN_TOO_FEW_RECORDS,
             _ => &ER_WARN_TOO_MANY_RECORDS,
         };
+        // Compat: each field of a column that is missing is told of, no field of a variable.
+        let missing = self.job.fields.iter().skip(line.fields.len());
+        let missing = missing.filter(|target| !matches!(target, Target::Variable(_))).count();
+        if line.fields.len() < wanted && missing == 0 {
+            return Ok(());
+        }
         // An error of an earlier row comes first.
         self.flush()?;
         // Compat: rows that a CHECK leaves out have no number.
         let number = self.count - self.inserter.rejected;
         let error = SqlError::new(def, &[&number]);
-        // Compat: each field that is missing is told of.
-        let times = wanted.saturating_sub(line.fields.len()).max(1);
         let ignore = self.insert.mode == selkie_plan::physical::InsertMode::Ignore;
         if self.env.rt.session.is_strict() && !ignore {
             return Err(error);
         }
         let condition = Condition::from_error(Level::Warning, &error);
-        (0..times).for_each(|_| self.env.eval.push(condition.clone()));
+        (0..missing.max(1)).for_each(|_| self.env.eval.push(condition.clone()));
         Ok(())
     }
 
@@ -346,7 +375,10 @@ impl<'r> Loader<'r> {
             Some(direct) => Batch::new(direct.iter().map(|&f| fields[f].clone()).collect(), rows),
             None => self.computed(&fields)?,
         };
-        self.inserter.add(&batch, &mut |_| Ok(()))
+        match std::mem::take(&mut self.short) {
+            short if short.is_empty() => self.inserter.add(&batch, &mut |_| Ok(())),
+            short => self.inserter.add_short(&batch, short),
+        }
     }
 
     /// The source row of one line, after its fields were put into variables and placeholders.

@@ -19,6 +19,7 @@ mod instant;
 mod mode_dependence;
 mod options;
 mod qualify;
+mod record;
 mod types;
 mod view;
 

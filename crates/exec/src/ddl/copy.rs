@@ -11,7 +11,7 @@ use selkie_plan::physical::RowRules;
 use selkie_types::error::catalogue::{ER_INSERT_INFO, WARN_DATA_TRUNCATED};
 use selkie_types::{
     BATCH_ROWS, Batch, ByteRows, Column, Condition, Level, Physical, SqlError, SqlResult, SqlType,
-    Value,
+    TypeKind, Value,
 };
 
 use crate::dml::{check_error, duplicate_error, is_false};
@@ -280,7 +280,13 @@ impl Copy<'_> {
             copied,
         };
         let first = self.read + 1;
-        convert_for_column(values, from, &target, self.mode, first, self.eval)
+        let stored = convert_for_column(values, from, &target, self.mode, first, self.eval);
+        let cut = |kind| from.kind == kind && column.ty.kind == kind;
+        let same = from.collation.charset() == column.ty.collation.charset();
+        match copied && same && (cut(TypeKind::VarChar) || cut(TypeKind::Char)) {
+            true => stored.map_err(truncated),
+            false => stored,
+        }
     }
 
     fn column(
@@ -391,6 +397,15 @@ impl Copy<'_> {
         }
         self.done.records += total;
         Ok(())
+    }
+}
+
+/// Compat: a text that is copied as it is is truncated, where one that is converted is too long.
+fn truncated(error: SqlError) -> SqlError {
+    let place = error.message().strip_prefix("Data too long ");
+    match place.map(|place| format!("Data truncated {place}")) {
+        Some(text) => SqlError::with_message(&WARN_DATA_TRUNCATED, text),
+        None => error,
     }
 }
 

@@ -267,6 +267,22 @@ impl<'r> AutoIncrement<'r> {
         Ok(Arc::new(out))
     }
 
+    /// The counter before rows with explicit values are stored, if there are any.
+    pub(super) fn counter_before(&self) -> Option<u64> {
+        self.explicit.and_then(|_| self.open.handle.table.statistics().auto_increment)
+    }
+
+    /// The last of `rows` was not stored: an explicit value of it is not passed by the counter, which
+    /// was at `before` before the first of them.
+    pub(super) fn forget_explicit(&self, column: &Column, rows: Range<usize>, before: Option<u64>) {
+        let (Some(before), Some(failed)) = (before, rows.end.checked_sub(1)) else { return };
+        let after = |row| positive(&column.value(row)).unwrap_or(0).saturating_add(1);
+        let stored = (rows.start..failed).map(after).fold(before, u64::max);
+        if self.group.is_none() && after(failed) > stored {
+            self.open.handle.table.release_auto_increment(after(failed), stored);
+        }
+    }
+
     fn note_given(&mut self, at: usize, value: u64) {
         let end = self.reserved.end;
         let later = Vec::new();

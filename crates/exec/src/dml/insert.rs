@@ -4,6 +4,7 @@ mod columns;
 mod outcome;
 mod replace;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use selkie_catalog::SequenceDef;
@@ -22,7 +23,7 @@ use super::on_duplicate::OnDuplicate;
 use super::row::{RowMaker, Strictness};
 use super::{Returning, duplicate_error};
 use crate::Outcome;
-use crate::op::open_limited;
+use crate::op::{Operator, open_limited};
 use crate::run::defaults::implicit_default;
 use crate::run::{Env, OpenTable};
 use crate::state::around::Triggers;
@@ -46,8 +47,10 @@ pub(crate) struct Inserter<'r> {
     delete_triggers: Option<Box<dyn Triggers + 'r>>,
     /// REPLACE may write over a row.
     in_place: bool,
-    /// Columns that BEFORE triggers give values to.
+    /// Columns that BEFORE triggers give values to; they need no default if the statement lists its rows.
     assigned: Vec<usize>,
+    /// The statement lists its rows.
+    lists_values: bool,
     /// First generated value of a row that was stored.
     first_stored: Option<u64>,
     /// Source rows taken.
@@ -84,13 +87,13 @@ struct NewRows<'b> {
 pub(super) fn run(env: Env<'_>, plan: &Plan, returning: Returning<'_>) -> SqlResult<Outcome> {
     let mut source = open_limited(env, &plan.source)?;
     let mut inserter = Inserter::new(env, plan)?;
-    inserter.refuse_missing()?;
-    while let Some(batch) = source.next()? {
-        env.check()?;
-        inserter.add(&batch, returning)?;
+    match inserter.add_all(&mut *source, returning) {
+        Ok(()) => Ok(inserter.finish()),
+        Err(error) => {
+            inserter.keep_first_value();
+            Err(error)
+        }
     }
-    inserter.maker.refuse_warnings(0)?;
-    Ok(inserter.finish())
 }
 
 /// Whether the statement gives one row of values.
@@ -119,6 +122,7 @@ impl<'r> Inserter<'r> {
             view: plan.view.as_deref(),
             told: Default::default(),
             file_columns: None,
+            without_field: Vec::new(),
         };
         let auto = plan.table.def.auto_increment.map(|at| {
             AutoIncrement::new(env, open, at, known_rows(plan), !keeps_changes(&plan.table))
@@ -141,6 +145,7 @@ impl<'r> Inserter<'r> {
             on_duplicate,
             foreign,
             assigned: triggers.as_ref().map(|triggers| triggers.assigned()).unwrap_or_default(),
+            lists_values: !plan.is_query,
             triggers,
             delete_triggers,
             in_place: false,
@@ -167,21 +172,50 @@ impl<'r> Inserter<'r> {
         let ignore = plan.mode == InsertMode::Ignore;
         inserter.maker.strictness = Strictness::of(env, ignore, false);
         inserter.maker.file_columns = Some(columns);
+        inserter.lists_values = false;
         inserter.refuse_missing()?;
         Ok(inserter)
     }
 
+    /// Inserts all rows of the statement's source.
+    fn add_all(&mut self, source: &mut dyn Operator, returning: Returning<'_>) -> SqlResult<()> {
+        self.refuse_missing()?;
+        while let Some(batch) = source.next()? {
+            self.env.check()?;
+            self.add(&batch, returning)?;
+        }
+        self.maker.refuse_warnings(0)
+    }
+
     /// Error or warning 1364 for a column that has no value, before any value is computed.
+    ///
+    /// Compat: where triggers may give values to rows that the statement lists, a row without one is
+    /// told of when they have run.
     fn refuse_missing(&self) -> SqlResult<()> {
+        if self.has_before_triggers() && self.lists_values {
+            return Ok(());
+        }
         for (at, value) in self.plan.values.iter().enumerate() {
             let missing = matches!(value, InsertValue::Default)
-                && !self.assigned.contains(&at)
+                && !(self.lists_values && self.assigned.contains(&at))
                 && !self.is_set_on_duplicate(at);
             if missing {
                 self.maker.default_value(at)?;
             }
         }
         Ok(())
+    }
+
+    fn has_before_triggers(&self) -> bool {
+        self.triggers.as_ref().is_some_and(|triggers| triggers.has_before())
+    }
+
+    /// Inserts a row of a file that has no field for `columns`.
+    pub(crate) fn add_short(&mut self, source: &Batch, columns: Vec<usize>) -> SqlResult<()> {
+        self.maker.without_field = columns;
+        let added = self.add(source, &mut |_| Ok(()));
+        self.maker.without_field.clear();
+        added
     }
 
     /// Inserts one row for each of `source`.
@@ -289,9 +323,15 @@ impl<'r> Inserter<'r> {
         }
         for (at, column) in columns.iter_mut().enumerate() {
             let info = &self.plan.table.columns[at];
-            if !info.auto_increment && info.generated.is_none() {
-                *column = self.maker.refuse_nulls(at, column.clone())?;
+            if info.auto_increment || info.generated.is_some() {
+                continue;
             }
+            let omitted = matches!(self.plan.values[at], InsertValue::Default)
+                && !self.assigned.contains(&at);
+            *column = match omitted && column.is_null(0) && !info.nullable {
+                true => self.maker.missing(at)?,
+                false => self.maker.refuse_nulls(at, column.clone())?,
+            };
         }
         Ok(())
     }
@@ -385,7 +425,7 @@ impl<'r> Inserter<'r> {
         &mut self,
         source: &Batch,
         mut columns: Vec<Arc<Column>>,
-        part: std::ops::Range<usize>,
+        part: Range<usize>,
         first_row: u64,
         returning: Returning<'_>,
     ) -> SqlResult<()> {
@@ -453,7 +493,7 @@ impl<'r> Inserter<'r> {
         &mut self,
         foreign: ForeignKeys<'_>,
         new: &NewRows<'_>,
-        part: std::ops::Range<usize>,
+        part: Range<usize>,
         stored: &mut Vec<u32>,
     ) -> SqlResult<()> {
         let mut at = part.start;
@@ -480,7 +520,10 @@ impl<'r> Inserter<'r> {
         loop {
             let (table, control) = (&self.open.handle.table, self.env.rt.control);
             let mark = self.open.trx.savepoint().map_err(from_engine_commit)?;
-            match table.insert(self.open.trx, control, &one) {
+            let counter = self.counter_before();
+            let tried = table.insert(self.open.trx, control, &one);
+            self.forget_explicit(new, row..row + 1, counter);
+            match tried {
                 Ok(_) => {
                     self.open.trx.rollback_to(mark).map_err(from_engine_commit)?;
                     if self.plan.mode != InsertMode::Ignore {
@@ -511,7 +554,7 @@ impl<'r> Inserter<'r> {
     fn store_part(
         &mut self,
         new: &NewRows<'_>,
-        part: std::ops::Range<usize>,
+        part: Range<usize>,
         stored: &mut Vec<u32>,
     ) -> SqlResult<()> {
         let (mut at, mut step) = (part.start, usize::MAX);
@@ -582,9 +625,11 @@ impl<'r> Inserter<'r> {
             &part
         };
         let (table, control) = (&self.open.handle.table, self.env.rt.control);
+        let counter = self.counter_before();
         let (done, failed) = match table.insert(self.open.trx, control, rows) {
             Ok(_) => (to, None),
             Err(EngineError::DuplicateKey { index, row, existing }) => {
+                self.forget_explicit(new, from..from + row + 1, counter);
                 if !self.holds_duplicate(rows.get(row), index, &existing)? {
                     self.count_stored(new, from..from + row);
                     return self.try_rows(new, from + row, to);
@@ -602,7 +647,21 @@ impl<'r> Inserter<'r> {
         Ok((done, fate))
     }
 
-    fn count_stored(&mut self, new: &NewRows<'_>, rows: std::ops::Range<usize>) {
+    /// The automatic values' counter, if explicit values of rows that are not stored leave it as it was.
+    ///
+    /// Compat: InnoDB passes those of a query's rows whatever becomes of them.
+    fn counter_before(&self) -> Option<u64> {
+        let passes = self.plan.is_query && !keeps_changes(&self.plan.table);
+        self.auto.as_ref().filter(|_| !passes)?.counter_before()
+    }
+
+    fn forget_explicit(&self, new: &NewRows<'_>, rows: Range<usize>, counter: Option<u64>) {
+        if let Some(auto) = &self.auto {
+            auto.forget_explicit(&new.columns[auto.column], rows, counter);
+        }
+    }
+
+    fn count_stored(&mut self, new: &NewRows<'_>, rows: Range<usize>) {
         let count = rows.len() as u64;
         self.note_last(new, &rows);
         self.note_stored(new, rows);
@@ -611,7 +670,7 @@ impl<'r> Inserter<'r> {
     }
 
     /// Keeps the first generated value among rows that were stored.
-    fn note_stored(&mut self, new: &NewRows<'_>, rows: std::ops::Range<usize>) {
+    fn note_stored(&mut self, new: &NewRows<'_>, rows: Range<usize>) {
         let Some((first, at)) = self.auto.as_ref().and_then(|a| Some((a.first?, a.column))) else {
             return;
         };

@@ -72,6 +72,13 @@ impl<'r> OnDuplicate<'r> {
         let unchanged = self.rule.simultaneous.then(|| Batch::new(input.clone(), 1));
         for assignment in &self.rule.assignments {
             let at = assignment.column;
+            if maker.table.columns[at].generated.is_some() {
+                if let Some(e) = &assignment.value {
+                    let given = e.eval(self.env.eval, &Batch::new(input.clone(), 1))?;
+                    maker.judge_generated(at, &given)?;
+                }
+                continue;
+            }
             let values = match &assignment.value {
                 None => maker.default(at, 1)?,
                 Some(e) => {

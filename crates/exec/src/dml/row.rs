@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use selkie_catalog::TableInfo;
+use selkie_catalog::{DefaultValue, TableInfo};
 use selkie_expr::store::{StoreMode, StoreTarget, convert_for_column};
 use selkie_plan::physical::{Operator as Op, RowRules, ViewRules};
 use selkie_types::error::catalogue::{
@@ -67,6 +67,8 @@ pub(super) struct RowMaker<'r> {
     pub(super) told: RefCell<Vec<usize>>,
     /// For rows of a file: the columns that its fields go to.
     pub(super) file_columns: Option<Vec<usize>>,
+    /// Columns whose fields the only row, of a file, does not have.
+    pub(super) without_field: Vec<usize>,
 }
 
 impl<'r> RowMaker<'r> {
@@ -141,6 +143,38 @@ impl<'r> RowMaker<'r> {
         Ok(Arc::new(Column::constant(&value, ty.physical(), scale_of(ty), rows)))
     }
 
+    /// The only row's value of column `at`, which neither the statement nor a trigger gave one.
+    pub(super) fn missing(&self, at: usize) -> SqlResult<Arc<Column>> {
+        self.told.borrow_mut().retain(|told| *told != at);
+        self.default(at, 1)
+    }
+
+    /// What the only row, of a file, has in column `at` if its field is not there.
+    ///
+    /// Compat: the type's zero, not the default; NULL where that is the default or the current time, and
+    /// the current time in a TIMESTAMP that cannot be NULL.
+    pub(super) fn emptied(&self, at: usize) -> Arc<Column> {
+        let column = &self.table.columns[at];
+        let no_value = match &column.default {
+            DefaultValue::Implicit | DefaultValue::CurrentTimestamp => true,
+            DefaultValue::Literal(value) | DefaultValue::Written { value, .. } => value.is_null(),
+            DefaultValue::Expression(_) => false,
+        };
+        let value = match column.ty.kind {
+            _ if column.auto_increment || (column.nullable && no_value) => Value::Null,
+            TypeKind::Timestamp if !column.nullable => now(self.env.eval, &column.ty),
+            TypeKind::Enum => Value::UInt(0),
+            _ => implicit_default(&column.ty),
+        };
+        Arc::new(Column::constant(&value, column.ty.physical(), scale_of(&column.ty), 1))
+    }
+
+    /// What DEFAULT is to column `at` of a row. Compat: each row without one is told of.
+    pub(super) fn explicit_default(&self, at: usize) -> SqlResult<Value> {
+        self.told.borrow_mut().retain(|told| *told != at);
+        self.default_value(at)
+    }
+
     /// The default of column `at`; without one, error or warning 1364.
     pub(super) fn default_value(&self, at: usize) -> SqlResult<Value> {
         let column = &self.table.columns[at];
@@ -179,12 +213,18 @@ impl<'r> RowMaker<'r> {
         Arc::new(Column::constant(&value, column.ty.physical(), scale_of(&column.ty), rows))
     }
 
-    /// 1906: a value given for generated column `at` is ignored.
-    #[cold]
-    pub(super) fn warn_of_generated(&self, at: usize) {
-        let arguments: [&dyn std::fmt::Display; 2] =
-            [&self.table.columns[at].name, &self.table.name()];
-        self.env.eval.warn(&ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN, &arguments);
+    /// 1906: values but NULL given for generated column `at` are ignored, or refused.
+    pub(super) fn judge_generated(&self, at: usize, given: &Column) -> SqlResult<()> {
+        for _ in (0..given.len()).filter(|row| !given.is_null(*row)) {
+            let arguments: [&dyn std::fmt::Display; 2] =
+                [&self.table.columns[at].name, &self.table.name()];
+            let error = &ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN;
+            if self.strictness.is_strict() {
+                return Err(SqlError::new(error, &arguments));
+            }
+            self.env.eval.warn(error, &arguments);
+        }
+        Ok(())
     }
 
     /// The current time for column `at`.
@@ -214,6 +254,7 @@ impl<'r> RowMaker<'r> {
                 strictness: self.strictness.lenient(),
                 told: RefCell::default(),
                 file_columns: None,
+                without_field: Vec::new(),
                 ..*self
             };
             let mark = self.env.eval.conditions.borrow().mark();

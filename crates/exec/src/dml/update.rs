@@ -59,6 +59,7 @@ pub(super) fn run(env: Env<'_>, plan: &Plan) -> SqlResult<Outcome> {
                 view: target.view.as_deref(),
                 told: Default::default(),
                 file_columns: None,
+                without_field: Vec::new(),
             },
             simultaneous: plan.simultaneous,
             foreign: ForeignKeys::of(env, target.table.def.id)?,
@@ -285,12 +286,16 @@ impl Target<'_> {
             let at = assignment.column;
             if self.plan.table.columns[at].generated.is_some() {
                 // What is assigned is computed anew anyway; DEFAULT says so itself.
-                if assignment.value.is_some() {
-                    (0..batch.rows()).for_each(|_| self.maker.warn_of_generated(at));
+                if let Some(e) = &assignment.value {
+                    self.maker.judge_generated(at, &*e.eval(self.env.eval, batch)?)?;
                 }
                 continue;
             }
             let values = match &assignment.value {
+                // Compat: an automatic column gets 0.
+                None if self.plan.table.columns[at].auto_increment => {
+                    self.maker.initial(at, batch.rows())
+                }
                 None => self.maker.default(at, batch.rows())?,
                 Some(e) => {
                     let current;

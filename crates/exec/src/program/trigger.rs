@@ -88,6 +88,10 @@ pub(super) fn of_table<'r>(
 }
 
 impl Triggers for TableTriggers<'_> {
+    fn has_before(&self) -> bool {
+        !self.before.is_empty()
+    }
+
     fn assigned(&self) -> Vec<usize> {
         let mut columns = Vec::new();
         for program in &self.before {

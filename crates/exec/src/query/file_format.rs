@@ -124,8 +124,7 @@ fn write_field(format: &Format, field: &[u8], out: &mut Vec<u8>) {
                 out.push(escape);
                 out.push(if byte == 0 { b'0' } else { byte });
             }
-            // Compat: without an escape character the enclosing one is doubled.
-            None if Some(byte) == format.enclosed => out.extend_from_slice(&[byte, byte]),
+            // Compat: without an escape character an enclosing one inside is left as it is.
             _ => out.push(byte),
         }
     }

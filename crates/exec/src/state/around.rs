@@ -37,6 +37,9 @@ pub(crate) trait Programs: Send + Sync {
 
 /// Triggers of one table for one event.
 pub(crate) trait Triggers {
+    /// Whether there are BEFORE triggers.
+    fn has_before(&self) -> bool;
+
     /// Columns that BEFORE triggers give values to.
     fn assigned(&self) -> Vec<usize>;
 

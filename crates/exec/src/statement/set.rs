@@ -15,16 +15,16 @@ use crate::{Instance, Outcome, ResultSink, Session, query};
 
 /// An assignment that may be made.
 enum Pending<'a> {
-    /// `@name`; its expression sees what the assignments before it did.
-    User(&'a str, &'a ast::Expr),
+    /// `@name`.
+    User(&'a str, (Value, SqlType)),
     /// SET TRANSACTION for the next transaction.
     Transaction(Option<ast::IsolationLevel>, Option<bool>),
     /// Anything else.
     Server(&'a SetItem, CheckedSet),
 }
 
-/// Checks the assignments in order, then makes them in order. Compat: values of system variables
-/// come from before the statement, and none is set if one of them cannot be.
+/// Checks the assignments in order, then makes them in order. Compat: all values come from before the
+/// statement, and none is set if one of them cannot be.
 pub(crate) fn run(
     instance: &Instance,
     session: &mut Session,
@@ -38,8 +38,7 @@ pub(crate) fn run(
     let hooks = session.hooks.clone();
     for assignment in pending {
         match assignment {
-            Pending::User(name, value) => {
-                let (value, ty) = evaluate(instance, session, value, running)?;
+            Pending::User(name, (value, ty)) => {
                 let view: &dyn selkie_expr::Session = session;
                 view.set_user_variable(&name.to_lowercase(), value, &ty);
             }
@@ -59,7 +58,9 @@ fn check<'a>(
     running: Running<'_>,
 ) -> SqlResult<Pending<'a>> {
     let value = match item {
-        SetItem::UserVar { name, value } => return Ok(Pending::User(name, value)),
+        SetItem::UserVar { name, value } => {
+            return Ok(Pending::User(name, evaluate(instance, session, value, running)?));
+        }
         SetItem::Transaction { scope: None, isolation, read_only } => {
             return Ok(Pending::Transaction(*isolation, *read_only));
         }

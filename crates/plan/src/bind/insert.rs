@@ -231,6 +231,7 @@ impl Binder<'_> {
     ) -> SqlResult<Vec<Expr>> {
         let mut values = Vec::with_capacity(targets.len());
         for (place, &at) in targets.iter().enumerate() {
+            row.get(place).map_or(Ok(()), |value| self.refuse_given(table, at, value))?;
             let value =
                 match (row.get(place).filter(|e| !is_default(e)), &table.columns[at].default) {
                     (Some(value), _) => self.in_clause(Clause::Values, |b| b.scalar(value))?,
@@ -314,13 +315,7 @@ impl Binder<'_> {
         for (at, column) in table.columns.iter().enumerate() {
             let given = targets.iter().position(|t| *t == at);
             values.push(match (&column.generated, given, &column.default) {
-                (Some(_), Some(place), _) => {
-                    if source.flags[place].is_none() {
-                        let id = source.ids[place];
-                        self.refuse_generated(table, &column.name, &source.plan, id)?;
-                    }
-                    InsertValue::Generated(Some(place))
-                }
+                (Some(_), Some(place), _) => InsertValue::Generated(Some(place)),
                 (Some(_), ..) => InsertValue::Generated(None),
                 (None, Some(_), _) if source.own.iter().any(|own| own.column == at) => {
                     InsertValue::Own
@@ -335,25 +330,15 @@ impl Binder<'_> {
         Ok(values)
     }
 
-    /// A generated column may be given NULL or DEFAULT only.
-    fn refuse_generated(
-        &self,
-        table: &TableInfo,
-        column: &str,
-        plan: &Logical,
-        id: ColumnId,
-    ) -> SqlResult<()> {
-        if let Logical::Values { rows, columns } = plan
-            && let Some(at) = columns.iter().position(|c| *c == id)
-            && rows.iter().all(|row| row[at].as_literal().is_some_and(|v| v.is_null()))
-        {
-            return Ok(());
+    /// Compat: `DEFAULT(column)` is a value given for generated column `at`, whatever it is.
+    fn refuse_given(&self, table: &TableInfo, at: usize, value: &ast::Expr) -> SqlResult<()> {
+        let strict = self.settings.sql_mode.is_strict() && !self.ignore;
+        let given = matches!(value.kind, ast::ExprKind::Default(Some(_)));
+        if given && strict && table.columns[at].generated.is_some() {
+            let error = &ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN;
+            return Err(SqlError::new(error, &[&table.columns[at].name, &table.name()]));
         }
-        let error = &ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN;
-        match self.settings.sql_mode.is_strict() && !self.ignore {
-            true => Err(SqlError::new(error, &[&column, &table.name()])),
-            false => Ok(()),
-        }
+        Ok(())
     }
 
     /// New numbers for the columns of a row of `table`.
@@ -428,11 +413,7 @@ impl Binder<'_> {
                 _ => Ok(None),
             };
         }
-        let strict = self.settings.sql_mode.is_strict() && !self.ignore;
-        if table.columns[at].generated.is_some() && strict {
-            let error = &ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN;
-            return Err(SqlError::new(error, &[&table.columns[at].name, &table.name()]));
-        }
+        self.refuse_given(table, at, value)?;
         let mut value = self.in_clause(clause, |b| b.scalar(value))?;
         // Compat: all digits that are computed are stored, not only those that are shown.
         build::unround(&mut value);
@@ -538,11 +519,14 @@ fn reads(expr: &Expr, column: ColumnId) -> bool {
 }
 
 /// Whether values of a place are of different families, its strings of different character sets,
-/// its numbers of different digits where they become texts, or some of them written in
-/// hexadecimal: then each is stored as what it is, not as what they have
-/// in common.
+/// its numbers of different digits where they become texts, doubles among others there, or some of
+/// them written in hexadecimal: then each is stored as what it is, not as what they have in common.
 fn is_mixed(rows: &[Vec<Expr>], place: usize, to_text: bool) -> bool {
-    if (!to_text && has_families(rows, place)) || (to_text && has_scales(rows, place)) {
+    let mixed = match to_text {
+        true => has_scales(rows, place) || has_doubles_among_others(rows, place),
+        false => has_families(rows, place),
+    };
+    if mixed {
         return true;
     }
     let kinds = rows.iter().map(|row| &row[place]).filter(|e| e.ty.is_string());
@@ -562,6 +546,16 @@ fn has_families(rows: &[Vec<Expr>], place: usize) -> bool {
         rows.iter().map(|row| &row[place]).filter(|e| e.ty.kind != selkie_types::TypeKind::Null);
     let mut families = given.map(family);
     families.next().is_some_and(|first| families.any(|other| other != first))
+}
+
+/// Whether doubles, whose digits depend on the room there is for them, are among values of other types.
+fn has_doubles_among_others(rows: &[Vec<Expr>], place: usize) -> bool {
+    let double =
+        |e: &Expr| (e.ty.physical() == selkie_types::Physical::Double).then_some(e.ty.kind);
+    let given =
+        rows.iter().map(|row| &row[place]).filter(|e| e.ty.kind != selkie_types::TypeKind::Null);
+    let mut kinds = given.map(double);
+    kinds.next().is_some_and(|first| kinds.any(|other| other != first))
 }
 
 /// Whether numbers with more and with fewer digits after the point are among the values of a place.

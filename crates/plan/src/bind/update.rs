@@ -1,5 +1,6 @@
 //! UPDATE of one or more tables.
 
+use selkie_catalog::{DefaultValue, TableInfo};
 use selkie_engine::LockMode;
 use selkie_expr::Expr;
 use selkie_sql::ast;
@@ -62,6 +63,7 @@ impl Binder<'_> {
         for assignment in &update.assignments {
             let (relation, at) = self.assigned_column(&sources, &assignment.column)?;
             let table = self.columns.relations[relation].table.clone();
+            refuse_no_default(&table, at, &assignment.value)?;
             let row = (&*table, self.columns.relations[relation].first);
             let value = self.assigned_value(row, at, &assignment.value, Clause::Set)?;
             match targets.iter_mut().find(|t| t.relation == relation) {
@@ -139,7 +141,13 @@ impl Binder<'_> {
     /// FROM of a statement that may change rows through views.
     pub(super) fn changed_from(&mut self, tables: &[ast::TableRef]) -> SqlResult<Logical> {
         self.kept_views.get_or_insert_default();
-        self.from(tables, false)
+        let from = self.from(tables, false)?;
+        // Compat: the order of a view does not matter to changes of its rows, nor to LIMIT.
+        let through_view = match &self.scope().sources[..] {
+            [source] => source.view.is_some(),
+            _ => false,
+        };
+        Ok(if through_view { unsorted(from) } else { from })
     }
 
     /// Refuses what is the only target and cannot be one; whether it is several tables.
@@ -273,6 +281,31 @@ impl Binder<'_> {
         let limit = self.limit(tail)?;
         Ok(limited(sorted(source, keys), limit))
     }
+}
+
+/// The rows of a view in whatever order they come.
+fn unsorted(plan: Logical) -> Logical {
+    match plan {
+        Logical::Sort { input, .. } => unsorted(*input),
+        Logical::Filter { input, conditions } => {
+            Logical::Filter { input: Box::new(unsorted(*input)), conditions }
+        }
+        Logical::Project { input, columns } => {
+            Logical::Project { input: Box::new(unsorted(*input)), columns }
+        }
+        other => other,
+    }
+}
+
+/// Compat: DEFAULT of a column without one is error 1364 in any mode, of an ENUM too.
+fn refuse_no_default(table: &TableInfo, at: usize, value: &ast::Expr) -> SqlResult<()> {
+    let column = &table.columns[at];
+    let none = matches!(column.default, DefaultValue::Implicit) && !column.nullable;
+    let needed = none && column.generated.is_none() && !column.auto_increment;
+    if needed && matches!(value.kind, ast::ExprKind::Default(None)) {
+        return Err(SqlError::new(&ER_NO_DEFAULT_FOR_FIELD, &[&column.name]));
+    }
+    Ok(())
 }
 
 /// 1393 for a view.

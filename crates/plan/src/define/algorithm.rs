@@ -15,6 +15,8 @@ const TYPE: &str = "Cannot change column type";
 const NO_KEY: &str = "Dropping a primary key is not allowed without also adding a new primary key";
 const COUNTER: &str = "Adding an auto-increment column requires a lock";
 const COPY: &str = "COPY algorithm requires a lock";
+const FOREIGN: &str = "Adding foreign keys needs foreign_key_checks=OFF";
+const VIRTUAL: &str = "online rebuild with indexed virtual columns";
 
 /// A change, as far as it matters here.
 pub(super) struct Work<'a> {
@@ -30,6 +32,8 @@ pub(super) struct Work<'a> {
     pub(super) drops_index: bool,
     /// The table gets a new CHECK, or its rows an order. Compat: a CHECK of a column does not count.
     pub(super) needs_copy: bool,
+    /// There are new foreign keys, which the rows are checked against.
+    pub(super) adds_foreign: bool,
     /// The table gets another name, and that is all.
     pub(super) only_renames: bool,
 }
@@ -95,7 +99,7 @@ impl Work<'_> {
         }
     }
 
-    /// Others cannot change rows while rows are copied or an index is built.
+    /// Whether others may change rows meanwhile. Compat: as far as MariaDB lets them; here they wait.
     fn check_unlocked(&self, algorithm: AlterAlgorithm) -> SqlResult<()> {
         let counter = |(column, source): (&ColumnInfo, &ColumnSource)| {
             column.auto_increment && *source == ColumnSource::Default
@@ -108,16 +112,29 @@ impl Work<'_> {
             COPY
         } else if self.retypes() {
             TYPE
+        } else if self.computes_stored() || self.needs_copy {
+            return Err(unsupported("LOCK=NONE", "LOCK=SHARED"));
+        } else if self.unkeys() {
+            NO_KEY
         } else if self.columns.iter().zip(self.sources).any(counter) {
             COUNTER
-        } else if self.rows == StoredRows::Rewritten {
+        } else if self.adds_foreign {
+            FOREIGN
+        } else if &*self.old.engine != self.engine {
             COPY
-        } else if self.adds_index {
-            "ADD INDEX"
+        } else if self.rows == StoredRows::Rewritten && self.has_virtual_key() {
+            VIRTUAL
         } else {
             return Ok(());
         };
         Err(because("LOCK=NONE", reason, "LOCK=SHARED"))
+    }
+
+    /// Whether the table has a key over a virtual column.
+    fn has_virtual_key(&self) -> bool {
+        let mut parts = self.old.def.indexes.iter().flat_map(|index| &index.parts);
+        let generated = |at: usize| self.old.columns[at].generated.as_ref();
+        parts.any(|part| generated(part.column).is_some_and(|g| !g.stored))
     }
 
     fn retypes(&self) -> bool {

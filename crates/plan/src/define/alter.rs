@@ -9,8 +9,8 @@ mod foreign;
 
 use std::sync::Arc;
 
-use selkie_catalog::{ColumnInfo, DefaultValue, IndexInfo, TableInfo};
-use selkie_engine::{IndexDef, IndexId, IndexKind};
+use selkie_catalog::{CheckInfo, ColumnInfo, DefaultValue, IndexInfo, TableInfo};
+use selkie_engine::{IndexDef, IndexId, IndexKind, IndexPart};
 use selkie_expr::Expr;
 use selkie_meter::interruptible;
 use selkie_sql::ast::{AlterAction, AlterAlgorithm, AlterLock, AlterTable, Ident, TableOption};
@@ -99,6 +99,10 @@ struct Draft<'a> {
     redefined: Vec<usize>,
     /// Of those, the ones that were only renamed.
     only_renamed: Vec<usize>,
+    /// Old columns whose default an action has set.
+    defaulted: Vec<usize>,
+    /// Names of the columns that the statement adds.
+    added_names: Vec<&'a str>,
     /// Old columns of `ORDER BY`, and whether descending.
     order: Vec<(usize, bool)>,
     keys: Vec<DraftKey>,
@@ -140,6 +144,7 @@ fn altered(
 ) -> SqlResult<AlterPlan> {
     let mut draft = Draft::new(context, old);
     draft.set_collation(&statement.actions)?;
+    draft.added_names = statement.actions.iter().filter_map(added_name).collect();
     for action in &statement.actions {
         draft.apply(action)?;
     }
@@ -182,6 +187,8 @@ impl<'a> Draft<'a> {
             placed: Vec::new(),
             redefined: Vec::new(),
             only_renamed: Vec::new(),
+            defaulted: Vec::new(),
+            added_names: Vec::new(),
             order: Vec::new(),
             keys: old.def.indexes.iter().zip(&old.indexes).map(key).collect(),
             added: Vec::new(),
@@ -203,12 +210,13 @@ impl<'a> Draft<'a> {
 
     /// The table's collation, which new columns have wherever the statement says it.
     fn set_collation(&mut self, actions: &[AlterAction]) -> SqlResult<()> {
-        for action in actions {
-            if let AlterAction::Option(option) = action {
-                let read = Options::read(std::slice::from_ref(option), self.table.collation)?;
-                self.table.collation = read.collation.unwrap_or(self.table.collation);
-            }
-        }
+        let said = actions.iter().filter_map(|action| match action {
+            AlterAction::Option(o @ (TableOption::Charset(_) | TableOption::Collate(_))) => Some(o),
+            _ => None,
+        });
+        let said: Vec<TableOption> = said.cloned().collect();
+        let read = Options::read(&said, self.table.collation)?;
+        self.table.collation = read.collation.unwrap_or(self.table.collation);
         Ok(())
     }
 
@@ -442,21 +450,40 @@ impl<'a> Draft<'a> {
                 return Err(SqlError::new(&ER_KEY_COLUMN_DOES_NOT_EXIST, &[&column]));
             }
             for (part, old) in def.parts.iter_mut().zip(&key.columns) {
-                let at = sources.iter().position(|source| *source == ColumnSource::Old(*old));
-                let missing = || SqlError::internal("a key over a column that is gone");
-                part.column = at.ok_or_else(missing)?;
-                // Whatever MODIFY said of it, in whatever order the primary key was dropped.
-                columns[part.column].nullable &= !def.kind.is_primary();
-                let prefix = part.prefix;
-                let (before, now) = (&self.old.columns[*old].ty, &columns[part.column].ty);
-                indexes::keep_prefix(self.context, &self.table.engine, def.kind, part, before, now);
-                self.force |= part.prefix != prefix;
+                self.keep_part(def.kind, part, *old, (&mut *columns, sources))?;
             }
             self.force |= indexes::hash_texts(&self.table.engine, columns, &mut def, &mut info);
             indexes::check_length(&self.table.engine, columns, &def)?;
             out.push((def, info));
         }
         Ok(out)
+    }
+
+    /// A part of a key that stays, over what has become of the old column or another one of its name.
+    fn keep_part(
+        &mut self,
+        kind: IndexKind,
+        part: &mut IndexPart,
+        old: usize,
+        (columns, sources): (&mut [ColumnInfo], &[ColumnSource]),
+    ) -> SqlResult<()> {
+        let before = &self.old.columns[old];
+        let kept = sources.iter().position(|source| *source == ColumnSource::Old(old));
+        let again = || columns.iter().position(|c| identifier_eq(&c.name, &before.name));
+        let missing = || SqlError::internal("a key over a column that is gone");
+        part.column = kept.or_else(again).ok_or_else(missing)?;
+        // Whatever MODIFY said of it, in whatever order the primary key was dropped.
+        columns[part.column].nullable &= !kind.is_primary();
+        let (prefix, now) = (part.prefix, &columns[part.column].ty);
+        match kept {
+            Some(_) => {
+                let engine = &self.table.engine;
+                indexes::keep_prefix(self.context, engine, kind, part, &before.ty, now);
+            }
+            None => part.prefix = indexes::prefix_again(prefix, &before.ty, now)?,
+        }
+        self.force |= part.prefix != prefix;
+        Ok(())
     }
 
     /// Rows can be put in an order unless a key gives them one.
@@ -548,6 +575,7 @@ impl<'a> Draft<'a> {
             adds_index: !added.is_empty(),
             drops_index: !dropped.is_empty(),
             needs_copy: self.adds_check || self.orders,
+            adds_foreign: !self.added_foreign.is_empty() && self.context.foreign_key_checks,
             only_renames: self.only_renames,
         };
         let (rows, copies) = self.settle_rows(work, leaves_out)?;
@@ -566,7 +594,8 @@ impl<'a> Draft<'a> {
         self.table.columns = columns;
         self.table.indexes = infos;
         if !self.dropped.is_empty() {
-            expressions::drop_checks(self.context, &mut self.table.checks, &self.dropped);
+            let is_old = |check: &CheckInfo| self.old.checks.contains(check);
+            expressions::drop_checks(self.context, &mut self.table.checks, &self.dropped, is_old);
         }
         expressions::name_checks(&mut self.table.checks);
         let added_foreign_keys = self.add_foreign_keys()?;
@@ -590,6 +619,14 @@ impl<'a> Draft<'a> {
             order: self.order,
             ignore,
         })
+    }
+}
+
+/// The name of a column that an action adds.
+fn added_name(action: &AlterAction) -> Option<&str> {
+    match action {
+        AlterAction::AddColumn { if_not_exists: false, column, .. } => Some(&column.name.value),
+        _ => None,
     }
 }
 

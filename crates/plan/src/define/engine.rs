@@ -10,7 +10,7 @@ use selkie_types::error::catalogue::{
 };
 use selkie_types::{Condition, SqlError, SqlMode, SqlResult};
 
-use super::DefineContext;
+use super::{DefineContext, record};
 
 /// Bytes of names, comments and members that a definition may have.
 const DEFINITION_MAX: usize = 65_535;
@@ -75,7 +75,7 @@ pub(super) fn check_columns(engine: &str, columns: &[ColumnInfo]) -> SqlResult<(
     if engine == "CSV" && columns.iter().any(|c| c.auto_increment) {
         return Err(SqlError::new(&ER_TABLE_CANT_HANDLE_AUTO_INCREMENT, &[&engine]));
     }
-    Ok(())
+    record::check(columns)
 }
 
 /// Refuses columns that may be NULL where `engine` has no place for that.

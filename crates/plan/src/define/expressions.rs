@@ -11,14 +11,15 @@ use selkie_sql::{UnparseOptions, unparse_expr};
 use selkie_types::charset::{identifier_eq, in_one_case};
 use selkie_types::error::catalogue::{
     ER_DUP_CONSTRAINT_NAME, ER_EXPRESSION_REFERS_TO_UNINIT_FIELD,
-    ER_GENERATED_COLUMN_FUNCTION_IS_NOT_ALLOWED, ER_PRIMARY_KEY_BASED_ON_GENERATED_COLUMN,
-    ER_SP_DOES_NOT_EXIST, ER_SUBQUERIES_NOT_SUPPORTED, ER_UNKNOWN_ERROR,
+    ER_GENERATED_COLUMN_FUNCTION_IS_NOT_ALLOWED, ER_INVALID_DEFAULT,
+    ER_PRIMARY_KEY_BASED_ON_GENERATED_COLUMN, ER_SP_DOES_NOT_EXIST, ER_SUBQUERIES_NOT_SUPPORTED,
+    ER_UNKNOWN_ERROR,
 };
 use selkie_types::{Batch, Condition, Level, SqlError, SqlResult, SqlType, Value, stack};
 
 use super::forbidden::forbidden;
 use super::mode_dependence::mode_of;
-use super::{ColumnSource, DefineContext};
+use super::{ColumnSource, DefineContext, constant};
 use crate::bind::{Binder, Clause, Names};
 use crate::physical::RowRules;
 use crate::settings::{Environment, Settings};
@@ -121,8 +122,12 @@ pub(super) fn drop_checks(
     context: &DefineContext<'_>,
     checks: &mut Vec<CheckInfo>,
     dropped: &[String],
+    is_old: impl Fn(&CheckInfo) -> bool,
 ) {
     checks.retain(|check| {
+        if !is_old(check) {
+            return true;
+        }
         let text = check.expression.as_bytes();
         let Ok(mut expr) = crate::parse::expression(text, context.sql_mode()) else { return true };
         let (mut any, mut all) = (false, true);
@@ -238,12 +243,33 @@ fn check_one(
     }
     let Some(at) = place.column else { return Ok(()) };
     check_order(context, table, at, &bound)?;
+    if matches!(place.clause, Clause::Default) {
+        check_constant(context, bound.clone(), &table.columns[at])?;
+    }
     let kept = place.kept && matches!(place.clause, Clause::Generated);
     let mode = kept.then(|| mode_of(&bound, &table.columns[at].ty)).flatten();
     let Some(mode) = mode else { return Ok(()) };
     let depends = format!("Expression depends on the @@sql_mode value {mode}");
     (context.after_error)(Condition::raw(Level::Warning, ER_UNKNOWN_ERROR.code, depends));
     Err(not_allowed(text, place))
+}
+
+/// A default that is the same for every row has to be a value of the column.
+fn check_constant(
+    context: &DefineContext<'_>,
+    mut bound: Bound,
+    column: &ColumnInfo,
+) -> SqlResult<()> {
+    crate::fold::fold(&mut bound, &context.eval.types);
+    let Some(value) = bound.as_literal() else { return Ok(()) };
+    let valid = match value.is_null() {
+        true => column.nullable,
+        false => constant::store(context, bound, column).is_some(),
+    };
+    match valid {
+        true => Ok(()),
+        false => Err(SqlError::new(&ER_INVALID_DEFAULT, &[&column.name])),
+    }
 }
 
 /// Compat: constant patterns are judged when a definition is made.

@@ -8,16 +8,16 @@ use selkie_sql::ast;
 use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::{
     ER_BAD_FT_COLUMN, ER_BLOB_KEY_WITHOUT_LENGTH, ER_DUP_FIELDNAME, ER_DUP_INDEX, ER_DUP_KEYNAME,
-    ER_INVISIBLE_NOT_NULL_WITHOUT_DEFAULT, ER_KEY_COLUMN_DOES_NOT_EXIST, ER_MULTIPLE_PRI_KEY,
-    ER_PK_INDEX_CANT_BE_IGNORED, ER_PRIMARY_CANT_HAVE_NULL, ER_TOO_LONG_INDEX_COMMENT,
-    ER_TOO_LONG_KEY, ER_TOO_MANY_KEY_PARTS, ER_TOO_MANY_KEYS,
+    ER_INVISIBLE_NOT_NULL_WITHOUT_DEFAULT, ER_KEY_COLUMN_DOES_NOT_EXIST, ER_KEY_PART_0,
+    ER_MULTIPLE_PRI_KEY, ER_PK_INDEX_CANT_BE_IGNORED, ER_PRIMARY_CANT_HAVE_NULL,
+    ER_TOO_LONG_INDEX_COMMENT, ER_TOO_LONG_KEY, ER_TOO_MANY_KEY_PARTS, ER_TOO_MANY_KEYS,
     ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN, ER_WRONG_ARGUMENTS, ER_WRONG_AUTO_KEY,
     ER_WRONG_KEY_COLUMN, ER_WRONG_NAME_FOR_INDEX, ER_WRONG_SUB_KEY,
 };
 use selkie_types::{Condition, SqlError, SqlResult, SqlType, TypeKind};
 
 use super::foreign::ForeignSpec;
-use super::{DefineContext, options};
+use super::{DefineContext, options, record};
 
 const PARTS_MAX: usize = 32;
 
@@ -486,6 +486,31 @@ pub(super) fn keep_prefix(
     }
 }
 
+/// The prefix of a key's part over a new column in place of one that is dropped.
+///
+/// Compat: the bytes of the old part, or the characters of a text, are what it says.
+pub(super) fn prefix_again(
+    prefix: Option<u32>,
+    before: &SqlType,
+    now: &SqlType,
+) -> SqlResult<Option<u32>> {
+    let length = match prefix {
+        Some(length) => length,
+        None if before.is_string() => before.length,
+        None => record::packed_bytes(before) as u32,
+    };
+    let whole = match now.is_string() {
+        true => now.length,
+        false => record::packed_bytes(now) as u32,
+    };
+    match now.is_text_or_blob() {
+        true => Ok(Some(length)),
+        false if length == whole => Ok(None),
+        false if length < whole && now.is_string() => Ok(Some(length)),
+        false => Err(SqlError::new(&ER_WRONG_SUB_KEY, &[])),
+    }
+}
+
 /// Makes a unique key that stays one of hashes if it has a whole TEXT now; whether that is new.
 pub(super) fn hash_texts(
     engine: &str,
@@ -511,8 +536,15 @@ pub(super) fn check_length(
     index: &IndexDef,
 ) -> SqlResult<()> {
     let limits = Limits::of(engine);
+    let primary = index.kind.is_primary();
+    let whole_text =
+        |part: &&IndexPart| part.prefix.is_none() && columns[part.column].ty.is_text_or_blob();
+    if let Some(part) = index.parts.iter().find(whole_text).filter(|_| primary) {
+        let name = &columns[part.column].name;
+        return Err(SqlError::new(&ER_BLOB_KEY_WITHOUT_LENGTH, &[name]));
+    }
     let bytes = index.parts.iter().map(|part| key_bytes(&columns[part.column], part.prefix));
-    match !index.is_unique() && bytes.sum::<u64>() > limits.bytes {
+    match (primary || !index.is_unique()) && bytes.sum::<u64>() > limits.bytes {
         true => Err(limits.too_long()),
         false => Ok(()),
     }
@@ -540,6 +572,9 @@ fn prefix(
     kind: IndexKind,
     limits: Limits<'_>,
 ) -> SqlResult<Option<u32>> {
+    if length == Some(0) {
+        return Err(SqlError::new(&ER_KEY_PART_0, &[&column.name]));
+    }
     let ty = &column.ty;
     let max_len = ty.collation.charset().max_len() as u64;
     let text = ty.is_text_or_blob();

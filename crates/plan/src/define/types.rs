@@ -17,7 +17,7 @@ use selkie_types::{
 use super::{DefineContext, charset};
 
 /// Most bytes a row holds besides its TEXT and BLOB columns.
-const ROW_BYTES_MAX: u64 = 65_535;
+const VARCHAR_BYTES_MAX: u64 = 65_532;
 
 /// The type of column `name` written as `ty` in a table of `collation`.
 pub(crate) fn column_type(
@@ -249,11 +249,11 @@ fn fitting_varchar(
     collation: CollationId,
 ) -> SqlResult<SqlType> {
     let bytes = length.saturating_mul(collation.charset().max_len() as u64);
-    if bytes <= ROW_BYTES_MAX {
+    if bytes <= VARCHAR_BYTES_MAX {
         return Ok(SqlType::varchar(length as u32, collation));
     }
     if eval.types.sql_mode.is_strict() {
-        let most = ROW_BYTES_MAX / collation.charset().max_len() as u64;
+        let most = VARCHAR_BYTES_MAX / collation.charset().max_len() as u64;
         return Err(SqlError::new(&ER_TOO_BIG_FIELDLENGTH, &[&name, &most]));
     }
     let out = text_for(Some(length), collation);

@@ -2,7 +2,8 @@
 
 use super::{PResult, Parser};
 use crate::ast::{
-    Assignment, ColumnRef, ExprKind, Insert, InsertPriority, InsertSource, SelectItem, Statement,
+    Assignment, ColumnRef, Expr, ExprKind, Insert, InsertPriority, InsertSource, QueryBody,
+    SelectItem, Statement,
 };
 use crate::lexer::{Kw, T};
 
@@ -52,7 +53,11 @@ impl Parser<'_> {
         match kind {
             T::Word(Kw::VALUES | Kw::VALUE) => {
                 self.next();
-                Ok(InsertSource::Values(self.list(Self::value_row)?))
+                let rows = self.list(Self::value_row)?;
+                match self.at_query_continuation() {
+                    true => self.rows_continued(rows),
+                    false => Ok(InsertSource::Values(rows)),
+                }
             }
             T::Word(Kw::SET) if set_allowed => {
                 self.next();
@@ -61,6 +66,15 @@ impl Parser<'_> {
             _ if self.at_query_in_parens() => Ok(InsertSource::Query(self.leading_query()?.into())),
             _ => Err(self.error()),
         }
+    }
+
+    /// Rows that a set operation makes a query of. Compat: ORDER BY and LIMIT alone do not matter.
+    fn rows_continued(&mut self, rows: Vec<Vec<Expr>>) -> PResult<InsertSource> {
+        let query = self.query_of_rows(rows)?;
+        Ok(match query.body {
+            QueryBody::Values(rows) => InsertSource::Values(rows),
+            _ => InsertSource::Query(query.into()),
+        })
     }
 
     fn on_duplicate(&mut self) -> PResult<Vec<Assignment>> {

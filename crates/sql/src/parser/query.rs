@@ -142,6 +142,20 @@ impl Parser<'_> {
         })
     }
 
+    /// Goes on behind the rows of VALUES that are already read.
+    pub(super) fn query_of_rows(&mut self, rows: Vec<Vec<crate::ast::Expr>>) -> PResult<Query> {
+        let start = self.tok.start;
+        let empty = rows.iter().any(Vec::is_empty);
+        let query = self.apart(|p| {
+            let body = p.body_after(QueryBody::Values(rows))?;
+            p.finish(None, body, start)
+        })?;
+        match empty && !matches!(query.body, QueryBody::Values(_)) {
+            true => self.fail(&ER_EMPTY_ROW_IN_TVC, &[]),
+            false => Ok(query),
+        }
+    }
+
     fn finish(&mut self, with: Option<Box<With>>, body: QueryBody, start: u32) -> PResult<Query> {
         let Tail { order_by, limit, into, late_into, locking } = self.tail()?;
         let plain = with.is_none() && order_by.is_empty() && limit.is_none();

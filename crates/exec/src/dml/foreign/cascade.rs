@@ -123,6 +123,7 @@ impl ForeignKeys<'_> {
             view: None,
             told: Default::default(),
             file_columns: None,
+            without_field: Vec::new(),
         };
         maker.generate(&self.keys.rules, &mut columns, count, 1)?;
         let mut bytes = ByteRows::with_capacity(count);

@@ -19,7 +19,7 @@ fn is_set(flags: &Column, row: usize) -> bool {
 impl<'r> Inserter<'r> {
     /// The new rows' columns, generated ones and automatic values left open.
     pub(super) fn columns(&self, source: &Batch, first_row: u64) -> SqlResult<Vec<Arc<Column>>> {
-        self.warn_of_generated(source);
+        self.judge_generated(source)?;
         let rows = source.rows();
         let count = self.plan.values.len();
         let mut columns = Vec::with_capacity(count);
@@ -88,7 +88,10 @@ impl<'r> Inserter<'r> {
         if let Some(flag) = self.plan.default_flags.get(at).copied().flatten() {
             values = self.with_defaults(at, &values, source.column(flag))?;
         }
-        match self.plan.table.columns[at].auto_increment || self.triggers.is_some() {
+        if self.maker.without_field.contains(&at) {
+            return Ok(self.maker.emptied(at));
+        }
+        match self.plan.table.columns[at].auto_increment || self.has_before_triggers() {
             true => Ok(values),
             false => self.maker.refuse_nulls(at, values),
         }
@@ -121,17 +124,28 @@ impl<'r> Inserter<'r> {
         let mut out = column_of(&self.plan.table.columns[at].ty, values.len());
         for row in 0..values.len() {
             match is_set(flags, row) {
-                true => out.push(&self.maker.default_value(at)?),
+                // Compat: triggers see NULL in place of a default that is missing.
+                true if self.has_before_triggers() && self.has_no_default(at) => {
+                    self.maker.explicit_default(at)?;
+                    out.push(&Value::Null);
+                }
+                true => out.push(&self.maker.explicit_default(at)?),
                 false => out.push(&values.value(row)),
             }
         }
         Ok(Arc::new(out))
     }
 
-    /// The default of a column; what a trigger gives a value to needs none.
+    fn has_no_default(&self, at: usize) -> bool {
+        default_of_column(self.env.eval, &self.plan.table.columns[at]).is_none()
+    }
+
+    /// The default of a column. Compat: one that is missing is NULL to triggers, but its type's zero in
+    /// the first row of a query or file.
     fn default(&self, at: usize, rows: usize) -> SqlResult<Arc<Column>> {
         let column = &self.plan.table.columns[at];
-        if self.assigned.contains(&at) && default_of_column(self.env.eval, column).is_none() {
+        let first = self.records == 0 && !self.lists_values;
+        if self.has_before_triggers() && !first && self.has_no_default(at) {
             return Ok(self.maker.placeholder(at, rows));
         }
         if !column.auto_increment && self.is_set_on_duplicate(at) {
@@ -150,15 +164,13 @@ impl<'r> Inserter<'r> {
         counts && update.assignments.iter().any(|a| a.column == at)
     }
 
-    /// 1906 for every value given for a generated column.
-    fn warn_of_generated(&self, source: &Batch) {
+    /// 1906 for every value but NULL given for a generated column.
+    fn judge_generated(&self, source: &Batch) -> SqlResult<()> {
         for (at, value) in self.plan.values.iter().enumerate() {
             let InsertValue::Generated(Some(from)) = value else { continue };
-            let given = source.column(*from);
-            for _ in (0..source.rows()).filter(|row| !given.is_null(*row)) {
-                self.maker.warn_of_generated(at);
-            }
+            self.maker.judge_generated(at, source.column(*from))?;
         }
+        Ok(())
     }
 }
 

@@ -120,17 +120,23 @@ impl Inserter<'_> {
         }
     }
 
+    /// Sets what LAST_INSERT_ID() gives, also after rows that a later one undid.
+    ///
+    /// Compat: a value the view does not show is told to the client, and not LAST_INSERT_ID().
+    pub(crate) fn keep_first_value(&self) {
+        let shown = self.plan.view.as_ref().is_none_or(|view| view.shows_auto_increment);
+        if let Some(first) = self.first_stored.filter(|_| shown) {
+            self.env.rt.session.last_insert_id.set(first);
+        }
+    }
+
     /// The outcome of the statement.
     pub(crate) fn finish(mut self) -> Outcome {
         if let Some(auto) = &mut self.auto {
             auto.take_back_rest();
         }
+        self.keep_first_value();
         let session = self.env.rt.session;
-        // Compat: a value the view does not show is told to the client, and not LAST_INSERT_ID().
-        let shown = self.plan.view.as_ref().is_none_or(|view| view.shows_auto_increment);
-        if let Some(first) = self.first_stored.filter(|_| shown) {
-            session.last_insert_id.set(first);
-        }
         let told = self.first_stored.or(session.explicit_insert_id.get());
         let insert_id = told.or_else(|| self.told_value());
         let warnings = self.env.eval.conditions.borrow().count();

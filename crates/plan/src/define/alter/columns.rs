@@ -19,15 +19,30 @@ use super::{ColumnSource, Draft, KeySpec};
 
 /// A column that waits for its place.
 pub(super) struct Placed<'a> {
-    column: ColumnInfo,
-    source: ColumnSource,
+    what: Waiting,
     position: Option<&'a ColumnPosition>,
 }
 
+enum Waiting {
+    New(ColumnInfo),
+    /// An old column, which is where it was meanwhile.
+    Old(usize),
+}
+
+impl Placed<'_> {
+    /// The column, if it is new.
+    fn new_column(&mut self) -> Option<&mut ColumnInfo> {
+        match &mut self.what {
+            Waiting::New(column) => Some(column),
+            Waiting::Old(_) => None,
+        }
+    }
+}
+
 impl<'a> Draft<'a> {
-    /// Place in the draft of the old column called `name`, unless it is gone or defined anew.
+    /// Place in the draft of the old column called `name`, unless it is gone or an action has changed it.
     fn find(&self, name: &str) -> Option<usize> {
-        let at = self.old.column_position(name).filter(|at| !self.redefined.contains(at))?;
+        let at = self.old.column_position(name).filter(|at| !self.is_changed(*at))?;
         self.columns.iter().position(|(_, source)| *source == ColumnSource::Old(at))
     }
 
@@ -41,6 +56,12 @@ impl<'a> Draft<'a> {
             }
             None => Err(SqlError::unknown_column(name, self.old.name())),
         }
+    }
+
+    /// Compat: an action on a column is all that a statement may do to it, but setting its default after
+    /// MODIFY.
+    fn is_changed(&self, old: usize) -> bool {
+        self.redefined.contains(&old) || self.defaulted.contains(&old)
     }
 
     fn old_position(&self, at: usize) -> usize {
@@ -57,8 +78,7 @@ impl<'a> Draft<'a> {
         if_not_exists: bool,
     ) -> SqlResult<()> {
         let name = &*def.name.value;
-        let taken = self.old.column_position(name).is_some()
-            || self.placed.iter().any(|p| identifier_eq(&p.column.name, name));
+        let taken = self.old.column_position(name).is_some() || self.added_at(name).is_some();
         if if_not_exists && taken {
             self.context.eval.note(&ER_DUP_FIELDNAME, &[&name]);
             return Ok(());
@@ -70,8 +90,14 @@ impl<'a> Draft<'a> {
             columns::promote_first_timestamp(self.context, std::iter::once(def), added);
         }
         self.add_column_keys(def);
-        self.placed.push(Placed { column, source: ColumnSource::Default, position });
+        self.placed.push(Placed { what: Waiting::New(column), position });
         Ok(())
+    }
+
+    /// Place among those waiting of the new column called `name`.
+    fn added_at(&mut self, name: &str) -> Option<usize> {
+        let mut placed = self.placed.iter_mut();
+        placed.position(|p| p.new_column().is_some_and(|c| identifier_eq(&c.name, name)))
     }
 
     /// The keys that a column's definition brings.
@@ -84,12 +110,22 @@ impl<'a> Draft<'a> {
     }
 
     pub(super) fn drop_column(&mut self, name: &Ident, if_exists: bool) -> SqlResult<()> {
+        let old = self.old.column_position(&name.value);
+        if old.is_some_and(|old| self.is_changed(old)) {
+            return Err(SqlError::unknown_column(name, self.old.name()));
+        }
         let Some(at) = self.find(&name.value) else {
             return self.cannot_drop("COLUMN", &name.value, if_exists);
         };
         let old = self.old_position(at);
         self.columns.remove(at);
         self.dropped.push(name.value.to_string());
+        if self.added_names.iter().any(|added| identifier_eq(added, &name.value)) {
+            // Compat: its keys are over the new column of the name.
+            let keys = self.keys.iter_mut().filter(|key| key.columns.contains(&old));
+            keys.for_each(|key| key.def.id = UNNUMBERED);
+            return Ok(());
+        }
         for key in &mut self.keys {
             if let Some(part) = key.columns.iter().position(|c| *c == old) {
                 key.columns.remove(part);
@@ -117,19 +153,22 @@ impl<'a> Draft<'a> {
         position: Option<&'a ColumnPosition>,
         if_exists: bool,
     ) -> SqlResult<()> {
+        if self.old.column_position(name).is_none()
+            && let Some(at) = self.added_at(&def.name.value).filter(|_| !if_exists)
+        {
+            // Compat: a new column may be defined anew, and loses its place.
+            self.placed.remove(at);
+            return self.add_column(def, position, false);
+        }
         let Some(at) = self.column_or(&Ident::new(name), if_exists)? else { return Ok(()) };
         let old = self.old_position(at);
         let column = columns::column(self.context, def, self.table.collation)?;
         self.renamed(&self.old.columns[old].name, &column.name);
         self.redefined.push(old);
         self.add_column_keys(def);
-        let source = ColumnSource::Old(old);
-        match position {
-            None => self.columns[at] = (column, source),
-            Some(_) => {
-                self.columns.remove(at);
-                self.placed.push(Placed { column, source, position });
-            }
+        self.columns[at] = (column, ColumnSource::Old(old));
+        if position.is_some() {
+            self.placed.push(Placed { what: Waiting::Old(old), position });
         }
         Ok(())
     }
@@ -159,34 +198,28 @@ impl<'a> Draft<'a> {
     }
 
     pub(super) fn set_default(&mut self, action: &AlterAction) -> SqlResult<()> {
-        match action {
-            AlterAction::SetDefault { column, default, .. }
-                if self.added_column(column).is_some() =>
-            {
-                let Some(at) = self.added_column(column) else { return Ok(()) };
-                let value = columns::default_value(self.context, &self.placed[at].column, default)?;
-                self.placed[at].column.default = value;
-            }
+        let (name, if_exists, default) = match action {
             AlterAction::SetDefault { if_exists, column, default } => {
-                let Some(at) = self.column_or(column, *if_exists)? else { return Ok(()) };
-                let value = columns::default_value(self.context, &self.columns[at].0, default)?;
-                self.columns[at].0.default = value;
+                (column, *if_exists, Some(default))
             }
-            AlterAction::DropDefault { if_exists, column } => {
-                let Some(at) = self.column_or(column, *if_exists)? else { return Ok(()) };
-                self.columns[at].0.default = DefaultValue::Implicit;
-            }
-            _ => {}
-        }
-        Ok(())
-    }
-
-    /// A column that this statement adds.
-    fn added_column(&self, name: &Ident) -> Option<usize> {
-        let is_it = |p: &Placed<'_>| {
-            p.source == ColumnSource::Default && identifier_eq(&p.column.name, &name.value)
+            AlterAction::DropDefault { if_exists, column } => (column, *if_exists, None),
+            _ => return Ok(()),
         };
-        self.placed.iter().position(is_it)
+        let context = self.context;
+        let value = |column: &ColumnInfo| match default {
+            Some(default) => columns::default_value(context, column, default),
+            None => Ok(DefaultValue::Implicit),
+        };
+        if let Some(at) = self.added_at(&name.value)
+            && let Some(column) = self.placed[at].new_column()
+        {
+            column.default = value(column)?;
+            return Ok(());
+        }
+        let Some(at) = self.column_or(name, if_exists)? else { return Ok(()) };
+        self.columns[at].0.default = value(&self.columns[at].0)?;
+        self.defaulted.push(self.old_position(at));
+        Ok(())
     }
 
     /// `ORDER BY`: names of the old columns.
@@ -207,6 +240,14 @@ impl<'a> Draft<'a> {
     pub(super) fn placed_columns(&mut self) -> SqlResult<(Vec<ColumnInfo>, Vec<ColumnSource>)> {
         let mut columns = std::mem::take(&mut self.columns);
         for placed in std::mem::take(&mut self.placed) {
+            let column = match placed.what {
+                Waiting::New(column) => (column, ColumnSource::Default),
+                Waiting::Old(old) => {
+                    let at = columns.iter().position(|(_, s)| *s == ColumnSource::Old(old));
+                    let missing = || SqlError::internal("a column without its place");
+                    columns.remove(at.ok_or_else(missing)?)
+                }
+            };
             let at = match placed.position {
                 None => columns.len(),
                 Some(ColumnPosition::First) => 0,
@@ -217,7 +258,7 @@ impl<'a> Draft<'a> {
                     before.ok_or_else(missing)? + 1
                 }
             };
-            columns.insert(at, (placed.column, placed.source));
+            columns.insert(at, column);
         }
         if columns.is_empty() {
             return Err(SqlError::new(&ER_CANT_REMOVE_ALL_FIELDS, &[]));

@@ -161,6 +161,12 @@ impl<'a> Draft<'a> {
         let was = self.old.foreign_keys.iter().find(|k| k.name == key.name);
         let before = was.and_then(|k| self.old.column_positions(&k.columns)).unwrap_or_default();
         let now = after.positions(&key.columns);
+        let is_new = |at: &usize| after.sources[*at] == ColumnSource::Default;
+        if let Some(again) = now.iter().flatten().find(|at| is_new(at)) {
+            let constraint = format!("{}/{}", self.old.schema(), key.name);
+            let name = &after.columns[*again].name;
+            return Err(SqlError::new(&ER_FK_COLUMN_CANNOT_DROP, &[name, &constraint]));
+        }
         if self.context.foreign_key_checks
             && let Some(index) = self.lost_index(&before, now.as_deref(), after)
         {

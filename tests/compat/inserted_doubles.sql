@@ -1,0 +1,21 @@
+-- Doubles among values of other types in a column of texts: each is stored as what it is.
+create table v(a varchar(10), n int auto_increment primary key);
+insert into v(a) values(1e10),('x');
+insert into v(a) values(1/3e0),('x');
+insert into v(a) values('x'),(1e10),(12),(1.5);
+insert into v(a) values(5),(1e10);
+insert into v(a) values(cast(1e10 as float)),('x');
+insert into v(a) values(date'2020-01-01'),('x'),(1e9);
+insert into v(a) values(null),('x'),(-1e15),(1e300);
+select a from v order by n;
+create table w(a varchar(5), n int auto_increment primary key, b double);
+insert into w(b) values(1e10),(123456);
+insert into w(a) values ((select max(b) from w)),('x');
+insert into w(a) values (1e3),('x'),(1e-7);
+insert ignore into w(a) values (1e30),('x'),(1e-7),(1/3e0);
+replace into w(n, a) values (1, 1e20),(2, 'x');
+select * from w order by n;
+create table tx(a text, c char(4), b varbinary(6), e enum('1e10','10000000000'));
+insert ignore into tx values(1e10,1e10,1e10,1e10),('x','x','x','1e10');
+insert ignore into tx values(1/3e0,1/3e0,1/3e0,null),('x','x','x','1e10');
+select * from tx;

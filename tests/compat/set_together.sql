@@ -1,0 +1,26 @@
+-- Assignments of one SET see nothing of each other.
+set @a=1, @b=@a+1;
+select @a,@b;
+set @a=1, @b=@a;
+set @a=5, @b=@a, @c=@b;
+select @a,@b,@c;
+set @x=7, @y:=8, @z=(@x:=9);
+select @x,@y,@z;
+set @z=(@x:=9), @x=7;
+select @x,@z;
+set @z=(@x:=9), @y=@x;
+select @x,@z,@y;
+set @a=3;
+set @a=@a+1, @a=@a+1;
+select @a;
+set @a=1, @b=(select 1 union select 2);
+select @a,@b;
+set @a=1, sql_mode='bad';
+select @a;
+set sql_mode=default;
+set @a=1, @b=nope;
+select @a;
+set @v=1;
+set @a=@v, max_error_count=@v+9, @v=100, @c=@@max_error_count;
+select @a, @@max_error_count, @v, @c;
+set max_error_count=default;

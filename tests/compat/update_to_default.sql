@@ -1,0 +1,26 @@
+-- DEFAULT of a column that has none.
+create table src(a int);
+insert into src values(1);
+create table e(id int primary key, d int not null, n int, en enum('a','b') not null, ts timestamp not null, x int not null default 5, g int as (d+1), ai int not null auto_increment, key(ai));
+insert into e(id,d,n,en,ts,x) values(1,1,1,'b','2020-01-01',2);
+update e set d=default;
+update e set d=default where id=5;
+update e set d=default where 1=0;
+update ignore e set d=default;
+update e set en=default;
+update e set x=default, n=default, g=default;
+update e set id=default;
+update e set ts=default;
+update e set d=2, d=default;
+update e, src set e.d=default;
+update e set ai=default;
+create view ve as select id, d as w from e;
+update ve set w=default;
+set sql_mode='';
+update e set d=default;
+update e set d=default where 1=0;
+insert into e(id,d,en,ts) values(1,2,'a','2020-01-01') on duplicate key update d=default;
+set sql_mode=default;
+insert into e(id,d,en,ts) values(1,2,'a','2020-01-01') on duplicate key update d=default;
+select * from e;
+prepare s from 'update e set d=default where id=99';
