@@ -105,6 +105,10 @@ impl SubqueryRunner for Runtime<'_> {
         crate::run::sequence::evaluate(self.instance, self.session, self.control, call)
     }
 
+    fn is_volatile(&self, id: SubqueryId) -> bool {
+        self.subplan(id).is_ok_and(|plan| plan.volatile)
+    }
+
     fn scalar(&self, id: SubqueryId, column: usize, ctx: &EvalContext<'_>) -> SqlResult<Value> {
         let known = self.answer(id, ctx, |env, plan| {
             let mut op = open(env, &plan.root)?;

@@ -137,6 +137,11 @@ pub trait SubqueryRunner {
         missing(id)
     }
 
+    /// Whether the subquery's rows may be others each time they are asked for.
+    fn is_volatile(&self, _: SubqueryId) -> bool {
+        true
+    }
+
     /// The result of a stored function, which is a small statement of its own.
     fn stored(
         &self,

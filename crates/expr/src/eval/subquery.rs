@@ -3,11 +3,14 @@
 //! A subquery runs once per batch if it depends on nothing in it, else once per row with other
 //! values than the row before.
 
+use std::cmp::Ordering;
+
 use selkie_types::{Batch, Column, SqlResult, SqlType, Value};
 
 use super::{ColumnScale, logic};
 use crate::context::EvalContext;
-use crate::expr::{Expr, Subquery, SubqueryKind};
+use crate::expr::{CompareBy, CompareOp, Expr, ExprKind, Subquery, SubqueryKind};
+use crate::order::compare_rows;
 
 /// The values of a subquery expression.
 pub(super) fn eval(
@@ -26,6 +29,7 @@ pub(super) fn eval(
     let once = columns.iter().all(|(_, c)| c.is_constant());
     let mut out = Column::new(ty.physical(), ty.decimals_of_column(), rows);
     let mut last: Option<Vec<Value>> = None;
+    let extremes = if once { None } else { extremes(subquery, ctx)? };
     for row in 0..if once { rows.min(1) } else { rows } {
         let values: Vec<Value> = columns.iter().map(|(_, c)| c.value(row)).collect();
         if last.as_ref() == Some(&values) {
@@ -37,31 +41,102 @@ pub(super) fn eval(
             ctx.set_parameter(*slot, value.clone());
         }
         ctx.check_interrupted()?;
-        out.push(&run(subquery, ctx)?);
+        out.push(&run(subquery, extremes.as_deref(), ctx)?);
         last = Some(values);
     }
     Ok(if once && rows > 1 { out.repeat(rows) } else { out })
 }
 
-fn run(subquery: &Subquery, ctx: &EvalContext<'_>) -> SqlResult<Value> {
+/// The value for the current values of the slots; `extremes` stand for all rows.
+fn run(subquery: &Subquery, extremes: Option<&[Batch]>, ctx: &EvalContext<'_>) -> SqlResult<Value> {
     let truth = |v: Option<bool>| v.map_or(Value::Null, |v| Value::Int(v.into()));
     match &subquery.kind {
         SubqueryKind::Scalar(column) => ctx.subqueries.scalar(subquery.id, *column, ctx),
         SubqueryKind::Exists => Ok(truth(Some(ctx.subqueries.exists(subquery.id, ctx)?))),
-        SubqueryKind::Any(predicate) => Ok(truth(quantified(subquery, predicate, ctx, true)?)),
-        SubqueryKind::All(predicate) => Ok(truth(quantified(subquery, predicate, ctx, false)?)),
+        SubqueryKind::Any(predicate) | SubqueryKind::All(predicate) => {
+            let wanted = matches!(subquery.kind, SubqueryKind::Any(_));
+            let answer = match extremes {
+                Some(rows) => quantified(rows, predicate, ctx, wanted)?,
+                None => {
+                    let rows = ctx.subqueries.rows(subquery.id, ctx)?;
+                    quantified(&rows, predicate, ctx, wanted)?
+                }
+            };
+            Ok(truth(answer))
+        }
     }
+}
+
+/// The orders in which the first rows decide a comparison with ANY or ALL, if few rows do.
+fn deciding(op: CompareOp, all: bool) -> &'static [Ordering] {
+    use CompareOp::{Eq, Ge, Gt, Le, Lt, Ne};
+    match (op, all) {
+        // The least value decides whether something is greater than any, the greatest whether than all.
+        (Gt | Ge, false) | (Lt | Le, true) => &[Ordering::Less],
+        (Lt | Le, false) | (Gt | Ge, true) => &[Ordering::Greater],
+        // All values are equal if the least and the greatest are.
+        (Ne, false) | (Eq, true) => &[Ordering::Less, Ordering::Greater],
+        _ => &[],
+    }
+}
+
+/// The rows that decide a comparison with ANY or ALL: those with the least or the greatest value, and one
+/// without a value. None if others may, or if the rows differ between rows of the statement.
+fn extremes(subquery: &Subquery, ctx: &EvalContext<'_>) -> SqlResult<Option<Vec<Batch>>> {
+    let (predicate, all) = match &subquery.kind {
+        SubqueryKind::Any(predicate) => (predicate, false),
+        SubqueryKind::All(predicate) => (predicate, true),
+        _ => return Ok(None),
+    };
+    let ExprKind::Compare(compare) = &predicate.kind else { return Ok(None) };
+    let orders = deciding(compare.op, all);
+    let right = &compare.right;
+    let operand = |e: &Expr| match e.kind {
+        ExprKind::Parameter(slot) => subquery.operands.iter().any(|(at, _)| *at == slot),
+        _ => false,
+    };
+    let differs = !subquery.args.is_empty() || ctx.subqueries.is_volatile(subquery.id);
+    if orders.is_empty() || differs || right.has_side_effects() || right.any(&mut |e| operand(e)) {
+        return Ok(None);
+    }
+    let collation = match compare.by {
+        CompareBy::Bytes(collation) => collation,
+        _ => right.ty.collation,
+    };
+    let rows = ctx.subqueries.rows(subquery.id, ctx)?;
+    let attempt = ctx.attempt();
+    let mut best: Vec<Option<(Batch, Column)>> = vec![None; orders.len()];
+    let mut unknown: Option<Batch> = None;
+    for batch in rows.iter() {
+        let values = right.eval(ctx, batch)?;
+        for row in 0..batch.rows() {
+            if values.is_null(row) {
+                unknown.get_or_insert_with(|| batch.slice(row, row + 1));
+                continue;
+            }
+            for (best, order) in best.iter_mut().zip(orders) {
+                let beats = |(_, value): &(Batch, Column)| {
+                    compare_rows(&values, row, value, 0, collation) == *order
+                };
+                if best.as_ref().is_none_or(beats) {
+                    *best = Some((batch.slice(row, row + 1), values.gather(&[row as u32])));
+                }
+            }
+        }
+    }
+    // What converting values has to say is said where they are compared.
+    ctx.undo(&attempt);
+    Ok(Some(best.into_iter().flatten().map(|(row, _)| row).chain(unknown).collect()))
 }
 
 /// Whether the predicate has the value `wanted` for some row: then that is the answer, else it is
 /// the opposite, or unknown if the predicate was.
 fn quantified(
-    subquery: &Subquery,
+    batches: &[Batch],
     predicate: &Expr,
     ctx: &EvalContext<'_>,
     wanted: bool,
 ) -> SqlResult<Option<bool>> {
-    let batches = ctx.subqueries.rows(subquery.id, ctx)?;
     let mut unknown = false;
     for batch in batches.iter().filter(|b| b.rows() > 0) {
         let truth = logic::eval(predicate, ctx, batch)?;

@@ -142,6 +142,11 @@ impl Unnest<'_> {
         if on.is_empty() || (nullable && on[0].has_subquery()) {
             return None;
         }
+        // Without an equality every row would be compared with every other; few of them decide.
+        let equality = |e: &Expr| matches!(&e.kind, ExprKind::Compare(c) if c.op == CompareOp::Eq);
+        if predicate.is_some() && !on.iter().any(equality) {
+            return None;
+        }
         if composite && self.keep() {
             return None;
         }
