@@ -42,10 +42,19 @@ fn same_bytes(from: Charset, to: Charset) -> bool {
         )
 }
 
+/// Compat: each byte is taken for a character of one byte, of ASCII too.
+fn is_any_character(from: Charset, to: Charset) -> bool {
+    from == Charset::Binary && to.max_len() == 1
+}
+
 /// `CONVERT(.. USING ..)` and implicit conversions.
 pub(super) fn convert(frame: &Frame<'_>) -> SqlResult<Column> {
     let (from, to) = (frame.arg_type(0).collation.charset(), frame.ty.collation.charset());
     bytes_to_bytes(frame, |bytes, out| {
+        if is_any_character(from, to) {
+            out.extend_from_slice(bytes);
+            return true;
+        }
         let (converted, lost) = from.convert(bytes, to);
         if lost > 0 {
             report_lost(frame, bytes, from, to);
@@ -58,6 +67,9 @@ pub(super) fn convert(frame: &Frame<'_>) -> SqlResult<Column> {
 /// Appends the first bytes of `whole` as text of the result's charset.
 pub(super) fn bytes_as_text(frame: &Frame<'_>, kept: &[u8], whole: &[u8], out: &mut Vec<u8>) {
     let charset = frame.ty.collation.charset();
+    if is_any_character(Charset::Binary, charset) {
+        return out.extend_from_slice(kept);
+    }
     let (converted, lost) = Charset::Binary.convert(kept, charset);
     if lost > 0 {
         report_lost(frame, whole, Charset::Binary, charset);
