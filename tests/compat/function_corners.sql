@@ -1,5 +1,5 @@
 -- Functions at their edges.
-CREATE TABLE t (id INT, l VARCHAR(10) CHARACTER SET latin1, n INT, b VARBINARY(10), e ENUM('a','B','é'), s SET('x','y','z'), u CHAR(5), i6 INET6, i4 INET4);
+CREATE TABLE t (id INT, l VARCHAR(10) CHARACTER SET latin1, n INT, b VARBINARY(10), e ENUM('a','B','é'), s SET('x','y','z'), u CHAR(10), i6 INET6, i4 INET4);
 INSERT INTO t VALUES (1,'a1b1',NULL,x'ff','a','x','abc','::ffff:1.2.3.4','1.2.3.4'),(2,'',1,x'61ff62','B','x,z','é','::1.2.3.4','0.0.0.1'),(3,NULL,2,'Robert','é','','Tymczak','::1',NULL);
 SELECT REPLACE('abc','',NULL), REPLACE('abc','b',NULL), REPLACE('abc',NULL,''), REPLACE(NULL,'',''), REPLACE('abc','z',NULL), REPLACE('','',NULL), REPLACE('','a',NULL);
 SELECT REPLACE(l,1,n), REPLACE(l,'',n), REPLACE(l,'z',n), REPLACE(u,'',n), REPLACE(b,'',n), REPLACE(l,n,'x') FROM t;
@@ -22,8 +22,6 @@ SELECT id FROM t WHERE FIND_IN_SET('z', s) = 3;
 SELECT id FROM t WHERE FIND_IN_SET('z', s) = 2;
 SELECT id FROM t WHERE FIND_IN_SET('z', s);
 SELECT FIND_IN_SET('z', q) FROM (SELECT s q FROM t) x;
-SELECT FIND_IN_SET('z', q) FROM (SELECT s q FROM t LIMIT 5) x;
-SELECT FIND_IN_SET('z', q) FROM (SELECT MAX(s) q FROM t GROUP BY id) x;
 SELECT FIND_IN_SET('z', q) FROM (SELECT s q FROM t UNION SELECT 'z') x;
 SELECT FIND_IN_SET(CONCAT('z'), s), FIND_IN_SET(@z := 'z', s), FIND_IN_SET('z', IFNULL(s,'x')), FIND_IN_SET((SELECT 'z'), s) FROM t;
 PREPARE p FROM 'SELECT FIND_IN_SET(?, s) FROM t';

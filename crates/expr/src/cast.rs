@@ -493,6 +493,11 @@ pub fn to_charset(e: &mut Expr, collation: CollationId) {
     charset::to_charset(e, collation);
 }
 
+/// Has a conversion to another charset raise `error` instead of losing characters.
+pub(crate) fn refuse_loss(e: &mut Expr, error: &selkie_types::SqlError) {
+    charset::refuse_loss(e, error);
+}
+
 /// Makes a member of ENUM or SET its name: that, not its number, is read as a date or time.
 fn named_member(e: &mut Expr) {
     if matches!(e.ty.kind, TypeKind::Enum | TypeKind::Set) {

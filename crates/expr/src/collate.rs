@@ -180,10 +180,37 @@ pub fn unify(args: &mut [&mut Expr], operation: &str, compared: bool) -> SqlResu
         aggregate(&views, operation, compared)?
     };
     refuse_loss(&args.iter().map(|e| &**e).collect::<Vec<_>>(), claim.collation, operation)?;
-    for arg in args {
-        cast::to_charset(arg, claim.collation);
-    }
+    convert_each(args, claim.collation, operation, |arg| cast::to_charset(arg, claim.collation));
     Ok(claim)
+}
+
+/// Converts operands of one operation by `convert`, texts to `collation`. What a parameter is is known
+/// when the statement runs: then it is error 1267 if it has characters that `collation` has not.
+pub(crate) fn convert_each(
+    args: &mut [&mut Expr],
+    collation: CollationId,
+    operation: &str,
+    convert: impl Fn(&mut Expr),
+) {
+    let charset = collation.charset();
+    let may_lose = |e: &Expr| {
+        let own = e.ty.collation.charset();
+        matches!(e.kind, ExprKind::Parameter(_))
+            && own != charset
+            && !is_unicode(charset)
+            && ![own, charset].contains(&Charset::Binary)
+    };
+    let error = args.iter().any(|e| may_lose(e)).then(|| {
+        let views: Vec<&Expr> = args.iter().map(|e| &**e).collect();
+        mix_error(&views, operation)
+    });
+    for arg in args {
+        let error = error.as_ref().filter(|_| may_lose(arg));
+        convert(arg);
+        if let Some(error) = error {
+            cast::refuse_loss(arg, error);
+        }
+    }
 }
 
 /// Error 1267 if an operand has, or can have, characters that `collation` has not.

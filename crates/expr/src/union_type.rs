@@ -205,7 +205,9 @@ pub(crate) fn unify_args(binding: &mut Binding<'_>, operation: &str) -> SqlResul
     let views: Vec<&Expr> = binding.args.iter().collect();
     let (ty, _) = aggregate_exprs(&views, operation, binding.types)?;
     let types = binding.types;
-    binding.args.iter_mut().for_each(|e| crate::cast::to_type(e, &ty, types));
+    let mut args: Vec<&mut Expr> = binding.args.iter_mut().collect();
+    let to_type = |e: &mut Expr| crate::cast::to_type(e, &ty, types);
+    collate::convert_each(&mut args, ty.collation, operation, to_type);
     if ty.collation != CollationId::BINARY {
         binding.collation = ty.collation;
     }

@@ -70,12 +70,14 @@ fn count(a: &mut Aggregate) {
 }
 
 /// Converts an argument to decimal or double.
-fn to_summable(e: &mut Expr) -> bool {
+///
+/// Compat: different values are kept in a table, with the digits of their type.
+fn to_summable(e: &mut Expr, distinct: bool) -> bool {
     let kind = build::to_number(e);
     if kind == Numeric::Double {
         return false;
     }
-    if e.ty.physical() == Physical::Decimal {
+    if e.ty.physical() == Physical::Decimal && !distinct {
         build::unround(e);
     }
     true
@@ -96,7 +98,7 @@ fn double_type(declared: &SqlType, whole: bool, more: u8) -> SqlType {
 
 fn sum(a: &mut Aggregate) {
     let (declared, whole) = (a.args[0].ty.clone(), a.args[0].is_whole_number_text());
-    a.ty = if to_summable(&mut a.args[0]) {
+    a.ty = if to_summable(&mut a.args[0], a.distinct) {
         let number = summed(&declared, &a.args[0]);
         SqlType::decimal((number.length + SUM_DIGITS).min(65), number.decimals)
     } else {
@@ -118,7 +120,7 @@ fn average(a: &mut Aggregate, types: &TypeContext) {
     let (declared, whole) = (a.args[0].ty.clone(), a.args[0].is_whole_number_text());
     let increment = types.div_precision_increment;
     a.parameter = increment.into();
-    a.ty = if to_summable(&mut a.args[0]) {
+    a.ty = if to_summable(&mut a.args[0], a.distinct) {
         let number = summed(&declared, &a.args[0]);
         let scale = (number.decimals + increment).min(38);
         SqlType::decimal((number.length + u32::from(increment)).min(65), scale)

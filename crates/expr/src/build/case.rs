@@ -26,10 +26,10 @@ fn unify(
     };
     // Compat: what is chosen among numbers has no zeros before it.
     let ty = selkie_types::SqlType { zerofill: false, ..ty };
-    for e in results.iter_mut() {
+    collate::convert_each(results, ty.collation, operation, |e| {
         cast::to_type(e, &ty, types);
         dates_of_mode(e, types);
-    }
+    });
     Ok((ty, coercibility))
 }
 

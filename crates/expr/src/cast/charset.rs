@@ -1,9 +1,11 @@
 //! Conversions between character sets.
 
-use selkie_types::error::catalogue::{ER_CANNOT_CONVERT_CHARACTER, ER_INVALID_CHARACTER_STRING};
-use selkie_types::{Charset, CollationId, Column, SqlResult, Value};
+use selkie_types::error::catalogue::{
+    ER_CANNOT_CONVERT_CHARACTER, ER_INVALID_CHARACTER_STRING, by_code,
+};
+use selkie_types::{Charset, CollationId, Column, SqlError, SqlResult, Value};
 
-use crate::expr::{Expr, ExprKind};
+use crate::expr::{CallOption, Expr, ExprKind};
 use crate::kernel::{Frame, bytes_to_bytes};
 
 /// Converts a string to the charset of `collation`, which becomes its collation.
@@ -42,10 +44,19 @@ fn same_bytes(from: Charset, to: Charset) -> bool {
         )
 }
 
+/// Compat: each byte is taken for a character of one byte, of ASCII too.
+fn is_any_character(from: Charset, to: Charset) -> bool {
+    from == Charset::Binary && to.max_len() == 1
+}
+
 /// `CONVERT(.. USING ..)` and implicit conversions.
 pub(super) fn convert(frame: &Frame<'_>) -> SqlResult<Column> {
     let (from, to) = (frame.arg_type(0).collation.charset(), frame.ty.collation.charset());
     bytes_to_bytes(frame, |bytes, out| {
+        if is_any_character(from, to) {
+            out.extend_from_slice(bytes);
+            return true;
+        }
         let (converted, lost) = from.convert(bytes, to);
         if lost > 0 {
             report_lost(frame, bytes, from, to);
@@ -55,9 +66,37 @@ pub(super) fn convert(frame: &Frame<'_>) -> SqlResult<Column> {
     })
 }
 
+/// Has a conversion raise `error` instead of losing characters.
+pub(super) fn refuse_loss(e: &mut Expr, error: &SqlError) {
+    if let ExprKind::Call(call) = &mut e.kind
+        && call.function.is_implicit()
+    {
+        call.option = CallOption::Name(format!("{} {}", error.code(), error.message()).into());
+        call.kernel = convert_or_refuse;
+    }
+}
+
+/// A conversion whose option is the error, with its number, that it raises.
+fn convert_or_refuse(frame: &Frame<'_>) -> SqlResult<Column> {
+    let (from, to) = (frame.arg_type(0).collation.charset(), frame.ty.collation.charset());
+    let view = frame.bytes(0);
+    let mut values = (0..frame.rows).filter_map(|row| view.get(row));
+    if let CallOption::Name(error) = &frame.call.option
+        && let Some((number, message)) = error.split_once(' ')
+        && let Some(def) = number.parse().ok().and_then(by_code)
+        && values.any(|value| from.convert(value, to).1 > 0)
+    {
+        return Err(SqlError::with_message(def, message));
+    }
+    convert(frame)
+}
+
 /// Appends the first bytes of `whole` as text of the result's charset.
 pub(super) fn bytes_as_text(frame: &Frame<'_>, kept: &[u8], whole: &[u8], out: &mut Vec<u8>) {
     let charset = frame.ty.collation.charset();
+    if is_any_character(Charset::Binary, charset) {
+        return out.extend_from_slice(kept);
+    }
     let (converted, lost) = Charset::Binary.convert(kept, charset);
     if lost > 0 {
         report_lost(frame, whole, Charset::Binary, charset);

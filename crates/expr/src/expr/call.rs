@@ -52,7 +52,7 @@ pub enum CallOption {
 }
 
 /// Functions whose text has no decimals, as clients are told; that of others has a number of its own.
-const WHOLE_TEXTS: [&str; 12] = [
+const WHOLE_TEXTS: [&str; 13] = [
     "HEX",
     "UNHEX",
     "CAST",
@@ -61,6 +61,7 @@ const WHOLE_TEXTS: [&str; 12] = [
     "DAYNAME",
     "MONTHNAME",
     "INET_NTOA",
+    "GET_FORMAT",
     "JSON_COMPACT",
     "JSON_LOOSE",
     "JSON_DETAILED",

@@ -274,7 +274,8 @@ fn timediff(mut b: Binding<'_>) -> SqlResult<Expr> {
     if spans.contains(&Span::Date) {
         return timediff_date(b);
     }
-    if b.args.iter().any(|e| e.ty.is_string()) {
+    // Numbers too may be dates with times.
+    if spans.contains(&Span::Unknown) {
         let fsp = cast::fsp_of(&b.args[0]).max(cast::fsp_of(&b.args[1]));
         b.ascii_text(0);
         b.ascii_text(1);

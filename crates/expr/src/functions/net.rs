@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 
 use selkie_meter::tick;
 use selkie_types::address::{v4_of_text, v6_of_text, write_bytes};
-use selkie_types::{CollationId, Column, SqlResult, SqlType, TypeKind};
+use selkie_types::{CollationId, Column, FixedBinary, SqlResult, SqlType, TypeKind};
 
 use crate::build;
 use crate::cast;
@@ -48,35 +48,11 @@ fn test(mut b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
     b.strict(build::boolean_type(), kernel)
 }
 
-/// A test of an address in binary, or of the one a text says.
+/// A test of an address in binary, or of the one a text says. No address is none, not NULL.
 fn test_address(mut b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
     let nullable = b.args[0].nullable;
-    let is_text = b.args[0].ty.is_string() && !b.args[0].ty.collation.is_binary();
-    if is_text {
-        b.ascii_text(0);
-        cast::wrap(
-            &mut b.args[0],
-            SqlType::varchar(16, CollationId::BINARY),
-            true,
-            address_of_text,
-        );
-    }
-    // No address is none, not NULL.
-    Ok(Expr { nullable, ..test(b, kernel)? })
-}
-
-fn address_of_text(frame: &Frame<'_>) -> SqlResult<Column> {
-    bytes_to_bytes(frame, |text, out| match v6_of_text(text) {
-        Some(address) => {
-            out.extend_from_slice(&address.octets());
-            true
-        }
-        None => {
-            let shown = crate::text::for_message(text, frame.arg_type(0).collation);
-            cast::incorrect(frame.ctx, "inet6", &shown);
-            false
-        }
-    })
+    cast::to_fixed_binary(&mut b.args[0], FixedBinary::Inet6, b.types);
+    Ok(Expr { nullable, ..b.maybe(build::boolean_type(), kernel)? })
 }
 
 fn each(frame: &Frame<'_>, f: fn(&[u8]) -> bool) -> SqlResult<Column> {

@@ -2,9 +2,10 @@
 
 use selkie_meter::tick;
 use selkie_types::charset::WeightOptions;
-use selkie_types::{CollationId, Column, SqlResult, SqlType, TypeKind};
+use selkie_types::{Charset, CollationId, Column, SqlResult, SqlType, TypeKind};
 
-use crate::expr::{CallOption, CompareBy, CompareOp, Expr};
+use crate::cast;
+use crate::expr::{CallOption, CompareBy, CompareOp, Expr, ExprKind};
 use crate::function::{Binding, Function, MANY};
 use crate::kernel::{
     BytesOut, Frame, NativeOut, bytes_to_bytes, from_bytes, from_bytes2, map_rows,
@@ -51,13 +52,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
             from_bytes2(f, |a, b| Ok(Some(collation.compare(a, b) as i64)))
         })
     }),
-    Function::new("FIND_IN_SET", 2, 2, |mut b| {
-        b.unify(0..2, true)?;
-        b.strict(int(3), |f| {
-            let collation = f.call.collation;
-            from_bytes2(f, |a, b| Ok(Some(find_in_set(collation, a, b))))
-        })
-    }),
+    Function::new("FIND_IN_SET", 2, 2, bind_find_in_set),
     Function::new("FIELD", 2, MANY, bind_field),
     Function::new("CHARSET", 1, 1, |b| about(b, |c| c.charset().name())),
     Function::new("COLLATION", 1, 1, |b| about(b, CollationId::name)),
@@ -115,6 +110,31 @@ fn locate(frame: &Frame<'_>) -> SqlResult<Column> {
         let from = charset.char_offset(text, start as usize - 1);
         let found = collation.find_telling(&text[from..], needles.value(row), tick);
         Ok(Some(found.map_or(0, |at| charset.char_count(&text[from..from + at]) as i64 + start)))
+    })
+}
+
+/// Compat: what is looked for once in a SET of a table has its place in the list of all members.
+fn bind_find_in_set(mut b: Binding<'_>) -> SqlResult<Expr> {
+    let is_fixed = !b.args[0].any(&mut |e| match &e.kind {
+        ExprKind::Column(_) => true,
+        ExprKind::Subquery(subquery) => !subquery.args.is_empty(),
+        _ => false,
+    });
+    let is_set = b.args[1].ty.kind == TypeKind::Set && b.args[1].as_column().is_some();
+    if let (true, Some(members)) = (is_fixed && is_set, &b.args[1].ty.members) {
+        b.option = CallOption::Name(members.join(",").into());
+    }
+    b.unify(0..2, true)?;
+    b.strict(int(3), |f| {
+        let collation = f.call.collation;
+        let CallOption::Name(members) = &f.call.option else {
+            return from_bytes2(f, |a, b| Ok(Some(find_in_set(collation, a, b))));
+        };
+        let members = Charset::Utf8mb4.convert(members.as_bytes(), collation.charset()).0;
+        from_bytes2(f, |a, b| {
+            let is_there = find_in_set(collation, a, b) > 0;
+            Ok(Some(if is_there { find_in_set(collation, a, &members) } else { 0 }))
+        })
     })
 }
 
@@ -196,8 +216,13 @@ fn about(mut b: Binding<'_>, name: fn(CollationId) -> &'static str) -> SqlResult
 }
 
 fn bind_weight_string(mut b: Binding<'_>) -> SqlResult<Expr> {
-    // Compat: only strings have weights.
+    // Compat: only texts have weights, and addresses those of texts in latin1.
     let (is_string, is_member) = (b.args[0].ty.is_string(), b.args[0].ty.members.is_some());
+    let is_address = b.args[0].ty.fixed_binary().is_some();
+    b.text(0);
+    if is_address {
+        cast::to_charset(&mut b.args[0], CollationId::LATIN1_SWEDISH_CI);
+    }
     b.subject(0);
     let characters = match b.option {
         CallOption::Weights(WeightOptions { characters: Some(n), .. }) => n as u64,
@@ -207,7 +232,7 @@ fn bind_weight_string(mut b: Binding<'_>) -> SqlResult<Expr> {
     let per_char = if b.collation.charset().max_len() == 1 || !is_text { 1 } else { 2 };
     let length = characters.saturating_mul(per_char);
     let ty = crate::function::string_type(length, CollationId::BINARY, b.types);
-    if !is_string {
+    if !is_text && !is_address {
         return b.maybe(ty, |frame| bytes_to_bytes(frame, |_, _| false));
     }
     b.strict(ty, |frame| {

@@ -315,40 +315,43 @@ fn fill(charset: Charset, pad: &[u8], mut count: usize, out: &mut Vec<u8>) {
 }
 
 /// Compat: compares byte by byte whatever the collation is.
-/// Compat: where nothing is looked for, it does not matter that it would become NULL.
+/// Compat: where nothing is looked for, it does not matter that it would become NULL; nor, of bytes
+/// and characters of one byte, where it is not found.
 fn replace(frame: &Frame<'_>) -> SqlResult<Column> {
     let (texts, froms) = (frame.bytes(0), frame.bytes(1));
+    let is_lazy = charset(frame).max_len() == 1 || frame.call.collation.info().is_bin();
     let mut out = BytesOut::new(frame.rows);
     for row in 0..frame.rows {
-        match (texts.get(row), froms.get(row)) {
-            (Some(text), Some(b"")) => out.push(Some(text)),
-            (Some(text), Some(from)) => {
-                out.write(|buffer| replaced(frame, row, (text, from), buffer))
-            }
-            _ => out.push(None),
+        let (Some(text), Some(from)) = (texts.get(row), froms.get(row)) else {
+            out.push(None);
+            continue;
+        };
+        let places = match from {
+            [] => Vec::new(),
+            _ => super::string_part::occurrences(charset(frame), text, from),
+        };
+        if places.is_empty() && (is_lazy || from.is_empty()) {
+            out.push(Some(text));
+        } else {
+            out.write(|buffer| replaced(frame, row, &places, buffer));
         }
     }
     Ok(out.finish())
 }
 
 /// Appends the text of a row; false if it is NULL.
-fn replaced(
-    frame: &Frame<'_>,
-    row: usize,
-    (text, from): (&[u8], &[u8]),
-    out: &mut Vec<u8>,
-) -> bool {
+fn replaced(frame: &Frame<'_>, row: usize, places: &[usize], out: &mut Vec<u8>) -> bool {
     let Some(to) = frame.bytes(2).get(row) else { return false };
-    let places = super::string_part::occurrences(charset(frame), text, from);
-    let gone = text.len() - places.len() * from.len();
+    let (text, length) = (frame.bytes(0).value(row), frame.bytes(1).value(row).len());
+    let gone = text.len() - places.len() * length;
     if frame.has_grown(row, gone.saturating_add(places.len().saturating_mul(to.len()))) {
         return false;
     }
     let mut end = 0;
-    for at in places {
+    for &at in places {
         out.extend_from_slice(&text[end..at]);
         out.extend_from_slice(to);
-        end = at + from.len();
+        end = at + length;
     }
     out.extend_from_slice(&text[end..]);
     true
@@ -536,7 +539,7 @@ fn soundex(frame: &Frame<'_>) -> SqlResult<Column> {
                     let sound = b"01230120022455012623010202"[usize::from(upper - b'A')];
                     (u32::from(upper), sound)
                 }
-                _ if code >= 0xC0 => (code, b'0'),
+                _ if code >= 0xC0 && charset != Charset::Binary => (code, b'0'),
                 _ => return,
             };
             if count == 0 {

@@ -63,7 +63,7 @@ impl Binder<'_> {
 
     /// The type that an aggregate is shown with if its argument has more digits than it shows, and those.
     ///
-    /// Compat: `MAX(1/3)*3` is 1.0000, as `1/3*3` is.
+    /// Compat: `MAX(1/3)*3` is 1.0000, as `1/3*3` is; but different values are added up as they are shown.
     fn shown_digits(
         &self,
         kind: AggregateKind,
@@ -72,6 +72,7 @@ impl Binder<'_> {
     ) -> SqlResult<Option<(SqlType, u8)>> {
         use AggregateKind::{Avg, Max, Min, Sum};
         match args {
+            _ if distinct && matches!(kind, Sum | Avg) => Ok(None),
             [arg] if matches!(kind, Max | Min | Sum | Avg) && build::wider_scale(arg).is_some() => {
                 let shown = Aggregate::new(kind, distinct, args.to_vec(), self.types)?;
                 Ok(Some((shown.ty, arg.ty.decimals)))

@@ -32,7 +32,8 @@ impl Binder<'_> {
                 return Ok(bound);
             }
             if selkie_expr::function::lookup(&call.name.value).is_some() {
-                let args = self.args(call)?;
+                let mut args = self.args(call)?;
+                self.hide_foreign_set(&call.name.value, &mut args);
                 let named = self.named(call)?;
                 self.note_computed(&call.name.value, &args);
                 let made = build::function_call_naming(&call.name.value, args, named, self.types);
@@ -41,6 +42,18 @@ impl Binder<'_> {
             }
         }
         self.stored_function(call)
+    }
+
+    /// Makes the SET of a query in which FIND_IN_SET looks a text, which one of a table is not to it.
+    fn hide_foreign_set(&self, name: &str, args: &mut [Expr]) {
+        let [_, set] = args else { return };
+        if !name.eq_ignore_ascii_case("find_in_set") || set.ty.kind != TypeKind::Set {
+            return;
+        }
+        let own = |id| self.columns.table_column(id).is_some_and(|(r, at)| r.first + at == id);
+        if !set.as_column().is_some_and(own) {
+            selkie_expr::cast::to_text(set, self.types);
+        }
     }
 
     fn args(&mut self, call: &ast::FunctionCall) -> SqlResult<Vec<Expr>> {
