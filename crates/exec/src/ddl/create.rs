@@ -225,6 +225,11 @@ impl Ddl<'_> {
         let Some((source, at)) =
             source.and_then(|t| t.column_position(&output.org_name).map(|at| (t, at)))
         else {
+            // Compat: columns of the table that a UNION is kept in have their type's zero as a default.
+            let of_union = output.kept && output.table.is_empty() && !output.org_name.is_empty();
+            if of_union && !new.nullable && !new.ty.is_text_or_blob() {
+                new.default = DefaultValue::Literal(implicit_default(&new.ty));
+            }
             return new;
         };
         let column = &source.columns[at];

@@ -261,8 +261,8 @@ impl<'r> Inserter<'r> {
         self.maker.refuse_warnings(0)?;
         self.run_before(&mut columns)?;
         let passing = match self.passing(&columns, source.rows(), first_row) {
-            // Rows before the one that fails take automatic values.
-            Err(_) if source.rows() > 1 && self.auto.is_some() => {
+            // Rows before the one that fails take automatic values, and may be duplicates.
+            Err(_) if source.rows() > 1 => {
                 self.records -= source.rows() as u64;
                 self.env.eval.undo(&attempt);
                 return self.add_one_by_one(source, returning);

@@ -71,10 +71,20 @@ pub(super) fn run(env: Env<'_>, plan: &Plan) -> SqlResult<Outcome> {
         });
     }
     let strict = env.rt.session.is_strict() && !plan.ignore;
-    env.eval.set_strict_arithmetic(strict);
+    let sorted = !joined && is_sorted(&plan.source);
+    env.eval.set_strict_arithmetic(strict && !sorted);
     env.eval.set_refuses_zero_dates(strict && joined);
     let mut source = open_node(env, &plan.source)?;
-    if joined || plan.targets.iter().any(|t| moves_rows(t, &plan.source)) {
+    if sorted {
+        // Compat: rows that are put in an order are found before the statement is strict.
+        let mark = env.eval.conditions.borrow().mark();
+        let batches = drain(&mut *source)?;
+        env.eval.conditions.borrow_mut().pardon_since(mark);
+        env.eval.set_strict_arithmetic(strict);
+        drop(source);
+        env.rt.read.borrow_mut().clear();
+        batches.iter().try_for_each(|batch| update_all(&mut targets, batch))?;
+    } else if joined || plan.targets.iter().any(|t| moves_rows(t, &plan.source)) {
         let batches = drain(&mut *source)?;
         drop(source);
         env.rt.read.borrow_mut().clear();
@@ -123,6 +133,17 @@ pub(super) fn has_join(node: &PlanNode) -> bool {
         Op::TopN(top) => has_join(&top.input),
         Op::Limit(limit) => has_join(&limit.input),
         _ => true,
+    }
+}
+
+/// Whether rows are sorted before they are changed.
+fn is_sorted(node: &PlanNode) -> bool {
+    stack::ensure();
+    match &node.operator {
+        Op::Sort(_) | Op::TopN(_) => true,
+        Op::Project { input, .. } | Op::Filter { input, .. } => is_sorted(input),
+        Op::Limit(limit) => is_sorted(&limit.input),
+        _ => false,
     }
 }
 
@@ -287,7 +308,8 @@ impl Target<'_> {
             if self.plan.table.columns[at].generated.is_some() {
                 // What is assigned is computed anew anyway; DEFAULT says so itself.
                 if let Some(e) = &assignment.value {
-                    self.maker.judge_generated(at, &*e.eval(self.env.eval, batch)?)?;
+                    let given = e.eval(self.env.eval, batch)?;
+                    self.maker.judge_generated(at, &given)?;
                 }
                 continue;
             }

@@ -81,12 +81,24 @@ impl<'r> RowFilter<'r> {
         let mut computed = self.conditions.to_vec();
         // Compat: a condition that depends on no row is no reason to refuse a strict statement.
         computed.iter_mut().filter(|e| e.is_constant()).for_each(|e| e.fold(eval, true));
+        // Compat: lists are converted before any row is read.
+        computed.iter_mut().for_each(|e| fold_lists(e, eval));
         eval.conditions.borrow_mut().pardon_since(mark);
         computed.iter_mut().for_each(|e| compute(e, eval));
         // What was computed for a range of keys was said then.
         eval.conditions.borrow_mut().forget_repeated_since(mark);
         computed
     }
+}
+
+/// Computes the constants of lists.
+fn fold_lists(e: &mut Expr, eval: &EvalContext<'_>) {
+    stack::ensure();
+    if let ExprKind::InList(list) = &mut e.kind {
+        let items = list.items.iter_mut().filter(|item| item.is_constant());
+        items.for_each(|item| item.fold(eval, true));
+    }
+    e.children_mut().into_iter().for_each(|child| fold_lists(child, eval));
 }
 
 /// The constant in `column = constant`, if it must be computed.

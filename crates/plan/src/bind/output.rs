@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use crate::logical::{ColumnId, Columns};
 use crate::physical::{ColumnType, OutputColumn};
-use selkie_catalog::DefaultValue;
+use selkie_catalog::{DefaultValue, TableInfo};
+use selkie_engine::{IndexDef, IndexKind, IndexPart};
 
 /// A column of a query with its name and the table it is shown to come from.
 #[derive(Clone, Debug)]
@@ -103,14 +104,23 @@ fn describe(
     output.on_update_now = column.on_update_now;
     output.sets_itself = timestamp
         && (column.on_update_now || matches!(column.default, DefaultValue::CurrentTimestamp));
-    for index in &table.def.indexes {
+    for (number, index) in table.def.indexes.iter().enumerate() {
         let Some(part) = index.parts.iter().position(|p| p.column == at) else { continue };
         match index.kind {
-            kind if kind.is_primary() => output.primary_key = true,
-            selkie_engine::IndexKind::Unique if index.parts.len() == 1 => output.unique_key = true,
+            _ if number == 0 && tells_rows_apart(table, index) => output.primary_key = true,
+            IndexKind::Unique if index.parts.len() == 1 => output.unique_key = true,
             _ if part == 0 => output.multiple_key = true,
             _ => {}
         }
         output.part_of_key = true;
     }
+}
+
+/// Whether an index, the first of its table, is its primary key to clients.
+///
+/// Compat: a unique key without NULLs and prefixes is, if there is no other.
+fn tells_rows_apart(table: &TableInfo, index: &IndexDef) -> bool {
+    let whole = |part: &IndexPart| part.prefix.is_none() && !table.columns[part.column].nullable;
+    let unique = index.kind == IndexKind::Unique && !index.hashed;
+    index.kind.is_primary() || (unique && index.parts.iter().all(whole))
 }

@@ -1,7 +1,7 @@
 //! Key ranges of a plan as ranges of key bytes.
 
 use selkie_engine::{Bound, IndexCodec, prefix_end};
-use selkie_expr::{EvalContext, Expr};
+use selkie_expr::{EvalContext, Expr, ExprKind};
 use selkie_plan::physical::{KeyRange, RangeBound};
 use selkie_types::key::{KeyPart, NOT_NULL, NULL};
 use selkie_types::{SqlResult, Value};
@@ -173,7 +173,7 @@ pub(crate) fn put_equal(
     keys: &mut Keys,
 ) -> SqlResult<bool> {
     for (at, e) in range.equal.iter().enumerate() {
-        let value = e.eval_value(eval)?;
+        let value = bound_value(eval, e)?;
         let null_safe = range.null_safe.get(at).copied().unwrap_or(false);
         let part = codec.part(at);
         let fit = fit(value, &e.ty, &part.ty, &eval.types.time_zone);
@@ -182,6 +182,23 @@ pub(crate) fn put_equal(
         }
     }
     Ok(true)
+}
+
+/// The value of a bound. Compat: a literal that is no number is told of where rows are compared with it,
+/// not where they are looked for.
+fn bound_value(eval: &EvalContext<'_>, e: &Expr) -> SqlResult<Value> {
+    let converted = match &e.kind {
+        ExprKind::Call(call) if e.ty.is_numeric() && call.function.is_implicit() => {
+            call.args.iter().all(|arg| arg.as_literal().is_some())
+        }
+        _ => false,
+    };
+    let mark = eval.conditions.borrow().mark();
+    let value = e.eval_value(eval);
+    if converted {
+        eval.conditions.borrow_mut().forget_since(mark);
+    }
+    value
 }
 
 /// The range of keys that begin with `prefix`, the range's equalities.
@@ -253,7 +270,7 @@ fn lower_edge(
         RangeBound::Excluded(e) => (e, false),
     };
     let part = codec.part(at);
-    let value = e.eval_value(eval)?;
+    let value = bound_value(eval, e)?;
     Ok(match fit(value, &e.ty, &part.ty, &eval.types.time_zone) {
         Fit::Exact(v) if included || part.prefix.is_some() => Edge::Before(v),
         Fit::Exact(v) => Edge::After(v),
@@ -287,7 +304,7 @@ fn upper_edge(
         RangeBound::Excluded(e) => (e, false),
     };
     let part = codec.part(at);
-    let value = e.eval_value(eval)?;
+    let value = bound_value(eval, e)?;
     Ok(match fit(value, &e.ty, &part.ty, &eval.types.time_zone) {
         Fit::Exact(v) if included || part.prefix.is_some() => Edge::After(v),
         Fit::Exact(v) => Edge::Before(v),

@@ -1,0 +1,28 @@
+-- A duplicate of an earlier row comes before the CHECK of a later one.
+create table t(id int primary key, c int check(c<10));
+insert into t values(1,1);
+insert into t values(1,1),(2,20);
+insert into t values(3,20),(1,1);
+insert into t values(4,1),(1,1),(5,20);
+drop table if exists t;
+create table t(id int primary key, c int check(c<10));
+insert into t values(1,1);
+insert into t select 1,1 union all select 2,20;
+drop table if exists t;
+create table t(id int primary key, c int, constraint k check(c<10)) engine=myisam;
+insert into t values(1,1);
+insert into t values(4,1),(1,1),(5,20);
+select * from t;
+drop table if exists t;
+create table t(id int primary key, c int check(c<10));
+create view v as select * from t where c<5 with check option;
+insert into t values(1,1);
+insert into v values(1,1),(2,7);
+insert into v values(3,2),(4,7);
+select * from t;
+drop view if exists v;
+drop table if exists t;
+create table p(a int primary key);
+create table t(id int primary key, c int check(c<10), p int, foreign key(p) references p(a));
+insert into t values(1,1,7),(2,20,null);
+drop table if exists t, p;

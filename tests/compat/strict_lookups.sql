@@ -1,0 +1,28 @@
+-- Texts that are no numbers, compared with numbers in strict statements.
+create table t(id int primary key, k int, key(k), n int, s varchar(10), dt datetime);
+insert into t values(1,1,1,'1','2020-01-01'),(2,2,2,'2','2020-01-02');
+create table u(id int, n int);
+select * from t where id='1x';
+select * from t where id='abc';
+select * from t where k='abc';
+delete from t where id='5x';
+delete from t where id='abc';
+delete from t where k='5x';
+delete from t where k='abc';
+update t set s='a' where id='1x';
+update t set s='b' where id='abc';
+update t set s='c' where k='1x';
+update t set s='d' where k='abc';
+update t set s='d' where k='77x';
+update t set s='a' where n='1x';
+update t set s='e' where id in ('1x','2z');
+update t set s='f' where n in ('1x','2z');
+insert into u select id,n from t where id='1x';
+insert into u select id,n from t where id='abc';
+insert into u select id,n from t where k='abc';
+insert into u select id,n from t where n='1x';
+select * from u;
+update t set s='z' where dt<'x';
+update t set s='z' where dt<'x' order by s;
+update t set s='z' where n='1x' order by s;
+select * from t;
