@@ -305,19 +305,22 @@ impl Builder<'_> {
         let parts = || index.parts.iter().chain(def.parts_behind(index));
         let fixed_columns: Vec<usize> = parts().take(fixed).map(|p| p.column).collect();
         let mut parts = parts().skip(fixed);
-        let mut reverse = None;
-        for key in keys {
+        let own = |key: &SortItem| {
             let column = key.expr.as_column()?.checked_sub(info.first)?;
-            if column >= info.table.columns.len() {
-                return None;
-            }
+            (column < info.table.columns.len()).then_some(column)
+        };
+        let mut reverse = None;
+        for (done, key) in keys.iter().enumerate() {
+            let column = own(key)?;
             if fixed_columns.contains(&column) {
                 continue;
             }
             let Some(part) = parts.next() else {
-                // Further keys do not matter if no two rows are equal in all that orders the entries.
+                // Further keys of the table do not matter if no two rows are equal in all that orders the
+                // entries; those of other tables do.
                 let identified = def.primary().is_some() || def.is_identified_by(index);
-                return identified.then_some(reverse.unwrap_or(false));
+                let only_own = keys[done..].iter().all(|key| own(key).is_some());
+                return (identified && only_own).then_some(reverse.unwrap_or(false));
             };
             if part.column != column || part.prefix.is_some() {
                 return None;
