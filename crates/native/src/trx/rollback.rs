@@ -101,34 +101,39 @@ impl NativeTrx {
 impl Body {
     /// The record to undo next, which counts as undone from now on.
     fn step_back(&mut self, savepoint: u64) -> Option<(std::sync::Arc<Segment>, usize)> {
-        let mut end = match self.skips.last() {
-            Some(&(from, to)) if to == self.end() => from,
-            _ => self.end(),
-        };
-        // An earlier rollback may have undone what lies before.
-        while let Some(&(from, _)) = self.skips.iter().rev().find(|(_, to)| *to == end) {
-            end = from;
-        }
+        let end = self.begin_of_skip(self.end());
         if end <= savepoint {
             return None;
         }
         let (mut segment, mut record) = ((end >> 32) as usize, end as u32 as usize);
         while record == 0 {
             segment = segment.checked_sub(1)?;
-            record = self.segments[segment].len();
-            let here = position(segment, record);
-            if let Some(&(from, _)) = self.skips.iter().rev().find(|(_, to)| *to == here) {
-                (segment, record) = ((from >> 32) as usize, from as u32 as usize);
-            }
-            if position(segment, record) <= savepoint {
+            let here = self.begin_of_skip(position(segment, self.segments[segment].len()));
+            (segment, record) = ((here >> 32) as usize, here as u32 as usize);
+            if here <= savepoint {
                 return None;
             }
         }
-        let from = position(segment, record - 1);
-        let to = self.end();
-        self.skips.retain(|skip| skip.0 < from);
-        self.skips.push((from, to));
+        self.skip(position(segment, record - 1), self.end());
         Some((self.segments[segment].clone(), record - 1))
+    }
+
+    /// Where the stretch begins that ends at `end` and was undone already; `end` if there is none.
+    fn begin_of_skip(&self, end: u64) -> u64 {
+        match self.skips.binary_search_by_key(&end, |(_, to)| *to) {
+            Ok(at) => self.skips[at].0,
+            Err(_) => end,
+        }
+    }
+
+    /// What lies from `from` to `to`, the end, is undone. The stretches are in order, and none begins where
+    /// another ends: a statement that refuses many rows leaves one.
+    fn skip(&mut self, from: u64, to: u64) {
+        let from = self.begin_of_skip(from);
+        while self.skips.last().is_some_and(|skip| skip.0 >= from) {
+            self.skips.pop();
+        }
+        self.skips.push((from, to));
     }
 
     pub(super) fn end(&self) -> u64 {
@@ -207,4 +212,27 @@ fn undo_change(
         free_chain(&shared.storage, record.file, page, len)?;
     }
     Ok(is_row)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Body;
+
+    #[test]
+    fn stretches_that_meet_become_one() {
+        let mut body = Body::default();
+        for row in 0..1000 {
+            // A statement that refuses every row: each is undone where the one before ended.
+            body.skip(10 + row, 11 + row);
+        }
+        assert_eq!(body.skips, [(10, 1010)]);
+        body.skip(1020, 1030);
+        assert_eq!((body.begin_of_skip(1030), body.begin_of_skip(1010)), (1020, 10));
+        assert_eq!(body.begin_of_skip(1015), 1015);
+        // A rollback goes back over what was undone before.
+        body.skip(1015, 1030);
+        assert_eq!(body.skips, [(10, 1010), (1015, 1030)]);
+        body.skip(5, 1030);
+        assert_eq!(body.skips, [(5, 1030)]);
+    }
 }
