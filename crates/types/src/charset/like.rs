@@ -38,6 +38,8 @@ enum Item {
     Char(SmallVec<[u32; 2]>),
     /// A character that is equal to these bytes on all levels.
     Exact(SmallVec<[u8; 4]>),
+    /// This character and no other.
+    Same(SmallVec<[u8; 4]>),
 }
 
 impl CollationId {
@@ -190,8 +192,14 @@ impl Part {
             return self.items.push(Item::Exact(bytes.into()));
         }
         match_weigher!(collation.char_weigher(), w => {
-            let stream = super::weights::Stream::new(&w, bytes);
-            self.items.push(Item::Char(stream.collect()));
+            let weights: SmallVec<[u32; 2]> = super::weights::Stream::new(&w, bytes).collect();
+            // Compat: characters without a weight of their own compare equal, but are no matches,
+            // where the order is the Unicode algorithm's.
+            let unicode = matches!(collation.rule, Rule::Unicode400 | Rule::Tailored(_));
+            self.items.push(match weights.as_slice() {
+                [0xFFFD] if unicode => Item::Same(bytes.into()),
+                _ => Item::Char(weights),
+            });
         });
     }
 }
@@ -200,7 +208,7 @@ impl Item {
     #[inline]
     fn is(&self, weights: &Weights<'_>) -> bool {
         match self {
-            Self::AnyChar | Self::Exact(_) => true,
+            Self::AnyChar | Self::Exact(_) | Self::Same(_) => true,
             Self::Char(own) => match (own.as_slice(), weights) {
                 (&[a], Weights::One(b)) => a == *b,
                 (own, _) => {
@@ -230,6 +238,7 @@ fn match_at<W: Weigher>(w: &W, collation: &Collation, part: &Part, bytes: &[u8])
                 let equal = collation.compare(own, &rest[..len]) == Ordering::Equal;
                 equal.then_some(len)?
             }
+            Item::Same(own) => (own.as_slice() == &rest[..len]).then_some(len)?,
             Item::Char(own) if W::BYTEWISE && len > 1 => same_bytes(w, own, &rest[..len])?,
             Item::Char(_) => {
                 let (weights, len) = w.next(&rest[..len]);
