@@ -223,17 +223,22 @@ class History:
         for key in table.foreign:
             if key.column == column.name and self.rng.random() < 0.8:
                 value = self.rng.choice([*key.parent.rids(), None])
-        where, chosen = self.where(table)
+        where, chosen, read = self.where(table)
         if any(f.parent is table for f in table.foreign) and any(r["rid"] == value and chosen(r) for r in table.rows):
             value = None
         sql = f"UPDATE `{name}` SET `{column.name}` = {literal(value)} WHERE {where}"
-        return sql, lambda state: updated(state, name, column.name, value, chosen)
+
+        def apply(state):
+            must_have(state.tables[name], column.name, read)
+            return updated(state, name, column.name, value, chosen)
+        return sql, apply
 
     def delete(self, world, name):
-        where, chosen = self.where(world.tables[name])
+        where, chosen, read = self.where(world.tables[name])
 
         def apply(state):
             table = state.tables[name]
+            must_have(table, read)
             gone = {row["rid"] for row in table.rows if chosen(row)}
             return None if state.delete(table, gone) else 1451
         return f"DELETE FROM `{name}` WHERE {where}", apply
@@ -247,16 +252,16 @@ class History:
                 lambda state: None if state.renumber(state.tables[name], old, new) else {1451, 1062, 1761})
 
     def where(self, table):
-        """A condition, and which rows it is true for."""
+        """A condition, which rows it is true for, and the column it reads."""
         index = self.rng.choice(table.indexes) if table.indexes and self.rng.random() < 0.6 else None
         if index and table.rows and index.columns[0][0] in table.names():
             name = index.columns[0][0]
             value = self.rng.choice(table.rows)[name]
             if value is None:
-                return f"`{name}` IS NULL", lambda row: row[name] is None
-            return f"`{name}` = {literal(value)}", lambda row: row[name] == value
+                return f"`{name}` IS NULL", lambda row: row[name] is None, name
+            return f"`{name}` = {literal(value)}", lambda row: row[name] == value, name
         rids = self.rng.sample(sorted(table.rids()), min(len(table.rows), self.rng.choice([1, 2, 5])))
-        return f"rid IN ({', '.join(map(str, rids or [0]))})", lambda row: row["rid"] in rids
+        return f"rid IN ({', '.join(map(str, rids or [0]))})", lambda row: row["rid"] in rids, "rid"
 
     def some_rows(self, world, name, known=False):
         """Statements whose outcome follows from the definitions there are; all, if those are `known`."""
@@ -561,6 +566,13 @@ def inserted(state, name, rows):
         if not state.has_parent(table, row):
             return {1452, 1062}
     return None
+
+
+def must_have(table, *columns):
+    """A statement that names a column the table lost meanwhile fails, whether there are rows or not."""
+    for column in columns:
+        if column not in table.names():
+            raise KeyError(column)
 
 
 def updated(state, name, column, value, chosen):

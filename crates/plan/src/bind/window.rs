@@ -159,8 +159,8 @@ impl Binder<'_> {
             self.scope().use_aliases = Some(AliasUse::Last);
             return self.scalar(key);
         };
-        let is_name = |other: &Box<str>| identifier_eq(other, &name.name.value);
-        if name.table.is_none() && self.scope().pending.iter().any(is_name) {
+        let is_name = |other: &str| identifier_eq(other, &name.name.value);
+        if name.table.is_none() && self.scope().pending.iter().any(|other| is_name(other)) {
             // Only window functions are not bound yet.
             return Err(SqlError::new(&ER_WINDOW_FUNCTION_IN_WINDOW_SPEC, &[]));
         }

@@ -24,7 +24,7 @@ pub(super) struct Placed<'a> {
 }
 
 enum Waiting {
-    New(ColumnInfo),
+    New(Box<ColumnInfo>),
     /// An old column, which is where it was meanwhile.
     Old(usize),
 }
@@ -90,7 +90,7 @@ impl<'a> Draft<'a> {
             columns::promote_first_timestamp(self.context, std::iter::once(def), added);
         }
         self.add_column_keys(def);
-        self.placed.push(Placed { what: Waiting::New(column), position });
+        self.placed.push(Placed { what: Waiting::New(column.into()), position });
         Ok(())
     }
 
@@ -241,7 +241,7 @@ impl<'a> Draft<'a> {
         let mut columns = std::mem::take(&mut self.columns);
         for placed in std::mem::take(&mut self.placed) {
             let column = match placed.what {
-                Waiting::New(column) => (column, ColumnSource::Default),
+                Waiting::New(column) => (*column, ColumnSource::Default),
                 Waiting::Old(old) => {
                     let at = columns.iter().position(|(_, s)| *s == ColumnSource::Old(old));
                     let missing = || SqlError::internal("a column without its place");
