@@ -41,12 +41,9 @@ pub(super) fn raise(
         (Some(state), handled) => {
             let mut made = condition_of(state);
             if let Some(handled) = handled.as_ref().filter(|_| what.again) {
+                // Compat: RESIGNAL with a SQLSTATE keeps the text of what it replaces, not its number.
                 made.message.clone_from(&handled.message);
-                made.code = handled.code;
                 made.details.clone_from(&handled.details);
-                let general = condition_of(state);
-                // Compat: RESIGNAL with a SQLSTATE keeps the number and text of what it replaces.
-                made.level = general.level;
             }
             made
         }
