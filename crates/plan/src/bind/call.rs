@@ -164,7 +164,7 @@ impl Binder<'_> {
         let Some(function) = found else {
             return Err(SqlError::new(&ER_SP_DOES_NOT_EXIST, &[&"FUNCTION", &full]));
         };
-        let args = self.args(call)?;
+        let args = call.args.iter().map(|e| self.scalar(e)).collect::<SqlResult<Vec<Expr>>>()?;
         if args.len() != function.parameters {
             let (wanted, given) = (function.parameters, args.len());
             return Err(SqlError::new(
