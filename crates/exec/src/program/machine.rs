@@ -9,7 +9,7 @@ use selkie_sql::ast::{
     Step, Term,
 };
 use selkie_types::error::catalogue::{
-    ER_SP_CASE_NOT_FOUND, ER_SP_STACK_TRACE, ER_STMT_NOT_ALLOWED_IN_SF_OR_TRG,
+    ER_SP_CASE_NOT_FOUND, ER_SP_STACK_TRACE, ER_STMT_NOT_ALLOWED_IN_SF_OR_TRG, ER_TOO_MANY_ROWS,
 };
 use selkie_types::{Condition, SqlError, SqlResult, SqlType, Value, stack};
 
@@ -487,7 +487,15 @@ impl<'p> Machine<'p> {
 
     fn execute(&mut self, statement: &Statement, running: Running<'_>) -> SqlResult<()> {
         let sink = &mut self.sink;
-        let outcome = statement::execute(self.instance, self.session, statement, running, sink)?;
+        let outcome = statement::execute(self.instance, self.session, statement, running, sink);
+        let outcome = match outcome {
+            // Compat: a second row is an error that comes when the first is in the variables.
+            Err(error) if error.is(&ER_TOO_MANY_ROWS) => {
+                self.take_into(statement)?;
+                return Err(error);
+            }
+            outcome => outcome?,
+        };
         if !outcome.result_set {
             self.session.programs.affected += outcome.affected;
         }

@@ -63,16 +63,13 @@ fn variables(
         env.eval.warn(&ER_SP_FETCH_NO_DATA, &[]);
         return Ok(0);
     };
-    if batch.rows() > 1 || rows.next()?.is_some() {
-        return Err(SqlError::new(&ER_TOO_MANY_ROWS, &[]));
-    }
     let local = crate::run::local_times::to_client(env.eval, &plan.output, batch.clone());
     let session: &dyn selkie_expr::Session = env.rt.session;
     if is_local {
         for (at, column) in plan.output.iter().enumerate() {
             env.rt.session.programs.keep_into(batch.value(at, 0), column.ty.clone());
         }
-        return Ok(1);
+        return one_row(&batch, rows);
     }
     for (at, name) in names.iter().enumerate() {
         let ty = &plan.output[at].ty;
@@ -86,7 +83,15 @@ fn variables(
             }
         }
     }
-    Ok(1)
+    one_row(&batch, rows)
+}
+
+/// Compat: the variables have the first row's values when another row is an error.
+fn one_row(first: &Batch, rows: &mut dyn op::Operator) -> SqlResult<u64> {
+    match first.rows() > 1 || rows.next()?.is_some() {
+        true => Err(SqlError::new(&ER_TOO_MANY_ROWS, &[])),
+        false => Ok(1),
+    }
 }
 
 fn create(env: Env<'_>, name: &str) -> SqlResult<BufWriter<File>> {

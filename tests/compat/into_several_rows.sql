@@ -1,0 +1,23 @@
+# A second row of SELECT ... INTO is an error; the variables have the first.
+create table t(id int primary key, v varchar(9));
+insert into t values (1,'a'),(2,'b'),(3,'c');
+set @p=9,@q='z';
+select id,v into @p,@q from t order by id;
+select @p,@q;
+select id into @p from t where id>5;
+select @p;
+select id into @p from t where id=3;
+select @p;
+select id,v into @p from t limit 1;
+select id into @p from t order by id limit 2;
+select @p;
+create procedure a1() begin declare x int default 7; declare y varchar(9) default 'q'; begin declare continue handler for 1172 begin end; select id,v into x,y from t order by id; end; select x,y; end;
+create procedure a2() begin declare x int default 7; select id into x from t where id>9; select x; end;
+create procedure a3() begin declare x int default 7; declare exit handler for 1172 select 'too many',x; select id into x from t order by id desc; end;
+create procedure a4() begin declare r row type of t; declare exit handler for 1172 select 'too many', r.id, r.v; select * into r from t order by id desc; end;
+create function f1() returns int begin declare x int default 7; declare continue handler for 1172 begin end; select id into x from t order by id desc; return x; end;
+call a1();
+call a2();
+call a3();
+call a4();
+select f1();
