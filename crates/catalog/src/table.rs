@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use selkie_engine::{ColumnDef, IndexDef, TableDef, TableId};
+use selkie_engine::{ColumnDef, IndexDef, IndexKind, IndexPart, TableDef, TableId};
 use selkie_expr::NamedTable;
 use selkie_types::{CollationId, RowVersion, SqlType, Value};
 use serde::{Deserialize, Serialize};
@@ -199,6 +199,18 @@ impl TableInfo {
     /// Whether it has rows in an engine.
     pub fn has_storage(&self) -> bool {
         matches!(self.kind, TableKind::Base | TableKind::Temporary) && self.def.id != TableId(0)
+    }
+
+    /// The index that clients are told is the primary key.
+    ///
+    /// Compat: the first unique key without NULLs and prefixes is, if there is no other.
+    pub fn shown_primary(&self) -> Option<&IndexDef> {
+        let whole = |part: &IndexPart| part.prefix.is_none() && !self.columns[part.column].nullable;
+        let tells_rows_apart = |index: &&IndexDef| {
+            let unique = index.kind == IndexKind::Unique && !index.hashed;
+            index.kind.is_primary() || unique && index.parts.iter().all(whole)
+        };
+        self.def.indexes.first().filter(tells_rows_apart)
     }
 
     /// Whether it is a sequence.

@@ -49,7 +49,9 @@ fn shown(
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
     let buffered = std::mem::replace(&mut session.settings.buffer_result, false);
+    session.shows = true;
     let result = execute_text(instance, session, query.as_bytes(), sink);
+    session.shows = false;
     session.settings.buffer_result = buffered;
     result
 }

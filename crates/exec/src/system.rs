@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use selkie_catalog::{
     InformationSource, Namespace, PERFORMANCE_ENGINE, Routine, SERIES_ENGINE, TableInfo, TableKind,
-    View, information_rows, information_schema,
+    TemporaryTables, View, information_rows, information_schema,
 };
 use selkie_engine::TableStatistics;
 use selkie_plan::Permissions;
@@ -69,12 +69,15 @@ impl SystemTable for Definitions {
             _ if session.account.global.has(Privileges::COLUMN) => session.account.global,
             _ => session.hooks.on_column(session, (table.schema(), table.name(), column)),
         };
+        // Compat: information_schema has no temporary tables, SHOW has those it names.
+        let none = TemporaryTables::default();
+        let temporary = if session.shows { &session.temporary } else { &none };
         let source = InformationSource {
             on_table: &on_table,
             routine_visible: &routine_visible,
             view_body_visible: &view_body_visible,
             routine_body_visible: &routine_body_visible,
-            names: Namespace { snapshot: &snapshot, temporary: &session.temporary },
+            names: Namespace { snapshot: &snapshot, temporary },
             statistics: &statistics,
             changed: &changed,
             visible: &visible,

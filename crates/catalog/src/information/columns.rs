@@ -78,8 +78,7 @@ fn column_default(source: &InformationSource<'_>, table: &TableInfo, column: &Co
 /// What `Key` says of a column: PRI, UNI (alone in a unique key), MUL (first of any other).
 pub(crate) fn column_key(table: &TableInfo, at: usize) -> &'static str {
     let indexes = &table.def.indexes;
-    let primary = |i: &&selkie_engine::IndexDef| i.kind.is_primary();
-    if indexes.iter().filter(primary).any(|i| i.parts.iter().any(|p| p.column == at)) {
+    if table.shown_primary().is_some_and(|i| i.parts.iter().any(|p| p.column == at)) {
         return "PRI";
     }
     let leads = || indexes.iter().filter(|i| i.parts.first().is_some_and(|p| p.column == at));

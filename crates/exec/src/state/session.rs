@@ -133,6 +133,8 @@ pub struct Session {
     pub(crate) space: Cell<Option<crate::state::plan_space::Numbered>>,
     /// Queries lock what they read: they serve a statement that changes something.
     pub(crate) locks_reads: bool,
+    /// The query that runs is that of a SHOW, which sees temporary tables.
+    pub(crate) shows: bool,
     /// Stored programs being run.
     pub(crate) programs: crate::state::programs::ProgramState,
 }
@@ -192,6 +194,7 @@ impl Session {
             backup: Backup::default(),
             space: Cell::new(None),
             locks_reads: false,
+            shows: false,
             programs: Default::default(),
         }
     }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::logical::{ColumnId, Columns};
 use crate::physical::{ColumnType, OutputColumn};
-use selkie_catalog::{DefaultValue, TableInfo};
-use selkie_engine::{IndexDef, IndexKind, IndexPart};
+use selkie_catalog::DefaultValue;
+use selkie_engine::IndexKind;
 
 /// A column of a query with its name and the table it is shown to come from.
 #[derive(Clone, Debug)]
@@ -107,20 +107,11 @@ fn describe(
     for (number, index) in table.def.indexes.iter().enumerate() {
         let Some(part) = index.parts.iter().position(|p| p.column == at) else { continue };
         match index.kind {
-            _ if number == 0 && tells_rows_apart(table, index) => output.primary_key = true,
+            _ if number == 0 && table.shown_primary().is_some() => output.primary_key = true,
             IndexKind::Unique if index.parts.len() == 1 => output.unique_key = true,
             _ if part == 0 => output.multiple_key = true,
             _ => {}
         }
         output.part_of_key = true;
     }
-}
-
-/// Whether an index, the first of its table, is its primary key to clients.
-///
-/// Compat: a unique key without NULLs and prefixes is, if there is no other.
-fn tells_rows_apart(table: &TableInfo, index: &IndexDef) -> bool {
-    let whole = |part: &IndexPart| part.prefix.is_none() && !table.columns[part.column].nullable;
-    let unique = index.kind == IndexKind::Unique && !index.hashed;
-    index.kind.is_primary() || (unique && index.parts.iter().all(whole))
 }

@@ -1,0 +1,32 @@
+# information_schema has no temporary tables; SHOW has those it names.
+create table a(x int not null, y int, unique(x));
+create temporary table zz(a int primary key);
+create temporary table a(q int);
+select table_name,table_type from information_schema.tables where table_schema=database() and table_name='zz';
+select column_name from information_schema.columns where table_schema=database() and table_name='zz';
+select table_name from information_schema.tables where table_schema=database() order by 1;
+select column_name from information_schema.columns where table_schema=database() and table_name='a' order by ordinal_position;
+select index_name from information_schema.statistics where table_schema=database() and table_name='zz';
+select constraint_name from information_schema.table_constraints where table_schema=database() and table_name='zz';
+show tables;
+show full tables like 'z%';
+show table status like 'zz';
+show columns from zz;
+show full columns from a;
+describe zz;
+show keys from zz;
+show create table a;
+drop temporary table a;
+show columns from a;
+# The first unique key without NULLs is the primary key to clients.
+create table b(x int, y int not null, z int not null, unique(x), unique(y,z));
+describe b;
+create table c(x varchar(50) not null, unique(x(10)));
+describe c;
+create table d(x int not null, y int not null, unique(x), unique(y), primary key(y));
+describe d;
+create table e(x int not null, y int not null, unique u1(y), unique u2(x));
+describe e;
+select table_name,column_name,column_key from information_schema.columns where table_schema=database() order by 1,2;
+alter table a modify x int;
+describe a;
