@@ -16,7 +16,6 @@ const NO_KEY: &str = "Dropping a primary key is not allowed without also adding 
 const COUNTER: &str = "Adding an auto-increment column requires a lock";
 const COPY: &str = "COPY algorithm requires a lock";
 const FOREIGN: &str = "Adding foreign keys needs foreign_key_checks=OFF";
-const VIRTUAL: &str = "online rebuild with indexed virtual columns";
 
 /// A change, as far as it matters here.
 pub(super) struct Work<'a> {
@@ -99,7 +98,7 @@ impl Work<'_> {
         }
     }
 
-    /// Whether others may change rows meanwhile. Compat: as far as MariaDB lets them; here they wait.
+    /// Others cannot change rows while rows are copied or an index is built, where MariaDB lets them.
     fn check_unlocked(&self, algorithm: AlterAlgorithm) -> SqlResult<()> {
         let counter = |(column, source): (&ColumnInfo, &ColumnSource)| {
             column.auto_increment && *source == ColumnSource::Default
@@ -120,21 +119,14 @@ impl Work<'_> {
             COUNTER
         } else if self.adds_foreign {
             FOREIGN
-        } else if &*self.old.engine != self.engine {
+        } else if &*self.old.engine != self.engine || self.rows == StoredRows::Rewritten {
             COPY
-        } else if self.rows == StoredRows::Rewritten && self.has_virtual_key() {
-            VIRTUAL
+        } else if self.adds_index {
+            "ADD INDEX"
         } else {
             return Ok(());
         };
         Err(because("LOCK=NONE", reason, "LOCK=SHARED"))
-    }
-
-    /// Whether the table has a key over a virtual column.
-    fn has_virtual_key(&self) -> bool {
-        let mut parts = self.old.def.indexes.iter().flat_map(|index| &index.parts);
-        let generated = |at: usize| self.old.columns[at].generated.as_ref();
-        parts.any(|part| generated(part.column).is_some_and(|g| !g.stored))
     }
 
     fn retypes(&self) -> bool {
