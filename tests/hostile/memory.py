@@ -65,7 +65,7 @@ HEAVY = {
     "json_objectagg": f"SELECT LENGTH(JSON_OBJECTAGG(id,{HALF})) {ROWS}",
     "concats": "SELECT LENGTH(CONCAT(" + ",".join([BIG] * 60) + "))",
     "hexes": "SELECT LENGTH(" + "HEX(" * 28 + "'aaaa'" + ")" * 28 + ")",
-    "variables": f"SET @a={BIG}, @b=CONCAT(@a,'b'), @c=CONCAT(@a,'c'), @d=CONCAT(@a,'d')",
+    "variables": f"SET @a={BIG}, @b=CONCAT({BIG},'b'), @c=CONCAT({BIG},'c'), @d=CONCAT({BIG},'d')",
     "xpath": "SELECT EXTRACTVALUE(CONCAT(REPEAT('<a>',20000),REPEAT('</a>',20000)),'//a//a//a//a//a')",
     "updatexml": "SELECT UPDATEXML(CONCAT('<x>',REPEAT('<a/>',5000),'</x>'),'//a[count(//a)>1]','<b/>') IS NULL",
     "locate": "SELECT LOCATE(CONCAT(REPEAT('a',500000),'b'),REPEAT('a',1000000))",
@@ -211,7 +211,8 @@ def session_limit(server, failures):
     run(connection, "SET max_session_mem_used=1000000")
     if (got := run(connection, "SELECT COUNT(*) FROM (SELECT DISTINCT a.b, b.id FROM t a, t b) x")) != 1290:
         failures.append(f"max_session_mem_used: {got}")
-    run(connection, "SET max_session_mem_used=DEFAULT, @a=REPEAT('a',5000000)")
+    run(connection, "SET max_session_mem_used=DEFAULT")
+    run(connection, "SET @a=REPEAT('a',5000000)")
     used = "SELECT memory_used, max_memory_used FROM information_schema.processlist WHERE id=CONNECTION_ID()"
     now, most = run(connection, used)
     if not 5_000_000 <= now <= most:
