@@ -86,7 +86,7 @@ pub struct EvalContext<'a> {
     refuses_zero_dates: Cell<bool>,
 }
 
-/// What an evaluation that is done again must not have changed.
+/// The state an evaluation changes, saved so that [`EvalContext::undo`] restores it before a second evaluation.
 #[derive(Debug)]
 pub struct Attempt {
     mark: Mark,

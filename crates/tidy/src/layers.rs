@@ -1,4 +1,4 @@
-//! Which crate may use which, and which may have unsafe code: what is not in these tables is a finding.
+//! The tables below say which crate may use which, and which may have unsafe code; anything else is a finding.
 
 use std::fs;
 use std::path::Path;

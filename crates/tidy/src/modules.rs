@@ -1,4 +1,4 @@
-//! Which modules of the executor may use which: a layer that imports a higher one is a finding.
+//! The layers of the executor's modules: a layer that imports a higher one is a finding.
 //!
 //! Looks at paths that begin with `crate::`, and at names that the crate's root hands on.
 

@@ -149,7 +149,7 @@ impl<'r> RowMaker<'r> {
         self.default(at, 1)
     }
 
-    /// What the only row, of a file, has in column `at` if its field is not there.
+    /// The value of column `at` in the only row, read from a file that has no field for it.
     ///
     /// Compat: the type's zero, not the default; NULL where that is the default or the current time, and
     /// the current time in a TIMESTAMP that cannot be NULL.
@@ -169,7 +169,8 @@ impl<'r> RowMaker<'r> {
         Arc::new(Column::constant(&value, column.ty.physical(), scale_of(&column.ty), 1))
     }
 
-    /// What DEFAULT is to column `at` of a row. Compat: each row without one is told of.
+    /// The value DEFAULT gives column `at` of a row. Compat: every row whose column has no default raises the
+    /// warning, not only the first.
     pub(super) fn explicit_default(&self, at: usize) -> SqlResult<Value> {
         self.told.borrow_mut().retain(|told| *told != at);
         self.default_value(at)
@@ -352,7 +353,7 @@ impl<'r> RowMaker<'r> {
         Ok((kept.len() < batch.rows()).then_some(kept))
     }
 
-    /// What rows have in place of the columns that are computed when they are read.
+    /// NULLs that stand in for the columns that are computed when rows are read, with their positions.
     fn computed_nulls(&self, columns: &[Arc<Column>]) -> Vec<(usize, Column)> {
         let computed = (0..columns.len()).filter(|at| self.table.is_computed(*at));
         let stand_in = |at: usize| (at, nulls(&self.table.columns[at].ty, columns[at].len()));

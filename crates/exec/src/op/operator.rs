@@ -1,4 +1,4 @@
-//! What all operators are: they are pulled for batches.
+//! The interface of all operators: a parent pulls batches of rows from its child.
 
 use selkie_types::{Batch, SqlResult};
 

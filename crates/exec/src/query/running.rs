@@ -11,6 +11,6 @@ pub(crate) struct Running<'a> {
     pub(crate) text: &'a [u8],
     /// Values of its placeholders.
     pub(crate) values: &'a [(Value, SqlType)],
-    /// Where its plan may be kept.
+    /// The prepared statement that keeps its plan, if it was prepared.
     pub(crate) prepared: Option<&'a Prepared>,
 }

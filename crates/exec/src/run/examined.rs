@@ -1,10 +1,11 @@
-//! What LIMIT ROWS EXAMINED leaves a statement.
+//! The count of rows a statement may still examine under LIMIT ROWS EXAMINED.
 
 use std::cell::Cell;
 
-/// Rows that a statement may still examine.
+/// The rows a statement may still examine, and whether it ran out of them.
 #[derive(Default)]
 pub(crate) struct Examined {
+    /// `None` without a limit.
     pub(crate) left: Cell<Option<u64>>,
     /// The rows ended early.
     pub(crate) incomplete: Cell<bool>,

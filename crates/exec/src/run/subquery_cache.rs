@@ -7,7 +7,7 @@ use selkie_types::Value;
 
 use super::SharedRows;
 
-/// What a subquery gave for one set of values.
+/// The result of a subquery for one set of outer values.
 #[derive(Clone, Debug)]
 pub(crate) enum Known {
     /// Its single row, if it has one.

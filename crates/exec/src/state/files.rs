@@ -7,7 +7,7 @@ use selkie_types::{SqlError, SqlResult};
 
 use crate::Instance;
 
-/// Where statements may read and write files of the server.
+/// The directories in which statements may read and write files of the server.
 #[derive(Clone, Debug)]
 pub struct FilePlaces {
     data_dir: PathBuf,

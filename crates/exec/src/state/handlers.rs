@@ -27,7 +27,7 @@ pub(crate) struct Open {
     pub(crate) table: Arc<TableInfo>,
     /// Keeps others from changing the definition; a temporary table has no others.
     pub(crate) lock: Option<LockTicket>,
-    /// Where the last READ stopped.
+    /// The place at which the last READ stopped.
     pub(crate) place: Option<Place>,
 }
 

@@ -1,10 +1,10 @@
-//! What makes a plan stale when it changes.
+//! The key of a kept plan: a plan is stale once any part of its key has changed.
 
 use std::sync::Arc;
 
 use crate::{Instance, Session};
 
-/// What makes a plan stale when it changes.
+/// Everything outside the statement that its plan was made from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PlanKey {
     catalog: u64,
@@ -15,7 +15,7 @@ pub(crate) struct PlanKey {
     locks: (bool, bool),
     privileges: u64,
     acting_as: Option<Arc<str>>,
-    /// Under which LOCK TABLES it was made, if under any.
+    /// The number of the LOCK TABLES under which it was made, if under any.
     listed: Option<u64>,
 }
 

@@ -20,11 +20,11 @@ use crate::{Instance, Session};
 pub struct Prepared {
     /// Its text.
     pub text: Arc<[u8]>,
-    /// What it says.
+    /// Its tree.
     pub statement: Statement,
     /// Number of `?`.
     pub parameters: usize,
-    /// Of which placeholders the values' lengths do not matter.
+    /// For each placeholder, that its plan does not depend on the value's length.
     pub(crate) of_any_length: Box<[bool]>,
     /// A placeholder is a key of ORDER BY or GROUP BY, where a number names a column.
     pub(crate) numbers_columns: bool,

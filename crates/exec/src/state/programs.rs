@@ -1,5 +1,5 @@
-//! What a session knows of stored programs: those it has parsed, those that run, and what they pass
-//! to each other.
+//! The stored programs of a session: those it has parsed, those that run, and the values they pass to each
+//! other.
 //!
 //! Must not run them: that is the affair of [`crate::program`].
 
@@ -15,7 +15,7 @@ use selkie_types::{CollationId, SqlType, Value};
 use crate::Session;
 use crate::state::prepared::Prepared;
 
-/// Which program it is.
+/// The kind and name of a program.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum ProgramKey {
     /// Schema and lower-case name.
@@ -31,7 +31,7 @@ pub(crate) enum ProgramKey {
 /// A table by schema and name.
 type TableKey = (Box<str>, Box<str>);
 
-/// What a session knows of programs.
+/// The stored programs of one session.
 #[derive(Default)]
 pub(crate) struct ProgramState {
     /// Programs the session has parsed.
@@ -48,7 +48,7 @@ pub(crate) struct ProgramState {
     pub(crate) executing: Vec<Arc<Prepared>>,
     /// The row of a `SELECT ... INTO` local variables.
     pub(crate) into: RefCell<Vec<(Value, SqlType)>>,
-    /// How many fields the row variable has that takes them, if it is one.
+    /// The number of fields of the row variable that takes these values, if one does.
     pub(crate) into_row: Cell<Option<usize>>,
 }
 
@@ -64,7 +64,7 @@ impl ProgramState {
     }
 }
 
-/// Where a program comes from.
+/// The definition a program was compiled from.
 pub(crate) enum Origin {
     Routine(Arc<Routine>),
     Trigger(Arc<Trigger>),
@@ -82,7 +82,7 @@ pub(crate) struct Compiled {
     pub(crate) body: Program,
     /// Ways of the parameters, which are the first variables.
     pub(crate) modes: Vec<ParameterMode>,
-    /// What a function returns.
+    /// The type a function returns.
     pub(crate) returns: Option<VariableType>,
     /// Default collation of its string variables.
     pub(crate) collation: CollationId,

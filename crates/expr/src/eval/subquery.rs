@@ -124,7 +124,7 @@ fn extremes(subquery: &Subquery, ctx: &EvalContext<'_>) -> SqlResult<Option<Vec<
             }
         }
     }
-    // What converting values has to say is said where they are compared.
+    // The comparison of the rows left raises the warnings of conversions; here they would be raised twice.
     ctx.undo(&attempt);
     Ok(Some(best.into_iter().flatten().map(|(row, _)| row).chain(unknown).collect()))
 }

@@ -118,7 +118,7 @@ impl Body {
         Some((self.segments[segment].clone(), record - 1))
     }
 
-    /// Where the stretch begins that ends at `end` and was undone already; `end` if there is none.
+    /// The start of the stretch, undone already, that ends at `end`; `end` if there is none.
     fn begin_of_skip(&self, end: u64) -> u64 {
         match self.skips.binary_search_by_key(&end, |(_, to)| *to) {
             Ok(at) => self.skips[at].0,
@@ -126,8 +126,8 @@ impl Body {
         }
     }
 
-    /// What lies from `from` to `to`, the end, is undone. The stretches are in order, and none begins where
-    /// another ends: a statement that refuses many rows leaves one.
+    /// Notes that the records from `from` to `to`, the end, are undone. The stretches are in order, and none
+    /// begins where another ends: a statement that refuses many rows leaves one.
     fn skip(&mut self, from: u64, to: u64) {
         let from = self.begin_of_skip(from);
         while self.skips.last().is_some_and(|skip| skip.0 >= from) {

@@ -312,7 +312,7 @@ impl Binder<'_> {
     }
 }
 
-/// How names and aliases of tables, and names of schemas, are compared. Compat: their case matters
+/// The comparison of names and aliases of tables, and of names of schemas. Compat: their case matters
 /// unless `lower_case_table_names` says otherwise, so that `t` and `T` are two aliases.
 #[derive(Clone, Copy)]
 pub(super) struct TableNames {
@@ -336,7 +336,7 @@ impl TableNames {
 }
 
 impl Binder<'_> {
-    /// How names of tables are compared.
+    /// The comparison of names of tables that the server was started with.
     pub(super) fn table_names(&self) -> TableNames {
         TableNames { any_case: self.settings.lower_case_names }
     }

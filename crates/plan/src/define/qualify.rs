@@ -23,7 +23,7 @@ struct Source {
     columns: Vec<Box<str>>,
     /// Columns that USING or NATURAL took from another table.
     merged: Vec<Box<str>>,
-    /// What it is, if it has a name of its own.
+    /// The stored table, if it is one and not a derived table.
     table: Option<Arc<TableInfo>>,
 }
 
@@ -445,7 +445,7 @@ impl<'a> Qualifier<'a> {
         match &column.table {
             None => self.find(&column.name).map(|(source, _)| source),
             Some(table) => {
-                // Where case matters the binder has found it as it is written.
+                // The binder has found the name as it is written where case matters.
                 let exact = |s: &&Source| s.alias.value == table.value;
                 let same = |s: &&Source| identifier_eq(&s.alias.value, &table.value);
                 let found = self.scopes.iter().rev().find_map(|scope| scope.iter().find(exact));

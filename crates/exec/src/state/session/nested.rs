@@ -1,4 +1,4 @@
-//! What functions and triggers changed in a session of their own becomes the session's.
+//! A session takes over the changes that functions and triggers made in a session of their own.
 
 use selkie_types::stack;
 
