@@ -2,6 +2,7 @@
 //!
 //! Must not change or interpret plans; what it says is what the executor will do.
 
+mod aliases;
 mod arrange;
 mod constants;
 mod json;

@@ -10,6 +10,7 @@ use selkie_sql::ast::{
 use selkie_types::charset::identifier_eq;
 use selkie_types::{Physical, TypeKind, stack};
 
+use super::aliases;
 use crate::planner::PlanContext;
 
 /// The tables of a FROM clause by name.
@@ -50,10 +51,8 @@ impl<'a> Arranger<'a> {
         let ExprKind::Column(ColumnRef { table: Some(table), name, .. }) = &expr.kind else {
             return None;
         };
-        let exact = self.tables.iter().position(|(alias, _)| *alias == table.value);
-        let any_case =
-            || self.tables.iter().position(|(alias, _)| identifier_eq(alias, &table.value));
-        let at = exact.or_else(any_case)?;
+        let aliases = self.tables.iter().map(|(alias, _)| &**alias);
+        let at = aliases::position(aliases, &table.value)?;
         let columns = &self.tables[at].1?.columns;
         let column = columns.iter().find(|c| identifier_eq(&c.name, &name.value))?;
         Some((at, column))

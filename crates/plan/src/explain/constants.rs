@@ -14,6 +14,7 @@ use selkie_sql::{UnparseOptions, unparse_expr};
 use selkie_types::charset::identifier_eq;
 use selkie_types::{Condition, SqlType, TypeKind, stack};
 
+use super::aliases;
 use super::known::{Constants, Known, made};
 use crate::planner::PlanContext;
 
@@ -242,9 +243,8 @@ impl Walk<'_> {
 
     fn column_of(&self, column: &ColumnRef) -> Option<(&Source, &ColumnInfo)> {
         let table = column.table.as_ref()?;
-        let source = self.sources.iter().find(|s| s.alias == table.value);
-        let any_case = || self.sources.iter().find(|s| identifier_eq(&s.alias, &table.value));
-        let source = source.or_else(any_case)?;
+        let aliases = self.sources.iter().map(|s| &*s.alias);
+        let source = &self.sources[aliases::position(aliases, &table.value)?];
         let mut columns = source.table.columns.iter();
         let found = columns.find(|c| identifier_eq(&c.name, &column.name.value))?;
         Some((source, found))

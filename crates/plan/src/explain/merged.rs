@@ -10,6 +10,7 @@ use selkie_sql::ast::{
 use selkie_types::charset::identifier_eq;
 use selkie_types::stack;
 
+use super::aliases;
 use crate::define::Qualifier;
 use crate::planner::PlanContext;
 use crate::updatable::of_view;
@@ -143,10 +144,8 @@ fn joined(left: TableRef, right: TableRef) -> TableRef {
 fn replace(e: &mut Expr, views: &[Merged], left: &Cell<usize>) {
     stack::ensure();
     if let ExprKind::Column(ColumnRef { table: Some(table), name, .. }) = &e.kind {
-        let exact = views.iter().find(|v| v.alias.value == table.value);
-        let any_case = || views.iter().find(|v| identifier_eq(&v.alias.value, &table.value));
-        let view = exact.or_else(any_case);
-        let mut columns = view.into_iter().flat_map(|v| &v.columns);
+        let view = aliases::position(views.iter().map(|v| &*v.alias.value), &table.value);
+        let mut columns = view.into_iter().flat_map(|at| &views[at].columns);
         if let Some((_, below)) = columns.find(|(column, _)| identifier_eq(column, &name.value)) {
             left.set(left.get().saturating_sub(size(below, left.get())));
             if left.get() > 0 {

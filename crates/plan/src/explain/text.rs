@@ -10,6 +10,7 @@ use selkie_sql::{UnparseOptions, unparse_numbered};
 use selkie_types::charset::identifier_eq;
 use selkie_types::{Condition, Value, stack};
 
+use super::aliases;
 use super::arrange::Arranger;
 use super::constants::{CACHE, cached, propagate};
 use super::merged::merge_views;
@@ -164,8 +165,8 @@ impl Shown<'_> {
 
     fn table(&self, alias: &str) -> Option<&ConstantTable> {
         let tables = &self.known.tables;
-        let exact = tables.iter().find(|table| *table.alias == *alias);
-        exact.or_else(|| tables.iter().find(|table| identifier_eq(&table.alias, alias)))
+        let at = aliases::position(tables.iter().map(|table| &*table.alias), alias)?;
+        Some(&tables[at])
     }
 
     /// The value of a column that has one.
