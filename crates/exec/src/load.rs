@@ -343,7 +343,7 @@ impl<'r> Loader<'r> {
             n if n < wanted => &ER_WARN_TOO_FEW_RECORDS,
             _ => &ER_WARN_TOO_MANY_RECORDS,
         };
-        // Compat: each field of a column that is missing is told of, no field of a variable.
+        // Compat: each missing field of a column raises a warning, a missing field of a variable none.
         let missing = self.job.fields.iter().skip(line.fields.len());
         let missing = missing.filter(|target| !matches!(target, Target::Variable(_))).count();
         if line.fields.len() < wanted && missing == 0 {

@@ -400,7 +400,7 @@ impl Copy<'_> {
     }
 }
 
-/// Compat: a text that is copied as it is is truncated, where one that is converted is too long.
+/// Compat: a text copied without conversion is reported as truncated, a converted one as too long.
 fn truncated(error: SqlError) -> SqlError {
     let place = error.message().strip_prefix("Data too long ");
     match place.map(|place| format!("Data truncated {place}")) {

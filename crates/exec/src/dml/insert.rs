@@ -189,8 +189,8 @@ impl<'r> Inserter<'r> {
 
     /// Error or warning 1364 for a column that has no value, before any value is computed.
     ///
-    /// Compat: where triggers may give values to rows that the statement lists, a row without one is
-    /// told of when they have run.
+    /// Compat: BEFORE triggers may still give values to the rows a statement lists, so those rows are judged
+    /// after their triggers have run.
     fn refuse_missing(&self) -> SqlResult<()> {
         if self.has_before_triggers() && self.lists_values {
             return Ok(());

@@ -13,7 +13,7 @@ use crate::state::prepared::{CachedPlan, Prepared, roomy};
 use crate::state::session::bump;
 use crate::{Instance, Session};
 
-/// Compat: what is deprecated in the text is told of when that is read, not by executions.
+/// Compat: PREPARE raises the warnings about deprecated syntax in the text, executions do not.
 pub(crate) fn forget_text(plan: &mut Plan) {
     let code = ER_WARN_DEPRECATED_SYNTAX.code;
     plan.conditions.retain(|c| c.code != code || c.level == Level::Note);

@@ -122,7 +122,7 @@ impl Inserter<'_> {
 
     /// Sets what LAST_INSERT_ID() gives, also after rows that a later one undid.
     ///
-    /// Compat: a value the view does not show is told to the client, and not LAST_INSERT_ID().
+    /// Compat: the client gets a value that the view does not show, LAST_INSERT_ID() does not.
     pub(crate) fn keep_first_value(&self) {
         let shown = self.plan.view.as_ref().is_none_or(|view| view.shows_auto_increment);
         if let Some(first) = self.first_stored.filter(|_| shown) {

@@ -184,8 +184,8 @@ pub(crate) fn put_equal(
     Ok(true)
 }
 
-/// The value of a bound. Compat: a literal that is no number is told of where rows are compared with it,
-/// not where they are looked for.
+/// The value of a bound. Compat: the comparison of rows with a literal that is no number raises the warning,
+/// the search in the index does not.
 fn bound_value(eval: &EvalContext<'_>, e: &Expr) -> SqlResult<Value> {
     let converted = match &e.kind {
         ExprKind::Call(call) if e.ty.is_numeric() && call.function.is_implicit() => {
