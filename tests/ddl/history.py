@@ -552,14 +552,9 @@ def inserted(state, name, rows):
     """Inserts rows; the error if they cannot be, and KeyError where a column is not there."""
     table = state.tables[name]
     for given in rows:
-        if any([table.column_or_error(column).base for column in given]):
-            return upserts.IGNORED
-        given = dict(given)
-        for column, value in table.triggers.values():
-            given[column] = value
-        row = table.new_row(given)
-        if any(row[c.name] is None and not c.null and not c.base for c in table.columns):
-            return {1364, 1048}
+        row = upserts.prepared(table, given)
+        if row is None:
+            return upserts.MISSING
         table.rows.append(row)
         if table.duplicates():
             return {1062, 1452}
