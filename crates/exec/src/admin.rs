@@ -68,7 +68,7 @@ fn check_access(
     table: &str,
 ) -> SqlResult<()> {
     let is_free = schema.eq_ignore_ascii_case("information_schema")
-        || session.temporary.get(schema, table).is_some();
+        || session.frame.temporary.get(schema, table).is_some();
     if is_free {
         return Ok(());
     }
@@ -78,8 +78,9 @@ fn check_access(
         return permissions.check_table(None, schema, table, wanted);
     }
     let access = Access { privilege: Privilege::Any, schema, table, columns: &[] };
-    let denied = |_| session.hooks.table_denied(session, None, (schema, table), "CHECK TABLE");
-    session.hooks.check_access(session, &access).map_err(denied)
+    let denied =
+        |_| session.frame.hooks.table_denied(session, None, (schema, table), "CHECK TABLE");
+    session.frame.hooks.check_access(session, &access).map_err(denied)
 }
 
 fn op_name(action: MaintenanceAction) -> &'static str {
@@ -93,7 +94,7 @@ fn op_name(action: MaintenanceAction) -> &'static str {
 }
 
 fn schema_of(session: &Session, name: &TableName) -> SqlResult<String> {
-    match (&name.schema, &session.schema) {
+    match (&name.schema, &session.frame.schema) {
         (Some(schema), _) => Ok(schema.value.to_string()),
         (None, Some(schema)) => Ok(schema.to_string()),
         (None, None) => Err(SqlError::new(&ER_NO_DB_ERROR, &[])),
@@ -129,7 +130,7 @@ fn maintain(
     if table.is_sequence() {
         return Ok(vec![of_sequence(statement.action)]);
     }
-    session.transaction.begin_statement(&session.settings)?;
+    session.transaction.begin_statement(&session.frame.settings)?;
     session.transaction.join(instance.engine(&table.engine)?)?;
     match statement.action {
         MaintenanceAction::Check if &*table.engine == "MEMORY" => Ok(vec![unsupported("check")]),
@@ -235,7 +236,7 @@ fn of_sequence(action: MaintenanceAction) -> Message {
 
 /// Whether `use_stat_tables` has every ANALYZE collect statistics.
 fn always_collects(session: &Session) -> bool {
-    let value = session.hooks.variable(session, VariableScope::Session, "use_stat_tables");
+    let value = session.frame.hooks.variable(session, VariableScope::Session, "use_stat_tables");
     matches!(value, Ok(Value::Bytes(name)) if matches!(&*name, b"PREFERABLY" | b"COMPLEMENTARY"))
 }
 
@@ -257,7 +258,7 @@ fn find(
     name: &str,
 ) -> SqlResult<Arc<TableInfo>> {
     let snapshot = instance.catalog.snapshot();
-    let names = Namespace { snapshot: &snapshot, temporary: &session.temporary };
+    let names = Namespace { snapshot: &snapshot, temporary: &session.frame.temporary };
     let found = names.table(schema, name).cloned();
     found.ok_or_else(|| SqlError::no_such_table(schema, name))
 }
@@ -286,12 +287,12 @@ fn check_view(
     table: &TableInfo,
     view: &View,
 ) -> Vec<Message> {
-    let acting = session.acting_as.clone();
+    let acting = session.frame.acting_as.clone();
     if !view.security_invoker {
-        session.acting_as = Some(view.definer.as_str().into());
+        session.frame.acting_as = Some(view.definer.as_str().into());
     }
     let checked = crate::query::planning::check_view(instance, session, view);
-    session.acting_as = acting;
+    session.frame.acting_as = acting;
     let Err(cause) = checked else {
         return vec![("status", "OK".to_owned())];
     };

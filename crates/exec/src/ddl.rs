@@ -129,8 +129,8 @@ impl<'a> Ddl<'a> {
         let schema = match &name.schema {
             Some(schema) => schema.value.clone(),
             None => {
-                let current = self.session.schema.clone();
-                current.ok_or_else(|| SqlError::new(&ER_NO_DB_ERROR, &[]))?
+                let current = self.session.frame.schema.as_deref();
+                current.ok_or_else(|| SqlError::new(&ER_NO_DB_ERROR, &[]))?.into()
             }
         };
         let table = &*name.name.value;
@@ -163,12 +163,13 @@ impl<'a> Ddl<'a> {
         let seconds = match self.wait {
             Some(LockWait::Wait(seconds)) => seconds,
             Some(_) => 0,
-            None => self.session.settings.lock_wait_timeout,
+            None => self.session.frame.settings.lock_wait_timeout,
         };
         selkie_meter::spend(4096)?;
         let limit = Duration::from_secs(seconds);
-        let lock =
-            |name, mode| self.instance.locks.lock(self.control, self.session.id, name, mode, limit);
+        let lock = |name, mode| {
+            self.instance.locks.lock(self.control, self.session.core.id, name, mode, limit)
+        };
         let mut schemas = self.schemas.borrow_mut();
         if !table.is_empty() && !schemas.iter().any(|s| s.covers(schema, "", LockMode::Read)) {
             schemas.push(lock((schema, ""), LockMode::Read)?);
@@ -179,7 +180,7 @@ impl<'a> Ddl<'a> {
     /// Fails unless the account may do this; system schemas are nobody's to change.
     fn check(&self, privilege: Privilege, schema: &str, table: &str) -> SqlResult<()> {
         if schema.eq_ignore_ascii_case("information_schema") {
-            let account = &self.session.account;
+            let account = &self.session.frame.account;
             let arguments: [&dyn std::fmt::Display; 3] = [&account.user, &account.host, &schema];
             return Err(SqlError::new(&ER_DBACCESS_DENIED_ERROR, &arguments));
         }
@@ -187,11 +188,11 @@ impl<'a> Ddl<'a> {
             return Err(self.denied_in_performance_schema(privilege, table));
         }
         let access = Access { privilege, schema, table, columns: &[] };
-        self.session.hooks.check_access(self.session, &access)
+        self.session.frame.hooks.check_access(self.session, &access)
     }
 
     fn denied_in_performance_schema(&self, privilege: Privilege, table: &str) -> SqlError {
-        let account = &self.session.account;
+        let account = &self.session.frame.account;
         let word = format!("{privilege:?}").to_uppercase();
         let (user, host, schema) = (&account.user, &account.host, "performance_schema");
         if privilege == Privilege::Alter {
@@ -231,19 +232,19 @@ impl<'a> Ddl<'a> {
         snapshot: &Snapshot,
         define: impl FnOnce(&DefineContext<'_>) -> SqlResult<T>,
     ) -> SqlResult<T> {
-        let now = self.session.statement_start.get();
+        let now = self.session.values.statement_start.get();
         let eval = EvalContext::new(self.session.type_context(), &*self.session, now);
         let engines: Vec<&str> = self.instance.engines.iter().map(|e| e.name()).collect();
         let context = DefineContext {
-            names: Namespace { snapshot, temporary: &self.session.temporary },
+            names: Namespace { snapshot, temporary: &self.session.frame.temporary },
             eval: &eval,
-            enforced_engine: self.session.settings.enforced_storage_engine.as_deref(),
-            default_engine: &self.session.settings.default_storage_engine,
+            enforced_engine: self.session.frame.settings.enforced_storage_engine.as_deref(),
+            default_engine: &self.session.frame.settings.default_storage_engine,
             engines: &engines,
-            schema: self.session.schema.as_deref(),
+            schema: self.session.frame.schema.as_deref(),
             text: self.text,
             now_seconds: u64::try_from(now / 1_000_000).unwrap_or(0),
-            foreign_key_checks: self.session.settings.foreign_key_checks,
+            foreign_key_checks: self.session.frame.settings.foreign_key_checks,
             after_error: &|condition| self.session.diagnostics.after_error(condition),
             environment: &*self.session,
             alter_algorithm: self.alter_algorithm(),
@@ -255,7 +256,7 @@ impl<'a> Ddl<'a> {
 
     /// `alter_algorithm`, for an ALTER TABLE that does not say any.
     fn alter_algorithm(&self) -> AlterAlgorithm {
-        let (hooks, scope) = (&self.session.hooks, VariableScope::Session);
+        let (hooks, scope) = (&self.session.frame.hooks, VariableScope::Session);
         match hooks.variable(self.session, scope, "alter_algorithm") {
             Ok(Value::Bytes(name)) => match &*name {
                 b"COPY" => AlterAlgorithm::Copy,
@@ -270,8 +271,8 @@ impl<'a> Ddl<'a> {
 
     /// Adds a note to the warnings list.
     fn note(&self, condition: Condition) {
-        if self.session.settings.sql_notes {
-            self.session.diagnostics.push(condition, self.session.settings.max_error_count);
+        if self.session.frame.settings.sql_notes {
+            self.session.diagnostics.push(condition, self.session.frame.settings.max_error_count);
         }
     }
 
@@ -282,7 +283,7 @@ impl<'a> Ddl<'a> {
         schema: &str,
         name: &str,
     ) -> SqlResult<std::sync::Arc<TableInfo>> {
-        let names = Namespace { snapshot, temporary: &self.session.temporary };
+        let names = Namespace { snapshot, temporary: &self.session.frame.temporary };
         match names.table(schema, name) {
             Some(table) => Ok(table.clone()),
             None => Err(SqlError::no_such_table(schema, name)),

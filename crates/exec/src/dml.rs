@@ -65,7 +65,7 @@ pub(crate) fn run(env: Env<'_>, plan: &Plan, sink: &mut dyn ResultSink) -> SqlRe
     outcome.result_set = has_rows;
     if outcome.affected > 0 {
         for table in targets(plan) {
-            env.rt.table(table)?.handle.note_change(env.rt.session.statement_start.get());
+            env.rt.table(table)?.handle.note_change(env.rt.session.values.statement_start.get());
         }
     }
     Ok(outcome)

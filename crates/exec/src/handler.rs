@@ -101,12 +101,12 @@ fn open(
 }
 
 fn resolve(session: &Session, table: &TableName) -> SqlResult<(Box<str>, Box<str>)> {
-    let schema = match (&table.schema, &session.schema) {
-        (Some(schema), _) => &schema.value,
-        (None, Some(schema)) => schema,
+    let schema = match (&table.schema, &session.frame.schema) {
+        (Some(schema), _) => &*schema.value,
+        (None, Some(schema)) => &**schema,
         (None, None) => return Err(SqlError::new(&ER_NO_DB_ERROR, &[])),
     };
-    let folded = |name: &str| match session.settings.lower_case_names {
+    let folded = |name: &str| match session.frame.settings.lower_case_names {
         true => name.to_lowercase().into(),
         false => name.into(),
     };
@@ -136,16 +136,17 @@ fn open_table(
     if schema.eq_ignore_ascii_case("information_schema") {
         return Err(SqlError::new(&ER_WRONG_USAGE, &[&"HANDLER OPEN", &"information_schema"]));
     }
-    let temporary = session.temporary.get(schema, table).is_some();
+    let temporary = session.frame.temporary.get(schema, table).is_some();
     let mut lock = None;
     if !temporary {
         Permissions::check_table(session, None, schema, table, Privileges::SELECT)?;
-        let limit = Duration::from_secs(session.settings.lock_wait_timeout);
+        let limit = Duration::from_secs(session.frame.settings.lock_wait_timeout);
         let (control, mode) = (Control::new(session), LockMode::Read);
-        lock = Some(instance.locks.lock(&control, session.id, (schema, table), mode, limit)?);
+        lock =
+            Some(instance.locks.lock(&control, session.core.id, (schema, table), mode, limit)?);
     }
     let snapshot = instance.catalog.snapshot();
-    let names = Namespace { snapshot: &snapshot, temporary: &session.temporary };
+    let names = Namespace { snapshot: &snapshot, temporary: &session.frame.temporary };
     let found = names.table(schema, table).cloned();
     let table = found.ok_or_else(|| SqlError::no_such_table(schema, table))?;
     check_readable(&table)?;

@@ -47,7 +47,7 @@ pub(crate) fn run(
     let table = find_table(instance, session, load)?;
     let charset = match &load.charset {
         Some(name) => charset_named(name)?,
-        None => session.settings.database_charset,
+        None => session.frame.settings.database_charset,
     };
     let format = Format::new(&load.format, Some(charset))?;
     if format.is_fixed_width() {
@@ -101,12 +101,12 @@ fn check_begin(session: &Session, load: &ast::LoadData) -> SqlResult<()> {
     if !load.local {
         let privilege = Privilege::LoadFile;
         let access = Access { privilege, schema: "", table: "", columns: &[] };
-        session.hooks.check_access(session, &access)?;
+        session.frame.hooks.check_access(session, &access)?;
     }
-    let schema = load.table.schema.as_ref().map(|s| &*s.value).or(session.schema.as_deref());
+    let schema = load.table.schema.as_ref().map(|s| &*s.value).or(session.frame.schema.as_deref());
     let schema = schema.ok_or_else(|| SqlError::new(&ER_NO_DB_ERROR, &[]))?;
     let table = &*load.table.name.value;
-    if session.temporary.get(schema, table).is_some() {
+    if session.frame.temporary.get(schema, table).is_some() {
         return Ok(());
     }
     let permissions: &dyn selkie_plan::Permissions = session;
@@ -118,13 +118,13 @@ fn find_table(
     session: &Session,
     load: &ast::LoadData,
 ) -> SqlResult<Arc<TableInfo>> {
-    let schema = match (&load.table.schema, &session.schema) {
+    let schema = match (&load.table.schema, &session.frame.schema) {
         (Some(schema), _) => &*schema.value,
         (None, Some(schema)) => schema,
         (None, None) => return Err(SqlError::new(&ER_NO_DB_ERROR, &[])),
     };
     let snapshot = instance.catalog.snapshot();
-    let names = Namespace { snapshot: &snapshot, temporary: &session.temporary };
+    let names = Namespace { snapshot: &snapshot, temporary: &session.frame.temporary };
     let name = &*load.table.name.value;
     names.table(schema, name).cloned().ok_or_else(|| SqlError::no_such_table(schema, name))
 }
@@ -204,7 +204,7 @@ fn insert_rows(
     };
     let runtime = Runtime::new(instance, session, control, plan)?;
     let runtime = runtime.row_by_row(crate::dml::reads_row_by_row(plan));
-    let now = session.statement_start.get();
+    let now = session.values.statement_start.get();
     let mut eval = EvalContext::new(session.type_context(), session, now);
     eval.subqueries = &runtime;
     let env = Env { rt: &runtime, eval: &eval };

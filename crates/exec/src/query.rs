@@ -33,9 +33,9 @@ use crate::{Instance, Outcome, ResultSink, Session, dml, op};
 pub(crate) fn now_micros(session: &Session) -> i64 {
     // Within a function or trigger it is the time of the statement around.
     if session.transaction.is_nested() {
-        return session.statement_start.get();
+        return session.values.statement_start.get();
     }
-    session.settings.timestamp_micros.unwrap_or_else(|| {
+    session.frame.settings.timestamp_micros.unwrap_or_else(|| {
         SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_micros() as i64)
     })
 }
@@ -55,7 +55,7 @@ pub(crate) fn lock_tables(
     };
     let changes_shared = dml::targets(plan).any(|t| t.kind != TableKind::Temporary);
     if changes_shared {
-        session.hooks.check_writable()?;
+        session.frame.hooks.check_writable()?;
     }
     for table in &plan.tables {
         let written = dml::targets(plan).any(|t| Arc::ptr_eq(t, table)) || takes_numbers(table);
@@ -102,8 +102,8 @@ pub(crate) fn lock_table(
     if !is_shared || session.transaction.holds(schema, name, mode) {
         return Ok(());
     }
-    let limit = Duration::from_secs(session.settings.lock_wait_timeout);
-    let lock = instance.locks.lock(control, session.id, (schema, name), mode, limit)?;
+    let limit = Duration::from_secs(session.frame.settings.lock_wait_timeout);
+    let lock = instance.locks.lock(control, session.core.id, (schema, name), mode, limit)?;
     session.transaction.hold(lock);
     Ok(())
 }
@@ -129,7 +129,7 @@ fn join_engines(instance: &Instance, session: &mut Session, plan: &Plan) -> SqlR
         // A statement without stored tables begins no transaction: SET TRANSACTION is for a later one.
         return Ok(());
     }
-    session.transaction.begin_statement(&session.settings)?;
+    session.transaction.begin_statement(&session.frame.settings)?;
     if calls {
         // What they will use is not known: they share the parts there are.
         for engine in instance.engines.iter() {
@@ -149,7 +149,7 @@ fn join_engines(instance: &Instance, session: &mut Session, plan: &Plan) -> SqlR
 fn check_read_only(session: &Session, plan: &Plan) -> SqlResult<()> {
     let shared = |t: &&Arc<TableInfo>| t.kind != TableKind::Temporary;
     let writes = dml::targets(plan).chain(&plan.takes_numbers).any(|t| shared(&t));
-    if writes && session.transaction.is_read_only(&session.settings) {
+    if writes && session.transaction.is_read_only(&session.frame.settings) {
         return Err(SqlError::new(&ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, &[]));
     }
     Ok(())
@@ -207,12 +207,13 @@ fn run_operators(
 ) -> SqlResult<Outcome> {
     let runtime = Runtime::new(instance, session, control, plan)?;
     let runtime = runtime.row_by_row(dml::reads_row_by_row(plan));
-    let mut eval = EvalContext::new(session.type_context(), session, session.statement_start.get());
+    let mut eval =
+        EvalContext::new(session.type_context(), session, session.values.statement_start.get());
     eval.subqueries = &runtime;
     eval.set_parameters(values.iter().map(|(v, _)| v.clone()));
     plan.conditions.iter().for_each(|condition| eval.push(condition.clone()));
     session.begin_random(&eval);
-    bump(&session.counters.feature_window_functions, plan.windowed_blocks);
+    bump(&session.core.counters.feature_window_functions, plan.windowed_blocks);
     let env = Env { rt: &runtime, eval: &eval };
     let result = match (dml::changes_rows(plan), &plan.into) {
         (true, _) => dml::run(env, plan, sink),
@@ -228,10 +229,10 @@ fn run_operators(
 /// Moves the conditions raised to the session.
 pub(crate) fn keep_conditions(session: &Session, eval: &EvalContext<'_>) {
     let conditions = eval.conditions.borrow_mut().take();
-    let max = session.settings.max_error_count;
+    let max = session.frame.settings.max_error_count;
     let hidden = conditions.count() - conditions.list().len() as u64;
     for condition in conditions.list() {
-        if condition.level != Level::Note || session.settings.sql_notes {
+        if condition.level != Level::Note || session.frame.settings.sql_notes {
             session.diagnostics.push(condition.clone(), max);
         }
     }
@@ -252,14 +253,14 @@ fn select(env: Env<'_>, plan: &Plan, sink: &mut dyn ResultSink) -> SqlResult<Out
         next = op.next()?;
     }
     let session = env.rt.session;
-    bump(&session.counters.rows_sent, sent);
+    bump(&session.core.counters.rows_sent, sent);
     let found = match plan.calc_found_rows {
         true => env.rt.found.get(),
         // Compat: rows that OFFSET left out were found.
         false if sent > 0 => sent.saturating_add(op::offset(env, &plan.root)?),
         false => 0,
     };
-    session.found_rows.set(found.max(sent));
+    session.values.found_rows.set(found.max(sent));
     Ok(Outcome { affected: sent, ..Outcome::rows() })
 }
 

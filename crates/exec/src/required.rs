@@ -309,7 +309,7 @@ pub(crate) fn check(session: &Session, statement: &Statement) -> SqlResult<()> {
         let (schema, table) = resolved(session, on)?;
         let computed = schema.eq_ignore_ascii_case("information_schema");
         if !computed && !is_own(session, on)? {
-            session.hooks.check_needs(session, schema, table, *wanted)?;
+            session.frame.hooks.check_needs(session, schema, table, *wanted)?;
         }
     }
     Ok(())
@@ -319,7 +319,7 @@ pub(crate) fn check(session: &Session, statement: &Statement) -> SqlResult<()> {
 fn is_own(session: &Session, on: &On<'_>) -> SqlResult<bool> {
     let (On::Table(name) | On::NewFrom(name, _)) = on else { return Ok(false) };
     let (schema, table) = resolved(session, &On::New(name))?;
-    Ok(session.temporary.get(schema, table).is_some())
+    Ok(session.frame.temporary.get(schema, table).is_some())
 }
 
 fn resolved<'a>(session: &'a Session, on: &On<'a>) -> SqlResult<(&'a str, &'a str)> {
@@ -334,7 +334,7 @@ fn resolved<'a>(session: &'a Session, on: &On<'a>) -> SqlResult<(&'a str, &'a st
             (schema.map(value), &*create.table.name.value)
         }
     };
-    let schema = schema.or(session.schema.as_deref());
+    let schema = schema.or(session.frame.schema.as_deref());
     Ok((schema.ok_or_else(|| SqlError::new(&ER_NO_DB_ERROR, &[]))?, table))
 }
 
@@ -349,9 +349,13 @@ fn check_computed(
 ) -> SqlResult<()> {
     let changes = !wanted.without(Privileges::SELECT).is_empty();
     if changes && schema.eq_ignore_ascii_case("information_schema") {
-        return Err(session.hooks.schema_denied(session, session.acting_as.as_deref(), schema));
+        return Err(session.frame.hooks.schema_denied(
+            session,
+            session.frame.acting_as.as_deref(),
+            schema,
+        ));
     }
-    let (user, host) = (&session.account.user, &session.account.host);
+    let (user, host) = (&session.frame.account.user, &session.frame.account.host);
     if changes && *schema == "performance_schema" && !table.is_empty() {
         if wanted == Privileges::ALTER {
             return Err(SqlError::new(&ER_DBACCESS_DENIED_ERROR, &[user, host, schema]));

@@ -143,7 +143,7 @@ pub(crate) struct Env<'r> {
 impl<'r> Env<'r> {
     /// Counters of the session.
     pub(crate) fn counters(&self) -> &'r crate::state::session::Counters {
-        &self.rt.session.counters
+        &self.rt.session.core.counters
     }
 
     /// The statement as functions and triggers see it.

@@ -26,4 +26,5 @@ pub(crate) mod programs;
 pub(crate) mod sequences;
 pub mod session;
 pub(crate) mod sink;
+pub(crate) mod terms;
 pub(crate) mod transaction;

@@ -41,7 +41,7 @@ pub fn execute_statement(
     values: &[(Value, SqlType)],
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
-    execute(instance, session, statement, Running { text, values, prepared: None }, sink)
+    execute(instance, session, statement, Running::new(text, values), sink)
 }
 
 /// Parses and runs one statement.
@@ -55,7 +55,7 @@ pub fn execute_text(
         Ok(parsed) => execute_statement(instance, session, &parsed.statement, text, &[], sink),
         Err(error) => {
             session.diagnostics.clear();
-            session.diagnostics.push_error(&error, session.settings.max_error_count);
+            session.diagnostics.push_error(&error, session.frame.settings.max_error_count);
             Err(error)
         }
     }
@@ -70,8 +70,8 @@ pub(crate) fn execute(
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
     stack::check()?;
-    session.files.borrow_mut().get_or_insert_with(|| FilePlaces::of(instance));
-    session.statement_start.set(query::now_micros(session));
+    session.core.files.get_or_init(|| FilePlaces::of(instance));
+    session.values.statement_start.set(query::now_micros(session));
     session.start_clock();
     session.explicit_insert_id.set(None);
     match statement {
@@ -83,21 +83,21 @@ pub(crate) fn execute(
     let begun = session.diagnostics.mark();
     let result =
         guard::whole(session, |session| dispatch(instance, session, statement, running, sink));
-    if matches!(statement, Statement::Query(_)) && session.settings.buffer_result {
+    if matches!(statement, Statement::Query(_)) && session.frame.settings.buffer_result {
         // Compat: rows are sent as they come, but the table they would wait in counts.
-        bump(&session.counters.created_tmp_tables, 1);
+        bump(&session.core.counters.created_tmp_tables, 1);
     }
     match &result {
         Ok(outcome) => {
             let count = if outcome.result_set { -1 } else { outcome.affected as i64 };
-            session.row_count.set(count);
+            session.values.row_count.set(count);
         }
         Err(error) => {
             // A program's statement has said so already, with what came of it.
             if !session.diagnostics.has_error_since(begun, error) {
-                session.diagnostics.push_error(error, session.settings.max_error_count);
+                session.diagnostics.push_error(error, session.frame.settings.max_error_count);
             }
-            session.row_count.set(-1);
+            session.values.row_count.set(-1);
         }
     }
     result
@@ -177,7 +177,7 @@ fn definition(
     if let Some(outcome) = flush_tables::run(instance, session, statement)? {
         return Ok(outcome);
     }
-    let hooks = session.hooks.clone();
+    let hooks = session.frame.hooks.clone();
     if let Some(outcome) = hooks.statement(instance, session, statement, sink)? {
         return Ok(outcome);
     }
@@ -249,15 +249,15 @@ fn run_planned(
 fn use_schema(instance: &Instance, session: &mut Session, name: &ast::Ident) -> SqlResult<Outcome> {
     crate::ddl::schema::check_name(&name.value)?;
     let snapshot = instance.catalog.snapshot();
-    let names = Namespace { snapshot: &snapshot, temporary: &session.temporary };
+    let names = Namespace { snapshot: &snapshot, temporary: &session.frame.temporary };
     let found = names.schema(&name.value).map(|s| s.name.clone());
     // Only accounts that could use the database learn that it does not exist.
     let schema = found.as_deref().unwrap_or(&name.value);
     let access = Access { privilege: Privilege::Any, schema, table: "", columns: &[] };
-    session.hooks.check_access(session, &access)?;
+    session.frame.hooks.check_access(session, &access)?;
     let schema = found.ok_or_else(|| SqlError::unknown_database(&name.value))?;
-    session.schema = Some(schema);
-    session.settings.version += 1;
+    session.frame.schema = Some(schema.into());
+    session.frame.settings.version += 1;
     Ok(Outcome::ok())
 }
 

@@ -18,7 +18,7 @@ pub(crate) fn run(session: &mut Session, statement: &Statement) -> SqlResult<Opt
         Statement::DropStored(drop) if drop.kind == StoredKind::Server => {
             let privilege = Privilege::Federated;
             let access = Access { privilege, schema: "", table: "", columns: &[] };
-            session.hooks.check_access(session, &access)?;
+            session.frame.hooks.check_access(session, &access)?;
             session.commit()?;
             match drop.if_exists {
                 true => Ok(Some(Outcome::ok())),
@@ -40,16 +40,16 @@ pub(crate) fn run(session: &mut Session, statement: &Statement) -> SqlResult<Opt
 
 fn drop_event(session: &mut Session, drop: &DropStored) -> SqlResult<Outcome> {
     session.commit()?;
-    if drop.name.schema.is_none() && session.schema.is_none() {
+    if drop.name.schema.is_none() && session.frame.schema.is_none() {
         return Err(SqlError::new(&ER_NO_DB_ERROR, &[]));
     }
     let name = &drop.name.name.value;
     if !drop.if_exists {
         return Err(SqlError::new(&ER_EVENT_DOES_NOT_EXIST, &[name]));
     }
-    if session.settings.sql_notes {
+    if session.frame.settings.sql_notes {
         let note = Condition::note(&ER_SP_DOES_NOT_EXIST, &[&"Event", name]);
-        session.diagnostics.push(note, session.settings.max_error_count);
+        session.diagnostics.push(note, session.frame.settings.max_error_count);
     }
     Ok(Outcome::ok())
 }

@@ -43,35 +43,37 @@ impl SystemTable for Definitions {
             _ => None,
         };
         let visible = |schema: &str, name: &str| match snapshot.table(schema, name) {
-            Some(table) => session.hooks.is_visible(session, table),
-            None if name.is_empty() => session.hooks.sees_schema(session, schema),
+            Some(table) => session.frame.hooks.is_visible(session, table),
+            None if name.is_empty() => session.frame.hooks.sees_schema(session, schema),
             None => true,
         };
         let may = |privilege: Privilege, r: &Routine| {
             let (schema, name) = (&r.schema, &r.name);
-            session.hooks.check_routine(session, privilege, r.function, schema, name).is_ok()
+            session.frame.hooks.check_routine(session, privilege, r.function, schema, name).is_ok()
         };
         let on_table =
             |schema: &str, table: &str| Permissions::granted(session, None, schema, table);
         let routine_visible =
             |r: &Routine| may(Privilege::Any, r) || may(Privilege::ShowRoutine, r);
         let routine_body_visible = |r: &Routine| {
-            r.context.definer == session.account.account || may(Privilege::ShowRoutine, r)
+            *r.context.definer == *session.frame.account.account || may(Privilege::ShowRoutine, r)
         };
         let view_body_visible = |table: &TableInfo, view: &View| {
             let wanted = Privileges::SHOW_VIEW | Privileges::SELECT;
-            view.definer == session.account.account
+            *view.definer == *session.frame.account.account
                 || Permissions::granted(session, None, table.schema(), table.name()).has(wanted)
         };
         let on_column = |table: &TableInfo, column: &str| match table.kind {
             TableKind::System => Privileges::SELECT,
             TableKind::Temporary => Privileges::COLUMN,
-            _ if session.account.global.has(Privileges::COLUMN) => session.account.global,
-            _ => session.hooks.on_column(session, (table.schema(), table.name(), column)),
+            _ if session.frame.account.global.has(Privileges::COLUMN) => {
+                session.frame.account.global
+            }
+            _ => session.frame.hooks.on_column(session, (table.schema(), table.name(), column)),
         };
         // Compat: information_schema has no temporary tables, SHOW has those it names.
         let none = TemporaryTables::default();
-        let temporary = if session.shows { &session.temporary } else { &none };
+        let temporary = if session.shows { &session.frame.temporary } else { &none };
         let source = InformationSource {
             on_table: &on_table,
             routine_visible: &routine_visible,
@@ -82,7 +84,7 @@ impl SystemTable for Definitions {
             changed: &changed,
             visible: &visible,
             on_column: &on_column,
-            zone: &session.settings.time_zone,
+            zone: &session.frame.settings.time_zone,
             schema: request.schema,
             table: request.name,
         };
@@ -99,14 +101,14 @@ const NAMES_OF_TABLES: usize = 4;
 fn note_missing_definers(request: &SystemRequest<'_>, source: &InformationSource<'_>) {
     let session = request.session;
     let opens = request.columns.iter().any(|at| *at >= NAMES_OF_TABLES);
-    if request.table.name() != "TABLES" || !opens || !session.settings.sql_notes {
+    if request.table.name() != "TABLES" || !opens || !session.frame.settings.sql_notes {
         return;
     }
     for table in source.tables() {
         let TableKind::View(view) = &table.kind else { continue };
         if let Err(error) = Permissions::check_definer(session, &view.definer) {
             let note = Condition::from_error(Level::Note, &error);
-            session.diagnostics.push(note, session.settings.max_error_count);
+            session.diagnostics.push(note, session.frame.settings.max_error_count);
         }
     }
 }
@@ -130,7 +132,7 @@ impl SystemTable for UserVariables {
         request: &SystemRequest<'_>,
         emit: &mut dyn FnMut(&[Value]) -> SqlResult<()>,
     ) -> SqlResult<()> {
-        for (name, (value, ty)) in request.session.variables.borrow().iter() {
+        for (name, (value, ty)) in request.session.core.variables.lock().iter() {
             let mut shown = Vec::new();
             selkie_types::write_value(ty, value, &mut shown);
             let shown = if value.is_null() { Value::Null } else { Value::bytes(shown) };
@@ -164,7 +166,7 @@ impl SystemTable for EngineList {
                 None => continue,
             };
             let yes_no = |yes: bool| if yes { "YES" } else { "NO" };
-            let default = **name == *request.session.settings.default_storage_engine;
+            let default = **name == *request.session.frame.settings.default_storage_engine;
             let support = if default { "DEFAULT" } else { "YES" };
             let (xa, savepoints) = (transactional && !computed, transactional);
             let row =

@@ -38,7 +38,7 @@ const THREE_ROWS: &str = "INSERT INTO t SELECT a, IF(a = 4, UUID_SHORT(), a) \
 #[test]
 fn a_panic_undoes_its_statement() {
     let mut world = prepared();
-    world.session("a").hooks = Arc::new(Broken);
+    world.session("a").frame.hooks = Arc::new(Broken);
     rows(&mut world, "a", "BEGIN");
     rows(&mut world, "a", "INSERT INTO t VALUES (10, 10)");
     let error = world.run("a", THREE_ROWS).expect_err("a panic");
@@ -52,7 +52,7 @@ fn a_panic_undoes_its_statement() {
 #[test]
 fn without_a_transaction_nothing_stays_locked() {
     let mut world = prepared();
-    world.session("a").hooks = Arc::new(Broken);
+    world.session("a").frame.hooks = Arc::new(Broken);
     assert!(world.run("a", THREE_ROWS).is_err());
     assert!(world.run("a", "SELECT UUID_SHORT()").is_err());
     assert!(world.run("a", "SET @x = UUID_SHORT()").is_err());

@@ -83,7 +83,7 @@ fn sessions_share_what_they_prepare() {
     let mut run = |session: &str, sql: &str| world.run(session, sql).expect("it runs");
     run("a", "CREATE TABLE t (id INT PRIMARY KEY, c VARCHAR(20))");
     run("a", "INSERT INTO t VALUES (1, 'one'), (2, 'two')");
-    let other = &mut world.session("c").settings;
+    let other = &mut world.session("c").frame.settings;
     other.sql_mode = SqlMode::ANSI_QUOTES;
     other.version += 1;
     let sql = "SELECT c FROM t WHERE id = ?";

@@ -31,7 +31,7 @@ pub(super) fn analyze(
     info.version = new_version();
     info.statistics = Some(statistics.clone());
     if table.kind == TableKind::Temporary {
-        session.temporary.put(Arc::new(info));
+        session.frame.temporary.put(Arc::new(info));
         return Ok(());
     }
     let internal = |e: selkie_catalog::DictionaryError| SqlError::internal(format_args!("{e:?}"));

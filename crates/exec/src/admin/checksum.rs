@@ -31,7 +31,7 @@ pub(super) fn run(
     for name in &statement.tables {
         let schema = super::schema_of(session, name)?;
         let table = &*name.name.value;
-        let own = session.temporary.get(&schema, table).is_some();
+        let own = session.frame.temporary.get(&schema, table).is_some();
         if !own && !schema.eq_ignore_ascii_case("information_schema") {
             let permissions: &dyn selkie_plan::Permissions = session;
             permissions.check_table(None, &schema, table, Privileges::SELECT)?;
@@ -46,7 +46,7 @@ pub(super) fn run(
             Ok(sum) => sum,
             Err(error) => {
                 let condition = Condition::from_error(Level::Error, &error);
-                session.diagnostics.push(condition, session.settings.max_error_count);
+                session.diagnostics.push(condition, session.frame.settings.max_error_count);
                 None
             }
         };
@@ -69,7 +69,7 @@ fn checksum(
     if table.kind != TableKind::Base && table.kind != TableKind::Temporary {
         return Ok(None);
     }
-    session.transaction.begin_statement(&session.settings)?;
+    session.transaction.begin_statement(&session.frame.settings)?;
     session.transaction.join(instance.engine(&table.engine)?)?;
     // Compat: QUICK may look only at a sum that is kept, as the option CHECKSUM asks for.
     let kept = table.options.shown.iter().any(|(name, _)| name == "CHECKSUM")

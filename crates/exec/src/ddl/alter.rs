@@ -64,7 +64,7 @@ impl Ddl<'_> {
             | AlterAction::ModifyColumn { column, .. } => Some(&**column),
             _ => None,
         }))?;
-        let temporary = self.session.temporary.get(&schema, name).is_some();
+        let temporary = self.session.frame.temporary.get(&schema, name).is_some();
         if !temporary {
             self.check_listed(&schema, name)?;
             self.session.commit()?;
@@ -79,7 +79,7 @@ impl Ddl<'_> {
             Err(error) if alter.if_exists => {
                 // Compat: it stays an error in the list.
                 let condition = Condition::from_error(Level::Error, &error);
-                let most = self.session.settings.max_error_count;
+                let most = self.session.frame.settings.max_error_count;
                 self.session.diagnostics.push(condition, most);
                 return Ok(Outcome::ok());
             }
@@ -145,8 +145,8 @@ impl Ddl<'_> {
             self.final_name(&plan, TableInfo { version: new_version(), ..plan.table.clone() });
         if is_temporary(old) {
             set_auto_increment(self.instance, &table, plan.auto_increment)?;
-            self.session.temporary.remove(old.schema(), old.name());
-            self.session.temporary.put(Arc::new(table));
+            self.session.frame.temporary.remove(old.schema(), old.name());
+            self.session.frame.temporary.put(Arc::new(table));
             return Ok(nothing_copied());
         }
         let mut change = Change::begin(self.instance)?;
@@ -255,7 +255,7 @@ impl Ddl<'_> {
         self.replace(old, new, &plan)?;
         let warnings = self.session.diagnostics.warning_count();
         let checked =
-            !plan.added_foreign_keys.is_empty() && self.session.settings.foreign_key_checks;
+            !plan.added_foreign_keys.is_empty() && self.session.frame.settings.foreign_key_checks;
         Ok(copied.outcome(warnings, checked || plan.copies))
     }
 
@@ -268,7 +268,7 @@ impl Ddl<'_> {
     fn replace(&mut self, old: &Arc<TableInfo>, new: TableInfo, plan: &AlterPlan) -> SqlResult<()> {
         if is_temporary(old) {
             self.drop_one(old.schema(), old.name(), true)?;
-            self.session.temporary.put(Arc::new(new));
+            self.session.frame.temporary.put(Arc::new(new));
             return Ok(());
         }
         let mut change = Change::begin(self.instance)?;

@@ -84,10 +84,11 @@ pub(super) fn copy_rows(
     plan: &AlterPlan,
 ) -> SqlResult<Copied> {
     let sequences = SequencesOnly { instance, session, control };
-    let mut eval = EvalContext::new(session.type_context(), session, session.statement_start.get());
+    let mut eval =
+        EvalContext::new(session.type_context(), session, session.values.statement_start.get());
     eval.subqueries = &sequences;
     let strict = session.is_strict() && !plan.ignore;
-    let checked = plan.copies && session.settings.check_constraint_checks;
+    let checked = plan.copies && session.frame.settings.check_constraint_checks;
     let engine = instance.engine(&new.engine)?;
     let mut copy = Copy {
         eval: &eval,

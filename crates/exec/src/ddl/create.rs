@@ -195,7 +195,7 @@ impl Ddl<'_> {
             if let Some(old) = old {
                 self.drop_one(old.schema(), old.name(), true)?;
             }
-            self.session.temporary.put(Arc::new(table));
+            self.session.frame.temporary.put(Arc::new(table));
             return Ok(());
         }
         let mut change = Change::begin(self.instance)?;
@@ -211,7 +211,7 @@ impl Ddl<'_> {
             snapshot.put_table(Arc::new(table));
         })?;
         if let Some(old) = old {
-            self.session.hooks.dropped(self.session, old.schema(), old.name());
+            self.session.frame.hooks.dropped(self.session, old.schema(), old.name());
         }
         Ok(())
     }
@@ -219,7 +219,7 @@ impl Ddl<'_> {
     /// The column made of a column of a query. One of a table keeps its default and comment.
     fn selected(&self, snapshot: &Snapshot, output: &OutputColumn) -> ColumnInfo {
         let mut new = selected_column(&output.name, stored_type(output), output.nullable);
-        let names = Namespace { snapshot, temporary: &self.session.temporary };
+        let names = Namespace { snapshot, temporary: &self.session.frame.temporary };
         let source = names.table(&output.schema, &output.org_table);
         let source = source.filter(|t| matches!(t.kind, TableKind::Base | TableKind::Temporary));
         let Some((source, at)) =
@@ -298,13 +298,13 @@ impl Ddl<'_> {
             returning: Vec::new(),
         }));
         let own = TableInfo { kind: TableKind::Temporary, ..table.clone() };
-        self.session.temporary.put_as(&key, Arc::new(own));
+        self.session.frame.temporary.put_as(&key, Arc::new(own));
         let (instance, text, values) = (self.instance, self.text, self.values);
         let sink = &mut NullSink;
         let said = self.session.diagnostics.present();
         let result = execute_statement(instance, self.session, &insert, text, values, sink);
-        self.session.diagnostics.put_first(said, self.session.settings.max_error_count);
-        self.session.temporary.remove(table.schema(), &key);
+        self.session.diagnostics.put_first(said, self.session.frame.settings.max_error_count);
+        self.session.frame.temporary.remove(table.schema(), &key);
         let outcome = result.inspect_err(|_| self.session.diagnostics.take_error())?;
         if !is_temporary(table) {
             self.session.commit()?;

@@ -98,7 +98,7 @@ impl Ddl<'_> {
         }
         for name in &drop.names {
             let (schema, table) = self.resolve(name)?;
-            if self.session.temporary.get(&schema, table).is_none() {
+            if self.session.frame.temporary.get(&schema, table).is_none() {
                 self.check_listed(&schema, table)?;
             }
         }
@@ -120,7 +120,7 @@ impl Ddl<'_> {
     /// Whether there was such a table, now dropped.
     fn drop_named(&mut self, drop: &DropTables, schema: &str, table: &str) -> SqlResult<bool> {
         let snapshot = self.instance.catalog.snapshot();
-        let temporary = self.session.temporary.get(schema, table).is_some();
+        let temporary = self.session.frame.temporary.get(schema, table).is_some();
         let view = drop.kind == ast::TableKind::View;
         if temporary && !view {
             self.drop_one(schema, table, true)?;
@@ -149,7 +149,9 @@ impl Ddl<'_> {
     /// Drops an existing table whose name is locked.
     pub(super) fn drop_one(&mut self, schema: &str, name: &str, temporary: bool) -> SqlResult<()> {
         if temporary {
-            let Some(table) = self.session.temporary.remove(schema, name) else { return Ok(()) };
+            let Some(table) = self.session.frame.temporary.remove(schema, name) else {
+                return Ok(());
+            };
             self.instance.close_table(table.def.id);
             let engine = self.instance.engine(&table.engine)?;
             return drop_storage_now(&**engine, table.def.id);
@@ -162,14 +164,14 @@ impl Ddl<'_> {
             snapshot.remove_table(schema, name);
             snapshot.set_triggers(schema, name, Vec::new());
         })?;
-        self.session.hooks.dropped(self.session, schema, name);
+        self.session.frame.hooks.dropped(self.session, schema, name);
         Ok(())
     }
 
     /// New, empty storage in place of the old: the counter starts again.
     pub(super) fn truncate(&mut self, name: &TableName) -> SqlResult<Outcome> {
         let (schema, name) = self.resolve(name)?;
-        let temporary = self.session.temporary.get(&schema, name).is_some();
+        let temporary = self.session.frame.temporary.get(&schema, name).is_some();
         if !temporary {
             self.check_listed(&schema, name)?;
             self.session.commit()?;
@@ -189,7 +191,7 @@ impl Ddl<'_> {
         if is_temporary(&old) {
             create_storage_now(self.instance, &new)?;
             self.drop_one(&schema, name, true)?;
-            self.session.temporary.put(Arc::new(new));
+            self.session.frame.temporary.put(Arc::new(new));
             return Ok(Outcome::ok());
         }
         let mut change = Change::begin(self.instance)?;

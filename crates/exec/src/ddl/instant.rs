@@ -37,7 +37,7 @@ impl Ddl<'_> {
     }
 
     fn row_sources(&self, table: &TableInfo, sources: &[ColumnSource]) -> Vec<RowSource> {
-        let now = self.session.statement_start.get();
+        let now = self.session.values.statement_start.get();
         let eval = EvalContext::new(self.session.type_context(), &*self.session, now);
         let source = |(column, source): (&selkie_catalog::ColumnInfo, &ColumnSource)| match source {
             ColumnSource::Old(at) => RowSource::Stored(*at),

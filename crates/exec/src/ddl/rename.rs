@@ -46,7 +46,7 @@ impl Ddl<'_> {
         let _locks = self.lock_renamed(rename)?;
         // Each rename sees those before it, hence the copies.
         let mut draft = Snapshot::clone(&self.instance.catalog.snapshot());
-        let mut own = self.session.temporary.clone();
+        let mut own = self.session.frame.temporary.clone();
         let mut change = Change::begin(self.instance)?;
         let mut renamed = Vec::new();
         for (from, to) in &rename.pairs {
@@ -61,13 +61,13 @@ impl Ddl<'_> {
             renamed.push(one);
         }
         change.commit(|snapshot| renamed.iter().for_each(|one| one.publish(snapshot)))?;
-        self.session.temporary = own;
+        self.session.frame.temporary = own;
         Ok(Outcome::ok())
     }
 
     /// Locks the old and new names of tables that are not the session's own.
     fn lock_renamed(&self, rename: &RenameTables) -> SqlResult<Vec<LockTicket>> {
-        let mut own = self.session.temporary.clone();
+        let mut own = self.session.frame.temporary.clone();
         let mut locks = Vec::new();
         for (from, to) in &rename.pairs {
             if self.rename_temporary(&mut own, from, to)? {

@@ -29,7 +29,7 @@ impl Ddl<'_> {
         name: &str,
     ) -> Option<Arc<TableInfo>> {
         match temporary {
-            true => self.session.temporary.get(schema, name).cloned(),
+            true => self.session.frame.temporary.get(schema, name).cloned(),
             false => snapshot.table(schema, name).cloned(),
         }
     }
@@ -121,7 +121,7 @@ impl Ddl<'_> {
         query.clone().for_each_mention(&mut |mention| {
             if let Mention::Table(factor) = mention {
                 let schema = factor.name.schema.as_ref().map(|schema| &*schema.value);
-                found |= schema.or(self.session.schema.as_deref()) == Some(table.schema())
+                found |= schema.or(self.session.frame.schema.as_deref()) == Some(table.schema())
                     && *factor.name.name.value == *table.name();
             }
         });

@@ -73,7 +73,7 @@ impl Ddl<'_> {
         }
         let routine = self.routine(create, &schema, name, context)?;
         self.publish_routine(routine)?;
-        self.session.hooks.routine_created(self.session, function, &schema, name);
+        self.session.frame.hooks.routine_created(self.session, function, &schema, name);
         Ok(Outcome::ok())
     }
 
@@ -89,7 +89,7 @@ impl Ddl<'_> {
         schema: &str,
         definer: Option<&AccountName>,
     ) -> SqlResult<ProgramContext> {
-        let settings = &self.session.settings;
+        let settings = &self.session.frame.settings;
         let now = query::now_micros(self.session);
         Ok(ProgramContext {
             definer: self.definer_named(definer)?,
@@ -193,7 +193,7 @@ impl Ddl<'_> {
     /// Fails (1370) unless the account may change a routine, be it there or not.
     fn check_change(&self, kind: RoutineKind, schema: &str, name: &str) -> SqlResult<()> {
         let (wanted, function) = (Privilege::AlterRoutine, kind == RoutineKind::Function);
-        self.session.hooks.check_routine(self.session, wanted, function, schema, name)
+        self.session.frame.hooks.check_routine(self.session, wanted, function, schema, name)
     }
 
     pub(super) fn alter_routine(&mut self, alter: &AlterRoutine) -> SqlResult<Outcome> {
@@ -241,7 +241,7 @@ impl Ddl<'_> {
         let change = Change::begin(self.instance)?;
         change.remove_routine(&old)?;
         change.commit(|snapshot| snapshot.remove_routine(&schema, old.function, name))?;
-        self.session.hooks.routine_dropped(self.session, old.function, &schema, &old.name);
+        self.session.frame.hooks.routine_dropped(self.session, old.function, &schema, &old.name);
         Ok(Outcome::ok())
     }
 }

@@ -54,7 +54,7 @@ impl Ddl<'_> {
     /// `collation_server`, which new schemas have unless they say otherwise; a session without
     /// variables (the server's own) has none and gets the default.
     fn server_collation(&self) -> CollationId {
-        let hooks = &self.session.hooks;
+        let hooks = &self.session.frame.hooks;
         let value = hooks.variable(self.session, VariableScope::Session, "collation_server");
         let name = match &value {
             Ok(Value::Bytes(name)) => std::str::from_utf8(name).ok(),
@@ -70,8 +70,8 @@ impl Ddl<'_> {
     }
 
     pub(super) fn alter_database(&mut self, alter: &AlterDatabase) -> SqlResult<Outcome> {
-        let name = alter.name.as_ref().map(|n| n.value.clone()).or(self.session.schema.clone());
-        let name = name.ok_or_else(|| SqlError::new(&ER_NO_DB_ERROR, &[]))?;
+        let name = alter.name.as_ref().map(|n| &*n.value).or(self.session.frame.schema.as_deref());
+        let name: Box<str> = name.ok_or_else(|| SqlError::new(&ER_NO_DB_ERROR, &[]))?.into();
         self.check_no_lock_tables()?;
         self.session.commit()?;
         let _lock = self.lock(&name, "")?;
@@ -133,9 +133,9 @@ impl Ddl<'_> {
             snapshot.remove_schema(name);
             new.into_iter().for_each(|new| snapshot.put_schema(new));
         })?;
-        self.session.hooks.dropped(self.session, name, "");
-        if self.session.schema.as_deref() == Some(name) {
-            self.session.schema = None;
+        self.session.frame.hooks.dropped(self.session, name, "");
+        if self.session.frame.schema.as_deref() == Some(name) {
+            self.session.frame.schema = None;
         }
         Ok(tables.len() as u64)
     }

@@ -115,7 +115,7 @@ impl Ddl<'_> {
         }
         for name in &names {
             let (schema, name) = self.resolve(name)?;
-            let temporary = self.session.temporary.get(&schema, name).is_some();
+            let temporary = self.session.frame.temporary.get(&schema, name).is_some();
             let snapshot = self.instance.catalog.snapshot();
             if !temporary && snapshot.table(&schema, name).is_some_and(|t| t.is_sequence()) {
                 self.check(Privilege::TakeNumbers, &schema, name)?;
@@ -126,7 +126,7 @@ impl Ddl<'_> {
 
     pub(super) fn alter_sequence(&mut self, alter: &AlterSequence) -> SqlResult<Outcome> {
         let (schema, name) = self.resolve(&alter.name)?;
-        let temporary = self.session.temporary.get(&schema, name).is_some();
+        let temporary = self.session.frame.temporary.get(&schema, name).is_some();
         if !temporary {
             self.check_listed(&schema, name)?;
             self.session.commit()?;
@@ -186,7 +186,7 @@ impl Ddl<'_> {
 
     /// Drops what a name stands for, if that is a sequence.
     fn drop_sequence(&mut self, temporary: bool, schema: &str, name: &str) -> SqlResult<Found> {
-        if self.session.temporary.get(schema, name).is_some_and(|own| own.is_sequence()) {
+        if self.session.frame.temporary.get(schema, name).is_some_and(|own| own.is_sequence()) {
             self.drop_one(schema, name, true)?;
             return Ok(Found::Sequence);
         }

@@ -22,7 +22,7 @@ impl Ddl<'_> {
             return Err(SqlError::new(&ER_WRONG_USAGE, &[&"OR REPLACE", &"IF NOT EXISTS"]));
         }
         let (schema, name) = self.resolve(&create.name)?;
-        let current = self.session.schema.clone();
+        let current = self.session.frame.schema.clone();
         self.check_no_lock_tables()?;
         self.session.commit()?;
         let _lock = self.lock(&schema, name)?;
@@ -54,7 +54,7 @@ impl Ddl<'_> {
     /// Fails if the query cannot be a view's.
     pub(super) fn check_view_form(&self, create: &CreateView) -> SqlResult<()> {
         let snapshot = self.instance.catalog.snapshot();
-        let current = self.session.schema.as_deref();
+        let current = self.session.frame.schema.as_deref();
         self.with_context(&snapshot, |c| check_view_query(c, current, &create.query))
     }
 
@@ -77,9 +77,9 @@ impl Ddl<'_> {
         let output = self.query_columns(&create.query)?;
         self.session.commit()?;
         let columns = output.into_iter().map(view_column).collect();
-        let settings = &self.session.settings;
+        let settings = &self.session.frame.settings;
         let session = ViewSession {
-            schema: self.session.schema.as_deref(),
+            schema: self.session.frame.schema.as_deref(),
             definer: match kept {
                 Some(definer) => definer,
                 None => self.definer_named(create.definer.as_ref())?,
@@ -111,7 +111,7 @@ impl Ddl<'_> {
             return Ok(());
         }
         self.check(Privilege::SetUser, "", "")?;
-        if !self.session.hooks.account_exists(wanted) {
+        if !self.session.frame.hooks.account_exists(wanted) {
             let (user, host) = wanted.rsplit_once('@').unwrap_or((wanted, ""));
             self.note(Condition::note(&ER_NO_SUCH_USER, &[&user, &host]));
         }

@@ -130,7 +130,7 @@ impl<'r> AutoIncrement<'r> {
         known: Option<u64>,
         ahead: bool,
     ) -> Self {
-        let mode = env.rt.session.settings.sql_mode;
+        let mode = env.rt.session.frame.settings.sql_mode;
         let table = open.handle.table.def();
         let def = &table.columns[column];
         let group = Group::of(table, column);
@@ -303,7 +303,7 @@ impl<'r> AutoIncrement<'r> {
     }
 
     fn series(&self) -> (u64, u64) {
-        let settings = &self.env.rt.session.settings;
+        let settings = &self.env.rt.session.frame.settings;
         (settings.auto_increment_increment.max(1), settings.auto_increment_offset.max(1))
     }
 
@@ -324,7 +324,7 @@ impl<'r> AutoIncrement<'r> {
         let (step, offset) = self.series();
         let table = &self.open.handle.table;
         let mut count = self.reserved.wanted(rows);
-        let first = match (session.next_insert_id.take(), &self.group) {
+        let first = match (session.core.next_insert_id.lock().take(), &self.group) {
             (Some(id), _) => {
                 count = u64::MAX;
                 self.reserved.was_told = true;

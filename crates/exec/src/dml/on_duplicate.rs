@@ -109,7 +109,7 @@ impl<'r> OnDuplicate<'r> {
         if let Some(triggers) = &self.triggers {
             triggers.after_row(&old, &row)?;
         }
-        let found = u64::from(self.env.rt.session.settings.found_rows);
+        let found = u64::from(self.env.rt.session.frame.settings.found_rows);
         Ok(match written {
             Written::Changed => Updated { affected: 2, changed: true, row: Some(row) },
             Written::Same => Updated { affected: found, changed: false, row: Some(row) },

@@ -116,7 +116,7 @@ fn outcome(env: Env<'_>, targets: &[Target<'_>]) -> Outcome {
     let warnings = env.eval.conditions.borrow().count();
     let args: [&dyn std::fmt::Display; 3] = [&matched, &changed, &warnings];
     let info = ER_UPDATE_INFO.message(&args);
-    let affected = if env.rt.session.settings.found_rows { matched } else { changed };
+    let affected = if env.rt.session.frame.settings.found_rows { matched } else { changed };
     let insert_id = env.rt.session.explicit_insert_id.get().unwrap_or(0);
     Outcome { affected, info, insert_id, ..Outcome::default() }
 }

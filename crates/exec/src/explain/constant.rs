@@ -29,7 +29,7 @@ pub(super) fn read<'p>(
     candidates(&plan.root, exact, &mut found);
     let mut known = Known::default();
     let mut scans = Vec::new();
-    let found_rows = session.found_rows.get();
+    let found_rows = session.values.found_rows.get();
     for node in found {
         let Operator::TableScan(scan) = &node.operator else { continue };
         let mut run = |plan: &Plan| {
@@ -46,7 +46,7 @@ pub(super) fn read<'p>(
         known.tables.push(constant_table(scan, &columns, row));
         scans.push(&**scan);
     }
-    session.found_rows.set(found_rows);
+    session.values.found_rows.set(found_rows);
     Ok((scans, known))
 }
 

@@ -87,7 +87,7 @@ pub(super) fn run(
     let limits = limits(instance, session, limit.as_deref(), running)?;
     reopen(instance, session, at)?;
     session.transaction.check_branch_active()?;
-    session.transaction.begin_statement(&session.settings)?;
+    session.transaction.begin_statement(&session.frame.settings)?;
     let Some(mut open) = session.handlers.0[at].open.take() else { return Ok(Outcome::rows()) };
     let done = read(instance, session, &mut open, (handler, what), limits, running, sink);
     session.handlers.0[at].open = Some(open);
@@ -109,7 +109,8 @@ fn read(
     let read = bind(instance, session, &table, handler, running.text, parameters)?;
     session.transaction.join(instance.engine(&table.engine)?)?;
     let session = &*session;
-    let eval = EvalContext::new(session.type_context(), session, session.statement_start.get());
+    let eval =
+        EvalContext::new(session.type_context(), session, session.values.statement_start.get());
     eval.set_parameters(running.values.iter().map(|(v, _)| v.clone()));
     session.begin_random(&eval);
     let control = Control::new(session);
@@ -165,7 +166,7 @@ impl Reader<'_> {
             let point = self.go(stretch, &mut found, sink)?;
             *place = Some(Place { index, point });
         }
-        bump(&self.session.counters.rows_sent, found.sent);
+        bump(&self.session.core.counters.rows_sent, found.sent);
         Ok(Outcome { affected: found.sent, ..Outcome::rows() })
     }
 
@@ -243,7 +244,7 @@ impl Reader<'_> {
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Point> {
         let mut scan = stretch.scan(self.read.index);
-        if self.session.transaction.locks_reads(&self.session.settings) {
+        if self.session.transaction.locks_reads(&self.session.frame.settings) {
             scan.lock = LockMode::Shared;
         }
         let ask = if found.left == 1 && self.read.filter.is_empty() { 1 } else { ROWS };
@@ -325,7 +326,7 @@ impl Reader<'_> {
 
     /// Counts rows asked for, the one that was not there included.
     fn count(&self, stretch: &Stretch, rows: u64) {
-        let counters = &self.session.counters;
+        let counters = &self.session.core.counters;
         if self.read.index.is_none() {
             bump(&counters.handler_read_rnd_next, rows);
             return;

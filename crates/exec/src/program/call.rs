@@ -18,7 +18,7 @@ use super::output::ProgramSink;
 use crate::query::running::Running;
 use crate::run::rows_out::output_column;
 use crate::state::guard::guarded;
-use crate::state::programs::{Compiled, Origin};
+use crate::state::programs::{Compiled, Origin, ProgramSetting};
 use crate::state::session::{NewValue, Privilege};
 use crate::statement::set;
 use crate::{Instance, OutParameter, Outcome, ResultSink, Session};
@@ -95,8 +95,8 @@ pub(crate) fn compound(
 ) -> SqlResult<Outcome> {
     compile::check_body(session, body)?;
     let snapshot = instance.catalog.snapshot();
-    let schema = session.schema.as_deref().and_then(|name| snapshot.schema(name));
-    let collation = schema.map_or(session.settings.collation_connection, |s| s.collation);
+    let schema = session.frame.schema.as_deref().and_then(|name| snapshot.schema(name));
+    let collation = schema.map_or(session.frame.settings.collation_connection, |s| s.collation);
     let program = Compiled::block(body, running.text, collation);
     let mut sink = ProgramSink::new(sink);
     session.programs.affected = 0;
@@ -107,13 +107,13 @@ pub(crate) fn compound(
 
 /// The procedure a CALL means, with as many parameters as it has arguments.
 fn procedure(instance: &Instance, session: &Session, call: &ast::Call) -> SqlResult<Arc<Compiled>> {
-    let schema = call.name.schema.as_ref().map(|s| &*s.value).or(session.schema.as_deref());
+    let schema = call.name.schema.as_ref().map(|s| &*s.value).or(session.frame.schema.as_deref());
     let schema = schema.ok_or_else(|| SqlError::new(&ER_NO_DB_ERROR, &[]))?;
     let name = &call.name.name.value;
     let snapshot = instance.catalog.snapshot();
     let Some(routine) = snapshot.routine(schema, false, name) else {
         // Only accounts that may run the routine learn whether it exists.
-        session.hooks.check_routine(session, Privilege::Execute, false, schema, name)?;
+        session.frame.hooks.check_routine(session, Privilege::Execute, false, schema, name)?;
         let full = format!("{schema}.{name}");
         return Err(SqlError::new(&ER_SP_DOES_NOT_EXIST, &[&"PROCEDURE", &full]));
     };
@@ -131,7 +131,7 @@ fn procedure(instance: &Instance, session: &Session, call: &ast::Call) -> SqlRes
 
 /// Fails with 1370 unless the account may run a routine.
 pub(super) fn check_execute(session: &Session, routine: &Routine) -> SqlResult<()> {
-    session.hooks.check_routine(
+    session.frame.hooks.check_routine(
         session,
         Privilege::Execute,
         routine.function,
@@ -193,19 +193,7 @@ fn run(
     frame: Frame,
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Frame> {
-    let mut machine = Machine {
-        instance,
-        session,
-        program,
-        frame,
-        sink: ProgramSink::new(sink),
-        handlers: Vec::new(),
-        handled: Vec::new(),
-        row: None,
-        at: ast::Span::default(),
-        message_row: 0,
-        result: None,
-    };
+    let mut machine = Machine::new(instance, session, program, frame, ProgramSink::new(sink));
     machine.run()?;
     Ok(machine.frame)
 }
@@ -221,7 +209,7 @@ fn check_recursion(session: &Session, program: &Compiled) -> SqlResult<()> {
         return Ok(());
     }
     let scope = selkie_expr::VariableScope::Session;
-    let limit = match session.hooks.variable(session, scope, "max_sp_recursion_depth") {
+    let limit = match session.frame.hooks.variable(session, scope, "max_sp_recursion_depth") {
         Ok(Value::Int(limit)) => usize::try_from(limit).unwrap_or(0),
         Ok(Value::UInt(limit)) => limit as usize,
         _ => 0,
@@ -240,65 +228,58 @@ pub(super) fn within<R>(
     inner: impl FnOnce(&mut Session) -> SqlResult<R>,
 ) -> SqlResult<R> {
     stack::check()?;
-    let (schema, context, invoker) = match &program.origin {
-        Origin::Routine(routine) => (&*routine.schema, &routine.context, routine.invoker),
-        Origin::Trigger(trigger) => (&*trigger.schema, &trigger.context, false),
-        Origin::Statement => return inner(session),
+    let Some(ProgramSetting { schema, definer, sql_mode }) = &program.setting else {
+        return inner(session);
     };
     let inside = |session: &mut Session| {
-        let outer_schema = session.schema.replace(schema.into());
-        let outer_mode = session.settings.sql_mode;
-        let mode = SqlMode::from_bits(context.sql_mode).unwrap_or(outer_mode);
+        let outer_schema = session.frame.schema.replace(Arc::clone(schema));
+        let outer_mode = session.frame.settings.sql_mode;
+        let mode = sql_mode.unwrap_or(outer_mode);
         session.programs.active.push(program.key.clone());
         let result = guarded(|| set_mode(session, mode).and_then(|()| inner(session)));
         let restored = set_mode(session, outer_mode);
         session.programs.active.pop();
-        session.schema = outer_schema;
+        session.frame.schema = outer_schema;
         let result = result?;
         restored.map(|()| result)
     };
-    match invoker {
-        true => inside(session),
-        false => in_the_name_of(session, &context.definer, inside),
+    match definer {
+        None => inside(session),
+        Some(definer) => in_the_name_of(session, definer, inside),
     }
 }
 
 /// Does something with the privileges of `definer`. Fails (1449) without such an account.
 pub(super) fn in_the_name_of<R>(
     session: &mut Session,
-    definer: &str,
+    definer: &Arc<str>,
     inner: impl FnOnce(&mut Session) -> SqlResult<R>,
 ) -> SqlResult<R> {
-    if session.account.account == definer {
+    if session.frame.account.account == *definer {
         return inner(session);
     }
-    let (account, acting_as) = act_as(session, definer)?;
-    let result = guarded(|| inner(session));
-    session.account.account = account;
-    session.acting_as = acting_as;
-    result
-}
-
-/// From now on the privileges of `definer` count; who it was before. Fails (1449) without such an
-/// account.
-fn act_as(session: &mut Session, definer: &str) -> SqlResult<(String, Option<Arc<str>>)> {
-    if !session.hooks.account_exists(definer) {
+    if !session.frame.hooks.account_exists(definer) {
         let (user, host) = definer.rsplit_once('@').unwrap_or((definer, ""));
         return Err(SqlError::new(&ER_NO_SUCH_USER, &[&user, &host]));
     }
-    let account = std::mem::replace(&mut session.account.account, definer.to_owned());
-    Ok((account, session.acting_as.replace(definer.into())))
+    let frame = &mut session.frame;
+    let account = std::mem::replace(&mut frame.account.account, Arc::clone(definer));
+    let acting_as = frame.acting_as.replace(Arc::clone(definer));
+    let result = guarded(|| inner(session));
+    session.frame.account.account = account;
+    session.frame.acting_as = acting_as;
+    result
 }
 
 /// Sets `sql_mode` if it is another.
 fn set_mode(session: &mut Session, mode: SqlMode) -> SqlResult<()> {
-    if session.settings.sql_mode == mode {
+    if session.frame.settings.sql_mode == mode {
         return Ok(());
     }
     let name = ast::Ident::new("sql_mode");
     let item = SetItem::SystemVar { scope: None, instance: None, name, value: None };
     let value = NewValue::Value(Value::UInt(mode.bits()), SqlType::bigint_unsigned());
-    let hooks = session.hooks.clone();
+    let hooks = session.frame.hooks.clone();
     let checked = hooks.check_set(session, &item, Some(value))?;
     hooks.set(session, &item, checked)
 }

@@ -10,11 +10,12 @@ use selkie_plan::late_into;
 use selkie_sql::ParseOptions;
 use selkie_sql::ast::{Local, Operation, Program, SetItem, Span, Statement, Step, VariableType};
 use selkie_types::error::catalogue::ER_UNKNOWN_SYSTEM_VARIABLE;
-use selkie_types::{CollationId, SqlError, SqlMode, SqlResult, SqlType, stack};
+use selkie_types::{CollationId, SqlError, SqlMode, SqlResult, SqlType, Value, stack};
 
+use crate::query::running::Running;
 use crate::state::prepared::Prepared;
-use crate::state::programs::ProgramKey;
-use crate::state::programs::{Compiled, Origin};
+use crate::state::programs::{Compiled, Origin, ProgramKey, ProgramSetting};
+use crate::state::terms::Terms;
 use crate::{Instance, Session};
 
 impl Compiled {
@@ -32,6 +33,11 @@ impl Compiled {
         statements.entry(operation.span).or_insert_with(|| Arc::new(made())).clone()
     }
 
+    /// A statement or expression of the program, with values for the variables it uses.
+    pub(super) fn running<'a>(&'a self, values: &'a [(Value, SqlType)]) -> Running<'a> {
+        Running { text: &self.text, values, prepared: None, terms: Some(&self.terms) }
+    }
+
     /// The line a place of the text is in.
     pub(super) fn line(&self, at: Span) -> usize {
         let end = (at.end as usize).min(self.text.len());
@@ -44,12 +50,14 @@ impl Compiled {
             key: ProgramKey::Block,
             name: "anonymous block".to_owned(),
             origin: Origin::Statement,
+            setting: None,
             text: text.into(),
             body: body.clone(),
             modes: Vec::new(),
             returns: None,
             collation,
             statements: Mutex::default(),
+            terms: Terms::default(),
         }
     }
 }
@@ -65,59 +73,58 @@ fn parse(text: &str, sql_mode: u64) -> SqlResult<Statement> {
 
 /// The program of a routine, parsed when the session first needs it.
 pub(super) fn routine(session: &Session, routine: &Arc<Routine>) -> SqlResult<Arc<Compiled>> {
+    if let Some(known) = session.core.programs.lock().get(routine) {
+        return Ok(known);
+    }
     let name = routine.name.to_lowercase().into();
     let key = match routine.function {
         true => ProgramKey::Function((*routine.schema).into(), name),
         false => ProgramKey::Procedure((*routine.schema).into(), name),
     };
-    if let Some(known) = session.programs.cache.lock().get(&key)
-        && matches!(&known.origin, Origin::Routine(origin) if Arc::ptr_eq(origin, routine))
-    {
-        return Ok(known.clone());
-    }
     let text = format!("CREATE {}", routine.definition());
     let Statement::CreateRoutine(create) = parse(&text, routine.context.sql_mode)? else {
         return Err(SqlError::internal("the text of a routine is not one"));
     };
     let compiled = Arc::new(Compiled {
-        key: key.clone(),
+        key,
         name: routine.full_name(),
         origin: Origin::Routine(routine.clone()),
+        setting: Some(ProgramSetting::new(&routine.schema, &routine.context, routine.invoker)),
         text: text.into_bytes().into(),
         body: create.body,
         modes: create.parameters.iter().map(|p| p.mode).collect(),
         returns: create.returns.map(|(ty, _)| ty),
         collation: collation_named(&routine.context.database_collation),
         statements: Mutex::default(),
+        terms: Terms::default(),
     });
-    session.programs.cache.lock().insert(key, compiled.clone());
+    session.core.programs.lock().keep(compiled.clone());
     Ok(compiled)
 }
 
 /// The program of a trigger, parsed when the session first needs it.
 pub(super) fn trigger(session: &Session, trigger: &Arc<Trigger>) -> SqlResult<Arc<Compiled>> {
-    let key = ProgramKey::Trigger((*trigger.schema).into(), (*trigger.name).into());
-    if let Some(known) = session.programs.cache.lock().get(&key)
-        && matches!(&known.origin, Origin::Trigger(origin) if Arc::ptr_eq(origin, trigger))
-    {
-        return Ok(known.clone());
+    if let Some(known) = session.core.programs.lock().get(trigger) {
+        return Ok(known);
     }
     let text = format!("CREATE {}", trigger.definition());
     let Statement::CreateTrigger(create) = parse(&text, trigger.context.sql_mode)? else {
         return Err(SqlError::internal("the text of a trigger is not one"));
     };
     let compiled = Arc::new(Compiled {
-        key: key.clone(),
+        key: ProgramKey::Trigger((*trigger.schema).into(), (*trigger.name).into()),
         name: format!("{}.{}", trigger.schema, trigger.name),
         origin: Origin::Trigger(trigger.clone()),
+        setting: Some(ProgramSetting::new(&trigger.schema, &trigger.context, false)),
         text: text.into_bytes().into(),
         body: create.body,
         modes: Vec::new(),
         returns: None,
         collation: collation_named(&trigger.context.database_collation),
         statements: Mutex::default(),
+        terms: Terms::default(),
     });
-    session.programs.cache.lock().insert(key, compiled.clone());
+    session.core.programs.lock().keep(compiled.clone());
     Ok(compiled)
 }
 
@@ -141,12 +148,13 @@ pub(crate) fn resolve_type(
     text: &[u8],
 ) -> SqlResult<SqlType> {
     let snapshot = instance.catalog.snapshot();
-    let names = Namespace { snapshot: &snapshot, temporary: &session.temporary };
+    let names = Namespace { snapshot: &snapshot, temporary: &session.frame.temporary };
     let written = match ty {
         VariableType::Scalar(written) => written,
         VariableType::TypeOf(column) => {
             let table = column.table.as_deref().map_or("", |t| &*t.value);
-            let schema = column.schema.as_deref().map(|s| &*s.value).or(session.schema.as_deref());
+            let schema =
+                column.schema.as_deref().map(|s| &*s.value).or(session.frame.schema.as_deref());
             let schema = schema.unwrap_or_default();
             let info = names.table(schema, table);
             let info = info.ok_or_else(|| SqlError::no_such_table(schema, table))?;
@@ -157,11 +165,11 @@ pub(crate) fn resolve_type(
         }
         _ => return Err(SqlError::not_supported("a row variable in this place")),
     };
-    let now = session.statement_start.get();
+    let now = session.values.statement_start.get();
     let eval = EvalContext::new(session.type_context(), session, now);
     let context = DefineContext {
         enforced_engine: None,
-        schema: session.schema.as_deref(),
+        schema: session.frame.schema.as_deref(),
         names,
         eval: &eval,
         default_engine: "",
@@ -187,7 +195,7 @@ pub(crate) fn check_body(session: &Session, body: &Program) -> SqlResult<()> {
 fn warn_of_late_into(session: &Session, body: &Program) {
     let mut warn = |operation: &Operation| {
         if matches!(&operation.statement, Statement::Query(query) if query.late_into) {
-            session.diagnostics.push(late_into(), session.settings.max_error_count);
+            session.diagnostics.push(late_into(), session.frame.settings.max_error_count);
         }
         Ok(())
     };
@@ -247,7 +255,7 @@ pub(super) fn assigned_columns(body: &Program, table: &TableInfo, out: &mut Vec<
 
 fn is_unknown(session: &Session, name: &selkie_sql::ast::Ident) -> bool {
     let scope = selkie_expr::VariableScope::Default;
-    let found = session.hooks.variable_type(session, scope, &name.value.to_lowercase());
+    let found = session.frame.hooks.variable_type(session, scope, &name.value.to_lowercase());
     found.is_err_and(|error| error.is(&ER_UNKNOWN_SYSTEM_VARIABLE))
 }
 

@@ -10,6 +10,7 @@ use selkie_types::{Batch, SqlError, SqlResult, SqlType, Value};
 
 use super::frame::{Scalar, Slot};
 use super::machine::Machine;
+use crate::query::running::Running;
 use crate::{ResultSink, statement};
 
 /// The rows of an open cursor.
@@ -70,11 +71,7 @@ impl Machine<'_> {
         }
         let values = self.values(&declared.query.locals)?;
         let prepared = program.prepared(&declared.query);
-        let running = crate::query::running::Running {
-            text: &program.text,
-            values: &values,
-            prepared: Some(&prepared),
-        };
+        let running = Running { prepared: Some(&prepared), ..program.running(&values) };
         let mut rows = Rows::default();
         self.at = declared.query.span;
         let query = &declared.query.statement;

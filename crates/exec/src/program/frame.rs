@@ -106,8 +106,8 @@ fn row_of(
     name: &selkie_sql::ast::TableName,
 ) -> SqlResult<Vec<Scalar>> {
     let snapshot = instance.catalog.snapshot();
-    let names = Namespace { snapshot: &snapshot, temporary: &session.temporary };
-    let schema = name.schema.as_ref().map(|s| &*s.value).or(session.schema.as_deref());
+    let names = Namespace { snapshot: &snapshot, temporary: &session.frame.temporary };
+    let schema = name.schema.as_ref().map(|s| &*s.value).or(session.frame.schema.as_deref());
     let schema = schema.unwrap_or_default();
     let table = names.table(schema, &name.name.value);
     let table = table.ok_or_else(|| SqlError::no_such_table(schema, &name.name.value))?;

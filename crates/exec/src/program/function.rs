@@ -1,7 +1,6 @@
 //! Stored functions called from expressions.
 
 use selkie_expr::{EvalContext, StoredCall};
-use selkie_sql::ast;
 use selkie_types::error::catalogue::{ER_SP_DOES_NOT_EXIST, ER_SP_NO_RECURSION, ER_SP_NORETURNEND};
 use selkie_types::{SqlError, SqlResult, SqlType, Value};
 
@@ -79,19 +78,8 @@ fn run(
     frame: Frame,
 ) -> SqlResult<Value> {
     let mut nowhere = NoResults("function");
-    let mut machine = Machine {
-        instance,
-        session,
-        program,
-        frame,
-        sink: ProgramSink::new(&mut nowhere),
-        handlers: Vec::new(),
-        handled: Vec::new(),
-        row: None,
-        at: ast::Span::default(),
-        message_row: 0,
-        result: None,
-    };
+    let sink = ProgramSink::new(&mut nowhere);
+    let mut machine = Machine::new(instance, session, program, frame, sink);
     machine.run_function()
 }
 

@@ -47,7 +47,9 @@ impl<'p> Machine<'p> {
 
     fn catch(&mut self, error: SqlError, mark: u64) -> SqlResult<Flow> {
         if !self.session.diagnostics.has_error_since(mark, &error) {
-            self.session.diagnostics.push_error(&error, self.session.settings.max_error_count);
+            self.session
+                .diagnostics
+                .push_error(&error, self.session.frame.settings.max_error_count);
         }
         if !self.can_be_caught(&error) {
             return Err(error);

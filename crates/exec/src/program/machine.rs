@@ -66,13 +66,36 @@ pub(super) struct Machine<'p> {
 }
 
 impl<'p> Machine<'p> {
+    /// A machine at the beginning of a program.
+    pub(super) fn new(
+        instance: &'p Instance,
+        session: &'p mut Session,
+        program: &'p Compiled,
+        frame: Frame,
+        sink: ProgramSink<'p>,
+    ) -> Self {
+        Self {
+            instance,
+            session,
+            program,
+            frame,
+            sink,
+            handlers: Vec::new(),
+            handled: Vec::new(),
+            row: None,
+            at: Span::default(),
+            message_row: 0,
+            result: None,
+        }
+    }
+
     /// Runs the whole program.
     pub(super) fn run(&mut self) -> SqlResult<()> {
         let result = self.steps(&self.program.body.steps);
-        if result.is_err() && self.session.settings.sql_notes {
+        if result.is_err() && self.session.frame.settings.sql_notes {
             let line = self.program.line(self.at);
             let note = Condition::note(&ER_SP_STACK_TRACE, &[&line, &self.program.name]);
-            self.session.diagnostics.push(note, self.session.settings.max_error_count);
+            self.session.diagnostics.push(note, self.session.frame.settings.max_error_count);
         }
         result.map(|_| ())
     }
@@ -114,7 +137,7 @@ impl<'p> Machine<'p> {
 
     /// A step begins; conditions are counted from here.
     fn begin(&mut self) -> u64 {
-        self.session.statement_start.set(query::now_micros(self.session));
+        self.session.values.statement_start.set(query::now_micros(self.session));
         self.session.diagnostics.keep();
         self.session.diagnostics.mark()
     }
@@ -351,7 +374,7 @@ impl<'p> Machine<'p> {
     pub(super) fn evaluate(&mut self, term: &Term) -> SqlResult<(Value, SqlType)> {
         self.at = term.expr.span;
         let values = self.values(&term.locals)?;
-        let running = Running { text: &self.program.text, values: &values, prepared: None };
+        let running = self.program.running(&values);
         set::evaluate(self.instance, self.session, &term.expr, running)
     }
 
@@ -396,9 +419,8 @@ impl<'p> Machine<'p> {
         }
         let values = self.values(&operation.locals)?;
         let prepared = self.program.prepared(operation);
-        let text = &self.program.text;
-        let running = Running { text, values: &values, prepared: Some(&prepared) };
-        let bare = Running { prepared: None, ..running };
+        let bare = self.program.running(&values);
+        let running = Running { prepared: Some(&prepared), ..bare };
         match &operation.statement {
             Statement::Call(call) => return self.call(call, operation, bare),
             Statement::Signal(what) => {
@@ -434,7 +456,6 @@ impl<'p> Machine<'p> {
 
     /// SET: each item sees what those before it have set.
     fn set_all(&mut self, items: &'p [SetItem], operation: &'p Operation) -> SqlResult<()> {
-        let text = &self.program.text;
         let has_rows = items.iter().any(|item| self.row_target(item).is_some());
         for item in items {
             if let Some((at, value)) = self.row_target(item) {
@@ -445,7 +466,7 @@ impl<'p> Machine<'p> {
                 true => self.scalars(&operation.locals)?,
                 false => self.values(&operation.locals)?,
             };
-            self.set(item, Running { text, values: &values, prepared: None })?;
+            self.set(item, self.program.running(&values))?;
         }
         Ok(())
     }

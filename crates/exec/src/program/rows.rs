@@ -8,7 +8,6 @@ use selkie_types::{SqlError, SqlResult, SqlType, Value};
 
 use super::frame::Slot;
 use super::machine::Machine;
-use crate::query::running::Running;
 use crate::statement::set;
 
 impl Machine<'_> {
@@ -57,8 +56,7 @@ impl Machine<'_> {
 
     fn row_of(&mut self, items: &[Expr], locals: &[Local]) -> SqlResult<Vec<(Value, SqlType)>> {
         let values = self.scalars(locals)?;
-        let text = &self.program.text;
-        let running = Running { text, values: &values, prepared: None };
+        let running = self.program.running(&values);
         items.iter().map(|e| set::evaluate(self.instance, self.session, e, running)).collect()
     }
 

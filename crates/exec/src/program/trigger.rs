@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use selkie_catalog::{TableInfo, Trigger};
-use selkie_sql::ast::Span;
 use selkie_types::error::catalogue::ER_SP_NO_RECURSION;
 use selkie_types::{Column, SqlError, SqlResult, SqlType, Value};
 
@@ -140,19 +139,10 @@ impl TableTriggers<'_> {
             sub::with_sub_session(self.around, |session| {
                 within(session, program, |session| {
                     let mut nowhere = NoResults("trigger");
-                    let mut machine = Machine {
-                        instance,
-                        session,
-                        program,
-                        frame: Frame::new(program),
-                        sink: ProgramSink::new(&mut nowhere),
-                        handlers: Vec::new(),
-                        handled: Vec::new(),
-                        row: Some(&mut row),
-                        at: Span::default(),
-                        message_row: 0,
-                        result: None,
-                    };
+                    let sink = ProgramSink::new(&mut nowhere);
+                    let frame = Frame::new(program);
+                    let mut machine = Machine::new(instance, session, program, frame, sink);
+                    machine.row = Some(&mut row);
                     machine.run()
                 })
             })?;

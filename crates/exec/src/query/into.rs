@@ -38,7 +38,7 @@ pub(crate) fn run(env: Env<'_>, plan: &Plan, target: &IntoTarget) -> SqlResult<O
             dump_file(env, plan, &mut *rows, &mut out)?
         }
     };
-    env.rt.session.found_rows.set(affected);
+    env.rt.session.values.found_rows.set(affected);
     Ok(Outcome::changed(affected))
 }
 
@@ -97,7 +97,7 @@ fn one_row(first: &Batch, rows: &mut dyn op::Operator) -> SqlResult<u64> {
 fn create(env: Env<'_>, name: &str) -> SqlResult<BufWriter<File>> {
     let session = env.rt.session;
     let access = Access { privilege: Privilege::File, schema: "", table: "", columns: &[] };
-    session.hooks.check_access(session, &access)?;
+    session.frame.hooks.check_access(session, &access)?;
     let path = server_path(env.rt.instance, name)?;
     let file = OpenOptions::new().write(true).create_new(true).open(&path);
     file.map(BufWriter::new).map_err(|e| match e.kind() {

@@ -85,7 +85,7 @@ impl Prepared {
         let was_stale = self.is_stale(instance);
         let plan = make(&self.statement)?;
         if was_stale {
-            bump(&session.counters.com_stmt_reprepare, 1);
+            bump(&session.core.counters.com_stmt_reprepare, 1);
         }
         self.keep(CachedPlan { plan: plan.clone(), key, types });
         Ok(plan)

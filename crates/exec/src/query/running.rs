@@ -3,6 +3,7 @@
 use selkie_types::{SqlType, Value};
 
 use crate::state::prepared::Prepared;
+use crate::state::terms::Terms;
 
 /// A statement being run, beside its tree.
 #[derive(Clone, Copy)]
@@ -13,4 +14,13 @@ pub(crate) struct Running<'a> {
     pub(crate) values: &'a [(Value, SqlType)],
     /// The prepared statement that keeps its plan, if it was prepared.
     pub(crate) prepared: Option<&'a Prepared>,
+    /// The expressions of the program it is part of, if it is part of one.
+    pub(crate) terms: Option<&'a Terms>,
+}
+
+impl<'a> Running<'a> {
+    /// A statement by itself.
+    pub(crate) fn new(text: &'a [u8], values: &'a [(Value, SqlType)]) -> Self {
+        Self { text, values, prepared: None, terms: None }
+    }
 }

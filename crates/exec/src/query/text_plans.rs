@@ -117,12 +117,12 @@ pub fn keep_text_plan(
 /// Whether a session's statements mean what they mean in other sessions with its settings.
 pub(crate) fn may_share(session: &Session, text: &[u8]) -> bool {
     text.len() <= LONGEST
-        && session.temporary.iter().next().is_none()
+        && session.frame.temporary.iter().next().is_none()
         && session.locked_tables.is_none()
-        && session.acting_as.is_none()
+        && session.frame.acting_as.is_none()
         // Whether a change is refused depends on the plan, which its own values choose.
-        && !session.settings.sql_safe_updates
-        && session.settings.collation_connection.charset().is_ascii_compatible()
+        && !session.frame.settings.sql_safe_updates
+        && session.frame.settings.collation_connection.charset().is_ascii_compatible()
 }
 
 impl TextPlans {
@@ -132,9 +132,11 @@ impl TextPlans {
         shape.bytes.clear();
         shape.literals.clear();
         shape.bytes.extend_from_slice(&session.plan_space().to_ne_bytes());
-        shape.bytes.extend_from_slice(session.schema.as_deref().unwrap_or_default().as_bytes());
+        shape
+            .bytes
+            .extend_from_slice(session.frame.schema.as_deref().unwrap_or_default().as_bytes());
         shape.bytes.push(0);
-        shape.read(text, session.settings.sql_mode)
+        shape.read(text, session.frame.settings.sql_mode)
     }
 
     fn find(&mut self, instance: &Instance, session: &Session, text: &[u8]) -> TextLookup {
@@ -211,8 +213,8 @@ fn value(kind: LiteralKind, raw: &[u8], session: &Session) -> (Value, SqlType) {
         (Value::Int(value), ty)
     };
     let string = |letters: usize| {
-        let bytes = string_value(raw, session.settings.sql_mode);
-        let collation = session.settings.collation_connection;
+        let bytes = string_value(raw, session.frame.settings.sql_mode);
+        let collation = session.frame.settings.collation_connection;
         (Value::bytes(&bytes), SqlType::varchar(letters as u32, collation))
     };
     match kind {

@@ -41,7 +41,7 @@ pub(crate) fn evaluate(
 ) -> SqlResult<Value> {
     let table = {
         let snapshot = instance.catalog.snapshot();
-        let names = Namespace { snapshot: &snapshot, temporary: &session.temporary };
+        let names = Namespace { snapshot: &snapshot, temporary: &session.frame.temporary };
         names.table(&call.schema, &call.name).cloned()
     };
     let table = table.ok_or_else(|| SqlError::no_such_table(&call.schema, &call.name))?;
@@ -51,7 +51,7 @@ pub(crate) fn evaluate(
     let place = Place { instance, session, control, table: &table };
     match call.ask {
         SequenceAsk::Previous => {
-            let last = session.sequence_values.borrow().get(&table.def.id).copied();
+            let last = session.core.sequence_values.lock().get(&table.def.id).copied();
             Ok(last.map_or(Value::Null, Value::Int))
         }
         SequenceAsk::Next => place.next_value().map(Value::Int),
@@ -114,7 +114,7 @@ impl Place<'_> {
         let mut slot = slot.lock();
         let mut state = self.state(&slot)?;
         let next = state.next_value();
-        let mut values = self.session.sequence_values.borrow_mut();
+        let mut values = self.session.core.sequence_values.lock();
         let value = match next {
             NextValue::Reserved(value) => value,
             NextValue::ToStore(value) => {
@@ -145,7 +145,7 @@ impl Place<'_> {
     }
 
     fn state(&self, known: &Option<SequenceState>) -> SqlResult<SequenceState> {
-        let settings = &self.session.settings;
+        let settings = &self.session.frame.settings;
         let series =
             (settings.auto_increment_increment as i64, settings.auto_increment_offset as i64);
         match known {

@@ -14,7 +14,7 @@ use crate::state::session::Privilege;
 use crate::{Instance, Session};
 
 fn schema_of<'a>(session: &'a Session, name: &'a TableName) -> SqlResult<&'a str> {
-    let schema = name.schema.as_ref().map(|s| &*s.value).or(session.schema.as_deref());
+    let schema = name.schema.as_ref().map(|s| &*s.value).or(session.frame.schema.as_deref());
     schema.ok_or_else(|| SqlError::new(&ER_NO_DB_ERROR, &[]))
 }
 
@@ -60,7 +60,7 @@ pub(crate) fn routine_of(
         _ => None,
     };
     let visible = found.filter(|r| {
-        let hooks = &session.hooks;
+        let hooks = &session.frame.hooks;
         let check = |p| hooks.check_routine(session, p, r.function, &r.schema, &r.name).is_ok();
         definer_is(session, &r.context.definer)
             || check(Privilege::ShowRoutine)
@@ -83,7 +83,7 @@ pub(super) fn create_routine(
         true => ("Function", "Create Function"),
         false => ("Procedure", "Create Procedure"),
     };
-    let hooks = &session.hooks;
+    let hooks = &session.frame.hooks;
     let sees_body = definer_is(session, &routine.context.definer)
         || hooks
             .check_routine(
@@ -111,7 +111,7 @@ pub(super) fn create_routine(
 }
 
 fn definer_is(session: &Session, definer: &str) -> bool {
-    session.account.account == definer
+    *session.frame.account.account == *definer
 }
 
 /// `SHOW CREATE TRIGGER`.
@@ -126,6 +126,7 @@ pub(super) fn create_trigger(
     let trigger = snapshot.trigger(schema, &name.name.value).ok_or_else(missing)?;
     let denied = |_| SqlError::new(&ER_SPECIFIC_ACCESS_DENIED_ERROR, &[&"TRIGGER"]);
     session
+        .frame
         .hooks
         .check_needs(session, schema, &trigger.table, Privileges::TRIGGER)
         .map_err(denied)?;
@@ -151,7 +152,7 @@ pub(super) fn create_trigger(
 fn created(session: &Session, micros: i64) -> Value {
     let micros = micros - micros.rem_euclid(10_000);
     let time = selkie_types::DateTime::from_unix_micros(micros);
-    time.map_or(Value::Null, |t| Value::DateTime(session.settings.time_zone.to_local(t)))
+    time.map_or(Value::Null, |t| Value::DateTime(session.frame.settings.time_zone.to_local(t)))
 }
 
 /// `SHOW PROCEDURE CODE` is for servers built to be debugged.

@@ -151,10 +151,10 @@ fn literal(text: &str) -> String {
 
 /// The schema a SHOW is about, which must exist.
 fn schema_of(instance: &Instance, session: &Session, schema: Option<&Ident>) -> SqlResult<String> {
-    let name = schema.map(|s| s.value.clone()).or_else(|| session.schema.clone());
+    let name = schema.map(|s| &*s.value).or(session.frame.schema.as_deref());
     let name = name.ok_or_else(|| SqlError::new(&ER_NO_DB_ERROR, &[]))?;
-    check_any(session, &name, "")?;
-    match instance.catalog.snapshot().schema(&name) {
+    check_any(session, name, "")?;
+    match instance.catalog.snapshot().schema(name) {
         Some(schema) => Ok(schema.name.to_string()),
         None => Err(SqlError::unknown_database(name)),
     }
@@ -162,13 +162,13 @@ fn schema_of(instance: &Instance, session: &Session, schema: Option<&Ident>) -> 
 
 /// Fails unless the account has any privilege on a table, or on a schema or something in it.
 fn check_any(session: &Session, schema: &str, table: &str) -> SqlResult<()> {
-    let everywhere = session.account.global.has_any(Privileges::TABLE);
+    let everywhere = session.frame.account.global.has_any(Privileges::TABLE);
     check_sees(session, schema, table, Privilege::Any, everywhere)
 }
 
 /// Fails unless the columns of a table are shown to the account.
 fn check_shown(session: &Session, schema: &str, table: &str) -> SqlResult<()> {
-    let everywhere = session.account.global.has(Privileges::SELECT);
+    let everywhere = session.frame.account.global.has(Privileges::SELECT);
     check_sees(session, schema, table, Privilege::ShowTable, everywhere)
 }
 
@@ -183,12 +183,12 @@ fn check_sees(
 ) -> SqlResult<()> {
     if everywhere
         || schema.eq_ignore_ascii_case("information_schema")
-        || session.temporary.get(schema, table).is_some()
+        || session.frame.temporary.get(schema, table).is_some()
     {
         return Ok(());
     }
     let access = Access { privilege, schema, table, columns: &[] };
-    session.hooks.check_access(session, &access)
+    session.frame.hooks.check_access(session, &access)
 }
 
 /// A table whose columns or indexes are shown: the account has some privilege on it.
@@ -198,7 +198,7 @@ fn shown_table(
     table: &TableName,
 ) -> SqlResult<std::sync::Arc<selkie_catalog::TableInfo>> {
     if let (Some(schema), _) | (None, Some(schema)) =
-        (table.schema.as_ref().map(|s| &s.value), &session.schema)
+        (table.schema.as_ref().map(|s| &*s.value), session.frame.schema.as_deref())
     {
         check_shown(session, schema, &table.name.value)?;
     }
@@ -211,7 +211,7 @@ pub(super) fn table_of(
     session: &Session,
     table: &TableName,
 ) -> SqlResult<std::sync::Arc<selkie_catalog::TableInfo>> {
-    let schema = match (&table.schema, &session.schema) {
+    let schema = match (&table.schema, &session.frame.schema) {
         (Some(schema), _) => &*schema.value,
         (None, Some(schema)) => schema,
         (None, None) => return Err(SqlError::new(&ER_NO_DB_ERROR, &[])),
@@ -220,7 +220,7 @@ pub(super) fn table_of(
     if snapshot.schema(schema).is_none() {
         return Err(SqlError::unknown_database(schema));
     }
-    let names = Namespace { snapshot: &snapshot, temporary: &session.temporary };
+    let names = Namespace { snapshot: &snapshot, temporary: &session.frame.temporary };
     let found = names.table(schema, &table.name.value).cloned();
     found.ok_or_else(|| SqlError::no_such_table(schema, &table.name.value))
 }
@@ -253,7 +253,7 @@ fn shape(instance: &Instance, session: &Session, what: &ShowWhat) -> SqlResult<O
             let schema = schema_of(instance, session, schema.as_ref())?;
             let privilege = Privilege::Event;
             let access = Access { privilege, schema: &schema, table: "", columns: &[] };
-            session.hooks.check_access(session, &access)?;
+            session.frame.hooks.check_access(session, &access)?;
             events(&schema)
         }
         ShowWhat::RoutineStatus(kind) => routines(*kind),

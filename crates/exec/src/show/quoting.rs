@@ -9,7 +9,7 @@ use crate::Session;
 
 /// The definition with its names in the session's quotes, or without any where none are needed.
 pub(super) fn requoted(session: &Session, definition: String) -> String {
-    let settings = &session.settings;
+    let settings = &session.frame.settings;
     let ansi = settings.sql_mode.contains(SqlMode::ANSI_QUOTES);
     if settings.quote_show_create && !ansi {
         return definition;

@@ -109,9 +109,9 @@ fn conditions(session: &Session, limit: Option<&Limit>, errors_only: bool) -> Sh
 }
 
 fn create_table(instance: &Instance, session: &Session, name: &TableName) -> SqlResult<ShownRows> {
-    let named = name.schema.as_ref().map(|s| &s.value).or(session.schema.as_ref());
+    let named = name.schema.as_ref().map(|s| &*s.value).or(session.frame.schema.as_deref());
     if let Some(schema) = named {
-        let (schema, table) = (&**schema, &*name.name.value);
+        let (schema, table) = (schema, &*name.name.value);
         let is_view = instance
             .catalog
             .snapshot()
@@ -129,9 +129,11 @@ fn create_table(instance: &Instance, session: &Session, name: &TableName) -> Sql
         TableKind::System => None,
         _ => instance.look_into(&table).and_then(|t| t.table.statistics().auto_increment),
     };
-    let style = ShowStyle::of(session.settings.sql_mode);
-    let statement =
-        requoted(session, show_create_table(&table, next, style, &session.settings.time_zone));
+    let style = ShowStyle::of(session.frame.settings.sql_mode);
+    let statement = requoted(
+        session,
+        show_create_table(&table, next, style, &session.frame.settings.time_zone),
+    );
     Ok(ShownRows {
         columns: vec![("Table", text_type(64)), ("Create Table", definition_type())],
         rows: vec![vec![Value::bytes(table.name()), Value::bytes(statement)]],
@@ -142,10 +144,10 @@ fn create_table(instance: &Instance, session: &Session, name: &TableName) -> Sql
 fn check_shown(session: &Session, schema: &str, table: &str) -> SqlResult<()> {
     let permissions: &dyn selkie_plan::Permissions = session;
     let free = schema.eq_ignore_ascii_case("information_schema")
-        || session.temporary.get(schema, table).is_some();
+        || session.frame.temporary.get(schema, table).is_some();
     match free || permissions.granted(None, schema, table).has_any(Privileges::TABLE) {
         true => Ok(()),
-        false => Err(session.hooks.table_denied(session, None, (schema, table), "SHOW")),
+        false => Err(session.frame.hooks.table_denied(session, None, (schema, table), "SHOW")),
     }
 }
 
@@ -160,9 +162,11 @@ fn create_view(
     let (schema, full) = (table.schema(), table.name());
     let is_view = matches!(table.kind, TableKind::View(_));
     let wanted = if is_view { wanted } else { &wanted[..wanted.len().min(1)] };
-    wanted.iter().try_for_each(|w| session.hooks.check_needs(session, schema, full, *w))?;
+    wanted.iter().try_for_each(|w| session.frame.hooks.check_needs(session, schema, full, *w))?;
     match &table.kind {
-        TableKind::View(view) => super::view::create_view(&table, view, session.schema.as_deref()),
+        TableKind::View(view) => {
+            super::view::create_view(&table, view, session.frame.schema.as_deref())
+        }
         _ => {
             let (schema, name) = (table.schema(), table.name());
             Err(SqlError::new(&ER_WRONG_OBJECT, &[&schema, &name, &"VIEW"]))
@@ -178,7 +182,7 @@ fn create_database(
 ) -> SqlResult<ShownRows> {
     crate::ddl::schema::check_name(&name.value)?;
     let access = Access { privilege: Privilege::Any, schema: &name.value, table: "", columns: &[] };
-    session.hooks.check_access(session, &access)?;
+    session.frame.hooks.check_access(session, &access)?;
     let snapshot = instance.catalog.snapshot();
     let schema =
         snapshot.schema(&name.value).ok_or_else(|| SqlError::unknown_database(&name.value))?;

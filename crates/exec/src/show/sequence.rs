@@ -21,8 +21,8 @@ pub(super) fn create(
     let (schema, name) = (table.schema(), table.name());
     if table.kind != TableKind::Temporary {
         let access = Access { privilege: Privilege::Any, schema, table: name, columns: &[] };
-        if session.hooks.check_access(session, &access).is_err() {
-            let account = &session.account;
+        if session.frame.hooks.check_access(session, &access).is_err() {
+            let account = &session.frame.account;
             let arguments: [&dyn std::fmt::Display; 5] =
                 [&"SHOW", &account.user, &account.host, &schema, &name];
             return Err(SqlError::new(&ER_TABLEACCESS_DENIED_ERROR, &arguments));

@@ -11,7 +11,7 @@ pub(crate) struct PlanKey {
     /// The session with the version of its temporary tables; without any it does not matter whose they were.
     temporary: Option<(u64, u64)>,
     space: u64,
-    schema: Option<Box<str>>,
+    schema: Option<Arc<str>>,
     locks: (bool, bool),
     privileges: u64,
     acting_as: Option<Arc<str>>,
@@ -25,10 +25,10 @@ impl PlanKey {
             catalog: instance.catalog.version(),
             temporary: temporary(session),
             space: session.plan_space(),
-            schema: session.schema.clone(),
+            schema: session.frame.schema.clone(),
             locks: session.reads_lock(),
-            privileges: session.hooks.privileges_version(),
-            acting_as: session.acting_as.clone(),
+            privileges: session.frame.hooks.privileges_version(),
+            acting_as: session.frame.acting_as.clone(),
             listed: session.lock_list_number(),
         }
     }
@@ -41,14 +41,19 @@ impl PlanKey {
         *catalog == instance.catalog.version()
             && *of == temporary(session)
             && *space == session.plan_space()
-            && *schema == session.schema
+            && *schema == session.frame.schema
             && *locks == session.reads_lock()
-            && *privileges == session.hooks.privileges_version()
-            && *acting_as == session.acting_as
+            && *privileges == session.frame.hooks.privileges_version()
+            && *acting_as == session.frame.acting_as
             && *listed == session.lock_list_number()
     }
 }
 
 fn temporary(session: &Session) -> Option<(u64, u64)> {
-    session.temporary.iter().next().map(|_| (session.id, session.temporary.version))
+    session
+        .frame
+        .temporary
+        .iter()
+        .next()
+        .map(|_| (session.core.id, session.frame.temporary.version))
 }

@@ -3,6 +3,7 @@
 //! Sessions with equal numbers plan alike. A number is never given again to something else.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use parking_lot::Mutex;
 use selkie_types::Privileges;
@@ -14,7 +15,7 @@ use crate::state::session::Settings;
 #[derive(Clone, Debug, PartialEq)]
 struct PlanSpace {
     settings: Settings,
-    account: String,
+    account: Arc<str>,
     role: Option<String>,
     global: Privileges,
 }
@@ -36,7 +37,7 @@ pub(crate) type Numbered = ((u64, u64), u64);
 impl Session {
     /// The number of what this session's plans depend on.
     pub(crate) fn plan_space(&self) -> u64 {
-        let version = (self.settings.version, self.account.version);
+        let version = (self.frame.settings.version, self.frame.account.version);
         match self.space.get() {
             Some((of, number)) if of == version => number,
             _ => {
@@ -51,8 +52,9 @@ impl Session {
 impl PlanSpace {
     fn of(session: &Session) -> Self {
         // Neither changes a plan.
-        let settings = Settings { version: 0, timestamp_micros: None, ..session.settings.clone() };
-        let account = &session.account;
+        let settings =
+            Settings { version: 0, timestamp_micros: None, ..session.frame.settings.clone() };
+        let account = &session.frame.account;
         let (role, global) = (account.role.clone(), account.global);
         Self { settings, account: account.account.clone(), role, global }
     }

@@ -8,40 +8,58 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 use parking_lot::Mutex;
-use selkie_catalog::{Routine, Trigger};
+use selkie_catalog::{ProgramContext, Routine, TableInfo, Trigger};
 use selkie_sql::ast::{ParameterMode, Program, Span, VariableType};
-use selkie_types::{CollationId, SqlType, Value};
+use selkie_types::{CollationId, SqlMode, SqlType, Value};
 
 use crate::Session;
 use crate::state::prepared::Prepared;
+use crate::state::terms::Terms;
 
 /// The kind and name of a program.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum ProgramKey {
     /// Schema and lower-case name.
-    Procedure(Box<str>, Box<str>),
+    Procedure(Arc<str>, Arc<str>),
     /// Schema and lower-case name.
-    Function(Box<str>, Box<str>),
+    Function(Arc<str>, Arc<str>),
     /// Schema and name.
-    Trigger(Box<str>, Box<str>),
+    Trigger(Arc<str>, Arc<str>),
     /// An anonymous block.
     Block,
 }
 
-/// A table by schema and name.
-type TableKey = (Box<str>, Box<str>);
+/// Programs that a session has parsed.
+#[derive(Default)]
+pub(crate) struct CompiledPrograms {
+    /// By the address of the definition, which a program keeps alive: it is found without a name being made.
+    by_origin: HashMap<usize, Arc<Compiled>>,
+}
+
+impl CompiledPrograms {
+    /// The program made from a definition.
+    pub(crate) fn get<T>(&self, definition: &Arc<T>) -> Option<Arc<Compiled>> {
+        self.by_origin.get(&Arc::as_ptr(definition).addr()).cloned()
+    }
+
+    /// Keeps a program, in place of one made from an earlier definition.
+    pub(crate) fn keep(&mut self, program: Arc<Compiled>) {
+        self.by_origin.retain(|_, other| other.key != program.key);
+        if let Some(address) = program.origin.address() {
+            self.by_origin.insert(address, program);
+        }
+    }
+}
 
 /// The stored programs of one session.
 #[derive(Default)]
 pub(crate) struct ProgramState {
-    /// Programs the session has parsed.
-    pub(crate) cache: Arc<Mutex<HashMap<ProgramKey, Arc<Compiled>>>>,
     /// Programs being run, outermost first.
     pub(crate) active: Vec<ProgramKey>,
     /// The session functions and triggers of the running statement use.
     pub(crate) sub: RefCell<Option<Box<Session>>>,
     /// Tables used by the statements around, which a function or trigger may not change.
-    pub(crate) in_use: Vec<TableKey>,
+    pub(crate) in_use: Vec<Arc<TableInfo>>,
     /// Rows changed by the statements of the running CALL.
     pub(crate) affected: u64,
     /// Statements of SQL PREPARE that are being run.
@@ -58,9 +76,18 @@ impl ProgramState {
         self.into.borrow_mut().push((value, ty));
     }
 
+    /// Sets the tables that may not be changed within a statement that uses `tables`, itself within `around`.
+    pub(crate) fn use_within(&mut self, around: &Self, tables: &[Arc<TableInfo>]) {
+        let all = around.in_use.iter().chain(tables);
+        // A trigger's rows have the same tables: nothing is written for each of them.
+        if !self.in_use.iter().map(Arc::as_ptr).eq(all.clone().map(Arc::as_ptr)) {
+            self.in_use = all.cloned().collect();
+        }
+    }
+
     /// Whether a function or trigger around uses a table.
     pub(crate) fn is_in_use(&self, schema: &str, table: &str) -> bool {
-        self.in_use.iter().any(|(s, t)| **s == *schema && **t == *table)
+        self.in_use.iter().any(|t| *t.schema() == *schema && *t.name() == *table)
     }
 }
 
@@ -72,12 +99,44 @@ pub(crate) enum Origin {
     Statement,
 }
 
+impl Origin {
+    fn address(&self) -> Option<usize> {
+        match self {
+            Self::Routine(routine) => Some(Arc::as_ptr(routine).addr()),
+            Self::Trigger(trigger) => Some(Arc::as_ptr(trigger).addr()),
+            Self::Statement => None,
+        }
+    }
+}
+
+/// What a program sets in its session while it runs.
+pub(crate) struct ProgramSetting {
+    /// The default database.
+    pub(crate) schema: Arc<str>,
+    /// The account as `user@host`, `None` for the one that calls.
+    pub(crate) definer: Option<Arc<str>>,
+    /// `sql_mode` when it was made, `None` if it has bits that are unknown.
+    pub(crate) sql_mode: Option<SqlMode>,
+}
+
+impl ProgramSetting {
+    pub(crate) fn new(schema: &str, context: &ProgramContext, invoker: bool) -> Self {
+        Self {
+            schema: schema.into(),
+            definer: (!invoker).then(|| (*context.definer).into()),
+            sql_mode: SqlMode::from_bits(context.sql_mode).ok(),
+        }
+    }
+}
+
 /// A program ready to be run by one session.
 pub(crate) struct Compiled {
     pub(crate) key: ProgramKey,
     /// `schema.name`, for messages.
     pub(crate) name: String,
     pub(crate) origin: Origin,
+    /// Where and as whom it runs; a block runs as the statement around does.
+    pub(crate) setting: Option<ProgramSetting>,
     pub(crate) text: Arc<[u8]>,
     pub(crate) body: Program,
     /// Ways of the parameters, which are the first variables.
@@ -87,4 +146,5 @@ pub(crate) struct Compiled {
     /// Default collation of its string variables.
     pub(crate) collation: CollationId,
     pub(crate) statements: Mutex<HashMap<Span, Arc<Prepared>>>,
+    pub(crate) terms: Terms,
 }

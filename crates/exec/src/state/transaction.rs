@@ -557,7 +557,7 @@ impl Session {
             }
         };
         if !self.transaction.parts.is_empty() {
-            bump(&self.counters.handler_commit, 1);
+            bump(&self.core.counters.handler_commit, 1);
         }
         let result = self.transaction.commit();
         self.transaction.release_locks();
@@ -593,7 +593,7 @@ impl Session {
             return Err(SqlError::new(&ER_COMMIT_NOT_ALLOWED_IN_SF_OR_TRG, &[]));
         }
         if !self.transaction.parts.is_empty() {
-            bump(&self.counters.handler_rollback, 1);
+            bump(&self.core.counters.handler_rollback, 1);
         }
         let result = self.transaction.rollback();
         self.transaction.release_locks();
@@ -601,7 +601,7 @@ impl Session {
     }
 
     pub(crate) fn warn_incomplete_rollback(&self) {
-        self.diagnostics.push(incomplete_rollback(), self.settings.max_error_count);
+        self.diagnostics.push(incomplete_rollback(), self.frame.settings.max_error_count);
     }
 }
 

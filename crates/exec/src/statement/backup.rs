@@ -39,15 +39,15 @@ pub(super) fn run(
     let lock_tables = Access { privilege: Privilege::LockBackup, ..reload.clone() };
     match statement {
         ast::Backup::Stage(name) => {
-            session.hooks.check_access(session, &reload)?;
+            session.frame.hooks.check_access(session, &reload)?;
             stage(instance, session, &name.value)?;
         }
         ast::Backup::Lock(table) => {
-            session.hooks.check_access(session, &lock_tables)?;
+            session.frame.hooks.check_access(session, &lock_tables)?;
             lock(instance, session, table)?;
         }
         ast::Backup::Unlock => {
-            session.hooks.check_access(session, &lock_tables)?;
+            session.frame.hooks.check_access(session, &lock_tables)?;
             session.backup.table = None;
         }
     }
@@ -77,7 +77,7 @@ fn stage(instance: &Instance, session: &mut Session, name: &str) -> SqlResult<()
 
 fn enter(instance: &Instance, session: &mut Session, stage: usize) -> SqlResult<()> {
     let control = Control::new(session);
-    let limit = Duration::from_secs(session.settings.lock_wait_timeout);
+    let limit = Duration::from_secs(session.frame.settings.lock_wait_timeout);
     if stage == 0 {
         if session.locked_tables.is_some() {
             return Err(SqlError::new(&ER_LOCK_OR_ACTIVE_TRANSACTION, &[]));
@@ -87,10 +87,10 @@ fn enter(instance: &Instance, session: &mut Session, stage: usize) -> SqlResult<
         }
         session.commit()?;
         let locks = &instance.locks;
-        let turn = locks.lock(&control, session.id, TURN, LockMode::Exclusive, limit)?;
+        let turn = locks.lock(&control, session.core.id, TURN, LockMode::Exclusive, limit)?;
         session.backup.turn = Some(turn);
     }
-    let closed = session.gate.close(&control, session.id, STAGES[stage].1, limit)?;
+    let closed = session.gate.close(&control, session.core.id, STAGES[stage].1, limit)?;
     session.backup.holds.extend(closed);
     session.backup.stage = Some(stage);
     Ok(())
@@ -98,16 +98,16 @@ fn enter(instance: &Instance, session: &mut Session, stage: usize) -> SqlResult<
 
 /// Keeps the definition of one table, which need not exist, from changing; rows may change.
 fn lock(instance: &Instance, session: &mut Session, table: &TableName) -> SqlResult<()> {
-    let schema = match (&table.schema, &session.schema) {
-        (Some(schema), _) => schema.value.clone(),
-        (None, Some(schema)) => schema.clone(),
+    let schema = match (&table.schema, &session.frame.schema) {
+        (Some(schema), _) => &*schema.value,
+        (None, Some(schema)) => &**schema,
         (None, None) => return Err(SqlError::new(&ER_NO_DB_ERROR, &[])),
     };
     session.backup.table = None;
     let control = Control::new(session);
-    let limit = Duration::from_secs(session.settings.lock_wait_timeout);
-    let name = (&*schema, &*table.name.value);
-    let ticket = instance.locks.lock(&control, session.id, name, LockMode::Read, limit)?;
+    let limit = Duration::from_secs(session.frame.settings.lock_wait_timeout);
+    let name = (schema, &*table.name.value);
+    let ticket = instance.locks.lock(&control, session.core.id, name, LockMode::Read, limit)?;
     session.backup.table = Some(ticket);
     Ok(())
 }

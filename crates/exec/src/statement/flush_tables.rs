@@ -26,7 +26,7 @@ pub(super) fn run(
         return Ok(None);
     };
     let reload = Access { privilege: Privilege::Reload, schema: "", table: "", columns: &[] };
-    session.hooks.check_access(session, &reload)?;
+    session.frame.hooks.check_access(session, &reload)?;
     // Compat: numbers that sequences keep in memory are gone.
     instance.sequences.forget_all();
     match (&tables[..], *read_lock || *export) {
@@ -50,9 +50,9 @@ fn lock_all(session: &mut Session) -> SqlResult<()> {
         return Ok(());
     }
     let control = Control::new(session);
-    let limit = Duration::from_secs(session.settings.lock_wait_timeout);
+    let limit = Duration::from_secs(session.frame.settings.lock_wait_timeout);
     let kinds = [Work::Definition, Work::Rows, Work::Commit];
-    session.read_lock = session.gate.close(&control, session.id, &kinds, limit)?;
+    session.read_lock = session.gate.close(&control, session.core.id, &kinds, limit)?;
     Ok(())
 }
 
@@ -112,7 +112,7 @@ fn flush_some(instance: &Instance, session: &mut Session, tables: &[TableName]) 
         };
     }
     for table in tables {
-        let schema = table.schema.as_ref().map(|s| &*s.value).or(session.schema.as_deref());
+        let schema = table.schema.as_ref().map(|s| &*s.value).or(session.frame.schema.as_deref());
         let name = &*table.name.value;
         match session.lock_of(schema.unwrap_or_default(), name) {
             Some(lock) if lock.write => {}
@@ -129,12 +129,12 @@ fn is_written(session: &Session, lock: &LockedTable) -> bool {
 
 /// Compat: FLUSH TABLES with names waits until nobody uses the tables.
 fn wait_for_users(instance: &Instance, session: &Session, table: &TableName) -> SqlResult<()> {
-    let schema = table.schema.as_ref().map(|s| &*s.value).or(session.schema.as_deref());
+    let schema = table.schema.as_ref().map(|s| &*s.value).or(session.frame.schema.as_deref());
     let (schema, name) = (schema.unwrap_or_default(), &*table.name.value);
-    if session.temporary.get(schema, name).is_some() {
+    if session.frame.temporary.get(schema, name).is_some() {
         return Ok(());
     }
-    let limit = Duration::from_secs(session.settings.lock_wait_timeout);
+    let limit = Duration::from_secs(session.frame.settings.lock_wait_timeout);
     let (control, mode) = (Control::new(session), LockMode::Exclusive);
-    instance.locks.lock(&control, session.id, (schema, name), mode, limit).map(drop)
+    instance.locks.lock(&control, session.core.id, (schema, name), mode, limit).map(drop)
 }

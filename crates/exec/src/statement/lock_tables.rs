@@ -63,14 +63,14 @@ pub(super) fn take(
     let limit = match statement.wait {
         Some(ast::LockWait::NoWait) => Duration::ZERO,
         Some(ast::LockWait::Wait(seconds)) => Duration::from_secs(seconds),
-        _ => Duration::from_secs(session.settings.lock_wait_timeout),
+        _ => Duration::from_secs(session.frame.settings.lock_wait_timeout),
     };
     let control = Control::new(session);
     let mut list = list_of(instance, session, statement, purpose)?;
     // The strongest lock on a name comes first: nobody else gets between it and a weaker one.
     list.sort_by(|a, b| (&a.schema, &a.table, b.write).cmp(&(&b.schema, &b.table, a.write)));
     let inside = match list.iter().any(|table| table.write) {
-        true => Some(session.gate.enter(&control, session.id, Work::Rows, limit)?),
+        true => Some(session.gate.enter(&control, session.core.id, Work::Rows, limit)?),
         false => None,
     };
     let mut tickets = Vec::new();
@@ -83,7 +83,7 @@ pub(super) fn take(
             (Purpose::Flush, false) => LockMode::Upgradable,
         };
         let name = (&*table.schema, &*table.table);
-        tickets.push(instance.locks.lock(&control, session.id, name, mode, limit)?);
+        tickets.push(instance.locks.lock(&control, session.core.id, name, mode, limit)?);
     }
     // What was waited for may have gone meanwhile.
     list_of(instance, session, statement, purpose)?;
@@ -142,15 +142,15 @@ fn below(
     let text = definition.select.as_bytes();
     let parsed = selkie_sql::parse(text, &selkie_sql::ParseOptions::default())?;
     let Statement::Query(query) = &parsed.statement else { return Ok(()) };
-    let before = (session.acting_as.clone(), session.schema.clone());
+    let before = (session.frame.acting_as.clone(), session.frame.schema.clone());
     if !definition.security_invoker {
-        session.acting_as = Some(definition.definer.as_str().into());
+        session.frame.acting_as = Some(definition.definer.as_str().into());
     }
-    session.schema = Some(view.schema().into());
+    session.frame.schema = Some(view.schema().into());
     let found = planning::plan(instance, session, &parsed.statement, text, (&[], 0))
         .map_err(|_| invalid(view))
         .and_then(|plan| check_below(session, view, &plan.tables, purpose));
-    (session.acting_as, session.schema) = before;
+    (session.frame.acting_as, session.frame.schema) = before;
     found?;
     for (table, alias) in read_by(instance, view, query) {
         let named = locked(&table, &alias, write);
@@ -215,14 +215,14 @@ fn find(
     lock: &ast::LockTable,
     purpose: Purpose,
 ) -> SqlResult<Option<Arc<TableInfo>>> {
-    let schema = match (&lock.table.schema, &session.schema) {
+    let schema = match (&lock.table.schema, &session.frame.schema) {
         (Some(schema), _) => &*schema.value,
         (None, Some(schema)) => schema,
         (None, None) => return Err(SqlError::new(&ER_NO_DB_ERROR, &[])),
     };
     let name = &*lock.table.name.value;
     let snapshot = instance.catalog.snapshot();
-    let names = Namespace { snapshot: &snapshot, temporary: &session.temporary };
+    let names = Namespace { snapshot: &snapshot, temporary: &session.frame.temporary };
     let table = match purpose {
         Purpose::Lock => names.table(schema, name),
         Purpose::Flush => snapshot.table(schema, name),
@@ -236,7 +236,7 @@ fn find(
 
 /// Fails unless the account may lock a table.
 fn check(session: &Session, schema: &str, table: &str) -> SqlResult<()> {
-    let account = &session.account;
+    let account = &session.frame.account;
     if schema.eq_ignore_ascii_case("information_schema") {
         let arguments: [&dyn std::fmt::Display; 3] = [&account.user, &account.host, &schema];
         return Err(SqlError::new(&ER_DBACCESS_DENIED_ERROR, &arguments));
@@ -248,8 +248,8 @@ fn check(session: &Session, schema: &str, table: &str) -> SqlResult<()> {
         return Err(SqlError::new(&ER_TABLEACCESS_DENIED_ERROR, &arguments));
     }
     let access = Access { privilege: Privilege::LockTables, schema, table, columns: &[] };
-    session.hooks.check_access(session, &access)?;
-    session.hooks.check_needs(session, schema, table, Privileges::SELECT)
+    session.frame.hooks.check_access(session, &access)?;
+    session.frame.hooks.check_needs(session, schema, table, Privileges::SELECT)
 }
 
 /// Gives up the locks of LOCK TABLES.

@@ -87,7 +87,8 @@ fn unknown_types(statement: &Statement, output: &mut [OutputColumn]) {
 
 /// Tells of what was noticed when names and types were resolved, which each execution does again.
 fn tell_of_preparing(session: &Session, statement: &Statement, plan: &Plan) {
-    let (settings, is_update) = (&session.settings, matches!(statement, Statement::Update(_)));
+    let (settings, is_update) =
+        (&session.frame.settings, matches!(statement, Statement::Update(_)));
     for condition in &plan.conditions {
         // Compat: of these only an execution tells.
         let later = match condition.code {
@@ -113,6 +114,6 @@ pub fn execute_prepared(
     if values.len() != prepared.parameters {
         return Err(SqlError::new(&ER_WRONG_ARGUMENTS, &[&"EXECUTE"]));
     }
-    let running = Running { text: &prepared.text, values, prepared: Some(prepared) };
+    let running = Running { prepared: Some(prepared), ..Running::new(&prepared.text, values) };
     super::execute(instance, session, &prepared.statement, running, sink)
 }

@@ -15,7 +15,7 @@ fn refused() -> SqlError {
 
 /// Fails for statements that change definitions or accounts.
 pub(super) fn check(session: &Session, statement: &Statement) -> SqlResult<()> {
-    let (transaction, settings) = (&session.transaction, &session.settings);
+    let (transaction, settings) = (&session.transaction, &session.frame.settings);
     let read_only = match changes(statement) {
         Changes::Nothing => false,
         Changes::Temporary => transaction.is_read_only(settings),
@@ -35,7 +35,7 @@ pub(super) fn check_locking(
     let Statement::Query(query) = statement else { return Ok(()) };
     let for_update = query.locking.is_some_and(|locking| locking.exclusive);
     let shared = || plan.tables.iter().any(|t| matches!(t.kind, TableKind::Base));
-    if for_update && session.transaction.is_read_only(&session.settings) && shared() {
+    if for_update && session.transaction.is_read_only(&session.frame.settings) && shared() {
         return Err(refused());
     }
     Ok(())
@@ -44,8 +44,8 @@ pub(super) fn check_locking(
 /// Whether a statement changes what others see other than by rows: it keeps out of a closed gate.
 pub(super) fn changes_shared(session: &Session, statement: &Statement) -> bool {
     let own = |name: &TableName| {
-        let schema = name.schema.as_ref().map(|s| &*s.value).or(session.schema.as_deref());
-        session.temporary.get(schema.unwrap_or_default(), &name.name.value).is_some()
+        let schema = name.schema.as_ref().map(|s| &*s.value).or(session.frame.schema.as_deref());
+        session.frame.temporary.get(schema.unwrap_or_default(), &name.name.value).is_some()
     };
     match statement {
         Statement::LockTables(_) | Statement::Set(_) => false,

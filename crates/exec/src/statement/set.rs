@@ -1,5 +1,7 @@
 //! SET: evaluates the values, assigns user variables, leaves system variables to the server.
 
+use std::sync::Arc;
+
 use selkie_expr::{EvalContext, Expr, ExprKind};
 use selkie_sql::ast::{self, SetItem, Statement};
 use selkie_types::error::catalogue::{
@@ -10,7 +12,9 @@ use selkie_types::{CollationId, SqlError, SqlResult, SqlType, Value};
 use crate::query::planning;
 use crate::query::running::Running;
 use crate::state::guard::guarded;
+use crate::state::prepared::Prepared;
 use crate::state::session::{CheckedSet, NewValue};
+use crate::state::terms::{BoundTerm, Term};
 use crate::{Instance, Outcome, ResultSink, Session, query};
 
 /// An assignment that may be made.
@@ -35,7 +39,7 @@ pub(crate) fn run(
     for item in items {
         pending.push(check(instance, session, item, running)?);
     }
-    let hooks = session.hooks.clone();
+    let hooks = session.frame.hooks.clone();
     for assignment in pending {
         match assignment {
             Pending::User(name, (value, ty)) => {
@@ -70,7 +74,7 @@ fn check<'a>(
         }
         _ => None,
     };
-    let hooks = session.hooks.clone();
+    let hooks = session.frame.hooks.clone();
     Ok(Pending::Server(item, hooks.check_set(session, item, value)?))
 }
 
@@ -147,26 +151,61 @@ pub(crate) fn evaluate(
     e: &ast::Expr,
     running: Running<'_>,
 ) -> SqlResult<(Value, SqlType)> {
-    let Ok(mut bound) = planning::bind(instance, session, e, running) else {
-        return by_query(instance, session, e, running).map_err(of_set);
+    let Some(terms) = running.terms else {
+        return match bound(instance, session, e, running) {
+            Some(expr) => value_of(session, &expr, running),
+            None => by_query(instance, session, &query_of(e, running), running),
+        };
     };
+    let term = match terms.find(instance, session, e.span, running.values) {
+        Some(term) => term,
+        None => {
+            let term = match bound(instance, session, e, running) {
+                Some(expr) => match BoundTerm::new(instance, session, expr, running.values) {
+                    Ok(term) => Term::Bound(Arc::new(term)),
+                    Err(expr) => return value_of(session, &expr, running),
+                },
+                None => Term::Query(Arc::new(query_of(e, running))),
+            };
+            terms.keep(e.span, term.clone());
+            term
+        }
+    };
+    match term {
+        Term::Bound(term) => value_of(session, &term.expr, running),
+        Term::Query(query) => by_query(instance, session, &query, running),
+    }
+}
+
+/// The expression ready to be evaluated by itself, unless it needs a query.
+fn bound(
+    instance: &Instance,
+    session: &Session,
+    e: &ast::Expr,
+    running: Running<'_>,
+) -> Option<Expr> {
+    let mut bound = planning::bind(instance, session, e, running).ok()?;
     selkie_expr::cast::local(&mut bound);
     // Whoever takes the value keeps what it can hold of its digits.
     selkie_expr::build::unround(&mut bound);
-    let eval = EvalContext::new(session.type_context(), session, session.statement_start.get());
+    Some(bound)
+}
+
+fn value_of(session: &Session, bound: &Expr, running: Running<'_>) -> SqlResult<(Value, SqlType)> {
+    let now = session.values.statement_start.get();
+    let eval = EvalContext::new(session.type_context(), session, now);
     eval.set_parameters(running.values.iter().map(|(v, _)| v.clone()));
     session.begin_random(&eval);
     let value = bound.eval_value(&eval);
     session.end_random(&eval);
     query::keep_conditions(session, &eval);
-    let bound = assigned_type(bound);
-    Ok((value?, bound))
+    Ok((value?, assigned_type(bound)))
 }
 
-fn assigned_type(bound: Expr) -> SqlType {
+fn assigned_type(bound: &Expr) -> SqlType {
     match bound.kind {
         ExprKind::Literal(Value::Null) => SqlType::null(),
-        _ => bound.ty,
+        _ => bound.ty.clone(),
     }
 }
 
@@ -186,12 +225,8 @@ impl ResultSink for OneValue {
     }
 }
 
-fn by_query(
-    instance: &Instance,
-    session: &mut Session,
-    e: &ast::Expr,
-    running: Running<'_>,
-) -> SqlResult<(Value, SqlType)> {
+/// The query `SELECT e`.
+fn query_of(e: &ast::Expr, running: Running<'_>) -> Prepared {
     let item = ast::SelectItem::Expr { expr: e.clone(), alias: None, span: ast::Span::default() };
     let select = ast::Select {
         options: ast::SelectOptions { for_statement: true, ..Default::default() },
@@ -215,13 +250,22 @@ fn by_query(
         span: ast::Span::default(),
     };
     let statement = Statement::Query(Box::new(query));
+    Prepared::unplanned(statement, running.text.into(), running.values.len())
+}
+
+fn by_query(
+    instance: &Instance,
+    session: &mut Session,
+    query: &Prepared,
+    running: Running<'_>,
+) -> SqlResult<(Value, SqlType)> {
     let mut sink = OneValue(None, None);
-    let running = Running { prepared: None, ..running };
+    let running = Running { prepared: Some(query), ..running };
     // Compat: whatever is no query locks what it reads.
     let locked = std::mem::replace(&mut session.locks_reads, true);
-    let result = super::planned(instance, session, &statement, running, &mut sink);
+    let result = super::planned(instance, session, &query.statement, running, &mut sink);
     session.locks_reads = locked;
-    result?;
+    result.map_err(of_set)?;
     Ok(sink.0.unwrap_or((Value::Null, SqlType::null())))
 }
 
@@ -234,7 +278,7 @@ pub(super) fn for_statement(
     running: Running<'_>,
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
-    let hooks = session.hooks.clone();
+    let hooks = session.frame.hooks.clone();
     let names: Vec<&str> = items
         .iter()
         .filter_map(|item| match item {

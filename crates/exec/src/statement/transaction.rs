@@ -24,15 +24,15 @@ pub(super) fn run(instance: &Instance, session: &mut Session, what: &Ast) -> Sql
             return Ok(ended(session, was_open, *chain, *release));
         }
         Ast::Savepoint(name) => {
-            bump(&session.counters.handler_savepoint, 1);
+            bump(&session.core.counters.handler_savepoint, 1);
             // Outside of a transaction the statement is one by itself, and so is the savepoint.
-            if session.in_transaction() || !session.settings.autocommit {
-                session.transaction.begin_statement(&session.settings)?;
+            if session.in_transaction() || !session.frame.settings.autocommit {
+                session.transaction.begin_statement(&session.frame.settings)?;
                 session.transaction.savepoint(&name.value)?;
             }
         }
         Ast::RollbackTo(name) => {
-            bump(&session.counters.handler_savepoint_rollback, 1);
+            bump(&session.core.counters.handler_savepoint_rollback, 1);
             if session.transaction.rollback_to(&name.value)? {
                 session.warn_incomplete_rollback();
             }
@@ -52,7 +52,7 @@ fn begin(
     session.transaction.check_no_branch()?;
     super::lock_tables::release(session);
     session.commit()?;
-    session.transaction.begin(&session.settings, read_only);
+    session.transaction.begin(&session.frame.settings, read_only);
     if consistent_snapshot {
         for engine in instance.engines.iter().filter(|e| e.capabilities().transactional) {
             session.transaction.join(engine)?;
@@ -69,11 +69,11 @@ fn ended(
     chain: Option<bool>,
     release: Option<bool>,
 ) -> Outcome {
-    let usual = session.settings.completion;
+    let usual = session.frame.settings.completion;
     if chain.unwrap_or(usual == Completion::Chain) {
         match was_open {
             true => session.transaction.begin_next(),
-            false => session.transaction.begin(&session.settings, None),
+            false => session.transaction.begin(&session.frame.settings, None),
         }
     }
     Outcome { release: release.unwrap_or(usual == Completion::Release), ..Outcome::ok() }

@@ -82,7 +82,7 @@ fn start(
         return Err(SqlError::new(&ER_XAER_DUPID, &[]));
     }
     let branch = Branch { xid: xid.clone(), state: BranchState::Active };
-    session.transaction.begin_branch(&session.settings, branch);
+    session.transaction.begin_branch(&session.frame.settings, branch);
     Ok(())
 }
 

@@ -81,7 +81,7 @@ impl World {
     /// Runs a statement; the rows it gave.
     pub(crate) fn run(&mut self, session: &str, sql: &str) -> SqlResult<Vec<String>> {
         let session = session_of(&mut self.sessions, session);
-        let options = ParseOptions { sql_mode: session.settings.sql_mode };
+        let options = ParseOptions { sql_mode: session.frame.settings.sql_mode };
         let parsed = selkie_sql::parse(sql.as_bytes(), &options)?;
         match &parsed.statement {
             Statement::CreateTable(create) => {
@@ -135,7 +135,7 @@ fn session_of<'s>(sessions: &'s mut HashMap<String, Session>, name: &str) -> &'s
     let id = sessions.len() as u64 + 1;
     sessions.entry(name.to_owned()).or_insert_with(|| {
         let mut session = Session::new(id, Account::default(), Arc::new(NoHooks));
-        session.schema = Some("test".into());
+        session.frame.schema = Some("test".into());
         session
     })
 }

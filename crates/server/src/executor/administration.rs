@@ -38,7 +38,7 @@ pub(super) fn check_set(
         NewValue::Value(value, ty) => SetValue::Value(plain(value, &ty)),
     });
     let is_default = !matches!(value, Some(SetValue::Value(_)));
-    if !session.settings.autocommit && turns_autocommit_on(item, value.as_ref()) {
+    if !session.frame.settings.autocommit && turns_autocommit_on(item, value.as_ref()) {
         session.transaction.check_no_branch()?;
     }
     let mut notes = Notes::new();
@@ -60,20 +60,20 @@ pub(super) fn set(
     if let SetItem::Password { .. } | SetItem::DefaultRole { .. } = item {
         session.commit()?;
     }
-    let was_autocommit = session.settings.autocommit;
+    let was_autocommit = session.frame.settings.autocommit;
     let Ready { checked, is_default } = *ready;
     let mut notes = Notes::new();
     let target = admin::set_item(shared, item, checked, &mut notes)?;
     keep(session, notes);
     // A definer's role ends with the statement, so the session keeps its own.
-    if session.acting_as.is_none() {
+    if session.frame.acting_as.is_none() {
         follow_role(shared, session);
     }
     if let Target::Session(name, value) = target {
         follow(session, name, &value, is_default);
     }
     super::settings::refresh(shared, session);
-    if !was_autocommit && session.settings.autocommit {
+    if !was_autocommit && session.frame.settings.autocommit {
         // Compat: switching autocommit on ends the open transaction.
         session.commit()?;
     }
@@ -109,10 +109,10 @@ pub(super) fn save(
         saved.values.extend(with_links.map(|id| (id, shared.var(id))));
         saved.pseudo.extend(match def.name {
             "last_insert_id" | "identity" => {
-                Some(Pseudo::LastInsertId(session.last_insert_id.get()))
+                Some(Pseudo::LastInsertId(session.values.last_insert_id.get()))
             }
-            "insert_id" => Some(Pseudo::InsertId(session.next_insert_id.get())),
-            "timestamp" => Some(Pseudo::Timestamp(session.settings.timestamp_micros)),
+            "insert_id" => Some(Pseudo::InsertId(*session.core.next_insert_id.lock())),
+            "timestamp" => Some(Pseudo::Timestamp(session.frame.settings.timestamp_micros)),
             _ => None,
         });
     }
@@ -127,9 +127,9 @@ pub(super) fn restore(shared: &Shared, session: &mut Session, saved: SavedVariab
     }
     for pseudo in saved.pseudo {
         match pseudo {
-            Pseudo::LastInsertId(id) => session.last_insert_id.set(id),
-            Pseudo::InsertId(id) => session.next_insert_id.set(id),
-            Pseudo::Timestamp(micros) => session.settings.timestamp_micros = micros,
+            Pseudo::LastInsertId(id) => session.values.last_insert_id.set(id),
+            Pseudo::InsertId(id) => *session.core.next_insert_id.lock() = id,
+            Pseudo::Timestamp(micros) => session.frame.settings.timestamp_micros = micros,
         }
     }
     super::settings::refresh(shared, session);
@@ -139,10 +139,10 @@ pub(super) fn restore(shared: &Shared, session: &mut Session, saved: SavedVariab
 fn follow_role(shared: &Shared, session: &mut Session) {
     let access = shared.access.lock();
     let (role, global) = (&access.identity().role, access.global());
-    if session.account.role != *role || session.account.global != global {
-        session.account.role.clone_from(role);
-        session.account.global = global;
-        session.account.version += 1;
+    if session.frame.account.role != *role || session.frame.account.global != global {
+        session.frame.account.role.clone_from(role);
+        session.frame.account.global = global;
+        session.frame.account.version += 1;
     }
 }
 
@@ -185,18 +185,21 @@ fn plain(value: Value, ty: &SqlType) -> Value {
 /// Variables that are the running session itself.
 fn follow(session: &mut Session, name: &str, value: &VarValue, is_default: bool) {
     match name {
-        "last_insert_id" | "identity" => session.last_insert_id.set(value.as_u64()),
-        "insert_id" => session.next_insert_id.set(Some(value.as_u64()).filter(|_| !is_default)),
+        "last_insert_id" | "identity" => session.values.last_insert_id.set(value.as_u64()),
+        "insert_id" => {
+            *session.core.next_insert_id.lock() = Some(value.as_u64()).filter(|_| !is_default);
+        }
         "rand_seed1" | "rand_seed2" => {
-            let (first, second) = session.random_seeds.get().unwrap_or_default();
+            let (first, second) = session.core.random_seeds.get().unwrap_or_default();
             let seed = value.as_u64() as u32;
             let seeds = if name == "rand_seed1" { (seed, second) } else { (first, seed) };
-            session.random_seeds.set(Some(seeds));
+            session.core.random_seeds.set(seeds);
         }
         "timestamp" => {
             let micros = (value.as_f64() * 1e6) as i64;
             // Compat: zero goes back to the clock, as DEFAULT does.
-            session.settings.timestamp_micros = Some(micros).filter(|m| *m != 0 && !is_default);
+            session.frame.settings.timestamp_micros =
+                Some(micros).filter(|m| *m != 0 && !is_default);
         }
         _ => {}
     }
@@ -204,7 +207,7 @@ fn follow(session: &mut Session, name: &str, value: &VarValue, is_default: bool)
 
 fn keep(session: &Session, notes: Vec<Condition>) {
     for note in notes {
-        session.diagnostics.push(note, session.settings.max_error_count);
+        session.diagnostics.push(note, session.frame.settings.max_error_count);
     }
 }
 
@@ -271,7 +274,8 @@ fn check_target(instance: &Instance, session: &Session, grant: &Grant) -> SqlRes
         _ if grant.revoke => Ok(()),
         PrivilegeLevel::Table(name) => {
             let creates = privileges.iter().any(|p| p.kind == PrivilegeKind::Create);
-            let schema = name.schema.as_ref().map(|s| &*s.value).or(session.schema.as_deref());
+            let schema =
+                name.schema.as_ref().map(|s| &*s.value).or(session.frame.schema.as_deref());
             let schema = schema.ok_or_else(|| SqlError::new(&ER_NO_DB_ERROR, &[]))?;
             let snapshot = instance.catalog.snapshot();
             let columns = privileges.iter().flat_map(|p| &p.columns);
@@ -282,7 +286,8 @@ fn check_target(instance: &Instance, session: &Session, grant: &Grant) -> SqlRes
             }
         }
         PrivilegeLevel::Routine(kind, name) => {
-            let schema = name.schema.as_ref().map(|s| &*s.value).or(session.schema.as_deref());
+            let schema =
+                name.schema.as_ref().map(|s| &*s.value).or(session.frame.schema.as_deref());
             let schema = schema.ok_or_else(|| SqlError::new(&ER_NO_DB_ERROR, &[]))?;
             let function = *kind == RoutineKind::Function;
             if instance.catalog.snapshot().routine(schema, function, &name.name.value).is_some() {

@@ -43,7 +43,7 @@ fn together(
     steps: &[Step],
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
-    let alone = session.session.settings.autocommit && !session.session.in_transaction();
+    let alone = session.session.frame.settings.autocommit && !session.session.in_transaction();
     let [begin, end, undo]: [&[u8]; 3] = match alone {
         true => [b"START TRANSACTION", b"COMMIT", b"ROLLBACK"],
         false => {
@@ -70,7 +70,7 @@ fn together(
     }
     session.session.diagnostics.clear();
     quietly(session, end)?;
-    let most = session.session.settings.max_error_count;
+    let most = session.session.frame.settings.max_error_count;
     session.session.diagnostics.put_first(told, most);
     Ok(sum.outcome(&prepared.statement))
 }

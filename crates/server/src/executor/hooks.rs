@@ -63,7 +63,7 @@ impl Shared {
     /// The server's own statements ask `access`: inside of a program that acts as its definer they
     /// ask about the definer, neither less nor more, as long as what is returned is there.
     pub(super) fn acting(&self, session: &Session) -> SqlResult<Acting<'_>> {
-        let Some(definer) = session.acting_as.as_deref() else {
+        let Some(definer) = session.frame.acting_as.as_deref() else {
             return Ok(Acting { shared: self, own: None });
         };
         let (user, host) = definer.rsplit_once('@').unwrap_or((definer, ""));
@@ -83,7 +83,7 @@ impl Shared {
 
 impl SessionHooks for Shared {
     fn check_access(&self, session: &Session, access: &Access<'_>) -> SqlResult<()> {
-        self.ask(session.acting_as.as_deref(), |control| check_access(control, access))
+        self.ask(session.frame.acting_as.as_deref(), |control| check_access(control, access))
     }
 
     fn check_needs(
@@ -93,7 +93,7 @@ impl SessionHooks for Shared {
         table: &str,
         wanted: Privileges,
     ) -> SqlResult<()> {
-        self.ask(session.acting_as.as_deref(), |control| match table.is_empty() {
+        self.ask(session.frame.acting_as.as_deref(), |control| match table.is_empty() {
             true => control.check_database(schema, wanted),
             false => control.check_any_column(schema, table, wanted).map(|_| ()),
         })
@@ -149,7 +149,7 @@ impl SessionHooks for Shared {
         name: &str,
     ) -> SqlResult<()> {
         let kind = if function { RoutineKind::Function } else { RoutineKind::Procedure };
-        self.ask(session.acting_as.as_deref(), |control| match privilege {
+        self.ask(session.frame.acting_as.as_deref(), |control| match privilege {
             // Compat: the text of a routine is seen by who may read the table it was kept in.
             Privilege::ShowRoutine => control.check("mysql", "proc", Privileges::SELECT),
             Privilege::Any => control.check_some_routine(kind, schema, name),
@@ -176,7 +176,7 @@ impl SessionHooks for Shared {
     }
 
     fn routine_created(&self, session: &Session, function: bool, schema: &str, name: &str) {
-        if session.acting_as.is_none() {
+        if session.frame.acting_as.is_none() {
             self.routine_changed(function, (schema, name), true);
         }
     }
@@ -191,7 +191,7 @@ impl SessionHooks for Shared {
 
     fn sees_schema(&self, session: &Session, schema: &str) -> bool {
         let seen = |control: &AccessControl| Ok(control.sees_database(schema));
-        self.ask(session.acting_as.as_deref(), seen).unwrap_or(false)
+        self.ask(session.frame.acting_as.as_deref(), seen).unwrap_or(false)
     }
 
     fn on_column(
@@ -199,7 +199,7 @@ impl SessionHooks for Shared {
         session: &Session,
         (schema, table, column): (&str, &str, &str),
     ) -> Privileges {
-        let all = self.ask(session.acting_as.as_deref(), |control| {
+        let all = self.ask(session.frame.acting_as.as_deref(), |control| {
             Ok(control.on_column(schema, table, column))
         });
         all.unwrap_or_default()
@@ -217,7 +217,7 @@ impl SessionHooks for Shared {
         let schema = table.schema();
         let seen = |control: &AccessControl| Ok(control.sees_table(schema, table.name()));
         schema.eq_ignore_ascii_case("information_schema")
-            || self.ask(session.acting_as.as_deref(), seen).unwrap_or(false)
+            || self.ask(session.frame.acting_as.as_deref(), seen).unwrap_or(false)
     }
 
     fn variable_type(
@@ -286,17 +286,17 @@ impl SessionHooks for Shared {
     ) -> SqlResult<Option<bool>> {
         self.handle.set_state("User lock");
         let (locks, kill) = (&session.locks, &self.handle.kill);
-        let got = self.server.user_locks.get((session.id, locks), name, timeout, kill);
+        let got = self.server.user_locks.get((session.core.id, locks), name, timeout, kill);
         self.handle.set_state("");
         got
     }
 
     fn release_lock(&self, session: &Session, name: &[u8]) -> SqlResult<Option<bool>> {
-        Ok(self.server.user_locks.release(session.id, name))
+        Ok(self.server.user_locks.release(session.core.id, name))
     }
 
     fn release_all_locks(&self, session: &Session) -> SqlResult<u64> {
-        Ok(self.server.user_locks.release_all(session.id))
+        Ok(self.server.user_locks.release_all(session.core.id))
     }
 
     fn lock_holder(&self, _: &Session, name: &[u8]) -> SqlResult<Option<u64>> {
@@ -422,16 +422,16 @@ fn value_of(
 /// Variables that are the running session itself.
 pub(super) fn pseudo_value(session: &Session, name: &str) -> Option<VarValue> {
     Some(match name {
-        "last_insert_id" | "identity" => VarValue::Uint(session.last_insert_id.get()),
-        "insert_id" => VarValue::Uint(session.next_insert_id.get().unwrap_or(0)),
+        "last_insert_id" | "identity" => VarValue::Uint(session.values.last_insert_id.get()),
+        "insert_id" => VarValue::Uint(session.core.next_insert_id.lock().unwrap_or(0)),
         "warning_count" => VarValue::Uint(session.diagnostics.warning_count()),
         "error_count" => VarValue::Uint(session.diagnostics.error_count()),
         "in_transaction" => VarValue::Uint(session.in_transaction().into()),
-        "rand_seed1" => VarValue::Uint(session.random_seeds.get()?.0.into()),
-        "rand_seed2" => VarValue::Uint(session.random_seeds.get()?.1.into()),
+        "rand_seed1" => VarValue::Uint(session.core.random_seeds.get()?.0.into()),
+        "rand_seed2" => VarValue::Uint(session.core.random_seeds.get()?.1.into()),
         "timestamp" => {
-            let micros = session.settings.timestamp_micros;
-            let micros = micros.unwrap_or_else(|| session.statement_start.get());
+            let micros = session.frame.settings.timestamp_micros;
+            let micros = micros.unwrap_or_else(|| session.values.statement_start.get());
             VarValue::Double(micros as f64 / 1e6)
         }
         _ => return None,

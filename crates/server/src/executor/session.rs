@@ -78,7 +78,7 @@ impl ExecutorSession {
         multi: bool,
         origin: Option<&ClientText>,
     ) -> SqlResult<Parsed> {
-        let options = ParseOptions { sql_mode: self.session.settings.sql_mode };
+        let options = ParseOptions { sql_mode: self.session.frame.settings.sql_mode };
         let parsed = selkie_sql::parse_from(text, &options, origin)?;
         if parsed.end < text.len() && !multi {
             return Err(selkie_sql::syntax_error_at(text, parsed.end, &options));
@@ -94,7 +94,7 @@ impl ExecutorSession {
     fn after(&mut self, statement: &Statement, result: &SqlResult<Outcome>) {
         if let (Statement::Use(_), Ok(_)) = (statement, result) {
             self.entered_schema();
-        } else if self.session.schema.is_none() && self.shared.handle.schema().is_some() {
+        } else if self.session.frame.schema.is_none() && self.shared.handle.schema().is_some() {
             // The default database was dropped.
             self.shared.schema_changed(None);
             self.left_schema();
@@ -114,13 +114,13 @@ impl ExecutorSession {
             && flush.targets.iter().any(|target| matches!(target, FlushTarget::Status(_)))
         {
             // The server's counters already include those of this session.
-            self.session.counters.reset();
+            self.session.core.counters.reset();
         }
         self.report();
     }
 
     fn entered_schema(&mut self) {
-        let name = self.session.schema.as_deref().map(str::to_owned);
+        let name = self.session.frame.schema.as_deref().map(str::to_owned);
         self.shared.schema_changed(name.as_deref());
         let snapshot = self.instance.catalog.snapshot();
         let collation = name.and_then(|n| snapshot.schema(&n).map(|s| s.collation));
@@ -148,7 +148,8 @@ impl ExecutorSession {
             let ids = Counters::NAMES.iter().map(|name| find_status(name));
             ids.map(|id| id.filter(|id| *id != counter().rows_sent)).collect()
         });
-        self.session.counters.report_changes(|at, value| {
+        let Session { core, reported, .. } = &self.session;
+        core.counters.report_changes(reported, |at, value| {
             if let Some(Some(id)) = COUNTERS.get(at) {
                 self.shared.handle.counters.set(*id, value);
             }
@@ -218,7 +219,7 @@ impl ExecutorSession {
         if let Err(error) = result
             && error.is(&ER_INTERNAL_ERROR)
         {
-            panics::tell(self.shared.handle.id, text, self.session.settings.sql_mode);
+            panics::tell(self.shared.handle.id, text, self.session.frame.settings.sql_mode);
         }
     }
 
@@ -236,7 +237,7 @@ impl ExecutorSession {
 
     /// Gives back everything that does not outlive the session.
     fn end(&mut self) {
-        let tables: Vec<Arc<TableInfo>> = self.session.temporary.iter().cloned().collect();
+        let tables: Vec<Arc<TableInfo>> = self.session.frame.temporary.iter().cloned().collect();
         // A failing rollback leaves nothing that could be tried again.
         let _ = self.session.end_transaction(&self.instance);
         let _ = self.quietly(b"UNLOCK TABLES");
@@ -252,7 +253,7 @@ impl ExecutorSession {
 
     fn quietly(&mut self, text: &[u8]) -> SqlResult<Outcome> {
         // The session's own kill flag must not keep it from cleaning up.
-        self.session.kill = KillFlag::default();
+        self.session.frame.kill = KillFlag::default();
         execute_text(&self.instance, &mut self.session, text, &mut NullSink)
     }
 }
@@ -266,14 +267,14 @@ fn begin(instance: &Instance, shared: &Arc<Shared>) -> Session {
     let account = Account {
         user: identity.user,
         host: identity.host,
-        account: identity.account.to_string(),
+        account: identity.account.to_string().into(),
         role: identity.role,
         global,
         version: 0,
     };
     let hooks: Arc<dyn SessionHooks> = Arc::clone(shared) as Arc<dyn SessionHooks>;
     let mut session = Session::new(shared.handle.id, account, hooks);
-    session.kill = shared.handle.kill.clone();
+    session.frame.kill = shared.handle.kill.clone();
     session.gate = Arc::clone(&instance.gate);
     session.locks = instance.locks.clone();
     session
@@ -384,7 +385,7 @@ impl BackendSession for ExecutorSession {
 
     fn memory(&self, note: &mut dyn FnMut(usize, usize)) {
         note(std::ptr::from_ref(self).addr(), size_of::<Self>());
-        let (address, bytes) = count_of(self.session.settings.time_zone.name());
+        let (address, bytes) = count_of(self.session.frame.settings.time_zone.name());
         note(address, bytes);
         self.session.transaction.memory(note);
     }
@@ -398,10 +399,10 @@ impl BackendSession for ExecutorSession {
     }
 
     fn field_list(&mut self, table: &str, pattern: &[u8]) -> SqlResult<Vec<OutputColumn>> {
-        let schema = self.session.schema.clone();
+        let schema = self.session.frame.schema.clone();
         let schema = schema.ok_or_else(|| SqlError::new(&ER_NO_DB_ERROR, &[]))?;
         let snapshot = self.instance.catalog.snapshot();
-        let names = Namespace { snapshot: &snapshot, temporary: &self.session.temporary };
+        let names = Namespace { snapshot: &snapshot, temporary: &self.session.frame.temporary };
         let info = names.table(&schema, table).cloned();
         let info = info.ok_or_else(|| SqlError::no_such_table(&schema, table))?;
         let access = Access { privilege: Privilege::Any, schema: &schema, table, columns: &[] };
@@ -425,7 +426,7 @@ impl BackendSession for ExecutorSession {
     }
 
     fn status(&self) -> SessionStatus {
-        let settings = &self.session.settings;
+        let settings = &self.session.frame.settings;
         let mut flags = Status::NONE;
         let in_transaction = self.session.in_transaction();
         let read_only = in_transaction && self.session.transaction.is_read_only(settings);
@@ -441,18 +442,18 @@ impl BackendSession for ExecutorSession {
 
     fn note_error(&mut self, error: &SqlError) {
         self.session.diagnostics.clear();
-        self.session.diagnostics.push_error(error, self.session.settings.max_error_count);
+        self.session.diagnostics.push_error(error, self.session.frame.settings.max_error_count);
     }
 
     fn reset(&mut self) {
         self.end();
-        let schema = self.session.schema.take();
+        let schema = self.session.frame.schema.take();
         let mut vars = SessionVars::new(&self.shared.server.globals);
         vars.set(ids().pseudo_thread_id, VarValue::Uint(self.shared.handle.id));
         *self.shared.vars.lock() = vars;
         self.shared.settings_changed();
         self.session = begin(&self.instance, &self.shared);
-        self.session.schema = schema;
+        self.session.frame.schema = schema;
         self.settings_version = 0;
         self.refresh();
         let counters = &self.shared.handle.counters;

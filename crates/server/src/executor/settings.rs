@@ -19,7 +19,7 @@ pub(super) fn refresh(shared: &Shared, session: &mut Session) {
     let get = |id: VarId| vars.get(id);
     let number = |id: VarId| get(id).as_u64();
     let flag = |id: VarId| get(id).as_bool();
-    let s = &mut session.settings;
+    let s = &mut session.frame.settings;
     s.sql_mode = SqlMode::from_bits(number(ids.sql_mode)).unwrap_or(SqlMode::DEFAULT);
     s.client_charset = charset(get(ids.character_set_client)).unwrap_or(Charset::Utf8mb4);
     s.collation_connection = CollationId::from_name(get(ids.collation_connection).as_str())
@@ -71,7 +71,7 @@ pub(super) fn refresh(shared: &Shared, session: &mut Session) {
     shared.handle.set_checks(s.unique_checks, s.foreign_key_checks);
     s.version += 1;
     let most = i64::try_from(number(ids.max_session_mem_used)).unwrap_or(i64::MAX);
-    session.kill.account().set_limit(most);
+    session.frame.kill.account().set_limit(most);
     drop(vars);
     let global = |id: VarId| shared.server.globals.get(id);
     s.lower_case_names = global(ids.lower_case_table_names).as_u64() != 0;

@@ -38,7 +38,7 @@ impl SystemTable for ServerTable {
         request: &SystemRequest<'_>,
         emit: &mut dyn FnMut(&[Value]) -> SqlResult<()>,
     ) -> SqlResult<()> {
-        let shared = self.sessions.read().get(&request.session.id).and_then(Weak::upgrade);
+        let shared = self.sessions.read().get(&request.session.core.id).and_then(Weak::upgrade);
         let Some(shared) = shared else { return Ok(()) };
         if innodb::TABLES.contains(&self.name) {
             let asked = innodb::Asked { shared: &shared, instance: request.instance };

@@ -114,7 +114,7 @@ impl Inserter<'_> {
         match (&self.on_duplicate, self.plan.mode) {
             (Some(_), InsertMode::Ignore) => self.skipped - self.updates.changed,
             // Compat: a client that counts rows found is told of those that did not change too.
-            (Some(_), _) if self.env.rt.session.settings.found_rows => self.updates.found,
+            (Some(_), _) if self.env.rt.session.frame.settings.found_rows => self.updates.found,
             (Some(_), _) => self.updates.changed,
             _ => self.duplicates + self.skipped,
         }
@@ -126,7 +126,7 @@ impl Inserter<'_> {
     pub(crate) fn keep_first_value(&self) {
         let shown = self.plan.view.as_ref().is_none_or(|view| view.shows_auto_increment);
         if let Some(first) = self.first_stored.filter(|_| shown) {
-            self.env.rt.session.last_insert_id.set(first);
+            self.env.rt.session.values.last_insert_id.set(first);
         }
     }
 
@@ -142,7 +142,7 @@ impl Inserter<'_> {
         let warnings = self.env.eval.conditions.borrow().count();
         // Compat: FOUND_ROWS() is about the query, which finds no row without a table.
         if self.plan.is_query {
-            session.found_rows.set(if is_single_row(self.plan) { 0 } else { self.records });
+            session.values.found_rows.set(if is_single_row(self.plan) { 0 } else { self.records });
         }
         let info = match self.records {
             0 | 1 if !self.plan.is_query && is_single_row(self.plan) => String::new(),

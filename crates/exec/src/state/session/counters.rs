@@ -1,30 +1,26 @@
 //! Status counters of a session, counted by the executor.
 //!
-//! Plain cells: a session runs one statement at a time. The server adds them to the global ones
-//! when a statement ends.
+//! A session and the functions and triggers of its statements count together, one at a time, so that a
+//! counter is read and written without a locked instruction. The server adds them to the global ones when
+//! a statement ends.
 
 use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 macro_rules! counters {
     ($($(#[$doc:meta])* $field:ident = $name:literal,)*) => {
         /// Counters by MariaDB's names.
-        #[derive(Clone, Debug, Default)]
+        #[derive(Debug, Default)]
         pub struct Counters {
-            $($(#[$doc])* pub $field: Cell<u64>,)*
-            reported: Cell<[u64; Counters::NAMES.len()]>,
+            $($(#[$doc])* pub $field: Counter,)*
         }
 
         impl Counters {
             /// Their names, in order.
             pub const NAMES: &'static [&'static str] = &[$($name,)*];
 
-            fn values(&self) -> [u64; Self::NAMES.len()] {
+            fn values(&self) -> Reported {
                 [$(self.$field.get(),)*]
-            }
-
-            /// Takes over the values of another session's.
-            pub(crate) fn copy_from(&self, other: &Self) {
-                $(self.$field.set(other.$field.get());)*
             }
 
             /// Sets all to zero (`FLUSH STATUS`).
@@ -92,13 +88,33 @@ counters! {
     rows_sent = "Rows_sent",
 }
 
+/// A counter that one thread at a time changes.
+#[derive(Debug, Default)]
+pub struct Counter(AtomicU64);
+
+impl Counter {
+    /// Its value.
+    #[inline]
+    pub fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn set(&self, value: u64) {
+        self.0.store(value, Ordering::Relaxed);
+    }
+}
+
+/// The values of [`Counters`] that were reported last.
+pub type Reported = [u64; Counters::NAMES.len()];
+
 impl Counters {
-    /// Calls `report` with the place among the names and the value of each that changed since the last call.
-    pub fn report_changes(&self, mut report: impl FnMut(usize, u64)) {
+    /// Calls `report` with the place among the names and the value of each that differs from `reported`, which
+    /// becomes what is reported.
+    pub fn report_changes(&self, reported: &Cell<Reported>, mut report: impl FnMut(usize, u64)) {
         // Few change in a statement: several are compared at once.
         const TOGETHER: usize = 8;
         let now = self.values();
-        let before = self.reported.replace(now);
+        let before = reported.replace(now);
         let mut tell = |first: usize, now: &[u64], before: &[u64]| {
             for (at, (value, before)) in now.iter().zip(before).enumerate() {
                 if value != before {
@@ -119,6 +135,6 @@ impl Counters {
 
 /// Adds `n` to a counter.
 #[inline]
-pub fn bump(counter: &Cell<u64>, n: u64) {
+pub fn bump(counter: &Counter, n: u64) {
     counter.set(counter.get() + n);
 }

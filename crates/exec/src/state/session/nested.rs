@@ -1,21 +1,37 @@
-//! A session takes over the changes that functions and triggers made in a session of their own.
+//! The session that the functions and triggers of a statement run in.
+
+use std::sync::Arc;
 
 use selkie_types::stack;
 
 use super::Session;
 
 impl Session {
+    /// A session for the functions and triggers of the running statement.
+    pub(crate) fn nested(&self) -> Self {
+        let transaction = self.transaction.for_sub_statement();
+        let core = Arc::clone(&self.core);
+        let mut nested = Self::of(core, self.frame.clone(), self.values.clone(), transaction);
+        nested.programs.active = self.programs.active.clone();
+        if self.inside.is_none() && self.locked_inside.is_none() {
+            // What the statement around is inside of it need not enter again.
+            nested.gate = Arc::clone(&self.gate);
+            nested.locks = self.locks.clone();
+        }
+        nested
+    }
+
     /// Takes over what the functions and triggers of a statement changed.
     pub(crate) fn absorb_nested(&mut self) {
         stack::ensure();
         let Some(mut sub) = self.programs.sub.take() else { return };
         sub.absorb_nested();
         self.transaction.absorb(sub.transaction);
-        if sub.temporary.version != self.temporary.version {
-            self.temporary = sub.temporary;
+        if sub.frame.temporary.version != self.frame.temporary.version {
+            self.frame.temporary = sub.frame.temporary;
         }
-        if sub.settings.version != self.settings.version {
-            self.settings = sub.settings;
+        if sub.frame.settings.version != self.frame.settings.version {
+            self.frame.settings = sub.frame.settings;
         }
     }
 }

@@ -30,7 +30,7 @@ fn folded(name: &str) -> Cow<'_, str> {
 
 impl selkie_expr::Session for Session {
     fn user_variable(&self, name: &str) -> Option<(Value, SqlType)> {
-        self.variables.borrow().get(&*folded(name)).cloned()
+        self.core.variables.lock().get(&*folded(name)).cloned()
     }
 
     fn set_user_variable(&self, name: &str, value: Value, ty: &SqlType) {
@@ -41,7 +41,7 @@ impl selkie_expr::Session for Session {
         if (ty.is_temporal() || ty.fixed_binary().is_some()) && !value.is_null() {
             // Compat: a variable holds a number or a text; that of a date is in latin1.
             if let (TypeKind::Timestamp, Value::DateTime(instant)) = (ty.kind, &value) {
-                value = Value::DateTime(self.settings.time_zone.to_local(*instant));
+                value = Value::DateTime(self.frame.settings.time_zone.to_local(*instant));
             }
             let text = selkie_expr::text::display(&value, &ty);
             ty = SqlType::varchar(text.len() as u32, CollationId::LATIN1_SWEDISH_CI);
@@ -51,59 +51,59 @@ impl selkie_expr::Session for Session {
             // Compat: a variable does not keep how many decimals its number had.
             ty.decimals = selkie_types::NOT_FIXED_DECIMALS;
         }
-        self.variables.borrow_mut().insert((*folded(name)).into(), (value, ty));
+        self.core.variables.lock().insert((*folded(name)).into(), (value, ty));
     }
 
     fn system_variable(&self, scope: VariableScope, name: &str) -> SqlResult<Value> {
-        self.hooks.variable(self, scope, name)
+        self.frame.hooks.variable(self, scope, name)
     }
 
     fn database(&self) -> Option<String> {
-        self.schema.as_deref().map(str::to_owned)
+        self.frame.schema.as_deref().map(str::to_owned)
     }
 
     fn user(&self) -> String {
-        format!("{}@{}", self.account.user, self.account.host)
+        format!("{}@{}", self.frame.account.user, self.frame.account.host)
     }
 
     fn current_user(&self) -> String {
-        match &self.acting_as {
+        match &self.frame.acting_as {
             Some(definer) => definer.to_string(),
-            None => self.account.account.clone(),
+            None => self.frame.account.account.to_string(),
         }
     }
 
     fn current_role(&self) -> Option<String> {
-        self.account.role.clone()
+        self.frame.account.role.clone()
     }
 
     fn connection_id(&self) -> u64 {
-        self.id
+        self.core.id
     }
 
     fn version(&self) -> String {
-        self.hooks.version()
+        self.frame.hooks.version()
     }
 
     fn last_insert_id(&self) -> u64 {
-        self.last_insert_id.get()
+        self.values.last_insert_id.get()
     }
 
     fn set_last_insert_id(&self, id: u64) {
-        self.last_insert_id.set(id);
+        self.values.last_insert_id.set(id);
         self.explicit_insert_id.set(Some(id));
     }
 
     fn row_count(&self) -> i64 {
-        self.row_count.get()
+        self.values.row_count.get()
     }
 
     fn found_rows(&self) -> u64 {
-        self.found_rows.get()
+        self.values.found_rows.get()
     }
 
     fn check_interrupted(&self) -> SqlResult<()> {
-        match self.kill.get() {
+        match self.frame.kill.get() {
             Killed::No => selkie_meter::check(),
             _ => Err(SqlError::interrupted()),
         }
@@ -116,32 +116,32 @@ impl selkie_expr::Session for Session {
     fn get_lock(&self, name: &[u8], timeout: f64) -> SqlResult<Option<bool>> {
         let year = 365.0 * 86_400.0;
         let seconds = if timeout < 0.0 { year } else { timeout.min(year) };
-        self.hooks.get_lock(self, name, Duration::from_secs_f64(seconds))
+        self.frame.hooks.get_lock(self, name, Duration::from_secs_f64(seconds))
     }
 
     fn release_lock(&self, name: &[u8]) -> SqlResult<Option<bool>> {
-        self.hooks.release_lock(self, name)
+        self.frame.hooks.release_lock(self, name)
     }
 
     fn release_all_locks(&self) -> SqlResult<u64> {
-        self.hooks.release_all_locks(self)
+        self.frame.hooks.release_all_locks(self)
     }
 
     fn lock_holder(&self, name: &[u8]) -> SqlResult<Option<u64>> {
-        self.hooks.lock_holder(self, name)
+        self.frame.hooks.lock_holder(self, name)
     }
 
     fn load_file(&self, name: &str, max: u64) -> Option<Vec<u8>> {
         let access = Access { privilege: Privilege::File, schema: "", table: "", columns: &[] };
-        self.hooks.check_access(self, &access).ok()?;
-        let path = self.files.borrow().as_ref()?.path(name).ok()?;
+        self.frame.hooks.check_access(self, &access).ok()?;
+        let path = self.core.files.get()?.path(name).ok()?;
         let mut content = Vec::new();
         std::fs::File::open(path).ok()?.take(max + 1).read_to_end(&mut content).ok()?;
         Some(content)
     }
 
     fn uuid_short(&self) -> u64 {
-        self.hooks.uuid_short()
+        self.frame.hooks.uuid_short()
     }
 }
 
@@ -149,7 +149,7 @@ impl Environment for Session {
     fn user_variable(&self, name: &str) -> Option<SqlType> {
         /// Longer texts are no dates or times.
         const LONGEST: usize = 64;
-        let variables = self.variables.borrow();
+        let variables = self.core.variables.lock();
         let (value, ty) = variables.get(&*folded(name))?;
         let mut ty = ty.clone();
         if let (true, Value::Bytes(text)) = (ty.is_string(), value) {
@@ -161,7 +161,7 @@ impl Environment for Session {
     }
 
     fn system_variable(&self, scope: VariableScope, name: &str) -> SqlResult<SqlType> {
-        self.hooks.variable_type(self, scope, name)
+        self.frame.hooks.variable_type(self, scope, name)
     }
 
     fn permissions(&self) -> &dyn Permissions {
@@ -173,12 +173,12 @@ impl Permissions for Session {
     fn granted(&self, who: Option<&str>, schema: &str, table: &str) -> Privileges {
         match self.freely(who) {
             all if all.has(Privileges::TABLE) => all,
-            _ => self.hooks.granted(self, self.acting(who), schema, table),
+            _ => self.frame.hooks.granted(self, self.acting(who), schema, table),
         }
     }
 
     fn check_function(&self, schema: &str, name: &str) -> SqlResult<()> {
-        self.hooks.check_routine(self, Privilege::Execute, true, schema, name)
+        self.frame.hooks.check_routine(self, Privilege::Execute, true, schema, name)
     }
 
     fn check_table(
@@ -190,7 +190,7 @@ impl Permissions for Session {
     ) -> SqlResult<()> {
         match self.freely(who).has(wanted) {
             true => Ok(()),
-            false => self.hooks.check_table(self, self.acting(who), schema, table, wanted),
+            false => self.frame.hooks.check_table(self, self.acting(who), schema, table, wanted),
         }
     }
 
@@ -202,7 +202,7 @@ impl Permissions for Session {
         column: &str,
         wanted: Privileges,
     ) -> SqlResult<()> {
-        self.hooks.check_column(self, self.acting(who), (schema, table, column), wanted)
+        self.frame.hooks.check_column(self, self.acting(who), (schema, table, column), wanted)
     }
 
     fn table_denied(
@@ -212,22 +212,22 @@ impl Permissions for Session {
         table: &str,
         wanted: Privileges,
     ) -> SqlError {
-        self.hooks.table_denied(self, self.acting(who), (schema, table), &wanted.refused())
+        self.frame.hooks.table_denied(self, self.acting(who), (schema, table), &wanted.refused())
     }
 
     fn schema_denied(&self, who: Option<&str>, schema: &str) -> SqlError {
-        self.hooks.schema_denied(self, self.acting(who), schema)
+        self.frame.hooks.schema_denied(self, self.acting(who), schema)
     }
 
     fn check_definer(&self, definer: &str) -> SqlResult<()> {
-        self.hooks.check_definer(self, definer)
+        self.frame.hooks.check_definer(self, definer)
     }
 }
 
 impl Session {
     /// The settings expressions depend on.
     pub fn type_context(&self) -> TypeContext {
-        let s = &self.settings;
+        let s = &self.frame.settings;
         TypeContext {
             sql_mode: s.sql_mode,
             collation_connection: s.collation_connection,
@@ -244,17 +244,17 @@ impl Session {
 
     /// Whether plain reads lock, and whether those do that rows are made from.
     pub(crate) fn reads_lock(&self) -> (bool, bool) {
-        let (transaction, settings) = (&self.transaction, &self.settings);
+        let (transaction, settings) = (&self.transaction, &self.frame.settings);
         let all = self.locks_reads || transaction.locks_reads(settings);
         (all, transaction.locks_sources(settings))
     }
 
     /// The settings plans depend on.
     pub fn plan_settings<'a>(&'a self, parameters: &'a [SqlType]) -> PlanSettings<'a> {
-        let s = &self.settings;
+        let s = &self.frame.settings;
         let (lock_reads, lock_sources) = self.reads_lock();
         PlanSettings {
-            schema: self.schema.as_deref(),
+            schema: self.frame.schema.as_deref(),
             sql_mode: s.sql_mode,
             collation: s.collation_connection,
             parameters,
@@ -276,26 +276,26 @@ impl Session {
     /// Whose privileges count: those of `who` if it is somebody, else those of the stored program's
     /// definer, else (`None`) the account's own.
     fn acting<'w>(&'w self, who: Option<&'w str>) -> Option<&'w str> {
-        who.or(self.acting_as.as_deref())
+        who.or(self.frame.acting_as.as_deref())
     }
 
     /// What needs no asking.
     fn freely(&self, who: Option<&str>) -> Privileges {
         match self.acting(who) {
-            None => self.account.global,
+            None => self.frame.account.global,
             Some(_) => Privileges::NONE,
         }
     }
 
     /// Sleeps; false if a kill ended it.
     fn sleep_for(&self, time: Duration) -> SqlResult<bool> {
-        let patience = Patience::new(Some(time), self.deadline.get());
-        let _woken = self.kill.wakes(Arc::new(Sleeper(thread::current())).into());
+        let patience = Patience::new(Some(time), self.values.deadline.get());
+        let _woken = self.frame.kill.wakes(Arc::new(Sleeper(thread::current())).into());
         while let Some(left) = patience.left() {
-            if self.kill.get() != Killed::No {
+            if self.frame.kill.get() != Killed::No {
                 return Ok(false);
             }
-            if self.deadline.get().is_some_and(|deadline| Instant::now() >= deadline) {
+            if self.values.deadline.get().is_some_and(|deadline| Instant::now() >= deadline) {
                 return Err(SqlError::new(&ER_STATEMENT_TIMEOUT, &[]));
             }
             thread::park_timeout(left);

@@ -27,12 +27,12 @@ pub(crate) struct Backup {
 
 impl Session {
     fn gate_limit(&self) -> Duration {
-        Duration::from_secs(self.settings.lock_wait_timeout)
+        Duration::from_secs(self.frame.settings.lock_wait_timeout)
     }
 
     /// The statement begins to change something shared; whether it was not inside already.
     pub fn enter(&mut self, work: Work) -> SqlResult<bool> {
-        self.hooks.check_writable()?;
+        self.frame.hooks.check_writable()?;
         if self.backup.stage.is_some() {
             return Err(SqlError::new(&ER_BACKUP_LOCK_IS_ACTIVE, &[]));
         }
@@ -43,7 +43,7 @@ impl Session {
             return Ok(false);
         }
         let control = Control::new(self);
-        let passage = self.gate.enter(&control, self.id, work, self.gate_limit())?;
+        let passage = self.gate.enter(&control, self.core.id, work, self.gate_limit())?;
         self.inside = Some(passage);
         Ok(true)
     }
@@ -65,9 +65,9 @@ impl Session {
         if !self.transaction.has_shared_changes() {
             return Ok(None);
         }
-        self.hooks.check_writable()?;
+        self.frame.hooks.check_writable()?;
         let control = Control::new(self);
         let limit = self.gate_limit();
-        self.gate.enter(&control, self.id, Work::Commit, limit).map(Some)
+        self.gate.enter(&control, self.core.id, Work::Commit, limit).map(Some)
     }
 }

@@ -62,7 +62,7 @@ pub fn prepare_shared(
 
 /// The text, behind what it is looked at under.
 fn name_of(session: &Session, text: &[u8]) -> Box<[u8]> {
-    let schema = session.schema.as_deref().unwrap_or_default();
+    let schema = session.frame.schema.as_deref().unwrap_or_default();
     [&session.plan_space().to_ne_bytes(), schema.as_bytes(), &[0], text].concat().into()
 }
 

@@ -1,0 +1,81 @@
+//! The state that a session shares with the functions and triggers of its statements.
+//!
+//! A statement around sees its session shared while they run, so what they change is behind locks and
+//! atomics, which no other thread ever contends for. Must not hold what a function or trigger has of its own.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use hashbrown::HashMap;
+use parking_lot::Mutex;
+use selkie_engine::TableId;
+use selkie_types::{SqlType, Value};
+
+use super::counters::Counters;
+use crate::state::files::FilePlaces;
+use crate::state::programs::CompiledPrograms;
+
+/// Values of `@name` variables, by lower-case name.
+pub type UserVariables = HashMap<Box<str>, (Value, SqlType)>;
+
+/// What a session shares with the functions and triggers of its statements.
+pub struct SessionCore {
+    /// Connection number.
+    pub id: u64,
+    /// Status counters.
+    pub counters: Counters,
+    /// `@name` variables.
+    pub variables: Mutex<UserVariables>,
+    /// `SET insert_id`: the next generated value. Compat: the first INSERT takes it, one within a trigger too.
+    pub next_insert_id: Mutex<Option<u64>>,
+    /// State of `RAND()` once `rand_seed1` or `rand_seed2` was set.
+    pub random_seeds: RandomSeeds,
+    /// Last number taken of each sequence: `LASTVAL`.
+    pub(crate) sequence_values: Mutex<HashMap<TableId, i64>>,
+    /// Where `LOAD_FILE()` may read, known since the first statement.
+    pub(crate) files: OnceLock<FilePlaces>,
+    /// Programs the session has parsed.
+    pub(crate) programs: Mutex<CompiledPrograms>,
+}
+
+impl SessionCore {
+    /// That of a new session.
+    pub(super) fn new(id: u64) -> Self {
+        Self {
+            id,
+            counters: Counters::default(),
+            variables: Mutex::default(),
+            next_insert_id: Mutex::default(),
+            random_seeds: RandomSeeds::default(),
+            sequence_values: Mutex::default(),
+            files: OnceLock::new(),
+            programs: Mutex::default(),
+        }
+    }
+}
+
+/// The two seeds of `RAND()`, once the session has said where it begins.
+#[derive(Debug, Default)]
+pub struct RandomSeeds {
+    known: AtomicBool,
+    /// The upper half is the first seed.
+    both: AtomicU64,
+}
+
+impl RandomSeeds {
+    /// The seeds, if there are any.
+    #[inline]
+    pub fn get(&self) -> Option<(u32, u32)> {
+        if !self.known.load(Ordering::Relaxed) {
+            return None;
+        }
+        let both = self.both.load(Ordering::Relaxed);
+        Some(((both >> 32) as u32, both as u32))
+    }
+
+    /// Sets both.
+    pub fn set(&self, (first, second): (u32, u32)) {
+        self.both.store(u64::from(first) << 32 | u64::from(second), Ordering::Relaxed);
+        self.known.store(true, Ordering::Relaxed);
+    }
+}
