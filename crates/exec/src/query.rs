@@ -2,6 +2,7 @@
 
 pub(crate) mod file_format;
 pub(crate) mod into;
+pub(crate) mod plan_cache;
 pub(crate) mod planning;
 pub(crate) mod prepared;
 pub(crate) mod robust;

@@ -106,3 +106,27 @@ fn sessions_share_what_they_prepare() {
     let again = world.prepare("b", sql).expect("prepared");
     assert!(!Arc::ptr_eq(&a, &again), "the table is another one");
 }
+
+#[test]
+fn a_statement_prepared_again_fits_the_sizes_of_its_tables() {
+    let mut world = World::new();
+    let mut run = |sql: &str| world.run("a", sql).expect("it runs");
+    run("CREATE TABLE many (id INT PRIMARY KEY, k INT, KEY (k))");
+    run("CREATE TABLE few (id INT PRIMARY KEY)");
+    let fill = "SELECT x.n * 100 + y.n * 10 + z.n, 1 + x.n FROM d x, d y, d z";
+    run("CREATE TABLE d (n INT)");
+    run("INSERT INTO d VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)");
+    run(&format!("INSERT INTO few SELECT a FROM (SELECT n a FROM d UNION SELECT n + 1000 FROM d) v"));
+    let sql = "SELECT COUNT(*) FROM many JOIN few ON few.id = many.k";
+    for (rows, change) in [("0", ""), ("100", fill)] {
+        if !change.is_empty() {
+            world.run("a", &format!("INSERT INTO many {change}")).unwrap();
+            world.run("a", "DELETE FROM few WHERE id <> 3").unwrap();
+        }
+        let prepared = world.prepare("a", sql).expect("prepared");
+        let before = world.session("a").core.counters.rows_read.get();
+        assert_eq!(world.execute("a", &prepared, &[]).unwrap(), [rows]);
+        let read = world.session("a").core.counters.rows_read.get() - before;
+        assert!(read < 300, "{read} rows read: the plan is for an empty table");
+    }
+}

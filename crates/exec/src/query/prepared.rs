@@ -87,7 +87,7 @@ impl Prepared {
         if was_stale {
             bump(&session.core.counters.com_stmt_reprepare, 1);
         }
-        self.keep(CachedPlan { plan: plan.clone(), key, types });
+        self.keep(CachedPlan::new(instance, plan.clone(), key, types));
         Ok(plan)
     }
 }

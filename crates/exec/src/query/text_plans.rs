@@ -4,22 +4,19 @@
 //! for the literals, and if that gives the plan its values gave, and no other values could
 //! make another plan much better, texts of that shape are no longer parsed and planned.
 //!
-//! Each thread keeps plans of its own, so that finding one touches nothing that others write;
-//! sessions that agree in everything plans depend on share them. Must not keep a plan that
-//! depends on a value: reports are planned each time.
+//! Must not keep a plan that depends on a value: reports are planned each time.
 
-use std::cell::RefCell;
-use std::rc::Rc;
 use std::sync::Arc;
 
 use selkie_sql::ast::{Span, Statement};
 use selkie_sql::{LiteralKind, SHORT_STRING, Shape, lift_literals, string_value};
 use selkie_types::{SqlType, TypeKind, Value};
 
+use crate::query::plan_cache::{Entry, Form, Kept, LONGEST, PlanCache, may_share};
 use crate::query::planning;
 use crate::query::robust::is_robust;
 use crate::state::plan_key::PlanKey;
-use crate::{Generations, Instance, Prepared, Session};
+use crate::{Instance, Prepared, Session};
 
 /// A kept statement with the values of one text.
 #[derive(Debug)]
@@ -41,55 +38,17 @@ pub enum TextLookup {
     Unknown,
 }
 
-/// Longest text that is looked at, in bytes.
-const LONGEST: usize = 8 << 10;
-/// Shapes kept in each generation of a thread.
-const GENERATION: usize = 512;
 /// How often a shape that was refused is met before it is tried again.
 const PATIENCE: u32 = 1000;
-
-/// A statement that is kept, and for which texts.
-#[derive(Debug)]
-struct Kept {
-    statement: Arc<Prepared>,
-    key: PlanKey,
-    /// The text of each literal that has to be what it was; the others are parameters.
-    fixed: Vec<Option<Box<[u8]>>>,
-}
-
-#[derive(Clone, Debug)]
-enum Entry {
-    Seen,
-    Refused { left: u32 },
-    Kept(Rc<Kept>),
-}
-
-/// Entries by shape.
-struct TextPlans {
-    /// That of the text at hand.
-    shape: Shape,
-    entries: Generations<Box<[u8]>, Entry>,
-}
-
-impl Default for TextPlans {
-    fn default() -> Self {
-        Self { shape: Shape::default(), entries: Generations::new(GENERATION) }
-    }
-}
-
-thread_local! {
-    static PLANS: RefCell<TextPlans> = RefCell::default();
-}
 
 /// Looks a text up that is one statement in UTF-8.
 pub fn find_text_plan(instance: &Instance, session: &Session, text: &[u8]) -> TextLookup {
     if !may_share(session, text) {
         return TextLookup::Unknown;
     }
-    PLANS.with_borrow_mut(|plans| match plans.read(session, text) {
-        true => plans.find(instance, session, text),
-        false => TextLookup::Unknown,
-    })
+    let found =
+        PlanCache::with(session, Form::Text, text, |cache| find(cache, instance, session, text));
+    found.unwrap_or(TextLookup::Unknown)
 }
 
 /// Plans a text that was met before so that it can be kept, and keeps it; `statement` is what it says.
@@ -100,96 +59,62 @@ pub fn keep_text_plan(
     statement: &Statement,
     text: &[u8],
 ) -> Option<TextPlan> {
-    PLANS.with_borrow_mut(|plans| {
-        if !plans.read(session, text) {
-            return None;
-        }
-        let kept = plans.make(instance, session, statement, text).map(Rc::new);
-        let entry = kept.clone().map_or(Entry::Refused { left: PATIENCE }, Entry::Kept);
-        plans.put(entry);
-        kept.map(|kept| TextPlan {
-            values: values(&plans.shape, &kept, session, text),
-            statement: Arc::clone(&kept.statement),
-        })
-    })
+    PlanCache::with(session, Form::Text, text, |cache| {
+        let kept = make(&cache.shape, instance, session, statement, text).map(Arc::new);
+        cache.put(kept.clone().map_or(Entry::Refused { left: PATIENCE }, Entry::Kept));
+        kept.map(|kept| text_plan(&cache.shape, &kept, session, text))
+    })?
 }
 
-/// Whether a session's statements mean what they mean in other sessions with its settings.
-pub(crate) fn may_share(session: &Session, text: &[u8]) -> bool {
-    text.len() <= LONGEST
-        && session.frame.temporary.iter().next().is_none()
-        && session.locked_tables.is_none()
-        && session.frame.acting_as.is_none()
-        // Whether a change is refused depends on the plan, which its own values choose.
-        && !session.frame.settings.sql_safe_updates
-        && session.frame.settings.collation_connection.charset().is_ascii_compatible()
-}
-
-impl TextPlans {
-    /// Makes the key of a text in `shape`: what its plan depends on besides definitions, and its shape.
-    fn read(&mut self, session: &Session, text: &[u8]) -> bool {
-        let shape = &mut self.shape;
-        shape.bytes.clear();
-        shape.literals.clear();
-        shape.bytes.extend_from_slice(&session.plan_space().to_ne_bytes());
-        shape
-            .bytes
-            .extend_from_slice(session.frame.schema.as_deref().unwrap_or_default().as_bytes());
-        shape.bytes.push(0);
-        shape.read(text, session.frame.settings.sql_mode)
-    }
-
-    fn find(&mut self, instance: &Instance, session: &Session, text: &[u8]) -> TextLookup {
-        let Some(entry) = self.entries.find(&*self.shape.bytes) else {
-            self.put(Entry::Seen);
+fn find(cache: &mut PlanCache, instance: &Instance, session: &Session, text: &[u8]) -> TextLookup {
+    let Some(entry) = cache.find() else {
+        cache.put(Entry::Seen);
+        return TextLookup::Unknown;
+    };
+    let kept = match entry {
+        Entry::Kept(kept) => Arc::clone(kept),
+        Entry::Refused { left } if *left > 0 => {
+            *left -= 1;
             return TextLookup::Unknown;
-        };
-        let kept = match entry {
-            Entry::Kept(kept) => Rc::clone(kept),
-            Entry::Refused { left } if *left > 0 => {
-                *left -= 1;
-                return TextLookup::Unknown;
-            }
-            Entry::Seen | Entry::Refused { .. } => return TextLookup::Repeated,
-        };
-        let same = kept.key.holds(instance, session)
-            && kept.fixed.iter().zip(&self.shape.literals).all(|(fixed, (span, _))| {
-                fixed.as_ref().is_none_or(|bytes| **bytes == *span.text(text))
-            });
-        if !same {
-            return TextLookup::Repeated;
         }
-        let values = values(&self.shape, &kept, session, text);
-        TextLookup::Found(TextPlan { statement: Arc::clone(&kept.statement), values })
-    }
-
-    fn put(&mut self, entry: Entry) {
-        self.entries.keep(self.shape.bytes.as_slice().into(), entry);
-    }
-
-    fn make(
-        &self,
-        instance: &Instance,
-        session: &Session,
-        statement: &Statement,
-        text: &[u8],
-    ) -> Option<Kept> {
-        let literals = &self.shape.literals;
-        let spans: Vec<Span> = literals.iter().map(|(span, _)| *span).collect();
-        let mut lifted = statement.clone();
-        let is_lifted = lift_literals(&mut lifted, &spans)?;
-        let fixed = spans.iter().zip(is_lifted).map(|(span, lifted)| match lifted {
-            true => None,
-            false => Some(span.text(text).into()),
+        Entry::Seen | Entry::Refused { .. } => return TextLookup::Repeated,
+    };
+    let same = kept.key.holds(instance, session)
+        && kept.fixed.iter().zip(&cache.shape.literals).all(|(fixed, (span, _))| {
+            fixed.as_ref().is_none_or(|bytes| **bytes == *span.text(text))
         });
-        let key = PlanKey::new(instance, session);
-        let general = Prepared::unplanned(lifted, text.into(), spans.len());
-        let kept = Kept { statement: Arc::new(general), key, fixed: fixed.collect() };
-        let values = values(&self.shape, &kept, session, text);
-        let general = kept.statement.plan(instance, session, &values).ok()?;
-        let special = planning::plan(instance, session, statement, text, (&[], 0)).ok()?;
-        is_robust(&general, &special).then_some(kept)
+    match same {
+        true => TextLookup::Found(text_plan(&cache.shape, &kept, session, text)),
+        false => TextLookup::Repeated,
     }
+}
+
+fn text_plan(shape: &Shape, kept: &Kept, session: &Session, text: &[u8]) -> TextPlan {
+    let values = values(shape, kept, session, text);
+    TextPlan { statement: Arc::clone(&kept.statement), values }
+}
+
+fn make(
+    shape: &Shape,
+    instance: &Instance,
+    session: &Session,
+    statement: &Statement,
+    text: &[u8],
+) -> Option<Kept> {
+    let spans: Vec<Span> = shape.literals.iter().map(|(span, _)| *span).collect();
+    let mut lifted = statement.clone();
+    let is_lifted = lift_literals(&mut lifted, &spans)?;
+    let fixed = spans.iter().zip(is_lifted).map(|(span, lifted)| match lifted {
+        true => None,
+        false => Some(span.text(text).into()),
+    });
+    let key = PlanKey::new(instance, session);
+    let general = Prepared::unplanned(lifted, text.into(), spans.len());
+    let kept = Kept { statement: Arc::new(general), key, fixed: fixed.collect() };
+    let values = values(shape, &kept, session, text);
+    let general = kept.statement.plan(instance, session, &values).ok()?;
+    let special = planning::plan(instance, session, statement, text, (&[], 0)).ok()?;
+    is_robust(&general, &special).then_some(kept)
 }
 
 /// The values of a text's literals; NULL for those that are no parameters.

@@ -53,9 +53,43 @@ pub(crate) struct CachedPlan {
     pub(crate) plan: Arc<Plan>,
     pub(crate) key: PlanKey,
     pub(crate) types: Vec<SqlType>,
+    /// Rows of each of the plan's tables when it was made.
+    rows: Box<[u64]>,
+}
+
+/// Tables with fewer rows are alike to a plan.
+const FEW_ROWS: u64 = 64;
+/// How much larger or smaller than when a plan was made its tables may be.
+const GROWTH: u64 = 8;
+
+/// The rows of each of a plan's tables, as far as engines know them.
+fn rows_of<'a>(instance: &'a Instance, plan: &'a Plan) -> impl Iterator<Item = u64> + 'a {
+    plan.tables.iter().map(|table| match table.has_storage() {
+        true => instance.look_into(table).map_or(0, |handle| handle.table.statistics().rows),
+        false => 0,
+    })
 }
 
 impl CachedPlan {
+    /// A plan that has just been made under `key`.
+    pub(crate) fn new(
+        instance: &Instance,
+        plan: Arc<Plan>,
+        key: PlanKey,
+        types: Vec<SqlType>,
+    ) -> Self {
+        let rows = rows_of(instance, &plan).collect();
+        Self { plan, key, types, rows }
+    }
+
+    /// Whether the plan's tables are about as large as they were when it was made.
+    fn fits_sizes(&self, instance: &Instance) -> bool {
+        rows_of(instance, &self.plan).zip(&self.rows).all(|(now, then)| {
+            let (now, then) = (now.max(FEW_ROWS), (*then).max(FEW_ROWS));
+            now.max(then) / now.min(then) < GROWTH
+        })
+    }
+
     /// Whether it is for values of these types, of which some may have any length.
     pub(crate) fn is_for(
         &self,
@@ -124,6 +158,11 @@ impl Prepared {
 
     pub(crate) fn is_of_any_length(&self, parameter: usize) -> bool {
         self.of_any_length.get(parameter).copied().unwrap_or(false)
+    }
+
+    /// Forgets the plans of tables that are much larger or smaller now.
+    pub(crate) fn forget_outgrown(&self, instance: &Instance) {
+        self.plans.lock().retain(|kept| kept.fits_sizes(instance));
     }
 
     /// Keeps a plan, in place of those made under other definitions or settings.

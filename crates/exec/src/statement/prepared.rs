@@ -56,7 +56,7 @@ pub fn prepare_statement(
             unknown_types(&statement, &mut output);
         }
         if parameters == 0 {
-            plans.push(CachedPlan { plan: Arc::new(plan), key, types: Vec::new() });
+            plans.push(CachedPlan::new(instance, Arc::new(plan), key, Vec::new()));
         }
     }
     if let Statement::Handler(_) = &statement {
