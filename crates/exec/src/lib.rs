@@ -15,7 +15,8 @@
 //! # Invariants
 //! - EXEC-1 A statement that fails leaves no change of its own (engines that roll back).
 //! - EXEC-2 What an operator keeps is counted against the statement's memory.
-//! - EXEC-3 Every operator looks at the kill flag at least once a batch.
+//! - EXEC-3 Every operator looks at the kill flag at least once a batch, or asks one below it for a batch
+//!   that does.
 //!
 //! # Not here
 //! No packets, no authentication, no concrete engine.

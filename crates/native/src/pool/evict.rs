@@ -1,5 +1,5 @@
-//! Free frames and how they come about. The evictor keeps one to two percent of the frames free ahead of need, so
-//! that a miss pops one; a thread that finds none waits, holding no latch, and never writes a page itself. It is
+//! Free frames and how they come about. The evictor keeps a 64th of the frames, at most 4,096, free ahead of need,
+//! so that a miss pops one; a thread that finds none waits, holding no latch, and never writes a page itself. It is
 //! independent of the flusher that bounds recovery time: coupling the two is a known source of stalls. While somebody
 //! waits the evictor does not rest: what was latched, or on its way to the file, when it came by may leave any moment.
 //!
