@@ -125,6 +125,30 @@ pub trait StatementContext: Sync {
     fn lock_wait_timeout(&self) -> Duration;
 }
 
+/// The context of work that nobody kills and that waits for nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct NoWait;
+
+impl StatementContext for NoWait {
+    fn check_killed(&self) -> EngineResult<()> {
+        Ok(())
+    }
+
+    fn wait(
+        &self,
+        _: WaitKind,
+        _: Option<Duration>,
+        _: Waker,
+        _: &mut dyn FnMut(Duration) -> bool,
+    ) -> EngineResult<()> {
+        Err(crate::EngineError::LockWaitTimeout)
+    }
+
+    fn lock_wait_timeout(&self) -> Duration {
+        Duration::ZERO
+    }
+}
+
 /// Name of a branch of a distributed transaction.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Xid {

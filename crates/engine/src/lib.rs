@@ -39,7 +39,7 @@ pub use ahead::{CACHE_LINE, count_of, fetch_ahead};
 pub use blocking::{WaitObserver, blocking, going_on, note_waits, noted_wait, observe_waits};
 pub use contract::{
     Bound, Capabilities, Cursor, Engine, EngineTrx, IndexEntries, InsertInfo, Isolation, LockMode,
-    LockWait, Lsn, PreparedTrx, RangeEstimate, RowSet, Scan, StatementContext, Table,
+    LockWait, Lsn, NoWait, PreparedTrx, RangeEstimate, RowSet, Scan, StatementContext, Table,
     TableStatistics, WaitKind, Xid,
 };
 pub use def::{ColumnDef, IndexDef, IndexId, IndexKind, IndexPart, TableDef, TableId};

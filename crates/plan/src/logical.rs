@@ -13,7 +13,6 @@ pub(crate) use node::{
     AggregateNode, Cut, Join, JsonTableNode, Logical, RecursiveNode, RecursivePart, SetNode,
     SortItem, SubqueryState, WindowItem, WindowNode,
 };
-pub(crate) use tree::{call_exprs, call_exprs_mut};
 
 /// Number of a column, unique in the statement.
 pub(crate) type ColumnId = usize;

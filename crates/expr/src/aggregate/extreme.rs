@@ -1,6 +1,7 @@
 //! MIN, MAX and the value of any row.
 
 use std::cmp::Ordering;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use selkie_types::{
@@ -17,43 +18,59 @@ use crate::kernel::{BytesOut, BytesView, DecimalOut, DecimalView, Native, Native
 pub(super) fn state(a: &Aggregate) -> Box<dyn State> {
     let wanted = if a.kind == AggregateKind::Min { Ordering::Less } else { Ordering::Greater };
     match a.ty.physical() {
-        Physical::Int => natives::<i64>(wanted),
-        Physical::UInt => natives::<u64>(wanted),
-        Physical::Double => natives::<f64>(wanted),
-        Physical::Date => natives::<Date>(wanted),
-        Physical::Time => natives::<Time>(wanted),
-        Physical::DateTime => natives::<DateTime>(wanted),
-        Physical::Decimal => {
-            Box::new(Decimals { wanted, scale: a.ty.decimals, values: Vec::new() })
-        }
-        Physical::Bytes => {
-            Box::new(Strings { wanted, collation: a.ty.collation, values: Vec::new() })
-        }
+        Physical::Int => best(wanted, Natives::<i64>::default()),
+        Physical::UInt => best(wanted, Natives::<u64>::default()),
+        Physical::Double => best(wanted, Natives::<f64>::default()),
+        Physical::Date => best(wanted, Natives::<Date>::default()),
+        Physical::Time => best(wanted, Natives::<Time>::default()),
+        Physical::DateTime => best(wanted, Natives::<DateTime>::default()),
+        Physical::Decimal => best(wanted, Decimals { scale: a.ty.decimals }),
+        Physical::Bytes => best(wanted, Strings { collation: a.ty.collation }),
     }
 }
 
-fn natives<T: Native + PartialOrd + Send>(wanted: Ordering) -> Box<dyn State> {
-    Box::new(Natives::<T> { wanted, values: Vec::new() })
+fn best<C: Compared + 'static>(wanted: Ordering, compared: C) -> Box<dyn State> {
+    Box::new(Best { wanted, compared, values: Vec::new() })
+}
+
+/// A kind of values that have an order.
+trait Compared: Send {
+    /// A value in a column.
+    type Seen<'v>: Copy;
+    /// A value that outlives its column.
+    type Kept: Clone + Send;
+
+    /// Calls `offer` with the row and the value of each row that has one.
+    fn each<'v>(column: &'v Column, rows: usize, offer: impl FnMut(usize, Self::Seen<'v>));
+    /// A kept value as one in a column.
+    fn seen(kept: &Self::Kept) -> Self::Seen<'_>;
+    /// The value for longer than its column lives.
+    fn keep(seen: Self::Seen<'_>) -> Self::Kept;
+    /// `None` for numbers that have no order.
+    fn compare(&self, a: Self::Seen<'_>, b: Self::Seen<'_>) -> Option<Ordering>;
+    /// A column of the values.
+    fn column(&self, values: &[Option<Self::Kept>]) -> Column;
 }
 
 /// The best value so far of each group.
-struct Natives<T> {
+struct Best<C: Compared> {
     wanted: Ordering,
-    values: Vec<Option<T>>,
+    compared: C,
+    values: Vec<Option<C::Kept>>,
 }
 
-impl<T: Native + PartialOrd> Natives<T> {
+impl<C: Compared> Best<C> {
     #[inline]
-    fn offer(&mut self, group: usize, v: T) {
-        let wanted = self.wanted;
+    fn offer(&mut self, group: usize, seen: C::Seen<'_>) {
         let best = &mut self.values[group];
-        if best.is_none_or(|b| v.partial_cmp(&b) == Some(wanted)) {
-            *best = Some(v);
+        let wanted = Some(self.wanted);
+        if best.as_ref().is_none_or(|b| self.compared.compare(seen, C::seen(b)) == wanted) {
+            *best = Some(C::keep(seen));
         }
     }
 }
 
-impl<T: Native + PartialOrd + Send> State for Natives<T> {
+impl<C: Compared + 'static> State for Best<C> {
     fn resize(&mut self, groups: usize) {
         self.values.resize(groups, None);
     }
@@ -65,137 +82,124 @@ impl<T: Native + PartialOrd + Send> State for Natives<T> {
         args: &[Arc<Column>],
         _: &EvalContext<'_>,
     ) -> SqlResult<()> {
-        let view = View::<T>::of(&args[0]);
-        for row in 0..rows {
-            if let Some(v) = view.get(row) {
-                self.offer(groups.of(row), v);
-            }
-        }
+        C::each(&args[0], rows, |row, seen| self.offer(groups.of(row), seen));
         Ok(())
     }
 
     fn merge(&mut self, other: Box<dyn State>, map: &[u32], _: &EvalContext<'_>) -> SqlResult<()> {
         let other = same_kind::<Self>(other);
-        for (&to, v) in map.iter().zip(&other.values) {
-            if let Some(v) = *v {
-                self.offer(to as usize, v);
+        for (&to, kept) in map.iter().zip(&other.values) {
+            if let Some(kept) = kept {
+                self.offer(to as usize, C::seen(kept));
             }
         }
         Ok(())
     }
 
     fn finish(&mut self, _: &EvalContext<'_>) -> SqlResult<Column> {
-        let mut out = NativeOut::new(self.values.len());
-        self.values.iter().for_each(|v| out.push(*v));
-        Ok(out.finish())
+        Ok(self.compared.column(&self.values))
+    }
+}
+
+/// Values that a column holds as they are.
+struct Natives<T>(PhantomData<T>);
+
+impl<T> Default for Natives<T> {
+    fn default() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<T: Native + PartialOrd + Send> Compared for Natives<T> {
+    type Seen<'v> = T;
+    type Kept = T;
+
+    #[inline]
+    fn each<'v>(column: &'v Column, rows: usize, mut offer: impl FnMut(usize, Self::Seen<'v>)) {
+        let view = View::<T>::of(column);
+        (0..rows).for_each(|row| view.get(row).into_iter().for_each(|v| offer(row, v)));
+    }
+
+    fn seen(kept: &T) -> T {
+        *kept
+    }
+
+    fn keep(seen: T) -> T {
+        seen
+    }
+
+    fn compare(&self, a: T, b: T) -> Option<Ordering> {
+        a.partial_cmp(&b)
+    }
+
+    fn column(&self, values: &[Option<T>]) -> Column {
+        let mut out = NativeOut::new(values.len());
+        values.iter().for_each(|v| out.push(*v));
+        out.finish()
     }
 }
 
 struct Decimals {
-    wanted: Ordering,
     scale: u8,
-    values: Vec<Option<Decimal>>,
 }
 
-impl Decimals {
-    fn offer(&mut self, group: usize, v: Decimal) {
-        let wanted = self.wanted;
-        let best = &mut self.values[group];
-        if best.is_none_or(|b| v.cmp(&b) == wanted) {
-            *best = Some(v);
-        }
-    }
-}
+impl Compared for Decimals {
+    type Seen<'v> = Decimal;
+    type Kept = Decimal;
 
-impl State for Decimals {
-    fn resize(&mut self, groups: usize) {
-        self.values.resize(groups, None);
+    fn each<'v>(column: &'v Column, rows: usize, mut offer: impl FnMut(usize, Self::Seen<'v>)) {
+        let view = DecimalView::of(column);
+        (0..rows).for_each(|row| view.get(row).into_iter().for_each(|v| offer(row, v)));
     }
 
-    fn update(
-        &mut self,
-        groups: Groups<'_>,
-        rows: usize,
-        args: &[Arc<Column>],
-        _: &EvalContext<'_>,
-    ) -> SqlResult<()> {
-        let view = DecimalView::of(&args[0]);
-        for row in 0..rows {
-            if let Some(v) = view.get(row) {
-                self.offer(groups.of(row), v);
-            }
-        }
-        Ok(())
+    fn seen(kept: &Decimal) -> Decimal {
+        *kept
     }
 
-    fn merge(&mut self, other: Box<dyn State>, map: &[u32], _: &EvalContext<'_>) -> SqlResult<()> {
-        let other = same_kind::<Self>(other);
-        for (&to, v) in map.iter().zip(&other.values) {
-            if let Some(v) = *v {
-                self.offer(to as usize, v);
-            }
-        }
-        Ok(())
+    fn keep(seen: Decimal) -> Decimal {
+        seen
     }
 
-    fn finish(&mut self, _: &EvalContext<'_>) -> SqlResult<Column> {
-        let mut out = DecimalOut::new(self.scale, self.values.len());
-        self.values.iter().for_each(|v| out.push(*v));
-        Ok(out.finish())
+    fn compare(&self, a: Decimal, b: Decimal) -> Option<Ordering> {
+        Some(a.cmp(&b))
+    }
+
+    fn column(&self, values: &[Option<Decimal>]) -> Column {
+        let mut out = DecimalOut::new(self.scale, values.len());
+        values.iter().for_each(|v| out.push(*v));
+        out.finish()
     }
 }
 
 struct Strings {
-    wanted: Ordering,
     collation: CollationId,
-    values: Vec<Option<Box<[u8]>>>,
 }
 
-impl Strings {
-    fn offer(&mut self, group: usize, v: &[u8]) {
-        let best = &mut self.values[group];
-        let better = best.as_ref().is_none_or(|b| self.collation.compare(v, b) == self.wanted);
-        if better {
-            *best = Some(v.into());
-        }
-    }
-}
+impl Compared for Strings {
+    type Seen<'v> = &'v [u8];
+    type Kept = Box<[u8]>;
 
-impl State for Strings {
-    fn resize(&mut self, groups: usize) {
-        self.values.resize(groups, None);
+    fn each<'v>(column: &'v Column, rows: usize, mut offer: impl FnMut(usize, Self::Seen<'v>)) {
+        let view = BytesView::of(column);
+        (0..rows).for_each(|row| view.get(row).into_iter().for_each(|v| offer(row, v)));
     }
 
-    fn update(
-        &mut self,
-        groups: Groups<'_>,
-        rows: usize,
-        args: &[Arc<Column>],
-        _: &EvalContext<'_>,
-    ) -> SqlResult<()> {
-        let view = BytesView::of(&args[0]);
-        for row in 0..rows {
-            if let Some(v) = view.get(row) {
-                self.offer(groups.of(row), v);
-            }
-        }
-        Ok(())
+    fn seen(kept: &Box<[u8]>) -> &[u8] {
+        kept
     }
 
-    fn merge(&mut self, other: Box<dyn State>, map: &[u32], _: &EvalContext<'_>) -> SqlResult<()> {
-        let other = same_kind::<Self>(other);
-        for (&to, v) in map.iter().zip(&other.values) {
-            if let Some(v) = v {
-                self.offer(to as usize, v);
-            }
-        }
-        Ok(())
+    fn keep(seen: &[u8]) -> Box<[u8]> {
+        seen.into()
     }
 
-    fn finish(&mut self, _: &EvalContext<'_>) -> SqlResult<Column> {
-        let mut out = BytesOut::new(self.values.len());
-        self.values.iter().for_each(|v| out.push(v.as_deref()));
-        Ok(out.finish())
+    fn compare(&self, a: &[u8], b: &[u8]) -> Option<Ordering> {
+        Some(self.collation.compare(a, b))
+    }
+
+    fn column(&self, values: &[Option<Box<[u8]>>]) -> Column {
+        let mut out = BytesOut::new(values.len());
+        values.iter().for_each(|v| out.push(v.as_deref()));
+        out.finish()
     }
 }
 

@@ -173,7 +173,8 @@ pub(crate) fn integer_type(digits: u32, unsigned: bool) -> SqlType {
 fn integer(op: Arithmetic, args: Vec<Expr>, types: &TypeContext) -> SqlResult<Expr> {
     use Arithmetic::*;
     let (a, b) = (&args[0].ty, &args[1].ty);
-    let (ua, ub) = (a.physical() == Physical::UInt, b.physical() == Physical::UInt);
+    let kinds = (a.physical(), b.physical());
+    let (ua, ub) = (kinds.0 == Physical::UInt, kinds.1 == Physical::UInt);
     let (da, db) = (cast::digits_of(&args[0]), cast::digits_of(&args[1]));
     let mut unsigned = ua || ub;
     let ty = match op {
@@ -193,7 +194,7 @@ fn integer(op: Arithmetic, args: Vec<Expr>, types: &TypeContext) -> SqlResult<Ex
             integer_type(da.max(db), unsigned)
         }
     };
-    let kernel = kernels::integer_kernel(op, ua, ub, unsigned);
+    let kernel = kernels::integer_kernel(op, kinds, ty.physical());
     finish(op, args, ty, kernel, types)
 }
 

@@ -62,7 +62,7 @@ impl NativeTable {
         if total <= rows * 2 {
             let scan = selkie_engine::Scan::default();
             let mut cursor =
-                super::cursor::NativeCursor::new(self, trx, &super::handle::Unhurried, &scan)?;
+                super::cursor::NativeCursor::new(self, trx, &selkie_engine::NoWait, &scan)?;
             while out.rows.len() < rows && cursor.next_batch(out, rows - out.rows.len())? {}
             return Ok(());
         }

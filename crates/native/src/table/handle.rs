@@ -6,8 +6,9 @@ use crate::engine::Shared;
 use crate::sync::atomic::Ordering;
 use crate::trx::NativeTrx;
 use selkie_engine::{
-    Bound, Cursor, EngineError, EngineResult, EngineTrx, IndexCodec, InsertInfo, RangeEstimate,
-    RowSet, Scan, StatementContext, Table, TableDef, TableStatistics, next_in_series,
+    Bound, Cursor, EngineError, EngineResult, EngineTrx, IndexCodec, InsertInfo, NoWait,
+    RangeEstimate, RowSet, Scan, StatementContext, Table, TableDef, TableStatistics,
+    next_in_series,
 };
 use selkie_types::ByteRows;
 use std::sync::Arc;
@@ -84,7 +85,7 @@ impl NativeTable {
         let scan = Scan { index: Some(at), reverse, ..Scan::default() };
         let trx = NativeTrx::new(self.shared.clone(), selkie_engine::Isolation::ReadUncommitted);
         let mut out = RowSet::default();
-        super::cursor::NativeCursor::new(self, &trx, &Unhurried, &scan)?.next_batch(&mut out, 1)?;
+        super::cursor::NativeCursor::new(self, &trx, &NoWait, &scan)?.next_batch(&mut out, 1)?;
         let row = (!out.rows.is_empty()).then(|| out.rows.get(0));
         Ok(row.map(|row| self.auto_value(row)).transpose()?.flatten().unwrap_or(0))
     }
@@ -92,29 +93,6 @@ impl NativeTable {
     fn bytes_of(&self, tree: &Tree) -> u64 {
         let used = self.shared.storage.space().usage(tree.file);
         used.map_or(0, |usage| u64::from(usage.used) * crate::ids::PAGE_SIZE as u64)
-    }
-}
-
-/// A statement nobody waits for.
-pub(super) struct Unhurried;
-
-impl StatementContext for Unhurried {
-    fn check_killed(&self) -> EngineResult<()> {
-        Ok(())
-    }
-
-    fn wait(
-        &self,
-        _: selkie_engine::WaitKind,
-        _: Option<std::time::Duration>,
-        _: std::task::Waker,
-        _: &mut dyn FnMut(std::time::Duration) -> bool,
-    ) -> EngineResult<()> {
-        Err(EngineError::LockWaitTimeout)
-    }
-
-    fn lock_wait_timeout(&self) -> std::time::Duration {
-        std::time::Duration::ZERO
     }
 }
 

@@ -10,7 +10,7 @@ use selkie_types::{SqlResult, SqlType};
 
 use super::Binder;
 use super::alias::AliasUse;
-use crate::logical::{ColumnId, ColumnSet, call_exprs};
+use crate::logical::{ColumnId, ColumnSet};
 
 /// The aggregates of a block.
 #[derive(Debug, Default)]
@@ -201,7 +201,7 @@ impl Binder<'_> {
         let aliased = std::mem::take(&mut self.scope().aliased);
         let current = self.scopes.len() - 1;
         let mut read = ColumnSet::default();
-        call_exprs(aggregate).for_each(|e| self.add_columns(e, &mut read));
+        aggregate.inputs().for_each(|e| self.add_columns(e, &mut read));
         read.subtract(&aliased);
         let deepest = (0..=current).rev().find(|at| self.owns_any(*at, &read));
         let allowed = |at: usize| self.scopes[at].allow_aggregates;

@@ -1,8 +1,8 @@
 //! Functions with a syntax of their own.
 
+use selkie_expr::Expr;
 use selkie_expr::SequenceAsk;
 use selkie_expr::build::{self, TrimSide};
-use selkie_expr::{Expr, IntervalUnit};
 use selkie_sql::ast;
 use selkie_types::charset::WeightOptions;
 use selkie_types::{CollationId, SqlError, SqlResult, SqlType, TypeKind};
@@ -26,19 +26,17 @@ impl Binder<'_> {
         match &expr.kind {
             Syntax::AddInterval { expr, negated, amount, unit } => {
                 let (value, amount) = (self.scalar(expr)?, self.scalar(amount)?);
-                build::interval_add(value, amount, interval(*unit), *negated, types)
+                build::interval_add(value, amount, *unit, *negated, types)
             }
             Syntax::TimestampAdd { unit, amount, expr } => {
                 let (amount, value) = (self.scalar(amount)?, self.scalar(expr)?);
-                build::timestampadd(interval(*unit), amount, value, types)
+                build::timestampadd(*unit, amount, value, types)
             }
             Syntax::TimestampDiff { unit, from, to } => {
                 let (from, to) = (self.scalar(from)?, self.scalar(to)?);
-                build::timestampdiff(interval(*unit), from, to, types)
+                build::timestampdiff(*unit, from, to, types)
             }
-            Syntax::Extract { unit, expr } => {
-                build::extract(interval(*unit), self.scalar(expr)?, types)
-            }
+            Syntax::Extract { unit, expr } => build::extract(*unit, self.scalar(expr)?, types),
             Syntax::GetFormat { kind, name } => {
                 let kind = match kind {
                     ast::TemporalFormat::Date => "DATE",
@@ -110,8 +108,4 @@ impl Binder<'_> {
             _ => Err(SqlError::not_supported("this expression")),
         }
     }
-}
-
-fn interval(unit: ast::IntervalUnit) -> IntervalUnit {
-    IntervalUnit::from_name(unit.name()).unwrap_or(IntervalUnit::Day)
 }

@@ -11,7 +11,7 @@ use super::Binder;
 use super::alias::AliasUse;
 use super::scope::Clause;
 use super::window_spec::{Form, NamedWindows};
-use crate::logical::{Logical, SortItem, WindowItem, WindowNode, call_exprs_mut};
+use crate::logical::{Logical, SortItem, WindowItem, WindowNode};
 use crate::physical::WindowFunction;
 
 /// Decimals of results that are shares of a partition.
@@ -42,7 +42,7 @@ impl Windows {
             for item in &mut node.items {
                 item.args.iter_mut().try_for_each(&mut *f)?;
                 if let WindowFunction::Aggregate(call) = &mut item.function {
-                    call_exprs_mut(call).into_iter().try_for_each(&mut *f)?;
+                    call.inputs_mut().try_for_each(&mut *f)?;
                 }
             }
         }

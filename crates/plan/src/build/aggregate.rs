@@ -7,9 +7,7 @@ use selkie_types::stack;
 use super::group_ends::Wanted;
 use super::{Builder, Built, Goal, Order};
 use crate::cost;
-use crate::logical::{
-    AggregateNode, ColumnId, ColumnSet, Logical, SortItem, call_exprs, call_exprs_mut,
-};
+use crate::logical::{AggregateNode, ColumnId, ColumnSet, Logical, SortItem};
 use crate::physical::{Aggregate, AggregateStrategy, ColumnType, Limit, Operator, PlanNode, Sort};
 
 /// Most rows at ends of indexes that are put together: each is a table of a join.
@@ -25,7 +23,7 @@ impl Builder<'_> {
         let mut below = ColumnSet::default();
         node.groups.iter().for_each(|(_, e)| below.add_expr(e));
         for (_, call) in &node.aggregates {
-            call_exprs(call).for_each(|e| below.add_expr(e));
+            call.inputs().for_each(|e| below.add_expr(e));
         }
         let keys = group_order(&node);
         let wanted = if node.groups.is_empty() { None } else { Some(&keys[..]) };
@@ -84,7 +82,7 @@ impl Builder<'_> {
             .iter()
             .map(|(_, call)| {
                 let mut call = call.clone();
-                call_exprs_mut(&mut call).into_iter().for_each(|e| *e = input.place(e));
+                call.inputs_mut().into_iter().for_each(|e| *e = input.place(e));
                 call
             })
             .collect();

@@ -242,7 +242,7 @@ impl Builder<'_> {
         let calls = node.items.iter().map(|item| {
             let mut function = item.function.clone();
             if let WindowFunction::Aggregate(call) = &mut function {
-                for expr in crate::logical::call_exprs_mut(call) {
+                for expr in call.inputs_mut() {
                     *expr = input.place(expr);
                 }
             }

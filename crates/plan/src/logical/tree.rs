@@ -1,11 +1,54 @@
 //! Questions about and walks over logical plans.
 
 use selkie_expr::Expr;
-use selkie_expr::aggregate::Aggregate as AggregateCall;
 use selkie_types::stack;
 
 use super::{ColumnId, ColumnSet, Columns, Cut, Join, Logical};
-use crate::physical::JoinKind;
+use crate::physical::{JoinKind, WindowFunction};
+
+/// Calls `$f` with every expression of the operator `$of`; `$iter` and `$inputs` name the iterators, and `mut` stands
+/// behind them if the expressions are rewritten.
+macro_rules! each_expr {
+    ($of:expr, $f:ident, $iter:ident, $inputs:ident $(, $mut:tt)?) => {
+        match $of {
+            Self::OneRow
+            | Self::Empty(_)
+            | Self::Scan(_)
+            | Self::CommonScan { .. }
+            | Self::WorkScan { .. }
+            | Self::Distinct { .. }
+            | Self::Set(_)
+            | Self::Recursive(_) => {}
+            Self::Values { rows, .. } => rows.$iter().flatten().for_each($f),
+            Self::Join(join) => join.on.$iter().for_each($f),
+            Self::Filter { conditions, .. } => conditions.$iter().for_each($f),
+            Self::Project { columns, .. } => columns.$iter().for_each(|(_, e)| $f(e)),
+            Self::Aggregate(node) => {
+                node.groups.$iter().for_each(|(_, e)| $f(e));
+                node.aggregates.$iter().for_each(|(_, call)| call.$inputs().for_each(&mut *$f));
+            }
+            Self::Window(node) => {
+                node.partition.$iter().for_each(&mut *$f);
+                node.order.$iter().for_each(|key| $f(&$($mut)? key.expr));
+                for item in node.items.$iter() {
+                    item.args.$iter().for_each(&mut *$f);
+                    if let WindowFunction::Aggregate(call) = &$($mut)? item.function {
+                        call.$inputs().for_each(&mut *$f);
+                    }
+                }
+            }
+            Self::JsonTable(node) => {
+                $f(&$($mut)? node.document);
+                node.on.$iter().for_each($f);
+            }
+            Self::Sort { keys, .. } => keys.$iter().for_each(|key| $f(&$($mut)? key.expr)),
+            Self::Limit { cut, .. } => {
+                let Cut { limit, offset, .. } = &$($mut)? **cut;
+                limit.$iter().chain(offset).for_each($f);
+            }
+        }
+    };
+}
 
 impl Logical {
     /// Whether this is a SELECT of rows as they are: nothing groups, cuts or combines them.
@@ -126,83 +169,12 @@ impl Logical {
 
     /// Calls `f` with every expression of this operator, not of its inputs.
     pub(crate) fn for_each_expr<'a>(&'a self, f: &mut dyn FnMut(&'a Expr)) {
-        match self {
-            Self::OneRow
-            | Self::Empty(_)
-            | Self::Scan(_)
-            | Self::CommonScan { .. }
-            | Self::WorkScan { .. }
-            | Self::Distinct { .. }
-            | Self::Set(_)
-            | Self::Recursive(_) => {}
-            Self::Values { rows, .. } => rows.iter().flatten().for_each(f),
-            Self::Join(join) => join.on.iter().for_each(f),
-            Self::Filter { conditions, .. } => conditions.iter().for_each(f),
-            Self::Project { columns, .. } => columns.iter().for_each(|(_, e)| f(e)),
-            Self::Aggregate(node) => {
-                node.groups.iter().for_each(|(_, e)| f(e));
-                node.aggregates.iter().for_each(|(_, call)| call_exprs(call).for_each(&mut *f));
-            }
-            Self::Window(node) => {
-                node.partition.iter().for_each(&mut *f);
-                node.order.iter().for_each(|key| f(&key.expr));
-                for item in &node.items {
-                    item.args.iter().for_each(&mut *f);
-                    if let crate::physical::WindowFunction::Aggregate(call) = &item.function {
-                        call_exprs(call).for_each(&mut *f);
-                    }
-                }
-            }
-            Self::JsonTable(node) => {
-                f(&node.document);
-                node.on.iter().for_each(f);
-            }
-            Self::Sort { keys, .. } => keys.iter().for_each(|key| f(&key.expr)),
-            Self::Limit { cut, .. } => cut.limit.iter().chain(&cut.offset).for_each(f),
-        }
+        each_expr!(self, f, iter, inputs)
     }
 
     /// Calls `f` with every expression of this operator, for rewriting.
     pub(crate) fn for_each_expr_mut(&mut self, f: &mut dyn FnMut(&mut Expr)) {
-        match self {
-            Self::OneRow
-            | Self::Empty(_)
-            | Self::Scan(_)
-            | Self::CommonScan { .. }
-            | Self::WorkScan { .. }
-            | Self::Distinct { .. }
-            | Self::Set(_)
-            | Self::Recursive(_) => {}
-            Self::Values { rows, .. } => rows.iter_mut().flatten().for_each(f),
-            Self::Join(join) => join.on.iter_mut().for_each(f),
-            Self::Filter { conditions, .. } => conditions.iter_mut().for_each(f),
-            Self::Project { columns, .. } => columns.iter_mut().for_each(|(_, e)| f(e)),
-            Self::Aggregate(node) => {
-                node.groups.iter_mut().for_each(|(_, e)| f(e));
-                for (_, call) in &mut node.aggregates {
-                    call_exprs_mut(call).into_iter().for_each(&mut *f);
-                }
-            }
-            Self::Window(node) => {
-                node.partition.iter_mut().for_each(&mut *f);
-                node.order.iter_mut().for_each(|key| f(&mut key.expr));
-                for item in &mut node.items {
-                    item.args.iter_mut().for_each(&mut *f);
-                    if let crate::physical::WindowFunction::Aggregate(call) = &mut item.function {
-                        call_exprs_mut(call).into_iter().for_each(&mut *f);
-                    }
-                }
-            }
-            Self::JsonTable(node) => {
-                f(&mut node.document);
-                node.on.iter_mut().for_each(f);
-            }
-            Self::Sort { keys, .. } => keys.iter_mut().for_each(|key| f(&mut key.expr)),
-            Self::Limit { cut, .. } => {
-                let Cut { limit, offset, .. } = &mut **cut;
-                limit.iter_mut().chain(offset).for_each(f);
-            }
-        }
+        each_expr!(self, f, iter_mut, inputs_mut, mut)
     }
 
     /// Calls `f` with every expression of this operator and all below it.
@@ -287,14 +259,4 @@ impl Logical {
         used.subtract(&defined);
         used
     }
-}
-
-/// The expressions of an aggregate call.
-pub(crate) fn call_exprs(call: &AggregateCall) -> impl Iterator<Item = &Expr> {
-    call.inputs()
-}
-
-/// The expressions of an aggregate call, for rewriting.
-pub(crate) fn call_exprs_mut(call: &mut AggregateCall) -> Vec<&mut Expr> {
-    call.inputs_mut().collect()
 }

@@ -274,12 +274,10 @@ impl Unnest<'_> {
             on.push(Expr::new(ExprKind::Compare(compare), condition.ty, nullable));
         }
         for (_, call) in &mut node.aggregates {
-            crate::logical::call_exprs_mut(call).into_iter().for_each(|e| pulled.apply(e));
+            call.inputs_mut().for_each(|e| pulled.apply(e));
         }
         let mut used = ColumnSet::default();
-        node.aggregates
-            .iter()
-            .for_each(|(_, call)| crate::logical::call_exprs(call).for_each(|e| used.add_expr(e)));
+        node.aggregates.iter().for_each(|(_, call)| call.inputs().for_each(|e| used.add_expr(e)));
         (!on.is_empty() && used.is_disjoint(outer)).then_some(on)
     }
 

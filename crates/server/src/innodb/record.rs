@@ -4,13 +4,9 @@
 //! is gone, the key's bytes are shown.
 
 use std::sync::Arc;
-use std::task::Waker;
-use std::time::Duration;
 
 use selkie_catalog::TableInfo;
-use selkie_engine::{
-    EngineError, EngineResult, Isolation, LockInfo, RowSet, Scan, StatementContext, WaitKind,
-};
+use selkie_engine::{EngineResult, Isolation, LockInfo, NoWait, RowSet, Scan};
 use selkie_types::{ByteRows, Value, write_value};
 
 use super::look::Look;
@@ -46,7 +42,7 @@ fn values_of(
     keys.push(key);
     let mut out = RowSet::default();
     let scan = Scan { index: at, ..Scan::default() };
-    let found = handle.table.lookup(&*trx, &Passing, &scan, &keys, &mut out);
+    let found = handle.table.lookup(&*trx, &NoWait, &scan, &keys, &mut out);
     trx.rollback()?;
     found?;
     if out.rows.is_empty() {
@@ -88,29 +84,6 @@ fn value_text(ty: &selkie_types::SqlType, value: &Value) -> String {
 
 fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('\'', "''").replace('\0', "\\0")
-}
-
-/// A statement that waits for nothing.
-struct Passing;
-
-impl StatementContext for Passing {
-    fn check_killed(&self) -> EngineResult<()> {
-        Ok(())
-    }
-
-    fn wait(
-        &self,
-        _: WaitKind,
-        _: Option<Duration>,
-        _: Waker,
-        _: &mut dyn FnMut(Duration) -> bool,
-    ) -> EngineResult<()> {
-        Err(EngineError::LockWaitTimeout)
-    }
-
-    fn lock_wait_timeout(&self) -> Duration {
-        Duration::ZERO
-    }
 }
 
 #[cfg(test)]

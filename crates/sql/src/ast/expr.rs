@@ -1,5 +1,7 @@
 //! Expressions. Every node knows its source text, because unaliased result columns are named by it.
 
+pub use selkie_types::temporal::IntervalUnit;
+
 use super::{
     CastType, ColumnRef, FunctionCall, GroupConcat, Ident, Literal, Query, Span, TableName,
     VarScope,
@@ -430,58 +432,4 @@ pub enum MatchMode {
     QueryExpansion,
     /// `IN BOOLEAN MODE`.
     Boolean,
-}
-
-/// Units of intervals.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)] // the names are the SQL words
-pub enum IntervalUnit {
-    Year,
-    Quarter,
-    Month,
-    Week,
-    Day,
-    Hour,
-    Minute,
-    Second,
-    Microsecond,
-    YearMonth,
-    DayHour,
-    DayMinute,
-    DaySecond,
-    HourMinute,
-    HourSecond,
-    MinuteSecond,
-    DayMicrosecond,
-    HourMicrosecond,
-    MinuteMicrosecond,
-    SecondMicrosecond,
-}
-
-impl IntervalUnit {
-    /// The SQL word, lower case.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Year => "year",
-            Self::Quarter => "quarter",
-            Self::Month => "month",
-            Self::Week => "week",
-            Self::Day => "day",
-            Self::Hour => "hour",
-            Self::Minute => "minute",
-            Self::Second => "second",
-            Self::Microsecond => "microsecond",
-            Self::YearMonth => "year_month",
-            Self::DayHour => "day_hour",
-            Self::DayMinute => "day_minute",
-            Self::DaySecond => "day_second",
-            Self::HourMinute => "hour_minute",
-            Self::HourSecond => "hour_second",
-            Self::MinuteSecond => "minute_second",
-            Self::DayMicrosecond => "day_microsecond",
-            Self::HourMicrosecond => "hour_microsecond",
-            Self::MinuteMicrosecond => "minute_microsecond",
-            Self::SecondMicrosecond => "second_microsecond",
-        }
-    }
 }

@@ -75,7 +75,7 @@ impl Writer<'_> {
     fn special_call(&mut self, expr: &Expr) {
         match &expr.kind {
             ExprKind::Extract { unit, expr } => {
-                self.display(format_args!("extract({} from ", unit.name()));
+                self.display(format_args!("extract({} from ", unit.name().to_ascii_lowercase()));
                 self.expr(expr);
                 self.str(")");
             }
@@ -84,7 +84,7 @@ impl Writer<'_> {
                 self.call_text("locate", &[needle, haystack])
             }
             ExprKind::TimestampDiff { unit, from, to } => {
-                self.display(format_args!("timestampdiff({},", unit.name().to_ascii_uppercase()));
+                self.display(format_args!("timestampdiff({},", unit.name()));
                 self.list(&[from, to], |w, e| w.expr(e));
                 self.str(")");
             }
@@ -270,7 +270,7 @@ impl Writer<'_> {
         self.str(if negated { " - interval " } else { " + interval " });
         self.operand(amount, 20);
         self.str(" ");
-        self.str(unit.name());
+        self.str(&unit.name().to_ascii_lowercase());
     }
 
     /// Compat: trimming blanks from one end is another function.

@@ -1,28 +1,28 @@
 //! Integer arithmetic, checked.
 
-use selkie_types::{Bitmap, Column, ColumnData, SqlResult};
+use selkie_types::{Bitmap, Column, ColumnData, Physical, SqlResult};
 
 use super::{division_by_zero, out_of_range};
 use crate::build::Arithmetic;
 use crate::function::Kernel;
 use crate::kernel::{Frame, Native, View, map_rows, try_map};
 
-/// The kernel of an operator over integers; the flags say which operands and whether the result
-/// are unsigned.
-pub(crate) fn integer_kernel(op: Arithmetic, ua: bool, ub: bool, ur: bool) -> Kernel {
-    if !ua && !ub && !ur {
-        return signed_kernel(op);
-    }
-    macro_rules! pick {
-        ($a:ty, $b:ty) => {
-            if ur { general::<$a, $b, u64>(op) } else { general::<$a, $b, i64>(op) }
-        };
-    }
-    match (ua, ub) {
-        (false, false) => pick!(i64, i64),
-        (false, true) => pick!(i64, u64),
-        (true, false) => pick!(u64, i64),
-        (true, true) => pick!(u64, u64),
+/// The kernel of an operator over two kinds of integers, `Int` or `UInt`, with a result of a third.
+pub(crate) fn integer_kernel(
+    op: Arithmetic,
+    (a, b): (Physical, Physical),
+    result: Physical,
+) -> Kernel {
+    use Physical::UInt;
+    match (a, b, result) {
+        (UInt, UInt, UInt) => general::<u64, u64, u64>(op),
+        (UInt, UInt, _) => general::<u64, u64, i64>(op),
+        (UInt, _, UInt) => general::<u64, i64, u64>(op),
+        (UInt, _, _) => general::<u64, i64, i64>(op),
+        (_, UInt, UInt) => general::<i64, u64, u64>(op),
+        (_, UInt, _) => general::<i64, u64, i64>(op),
+        (_, _, UInt) => general::<i64, i64, u64>(op),
+        _ => signed_kernel(op),
     }
 }
 

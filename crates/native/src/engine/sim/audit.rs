@@ -3,20 +3,19 @@
 
 use super::super::contract::NativeEngine;
 use super::model::{Db, Model, Overlay, TableState};
-use super::work::Impatient;
 use crate::btree::{Seek, Tree};
 use crate::disk::{Disk, sim::SimDisk};
 use crate::ids::{FileId, PAGE_SIZE, PageId};
 use crate::page::{HEADER_LEN, get_u32};
 use crate::table::value;
-use selkie_engine::{Engine, EngineResult, EngineTrx, Isolation, RowSet, Scan, Table};
+use selkie_engine::{Engine, EngineResult, EngineTrx, Isolation, NoWait, RowSet, Scan, Table};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Rows of a table as `trx` sees them, without their keys.
 pub(super) fn read(table: &dyn Table, trx: &dyn EngineTrx) -> EngineResult<BTreeSet<Vec<u8>>> {
     let mut out = RowSet::default();
-    let mut cursor = table.scan(trx, &Impatient, &Scan::default())?;
+    let mut cursor = table.scan(trx, &NoWait, &Scan::default())?;
     while cursor.next_batch(&mut out, 50)? {}
     let rows: BTreeSet<Vec<u8>> = out.rows.iter().map(<[u8]>::to_vec).collect();
     assert_eq!(rows.len(), out.rows.len(), "a scan gave a row twice");
@@ -83,7 +82,7 @@ fn index_files(engine: &NativeEngine, table: &TableState) -> usize {
 pub(super) fn deep(engine: &NativeEngine, db: &Db) -> EngineResult<()> {
     for table in db.tables.values() {
         let trx = engine.begin(Isolation::RepeatableRead, true)?;
-        let wrong = engine.open_table(&table.def)?.check(&*trx, &Impatient)?;
+        let wrong = engine.open_table(&table.def)?.check(&*trx, &NoWait)?;
         assert!(wrong.is_empty(), "{wrong:?}");
         let Some(files) = engine.shared().tables.read().get(&table.def.id).cloned() else {
             panic!("table {} has gone", table.def.id)

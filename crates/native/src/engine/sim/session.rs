@@ -3,12 +3,12 @@
 use super::super::contract::NativeEngine;
 use super::audit::{read, same_rows};
 use super::model::{BY_NAME, Db, Model, Overlay, TableState, is_keyed, new_def, toggled};
-use super::work::{Impatient, Statement, new_row};
+use super::work::{Statement, new_row};
 use crate::disk::sim::Rng;
 use crate::trx::undo_losers_step;
 use selkie_engine::testing::rows_of;
 use selkie_engine::{
-    Engine, EngineError, EngineResult, EngineTrx, Isolation, Lsn, TableDef, TableId, Xid,
+    Engine, EngineError, EngineResult, EngineTrx, Isolation, Lsn, NoWait, TableDef, TableId, Xid,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -265,7 +265,7 @@ impl Sessions<'_> {
                 if row.code.is_some_and(|code| state.rows.values().any(|r| r.code == Some(code))) {
                     continue;
                 }
-                table.insert(trx, &Impatient, &rows_of([&row.bytes[..]]))?;
+                table.insert(trx, &NoWait, &rows_of([&row.bytes[..]]))?;
                 row.bytes = row.bytes.to_vec().into();
                 state.rows.insert(id, row);
             }
@@ -296,7 +296,7 @@ impl Sessions<'_> {
         };
         let def = toggled(&table.def);
         match def.index_position(BY_NAME) {
-            Some(at) => self.engine.create_index(trx, &Impatient, &def, at)?,
+            Some(at) => self.engine.create_index(trx, &NoWait, &def, at)?,
             None => self.engine.drop_index(trx, id, BY_NAME)?,
         }
         table.def = def;

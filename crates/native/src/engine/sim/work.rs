@@ -5,39 +5,14 @@ use super::model::{Db, Overlay, Row, TableState, is_keyed, key, letter_name};
 use crate::disk::sim::Rng;
 use selkie_engine::testing::{item_row, rows_of};
 use selkie_engine::{
-    Bound, Engine, EngineError, EngineResult, EngineTrx, LockMode, RowSet, Scan, StatementContext,
-    Table, TableDef, WaitKind,
+    Bound, Engine, EngineError, EngineResult, EngineTrx, LockMode, NoWait, RowSet, Scan, Table,
+    TableDef,
 };
 use selkie_types::Value;
 use std::sync::Arc;
-use std::task::Waker;
-use std::time::Duration;
 
 /// Ids drawn by the sessions.
 const IDS: u64 = 90;
-
-/// A statement that waits for nobody.
-pub(super) struct Impatient;
-
-impl StatementContext for Impatient {
-    fn check_killed(&self) -> EngineResult<()> {
-        Ok(())
-    }
-
-    fn wait(
-        &self,
-        _: WaitKind,
-        _: Option<Duration>,
-        _: Waker,
-        _: &mut dyn FnMut(Duration) -> bool,
-    ) -> EngineResult<()> {
-        Err(EngineError::LockWaitTimeout)
-    }
-
-    fn lock_wait_timeout(&self) -> Duration {
-        Duration::ZERO
-    }
-}
 
 fn body(rng: &mut Rng) -> String {
     let length = match rng.below(24) {
@@ -129,7 +104,7 @@ impl<'a> Statement<'a> {
     fn put(&mut self, id: i64, row: Row) -> EngineResult<()> {
         let taken = self.newest(id).is_some()
             || row.code.is_some_and(|c| self.db.with_code(self.overlay, self.def.id, c).is_some());
-        match self.table.insert(self.trx, &Impatient, &rows_of([&row.bytes[..]])) {
+        match self.table.insert(self.trx, &NoWait, &rows_of([&row.bytes[..]])) {
             Ok(_) => {
                 assert!(!taken, "row {id} was inserted although its keys are taken");
                 self.overlay.insert((self.def.id, id), Some(row));
@@ -172,7 +147,7 @@ impl<'a> Statement<'a> {
             ..Scan::default()
         };
         let (mut found, keys) = (RowSet::default(), rows_of([key(&self.def, id)]));
-        self.table.lookup(self.trx, &Impatient, &scan, &keys, &mut found)?;
+        self.table.lookup(self.trx, &NoWait, &scan, &keys, &mut found)?;
         assert!(found.keys.len() <= 1, "letter {id} is there {} times", found.keys.len());
         assert_eq!(found.keys.len() == 1, self.newest(id).is_some(), "letter {id}");
         Ok((found.keys.len() == 1).then(|| found.keys.get(0).to_vec()))
@@ -185,7 +160,7 @@ impl<'a> Statement<'a> {
         let owner = new.code.and_then(|c| self.db.with_code(self.overlay, self.def.id, c));
         let taken = owner.is_some_and(|owner| owner != id);
         let rows = (rows_of([at]), rows_of([&new.bytes[..]]));
-        match self.table.update(self.trx, &Impatient, &rows.0, &rows.1) {
+        match self.table.update(self.trx, &NoWait, &rows.0, &rows.1) {
             Ok(0) => assert!(self.newest(id).is_none(), "row {id} was not found"),
             Ok(_) => {
                 assert!(self.newest(id).is_some(), "row {id} should not be there");
@@ -201,7 +176,7 @@ impl<'a> Statement<'a> {
     fn delete(&mut self) -> EngineResult<()> {
         let id = self.rng.below(IDS) as i64;
         let Some(at) = self.clustered_key(id)? else { return Ok(()) };
-        let gone = self.table.delete(self.trx, &Impatient, &rows_of([at]))?;
+        let gone = self.table.delete(self.trx, &NoWait, &rows_of([at]))?;
         assert_eq!(gone == 1, self.newest(id).is_some(), "delete of row {id}");
         if gone == 1 {
             self.overlay.insert((self.def.id, id), None);
