@@ -10,6 +10,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Instant, SystemTime};
 
 use parking_lot::{Condvar, Mutex, RwLock};
+use selkie_exec::session::PreparedTicket;
 use selkie_protocol::auth::sha2;
 use selkie_types::error::catalogue::ER_MAX_PREPARED_STMT_COUNT_REACHED;
 use selkie_types::{SqlError, SqlResult};
@@ -25,16 +26,6 @@ use crate::sessions::{Door, Sessions};
 use crate::status::{Gauges, counter};
 use crate::thread_pool::ThreadPool;
 use crate::variables::{Globals, VarId, ids};
-
-/// A place among the prepared statements of all sessions.
-#[derive(Debug)]
-pub(crate) struct PreparedPlace(Arc<AtomicU64>);
-
-impl Drop for PreparedPlace {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
-}
 
 /// Everything that sessions share.
 pub struct Server {
@@ -200,15 +191,12 @@ impl Server {
         gauges
     }
 
-    /// Counts a prepared statement as long as what is returned is there; 1461 if there may be no
-    /// more of them.
-    pub(crate) fn count_prepared(&self) -> SqlResult<PreparedPlace> {
+    /// Counts a prepared statement until the ticket is dropped; 1461 if there may be no more of
+    /// them.
+    pub(crate) fn count_prepared(&self) -> SqlResult<PreparedTicket> {
         let limit = self.globals.get(ids().max_prepared_stmt_count).as_u64();
-        let room = |count: u64| (count < limit).then_some(count + 1);
-        match self.prepared.fetch_update(Ordering::Relaxed, Ordering::Relaxed, room) {
-            Ok(_) => Ok(PreparedPlace(Arc::clone(&self.prepared))),
-            Err(_) => Err(SqlError::new(&ER_MAX_PREPARED_STMT_COUNT_REACHED, &[&limit])),
-        }
+        PreparedTicket::take(&self.prepared, limit)
+            .ok_or_else(|| SqlError::new(&ER_MAX_PREPARED_STMT_COUNT_REACHED, &[&limit]))
     }
 
     /// A server variable has another value.

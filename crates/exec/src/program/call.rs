@@ -280,8 +280,7 @@ fn set_mode(session: &mut Session, mode: SqlMode) -> SqlResult<()> {
     let item = SetItem::SystemVar { scope: None, instance: None, name, value: None };
     let value = NewValue::Value(Value::UInt(mode.bits()), SqlType::bigint_unsigned());
     let hooks = session.frame.hooks.clone();
-    let checked = hooks.check_set(session, &item, Some(value))?;
-    hooks.set(session, &item, checked)
+    hooks.check_set(session, &item, Some(value))?(session)
 }
 
 impl<'p> Machine<'p> {

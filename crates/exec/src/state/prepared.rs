@@ -37,7 +37,7 @@ pub struct Prepared {
 pub struct Named {
     /// The statement.
     pub statement: Arc<Prepared>,
-    /// Its place among those of all sessions.
+    /// Counts it among those of all sessions.
     pub ticket: PreparedTicket,
 }
 

@@ -13,7 +13,7 @@ use crate::query::planning;
 use crate::query::running::Running;
 use crate::state::guard::guarded;
 use crate::state::prepared::Prepared;
-use crate::state::session::{CheckedSet, NewValue};
+use crate::state::session::{CheckedSet, NewValue, SessionHooks};
 use crate::state::terms::{BoundTerm, Term};
 use crate::{Instance, Outcome, ResultSink, Session, query};
 
@@ -24,7 +24,7 @@ enum Pending<'a> {
     /// SET TRANSACTION for the next transaction.
     Transaction(Option<ast::IsolationLevel>, Option<bool>),
     /// Anything else.
-    Server(&'a SetItem, CheckedSet),
+    Server(CheckedSet<'a>),
 }
 
 /// Checks the assignments in order, then makes them in order. Compat: all values come from before the
@@ -35,11 +35,11 @@ pub(crate) fn run(
     items: &[SetItem],
     running: Running<'_>,
 ) -> SqlResult<Outcome> {
+    let hooks = session.frame.hooks.clone();
     let mut pending = Vec::with_capacity(items.len());
     for item in items {
-        pending.push(check(instance, session, item, running)?);
+        pending.push(check(instance, session, &*hooks, item, running)?);
     }
-    let hooks = session.frame.hooks.clone();
     for assignment in pending {
         match assignment {
             Pending::User(name, (value, ty)) => {
@@ -49,7 +49,7 @@ pub(crate) fn run(
             Pending::Transaction(isolation, read_only) => {
                 next_transaction(session, isolation, read_only)?;
             }
-            Pending::Server(item, checked) => hooks.set(session, item, checked)?,
+            Pending::Server(assign) => assign(session)?,
         }
     }
     Ok(Outcome::ok())
@@ -58,6 +58,7 @@ pub(crate) fn run(
 fn check<'a>(
     instance: &Instance,
     session: &mut Session,
+    hooks: &'a dyn SessionHooks,
     item: &'a SetItem,
     running: Running<'_>,
 ) -> SqlResult<Pending<'a>> {
@@ -74,8 +75,7 @@ fn check<'a>(
         }
         _ => None,
     };
-    let hooks = session.frame.hooks.clone();
-    Ok(Pending::Server(item, hooks.check_set(session, item, value)?))
+    hooks.check_set(session, item, value).map(Pending::Server)
 }
 
 /// The value of an expression that a system variable is to get.
@@ -286,13 +286,13 @@ pub(super) fn for_statement(
             _ => None,
         })
         .collect();
-    let saved = hooks.save_variables(session, &names)?;
+    let restore = hooks.save_variables(session, &names)?;
     // A plan is kept for a whole statement, which SET STATEMENT is.
     let running = Running { prepared: None, ..running };
     let result = run(instance, session, items, running).and_then(|_| {
         session.start_clock();
         guarded(|| super::dispatch(instance, session, statement, running, sink))
     });
-    hooks.restore_variables(session, saved);
+    restore(session);
     result
 }

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use selkie_catalog::TableInfo;
-use selkie_exec::session::{CheckedSet, NewValue, SavedVariables, Session};
+use selkie_exec::session::{NewValue, Session};
 use selkie_exec::{Instance, Outcome, ResultSink, execute_statement};
 use selkie_plan::physical::OutputColumn;
 use selkie_sql::ast::{
@@ -21,7 +21,7 @@ use crate::session::Shared;
 use crate::variables::{SetValue, VarId, VarValue, lookup};
 
 /// An assignment of SET that was checked.
-struct Ready {
+pub(super) struct Ready {
     checked: Checked,
     is_default: bool,
 }
@@ -32,7 +32,7 @@ pub(super) fn check_set(
     session: &mut Session,
     item: &SetItem,
     value: Option<NewValue>,
-) -> SqlResult<CheckedSet> {
+) -> SqlResult<Ready> {
     let value = value.map(|v| match v {
         NewValue::Default => SetValue::Default,
         NewValue::Value(value, ty) => SetValue::Value(plain(value, &ty)),
@@ -44,7 +44,7 @@ pub(super) fn check_set(
     let mut notes = Notes::new();
     let checked = admin::check_item(shared, item, value, &mut notes);
     keep(session, notes);
-    Ok(Box::new(Ready { checked: checked?, is_default }))
+    Ok(Ready { checked: checked?, is_default })
 }
 
 /// Makes an assignment that was checked.
@@ -52,16 +52,13 @@ pub(super) fn set(
     shared: &Shared,
     session: &mut Session,
     item: &SetItem,
-    ready: CheckedSet,
+    ready: Ready,
 ) -> SqlResult<()> {
-    let Ok(ready) = ready.downcast::<Ready>() else {
-        return Err(SqlError::internal("an assignment checked by somebody else"));
-    };
     if let SetItem::Password { .. } | SetItem::DefaultRole { .. } = item {
         session.commit()?;
     }
     let was_autocommit = session.frame.settings.autocommit;
-    let Ready { checked, is_default } = *ready;
+    let Ready { checked, is_default } = ready;
     let mut notes = Notes::new();
     let target = admin::set_item(shared, item, checked, &mut notes)?;
     keep(session, notes);
@@ -81,7 +78,7 @@ pub(super) fn set(
 }
 
 /// A session's values from before SET STATEMENT.
-struct Saved {
+pub(super) struct Saved {
     values: Vec<(VarId, VarValue)>,
     pseudo: Vec<Pseudo>,
 }
@@ -94,11 +91,7 @@ enum Pseudo {
 }
 
 /// Remembers what SET STATEMENT is about to change.
-pub(super) fn save(
-    shared: &Shared,
-    session: &Session,
-    names: &[&str],
-) -> SqlResult<SavedVariables> {
+pub(super) fn save(shared: &Shared, session: &Session, names: &[&str]) -> SqlResult<Saved> {
     let mut saved = Saved { values: Vec::new(), pseudo: Vec::new() };
     for name in names {
         let def = lookup(name)?;
@@ -116,12 +109,11 @@ pub(super) fn save(
             _ => None,
         });
     }
-    Ok(Box::new(saved))
+    Ok(saved)
 }
 
 /// Takes back what SET STATEMENT changed.
-pub(super) fn restore(shared: &Shared, session: &mut Session, saved: SavedVariables) {
-    let Ok(saved) = saved.downcast::<Saved>() else { return };
+pub(super) fn restore(shared: &Shared, session: &mut Session, saved: Saved) {
     for (id, value) in saved.values {
         shared.set_var(id, value);
     }

@@ -235,36 +235,27 @@ impl SessionHooks for Shared {
         Ok(value.select(def).0)
     }
 
-    fn check_set(
-        &self,
+    fn check_set<'a>(
+        &'a self,
         session: &mut Session,
-        item: &ast::SetItem,
+        item: &'a ast::SetItem,
         value: Option<NewValue>,
-    ) -> SqlResult<CheckedSet> {
+    ) -> SqlResult<CheckedSet<'a>> {
         let _acting = self.acting(session)?;
-        administration::check_set(self, session, item, value)
-    }
-
-    fn set(
-        &self,
-        session: &mut Session,
-        item: &ast::SetItem,
-        checked: CheckedSet,
-    ) -> SqlResult<()> {
-        let _acting = self.acting(session)?;
-        administration::set(self, session, item, checked)
+        let ready = administration::check_set(self, session, item, value)?;
+        Ok(Box::new(move |session| {
+            let _acting = self.acting(session)?;
+            administration::set(self, session, item, ready)
+        }))
     }
 
     fn count_prepared(&self) -> SqlResult<PreparedTicket> {
-        Ok(Box::new(self.server.count_prepared()?))
+        self.server.count_prepared()
     }
 
-    fn save_variables(&self, session: &Session, names: &[&str]) -> SqlResult<SavedVariables> {
-        administration::save(self, session, names)
-    }
-
-    fn restore_variables(&self, session: &mut Session, saved: SavedVariables) {
-        administration::restore(self, session, saved);
+    fn save_variables(&self, session: &Session, names: &[&str]) -> SqlResult<SavedVariables<'_>> {
+        let saved = administration::save(self, session, names)?;
+        Ok(Box::new(move |session| administration::restore(self, session, saved)))
     }
 
     fn statement(

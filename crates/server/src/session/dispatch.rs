@@ -291,10 +291,10 @@ impl Session {
         log_general(&self.shared, "Prepare", text);
         let origin = ClientText::new(text, self.client_charset());
         let text = origin.as_ref().map_or(text, ClientText::utf8);
-        let place = self.shared.server.count_prepared();
+        let ticket = self.shared.server.count_prepared();
         let described =
-            place.and_then(|place| Ok((place, self.backend.prepare(text, origin.as_ref())?)));
-        let (place, described) = match described {
+            ticket.and_then(|ticket| Ok((ticket, self.backend.prepare(text, origin.as_ref())?)));
+        let (ticket, described) = match described {
             Ok(described) => described,
             Err(error) => return self.answer(Err(error)),
         };
@@ -302,7 +302,7 @@ impl Session {
         let id = self.statements.add(Prepared {
             has_columns: !columns.is_empty(),
             body: described.statement,
-            _place: place,
+            _ticket: ticket,
             parameters,
             text: String::from_utf8_lossy(text).into(),
             types: Vec::new(),

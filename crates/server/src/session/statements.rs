@@ -8,21 +8,20 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 use selkie_engine::count_of;
+use selkie_exec::session::PreparedTicket;
 use selkie_protocol::stmt::ParamType;
 use selkie_types::error::catalogue::*;
 use selkie_types::{SqlError, SqlResult};
 
 use super::cursor::Cursor;
 use super::head::Head;
-use crate::server::PreparedPlace;
 
 /// One prepared statement.
 pub(super) struct Prepared {
     /// It gives one result set, whose columns are known.
     pub(super) has_columns: bool,
     pub(super) body: Box<dyn Any + Send>,
-    /// It is counted as long as it is there.
-    pub(super) _place: PreparedPlace,
+    pub(super) _ticket: PreparedTicket,
     pub(super) parameters: usize,
     pub(super) text: Arc<str>,
     /// Types bound last.

@@ -1,6 +1,7 @@
 //! What the executor asks of the server around it: privileges, system variables, other sessions.
 
-use std::any::Any;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use selkie_catalog::TableInfo;
@@ -79,14 +80,32 @@ pub enum NewValue {
     Value(Value, SqlType),
 }
 
-/// What the server made of an assignment when it checked it.
-pub type CheckedSet = Box<dyn Any>;
+/// Makes an assignment of SET that was checked. The server also writes [`Session::settings`].
+pub type CheckedSet<'a> = Box<dyn FnOnce(&mut Session) -> SqlResult<()> + 'a>;
 
-/// Values of variables as the server keeps them.
-pub type SavedVariables = Box<dyn Any>;
+/// Gives variables the values back that they had.
+pub type SavedVariables<'a> = Box<dyn FnOnce(&mut Session) + 'a>;
 
-/// A place among the prepared statements of all sessions.
-pub type PreparedTicket = Box<dyn Any + Send + Sync>;
+/// Counts a prepared statement until it is dropped.
+#[derive(Debug, Default)]
+pub struct PreparedTicket(Option<Arc<AtomicU64>>);
+
+impl PreparedTicket {
+    /// Adds one to `count`, unless it is `limit` already.
+    pub fn take(count: &Arc<AtomicU64>, limit: u64) -> Option<Self> {
+        let room = |count: u64| (count < limit).then_some(count + 1);
+        let taken = count.fetch_update(Ordering::Relaxed, Ordering::Relaxed, room);
+        taken.is_ok().then(|| Self(Some(Arc::clone(count))))
+    }
+}
+
+impl Drop for PreparedTicket {
+    fn drop(&mut self) {
+        if let Some(count) = &self.0 {
+            count.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
 
 /// Implemented by the server. The methods' own bodies are those of a session nobody watches.
 pub trait SessionHooks: Send + Sync {
@@ -221,38 +240,24 @@ pub trait SessionHooks: Send + Sync {
 
     /// Checks one assignment of SET. `value` is what the item's expression evaluated to, for the
     /// items that have one.
-    fn check_set(
-        &self,
+    fn check_set<'a>(
+        &'a self,
         _session: &mut Session,
-        _item: &ast::SetItem,
+        _item: &'a ast::SetItem,
         _value: Option<NewValue>,
-    ) -> SqlResult<CheckedSet> {
-        Err(SqlError::not_supported("SET"))
-    }
-
-    /// Makes an assignment that was checked. The server also writes [`Session::settings`].
-    fn set(
-        &self,
-        _session: &mut Session,
-        _item: &ast::SetItem,
-        _checked: CheckedSet,
-    ) -> SqlResult<()> {
+    ) -> SqlResult<CheckedSet<'a>> {
         Err(SqlError::not_supported("SET"))
     }
 
     /// Remembers the session's values of variables that are about to be set for one statement;
     /// fails if one cannot be.
-    fn save_variables(&self, _session: &Session, _names: &[&str]) -> SqlResult<SavedVariables> {
+    fn save_variables(&self, _session: &Session, _names: &[&str]) -> SqlResult<SavedVariables<'_>> {
         Err(SqlError::not_supported("SET STATEMENT"))
     }
 
-    /// Gives variables the values back that they had.
-    fn restore_variables(&self, _session: &mut Session, _saved: SavedVariables) {}
-
-    /// Counts a statement of SQL PREPARE until what is returned is dropped; fails if there are too
-    /// many.
+    /// Counts a statement of SQL PREPARE until the ticket is dropped; fails if there are too many.
     fn count_prepared(&self) -> SqlResult<PreparedTicket> {
-        Ok(Box::new(()))
+        Ok(PreparedTicket::default())
     }
 
     /// Runs statements that are the server's own (accounts, privileges, KILL, FLUSH, SHOW of what
