@@ -16,7 +16,7 @@ fn main() -> ExitCode {
     match arguments.split_first().map(|(first, rest)| (first.as_str(), rest)) {
         Some(("inspect", rest)) => selkie_server::inspect(rest),
         Some(("bench", rest)) => bench(rest),
-        _ => selkie_server::lifecycle::main(&arguments, &selkie_server::open_backend),
+        _ => selkie_server::main(&arguments),
     }
 }
 

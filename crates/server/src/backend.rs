@@ -3,7 +3,6 @@
 //! Must not name an engine or know packets. The executor stands behind it in a running server, a
 //! double in tests of the connection.
 
-use std::any::Any;
 use std::sync::Arc;
 
 use selkie_exec::bulk::Argument;
@@ -18,10 +17,8 @@ use crate::query_log::{GeneralEntry, SlowEntry};
 use crate::session::Shared;
 use crate::status::Gauges;
 
-/// Runs statements for all sessions.
+/// What the whole server asks of the backend.
 pub trait Backend: Send + Sync {
-    /// A session for a client that has logged in.
-    fn open(&self, shared: &Arc<Shared>) -> Box<dyn BackendSession>;
     /// Adds what it measures to the status variables.
     fn status(&self, _gauges: &mut Gauges) {}
     /// A server variable is about to get this value; returns the one it gets.
@@ -36,10 +33,21 @@ pub trait Backend: Send + Sync {
     fn shutdown(&self) {}
 }
 
+/// A backend that opens sessions. Connections are generic over it, so that a statement passes
+/// between the two in the backend's own form.
+pub trait SessionFactory: Backend + 'static {
+    /// A session.
+    type Session: BackendSession + 'static;
+
+    /// A session for a client that has logged in.
+    fn open(&self, shared: &Arc<Shared>) -> Self::Session;
+}
+
 /// A prepared statement.
-pub struct Described {
+#[derive(Debug)]
+pub struct Described<P> {
     /// The backend's form of the statement.
-    pub statement: Box<dyn Any + Send>,
+    pub statement: P,
     /// Number of parameters.
     pub parameters: usize,
     /// Columns of the result; empty if there is none.
@@ -47,9 +55,10 @@ pub struct Described {
 }
 
 /// The first statement of a text.
-pub struct Step {
+#[derive(Debug)]
+pub struct Step<S> {
     /// The backend's form of the statement.
-    pub statement: Box<dyn Any>,
+    pub statement: S,
     /// Where the next statement begins, if there is one.
     pub next: Option<usize>,
 }
@@ -65,31 +74,45 @@ pub struct SessionStatus {
 
 /// Runs the statements of one session.
 pub trait BackendSession: Send {
+    /// A statement that was read.
+    type Statement;
+    /// A statement that was prepared.
+    type Prepared: Send;
+
     /// Reads the first statement of `text`, refusing a second one unless `multi` allows several.
     ///
     /// `text` is UTF-8; `origin` is what the client sent and `text` is the end of, if it is not.
-    fn parse(&mut self, text: &[u8], multi: bool, origin: Option<&ClientText>) -> SqlResult<Step>;
+    fn parse(
+        &mut self,
+        text: &[u8],
+        multi: bool,
+        origin: Option<&ClientText>,
+    ) -> SqlResult<Step<Self::Statement>>;
 
     /// Whether a statement that was read counts as one that changes something.
-    fn is_update(&self, _statement: &dyn Any) -> bool {
+    fn is_update(&self, _statement: &Self::Statement) -> bool {
         false
     }
 
     /// Runs the statement that was read from `text`.
     fn query(
         &mut self,
-        statement: Box<dyn Any>,
+        statement: Self::Statement,
         text: &[u8],
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Outcome>;
 
     /// Prepares a statement.
-    fn prepare(&mut self, text: &[u8], origin: Option<&ClientText>) -> SqlResult<Described>;
+    fn prepare(
+        &mut self,
+        text: &[u8],
+        origin: Option<&ClientText>,
+    ) -> SqlResult<Described<Self::Prepared>>;
 
     /// Runs a prepared statement.
     fn execute(
         &mut self,
-        statement: &mut (dyn Any + Send),
+        statement: &Self::Prepared,
         parameters: &[(Value, SqlType)],
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Outcome>;
@@ -97,7 +120,7 @@ pub trait BackendSession: Send {
     /// Runs a prepared statement for many rows of parameters.
     fn execute_bulk(
         &mut self,
-        _statement: &mut (dyn Any + Send),
+        _statement: &Self::Prepared,
         _rows: Vec<Vec<Argument>>,
         _sink: &mut dyn ResultSink,
     ) -> SqlResult<Outcome> {
@@ -113,7 +136,7 @@ pub trait BackendSession: Send {
     /// From now on commits do not wait for durability: answers are held back instead.
     fn hold_answers(&mut self) {}
 
-    /// Tells by address and length which memory statements use.
+    /// Tells by address and length which memory outside of the session statements use.
     fn memory(&self, _note: &mut dyn FnMut(usize, usize)) {}
 
     /// A commit that the answer to the last command must wait for.

@@ -14,5 +14,6 @@ mod settings;
 mod system;
 
 pub(crate) use hooks::routine_kind;
-pub use open::{inspect, open_backend};
+pub use open::inspect;
+pub(crate) use open::open_backend;
 pub(crate) use system::Registered;

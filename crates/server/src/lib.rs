@@ -31,5 +31,10 @@ mod thread_pool;
 mod time;
 pub mod variables;
 
-pub use executor::{inspect, open_backend};
+pub use executor::inspect;
 pub use log::LogTarget;
+
+/// Runs the program, with the executor as its backend, and returns its exit code.
+pub fn main(arguments: &[String]) -> std::process::ExitCode {
+    lifecycle::main(arguments, &executor::open_backend)
+}

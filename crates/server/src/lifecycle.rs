@@ -8,6 +8,6 @@ mod signals;
 mod start;
 mod tls;
 
-pub use command_line::main;
+pub(crate) use command_line::main;
 pub use data_dir::DataDir;
-pub use start::{BackendFactory, Running, Start, start};
+pub use start::{OpenBackend, Running, Start, start};

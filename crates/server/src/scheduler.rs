@@ -8,26 +8,30 @@ use std::time::Duration;
 
 use selkie_types::stack;
 
+use crate::backend::SessionFactory;
 use crate::net::{Accepted, Peer, Transport};
 use crate::server::Server;
-use crate::session::{Door, PooledSession, serve};
+use crate::session::{Door, PooledSession, connect_timeout, serve};
 use crate::status::counter;
 use crate::thread_pool::{Limits, ThreadPool};
 use crate::variables::ids;
 
 /// What is done with connections to the main port, by `thread_handling`.
-pub(crate) fn main_door(server: &Arc<Server>) -> io::Result<Accepted> {
+pub(crate) fn main_door<B: SessionFactory>(
+    server: &Arc<Server>,
+    backend: &Arc<B>,
+) -> io::Result<Accepted> {
     let handling = server.globals.get(ids().thread_handling);
     match handling.as_str() {
-        "one-thread-per-connection" => Ok(thread_for_each(server, Door::Main)),
-        "no-threads" => Ok(one_after_another(server)),
-        _ => pooled(server),
+        "one-thread-per-connection" => Ok(thread_for_each(server, backend, Door::Main)),
+        "no-threads" => Ok(one_after_another(server, backend)),
+        _ => pooled(server, backend),
     }
 }
 
 /// Connections to the extra port have a thread each, which a blocked pool does not hold up.
-pub(crate) fn extra_door(server: &Arc<Server>) -> Accepted {
-    thread_for_each(server, Door::Extra)
+pub(crate) fn extra_door<B: SessionFactory>(server: &Arc<Server>, backend: &Arc<B>) -> Accepted {
+    thread_for_each(server, backend, Door::Extra)
 }
 
 /// The limits that the variables say now.
@@ -43,37 +47,42 @@ pub(crate) fn limits(server: &Server) -> Limits {
     }
 }
 
-fn pooled(server: &Arc<Server>) -> io::Result<Accepted> {
+fn pooled<B: SessionFactory>(server: &Arc<Server>, backend: &Arc<B>) -> io::Result<Accepted> {
     let shared = Arc::downgrade(server);
     let current = move || shared.upgrade().map(|server| limits(&server));
     let pool = ThreadPool::new(limits(server), Box::new(current))?;
     server.set_pool(pool);
-    let server = Arc::clone(server);
+    let (server, backend) = (Arc::clone(server), Arc::clone(backend));
     Ok(Arc::new(move |transport, peer| {
-        let Some((id, client)) = PooledSession::accept(&server, transport, &peer) else { return };
+        let accepted = PooledSession::accept(&server, &backend, transport, &peer);
+        let Some((id, client)) = accepted else { return };
         let Some(pool) = server.pool() else { return };
-        if let Err(e) = pool.add(id, Box::new(client), PooledSession::login_timeout(&server)) {
+        if let Err(e) = pool.add(id, Box::new(client), connect_timeout(&server)) {
             failed(&server, &e);
         }
     }))
 }
 
-fn thread_for_each(server: &Arc<Server>, door: Door) -> Accepted {
-    let server = Arc::clone(server);
+fn thread_for_each<B: SessionFactory>(
+    server: &Arc<Server>,
+    backend: &Arc<B>,
+    door: Door,
+) -> Accepted {
+    let (server, backend) = (Arc::clone(server), Arc::clone(backend));
     Arc::new(move |transport: Box<dyn Transport>, peer: Peer| {
-        let shared = Arc::clone(&server);
+        let (shared, backend) = (Arc::clone(&server), Arc::clone(&backend));
         let thread =
             std::thread::Builder::new().name("connection".to_owned()).stack_size(stack::SIZE);
-        match thread.spawn(move || serve(&shared, transport, &peer, door)) {
+        match thread.spawn(move || serve(&shared, &*backend, transport, &peer, door)) {
             Ok(_) => server.sessions.ended.bump(counter().threads_created),
             Err(e) => failed(&server, &e),
         }
     })
 }
 
-fn one_after_another(server: &Arc<Server>) -> Accepted {
-    let server = Arc::clone(server);
-    Arc::new(move |transport, peer| serve(&server, transport, &peer, Door::Main))
+fn one_after_another<B: SessionFactory>(server: &Arc<Server>, backend: &Arc<B>) -> Accepted {
+    let (server, backend) = (Arc::clone(server), Arc::clone(backend));
+    Arc::new(move |transport, peer| serve(&server, &*backend, transport, &peer, Door::Main))
 }
 
 fn failed(server: &Server, error: &io::Error) {

@@ -13,12 +13,13 @@ mod params;
 mod pooled;
 mod reply;
 mod rows;
+mod runner;
 mod shared;
 mod statements;
 mod timeouts;
 
 pub use crate::sessions::Door;
-pub use connection::serve;
+pub(crate) use connection::{connect_timeout, serve};
 pub use metadata::column_def;
 pub(crate) use pooled::PooledSession;
 pub use shared::Shared;

@@ -17,7 +17,7 @@ use super::log_tables::LogTables;
 use super::session::ExecutorSession;
 use super::system::{Registered, register};
 use crate::accounts::AclStore;
-use crate::backend::{Backend, BackendSession};
+use crate::backend::{Backend, SessionFactory};
 use crate::innodb::DeadlockWatcher;
 use crate::options::Settings;
 use crate::query_log::{GeneralEntry, SlowEntry};
@@ -36,11 +36,11 @@ struct ExecutorBackend {
 }
 
 /// Opens the data directory; the error is the sentence for the log.
-pub fn open_backend(
+pub(crate) fn open_backend(
     settings: &Settings,
     data_dir: &Path,
     accounts: &Arc<AclStore>,
-) -> Result<Arc<dyn Backend>, String> {
+) -> Result<Arc<impl SessionFactory + use<>>, String> {
     let native = NativeEngine::open(data_dir, &native_options(settings))
         .map_err(|e| format!("InnoDB: {e}"))?;
     let native: Arc<dyn Engine> = Arc::new(native);
@@ -126,12 +126,16 @@ fn native_options(settings: &Settings) -> NativeOptions {
     }
 }
 
-impl Backend for ExecutorBackend {
-    fn open(&self, shared: &Arc<Shared>) -> Box<dyn BackendSession> {
-        let (instance, sessions) = (Arc::clone(&self.instance), Arc::clone(&self.sessions));
-        Box::new(ExecutorSession::new(instance, Arc::clone(shared), sessions))
-    }
+impl SessionFactory for ExecutorBackend {
+    type Session = ExecutorSession;
 
+    fn open(&self, shared: &Arc<Shared>) -> ExecutorSession {
+        let (instance, sessions) = (Arc::clone(&self.instance), Arc::clone(&self.sessions));
+        ExecutorSession::new(instance, Arc::clone(shared), sessions)
+    }
+}
+
+impl Backend for ExecutorBackend {
     fn status(&self, gauges: &mut Gauges) {
         let open = self.instance.open_tables().to_string();
         gauges.insert("open_tables".to_owned(), open.clone());

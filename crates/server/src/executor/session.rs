@@ -3,7 +3,6 @@
 //! Must not know packets. Invariant: before each statement the executor's settings are those the
 //! system variables say, after it the process list and the counters are what the executor says.
 
-use std::any::Any;
 use std::sync::Arc;
 use std::sync::LazyLock;
 
@@ -33,7 +32,7 @@ use crate::status::{StatusId, counter, find_status};
 use crate::variables::{SessionVars, VarValue, ids};
 
 /// What was read of a text.
-enum Read {
+pub(super) enum Read {
     /// Comments only.
     Nothing,
     Statement(Statement),
@@ -288,7 +287,15 @@ impl Drop for ExecutorSession {
 }
 
 impl BackendSession for ExecutorSession {
-    fn parse(&mut self, text: &[u8], multi: bool, origin: Option<&ClientText>) -> SqlResult<Step> {
+    type Statement = Read;
+    type Prepared = Arc<Prepared>;
+
+    fn parse(
+        &mut self,
+        text: &[u8],
+        multi: bool,
+        origin: Option<&ClientText>,
+    ) -> SqlResult<Step<Read>> {
         self.refresh();
         let lookup = match origin {
             None => find_text_plan(&self.instance, &self.session, text),
@@ -296,7 +303,7 @@ impl BackendSession for ExecutorSession {
         };
         let again = matches!(lookup, TextLookup::Repeated);
         if let TextLookup::Found(found) = lookup {
-            return Ok(Step { statement: Box::new(Read::Planned(found)), next: None });
+            return Ok(Step { statement: Read::Planned(found), next: None });
         }
         match self.guarded(text, |this| this.parse_first(text, multi, origin)) {
             Ok(parsed) => {
@@ -305,11 +312,12 @@ impl BackendSession for ExecutorSession {
                     true => self.guarded(text, |this| Ok(this.keep(&parsed.statement, text)))?,
                     false => None,
                 };
-                let read = kept.map_or_else(|| Read::Statement(parsed.statement), Read::Planned);
-                Ok(Step { statement: Box::new(read), next })
+                let statement =
+                    kept.map_or_else(|| Read::Statement(parsed.statement), Read::Planned);
+                Ok(Step { statement, next })
             }
             Err(error) if error.is(&ER_EMPTY_QUERY) && is_comment(text) => {
-                Ok(Step { statement: Box::new(Read::Nothing), next: None })
+                Ok(Step { statement: Read::Nothing, next: None })
             }
             Err(error) => {
                 self.note_error(&error);
@@ -318,33 +326,36 @@ impl BackendSession for ExecutorSession {
         }
     }
 
-    fn is_update(&self, statement: &dyn Any) -> bool {
-        match statement.downcast_ref::<Read>() {
-            Some(Read::Statement(statement)) => is_update(statement),
-            Some(Read::Planned(plan)) => is_update(&plan.statement.statement),
-            _ => false,
+    fn is_update(&self, statement: &Read) -> bool {
+        match statement {
+            Read::Statement(statement) => is_update(statement),
+            Read::Planned(plan) => is_update(&plan.statement.statement),
+            Read::Nothing => false,
         }
     }
 
     fn query(
         &mut self,
-        statement: Box<dyn Any>,
+        statement: Read,
         text: &[u8],
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Outcome> {
-        match statement.downcast_ref::<Read>() {
-            Some(Read::Statement(statement)) => self.run(statement, text, sink),
-            Some(Read::Planned(plan)) => self.run_prepared(&plan.statement, &plan.values, sink),
+        match statement {
+            Read::Statement(statement) => self.run(&statement, text, sink),
+            Read::Planned(plan) => self.run_prepared(&plan.statement, &plan.values, sink),
             // Compat: a text of comments only is a statement that does nothing.
-            Some(Read::Nothing) => {
+            Read::Nothing => {
                 self.session.diagnostics.clear();
                 Ok(Outcome::ok())
             }
-            None => Err(SqlError::internal("a statement of another backend")),
         }
     }
 
-    fn prepare(&mut self, text: &[u8], origin: Option<&ClientText>) -> SqlResult<Described> {
+    fn prepare(
+        &mut self,
+        text: &[u8],
+        origin: Option<&ClientText>,
+    ) -> SqlResult<Described<Arc<Prepared>>> {
         self.refresh();
         self.session.diagnostics.clear();
         let prepared = self.guarded(text, |this| {
@@ -353,38 +364,31 @@ impl BackendSession for ExecutorSession {
         Ok(Described {
             parameters: prepared.parameters,
             columns: prepared.output.clone(),
-            statement: Box::new(prepared),
+            statement: prepared,
         })
     }
 
     fn execute(
         &mut self,
-        statement: &mut (dyn Any + Send),
+        prepared: &Arc<Prepared>,
         parameters: &[(Value, SqlType)],
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Outcome> {
         self.refresh();
-        let Some(prepared) = statement.downcast_ref::<Arc<Prepared>>() else {
-            return Err(SqlError::internal("a statement of another backend"));
-        };
         self.run_prepared(prepared, parameters, sink)
     }
 
     fn execute_bulk(
         &mut self,
-        statement: &mut (dyn Any + Send),
+        prepared: &Arc<Prepared>,
         rows: Vec<Vec<Argument>>,
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Outcome> {
         self.refresh();
-        let Some(prepared) = statement.downcast_ref::<Arc<Prepared>>() else {
-            return Err(SqlError::internal("a statement of another backend"));
-        };
         bulk::run(self, prepared, rows, sink)
     }
 
     fn memory(&self, note: &mut dyn FnMut(usize, usize)) {
-        note(std::ptr::from_ref(self).addr(), size_of::<Self>());
         let (address, bytes) = count_of(self.session.frame.settings.time_zone.name());
         note(address, bytes);
         self.session.transaction.memory(note);

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use super::signals;
-use super::start::{BackendFactory, Start, start};
+use super::start::{OpenBackend, Start, start};
+use crate::backend::SessionFactory;
 use crate::log::LogTarget;
 use crate::options::{Settings, apply, collect};
 use crate::variables::{VERSION, VarValue, registry, startup_values};
@@ -26,7 +27,7 @@ be given, here or in an option file.
 ";
 
 /// Runs the program and returns its exit code.
-pub fn main(arguments: &[String], backend: &BackendFactory) -> ExitCode {
+pub(crate) fn main<B: SessionFactory>(arguments: &[String], backend: &OpenBackend<B>) -> ExitCode {
     match arguments.first().map(String::as_str) {
         Some("--help" | "-?" | "help") => {
             print!("{USAGE}");
@@ -45,7 +46,7 @@ pub fn main(arguments: &[String], backend: &BackendFactory) -> ExitCode {
     }
 }
 
-fn run(arguments: &[String], backend: &BackendFactory) -> ExitCode {
+fn run<B: SessionFactory>(arguments: &[String], backend: &OpenBackend<B>) -> ExitCode {
     let log = LogTarget::stderr();
     log.install();
     crate::panics::watch();
@@ -59,7 +60,11 @@ fn run(arguments: &[String], backend: &BackendFactory) -> ExitCode {
     }
 }
 
-fn serve(arguments: &[String], log: &LogTarget, backend: &BackendFactory) -> Result<(), String> {
+fn serve<B: SessionFactory>(
+    arguments: &[String],
+    log: &LogTarget,
+    backend: &OpenBackend<B>,
+) -> Result<(), String> {
     let named = |e: String| format!("selkie: {e}");
     let sources = collect(arguments).map_err(named)?;
     let mut settings = apply(startup_values(), &sources).map_err(named)?;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::data_dir::DataDir;
 use super::tls;
 use crate::accounts::{Acl, AclStore};
-use crate::backend::Backend;
+use crate::backend::SessionFactory;
 use crate::net::{Acceptors, Endpoints, bind_all};
 use crate::options::Settings;
 use crate::scheduler;
@@ -20,15 +20,14 @@ use crate::variables::{Globals, VarValue, registry};
 const GRACE: Duration = Duration::from_secs(10);
 
 /// Opens what runs statements, over a data directory that is locked.
-pub type BackendFactory =
-    dyn Fn(&Settings, &Path, &Arc<AclStore>) -> Result<Arc<dyn Backend>, String>;
+pub type OpenBackend<B> = dyn Fn(&Settings, &Path, &Arc<AclStore>) -> Result<Arc<B>, String>;
 
 /// What a start needs.
-pub struct Start<'a> {
+pub struct Start<'a, B> {
     /// Variables after all options.
     pub settings: Settings,
     /// Opens the backend.
-    pub backend: &'a BackendFactory,
+    pub backend: &'a OpenBackend<B>,
 }
 
 /// A server that takes connections.
@@ -43,7 +42,7 @@ pub struct Running {
 }
 
 /// Starts a server; the error is the sentence for the log.
-pub fn start(start: Start<'_>) -> Result<Running, String> {
+pub fn start<B: SessionFactory>(start: Start<'_, B>) -> Result<Running, String> {
     let mut settings = start.settings;
     let data_dir = DataDir::open(Path::new(text(&settings, "datadir").as_str()))?;
     let path = data_dir.path().to_owned();
@@ -58,18 +57,19 @@ pub fn start(start: Start<'_>) -> Result<Running, String> {
     let globals = Globals::new(settings.values);
     crate::memory::apply(&globals);
     crate::memory::note_start();
-    let server = Arc::new(Server::new(globals, accounts, backend, path).with_tls(tls));
+    let server = Server::new(globals, accounts, Arc::clone(&backend) as _, path).with_tls(tls);
+    let server = Arc::new(server);
     let listeners = bind_all(&endpoints)?;
     if let Some(bound) = listeners.addresses().first() {
         server.globals.set(definition("port").id, VarValue::Uint(bound.port().into()));
     }
     let thread_error = |e| format!("Can't create a thread: {e}");
-    let door = scheduler::main_door(&server).map_err(thread_error)?;
+    let door = scheduler::main_door(&server, &backend).map_err(thread_error)?;
     let acceptors = listeners.run(skip_name_resolve, &door).map_err(thread_error)?;
     let extra = match endpoints.extra() {
         Some(extra) => {
             let listeners = bind_all(&extra)?;
-            let door = scheduler::extra_door(&server);
+            let door = scheduler::extra_door(&server, &backend);
             Some(listeners.run(skip_name_resolve, &door).map_err(thread_error)?)
         }
         None => None,

@@ -16,6 +16,7 @@ use super::dispatch::{Next, Session};
 use super::shared::Shared;
 use super::timeouts;
 use crate::accounts::{AccessControl, Place, Privileges};
+use crate::backend::{BackendSession, SessionFactory};
 use crate::login::{
     Authenticated, CAPABILITIES, Claim, Exchange, authenticate, check_expired, check_limits, greet,
     handshake_error,
@@ -31,9 +32,15 @@ use crate::variables::{VarValue, ids};
 const MAX_LOGIN_PACKET: usize = 1 << 20;
 
 /// Serves one client until it leaves or is made to leave, on the thread that calls.
-pub fn serve(server: &Arc<Server>, transport: Box<dyn Transport>, peer: &Peer, door: Door) {
+pub(crate) fn serve<B: SessionFactory>(
+    server: &Arc<Server>,
+    backend: &B,
+    transport: Box<dyn Transport>,
+    peer: &Peer,
+    door: Door,
+) {
     let Some(greeted) = greet_client(server, transport, peer, door) else { return };
-    let (mut session, _removed_at_the_end) = match greeted.log_in() {
+    let (mut session, _removed_at_the_end) = match greeted.log_in(backend) {
         Some(logged_in) => logged_in,
         None => return,
     };
@@ -110,7 +117,7 @@ pub(super) fn greet_client(
 }
 
 /// How long a client may take to log in.
-pub(super) fn connect_timeout(server: &Server) -> Duration {
+pub(crate) fn connect_timeout(server: &Server) -> Duration {
     Duration::from_secs(server.globals.get(ids().connect_timeout).as_u64())
 }
 
@@ -132,9 +139,12 @@ impl Greeted {
     }
 
     /// The rest of the login; `None` if the client was refused or left.
-    pub(super) fn log_in(self) -> Option<(Session, Registration)> {
+    pub(super) fn log_in<B: SessionFactory>(
+        self,
+        backend: &B,
+    ) -> Option<(Session<B::Session>, Registration)> {
         let (mut this, opening) = self.open();
-        this.finish(opening).map(|(who, login, agreed)| this.begin(who, login, agreed))
+        this.finish(opening).map(|(who, login, agreed)| this.begin(backend, who, login, agreed))
     }
 
     /// The login packet, behind the switch to TLS if the client asks for that.
@@ -200,12 +210,13 @@ impl Greeted {
         }
     }
 
-    fn begin(
+    fn begin<B: SessionFactory>(
         self,
+        backend: &B,
         (who, place): LoggedIn,
         login: Login,
         agreed: Agreed,
-    ) -> (Session, Registration) {
+    ) -> (Session<B::Session>, Registration) {
         let _charged = selkie_meter::attach(self.handle.kill.account());
         let server = &self.server;
         self.handle.set_user(&who.identity.user);
@@ -220,7 +231,9 @@ impl Greeted {
             true => self.wire.compressible(),
             false => self.wire,
         };
-        let mut session = Session::new(Arc::new(shared), wire, out, self.peer);
+        let shared = Arc::new(shared);
+        let backend = backend.open(&shared);
+        let mut session = Session::new(shared, backend, wire, out, self.peer);
         session.place = place;
         if limit != 0 {
             session.shared.set_var(ids().max_user_connections, VarValue::Int(limit));
@@ -302,7 +315,7 @@ fn login_error(e: &ReadError) -> Option<SqlError> {
     }
 }
 
-impl Session {
+impl<S: BackendSession> Session<S> {
     /// After authentication: the default database, then OK, or the error that ends it.
     fn begin(&mut self, schema: Option<String>) {
         timeouts::begin_session(&self.shared);
@@ -313,7 +326,7 @@ impl Session {
         match result {
             Ok(()) => {
                 let caps = self.shared.capabilities();
-                let status = self.backend.status().flags;
+                let status = self.status().flags;
                 let ok = OkPacket { status, changes: &changes, ..OkPacket::default() };
                 self.out.packet(|b| put_ok(b, &ok, caps, false));
             }
@@ -355,7 +368,7 @@ impl Session {
 }
 
 /// Serves commands until the session ends.
-fn run(session: &mut Session) {
+fn run<S: BackendSession>(session: &mut Session<S>) {
     while !session.ended && !session.shared.server.is_stopping() {
         session.rest();
         match session.wire.read_packet(session.patience.idle) {
@@ -366,7 +379,7 @@ fn run(session: &mut Session) {
     }
 }
 
-impl Session {
+impl<S: BackendSession> Session<S> {
     /// Between two commands: what the process list shows, what variables may have changed.
     pub(super) fn rest(&mut self) {
         self.shared.handle.sleep();
@@ -399,7 +412,7 @@ impl Session {
     }
 }
 
-impl Session {
+impl<S: BackendSession> Session<S> {
     /// The client cannot be read any more.
     pub(super) fn lost(&mut self, error: &ReadError) {
         if self.shared.server.is_stopping() {

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use selkie_engine::Moment;
-use selkie_protocol::stmt::Execute;
+use selkie_protocol::stmt::{CursorType, Execute};
 use selkie_protocol::{Capabilities, ChangeUser, Command, DecodeError, Output, Status};
 use selkie_sql::ClientText;
 use selkie_types::error::catalogue::*;
@@ -14,15 +14,16 @@ use selkie_types::{Charset, CollationId, SqlError, SqlResult};
 use super::params::{Charsets, Parameters, to_value};
 use super::reply::{Reply, RowForm};
 use super::rows::to_utf8;
+use super::runner::{Asked, Runner};
 use super::shared::Shared;
 use super::statements::{Prepared, Statements};
 use super::timeouts::{self, Patience};
 use crate::accounts::{Place, Privileges};
-use crate::backend::BackendSession;
+use crate::backend::{BackendSession, SessionStatus};
 use crate::login::{Claim, Exchange, authenticate, check_expired, check_limits};
 use crate::net::{Peer, Wire};
 use crate::profiles::Recorder;
-use crate::query_log::{Ran, Stopwatch, log_general, log_slow};
+use crate::query_log::log_general;
 use crate::status::counter;
 use crate::variables::{VarValue, ids};
 use selkie_exec::{Outcome, ResultSink};
@@ -36,25 +37,33 @@ pub(super) enum Next {
     Close,
 }
 
-/// A session with its connection.
-pub(super) struct Session {
+/// A session with its connection; `S` is the backend's part of it.
+pub(super) struct Session<S: BackendSession> {
     pub(super) shared: Arc<Shared>,
     pub(super) wire: Wire,
     pub(super) out: Output,
     pub(super) peer: Peer,
-    pub(super) backend: Box<dyn BackendSession>,
+    pub(super) backend: S,
+    /// What the client was told last about the session, which changes by commands only.
+    status: SessionStatus,
     pub(super) ended: bool,
     pub(super) patience: Patience,
-    pub(super) statements: Statements,
+    pub(super) statements: Statements<S::Prepared>,
     /// Its place among the connections of its account, if that has limits.
     pub(super) place: Option<Place>,
     /// How often a change of user failed.
     failed_changes: u8,
 }
 
-impl Session {
-    pub(super) fn new(shared: Arc<Shared>, wire: Wire, out: Output, peer: Peer) -> Self {
-        let backend = shared.server.backend.open(&shared);
+impl<S: BackendSession> Session<S> {
+    pub(super) fn new(
+        shared: Arc<Shared>,
+        backend: S,
+        wire: Wire,
+        out: Output,
+        peer: Peer,
+    ) -> Self {
+        let status = backend.status();
         let statements = Statements::new();
         let patience = Patience::of(&shared).unapplied();
         let failed_changes = 0;
@@ -64,6 +73,7 @@ impl Session {
             out,
             peer,
             backend,
+            status,
             ended: false,
             patience,
             statements,
@@ -92,6 +102,21 @@ impl Session {
         self.statements.memory(&mut |address, bytes| note((address, bytes)));
     }
 
+    /// What runs a statement and answers it, the prepared statements, and the place that limits
+    /// statements.
+    pub(super) fn parts(
+        &mut self,
+    ) -> (Runner<'_, S>, &mut Statements<S::Prepared>, Option<&Place>) {
+        let Self { shared, wire, out, backend, status, statements, place, .. } = self;
+        (Runner { shared, wire, out, backend, status }, statements, place.as_ref())
+    }
+
+    /// What the client is told about the session now.
+    pub(super) fn status(&mut self) -> SessionStatus {
+        self.status = self.backend.status();
+        self.status
+    }
+
     /// Answers one command into the output buffer.
     pub(super) fn on_command(&mut self, payload: &[u8]) -> Next {
         let command = match Command::decode(payload) {
@@ -110,8 +135,14 @@ impl Session {
                 return Next::Close;
             }
             Command::Query(text) => return self.query(selkie_sql::trimmed(text), begun),
-            Command::StmtExecute(payload) => return self.execute(payload, begun),
-            Command::StmtBulkExecute(payload) => return self.execute_bulk(payload, begun),
+            Command::StmtExecute(payload) => {
+                let result = self.execute(payload, begun);
+                return self.ran(result);
+            }
+            Command::StmtBulkExecute(payload) => {
+                let result = self.execute_bulk(payload, begun);
+                return self.ran(result);
+            }
             Command::StmtClose(id) => {
                 self.shared.handle.counters.bump(counter().com_stmt_close);
                 log_general(&self.shared, "Close stmt", b"");
@@ -203,14 +234,11 @@ impl Session {
         if let Err(error) = &result {
             self.backend.note_error(error);
         }
-        let status = self.backend.status();
+        let status = self.status();
         let mut reply =
             Reply::new(&self.shared, &mut self.wire, &mut self.out, RowForm::Text, status);
         match result {
-            Ok(()) => {
-                let flags = status.flags;
-                reply.plain_ok(crate::backend::SessionStatus { flags, warnings: 0 });
-            }
+            Ok(()) => reply.plain_ok(SessionStatus { warnings: 0, ..status }),
             Err(error) => reply.fail(&error),
         }
     }
@@ -218,7 +246,7 @@ impl Session {
     fn answer_eof(&mut self, command: impl FnOnce(&mut Self) -> SqlResult<()>) {
         match command(self) {
             Ok(()) => {
-                let status = self.backend.status();
+                let status = self.status();
                 Reply::new(&self.shared, &mut self.wire, &mut self.out, RowForm::Text, status)
                     .plain_eof(status);
             }
@@ -238,39 +266,30 @@ impl Session {
         // Compat: what ends a statement is no part of it, as errors that quote its rest show.
         let mut rest = text.trim_ascii_end();
         loop {
-            log_general(&self.shared, "Query", rest);
-            let watch = Stopwatch::start(&self.shared, begun);
-            let mut profile = Recorder::start(&self.shared);
-            let status = self.backend.status();
-            let mut reply =
-                Reply::new(&self.shared, &mut self.wire, &mut self.out, RowForm::Text, status);
+            let (runner, _, place) = self.parts();
+            let asked =
+                Asked { command: "Query", text: rest, form: RowForm::Text, begun, known: None };
             let mut next = None;
-            let result = self.backend.parse(rest, multi, origin.as_ref()).and_then(|step| {
-                next = step.next;
-                reply.expect_more(next.is_some());
-                profile.iter_mut().for_each(|p| p.mark("Starting"));
-                if let Some(place) = &self.place {
-                    place.count(|| self.backend.is_update(&*step.statement))?;
+            let answered = runner.run_and_reply(asked, |backend, reply, text| {
+                let mut profile = Recorder::start(reply.shared);
+                let result = backend.parse(rest, multi, origin.as_ref()).and_then(|step| {
+                    next = step.next;
+                    *text = one(rest, next);
+                    reply.expect_more(next.is_some());
+                    profile.iter_mut().for_each(|p| p.mark("Starting"));
+                    if let Some(place) = place {
+                        place.count(|| backend.is_update(&step.statement))?;
+                    }
+                    backend.query(step.statement, rest, reply)
+                });
+                if let Some(mut profile) = profile {
+                    profile.mark("Executing");
+                    profile.keep(reply.shared, text);
                 }
-                self.backend.query(step.statement, rest, &mut reply)
+                result
             });
-            if let Some(mut profile) = profile {
-                profile.mark("Executing");
-                profile.keep(&self.shared, one(rest, next));
-            }
-            let status = self.backend.status();
-            let outcome = match result {
-                Ok(outcome) => outcome,
-                Err(error) => {
-                    reply.fail(&error);
-                    log_slow(&self.shared, &watch, one(rest, next), Ran::default());
-                    return Next::Continue;
-                }
-            };
-            reply.finish(&outcome, status);
-            log_slow(&self.shared, &watch, one(rest, next), Ran::of(&outcome));
-            if outcome.release {
-                return Next::Close;
+            if answered.failed || answered.next == Next::Close {
+                return answered.next;
             }
             match next.and_then(|at| rest.get(at..)) {
                 Some(next) => (rest, begun) = (next, Moment::now()),
@@ -311,7 +330,7 @@ impl Session {
             known: None,
             cursor: None,
         });
-        let status = self.backend.status();
+        let status = self.status();
         let known = super::reply::Definitions::new(&self.shared);
         known.put_prepared(&mut self.out, id, &columns, parameters, status);
     }
@@ -334,27 +353,24 @@ impl Session {
         held.extend_from_slice(data);
     }
 
-    fn execute(&mut self, payload: &[u8], begun: Moment) -> Next {
-        self.shared.handle.counters.bump(counter().com_stmt_execute);
-        let form = match Execute::decode(payload) {
-            Ok(e) if e.cursor == selkie_protocol::stmt::CursorType::ReadOnly => RowForm::Cursor,
-            _ => RowForm::Binary,
-        };
-        match self.execute_as(payload, form, begun) {
-            Ok(next) => next,
-            Err(error) => {
-                self.answer(Err(error));
-                Next::Continue
-            }
-        }
+    /// What follows a prepared statement; the error is one from before it ran.
+    fn ran(&mut self, result: SqlResult<Next>) -> Next {
+        result.unwrap_or_else(|error| {
+            self.answer(Err(error));
+            Next::Continue
+        })
     }
 
-    /// The error is one from before the statement ran.
-    fn execute_as(&mut self, payload: &[u8], form: RowForm, begun: Moment) -> SqlResult<Next> {
+    fn execute(&mut self, payload: &[u8], begun: Moment) -> SqlResult<Next> {
+        self.shared.handle.counters.bump(counter().com_stmt_execute);
         let execute = Execute::decode(payload).map_err(malformed)?;
-        let statement = self.statements.get(execute.statement, "mysqld_stmt_execute")?;
+        let (runner, statements, _) = self.parts();
+        let statement = statements.get(execute.statement, "mysqld_stmt_execute")?;
         // The result sets of a CALL are not known before it runs, and are sent as they come.
-        let form = if statement.has_columns { form } else { RowForm::Binary };
+        let form = match execute.cursor {
+            CursorType::ReadOnly if statement.has_columns => RowForm::Cursor,
+            _ => RowForm::Binary,
+        };
         let long = std::mem::take(&mut statement.long_data);
         if let Some(error) = statement.long_error.take() {
             return Err(error);
@@ -364,36 +380,16 @@ impl Session {
         let long_data = |i| long.get(&i).map(Vec::as_slice);
         execute
             .params(statement.parameters, &mut statement.types, long_data, |param| {
-                parameters.push(to_value(&param, || parameter_charsets(&self.shared)));
+                parameters.push(to_value(&param, || parameter_charsets(runner.shared)));
             })
             .map_err(malformed)?;
-        self.shared.handle.begin(
-            "Execute",
-            Some(Arc::clone(&statement.text)),
-            self.shared.server.sessions.next_query_id(),
-            begun,
-        );
-        log_general(&self.shared, "Execute", statement.text.as_bytes());
-        let watch = Stopwatch::start(&self.shared, begun);
-        let status = self.backend.status();
-        let mut reply = Reply::new(&self.shared, &mut self.wire, &mut self.out, form, status);
-        reply.known = statement.known.take();
-        let result = self.backend.execute(&mut *statement.body, &parameters, &mut reply);
-        let status = self.backend.status();
-        match result {
-            Ok(outcome) => {
-                reply.finish(&outcome, status);
-                statement.cursor = reply.open_cursor(status);
-                statement.known = reply.head.take();
-                log_slow(&self.shared, &watch, statement.text.as_bytes(), Ran::of(&outcome));
-                Ok(if outcome.release { Next::Close } else { Next::Continue })
-            }
-            Err(error) => {
-                reply.fail(&error);
-                log_slow(&self.shared, &watch, statement.text.as_bytes(), Ran::default());
-                Ok(Next::Continue)
-            }
-        }
+        let known = statement.known.take();
+        let asked = Asked { known, ..statement.asked(runner.shared, form, begun) };
+        let body = &statement.body;
+        let answered = runner
+            .run_and_reply(asked, |backend, reply, _| backend.execute(body, &parameters, reply));
+        (statement.known, statement.cursor) = (answered.head, answered.cursor);
+        Ok(answered.next)
     }
 
     fn fetch(&mut self, id: u32, count: u32) {
@@ -433,7 +429,7 @@ impl Session {
         let pattern = to_utf8(pattern, charset).into_owned();
         match self.backend.field_list(&table, &pattern) {
             Ok(columns) => {
-                let status = self.backend.status();
+                let status = self.status();
                 let definitions = super::reply::Definitions::new(&self.shared);
                 definitions.put_field_list(&mut self.out, &columns, status);
             }

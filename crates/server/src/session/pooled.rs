@@ -5,12 +5,12 @@
 use std::cell::Cell;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
-use std::time::Duration;
 
 use selkie_engine::{Kept, KeptSlot};
 
-use super::connection::{Greeted, Registration, connect_timeout, greet_client, note_left};
+use super::connection::{Greeted, Registration, greet_client, note_left};
 use super::dispatch::Session;
+use crate::backend::{BackendSession, SessionFactory};
 use crate::net::{Peer, ReadError, Transport};
 use crate::server::Server;
 use crate::sessions::Door;
@@ -22,64 +22,58 @@ const SHORT: usize = 16 << 10;
 thread_local!(static PACKET: KeptSlot<Vec<u8>> = const { Cell::new(None) });
 
 /// A connection of the pool.
-pub(crate) struct PooledSession {
-    stage: Stage,
+pub(crate) struct PooledSession<B: SessionFactory> {
+    stage: Stage<B>,
 }
 
-enum Stage {
+enum Stage<B: SessionFactory> {
     /// It was greeted and has to log in.
-    Login(Box<Greeted>),
+    Login(Box<Greeted>, Arc<B>),
     /// It sends commands.
-    Commands { session: Box<Session>, _registration: Registration },
+    Commands { session: Box<Session<B::Session>>, _registration: Registration },
     /// Between the two, and when the login failed.
     Over,
 }
 
-impl PooledSession {
+impl<B: SessionFactory> PooledSession<B> {
     /// Lets a client in; the number of its connection. `None` if it was refused or left.
     pub(crate) fn accept(
         server: &Arc<Server>,
+        backend: &Arc<B>,
         transport: Box<dyn Transport>,
         peer: &Peer,
     ) -> Option<(u64, Self)> {
         let greeted = greet_client(server, transport, peer, Door::Main)?;
-        Some((greeted.id(), Self { stage: Stage::Login(Box::new(greeted)) }))
-    }
-
-    /// How long a client may take to log in.
-    pub(crate) fn login_timeout(server: &Server) -> Duration {
-        connect_timeout(server)
+        Some((greeted.id(), Self { stage: Stage::Login(Box::new(greeted), Arc::clone(backend)) }))
     }
 
     fn log_in(&mut self, timed_out: bool) -> Progress {
-        let Stage::Login(greeted) = std::mem::replace(&mut self.stage, Stage::Over) else {
+        let Stage::Login(greeted, backend) = std::mem::replace(&mut self.stage, Stage::Over) else {
             return Progress::Ended;
         };
         if timed_out {
             note_left(greeted.server());
-            return self.over(greeted);
+            // The socket is needed until the pool has let go of it.
+            self.stage = Stage::Login(greeted, backend);
+            return Progress::Ended;
         }
         // The client answers in pieces at most when it is hostile or far away; then a thread waits.
-        let Some((mut session, registration)) = greeted.log_in() else { return Progress::Ended };
+        let Some((mut session, registration)) = greeted.log_in(&*backend) else {
+            return Progress::Ended;
+        };
         session.backend.hold_answers();
         let progress = session.after_answer();
         self.stage = Stage::Commands { session: Box::new(session), _registration: registration };
         progress
     }
-
-    /// The socket is needed until the pool has let go of it.
-    fn over(&mut self, greeted: Box<Greeted>) -> Progress {
-        self.stage = Stage::Login(greeted);
-        Progress::Ended
-    }
 }
 
-impl Client for PooledSession {
+impl<B: SessionFactory> Client for PooledSession<B> {
     fn serve(&mut self, timed_out: bool) -> Progress {
         match &mut self.stage {
             Stage::Commands { session, .. } => session.serve(timed_out),
-            Stage::Login(greeted) if greeted.server().is_stopping() => Progress::Ended,
-            Stage::Login(_) => self.log_in(timed_out),
+            Stage::Login(greeted, _) if greeted.server().is_stopping() => Progress::Ended,
+            Stage::Login(..) => self.log_in(timed_out),
             Stage::Over => Progress::Ended,
         }
     }
@@ -106,14 +100,14 @@ impl Client for PooledSession {
 
     fn socket(&self) -> Option<BorrowedFd<'_>> {
         match &self.stage {
-            Stage::Login(greeted) => Some(greeted.wire.socket()),
+            Stage::Login(greeted, _) => Some(greeted.wire.socket()),
             Stage::Commands { session, .. } => Some(session.wire.socket()),
             Stage::Over => None,
         }
     }
 }
 
-impl Session {
+impl<S: BackendSession> Session<S> {
     fn serve(&mut self, timed_out: bool) -> Progress {
         if !self.out.is_empty() {
             // The rest of an answer that did not go at once.

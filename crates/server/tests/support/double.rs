@@ -1,13 +1,14 @@
 //! The backend of the tests.
 
-use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
 
 use selkie_exec::{Outcome, ResultSink};
 use selkie_plan::physical::OutputColumn;
 use selkie_protocol::Status;
-use selkie_server::backend::{Backend, BackendSession, Described, SessionStatus, Step};
+use selkie_server::backend::{
+    Backend, BackendSession, Described, SessionFactory, SessionStatus, Step,
+};
 use selkie_server::session::Shared;
 use selkie_sql::ClientText;
 use selkie_types::error::catalogue::*;
@@ -17,13 +18,17 @@ use selkie_types::{Batch, CollationId, Column, Physical, SqlError, SqlResult, Sq
 #[derive(Debug)]
 pub(crate) struct Double;
 
-impl Backend for Double {
-    fn open(&self, shared: &Arc<Shared>) -> Box<dyn BackendSession> {
-        Box::new(DoubleSession { shared: Arc::clone(shared), status: SessionStatus::default() })
+impl Backend for Double {}
+
+impl SessionFactory for Double {
+    type Session = DoubleSession;
+
+    fn open(&self, shared: &Arc<Shared>) -> DoubleSession {
+        DoubleSession { shared: Arc::clone(shared), status: SessionStatus::default() }
     }
 }
 
-struct DoubleSession {
+pub(crate) struct DoubleSession {
     shared: Arc<Shared>,
     status: SessionStatus,
 }
@@ -107,42 +112,48 @@ impl DoubleSession {
 }
 
 impl BackendSession for DoubleSession {
-    fn parse(&mut self, text: &[u8], multi: bool, _: Option<&ClientText>) -> SqlResult<Step> {
+    type Statement = String;
+    type Prepared = String;
+
+    fn parse(
+        &mut self,
+        text: &[u8],
+        multi: bool,
+        _: Option<&ClientText>,
+    ) -> SqlResult<Step<String>> {
         let end = text.iter().position(|b| *b == b';').filter(|_| multi);
         let this = String::from_utf8_lossy(&text[..end.unwrap_or(text.len())]).into_owned();
         let next = end.map(|at| at + 1).filter(|at| *at < text.len());
-        Ok(Step { statement: Box::new(this), next })
+        Ok(Step { statement: this, next })
     }
 
     fn query(
         &mut self,
-        statement: Box<dyn Any>,
+        statement: String,
         _: &[u8],
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Outcome> {
-        let text = statement.downcast_ref::<String>().cloned().unwrap_or_default();
-        self.run(&text, sink)
+        self.run(&statement, sink)
     }
 
-    fn prepare(&mut self, text: &[u8], _: Option<&ClientText>) -> SqlResult<Described> {
+    fn prepare(&mut self, text: &[u8], _: Option<&ClientText>) -> SqlResult<Described<String>> {
         let text = String::from_utf8_lossy(text).into_owned();
         let parameters = text.matches('?').count();
         let mut columns: Vec<_> = (0..parameters).map(|_| column("?", SqlType::null())).collect();
         if text.starts_with("rows") {
             columns.push(column("n", SqlType::bigint()));
         }
-        Ok(Described { statement: Box::new(text), parameters, columns })
+        Ok(Described { statement: text, parameters, columns })
     }
 
     fn execute(
         &mut self,
-        statement: &mut (dyn Any + Send),
+        statement: &String,
         parameters: &[(Value, SqlType)],
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Outcome> {
-        let text = statement.downcast_ref::<String>().cloned().unwrap_or_default();
         if parameters.is_empty() {
-            return self.run(&text, sink);
+            return self.run(statement, sink);
         }
         let columns: Vec<_> = parameters.iter().map(|(_, ty)| column("?", ty.clone())).collect();
         sink.columns(&columns)?;
