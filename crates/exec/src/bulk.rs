@@ -9,12 +9,12 @@ use selkie_sql::ast::{
     DeleteTarget, Expr, ExprKind, Insert, InsertSource, SelectItem, Statement, Update,
 };
 use selkie_types::error::catalogue::{
-    ER_INSERT_INFO, ER_INVALID_DEFAULT_PARAM, ER_UNSUPPORTED_PS, ER_UPDATE_INFO, ER_WRONG_ARGUMENTS,
+    ER_INVALID_DEFAULT_PARAM, ER_UNSUPPORTED_PS, ER_WRONG_ARGUMENTS,
 };
 use selkie_types::{SqlError, SqlResult, SqlType, Value};
 
-use crate::Outcome;
 use crate::state::prepared::Prepared;
+use crate::{Outcome, Told};
 
 /// What stands for a placeholder.
 #[derive(Clone, Debug, PartialEq)]
@@ -261,40 +261,29 @@ fn updating(update: &Update, row: &[Argument]) -> SqlResult<Option<Statement>> {
 
 /// What the steps did, as one statement would have said it.
 #[derive(Debug, Default)]
-pub struct Sum {
-    /// The numbers of all infos.
-    numbers: [u64; 3],
-    outcome: Outcome,
-}
+pub struct Sum(Outcome);
 
 impl Sum {
     /// Adds what one step did.
     pub fn add(&mut self, step: Outcome) {
-        let mut numbers = [1, u64::from(step.affected != 1), 0];
-        if !step.info.is_empty() {
-            let told = step.info.split(|c: char| !c.is_ascii_digit()).filter(|n| !n.is_empty());
-            let told = told.map(|n| n.parse().unwrap_or(0));
-            numbers.iter_mut().zip(told).for_each(|(number, told)| *number = told);
+        self.0.counts += step.counts;
+        self.0.affected += step.affected;
+        if self.0.insert_id == 0 {
+            self.0.insert_id = step.insert_id;
         }
-        self.numbers.iter_mut().zip(numbers).for_each(|(sum, number)| *sum += number);
-        self.outcome.affected += step.affected;
-        if self.outcome.insert_id == 0 {
-            self.outcome.insert_id = step.insert_id;
+        if step.told != Told::Nothing {
+            self.0.told = step.told;
         }
     }
 
     /// The whole, of a statement like `statement`.
     pub fn outcome(mut self, statement: &Statement) -> Outcome {
-        let [first, second, warnings] = &self.numbers;
-        let info = match statement {
-            Statement::Insert(_) => Some((&ER_INSERT_INFO, [first, second, warnings])),
+        match statement {
+            Statement::Insert(_) => self.0.told = Told::Inserted,
             // Compat: only rows that were changed count as found.
-            Statement::Update(_) => Some((&ER_UPDATE_INFO, [second, second, warnings])),
-            _ => None,
-        };
-        if let Some((text, [a, b, c])) = info {
-            self.outcome.info = text.message(&[a, b, c]);
+            Statement::Update(_) => self.0.counts.records = self.0.counts.changed,
+            _ => {}
         }
-        self.outcome
+        self.0
     }
 }

@@ -53,7 +53,7 @@ pub use state::kill::{KillFlag, Killed};
 pub use state::patience::Patience;
 pub use state::prepared::Prepared;
 pub use state::session::Session;
-pub use state::sink::{NullSink, OutParameter, Outcome, ResultSink};
+pub use state::sink::{NullSink, OutParameter, Outcome, ResultSink, RowCounts, Told};
 pub use state::transaction::{Mark, Transaction, Unsettled};
 pub use state::{control, error, gate, metadata, session};
 pub use statement::prepared::{execute_prepared, prepare, prepare_shared, prepare_statement};

@@ -12,8 +12,7 @@ use selkie_expr::{EvalContext, ExprKind};
 use selkie_plan::physical::{Insert, Operator as Op, Plan};
 use selkie_sql::ast;
 use selkie_types::error::catalogue::{
-    ER_FILE_NOT_FOUND, ER_LOAD_INFO, ER_NO_DB_ERROR, ER_WARN_TOO_FEW_RECORDS,
-    ER_WARN_TOO_MANY_RECORDS,
+    ER_FILE_NOT_FOUND, ER_NO_DB_ERROR, ER_WARN_TOO_FEW_RECORDS, ER_WARN_TOO_MANY_RECORDS,
 };
 use selkie_types::{
     BATCH_ROWS, Batch, Column, Condition, Level, Physical, Privileges, SqlError, SqlResult, SqlType,
@@ -27,7 +26,7 @@ use crate::run::{Env, Runtime};
 use crate::state::control::Control;
 use crate::state::files::server_path;
 use crate::state::session::{Access, Privilege};
-use crate::{Instance, Outcome, ResultSink, Session, query};
+use crate::{Instance, Outcome, ResultSink, RowCounts, Session, Told, query};
 
 /// Bytes read at a time.
 const CHUNK: usize = 1 << 20;
@@ -398,12 +397,11 @@ impl<'r> Loader<'r> {
     fn finish(self) -> Outcome {
         let skipped = self.inserter.skipped();
         let deleted = self.inserter.deleted;
-        let warnings = self.env.eval.conditions.borrow().count();
-        let count = self.count - self.inserter.rejected;
-        let args: [&dyn std::fmt::Display; 4] = [&count, &deleted, &skipped, &warnings];
-        let info = ER_LOAD_INFO.message(&args);
+        let records = self.count - self.inserter.rejected;
+        let outcome = self.inserter.finish();
+        let counts = RowCounts { records, deleted, skipped, ..outcome.counts };
         // Compat: the client is not told of an automatic value.
-        Outcome { info, insert_id: 0, ..self.inserter.finish() }
+        Outcome { counts, told: Told::Loaded, insert_id: 0, ..outcome }
     }
 }
 

@@ -13,10 +13,10 @@ use super::change::{Change, create_storage_now, drop_storage_now, is_temporary, 
 use super::create::set_auto_increment;
 use super::rename::with_name;
 use super::{Ddl, copy};
-use crate::Outcome;
 use crate::state::error::from_engine;
 use crate::state::metadata::{LockMode, LockTicket};
 use crate::state::own_transaction::{begin_in, commit_now};
+use crate::{Outcome, Told};
 
 impl Ddl<'_> {
     pub(super) fn create_index(&mut self, create: &CreateIndex) -> SqlResult<Outcome> {
@@ -101,7 +101,7 @@ impl Ddl<'_> {
         let is_simple = plan.is_simple;
         let mut outcome = self.apply(&old, plan)?;
         if is_simple {
-            outcome.info.clear();
+            outcome.told = Told::Nothing;
         }
         if target.is_some() {
             self.unlist(&schema, name);

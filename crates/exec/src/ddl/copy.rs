@@ -8,7 +8,7 @@ use selkie_expr::store::{StoreMode, StoreTarget, convert_for_column};
 use selkie_expr::{EvalContext, Expr};
 use selkie_plan::define::{AlterPlan, ColumnSource};
 use selkie_plan::physical::RowRules;
-use selkie_types::error::catalogue::{ER_INSERT_INFO, WARN_DATA_TRUNCATED};
+use selkie_types::error::catalogue::WARN_DATA_TRUNCATED;
 use selkie_types::{
     BATCH_ROWS, Batch, ByteRows, Column, Condition, Level, Physical, SqlError, SqlResult, SqlType,
     TypeKind, Value,
@@ -24,7 +24,7 @@ use crate::state::control::Control;
 use crate::state::error::{corrupt, from_engine};
 use crate::state::own_transaction::{begin_in, commit_now};
 use crate::state::session::Session;
-use crate::{Instance, Outcome};
+use crate::{Instance, Outcome, RowCounts, Told};
 
 /// Batches written in one transaction; the new storage is nobody's until all are written.
 const BATCHES_PER_COMMIT: usize = 64;
@@ -48,8 +48,9 @@ impl Copied {
     /// changes; what InnoDB rebuilds counts none.
     pub(super) fn outcome(self, warnings: u64, counted: bool) -> Outcome {
         let records = if counted { self.records } else { 0 };
-        let info = SqlError::new(&ER_INSERT_INFO, &[&records, &self.duplicates, &warnings]);
-        Outcome { affected: records, info: info.message().to_owned(), ..Outcome::ok() }
+        let duplicates = self.duplicates;
+        let counts = RowCounts { records, duplicates, warnings, ..RowCounts::default() };
+        Outcome { affected: records, counts, told: Told::Inserted, ..Outcome::ok() }
     }
 }
 

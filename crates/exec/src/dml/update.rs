@@ -7,7 +7,7 @@ use selkie_catalog::TableInfo;
 use selkie_engine::EngineError;
 use selkie_expr::Expr;
 use selkie_plan::physical::{Access, Operator as Op, PlanNode, Update as Plan, UpdateTarget};
-use selkie_types::error::catalogue::{ER_DUP_ENTRY, ER_UPDATE_INFO};
+use selkie_types::error::catalogue::ER_DUP_ENTRY;
 use selkie_types::{Batch, Bitmap, ByteRows, Column, SqlMode, SqlResult, stack};
 
 use super::duplicate_error;
@@ -15,13 +15,13 @@ use super::foreign::{ForeignKeys, Rows, is_foreign, undone_on_error};
 use super::keeps::keeps_changes;
 use super::on_duplicate::fetch;
 use super::row::{RowMaker, Strictness};
-use crate::Outcome;
 use crate::op::{Operator, drain, open as open_node};
 use crate::run::scan::unpad;
 use crate::run::{Env, OpenTable};
 use crate::state::around::Triggers;
 use crate::state::error::from_engine;
 use crate::state::session::bump;
+use crate::{Outcome, RowCounts, Told};
 
 /// Keys of rows that were seen, where the source may give a row twice.
 type Seen = Option<HashSet<Box<[u8]>>>;
@@ -96,7 +96,7 @@ pub(super) fn run(env: Env<'_>, plan: &Plan) -> SqlResult<Outcome> {
     let outcome = outcome(env, &targets);
     // Compat: where no row can be, none is said to match.
     let nowhere = matches!(plan.source.operator, Op::Empty);
-    Ok(if nowhere { Outcome { info: String::new(), ..outcome } } else { outcome })
+    Ok(if nowhere { Outcome { told: Told::Nothing, ..outcome } } else { outcome })
 }
 
 fn update_as_read(source: &mut dyn Operator, targets: &mut [Target<'_>]) -> SqlResult<()> {
@@ -111,14 +111,13 @@ fn update_all(targets: &mut [Target<'_>], batch: &Batch) -> SqlResult<()> {
 }
 
 fn outcome(env: Env<'_>, targets: &[Target<'_>]) -> Outcome {
-    let matched: u64 = targets.iter().map(|t| t.matched).sum();
+    let records: u64 = targets.iter().map(|t| t.matched).sum();
     let changed: u64 = targets.iter().map(|t| t.changed).sum();
     let warnings = env.eval.conditions.borrow().count();
-    let args: [&dyn std::fmt::Display; 3] = [&matched, &changed, &warnings];
-    let info = ER_UPDATE_INFO.message(&args);
-    let affected = if env.rt.session.frame.settings.found_rows { matched } else { changed };
+    let counts = RowCounts { records, changed, warnings, ..RowCounts::default() };
+    let affected = if env.rt.session.frame.settings.found_rows { records } else { changed };
     let insert_id = env.rt.session.explicit_insert_id.get().unwrap_or(0);
-    Outcome { affected, info, insert_id, ..Outcome::default() }
+    Outcome { affected, counts, told: Told::Updated, insert_id, ..Outcome::default() }
 }
 
 /// Whether rows of a target may come twice.

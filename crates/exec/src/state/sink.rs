@@ -3,10 +3,13 @@
 //! Rows leave the executor as batches; packets, text and binary forms are the server's affair.
 
 use std::io::Read;
+use std::ops::AddAssign;
 use std::sync::Arc;
 
 use selkie_plan::physical::OutputColumn;
-use selkie_types::error::catalogue::ER_NOT_ALLOWED_COMMAND;
+use selkie_types::error::catalogue::{
+    ER_INSERT_INFO, ER_LOAD_INFO, ER_NOT_ALLOWED_COMMAND, ER_UPDATE_INFO,
+};
 use selkie_types::{Batch, SqlError, SqlResult, Value};
 
 use crate::state::columns::column_of;
@@ -91,6 +94,50 @@ impl ResultSink for NullSink {
     }
 }
 
+/// Rows that a statement counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RowCounts {
+    /// Rows taken from the source, or found by an UPDATE.
+    pub records: u64,
+    /// Rows in the way of new ones.
+    pub duplicates: u64,
+    /// Rows that an UPDATE left other than before.
+    pub changed: u64,
+    /// Rows that LOAD DATA replaced.
+    pub deleted: u64,
+    /// Rows of a file that were not stored.
+    pub skipped: u64,
+    /// Conditions raised.
+    pub warnings: u64,
+}
+
+impl AddAssign for RowCounts {
+    fn add_assign(&mut self, more: Self) {
+        self.records += more.records;
+        self.duplicates += more.duplicates;
+        self.changed += more.changed;
+        self.deleted += more.deleted;
+        self.skipped += more.skipped;
+        self.warnings += more.warnings;
+    }
+}
+
+/// Which counts a client is told of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Told {
+    /// None: most statements.
+    #[default]
+    Nothing,
+    /// Those of an INSERT.
+    Inserted,
+    /// Those of an UPDATE.
+    Updated,
+    /// Those of LOAD DATA.
+    Loaded,
+    /// That a statement was prepared.
+    Prepared,
+}
+
 /// How a statement ended. Warnings are in [`crate::Session::diagnostics`].
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
@@ -100,8 +147,10 @@ pub struct Outcome {
     pub affected: u64,
     /// AUTO_INCREMENT value for the OK packet.
     pub insert_id: u64,
-    /// `Records: 3  Duplicates: 0  Warnings: 0`, empty for most statements.
-    pub info: String,
+    /// Rows counted.
+    pub counts: RowCounts,
+    /// What the client is told of it in words.
+    pub told: Told,
     /// The client asked for the connection's end (`COMMIT RELEASE`).
     pub release: bool,
 }
@@ -115,6 +164,18 @@ impl Outcome {
     /// A result set was sent.
     pub fn rows() -> Self {
         Self { result_set: true, ..Self::default() }
+    }
+
+    /// The words for the client, empty for most statements.
+    pub fn info(&self) -> String {
+        let RowCounts { records, duplicates, changed, deleted, skipped, warnings } = &self.counts;
+        match self.told {
+            Told::Nothing => String::new(),
+            Told::Inserted => ER_INSERT_INFO.message(&[records, duplicates, warnings]),
+            Told::Updated => ER_UPDATE_INFO.message(&[records, changed, warnings]),
+            Told::Loaded => ER_LOAD_INFO.message(&[records, deleted, skipped, warnings]),
+            Told::Prepared => "Statement prepared".into(),
+        }
     }
 
     /// Rows were changed.

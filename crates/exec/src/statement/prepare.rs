@@ -18,7 +18,7 @@ use crate::query::running::Running;
 use crate::state::prepared::{Named, Prepared};
 use crate::statement::prepared::execute_prepared;
 use crate::statement::prepared::prepare as prepare_text;
-use crate::{Instance, OutParameter, Outcome, ResultSink, Session};
+use crate::{Instance, OutParameter, Outcome, ResultSink, Session, Told};
 
 /// Prepares the statement a value says, which is as if the client had sent it.
 fn prepare_value(
@@ -92,7 +92,7 @@ pub(super) fn prepare(
         session.diagnostics.forget_stale();
     }
     session.prepared.insert(name, Named { statement: Arc::new(prepared), ticket });
-    Ok(Outcome { info: "Statement prepared".into(), ..Outcome::ok() })
+    Ok(Outcome { told: Told::Prepared, ..Outcome::ok() })
 }
 
 fn arguments(

@@ -144,7 +144,8 @@ fn shown(outcome: Outcome, lines: Lines) -> Vec<String> {
     if outcome.result_set {
         return lines.rows;
     }
-    let info = if outcome.info.is_empty() { String::new() } else { format!(" {}", outcome.info) };
+    let info = outcome.info();
+    let info = if info.is_empty() { info } else { format!(" {info}") };
     vec![format!("affected {}{info}", outcome.affected)]
 }
 

@@ -142,13 +142,13 @@ impl<'a> Reply<'a> {
 
     fn put_ok(&mut self, outcome: &Outcome, as_end: bool) {
         let changes = self.shared.take_changes();
-        let caps = self.caps();
+        let (caps, info) = (self.caps(), outcome.info());
         let ok = packet::Ok {
             affected_rows: outcome.affected,
             last_insert_id: outcome.insert_id,
             status: self.status.flags | self.extra,
             warnings: self.status.warnings,
-            info: outcome.info.as_bytes(),
+            info: info.as_bytes(),
             changes: &changes,
         };
         self.out.packet(|b| put_ok(b, &ok, caps, as_end));

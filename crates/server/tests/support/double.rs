@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use selkie_exec::{Outcome, ResultSink};
+use selkie_exec::{Outcome, ResultSink, RowCounts, Told};
 use selkie_plan::physical::OutputColumn;
 use selkie_protocol::Status;
 use selkie_server::backend::{
@@ -80,7 +80,8 @@ impl DoubleSession {
             ["changed", n] => Ok(Outcome {
                 affected: n.parse().unwrap_or(0),
                 insert_id: 7,
-                info: "Rows matched: 1  Changed: 1  Warnings: 0".into(),
+                counts: RowCounts { records: 1, changed: 1, ..RowCounts::default() },
+                told: Told::Updated,
                 ..Outcome::default()
             }),
             ["rows", n] => {

@@ -6,13 +6,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use selkie_plan::physical::InsertMode;
-use selkie_types::error::catalogue::ER_INSERT_INFO;
 use selkie_types::{Batch, Column, SqlResult, Value};
 
 use super::{Inserter, NewRows, is_single_row};
-use crate::Outcome;
 use crate::dml::Returning;
 use crate::dml::on_duplicate::Updated;
+use crate::{Outcome, RowCounts, Told};
 
 /// Rows that ON DUPLICATE KEY UPDATE changed, with the counts of them.
 #[derive(Default)]
@@ -144,15 +143,13 @@ impl Inserter<'_> {
         if self.plan.is_query {
             session.values.found_rows.set(if is_single_row(self.plan) { 0 } else { self.records });
         }
-        let info = match self.records {
-            0 | 1 if !self.plan.is_query && is_single_row(self.plan) => String::new(),
-            records => {
-                let (records, duplicates) = (records - self.rejected, self.told_duplicates());
-                let args: [&dyn std::fmt::Display; 3] = [&records, &duplicates, &warnings];
-                ER_INSERT_INFO.message(&args)
-            }
+        let told = match self.records {
+            0 | 1 if !self.plan.is_query && is_single_row(self.plan) => Told::Nothing,
+            _ => Told::Inserted,
         };
+        let (records, duplicates) = (self.records - self.rejected, self.told_duplicates());
+        let counts = RowCounts { records, duplicates, warnings, ..RowCounts::default() };
         let insert_id = insert_id.unwrap_or(0);
-        Outcome { affected: self.affected, insert_id, info, ..Outcome::default() }
+        Outcome { affected: self.affected, insert_id, counts, told, ..Outcome::default() }
     }
 }
