@@ -19,7 +19,7 @@ RESULT = pathlib.Path(__file__).with_name("bulk.result")
 PREPARE, BULK_EXECUTE = 0x16, 0xFA
 BULK_OPERATIONS = 1 << 2
 SEND_TYPES, UNIT_RESULTS = 128, 64
-INT, TEXT = 8, 254
+INT, TEXT, DECIMAL = 8, 254, 246
 DEFAULT, IGNORE = "\x02", "\x03"
 
 
@@ -174,13 +174,43 @@ def triggers(c):
     c.show("SELECT COUNT(*), SUM(id), SUM(a) FROM m")
 
 
+def counts(c):
+    """What is counted of rows that update others, and how their conditions and automatic values are numbered."""
+    c.sql("CREATE TABLE k (id INT PRIMARY KEY, a INT, b INT, UNIQUE (b))")
+    c.bulk("INSERT INTO k VALUES (?, ?, ?)", (INT, INT, INT), [(1, 1, 1), (2, 2, 2), (3, 3, 3)])
+    odku = "INSERT INTO k VALUES (?, ?, ?) ON DUPLICATE KEY UPDATE a = "
+    c.bulk(odku + "?", (INT, INT, INT, INT), [(1, 1, 1, 1), (2, 2, 2, 66), (4, 4, 4, 4)])
+    c.bulk(odku + "?", (INT, INT, INT, INT), [(1, 1, 1, 1)])
+    c.bulk(odku + "VALUES(a)", (INT, INT, INT), [(1, 1, 1), (2, 66, 2), (5, 1, 5)])
+    c.bulk("UPDATE k SET a = ? WHERE id = ? AND 1 = 0", (INT, INT), [(5, 1), (6, 2)])
+    c.show("SELECT * FROM k ORDER BY id")
+    c.sql("CREATE TABLE w (id INT PRIMARY KEY AUTO_INCREMENT, a TINYINT, s VARCHAR(20) DEFAULT (CONCAT('d', a)))")
+    c.sql("SET sql_mode = ''")
+    c.bulk("INSERT INTO w (a, s) VALUES (?, ?)", (INT, TEXT), [(1, DEFAULT), (300, "x"), (3, IGNORE), (4, None), (500, DEFAULT)])
+    c.bulk("INSERT INTO w (a, s) VALUES (?, (SELECT CONCAT('q', ?)))", (INT, TEXT), [(1, "a"), (300, "x"), (3, "b")])
+    c.bulk("INSERT INTO w (a, s) VALUES (?, (SELECT COUNT(*) FROM w))", (INT,), [(1,), (2,)])
+    c.bulk("INSERT INTO w (a, s) VALUES (?, CONCAT(?, ?))", (INT, TEXT, TEXT), [(1, "a", "b"), (300, "x", None), (3, "b", "")])
+    c.bulk("INSERT INTO w (a, s) VALUES (?, ?)", (DECIMAL, DECIMAL), [("1.5", "1.5"), ("2", "1.500"), ("3.25", DEFAULT), (None, None)])
+    c.bulk("INSERT INTO w (a, s) VALUES (?, ?), (?, 'z')", (INT, TEXT, INT), [(1, "a", 2), (300, DEFAULT, 400), (3, "c", 4)])
+    c.bulk("INSERT INTO w (id, a) VALUES (?, ?) ON DUPLICATE KEY UPDATE a = ? + 300", (INT, INT, INT), [(1, 1, 1), (40, 300, 2), (2, 5, 3)])
+    c.show("SELECT * FROM w ORDER BY id")
+    many = [(number % 3, 1000 if number % 5000 == 4999 else number % 100) for number in range(10000)]
+    c.bulk("INSERT INTO w (s, a) VALUES (?, ?)", (INT, INT), many)
+    c.out[:] = ["bulk> many rows" if len(line) > 9999 else line for line in c.out]
+    c.show("SELECT COUNT(*), SUM(id), SUM(a), SUM(s) FROM w WHERE id > 40")
+    # Each command is one transaction: what came before a row that fails is undone.
+    c.sql("SET sql_mode = DEFAULT")
+    c.bulk("INSERT INTO k VALUES (?, ?, 9) ON DUPLICATE KEY UPDATE b = ?", (INT, INT, INT), [(10, 1, 1), (11, 1, 5), (12, 1, 1)])
+    c.show("SELECT * FROM k ORDER BY id")
+
+
 def main():
     out = []
     client = Client(int(sys.argv[1]), out)
     client.sql("DROP DATABASE IF EXISTS bulk")
     client.sql("CREATE DATABASE bulk")
     client.sql("USE bulk")
-    for part in (inserts, transactions, changes, refused, triggers):
+    for part in (inserts, transactions, changes, refused, triggers, counts):
         out.append(f"== {part.__name__}")
         part(client)
     client.sql("DROP DATABASE bulk")

@@ -1,95 +1,160 @@
 //! A prepared statement run for many rows of parameters at once.
 //!
-//! An INSERT of values becomes one INSERT of as many rows; UPDATE and DELETE are run once for each row. Compat: nothing
-//! else can be run so. In a row DEFAULT and IGNORE may stand where a placeholder is all that is stored.
+//! An INSERT of values is planned once and takes the values of all rows; UPDATE and DELETE are run
+//! once for each row. Compat: nothing else can be run so. In a row DEFAULT and IGNORE may stand where a
+//! placeholder is all that is stored.
 
-use std::sync::Arc;
+use std::mem::{Discriminant, discriminant};
 
-use selkie_sql::ast::{
-    DeleteTarget, Expr, ExprKind, Insert, InsertSource, SelectItem, Statement, Update,
-};
+use hashbrown::HashMap;
+use selkie_sql::ast::{DeleteTarget, Expr, ExprKind, Insert, InsertSource, Statement, Update};
 use selkie_types::error::catalogue::{
     ER_INVALID_DEFAULT_PARAM, ER_UNSUPPORTED_PS, ER_WRONG_ARGUMENTS,
 };
-use selkie_types::{SqlError, SqlResult, SqlType, Value};
+use selkie_types::{SqlError, SqlResult};
 
+pub use crate::state::bulk::Argument;
+
+use crate::query::bulk::Bulk as BulkInsert;
+use crate::query::running::Running;
+use crate::state::bulk::BulkRows;
 use crate::state::prepared::Prepared;
-use crate::{Outcome, Told};
+use crate::statement::prepared::execute_prepared;
+use crate::{Instance, Outcome, ResultSink, Session, Told, statement};
 
-/// What stands for a placeholder.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Argument {
-    /// A value.
-    Value(Value, SqlType),
-    /// The column's default.
-    Default,
-    /// What the column has; its default in a new row.
-    Ignore,
-}
-
-impl Argument {
-    pub(crate) fn is_value(&self) -> bool {
-        matches!(self, Self::Value(..))
-    }
-
-    pub(crate) fn into_value(self) -> (Value, SqlType) {
-        match self {
-            Self::Value(value, ty) => (value, ty),
-            Self::Default | Self::Ignore => (Value::Null, SqlType::null()),
-        }
-    }
-}
-
-/// A statement and its parameters.
+/// A prepared statement with many rows of parameters.
 #[derive(Debug)]
-pub struct Step {
-    /// The statement.
-    pub statement: Arc<Prepared>,
-    /// Its parameters.
-    pub values: Vec<(Value, SqlType)>,
-    /// Rows of the steps before: warnings count from there.
-    pub before: u64,
+pub struct Bulk<'p> {
+    prepared: &'p Prepared,
+    rows: Vec<Vec<Argument>>,
+    /// The pattern of each row.
+    patterns: Vec<u32>,
+    work: Work,
 }
 
 /// What is to be run.
 #[derive(Debug)]
-pub struct Steps {
-    /// In this order.
-    pub steps: Vec<Step>,
-    /// An error in one undoes those before it.
-    pub together: bool,
+enum Work {
+    /// One INSERT, which lists the values of each pattern.
+    Insert { statement: Statement, height: usize, by_row: bool },
+    /// A statement for each row, by the row's pattern.
+    Each(Vec<Step>),
 }
 
-/// What running `prepared` for `rows` comes to.
-pub fn steps_of(prepared: &Arc<Prepared>, rows: Vec<Vec<Argument>>) -> SqlResult<Steps> {
-    let unsupported = || Err(SqlError::new(&ER_UNSUPPORTED_PS, &[]));
-    if prepared.parameters == 0 {
-        return unsupported();
-    }
-    if rows.is_empty() {
-        return Err(SqlError::new(&ER_WRONG_ARGUMENTS, &[&"mysqld_stmt_bulk_execute"]));
-    }
-    match &prepared.statement {
-        Statement::Insert(insert) => match &insert.source {
-            InsertSource::Query(_) => unsupported(),
-            _ if has_own_placeholders(insert) && !insert.returning.is_empty() => unsupported(),
-            _ if has_own_placeholders(insert) => {
-                Ok(Steps { steps: one_by_one(prepared, rows)?, together: true })
+/// The statement for the rows of a pattern.
+#[derive(Debug)]
+enum Step {
+    /// All are values: what was prepared.
+    Prepared,
+    /// Something stands in for values.
+    StoodIn(Box<Prepared>),
+    /// Nothing is left to do.
+    Nothing,
+}
+
+impl<'p> Bulk<'p> {
+    /// `prepared` with `rows`.
+    pub fn new(prepared: &'p Prepared, rows: Vec<Vec<Argument>>) -> SqlResult<Self> {
+        let unsupported = || Err(SqlError::new(&ER_UNSUPPORTED_PS, &[]));
+        if prepared.parameters == 0 {
+            return unsupported();
+        }
+        if rows.is_empty() {
+            return Err(SqlError::new(&ER_WRONG_ARGUMENTS, &[&"mysqld_stmt_bulk_execute"]));
+        }
+        let (first, patterns) = patterns_of(&rows);
+        let examples = first.iter().map(|row| &rows[*row][..]);
+        let work = match &prepared.statement {
+            Statement::Insert(insert) if !matches!(insert.source, InsertSource::Query(_)) => {
+                let made = inserting(insert, examples)?;
+                let (height, by_row) =
+                    (values_of(insert).len(), has_own_placeholders(insert, prepared.parameters));
+                Work::Insert { statement: Statement::Insert(Box::new(made)), height, by_row }
             }
-            _ => at_once(prepared, insert, rows),
-        },
-        Statement::Update(_) => {
-            let steps = one_by_one(prepared, rows)?;
-            Ok(Steps { steps, together: false })
-        }
-        Statement::Delete(delete)
-            if matches!(delete.target, DeleteTarget::Single(_)) && delete.returning.is_empty() =>
-        {
-            let steps = one_by_one(prepared, rows)?;
-            Ok(Steps { steps, together: false })
-        }
-        _ => unsupported(),
+            Statement::Update(_) => Work::Each(each(prepared, examples)?),
+            Statement::Delete(delete)
+                if matches!(delete.target, DeleteTarget::Single(_))
+                    && delete.returning.is_empty() =>
+            {
+                Work::Each(each(prepared, examples)?)
+            }
+            _ => return unsupported(),
+        };
+        Ok(Self { prepared, rows, patterns, work })
     }
+
+    /// Runs it; `again` is called before each statement but the first.
+    pub fn run(
+        self,
+        instance: &Instance,
+        session: &mut Session,
+        sink: &mut dyn ResultSink,
+        again: &mut dyn FnMut(),
+    ) -> SqlResult<Outcome> {
+        let Self { prepared, rows, patterns, work } = self;
+        match work {
+            Work::Insert { statement, height, by_row } => {
+                let rows = BulkRows { rows: &rows, patterns: &patterns };
+                let bulk = Some(BulkInsert { rows, height, by_row });
+                let running = Running { bulk, ..Running::new(&prepared.text, &[]) };
+                statement::execute(instance, session, &statement, running, sink)
+            }
+            Work::Each(statements) => {
+                let mut sum = Sum::default();
+                for (row, pattern) in rows.into_iter().zip(patterns) {
+                    let statement = match &statements[pattern as usize] {
+                        Step::Prepared => prepared,
+                        Step::StoodIn(statement) => statement,
+                        Step::Nothing => continue,
+                    };
+                    if sum.statements > 0 {
+                        again();
+                    }
+                    session.diagnostics.begin_statement();
+                    let values: Vec<_> = row.into_iter().map(Argument::into_value).collect();
+                    sum.add(execute_prepared(instance, session, statement, &values, sink)?);
+                }
+                Ok(sum.outcome(&prepared.statement))
+            }
+        }
+    }
+}
+
+/// A row of each pattern, and the number of each row's pattern.
+fn patterns_of(rows: &[Vec<Argument>]) -> (Vec<usize>, Vec<u32>) {
+    let mut known: HashMap<Vec<Discriminant<Argument>>, u32> = HashMap::new();
+    let (mut first, mut patterns) = (Vec::new(), Vec::with_capacity(rows.len()));
+    for (at, row) in rows.iter().enumerate() {
+        let pattern = match patterns.last() {
+            Some(last) if is_alike(&rows[at - 1], row) => *last,
+            _ => *known.entry(row.iter().map(discriminant).collect()).or_insert_with(|| {
+                first.push(at);
+                first.len() as u32 - 1
+            }),
+        };
+        patterns.push(pattern);
+    }
+    (first, patterns)
+}
+
+/// Whether two rows have the same things but values in the same places.
+fn is_alike(a: &[Argument], b: &[Argument]) -> bool {
+    a.iter().zip(b).all(|(a, b)| discriminant(a) == discriminant(b))
+}
+
+/// The statements for rows like these.
+fn each<'a>(
+    prepared: &Prepared,
+    rows: impl Iterator<Item = &'a [Argument]>,
+) -> SqlResult<Vec<Step>> {
+    let step = |row: &[Argument]| match row.iter().all(Argument::is_value) {
+        true => Ok(Step::Prepared),
+        false => stood_in(prepared, row).map(|made| match made {
+            Some(made) => Step::StoodIn(Box::new(made)),
+            None => Step::Nothing,
+        }),
+    };
+    rows.map(step).collect()
 }
 
 /// `prepared` for a row that has other things than values; `None` if nothing is left to do.
@@ -109,21 +174,20 @@ fn misplaced() -> SqlError {
     SqlError::new(&ER_INVALID_DEFAULT_PARAM, &[])
 }
 
-/// Whether there are placeholders behind the values of an INSERT, which then cannot be put together with others.
-fn has_own_placeholders(insert: &Insert) -> bool {
-    let updated = insert.on_duplicate.iter().map(|a| &a.value);
-    let returned = insert.returning.iter().filter_map(|item| match item {
-        SelectItem::Expr { expr, .. } => Some(expr),
-        _ => None,
+/// Whether placeholders are read elsewhere than in the values, or in subqueries of them.
+fn has_own_placeholders(insert: &Insert, parameters: usize) -> bool {
+    let cells = values_of(insert);
+    let mut count = 0;
+    let asks = cells.iter().flatten().any(|cell| {
+        let before = count;
+        // Queries are not entered.
+        cell.find(&mut |e| {
+            count += usize::from(matches!(e.kind, ExprKind::Param(_)));
+            None::<()>
+        });
+        count > before && cell.has_subquery()
     });
-    let in_query = |e: &Expr| e.has_subquery();
-    let values = values_of(insert);
-    updated.chain(returned).any(|e| in_query(e) || has_placeholder(e))
-        || values.iter().flatten().any(in_query)
-}
-
-fn has_placeholder(e: &Expr) -> bool {
-    e.find(&mut |e| matches!(e.kind, ExprKind::Param(_)).then_some(())).is_some()
+    asks || count < parameters
 }
 
 fn values_of(insert: &Insert) -> Vec<Vec<Expr>> {
@@ -136,49 +200,20 @@ fn values_of(insert: &Insert) -> Vec<Vec<Expr>> {
     }
 }
 
-/// One INSERT of all rows, or several if they are so many that their plan would take much memory.
-fn at_once(prepared: &Prepared, insert: &Insert, rows: Vec<Vec<Argument>>) -> SqlResult<Steps> {
-    const MANY: usize = 4096;
-    // Several would give several results.
-    let most = if insert.returning.is_empty() { MANY } else { rows.len() };
-    let mut steps: Vec<Step> = Vec::new();
-    let mut last: (Vec<bool>, Option<Arc<Prepared>>) = (Vec::new(), None);
-    let (together, mut rows, mut before) = (rows.len() > most, rows.into_iter(), 0);
-    while rows.len() > 0 {
-        let part: Vec<Vec<Argument>> = rows.by_ref().take(most).collect();
-        let are_values: Vec<bool> = part.iter().flatten().map(Argument::is_value).collect();
-        if last.0 != are_values || last.1.is_none() {
-            let statement = inserting(insert, part.iter().map(Vec::as_slice))?;
-            let (statement, count) = (Statement::Insert(Box::new(statement)), are_values.len());
-            let made = Prepared::unplanned(statement, prepared.text.clone(), count);
-            let made = if together { made.with_any_length() } else { made };
-            last = (are_values, Some(Arc::new(made)));
-        }
-        let count = part.len() as u64;
-        let values = part.into_iter().flatten().map(Argument::into_value).collect();
-        steps.extend(last.1.clone().map(|statement| Step { statement, values, before }));
-        before += count;
-    }
-    Ok(Steps { steps, together })
-}
-
-/// The INSERT with its values once for each row; placeholders are numbered on.
+/// The INSERT with its values once for each of `rows`.
 fn inserting<'a>(
     insert: &Insert,
     rows: impl IntoIterator<Item = &'a [Argument]>,
 ) -> SqlResult<Insert> {
     let template = values_of(insert);
-    let (mut values, mut first) = (Vec::new(), 0);
+    let mut values = Vec::new();
     for row in rows {
         let stand_ins = template.iter().flatten().filter(|cell| stands_in(cell, row));
         if stand_ins.count() < row.iter().filter(|a| !a.is_value()).count() {
             return Err(misplaced());
         }
-        for cells in &template {
-            let fill = |cell: &Expr| filled(cell.clone(), row, first);
-            values.push(cells.iter().map(fill).collect());
-        }
-        first += row.len() as u32;
+        let lines = template.iter().map(|cells| cells.iter().map(|cell| filled(cell, row)));
+        values.extend(lines.map(Iterator::collect));
     }
     let columns = match &insert.source {
         InsertSource::Set(assignments) => {
@@ -194,49 +229,13 @@ fn stands_in(e: &Expr, row: &[Argument]) -> bool {
     matches!(e.kind, ExprKind::Param(number) if !row[number as usize].is_value())
 }
 
-/// A stored expression for one row, whose parameters begin at `first`.
-fn filled(mut cell: Expr, row: &[Argument], first: u32) -> Expr {
+/// A stored expression for rows like this one.
+fn filled(cell: &Expr, row: &[Argument]) -> Expr {
+    let mut cell = cell.clone();
     if stands_in(&cell, row) {
         cell.kind = ExprKind::Default(None);
     }
-    renumber(&mut cell, first);
     cell
-}
-
-fn renumber(e: &mut Expr, first: u32) {
-    if let ExprKind::Param(number) = &mut e.kind {
-        *number += first;
-    }
-    e.operands_mut().into_iter().for_each(|e| renumber(e, first));
-}
-
-/// A step for each row that leaves anything to do.
-fn one_by_one(prepared: &Arc<Prepared>, rows: Vec<Vec<Argument>>) -> SqlResult<Vec<Step>> {
-    // Rows often have their defaults in the same places.
-    let mut last: Option<(Vec<Argument>, Option<Arc<Prepared>>)> = None;
-    let mut steps = Vec::with_capacity(rows.len());
-    for row in rows {
-        let statement = match row.iter().all(Argument::is_value) {
-            true => Some(prepared.clone()),
-            false => match &last {
-                Some((alike, made)) if is_alike(alike, &row) => made.clone(),
-                _ => {
-                    let made = stood_in(prepared, &row)?.map(Arc::new);
-                    last = Some((row.clone(), made.clone()));
-                    made
-                }
-            },
-        };
-        let values = row.into_iter().map(Argument::into_value).collect();
-        steps.extend(statement.map(|statement| Step { statement, values, before: 0 }));
-    }
-    Ok(steps)
-}
-
-/// Whether two rows have the same things but values in the same places.
-fn is_alike(a: &[Argument], b: &[Argument]) -> bool {
-    use std::mem::discriminant;
-    a.iter().zip(b).all(|(a, b)| discriminant(a) == discriminant(b))
 }
 
 /// The UPDATE without what is ignored; `None` if nothing is left.
@@ -259,31 +258,39 @@ fn updating(update: &Update, row: &[Argument]) -> SqlResult<Option<Statement>> {
     Ok((!update.assignments.is_empty()).then(|| Statement::Update(Box::new(update))))
 }
 
-/// What the steps did, as one statement would have said it.
+/// What several statements did, as one would have said it.
 #[derive(Debug, Default)]
-pub struct Sum(Outcome);
+struct Sum {
+    statements: usize,
+    outcome: Outcome,
+}
 
 impl Sum {
-    /// Adds what one step did.
-    pub fn add(&mut self, step: Outcome) {
-        self.0.counts += step.counts;
-        self.0.affected += step.affected;
-        if self.0.insert_id == 0 {
-            self.0.insert_id = step.insert_id;
+    fn add(&mut self, next: Outcome) {
+        self.statements += 1;
+        if self.statements == 1 {
+            self.outcome = next;
+            return;
         }
-        if step.told != Told::Nothing {
-            self.0.told = step.told;
+        let all = &mut self.outcome;
+        all.affected += next.affected;
+        all.counts += next.counts;
+        if all.insert_id == 0 {
+            all.insert_id = next.insert_id;
+        }
+        if next.told != Told::Nothing {
+            all.told = next.told;
         }
     }
 
-    /// The whole, of a statement like `statement`.
-    pub fn outcome(mut self, statement: &Statement) -> Outcome {
-        match statement {
-            Statement::Insert(_) => self.0.told = Told::Inserted,
-            // Compat: only rows that were changed count as found.
-            Statement::Update(_) => self.0.counts.records = self.0.counts.changed,
-            _ => {}
+    fn outcome(self, statement: &Statement) -> Outcome {
+        let Self { statements, mut outcome } = self;
+        match statements {
+            0 if matches!(statement, Statement::Update(_)) => outcome.told = Told::Updated,
+            0 | 1 => {}
+            // Compat: of several statements only rows that were changed count as found.
+            _ => outcome.counts.records = outcome.counts.changed,
         }
-        self.0
+        outcome
     }
 }

@@ -3,6 +3,7 @@
 mod aggregate;
 mod buffers;
 mod build_left;
+mod bulk;
 mod common;
 mod distinct;
 mod examined;

@@ -1,5 +1,6 @@
 //! Runs plans: locks what they use, opens the transaction, sends rows, undoes what failed.
 
+pub(crate) mod bulk;
 pub(crate) mod file_format;
 pub(crate) mod into;
 pub(crate) mod plan_cache;
@@ -19,8 +20,9 @@ use selkie_types::error::catalogue::{
     ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, ER_CANT_UPDATE_USED_TABLE_IN_SF_OR_TRG,
     ER_DATA_WAS_COMMITED_UNDER_ROLLBACK, ER_TABLE_NOT_LOCKED,
 };
-use selkie_types::{Condition, Level, Severity, SqlError, SqlResult, SqlType, Value};
+use selkie_types::{Condition, Level, Severity, SqlError, SqlResult};
 
+use self::running::Running;
 use crate::run::local_times::to_client;
 use crate::run::{Env, Runtime};
 use crate::state::control::Control;
@@ -163,16 +165,16 @@ pub(crate) fn run_plan(
     session: &mut Session,
     control: &Control,
     plan: &Plan,
-    values: &[(Value, SqlType)],
+    running: Running<'_>,
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
     if !dml::changes_rows(plan) && !plan.calls_functions {
         check_read_only(session, plan)?;
         join_engines(instance, session, plan)?;
-        return run_operators(instance, session, control, plan, values, sink);
+        return run_operators(instance, session, control, plan, running, sink);
     }
     run_changes(instance, session, plan, &mut |instance, session, plan| {
-        run_operators(instance, session, control, plan, values, sink)
+        run_operators(instance, session, control, plan, running, sink)
     })
 }
 
@@ -203,15 +205,16 @@ fn run_operators(
     session: &Session,
     control: &Control,
     plan: &Plan,
-    values: &[(Value, SqlType)],
+    running: Running<'_>,
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
     let runtime = Runtime::new(instance, session, control, plan)?;
     let runtime = runtime.row_by_row(dml::reads_row_by_row(plan));
+    let runtime = runtime.with_bulk(running.bulk.map(|bulk| bulk.rows));
     let mut eval =
         EvalContext::new(session.type_context(), session, session.values.statement_start.get());
     eval.subqueries = &runtime;
-    eval.set_parameters(values.iter().map(|(v, _)| v.clone()));
+    eval.set_parameters(running.values.iter().map(|(v, _)| v.clone()));
     plan.conditions.iter().for_each(|condition| eval.push(condition.clone()));
     session.begin_random(&eval);
     bump(&session.core.counters.feature_window_functions, plan.windowed_blocks);

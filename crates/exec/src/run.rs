@@ -21,6 +21,7 @@ use selkie_types::{Batch, SqlError, SqlResult};
 use crate::run::examined::Examined;
 use crate::run::subquery_cache::SubqueryCache;
 use crate::state::around::{Around, Triggers};
+use crate::state::bulk::BulkRows;
 use crate::state::control::Control;
 use crate::state::instance::OwnHandle;
 use crate::{Instance, Session};
@@ -75,6 +76,8 @@ pub(crate) struct Runtime<'a> {
     pub(crate) examined: Examined,
     /// Rows are read one by one.
     pub(crate) row_by_row: bool,
+    /// Rows of parameters.
+    pub(crate) bulk: Option<BulkRows<'a>>,
 }
 
 impl<'a> Runtime<'a> {
@@ -105,12 +108,25 @@ impl<'a> Runtime<'a> {
             found: Cell::new(0),
             examined: Examined::default(),
             row_by_row: false,
+            bulk: None,
         })
     }
 
     /// The same, whose rows are read one by one if `row_by_row` is set.
     pub(crate) fn row_by_row(self, row_by_row: bool) -> Self {
         Self { row_by_row, ..self }
+    }
+
+    /// The same for rows of parameters.
+    pub(crate) fn with_bulk(self, bulk: Option<BulkRows<'a>>) -> Self {
+        Self { bulk, ..self }
+    }
+
+    /// Forgets results of subqueries, which parameters decide that are others now.
+    pub(crate) fn forget_results(&self) {
+        self.subqueries.borrow_mut().fill(SubqueryCache::default());
+        self.common.borrow_mut().fill(None);
+        self.work.borrow_mut().fill(None);
     }
 
     /// The open table `info`.

@@ -5,6 +5,7 @@
 
 pub(crate) mod around;
 pub(crate) mod branches;
+pub(crate) mod bulk;
 pub(crate) mod columns;
 pub mod control;
 pub mod error;

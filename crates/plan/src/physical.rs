@@ -34,7 +34,7 @@ pub use dml::{
 pub use foreign::{ForeignLink, ForeignParent, ForeignTable, ForeignTables};
 pub use join::{HashJoin, IndexJoin, JoinKey, JoinKind, NestedLoopJoin};
 pub use json_table::{JsonFallback, JsonTableColumn, JsonTableDef, JsonTableJoin};
-pub use node::{ColumnType, Limit, Operator, PlanNode, Sort, SortKey, TopN};
+pub use node::{BulkValues, ColumnType, Limit, Operator, PlanNode, Sort, SortKey, TopN};
 pub use output::OutputColumn;
 pub use set::{CommonTable, RecursivePart, RecursiveUnion, SetOperation, SetOperator};
 pub use subplan::SubPlan;

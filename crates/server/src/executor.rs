@@ -4,7 +4,6 @@
 
 mod account_tables;
 mod administration;
-mod bulk;
 mod com;
 mod hooks;
 mod log_tables;

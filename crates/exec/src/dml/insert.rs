@@ -97,9 +97,12 @@ pub(super) fn run(env: Env<'_>, plan: &Plan, returning: Returning<'_>) -> SqlRes
 }
 
 /// Whether the statement gives one row of values.
-fn is_single_row(plan: &Plan) -> bool {
+fn is_single_row(env: Env<'_>, plan: &Plan) -> bool {
     match &plan.source.operator {
         Op::Values(rows) => rows.len() == 1,
+        Op::BulkValues(bulk) => {
+            bulk.height == 1 && env.rt.bulk.is_some_and(|bulk| bulk.rows.len() == 1)
+        }
         Op::OneRow => true,
         Op::Project { input, .. } => matches!(input.operator, Op::OneRow),
         _ => false,
@@ -111,7 +114,7 @@ impl<'r> Inserter<'r> {
     pub(crate) fn new(env: Env<'r>, plan: &'r Plan) -> SqlResult<Self> {
         let open = env.rt.table(&plan.table)?;
         let ignore = plan.mode == InsertMode::Ignore;
-        let single_row = !plan.is_query && is_single_row(plan);
+        let single_row = !plan.is_query && is_single_row(env, plan);
         let strictness = Strictness::of(env, ignore, single_row);
         env.eval.set_strict_arithmetic(strictness.is_strict());
         env.eval.set_refuses_zero_dates(strictness.is_strict());
@@ -125,7 +128,7 @@ impl<'r> Inserter<'r> {
             without_field: Vec::new(),
         };
         let auto = plan.table.def.auto_increment.map(|at| {
-            AutoIncrement::new(env, open, at, known_rows(plan), !keeps_changes(&plan.table))
+            AutoIncrement::new(env, open, at, known_rows(env, plan), !keeps_changes(&plan.table))
         });
         let foreign = ForeignKeys::of(env, plan.table.def.id)?;
         let on_duplicate =
@@ -247,7 +250,7 @@ impl<'r> Inserter<'r> {
         if source.rows() > 1 && one_by_one {
             return self.add_one_by_one(source, returning);
         }
-        let first_row = self.env.rt.session.rows_before.get() + self.records + 1;
+        let first_row = self.records + 1;
         self.env.eval.set_row(first_row);
         let told = self.maker.told.borrow().len();
         let columns = self.columns(source, first_row);
@@ -752,11 +755,12 @@ fn softens(env: Env<'_>, table: &selkie_catalog::TableInfo) -> bool {
     !all && keeps_changes(table)
 }
 
-/// Rows that the statement lists.
-fn known_rows(plan: &Plan) -> Option<u64> {
+/// Rows that the statement lists. Compat: of a bulk only those of a row of parameters are known.
+fn known_rows(env: Env<'_>, plan: &Plan) -> Option<u64> {
     match &plan.source.operator {
         Op::Values(rows) if !plan.is_query => Some(rows.len() as u64),
-        _ if is_single_row(plan) => Some(1),
+        Op::BulkValues(bulk) => Some(bulk.height as u64),
+        _ if is_single_row(env, plan) => Some(1),
         _ => None,
     }
 }

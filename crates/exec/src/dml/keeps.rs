@@ -39,6 +39,7 @@ fn may_fail(root: &PlanNode) -> bool {
             Op::Filter { conditions, .. } => any_fails(conditions),
             Op::Project { exprs, .. } => any_fails(exprs),
             Op::Values(rows) => rows.len() > 1 && rows.iter().any(|row| any_fails(row)),
+            Op::BulkValues(bulk) => bulk.templates.iter().any(|row| any_fails(row)),
             Op::Insert(_) | Op::Update(_) | Op::Delete(_) | Op::Limit(_) => false,
             Op::OneRow | Op::Empty => false,
             _ => true,

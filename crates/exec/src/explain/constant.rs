@@ -34,7 +34,7 @@ pub(super) fn read<'p>(
         let Operator::TableScan(scan) = &node.operator else { continue };
         let mut run = |plan: &Plan| {
             let mut rows = Rows::default();
-            query::run_plan(instance, session, control, plan, running.values, &mut rows)?;
+            query::run_plan(instance, session, control, plan, *running, &mut rows)?;
             SqlResult::Ok(rows.0)
         };
         let (whole, columns) = whole_row(plan, scan);

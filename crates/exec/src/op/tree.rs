@@ -4,7 +4,7 @@ use selkie_plan::physical::{Operator as Op, PlanNode};
 use selkie_types::{SqlResult, stack};
 
 use super::{
-    BoxOperator, aggregate, common, distinct, examined, hash_join, in_order, index_join,
+    BoxOperator, aggregate, bulk, common, distinct, examined, hash_join, in_order, index_join,
     json_table, limit, nested, project, recursive, series, set, sliced, sort, source, system,
     table_scan, top, window,
 };
@@ -25,6 +25,7 @@ fn open_unchecked<'r>(env: Env<'r>, node: &'r PlanNode) -> SqlResult<BoxOperator
         Op::OneRow => Box::new(source::OneRow::default()),
         Op::Empty => Box::new(source::Empty),
         Op::Values(rows) => Box::new(source::Values::new(env, node, rows)),
+        Op::BulkValues(plan) => Box::new(bulk::BulkValues::new(env, node, plan)?),
         Op::TableScan(scan) => table_scan::open(env, scan)?,
         Op::SystemTableScan(scan) => examined::counted(
             env,

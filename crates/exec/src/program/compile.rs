@@ -35,7 +35,7 @@ impl Compiled {
 
     /// A statement or expression of the program, with values for the variables it uses.
     pub(super) fn running<'a>(&'a self, values: &'a [(Value, SqlType)]) -> Running<'a> {
-        Running { text: &self.text, values, prepared: None, terms: Some(&self.terms) }
+        Running { terms: Some(&self.terms), ..Running::new(&self.text, values) }
     }
 
     /// The line a place of the text is in.

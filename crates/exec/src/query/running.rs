@@ -2,6 +2,7 @@
 
 use selkie_types::{SqlType, Value};
 
+use super::bulk::Bulk;
 use crate::state::prepared::Prepared;
 use crate::state::terms::Terms;
 
@@ -16,11 +17,13 @@ pub(crate) struct Running<'a> {
     pub(crate) prepared: Option<&'a Prepared>,
     /// The expressions of the program it is part of, if it is part of one.
     pub(crate) terms: Option<&'a Terms>,
+    /// Rows of parameters in place of `values`, for an INSERT.
+    pub(crate) bulk: Option<Bulk<'a>>,
 }
 
 impl<'a> Running<'a> {
     /// A statement by itself.
     pub(crate) fn new(text: &'a [u8], values: &'a [(Value, SqlType)]) -> Self {
-        Self { text, values, prepared: None, terms: None }
+        Self { text, values, prepared: None, terms: None, bulk: None }
     }
 }

@@ -7,7 +7,6 @@ use parking_lot::Mutex;
 use selkie_plan::Environment;
 use selkie_plan::physical::{OutputColumn, Plan};
 use selkie_sql::ast::Statement;
-use selkie_sql::of_any_length;
 use selkie_types::{SqlType, TypeKind, Value};
 use smallvec::SmallVec;
 
@@ -148,12 +147,6 @@ impl Prepared {
             output: Vec::new(),
             plans: Mutex::default(),
         }
-    }
-
-    /// The statement, to be run for texts of many lengths.
-    pub(crate) fn with_any_length(mut self) -> Self {
-        self.of_any_length = of_any_length(&self.statement, self.parameters);
-        self
     }
 
     pub(crate) fn is_of_any_length(&self, parameter: usize) -> bool {

@@ -80,8 +80,6 @@ pub struct Session {
     pub prepared: HashMap<Box<str>, Named>,
     /// Value of `LAST_INSERT_ID(expr)` in this statement, for the OK packet.
     pub explicit_insert_id: Cell<Option<u64>>,
-    /// Rows that earlier parts of the statement had; what an INSERT tells of rows counts from there.
-    pub rows_before: Cell<u64>,
     /// Locks on definitions held by LOCK TABLES, `None` outside of it.
     pub locked_tables: Option<Vec<LockTicket>>,
     /// Tables opened by HANDLER.
@@ -159,7 +157,6 @@ impl Session {
             reported: Cell::default(),
             prepared: HashMap::new(),
             explicit_insert_id: Cell::new(None),
-            rows_before: Cell::new(0),
             locked_tables: None,
             handlers: Handlers::default(),
             lock_list: Vec::new(),

@@ -63,6 +63,7 @@ fn describe(plan: &Plan, node: &PlanNode) -> String {
         Operator::CommonTableScan(at) => format!("Common table scan {at}"),
         Operator::WorkTableScan(at) => format!("Work table scan {at}"),
         Operator::Values(rows) => format!("Values of {} rows", rows.len()),
+        Operator::BulkValues(bulk) => format!("Values of {} rows each", bulk.height),
         Operator::IndexJoin(join) => format!("{} index join", kind_name(join.kind)),
         Operator::HashJoin(join) => describe_hash_join(plan, join),
         Operator::NestedLoopJoin(join) => {

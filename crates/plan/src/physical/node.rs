@@ -51,6 +51,8 @@ pub enum Operator {
     WorkTableScan(usize),
     /// `VALUES` rows; every row has the node's columns, the types are converted already.
     Values(Vec<Vec<Expr>>),
+    /// Rows for the rows of parameters that an execution has.
+    BulkValues(BulkValues),
     /// Looks each outer row up in an index.
     IndexJoin(Box<IndexJoin>),
     /// Builds a table of the right rows, probes it with the left.
@@ -100,6 +102,18 @@ pub enum Operator {
     Update(Box<Update>),
     /// Deletes.
     Delete(Box<Delete>),
+}
+
+/// `VALUES` rows for rows of parameters. An execution says which rows it has, and the pattern of
+/// each: parameters that are no values have no place in an expression.
+#[derive(Clone, Debug)]
+pub struct BulkValues {
+    /// The rows of the first pattern, then those of the others; as in [`Operator::Values`].
+    pub templates: Vec<Vec<Expr>>,
+    /// Rows of a pattern.
+    pub height: usize,
+    /// Parameters are read elsewhere than in the values, or in subqueries: one row at a time.
+    pub by_row: bool,
 }
 
 /// One sort key. NULLs are least.
@@ -189,7 +203,8 @@ impl PlanNode {
             | Operator::SystemTableScan(_)
             | Operator::CommonTableScan(_)
             | Operator::WorkTableScan(_)
-            | Operator::Values(_) => Vec::new(),
+            | Operator::Values(_)
+            | Operator::BulkValues(_) => Vec::new(),
             Operator::IndexJoin(join) => vec![&join.left],
             Operator::HashJoin(join) => vec![&join.left, &join.right],
             Operator::NestedLoopJoin(join) => vec![&join.left, &join.right],

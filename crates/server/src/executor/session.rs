@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use selkie_catalog::{Namespace, TableInfo, quote_identifier};
 use selkie_engine::{IndexKind, count_of, note_waits};
-use selkie_exec::bulk::Argument;
+use selkie_exec::bulk::{Argument, Bulk};
 use selkie_exec::session::{Access, Account, Counters, Privilege, Session, SessionHooks};
 use selkie_exec::{
     Instance, KillFlag, NullSink, Outcome, Prepared, ResultSink, TextLookup, TextPlan, Unsettled,
@@ -23,7 +23,7 @@ use selkie_types::error::catalogue::*;
 use selkie_types::{CollationId, SqlError, SqlMode, SqlResult, SqlType, Value};
 
 use super::system::Registered;
-use super::{bulk, com, log_tables, settings};
+use super::{com, log_tables, settings};
 use crate::backend::{BackendSession, Described, SessionStatus, Step};
 use crate::innodb;
 use crate::panics;
@@ -42,8 +42,8 @@ pub(super) enum Read {
 
 /// A session.
 pub(super) struct ExecutorSession {
-    pub(super) instance: Arc<Instance>,
-    pub(super) session: Session,
+    instance: Arc<Instance>,
+    session: Session,
     shared: Arc<Shared>,
     registered: Registered,
     /// The version of the system variables that the settings were made from.
@@ -171,7 +171,7 @@ impl ExecutorSession {
         })
     }
 
-    pub(super) fn run_prepared(
+    fn run_prepared(
         &mut self,
         prepared: &Prepared,
         values: &[(Value, SqlType)],
@@ -385,7 +385,12 @@ impl BackendSession for ExecutorSession {
         sink: &mut dyn ResultSink,
     ) -> SqlResult<Outcome> {
         self.refresh();
-        bulk::run(self, prepared, rows, sink)
+        let bulk = Bulk::new(prepared, rows).inspect_err(|error| self.note_error(error))?;
+        self.noted(&prepared.statement, &prepared.text, |this| {
+            let ExecutorSession { instance, session, shared, .. } = this;
+            let counter = com::counter(&prepared.statement);
+            bulk.run(instance, session, sink, &mut || shared.handle.counters.bump(counter))
+        })
     }
 
     fn memory(&self, note: &mut dyn FnMut(usize, usize)) {

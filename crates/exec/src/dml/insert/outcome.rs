@@ -141,10 +141,11 @@ impl Inserter<'_> {
         let warnings = self.env.eval.conditions.borrow().count();
         // Compat: FOUND_ROWS() is about the query, which finds no row without a table.
         if self.plan.is_query {
-            session.values.found_rows.set(if is_single_row(self.plan) { 0 } else { self.records });
+            let single = is_single_row(self.env, self.plan);
+            session.values.found_rows.set(if single { 0 } else { self.records });
         }
         let told = match self.records {
-            0 | 1 if !self.plan.is_query && is_single_row(self.plan) => Told::Nothing,
+            0 | 1 if !self.plan.is_query && is_single_row(self.env, self.plan) => Told::Nothing,
             _ => Told::Inserted,
         };
         let (records, duplicates) = (self.records - self.rejected, self.told_duplicates());

@@ -1,0 +1,44 @@
+//! Rows of parameters for a statement that is run for all of them at once. Must not plan or run it.
+
+use selkie_types::{SqlType, Value};
+
+/// What stands for a placeholder.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Argument {
+    /// A value.
+    Value(Value, SqlType),
+    /// The column's default.
+    Default,
+    /// What the column has; its default in a new row.
+    Ignore,
+}
+
+impl Argument {
+    pub(crate) fn is_value(&self) -> bool {
+        matches!(self, Self::Value(..))
+    }
+
+    /// The value; NULL if it is none.
+    pub(crate) fn value(&self) -> &Value {
+        match self {
+            Self::Value(value, _) => value,
+            Self::Default | Self::Ignore => &Value::Null,
+        }
+    }
+
+    pub(crate) fn into_value(self) -> (Value, SqlType) {
+        match self {
+            Self::Value(value, ty) => (value, ty),
+            Self::Default | Self::Ignore => (Value::Null, SqlType::null()),
+        }
+    }
+}
+
+/// Rows of parameters for a list of values.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BulkRows<'a> {
+    /// The arguments of each row.
+    pub(crate) rows: &'a [Vec<Argument>],
+    /// For each row the number of its pattern, which says which of its arguments are values.
+    pub(crate) patterns: &'a [u32],
+}
