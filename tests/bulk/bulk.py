@@ -202,6 +202,11 @@ def counts(c):
     c.sql("SET sql_mode = DEFAULT")
     c.bulk("INSERT INTO k VALUES (?, ?, 9) ON DUPLICATE KEY UPDATE b = ?", (INT, INT, INT), [(10, 1, 1), (11, 1, 5), (12, 1, 1)])
     c.show("SELECT * FROM k ORDER BY id")
+    c.sql("FLUSH STATUS")
+    c.bulk("INSERT INTO k (id) VALUES (?)", (INT,), [(20,), (21,)])
+    c.bulk("UPDATE k SET a = ? WHERE id = ?", (INT, INT), [(1, 20), (1, 21), (1, 22)])
+    c.bulk("DELETE FROM k WHERE id = ?", (INT,), [(20,), (21,)])
+    c.show("SHOW SESSION STATUS WHERE Variable_name IN ('Com_insert', 'Com_update', 'Com_delete', 'Com_stmt_execute')")
 
 
 def main():

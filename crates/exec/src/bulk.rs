@@ -1,8 +1,8 @@
 //! A prepared statement run for many rows of parameters at once.
 //!
 //! An INSERT of values is planned once and takes the values of all rows; UPDATE and DELETE are run
-//! once for each row. Compat: nothing else can be run so. In a row DEFAULT and IGNORE may stand where a
-//! placeholder is all that is stored.
+//! once for each row. Compat: nothing else can be run so. In a row DEFAULT and IGNORE may stand
+//! where a placeholder is all that is stored.
 
 use std::mem::{Discriminant, discriminant};
 

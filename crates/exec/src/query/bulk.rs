@@ -1,4 +1,6 @@
 //! The plan of an INSERT for many rows of parameters.
+//!
+//! Must not run it. The plan is for these rows only: their types and patterns are in it.
 
 use selkie_expr::union_type::aggregate_values;
 use selkie_expr::{Expr, ExprKind};

@@ -1,4 +1,6 @@
-//! Rows of parameters for a statement that is run for all of them at once. Must not plan or run it.
+//! Rows of parameters for a statement that is run for all of them at once.
+//!
+//! Must not plan or run it.
 
 use selkie_types::{SqlType, Value};
 

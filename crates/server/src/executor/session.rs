@@ -388,8 +388,11 @@ impl BackendSession for ExecutorSession {
         let bulk = Bulk::new(prepared, rows).inspect_err(|error| self.note_error(error))?;
         self.noted(&prepared.statement, &prepared.text, |this| {
             let ExecutorSession { instance, session, shared, .. } = this;
-            let counter = com::counter(&prepared.statement);
-            bulk.run(instance, session, sink, &mut || shared.handle.counters.bump(counter))
+            let counters = &shared.handle.counters;
+            let com = com::counter(&prepared.statement);
+            bulk.run(instance, session, sink, &mut || {
+                [com, counter().com_stmt_execute].into_iter().for_each(|id| counters.bump(id));
+            })
         })
     }
 

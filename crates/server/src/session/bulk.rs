@@ -1,4 +1,6 @@
 //! `COM_STMT_BULK_EXECUTE`: a prepared statement for many rows of parameters.
+//!
+//! Must not decide what is run for them; the executor does.
 
 use selkie_engine::Moment;
 use selkie_exec::bulk::Argument;

@@ -135,13 +135,9 @@ impl<S: BackendSession> Session<S> {
                 return Next::Close;
             }
             Command::Query(text) => return self.query(selkie_sql::trimmed(text), begun),
-            Command::StmtExecute(payload) => {
-                let result = self.execute(payload, begun);
-                return self.ran(result);
-            }
+            Command::StmtExecute(payload) => return self.run(|s| s.execute(payload, begun)),
             Command::StmtBulkExecute(payload) => {
-                let result = self.execute_bulk(payload, begun);
-                return self.ran(result);
+                return self.run(|s| s.execute_bulk(payload, begun));
             }
             Command::StmtClose(id) => {
                 self.shared.handle.counters.bump(counter().com_stmt_close);
@@ -353,9 +349,9 @@ impl<S: BackendSession> Session<S> {
         held.extend_from_slice(data);
     }
 
-    /// What follows a prepared statement; the error is one from before it ran.
-    fn ran(&mut self, result: SqlResult<Next>) -> Next {
-        result.unwrap_or_else(|error| {
+    /// Runs a prepared statement. The error is one from before it ran.
+    fn run(&mut self, execute: impl FnOnce(&mut Self) -> SqlResult<Next>) -> Next {
+        execute(self).unwrap_or_else(|error| {
             self.answer(Err(error));
             Next::Continue
         })
