@@ -4,20 +4,21 @@
 //! once for each row. Compat: nothing else can be run so. In a row DEFAULT and IGNORE may stand
 //! where a placeholder is all that is stored.
 
-use std::mem::{Discriminant, discriminant};
+use std::mem::discriminant;
+use std::sync::Arc;
 
 use hashbrown::HashMap;
 use selkie_sql::ast::{DeleteTarget, Expr, ExprKind, Insert, InsertSource, Statement, Update};
 use selkie_types::error::catalogue::{
     ER_INVALID_DEFAULT_PARAM, ER_UNSUPPORTED_PS, ER_WRONG_ARGUMENTS,
 };
-use selkie_types::{SqlError, SqlResult};
+use selkie_types::{SqlError, SqlResult, SqlType, Value};
 
 pub use crate::state::bulk::Argument;
 
-use crate::query::bulk::Bulk as BulkInsert;
+use crate::query::bulk::{common_type, types_of};
 use crate::query::running::Running;
-use crate::state::bulk::BulkRows;
+use crate::state::bulk::{BulkRows, BulkShape, Pattern};
 use crate::state::prepared::Prepared;
 use crate::statement::prepared::execute_prepared;
 use crate::{Instance, Outcome, ResultSink, Session, Told, statement};
@@ -27,7 +28,7 @@ use crate::{Instance, Outcome, ResultSink, Session, Told, statement};
 pub struct Bulk<'p> {
     prepared: &'p Prepared,
     rows: Vec<Vec<Argument>>,
-    /// The pattern of each row.
+    /// The number of each row's pattern.
     patterns: Vec<u32>,
     work: Work,
 }
@@ -35,8 +36,8 @@ pub struct Bulk<'p> {
 /// What is to be run.
 #[derive(Debug)]
 enum Work {
-    /// One INSERT, which lists the values of each pattern.
-    Insert { statement: Statement, height: usize, by_row: bool },
+    /// One INSERT, with the types that the values of each parameter have.
+    Insert(Arc<Prepared>, Vec<Vec<SqlType>>),
     /// A statement for each row, by the row's pattern.
     Each(Vec<Step>),
 }
@@ -63,20 +64,19 @@ impl<'p> Bulk<'p> {
             return Err(SqlError::new(&ER_WRONG_ARGUMENTS, &[&"mysqld_stmt_bulk_execute"]));
         }
         let (first, patterns) = patterns_of(&rows);
-        let examples = first.iter().map(|row| &rows[*row][..]);
+        let examples: Vec<&[Argument]> = first.iter().map(|row| &rows[*row][..]).collect();
         let work = match &prepared.statement {
             Statement::Insert(insert) if !matches!(insert.source, InsertSource::Query(_)) => {
-                let made = inserting(insert, examples)?;
-                let (height, by_row) =
-                    (values_of(insert).len(), has_own_placeholders(insert, prepared.parameters));
-                Work::Insert { statement: Statement::Insert(Box::new(made)), height, by_row }
+                let types = (0..prepared.parameters).map(|at| types_of(&rows, at));
+                let types: Vec<Vec<SqlType>> = types.collect();
+                Work::Insert(insert_of(prepared, insert, &examples, &types)?, types)
             }
-            Statement::Update(_) => Work::Each(each(prepared, examples)?),
+            Statement::Update(_) => Work::Each(each(prepared, &examples)?),
             Statement::Delete(delete)
                 if matches!(delete.target, DeleteTarget::Single(_))
                     && delete.returning.is_empty() =>
             {
-                Work::Each(each(prepared, examples)?)
+                Work::Each(each(prepared, &examples)?)
             }
             _ => return unsupported(),
         };
@@ -93,11 +93,15 @@ impl<'p> Bulk<'p> {
     ) -> SqlResult<Outcome> {
         let Self { prepared, rows, patterns, work } = self;
         match work {
-            Work::Insert { statement, height, by_row } => {
-                let rows = BulkRows { rows: &rows, patterns: &patterns };
-                let bulk = Some(BulkInsert { rows, height, by_row });
-                let running = Running { bulk, ..Running::new(&prepared.text, &[]) };
-                statement::execute(instance, session, &statement, running, sink)
+            Work::Insert(insert, types) => {
+                let types = types.iter().map(|types| (Value::Null, common_type(types, session)));
+                let types: Vec<(Value, SqlType)> = types.collect();
+                let running = Running {
+                    prepared: Some(&insert),
+                    bulk: Some(BulkRows { rows: &rows, patterns: &patterns }),
+                    ..Running::new(&prepared.text, &types)
+                };
+                statement::execute(instance, session, &insert.statement, running, sink)
             }
             Work::Each(statements) => {
                 let mut sum = Sum::default();
@@ -122,12 +126,12 @@ impl<'p> Bulk<'p> {
 
 /// A row of each pattern, and the number of each row's pattern.
 fn patterns_of(rows: &[Vec<Argument>]) -> (Vec<usize>, Vec<u32>) {
-    let mut known: HashMap<Vec<Discriminant<Argument>>, u32> = HashMap::new();
+    let mut known: HashMap<Pattern, u32> = HashMap::new();
     let (mut first, mut patterns) = (Vec::new(), Vec::with_capacity(rows.len()));
     for (at, row) in rows.iter().enumerate() {
         let pattern = match patterns.last() {
             Some(last) if is_alike(&rows[at - 1], row) => *last,
-            _ => *known.entry(row.iter().map(discriminant).collect()).or_insert_with(|| {
+            _ => *known.entry(pattern_of(row)).or_insert_with(|| {
                 first.push(at);
                 first.len() as u32 - 1
             }),
@@ -137,24 +141,49 @@ fn patterns_of(rows: &[Vec<Argument>]) -> (Vec<usize>, Vec<u32>) {
     (first, patterns)
 }
 
+fn pattern_of(row: &[Argument]) -> Pattern {
+    row.iter().map(discriminant).collect()
+}
+
 /// Whether two rows have the same things but values in the same places.
 fn is_alike(a: &[Argument], b: &[Argument]) -> bool {
     a.iter().zip(b).all(|(a, b)| discriminant(a) == discriminant(b))
 }
 
-/// The statements for rows like these.
-fn each<'a>(
+/// The INSERT for rows like `examples` whose values have `types`. The one made last may do.
+fn insert_of(
     prepared: &Prepared,
-    rows: impl Iterator<Item = &'a [Argument]>,
-) -> SqlResult<Vec<Step>> {
-    let step = |row: &[Argument]| match row.iter().all(Argument::is_value) {
+    insert: &Insert,
+    examples: &[&[Argument]],
+    types: &[Vec<SqlType>],
+) -> SqlResult<Arc<Prepared>> {
+    let shape = BulkShape {
+        patterns: examples.iter().map(|row| pattern_of(row)).collect(),
+        height: values_of(insert).len(),
+        by_row: has_own_placeholders(insert, prepared.parameters),
+        mixed: types.iter().map(|types| types.len() > 1).collect(),
+    };
+    let mut kept = prepared.bulk.lock();
+    if let Some(made) = kept.as_ref().filter(|made| made.shape.as_ref() == Some(&shape)) {
+        return Ok(Arc::clone(made));
+    }
+    let statement = Statement::Insert(Box::new(inserting(insert, examples.iter().copied())?));
+    let (text, count) = (prepared.text.clone(), prepared.parameters);
+    let made = Arc::new(Prepared::of_shape(statement, text, count, shape));
+    *kept = Some(Arc::clone(&made));
+    Ok(made)
+}
+
+/// The statements for rows like these.
+fn each(prepared: &Prepared, rows: &[&[Argument]]) -> SqlResult<Vec<Step>> {
+    let step = |row: &&[Argument]| match row.iter().all(Argument::is_value) {
         true => Ok(Step::Prepared),
         false => stood_in(prepared, row).map(|made| match made {
             Some(made) => Step::StoodIn(Box::new(made)),
             None => Step::Nothing,
         }),
     };
-    rows.map(step).collect()
+    rows.iter().map(step).collect()
 }
 
 /// `prepared` for a row that has other things than values; `None` if nothing is left to do.

@@ -210,7 +210,7 @@ fn run_operators(
 ) -> SqlResult<Outcome> {
     let runtime = Runtime::new(instance, session, control, plan)?;
     let runtime = runtime.row_by_row(dml::reads_row_by_row(plan));
-    let runtime = runtime.with_bulk(running.bulk.map(|bulk| bulk.rows));
+    let runtime = runtime.with_bulk(running.bulk);
     let mut eval =
         EvalContext::new(session.type_context(), session, session.values.statement_start.get());
     eval.subqueries = &runtime;

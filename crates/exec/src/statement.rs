@@ -230,15 +230,12 @@ fn run_planned(
     running: Running<'_>,
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
-    let plan = planning::locked(instance, session, control, |session| {
-        match (running.bulk, running.prepared) {
-            (Some(bulk), _) => bulk.plan(instance, session, statement, running.text).map(Arc::new),
-            (None, Some(prepared)) => prepared.plan(instance, session, running.values),
-            (None, None) => {
-                let types: Vec<SqlType> = running.values.iter().map(|(_, ty)| ty.clone()).collect();
-                let parameters = (&types[..], types.len());
-                planning::plan(instance, session, statement, running.text, parameters).map(Arc::new)
-            }
+    let plan = planning::locked(instance, session, control, |session| match running.prepared {
+        Some(prepared) => prepared.plan(instance, session, running.values),
+        None => {
+            let types: Vec<SqlType> = running.values.iter().map(|(_, ty)| ty.clone()).collect();
+            let parameters = (&types[..], types.len());
+            planning::plan(instance, session, statement, running.text, parameters).map(Arc::new)
         }
     })?;
     read_only::check_locking(session, statement, &plan)?;

@@ -7,7 +7,7 @@ use selkie_sql::ast::{Expr, ExprKind, Literal, OrderItem, QueryBody, Statement};
 use selkie_types::error::catalogue::ER_WARN_DEPRECATED_SYNTAX;
 use selkie_types::{Level, SqlError, SqlResult, SqlType, Value};
 
-use crate::query::planning;
+use crate::query::{bulk, planning};
 use crate::state::plan_key::PlanKey;
 use crate::state::prepared::{CachedPlan, Prepared, roomy};
 use crate::state::session::bump;
@@ -76,6 +76,7 @@ impl Prepared {
         let make = |statement: &Statement| {
             let mut plan = planning::plan(instance, session, statement, &self.text, parameters)?;
             forget_text(&mut plan);
+            self.shape.iter().try_for_each(|shape| bulk::fill(&mut plan, shape))?;
             Ok::<_, SqlError>(Arc::new(plan))
         };
         if self.numbers_columns {

@@ -2,7 +2,7 @@
 
 use selkie_types::{SqlType, Value};
 
-use super::bulk::Bulk;
+use crate::state::bulk::BulkRows;
 use crate::state::prepared::Prepared;
 use crate::state::terms::Terms;
 
@@ -17,8 +17,8 @@ pub(crate) struct Running<'a> {
     pub(crate) prepared: Option<&'a Prepared>,
     /// The expressions of the program it is part of, if it is part of one.
     pub(crate) terms: Option<&'a Terms>,
-    /// Rows of parameters in place of `values`, for an INSERT.
-    pub(crate) bulk: Option<Bulk<'a>>,
+    /// Rows of parameters, for an INSERT; `values` have their types.
+    pub(crate) bulk: Option<BulkRows<'a>>,
 }
 
 impl<'a> Running<'a> {

@@ -2,6 +2,8 @@
 //!
 //! Must not plan or run it.
 
+use std::mem::Discriminant;
+
 use selkie_types::{SqlType, Value};
 
 /// What stands for a placeholder.
@@ -36,11 +38,27 @@ impl Argument {
     }
 }
 
+/// Which arguments of a row are values.
+pub(crate) type Pattern = Vec<Discriminant<Argument>>;
+
 /// Rows of parameters for a list of values.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BulkRows<'a> {
     /// The arguments of each row.
     pub(crate) rows: &'a [Vec<Argument>],
-    /// For each row the number of its pattern, which says which of its arguments are values.
+    /// For each row the number of its pattern.
     pub(crate) patterns: &'a [u32],
+}
+
+/// What the plan of an INSERT for many rows depends on besides the types of its parameters.
+#[derive(Debug, PartialEq)]
+pub(crate) struct BulkShape {
+    /// The patterns of the rows.
+    pub(crate) patterns: Vec<Pattern>,
+    /// Rows of values that a row of parameters stands for.
+    pub(crate) height: usize,
+    /// Placeholders are read elsewhere than in the values, or in subqueries.
+    pub(crate) by_row: bool,
+    /// For each parameter, whether its values are numbers of different digits.
+    pub(crate) mixed: Vec<bool>,
 }

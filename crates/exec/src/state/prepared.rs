@@ -7,9 +7,11 @@ use parking_lot::Mutex;
 use selkie_plan::Environment;
 use selkie_plan::physical::{OutputColumn, Plan};
 use selkie_sql::ast::Statement;
+use selkie_sql::of_any_length;
 use selkie_types::{SqlType, TypeKind, Value};
 use smallvec::SmallVec;
 
+use super::bulk::BulkShape;
 use super::plan_key::PlanKey;
 use super::session::PreparedTicket;
 use crate::{Instance, Session};
@@ -30,6 +32,10 @@ pub struct Prepared {
     /// Columns of its result, as known without the parameters' types.
     pub output: Vec<OutputColumn>,
     pub(crate) plans: Mutex<Plans>,
+    /// Its plans are for rows of parameters of this shape.
+    pub(crate) shape: Option<BulkShape>,
+    /// The statement for rows of parameters, as it was made last.
+    pub(crate) bulk: Mutex<Option<Arc<Prepared>>>,
 }
 
 /// A statement that SQL PREPARE gave a name.
@@ -146,7 +152,21 @@ impl Prepared {
             numbers_columns: false,
             output: Vec::new(),
             plans: Mutex::default(),
+            shape: None,
+            bulk: Mutex::default(),
         }
+    }
+
+    /// An INSERT that lists the values of each of its shape's patterns.
+    pub(crate) fn of_shape(
+        statement: Statement,
+        text: Arc<[u8]>,
+        parameters: usize,
+        shape: BulkShape,
+    ) -> Self {
+        let of_any_length = of_any_length(&statement, parameters);
+        let unplanned = Self::unplanned(statement, text, parameters);
+        Self { of_any_length, shape: Some(shape), ..unplanned }
     }
 
     pub(crate) fn is_of_any_length(&self, parameter: usize) -> bool {

@@ -65,8 +65,13 @@ pub fn prepare_statement(
     let plans = Mutex::new(plans);
     let numbers_columns = parameters > 0 && !keys(&mut statement.clone()).is_empty();
     let of_any_length = of_any_length(&statement, parameters);
-    let text = text.into();
-    Ok(Prepared { text, statement, parameters, of_any_length, numbers_columns, output, plans })
+    Ok(Prepared {
+        of_any_length,
+        numbers_columns,
+        output,
+        plans,
+        ..Prepared::unplanned(statement, text.into(), parameters)
+    })
 }
 
 /// Compat: a placeholder in the select list has the type of NULL until it has a value.
