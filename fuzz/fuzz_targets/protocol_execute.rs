@@ -15,6 +15,6 @@ fuzz_target!(|input: (u8, u8, &[u8])| {
         }
     }
     if let Ok(bulk) = Bulk::decode(bytes) {
-        let _ = bulk.rows(usize::from(count), &mut types);
+        let _ = bulk.rows(usize::from(count), &mut types, |cell| cell);
     }
 });

@@ -48,12 +48,13 @@ impl<'a> Bulk<'a> {
         })
     }
 
-    /// Reads all rows of `count` parameters.
-    pub fn rows(
+    /// Reads all rows of `count` parameters and makes what is wanted of each cell.
+    pub fn rows<T>(
         &self,
         count: usize,
         types: &mut Vec<ParamType>,
-    ) -> DecodeResult<Vec<Vec<BulkCell<'a>>>> {
+        make: impl Fn(BulkCell<'a>) -> T,
+    ) -> DecodeResult<Vec<Vec<T>>> {
         let mut r = self.rest.clone();
         if self.sends_types {
             *types = (0..count).map(|_| ParamType::decode(&mut r)).collect::<DecodeResult<_>>()?;
@@ -63,7 +64,11 @@ impl<'a> Bulk<'a> {
         }
         let mut rows = Vec::new();
         while !r.is_empty() {
-            rows.push(types.iter().map(|t| cell(&mut r, *t)).collect::<DecodeResult<_>>()?);
+            let mut row = Vec::with_capacity(count);
+            for declared in types.iter() {
+                row.push(make(cell(&mut r, *declared)?));
+            }
+            rows.push(row);
         }
         Ok(rows)
     }
@@ -88,7 +93,7 @@ mod tests {
     fn two_rows() {
         let p = [1, 0, 0, 0, 128, 0, 3, 0, 253, 0, 0, 9, 0, 0, 0, 1, 2, 0, 2, b'h', b'i'];
         let bulk = Bulk::decode(&p).unwrap();
-        let rows = bulk.rows(2, &mut Vec::new()).unwrap();
+        let rows = bulk.rows(2, &mut Vec::new(), |cell| cell).unwrap();
         assert_eq!(rows[0], [BulkCell::Value(Param::Int(9)), BulkCell::Value(Param::Null)]);
         assert_eq!(rows[1], [BulkCell::Default, BulkCell::Value(Param::Text(b"hi"))]);
     }
@@ -97,7 +102,7 @@ mod tests {
         #[test]
         fn garbage_never_panics(bytes in prop::collection::vec(any::<u8>(), 0..200), n in 0usize..9) {
             if let Ok(b) = Bulk::decode(&bytes) {
-                let _ = b.rows(n, &mut Vec::new());
+                let _ = b.rows(n, &mut Vec::new(), |cell| cell);
             }
         }
     }

@@ -33,7 +33,6 @@ impl<S: BackendSession> Session<S> {
             return Err(unsupported());
         }
         statement.cursor = None;
-        let rows = bulk.rows(statement.parameters, &mut statement.types).map_err(wrong)?;
         let argument = |cell: BulkCell<'_>| match cell {
             BulkCell::Value(param) => {
                 let (value, ty) = to_value(&param, || parameter_charsets(runner.shared));
@@ -42,7 +41,8 @@ impl<S: BackendSession> Session<S> {
             BulkCell::Default => Argument::Default,
             BulkCell::Ignore => Argument::Ignore,
         };
-        let rows = rows.into_iter().map(|row| row.into_iter().map(argument).collect()).collect();
+        let rows =
+            bulk.rows(statement.parameters, &mut statement.types, argument).map_err(wrong)?;
         let asked = statement.asked(runner.shared, RowForm::Binary, begun);
         let body = &statement.body;
         let answered = runner
