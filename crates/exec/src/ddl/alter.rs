@@ -240,7 +240,8 @@ impl Ddl<'_> {
         create_storage_now(self.instance, &new)?;
         let copied = copy::copy_rows(self.instance, self.session, self.control, old, &new, &plan)
             .and_then(|copied| {
-                set_auto_increment(self.instance, &new, plan.auto_increment)?;
+                let counter = plan.auto_increment.or_else(|| copied.counter);
+                set_auto_increment(self.instance, &new, counter)?;
                 self.check_added_keys(&new, &plan)?;
                 Ok((copied, self.lock_out_readers(old)?))
             });

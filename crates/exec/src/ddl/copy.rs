@@ -34,12 +34,14 @@ const BATCHES_PER_COMMIT: usize = 64;
 pub(super) struct Copied {
     records: u64,
     duplicates: u64,
+    /// The AUTO_INCREMENT counter of the old table, if the new one goes on with it.
+    pub(super) counter: Option<u64>,
 }
 
 impl Copied {
     /// So many rows looked at where MariaDB would copy them.
     pub(super) fn checked(records: u64) -> Self {
-        Self { records, duplicates: 0 }
+        Self { records, ..Self::default() }
     }
 
     /// The statement's outcome after `warnings` conditions.
@@ -115,6 +117,7 @@ pub(super) fn copy_rows(
 impl Copy<'_> {
     fn run(&mut self, instance: &Instance, control: &Control) -> SqlResult<()> {
         let source = instance.open_table(self.old)?;
+        self.done.counter = source.table.statistics().auto_increment.filter(|_| self.goes_on());
         let (reader_engine, reader) = begin_in(instance, self.old)?;
         let old_error = |e| from_engine(e, &self.old.def);
         let mut cursor =
@@ -327,6 +330,12 @@ impl Copy<'_> {
         let values = Arc::new(self.old.def.layout.decode(rows, old).map_err(corrupt)?);
         let values = self.stored(column, &values, &self.old.columns[old].ty, true)?;
         self.without_nulls(column, values)
+    }
+
+    /// Whether the AUTO_INCREMENT column is one of the old table, whose numbers are not given out again.
+    fn goes_on(&self) -> bool {
+        let mut columns = self.new.columns.iter().zip(self.sources);
+        columns.any(|(c, source)| c.auto_increment && matches!(source, ColumnSource::Old(_)))
     }
 
     fn without_nulls(&self, column: &ColumnInfo, values: Arc<Column>) -> SqlResult<Arc<Column>> {

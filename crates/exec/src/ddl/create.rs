@@ -100,7 +100,10 @@ impl Ddl<'_> {
             let table = self.explain_foreign(name, table)?;
             let columns = output.iter().map(|c| ColumnRef::bare(Ident::new(&*c.name))).collect();
             return self.create_filled((table, next), old, |ddl, table| {
-                ddl.insert_selected(table, columns, select)
+                let outcome = ddl.insert_selected(table, columns, select)?;
+                // Numbers that were reserved and not used are given back.
+                set_auto_increment(ddl.instance, table, next.or(Some(1)))?;
+                Ok(outcome)
             });
         }
         self.create_filled((table, next), old, |ddl, table| {
