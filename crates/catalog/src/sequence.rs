@@ -84,7 +84,8 @@ impl SequenceDef {
             cache: said.cache.unwrap_or(self.cache),
             cycle: said.cycle.unwrap_or(self.cycle),
             reserved_until: said.restart.map_or(self.reserved_until, |at| at.unwrap_or(start)),
-            round: self.round,
+            // Compat: counting of rounds begins anew.
+            round: 0,
         };
         def.is_valid().then_some(def)
     }

@@ -17,7 +17,7 @@ use selkie_types::{
 use crate::dml::{check_error, duplicate_error, is_false};
 use crate::op::{put_key, sorted};
 use crate::query::keep_conditions;
-use crate::run::defaults::{default_of_column, implicit_default};
+use crate::run::defaults::{default_of_column, empty_value, implicit_default};
 use crate::run::sequence::SequencesOnly;
 use crate::state::columns::{column_of, scale_of};
 use crate::state::control::Control;
@@ -342,7 +342,7 @@ impl Copy<'_> {
         if column.nullable || !values.has_nulls() {
             return Ok(values);
         }
-        let zero = implicit_default(&column.ty);
+        let zero = empty_value(&column.ty);
         let mut out = column_of(&column.ty, values.len());
         for row in 0..values.len() {
             match values.value(row) {

@@ -16,7 +16,7 @@ use selkie_types::{
 };
 
 use crate::run::Env;
-use crate::run::defaults::{default_of_column, implicit_default, now};
+use crate::run::defaults::{default_of_column, empty_value, implicit_default, now};
 use crate::run::scan::{computed, nulls};
 use crate::state::columns::{column_of, scale_of};
 
@@ -163,8 +163,7 @@ impl<'r> RowMaker<'r> {
         let value = match column.ty.kind {
             _ if column.auto_increment || (column.nullable && no_value) => Value::Null,
             TypeKind::Timestamp if !column.nullable => now(self.env.eval, &column.ty),
-            TypeKind::Enum => Value::UInt(0),
-            _ => implicit_default(&column.ty),
+            _ => empty_value(&column.ty),
         };
         Arc::new(Column::constant(&value, column.ty.physical(), scale_of(&column.ty), 1))
     }

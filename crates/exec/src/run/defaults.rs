@@ -21,6 +21,15 @@ pub(crate) fn implicit_default(ty: &SqlType) -> Value {
     }
 }
 
+/// What a column that cannot be NULL holds in place of a value that is not there: the zero of its type,
+/// which in an ENUM is no member.
+pub(crate) fn empty_value(ty: &SqlType) -> Value {
+    match ty.kind {
+        TypeKind::Enum => Value::UInt(0),
+        _ => implicit_default(ty),
+    }
+}
+
 /// The current time as a column of type `ty` keeps it.
 pub(crate) fn now(eval: &EvalContext<'_>, ty: &SqlType) -> Value {
     let now = match ty.kind {

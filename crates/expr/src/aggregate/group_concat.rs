@@ -148,6 +148,10 @@ impl GroupConcat {
                 break;
             }
         }
+        // Compat: values of which LIMIT leaves none are the empty text.
+        if self.limit.is_some() && !rows.is_empty() {
+            group.joined.get_or_insert_default();
+        }
         let name = if self.json.is_some() { "JSON_ARRAYAGG(" } else { "GROUP_CONCAT(" };
         if let Some(row) = group.cut {
             ctx.warn(&ER_CUT_VALUE_GROUP_CONCAT, &[&row, &name]);
