@@ -12,10 +12,12 @@ use selkie_expr::{EvalContext, ExprKind};
 use selkie_plan::physical::{Insert, Operator as Op, Plan};
 use selkie_sql::ast;
 use selkie_types::error::catalogue::{
-    ER_FILE_NOT_FOUND, ER_NO_DB_ERROR, ER_WARN_TOO_FEW_RECORDS, ER_WARN_TOO_MANY_RECORDS,
+    EE_STAT, ER_FILE_NOT_FOUND, ER_NO_DB_ERROR, ER_TEXTFILE_NOT_READABLE,
+    ER_WARN_TOO_FEW_RECORDS, ER_WARN_TOO_MANY_RECORDS,
 };
 use selkie_types::{
-    BATCH_ROWS, Batch, Column, Condition, Level, Physical, Privileges, SqlError, SqlResult, SqlType,
+    BATCH_ROWS, Batch, Column, Condition, ErrorDef, Level, Physical, Privileges, SqlError,
+    SqlResult, SqlType, Value,
 };
 
 use crate::dml::Inserter;
@@ -56,6 +58,12 @@ pub(crate) fn run(
     let statement = as_insert(load, &fields);
     let ty = SqlType::varchar(u32::from(u16::MAX), charset.default_collation());
     let types = vec![ty; fields.len()];
+    // The expressions of SET are typed by what the variables are going to hold.
+    for target in &fields {
+        if let Target::Variable(name) = target {
+            selkie_expr::Session::set_user_variable(&*session, name, Value::Null, &types[0]);
+        }
+    }
     let control = Control::new(session);
     let plan = planning::locked(instance, session, &control, |session| {
         let parameters = (&types[..], types.len());
@@ -169,6 +177,7 @@ fn as_insert(load: &ast::LoadData, fields: &[Target]) -> ast::Statement {
         table: load.table.clone(),
         partitions: load.partitions.clone(),
         columns: Some(columns),
+        again: true,
         source: ast::InsertSource::Values(vec![row]),
         on_duplicate: Vec::new(),
         returning: Vec::new(),
@@ -184,10 +193,14 @@ fn open_file<'s>(
         return sink.local_infile(&job.name);
     }
     let path = server_path(instance, &job.name)?;
-    let missing = |e: std::io::Error| {
+    let missing = |e| SqlError::new(&EE_STAT, &[&job.name, &crate::state::error::errno(&e)]);
+    if !std::fs::metadata(&path).map_err(missing)?.is_file() {
+        return Err(SqlError::new(&ER_TEXTFILE_NOT_READABLE, &[&job.name]));
+    }
+    let unread = |e: std::io::Error| {
         SqlError::new(&ER_FILE_NOT_FOUND, &[&job.name, &crate::state::error::errno(&e)])
     };
-    Ok(Box::new(File::open(path).map_err(missing)?))
+    Ok(Box::new(File::open(path).map_err(unread)?))
 }
 
 fn insert_rows(
@@ -305,7 +318,7 @@ impl<'r> Loader<'r> {
             return Ok(());
         }
         self.count += 1;
-        self.check_count(line)?;
+        self.check_short(line)?;
         for (at, column) in self.columns.iter_mut().enumerate() {
             match line.fields.get(at) {
                 Some(field) if !field.is_null => {
@@ -319,7 +332,7 @@ impl<'r> Loader<'r> {
         if !self.short.is_empty() || self.rows == BATCH_ROWS || self.direct.is_none() {
             self.flush()?;
         }
-        Ok(())
+        self.check_long(line)
     }
 
     /// The columns of the table that fields from number `at` on go to.
@@ -332,24 +345,32 @@ impl<'r> Loader<'r> {
         fields.filter_map(column).collect()
     }
 
-    /// Errors 1261 and 1262, or warnings.
-    fn check_count(&mut self, line: &Line) -> SqlResult<()> {
-        let wanted = self.job.fields.len();
-        let def = match line.fields.len() {
-            n if n == wanted => return Ok(()),
-            // Compat: nothing behind the last terminator is not more data.
-            n if n == wanted + 1 && line.fields[wanted].is_empty() => return Ok(()),
-            n if n < wanted => &ER_WARN_TOO_FEW_RECORDS,
-            _ => &ER_WARN_TOO_MANY_RECORDS,
-        };
+    /// Error 1261, or warnings, for a row with too few fields.
+    fn check_short(&mut self, line: &Line) -> SqlResult<()> {
         // Compat: each missing field of a column raises a warning, a missing field of a variable none.
         let missing = self.job.fields.iter().skip(line.fields.len());
         let missing = missing.filter(|target| !matches!(target, Target::Variable(_))).count();
-        if line.fields.len() < wanted && missing == 0 {
+        if missing == 0 {
             return Ok(());
         }
         // An error of an earlier row comes first.
         self.flush()?;
+        self.miscounted(&ER_WARN_TOO_FEW_RECORDS, missing)
+    }
+
+    /// Error 1262, or a warning, for a row with too many fields, which is stored already.
+    fn check_long(&mut self, line: &Line) -> SqlResult<()> {
+        let wanted = self.job.fields.len();
+        match line.fields.len() {
+            n if n <= wanted => return Ok(()),
+            // Compat: nothing behind the last terminator is not more data.
+            n if n == wanted + 1 && line.fields[wanted].is_empty() => return Ok(()),
+            _ => self.flush()?,
+        }
+        self.miscounted(&ER_WARN_TOO_MANY_RECORDS, 1)
+    }
+
+    fn miscounted(&mut self, def: &'static ErrorDef, times: usize) -> SqlResult<()> {
         // Compat: rows that a CHECK leaves out have no number.
         let number = self.count - self.inserter.rejected;
         let error = SqlError::new(def, &[&number]);
@@ -358,7 +379,7 @@ impl<'r> Loader<'r> {
             return Err(error);
         }
         let condition = Condition::from_error(Level::Warning, &error);
-        (0..missing.max(1)).for_each(|_| self.env.eval.push(condition.clone()));
+        (0..times).for_each(|_| self.env.eval.push(condition.clone()));
         Ok(())
     }
 

@@ -296,6 +296,7 @@ impl Ddl<'_> {
             table: name,
             partitions: Vec::new(),
             columns: Some(columns),
+            again: false,
             source: InsertSource::Query(Box::new(select.query.clone())),
             on_duplicate: Vec::new(),
             returning: Vec::new(),

@@ -123,7 +123,7 @@ impl Binder<'_> {
         let mut targets = Vec::with_capacity(names.len());
         for (number, name) in names.iter().enumerate() {
             let at = self.insert_position(target, name, Clause::Into)?;
-            if targets.contains(&at) {
+            if !insert.again && targets.contains(&at) {
                 let twice = names[..number].iter().any(|n| n.name.is(&name.name.value));
                 return Err(match twice {
                     true => SqlError::new(&ER_FIELD_SPECIFIED_TWICE, &[&name.name]),
@@ -317,7 +317,9 @@ impl Binder<'_> {
             values.push(match (&column.generated, given, &column.default) {
                 (Some(_), Some(place), _) => InsertValue::Generated(Some(place)),
                 (Some(_), ..) => InsertValue::Generated(None),
-                (None, Some(_), _) if source.own.iter().any(|own| own.column == at) => {
+                (None, Some(place), _)
+                    if source.own.iter().any(|own| own.before.len() == place) =>
+                {
                     InsertValue::Own
                 }
                 (None, Some(place), _) => InsertValue::Source(place),
@@ -579,7 +581,8 @@ fn own_values(
     let mut own = Vec::new();
     for (place, &column) in targets.iter().enumerate() {
         let to_text = table.columns[column].ty.is_string();
-        let computed = |e: &Expr| reads(e) || (ordered && e.has_side_effects());
+        let again = targets[..place].contains(&column);
+        let computed = |e: &Expr| again || reads(e) || (ordered && e.has_side_effects());
         if !is_mixed(rows, place, to_text) && !rows.iter().any(|row| computed(&row[place])) {
             continue;
         }

@@ -34,6 +34,7 @@ impl Parser<'_> {
             table,
             partitions,
             columns,
+            again: false,
             source,
             on_duplicate,
             returning,

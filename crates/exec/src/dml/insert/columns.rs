@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use selkie_expr::ExprKind;
 use selkie_plan::physical::{InsertValue, OwnValue};
 use selkie_types::{Batch, Column, SqlResult, Value};
 
@@ -41,8 +42,11 @@ impl<'r> Inserter<'r> {
             columns[at] = self.completed(at, values, source)?;
         }
         for own in &self.plan.own {
+            if self.is_without_field(own) {
+                continue;
+            }
             let values = self.own_value(own, &columns, source, first_row)?;
-            columns[own.column] = self.completed(own.column, values, source)?;
+            columns[own.column] = self.settled(own.column, values, source)?;
         }
         for (at, e) in self.defaults() {
             let values = e.eval(self.env.eval, &Batch::new(columns.clone(), rows))?;
@@ -77,9 +81,23 @@ impl<'r> Inserter<'r> {
         first.into_iter().chain(last)
     }
 
+    /// Whether a row of a file has no field for a column that takes several.
+    fn is_without_field(&self, own: &OwnValue) -> bool {
+        let is_field = |e: &selkie_expr::Expr| matches!(e.kind, ExprKind::Parameter(_));
+        self.maker.without_field.contains(&own.column) && own.values.iter().all(is_field)
+    }
+
+    /// What column `at` holds: `values`, or nothing if a row of a file has no field for it.
+    fn completed(&self, at: usize, values: Arc<Column>, source: &Batch) -> SqlResult<Arc<Column>> {
+        match self.maker.without_field.contains(&at) {
+            true => Ok(self.maker.emptied(at)),
+            false => self.settled(at, values, source),
+        }
+    }
+
     /// Values of column `at` with constant defaults where they were asked for, without NULLs if it
     /// may not have any.
-    fn completed(
+    fn settled(
         &self,
         at: usize,
         mut values: Arc<Column>,
@@ -87,9 +105,6 @@ impl<'r> Inserter<'r> {
     ) -> SqlResult<Arc<Column>> {
         if let Some(flag) = self.plan.default_flags.get(at).copied().flatten() {
             values = self.with_defaults(at, &values, source.column(flag))?;
-        }
-        if self.maker.without_field.contains(&at) {
-            return Ok(self.maker.emptied(at));
         }
         match self.plan.table.columns[at].auto_increment || self.has_before_triggers() {
             true => Ok(values),

@@ -1,8 +1,9 @@
-//! Errors 1000 to 1299: the oldest ones. Data only; the format of an entry is in `catalogue.rs`.
+//! Errors 1000 to 1299, the oldest ones, and those that MariaDB passes on from below them. Data only; the format of an entry is in `catalogue.rs`.
 
 use super::errors;
 
 errors! {
+    EE_STAT = 13 b"HY000" "Can't get stat of '%s' (Errcode: %M)";
     ER_HASHCHK = 1000 b"HY000" "hashchk";
     ER_NISAMCHK = 1001 b"HY000" "isamchk";
     ER_NO = 1002 b"HY000" "NO";

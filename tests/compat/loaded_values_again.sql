@@ -1,0 +1,28 @@
+-- LOAD DATA into columns more than once: a list that repeats one, SET of a column that has a field, user variables.
+CREATE TABLE t (id INT PRIMARY KEY, a VARCHAR(10), b VARCHAR(10), n INT);
+INSERT INTO t VALUES (1, 'aa', 'bb', 5), (2, 'cc', 'dd', 6), (3, 'Ee', NULL, NULL);
+SELECT * FROM t ORDER BY id INTO OUTFILE '../compat_loads_again';
+TRUNCATE t;
+LOAD DATA INFILE '../compat_loads_again' INTO TABLE t (id, a, a, n);
+SELECT * FROM t ORDER BY id;
+TRUNCATE t;
+LOAD DATA INFILE '../compat_loads_again' INTO TABLE t (id, a, b, n) SET a = UPPER(a), b = CONCAT(a, b), n = n + id;
+SELECT * FROM t ORDER BY id;
+TRUNCATE t;
+LOAD DATA INFILE '../compat_loads_again' INTO TABLE t (id, @x, b, @y) SET a = UPPER(@x), a = CONCAT(a, LOWER(b)), n = LENGTH(a);
+SELECT * FROM t ORDER BY id;
+SELECT @x, COLLATION(@x), CHARSET(@x);
+TRUNCATE t;
+SET @y = 5;
+LOAD DATA INFILE '../compat_loads_again' INTO TABLE t CHARACTER SET latin1 (id, @y, @z, n) SET a = CONCAT(@y, CHARSET(@y)), b = REVERSE(@z);
+SELECT * FROM t ORDER BY id;
+TRUNCATE t;
+LOAD DATA INFILE '../compat_loads_again' INTO TABLE t (id, a, b, n) SET id = id + 10, n = DEFAULT;
+SELECT * FROM t ORDER BY id;
+LOAD DATA INFILE '../compat_loads_again' INTO TABLE t (n, id);
+LOAD DATA INFILE '../compat_loads_again' IGNORE INTO TABLE t (id, n);
+SELECT * FROM t ORDER BY id;
+INSERT INTO t (id, a, a) VALUES (100, 'x', 'y');
+INSERT INTO t SET id = 100, a = 'x', a = 'y';
+LOAD DATA INFILE '/tmp/selkie_no_such_file' INTO TABLE t;
+LOAD DATA INFILE '/' INTO TABLE t;
