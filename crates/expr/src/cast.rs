@@ -295,6 +295,15 @@ pub(crate) fn to_float(e: &mut Expr) {
     });
 }
 
+/// Rounds a double to `digits` behind the point.
+pub(crate) fn round_double(e: &mut Expr, digits: u8) {
+    let ty = SqlType { decimals: digits, ..SqlType::double() };
+    wrap(e, ty, false, |frame| {
+        let digits = i32::from(frame.ty.decimals);
+        Ok(crate::kernel::map(frame, |v: f64| selkie_types::number::round_f64_to(v, digits)))
+    });
+}
+
 /// Converts to a decimal of sufficient precision and scale.
 pub fn to_decimal(e: &mut Expr) {
     to_scalar(e);

@@ -146,7 +146,10 @@ fn scalars(
             compare_types(args[0], args[1])
         }
     };
-    let by = to_shown(common, operation, &mut args, types)?;
+    if common == CompareTypes::Double {
+        field::round_beside(&mut a, &mut b);
+    }
+    let by = to_shown(common, operation, &mut [&mut a, &mut b], types)?;
     Ok(compared(op, a, b, by))
 }
 

@@ -107,6 +107,33 @@ pub(super) fn constant_to_float(column: &mut Expr, constant: &mut Expr) {
     }
 }
 
+/// Rounds what is no number of so many digits beside another number of fixed digits: the value of a FLOAT
+/// and what is computed.
+///
+/// Compat: MariaDB compares two such numbers up to half a unit of the last digit, which finds the same.
+pub(super) fn round_beside(a: &mut Expr, b: &mut Expr) {
+    let Some(digits) = fixed_digits(&a.ty).zip(fixed_digits(&b.ty)).map(|(a, b)| a.max(b)) else {
+        return;
+    };
+    for e in [a, b] {
+        let is_rounded = e.ty.kind == TypeKind::Double && e.as_column().is_some();
+        if matches!(e.ty.kind, TypeKind::Float | TypeKind::Double) && !is_rounded {
+            cast::round_double(e, digits);
+        }
+    }
+}
+
+/// The digits behind the point that all values of a type have at most, if they are bounded.
+fn fixed_digits(ty: &SqlType) -> Option<u8> {
+    match ty.kind {
+        TypeKind::Decimal => Some(ty.decimals),
+        TypeKind::Float | TypeKind::Double => {
+            Some(ty.decimals).filter(|digits| *digits < NOT_FIXED_DECIMALS)
+        }
+        _ => is_exact(ty).then_some(0),
+    }
+}
+
 /// Makes a constant date beside a column of eight bytes its number.
 ///
 /// Compat: beside a shorter column it is that one's value that becomes a date.
