@@ -1,6 +1,6 @@
 //! What expressions above a grouping read: group keys, aggregates, and values of any row.
 
-use selkie_expr::{Expr, ExprKind};
+use selkie_expr::{CompareOp, Expr, ExprKind};
 use selkie_types::error::catalogue::*;
 use selkie_types::{SqlError, SqlMode, SqlResult, stack};
 
@@ -80,8 +80,14 @@ impl Grouping {
             self.above(binder, child, checked)?;
             more_nulls |= child.nullable && !before;
         }
-        let never = matches!(expr.kind, ExprKind::IsNull(_) | ExprKind::Coalesce(_));
-        expr.nullable |= self.rollup && more_nulls && !never;
+        // A row of no rows has NULL for every column.
+        let of_nothing = self.groups.is_empty();
+        expr.nullable |= match &expr.kind {
+            ExprKind::IsNull(_) => false,
+            ExprKind::Coalesce(choices) => of_nothing && choices.iter().all(|e| e.nullable),
+            ExprKind::Compare(compare) if compare.op == CompareOp::NullSafeEq => false,
+            _ => (self.rollup || of_nothing) && more_nulls,
+        };
         Ok(())
     }
 
