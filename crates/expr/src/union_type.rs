@@ -74,6 +74,7 @@ pub(crate) fn aggregate(tys: &[&SqlType], types: &TypeContext) -> SqlType {
 /// How wide an integer type is; used to pick the wider of two.
 fn integer_rank(kind: TypeKind) -> u32 {
     match kind {
+        TypeKind::Year => 0,
         TypeKind::TinyInt => 1,
         TypeKind::SmallInt => 2,
         TypeKind::MediumInt => 3,
@@ -101,30 +102,15 @@ fn pair(a: &SqlType, b: &SqlType, types: &TypeContext) -> SqlType {
 
 fn integers(a: &SqlType, b: &SqlType) -> SqlType {
     let unsigned = |t: &SqlType| t.unsigned || matches!(t.kind, TypeKind::Bit | TypeKind::Year);
-    if unsigned(a) != unsigned(b) {
-        let wide = |t: &SqlType| unsigned(t) && integer_rank(t.kind) >= 4;
-        if wide(a) || wide(b) {
-            let digits = integer_digits(a).max(integer_digits(b));
-            return SqlType::decimal(digits, 0);
-        }
-    }
-    let mut kind = if integer_rank(a.kind) >= integer_rank(b.kind) { a.kind } else { b.kind };
-    if matches!(kind, TypeKind::Bit | TypeKind::Year) {
-        kind = TypeKind::BigInt;
-    }
-    let unsigned_result = unsigned(a) && unsigned(b);
     let digits = integer_digits(a).max(integer_digits(b));
-    let mut ty = SqlType::new(kind, digits + u32::from(!unsigned_result), 0);
-    ty.unsigned = unsigned_result;
+    // Compat: however small they are, those with a sign and those without have a decimal in common.
     if unsigned(a) != unsigned(b) {
-        ty.kind = match kind {
-            TypeKind::TinyInt => TypeKind::SmallInt,
-            TypeKind::SmallInt => TypeKind::MediumInt,
-            TypeKind::MediumInt => TypeKind::Int,
-            _ => TypeKind::BigInt,
-        };
+        return SqlType::decimal(digits, 0);
     }
-    ty
+    let kind = if integer_rank(a.kind) >= integer_rank(b.kind) { a.kind } else { b.kind };
+    let kind = if kind == TypeKind::Bit { TypeKind::BigInt } else { kind };
+    let ty = SqlType::new(kind, digits + u32::from(!unsigned(a)), 0);
+    SqlType { unsigned: unsigned(a), ..ty }
 }
 
 fn decimals(a: &SqlType, b: &SqlType) -> SqlType {
