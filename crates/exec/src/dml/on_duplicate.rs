@@ -106,7 +106,9 @@ impl<'r> OnDuplicate<'r> {
         }
         maker.generate(&self.plan.rules, &mut row, 1, 1)?;
         let written = self.write(maker, existing, &old, &mut row)?;
-        if let Some(triggers) = &self.triggers {
+        if let Some(triggers) = &self.triggers
+            && !matches!(written, Written::Refused)
+        {
             triggers.after_row(&old, &row)?;
         }
         let found = u64::from(self.env.rt.session.frame.settings.found_rows);

@@ -279,10 +279,11 @@ impl Target<'_> {
                 *column = self.maker.refuse_nulls(at, column.clone())?;
             }
         }
-        self.write(current, &mut new, first_row)?;
+        let passed = self.write(current, &mut new, first_row)?;
         match &self.triggers {
-            Some(triggers) => triggers.after_row(old, &new),
-            None => Ok(()),
+            // Compat: a row that is a duplicate, or has no parent, is changed to them all the same.
+            Some(triggers) if passed => triggers.after_row(old, &new),
+            _ => Ok(()),
         }
     }
 
@@ -339,15 +340,17 @@ impl Target<'_> {
         Ok(columns[self.plan.columns.clone()].to_vec())
     }
 
-    fn write(&mut self, batch: &Batch, new: &mut [Arc<Column>], first_row: u64) -> SqlResult<()> {
+    /// Stores new versions; whether all of them pass what the table and the view check.
+    fn write(&mut self, batch: &Batch, new: &mut [Arc<Column>], first_row: u64) -> SqlResult<bool> {
         let old = &batch.columns()[self.plan.columns.clone()];
         let keys = batch.column(self.plan.key);
         let rows = keys.len();
         self.maker.generate(&self.plan.rules, new, rows, first_row)?;
         let mut changed = self.changed_rows(old, new, rows);
         if changed.count_ones() == 0 {
-            return Ok(());
+            return Ok(true);
         }
+        let mut passed = true;
         if !self.plan.on_update_now.is_empty() {
             for &at in &self.plan.on_update_now {
                 new[at] = self.maker.now(at, rows);
@@ -359,8 +362,11 @@ impl Target<'_> {
         {
             let Some(kept) = kept else { continue };
             let kept: Bitmap = (0..rows as u32).map(|row| kept.contains(&row)).collect();
-            // Compat: rows that fail a CHECK do not count as matched.
-            self.matched -= (rows - kept.count_ones()) as u64;
+            passed &= kept.count_ones() == rows;
+            // Compat: rows that fail a CHECK do not count as matched, but those of a join.
+            if self.seen.is_none() {
+                self.matched -= (rows - kept.count_ones()) as u64;
+            }
             changed = changed.and(&kept);
         }
         let (mut at, mut bytes) = (ByteRows::default(), ByteRows::default());
@@ -374,10 +380,11 @@ impl Target<'_> {
                 let gather = |columns: &[Arc<Column>]| {
                     columns.iter().map(|c| Arc::new(c.gather(&rows))).collect::<Vec<_>>()
                 };
-                self.store_related(foreign, &at, (gather(old), gather(new)), bytes)
+                self.store_related(foreign, &at, (gather(old), gather(new)), bytes)?;
             }
-            None => self.store(at, bytes),
+            None => self.store(at, bytes)?,
         }
+        Ok(passed)
     }
 
     /// The rows the view lets pass with their new values, those that do not change included.
