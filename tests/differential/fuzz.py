@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Sends random statements to two servers and prints where they differ, each made as small as it gets.
 
-usage: fuzz.py PORT REFERENCE_PORT [--seed N] [--seconds S] [--rounds N] [--kinds rows,error,...] [--only functions|relations] [--all]
+usage: fuzz.py PORT REFERENCE_PORT [--seed N] [--seconds S] [--rounds N] [--kinds rows,error,...] [--only functions|relations|sessions] [--all]
 
 A round is a schema of random tables and some statements over them; the same seed gives the same rounds.
-Some rounds are about functions and types (grammar.py), the others about how tables relate (relations.py).
+Some rounds are about functions and types (grammar.py), some about how tables relate (relations.py), the others are sessions of
+statements that build on each other (sessions.py).
 What is compared: errors, rows (in order where they are ordered), affected rows, the metadata of columns,
 warnings, and after a change the whole table. Differences are grouped by what they look like; those in
 known.tsv (kind, pattern, reason) are only counted, or with --all shown too. Both servers lose the database, `differential` if no
@@ -28,12 +29,16 @@ from reduce import Reducer
 from related import related_schema
 from relations import Relations
 from schema import random_schema
+from sessions import session
 from tree import leaf
 from ways import WAYS, steps
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 STRICT = "STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_AUTO_CREATE_USER,NO_ENGINE_SUBSTITUTION"
 STATEMENTS = 25
+SESSIONS = 4
+# A variable that never was is a constant to the statement that sets it.
+VARIABLES = "SET @u1 = NULL, @u2 = NULL, @u3 = NULL, @seen = NULL, @state = NULL, @out = NULL, @kept = NULL"
 # The statement took too long on one of them; that says nothing.
 TIMED_OUT = {1969, 1205, 3024}
 # ORDER BY at the end, and no set operation or subquery after it.
@@ -43,7 +48,8 @@ SORTED = re.compile(r" ORDER BY (?:[^()]|\([^()]*\))*$")
 class Pair:
     """Both servers with the same tables."""
 
-    def __init__(self, port, reference, database):
+    def __init__(self, port, reference, database, kinds):
+        self.kinds = kinds
         self.servers = [Server(port, database), Server(reference, database)]
         for server in self.servers:
             server.connect()
@@ -53,6 +59,14 @@ class Pair:
         for server in self.servers:
             server.run(f"SET SESSION sql_mode = '{mode}'")
         self.mode = mode
+
+    def renew(self):
+        """New connections, and nothing in the database."""
+        for server in self.servers:
+            server.connect()
+            server.run(VARIABLES)
+        self.set_mode(self.mode)
+        self.tables = None
 
     def both(self, statement):
         outcomes = []
@@ -89,6 +103,8 @@ class Pair:
         return compare(mine, reference, True)
 
     def differs(self, tables, tree, case):
+        if case.way == "session":
+            return self.session_differs(tables, tree)
         if self.tables is not tables:
             self.install(tables)
         difference = self.first_difference(tables, tree, case)
@@ -97,6 +113,22 @@ class Pair:
             # A change of its own, and what commits of itself, stays.
             self.tables = tables if case.undone and self.tables else None
         return difference
+
+    def session_differs(self, tables, tree):
+        self.renew()
+        self.install(tables)
+        # What is left is not what other statements start from.
+        self.tables = None
+        for part in tree.parts:
+            outcomes = self.both(str(part))
+            if any(o.error and o.error[0] in TIMED_OUT for o in outcomes) or is_gone(outcomes[1]):
+                return None
+            difference = compare(*outcomes, bool(SORTED.search(str(part))))
+            if difference and str(part).startswith("SHOW CREATE") and difference.kind == "rows":
+                difference.kind = "metadata"
+            if difference and difference.kind in self.kinds and difference.kind != "warnings":
+                return difference
+        return None
 
     def first_difference(self, tables, tree, case):
         ordered = bool(SORTED.search(str(tree)))
@@ -176,7 +208,7 @@ class Finding:
 class Fuzzer:
     def __init__(self, options):
         self.options = options
-        self.pair = Pair(options.port, options.reference, options.database)
+        self.pair = Pair(options.port, options.reference, options.database, options.kinds)
         self.known = Known()
         self.groups, self.reasons = collections.OrderedDict(), collections.Counter()
         self.count = 0
@@ -195,13 +227,25 @@ class Fuzzer:
         source = random.Random(f"{self.options.seed}/{number}")
         self.where = f"--seed {self.options.seed} --first {number}"
         self.pair.set_mode(source.choice([STRICT, STRICT, ""]))
-        relations = source.random() < 0.75 if not self.options.only else self.options.only == "relations"
-        tables = related_schema(source) if relations else random_schema(source)
+        about = self.options.only or source.choices(["relations", "functions", "sessions"], [0.5, 0.2, 0.3])[0]
+        tables = random_schema(source) if about == "functions" else related_schema(source)
         if difference := self.pair.install(tables):
             self.found(tables, leaf(f"SELECT * FROM {tables[0].name}", "statement"), difference, self.installs, Case())
             return
-        tables = self.with_views(tables, source) if relations else tables
-        grammar = Relations(source, tables) if relations else Grammar(source, tables)
+        if about == "functions":
+            self.statements(tables, Grammar(source, tables), source, end)
+            return
+        tables = self.with_views(tables, source)
+        if about == "relations":
+            self.statements(tables, Relations(source, tables), source, end)
+            return
+        for _ in range(SESSIONS):
+            self.statement(tables, session(Relations(source, tables)), Case(True, "session"))
+            if time.monotonic() > end:
+                break
+
+    def statements(self, tables, grammar, source, end):
+        relations = isinstance(grammar, Relations)
         changes = Changes(grammar) if relations else grammar
         for _ in range(STATEMENTS):
             change = source.random() < (0.25 if relations else 0.15)
@@ -273,7 +317,7 @@ def main():
     options.add_argument("--first", type=int, default=0)
     options.add_argument("--kinds", default=",".join(KINDS))
     options.add_argument("--fail-on", default=",".join(KINDS), help="kinds of differences that make it fail")
-    options.add_argument("--only", choices=["functions", "relations"])
+    options.add_argument("--only", choices=["functions", "relations", "sessions"])
     options.add_argument("--database", default="differential", help="two runs beside each other need two")
     options.add_argument("--all", action="store_true")
     options = options.parse_args()

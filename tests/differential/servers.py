@@ -1,6 +1,7 @@
 """Asks two servers the same and says what differs."""
 
 import re
+import tempfile
 
 import pymysql
 
@@ -10,6 +11,8 @@ SETUP = ("SET NAMES utf8mb4 COLLATE utf8mb4_general_ci", "SET time_zone = '+00:0
 # The gravest first.
 KINDS = ("gone", "rows", "error", "text", "metadata", "warnings")
 FLOATING = {4, 5}
+# A file that a statement shows in a comment, and the name that stands for it.
+FILE = re.compile(r"/\*(.*)\*/ 'loads'")
 # Part of a key, of a group, unique in a temporary table: flags that are MariaDB's own and tell how it ran a statement.
 INTERNAL_FLAGS = 16384 | 32768
 
@@ -26,10 +29,14 @@ class Server:
     def __init__(self, port, database="differential"):
         self.port, self.database = port, database
         self.connection = None
+        self.file = tempfile.NamedTemporaryFile(prefix="differential-")
 
     def connect(self):
+        if self.connection and self.connection.open:
+            self.connection.close()
         self.connection = pymysql.connect(host="127.0.0.1", port=self.port, user="root", charset="utf8mb4",
-                                          autocommit=True, conv={}, use_unicode=False, read_timeout=60)
+                                          autocommit=True, conv={}, use_unicode=False, read_timeout=60,
+                                          local_infile=True)
         for statement in SETUP:
             self.run(statement.format(database=self.database))
 
@@ -37,7 +44,7 @@ class Server:
         outcome = Outcome()
         cursor = self.connection.cursor()
         try:
-            cursor.execute(statement.encode())
+            cursor.execute(FILE.sub(self.write, statement).encode())
             outcome.affected = cursor._result.affected_rows
             if cursor.description:
                 outcome.fields = [field(f) for f in cursor._result.fields]
@@ -52,6 +59,12 @@ class Server:
             outcome.warnings = {(text(level), text(code), without_row(text(message)))
                                 for level, code, message in cursor.fetchall()}
         return outcome
+
+    def write(self, found):
+        """The name of a file that holds what the comment says."""
+        with open(self.file.name, "wb") as file:
+            file.write(found[1].encode().decode("unicode_escape").encode())
+        return f"'{self.file.name}'"
 
     def drop(self):
         self.run(f"DROP DATABASE IF EXISTS {self.database}")

@@ -1,4 +1,5 @@
-"""Ways a statement reaches a server: as text, as texts that differ in their literals only, prepared, in a routine.
+"""Ways a statement reaches a server: as text, as texts that differ in their literals only, prepared, in a routine, or
+as a session of several.
 
 `steps(way, tree, seed)` gives (text, is it compared) in order. A literal is a node with a pool; in all
 but the first of several texts it is another of its pool, so that what a server keeps of the first
@@ -46,6 +47,8 @@ def steps(way, tree, seed):
         return function(tree)
     if way == "trigger":
         return trigger(tree)
+    if way == "session":
+        return [(str(part), True) for part in tree.parts]
     return [(str(tree), True)]
 
 
