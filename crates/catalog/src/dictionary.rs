@@ -13,7 +13,8 @@ use std::time::Duration;
 
 use selkie_engine::{
     Engine, EngineError, EngineResult, EngineTrx, IndexCodec, IndexDef, IndexId, IndexKind,
-    IndexPart, Isolation, RowSet, Scan, StatementContext, Table, TableDef, TableId, WaitKind,
+    IndexPart, Isolation, Personality, RowSet, Scan, StatementContext, Table, TableDef, TableId,
+    WaitKind,
 };
 use selkie_types::{ByteRows, CollationId, SqlType, TypeKind, Value};
 use serde::{Deserialize, Serialize};
@@ -142,6 +143,9 @@ impl Store {
     }
 }
 
+/// Finds an engine by its name.
+pub type EngineNamed<'a> = &'a dyn Fn(&str) -> Option<&'static Personality>;
+
 /// The dictionary's tables, open.
 pub struct Dictionary {
     engine: Arc<dyn Engine>,
@@ -158,9 +162,10 @@ impl fmt::Debug for Dictionary {
 }
 
 impl Dictionary {
-    /// Opens the dictionary of `engine`, creating it if there is none, and reads all definitions.
+    /// Opens the dictionary of `engine`, creating it if there is none, and reads all definitions, of
+    /// tables of `engines`.
     /// Storage that no definition knows is removed.
-    pub fn open(engine: Arc<dyn Engine>) -> Result<(Self, Snapshot)> {
+    pub fn open(engine: Arc<dyn Engine>, engines: EngineNamed<'_>) -> Result<(Self, Snapshot)> {
         create_missing(&*engine)?;
         let dictionary = Self {
             schemas: Store::open(&*engine, schemas_def())?,
@@ -169,7 +174,7 @@ impl Dictionary {
             programs: Store::open(&*engine, programs_def())?,
             engine,
         };
-        let snapshot = dictionary.read()?;
+        let snapshot = dictionary.read(engines)?;
         let mut known = snapshot.table_ids();
         known.extend([SCHEMAS, TABLES, STATISTICS, PROGRAMS]);
         dictionary.engine.retain_tables(&known)?;
@@ -269,12 +274,12 @@ impl Dictionary {
         Ok(())
     }
 
-    fn read(&self) -> Result<Snapshot> {
+    fn read(&self, engines: EngineNamed<'_>) -> Result<Snapshot> {
         let trx = self.engine.begin(Isolation::ReadCommitted, true)?;
         trx.statement_begin(Isolation::ReadCommitted, false)?;
         let mut snapshot = Snapshot::default();
         self.read_schemas(&*trx, &mut snapshot)?;
-        self.read_tables(&*trx, &mut snapshot)?;
+        self.read_tables(&*trx, engines, &mut snapshot)?;
         self.read_programs(&*trx, &mut snapshot)?;
         trx.rollback()?;
         Ok(snapshot)
@@ -294,7 +299,12 @@ impl Dictionary {
         })
     }
 
-    fn read_tables(&self, trx: &dyn EngineTrx, snapshot: &mut Snapshot) -> Result<()> {
+    fn read_tables(
+        &self,
+        trx: &dyn EngineTrx,
+        engines: EngineNamed<'_>,
+        snapshot: &mut Snapshot,
+    ) -> Result<()> {
         let mut statistics = std::collections::HashMap::new();
         self.statistics.for_each(trx, |values| {
             let [Value::UInt(id), definition] = values else { return Err(shape("statistics")) };
@@ -307,7 +317,10 @@ impl Dictionary {
             };
             let stored: StoredTable = from_json(definition)?;
             let statistics = statistics.get(id).cloned();
-            let info = stored.into_info(TableId(*id), text(schema)?, text(name)?, statistics);
+            let missing = || Personality::missing(stored.engine());
+            let engine = engines(stored.engine()).unwrap_or_else(missing);
+            let (schema, name) = (text(schema)?, text(name)?);
+            let info = stored.into_info(engine, TableId(*id), schema, name, statistics);
             snapshot.put_table(Arc::new(info));
             Ok(())
         })

@@ -35,7 +35,7 @@ mod statistics;
 mod system_tables;
 mod table;
 
-pub use dictionary::{Dictionary, DictionaryError};
+pub use dictionary::{Dictionary, DictionaryError, EngineNamed};
 pub use foreign::{ForeignKey, ForeignKeyAction, action_text};
 pub use information::{InformationRow, InformationSource, information_rows};
 pub use names::{Namespace, TemporaryTables};

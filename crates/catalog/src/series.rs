@@ -5,13 +5,18 @@
 
 use std::sync::Arc;
 
-use selkie_engine::TableId;
+use selkie_engine::{Personality, TableId};
 use selkie_types::{CollationId, SqlType};
 
 use crate::{ColumnInfo, DefaultValue, TableInfo, TableKind, TableOptions};
 
 /// The engine such tables are shown with.
-pub const SERIES_ENGINE: &str = "SEQUENCE";
+pub static SERIES_ENGINE: Personality = Personality {
+    name: "SEQUENCE",
+    comment: "Generated tables filled with sequential values",
+    transactional: true,
+    ..Personality::NONE
+};
 
 /// The numbers of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +73,7 @@ impl Series {
         Arc::new(TableInfo {
             def: Arc::new(TableInfo::make_def(TableId(0), schema, name, &columns, Vec::new())),
             kind: TableKind::System,
-            engine: SERIES_ENGINE.into(),
+            engine: &SERIES_ENGINE,
             columns,
             indexes: Vec::new(),
             checks: Vec::new(),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use selkie_engine::{IndexDef, IndexKind};
+use selkie_engine::{IndexDef, IndexKind, Personality};
 use selkie_expr::TimeZone;
 use selkie_types::{CollationId, SqlMode, SqlType, TypeKind, Value, quote_string, write_value};
 
@@ -106,7 +106,7 @@ fn table_options(
     style: ShowStyle,
     out: &mut String,
 ) {
-    let _ = write!(out, " ENGINE={}", table.engine);
+    let _ = write!(out, " ENGINE={}", table.engine.name);
     if let Some(next) = auto_increment.filter(|next| *next > 1) {
         let _ = write!(out, " AUTO_INCREMENT={next}");
     }
@@ -114,10 +114,9 @@ fn table_options(
         out.push_str(" DEFAULT ");
         put_charset(out, "CHARSET=", table.collation);
     }
-    let is_aria = &*table.engine == "Aria";
     let checksum = if is_information(table) { 0 } else { 1 };
-    let is_aria = is_aria && !table.is_sequence();
-    let mut checksum = Some(format!(" PAGE_CHECKSUM={checksum}")).filter(|_| is_aria);
+    let sums = table.engine.shown.page_checksum && !table.is_sequence();
+    let mut checksum = Some(format!(" PAGE_CHECKSUM={checksum}")).filter(|_| sums);
     let shown = &table.options.shown;
     if shown.iter().any(|(name, _)| name == "PAGE_CHECKSUM") {
         checksum = None;
@@ -128,11 +127,10 @@ fn table_options(
         if let Some(text) = checksum.take_if(|_| after_checksum) {
             out.push_str(&text);
         }
-        match (name.as_str(), &*table.engine) {
-            ("TRANSACTIONAL", "InnoDB" | "Aria") => {
-                let _ = write!(out, " {name}={value}");
+        match name.as_str() {
+            "TRANSACTIONAL" if !table.engine.shown.transactional => {
+                out.push_str(&style.unknown(&format!("{name}={value}")));
             }
-            ("TRANSACTIONAL", _) => out.push_str(&style.unknown(&format!("{name}={value}"))),
             _ => {
                 let _ = write!(out, " {name}={value}");
             }
@@ -162,7 +160,7 @@ fn own_options(table: &TableInfo, style: ShowStyle, out: &mut String) {
     let mut unknown = Vec::new();
     for (name, value) in &table.options.shown {
         let quoted = name.starts_with('`');
-        if name == "CONNECTION" || (quoted && is_engine_option(&table.engine, name)) {
+        if name == "CONNECTION" || (quoted && is_engine_option(table.engine, name)) {
             let _ = write!(out, " {name}={value}");
         } else if quoted {
             unknown.push(format!("{name}={value}"));
@@ -173,10 +171,9 @@ fn own_options(table: &TableInfo, style: ShowStyle, out: &mut String) {
     }
 }
 
-fn is_engine_option(engine: &str, quoted: &str) -> bool {
-    let known = ["page_compressed", "page_compression_level", "encrypted", "encryption_key_id"];
+fn is_engine_option(engine: &Personality, quoted: &str) -> bool {
     let name = quoted.trim_matches('`');
-    engine == "InnoDB" && known.iter().any(|known| known.eq_ignore_ascii_case(name))
+    engine.shown.options.iter().any(|known| known.name.eq_ignore_ascii_case(name))
 }
 
 fn column_clause(
@@ -320,7 +317,7 @@ fn index_clause(
     if let Some(algorithm) = &info.algorithm {
         let _ = write!(out, " USING {algorithm}");
     }
-    if info.key_block_size > 0 && &*table.engine != "InnoDB" {
+    if info.key_block_size > 0 && table.engine.keys.shows_block_size {
         let _ = write!(out, " KEY_BLOCK_SIZE={}", info.key_block_size);
     }
     if !info.comment.is_empty() {

@@ -7,16 +7,28 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use selkie_engine::TableId;
+use selkie_engine::{Personality, RowFormats, Shown, TableId};
 use selkie_types::{CollationId, NOT_FIXED_DECIMALS, SqlType, TypeKind};
 
 use crate::{ColumnInfo, DefaultValue, TableInfo, TableKind, TableOptions};
 
 /// The engine that tables of `performance_schema` are shown with.
-pub const PERFORMANCE_ENGINE: &str = "PERFORMANCE_SCHEMA";
+pub static PERFORMANCE_ENGINE: Personality =
+    Personality { name: "PERFORMANCE_SCHEMA", comment: "Performance Schema", ..Personality::NONE };
 
-/// The engine of what `sys` shows. Compat: there they are views, which have none.
-const NO_ENGINE: &str = "";
+/// The engine that tables of short values are shown with.
+static SHORT_VALUES: Personality = Personality {
+    name: "MEMORY",
+    shown: Shown { row_formats: RowFormats::Fixed, ..Shown::NONE },
+    ..Personality::NONE
+};
+
+/// The engine that tables of long values are shown with, and those of the schema `mysql`.
+static LONG_VALUES: Personality = Personality {
+    name: "Aria",
+    shown: Shown { row_formats: RowFormats::Pages, page_checksum: true, ..Shown::NONE },
+    ..Personality::NONE
+};
 
 /// A schema whose tables are computed.
 pub(crate) struct SystemSchema {
@@ -82,22 +94,23 @@ fn column(name: &str, ty: &str, nullable: bool) -> ColumnInfo {
 }
 
 /// Compat: MariaDB keeps rows with long values in a temporary table of another engine.
-fn information_engine(columns: &[ColumnInfo]) -> &'static str {
-    if columns.iter().any(|c| c.ty.is_text_or_blob()) { "Aria" } else { "MEMORY" }
+fn information_engine(columns: &[ColumnInfo]) -> &'static Personality {
+    if columns.iter().any(|c| c.ty.is_text_or_blob()) { &LONG_VALUES } else { &SHORT_VALUES }
 }
 
 fn table(schema: &str, name: &str, columns: Vec<ColumnInfo>) -> TableInfo {
     let def = TableInfo::make_def(TableId(0), schema, name, &columns, Vec::new());
     let engine = match schema {
         "information_schema" => information_engine(&columns),
-        "performance_schema" => PERFORMANCE_ENGINE,
-        "mysql" => "Aria",
-        _ => NO_ENGINE,
+        "performance_schema" => &PERFORMANCE_ENGINE,
+        "mysql" => &LONG_VALUES,
+        // Compat: there they are views, which have none.
+        _ => &Personality::NONE,
     };
     TableInfo {
         def: Arc::new(def),
         kind: TableKind::System,
-        engine: engine.into(),
+        engine,
         columns,
         indexes: Vec::new(),
         checks: Vec::new(),

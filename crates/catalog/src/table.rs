@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use selkie_engine::{ColumnDef, IndexDef, IndexKind, IndexPart, TableDef, TableId};
+use selkie_engine::{ColumnDef, IndexDef, IndexKind, IndexPart, Personality, TableDef, TableId};
 use selkie_expr::NamedTable;
 use selkie_types::{CollationId, RowVersion, SqlType, Value};
 use serde::{Deserialize, Serialize};
 
-use crate::{ForeignKey, Statistics};
+use crate::{ForeignKey, SERIES_ENGINE, Statistics};
 
 /// The version of a definition that is being made: nothing that is kept for another definition, under
 /// whatever name and in whatever state the server has been since its start, is taken to be for this one.
@@ -164,8 +164,8 @@ pub struct TableInfo {
     pub def: Arc<TableDef>,
     /// What it is.
     pub kind: TableKind,
-    /// Engine name as shown; empty for views.
-    pub engine: Box<str>,
+    /// The engine; [`Personality::NONE`] of views.
+    pub engine: &'static Personality,
     /// Columns, in the order of `def.columns`.
     pub columns: Vec<ColumnInfo>,
     /// One per index of `def`.
@@ -216,6 +216,11 @@ impl TableInfo {
     /// Whether it is a sequence.
     pub fn is_sequence(&self) -> bool {
         self.options.shown.iter().any(|(name, _)| name == "SEQUENCE")
+    }
+
+    /// Whether it is a [`Series`] of numbers.
+    pub fn is_series(&self) -> bool {
+        std::ptr::eq(self.engine, &SERIES_ENGINE)
     }
 
     /// Schema name.
@@ -272,7 +277,7 @@ impl TableInfo {
     pub fn to_stored(&self) -> StoredTable {
         StoredTable {
             kind: self.kind.clone(),
-            engine: self.engine.to_string(),
+            engine: self.engine.name.to_owned(),
             columns: self.columns.clone(),
             index_defs: self.def.indexes.clone(),
             indexes: self.indexes.clone(),
@@ -333,9 +338,15 @@ pub struct StoredTable {
 }
 
 impl StoredTable {
-    /// The table called `schema`.`name`.
+    /// Name of its engine.
+    pub fn engine(&self) -> &str {
+        &self.engine
+    }
+
+    /// The table called `schema`.`name`, of the engine that has the name.
     pub fn into_info(
         self,
+        engine: &'static Personality,
         id: TableId,
         schema: &str,
         name: &str,
@@ -346,7 +357,7 @@ impl StoredTable {
         TableInfo {
             def: Arc::new(def),
             kind: self.kind,
-            engine: self.engine.into(),
+            engine,
             columns: self.columns,
             indexes: self.indexes,
             checks: self.checks,

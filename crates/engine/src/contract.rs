@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use selkie_types::ByteRows;
 
-use crate::{EngineObserver, EngineResult, IndexId, Inspection, LockDetail, TableDef, TableId};
+use crate::{
+    EngineObserver, EngineResult, IndexId, Inspection, LockDetail, Personality, TableDef, TableId,
+};
 
 /// A byte position in an engine's log; commits are ordered by it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -16,12 +18,8 @@ pub struct Lsn(pub u64);
 /// What an engine can do; what it cannot, the executor emulates or refuses.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Capabilities {
-    /// Changes can be rolled back. Without it a failed statement keeps what it did.
-    pub transactional: bool,
     /// Tables survive a restart.
     pub durable: bool,
-    /// Scans give rows in key order.
-    pub ordered_scan: bool,
     /// Rows stored under an earlier version of the definition are read under the current one.
     pub row_versions: bool,
 }
@@ -172,8 +170,13 @@ pub struct PreparedTrx {
 
 /// A storage engine.
 pub trait Engine: Send + Sync {
+    /// What statements see of it.
+    fn personality(&self) -> &'static Personality;
+
     /// Name in `ENGINE=`.
-    fn name(&self) -> &'static str;
+    fn name(&self) -> &'static str {
+        self.personality().name
+    }
 
     /// Name of the engine that keeps its tables: itself, unless it is one by another name.
     fn storage(&self) -> &'static str {

@@ -30,6 +30,7 @@ mod kept;
 mod keys;
 mod moment;
 mod named;
+mod personality;
 mod range;
 mod stripe;
 #[cfg(feature = "testing")]
@@ -52,5 +53,9 @@ pub use kept::{Keepable, Kept, KeptSlot};
 pub use keys::{IndexCodec, next_in_series, prefix_end};
 pub use moment::Moment;
 pub use named::NamedEngine;
+pub use personality::{
+    ColumnLimits, DistinctKeys, KeyLimits, Maintenance, Optimizes, OptionValues, OwnOption,
+    Personality, RowFormats, RowHabits, Shown, StatementLimits,
+};
 pub use range::KeyRange;
 pub use stripe::{OwnLines, Parts};

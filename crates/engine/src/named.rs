@@ -6,26 +6,26 @@
 use std::sync::Arc;
 
 use crate::{
-    Capabilities, Engine, EngineResult, EngineTrx, IndexId, Isolation, Lsn, StatementContext,
-    Table, TableDef, TableId,
+    Capabilities, Engine, EngineResult, EngineTrx, IndexId, Isolation, Lsn, Personality,
+    StatementContext, Table, TableDef, TableId,
 };
 
-/// Tables of `name` in the storage of another engine, without transactions.
+/// Tables of a personality without transactions in the storage of another engine.
 pub struct NamedEngine {
-    name: &'static str,
+    personality: &'static Personality,
     storage: Arc<dyn Engine>,
 }
 
 impl NamedEngine {
-    /// An engine called `name` over `storage`.
-    pub fn new(name: &'static str, storage: Arc<dyn Engine>) -> Self {
-        Self { name, storage }
+    /// An engine of that personality over `storage`.
+    pub fn new(personality: &'static Personality, storage: Arc<dyn Engine>) -> Self {
+        Self { personality, storage }
     }
 }
 
 impl Engine for NamedEngine {
-    fn name(&self) -> &'static str {
-        self.name
+    fn personality(&self) -> &'static Personality {
+        self.personality
     }
 
     fn storage(&self) -> &'static str {
@@ -33,7 +33,7 @@ impl Engine for NamedEngine {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { transactional: false, ..self.storage.capabilities() }
+        self.storage.capabilities()
     }
 
     fn begin(&self, isolation: Isolation, read_only: bool) -> EngineResult<Box<dyn EngineTrx>> {

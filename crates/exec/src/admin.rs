@@ -6,6 +6,7 @@ mod checksum;
 use std::sync::Arc;
 
 use selkie_catalog::{Namespace, TableInfo, TableKind, View};
+use selkie_engine::Optimizes;
 use selkie_expr::VariableScope;
 use selkie_sql::ast::{MaintenanceAction, TableMaintenance, TableName};
 use selkie_types::error::catalogue::{ER_NO_DB_ERROR, ER_VIEW_INVALID};
@@ -123,17 +124,18 @@ fn maintain(
     }
     // Compat: whether a table is of an earlier release is told of every engine's.
     let upgrade = statement.options.contains(&"FOR UPGRADE");
-    let unchecked = table.is_sequence() || &*table.engine == "MEMORY";
+    let checks = table.engine.maintenance.checks;
+    let unchecked = table.is_sequence() || !checks;
     if upgrade && unchecked && statement.action == MaintenanceAction::Check {
-        return Ok(vec![("status", "OK".to_owned())]);
+        return Ok(vec![ok()]);
     }
     if table.is_sequence() {
         return Ok(vec![of_sequence(statement.action)]);
     }
     session.transaction.begin_statement(&session.frame.settings)?;
-    session.transaction.join(instance.engine(&table.engine)?)?;
+    session.transaction.join(instance.engine_of(&table)?)?;
     match statement.action {
-        MaintenanceAction::Check if &*table.engine == "MEMORY" => Ok(vec![unsupported("check")]),
+        MaintenanceAction::Check if !checks => Ok(vec![unsupported("check")]),
         MaintenanceAction::Check if instance.maintained.is_checked(&table, &statement.options) => {
             Ok(vec![up_to_date()])
         }
@@ -162,7 +164,7 @@ fn maintain(
         MaintenanceAction::Repair => {
             instance.maintained.changed(&table);
             instance.maintained.done(&table, statement.action);
-            Ok(stored(MaintenanceAction::Repair, &table.engine))
+            Ok(vec![if table.engine.maintenance.repairs { ok() } else { unsupported("repair") }])
         }
         MaintenanceAction::Checksum => Ok(Vec::new()),
     }
@@ -172,13 +174,17 @@ fn maintain(
 /// though they are always collected here.
 fn analyzed(table: &TableInfo, asked: bool, known: bool) -> Vec<Message> {
     let collected = ("status", "Engine-independent statistics collected".to_owned());
-    let done = match &*table.engine {
-        "MEMORY" | "CSV" => unsupported("analyze"),
-        _ if known => up_to_date(),
-        _ => ("status", "OK".to_owned()),
+    let done = match table.engine.maintenance.analyzes {
+        false => unsupported("analyze"),
+        true if known => up_to_date(),
+        true => ok(),
     };
     let skipped = uncollected(table).filter(|_| asked);
     asked.then_some(collected).into_iter().chain(skipped).chain([done]).collect()
+}
+
+fn ok() -> Message {
+    ("status", "OK".to_owned())
 }
 
 fn up_to_date() -> Message {
@@ -198,24 +204,17 @@ fn optimize(
     let open = crate::run::open_table(instance, session, table)?;
     let reclaimed = open.handle.table.reclaim(control);
     reclaimed.map_err(|e| from_engine(e, &table.def))?;
-    if storage_message(MaintenanceAction::Optimize, &table.engine) != Some("optimize") {
+    let optimizes = table.engine.maintenance.optimizes;
+    if optimizes != Optimizes::Never {
         analyze::analyze(instance, session, control, table)?;
     }
     instance.maintained.done(table, MaintenanceAction::Optimize);
-    Ok(stored(MaintenanceAction::Optimize, &table.engine))
-}
-
-/// The answer of OPTIMIZE and REPAIR.
-fn stored(action: MaintenanceAction, engine: &str) -> Vec<Message> {
-    let done = ("status", "OK".to_owned());
-    match storage_message(action, engine) {
-        None => vec![done],
-        Some("recreate") => {
-            let note = "Table does not support optimize, doing recreate + analyze instead";
-            vec![("note", note.to_owned()), done]
-        }
-        Some(what) => vec![unsupported(what)],
-    }
+    let recreated = "Table does not support optimize, doing recreate + analyze instead";
+    Ok(match optimizes {
+        Optimizes::Itself => vec![ok()],
+        Optimizes::ByCopy => vec![("note", recreated.to_owned()), ok()],
+        Optimizes::Never => vec![unsupported("optimize")],
+    })
 }
 
 /// Compat: MariaDB says of which columns it keeps no statistics.
@@ -229,7 +228,7 @@ fn uncollected(table: &TableInfo) -> impl Iterator<Item = Message> + '_ {
 /// What MariaDB says of a sequence: its engine only repairs.
 fn of_sequence(action: MaintenanceAction) -> Message {
     match action {
-        MaintenanceAction::Repair => ("status", "OK".to_owned()),
+        MaintenanceAction::Repair => ok(),
         action => unsupported(op_name(action)),
     }
 }
@@ -238,17 +237,6 @@ fn of_sequence(action: MaintenanceAction) -> Message {
 fn always_collects(session: &Session) -> bool {
     let value = session.frame.hooks.variable(session, VariableScope::Session, "use_stat_tables");
     matches!(value, Ok(Value::Bytes(name)) if matches!(&*name, b"PREFERABLY" | b"COMPLEMENTARY"))
-}
-
-/// What an engine says to OPTIMIZE and REPAIR besides that all is well.
-fn storage_message(action: MaintenanceAction, engine: &str) -> Option<&'static str> {
-    match (action, engine) {
-        (_, "MyISAM" | "Aria") => None,
-        (MaintenanceAction::Repair, "CSV") => None,
-        (MaintenanceAction::Optimize, "InnoDB") => Some("recreate"),
-        (MaintenanceAction::Optimize, _) => Some("optimize"),
-        _ => Some("repair"),
-    }
 }
 
 fn find(
@@ -294,7 +282,7 @@ fn check_view(
     let checked = crate::query::planning::check_view(instance, session, view);
     session.frame.acting_as = acting;
     let Err(cause) = checked else {
-        return vec![("status", "OK".to_owned())];
+        return vec![ok()];
     };
     let invalid = SqlError::new(&ER_VIEW_INVALID, &[&table.schema(), &table.name()]);
     vec![
@@ -314,7 +302,7 @@ fn check(
     let found = open.handle.table.check(open.trx, control);
     let found = found.map_err(|e| from_engine(e, &table.def))?;
     if found.is_empty() {
-        return Ok(vec![("status", "OK".to_owned())]);
+        return Ok(vec![ok()]);
     }
     let mut messages: Vec<Message> = found.into_iter().map(|text| ("error", text)).collect();
     messages.push(("error", "Corrupt".to_owned()));

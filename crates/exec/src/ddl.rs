@@ -234,12 +234,12 @@ impl<'a> Ddl<'a> {
     ) -> SqlResult<T> {
         let now = self.session.values.statement_start.get();
         let eval = EvalContext::new(self.session.type_context(), &*self.session, now);
-        let engines: Vec<&str> = self.instance.engines.iter().map(|e| e.name()).collect();
+        let engines: Vec<_> = self.instance.engines.iter().map(|e| e.personality()).collect();
         let context = DefineContext {
             names: Namespace { snapshot, temporary: &self.session.frame.temporary },
             eval: &eval,
             enforced_engine: self.session.frame.settings.enforced_storage_engine.as_deref(),
-            default_engine: &self.session.frame.settings.default_storage_engine,
+            default_engine: self.default_engine(),
             engines: &engines,
             schema: self.session.frame.schema.as_deref(),
             text: self.text,
@@ -252,6 +252,13 @@ impl<'a> Ddl<'a> {
         let result = define(&context);
         keep_conditions(self.session, &eval);
         result
+    }
+
+    fn default_engine(&self) -> &str {
+        match &*self.session.frame.settings.default_storage_engine {
+            "" => self.instance.dictionary.engine().name(),
+            name => name,
+        }
     }
 
     /// `alter_algorithm`, for an ALTER TABLE that does not say any.

@@ -27,9 +27,6 @@ use crate::state::handlers::{Handler, Open};
 use crate::state::metadata::LockMode;
 use crate::{Instance, Outcome, ResultSink, Session, query};
 
-/// Engines whose tables HANDLER reads.
-const READ: [&str; 4] = ["InnoDB", "MyISAM", "Aria", "MEMORY"];
-
 /// Runs HANDLER.
 pub(crate) fn run(
     instance: &Instance,
@@ -158,13 +155,13 @@ fn check_readable(table: &TableInfo) -> SqlResult<()> {
     if matches!(table.kind, TableKind::View(_)) {
         return Err(SqlError::new(&ER_WRONG_OBJECT, &[&schema, &name, &"BASE TABLE"]));
     }
-    let read = READ.contains(&&*table.engine) && table.has_storage() && !table.is_sequence();
+    let read = table.engine.statements.handler && table.has_storage() && !table.is_sequence();
     if read { Ok(()) } else { Err(refused(table)) }
 }
 
 /// 1031: the engine cannot do this.
 fn refused(table: &TableInfo) -> SqlError {
-    SqlError::new(&ER_ILLEGAL_HA, &[&table.engine, &table.schema(), &table.name()])
+    SqlError::new(&ER_ILLEGAL_HA, &[&table.engine.name, &table.schema(), &table.name()])
 }
 
 /// Closes what a statement of the session redefines, whether it will succeed or not; FLUSH only

@@ -12,8 +12,8 @@ use selkie_expr::{EvalContext, ExprKind};
 use selkie_plan::physical::{Insert, Operator as Op, Plan};
 use selkie_sql::ast;
 use selkie_types::error::catalogue::{
-    EE_STAT, ER_FILE_NOT_FOUND, ER_NO_DB_ERROR, ER_TEXTFILE_NOT_READABLE,
-    ER_WARN_TOO_FEW_RECORDS, ER_WARN_TOO_MANY_RECORDS,
+    EE_STAT, ER_FILE_NOT_FOUND, ER_NO_DB_ERROR, ER_TEXTFILE_NOT_READABLE, ER_WARN_TOO_FEW_RECORDS,
+    ER_WARN_TOO_MANY_RECORDS,
 };
 use selkie_types::{
     BATCH_ROWS, Batch, Column, Condition, ErrorDef, Level, Physical, Privileges, SqlError,

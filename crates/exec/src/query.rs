@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use selkie_catalog::{TableInfo, TableKind};
+use selkie_engine::Personality;
 use selkie_expr::EvalContext;
 use selkie_plan::physical::Plan;
 use selkie_types::error::catalogue::{
@@ -141,7 +142,7 @@ fn join_engines(instance: &Instance, session: &mut Session, plan: &Plan) -> SqlR
     }
     for table in plan.tables.iter().chain(related()) {
         if table.has_storage() {
-            let engine = instance.engine(&table.engine)?;
+            let engine = instance.engine_of(&table)?;
             session.transaction.join_named(engine)?;
         }
     }
@@ -295,8 +296,8 @@ fn end_in_transaction(session: &mut Session, result: SqlResult<Outcome>) -> SqlR
             Ok(outcome)
         }
         Err(error) => {
-            if session.transaction.changed_aria() {
-                session.diagnostics.after_error(committed_by_aria());
+            if let Some(engine) = session.transaction.outlasting() {
+                session.diagnostics.after_error(committed_by(engine));
             }
             let whole = error.severity() != Severity::Statement || !session.in_transaction();
             match whole {
@@ -308,7 +309,7 @@ fn end_in_transaction(session: &mut Session, result: SqlResult<Outcome>) -> SqlR
     }
 }
 
-/// Compat: Aria takes part in transactions, but what it has done stays.
-fn committed_by_aria() -> Condition {
-    Condition::note(&ER_DATA_WAS_COMMITED_UNDER_ROLLBACK, &[&"Aria"])
+/// Compat: the engine takes part in transactions, but what it has done stays.
+fn committed_by(engine: &Personality) -> Condition {
+    Condition::note(&ER_DATA_WAS_COMMITED_UNDER_ROLLBACK, &[&engine.name])
 }

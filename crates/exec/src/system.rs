@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use selkie_catalog::{
-    InformationSource, Namespace, PERFORMANCE_ENGINE, Routine, SERIES_ENGINE, TableInfo, TableKind,
-    TemporaryTables, View, information_rows, information_schema,
+    InformationSource, Namespace, Routine, TableInfo, TableKind, TemporaryTables, View,
+    information_rows, information_schema,
 };
 use selkie_engine::TableStatistics;
 use selkie_plan::Permissions;
@@ -158,37 +158,22 @@ impl SystemTable for EngineList {
         emit: &mut dyn FnMut(&[Value]) -> SqlResult<()>,
     ) -> SqlResult<()> {
         let engines = &request.instance.engines;
-        for (name, comment) in ENGINES {
-            let computed = [SERIES_ENGINE, PERFORMANCE_ENGINE].contains(name);
-            let transactional = match engines.get(name) {
-                Some(engine) => engine.capabilities().transactional,
-                None if computed => *name == SERIES_ENGINE,
-                None => continue,
-            };
+        for engine in engines.shown() {
             let yes_no = |yes: bool| if yes { "YES" } else { "NO" };
-            let default = **name == *request.session.frame.settings.default_storage_engine;
+            let default = *engine.name == *request.session.frame.settings.default_storage_engine;
             let support = if default { "DEFAULT" } else { "YES" };
-            let (xa, savepoints) = (transactional && !computed, transactional);
-            let row =
-                [name, support, comment, yes_no(transactional), yes_no(xa), yes_no(savepoints)];
+            let xa = engine.transactional && engines.of(engine).is_some();
+            let (transactional, savepoints) = (engine.transactional, engine.transactional);
+            let row = [
+                engine.name,
+                support,
+                engine.comment,
+                yes_no(transactional),
+                yes_no(xa),
+                yes_no(savepoints),
+            ];
             emit(&row.map(Value::bytes))?;
         }
         Ok(())
     }
 }
-
-/// Every engine there may be with its comment. Compat: in MariaDB's order and words.
-const ENGINES: &[(&str, &str)] = &[
-    ("CSV", "Stores tables as CSV files"),
-    ("MRG_MyISAM", "Collection of identical MyISAM tables"),
-    ("MEMORY", "Hash based, stored in memory, useful for temporary tables"),
-    (
-        "Aria",
-        "Crash-safe tables with MyISAM heritage. \
-         Used for internal temporary tables and privilege tables",
-    ),
-    ("MyISAM", "Non-transactional engine with good performance and small data footprint"),
-    (SERIES_ENGINE, "Generated tables filled with sequential values"),
-    ("InnoDB", "Supports transactions, row-level locking, foreign keys and encryption for tables"),
-    (PERFORMANCE_ENGINE, "Performance Schema"),
-];

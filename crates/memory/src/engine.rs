@@ -7,10 +7,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use parking_lot::RwLock;
 use selkie_engine::{
     Capabilities, Engine, EngineError, EngineResult, EngineTrx, IndexId, Isolation, Lsn,
-    StatementContext, Table, TableDef, TableId,
+    Personality, StatementContext, Table, TableDef, TableId,
 };
 
 use crate::data::{Data, Entries, Shape};
+use crate::personality::PERSONALITY;
 use crate::table::MemoryTable;
 use crate::trx::{MemoryTrx, Undo};
 
@@ -29,12 +30,13 @@ pub(crate) struct Shared {
 
 /// The MEMORY engine.
 pub struct MemoryEngine {
+    personality: &'static Personality,
     shared: Arc<Shared>,
 }
 
 impl Default for MemoryEngine {
     fn default() -> Self {
-        Self::with(false, 16 << 20)
+        Self::with(&PERSONALITY, 16 << 20)
     }
 }
 
@@ -44,14 +46,16 @@ impl MemoryEngine {
         Self::default()
     }
 
-    /// One whose changes of rows roll back and whose tables have no limit.
-    pub fn transactional() -> Self {
-        Self::with(true, usize::MAX)
+    /// A model of another engine: tables have no limit, and changes of rows roll back if they do there.
+    pub fn model_of(personality: &'static Personality) -> Self {
+        Self::with(personality, usize::MAX)
     }
 
-    fn with(transactional: bool, max_table_bytes: usize) -> Self {
+    fn with(personality: &'static Personality, max_table_bytes: usize) -> Self {
         let max_table_bytes = AtomicUsize::new(max_table_bytes);
+        let transactional = personality.transactional;
         Self {
+            personality,
             shared: Arc::new(Shared { tables: RwLock::default(), transactional, max_table_bytes }),
         }
     }
@@ -83,13 +87,12 @@ pub(crate) fn own_trx(trx: &dyn EngineTrx) -> EngineResult<&MemoryTrx> {
 }
 
 impl Engine for MemoryEngine {
-    fn name(&self) -> &'static str {
-        "MEMORY"
+    fn personality(&self) -> &'static Personality {
+        self.personality
     }
 
     fn capabilities(&self) -> Capabilities {
-        let transactional = self.shared.transactional;
-        Capabilities { transactional, durable: false, ordered_scan: true, row_versions: false }
+        Capabilities { durable: false, row_versions: false }
     }
 
     fn begin(&self, _: Isolation, _: bool) -> EngineResult<Box<dyn EngineTrx>> {

@@ -2,7 +2,7 @@
 //!
 //! # What it is
 //! Ordered maps from key bytes to row bytes behind one lock per table. As MariaDB's MEMORY it does
-//! not roll back changes of rows; [`MemoryEngine::transactional`] makes one that does, for tests.
+//! not roll back changes of rows; [`MemoryEngine::model_of`] makes one that does, for tests.
 //!
 //! # Not here
 //! No snapshots and no row locks: readers see what others have done so far.
@@ -12,6 +12,7 @@
 mod cursor;
 mod data;
 mod engine;
+mod personality;
 mod table;
 mod trx;
 

@@ -1,18 +1,19 @@
 //! The contract's tests on the MEMORY engine.
 
-use selkie_engine::testing::{Twin, compare, conformance, item_row, items, rows_of};
+use selkie_engine::testing::{TRANSACTIONAL, Twin, compare, conformance, item_row, items, rows_of};
 use selkie_engine::{Engine, EngineError, Isolation};
 use selkie_memory::MemoryEngine;
 
 #[test]
 fn keeps_the_contract() {
     conformance(&MemoryEngine::new());
-    conformance(&MemoryEngine::transactional());
+    conformance(&MemoryEngine::model_of(&TRANSACTIONAL));
 }
 
 #[test]
 fn equals_itself() {
-    let (left, right) = (MemoryEngine::transactional(), MemoryEngine::transactional());
+    let (left, right) =
+        (MemoryEngine::model_of(&TRANSACTIONAL), MemoryEngine::model_of(&TRANSACTIONAL));
     let def = items(1);
     compare(&mut Twin::new(&left, &def), &mut Twin::new(&right, &def), 1, 500, 50);
 }

@@ -1,6 +1,6 @@
 //! The contract's tests on the native engine, alone and beside the model.
 
-use selkie_engine::testing::{Twin, compare, conformance, contents, items};
+use selkie_engine::testing::{TRANSACTIONAL, Twin, compare, conformance, contents, items};
 use selkie_engine::{Engine, Lsn};
 use selkie_memory::MemoryEngine;
 use selkie_native::{FlushAtCommit, NativeEngine, NativeOptions};
@@ -86,7 +86,7 @@ fn the_pool_is_resized_by_its_variable() {
 #[test]
 fn equals_the_model_also_after_restarts() {
     let scratch = Scratch::new("model");
-    let model = MemoryEngine::transactional();
+    let model = MemoryEngine::model_of(&TRANSACTIONAL);
     let def = items(1);
     for seed in 0..5 {
         let engine = scratch.open();

@@ -36,6 +36,7 @@ pub use view::{ViewColumn, ViewSession, check_view_query, define_view};
 pub(crate) use qualify::Qualifier;
 
 use selkie_catalog::Namespace;
+use selkie_engine::Personality;
 use selkie_expr::EvalContext;
 use selkie_sql::ast::AlterAlgorithm;
 use selkie_types::{CollationId, Condition, SqlMode};
@@ -52,8 +53,8 @@ pub struct DefineContext<'a> {
     pub enforced_engine: Option<&'a str>,
     /// `default_storage_engine`.
     pub default_engine: &'a str,
-    /// Names of the engines there are, as shown.
-    pub engines: &'a [&'a str],
+    /// The engines there are.
+    pub engines: &'a [&'static Personality],
     /// The current schema.
     pub schema: Option<&'a str>,
     /// The text of the statement.
@@ -73,6 +74,11 @@ pub struct DefineContext<'a> {
 impl DefineContext<'_> {
     fn sql_mode(&self) -> SqlMode {
         self.eval.types.sql_mode
+    }
+
+    /// The engine that `ENGINE=name` means.
+    fn engine(&self, name: &str) -> Option<&'static Personality> {
+        self.engines.iter().find(|engine| engine.is_called(name)).copied()
     }
 
     fn is_strict(&self) -> bool {

@@ -3,7 +3,7 @@
 //!
 //! Must never look at privileges or data.
 
-use selkie_catalog::{Namespace, SERIES_ENGINE, TableInfo, TableKind, View};
+use selkie_catalog::{Namespace, TableInfo, TableKind, View};
 use selkie_expr::aggregate::AggregateKind;
 use selkie_sql::ast::{
     Expr, ExprKind, JoinKind, Query, QueryBody, Select, SelectItem, TableName, TableRef,
@@ -138,7 +138,7 @@ impl Look<'_> {
         match &table.kind {
             TableKind::Base | TableKind::Temporary => true,
             TableKind::View(view) => nested(self.names, table, view, self.depth).updatable,
-            TableKind::System => &*table.engine == SERIES_ENGINE,
+            TableKind::System => table.is_series(),
         }
     }
 

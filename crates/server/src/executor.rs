@@ -5,6 +5,7 @@
 mod account_tables;
 mod administration;
 mod com;
+mod engines;
 mod hooks;
 mod log_tables;
 mod open;

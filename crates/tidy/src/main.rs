@@ -1,12 +1,13 @@
 //! `cargo run -p selkie-tidy`: checks the project's own rules and says what breaks them.
 //!
-//! Layers between crates and in the executor, a purpose at the top of every file, lengths of files and functions (a
-//! ratchet: what is long today may only get shorter), names that documents mention. Run with
-//! `--update` to write the ratchet anew after something got shorter. Knows nothing of the product.
+//! Layers between crates and in the executor, engines known by name, a purpose at the top of every file, lengths of
+//! files and functions (a ratchet: what is long today may only get shorter), names that documents mention. Run with
+//! `--update` to write the ratchet anew after something got shorter. Must not depend on the product.
 
 #![forbid(unsafe_code)]
 
 mod documents;
+mod engines;
 mod layers;
 mod lengths;
 mod modules;
@@ -22,6 +23,7 @@ fn main() -> ExitCode {
     let mut findings = layers::check(&root);
     findings.extend(sources::check(&files));
     findings.extend(modules::check(&files));
+    findings.extend(engines::check(&files));
     findings.extend(lengths::check(&root, &files, update));
     findings.extend(documents::check(&root));
     findings.iter().for_each(|finding| eprintln!("tidy: {finding}"));

@@ -1,6 +1,6 @@
 //! STATISTICS: the parts of every index.
 
-use selkie_engine::{IndexDef, IndexPart};
+use selkie_engine::{DistinctKeys, IndexDef, IndexPart};
 use selkie_types::{Privileges, Value};
 
 use super::{InformationRow, InformationSource, text, yes_no};
@@ -56,13 +56,13 @@ fn part_row(
 
 /// How an index is built, as its engine would without being asked.
 fn algorithm(table: &TableInfo, at: usize) -> &str {
-    let default = if &*table.engine == "MEMORY" { "HASH" } else { "BTREE" };
+    let default = if table.engine.keys.unordered { "HASH" } else { "BTREE" };
     table.indexes.get(at).and_then(|info| info.algorithm.as_deref()).unwrap_or(default)
 }
 
-/// Whether an index of a MEMORY table has no order.
+/// Whether an index has no order.
 fn is_unordered(table: &TableInfo, at: usize) -> bool {
-    &*table.engine == "MEMORY" && algorithm(table, at) == "HASH"
+    table.engine.keys.unordered && algorithm(table, at) == "HASH"
 }
 
 fn direction(table: &TableInfo, at: usize, part: &IndexPart) -> Value {
@@ -72,7 +72,7 @@ fn direction(table: &TableInfo, at: usize, part: &IndexPart) -> Value {
     }
 }
 
-/// Distinct keys of the first `seq + 1` parts, as far as the engine of the table's name would know.
+/// Distinct keys of the first `seq + 1` parts, as far as the engine knows.
 fn cardinality(
     table: &TableInfo,
     at: usize,
@@ -87,16 +87,16 @@ fn cardinality(
     let null = index.parts.iter().any(|part| table.columns[part.column].nullable);
     let analyzed = table.statistics.as_ref().and_then(|s| s.indexes.get(at));
     let distinct = analyzed.and_then(|i| i.prefix_distinct.get(seq)).copied();
-    let guess = match &*table.engine {
-        "MEMORY" if !is_unordered(table, at) || !whole => return None,
-        "MEMORY" if index.is_unique() => rows,
-        "MEMORY" => rows / 2,
-        "MyISAM" | "Aria" => match distinct {
+    let guess = match table.engine.rows.distinct {
+        DistinctKeys::Guessed if !is_unordered(table, at) || !whole => return None,
+        DistinctKeys::Guessed if index.is_unique() => rows,
+        DistinctKeys::Guessed => rows / 2,
+        DistinctKeys::PerKey => match distinct {
             Some(distinct) => per_key(rows, distinct),
             None if whole && index.is_unique() && !null => rows,
             None => return None,
         },
-        _ => match distinct {
+        DistinctKeys::Estimated => match distinct {
             Some(distinct) => distinct as u64,
             None => rows,
         },

@@ -1,6 +1,6 @@
 //! SCHEMATA, TABLES and VIEWS.
 
-use selkie_engine::TableStatistics;
+use selkie_engine::{RowFormats, TableStatistics};
 use selkie_types::{TypeKind, Value};
 
 use super::{InformationRow, InformationSource, optional, text, time, unsigned};
@@ -32,34 +32,24 @@ pub(super) fn tables(source: &InformationSource<'_>) -> Vec<InformationRow> {
         .collect()
 }
 
-/// Bytes of rows and indexes, as the engine of the table's name would have them.
+/// Bytes of rows and indexes and of one row, as the engine's tables are shown.
 pub(super) fn sizes(table: &TableInfo, statistics: &TableStatistics) -> (u64, u64, u64) {
     let (rows, indexes) = (statistics.rows, table.def.indexes.len() as u64);
-    match &*table.engine {
-        "MyISAM" if row_format(table) == "Fixed" => {
-            let length = fixed_length(table);
-            let tree = if rows == 0 { 0 } else { indexes };
-            let average = if rows == 0 { 0 } else { length };
-            (rows * length, KEY_BLOCK * (1 + tree), average)
-        }
-        "InnoDB" => {
-            let secondary = indexes.saturating_sub(u64::from(table.def.primary().is_some()));
-            let data = statistics.data_bytes.saturating_sub(TREE_OVERHEAD);
-            let index = statistics.index_bytes.saturating_sub(secondary * TREE_OVERHEAD);
-            (data, index, data.checked_div(rows).unwrap_or(0))
-        }
-        _ => {
-            let average = statistics.data_bytes.checked_div(rows).unwrap_or(0);
-            (statistics.data_bytes, statistics.index_bytes, average)
-        }
+    let shown = &table.engine.shown;
+    if shown.row_formats == RowFormats::ByColumnsOrAsked && row_format(table) == "Fixed" {
+        let length = fixed_length(table);
+        let tree = if rows == 0 { 0 } else { indexes };
+        let average = if rows == 0 { 0 } else { length };
+        return (rows * length, KEY_BLOCK * (1 + tree), average);
     }
+    let secondary = indexes.saturating_sub(u64::from(table.def.primary().is_some()));
+    let data = statistics.data_bytes.saturating_sub(shown.tree_overhead);
+    let index = statistics.index_bytes.saturating_sub(secondary * shown.tree_overhead);
+    (data, index, data.checked_div(rows).unwrap_or(0))
 }
 
-/// Bytes of a block of MyISAM's indexes.
+/// Bytes of a block of an index of rows of fixed length.
 const KEY_BLOCK: u64 = 1024;
-
-/// Bytes that a file has besides the tree that others would keep in a file of all tables.
-const TREE_OVERHEAD: u64 = 2 * 16_384;
 
 /// Bytes of a row of fixed length: a bit per column that may be NULL and one for deleted rows.
 fn fixed_length(table: &TableInfo) -> u64 {
@@ -105,7 +95,7 @@ fn base_row(
         text(table.schema()),
         text(table.name()),
         text(if table.is_sequence() { "SEQUENCE" } else { "BASE TABLE" }),
-        text(&table.engine),
+        text(table.engine.name),
         Value::UInt(10),
         text(row_format(table)),
         Value::UInt(statistics.rows),
@@ -134,24 +124,28 @@ fn create_options(table: &TableInfo) -> String {
     shown.collect::<Vec<_>>().join(" ")
 }
 
-/// How rows are kept, as the engine of the table's name would.
+/// How rows are kept, as the engine says.
 fn row_format(table: &TableInfo) -> &'static str {
     let asked = table.options.shown.iter().find(|(name, _)| name == "ROW_FORMAT");
     let varying = |column: &crate::ColumnInfo| {
         column.ty.kind == TypeKind::VarChar || column.ty.is_text_or_blob()
     };
     let is_fixed = !table.columns.iter().any(varying);
-    match (&*table.engine, asked.map_or("", |(_, value)| value)) {
-        ("MEMORY", _) => "Fixed",
-        ("Aria", "FIXED") => "Fixed",
-        ("Aria", "DYNAMIC") => "Dynamic",
-        ("Aria", _) => "Page",
-        ("InnoDB", "COMPACT") => "Compact",
-        ("InnoDB", "REDUNDANT") => "Redundant",
-        ("InnoDB" | "MyISAM", "COMPRESSED") => "Compressed",
-        ("InnoDB", _) => "Dynamic",
-        ("MyISAM", "DYNAMIC") => "Dynamic",
-        ("MyISAM", "FIXED") if !table.columns.iter().any(|c| c.ty.is_text_or_blob()) => "Fixed",
+    match (table.engine.shown.row_formats, asked.map_or("", |(_, value)| value)) {
+        (RowFormats::Fixed, _) => "Fixed",
+        (RowFormats::Pages, "FIXED") => "Fixed",
+        (RowFormats::Pages, "DYNAMIC") => "Dynamic",
+        (RowFormats::Pages, _) => "Page",
+        (RowFormats::Dynamic, "COMPACT") => "Compact",
+        (RowFormats::Dynamic, "REDUNDANT") => "Redundant",
+        (RowFormats::Dynamic | RowFormats::ByColumnsOrAsked, "COMPRESSED") => "Compressed",
+        (RowFormats::Dynamic, _) => "Dynamic",
+        (RowFormats::ByColumnsOrAsked, "DYNAMIC") => "Dynamic",
+        (RowFormats::ByColumnsOrAsked, "FIXED")
+            if !table.columns.iter().any(|c| c.ty.is_text_or_blob()) =>
+        {
+            "Fixed"
+        }
         _ if is_fixed => "Fixed",
         _ => "Dynamic",
     }
@@ -165,12 +159,12 @@ fn view_row(table: &TableInfo) -> InformationRow {
 }
 
 fn system_row(source: &InformationSource<'_>, table: &TableInfo) -> InformationRow {
-    if table.engine.is_empty() {
+    if table.engine.name.is_empty() {
         return view_row(table);
     }
     let mut row = base_row(source, table, &TableStatistics::default());
     // Compat: what is computed here of the schema `mysql` is stored there.
-    if &*table.engine == crate::PERFORMANCE_ENGINE || table.schema() == "mysql" {
+    if matches!(table.schema(), "performance_schema" | "mysql") {
         return row;
     }
     row[3] = text("SYSTEM VIEW");

@@ -73,7 +73,7 @@ pub fn conformance(engine: &dyn Engine) {
     auto_increment(engine);
     indexes(engine);
     long_values(engine);
-    if engine.capabilities().transactional {
+    if engine.personality().transactional {
         rolling_back(engine);
     }
     tables_come_and_go(engine);

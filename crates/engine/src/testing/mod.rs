@@ -5,10 +5,12 @@
 
 mod conformance;
 mod model;
+mod personality;
 mod random;
 mod tables;
 
 pub use conformance::conformance;
 pub use model::{Twin, compare, contents};
+pub use personality::TRANSACTIONAL;
 pub use random::Random;
 pub use tables::{NoContext, item_row, items, letters, rows_of};

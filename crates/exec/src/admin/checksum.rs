@@ -70,10 +70,10 @@ fn checksum(
         return Ok(None);
     }
     session.transaction.begin_statement(&session.frame.settings)?;
-    session.transaction.join(instance.engine(&table.engine)?)?;
+    session.transaction.join(instance.engine_of(&table)?)?;
     // Compat: QUICK may look only at a sum that is kept, as the option CHECKSUM asks for.
     let kept = table.options.shown.iter().any(|(name, _)| name == "CHECKSUM")
-        && matches!(&*table.engine, "MyISAM" | "Aria");
+        && table.engine.maintenance.keeps_checksum;
     let sum =
         if quick && !kept { None } else { Some(sum_rows(instance, session, &control, &table)?) };
     if !session.in_transaction() {

@@ -172,7 +172,7 @@ impl Ddl<'_> {
         table: &TableInfo,
         plan: &AlterPlan,
     ) -> SqlResult<()> {
-        let engine = self.instance.engine(&table.engine)?.clone();
+        let engine = self.instance.engine_of(&table)?.clone();
         let own = match change.is_own(&*engine) {
             true => None,
             false => Some(begin_in(self.instance, table)?.1),
@@ -248,7 +248,7 @@ impl Ddl<'_> {
         let (copied, _readers) = match copied {
             Ok(done) => done,
             Err(error) => {
-                let engine = self.instance.engine(&new.engine)?;
+                let engine = self.instance.engine_of(&new)?;
                 drop_storage_now(&**engine, new.def.id)?;
                 return Err(error);
             }

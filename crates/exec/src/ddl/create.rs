@@ -130,7 +130,7 @@ impl Ddl<'_> {
             }
             Err(error) => {
                 self.instance.close_table(table.def.id);
-                let engine = self.instance.engine(&table.engine)?;
+                let engine = self.instance.engine_of(&table)?;
                 drop_storage_now(&**engine, table.def.id)?;
                 Err(error)
             }
@@ -185,7 +185,7 @@ impl Ddl<'_> {
         {
             return Err(SqlError::new(&ER_TABLE_NOT_LOCKED, &[&source.name()]));
         }
-        if source.engine.is_empty() || matches!(source.kind, TableKind::View(_)) {
+        if source.engine.name.is_empty() || matches!(source.kind, TableKind::View(_)) {
             let arguments: [&dyn std::fmt::Display; 3] = [&schema, &name, &"BASE TABLE"];
             return Err(SqlError::new(&ER_WRONG_OBJECT, &arguments));
         }

@@ -153,7 +153,7 @@ impl Ddl<'_> {
                 return Ok(());
             };
             self.instance.close_table(table.def.id);
-            let engine = self.instance.engine(&table.engine)?;
+            let engine = self.instance.engine_of(&table)?;
             return drop_storage_now(&**engine, table.def.id);
         }
         let snapshot = self.instance.catalog.snapshot();
@@ -183,7 +183,7 @@ impl Ddl<'_> {
             return Err(SqlError::no_such_table(&schema, name));
         }
         if old.is_sequence() {
-            let arguments: [&dyn std::fmt::Display; 3] = [&SERIES_ENGINE, &schema, &name];
+            let arguments: [&dyn std::fmt::Display; 3] = [&SERIES_ENGINE.name, &schema, &name];
             return Err(SqlError::new(&ER_ILLEGAL_HA, &arguments));
         }
         self.check_truncate(&old)?;

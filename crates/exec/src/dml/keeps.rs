@@ -5,9 +5,9 @@ use selkie_catalog::TableInfo;
 use selkie_expr::{Expr, ExprKind};
 use selkie_plan::physical::{Insert, InsertValue, Operator as Op, Plan, PlanNode};
 
-/// Whether the table is of an engine that MariaDB cannot roll back.
+/// Whether the table is of an engine that cannot roll back.
 pub(super) fn keeps_changes(table: &TableInfo) -> bool {
-    matches!(&*table.engine, "MyISAM" | "Aria" | "MEMORY" | "CSV" | "ARCHIVE")
+    !table.engine.transactional
 }
 
 /// Whether rows have to be read one by one: what is done for the rows before one that fails stays, or

@@ -107,7 +107,7 @@ fn read(
     let parameters = (&types[..], types.len());
     let table = open.table.clone();
     let read = bind(instance, session, &table, handler, running.text, parameters)?;
-    session.transaction.join(instance.engine(&table.engine)?)?;
+    session.transaction.join(instance.engine_of(&table)?)?;
     let session = &*session;
     let eval =
         EvalContext::new(session.type_context(), session, session.values.statement_start.get());
@@ -188,7 +188,7 @@ impl Reader<'_> {
     /// Whether a key has no order for MariaDB.
     fn is_hash(&self, index: usize) -> bool {
         let algorithm = self.table.indexes[index].algorithm.as_deref();
-        let by_default = &*self.table.engine == "MEMORY" && algorithm != Some("BTREE");
+        let by_default = self.table.engine.keys.unordered && algorithm != Some("BTREE");
         by_default || self.table.def.indexes[index].hashed
     }
 

@@ -72,6 +72,5 @@ fn open_unchecked<'r>(env: Env<'r>, node: &'r PlanNode) -> SqlResult<BoxOperator
 
 /// The numbers of a table that has nothing else.
 fn series_of(table: &selkie_catalog::TableInfo) -> Option<selkie_catalog::Series> {
-    let is_series = &*table.engine == selkie_catalog::SERIES_ENGINE;
-    is_series.then(|| selkie_catalog::Series::from_name(table.name())).flatten()
+    table.is_series().then(|| selkie_catalog::Series::from_name(table.name())).flatten()
 }

@@ -34,7 +34,7 @@ pub(super) fn create(
     let control = Control::new(session);
     let def = sequence::read_row(instance, session, &control, &table)?;
     let mut statement = def.show(&quote_identifier(name));
-    statement.push_str(&format!(" ENGINE={}", table.engine));
+    statement.push_str(&format!(" ENGINE={}", table.engine.name));
     if !table.options.comment.is_empty() {
         statement.push_str(&format!(" COMMENT={}", quote_string(&table.options.comment)));
     }

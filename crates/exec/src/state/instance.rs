@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use hashbrown::HashMap;
 use parking_lot::RwLock;
 use selkie_catalog::{Catalog, Dictionary, TableInfo};
-use selkie_engine::{Engine, EngineResult, IndexCodec, Table, TableId};
+use selkie_engine::{Engine, EngineResult, IndexCodec, Personality, Table, TableId};
 use selkie_types::error::catalogue::ER_UNKNOWN_STORAGE_ENGINE;
 use selkie_types::{SqlError, SqlResult, Value};
 
@@ -55,40 +55,44 @@ pub trait SystemTable: Send + Sync {
 #[derive(Clone, Default)]
 pub struct Engines {
     list: Vec<Arc<dyn Engine>>,
-    /// Names and aliases, with the engine's place in the list.
-    names: Vec<(Box<str>, usize)>,
+    /// Those that clients are told of, in the order of that list.
+    shown: Vec<&'static Personality>,
 }
 
 impl Engines {
-    /// Adds an engine under its own name.
+    /// Adds an engine under its own names.
     pub fn add(&mut self, engine: Arc<dyn Engine>) {
-        self.names.push((engine.name().into(), self.list.len()));
         self.list.push(engine);
     }
 
-    /// Lets `alias` in `ENGINE=` mean an engine already added.
-    pub fn alias(&mut self, alias: &str, name: &str) {
-        if let Some(at) = self.position(name) {
-            self.names.push((alias.into(), at));
-        }
-    }
-
-    fn position(&self, name: &str) -> Option<usize> {
-        // Every statement asks, and tables have the names as they are written here.
-        let exact = self.names.iter().find(|(known, _)| **known == *name);
-        let found =
-            exact.or_else(|| self.names.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)));
-        found.map(|(_, at)| *at)
+    /// Sets those that clients are told of: some added here, and some of computed tables.
+    pub fn show(&mut self, shown: impl Into<Vec<&'static Personality>>) {
+        self.shown = shown.into();
     }
 
     /// The engine called `name` in any case.
     pub fn get(&self, name: &str) -> Option<&Arc<dyn Engine>> {
-        self.position(name).map(|at| &self.list[at])
+        self.list.iter().find(|engine| engine.personality().is_called(name))
+    }
+
+    /// What statements see of the engine called `name`.
+    pub fn personality(&self, name: &str) -> Option<&'static Personality> {
+        self.get(name).map(|engine| engine.personality())
+    }
+
+    /// The engine of a personality.
+    pub(crate) fn of(&self, personality: &'static Personality) -> Option<&Arc<dyn Engine>> {
+        self.list.iter().find(|engine| std::ptr::eq(engine.personality(), personality))
     }
 
     /// All engines.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<dyn Engine>> {
         self.list.iter()
+    }
+
+    /// Those that clients are told of.
+    pub(crate) fn shown(&self) -> &[&'static Personality] {
+        &self.shown
     }
 }
 
@@ -191,26 +195,30 @@ impl Instance {
 
     /// The engine called `name`, or error 1286.
     pub fn engine(&self, name: &str) -> SqlResult<&Arc<dyn Engine>> {
-        let unknown = || SqlError::new(&ER_UNKNOWN_STORAGE_ENGINE, &[&name]);
-        self.engines.get(name).ok_or_else(unknown)
+        self.engines.get(name).ok_or_else(|| unknown_engine(name))
+    }
+
+    /// The engine of a table, or error 1286.
+    pub(crate) fn engine_of(&self, table: &TableInfo) -> SqlResult<&Arc<dyn Engine>> {
+        self.engines.of(table.engine).ok_or_else(|| unknown_engine(table.engine.name))
     }
 
     /// A handle on a base table's storage, opened once per version of its definition.
     pub fn open_table(&self, info: &TableInfo) -> SqlResult<Arc<TableHandle>> {
-        let engine = self.engine(&info.engine)?;
+        let engine = self.engine_of(info)?;
         self.handles.get(info, || open(engine, info)).map_err(|e| from_engine(e, &info.def))
     }
 
     /// The same for a statement that has locked the definition, without a trace in memory that other threads use.
     pub(crate) fn open_own(&self, info: &TableInfo) -> SqlResult<Arc<OwnHandle>> {
-        let engine = self.engine(&info.engine)?;
+        let engine = self.engine_of(info)?;
         self.handles.own(info, || open(engine, info)).map_err(|e| from_engine(e, &info.def))
     }
 
     /// As [`Self::open_table`], to know what the engine knows of the table, for somebody who has not
     /// locked the definition: another may have taken the table's place meanwhile, which is no damage.
     pub fn look_into(&self, info: &TableInfo) -> Option<Arc<TableHandle>> {
-        let engine = self.engine(&info.engine).ok()?;
+        let engine = self.engine_of(info).ok()?;
         self.handles.get(info, || open(engine, info)).ok()
     }
 
@@ -230,6 +238,10 @@ impl Instance {
         self.sequences.forget(id);
         self.maintained.forget(id);
     }
+}
+
+fn unknown_engine(name: &str) -> SqlError {
+    SqlError::new(&ER_UNKNOWN_STORAGE_ENGINE, &[&name])
 }
 
 fn open(engine: &Arc<dyn Engine>, info: &TableInfo) -> EngineResult<TableHandle> {

@@ -82,5 +82,5 @@ impl Maintained {
 
 /// Whether the table's engine remembers what was done.
 fn tells(table: &TableInfo) -> bool {
-    matches!(&*table.engine, "MyISAM" | "Aria")
+    table.engine.maintenance.remembers
 }

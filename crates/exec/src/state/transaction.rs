@@ -9,7 +9,7 @@
 
 use std::sync::Arc;
 
-use selkie_engine::{Engine, EngineTrx, Isolation, Lsn, WaitKind, blocking};
+use selkie_engine::{Engine, EngineTrx, Isolation, Lsn, Personality, WaitKind, blocking};
 use selkie_types::error::catalogue::{
     ER_COMMIT_NOT_ALLOWED_IN_SF_OR_TRG, ER_SP_DOES_NOT_EXIST, ER_WARNING_NOT_COMPLETE_ROLLBACK,
 };
@@ -231,7 +231,7 @@ impl Transaction {
 
     /// Makes sure `engine`, of a table that the statement names, takes part.
     pub(crate) fn join_named(&mut self, engine: &Arc<dyn Engine>) -> SqlResult<()> {
-        self.can_roll_back |= engine.capabilities().transactional;
+        self.can_roll_back |= engine.personality().transactional;
         self.join(engine)
     }
 
@@ -283,7 +283,7 @@ impl Transaction {
     /// Undoes the statement that began at `mark` (TRX-1).
     pub fn undo(&self, mark: &Mark) -> SqlResult<()> {
         for (part, at) in self.parts.iter().zip(&mark.0) {
-            if part.engine.capabilities().transactional {
+            if part.engine.personality().transactional {
                 part.trx().rollback_to(*at).map_err(from_engine_commit)?;
             }
         }
@@ -445,8 +445,7 @@ impl Transaction {
         if self.nested {
             return Ok(());
         }
-        while let Some(at) = self.parts.iter().position(|p| !p.engine.capabilities().transactional)
-        {
+        while let Some(at) = self.parts.iter().position(|p| !p.engine.personality().transactional) {
             let part = self.parts.remove(at);
             for savepoint in &mut self.savepoints {
                 savepoint.marks.remove(at);
@@ -460,15 +459,17 @@ impl Transaction {
         Ok(())
     }
 
-    /// Whether the statement has changed tables of an engine that takes part in transactions and cannot
-    /// roll back.
-    pub(crate) fn changed_aria(&self) -> bool {
-        self.parts.iter().any(|p| p.engine.name() == "Aria" && p.trx().has_changes())
+    /// The engine that takes part in transactions and cannot roll back, if the statement has changed
+    /// tables of one.
+    pub(crate) fn outlasting(&self) -> Option<&'static Personality> {
+        let changed =
+            |part: &&Part| part.engine.personality().outlasts_rollback && part.trx().has_changes();
+        self.parts.iter().find(changed).map(|part| part.engine.personality())
     }
 
     /// Undoes everything; whether something could not be undone that was changed beside what could.
     pub fn rollback(&mut self) -> SqlResult<bool> {
-        let together = self.is_open() || self.can_roll_back || self.changed_aria();
+        let together = self.is_open() || self.can_roll_back || self.outlasting().is_some();
         self.end_immediate()?;
         let incomplete = self.unsafe_changes && together;
         let mut result = Ok(incomplete);

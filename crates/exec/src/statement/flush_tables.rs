@@ -89,8 +89,9 @@ fn check_exported(instance: &Instance, session: &Session) -> SqlResult<()> {
     let snapshot = instance.catalog.snapshot();
     for lock in session.lock_list.iter().filter(|lock| !lock.is_view) {
         let Some(table) = snapshot.table(&lock.schema, &lock.table) else { continue };
-        if !instance.engine(&table.engine)?.capabilities().durable {
-            let arguments: [&dyn std::fmt::Display; 3] = [&table.engine, &lock.schema, &lock.table];
+        if !instance.engine_of(&table)?.capabilities().durable {
+            let arguments: [&dyn std::fmt::Display; 3] =
+                [&table.engine.name, &lock.schema, &lock.table];
             return Err(SqlError::new(&ER_ILLEGAL_HA, &arguments));
         }
     }

@@ -54,7 +54,7 @@ fn begin(
     session.commit()?;
     session.transaction.begin(&session.frame.settings, read_only);
     if consistent_snapshot {
-        for engine in instance.engines.iter().filter(|e| e.capabilities().transactional) {
+        for engine in instance.engines.iter().filter(|e| e.personality().transactional) {
             session.transaction.join(engine)?;
         }
         session.transaction.take_snapshots()?;

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use selkie_catalog::{Catalog, Dictionary, Namespace, Schema, TemporaryTables};
+use selkie_engine::testing::TRANSACTIONAL;
 use selkie_engine::{Engine, Isolation, TableId};
 use selkie_exec::session::{Account, NoHooks};
 use selkie_exec::{
@@ -60,11 +61,12 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new() -> Self {
-        let engine: Arc<dyn Engine> = Arc::new(MemoryEngine::transactional());
-        let (dictionary, snapshot) = Dictionary::open(engine.clone()).expect("a dictionary");
+        let engine: Arc<dyn Engine> = Arc::new(MemoryEngine::model_of(&TRANSACTIONAL));
         let mut engines = Engines::default();
         engines.add(engine.clone());
-        engines.alias("InnoDB", engine.name());
+        let named = |name: &str| engines.personality(name);
+        let dictionary = Dictionary::open(engine.clone(), &named);
+        let (dictionary, snapshot) = dictionary.expect("a dictionary");
         let catalog = Catalog::new(snapshot);
         catalog.publish(|snapshot| {
             snapshot.put_schema(Schema {
@@ -163,8 +165,8 @@ fn create_table(
         schema: None,
         names: Namespace { snapshot: &snapshot, temporary: &temporary },
         eval: &eval,
-        default_engine: "InnoDB",
-        engines: &["InnoDB"],
+        default_engine: TRANSACTIONAL.name,
+        engines: &[&TRANSACTIONAL],
         text: sql.as_bytes(),
         now_seconds: 0,
         foreign_key_checks: true,

@@ -2,6 +2,7 @@
 
 use super::open::{open_on, real_disk, start_purger, start_rollback, undo_losers};
 use super::options::{FlushAtCommit, NativeOptions};
+use super::personality::PERSONALITY;
 use super::shared::Shared;
 use crate::disk::Disk;
 use crate::ids;
@@ -11,7 +12,7 @@ use crate::table::{NativeTable, own_trx};
 use crate::trx::{NativeTrx, purge_step, take_prepared};
 use selkie_engine::{
     Capabilities, Engine, EngineObserver, EngineResult, EngineTrx, IndexId, Inspection, Isolation,
-    LockDetail, Lsn, PreparedTrx, StatementContext, Table, TableDef, TableId,
+    LockDetail, Lsn, Personality, PreparedTrx, StatementContext, Table, TableDef, TableId,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -89,12 +90,12 @@ impl Drop for NativeEngine {
 }
 
 impl Engine for NativeEngine {
-    fn name(&self) -> &'static str {
-        "InnoDB"
+    fn personality(&self) -> &'static Personality {
+        &PERSONALITY
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { transactional: true, durable: true, ordered_scan: true, row_versions: true }
+        Capabilities { durable: true, row_versions: true }
     }
 
     fn begin(&self, isolation: Isolation, read_only: bool) -> EngineResult<Box<dyn EngineTrx>> {

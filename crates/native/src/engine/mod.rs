@@ -7,6 +7,7 @@ mod crash_tests;
 mod ddl;
 mod open;
 mod options;
+mod personality;
 mod shared;
 #[cfg(test)]
 mod sim;

@@ -94,7 +94,7 @@ impl Binder<'_> {
         }
         // Compat: only these engines could delay rows.
         let of_query = matches!(insert.source, ast::InsertSource::Query(_));
-        if is_delayed && !of_query && !matches!(&*info.engine, "MyISAM" | "MEMORY") {
+        if is_delayed && !of_query && !info.engine.statements.delayed {
             return Err(SqlError::new(&ER_DELAYED_NOT_SUPPORTED, &[&info.name()]));
         }
         let TableKind::View(view) = &info.kind else {

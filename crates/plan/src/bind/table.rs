@@ -230,10 +230,9 @@ impl Binder<'_> {
             selkie_catalog::TableKind::View(_) => {
                 Err(SqlError::new(&ER_NON_UPDATABLE_TABLE, &[&table.name(), &statement]))
             }
-            selkie_catalog::TableKind::System
-                if &*table.engine == selkie_catalog::SERIES_ENGINE =>
-            {
-                Err(SqlError::new(&ER_ILLEGAL_HA, &[&table.engine, &table.schema(), &table.name()]))
+            selkie_catalog::TableKind::System if table.is_series() => {
+                let engine = table.engine.name;
+                Err(SqlError::new(&ER_ILLEGAL_HA, &[&engine, &table.schema(), &table.name()]))
             }
             selkie_catalog::TableKind::System => {
                 let permissions = self.names.environment.permissions();
@@ -245,5 +244,5 @@ impl Binder<'_> {
 
 /// Compat: sequences are said to be of an engine that does not do this.
 fn sequence_refuses(table: &TableInfo) -> SqlError {
-    SqlError::new(&ER_ILLEGAL_HA, &[&SERIES_ENGINE, &table.schema(), &table.name()])
+    SqlError::new(&ER_ILLEGAL_HA, &[&SERIES_ENGINE.name, &table.schema(), &table.name()])
 }

@@ -52,8 +52,7 @@ impl Binder<'_> {
     pub(crate) fn tell_unusable_keys(&mut self, source: &dyn StatisticsSource) {
         for (table, note) in std::mem::take(&mut self.unusable_keys) {
             // Compat: a table of one row is read before keys are thought of.
-            let counted = matches!(&*table.engine, "MyISAM" | "Aria" | "MEMORY");
-            if !counted || table_rows(&table, source) > 1.0 {
+            if !table.engine.rows.counted || table_rows(&table, source) > 1.0 {
                 self.conditions.push(note);
             }
         }

@@ -335,10 +335,10 @@ impl Builder<'_> {
 }
 
 /// Whether index entries may stand for rows: not when the rows themselves are locked or changed.
-/// Compat: nor in MEMORY, whose rows so come in the order they were inserted in.
+/// Compat: nor where rows come in the order they were inserted in.
 pub(super) fn may_cover(info: &RelationInfo) -> bool {
-    let memory = &*info.table.engine == "MEMORY";
-    info.row_key.is_none() && info.lock != LockMode::Exclusive && !memory
+    let ordered = info.table.engine.rows.insertion_order;
+    info.row_key.is_none() && info.lock != LockMode::Exclusive && !ordered
 }
 
 /// Whether a shared lock is only on the entry of the index that is read.

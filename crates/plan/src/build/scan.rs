@@ -128,8 +128,8 @@ impl Builder<'_> {
     ) -> Built {
         const ROWS: f64 = 100.0;
         let info = self.relation(relation);
-        let series = selkie_catalog::Series::from_name(info.table.name())
-            .filter(|_| &*info.table.engine == selkie_catalog::SERIES_ENGINE);
+        let series =
+            selkie_catalog::Series::from_name(info.table.name()).filter(|_| info.table.is_series());
         let (all_rows, cost) = match series {
             Some(series) => (series.count as f64, series.count as f64),
             None => (ROWS, 100_000.0),

@@ -24,7 +24,7 @@ impl Builder<'_> {
         selectivity: f64,
     ) -> Option<Path> {
         // Compat: what has no order of its own comes in the order it was inserted in.
-        if &*info.table.engine == "MEMORY" {
+        if info.table.engine.rows.insertion_order {
             return None;
         }
         let unions = conditions.iter().filter_map(|c| self.union_of(info, c, rows));

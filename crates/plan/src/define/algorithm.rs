@@ -1,7 +1,7 @@
 //! `ALGORITHM` and `LOCK` of ALTER TABLE: refused where the change cannot be made that way.
 
 use selkie_catalog::{ColumnInfo, TableInfo, TableKind};
-use selkie_engine::IndexDef;
+use selkie_engine::{IndexDef, Personality};
 use selkie_sql::ast::{AlterAlgorithm, AlterLock};
 use selkie_types::error::catalogue::{
     ER_ALTER_OPERATION_NOT_SUPPORTED, ER_ALTER_OPERATION_NOT_SUPPORTED_REASON,
@@ -21,7 +21,7 @@ const FOREIGN: &str = "Adding foreign keys needs foreign_key_checks=OFF";
 pub(super) struct Work<'a> {
     pub(super) old: &'a TableInfo,
     /// The new engine.
-    pub(super) engine: &'a str,
+    pub(super) engine: &'static Personality,
     pub(super) columns: &'a [ColumnInfo],
     pub(super) sources: &'a [ColumnSource],
     pub(super) indexes: &'a [IndexDef],
@@ -56,8 +56,8 @@ impl Work<'_> {
         algorithm == AlterAlgorithm::Copy
             || temporary
             || self.needs_copy
-            || &*self.old.engine != self.engine
-            || (!self.is_innodb() && self.copies())
+            || self.changes_engine()
+            || (!self.is_in_place() && self.copies())
             || self.unkeys()
             || self.retypes()
             || self.computes_stored()
@@ -76,7 +76,7 @@ impl Work<'_> {
         if temporary && algorithm == A::Inplace && !self.only_renames {
             return Err(unsupported(asked, instead));
         }
-        if !temporary && !self.is_innodb() {
+        if !temporary && !self.is_in_place() {
             return if self.copies() { Err(unsupported(asked, instead)) } else { Ok(()) };
         }
         if self.retypes() {
@@ -103,7 +103,7 @@ impl Work<'_> {
         let counter = |(column, source): (&ColumnInfo, &ColumnSource)| {
             column.auto_increment && *source == ColumnSource::Default
         };
-        if !self.is_innodb() {
+        if !self.is_in_place() {
             let copies = self.copies() || algorithm == AlterAlgorithm::Copy;
             return if copies { Err(unsupported("LOCK=NONE", "LOCK=SHARED")) } else { Ok(()) };
         }
@@ -119,7 +119,7 @@ impl Work<'_> {
             COUNTER
         } else if self.adds_foreign {
             FOREIGN
-        } else if &*self.old.engine != self.engine || self.rows == StoredRows::Rewritten {
+        } else if self.changes_engine() || self.rows == StoredRows::Rewritten {
             COPY
         } else if self.adds_index {
             "ADD INDEX"
@@ -153,8 +153,13 @@ impl Work<'_> {
         stored.any(|pair| computed(pair) || pairs().any(changes))
     }
 
-    fn is_innodb(&self) -> bool {
-        &*self.old.engine == "InnoDB"
+    fn changes_engine(&self) -> bool {
+        !std::ptr::eq(self.old.engine, self.engine)
+    }
+
+    /// Whether the engine changes tables without a copy of their rows.
+    fn is_in_place(&self) -> bool {
+        self.old.engine.statements.in_place
     }
 
     /// Whether an engine that changes nothing in place would copy the table.

@@ -317,12 +317,12 @@ impl<'a> Draft<'a> {
 
     /// `DISABLE KEYS`, which engines with transactions do not know.
     fn set_keys_disabled(&mut self, disabled: bool) -> SqlResult<()> {
-        let engine = &*self.table.engine;
-        if matches!(engine, "MyISAM" | "Aria" | "MEMORY") {
+        let engine = self.table.engine;
+        if engine.keys.can_be_disabled {
             self.table.options.keys_disabled = disabled;
         } else {
             let arguments: [&dyn std::fmt::Display; 3] =
-                [&engine, &self.old.schema(), &self.old.name()];
+                [&engine.name, &self.old.schema(), &self.old.name()];
             self.context.eval.note(&ER_ILLEGAL_HA, &arguments);
         }
         Ok(())
@@ -420,16 +420,15 @@ impl<'a> Draft<'a> {
     fn option(&mut self, option: &'a TableOption) -> SqlResult<()> {
         let read = Options::read(std::slice::from_ref(option), self.table.collation)?;
         if let Some(engine) = &read.engine {
-            let name = engine::named(self.context, Some(engine), self.old.name())?;
+            self.table.engine = engine::named(self.context, Some(engine), self.old.name())?;
             self.force |= true;
-            self.table.engine = name.into();
         }
         if let Some(comment) = &read.comment {
             let name = self.old.name();
             self.table.options.comment = options::table_comment(self.context, Some(comment), name)?;
         }
         self.auto_increment = read.auto_increment.or(self.auto_increment);
-        options::check_table(self.context, &self.table.engine, std::slice::from_ref(option))?;
+        options::check_table(self.context, self.table.engine, std::slice::from_ref(option))?;
         read.merge_shown(&mut self.table.options.shown);
         Ok(())
     }
@@ -452,8 +451,8 @@ impl<'a> Draft<'a> {
             for (part, old) in def.parts.iter_mut().zip(&key.columns) {
                 self.keep_part(def.kind, part, *old, (&mut *columns, sources))?;
             }
-            self.force |= indexes::hash_texts(&self.table.engine, columns, &mut def, &mut info);
-            indexes::check_length(&self.table.engine, columns, &def)?;
+            self.force |= indexes::hash_texts(self.table.engine, columns, &mut def, &mut info);
+            indexes::check_length(self.table.engine, columns, &def)?;
             out.push((def, info));
         }
         Ok(out)
@@ -477,7 +476,7 @@ impl<'a> Draft<'a> {
         let (prefix, now) = (part.prefix, &columns[part.column].ty);
         match kept {
             Some(_) => {
-                let engine = &self.table.engine;
+                let engine = self.table.engine;
                 indexes::keep_prefix(self.context, engine, kind, part, &before.ty, now);
             }
             None => part.prefix = indexes::prefix_again(prefix, &before.ty, now)?,
@@ -492,7 +491,7 @@ impl<'a> Draft<'a> {
             return;
         }
         if indexes.iter().any(|index| index.kind == IndexKind::Primary) {
-            if &*self.table.engine == "InnoDB" {
+            if self.table.engine.keys.clustered {
                 let message = format!(
                     "ORDER BY ignored as there is a user-defined clustered index in the table '{}'",
                     self.old.name()
@@ -513,10 +512,10 @@ impl<'a> Draft<'a> {
     ) -> SqlResult<Vec<Key>> {
         let mut keys = self.keys(columns, sources)?;
         let specs = std::mem::take(&mut self.added);
-        let engine = self.table.engine.clone();
-        engine::check_columns(&engine, columns)?;
-        indexes::add_keys(self.context, &engine, columns, &mut keys, specs)?;
-        engine::check_nulls(&engine, columns)?;
+        let engine = self.table.engine;
+        engine::check_columns(engine, columns)?;
+        indexes::add_keys(self.context, engine, columns, &mut keys, specs)?;
+        engine::check_nulls(engine, columns)?;
         let (before, first) = (self.old.def.indexes.first(), keys.first_mut());
         if let (Some(before), Some((first, _))) = (before, first)
             && first.kind.is_primary()
@@ -567,7 +566,7 @@ impl<'a> Draft<'a> {
             self.old.def.indexes.iter().filter(gone).map(|old| old.id).collect();
         let work = Work {
             old: self.old,
-            engine: &self.table.engine,
+            engine: self.table.engine,
             columns: &columns,
             sources: &sources,
             indexes: &defs,

@@ -6,7 +6,7 @@ use selkie_catalog::{
     CheckInfo, ColumnInfo, DefaultValue, ForeignKey, IndexInfo, TableInfo, TableKind, TableOptions,
     sequence_columns,
 };
-use selkie_engine::TableId;
+use selkie_engine::{Personality, TableId};
 use selkie_meter::interruptible;
 use selkie_sql::ast::{CreateSource, CreateTable, TableElement, TableOption};
 use selkie_types::charset::{first_duplicate, identifier_eq};
@@ -61,13 +61,13 @@ fn table_of(
     let mut keys = Vec::new();
     // Keys over columns that the query brings are added when those are known.
     if statement.select.is_none() {
-        engine::check_columns(&engine, &columns)?;
-        indexes::add_keys(context, &engine, &mut columns, &mut keys, key_specs(elements)?)?;
+        engine::check_columns(engine, &columns)?;
+        indexes::add_keys(context, engine, &mut columns, &mut keys, key_specs(elements)?)?;
         indexes::number(&mut keys, 0);
-        engine::check_nulls(&engine, &columns)?;
+        engine::check_nulls(engine, &columns)?;
     }
     let kind = if statement.temporary { TableKind::Temporary } else { TableKind::Base };
-    options::check_table(context, &engine, &statement.options)?;
+    options::check_table(context, engine, &statement.options)?;
     let mut shown = TableOptions {
         comment: options::table_comment(context, options.comment.as_deref(), name)?,
         ..TableOptions::default()
@@ -151,10 +151,10 @@ fn selected_table(
     }));
     check_columns(&columns)?;
     let mut keys = Vec::new();
-    engine::check_columns(&table.engine, &columns)?;
-    indexes::add_keys(context, &table.engine, &mut columns, &mut keys, key_specs(elements)?)?;
+    engine::check_columns(table.engine, &columns)?;
+    indexes::add_keys(context, table.engine, &mut columns, &mut keys, key_specs(elements)?)?;
     indexes::number(&mut keys, 0);
-    engine::check_nulls(&table.engine, &columns)?;
+    engine::check_nulls(table.engine, &columns)?;
     let (defs, infos) = keys.into_iter().unzip();
     let def = TableInfo::make_def(TableId(0), table.schema(), table.name(), &columns, defs);
     let mut table = TableInfo { def: Arc::new(def), columns, indexes: infos, ..table.clone() };
@@ -176,6 +176,8 @@ pub fn define_like(
     Ok(TableInfo {
         def: Arc::new(def),
         kind: if temporary { TableKind::Temporary } else { TableKind::Base },
+        // A computed table is only shown with an engine.
+        engine: context.engine(source.engine.name).unwrap_or(source.engine),
         foreign_keys: Vec::new(),
         indexes: source
             .indexes
@@ -201,7 +203,7 @@ pub fn define_sequence(
     let name = table_name(name)?;
     let read = Options::read(options, context.schema_collation(schema))?;
     let engine = engine::named(context, read.engine.as_deref(), name)?;
-    options::check_table(context, &engine, options)?;
+    options::check_table(context, engine, options)?;
     let mut shown = TableOptions {
         comment: options::table_comment(context, read.comment.as_deref(), name)?,
         shown: Vec::new(),
@@ -223,7 +225,7 @@ fn assemble(
     columns: Vec<ColumnInfo>,
     keys: Vec<Key>,
     kind: TableKind,
-    engine: String,
+    engine: &'static Personality,
     collation: CollationId,
     options: TableOptions,
 ) -> TableInfo {
@@ -232,7 +234,7 @@ fn assemble(
     TableInfo {
         def: Arc::new(def),
         kind,
-        engine: engine.into(),
+        engine,
         columns,
         indexes: infos,
         checks: Vec::<CheckInfo>::new(),

@@ -1,8 +1,10 @@
 //! The engine of a new table: its name, and what it does not take.
 //!
-//! Compat: limits are those of MariaDB's engine of the name, whatever stores the rows.
+//! Compat: limits are those of MariaDB's engine of the name, whatever stores the rows. Must not ask for
+//! names of engines, but for what their personalities say.
 
 use selkie_catalog::ColumnInfo;
+use selkie_engine::Personality;
 use selkie_types::error::catalogue::{
     ER_CHECK_NOT_IMPLEMENTED, ER_OPTION_PREVENTS_STATEMENT, ER_TABLE_CANT_HANDLE_AUTO_INCREMENT,
     ER_TABLE_CANT_HANDLE_BLOB, ER_TOO_MANY_FIELDS, ER_UNKNOWN_STORAGE_ENGINE,
@@ -19,31 +21,38 @@ const DEFINITION_MAX: usize = 65_535;
 const DEFINITION_HEAD: usize = 288;
 const DEFINITION_COLUMN: usize = 17;
 
-/// The engine's name as shown. An unknown one is an error, or InnoDB with a warning if substitution
-/// is allowed.
+/// The engine of a name. An unknown one is an error, or the default with a warning if substitution is
+/// allowed.
 pub(super) fn named(
     context: &DefineContext<'_>,
     wanted: Option<&str>,
     table: &str,
-) -> SqlResult<String> {
+) -> SqlResult<&'static Personality> {
     let wanted = wanted.unwrap_or(context.default_engine);
-    let known = |name: &str| context.engines.iter().find(|e| e.eq_ignore_ascii_case(name));
-    if let Some(engine) = known(wanted).or_else(|| known(alias(wanted))) {
+    if let Some(engine) = context.engine(wanted) {
         return enforced(context, engine, table);
     }
-    let unknown = SqlError::new(&ER_UNKNOWN_STORAGE_ENGINE, &[&wanted]);
     if context.sql_mode().contains(SqlMode::NO_ENGINE_SUBSTITUTION) {
-        return Err(unknown);
+        return Err(unknown(wanted));
     }
+    let default = context.engine(context.default_engine).ok_or_else(|| unknown(wanted))?;
     context.eval.warn(&ER_UNKNOWN_STORAGE_ENGINE, &[&wanted]);
     context.eval.warn(&ER_WARN_USING_OTHER_HANDLER, &[&context.default_engine, &table]);
-    Ok(context.default_engine.to_owned())
+    Ok(default)
+}
+
+fn unknown(name: &str) -> SqlError {
+    SqlError::new(&ER_UNKNOWN_STORAGE_ENGINE, &[&name])
 }
 
 /// The engine, or the one that `enforce_storage_engine` puts in its place.
-fn enforced(context: &DefineContext<'_>, engine: &str, table: &str) -> SqlResult<String> {
-    let Some(enforced) = context.enforced_engine.filter(|e| !e.eq_ignore_ascii_case(engine)) else {
-        return Ok(engine.to_owned());
+fn enforced(
+    context: &DefineContext<'_>,
+    engine: &'static Personality,
+    table: &str,
+) -> SqlResult<&'static Personality> {
+    let Some(enforced) = context.enforced_engine.filter(|name| !engine.is_called(name)) else {
+        return Ok(engine);
     };
     if context.sql_mode().contains(SqlMode::NO_ENGINE_SUBSTITUTION) {
         let option = "NO_ENGINE_SUBSTITUTION";
@@ -51,36 +60,27 @@ fn enforced(context: &DefineContext<'_>, engine: &str, table: &str) -> SqlResult
     }
     let note = Condition::note(&ER_WARN_USING_OTHER_HANDLER, &[&enforced, &table]);
     context.eval.push(note);
-    Ok(enforced.to_owned())
-}
-
-/// The engine an old name stands for.
-fn alias(name: &str) -> &'static str {
-    match name.to_ascii_uppercase().as_str() {
-        "HEAP" => "MEMORY",
-        "MARIA" => "Aria",
-        _ => "",
-    }
+    context.engine(enforced).ok_or_else(|| unknown(enforced))
 }
 
 /// Refuses columns that tables of `engine` cannot have.
-pub(super) fn check_columns(engine: &str, columns: &[ColumnInfo]) -> SqlResult<()> {
-    let generates = !matches!(engine, "MEMORY" | "CSV");
-    if !generates && columns.iter().any(|c| c.generated.is_some()) {
+pub(super) fn check_columns(engine: &Personality, columns: &[ColumnInfo]) -> SqlResult<()> {
+    let (limits, engine) = (&engine.columns, engine.name);
+    if !limits.generated && columns.iter().any(|c| c.generated.is_some()) {
         return Err(SqlError::new(&ER_UNSUPPORTED_ENGINE_FOR_GENERATED_COLUMNS, &[&engine]));
     }
-    if engine == "MEMORY" && columns.iter().any(|c| c.ty.is_text_or_blob()) {
+    if !limits.blobs && columns.iter().any(|c| c.ty.is_text_or_blob()) {
         return Err(SqlError::new(&ER_TABLE_CANT_HANDLE_BLOB, &[&engine]));
     }
-    if engine == "CSV" && columns.iter().any(|c| c.auto_increment) {
+    if !limits.auto_increment && columns.iter().any(|c| c.auto_increment) {
         return Err(SqlError::new(&ER_TABLE_CANT_HANDLE_AUTO_INCREMENT, &[&engine]));
     }
     record::check(columns)
 }
 
 /// Refuses columns that may be NULL where `engine` has no place for that.
-pub(super) fn check_nulls(engine: &str, columns: &[ColumnInfo]) -> SqlResult<()> {
-    if engine == "CSV" && columns.iter().any(|c| c.nullable) {
+pub(super) fn check_nulls(engine: &Personality, columns: &[ColumnInfo]) -> SqlResult<()> {
+    if !engine.columns.nulls && columns.iter().any(|c| c.nullable) {
         return Err(SqlError::new(&ER_CHECK_NOT_IMPLEMENTED, &[&"nullable columns"]));
     }
     Ok(())

@@ -80,7 +80,7 @@ pub(super) fn add(
     for spec in specs {
         refuse_generated(&defined.columns(spec)?, spec)?;
     }
-    if specs.is_empty() || !table.engine.eq_ignore_ascii_case("InnoDB") {
+    if specs.is_empty() || !table.engine.statements.foreign_keys {
         return Ok(());
     }
     if table.kind == TableKind::Temporary {
@@ -211,7 +211,7 @@ fn find_parent(
     }
     let found = context.names.snapshot.table(&key.referenced_schema, &key.referenced_table);
     let usable =
-        |t: &&Arc<TableInfo>| t.kind == TableKind::Base && t.engine.eq_ignore_ascii_case("InnoDB");
+        |t: &&Arc<TableInfo>| t.kind == TableKind::Base && t.engine.statements.foreign_keys;
     match found.filter(usable) {
         Some(parent) => Ok(Some(Some(parent.clone()))),
         None if !context.foreign_key_checks => Ok(None),

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use selkie_catalog::{ColumnInfo, DefaultValue, IndexInfo};
-use selkie_engine::{IndexDef, IndexId, IndexKind, IndexPart};
+use selkie_engine::{IndexDef, IndexId, IndexKind, IndexPart, Personality};
 use selkie_sql::ast;
 use selkie_types::charset::identifier_eq;
 use selkie_types::error::catalogue::{
@@ -21,40 +21,21 @@ use super::{DefineContext, options, record};
 
 const PARTS_MAX: usize = 32;
 
-/// What an engine's keys may be. Compat: as those of MariaDB's engine of the name.
+/// What an engine's keys may be.
 #[derive(Clone, Copy)]
-struct Limits<'e> {
-    engine: &'e str,
-    keys: usize,
+struct Limits {
+    engine: &'static Personality,
     /// Bytes of a key.
     bytes: u64,
-    /// A unique key may be longer: it is made of hashes then.
-    hashes: bool,
-    /// A name no index may have.
-    reserved: Option<&'static str>,
 }
 
-impl<'e> Limits<'e> {
-    fn of(engine: &'e str) -> Self {
-        let like = |keys, bytes, hashes| Self { engine, keys, bytes, hashes, reserved: None };
-        match engine {
-            "MyISAM" => like(64, 1000, true),
-            "Aria" => like(64, 2300, false),
-            "MEMORY" => like(64, 3072, false),
-            "CSV" => like(0, 0, false),
-            _ => Self { reserved: Some("GEN_CLUST_INDEX"), ..like(64, 3072, true) },
-        }
+impl Limits {
+    fn of(engine: &'static Personality) -> Self {
+        Self { engine, bytes: engine.keys.bytes }
     }
 
-    /// Compat: only InnoDB keeps rows in the order of the primary key.
     fn primary(self) -> IndexKind {
-        if self.engine == "InnoDB" { IndexKind::Primary } else { IndexKind::HeapPrimary }
-    }
-
-    /// Whether an AUTO_INCREMENT column may be a later part of a key: it counts within the parts
-    /// before it then.
-    fn counts_in_groups(self) -> bool {
-        matches!(self.engine, "MyISAM" | "Aria")
+        if self.engine.keys.clustered { IndexKind::Primary } else { IndexKind::HeapPrimary }
     }
 
     /// Most characters that a key holds of a TEXT.
@@ -139,14 +120,14 @@ pub(super) fn number(keys: &mut [Key], first: u32) -> u32 {
 /// NOT NULL.
 pub(super) fn add_keys(
     context: &DefineContext<'_>,
-    engine: &str,
+    engine: &'static Personality,
     columns: &mut [ColumnInfo],
     keys: &mut Vec<Key>,
     specs: Vec<KeySpec<'_>>,
 ) -> SqlResult<()> {
     let limits = Limits::of(engine);
-    if limits.keys == 0 && !specs.is_empty() {
-        return Err(SqlError::new(&ER_TOO_MANY_KEYS, &[&limits.keys]));
+    if engine.keys.count == 0 && !specs.is_empty() {
+        return Err(SqlError::new(&ER_TOO_MANY_KEYS, &[&engine.keys.count]));
     }
     for spec in without_redundant(columns, keys, specs) {
         let key = define(context, limits, columns, keys, &spec)?;
@@ -248,9 +229,10 @@ fn make_not_null(columns: &mut [ColumnInfo], index: &IndexDef) -> SqlResult<()> 
 }
 
 /// Puts the keys in MariaDB's order and checks what concerns all of them.
-fn settle(columns: &[ColumnInfo], keys: &mut [Key], limits: Limits<'_>) -> SqlResult<()> {
-    if keys.len() > limits.keys {
-        return Err(SqlError::new(&ER_TOO_MANY_KEYS, &[&limits.keys]));
+fn settle(columns: &[ColumnInfo], keys: &mut [Key], limits: Limits) -> SqlResult<()> {
+    let allowed = &limits.engine.keys;
+    if keys.len() > allowed.count {
+        return Err(SqlError::new(&ER_TOO_MANY_KEYS, &[&allowed.count]));
     }
     for (index, _) in keys.iter_mut().filter(|(index, _)| index.kind.is_primary()) {
         // The table may come from another engine.
@@ -259,7 +241,7 @@ fn settle(columns: &[ColumnInfo], keys: &mut [Key], limits: Limits<'_>) -> SqlRe
     keys.sort_by_key(|(index, _)| Reverse(rank(columns, index)));
     let mut autos = columns.iter().enumerate().filter(|(_, column)| column.auto_increment);
     if let Some((auto, _)) = autos.next() {
-        let most = if limits.counts_in_groups() { usize::MAX } else { 1 };
+        let most = if allowed.counts_in_groups { usize::MAX } else { 1 };
         let leads = keys
             .iter()
             .any(|(index, _)| index.parts.iter().take(most).any(|part| part.column == auto));
@@ -281,7 +263,7 @@ fn rank(columns: &[ColumnInfo], index: &IndexDef) -> (bool, bool, bool, bool, bo
 
 fn define(
     context: &DefineContext<'_>,
-    limits: Limits<'_>,
+    limits: Limits,
     columns: &[ColumnInfo],
     keys: &[Key],
     spec: &KeySpec<'_>,
@@ -318,7 +300,7 @@ fn define(
         }
         _ => key_name(columns, keys, spec, &parts)?,
     };
-    if limits.reserved.is_some_and(|reserved| name.eq_ignore_ascii_case(reserved)) {
+    if limits.engine.keys.reserved.is_some_and(|reserved| name.eq_ignore_ascii_case(reserved)) {
         let message = format!(
             "Cannot Create Index with name '{}'. The name is reserved for the system default \
              primary index.",
@@ -385,14 +367,11 @@ fn part_column<'c>(columns: &'c [ColumnInfo], part: &ast::IndexPart) -> Option<&
 }
 
 /// Whether a unique key is made of hashes: it is too long for any other, or asked for.
-fn is_hashed(
-    columns: &[ColumnInfo],
-    kind: IndexKind,
-    spec: &KeySpec<'_>,
-    limits: Limits<'_>,
-) -> bool {
+fn is_hashed(columns: &[ColumnInfo], kind: IndexKind, spec: &KeySpec<'_>, limits: Limits) -> bool {
     let algorithm = spec.options.algorithm;
-    if kind != IndexKind::Unique || !limits.hashes || algorithm == Some(ast::IndexAlgorithm::Btree)
+    if kind != IndexKind::Unique
+        || !limits.engine.keys.hashed
+        || algorithm == Some(ast::IndexAlgorithm::Btree)
     {
         return false;
     }
@@ -408,17 +387,12 @@ fn is_hashed(
 }
 
 /// Whether a unique key can only be made of hashes: it has a whole BLOB or TEXT.
-fn needs_hash(
-    columns: &[ColumnInfo],
-    kind: IndexKind,
-    spec: &KeySpec<'_>,
-    limits: Limits<'_>,
-) -> bool {
+fn needs_hash(columns: &[ColumnInfo], kind: IndexKind, spec: &KeySpec<'_>, limits: Limits) -> bool {
     let whole = |part: &ast::IndexPart| {
         let column = part_column(columns, part);
         part.length.is_none() && column.is_some_and(|column| column.ty.is_text_or_blob())
     };
-    kind == IndexKind::Unique && limits.hashes && spec.parts.iter().any(whole)
+    kind == IndexKind::Unique && limits.engine.keys.hashed && spec.parts.iter().any(whole)
 }
 
 fn parts(
@@ -426,7 +400,7 @@ fn parts(
     columns: &[ColumnInfo],
     kind: IndexKind,
     spec: &KeySpec<'_>,
-    limits: Limits<'_>,
+    limits: Limits,
     hashed: bool,
 ) -> SqlResult<Vec<IndexPart>> {
     if spec.parts.len() > PARTS_MAX {
@@ -445,7 +419,7 @@ fn parts(
         }
         let (ty, nullable) = (&columns[column].ty, columns[column].nullable);
         if matches!(ty.kind, TypeKind::Char | TypeKind::VarChar) && ty.length == 0 && !nullable {
-            return Err(SqlError::new(&ER_WRONG_KEY_COLUMN, &[&limits.engine, &name]));
+            return Err(SqlError::new(&ER_WRONG_KEY_COLUMN, &[&limits.engine.name, &name]));
         }
         let prefix = prefix(context, &columns[column], part.length, kind, limits)?;
         total += key_bytes(&columns[column], prefix);
@@ -460,7 +434,7 @@ fn parts(
 /// Lets a part of a key that stays hold the prefix it had, if its column can still have one.
 pub(super) fn keep_prefix(
     context: &DefineContext<'_>,
-    engine: &str,
+    engine: &'static Personality,
     kind: IndexKind,
     part: &mut IndexPart,
     before: &SqlType,
@@ -513,15 +487,14 @@ pub(super) fn prefix_again(
 
 /// Makes a unique key that stays one of hashes if it has a whole TEXT now; whether that is new.
 pub(super) fn hash_texts(
-    engine: &str,
+    engine: &'static Personality,
     columns: &[ColumnInfo],
     index: &mut IndexDef,
     info: &mut IndexInfo,
 ) -> bool {
     let mut parts = index.parts.iter();
     let whole = parts.any(|p| p.prefix.is_none() && columns[p.column].ty.is_text_or_blob());
-    let new =
-        whole && index.kind == IndexKind::Unique && !index.hashed && Limits::of(engine).hashes;
+    let new = whole && index.kind == IndexKind::Unique && !index.hashed && engine.keys.hashed;
     if new {
         index.hashed = true;
         info.algorithm = Some("HASH".to_owned());
@@ -531,7 +504,7 @@ pub(super) fn hash_texts(
 
 /// Fails if a key that stays is too long for the types its columns have now.
 pub(super) fn check_length(
-    engine: &str,
+    engine: &'static Personality,
     columns: &[ColumnInfo],
     index: &IndexDef,
 ) -> SqlResult<()> {
@@ -570,7 +543,7 @@ fn prefix(
     column: &ColumnInfo,
     length: Option<u64>,
     kind: IndexKind,
-    limits: Limits<'_>,
+    limits: Limits,
 ) -> SqlResult<Option<u32>> {
     if length == Some(0) {
         return Err(SqlError::new(&ER_KEY_PART_0, &[&column.name]));
@@ -602,7 +575,7 @@ fn cut(
     context: &DefineContext<'_>,
     kind: IndexKind,
     max_len: u64,
-    limits: Limits<'_>,
+    limits: Limits,
 ) -> SqlResult<Option<u32>> {
     if kind != IndexKind::Plain {
         return Err(limits.too_long());

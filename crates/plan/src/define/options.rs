@@ -2,6 +2,7 @@
 //!
 //! Must not decide what an option does; here it is checked and kept to be shown.
 
+use selkie_engine::{OptionValues, OwnOption, Personality};
 use selkie_sql::ast::{EngineOption, RowFormat, TableOption};
 use selkie_types::error::catalogue::{
     ER_BAD_OPTION_VALUE, ER_TOO_LONG_TABLE_COMMENT, ER_UNKNOWN_OPTION,
@@ -134,42 +135,26 @@ fn engine_option(option: &EngineOption) -> (String, Option<String>) {
     (selkie_catalog::quote_identifier(&option.name.value), value)
 }
 
-/// What an option of an engine may be.
-enum Values {
-    Boolean,
-    Number(u64, u64),
-    Word(&'static [&'static str]),
-}
-
-/// The engines' own options of tables.
-const KNOWN: &[(&str, &str, Values)] = &[
-    ("InnoDB", "PAGE_COMPRESSED", Values::Boolean),
-    ("InnoDB", "PAGE_COMPRESSION_LEVEL", Values::Number(0, 9)),
-    ("InnoDB", "ENCRYPTED", Values::Word(&["DEFAULT", "YES", "NO"])),
-    ("InnoDB", "ENCRYPTION_KEY_ID", Values::Number(1, u32::MAX as u64)),
-];
-
-fn accepts(values: &Values, value: &str) -> bool {
+fn accepts(values: &OptionValues, value: &str) -> bool {
     let is_one_of = |words: &[&str]| words.iter().any(|w| w.eq_ignore_ascii_case(value));
     match values {
-        Values::Boolean => is_one_of(&["0", "1", "NO", "YES", "OFF", "ON"]),
-        Values::Number(least, most) => {
+        OptionValues::Boolean => is_one_of(&["0", "1", "NO", "YES", "OFF", "ON"]),
+        OptionValues::Number(least, most) => {
             value.parse::<u64>().is_ok_and(|n| (*least..=*most).contains(&n))
         }
-        Values::Word(words) => is_one_of(words),
+        OptionValues::Word(words) => is_one_of(words),
     }
 }
 
 /// Checks the options that `statement` gives a table of `engine`.
 pub(super) fn check_table(
     context: &DefineContext<'_>,
-    engine: &str,
+    engine: &'static Personality,
     statement: &[TableOption],
 ) -> SqlResult<()> {
-    let supports_transactional = matches!(engine, "InnoDB" | "Aria");
     for option in statement {
         if let TableOption::Transactional(Some(_)) = option
-            && !supports_transactional
+            && !engine.shown.transactional
         {
             unknown(context, context.is_strict(), "transactional")?;
         }
@@ -178,12 +163,12 @@ pub(super) fn check_table(
         TableOption::Other(option) => Some(option),
         _ => None,
     });
-    check(context, others, KNOWN.iter().filter(|(of, ..)| *of == engine))
+    check(context, others, engine.shown.options)
 }
 
 /// Checks options of a column or an index: no engine has any.
 pub(super) fn check_part(context: &DefineContext<'_>, options: &[EngineOption]) -> SqlResult<()> {
-    check(context, options.iter(), std::iter::empty())
+    check(context, options.iter(), &[])
 }
 
 /// The options of a column as they are shown: those that have a value.
@@ -195,15 +180,15 @@ pub(super) fn shown_of_part(options: &[EngineOption]) -> Vec<(String, String)> {
 fn check<'o>(
     context: &DefineContext<'_>,
     options: impl Iterator<Item = &'o EngineOption>,
-    known: impl Iterator<Item = &'static (&'static str, &'static str, Values)> + Clone,
+    known: &[OwnOption],
 ) -> SqlResult<()> {
     let lenient = context.sql_mode().contains(SqlMode::IGNORE_BAD_TABLE_OPTIONS);
     for option in options {
         let Some(value) = option.value.as_deref() else { continue };
-        let rule = known.clone().find(|(_, name, _)| option.name.is(name));
+        let rule = known.iter().find(|known| option.name.is(known.name));
         match rule {
             None => unknown(context, !lenient, &option.name.value)?,
-            Some((_, name, values)) if !accepts(values, value) => {
+            Some(OwnOption { name, values }) if !accepts(values, value) => {
                 let arguments: [&dyn std::fmt::Display; 2] = [&value, name];
                 if !lenient {
                     return Err(SqlError::new(&ER_BAD_OPTION_VALUE, &arguments));

@@ -103,7 +103,7 @@ fn view_of(
     Ok(TableInfo {
         def: Arc::new(TableInfo::make_def(TableId(0), schema, name, &infos, Vec::new())),
         kind: TableKind::View(view),
-        engine: "".into(),
+        engine: &selkie_engine::Personality::NONE,
         columns: infos,
         indexes: Vec::new(),
         checks: Vec::new(),

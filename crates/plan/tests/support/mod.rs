@@ -115,7 +115,7 @@ impl Draft {
         TableInfo {
             def: Arc::new(def),
             kind: TableKind::Base,
-            engine: "InnoDB".into(),
+            engine: &selkie_engine::testing::TRANSACTIONAL,
             columns: self.columns,
             indexes,
             checks: Vec::new(),

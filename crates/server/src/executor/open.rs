@@ -1,18 +1,16 @@
-//! Engines, dictionary and accounts of a data directory, and the backend over them.
-//!
-//! The only file that names concrete engines.
+//! Dictionary and accounts of a data directory, and the backend over them.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use selkie_catalog::{Catalog, Dictionary};
-use selkie_engine::{Engine, EngineObserver, NamedEngine};
+use selkie_engine::{Engine, EngineObserver};
 use selkie_exec::session::{Account, NoHooks, Session};
-use selkie_exec::{Engines, Instance, NullSink, execute_text};
-use selkie_memory::MemoryEngine;
+use selkie_exec::{Instance, NullSink, execute_text};
 use selkie_native::{FlushAtCommit, NativeEngine, NativeOptions};
 
 use super::account_tables::AccountTables;
+use super::engines::engines;
 use super::log_tables::LogTables;
 use super::session::ExecutorSession;
 use super::system::{Registered, register};
@@ -44,16 +42,10 @@ pub(crate) fn open_backend(
     let native = NativeEngine::open(data_dir, &native_options(settings))
         .map_err(|e| format!("InnoDB: {e}"))?;
     let native: Arc<dyn Engine> = Arc::new(native);
+    let engines = engines(&native);
+    let named = |name: &str| engines.personality(name);
     let (dictionary, snapshot) =
-        Dictionary::open(Arc::clone(&native)).map_err(|e| e.to_string())?;
-    let mut engines = Engines::default();
-    engines.add(Arc::clone(&native));
-    engines.add(Arc::new(MemoryEngine::new()));
-    for name in ["MyISAM", "Aria", "CSV"] {
-        engines.add(Arc::new(NamedEngine::new(name, Arc::clone(&native))));
-    }
-    engines.alias("HEAP", "MEMORY");
-    engines.alias("Maria", "Aria");
+        Dictionary::open(Arc::clone(&native), &named).map_err(|e| e.to_string())?;
     let mut instance = Instance::new(Catalog::new(snapshot), dictionary, engines);
     instance.data_dir = data_dir.to_owned();
     instance.secure_file_priv = secure_directory(settings);

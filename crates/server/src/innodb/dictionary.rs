@@ -17,7 +17,7 @@ const PAGE_SIZE: u64 = 16 * 1024;
 fn each(asked: &Asked<'_>, show: &mut dyn FnMut(&Arc<TableInfo>)) {
     let snapshot = asked.instance.catalog.snapshot();
     let tables = snapshot.schemas().flat_map(|schema| schema.tables.values());
-    let own = |t: &&Arc<TableInfo>| t.kind == TableKind::Base && &*t.engine == ENGINE;
+    let own = |t: &&Arc<TableInfo>| t.kind == TableKind::Base && t.engine.name == ENGINE;
     tables.filter(own).for_each(show);
 }
 

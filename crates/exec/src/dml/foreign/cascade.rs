@@ -183,7 +183,7 @@ fn deeper(
                        that exceed max depth of 15. Please drop extra constraints and try again";
         let warning = Condition::raw(Level::Warning, 152, message.into());
         keys.env.eval.push(warning);
-        return Err(SqlError::new(&ER_GET_ERRMSG, &[&193, &link.text(), &"InnoDB"]));
+        return Err(SqlError::new(&ER_GET_ERRMSG, &[&193, &link.text(), &link.child.engine.name]));
     }
     let mut next = Chain { level: chain.level + 1, updated: chain.updated.clone() };
     if updates {

@@ -1,7 +1,7 @@
 //! What REPLACE does with a row in the way of a new one.
 //!
 //! Compat: the row is deleted and the new one tried again, unless nothing but the new row can tell the difference: then
-//! it becomes the new one in place, and if it is the new one already, InnoDB does not touch it and nobody counts it.
+//! it becomes the new one in place, and if it is the new one already, some engines do not touch it and nobody counts it.
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ impl Inserter<'_> {
         let (mut before, mut after) = (ByteRows::with_capacity(1), ByteRows::with_capacity(1));
         self.maker.encode(&old, 0..1, &mut before);
         after.push(new.rows.get(row));
-        let same = before.get(0) == after.get(0) && &*self.plan.table.engine == "InnoDB";
+        let same = before.get(0) == after.get(0) && self.plan.table.engine.rows.spares_equal;
         if !same {
             self.put_over(&Rows { keys: &one(existing), columns: &old }, new, row, after)?;
             self.duplicates += 1;

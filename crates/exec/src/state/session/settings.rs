@@ -96,7 +96,7 @@ pub struct Settings {
     pub note_unusable_keys: bool,
     /// It has `explain`: the same notes for EXPLAIN.
     pub note_explain: bool,
-    /// `default_storage_engine`.
+    /// `default_storage_engine`; empty where no variables were set: the engine of the dictionary.
     pub default_storage_engine: Box<str>,
     /// `enforce_storage_engine`, if set.
     pub enforced_storage_engine: Option<Box<str>>,
@@ -158,7 +158,7 @@ impl Default for Settings {
             updatable_views_with_limit: true,
             note_unusable_keys: false,
             note_explain: true,
-            default_storage_engine: "InnoDB".into(),
+            default_storage_engine: Box::default(),
             enforced_storage_engine: None,
             default_tmp_storage_engine: None,
             lower_case_names: false,

@@ -146,12 +146,12 @@ impl<'a> Draft<'a> {
         SqlError::new(&ER_ALTER_OPERATION_NOT_SUPPORTED_REASON, &arguments)
     }
 
-    /// Only InnoDB tables have foreign keys, at either end.
+    /// Not every engine has tables with foreign keys, at either end.
     fn check_engine(&self) -> SqlResult<()> {
-        let innodb = self.table.engine.eq_ignore_ascii_case("InnoDB");
+        let able = self.table.engine.statements.foreign_keys;
         let (schema, name) = (self.old.schema(), self.old.name());
         let mut children = self.context.names.snapshot.children(schema, name);
-        if !innodb && (!self.table.foreign_keys.is_empty() || children.next().is_some()) {
+        if !able && (!self.table.foreign_keys.is_empty() || children.next().is_some()) {
             return Err(SqlError::new(&ER_ROW_IS_REFERENCED, &[]));
         }
         Ok(())

@@ -1,0 +1,271 @@
+//! An engine as statements see it: what it takes, refuses and says, as plain data.
+//!
+//! Compat: MariaDB's engines differ in all of this, whatever stores the rows here. Statements ask these
+//! fields and never compare names. Must not name an engine.
+
+/// What statements know of an engine.
+#[derive(Debug)]
+pub struct Personality {
+    /// Name in `ENGINE=`, as shown.
+    pub name: &'static str,
+    /// Other names that `ENGINE=` takes.
+    pub aliases: &'static [&'static str],
+    /// Comment in `information_schema.ENGINES`.
+    pub comment: &'static str,
+    /// Changes of rows can be rolled back. Without it a failed statement keeps what it did.
+    pub transactional: bool,
+    /// Takes part in transactions although a rollback leaves its changes, and says so.
+    pub outlasts_rollback: bool,
+    /// Columns that tables may have.
+    pub columns: ColumnLimits,
+    /// Keys that tables may have.
+    pub keys: KeyLimits,
+    /// Statements that tables take.
+    pub statements: StatementLimits,
+    /// How rows are kept.
+    pub rows: RowHabits,
+    /// What `CHECK`, `ANALYZE`, `OPTIMIZE`, `REPAIR` and `CHECKSUM TABLE` do.
+    pub maintenance: Maintenance,
+    /// How tables are shown.
+    pub shown: Shown,
+}
+
+/// Columns that tables of an engine may have.
+#[derive(Debug)]
+pub struct ColumnLimits {
+    /// Generated columns.
+    pub generated: bool,
+    /// Columns of BLOB and TEXT types.
+    pub blobs: bool,
+    /// AUTO_INCREMENT columns.
+    pub auto_increment: bool,
+    /// Columns that may be NULL.
+    pub nulls: bool,
+}
+
+/// Keys that tables of an engine may have.
+#[derive(Debug)]
+pub struct KeyLimits {
+    /// How many.
+    pub count: usize,
+    /// Bytes of a key.
+    pub bytes: u64,
+    /// A unique key may be longer: it is made of hashes then.
+    pub hashed: bool,
+    /// A name no key may have.
+    pub reserved: Option<&'static str>,
+    /// Rows are kept in the order of the primary key.
+    pub clustered: bool,
+    /// An AUTO_INCREMENT column may be a later part of a key: it counts within the parts before it.
+    pub counts_in_groups: bool,
+    /// Keys have no order unless `BTREE` is asked for.
+    pub unordered: bool,
+    /// `DISABLE KEYS` is taken.
+    pub can_be_disabled: bool,
+    /// `KEY_BLOCK_SIZE` of a key is shown.
+    pub shows_block_size: bool,
+}
+
+/// Statements that tables of an engine take.
+#[derive(Debug)]
+pub struct StatementLimits {
+    /// `HANDLER`.
+    pub handler: bool,
+    /// `INSERT DELAYED`.
+    pub delayed: bool,
+    /// `FOREIGN KEY`, at either end.
+    pub foreign_keys: bool,
+    /// `ALTER TABLE` without a copy of the rows.
+    pub in_place: bool,
+}
+
+/// How an engine keeps rows.
+#[derive(Debug)]
+pub struct RowHabits {
+    /// The number of rows is known exactly.
+    pub counted: bool,
+    /// Rows come in the order they were inserted in, unless an order is asked for.
+    pub insertion_order: bool,
+    /// `REPLACE` does not count a row that it replaces by an equal one.
+    pub spares_equal: bool,
+    /// What is known of the number of different keys.
+    pub distinct: DistinctKeys,
+}
+
+/// What an engine knows of the number of different keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DistinctKeys {
+    /// The number that ANALYZE estimated, before that one for every row.
+    Estimated,
+    /// What the whole number of rows per key that ANALYZE keeps says, before that nothing.
+    PerKey,
+    /// Two rows for every key of a hash table.
+    Guessed,
+}
+
+/// What maintenance of tables of an engine does.
+#[derive(Debug)]
+pub struct Maintenance {
+    /// `CHECK TABLE`.
+    pub checks: bool,
+    /// `ANALYZE TABLE`.
+    pub analyzes: bool,
+    /// `REPAIR TABLE`.
+    pub repairs: bool,
+    /// `OPTIMIZE TABLE`.
+    pub optimizes: Optimizes,
+    /// What was done is not done again before rows change.
+    pub remembers: bool,
+    /// The option `CHECKSUM` has a checksum kept.
+    pub keeps_checksum: bool,
+}
+
+/// How an engine answers `OPTIMIZE TABLE`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Optimizes {
+    /// It does it.
+    Itself,
+    /// The table is made anew and analyzed instead.
+    ByCopy,
+    /// It cannot.
+    Never,
+}
+
+/// How tables of an engine are shown.
+#[derive(Debug)]
+pub struct Shown {
+    /// `ROW_FORMAT` in `information_schema.TABLES`.
+    pub row_formats: RowFormats,
+    /// Bytes a tree takes beside its pages, which are not shown.
+    pub tree_overhead: u64,
+    /// `PAGE_CHECKSUM` is shown if none was given.
+    pub page_checksum: bool,
+    /// The option `TRANSACTIONAL` is known.
+    pub transactional: bool,
+    /// Options of tables that only this engine has.
+    pub options: &'static [OwnOption],
+}
+
+/// The row formats an engine has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowFormats {
+    /// Fixed or dynamic, by the types of columns.
+    ByColumns,
+    /// The same unless another is asked for. Tables of fixed rows are as large as their rows.
+    ByColumnsOrAsked,
+    /// Fixed.
+    Fixed,
+    /// Pages unless fixed or dynamic rows are asked for.
+    Pages,
+    /// Dynamic unless another is asked for.
+    Dynamic,
+}
+
+/// An option of tables that only one engine has.
+#[derive(Debug)]
+pub struct OwnOption {
+    /// Its name in capitals.
+    pub name: &'static str,
+    /// What it may be.
+    pub values: OptionValues,
+}
+
+/// What an option may be.
+#[derive(Debug)]
+pub enum OptionValues {
+    /// Yes or no.
+    Boolean,
+    /// A number from the first to the last.
+    Number(u64, u64),
+    /// One of these words.
+    Word(&'static [&'static str]),
+}
+
+impl Personality {
+    /// No engine, as views have. Engines say where they differ from this.
+    pub const NONE: Self = Self {
+        name: "",
+        aliases: &[],
+        comment: "",
+        transactional: false,
+        outlasts_rollback: false,
+        columns: ColumnLimits::NONE,
+        keys: KeyLimits::NONE,
+        statements: StatementLimits::NONE,
+        rows: RowHabits::NONE,
+        maintenance: Maintenance::NONE,
+        shown: Shown::NONE,
+    };
+
+    /// The engine of a table that was made when there was such an engine. It cannot be opened, and
+    /// its definition is read once, at the start: its name may stay in memory.
+    pub fn missing(name: &str) -> &'static Self {
+        let name = Box::leak(name.to_owned().into_boxed_str());
+        Box::leak(Box::new(Self { name, ..Self::NONE }))
+    }
+
+    /// Whether `ENGINE=name` means this one.
+    pub fn is_called(&self, name: &str) -> bool {
+        let mut names = std::iter::once(&self.name).chain(self.aliases);
+        names.any(|known| known.eq_ignore_ascii_case(name))
+    }
+}
+
+impl ColumnLimits {
+    /// Any column.
+    pub const NONE: Self = Self { generated: true, blobs: true, auto_increment: true, nulls: true };
+}
+
+impl KeyLimits {
+    /// The limits of the statements themselves.
+    pub const NONE: Self = Self {
+        count: 64,
+        bytes: 3072,
+        hashed: true,
+        reserved: None,
+        clustered: false,
+        counts_in_groups: false,
+        unordered: false,
+        can_be_disabled: false,
+        shows_block_size: true,
+    };
+}
+
+impl StatementLimits {
+    /// None of them.
+    pub const NONE: Self =
+        Self { handler: false, delayed: false, foreign_keys: false, in_place: false };
+}
+
+impl RowHabits {
+    /// Nothing is known of rows.
+    pub const NONE: Self = Self {
+        counted: false,
+        insertion_order: false,
+        spares_equal: false,
+        distinct: DistinctKeys::Estimated,
+    };
+}
+
+impl Maintenance {
+    /// Tables are checked and analyzed, and nothing else.
+    pub const NONE: Self = Self {
+        checks: true,
+        analyzes: true,
+        repairs: false,
+        optimizes: Optimizes::Never,
+        remembers: false,
+        keeps_checksum: false,
+    };
+}
+
+impl Shown {
+    /// Nothing of its own.
+    pub const NONE: Self = Self {
+        row_formats: RowFormats::ByColumns,
+        tree_overhead: 0,
+        page_checksum: false,
+        transactional: false,
+        options: &[],
+    };
+}

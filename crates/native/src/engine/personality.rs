@@ -1,0 +1,45 @@
+//! The engine as statements see it.
+//!
+//! Compat: as MariaDB's engine of the name.
+
+use selkie_engine::{
+    KeyLimits, Maintenance, Optimizes, OptionValues, OwnOption, Personality, RowFormats, RowHabits,
+    Shown, StatementLimits,
+};
+
+/// Of tables of this engine.
+pub(super) static PERSONALITY: Personality = Personality {
+    name: "InnoDB",
+    comment: "Supports transactions, row-level locking, foreign keys and encryption for tables",
+    transactional: true,
+    keys: KeyLimits {
+        reserved: Some("GEN_CLUST_INDEX"),
+        clustered: true,
+        shows_block_size: false,
+        ..KeyLimits::NONE
+    },
+    statements: StatementLimits {
+        handler: true,
+        foreign_keys: true,
+        in_place: true,
+        ..StatementLimits::NONE
+    },
+    rows: RowHabits { spares_equal: true, ..RowHabits::NONE },
+    maintenance: Maintenance { optimizes: Optimizes::ByCopy, ..Maintenance::NONE },
+    shown: Shown {
+        row_formats: RowFormats::Dynamic,
+        tree_overhead: TREE_OVERHEAD,
+        transactional: true,
+        options: &[
+            OwnOption { name: "PAGE_COMPRESSED", values: OptionValues::Boolean },
+            OwnOption { name: "PAGE_COMPRESSION_LEVEL", values: OptionValues::Number(0, 9) },
+            OwnOption { name: "ENCRYPTED", values: OptionValues::Word(&["DEFAULT", "YES", "NO"]) },
+            OwnOption { name: "ENCRYPTION_KEY_ID", values: OptionValues::Number(1, 0xffff_ffff) },
+        ],
+        ..Shown::NONE
+    },
+    ..Personality::NONE
+};
+
+/// Bytes that a file has besides the tree that others would keep in a file of all tables.
+const TREE_OVERHEAD: u64 = 2 * 16_384;
