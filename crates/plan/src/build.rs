@@ -16,6 +16,7 @@ mod lookup;
 mod operators;
 mod order;
 mod ordering;
+mod reading;
 mod scan;
 mod sort;
 mod union;
@@ -23,6 +24,7 @@ mod union;
 pub(crate) use graph::MOST_LEAVES;
 use hashbrown::HashMap;
 pub(crate) use ordering::Order;
+pub(crate) use reading::tell_scans;
 use selkie_expr::Expr;
 use selkie_types::stack;
 

@@ -16,7 +16,7 @@ use selkie_types::error::catalogue::{
 use selkie_types::{SqlError, SqlResult, stack};
 
 use crate::bind::{Binder, HandlerRead, HandlerSyntax, Named, Names, Query};
-use crate::build::{Builder, Built, CommonEstimate, Goal, SubplanCost};
+use crate::build::{Builder, Built, CommonEstimate, Goal, SubplanCost, tell_scans};
 use crate::logical::{ColumnId, ColumnSet, Columns, Logical, SubqueryState};
 use crate::physical::{CommonTable, Operator, OwnValue, Plan, PlanNode, SubPlan};
 use crate::rewrite::{Unnest, merge_projections, push_conditions, unnest};
@@ -52,7 +52,9 @@ pub fn is_planned(statement: &ast::Statement) -> bool {
 
 /// The plan for a query, INSERT, REPLACE, UPDATE, DELETE or DO.
 pub fn plan(statement: &ast::Statement, context: &PlanContext<'_>) -> SqlResult<Plan> {
-    interruptible(|| plan_whole(statement, context))?
+    let mut plan = interruptible(|| plan_whole(statement, context))??;
+    tell_scans(&mut plan);
+    Ok(plan)
 }
 
 fn plan_whole(statement: &ast::Statement, context: &PlanContext<'_>) -> SqlResult<Plan> {

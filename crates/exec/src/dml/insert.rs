@@ -122,6 +122,7 @@ impl<'r> Inserter<'r> {
             env,
             table: &plan.table,
             strictness,
+            pardons: false,
             view: plan.view.as_deref(),
             told: Default::default(),
             file_columns: None,

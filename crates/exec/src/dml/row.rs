@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use selkie_catalog::{DefaultValue, TableInfo};
 use selkie_expr::store::{StoreMode, StoreTarget, convert_for_column};
-use selkie_plan::physical::{Operator as Op, RowRules, ViewRules};
+use selkie_plan::physical::{RowRules, ViewRules};
 use selkie_types::error::catalogue::{
     ER_CONSTRAINT_FAILED, ER_NO_DEFAULT_FOR_FIELD, ER_NO_DEFAULT_FOR_VIEW_FIELD,
     ER_VIEW_CHECK_FAILED, ER_WARN_NULL_TO_NOTNULL,
@@ -61,6 +61,8 @@ pub(super) struct RowMaker<'r> {
     pub(super) env: Env<'r>,
     pub(super) table: &'r TableInfo,
     pub(super) strictness: Strictness,
+    /// Compat: what constants of its conditions warn of does not stop an UPDATE.
+    pub(super) pardons: bool,
     /// The view the statement names.
     pub(super) view: Option<&'r ViewRules>,
     /// Columns whose missing default was told.
@@ -287,11 +289,7 @@ impl<'r> RowMaker<'r> {
             return Ok(());
         }
         let mut conditions = self.env.eval.conditions.borrow_mut();
-        // Compat: what constants of its conditions warn of does not stop an UPDATE.
-        let pardoned = match self.env.rt.plan.root.operator {
-            Op::Update(_) => conditions.pardoned(),
-            _ => 0,
-        };
+        let pardoned = if self.pardons { conditions.pardoned() } else { 0 };
         match conditions.take_warning_after(raised.max(pardoned)) {
             Some(warning) => Err(SqlError::raw(warning.code, warning.sqlstate(), warning.message)),
             None => Ok(()),

@@ -56,6 +56,7 @@ pub(super) fn run(env: Env<'_>, plan: &Plan) -> SqlResult<Outcome> {
                 env,
                 table: &target.table,
                 strictness,
+                pardons: true,
                 view: target.view.as_deref(),
                 told: Default::default(),
                 file_columns: None,

@@ -3,7 +3,7 @@
 use std::vec::IntoIter;
 
 use selkie_engine::{Bound, Cursor, Kept, LockMode, LockWait, RowSet, Scan};
-use selkie_plan::physical::{Access, IndexRange, Operator as Op, PlanNode, TableScan as Plan};
+use selkie_plan::physical::{Access, IndexRange, TableScan as Plan};
 use selkie_types::{BATCH_ROWS, Batch, ByteRows, SqlResult};
 
 use super::buffers::{self, Buffers};
@@ -18,7 +18,7 @@ use crate::state::session::bump;
 
 /// Rows asked for first; a statement that needs few does not pay for many.
 const FIRST_ROWS: usize = 128;
-/// The same, if the statement has a LIMIT.
+/// The same, if a LIMIT may stop the scan.
 const LIMITED_ROWS: usize = 32;
 
 pub(super) fn open<'r>(env: Env<'r>, plan: &'r Plan) -> SqlResult<BoxOperator<'r>> {
@@ -105,15 +105,6 @@ fn decoder<'r>(open: &'r OpenTable<'r>, plan: &'r Plan) -> SqlResult<Decoder<'r>
         .with_keys(plan.row_keys))
 }
 
-fn has_limit(node: &PlanNode) -> bool {
-    let limited = match &node.operator {
-        Op::Limit(_) => true,
-        Op::Delete(delete) => delete.limit.is_some(),
-        _ => false,
-    };
-    limited || node.inputs().iter().any(|input| has_limit(input))
-}
-
 /// A scan of ranges, one after the other.
 struct TableScan<'r> {
     env: Env<'r>,
@@ -146,17 +137,14 @@ impl<'r> TableScan<'r> {
     ) -> Self {
         let mut scan = scan;
         let unlocks = scan.lock != LockMode::None && env.rt.session.transaction.unlocks_rows();
-        scan.semi_consistent = unlocks
-            && plan.row_keys
-            && !scan.covering
-            && scan.wait == LockWait::Default
-            && matches!(env.rt.plan.root.operator, Op::Update(_));
+        scan.semi_consistent =
+            unlocks && plan.feeds_update && !scan.covering && scan.wait == LockWait::Default;
         if scan.reverse {
             ranges.reverse();
         }
         let ranges = ranges.into_iter();
         // What is read ahead of a LIMIT would stay locked.
-        let batch_rows = match (has_limit(&env.rt.plan.root), scan.lock) {
+        let batch_rows = match (plan.row_goal, scan.lock) {
             _ if env.rt.examined.is_limited() || env.rt.row_by_row => 1,
             (true, LockMode::None) => LIMITED_ROWS,
             (true, _) => 1,
@@ -255,7 +243,7 @@ impl TableScan<'_> {
 
     /// Tells an UPDATE which rows of the scan it gets: its warnings number them so.
     fn tell_numbers(&self, first: u64, numbers: Option<&[u32]>) {
-        if !self.plan.row_keys || !matches!(self.env.rt.plan.root.operator, Op::Update(_)) {
+        if !self.plan.feeds_update {
             return;
         }
         let mut read = self.env.rt.read.borrow_mut();

@@ -83,6 +83,8 @@ impl Builder<'_> {
             lock: info.lock,
             wait: info.wait,
             row_keys: row_keys.is_some(),
+            row_goal: false,
+            feeds_update: false,
             possible_keys: self.possible_keys(info, conditions),
             examined: path.examined,
         };

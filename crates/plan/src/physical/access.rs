@@ -34,6 +34,10 @@ pub struct TableScan {
     pub wait: LockWait,
     /// Whether the clustered key follows the columns.
     pub row_keys: bool,
+    /// What reads the rows may stop before the last one: a LIMIT, and nothing between that reads all.
+    pub row_goal: bool,
+    /// The rows are those that an UPDATE changes.
+    pub feeds_update: bool,
     /// Names of indexes that could have been used, for EXPLAIN.
     pub possible_keys: Vec<Box<str>>,
     /// Rows expected to be read, those among them that `filter` drops; for EXPLAIN.

@@ -120,6 +120,7 @@ impl ForeignKeys<'_> {
             env: self.env,
             table: &self.keys.table,
             strictness,
+            pardons: false,
             view: None,
             told: Default::default(),
             file_columns: None,
