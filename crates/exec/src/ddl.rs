@@ -163,7 +163,7 @@ impl<'a> Ddl<'a> {
         let seconds = match self.wait {
             Some(LockWait::Wait(seconds)) => seconds,
             Some(_) => 0,
-            None => self.session.frame.settings.lock_wait_timeout,
+            None => self.session.frame.settings.locks.lock_wait_timeout,
         };
         selkie_meter::spend(4096)?;
         let limit = Duration::from_secs(seconds);
@@ -238,13 +238,13 @@ impl<'a> Ddl<'a> {
         let context = DefineContext {
             names: Namespace { snapshot, temporary: &self.session.frame.temporary },
             eval: &eval,
-            enforced_engine: self.session.frame.settings.enforced_storage_engine.as_deref(),
+            enforced_engine: self.session.frame.settings.engines.enforced.as_deref(),
             default_engine: self.default_engine(),
             engines: &engines,
             schema: self.session.frame.schema.as_deref(),
             text: self.text,
             now_seconds: u64::try_from(now / 1_000_000).unwrap_or(0),
-            foreign_key_checks: self.session.frame.settings.foreign_key_checks,
+            foreign_key_checks: self.session.frame.settings.planning.foreign_key_checks,
             after_error: &|condition| self.session.diagnostics.after_error(condition),
             environment: &*self.session,
             alter_algorithm: self.alter_algorithm(),
@@ -255,7 +255,7 @@ impl<'a> Ddl<'a> {
     }
 
     fn default_engine(&self) -> &str {
-        match &*self.session.frame.settings.default_storage_engine {
+        match &*self.session.frame.settings.engines.default {
             "" => self.instance.dictionary.engine().name(),
             name => name,
         }
@@ -278,8 +278,10 @@ impl<'a> Ddl<'a> {
 
     /// Adds a note to the warnings list.
     fn note(&self, condition: Condition) {
-        if self.session.frame.settings.sql_notes {
-            self.session.diagnostics.push(condition, self.session.frame.settings.max_error_count);
+        if self.session.frame.settings.notes.sql_notes {
+            self.session
+                .diagnostics
+                .push(condition, self.session.frame.settings.notes.max_error_count);
         }
     }
 

@@ -32,8 +32,8 @@ pub(crate) fn run(
     }
     let control = Control::new(session);
     let types: Vec<SqlType> = running.values.iter().map(|(_, ty)| ty.clone()).collect();
-    let tells = session.frame.settings.note_explain;
-    let told = std::mem::replace(&mut session.frame.settings.note_unusable_keys, tells);
+    let tells = session.frame.settings.notes.note_explain;
+    let told = std::mem::replace(&mut session.frame.settings.planning.note_unusable_keys, tells);
     let locked = |session: &mut Session| {
         planning::locked(instance, session, &control, |session| {
             let parameters = (&types[..], types.len());
@@ -42,11 +42,11 @@ pub(crate) fn run(
         })
     };
     let result = guarded(|| locked(session));
-    session.frame.settings.note_unusable_keys = told;
+    session.frame.settings.planning.note_unusable_keys = told;
     let result = result.and_then(|plan| {
         check_shown(session, &plan)?;
-        if session.frame.settings.sql_notes {
-            let max = session.frame.settings.max_error_count;
+        if session.frame.settings.notes.sql_notes {
+            let max = session.frame.settings.notes.max_error_count;
             plan.conditions.iter().for_each(|c| session.diagnostics.push(c.clone(), max));
         }
         if what.json {
@@ -65,7 +65,7 @@ pub(crate) fn run(
                 planning::query_text(instance, session, query, &known, running.text);
             let note = Condition::raw(Level::Note, ER_YES.code, text);
             for condition in found.into_iter().chain([note]) {
-                session.diagnostics.push(condition, session.frame.settings.max_error_count);
+                session.diagnostics.push(condition, session.frame.settings.notes.max_error_count);
             }
         }
         let mut lines = rows(&plan, &exact, &read);

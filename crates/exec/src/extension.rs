@@ -48,11 +48,11 @@ fn shown(
     query: &str,
     sink: &mut dyn ResultSink,
 ) -> SqlResult<Outcome> {
-    let buffered = std::mem::replace(&mut session.frame.settings.buffer_result, false);
+    let buffered = std::mem::replace(&mut session.frame.settings.queries.buffer_result, false);
     session.shows = true;
     let result = execute_text(instance, session, query.as_bytes(), sink);
     session.shows = false;
-    session.frame.settings.buffer_result = buffered;
+    session.frame.settings.queries.buffer_result = buffered;
     result
 }
 

@@ -103,7 +103,7 @@ fn resolve(session: &Session, table: &TableName) -> SqlResult<(Box<str>, Box<str
         (None, Some(schema)) => &**schema,
         (None, None) => return Err(SqlError::new(&ER_NO_DB_ERROR, &[])),
     };
-    let folded = |name: &str| match session.frame.settings.lower_case_names {
+    let folded = |name: &str| match session.frame.settings.planning.lower_case_names {
         true => name.to_lowercase().into(),
         false => name.into(),
     };
@@ -137,7 +137,7 @@ fn open_table(
     let mut lock = None;
     if !temporary {
         Permissions::check_table(session, None, schema, table, Privileges::SELECT)?;
-        let limit = Duration::from_secs(session.frame.settings.lock_wait_timeout);
+        let limit = Duration::from_secs(session.frame.settings.locks.lock_wait_timeout);
         let (control, mode) = (Control::new(session), LockMode::Read);
         lock =
             Some(instance.locks.lock(&control, session.core.id, (schema, table), mode, limit)?);

@@ -48,7 +48,7 @@ pub(crate) fn run(
     let table = find_table(instance, session, load)?;
     let charset = match &load.charset {
         Some(name) => charset_named(name)?,
-        None => session.frame.settings.database_charset,
+        None => session.frame.settings.charsets.database,
     };
     let format = Format::new(&load.format, Some(charset))?;
     if format.is_fixed_width() {

@@ -106,7 +106,7 @@ pub(crate) fn lock_table(
     if !is_shared || session.transaction.holds(schema, name, mode) {
         return Ok(());
     }
-    let limit = Duration::from_secs(session.frame.settings.lock_wait_timeout);
+    let limit = Duration::from_secs(session.frame.settings.locks.lock_wait_timeout);
     let lock = instance.locks.lock(control, session.core.id, (schema, name), mode, limit)?;
     session.transaction.hold(lock);
     Ok(())
@@ -234,10 +234,10 @@ fn run_operators(
 /// Moves the conditions raised to the session.
 pub(crate) fn keep_conditions(session: &Session, eval: &EvalContext<'_>) {
     let conditions = eval.conditions.borrow_mut().take();
-    let max = session.frame.settings.max_error_count;
+    let max = session.frame.settings.notes.max_error_count;
     let hidden = conditions.count() - conditions.list().len() as u64;
     for condition in conditions.list() {
-        if condition.level != Level::Note || session.frame.settings.sql_notes {
+        if condition.level != Level::Note || session.frame.settings.notes.sql_notes {
             session.diagnostics.push(condition.clone(), max);
         }
     }

@@ -55,7 +55,7 @@ pub fn execute_text(
         Ok(parsed) => execute_statement(instance, session, &parsed.statement, text, &[], sink),
         Err(error) => {
             session.diagnostics.clear();
-            session.diagnostics.push_error(&error, session.frame.settings.max_error_count);
+            session.diagnostics.push_error(&error, session.frame.settings.notes.max_error_count);
             Err(error)
         }
     }
@@ -83,7 +83,7 @@ pub(crate) fn execute(
     let begun = session.diagnostics.mark();
     let result =
         guard::whole(session, |session| dispatch(instance, session, statement, running, sink));
-    if matches!(statement, Statement::Query(_)) && session.frame.settings.buffer_result {
+    if matches!(statement, Statement::Query(_)) && session.frame.settings.queries.buffer_result {
         // Compat: rows are sent as they come, but the table they would wait in counts.
         bump(&session.core.counters.created_tmp_tables, 1);
     }
@@ -95,7 +95,7 @@ pub(crate) fn execute(
         Err(error) => {
             // A program's statement has said so already, with what came of it.
             if !session.diagnostics.has_error_since(begun, error) {
-                session.diagnostics.push_error(error, session.frame.settings.max_error_count);
+                session.diagnostics.push_error(error, session.frame.settings.notes.max_error_count);
             }
             session.values.row_count.set(-1);
         }

@@ -47,9 +47,9 @@ fn drop_event(session: &mut Session, drop: &DropStored) -> SqlResult<Outcome> {
     if !drop.if_exists {
         return Err(SqlError::new(&ER_EVENT_DOES_NOT_EXIST, &[name]));
     }
-    if session.frame.settings.sql_notes {
+    if session.frame.settings.notes.sql_notes {
         let note = Condition::note(&ER_SP_DOES_NOT_EXIST, &[&"Event", name]);
-        session.diagnostics.push(note, session.frame.settings.max_error_count);
+        session.diagnostics.push(note, session.frame.settings.notes.max_error_count);
     }
     Ok(Outcome::ok())
 }

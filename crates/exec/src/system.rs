@@ -84,7 +84,7 @@ impl SystemTable for Definitions {
             changed: &changed,
             visible: &visible,
             on_column: &on_column,
-            zone: &session.frame.settings.time_zone,
+            zone: &session.frame.settings.expressions.time_zone,
             schema: request.schema,
             table: request.name,
         };
@@ -101,14 +101,14 @@ const NAMES_OF_TABLES: usize = 4;
 fn note_missing_definers(request: &SystemRequest<'_>, source: &InformationSource<'_>) {
     let session = request.session;
     let opens = request.columns.iter().any(|at| *at >= NAMES_OF_TABLES);
-    if request.table.name() != "TABLES" || !opens || !session.frame.settings.sql_notes {
+    if request.table.name() != "TABLES" || !opens || !session.frame.settings.notes.sql_notes {
         return;
     }
     for table in source.tables() {
         let TableKind::View(view) = &table.kind else { continue };
         if let Err(error) = Permissions::check_definer(session, &view.definer) {
             let note = Condition::from_error(Level::Note, &error);
-            session.diagnostics.push(note, session.frame.settings.max_error_count);
+            session.diagnostics.push(note, session.frame.settings.notes.max_error_count);
         }
     }
 }
@@ -160,7 +160,7 @@ impl SystemTable for EngineList {
         let engines = &request.instance.engines;
         for engine in engines.shown() {
             let yes_no = |yes: bool| if yes { "YES" } else { "NO" };
-            let default = *engine.name == *request.session.frame.settings.default_storage_engine;
+            let default = *engine.name == *request.session.frame.settings.engines.default;
             let support = if default { "DEFAULT" } else { "YES" };
             let xa = engine.transactional && engines.of(engine).is_some();
             let (transactional, savepoints) = (engine.transactional, engine.transactional);

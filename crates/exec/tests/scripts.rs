@@ -84,7 +84,7 @@ fn sessions_share_what_they_prepare() {
     run("a", "CREATE TABLE t (id INT PRIMARY KEY, c VARCHAR(20))");
     run("a", "INSERT INTO t VALUES (1, 'one'), (2, 'two')");
     let other = &mut world.session("c").frame.settings;
-    other.sql_mode = SqlMode::ANSI_QUOTES;
+    other.expressions.sql_mode = SqlMode::ANSI_QUOTES;
     other.version += 1;
     let sql = "SELECT c FROM t WHERE id = ?";
     let mut prepare = |session: &str, sql: &str| world.prepare(session, sql).expect("prepared");

@@ -21,7 +21,7 @@ use crate::timezone::TimeZone;
 use smallvec::SmallVec;
 
 /// Settings on which the types and the meaning of expressions depend.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TypeContext {
     /// `sql_mode`.
     pub sql_mode: SqlMode,

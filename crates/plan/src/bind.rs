@@ -240,7 +240,11 @@ impl<'a> Binder<'a> {
     }
 
     fn folded(&self, name: &str) -> Box<str> {
-        if self.settings.lower_case_names { name.to_lowercase().into() } else { name.into() }
+        if self.settings.variables.lower_case_names {
+            name.to_lowercase().into()
+        } else {
+            name.into()
+        }
     }
 
     /// The table or view a name stands for.

@@ -31,7 +31,7 @@ use selkie_types::stack;
 use crate::estimate::Estimator;
 use crate::logical::{ColumnId, ColumnSet, Columns, Logical, RelationInfo, SortItem};
 use crate::physical::{ColumnType, PlanNode};
-use crate::settings::{Settings, StatisticsSource};
+use crate::settings::StatisticsSource;
 
 /// A physical operator and the columns of its rows.
 #[derive(Clone, Debug)]
@@ -79,8 +79,6 @@ pub(crate) struct Builder<'a> {
     pub columns: &'a Columns,
     /// Numbers.
     pub source: &'a dyn StatisticsSource,
-    /// Settings.
-    pub settings: &'a Settings<'a>,
     /// Distinct values of computed columns.
     pub derived: HashMap<ColumnId, f64>,
     /// Common tables, as far as they are built.

@@ -36,7 +36,7 @@ mod updatable;
 pub use bind::{HandlerRead, HandlerSyntax};
 pub use planner::{PlanContext, bind_constant, handler_read, is_planned, late_into, plan};
 pub use settings::{
-    Environment, NoEnvironment, Permissions, Settings, StatisticsSource, StoredFunction,
-    StoredStatistics, Unrestricted,
+    Environment, NoEnvironment, Permissions, PlanVariables, Settings, StatisticsSource,
+    StoredFunction, StoredStatistics, Unrestricted,
 };
 pub use updatable::{Updatability, updatability};

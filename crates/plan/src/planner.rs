@@ -428,7 +428,6 @@ impl Draft {
         let mut builder = Builder {
             columns: &self.columns,
             source: context.statistics,
-            settings: context.settings,
             derived: Default::default(),
             common: Vec::new(),
             subplans: Vec::new(),

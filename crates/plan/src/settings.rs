@@ -6,58 +6,69 @@ use selkie_expr::VariableScope;
 use selkie_types::error::catalogue::{
     ER_DBACCESS_DENIED_ERROR, ER_TABLEACCESS_DENIED_ERROR, ER_UNKNOWN_SYSTEM_VARIABLE,
 };
-use selkie_types::{CollationId, Privileges, SqlError, SqlMode, SqlResult, SqlType};
+use selkie_types::{Privileges, SqlError, SqlResult, SqlType};
 
-/// Settings that change the meaning or the shape of a plan.
-#[derive(Clone, Debug)]
-pub struct Settings<'a> {
-    /// Current database, if one is chosen.
-    pub schema: Option<&'a str>,
-    /// `sql_mode`.
-    pub sql_mode: SqlMode,
-    /// `collation_connection`, of string literals.
-    pub collation: CollationId,
-    /// Types of the `?` parameters, when they are known; a missing one is a string.
-    pub parameters: &'a [SqlType],
+/// Variables that change the meaning or the shape of a plan, beside those of expressions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlanVariables {
     /// `sql_select_limit`; `u64::MAX` is none.
-    pub select_limit: u64,
+    pub sql_select_limit: u64,
     /// `lower_case_table_names` is not 0: names of schemas and tables in any case.
     pub lower_case_names: bool,
-    /// Relations up to which all join orders are compared; beyond it the next cheapest is taken.
-    pub exhaustive_joins: usize,
-    /// Reads of a transaction that locks what it reads (SERIALIZABLE).
-    pub lock_reads: bool,
-    /// Rows that another table is filled or updated from are locked (REPEATABLE READ and above).
-    pub lock_sources: bool,
     /// `foreign_key_checks`.
     pub foreign_key_checks: bool,
     /// `standard_compliant_cte`.
     pub standard_compliant_cte: bool,
-    /// LOCK TABLES holds: other tables cannot be used, whether they exist or not.
-    pub listed_only: bool,
     /// `updatable_views_with_limit`.
     pub updatable_views_with_limit: bool,
     /// `note_verbosity` has `unusable_keys`.
     pub note_unusable_keys: bool,
 }
 
+impl PlanVariables {
+    /// The values of a server without options.
+    pub const DEFAULT: Self = Self {
+        sql_select_limit: u64::MAX,
+        lower_case_names: false,
+        foreign_key_checks: true,
+        standard_compliant_cte: true,
+        updatable_views_with_limit: true,
+        note_unusable_keys: false,
+    };
+}
+
+impl Default for PlanVariables {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+/// What a session tells of itself.
+#[derive(Clone, Debug)]
+pub struct Settings<'a> {
+    /// Its variables.
+    pub variables: &'a PlanVariables,
+    /// Current database, if one is chosen.
+    pub schema: Option<&'a str>,
+    /// Types of the `?` parameters, when they are known; a missing one is a string.
+    pub parameters: &'a [SqlType],
+    /// Reads of a transaction that locks what it reads (SERIALIZABLE).
+    pub lock_reads: bool,
+    /// Rows that another table is filled or updated from are locked (REPEATABLE READ and above).
+    pub lock_sources: bool,
+    /// LOCK TABLES holds: other tables cannot be used, whether they exist or not.
+    pub listed_only: bool,
+}
+
 impl Default for Settings<'_> {
     fn default() -> Self {
         Self {
+            variables: &PlanVariables::DEFAULT,
             schema: None,
-            sql_mode: SqlMode::DEFAULT,
-            collation: CollationId::UTF8MB4_GENERAL_CI,
             parameters: &[],
-            select_limit: u64::MAX,
-            lower_case_names: false,
-            exhaustive_joins: 10,
             lock_reads: false,
             lock_sources: false,
-            foreign_key_checks: true,
-            standard_compliant_cte: true,
             listed_only: false,
-            updatable_views_with_limit: true,
-            note_unusable_keys: false,
         }
     }
 }

@@ -13,7 +13,7 @@ mod value;
 
 pub use assign::{Assigned, Before, SetValue, assign, parse_option, shown};
 pub use def::{Access, Kind, Link, OptionArgument, Scope, VarDef, VarId};
-pub use ids::ids;
+pub use ids::{Ids, ids};
 pub use registry::{Registry, registry};
 pub(crate) use rules::OLD_LOCALE;
 pub use rules::Rule;

@@ -46,7 +46,7 @@ pub(super) fn run(
             Ok(sum) => sum,
             Err(error) => {
                 let condition = Condition::from_error(Level::Error, &error);
-                session.diagnostics.push(condition, session.frame.settings.max_error_count);
+                session.diagnostics.push(condition, session.frame.settings.notes.max_error_count);
                 None
             }
         };

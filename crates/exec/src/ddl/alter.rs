@@ -79,7 +79,7 @@ impl Ddl<'_> {
             Err(error) if alter.if_exists => {
                 // Compat: it stays an error in the list.
                 let condition = Condition::from_error(Level::Error, &error);
-                let most = self.session.frame.settings.max_error_count;
+                let most = self.session.frame.settings.notes.max_error_count;
                 self.session.diagnostics.push(condition, most);
                 return Ok(Outcome::ok());
             }
@@ -255,8 +255,8 @@ impl Ddl<'_> {
         };
         self.replace(old, new, &plan)?;
         let warnings = self.session.diagnostics.warning_count();
-        let checked =
-            !plan.added_foreign_keys.is_empty() && self.session.frame.settings.foreign_key_checks;
+        let checked = !plan.added_foreign_keys.is_empty()
+            && self.session.frame.settings.planning.foreign_key_checks;
         Ok(copied.outcome(warnings, checked || plan.copies))
     }
 

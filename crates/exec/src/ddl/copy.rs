@@ -91,7 +91,7 @@ pub(super) fn copy_rows(
         EvalContext::new(session.type_context(), session, session.values.statement_start.get());
     eval.subqueries = &sequences;
     let strict = session.is_strict() && !plan.ignore;
-    let checked = plan.copies && session.frame.settings.check_constraint_checks;
+    let checked = plan.copies && session.frame.settings.dml.check_constraint_checks;
     let engine = instance.engine_of(&new)?;
     let mut copy = Copy {
         eval: &eval,

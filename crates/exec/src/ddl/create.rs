@@ -307,7 +307,7 @@ impl Ddl<'_> {
         let sink = &mut NullSink;
         let said = self.session.diagnostics.present();
         let result = execute_statement(instance, self.session, &insert, text, values, sink);
-        self.session.diagnostics.put_first(said, self.session.frame.settings.max_error_count);
+        self.session.diagnostics.put_first(said, self.session.frame.settings.notes.max_error_count);
         self.session.frame.temporary.remove(table.schema(), &key);
         let outcome = result.inspect_err(|_| self.session.diagnostics.take_error())?;
         if !is_temporary(table) {

@@ -174,7 +174,7 @@ impl Ddl<'_> {
         (schema, table): (&str, &str),
         schema_gone: Option<&str>,
     ) -> SqlResult<()> {
-        if !self.session.frame.settings.foreign_key_checks {
+        if !self.session.frame.settings.planning.foreign_key_checks {
             return Ok(());
         }
         let snapshot = self.instance.catalog.snapshot();
@@ -189,7 +189,9 @@ impl Ddl<'_> {
     /// Fails with 1701 if another table refers to this one.
     pub(super) fn check_truncate(&self, table: &TableInfo) -> SqlResult<()> {
         let me = (table.schema(), table.name());
-        if !self.session.frame.settings.foreign_key_checks || super::change::is_temporary(table) {
+        if !self.session.frame.settings.planning.foreign_key_checks
+            || super::change::is_temporary(table)
+        {
             return Ok(());
         }
         let snapshot = self.instance.catalog.snapshot();
@@ -227,7 +229,9 @@ impl Ddl<'_> {
         stored: &TableInfo,
         plan: &AlterPlan,
     ) -> SqlResult<Option<u64>> {
-        if plan.added_foreign_keys.is_empty() || !self.session.frame.settings.foreign_key_checks {
+        if plan.added_foreign_keys.is_empty()
+            || !self.session.frame.settings.planning.foreign_key_checks
+        {
             return Ok(None);
         }
         let added = |key: &&ForeignKey| plan.added_foreign_keys.contains(&key.name);
@@ -251,7 +255,7 @@ impl Ddl<'_> {
             plan.added_foreign_keys.contains(&key.name)
                 && key.refers_to(table.schema(), table.name())
         };
-        self.session.frame.settings.foreign_key_checks
+        self.session.frame.settings.planning.foreign_key_checks
             && table.foreign_keys.iter().filter(own).any(is_new)
     }
 

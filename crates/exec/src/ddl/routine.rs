@@ -93,9 +93,9 @@ impl Ddl<'_> {
         let now = query::now_micros(self.session);
         Ok(ProgramContext {
             definer: self.definer_named(definer)?,
-            sql_mode: settings.sql_mode.bits(),
-            client_charset: settings.client_charset.name().to_owned(),
-            connection_collation: settings.collation_connection.name().to_owned(),
+            sql_mode: settings.expressions.sql_mode.bits(),
+            client_charset: settings.charsets.client.name().to_owned(),
+            connection_collation: settings.expressions.collation_connection.name().to_owned(),
             database_collation: program::schema_collation(self.instance, schema).name().to_owned(),
             created: now,
             modified: now,

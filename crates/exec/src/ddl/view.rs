@@ -84,8 +84,8 @@ impl Ddl<'_> {
                 Some(definer) => definer,
                 None => self.definer_named(create.definer.as_ref())?,
             },
-            client_charset: settings.client_charset.name().to_owned(),
-            connection_collation: settings.collation_connection.name().to_owned(),
+            client_charset: settings.charsets.client.name().to_owned(),
+            connection_collation: settings.expressions.collation_connection.name().to_owned(),
         };
         let view =
             self.with_context(snapshot, |c| define_view(c, &session, create, schema, columns))?;

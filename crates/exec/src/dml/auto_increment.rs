@@ -130,7 +130,7 @@ impl<'r> AutoIncrement<'r> {
         known: Option<u64>,
         ahead: bool,
     ) -> Self {
-        let mode = env.rt.session.frame.settings.sql_mode;
+        let mode = env.rt.session.frame.settings.expressions.sql_mode;
         let table = open.handle.table.def();
         let def = &table.columns[column];
         let group = Group::of(table, column);
@@ -304,7 +304,7 @@ impl<'r> AutoIncrement<'r> {
 
     fn series(&self) -> (u64, u64) {
         let settings = &self.env.rt.session.frame.settings;
-        (settings.auto_increment_increment.max(1), settings.auto_increment_offset.max(1))
+        (settings.dml.auto_increment_increment.max(1), settings.dml.auto_increment_offset.max(1))
     }
 
     /// The value for `row`, the first of `rows` that ask.

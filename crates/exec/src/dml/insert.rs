@@ -752,7 +752,8 @@ impl<'r> Inserter<'r> {
 
 /// Compat: STRICT_TRANS_TABLES lets a statement go on that has changed a table it cannot roll back.
 fn softens(env: Env<'_>, table: &selkie_catalog::TableInfo) -> bool {
-    let all = env.rt.session.frame.settings.sql_mode.contains(SqlMode::STRICT_ALL_TABLES);
+    let all =
+        env.rt.session.frame.settings.expressions.sql_mode.contains(SqlMode::STRICT_ALL_TABLES);
     !all && keeps_changes(table)
 }
 

@@ -111,7 +111,7 @@ impl<'r> OnDuplicate<'r> {
         {
             triggers.after_row(&old, &row)?;
         }
-        let found = u64::from(self.env.rt.session.frame.settings.found_rows);
+        let found = u64::from(self.env.rt.session.frame.settings.dml.found_rows);
         Ok(match written {
             Written::Changed => Updated { affected: 2, changed: true, row: Some(row) },
             Written::Same => Updated { affected: found, changed: false, row: Some(row) },

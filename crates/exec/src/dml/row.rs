@@ -304,7 +304,9 @@ impl<'r> RowMaker<'r> {
         columns: &[Arc<Column>],
         rows: usize,
     ) -> SqlResult<Option<Vec<u32>>> {
-        if rules.checks.is_empty() || !self.env.rt.session.frame.settings.check_constraint_checks {
+        if rules.checks.is_empty()
+            || !self.env.rt.session.frame.settings.dml.check_constraint_checks
+        {
             return Ok(None);
         }
         let batch = Batch::new(columns.to_vec(), rows);

@@ -18,7 +18,7 @@ pub(super) fn check(
     targets: &[&TableInfo],
     (deletes, limited): (bool, bool),
 ) -> SqlResult<()> {
-    if !env.rt.session.frame.settings.sql_safe_updates
+    if !env.rt.session.frame.settings.dml.sql_safe_updates
         || ((limited || is_limited(source)) && !(deletes && is_unconditional(source)))
     {
         return Ok(());

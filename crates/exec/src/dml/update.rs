@@ -116,7 +116,7 @@ fn outcome(env: Env<'_>, targets: &[Target<'_>]) -> Outcome {
     let changed: u64 = targets.iter().map(|t| t.changed).sum();
     let warnings = env.eval.conditions.borrow().count();
     let counts = RowCounts { records, changed, warnings, ..RowCounts::default() };
-    let affected = if env.rt.session.frame.settings.found_rows { records } else { changed };
+    let affected = if env.rt.session.frame.settings.dml.found_rows { records } else { changed };
     let insert_id = env.rt.session.explicit_insert_id.get().unwrap_or(0);
     Outcome { affected, counts, told: Told::Updated, insert_id, ..Outcome::default() }
 }

@@ -134,7 +134,7 @@ impl<'r> Recursive<'r> {
 
     /// Whether there may be another round; warns if that is because there were too many.
     fn may_go_on(&self) -> bool {
-        let most = self.env.rt.session.frame.settings.max_recursive_iterations;
+        let most = self.env.rt.session.frame.settings.queries.max_recursive_iterations;
         if self.round <= most {
             return true;
         }

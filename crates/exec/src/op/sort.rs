@@ -55,7 +55,7 @@ pub(super) fn open<'r>(env: Env<'r>, plan: &'r Plan) -> SqlResult<BoxOperator<'r
 
 /// Whether rows have equal keys if and only if they are equal.
 fn tells_rows_apart(env: Env<'_>, keys: &[SortKey], rows: &PlanNode) -> bool {
-    let most = env.rt.session.frame.settings.max_sort_length;
+    let most = env.rt.session.frame.settings.queries.max_sort_length;
     let is_key = |at: usize| keys.iter().any(|key| key.expr.as_column() == Some(at));
     let mut columns = rows.columns.iter().enumerate();
     keys.iter().all(|key| key.expr.as_column().is_some())
@@ -76,7 +76,7 @@ fn is_exact(ty: &SqlType, most: usize) -> bool {
 
 impl Sort<'_> {
     fn sort(&mut self) -> SqlResult<SortedRows> {
-        let most = self.env.rt.session.frame.settings.max_sort_length;
+        let most = self.env.rt.session.frame.settings.queries.max_sort_length;
         match are_useful(self.keys, most) {
             true => self.sort_by_heads(),
             false => self.sort_by_keys(),

@@ -41,7 +41,7 @@ pub(super) fn put_columns(
     rows: usize,
     out: &mut ByteRows,
 ) -> SqlResult<()> {
-    let most = env.rt.session.frame.settings.max_sort_length;
+    let most = env.rt.session.frame.settings.queries.max_sort_length;
     let columns = columns.into_iter().zip(keys);
     let columns: Vec<_> = columns.map(|(c, k)| shortened(c, &k.expr.ty, most)).collect();
     for row in 0..rows {

@@ -96,7 +96,8 @@ pub(crate) fn compound(
     compile::check_body(session, body)?;
     let snapshot = instance.catalog.snapshot();
     let schema = session.frame.schema.as_deref().and_then(|name| snapshot.schema(name));
-    let collation = schema.map_or(session.frame.settings.collation_connection, |s| s.collation);
+    let collation =
+        schema.map_or(session.frame.settings.expressions.collation_connection, |s| s.collation);
     let program = Compiled::block(body, running.text, collation);
     let mut sink = ProgramSink::new(sink);
     session.programs.affected = 0;
@@ -233,7 +234,7 @@ pub(super) fn within<R>(
     };
     let inside = |session: &mut Session| {
         let outer_schema = session.frame.schema.replace(Arc::clone(schema));
-        let outer_mode = session.frame.settings.sql_mode;
+        let outer_mode = session.frame.settings.expressions.sql_mode;
         let mode = sql_mode.unwrap_or(outer_mode);
         session.programs.active.push(program.key.clone());
         let result = guarded(|| set_mode(session, mode).and_then(|()| inner(session)));
@@ -273,7 +274,7 @@ pub(super) fn in_the_name_of<R>(
 
 /// Sets `sql_mode` if it is another.
 fn set_mode(session: &mut Session, mode: SqlMode) -> SqlResult<()> {
-    if session.frame.settings.sql_mode == mode {
+    if session.frame.settings.expressions.sql_mode == mode {
         return Ok(());
     }
     let name = ast::Ident::new("sql_mode");

@@ -195,7 +195,7 @@ pub(crate) fn check_body(session: &Session, body: &Program) -> SqlResult<()> {
 fn warn_of_late_into(session: &Session, body: &Program) {
     let mut warn = |operation: &Operation| {
         if matches!(&operation.statement, Statement::Query(query) if query.late_into) {
-            session.diagnostics.push(late_into(), session.frame.settings.max_error_count);
+            session.diagnostics.push(late_into(), session.frame.settings.notes.max_error_count);
         }
         Ok(())
     };

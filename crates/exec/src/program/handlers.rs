@@ -49,7 +49,7 @@ impl<'p> Machine<'p> {
         if !self.session.diagnostics.has_error_since(mark, &error) {
             self.session
                 .diagnostics
-                .push_error(&error, self.session.frame.settings.max_error_count);
+                .push_error(&error, self.session.frame.settings.notes.max_error_count);
         }
         if !self.can_be_caught(&error) {
             return Err(error);

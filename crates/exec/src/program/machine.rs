@@ -92,10 +92,10 @@ impl<'p> Machine<'p> {
     /// Runs the whole program.
     pub(super) fn run(&mut self) -> SqlResult<()> {
         let result = self.steps(&self.program.body.steps);
-        if result.is_err() && self.session.frame.settings.sql_notes {
+        if result.is_err() && self.session.frame.settings.notes.sql_notes {
             let line = self.program.line(self.at);
             let note = Condition::note(&ER_SP_STACK_TRACE, &[&line, &self.program.name]);
-            self.session.diagnostics.push(note, self.session.frame.settings.max_error_count);
+            self.session.diagnostics.push(note, self.session.frame.settings.notes.max_error_count);
         }
         result.map(|_| ())
     }

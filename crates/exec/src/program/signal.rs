@@ -33,7 +33,7 @@ pub(super) fn raise(
     running: Running<'_>,
     handled: Option<Condition>,
 ) -> SqlResult<()> {
-    let max = session.frame.settings.max_error_count;
+    let max = session.frame.settings.notes.max_error_count;
     if what.again && handled.is_none() {
         return Err(SqlError::new(&ER_RESIGNAL_WITHOUT_ACTIVE_HANDLER, &[]));
     }
@@ -124,7 +124,7 @@ fn cut(session: &Session, text: String, item: SignalItem) -> SqlResult<String> {
         return Err(SqlError::new(&ER_COND_ITEM_TOO_LONG, &[&item.name()]));
     }
     let warning = Condition::warning(&WARN_COND_ITEM_TRUNCATED, &[&item.name()]);
-    session.diagnostics.push(warning, session.frame.settings.max_error_count);
+    session.diagnostics.push(warning, session.frame.settings.notes.max_error_count);
     Ok(text.chars().take(longest).collect())
 }
 
@@ -165,9 +165,9 @@ impl Machine<'_> {
     /// Adds an error of the program to the list, and the line it came from.
     pub(super) fn note_failure(&mut self, error: &SqlError) {
         use selkie_types::error::catalogue::ER_SP_STACK_TRACE;
-        let max = self.session.frame.settings.max_error_count;
+        let max = self.session.frame.settings.notes.max_error_count;
         self.session.diagnostics.push_error(error, max);
-        if self.session.frame.settings.sql_notes {
+        if self.session.frame.settings.notes.sql_notes {
             let line = self.program.line(self.at);
             let note = Condition::note(&ER_SP_STACK_TRACE, &[&line, &self.program.name]);
             self.session.diagnostics.push(note, max);
@@ -204,7 +204,9 @@ fn found<'a>(
             let Some(condition) = condition else {
                 // Compat: the statement ends well, and its error stands behind what it looked at.
                 let error = SqlError::new(&ER_DA_INVALID_CONDITION_NUMBER, &[]);
-                session.diagnostics.push_error(&error, session.frame.settings.max_error_count);
+                session
+                    .diagnostics
+                    .push_error(&error, session.frame.settings.notes.max_error_count);
                 return Ok(Vec::new());
             };
             Ok(items.iter().map(|(target, item)| (target, item_of(condition, *item))).collect())

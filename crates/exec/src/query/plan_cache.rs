@@ -97,7 +97,7 @@ impl PlanCache {
         key.extend_from_slice(session.frame.schema.as_deref().unwrap_or_default().as_bytes());
         key.push(0);
         match form {
-            Form::Text => self.shape.read(text, session.frame.settings.sql_mode),
+            Form::Text => self.shape.read(text, session.frame.settings.expressions.sql_mode),
             Form::Prepared => {
                 key.extend_from_slice(text);
                 true
@@ -123,6 +123,6 @@ pub(crate) fn may_share(session: &Session, text: &[u8]) -> bool {
         && session.locked_tables.is_none()
         && session.frame.acting_as.is_none()
         // Whether a change is refused depends on the plan, which its own values choose.
-        && !session.frame.settings.sql_safe_updates
-        && session.frame.settings.collation_connection.charset().is_ascii_compatible()
+        && !session.frame.settings.dml.sql_safe_updates
+        && session.frame.settings.expressions.collation_connection.charset().is_ascii_compatible()
 }

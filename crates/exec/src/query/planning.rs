@@ -25,7 +25,7 @@ pub(crate) fn parse(
     text: &[u8],
     origin: Option<&ClientText>,
 ) -> SqlResult<Parsed> {
-    let options = ParseOptions { sql_mode: session.frame.settings.sql_mode };
+    let options = ParseOptions { sql_mode: session.frame.settings.expressions.sql_mode };
     let parsed = selkie_sql::parse_from(text, &options, origin)?;
     if parsed.end < text.len() {
         return Err(selkie_sql::syntax_error_at(text, parsed.end, &options));

@@ -138,8 +138,8 @@ fn value(kind: LiteralKind, raw: &[u8], session: &Session) -> (Value, SqlType) {
         (Value::Int(value), ty)
     };
     let string = |letters: usize| {
-        let bytes = string_value(raw, session.frame.settings.sql_mode);
-        let collation = session.frame.settings.collation_connection;
+        let bytes = string_value(raw, session.frame.settings.expressions.sql_mode);
+        let collation = session.frame.settings.expressions.collation_connection;
         (Value::bytes(&bytes), SqlType::varchar(letters as u32, collation))
     };
     match kind {

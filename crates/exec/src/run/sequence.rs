@@ -146,8 +146,10 @@ impl Place<'_> {
 
     fn state(&self, known: &Option<SequenceState>) -> SqlResult<SequenceState> {
         let settings = &self.session.frame.settings;
-        let series =
-            (settings.auto_increment_increment as i64, settings.auto_increment_offset as i64);
+        let series = (
+            settings.dml.auto_increment_increment as i64,
+            settings.dml.auto_increment_offset as i64,
+        );
         match known {
             Some(state) => Ok(*state),
             None => Ok(SequenceState::new(self.read()?, series)),

@@ -152,7 +152,9 @@ pub(super) fn create_trigger(
 fn created(session: &Session, micros: i64) -> Value {
     let micros = micros - micros.rem_euclid(10_000);
     let time = selkie_types::DateTime::from_unix_micros(micros);
-    time.map_or(Value::Null, |t| Value::DateTime(session.frame.settings.time_zone.to_local(t)))
+    time.map_or(Value::Null, |t| {
+        Value::DateTime(session.frame.settings.expressions.time_zone.to_local(t))
+    })
 }
 
 /// `SHOW PROCEDURE CODE` is for servers built to be debugged.

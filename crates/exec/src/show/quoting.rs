@@ -10,8 +10,8 @@ use crate::Session;
 /// The definition with its names in the session's quotes, or without any where none are needed.
 pub(super) fn requoted(session: &Session, definition: String) -> String {
     let settings = &session.frame.settings;
-    let ansi = settings.sql_mode.contains(SqlMode::ANSI_QUOTES);
-    if settings.quote_show_create && !ansi {
+    let ansi = settings.expressions.sql_mode.contains(SqlMode::ANSI_QUOTES);
+    if settings.show.quote_show_create && !ansi {
         return definition;
     }
     let quote = if ansi { '"' } else { '`' };
@@ -23,7 +23,7 @@ pub(super) fn requoted(session: &Session, definition: String) -> String {
         match piece.strip_prefix('`') {
             Some(name) => {
                 let name = name.strip_suffix('`').unwrap_or(name).replace("``", "`");
-                put_name(&mut out, &name, quote, settings.quote_show_create);
+                put_name(&mut out, &name, quote, settings.show.quote_show_create);
             }
             None => out.push_str(piece),
         }

@@ -129,10 +129,10 @@ fn create_table(instance: &Instance, session: &Session, name: &TableName) -> Sql
         TableKind::System => None,
         _ => instance.look_into(&table).and_then(|t| t.table.statistics().auto_increment),
     };
-    let style = ShowStyle::of(session.frame.settings.sql_mode);
+    let style = ShowStyle::of(session.frame.settings.expressions.sql_mode);
     let statement = requoted(
         session,
-        show_create_table(&table, next, style, &session.frame.settings.time_zone),
+        show_create_table(&table, next, style, &session.frame.settings.expressions.time_zone),
     );
     Ok(ShownRows {
         columns: vec![("Table", text_type(64)), ("Create Table", definition_type())],

@@ -26,11 +26,10 @@ pub struct Control {
 impl Control {
     /// Limits taken from a session's settings.
     pub fn new(session: &crate::Session) -> Self {
-        let s = &session.frame.settings;
         Self {
             kill: session.frame.kill.clone(),
             deadline: session.values.deadline.get(),
-            row_lock_wait: Duration::from_secs(s.row_lock_wait_timeout),
+            row_lock_wait: Duration::from_secs(session.frame.settings.locks.row_lock_wait_timeout),
             metered: true,
         }
     }

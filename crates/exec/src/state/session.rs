@@ -30,7 +30,9 @@ pub use frame::{StatementFrame, StatementValues};
 pub use hooks::{
     Access, CheckedSet, NewValue, NoHooks, PreparedTicket, Privilege, SavedVariables, SessionHooks,
 };
-pub use settings::{Completion, Settings};
+pub use settings::{
+    Charsets, Completion, DefaultEngines, Dml, Locks, Notes, Queries, Settings, Show, Transactions,
+};
 pub(crate) use work::Backup;
 
 pub use crate::state::files::FilePlaces;
@@ -194,7 +196,7 @@ impl Session {
         if self.transaction.is_nested() {
             return;
         }
-        let micros = self.frame.settings.max_statement_micros;
+        let micros = self.frame.settings.queries.max_statement_micros;
         let limit = Duration::from_micros(micros);
         let deadline = (micros > 0).then(|| Instant::now() + limit);
         self.values.deadline.set(deadline);
@@ -229,7 +231,7 @@ impl Session {
         if self.locked_tables.is_none() {
             return Ok(());
         }
-        let same_name = |alias: &str| match self.frame.settings.lower_case_names {
+        let same_name = |alias: &str| match self.frame.settings.planning.lower_case_names {
             true => alias.eq_ignore_ascii_case(name),
             false => alias == name,
         };
@@ -252,6 +254,6 @@ impl Session {
 
     /// Whether strict mode is on.
     pub fn is_strict(&self) -> bool {
-        self.frame.settings.sql_mode.is_strict()
+        self.frame.settings.expressions.sql_mode.is_strict()
     }
 }

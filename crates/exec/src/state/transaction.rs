@@ -158,7 +158,7 @@ impl Transaction {
     /// Whether plain reads lock rows.
     pub fn locks_reads(&self, settings: &Settings) -> bool {
         self.effective_isolation(settings) == Isolation::Serializable
-            && (self.is_open() || !settings.autocommit)
+            && (self.is_open() || !settings.transactions.autocommit)
     }
 
     /// Whether rows are locked that others are made from.
@@ -172,7 +172,7 @@ impl Transaction {
         if self.is_open() {
             return self.read_only;
         }
-        self.next_read_only.unwrap_or(settings.tx_read_only)
+        self.next_read_only.unwrap_or(settings.transactions.tx_read_only)
     }
 
     /// Whether rows that a statement does not want are unlocked again.
@@ -184,7 +184,7 @@ impl Transaction {
         if self.is_open() || !self.parts.is_empty() {
             return self.isolation;
         }
-        self.next_isolation.unwrap_or(settings.isolation)
+        self.next_isolation.unwrap_or(settings.transactions.isolation)
     }
 
     /// `SET TRANSACTION` without a scope: about the next transaction only.
@@ -194,8 +194,8 @@ impl Transaction {
     }
 
     fn start(&mut self, settings: &Settings, read_only: Option<bool>) {
-        self.isolation = self.next_isolation.take().unwrap_or(settings.isolation);
-        let next = self.next_read_only.take().unwrap_or(settings.tx_read_only);
+        self.isolation = self.next_isolation.take().unwrap_or(settings.transactions.isolation);
+        let next = self.next_read_only.take().unwrap_or(settings.transactions.tx_read_only);
         self.read_only = read_only.unwrap_or(next);
     }
 
@@ -217,9 +217,9 @@ impl Transaction {
         }
         if !self.is_open() && self.parts.is_empty() {
             self.start(settings, None);
-            self.implicit = !settings.autocommit;
+            self.implicit = !settings.transactions.autocommit;
         }
-        self.snapshot_isolation = settings.snapshot_isolation;
+        self.snapshot_isolation = settings.transactions.snapshot_isolation;
         self.can_roll_back = false;
         self.parts.iter().try_for_each(|part| self.begin_statement_in(part.trx()))
     }
@@ -602,7 +602,7 @@ impl Session {
     }
 
     pub(crate) fn warn_incomplete_rollback(&self) {
-        self.diagnostics.push(incomplete_rollback(), self.frame.settings.max_error_count);
+        self.diagnostics.push(incomplete_rollback(), self.frame.settings.notes.max_error_count);
     }
 }
 

@@ -77,7 +77,7 @@ fn stage(instance: &Instance, session: &mut Session, name: &str) -> SqlResult<()
 
 fn enter(instance: &Instance, session: &mut Session, stage: usize) -> SqlResult<()> {
     let control = Control::new(session);
-    let limit = Duration::from_secs(session.frame.settings.lock_wait_timeout);
+    let limit = Duration::from_secs(session.frame.settings.locks.lock_wait_timeout);
     if stage == 0 {
         if session.locked_tables.is_some() {
             return Err(SqlError::new(&ER_LOCK_OR_ACTIVE_TRANSACTION, &[]));
@@ -105,7 +105,7 @@ fn lock(instance: &Instance, session: &mut Session, table: &TableName) -> SqlRes
     };
     session.backup.table = None;
     let control = Control::new(session);
-    let limit = Duration::from_secs(session.frame.settings.lock_wait_timeout);
+    let limit = Duration::from_secs(session.frame.settings.locks.lock_wait_timeout);
     let name = (schema, &*table.name.value);
     let ticket = instance.locks.lock(&control, session.core.id, name, LockMode::Read, limit)?;
     session.backup.table = Some(ticket);

@@ -50,7 +50,7 @@ fn lock_all(session: &mut Session) -> SqlResult<()> {
         return Ok(());
     }
     let control = Control::new(session);
-    let limit = Duration::from_secs(session.frame.settings.lock_wait_timeout);
+    let limit = Duration::from_secs(session.frame.settings.locks.lock_wait_timeout);
     let kinds = [Work::Definition, Work::Rows, Work::Commit];
     session.read_lock = session.gate.close(&control, session.core.id, &kinds, limit)?;
     Ok(())
@@ -135,7 +135,7 @@ fn wait_for_users(instance: &Instance, session: &Session, table: &TableName) -> 
     if session.frame.temporary.get(schema, name).is_some() {
         return Ok(());
     }
-    let limit = Duration::from_secs(session.frame.settings.lock_wait_timeout);
+    let limit = Duration::from_secs(session.frame.settings.locks.lock_wait_timeout);
     let (control, mode) = (Control::new(session), LockMode::Exclusive);
     instance.locks.lock(&control, session.core.id, (schema, name), mode, limit).map(drop)
 }

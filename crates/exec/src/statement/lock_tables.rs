@@ -63,7 +63,7 @@ pub(super) fn take(
     let limit = match statement.wait {
         Some(ast::LockWait::NoWait) => Duration::ZERO,
         Some(ast::LockWait::Wait(seconds)) => Duration::from_secs(seconds),
-        _ => Duration::from_secs(session.frame.settings.lock_wait_timeout),
+        _ => Duration::from_secs(session.frame.settings.locks.lock_wait_timeout),
     };
     let control = Control::new(session);
     let mut list = list_of(instance, session, statement, purpose)?;

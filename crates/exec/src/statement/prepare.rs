@@ -29,7 +29,7 @@ fn prepare_value(
 ) -> SqlResult<Prepared> {
     let source = source(instance, session, e, running)?;
     let source = trimmed(&source);
-    let origin = ClientText::new(source, session.frame.settings.client_charset);
+    let origin = ClientText::new(source, session.frame.settings.charsets.client);
     let text = origin.as_ref().map_or(source, ClientText::utf8);
     prepare_text(instance, session, text, origin.as_ref())
 }
@@ -48,7 +48,7 @@ fn source(
         Value::Null => source.extend_from_slice(b"NULL"),
         value => selkie_types::write_value(&ty, &value, &mut source),
     }
-    let (from, to) = (ty.collation.charset(), session.frame.settings.client_charset);
+    let (from, to) = (ty.collation.charset(), session.frame.settings.charsets.client);
     if from != Charset::Binary && ty.is_string() && from != to {
         source = from.convert(&source, to).0.into_owned();
     }
@@ -236,6 +236,6 @@ pub(super) fn immediate(
     session.programs.executing.push(Arc::clone(&prepared));
     let result = execute_using(instance, session, &prepared, (&statement.using, values), sink);
     session.programs.executing.pop();
-    session.diagnostics.put_first(told, session.frame.settings.max_error_count);
+    session.diagnostics.put_first(told, session.frame.settings.notes.max_error_count);
     result
 }

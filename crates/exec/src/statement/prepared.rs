@@ -101,9 +101,9 @@ fn tell_of_preparing(session: &Session, statement: &Statement, plan: &Plan) {
             code if code == ER_UNKNOWN_ERROR.code => true,
             code => code == ER_WARN_ALLOWED_PACKET_OVERFLOWED.code,
         };
-        let hidden = condition.level == Level::Note && !settings.sql_notes;
+        let hidden = condition.level == Level::Note && !settings.notes.sql_notes;
         if !later && !hidden {
-            session.diagnostics.push(condition.clone(), settings.max_error_count);
+            session.diagnostics.push(condition.clone(), settings.notes.max_error_count);
         }
     }
 }

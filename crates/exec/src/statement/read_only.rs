@@ -20,7 +20,7 @@ pub(super) fn check(session: &Session, statement: &Statement) -> SqlResult<()> {
         Changes::Nothing => false,
         Changes::Temporary => transaction.is_read_only(settings),
         // Compat: they commit what is open first, and run in the transaction that comes next.
-        Changes::Shared if transaction.is_open() => settings.tx_read_only,
+        Changes::Shared if transaction.is_open() => settings.transactions.tx_read_only,
         Changes::Shared => transaction.is_read_only(settings),
     };
     if read_only { Err(refused()) } else { Ok(()) }

@@ -26,7 +26,7 @@ pub(super) fn run(instance: &Instance, session: &mut Session, what: &Ast) -> Sql
         Ast::Savepoint(name) => {
             bump(&session.core.counters.handler_savepoint, 1);
             // Outside of a transaction the statement is one by itself, and so is the savepoint.
-            if session.in_transaction() || !session.frame.settings.autocommit {
+            if session.in_transaction() || !session.frame.settings.transactions.autocommit {
                 session.transaction.begin_statement(&session.frame.settings)?;
                 session.transaction.savepoint(&name.value)?;
             }
@@ -69,7 +69,7 @@ fn ended(
     chain: Option<bool>,
     release: Option<bool>,
 ) -> Outcome {
-    let usual = session.frame.settings.completion;
+    let usual = session.frame.settings.transactions.completion;
     if chain.unwrap_or(usual == Completion::Chain) {
         match was_open {
             true => session.transaction.begin_next(),

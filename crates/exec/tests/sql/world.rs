@@ -83,7 +83,7 @@ impl World {
     /// Runs a statement; the rows it gave.
     pub(crate) fn run(&mut self, session: &str, sql: &str) -> SqlResult<Vec<String>> {
         let session = session_of(&mut self.sessions, session);
-        let options = ParseOptions { sql_mode: session.frame.settings.sql_mode };
+        let options = ParseOptions { sql_mode: session.frame.settings.expressions.sql_mode };
         let parsed = selkie_sql::parse(sql.as_bytes(), &options)?;
         match &parsed.statement {
             Statement::CreateTable(create) => {

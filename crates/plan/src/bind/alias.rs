@@ -167,7 +167,7 @@ impl Binder<'_> {
                 Ok(Some(grouped))
             }
             (Some(selected), None) => {
-                let full = self.settings.sql_mode.contains(SqlMode::ONLY_FULL_GROUP_BY)
+                let full = self.types.sql_mode.contains(SqlMode::ONLY_FULL_GROUP_BY)
                     && !self.scopes[at].grouped;
                 let is_column = self.column_read(&selected).is_some();
                 let by_alias = |a: &Alias| {

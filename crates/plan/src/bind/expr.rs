@@ -334,7 +334,7 @@ impl Binder<'_> {
         let (text, _) = escape.ty.collation.charset().convert(b, Charset::Utf8mb4);
         let escape = String::from_utf8_lossy(&text);
         // Compat: in this mode a character must be said, or nothing.
-        let plain = self.settings.sql_mode.contains(SqlMode::NO_BACKSLASH_ESCAPES);
+        let plain = self.types.sql_mode.contains(SqlMode::NO_BACKSLASH_ESCAPES);
         if plain && escape.is_empty() && !self.in_kept_text {
             return Err(SqlError::new(&ER_WRONG_ARGUMENTS, &[&"ESCAPE"]));
         }

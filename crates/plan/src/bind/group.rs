@@ -30,7 +30,7 @@ impl Grouping {
         from: ColumnSet,
         rollup: bool,
     ) -> Self {
-        let full = binder.settings.sql_mode.contains(SqlMode::ONLY_FULL_GROUP_BY);
+        let full = binder.types.sql_mode.contains(SqlMode::ONLY_FULL_GROUP_BY);
         let (groups, carried, taken) = Default::default();
         let mut grouping = Self { groups, carried, from, full, rollup, taken };
         for key in keys {

@@ -187,7 +187,7 @@ impl Binder<'_> {
             values.iter_mut().for_each(build::unround);
             values.iter().for_each(|value| self.defaults_inside(value, &target.table, first));
             // Compat: what a value is has to fit in the first row only.
-            if number == 0 && !self.ignore && self.settings.sql_mode.is_strict() {
+            if number == 0 && !self.ignore && self.types.sql_mode.is_strict() {
                 let given = values.iter().zip(targets).zip(row).filter(|(_, e)| !is_default(e));
                 let mut pairs = given.map(|(pair, _)| pair);
                 pairs.try_for_each(|(e, at)| refuse_assignment(&e.ty, &target.table, *at))?;
@@ -334,7 +334,7 @@ impl Binder<'_> {
 
     /// Compat: `DEFAULT(column)` is a value given for generated column `at`, whatever it is.
     fn refuse_given(&self, table: &TableInfo, at: usize, value: &ast::Expr) -> SqlResult<()> {
-        let strict = self.settings.sql_mode.is_strict() && !self.ignore;
+        let strict = self.types.sql_mode.is_strict() && !self.ignore;
         let given = matches!(value.kind, ast::ExprKind::Default(Some(_)));
         if given && strict && table.columns[at].generated.is_some() {
             let error = &ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN;
@@ -419,7 +419,7 @@ impl Binder<'_> {
         let mut value = self.in_clause(clause, |b| b.scalar(value))?;
         // Compat: all digits that are computed are stored, not only those that are shown.
         build::unround(&mut value);
-        if !self.ignore && self.settings.sql_mode.is_strict() {
+        if !self.ignore && self.types.sql_mode.is_strict() {
             refuse_assignment(&value.ty, table, at)?;
         }
         Ok(Some(value))

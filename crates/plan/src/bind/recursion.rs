@@ -92,7 +92,7 @@ impl Binder<'_> {
             return Err(SqlError::not_supported(what));
         }
         let all = union_all(&query.body)?;
-        if self.settings.standard_compliant_cte {
+        if self.settings.variables.standard_compliant_cte {
             steps.iter().try_for_each(|step| check_part(step, names, &table.name))?;
         }
         let number = self.new_common(table, State::Anchor);

@@ -338,6 +338,6 @@ impl TableNames {
 impl Binder<'_> {
     /// The comparison of names of tables that the server was started with.
     pub(super) fn table_names(&self) -> TableNames {
-        TableNames { any_case: self.settings.lower_case_names }
+        TableNames { any_case: self.settings.variables.lower_case_names }
     }
 }

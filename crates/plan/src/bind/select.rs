@@ -416,8 +416,8 @@ impl Binder<'_> {
     /// Row count and offset.
     pub(super) fn limit(&mut self, tail: Tail<'_>) -> SqlResult<Option<Cut>> {
         let Some(limit) = tail.limit else {
-            let unlimited = self.settings.select_limit == u64::MAX || !tail.outermost;
-            let limit = Some(Expr::uint(self.settings.select_limit));
+            let unlimited = self.settings.variables.sql_select_limit == u64::MAX || !tail.outermost;
+            let limit = Some(Expr::uint(self.settings.variables.sql_select_limit));
             return Ok((!unlimited).then(|| Cut { limit, ..Cut::default() }));
         };
         if limit.with_ties && tail.order_by.is_empty() {

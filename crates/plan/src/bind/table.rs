@@ -41,7 +41,7 @@ impl Binder<'_> {
 
     /// An expression of a definition, over the positions of the table's row.
     pub(super) fn row_expr(&mut self, table: &TableInfo, text: &str) -> SqlResult<Expr> {
-        let syntax = crate::parse::expression(text.as_bytes(), self.settings.sql_mode)?;
+        let syntax = crate::parse::expression(text.as_bytes(), self.types.sql_mode)?;
         let around = std::mem::replace(&mut self.in_kept_text, true);
         let bound = self.row_syntax(table, &syntax, Clause::default());
         self.in_kept_text = around;

@@ -39,7 +39,7 @@ impl Binder<'_> {
     fn condition_of(&mut self, clause: Clause, condition: &ast::Expr) -> SqlResult<Expr> {
         self.in_clause(clause, |b| {
             let bound = b.condition(condition)?;
-            if b.settings.note_unusable_keys {
+            if b.settings.variables.note_unusable_keys {
                 let before = b.conditions.len();
                 b.find_unusable_keys(condition);
                 b.conditions.truncate(before);

@@ -110,7 +110,7 @@ impl Binder<'_> {
         target: &BoundTarget,
         at: usize,
     ) -> SqlResult<()> {
-        let simultaneous = self.settings.sql_mode.contains(SqlMode::SIMULTANEOUS_ASSIGNMENT);
+        let simultaneous = self.types.sql_mode.contains(SqlMode::SIMULTANEOUS_ASSIGNMENT);
         if simultaneous && target.assignments.iter().any(|(column, _)| *column == at) {
             let table = &self.columns.relations[target.relation].table;
             // A table below a view has no name of the statement's.

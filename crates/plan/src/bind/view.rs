@@ -65,7 +65,7 @@ impl Binder<'_> {
             return Err(SqlError::new(&ER_VIEW_RECURSIVE, &[&name.0, &name.1]));
         }
         let text = view.select.as_bytes();
-        let statement = crate::parse::query(text, self.settings.sql_mode)?;
+        let statement = crate::parse::query(text, self.types.sql_mode)?;
         let guard = self.guard(info);
         if !view.security_invoker {
             self.names.environment.permissions().check_definer(&view.definer)?;
@@ -159,10 +159,10 @@ impl Binder<'_> {
         if all || table.def.indexes.iter().any(is_key) {
             return false;
         }
-        if self.settings.updatable_views_with_limit {
+        if self.settings.variables.updatable_views_with_limit {
             self.conditions.push(Condition::note(&ER_WARN_VIEW_WITHOUT_KEY, &[]));
         }
-        !self.settings.updatable_views_with_limit
+        !self.settings.variables.updatable_views_with_limit
     }
 
     /// The tables a view's rows are rows of.

@@ -14,6 +14,9 @@ use crate::cost;
 use crate::estimate::condition_cost;
 use crate::physical::JoinKind;
 
+/// Leaves up to which all join orders are compared; beyond it the next cheapest is taken.
+const EXHAUSTIVE_JOINS: usize = 10;
+
 /// How two sets are joined.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Method {
@@ -84,7 +87,7 @@ impl Builder<'_> {
             rows: HashMap::default(),
         };
         search.leaves(goal);
-        if graph.leaves.len() <= self.settings.exhaustive_joins {
+        if graph.leaves.len() <= EXHAUSTIVE_JOINS {
             search.exhaustive();
         } else {
             search.greedy();

@@ -33,7 +33,8 @@ fn tell(node: &mut PlanNode, reader: Reader) {
         | Operator::SystemTableScan(_)
         | Operator::CommonTableScan(_)
         | Operator::WorkTableScan(_)
-        | Operator::Values(_) => {}
+        | Operator::Values(_)
+        | Operator::BulkValues(_) => {}
         Operator::TableScan(scan) => {
             scan.row_goal = reader.stops;
             scan.feeds_update = reader.updates && scan.row_keys;

@@ -364,11 +364,7 @@ fn bind(
 }
 
 fn with_binder<T>(context: &DefineContext<'_>, run: impl FnOnce(&mut Binder<'_>) -> T) -> T {
-    let settings = Settings {
-        sql_mode: context.sql_mode(),
-        collation: context.eval.types.collation_connection,
-        ..Settings::default()
-    };
+    let settings = Settings::default();
     let environment = Defining(context.environment);
     let names = Names { tables: context.names, environment: &environment, text: &[] };
     run(&mut Binder::new(names, &settings, &context.eval.types, 0))

@@ -128,7 +128,7 @@ impl Merger<'_> {
     /// The query of a view with its names qualified and the views in it merged.
     fn definition(&self, view: &View, schema: &str) -> Option<Query> {
         let text = view.select.as_bytes();
-        let mut query = crate::parse::query(text, self.context.settings.sql_mode).ok()?;
+        let mut query = crate::parse::query(text, self.context.types.sql_mode).ok()?;
         Qualifier::new(self.context.tables, Some(schema), text).whole().query(&mut query, true);
         merge_within(&mut query, self.context, self.left);
         Some(query)

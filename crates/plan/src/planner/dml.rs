@@ -50,7 +50,7 @@ pub(super) fn insert(
             .chain(new..new + width)
             .chain(bound.source_columns.iter().copied())
             .collect();
-        let simultaneous = context.settings.sql_mode.contains(SqlMode::SIMULTANEOUS_ASSIGNMENT);
+        let simultaneous = context.types.sql_mode.contains(SqlMode::SIMULTANEOUS_ASSIGNMENT);
         DuplicateUpdate { assignments: placed(&made.assigned, &layout), simultaneous }
     });
     let (returning, output) = returned(&made.returned, bound.returning_first, &table, &done.draft);
@@ -259,7 +259,7 @@ pub(super) fn update(
     }
     draft.compute_updated(&source, &targets, context);
     let simultaneous =
-        multiple || context.settings.sql_mode.contains(SqlMode::SIMULTANEOUS_ASSIGNMENT);
+        multiple || context.types.sql_mode.contains(SqlMode::SIMULTANEOUS_ASSIGNMENT);
     let done = draft.finish(source, &ids, context);
     let mut node = done.root.node.clone();
     if multiple || targets.iter().any(|t| moves_rows(&node, t, &done.draft)) {

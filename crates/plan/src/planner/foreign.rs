@@ -40,7 +40,7 @@ pub(super) fn foreign_tables(
     context: &PlanContext<'_>,
 ) -> SqlResult<ForeignTables> {
     let mut out = ForeignTables::default();
-    if !context.settings.foreign_key_checks {
+    if !context.settings.variables.foreign_key_checks {
         return Ok(out);
     }
     let mut known: Vec<(TableId, Changes)> = Vec::new();

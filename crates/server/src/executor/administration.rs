@@ -38,7 +38,8 @@ pub(super) fn check_set(
         NewValue::Value(value, ty) => SetValue::Value(plain(value, &ty)),
     });
     let is_default = !matches!(value, Some(SetValue::Value(_)));
-    if !session.frame.settings.autocommit && turns_autocommit_on(item, value.as_ref()) {
+    if !session.frame.settings.transactions.autocommit && turns_autocommit_on(item, value.as_ref())
+    {
         session.transaction.check_no_branch()?;
     }
     let mut notes = Notes::new();
@@ -57,7 +58,7 @@ pub(super) fn set(
     if let SetItem::Password { .. } | SetItem::DefaultRole { .. } = item {
         session.commit()?;
     }
-    let was_autocommit = session.frame.settings.autocommit;
+    let was_autocommit = session.frame.settings.transactions.autocommit;
     let Ready { checked, is_default } = ready;
     let mut notes = Notes::new();
     let target = admin::set_item(shared, item, checked, &mut notes)?;
@@ -70,7 +71,7 @@ pub(super) fn set(
         follow(session, name, &value, is_default);
     }
     super::settings::refresh(shared, session);
-    if !was_autocommit && session.frame.settings.autocommit {
+    if !was_autocommit && session.frame.settings.transactions.autocommit {
         // Compat: switching autocommit on ends the open transaction.
         session.commit()?;
     }
@@ -199,7 +200,7 @@ fn follow(session: &mut Session, name: &str, value: &VarValue, is_default: bool)
 
 fn keep(session: &Session, notes: Vec<Condition>) {
     for note in notes {
-        session.diagnostics.push(note, session.frame.settings.max_error_count);
+        session.diagnostics.push(note, session.frame.settings.notes.max_error_count);
     }
 }
 

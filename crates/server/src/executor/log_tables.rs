@@ -30,9 +30,9 @@ impl LogTables {
         let hooks = Unattended::new();
         let mut session = Session::new(0, Account::default(), Arc::new(hooks));
         // What a statement was is logged even if the table's character set lacks some of it.
-        session.frame.settings.sql_mode = SqlMode::from_bits(0)?;
-        session.frame.settings.lock_wait_timeout = 1;
-        session.frame.settings.row_lock_wait_timeout = 1;
+        session.frame.settings.expressions.sql_mode = SqlMode::from_bits(0)?;
+        session.frame.settings.locks.lock_wait_timeout = 1;
+        session.frame.settings.locks.row_lock_wait_timeout = 1;
         let this = Self { instance: Arc::clone(instance), session: Mutex::new(session) };
         this.session.lock().transaction.hold_answers();
         Ok(this)

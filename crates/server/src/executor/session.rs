@@ -77,7 +77,7 @@ impl ExecutorSession {
         multi: bool,
         origin: Option<&ClientText>,
     ) -> SqlResult<Parsed> {
-        let options = ParseOptions { sql_mode: self.session.frame.settings.sql_mode };
+        let options = ParseOptions { sql_mode: self.session.frame.settings.expressions.sql_mode };
         let parsed = selkie_sql::parse_from(text, &options, origin)?;
         if parsed.end < text.len() && !multi {
             return Err(selkie_sql::syntax_error_at(text, parsed.end, &options));
@@ -218,7 +218,11 @@ impl ExecutorSession {
         if let Err(error) = result
             && error.is(&ER_INTERNAL_ERROR)
         {
-            panics::tell(self.shared.handle.id, text, self.session.frame.settings.sql_mode);
+            panics::tell(
+                self.shared.handle.id,
+                text,
+                self.session.frame.settings.expressions.sql_mode,
+            );
         }
     }
 
@@ -397,7 +401,7 @@ impl BackendSession for ExecutorSession {
     }
 
     fn memory(&self, note: &mut dyn FnMut(usize, usize)) {
-        let (address, bytes) = count_of(self.session.frame.settings.time_zone.name());
+        let (address, bytes) = count_of(self.session.frame.settings.expressions.time_zone.name());
         note(address, bytes);
         self.session.transaction.memory(note);
     }
@@ -442,10 +446,10 @@ impl BackendSession for ExecutorSession {
         let mut flags = Status::NONE;
         let in_transaction = self.session.in_transaction();
         let read_only = in_transaction && self.session.transaction.is_read_only(settings);
-        flags.set(Status::AUTOCOMMIT, settings.autocommit);
+        flags.set(Status::AUTOCOMMIT, settings.transactions.autocommit);
         flags.set(Status::IN_TRANS, in_transaction);
         flags.set(Status::IN_TRANS_READONLY, read_only);
-        let mode = settings.sql_mode;
+        let mode = settings.expressions.sql_mode;
         flags.set(Status::NO_BACKSLASH_ESCAPES, mode.contains(SqlMode::NO_BACKSLASH_ESCAPES));
         flags.set(Status::ANSI_QUOTES, mode.contains(SqlMode::ANSI_QUOTES));
         let warnings = self.session.diagnostics.raised().min(u16::MAX.into()) as u16;
@@ -454,7 +458,9 @@ impl BackendSession for ExecutorSession {
 
     fn note_error(&mut self, error: &SqlError) {
         self.session.diagnostics.clear();
-        self.session.diagnostics.push_error(error, self.session.frame.settings.max_error_count);
+        self.session
+            .diagnostics
+            .push_error(error, self.session.frame.settings.notes.max_error_count);
     }
 
     fn reset(&mut self) {

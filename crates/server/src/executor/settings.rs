@@ -1,86 +1,180 @@
 //! System variables as the executor's plain settings.
 //!
-//! Must not validate: values were checked when they were set.
+//! Every group is written as a whole: a field without a variable does not compile. Must not validate:
+//! values were checked when they were set.
 
 use selkie_engine::Isolation;
 use selkie_exec::Session;
-use selkie_exec::session::Completion;
-use selkie_expr::TimeZone;
+use selkie_exec::session::{
+    Charsets, Completion, DefaultEngines, Dml, Locks, Notes, Queries, Settings, Show, Transactions,
+};
+use selkie_expr::{TimeZone, TypeContext};
+use selkie_plan::PlanVariables;
 use selkie_protocol::Capabilities;
 use selkie_types::{Charset, CollationId, Locale, SqlMode};
 
 use crate::session::Shared;
-use crate::variables::{VarId, VarValue, ids};
+use crate::variables::{Ids, SessionVars, VarId, ids};
 
 /// Writes the session's variables into its settings.
 pub(super) fn refresh(shared: &Shared, session: &mut Session) {
-    let vars = shared.vars.lock();
     let ids = ids();
-    let get = |id: VarId| vars.get(id);
-    let number = |id: VarId| get(id).as_u64();
-    let flag = |id: VarId| get(id).as_bool();
-    let s = &mut session.frame.settings;
-    s.sql_mode = SqlMode::from_bits(number(ids.sql_mode)).unwrap_or(SqlMode::DEFAULT);
-    s.client_charset = charset(get(ids.character_set_client)).unwrap_or(Charset::Utf8mb4);
-    s.collation_connection = CollationId::from_name(get(ids.collation_connection).as_str())
-        .unwrap_or(CollationId::UTF8MB4_GENERAL_CI);
-    s.results_charset = charset(get(ids.character_set_results));
-    s.database_charset = charset(get(ids.character_set_database)).unwrap_or(Charset::Utf8mb4);
-    s.time_zone = TimeZone::parse(get(ids.time_zone).as_str()).unwrap_or_else(TimeZone::system);
-    s.time_locale =
-        Locale::from_name(get(ids.lc_time_names).as_str()).unwrap_or_else(Locale::english);
-    s.autocommit = flag(ids.autocommit);
-    s.snapshot_isolation = number(ids.innodb_snapshot_isolation) != 0;
-    s.isolation = isolation(number(ids.tx_isolation));
-    s.tx_read_only = flag(ids.tx_read_only);
-    s.completion = match number(ids.completion_type) {
-        1 => Completion::Chain,
-        2 => Completion::Release,
-        _ => Completion::Plain,
+    let elsewhere = Elsewhere {
+        lower_case_names: shared.server.globals.get(ids.lower_case_table_names).as_u64() != 0,
+        found_rows: shared.capabilities().has(Capabilities::FOUND_ROWS),
     };
-    s.buffer_result = flag(ids.sql_buffer_result);
-    s.quote_show_create = flag(ids.sql_quote_show_create);
-    s.max_error_count = number(ids.max_error_count) as usize;
-    s.sql_notes = flag(ids.sql_notes);
-    s.sql_select_limit = number(ids.sql_select_limit);
-    s.max_sort_length = number(ids.max_sort_length) as usize;
-    s.group_concat_max_len = number(ids.group_concat_max_len);
-    s.div_precision_increment = number(ids.div_precision_increment) as u8;
-    s.default_week_format = number(ids.default_week_format) as u8;
-    s.regex_flags = number(ids.default_regex_flags) as u8;
-    s.explicit_timestamps = flag(ids.explicit_defaults_for_timestamp);
-    s.max_allowed_packet = number(ids.max_allowed_packet);
-    s.max_statement_micros = (get(ids.max_statement_time).as_f64() * 1e6) as u64;
-    s.lock_wait_timeout = number(ids.lock_wait_timeout);
-    s.row_lock_wait_timeout = number(ids.innodb_lock_wait_timeout);
-    s.auto_increment_increment = number(ids.auto_increment_increment);
-    s.auto_increment_offset = number(ids.auto_increment_offset);
-    s.sql_safe_updates = flag(ids.sql_safe_updates);
-    s.foreign_key_checks = flag(ids.foreign_key_checks);
-    s.unique_checks = flag(ids.unique_checks);
-    s.check_constraint_checks = flag(ids.check_constraint_checks);
-    s.updatable_views_with_limit = flag(ids.updatable_views_with_limit);
-    s.note_unusable_keys = number(ids.note_verbosity) & 2 != 0;
-    s.note_explain = number(ids.note_verbosity) & 4 != 0;
-    s.default_storage_engine = get(ids.default_storage_engine).as_str().into();
-    let engine = |id| Some(get(id).as_str()).filter(|n| !n.is_empty()).map(Into::into);
-    s.default_tmp_storage_engine = engine(ids.default_tmp_storage_engine);
-    s.enforced_storage_engine = engine(ids.enforce_storage_engine);
-    s.max_recursive_iterations = number(ids.max_recursive_iterations);
-    s.standard_compliant_cte = flag(ids.standard_compliant_cte);
-    shared.handle.set_checks(s.unique_checks, s.foreign_key_checks);
-    s.version += 1;
-    let most = i64::try_from(number(ids.max_session_mem_used)).unwrap_or(i64::MAX);
+    let vars = shared.vars.lock();
+    let values = Values { vars: &vars, ids };
+    let Settings { timestamp_micros, version, .. } = session.frame.settings;
+    session.frame.settings =
+        Settings { timestamp_micros, version: version + 1, ..values.settings(&elsewhere) };
+    shared.handle.set_checks(values.flag(ids.unique_checks), values.flag(ids.foreign_key_checks));
+    let most = i64::try_from(values.number(ids.max_session_mem_used)).unwrap_or(i64::MAX);
     session.frame.kill.account().set_limit(most);
-    drop(vars);
-    let global = |id: VarId| shared.server.globals.get(id);
-    s.lower_case_names = global(ids.lower_case_table_names).as_u64() != 0;
-    s.local_infile = global(ids.local_infile).as_bool();
-    s.found_rows = shared.capabilities().has(Capabilities::FOUND_ROWS);
 }
 
-fn charset(value: &VarValue) -> Option<Charset> {
-    Charset::from_name(value.as_str())
+/// Settings that are no variables of the session.
+struct Elsewhere {
+    lower_case_names: bool,
+    found_rows: bool,
+}
+
+/// The session's variables.
+struct Values<'v> {
+    vars: &'v SessionVars,
+    ids: &'static Ids,
+}
+
+impl Values<'_> {
+    fn number(&self, id: VarId) -> u64 {
+        self.vars.get(id).as_u64()
+    }
+
+    fn flag(&self, id: VarId) -> bool {
+        self.vars.get(id).as_bool()
+    }
+
+    fn text(&self, id: VarId) -> &str {
+        self.vars.get(id).as_str()
+    }
+
+    fn charset(&self, id: VarId) -> Charset {
+        Charset::from_name(self.text(id)).unwrap_or(Charset::Utf8mb4)
+    }
+
+    fn settings(&self, elsewhere: &Elsewhere) -> Settings {
+        Settings {
+            expressions: self.expressions(),
+            planning: self.planning(elsewhere),
+            transactions: self.transactions(),
+            locks: self.locks(),
+            dml: self.dml(elsewhere),
+            queries: self.queries(),
+            notes: self.notes(),
+            charsets: self.charsets(),
+            engines: self.engines(),
+            show: Show { quote_show_create: self.flag(self.ids.sql_quote_show_create) },
+            timestamp_micros: None,
+            version: 0,
+        }
+    }
+
+    fn expressions(&self) -> TypeContext {
+        let ids = self.ids;
+        TypeContext {
+            sql_mode: SqlMode::from_bits(self.number(ids.sql_mode)).unwrap_or(SqlMode::DEFAULT),
+            collation_connection: CollationId::from_name(self.text(ids.collation_connection))
+                .unwrap_or(CollationId::UTF8MB4_GENERAL_CI),
+            div_precision_increment: self.number(ids.div_precision_increment) as u8,
+            group_concat_max_len: self.number(ids.group_concat_max_len),
+            max_allowed_packet: self.number(ids.max_allowed_packet),
+            default_week_format: self.number(ids.default_week_format) as u8,
+            regex_flags: self.number(ids.default_regex_flags) as u8,
+            explicit_timestamps: self.flag(ids.explicit_defaults_for_timestamp),
+            time_zone: TimeZone::parse(self.text(ids.time_zone)).unwrap_or_else(TimeZone::system),
+            time_locale: Locale::from_name(self.text(ids.lc_time_names))
+                .unwrap_or_else(Locale::english),
+        }
+    }
+
+    fn planning(&self, elsewhere: &Elsewhere) -> PlanVariables {
+        let ids = self.ids;
+        PlanVariables {
+            sql_select_limit: self.number(ids.sql_select_limit),
+            lower_case_names: elsewhere.lower_case_names,
+            foreign_key_checks: self.flag(ids.foreign_key_checks),
+            standard_compliant_cte: self.flag(ids.standard_compliant_cte),
+            updatable_views_with_limit: self.flag(ids.updatable_views_with_limit),
+            note_unusable_keys: self.number(ids.note_verbosity) & 2 != 0,
+        }
+    }
+
+    fn transactions(&self) -> Transactions {
+        let ids = self.ids;
+        Transactions {
+            autocommit: self.flag(ids.autocommit),
+            snapshot_isolation: self.number(ids.innodb_snapshot_isolation) != 0,
+            isolation: isolation(self.number(ids.tx_isolation)),
+            tx_read_only: self.flag(ids.tx_read_only),
+            completion: match self.number(ids.completion_type) {
+                1 => Completion::Chain,
+                2 => Completion::Release,
+                _ => Completion::Plain,
+            },
+        }
+    }
+
+    fn locks(&self) -> Locks {
+        Locks {
+            lock_wait_timeout: self.number(self.ids.lock_wait_timeout),
+            row_lock_wait_timeout: self.number(self.ids.innodb_lock_wait_timeout),
+        }
+    }
+
+    fn dml(&self, elsewhere: &Elsewhere) -> Dml {
+        let ids = self.ids;
+        Dml {
+            auto_increment_increment: self.number(ids.auto_increment_increment),
+            auto_increment_offset: self.number(ids.auto_increment_offset),
+            sql_safe_updates: self.flag(ids.sql_safe_updates),
+            check_constraint_checks: self.flag(ids.check_constraint_checks),
+            found_rows: elsewhere.found_rows,
+        }
+    }
+
+    fn queries(&self) -> Queries {
+        let ids = self.ids;
+        Queries {
+            buffer_result: self.flag(ids.sql_buffer_result),
+            max_sort_length: self.number(ids.max_sort_length) as usize,
+            max_recursive_iterations: self.number(ids.max_recursive_iterations),
+            max_statement_micros: (self.vars.get(ids.max_statement_time).as_f64() * 1e6) as u64,
+        }
+    }
+
+    fn notes(&self) -> Notes {
+        let ids = self.ids;
+        Notes {
+            max_error_count: self.number(ids.max_error_count) as usize,
+            sql_notes: self.flag(ids.sql_notes),
+            note_explain: self.number(ids.note_verbosity) & 4 != 0,
+        }
+    }
+
+    fn charsets(&self) -> Charsets {
+        Charsets {
+            client: self.charset(self.ids.character_set_client),
+            database: self.charset(self.ids.character_set_database),
+        }
+    }
+
+    fn engines(&self) -> DefaultEngines {
+        let enforced = Some(self.text(self.ids.enforce_storage_engine));
+        DefaultEngines {
+            default: self.text(self.ids.default_storage_engine).into(),
+            enforced: enforced.filter(|name| !name.is_empty()).map(Into::into),
+        }
+    }
 }
 
 fn isolation(level: u64) -> Isolation {
@@ -89,5 +183,28 @@ fn isolation(level: u64) -> Isolation {
         1 => Isolation::ReadCommitted,
         3 => Isolation::Serializable,
         _ => Isolation::RepeatableRead,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::variables::{Globals, startup_values};
+
+    #[test]
+    fn a_server_without_options_has_the_defaults() {
+        let vars = SessionVars::new(&Globals::new(startup_values()));
+        let elsewhere = Elsewhere { lower_case_names: false, found_rows: false };
+        let settings = Values { vars: &vars, ids: ids() }.settings(&elsewhere);
+        // Only what the machine and the character sets of a connection decide differs.
+        let default = Settings::default();
+        let expressions = TypeContext {
+            time_zone: settings.expressions.time_zone.clone(),
+            collation_connection: settings.expressions.collation_connection,
+            ..default.expressions
+        };
+        let engines = DefaultEngines { default: settings.engines.default.clone(), enforced: None };
+        let charsets = settings.charsets.clone();
+        assert_eq!(settings, Settings { expressions, engines, charsets, ..default });
     }
 }

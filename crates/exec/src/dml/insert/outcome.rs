@@ -113,7 +113,7 @@ impl Inserter<'_> {
         match (&self.on_duplicate, self.plan.mode) {
             (Some(_), InsertMode::Ignore) => self.skipped - self.updates.changed,
             // Compat: a client that counts rows found is told of those that did not change too.
-            (Some(_), _) if self.env.rt.session.frame.settings.found_rows => self.updates.found,
+            (Some(_), _) if self.env.rt.session.frame.settings.dml.found_rows => self.updates.found,
             (Some(_), _) => self.updates.changed,
             _ => self.duplicates + self.skipped,
         }

@@ -1,12 +1,12 @@
-//! The session's system variables the executor reads, as plain values.
+//! The session's system variables the executor reads, as plain values in groups by their readers.
 //!
 //! The server keeps all variables and writes these when one of them changes. Nothing here checks
 //! or parses a value.
 
 use selkie_engine::Isolation;
-use selkie_expr::TimeZone;
-use selkie_types::Locale;
-use selkie_types::{Charset, CollationId, SqlMode};
+use selkie_expr::TypeContext;
+use selkie_plan::PlanVariables;
+use selkie_types::Charset;
 
 /// What COMMIT and ROLLBACK do besides, where they do not say.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -19,23 +19,38 @@ pub enum Completion {
     Release,
 }
 
-/// Variables by MariaDB's names.
-#[derive(Clone, Debug, PartialEq)]
+/// Variables by MariaDB's names. The values of [`Default`] are those of a server without options.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settings {
-    /// `sql_mode`.
-    pub sql_mode: SqlMode,
-    /// `character_set_client`.
-    pub client_charset: Charset,
-    /// `collation_connection`.
-    pub collation_connection: CollationId,
-    /// `character_set_results`; `None` is NULL: strings are sent as they are stored.
-    pub results_charset: Option<Charset>,
-    /// `character_set_database`.
-    pub database_charset: Charset,
-    /// `time_zone`.
-    pub time_zone: TimeZone,
-    /// `lc_time_names`.
-    pub time_locale: &'static Locale,
+    /// What expressions depend on, and whoever else asks for the SQL mode or the time zone.
+    pub expressions: TypeContext,
+    /// What plans depend on besides.
+    pub planning: PlanVariables,
+    /// Of transactions.
+    pub transactions: Transactions,
+    /// Of waits for locks.
+    pub locks: Locks,
+    /// Of INSERT, UPDATE and DELETE.
+    pub dml: Dml,
+    /// Of queries.
+    pub queries: Queries,
+    /// Of conditions that are kept.
+    pub notes: Notes,
+    /// Of strings that come from the client or from files.
+    pub charsets: Charsets,
+    /// Of new tables.
+    pub engines: DefaultEngines,
+    /// Of SHOW CREATE.
+    pub show: Show,
+    /// `SET timestamp`, in microseconds since 1970.
+    pub timestamp_micros: Option<i64>,
+    /// Grows whenever one of the settings a plan depends on changes.
+    pub version: u64,
+}
+
+/// How transactions begin and end.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Transactions {
     /// `autocommit`.
     pub autocommit: bool,
     /// `innodb_snapshot_isolation`.
@@ -46,128 +61,136 @@ pub struct Settings {
     pub tx_read_only: bool,
     /// `completion_type`.
     pub completion: Completion,
-    /// `sql_buffer_result`.
-    pub buffer_result: bool,
-    /// `sql_quote_show_create`.
-    pub quote_show_create: bool,
-    /// `max_error_count`.
-    pub max_error_count: usize,
-    /// `sql_notes`.
-    pub sql_notes: bool,
-    /// `sql_select_limit`.
-    pub sql_select_limit: u64,
-    /// `max_sort_length`.
-    pub max_sort_length: usize,
-    /// `group_concat_max_len`.
-    pub group_concat_max_len: u64,
-    /// `div_precision_increment`.
-    pub div_precision_increment: u8,
-    /// `default_week_format`.
-    pub default_week_format: u8,
-    /// `default_regex_flags`.
-    pub regex_flags: u8,
-    /// `explicit_defaults_for_timestamp`.
-    pub explicit_timestamps: bool,
-    /// `max_allowed_packet`.
-    pub max_allowed_packet: u64,
-    /// `max_statement_time` in microseconds; 0 is none.
-    pub max_statement_micros: u64,
-    /// `lock_wait_timeout` in seconds: of table definitions.
+}
+
+/// How long statements wait for locks, in seconds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Locks {
+    /// `lock_wait_timeout`: of table definitions.
     pub lock_wait_timeout: u64,
-    /// `innodb_lock_wait_timeout` in seconds: of rows.
+    /// `innodb_lock_wait_timeout`: of rows.
     pub row_lock_wait_timeout: u64,
+}
+
+/// What changes of rows do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dml {
     /// `auto_increment_increment`.
     pub auto_increment_increment: u64,
     /// `auto_increment_offset`.
     pub auto_increment_offset: u64,
-    /// `SET timestamp`, in microseconds since 1970.
-    pub timestamp_micros: Option<i64>,
     /// `sql_safe_updates`.
     pub sql_safe_updates: bool,
-    /// `foreign_key_checks`.
-    pub foreign_key_checks: bool,
-    /// `unique_checks`.
-    pub unique_checks: bool,
     /// `check_constraint_checks`.
     pub check_constraint_checks: bool,
-    /// `updatable_views_with_limit`.
-    pub updatable_views_with_limit: bool,
-    /// `note_verbosity` has `unusable_keys`.
-    pub note_unusable_keys: bool,
-    /// It has `explain`: the same notes for EXPLAIN.
-    pub note_explain: bool,
-    /// `default_storage_engine`; empty where no variables were set: the engine of the dictionary.
-    pub default_storage_engine: Box<str>,
-    /// `enforce_storage_engine`, if set.
-    pub enforced_storage_engine: Option<Box<str>>,
-    /// `default_tmp_storage_engine`, if set.
-    pub default_tmp_storage_engine: Option<Box<str>>,
-    /// `lower_case_table_names` is not 0.
-    pub lower_case_names: bool,
-    /// `local_infile`.
-    pub local_infile: bool,
     /// The client counts rows found, not changed (`CLIENT_FOUND_ROWS`).
     pub found_rows: bool,
-    /// `max_recursive_iterations`.
-    pub max_recursive_iterations: u64,
-    /// `standard_compliant_cte`.
-    pub standard_compliant_cte: bool,
-    /// Threads one statement may use.
-    pub threads: usize,
-    /// Grows whenever one of the settings a plan depends on changes.
-    pub version: u64,
 }
 
-impl Default for Settings {
+/// How queries run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Queries {
+    /// `sql_buffer_result`.
+    pub buffer_result: bool,
+    /// `max_sort_length`.
+    pub max_sort_length: usize,
+    /// `max_recursive_iterations`.
+    pub max_recursive_iterations: u64,
+    /// `max_statement_time` in microseconds; 0 is none.
+    pub max_statement_micros: u64,
+}
+
+/// Which conditions are kept.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Notes {
+    /// `max_error_count`.
+    pub max_error_count: usize,
+    /// `sql_notes`.
+    pub sql_notes: bool,
+    /// `note_verbosity` has `explain`: notes on keys that cannot be used are given for EXPLAIN too.
+    pub note_explain: bool,
+}
+
+/// Character sets of strings that come in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Charsets {
+    /// `character_set_client`.
+    pub client: Charset,
+    /// `character_set_database`.
+    pub database: Charset,
+}
+
+/// Engines of tables that name none.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DefaultEngines {
+    /// `default_storage_engine`; empty where no variables were set: the engine of the dictionary.
+    pub default: Box<str>,
+    /// `enforce_storage_engine`, if set.
+    pub enforced: Option<Box<str>>,
+}
+
+/// How definitions are shown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Show {
+    /// `sql_quote_show_create`.
+    pub quote_show_create: bool,
+}
+
+impl Default for Transactions {
     fn default() -> Self {
         Self {
-            sql_mode: SqlMode::DEFAULT,
-            client_charset: Charset::Utf8mb4,
-            database_charset: Charset::Utf8mb4,
-            collation_connection: CollationId::UTF8MB4_GENERAL_CI,
-            results_charset: Some(Charset::Utf8mb4),
-            time_zone: TimeZone::utc(),
-            time_locale: Locale::english(),
             autocommit: true,
             snapshot_isolation: false,
             isolation: Isolation::RepeatableRead,
             tx_read_only: false,
             completion: Completion::Plain,
-            buffer_result: false,
-            quote_show_create: true,
-            max_error_count: 64,
-            sql_notes: true,
-            sql_select_limit: u64::MAX,
-            max_sort_length: 1024,
-            group_concat_max_len: 1 << 20,
-            div_precision_increment: 4,
-            default_week_format: 0,
-            regex_flags: 0,
-            explicit_timestamps: true,
-            max_allowed_packet: 16 << 20,
-            max_statement_micros: 0,
-            lock_wait_timeout: 86_400,
-            row_lock_wait_timeout: 50,
+        }
+    }
+}
+
+impl Default for Locks {
+    fn default() -> Self {
+        Self { lock_wait_timeout: 86_400, row_lock_wait_timeout: 50 }
+    }
+}
+
+impl Default for Dml {
+    fn default() -> Self {
+        Self {
             auto_increment_increment: 1,
             auto_increment_offset: 1,
-            timestamp_micros: None,
             sql_safe_updates: false,
-            foreign_key_checks: true,
-            unique_checks: true,
             check_constraint_checks: true,
-            updatable_views_with_limit: true,
-            note_unusable_keys: false,
-            note_explain: true,
-            default_storage_engine: Box::default(),
-            enforced_storage_engine: None,
-            default_tmp_storage_engine: None,
-            lower_case_names: false,
-            local_infile: true,
             found_rows: false,
-            max_recursive_iterations: 1000,
-            standard_compliant_cte: true,
-            threads: std::thread::available_parallelism().map_or(1, |n| n.get()),
-            version: 1,
         }
+    }
+}
+
+impl Default for Queries {
+    fn default() -> Self {
+        Self {
+            buffer_result: false,
+            max_sort_length: 1024,
+            max_recursive_iterations: 1000,
+            max_statement_micros: 0,
+        }
+    }
+}
+
+impl Default for Notes {
+    fn default() -> Self {
+        Self { max_error_count: 64, sql_notes: true, note_explain: true }
+    }
+}
+
+impl Default for Charsets {
+    fn default() -> Self {
+        Self { client: Charset::Utf8mb4, database: Charset::Utf8mb4 }
+    }
+}
+
+impl Default for Show {
+    fn default() -> Self {
+        Self { quote_show_create: true }
     }
 }

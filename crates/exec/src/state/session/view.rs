@@ -41,7 +41,8 @@ impl selkie_expr::Session for Session {
         if (ty.is_temporal() || ty.fixed_binary().is_some()) && !value.is_null() {
             // Compat: a variable holds a number or a text; that of a date is in latin1.
             if let (TypeKind::Timestamp, Value::DateTime(instant)) = (ty.kind, &value) {
-                value = Value::DateTime(self.frame.settings.time_zone.to_local(*instant));
+                value =
+                    Value::DateTime(self.frame.settings.expressions.time_zone.to_local(*instant));
             }
             let text = selkie_expr::text::display(&value, &ty);
             ty = SqlType::varchar(text.len() as u32, CollationId::LATIN1_SWEDISH_CI);
@@ -227,19 +228,7 @@ impl Permissions for Session {
 impl Session {
     /// The settings expressions depend on.
     pub fn type_context(&self) -> TypeContext {
-        let s = &self.frame.settings;
-        TypeContext {
-            sql_mode: s.sql_mode,
-            collation_connection: s.collation_connection,
-            div_precision_increment: s.div_precision_increment,
-            group_concat_max_len: s.group_concat_max_len,
-            max_allowed_packet: s.max_allowed_packet,
-            default_week_format: s.default_week_format,
-            regex_flags: s.regex_flags,
-            explicit_timestamps: s.explicit_timestamps,
-            time_zone: s.time_zone.clone(),
-            time_locale: s.time_locale,
-        }
+        self.frame.settings.expressions.clone()
     }
 
     /// Whether plain reads lock, and whether those do that rows are made from.
@@ -251,23 +240,14 @@ impl Session {
 
     /// The settings plans depend on.
     pub fn plan_settings<'a>(&'a self, parameters: &'a [SqlType]) -> PlanSettings<'a> {
-        let s = &self.frame.settings;
         let (lock_reads, lock_sources) = self.reads_lock();
         PlanSettings {
+            variables: &self.frame.settings.planning,
             schema: self.frame.schema.as_deref(),
-            sql_mode: s.sql_mode,
-            collation: s.collation_connection,
             parameters,
-            select_limit: s.sql_select_limit,
-            lower_case_names: s.lower_case_names,
             lock_reads,
             lock_sources,
-            foreign_key_checks: s.foreign_key_checks,
-            standard_compliant_cte: s.standard_compliant_cte,
             listed_only: self.locked_tables.is_some(),
-            updatable_views_with_limit: s.updatable_views_with_limit,
-            note_unusable_keys: s.note_unusable_keys,
-            ..PlanSettings::default()
         }
     }
 }

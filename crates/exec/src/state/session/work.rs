@@ -27,7 +27,7 @@ pub(crate) struct Backup {
 
 impl Session {
     fn gate_limit(&self) -> Duration {
-        Duration::from_secs(self.frame.settings.lock_wait_timeout)
+        Duration::from_secs(self.frame.settings.locks.lock_wait_timeout)
     }
 
     /// The statement begins to change something shared; whether it was not inside already.
