@@ -80,7 +80,6 @@ impl<'a> Ddl<'a> {
     }
 
     /// Runs `statement`; `None` if it is not one of these.
-    // tidy: dispatch
     pub(crate) fn run(&mut self, statement: &Statement) -> SqlResult<Option<Outcome>> {
         self.check_form(statement)?;
         required::check(self.session, statement)?;

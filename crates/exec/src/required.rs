@@ -146,7 +146,6 @@ struct Required<'s> {
 }
 
 /// The table.
-// tidy: dispatch
 fn required(statement: &Statement) -> Required<'_> {
     use Privileges as P;
     let of = |kind, first, is_update| Required { kind, first, is_update };

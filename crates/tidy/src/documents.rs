@@ -3,15 +3,17 @@
 use std::fs;
 use std::path::Path;
 
-const DOCUMENTS: [&str; 5] =
-    ["README.md", "ARCHITECTURE.md", "docs/format.md", "docs/compatibility.md", "tests/README.md"];
+/// Those outside of `docs`.
+const DOCUMENTS: [&str; 3] = ["README.md", "ARCHITECTURE.md", "tests/README.md"];
 
 /// Every document is there, every crate is in the map, every path in backticks exists.
 pub(crate) fn check(root: &Path) -> Vec<String> {
     let mut findings = Vec::new();
-    for document in DOCUMENTS {
-        match fs::read_to_string(root.join(document)) {
-            Ok(text) => findings.extend(missing_paths(root, document, &text)),
+    let mut documents = DOCUMENTS.map(str::to_owned).to_vec();
+    documents.extend(pages(root, "docs"));
+    for document in documents {
+        match fs::read_to_string(root.join(&document)) {
+            Ok(text) => findings.extend(missing_paths(root, &document, &text)),
             Err(_) => findings.push(format!("{document}: is missing")),
         }
     }
@@ -25,6 +27,21 @@ pub(crate) fn check(root: &Path) -> Vec<String> {
     findings
 }
 
+/// All pages below a folder, by their paths from the root.
+fn pages(root: &Path, folder: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(root.join(folder)).into_iter().flatten().flatten() {
+        let path = format!("{folder}/{}", entry.file_name().to_string_lossy());
+        if entry.path().is_dir() {
+            found.extend(pages(root, &path));
+        } else if path.ends_with(".md") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
 /// Paths in backticks: a word with a slash that begins with one of the project's folders.
 fn missing_paths(root: &Path, document: &str, text: &str) -> Vec<String> {
     let folders = ["crates/", "docs/", "tests/", "fuzz/", ".ci/", "lab/"];
@@ -36,4 +53,27 @@ fn missing_paths(root: &Path, document: &str, text: &str) -> Vec<String> {
         .filter(|word| !root.join(word).exists())
         .map(|word| format!("{document}: names {word}, which does not exist"))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_paths_of_any_page_are_found() {
+        let root = std::env::temp_dir().join(format!("selkie-tidy-{}", std::process::id()));
+        fs::create_dir_all(root.join("docs/decisions")).unwrap();
+        fs::create_dir_all(root.join("crates/a")).unwrap();
+        fs::write(root.join("README.md"), "`crates/a`, `docs/*`, `docs/x y`").unwrap();
+        fs::write(root.join("docs/decisions/0001.md"), "`crates/b/src/lib.rs`").unwrap();
+        let found = check(&root);
+        fs::remove_dir_all(&root).unwrap();
+        let expected = [
+            "ARCHITECTURE.md: is missing",
+            "tests/README.md: is missing",
+            "docs/decisions/0001.md: names crates/b/src/lib.rs, which does not exist",
+            "ARCHITECTURE.md: does not mention `crates/a`",
+        ];
+        assert_eq!(found, expected);
+    }
 }

@@ -1,62 +1,27 @@
-//! Lengths of files and functions, as a ratchet.
-//!
-//! Over the limits a file or function must be listed in `ratchet.txt` with a length it may not
-//! exceed. The list is meant to shrink.
+//! Lengths of files and functions, without the tests at a file's end.
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
-
+use crate::ratchet::Excess;
 use crate::sources::Source;
 
 const FILE_LINES_MAX: usize = 800;
 const FUNCTION_LINES_MAX: usize = 70;
-const RATCHET: &str = "crates/tidy/ratchet.txt";
 
-/// Compares lengths with the limits and the ratchet; `update` writes the ratchet anew instead.
-pub(crate) fn check(root: &Path, files: &[Source], update: bool) -> Vec<String> {
-    let long = measure(files);
-    let path = root.join(RATCHET);
-    if update {
-        let text: String = long.iter().map(|(what, lines)| format!("{lines} {what}\n")).collect();
-        return fs::write(&path, text).err().map(|e| e.to_string()).into_iter().collect();
-    }
-    let allowed = read_ratchet(&fs::read_to_string(&path).unwrap_or_default());
-    long.iter()
-        .filter(|(what, lines)| allowed.get(*what).is_none_or(|most| *lines > most))
-        .map(|(what, lines)| format!("{what}: {lines} lines, over the limit"))
-        .collect()
-}
-
-fn read_ratchet(text: &str) -> BTreeMap<String, usize> {
-    let entry = |line: &str| {
-        let (lines, what) = line.split_once(' ')?;
-        Some((what.to_owned(), lines.parse().ok()?))
-    };
-    text.lines().filter_map(entry).collect()
-}
-
-/// Everything over its limit.
-fn measure(files: &[Source]) -> BTreeMap<String, usize> {
-    let mut long = BTreeMap::new();
+/// Every file and function over its limit.
+pub(crate) fn measure(files: &[Source]) -> Vec<Excess> {
+    let mut long = Vec::new();
     for file in files.iter().filter(|file| !file.is_test()) {
-        let lines = &file.lines[..production_lines(&file.lines)];
-        if lines.len() > FILE_LINES_MAX {
-            long.insert(file.path.clone(), lines.len());
-        }
-        for (name, length) in functions(lines) {
-            if length > FUNCTION_LINES_MAX {
-                let entry = long.entry(format!("{}:{name}", file.path)).or_insert(0);
-                *entry = length.max(*entry);
+        let lines = file.production_lines();
+        let mut add = |what: String, size, most| {
+            if size > most {
+                long.push(Excess { unit: "lines", what, size });
             }
+        };
+        add(file.path.clone(), lines.len(), FILE_LINES_MAX);
+        for (name, length) in functions(lines) {
+            add(format!("{}:{name}", file.path), length, FUNCTION_LINES_MAX);
         }
     }
     long
-}
-
-/// Lines before an inline test module.
-fn production_lines(lines: &[String]) -> usize {
-    lines.iter().position(|line| line == "#[cfg(test)]").unwrap_or(lines.len())
 }
 
 /// Name and length of each function, found by the formatter's indentation.
@@ -83,11 +48,12 @@ fn function_end(body: &[String], at_indent: impl Fn(&String) -> bool) -> Option<
         .and_then(|(at, line)| (line.trim() == "}").then_some(at))
 }
 
-fn function_name(line: &str) -> Option<String> {
+/// The name of the function that a line begins to define or declare.
+pub(crate) fn function_name(line: &str) -> Option<String> {
     let rest = line.trim_start();
     let at = rest.find("fn ")?;
     let before = rest[..at].trim_end();
-    let qualifiers = ["pub", "const", "unsafe", "extern", "\"C\"", "async"];
+    let qualifiers = ["const", "unsafe", "extern", "\"C\"", "async"];
     let plain = before.split_whitespace().all(|w| w.starts_with("pub") || qualifiers.contains(&w));
     if !plain {
         return None;
@@ -95,4 +61,24 @@ fn function_name(line: &str) -> Option<String> {
     let name: String =
         rest[at + 3..].chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
     (!name.is_empty()).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_files_and_functions_are_found() {
+        let body = "    let a = 1;\n".repeat(FUNCTION_LINES_MAX - 1);
+        let long = format!("pub(crate) fn long(\n    a: u8,\n) {{\n{body}}}\n");
+        let declared = "trait T {\n    fn declared(\n        a: u8,\n    );\n}\n";
+        let tests = format!("#[cfg(test)]\nmod tests {{\n{}}}", "//\n".repeat(FILE_LINES_MAX));
+        let found = measure(&[Source::of("a.rs", &format!("{long}{declared}{tests}"))]);
+        let sizes: Vec<_> = found.iter().map(|e| (e.what.as_str(), e.size)).collect();
+        assert_eq!(sizes, [("a.rs:long", FUNCTION_LINES_MAX + 3)]);
+        let found = measure(&[Source::of("b.rs", &"//\n".repeat(FILE_LINES_MAX + 1))]);
+        assert_eq!((found[0].what.as_str(), found[0].size), ("b.rs", FILE_LINES_MAX + 1));
+        let test = Source::of("crates/a/tests/b.rs", &"//\n".repeat(FILE_LINES_MAX + 1));
+        assert!(test.is_test() && measure(&[test]).is_empty());
+    }
 }

@@ -1,8 +1,8 @@
 //! `cargo run -p selkie-tidy`: checks the project's own rules and says what breaks them.
 //!
-//! Layers between crates and in the executor, engines known by name, a purpose at the top of every file, lengths of
-//! files and functions (a ratchet: what is long today may only get shorter), names that documents mention. Run with
-//! `--update` to write the ratchet anew after something got shorter. Must not depend on the product.
+//! Layers between crates and inside some, engines known by name, a purpose at the top of every file, lengths of files
+//! and functions, `bool` parameters, wide structs, names that documents mention. Run with `--update` to write the
+//! ratchet anew after something shrank. Must not depend on the product.
 
 #![forbid(unsafe_code)]
 
@@ -11,6 +11,8 @@ mod engines;
 mod layers;
 mod lengths;
 mod modules;
+mod ratchet;
+mod signatures;
 mod sources;
 
 use std::path::PathBuf;
@@ -24,7 +26,8 @@ fn main() -> ExitCode {
     findings.extend(sources::check(&files));
     findings.extend(modules::check(&files));
     findings.extend(engines::check(&files));
-    findings.extend(lengths::check(&root, &files, update));
+    let excesses = [lengths::measure(&files), signatures::measure(&files)].concat();
+    findings.extend(ratchet::check(&root, &excesses, update));
     findings.extend(documents::check(&root));
     findings.iter().for_each(|finding| eprintln!("tidy: {finding}"));
     eprintln!("tidy: {} files, {} findings", files.len(), findings.len());

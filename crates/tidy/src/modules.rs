@@ -20,7 +20,7 @@ pub(crate) fn check(files: &[Source]) -> Vec<String> {
     let mut findings = Vec::new();
     for file in own() {
         let Some(layer) = layer_of(&file.path[ROOT.len()..]) else { continue };
-        for (number, module) in used(&code_of(file)) {
+        for (number, module) in used(&file.code()) {
             let module = handed_on.get(&module).unwrap_or(&module);
             let above = LAYERS.iter().position(|name| name == module).is_none_or(|at| at > layer);
             if above && is_module(files, module) {
@@ -42,13 +42,6 @@ fn layer_of(path: &str) -> Option<usize> {
 
 fn is_module(files: &[Source], name: &str) -> bool {
     files.iter().any(|file| file.path == format!("{ROOT}{name}.rs"))
-}
-
-/// The lines without comments, and without the tests at the end.
-fn code_of(file: &Source) -> String {
-    let code = file.lines.iter().take_while(|line| line.trim() != "#[cfg(test)]");
-    let bare = code.map(|line| line.split("//").next().unwrap_or_default());
-    bare.collect::<Vec<_>>().join("\n")
 }
 
 /// The first names behind `crate::`, with their lines.
@@ -91,7 +84,7 @@ fn first_name(text: &str) -> String {
 
 /// The module that each name comes from that the root hands on.
 fn names_of_root(root: &Source) -> HashMap<String, String> {
-    let code = code_of(root);
+    let code = root.code();
     let mut names = HashMap::new();
     for statement in code.split(';').filter_map(|text| text.trim().strip_prefix("pub use ")) {
         let module = first_name(statement);
@@ -108,8 +101,7 @@ mod tests {
     use super::*;
 
     fn source(path: &str, text: &str) -> Source {
-        let lines = text.lines().map(str::to_owned).collect();
-        Source { path: format!("{ROOT}{path}"), lines }
+        Source::of(&format!("{ROOT}{path}"), text)
     }
 
     #[test]

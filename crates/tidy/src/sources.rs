@@ -16,6 +16,26 @@ impl Source {
     pub(crate) fn is_test(&self) -> bool {
         self.path.contains("/tests/") || self.path.ends_with("/tests.rs")
     }
+
+    /// The lines before a module of tests at the end.
+    pub(crate) fn production_lines(&self) -> &[String] {
+        let begins_tests = |pair: &[String]| {
+            pair[0] == "#[cfg(test)]" && pair[1].starts_with("mod ") && pair[1].ends_with('{')
+        };
+        let end = self.lines.windows(2).position(begins_tests).unwrap_or(self.lines.len());
+        &self.lines[..end]
+    }
+
+    /// The production lines without comments.
+    pub(crate) fn code(&self) -> String {
+        let bare = |line: &String| line.split("//").next().unwrap_or_default().to_owned();
+        self.production_lines().iter().map(bare).collect::<Vec<_>>().join("\n")
+    }
+
+    #[cfg(test)]
+    pub(crate) fn of(path: &str, text: &str) -> Self {
+        Self { path: path.to_owned(), lines: text.lines().map(str::to_owned).collect() }
+    }
 }
 
 /// All Rust files below `crates` and `fuzz`.
@@ -67,4 +87,19 @@ pub(crate) fn check(files: &[Source]) -> Vec<String> {
         }
     }
     findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn findings(line: &str) -> usize {
+        check(&[Source::of("a.rs", &format!("//! A file.\n\n{line}"))]).len()
+    }
+
+    #[test]
+    fn files_without_a_purpose_and_unfinished_code_are_found() {
+        assert_eq!(check(&[Source::of("a.rs", "fn f() {}")]).len(), 1);
+        assert_eq!(findings(UNFINISHED[0]), 1);
+    }
 }

@@ -225,7 +225,6 @@ pub(super) fn table_of(
     found.ok_or_else(|| SqlError::no_such_table(schema, &table.name.value))
 }
 
-// tidy: dispatch
 fn shape(instance: &Instance, session: &Session, what: &ShowWhat) -> SqlResult<Option<Shape>> {
     Ok(Some(match what {
         ShowWhat::Databases => {

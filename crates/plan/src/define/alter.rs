@@ -230,7 +230,6 @@ impl<'a> Draft<'a> {
         }
     }
 
-    // tidy: dispatch
     fn apply(&mut self, action: &'a AlterAction) -> SqlResult<()> {
         use AlterAction as A;
         match action {

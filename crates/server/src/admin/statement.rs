@@ -12,7 +12,6 @@ use crate::accounts::Privileges;
 use crate::session::Shared;
 
 /// Runs `statement` if it is one of the server's. `numbers` evaluates an expression to a number.
-// tidy: dispatch
 pub(crate) fn run(
     shared: &Shared,
     statement: &Statement,

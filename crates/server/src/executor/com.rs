@@ -52,7 +52,6 @@ fn handler_word(action: &HandlerAction) -> &'static str {
     }
 }
 
-// tidy: dispatch
 fn word(statement: &Statement) -> &'static str {
     match statement {
         Statement::Query(_) => "select",

@@ -81,7 +81,6 @@ impl Parser<'_> {
     }
 
     /// One step.
-    // tidy: dispatch
     pub(super) fn step(&mut self) -> PResult<Step> {
         if self.at_label() && self.peek() == T::Colon {
             return self.labeled();

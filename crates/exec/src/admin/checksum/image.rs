@@ -85,7 +85,6 @@ impl Flags {
     }
 }
 
-// tidy: dispatch
 fn write_value(ty: &SqlType, value: &Value, out: &mut Vec<u8>) {
     let small_end = |out: &mut Vec<u8>, v: u64, bytes: usize| {
         out.extend_from_slice(&v.to_le_bytes()[..bytes]);
