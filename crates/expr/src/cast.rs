@@ -5,16 +5,22 @@
 //! does with bad input is in [`crate::store`].
 
 mod charset;
+mod digits;
 mod explicit;
+mod extreme;
 mod fixed_binary;
 mod number;
 mod temporal;
 mod text;
 mod value;
+mod year;
 
 use selkie_types::{CollationId, Decimal, JsonRole, Physical, SqlResult, SqlType, TypeKind, Value};
 
+pub use digits::{unround, wider_scale};
 pub use explicit::cast;
+pub(crate) use extreme::compare_as_numbers;
+pub use extreme::is_extreme_of_texts;
 pub use fixed_binary::to_fixed_binary;
 pub(crate) use fixed_binary::{to_its_bytes, to_its_text};
 pub(crate) use number::integer_of_hex;
@@ -22,12 +28,13 @@ pub(crate) use temporal::{DateRule, datetime_of_time, fsp_of, incorrect, lenient
 pub use temporal::{fraction_digits, literal_temporal};
 pub(crate) use text::text_length;
 pub use value::{natural_type, value};
+use year::year_of;
+pub(crate) use year::{full_year, year_number, year_text};
 
 use crate::collate::Coercibility;
 use crate::context::TypeContext;
 use crate::expr::{Call, CallOption, CompareBy, Expr, ExprKind};
-use crate::function::{Function, Kernel, Nature};
-use crate::functions::extreme::compare_as_numbers;
+use crate::function::{Function, Kernel, Nature, Readings};
 
 /// The function of conversions nobody wrote.
 static IMPLICIT: Function = Function::new("", 1, 1, |b| b.strict(SqlType::null(), no_kernel));
@@ -79,7 +86,7 @@ fn retype_null(e: &mut Expr, ty: &SqlType) -> bool {
 }
 
 fn null_kernel(frame: &crate::kernel::Frame<'_>) -> SqlResult<selkie_types::Column> {
-    use crate::eval::ColumnScale;
+    use crate::kernel::ColumnScale;
     let scale = frame.ty.decimals_of_column();
     Ok(selkie_types::Column::nulls(frame.ty.physical(), scale, frame.rows))
 }
@@ -117,19 +124,19 @@ fn read_variable(e: &mut Expr, ty: SqlType) -> bool {
 /// Makes what is no number and no text ready to become a number.
 fn to_scalar(e: &mut Expr) {
     fixed_binary::to_zero(e);
-    read_extracted(e, crate::functions::json::extract_value);
+    read_extracted(e, |readings| readings.value);
 }
 
 /// Has what JSON_EXTRACT gives read in another way, if that is what `e` is.
 ///
 /// Compat: as a number, and as a text beside another, it is the value and not the text of the document,
 /// unless COLLATE stands behind it.
-fn read_extracted(e: &mut Expr, kernel: Kernel) -> bool {
+fn read_extracted(e: &mut Expr, kernel: fn(&Readings) -> Kernel) -> bool {
     if let ExprKind::Call(call) = &mut e.kind
-        && call.function.name() == "JSON_EXTRACT"
+        && let Some(readings) = call.function.readings()
         && e.coercibility != Coercibility::Explicit
     {
-        call.kernel = kernel;
+        call.kernel = kernel(readings);
         e.ty.json = JsonRole::Plain;
         return true;
     }
@@ -140,14 +147,18 @@ fn read_extracted(e: &mut Expr, kernel: Kernel) -> bool {
 ///
 /// Compat: only one of them does, and only beside one other text.
 pub(crate) fn compare_extracted(a: &mut Expr, b: &mut Expr) {
-    use crate::functions::json::extract_text;
-    let _ = read_extracted(a, extract_text) || read_extracted(b, extract_text);
+    let _ =
+        read_extracted(a, |readings| readings.text) || read_extracted(b, |readings| readings.text);
 }
 
 /// Whether an expression is a text that a function made of a date.
 pub fn is_date_text(e: &Expr) -> bool {
-    e.ty.is_string()
-        && matches!(&e.kind, ExprKind::Call(call) if crate::functions::interval::is_text_of_date(call))
+    e.ty.is_string() && matches!(&e.kind, ExprKind::Call(call) if makes_text_of_date(call))
+}
+
+/// Whether this is a call that makes a text of a date or time: as a number it is that one's.
+fn makes_text_of_date(call: &Call) -> bool {
+    matches!(call.function.name(), "DATE_ADD" | "DATE_SUB" | "ADDTIME" | "SUBTIME")
 }
 
 /// Compat: as a number a YEAR(2) is the two digits it shows.
@@ -163,7 +174,7 @@ pub(crate) fn short_year(e: &mut Expr) {
 pub(crate) fn to_year(e: &mut Expr) {
     let ty = SqlType::new(TypeKind::Int, 4, 0);
     wrap(e, ty, true, |frame| {
-        crate::kernel::map_rows(frame, |row| Ok(crate::build::year_of(&frame.args[0].value(row))))
+        crate::kernel::map_rows(frame, |row| Ok(year_of(&frame.args[0].value(row))))
     });
 }
 
@@ -258,14 +269,14 @@ pub fn to_bits(e: &mut Expr) {
 pub fn to_double(e: &mut Expr) {
     to_scalar(e);
     // Compat: without a warning of what is no number.
-    read_extracted(e, crate::functions::json::extract_number);
+    read_extracted(e, |readings| readings.number);
     compare_as_numbers(e, CompareBy::Double);
     short_year(e);
     if retype_null(e, &SqlType::double()) {
         return;
     }
     local(e);
-    crate::build::unround(e);
+    unround(e);
     let ty = SqlType::double();
     if read_variable(e, ty.clone()) {
         return;
@@ -357,7 +368,7 @@ pub fn to_decimal_scale(e: &mut Expr, precision: u32, scale: u8) {
     to_decimal(e);
     let widens = e.ty.decimals < scale;
     if widens {
-        crate::build::unround(e);
+        unround(e);
     }
     if e.ty.decimals != scale {
         wrap(e, SqlType::decimal(precision, scale), false, number::decimal_to_scale);

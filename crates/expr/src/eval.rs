@@ -4,7 +4,6 @@
 //! COALESCE) evaluate their later operands only over the rows that need them, so that no error or
 //! warning is raised for a row whose value was already decided.
 
-mod cache;
 mod case;
 mod compare;
 mod filter;
@@ -21,13 +20,12 @@ use selkie_types::{
     Batch, Bitmap, Column, ColumnData, JsonRole, Physical, SqlResult, SqlType, Value, stack,
 };
 
-pub use cache::{CallCache, ListCache};
 pub(crate) use compare::columns as compare_columns;
 pub(crate) use logic::of_column as truth_of_column;
 
 use crate::context::EvalContext;
 use crate::expr::{Call, Expr, ExprKind};
-use crate::kernel::Frame;
+use crate::kernel::{ColumnScale, Frame};
 
 impl Expr {
     /// The values of the expression over the rows of `batch`.
@@ -149,17 +147,6 @@ fn length_of(value: &Value) -> usize {
 /// `value` for all rows, of the physical kind of `ty`.
 pub(crate) fn constant(value: &Value, ty: &SqlType, rows: usize) -> Column {
     Column::constant(value, ty.physical(), ty.decimals_of_column(), rows)
-}
-
-/// The scale a column of this type has.
-pub(crate) trait ColumnScale {
-    fn decimals_of_column(&self) -> u8;
-}
-
-impl ColumnScale for SqlType {
-    fn decimals_of_column(&self) -> u8 {
-        if self.physical() == selkie_types::Physical::Decimal { self.decimals } else { 0 }
-    }
 }
 
 fn eval_call(

@@ -7,6 +7,7 @@
 //! Invariant: the column an expression evaluates to has the physical kind of `ty`, and for
 //! decimals the scale `ty.decimals`. TIMESTAMP values are UTC until converted to another type.
 
+mod cache;
 mod call;
 mod compare;
 mod display;
@@ -19,6 +20,7 @@ use std::sync::Arc;
 use selkie_meter::tick;
 use selkie_types::{SqlType, Value};
 
+pub use cache::Cache;
 pub use call::{Call, CallOption};
 pub use compare::{Compare, CompareBy, CompareOp};
 pub use display::{ColumnNames, ExprDisplay};
@@ -119,7 +121,7 @@ pub struct InList {
     /// How the items compare with the value.
     pub by: CompareBy,
     /// The list made searchable, if all items are literals.
-    pub(crate) set: crate::eval::ListCache,
+    pub(crate) set: Cache,
 }
 
 /// Conditions and their results, tried in order.

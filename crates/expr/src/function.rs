@@ -1,14 +1,10 @@
 //! Built-in functions: their names, arities and how calls of them are bound to kernels.
 //!
 //! A function's `bind` converts the arguments to the kinds its kernel reads, infers the type of
-//! the result and picks the kernel; [`lookup`] finds functions by name. The functions themselves
-//! are in `functions/`, a family to a file, binding and kernels side by side.
+//! the result and picks the kernel. The functions themselves are in `functions/`.
 
 mod binding;
 
-use std::sync::OnceLock;
-
-use hashbrown::HashMap;
 use selkie_types::error::catalogue::ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT;
 use selkie_types::{Column, SqlError, SqlResult};
 
@@ -34,6 +30,17 @@ pub enum Nature {
     Effect,
 }
 
+/// Kernels for a document that is read as a scalar, instead of the one that gives its text.
+#[derive(Debug)]
+pub(crate) struct Readings {
+    /// As a value: without quotes, truth values as numbers.
+    pub(crate) value: Kernel,
+    /// As the number that value begins with.
+    pub(crate) number: Kernel,
+    /// As a text that is compared with another.
+    pub(crate) text: Kernel,
+}
+
 /// A built-in function.
 #[derive(Debug)]
 pub struct Function {
@@ -43,6 +50,7 @@ pub struct Function {
     nature: Nature,
     /// From this argument on they come in pairs.
     pairs: Option<u8>,
+    readings: Option<Readings>,
     bind: fn(Binding<'_>) -> SqlResult<Expr>,
 }
 
@@ -57,7 +65,7 @@ impl Function {
         max: u8,
         bind: fn(Binding<'_>) -> SqlResult<Expr>,
     ) -> Self {
-        Self { name, min, max, nature: Nature::Pure, pairs: None, bind }
+        Self { name, min, max, nature: Nature::Pure, pairs: None, readings: None, bind }
     }
 
     /// This function with another nature.
@@ -68,6 +76,16 @@ impl Function {
     /// This function, whose arguments come in pairs after the first `count`.
     pub(crate) const fn pairs_after(self, count: u8) -> Self {
         Self { pairs: Some(count), ..self }
+    }
+
+    /// This function, whose documents may be read as scalars.
+    pub(crate) const fn read_as(self, readings: Readings) -> Self {
+        Self { readings: Some(readings), ..self }
+    }
+
+    /// How its result is read as a scalar; none for most functions.
+    pub(crate) fn readings(&self) -> Option<&Readings> {
+        self.readings.as_ref()
     }
 
     /// The name in upper case; the symbol of an operator.
@@ -110,17 +128,5 @@ impl Function {
     pub(crate) fn bind(&'static self, binding: Binding<'_>) -> SqlResult<Expr> {
         self.check_count(binding.args.len(), self.name)?;
         (self.bind)(binding)
-    }
-}
-
-/// The function with a name, in any case.
-pub fn lookup(name: &str) -> Option<&'static Function> {
-    static REGISTRY: OnceLock<HashMap<&'static str, &'static Function>> = OnceLock::new();
-    let registry = REGISTRY.get_or_init(|| {
-        crate::functions::FAMILIES.iter().flat_map(|f| f.iter()).map(|f| (f.name, f)).collect()
-    });
-    match registry.get(name) {
-        Some(function) => Some(function),
-        None => registry.get(name.to_ascii_uppercase().as_str()).copied(),
     }
 }

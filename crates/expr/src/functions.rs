@@ -32,10 +32,14 @@ mod to_char;
 mod uuid;
 pub(crate) mod xml;
 
+use std::sync::OnceLock;
+
+use hashbrown::HashMap;
+
 use crate::function::Function;
 
 /// All families of functions that are called by name.
-pub(crate) static FAMILIES: &[&[Function]] = &[
+static FAMILIES: &[&[Function]] = &[
     clock::FUNCTIONS,
     compress::FUNCTIONS,
     crypt::FUNCTIONS,
@@ -63,3 +67,14 @@ pub(crate) static FAMILIES: &[&[Function]] = &[
     uuid::FUNCTIONS,
     xml::FUNCTIONS,
 ];
+
+/// The function with a name, in any case.
+pub fn function_named(name: &str) -> Option<&'static Function> {
+    static REGISTRY: OnceLock<HashMap<&'static str, &'static Function>> = OnceLock::new();
+    let registry = REGISTRY
+        .get_or_init(|| FAMILIES.iter().flat_map(|f| f.iter()).map(|f| (f.name(), f)).collect());
+    match registry.get(name) {
+        Some(function) => Some(function),
+        None => registry.get(name.to_ascii_uppercase().as_str()).copied(),
+    }
+}

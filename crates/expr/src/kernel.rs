@@ -10,10 +10,10 @@ use std::sync::Arc;
 
 use selkie_meter::demand;
 use selkie_types::error::catalogue::ER_WARN_ALLOWED_PACKET_OVERFLOWED;
-use selkie_types::{Column, Physical, SqlType};
+use selkie_types::{Column, Physical, SqlError, SqlType};
 
 pub(crate) use adapt::*;
-pub(crate) use out::{BytesOut, DecimalOut, NativeOut, column_of};
+pub(crate) use out::{BytesOut, ColumnScale, DecimalOut, NativeOut, column_of};
 pub(crate) use view::{BytesView, DecimalView, Native, View};
 
 use crate::context::EvalContext;
@@ -41,6 +41,22 @@ pub(crate) fn first_rows(column: &Column, rows: usize) -> Column {
 }
 
 impl<'a> Frame<'a> {
+    /// 1690 for a result outside of its type.
+    #[cold]
+    pub(crate) fn out_of_range(&self, kind: &str) -> SqlError {
+        let kind = if self.ty.unsigned { format!("{kind} UNSIGNED") } else { kind.to_owned() };
+        let args: Vec<String> = self.call.args.iter().map(|a| a.to_string()).collect();
+        let name = self.call.function.name();
+        let text = match &args[..] {
+            [a] if !name.bytes().any(|b| b.is_ascii_alphabetic()) => format!("{name}{a}"),
+            [a, b] if !name.bytes().any(|b| b.is_ascii_alphabetic()) || name == "DIV" => {
+                format!("{a} {name} {b}")
+            }
+            _ => format!("{}({})", name.to_ascii_lowercase(), args.join(",")),
+        };
+        SqlError::arithmetic_overflow(kind, text)
+    }
+
     /// A view of argument `at`.
     pub(crate) fn view<T: Native>(&self, at: usize) -> View<'a, T> {
         View::of(&self.args[at])

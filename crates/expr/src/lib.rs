@@ -3,6 +3,10 @@
 //! Below the planner and the executor, so that both use the same meaning of every operator: the
 //! planner builds ([`build`]), folds and inspects expressions, the executor evaluates them over
 //! [`selkie_types::Batch`]es. Must not know tables, statements or sessions.
+//!
+//! # Layers
+//! `expr` and the `cast`s, `kernel`s and `function`s it is made of < `eval` < `build` and the built-in
+//! `functions` < `aggregate`; `tidy` checks it.
 
 pub mod aggregate;
 pub mod build;
@@ -17,8 +21,11 @@ mod functions;
 mod json;
 pub mod json_table;
 mod kernel;
+mod operator;
 pub mod order;
 mod random;
+mod refuse;
+mod result_type;
 pub mod row_key;
 pub mod store;
 pub mod text;
@@ -33,5 +40,5 @@ pub use expr::{
     NamedTable, Origin, SequenceAsk, SequenceCall, StoredCall, Subquery, SubqueryId, SubqueryKind,
     VariableScope,
 };
-pub use functions::old_password_hash;
+pub use functions::{function_named, old_password_hash};
 pub use timezone::TimeZone;

@@ -9,6 +9,7 @@ use crate::collate::{self, Claim, Coercibility};
 use crate::context::TypeContext;
 use crate::expr::{Expr, ExprKind};
 use crate::function::Binding;
+use crate::refuse;
 
 /// The common type of expressions and the coercibility of the whole.
 pub fn aggregate_exprs(
@@ -17,7 +18,7 @@ pub fn aggregate_exprs(
     types: &TypeContext,
 ) -> SqlResult<(SqlType, Coercibility)> {
     let tys: Vec<&SqlType> = args.iter().map(|e| &e.ty).collect();
-    crate::build::refuse_types(operation, &tys)?;
+    refuse::refuse_types(operation, &tys)?;
     let mut ty = aggregate_values(args, types);
     if !ty.is_string() && !matches!(ty.kind, TypeKind::Enum | TypeKind::Set) {
         let all_null = ty.kind == TypeKind::Null;
@@ -198,4 +199,18 @@ pub(crate) fn unify_args(binding: &mut Binding<'_>, operation: &str) -> SqlResul
         binding.collation = ty.collation;
     }
     Ok(ty)
+}
+
+/// Error 4078 for a row among values that are to have one type.
+pub(crate) fn refuse_unified_row(
+    operation: &str,
+    args: &[Expr],
+    types: &TypeContext,
+) -> SqlResult<()> {
+    let Some(at) = args.iter().position(refuse::is_row) else { return Ok(()) };
+    let before: Vec<_> = args[..at].iter().map(|e| &e.ty).collect();
+    match (args, aggregate(&before, types)) {
+        ([first, second, ..], _) if at == 0 => refuse::refuse_rows(operation, first, second),
+        (_, ty) => Err(refuse::illegal_types(operation, refuse::parameter_name(&ty), "row")),
+    }
 }

@@ -1,4 +1,4 @@
-//! The layers of the executor's modules: a layer that imports a higher one is a finding.
+//! The layers of modules inside crates: a layer that imports a higher one is a finding.
 //!
 //! Looks at paths that begin with `crate::`, and at names that the crate's root hands on.
 
@@ -6,42 +6,82 @@ use std::collections::HashMap;
 
 use crate::sources::Source;
 
-/// The crate whose modules are layered.
-const ROOT: &str = "crates/exec/src/";
+/// A crate whose modules are layered.
+struct Order {
+    root: &'static str,
+    /// From bottom to top. Modules of one layer may use each other, and what is in none of them lies
+    /// above them all.
+    layers: &'static [&'static [&'static str]],
+}
 
-/// Its layers from bottom to top. What is in none of these folders lies above them all.
-const LAYERS: &[&str] = &["state", "run", "op", "dml", "query"];
+const ORDERS: &[Order] = &[
+    Order {
+        root: "crates/exec/src/",
+        layers: &[&["state"], &["run"], &["op"], &["dml"], &["query"]],
+    },
+    Order {
+        root: "crates/expr/src/",
+        layers: &[
+            &["dynamic", "order", "random", "row_key", "text", "timezone"],
+            // An expression has calls of functions, whose kernels see the call and its context, and
+            // whose binding converts arguments.
+            &[
+                "cast",
+                "collate",
+                "context",
+                "expr",
+                "function",
+                "json",
+                "kernel",
+                "operator",
+                "refuse",
+                "result_type",
+                "union_type",
+            ],
+            &["eval", "json_table", "store", "xml"],
+            &["build", "functions"],
+        ],
+    },
+];
 
 /// Compares what every file of a layer uses with the order of the layers.
 pub(crate) fn check(files: &[Source]) -> Vec<String> {
-    let own = || files.iter().filter(|file| file.path.starts_with(ROOT) && !file.is_test());
-    let handed_on = own().find(|file| file.path == format!("{ROOT}lib.rs")).map(names_of_root);
-    let handed_on = handed_on.unwrap_or_default();
-    let mut findings = Vec::new();
-    for file in own() {
-        let Some(layer) = layer_of(&file.path[ROOT.len()..]) else { continue };
-        for (number, module) in used(&file.code()) {
-            let module = handed_on.get(&module).unwrap_or(&module);
-            let above = LAYERS.iter().position(|name| name == module).is_none_or(|at| at > layer);
-            if above && is_module(files, module) {
-                findings.push(format!(
-                    "{}:{number}: `{}` must not use `{module}`",
-                    file.path, LAYERS[layer]
-                ));
+    ORDERS.iter().flat_map(|order| order.check(files)).collect()
+}
+
+impl Order {
+    fn check(&self, files: &[Source]) -> Vec<String> {
+        let own = || files.iter().filter(|file| file.path.starts_with(self.root));
+        let root = own().find(|file| file.path == format!("{}lib.rs", self.root));
+        let handed_on = root.map(names_of_root).unwrap_or_default();
+        let mut findings = Vec::new();
+        for file in own().filter(|file| !file.is_test()) {
+            let name = module_of(&file.path[self.root.len()..]);
+            let Some(layer) = self.layer_of(name) else { continue };
+            for (number, module) in used(&file.code()) {
+                let module = handed_on.get(&module).unwrap_or(&module);
+                let is_above = self.layer_of(module).is_none_or(|at| at > layer);
+                if is_above && self.is_module(files, module) {
+                    let path = &file.path;
+                    findings.push(format!("{path}:{number}: `{name}` must not use `{module}`"));
+                }
             }
         }
+        findings
     }
-    findings
+
+    fn layer_of(&self, module: &str) -> Option<usize> {
+        self.layers.iter().position(|layer| layer.contains(&module))
+    }
+
+    fn is_module(&self, files: &[Source], name: &str) -> bool {
+        files.iter().any(|file| file.path == format!("{}{name}.rs", self.root))
+    }
 }
 
-/// The layer of a file below the root.
-fn layer_of(path: &str) -> Option<usize> {
-    let folder = path.split('/').next().unwrap_or_default().trim_end_matches(".rs");
-    LAYERS.iter().position(|name| *name == folder)
-}
-
-fn is_module(files: &[Source], name: &str) -> bool {
-    files.iter().any(|file| file.path == format!("{ROOT}{name}.rs"))
+/// The outermost module of a file below the root.
+fn module_of(path: &str) -> &str {
+    path.split('/').next().unwrap_or_default().trim_end_matches(".rs")
 }
 
 /// The first names behind `crate::`, with their lines.
@@ -101,7 +141,7 @@ mod tests {
     use super::*;
 
     fn source(path: &str, text: &str) -> Source {
-        Source::of(&format!("{ROOT}{path}"), text)
+        Source::of(&format!("crates/exec/src/{path}"), text)
     }
 
     #[test]
@@ -122,5 +162,18 @@ mod tests {
         assert_eq!(found.len(), 3, "{found:?}");
         assert!(ends.iter().zip(&found).all(|(end, finding)| finding.ends_with(end)), "{found:?}");
         assert!(found[2].ends_with("b.rs:3: `op` must not use `ddl`"), "{found:?}");
+    }
+
+    #[test]
+    fn modules_of_one_layer_may_use_each_other() {
+        let source = |path: &str, text| Source::of(&format!("crates/expr/src/{path}"), text);
+        let files = [
+            source("cast.rs", "use crate::expr::Expr;\nuse crate::{build, text};"),
+            source("expr.rs", "use crate::cast;"),
+            source("build.rs", "use crate::cast;"),
+            source("text.rs", ""),
+        ];
+        let expected = ["crates/expr/src/cast.rs:2: `cast` must not use `build`"];
+        assert_eq!(check(&files), expected);
     }
 }

@@ -68,7 +68,7 @@ impl Ddl<'_> {
             self.check_change(create.kind, &old.schema, &old.name)?;
         }
         program::check_body(self.session, &create.body)?;
-        if function && selkie_expr::function::lookup(name).is_some() {
+        if function && selkie_expr::function_named(name).is_some() {
             self.note(Condition::note(&ER_NATIVE_FCT_NAME_COLLISION, &[&name]));
         }
         let routine = self.routine(create, &schema, name, context)?;

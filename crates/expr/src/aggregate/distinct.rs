@@ -8,7 +8,7 @@ use selkie_types::{CollationId, Column, SqlResult};
 use super::Aggregate;
 use super::state::{Groups, State, same_kind};
 use crate::context::EvalContext;
-use crate::eval::ColumnScale;
+use crate::kernel::ColumnScale;
 use crate::row_key::put_value;
 
 /// Keeps the first of equal rows.

@@ -11,8 +11,9 @@ use selkie_types::{
 use super::state::{Groups, State, same_kind};
 use super::{Aggregate, AggregateKind};
 use crate::context::EvalContext;
-use crate::eval::ColumnScale;
-use crate::kernel::{BytesOut, BytesView, DecimalOut, DecimalView, Native, NativeOut, View};
+use crate::kernel::{
+    BytesOut, BytesView, ColumnScale, DecimalOut, DecimalView, Native, NativeOut, View,
+};
 
 /// The state for the kind of value that is compared.
 pub(super) fn state(a: &Aggregate) -> Box<dyn State> {

@@ -10,6 +10,8 @@ use crate::cast;
 use crate::collate::{self, Coercibility};
 use crate::context::TypeContext;
 use crate::expr::{Expr, ExprKind};
+use crate::refuse::refuse_any;
+use crate::result_type;
 
 /// Digits a sum can grow by.
 const SUM_DIGITS: u32 = 22;
@@ -27,7 +29,7 @@ pub(super) fn bind(mut a: Aggregate, types: &TypeContext) -> SqlResult<Aggregate
         return Err(SqlError::new(def, &[&a.kind.name()]));
     }
     if let Some(operation) = summing(&a) {
-        build::refuse_any(operation, &a.args)?;
+        refuse_any(operation, &a.args)?;
     }
     if matches!(a.kind, Sum | Avg | Min | Max) {
         a.args.iter_mut().for_each(cast::to_widest_variable);
@@ -78,7 +80,7 @@ fn to_summable(e: &mut Expr, distinct: bool) -> bool {
         return false;
     }
     if e.ty.physical() == Physical::Decimal && !distinct {
-        build::unround(e);
+        cast::unround(e);
     }
     true
 }
@@ -93,7 +95,7 @@ fn double_type(declared: &SqlType, whole: bool, more: u8) -> SqlType {
     } else {
         NOT_FIXED_DECIMALS
     };
-    build::double_type(decimals)
+    result_type::double_type(decimals)
 }
 
 fn sum(a: &mut Aggregate) {
@@ -176,7 +178,7 @@ fn spread(a: &mut Aggregate, types: &TypeContext) {
     };
     cast::to_double(e);
     a.ty = if decimals >= NOT_FIXED_DECIMALS {
-        build::double_type(NOT_FIXED_DECIMALS)
+        result_type::double_type(NOT_FIXED_DECIMALS)
     } else {
         let decimals = decimals + types.div_precision_increment;
         SqlType::new(TypeKind::Double, 26, decimals.min(30))

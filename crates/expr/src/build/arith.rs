@@ -4,47 +4,29 @@ use selkie_types::{
     Decimal, NOT_FIXED_DECIMALS, Physical, SqlMode, SqlResult, SqlType, TypeKind, Value,
 };
 
-use super::compare::refuse_row;
-use super::{fixed_binary, unround};
-use crate::cast;
+use crate::cast::{self, unround};
 use crate::context::TypeContext;
 use crate::expr::{CallOption, Expr, ExprKind};
 use crate::function::{Binding, Function, Kernel};
 use crate::functions::arith as kernels;
+use crate::operator::{self, Arithmetic};
+use crate::refuse::{refuse_any, refuse_any_row, refuse_either, refuse_row, refuse_rows};
+use crate::result_type::{double_type, integer_type};
 use crate::union_type::byte_length;
 
-/// Arithmetic operators.
-#[allow(missing_docs)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arithmetic {
-    Add,
-    Subtract,
-    Multiply,
-    Divide,
-    IntDivide,
-    Modulo,
-    BitAnd,
-    BitOr,
-    BitXor,
-    ShiftLeft,
-    ShiftRight,
-}
-
-impl Arithmetic {
-    fn function(self) -> &'static Function {
-        match self {
-            Self::Add => &kernels::ADD,
-            Self::Subtract => &kernels::SUBTRACT,
-            Self::Multiply => &kernels::MULTIPLY,
-            Self::Divide => &kernels::DIVIDE,
-            Self::IntDivide => &kernels::INT_DIVIDE,
-            Self::Modulo => &kernels::MODULO,
-            Self::BitAnd => &kernels::BIT_AND,
-            Self::BitOr => &kernels::BIT_OR,
-            Self::BitXor => &kernels::BIT_XOR,
-            Self::ShiftLeft => &kernels::SHIFT_LEFT,
-            Self::ShiftRight => &kernels::SHIFT_RIGHT,
-        }
+fn function_of(op: Arithmetic) -> &'static Function {
+    match op {
+        Arithmetic::Add => &operator::ADD,
+        Arithmetic::Subtract => &operator::SUBTRACT,
+        Arithmetic::Multiply => &operator::MULTIPLY,
+        Arithmetic::Divide => &operator::DIVIDE,
+        Arithmetic::IntDivide => &operator::INT_DIVIDE,
+        Arithmetic::Modulo => &operator::MODULO,
+        Arithmetic::BitAnd => &kernels::BIT_AND,
+        Arithmetic::BitOr => &kernels::BIT_OR,
+        Arithmetic::BitXor => &kernels::BIT_XOR,
+        Arithmetic::ShiftLeft => &kernels::SHIFT_LEFT,
+        Arithmetic::ShiftRight => &kernels::SHIFT_RIGHT,
     }
 }
 
@@ -130,19 +112,19 @@ fn bytes_of_text(e: &Expr) -> Option<u32> {
 /// `a op b`.
 pub fn arithmetic(op: Arithmetic, a: Expr, b: Expr, types: &TypeContext) -> SqlResult<Expr> {
     use Arithmetic::*;
-    let function = op.function();
+    let function = function_of(op);
     match op {
         BitAnd | BitOr | BitXor | ShiftLeft | ShiftRight => {
             let args = vec![a, b];
-            super::row::refuse_any_row(function.name(), &args)?;
-            fixed_binary::refuse_any(function.name(), &args)?;
+            refuse_any_row(function.name(), &args)?;
+            refuse_any(function.name(), &args)?;
             return function.bind(Binding::new(function, args, types));
         }
         IntDivide => [&a, &b].into_iter().try_for_each(refuse_row)?,
         _ => {
             let name = if op == Modulo { "MOD" } else { function.name() };
-            super::row::refuse_rows(name, &a, &b)?;
-            fixed_binary::refuse_either(name, &a, &b)?;
+            refuse_rows(name, &a, &b)?;
+            refuse_either(name, &a, &b)?;
         }
     }
     let mut args = vec![a, b];
@@ -159,15 +141,6 @@ pub fn arithmetic(op: Arithmetic, a: Expr, b: Expr, types: &TypeContext) -> SqlR
         Numeric::Decimal => decimal(op, args, types),
         Numeric::Double => double(op, args, types),
     }
-}
-
-/// An integer type of a number of digits, sign included if it is signed.
-pub(crate) fn integer_type(digits: u32, unsigned: bool) -> SqlType {
-    let length = digits + u32::from(!unsigned);
-    let kind = if length >= 10 { TypeKind::BigInt } else { TypeKind::Int };
-    let mut ty = SqlType::new(kind, length.min(21), 0);
-    ty.unsigned = unsigned;
-    ty
 }
 
 fn integer(op: Arithmetic, args: Vec<Expr>, types: &TypeContext) -> SqlResult<Expr> {
@@ -206,7 +179,7 @@ fn finish(
     types: &TypeContext,
 ) -> SqlResult<Expr> {
     use Arithmetic::*;
-    let mut binding = Binding::new(op.function(), args, types);
+    let mut binding = Binding::new(function_of(op), args, types);
     binding.option = CallOption::Number(types.div_precision_increment.into());
     let nullable = binding.nullable() || matches!(op, Divide | IntDivide | Modulo);
     Ok(binding.call(ty, nullable, kernel))
@@ -307,16 +280,10 @@ fn double(op: Arithmetic, mut args: Vec<Expr>, types: &TypeContext) -> SqlResult
     finish(op, args, ty, kernels::double_kernel(op), types)
 }
 
-/// The type of a computed double.
-pub(crate) fn double_type(decimals: u8) -> SqlType {
-    let length = if decimals >= NOT_FIXED_DECIMALS { 23 } else { 17 + u32::from(decimals) };
-    SqlType::new(TypeKind::Double, length, decimals.min(NOT_FIXED_DECIMALS))
-}
-
 /// `-a`. Literals become negative literals.
 pub fn negate(mut e: Expr, types: &TypeContext) -> SqlResult<Expr> {
     refuse_row(&e)?;
-    fixed_binary::refuse_any("-", [&e])?;
+    refuse_any("-", [&e])?;
     match &e.kind {
         ExprKind::Literal(Value::Int(v)) if !e.ty.unsigned && e.ty.is_integer() => {
             return Ok(match v.checked_neg() {
@@ -335,7 +302,7 @@ pub fn negate(mut e: Expr, types: &TypeContext) -> SqlResult<Expr> {
     cast::to_widest_variable(&mut e);
     let is_constant = e.is_constant();
     let kind = to_number(&mut e);
-    let function = &kernels::NEGATE;
+    let function = &operator::NEGATE;
     let mut binding = Binding::new(function, vec![e], types);
     let ty = binding.args[0].ty.clone();
     match kind {
@@ -367,7 +334,7 @@ pub fn negate(mut e: Expr, types: &TypeContext) -> SqlResult<Expr> {
 /// `~a`
 pub fn bit_not(e: Expr, types: &TypeContext) -> SqlResult<Expr> {
     let (function, args) = (&kernels::BIT_NOT, vec![e]);
-    super::row::refuse_any_row(function.name(), &args)?;
-    fixed_binary::refuse_any(function.name(), &args)?;
+    refuse_any_row(function.name(), &args)?;
+    refuse_any(function.name(), &args)?;
     function.bind(Binding::new(function, args, types))
 }

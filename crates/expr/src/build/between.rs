@@ -5,11 +5,12 @@ use selkie_types::{SqlResult, TypeKind};
 use super::compare::{
     CompareTypes, compare_types, compared, convert, convert_looked_for, to_common, widest,
 };
-use super::logic::boolean_type;
-use super::{and, comparison, fixed_binary, not, or, row};
+use super::{and, comparison, not, or, row};
 use crate::context::TypeContext;
-use crate::expr::{CompareBy, CompareOp, Expr, ExprKind, InList};
+use crate::expr::{CallOption, CompareBy, CompareOp, Expr, ExprKind, InList};
 use crate::function::Binding;
+use crate::refuse::{refuse_beside, refuse_mixed, refuse_row};
+use crate::result_type::boolean_type;
 
 /// `value [NOT] BETWEEN low AND high`.
 ///
@@ -23,7 +24,7 @@ pub fn between(
     types: &TypeContext,
 ) -> SqlResult<Expr> {
     let (mut value, mut low, mut high) = (value, low, high);
-    [&value, &low, &high].into_iter().try_for_each(super::compare::refuse_row)?;
+    [&value, &low, &high].into_iter().try_for_each(refuse_row)?;
     let by = convert("between", &mut [&mut value, &mut low, &mut high], types)?;
     if is_simple(&value) {
         let above = compared(CompareOp::Ge, value.clone(), low, by);
@@ -35,7 +36,7 @@ pub fn between(
     }
     let function = &crate::functions::logic::BETWEEN;
     let mut binding = Binding::new(function, vec![value, low, high], types);
-    binding.option = crate::functions::logic::between_option(by);
+    binding.option = CallOption::compared_by(by);
     if let CompareBy::Bytes(collation) = by {
         binding.collation = collation;
     }
@@ -63,9 +64,9 @@ pub fn in_list(
 ) -> SqlResult<Expr> {
     let wrap = |e: Expr| if negated { not(e) } else { Ok(e) };
     if items.len() > 1 {
-        row::refuse_mixed("in", &value, &items)?;
+        refuse_mixed("in", &value, &items)?;
         let all: Vec<&Expr> = std::iter::once(&value).chain(&items).collect();
-        fixed_binary::refuse_beside("in", &all)?;
+        refuse_beside("in", &all)?;
     }
     if matches!(value.kind, ExprKind::Row(_)) || items.len() == 1 {
         let mut parts = equalities(value, items, types)?;

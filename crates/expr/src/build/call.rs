@@ -3,16 +3,17 @@
 use selkie_types::error::catalogue::{ER_COLLATION_CHARSET_MISMATCH, ER_SP_DOES_NOT_EXIST};
 use selkie_types::{CollationId, SqlError, SqlResult};
 
-use super::compare::refuse_row;
 pub use crate::cast::cast;
 use crate::collate::Coercibility;
 use crate::context::TypeContext;
 use crate::expr::{CallOption, Expr};
-use crate::function::{Binding, lookup};
+use crate::function::Binding;
+use crate::functions::function_named;
+use crate::refuse::refuse_row;
 
 /// `name(args)`; error 1305 if there is no such function, 1582 for a wrong number of arguments.
 pub fn function_call(name: &str, args: Vec<Expr>, types: &TypeContext) -> SqlResult<Expr> {
-    let Some(function) = lookup(name) else {
+    let Some(function) = function_named(name) else {
         return Err(SqlError::new(&ER_SP_DOES_NOT_EXIST, &[&"FUNCTION", &name]));
     };
     function.check_count(args.len(), name)?;

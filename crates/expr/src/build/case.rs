@@ -3,11 +3,11 @@
 use selkie_types::{SqlMode, SqlResult};
 
 use super::compare::{compare_two, comparison_of_scalars, precise_equality};
-use super::fixed_binary::refuse_beside;
 use crate::cast;
 use crate::collate;
 use crate::context::TypeContext;
 use crate::expr::{Case, CompareOp, Expr, ExprKind};
+use crate::refuse::{refuse_beside, refuse_row};
 use crate::union_type::aggregate_exprs;
 
 /// Gives all results the type of the whole.
@@ -17,7 +17,7 @@ fn unify(
     types: &TypeContext,
 ) -> SqlResult<(selkie_types::SqlType, collate::Coercibility)> {
     for e in results.iter_mut() {
-        super::compare::refuse_row(e)?;
+        refuse_row(e)?;
         cast::to_widest_variable(e);
     }
     let (ty, coercibility) = {
@@ -57,7 +57,7 @@ fn build(
     types: &TypeContext,
 ) -> SqlResult<Expr> {
     for (when, _) in &mut whens {
-        super::compare::refuse_row(when)?;
+        refuse_row(when)?;
         cast::to_condition(when);
     }
     let mut results: Vec<&mut Expr> =
@@ -77,8 +77,8 @@ pub fn case_simple(
     otherwise: Option<Expr>,
     types: &TypeContext,
 ) -> SqlResult<Expr> {
-    super::compare::refuse_row(&operand)?;
-    whens.iter().try_for_each(|(v, _)| super::compare::refuse_row(v))?;
+    refuse_row(&operand)?;
+    whens.iter().try_for_each(|(v, _)| refuse_row(v))?;
     whens.iter().try_for_each(|(v, _)| refuse_beside("case..when", &[&operand, v]))?;
     let whens = whens
         .into_iter()
@@ -91,7 +91,7 @@ pub fn case_simple(
 pub fn decode(args: Vec<Expr>, types: &TypeContext) -> SqlResult<Expr> {
     let mut args = args.into_iter();
     let operand = args.next().unwrap_or_else(Expr::null);
-    super::compare::refuse_row(&operand)?;
+    refuse_row(&operand)?;
     let mut whens = Vec::new();
     let mut otherwise = None;
     while let Some(value) = args.next() {
@@ -99,7 +99,7 @@ pub fn decode(args: Vec<Expr>, types: &TypeContext) -> SqlResult<Expr> {
             otherwise = Some(value);
             break;
         };
-        super::compare::refuse_row(&value)?;
+        refuse_row(&value)?;
         refuse_beside("decode_oracle", &[&operand, &value])?;
         let found = comparison_of_scalars(CompareOp::NullSafeEq, operand.clone(), value, types)?;
         whens.push((found, result));
@@ -120,7 +120,7 @@ pub fn nvl2(value: Expr, yes: Expr, no: Expr, types: &TypeContext) -> SqlResult<
 
 /// `NULLIF(a, b)`: of the type of `a`.
 pub fn nullif(a: Expr, b: Expr, types: &TypeContext) -> SqlResult<Expr> {
-    [&a, &b].into_iter().try_for_each(super::compare::refuse_row)?;
+    [&a, &b].into_iter().try_for_each(refuse_row)?;
     refuse_beside("nullif", &[&a, &b])?;
     let equal = compare_two(CompareOp::Eq, "nullif", a.clone(), b, types)?;
     let (mut ty, coercibility) = (a.ty.clone(), a.coercibility);

@@ -1,14 +1,14 @@
 //! Comparison operators: in which type two operands compare.
 
-use selkie_types::error::catalogue::ER_OPERAND_COLUMNS;
-use selkie_types::{CollationId, FixedBinary, Physical, SqlError, SqlResult, TypeKind};
+use selkie_types::{CollationId, FixedBinary, Physical, SqlResult, TypeKind};
 
-use super::logic::boolean_type;
-use super::{field, fixed_binary, row, wider_scale};
-use crate::cast;
+use super::{field, row};
+use crate::cast::{self, wider_scale};
 use crate::collate;
 use crate::context::TypeContext;
 use crate::expr::{Compare, CompareBy, CompareOp, Expr, ExprKind};
+use crate::refuse::refuse_beside;
+use crate::result_type::boolean_type;
 
 /// The type in which values of two or more types compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,14 +81,6 @@ pub fn compare_types(a: &Expr, b: &Expr) -> CompareTypes {
     }
 }
 
-/// Error 1241 for a row where a scalar must stand.
-pub(super) fn refuse_row(e: &Expr) -> SqlResult<()> {
-    match e.kind {
-        ExprKind::Row(_) => Err(SqlError::new(&ER_OPERAND_COLUMNS, &[&1])),
-        _ => Ok(()),
-    }
-}
-
 /// `a op b`, of scalars or rows.
 pub fn comparison(op: CompareOp, a: Expr, b: Expr, types: &TypeContext) -> SqlResult<Expr> {
     if matches!(a.kind, ExprKind::Row(_)) || matches!(b.kind, ExprKind::Row(_)) {
@@ -131,7 +123,7 @@ fn scalars(
     convert: fn(&mut [&mut Expr], &TypeContext),
     types: &TypeContext,
 ) -> SqlResult<Expr> {
-    fixed_binary::refuse_beside(operation, &[&a, &b])?;
+    refuse_beside(operation, &[&a, &b])?;
     let (mut a, mut b) = (a, b);
     let exact = is_exact_beside(&a, &b) || is_exact_beside(&b, &a);
     field::constant_to_float(&mut a, &mut b);
@@ -197,7 +189,7 @@ pub(super) fn convert(
     args: &mut [&mut Expr],
     types: &TypeContext,
 ) -> SqlResult<CompareBy> {
-    fixed_binary::refuse_beside(operation, &args.iter().map(|e| &**e).collect::<Vec<_>>())?;
+    refuse_beside(operation, &args.iter().map(|e| &**e).collect::<Vec<_>>())?;
     let (first, others) = args.split_first().map_or((None, &[][..]), |(f, o)| (Some(f), o));
     let exact = |other: &&mut Expr| first.is_some_and(|first| is_exact_beside(first, other));
     let exact = !others.is_empty() && others.iter().all(exact);

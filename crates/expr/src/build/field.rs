@@ -1,12 +1,12 @@
 //! Constants compared with columns: converted to the column's type where that loses nothing, so
 //! that the comparison runs in the column's representation and an index can serve it.
 
-use selkie_types::number::{Rest, parse_f64, parse_integer, parse_integer_rounded};
+use selkie_types::number::{Rest, parse_f64, parse_integer};
 use selkie_types::{
     Date, DateTime, Decimal, NOT_FIXED_DECIMALS, Physical, SqlType, TypeKind, Value,
 };
 
-use crate::cast;
+use crate::cast::{self, full_year, year_number, year_text};
 use crate::context::TypeContext;
 use crate::expr::{Expr, ExprKind};
 
@@ -75,14 +75,6 @@ fn year_when_run(e: &mut Expr, types: &TypeContext) {
     cast::to_year(&mut year);
     if let Ok(either) = super::function_call("COALESCE", vec![year, number], types) {
         *e = either;
-    }
-}
-
-/// The year that a value stored in a YEAR becomes; nothing for what is none.
-pub(crate) fn year_of(value: &Value) -> Option<i64> {
-    match value {
-        Value::Bytes(b) => year_text(b),
-        _ => year_number(value, false),
     }
 }
 
@@ -187,28 +179,6 @@ fn year_literal(e: &Expr, ty: &SqlType) -> Option<Expr> {
     Some(Expr::int(if is_short { year % 100 } else { year }))
 }
 
-fn year_number(value: &Value, zero_is_2000: bool) -> Option<i64> {
-    let number = match value {
-        Value::Decimal(d) if !d.is_negative() => d.to_i128()?,
-        Value::Double(v) if v.fract() == 0.0 && v.abs() < 9e15 => *v as i128,
-        Value::Int(v) => (*v).into(),
-        Value::UInt(v) => (*v).into(),
-        _ => return None,
-    };
-    full_year(number, zero_is_2000)
-}
-
-/// Compat: a text is as good as the number it begins with, and only `0000` is no year.
-fn year_text(text: &[u8]) -> Option<i64> {
-    let parsed = parse_integer_rounded(text);
-    let has_year = parsed.consumed > 0 && text.iter().any(u8::is_ascii_digit);
-    match parsed.value {
-        _ if !has_year => None,
-        0 => Some(if text.trim_ascii().len() == 4 { 0 } else { 2000 }),
-        value => full_year(value, false),
-    }
-}
-
 /// A number that a column of 8 bytes and of the sign of `ty` can hold.
 fn whole(v: f64, ty: &SqlType) -> Option<i128> {
     let end = if ty.unsigned { u64::MAX as f64 } else { i64::MAX as f64 };
@@ -222,17 +192,6 @@ fn integer_text(bytes: &[u8], ty: &SqlType) -> Option<i128> {
     }
     let real = parse_f64(bytes);
     if real.rest == Rest::None { whole(real.value, ty) } else { None }
-}
-
-/// The year a number is; two digits are years of 1970 to 2069.
-fn full_year(value: i128, zero_is_2000: bool) -> Option<i64> {
-    Some(match value {
-        0 if !zero_is_2000 => 0,
-        0..70 => value as i64 + 2000,
-        70..100 => value as i64 + 1900,
-        1901..=2155 => value as i64,
-        _ => return None,
-    })
 }
 
 fn integer_literal(value: i128) -> Option<Expr> {

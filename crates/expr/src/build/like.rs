@@ -3,12 +3,12 @@
 use selkie_types::error::catalogue::ER_WRONG_ARGUMENTS;
 use selkie_types::{SqlError, SqlResult};
 
-use super::compare::refuse_row;
 use super::not;
 use crate::context::TypeContext;
 use crate::expr::{CallOption, Expr, ExprKind};
 use crate::function::Binding;
 use crate::functions::{pattern, regexp};
+use crate::refuse::refuse_row;
 
 /// `value [NOT] LIKE pattern [ESCAPE c]`. Without `escape` it is a backslash, unless
 /// `NO_BACKSLASH_ESCAPES` is set; an empty one means none.

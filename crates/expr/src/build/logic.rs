@@ -1,23 +1,17 @@
 //! Logical operators and subquery predicates.
 
-use selkie_types::{JsonRole, SqlResult, SqlType, TypeKind};
+use selkie_types::{SqlResult, SqlType};
 
-use super::compare::refuse_row;
 use crate::cast;
 use crate::context::TypeContext;
 use crate::expr::{Expr, ExprKind, Subquery, SubqueryId, SubqueryKind};
 use crate::function::Binding;
-
-/// The type of predicates.
-pub(crate) fn boolean_type() -> SqlType {
-    let mut ty = SqlType::new(TypeKind::Int, 1, 0);
-    ty.json = JsonRole::Truth;
-    ty
-}
+use crate::refuse::{refuse_condition, refuse_row};
+use crate::result_type::boolean_type;
 
 fn condition(operation: &str, mut e: Expr) -> SqlResult<Expr> {
     refuse_row(&e)?;
-    super::fixed_binary::refuse_condition(operation, &e, "int")?;
+    refuse_condition(operation, &e, "int")?;
     cast::to_where_condition(&mut e);
     Ok(e)
 }

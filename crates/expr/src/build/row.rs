@@ -1,20 +1,16 @@
 //! Row comparisons, lowered to comparisons of their parts.
 
-use selkie_types::error::catalogue::{
-    ER_ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION, ER_ILLEGAL_PARAMETER_DATA_TYPES2_FOR_OPERATION,
-    ER_OPERAND_COLUMNS,
-};
+use selkie_types::error::catalogue::ER_OPERAND_COLUMNS;
 use selkie_types::{SqlError, SqlResult, TypeKind, stack};
 
 use super::compare::{
     CompareTypes, compare_types, compared, comparison_of_scalars, to_common, widest,
 };
-use super::fixed_binary::parameter_name;
-use super::{and, not, or, wider_scale};
-use crate::cast;
+use super::{and, not, or};
+use crate::cast::{self, wider_scale};
 use crate::context::TypeContext;
 use crate::expr::{CompareOp, Expr, ExprKind};
-use crate::union_type::aggregate;
+use crate::refuse::{illegal_types, is_row, parameter_name, refuse_widths};
 
 /// The parts of two rows of equal width.
 fn parts(op: CompareOp, a: Expr, b: Expr) -> SqlResult<(Vec<Expr>, Vec<Expr>)> {
@@ -29,67 +25,6 @@ fn parts(op: CompareOp, a: Expr, b: Expr) -> SqlResult<(Vec<Expr>, Vec<Expr>)> {
         (ExprKind::Row(_), _) => Err(illegal_types(op.symbol(), "row", parameter_name(&b.ty))),
         _ => Err(illegal_types(op.symbol(), parameter_name(&a.ty), "row")),
     }
-}
-
-fn is_row(e: &Expr) -> bool {
-    matches!(e.kind, ExprKind::Row(_))
-}
-
-/// Compat: a value beside a row is a row of one inside of rows.
-fn refuse_widths(a: &Expr, b: &Expr) -> SqlResult<()> {
-    let width = |e: &Expr| match &e.kind {
-        ExprKind::Row(parts) => parts.len(),
-        _ => 1,
-    };
-    match width(a) == width(b) {
-        true => Ok(()),
-        false => Err(SqlError::new(&ER_OPERAND_COLUMNS, &[&width(a)])),
-    }
-}
-
-/// Error 4078 for a value beside rows in a list, or a row beside values; 1241 for a row of another width.
-pub(super) fn refuse_mixed(operation: &str, value: &Expr, items: &[Expr]) -> SqlResult<()> {
-    items.iter().try_for_each(|item| match is_row(item) == is_row(value) {
-        true => refuse_widths(value, item),
-        false => refuse_rows(operation, value, item),
-    })
-}
-
-/// Error 4078 for an operator that takes no rows.
-pub(super) fn refuse_rows(operation: &str, a: &Expr, b: &Expr) -> SqlResult<()> {
-    let name = |e: &Expr| if is_row(e) { "row" } else { parameter_name(&e.ty) };
-    match is_row(a) || is_row(b) {
-        true => Err(illegal_types(operation, name(a), name(b))),
-        false => Ok(()),
-    }
-}
-
-/// Error 4079 for an operator that looks at each operand by itself.
-pub(crate) fn refuse_any_row(operation: &str, args: &[Expr]) -> SqlResult<()> {
-    match args.iter().any(is_row) {
-        true => {
-            Err(SqlError::new(&ER_ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION, &[&"row", &operation]))
-        }
-        false => Ok(()),
-    }
-}
-
-/// Error 4078 for a row among values that are to have one type.
-pub(crate) fn refuse_unified_row(
-    operation: &str,
-    args: &[Expr],
-    types: &TypeContext,
-) -> SqlResult<()> {
-    let Some(at) = args.iter().position(is_row) else { return Ok(()) };
-    let before: Vec<_> = args[..at].iter().map(|e| &e.ty).collect();
-    match (args, aggregate(&before, types)) {
-        ([first, second, ..], _) if at == 0 => refuse_rows(operation, first, second),
-        (_, ty) => Err(illegal_types(operation, parameter_name(&ty), "row")),
-    }
-}
-
-pub(super) fn illegal_types(operation: &str, a: &str, b: &str) -> SqlError {
-    SqlError::new(&ER_ILLEGAL_PARAMETER_DATA_TYPES2_FOR_OPERATION, &[&a, &b, &operation])
 }
 
 /// The type each place of `value` compares in with all of `items`; none if they are no rows.

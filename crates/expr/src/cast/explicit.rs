@@ -9,13 +9,13 @@ use selkie_types::{
 };
 
 use super::{number, temporal};
-use crate::build;
 use crate::cast::{self, DateRule};
 use crate::collate::Coercibility;
 use crate::context::TypeContext;
 use crate::expr::{Call, CallOption, CompareBy, Expr, ExprKind};
 use crate::function::{Function, Kernel, Nature};
 use crate::kernel::{DecimalOut, Frame, bytes_to_bytes};
+use crate::refuse::refuse_any;
 use crate::text::for_message;
 
 static CAST: Function = Function::new("CAST", 1, 1, |_| Err(SqlError::internal("CAST by name")));
@@ -34,7 +34,7 @@ pub fn cast(e: Expr, target: &SqlType, types: &TypeContext) -> SqlResult<Expr> {
         return Err(SqlError::new(def, &[&1]));
     }
     if let (Some(_), Some(operation)) = (e.ty.fixed_binary(), operation(target)) {
-        build::refuse_any(operation, [&e])?;
+        refuse_any(operation, [&e])?;
     }
     let mut e = e;
     match target.kind {
@@ -203,7 +203,7 @@ fn decimal(e: &mut Expr, target: &SqlType) {
         Physical::Double => cast::wrap(e, target.clone(), false, double_to_decimal),
         _ => {
             cast::to_decimal(e);
-            crate::build::unround(e);
+            super::unround(e);
             cast::wrap(e, target.clone(), false, fit_decimal);
         }
     }

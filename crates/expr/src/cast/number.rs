@@ -8,6 +8,7 @@ use selkie_types::{
 
 use crate::expr::{Expr, ExprKind};
 use crate::kernel::{DecimalOut, Frame, from_bytes, map, try_map};
+use crate::result_type::integer_type;
 use crate::text::for_message;
 
 /// 1292 for a value that is not wholly a number.
@@ -149,7 +150,7 @@ pub(super) fn decimal_to_scale(frame: &Frame<'_>) -> SqlResult<Column> {
     for row in 0..frame.rows {
         let value = view.get(row);
         if value.is_some_and(|v| v.at_scale(to).is_none()) {
-            return Err(crate::functions::arith::out_of_range(frame, "DECIMAL"));
+            return Err(frame.out_of_range("DECIMAL"));
         }
         out.push(value);
     }
@@ -215,7 +216,7 @@ pub(crate) fn integer_of_hex(bytes: &[u8]) -> u64 {
 /// Replaces a hexadecimal literal, or one that is chosen, by its number.
 pub(super) fn hex_literal(e: &mut Expr) {
     let digits = |bytes: usize| (u64::MAX >> (64 - 8 * bytes.clamp(1, 8))).ilog10() + 1;
-    let ty = crate::build::integer_type(digits(e.ty.length as usize), true);
+    let ty = integer_type(digits(e.ty.length as usize), true);
     match &e.kind {
         ExprKind::Literal(Value::Bytes(bytes)) => {
             *e = Expr::literal(Value::UInt(integer_of_hex(bytes)), ty);

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use selkie_meter::spend;
 use selkie_types::{Batch, Bitmap, Column, NULL_ROW, SqlResult, SqlType};
 
-use super::{ColumnScale, bits, logic, subset};
+use super::{bits, logic, subset};
 use crate::context::EvalContext;
 use crate::expr::{Case, Expr};
+use crate::kernel::ColumnScale;
 
 /// Values gathered from several expressions over disjoint sets of rows.
 struct Pieces {

@@ -1,7 +1,5 @@
 //! IN over a list of scalars: a search in a prepared set if the list is literal.
 
-use std::sync::Arc;
-
 use hashbrown::{HashSet, HashTable};
 use selkie_types::{Batch, CollationId, Column, ColumnData, SqlResult, Value};
 
@@ -10,7 +8,7 @@ use crate::context::EvalContext;
 use crate::expr::{CompareBy, CompareOp, Expr, ExprKind, InList};
 
 /// A literal list made searchable.
-pub(super) struct PreparedList {
+struct PreparedList {
     set: Set,
     /// A NULL in the list makes every miss unknown.
     has_null: bool,
@@ -30,7 +28,7 @@ const SHORT: usize = 4;
 /// Whether the value is in the list.
 pub(super) fn eval(list: &InList, ctx: &EvalContext<'_>, batch: &Batch) -> SqlResult<Truth> {
     let value = list.value.eval(ctx, batch)?;
-    if let Some(prepared) = list.set.get_or(|| prepare(list)) {
+    if let Some(prepared) = &*list.set.get_or(true, || prepare(list)) {
         return Ok(search(prepared, &value));
     }
     let rows = batch.rows();
@@ -58,12 +56,12 @@ fn or(a: Truth, b: Truth) -> Truth {
     })
 }
 
-fn prepare(list: &InList) -> Option<Arc<PreparedList>> {
+fn prepare(list: &InList) -> Option<PreparedList> {
     if list.items.len() < SHORT {
         return None;
     }
     let values: Vec<&Value> = list.items.iter().map(|i| i.as_literal()).collect::<Option<_>>()?;
-    prepare_values(list.by, &values).map(Arc::new)
+    prepare_values(list.by, &values)
 }
 
 /// A list with parameters, made searchable for one batch: their values belong to an execution and

@@ -7,9 +7,10 @@ use std::cmp::Ordering;
 
 use selkie_types::{Batch, Column, SqlResult, SqlType, Value};
 
-use super::{ColumnScale, logic};
+use super::logic;
 use crate::context::EvalContext;
 use crate::expr::{CompareBy, CompareOp, Expr, ExprKind, Subquery, SubqueryKind};
+use crate::kernel::ColumnScale;
 use crate::order::compare_rows;
 
 /// The values of a subquery expression.

@@ -2,10 +2,11 @@
 
 use selkie_types::{Batch, Column, SqlResult, SqlType, Value};
 
-use super::{ColumnScale, constant};
+use super::constant;
 use crate::cast;
 use crate::context::EvalContext;
 use crate::expr::{Expr, SequenceCall, StoredCall, VariableScope};
+use crate::kernel::ColumnScale;
 
 /// The value in a parameter slot.
 pub(super) fn parameter(ctx: &EvalContext<'_>, slot: usize, ty: &SqlType, rows: usize) -> Column {

@@ -4,7 +4,7 @@ use selkie_types::charset::WeightOptions;
 use selkie_types::temporal::IntervalUnit;
 use selkie_types::{CollationId, SqlType};
 
-use super::Expr;
+use super::{Cache, CompareBy, Expr};
 use crate::cast::is_date_text;
 use crate::function::{Function, Kernel};
 
@@ -20,7 +20,7 @@ pub struct Call {
     /// Collation by which the call compares strings.
     pub collation: CollationId,
     pub(crate) kernel: Kernel,
-    pub(crate) cache: crate::eval::CallCache,
+    pub(crate) cache: Cache,
 }
 
 impl PartialEq for Call {
@@ -49,6 +49,23 @@ pub enum CallOption {
     Number(i64),
     /// A name: `GET_FORMAT`'s kind, a column.
     Name(Box<str>),
+}
+
+impl CallOption {
+    /// The representation in which a call like BETWEEN compares; the collation is the call's.
+    pub(crate) fn compared_by(by: CompareBy) -> Self {
+        Self::Number(match by {
+            CompareBy::Int => 0,
+            CompareBy::UInt => 1,
+            CompareBy::MixedInt => 2,
+            CompareBy::Double => 3,
+            CompareBy::Decimal => 4,
+            CompareBy::Date => 5,
+            CompareBy::Time => 6,
+            CompareBy::DateTime => 7,
+            CompareBy::Bytes(_) => 8,
+        })
+    }
 }
 
 /// Functions whose text has no decimals, as clients are told; that of others has a number of its own.
@@ -90,6 +107,21 @@ impl Expr {
 }
 
 impl Call {
+    /// The representation that [`CallOption::compared_by`] was given.
+    pub(crate) fn compares_by(&self) -> CompareBy {
+        match self.option {
+            CallOption::Number(0) => CompareBy::Int,
+            CallOption::Number(1) => CompareBy::UInt,
+            CallOption::Number(2) => CompareBy::MixedInt,
+            CallOption::Number(3) => CompareBy::Double,
+            CallOption::Number(4) => CompareBy::Decimal,
+            CallOption::Number(5) => CompareBy::Date,
+            CallOption::Number(6) => CompareBy::Time,
+            CallOption::Number(7) => CompareBy::DateTime,
+            _ => CompareBy::Bytes(self.collation),
+        }
+    }
+
     /// Whether the text it makes has no decimals: one of a list has none if none of the list has.
     fn makes_whole_text(&self) -> bool {
         let is_number = |e: &Expr| match &e.kind {

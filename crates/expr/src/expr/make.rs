@@ -4,6 +4,7 @@ use selkie_types::{CollationId, Date, DateTime, Decimal, SqlType, Time, TypeKind
 
 use super::{Expr, ExprKind, Origin, VariableScope};
 use crate::collate::Coercibility;
+use crate::result_type::boolean_type;
 
 impl Expr {
     /// An expression of `kind`; its coercibility is that of a computed value of its type.
@@ -65,7 +66,7 @@ impl Expr {
 
     /// `TRUE` or `FALSE`.
     pub fn boolean(value: bool) -> Self {
-        Self::literal(Value::Int(value.into()), crate::build::boolean_type())
+        Self::literal(Value::Int(value.into()), boolean_type())
     }
 
     /// A decimal literal.

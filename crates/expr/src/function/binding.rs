@@ -7,12 +7,13 @@ use selkie_types::error::catalogue::{
 use selkie_types::{CollationId, JsonRole, SqlError, SqlResult, SqlType, TypeKind, Value};
 
 use super::{Function, Kernel};
-use crate::build::{self, refuse_any_row, refuse_unified_row};
 use crate::cast::{self, DateRule};
 use crate::collate::{self, Claim, Coercibility};
 use crate::context::{EvalContext, TypeContext};
 use crate::expr::{Call, CallOption, Expr, ExprKind};
 use crate::json::{is_json, makes_document};
+use crate::refuse::{refuse_any, refuse_any_row};
+use crate::union_type::refuse_unified_row;
 
 /// The arguments of a call and the settings it is bound under.
 pub struct Binding<'a> {
@@ -55,9 +56,9 @@ impl<'a> Binding<'a> {
             }
             "BIT_COUNT" => {
                 refuse_any_row("bit_count", &self.args)?;
-                build::refuse_any("bit_count", &self.args)?;
+                refuse_any("bit_count", &self.args)?;
             }
-            name => build::refuse_arguments(name, &self.args)?,
+            name => crate::refuse::refuse_arguments(name, &self.args)?,
         }
         match self.args.iter().any(|a| matches!(a.kind, ExprKind::Row(_))) {
             true => Err(SqlError::new(&ER_OPERAND_COLUMNS, &[&1])),
@@ -280,7 +281,7 @@ impl<'a> Binding<'a> {
 /// An argument as errors about parameters call it.
 fn parameter_name(e: &Expr) -> String {
     let json = if is_json(e) { "/json" } else { "" };
-    format!("{}{json}", build::parameter_name(&e.ty))
+    format!("{}{json}", crate::refuse::parameter_name(&e.ty))
 }
 
 /// The value of an expression that can be computed without a statement.

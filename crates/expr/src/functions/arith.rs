@@ -6,25 +6,14 @@ mod integer;
 use selkie_types::error::catalogue::ER_DIVISION_BY_ZERO;
 use selkie_types::{Column, SqlError, SqlResult, SqlType};
 
-pub(crate) use decimal::{decimal_kernel, int_divide_decimal, negate_decimal, quotient_scale};
+pub(crate) use decimal::{decimal_kernel, int_divide_decimal, negate_decimal};
 pub(crate) use integer::{integer_kernel, negate_int, negate_uint};
 
-use crate::build::Arithmetic;
 use crate::expr::Expr;
 use crate::function::{Binding, Function, Kernel};
 use crate::kernel::{Frame, map, map_rows, try_map, try_map2};
+use crate::operator::Arithmetic;
 
-const fn operator(name: &'static str, args: u8) -> Function {
-    Function::new(name, args, args, |_| Err(SqlError::internal("an operator was called by name")))
-}
-
-pub(crate) static ADD: Function = operator("+", 2);
-pub(crate) static SUBTRACT: Function = operator("-", 2);
-pub(crate) static MULTIPLY: Function = operator("*", 2);
-pub(crate) static DIVIDE: Function = operator("/", 2);
-pub(crate) static INT_DIVIDE: Function = operator("DIV", 2);
-pub(crate) static MODULO: Function = operator("%", 2);
-pub(crate) static NEGATE: Function = operator("-", 1);
 pub(crate) static BIT_AND: Function = Function::new("&", 2, 2, |b| bits(b, bit_and));
 pub(crate) static BIT_OR: Function = Function::new("|", 2, 2, |b| bits(b, bit_or));
 pub(crate) static BIT_XOR: Function = Function::new("^", 2, 2, |b| bits(b, bit_xor));
@@ -72,22 +61,6 @@ fn shift_right(frame: &Frame<'_>) -> SqlResult<Column> {
 
 fn bit_not(frame: &Frame<'_>) -> SqlResult<Column> {
     Ok(map(frame, |v: u64| !v))
-}
-
-/// 1690 for a result outside of its type.
-#[cold]
-pub(crate) fn out_of_range(frame: &Frame<'_>, kind: &str) -> SqlError {
-    let kind = if frame.ty.unsigned { format!("{kind} UNSIGNED") } else { kind.to_owned() };
-    let args: Vec<String> = frame.call.args.iter().map(|a| a.to_string()).collect();
-    let name = frame.call.function.name();
-    let text = match &args[..] {
-        [a] if !name.bytes().any(|b| b.is_ascii_alphabetic()) => format!("{name}{a}"),
-        [a, b] if !name.bytes().any(|b| b.is_ascii_alphabetic()) || name == "DIV" => {
-            format!("{a} {name} {b}")
-        }
-        _ => format!("{}({})", name.to_ascii_lowercase(), args.join(",")),
-    };
-    SqlError::arithmetic_overflow(kind, text)
 }
 
 /// What division by zero is: NULL, with a warning or an error as the sql mode says.
@@ -139,7 +112,7 @@ fn doubles(frame: &Frame<'_>, f: impl Fn(f64, f64) -> f64) -> SqlResult<Column> 
 }
 
 fn finite(frame: &Frame<'_>, v: f64) -> SqlResult<f64> {
-    if v.is_finite() { Ok(v) } else { Err(out_of_range(frame, "DOUBLE")) }
+    if v.is_finite() { Ok(v) } else { Err(frame.out_of_range("DOUBLE")) }
 }
 
 pub(crate) fn negate_double(frame: &Frame<'_>) -> SqlResult<Column> {
@@ -162,10 +135,10 @@ fn quotient(frame: &Frame<'_>, a: f64, b: f64) -> SqlResult<Option<i128>> {
     let q = (a / b).trunc();
     let limits =
         if frame.ty.unsigned { 0.0..1.8446744073709552e19 } else { -9.3e18..9.223372036854775e18 };
-    if limits.contains(&q) { Ok(Some(q as i128)) } else { Err(out_of_range(frame, "BIGINT")) }
+    if limits.contains(&q) { Ok(Some(q as i128)) } else { Err(frame.out_of_range("BIGINT")) }
 }
 
 /// Absolute values, shared with `ABS`.
 pub(crate) fn abs_int(frame: &Frame<'_>) -> SqlResult<Column> {
-    try_map(frame, |v: i64| v.checked_abs().map(Some).ok_or_else(|| out_of_range(frame, "BIGINT")))
+    try_map(frame, |v: i64| v.checked_abs().map(Some).ok_or_else(|| frame.out_of_range("BIGINT")))
 }

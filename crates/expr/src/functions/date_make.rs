@@ -7,7 +7,6 @@ use selkie_types::{
     TypeKind, Value,
 };
 
-use crate::build;
 use crate::cast::{self, DateRule};
 use crate::expr::{CallOption, Expr};
 use crate::function::{Binding, Function};
@@ -118,7 +117,7 @@ fn maketime(mut b: Binding<'_>) -> SqlResult<Expr> {
     // Compat: a text may have a fraction, whatever it says.
     let fsp = if b.args[2].ty.is_string() { 6 } else { cast::fsp_of(&b.args[2]) };
     b.decimal(2);
-    build::unround(&mut b.args[2]);
+    cast::unround(&mut b.args[2]);
     b.maybe(SqlType::time(fsp), |f| {
         let (hours, minutes) = (f.view::<i64>(0), f.view::<i64>(1));
         let seconds = f.decimals(2);
@@ -153,7 +152,7 @@ fn sec_to_time(mut b: Binding<'_>) -> SqlResult<Expr> {
     // Compat: a text may have a fraction, whatever it says.
     let fsp = if b.args[0].ty.is_string() { 6 } else { cast::fsp_of(&b.args[0]) };
     b.decimal(0);
-    build::unround(&mut b.args[0]);
+    cast::unround(&mut b.args[0]);
     b.maybe(SqlType::time(fsp), |f| {
         let seconds = f.decimals(0);
         map_rows(f, |row| {

@@ -21,19 +21,20 @@ use crate::dynamic::{Columns, Item, Malformed, Name, Stored, write_json};
 use crate::expr::{CallOption, Expr};
 use crate::function::{Binding, Function, MANY, Nature, string_type};
 use crate::kernel::{BytesOut, Frame, NativeOut, bytes_to_bytes, from_bytes};
+use crate::result_type::boolean_type;
 
 /// Functions called by name.
 pub(super) static FUNCTIONS: &[Function] = &[
     Function::new("COLUMN_CHECK", 1, 1, |mut b| {
         b.text(0);
-        b.strict(crate::build::boolean_type(), |frame| {
+        b.strict(boolean_type(), |frame| {
             from_bytes(frame, |bytes| Ok(Some(i64::from(is_whole(bytes)))))
         })
     }),
     Function::new("COLUMN_EXISTS", 2, 2, |mut b| {
         b.text(0);
         bind_name(&mut b, 1);
-        b.strict(crate::build::boolean_type(), exists)
+        b.strict(boolean_type(), exists)
     }),
     Function::new("COLUMN_LIST", 1, 1, |mut b| {
         b.text(0);

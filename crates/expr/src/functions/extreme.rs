@@ -5,11 +5,12 @@ use selkie_types::{
     CollationId, Column, ColumnData, NOT_FIXED_DECIMALS, SqlResult, SqlType, TypeKind,
 };
 
-use crate::build::{self, CompareTypes, compare_types};
+use crate::build::{CompareTypes, compare_types};
 use crate::cast;
-use crate::expr::{CompareBy, CompareOp, Expr, ExprKind};
+use crate::expr::{CallOption, CompareBy, CompareOp, Expr};
 use crate::function::{Binding, Function, MANY};
 use crate::kernel::{Frame, NativeOut, first_rows};
+use crate::result_type::double_type;
 use crate::union_type::unify_args;
 
 /// Functions called by name.
@@ -67,46 +68,8 @@ fn doubles(mut b: Binding<'_>) -> SqlResult<Expr> {
     let decimals = b.args.iter().map(decimals).max().unwrap_or(0);
     (0..b.len()).for_each(|at| b.double(at));
     let nullable = b.nullable();
-    b.option = super::logic::between_option(CompareBy::Double);
-    Ok(b.call(build::double_type(decimals), nullable, extreme))
-}
-
-/// Compat: where a number is asked for, texts are compared as numbers of its kind: `LEAST('10','9')+0`
-/// is 9, and so is `LEAST('10','9') = 9` true.
-pub(crate) fn compare_as_numbers(e: &mut Expr, by: CompareBy) {
-    if !build::is_extreme_of_texts(e) || e.ty.fixed_binary().is_some() {
-        return;
-    }
-    let ExprKind::Call(call) = &mut e.kind else { return };
-    for arg in &mut call.args {
-        to_member(arg);
-        match by {
-            CompareBy::Int => cast::to_int(arg),
-            CompareBy::Decimal => cast::to_decimal(arg),
-            _ => cast::to_double(arg),
-        }
-    }
-    e.ty = match by {
-        CompareBy::Int => SqlType::bigint(),
-        CompareBy::Decimal => {
-            let scale = call.args.iter().map(|arg| arg.ty.decimals).max().unwrap_or(0);
-            let precision = call.args.iter().map(|arg| arg.ty.length).max().unwrap_or(1);
-            call.args.iter_mut().for_each(|arg| cast::to_decimal_scale(arg, precision, scale));
-            SqlType::decimal(precision, scale)
-        }
-        _ => build::double_type(NOT_FIXED_DECIMALS),
-    };
-    call.option = super::logic::between_option(by);
-}
-
-/// Takes off the conversion of a member of ENUM or SET to its name: as a number it is its own.
-fn to_member(e: &mut Expr) {
-    if let ExprKind::Call(call) = &mut e.kind
-        && call.function.is_implicit()
-        && call.args[0].ty.members.is_some()
-    {
-        *e = std::mem::replace(&mut call.args[0], Expr::null());
-    }
+    b.option = CallOption::compared_by(CompareBy::Double);
+    Ok(b.call(double_type(decimals), nullable, extreme))
 }
 
 fn wider(a: CompareTypes, b: CompareTypes) -> CompareTypes {
@@ -160,14 +123,14 @@ fn finish(mut b: Binding<'_>, by: CompareBy) -> SqlResult<Expr> {
         }
         _ => {}
     }
-    b.option = super::logic::between_option(by);
+    b.option = CallOption::compared_by(by);
     let nullable =
         b.nullable() || matches!(by, CompareBy::Date | CompareBy::Time | CompareBy::DateTime);
     Ok(b.call(ty, nullable, extreme))
 }
 
 fn extreme(frame: &Frame<'_>) -> SqlResult<Column> {
-    let by = super::logic::option_of_between(frame);
+    let by = frame.call.compares_by();
     let greatest = frame.call.function.name() == "GREATEST";
     let op = if greatest { CompareOp::Gt } else { CompareOp::Lt };
     let mut best = first_rows(&frame.args[0], frame.rows);

@@ -117,11 +117,6 @@ fn moves(call: &Call) -> bool {
     std::ptr::eq(call.function, &ADD) || std::ptr::eq(call.function, &SUB)
 }
 
-/// Whether this is a call that makes a text of a date or time: as a number it is that one's.
-pub(crate) fn is_text_of_date(call: &Call) -> bool {
-    moves(call) || matches!(call.function.name(), "ADDTIME" | "SUBTIME")
-}
-
 /// The interval of a row, negative for subtraction.
 fn amount(frame: &Frame<'_>, row: usize) -> Option<Interval> {
     let unit = unit_of(&frame.call.option);

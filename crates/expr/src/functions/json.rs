@@ -16,12 +16,12 @@ use selkie_types::error::catalogue::{
 use selkie_types::{Charset, CollationId, Column, Condition, SqlResult, SqlType, TypeKind};
 
 use crate::expr::Expr;
-use crate::function::{Binding, Function, Kernel, MANY};
+use crate::function::{Binding, Function, Kernel, MANY, Readings};
 use crate::json::{ErrorKind, Json, JsonError, MAX_DEPTH, Path, PathError, parse, parse_first};
 use crate::kernel::{BytesOut, Frame, NativeOut};
+use crate::result_type::boolean_type;
 
 pub(crate) use make::{quote_variable, unwrite};
-pub(crate) use read::{extract_number, extract_text, extract_value};
 
 /// Functions called by name.
 pub(super) static FUNCTIONS: &[Function] = &[
@@ -31,6 +31,11 @@ pub(super) static FUNCTIONS: &[Function] = &[
         let several = if paths > 1 { 2 * paths } else { 0 };
         let length = first_length(&b) * 2 * paths + several;
         like_first(b, length, read::extract)
+    })
+    .read_as(Readings {
+        value: read::extract_value,
+        number: read::extract_number,
+        text: read::extract_text,
     }),
     Function::new("JSON_VALUE", 2, 2, |b| as_long(b, 1, read::value)),
     Function::new("JSON_QUERY", 2, 2, |b| as_long(b, 1, read::query)),
@@ -113,7 +118,7 @@ fn measure(mut b: Binding<'_>, length: u32, kernel: Kernel) -> SqlResult<Expr> {
 /// A function of texts whose result is true or false, in other documents too.
 fn truth(mut b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
     (0..b.len()).for_each(|at| b.utf8_text(at));
-    b.maybe(crate::build::boolean_type(), kernel)
+    b.maybe(boolean_type(), kernel)
 }
 
 /// The function's name in messages.

@@ -5,18 +5,18 @@ use selkie_types::{Column, Physical, SqlResult};
 
 use crate::build;
 use crate::eval::{compare_columns, truth_of_column};
-use crate::expr::{CallOption, CompareBy, CompareOp, Expr};
+use crate::expr::{CompareOp, Expr};
 use crate::function::{Binding, Function, MANY};
 use crate::kernel::{Frame, NativeOut, first_rows};
+use crate::result_type::boolean_type;
 
-pub(crate) static XOR: Function =
-    Function::new("XOR", 2, 2, |b| b.strict(build::boolean_type(), xor));
+pub(crate) static XOR: Function = Function::new("XOR", 2, 2, |b| b.strict(boolean_type(), xor));
 pub(crate) static IS_TRUE: Function =
-    Function::new("ISTRUE", 1, 1, |b| b.never_null(build::boolean_type(), is_true));
+    Function::new("ISTRUE", 1, 1, |b| b.never_null(boolean_type(), is_true));
 pub(crate) static IS_FALSE: Function =
-    Function::new("ISFALSE", 1, 1, |b| b.never_null(build::boolean_type(), is_false));
+    Function::new("ISFALSE", 1, 1, |b| b.never_null(boolean_type(), is_false));
 pub(crate) static BETWEEN: Function =
-    Function::new("BETWEEN", 3, 3, |b| b.strict(build::boolean_type(), between));
+    Function::new("BETWEEN", 3, 3, |b| b.strict(boolean_type(), between));
 
 /// Functions called by name.
 pub(super) static FUNCTIONS: &[Function] = &[
@@ -87,38 +87,8 @@ fn is_false(frame: &Frame<'_>) -> SqlResult<Column> {
     Ok(out.finish())
 }
 
-/// The representation in which a BETWEEN call compares, as an option; the collation is the call's.
-pub(crate) fn between_option(by: CompareBy) -> CallOption {
-    CallOption::Number(match by {
-        CompareBy::Int => 0,
-        CompareBy::UInt => 1,
-        CompareBy::MixedInt => 2,
-        CompareBy::Double => 3,
-        CompareBy::Decimal => 4,
-        CompareBy::Date => 5,
-        CompareBy::Time => 6,
-        CompareBy::DateTime => 7,
-        CompareBy::Bytes(_) => 8,
-    })
-}
-
-/// The representation an option stands for.
-pub(super) fn option_of_between(frame: &Frame<'_>) -> CompareBy {
-    match frame.call.option {
-        CallOption::Number(0) => CompareBy::Int,
-        CallOption::Number(1) => CompareBy::UInt,
-        CallOption::Number(2) => CompareBy::MixedInt,
-        CallOption::Number(3) => CompareBy::Double,
-        CallOption::Number(4) => CompareBy::Decimal,
-        CallOption::Number(5) => CompareBy::Date,
-        CallOption::Number(6) => CompareBy::Time,
-        CallOption::Number(7) => CompareBy::DateTime,
-        _ => CompareBy::Bytes(frame.call.collation),
-    }
-}
-
 fn between(frame: &Frame<'_>) -> SqlResult<Column> {
-    let by = option_of_between(frame);
+    let by = frame.call.compares_by();
     let [value, low, high] = [&frame.args[0], &frame.args[1], &frame.args[2]];
     let above = compare_columns(CompareOp::Ge, by, value, low, frame.rows);
     let below = compare_columns(CompareOp::Le, by, value, high, frame.rows);

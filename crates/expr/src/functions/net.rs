@@ -6,11 +6,11 @@ use selkie_meter::tick;
 use selkie_types::address::{v4_of_text, v6_of_text, write_bytes};
 use selkie_types::{CollationId, Column, FixedBinary, SqlResult, SqlType, TypeKind};
 
-use crate::build;
 use crate::cast;
 use crate::expr::Expr;
 use crate::function::{Binding, Function, Kernel};
 use crate::kernel::{Frame, NativeOut, bytes_to_bytes, from_bytes, to_bytes};
+use crate::result_type::boolean_type;
 
 /// Functions called by name.
 pub(super) static FUNCTIONS: &[Function] = &[
@@ -45,14 +45,14 @@ pub(super) static FUNCTIONS: &[Function] = &[
 /// NULL is no address.
 fn test(mut b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
     b.text(0);
-    b.strict(build::boolean_type(), kernel)
+    b.strict(boolean_type(), kernel)
 }
 
 /// A test of an address in binary, or of the one a text says. No address is none, not NULL.
 fn test_address(mut b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
     let nullable = b.args[0].nullable;
     cast::to_fixed_binary(&mut b.args[0], FixedBinary::Inet6, b.types);
-    Ok(Expr { nullable, ..b.maybe(build::boolean_type(), kernel)? })
+    Ok(Expr { nullable, ..b.maybe(boolean_type(), kernel)? })
 }
 
 fn each(frame: &Frame<'_>, f: fn(&[u8]) -> bool) -> SqlResult<Column> {

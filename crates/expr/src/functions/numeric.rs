@@ -5,14 +5,15 @@ use std::f64::consts::PI;
 use selkie_types::error::catalogue::ER_DIVISION_BY_ZERO;
 use selkie_types::{Column, NOT_FIXED_DECIMALS, SqlResult, SqlType, TypeKind};
 
-use super::arith::out_of_range;
 use super::logic::take;
-use crate::build::{self, Arithmetic, Numeric, double_type, integer_type, to_number};
+use crate::build::{self, Numeric, to_number};
 use crate::cast;
 use crate::expr::Expr;
 use crate::function::{Binding, Function, Kernel, Nature};
 use crate::kernel::{DecimalOut, Frame, NativeOut, map, try_map, try_map2};
+use crate::operator::Arithmetic;
 use crate::random::Random;
+use crate::result_type::{double_type, integer_type};
 
 /// Functions called by name.
 pub(super) static FUNCTIONS: &[Function] = &[
@@ -67,7 +68,7 @@ fn angle(mut b: Binding<'_>, kernel: Kernel) -> SqlResult<Expr> {
 fn finite(frame: &Frame<'_>, f: impl Fn(f64) -> f64) -> SqlResult<Column> {
     try_map(frame, |v: f64| {
         let result = f(v);
-        if result.is_finite() { Ok(Some(result)) } else { Err(out_of_range(frame, "DOUBLE")) }
+        if result.is_finite() { Ok(Some(result)) } else { Err(frame.out_of_range("DOUBLE")) }
     })
 }
 
@@ -116,7 +117,7 @@ fn pow(mut b: Binding<'_>) -> SqlResult<Expr> {
     b.maybe(double_type(NOT_FIXED_DECIMALS), |f| {
         try_map2(f, |x: f64, y: f64| {
             let result = x.powf(y);
-            if result.is_finite() { Ok(Some(result)) } else { Err(out_of_range(f, "DOUBLE")) }
+            if result.is_finite() { Ok(Some(result)) } else { Err(f.out_of_range("DOUBLE")) }
         })
     })
 }
@@ -144,7 +145,7 @@ fn bind_abs(mut b: Binding<'_>) -> SqlResult<Expr> {
             b.strict(ty, super::arith::abs_int)
         }
         Numeric::Decimal => {
-            build::unround(&mut b.args[0]);
+            cast::unround(&mut b.args[0]);
             b.strict(arg, |f| {
                 let view = f.decimals(0);
                 let mut out = DecimalOut::new(f.ty.decimals, f.rows);

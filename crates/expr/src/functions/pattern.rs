@@ -4,10 +4,10 @@ use selkie_types::charset::LikePattern;
 use selkie_types::error::catalogue::ER_WRONG_ARGUMENTS;
 use selkie_types::{CollationId, Column, SqlError, SqlResult};
 
-use crate::build;
 use crate::expr::{CallOption, Expr, ExprKind};
 use crate::function::{Binding, Function};
 use crate::kernel::{Frame, NativeOut};
+use crate::result_type::boolean_type;
 
 pub(crate) static LIKE: Function = Function::new("LIKE", 2, 2, bind);
 
@@ -16,14 +16,14 @@ fn bind(mut b: Binding<'_>) -> SqlResult<Expr> {
     if let CallOption::Number(-1) = b.option {
         b.option = CallOption::Number(without_escape(b.collation).map_or(-1, i64::from));
     }
-    b.strict(build::boolean_type(), like)
+    b.strict(boolean_type(), like)
 }
 
 /// LIKE with an escape character that is an argument.
 pub(crate) static LIKE_ESCAPED: Function = Function::new("LIKE", 3, 3, |mut b| {
     b.unify(0..2, true)?;
     b.utf8_text(2);
-    b.strict(build::boolean_type(), like)
+    b.strict(boolean_type(), like)
 });
 
 /// The escape character where none is said to be. Compat: in character sets with characters of

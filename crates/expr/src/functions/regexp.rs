@@ -13,14 +13,14 @@ use selkie_types::{CollationId, Column, Condition, Level, SqlResult, SqlType, Ty
 
 use self::pattern::{Groups, Pattern};
 use self::watched::Failure;
-use crate::build;
 use crate::expr::{CallOption, Expr, ExprKind};
 use crate::function::{Binding, Function, string_type};
 use crate::kernel::{BytesOut, Frame, NativeOut};
+use crate::result_type::boolean_type;
 
 pub(crate) static REGEXP: Function = Function::new("REGEXP", 2, 2, |mut b| {
     bind(&mut b, 2)?;
-    b.strict(build::boolean_type(), regexp)
+    b.strict(boolean_type(), regexp)
 });
 
 /// Functions called by name.

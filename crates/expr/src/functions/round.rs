@@ -4,14 +4,14 @@ use selkie_types::Locale;
 use selkie_types::number::{round_f64_to, truncate_f64_to, write_fixed};
 use selkie_types::{Column, Decimal, NOT_FIXED_DECIMALS, Physical, SqlResult, SqlType, TypeKind};
 
-use super::arith::out_of_range;
 use super::round_time::{self, Way};
-use crate::build::{self, Numeric, double_type, to_number};
+use crate::build::{self, Numeric, to_number};
 use crate::cast;
 use crate::context::TypeContext;
 use crate::expr::Expr;
 use crate::function::{Binding, Function};
 use crate::kernel::{DecimalOut, Frame, map, map_rows, write_rows};
+use crate::result_type::double_type;
 
 /// Functions called by name.
 pub(super) static FUNCTIONS: &[Function] = &[
@@ -65,7 +65,7 @@ fn bind(mut b: Binding<'_>, round: bool) -> SqlResult<Expr> {
             }
         }
         Numeric::Decimal => {
-            build::unround(&mut b.args[0]);
+            cast::unround(&mut b.args[0]);
             let ty = decimal_type(&arg, places, round);
             b.strict(ty, decimals)
         }
@@ -142,7 +142,7 @@ where
             return fit(frame, v).map(Some);
         }
         let result = at_places(v.into(), p, rounds(frame));
-        T::try_from(result).map(Some).map_err(|_| out_of_range(frame, "BIGINT"))
+        T::try_from(result).map(Some).map_err(|_| frame.out_of_range("BIGINT"))
     })
 }
 
@@ -208,7 +208,7 @@ fn whole(mut b: Binding<'_>, up: bool) -> SqlResult<Expr> {
             }
         }
         Numeric::Decimal => {
-            build::unround(&mut b.args[0]);
+            cast::unround(&mut b.args[0]);
             let digits = arg.length.saturating_sub(u32::from(arg.decimals)) + 1;
             if digits > 18 {
                 let ty = SqlType::decimal(digits.min(65), 0);
@@ -236,7 +236,7 @@ fn whole_integers(frame: &Frame<'_>) -> SqlResult<Column> {
     let view = frame.decimals(0);
     map_rows(frame, |row| {
         let value = to_whole(frame, view.value(row)).to_i64();
-        value.map(Some).ok_or_else(|| out_of_range(frame, "BIGINT"))
+        value.map(Some).ok_or_else(|| frame.out_of_range("BIGINT"))
     })
 }
 
@@ -259,7 +259,7 @@ fn bind_format(mut b: Binding<'_>) -> SqlResult<Expr> {
     if to_number(&mut b.args[0]) == Numeric::Int {
         b.decimal(0);
     }
-    build::unround(&mut b.args[0]);
+    cast::unround(&mut b.args[0]);
     b.int(1);
     if b.len() == 3 {
         super::date_format::bind_locale(&mut b, 2)?;

@@ -180,9 +180,9 @@ fn bind_field(mut b: Binding<'_>) -> SqlResult<Expr> {
         (0..b.len()).for_each(|at| b.double(at));
         CompareBy::Double
     };
-    b.option = super::logic::between_option(by);
+    b.option = CallOption::compared_by(by);
     b.never_null(int(3), |frame| {
-        let by = super::logic::option_of_between(frame);
+        let by = frame.call.compares_by();
         let mut places = vec![0i64; frame.rows];
         for at in 1..frame.args.len() {
             let (value, item) = (&frame.args[0], &frame.args[at]);

@@ -1,7 +1,7 @@
 //! Builders of result columns.
 
 use selkie_meter::{demand, tick};
-use selkie_types::{Bitmap, BytesColumn, DecimalColumn};
+use selkie_types::{Bitmap, BytesColumn, DecimalColumn, SqlType};
 use selkie_types::{Column, ColumnData, Decimal};
 
 use super::Native;
@@ -169,5 +169,16 @@ impl DecimalOut {
     /// The column.
     pub(crate) fn finish(self) -> Column {
         Column::from_data(ColumnData::Decimal(self.values), self.nulls.0)
+    }
+}
+
+/// The scale a column of this type has.
+pub(crate) trait ColumnScale {
+    fn decimals_of_column(&self) -> u8;
+}
+
+impl ColumnScale for SqlType {
+    fn decimals_of_column(&self) -> u8 {
+        if self.physical() == selkie_types::Physical::Decimal { self.decimals } else { 0 }
     }
 }

@@ -31,7 +31,7 @@ impl Binder<'_> {
             if let Some(bound) = self.own_binding(call)? {
                 return Ok(bound);
             }
-            if selkie_expr::function::lookup(&call.name.value).is_some() {
+            if selkie_expr::function_named(&call.name.value).is_some() {
                 let mut args = self.args(call)?;
                 self.hide_foreign_set(&call.name.value, &mut args);
                 let named = self.named(call)?;

@@ -3,12 +3,12 @@
 
 use selkie_types::{Column, ColumnData, Decimal, DecimalColumn, DecimalValues, SqlResult};
 
+use super::division_by_zero;
 use super::integer::both_valid;
-use super::{division_by_zero, out_of_range};
-use crate::build::Arithmetic;
 use crate::expr::CallOption;
 use crate::function::Kernel;
 use crate::kernel::{DecimalOut, DecimalView, Frame, map_rows};
+use crate::operator::{Arithmetic, quotient_scale};
 
 /// The kernel of an operator over decimals.
 pub(crate) fn decimal_kernel(op: Arithmetic) -> Kernel {
@@ -19,16 +19,6 @@ pub(crate) fn decimal_kernel(op: Arithmetic) -> Kernel {
         Arithmetic::Divide => quotient,
         _ => remainder,
     }
-}
-
-/// Digits after the point MariaDB computes in a quotient: whole words of nine.
-pub(crate) fn quotient_scale(a: u8, b: u8, increment: u32) -> u8 {
-    const WORD: u32 = 9;
-    let words = |scale: u8| u32::from(scale).div_ceil(WORD) * WORD;
-    let (left, right) = (words(a), words(b));
-    let slack = left - u32::from(a) + right - u32::from(b);
-    let digits = (left + right + increment.saturating_sub(slack)).div_ceil(WORD) * WORD;
-    digits.min(38) as u8
 }
 
 /// A machine-width column with its mask and the factor that brings it to a scale.
@@ -65,7 +55,7 @@ fn sum(
 /// A result at its scale; one that has no room at it is out of range.
 fn kept(frame: &Frame<'_>, value: Option<Decimal>) -> SqlResult<Decimal> {
     let value = value.and_then(|v| v.at_scale(frame.ty.decimals));
-    value.ok_or_else(|| out_of_range(frame, "DECIMAL"))
+    value.ok_or_else(|| frame.out_of_range("DECIMAL"))
 }
 
 /// Row by row at full width.
@@ -193,20 +183,20 @@ pub(crate) fn int_divide_decimal(unsigned: bool) -> Kernel {
             return division_by_zero(frame);
         }
         let cut = a.checked_int_div(b).and_then(Decimal::small_unscaled);
-        cut.map(Some).ok_or_else(|| out_of_range(frame, "BIGINT"))
+        cut.map(Some).ok_or_else(|| frame.out_of_range("BIGINT"))
     }
     if unsigned {
         |f| {
             map_rows(f, |row| match cut(f, row)? {
                 None => Ok(None),
-                Some(q) => u64::try_from(q).map(Some).map_err(|_| out_of_range(f, "BIGINT")),
+                Some(q) => u64::try_from(q).map(Some).map_err(|_| f.out_of_range("BIGINT")),
             })
         }
     } else {
         |f| {
             map_rows(f, |row| match cut(f, row)? {
                 None => Ok(None),
-                Some(q) => i64::try_from(q).map(Some).map_err(|_| out_of_range(f, "BIGINT")),
+                Some(q) => i64::try_from(q).map(Some).map_err(|_| f.out_of_range("BIGINT")),
             })
         }
     }

@@ -2,10 +2,10 @@
 
 use selkie_types::{Bitmap, Column, ColumnData, Physical, SqlResult};
 
-use super::{division_by_zero, out_of_range};
-use crate::build::Arithmetic;
+use super::division_by_zero;
 use crate::function::Kernel;
 use crate::kernel::{Frame, Native, View, map_rows, try_map};
+use crate::operator::Arithmetic;
 
 /// The kernel of an operator over two kinds of integers, `Int` or `UInt`, with a result of a third.
 pub(crate) fn integer_kernel(
@@ -66,7 +66,7 @@ fn signed(frame: &Frame<'_>, f: impl Fn(i64, i64) -> (i64, bool)) -> SqlResult<C
     let validity = both_valid(frame);
     let failed = |row: usize| !frame.any_null(row) && f(a.value(row), b.value(row)).1;
     if overflow && (0..frame.rows).any(failed) {
-        return Err(out_of_range(frame, "BIGINT"));
+        return Err(frame.out_of_range("BIGINT"));
     }
     Ok(Column::from_data(ColumnData::Int(values), validity))
 }
@@ -106,16 +106,16 @@ fn divided<A: Integer, B: Integer, R: Integer>(
 }
 
 fn fit<R: Integer>(frame: &Frame<'_>, v: i128) -> SqlResult<R> {
-    R::try_from(v).map_err(|_| out_of_range(frame, "BIGINT"))
+    R::try_from(v).map_err(|_| frame.out_of_range("BIGINT"))
 }
 
 pub(crate) fn negate_int(frame: &Frame<'_>) -> SqlResult<Column> {
-    try_map(frame, |v: i64| v.checked_neg().map(Some).ok_or_else(|| out_of_range(frame, "BIGINT")))
+    try_map(frame, |v: i64| v.checked_neg().map(Some).ok_or_else(|| frame.out_of_range("BIGINT")))
 }
 
 pub(crate) fn negate_uint(frame: &Frame<'_>) -> SqlResult<Column> {
     try_map(frame, |v: u64| {
         let negative = i64::try_from(-i128::from(v));
-        negative.map(Some).map_err(|_| out_of_range(frame, "BIGINT"))
+        negative.map(Some).map_err(|_| frame.out_of_range("BIGINT"))
     })
 }

@@ -60,12 +60,12 @@ impl<'a> Partly<'a> {
 }
 
 /// What JSON_EXTRACT gives, as a value: without quotes, truth values as numbers.
-pub(crate) fn extract_value(frame: &Frame<'_>) -> SqlResult<Column> {
+pub(super) fn extract_value(frame: &Frame<'_>) -> SqlResult<Column> {
     extract_scalar(frame, |text| text)
 }
 
 /// The number that value begins with.
-pub(crate) fn extract_number(frame: &Frame<'_>) -> SqlResult<Column> {
+pub(super) fn extract_number(frame: &Frame<'_>) -> SqlResult<Column> {
     extract_scalar(frame, |mut text| match parse_f64(&text).consumed {
         0 => b"0".to_vec(),
         digits => {
@@ -100,7 +100,7 @@ fn extract_scalar(frame: &Frame<'_>, made: impl Fn(Vec<u8>) -> Vec<u8>) -> SqlRe
 }
 
 /// The result of JSON_EXTRACT as compared with a text: strings lose their quotes.
-pub(crate) fn extract_text(frame: &Frame<'_>) -> SqlResult<Column> {
+pub(super) fn extract_text(frame: &Frame<'_>) -> SqlResult<Column> {
     let documents = extract(frame)?;
     let charset = frame.ty.collation.charset();
     strict_texts(frame, |row| {

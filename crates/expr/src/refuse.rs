@@ -1,10 +1,13 @@
-//! What INET4, INET6 and UUID are not: numbers, dates, or one another.
+//! Errors for operands that an operator does not take: rows, and values of INET4, INET6 and UUID,
+//! which are no numbers, no dates, and not one another.
 
-use selkie_types::error::catalogue::ER_ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION;
+use selkie_types::error::catalogue::{
+    ER_ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION, ER_ILLEGAL_PARAMETER_DATA_TYPES2_FOR_OPERATION,
+    ER_OPERAND_COLUMNS,
+};
 use selkie_types::{SqlError, SqlResult, SqlType, TypeKind};
 
-use super::row::illegal_types;
-use crate::expr::Expr;
+use crate::expr::{Expr, ExprKind};
 
 /// Error 4078 where a value of a fixed number of bytes stands beside a number, a date or another such type.
 pub(crate) fn refuse_beside(operation: &str, args: &[&Expr]) -> SqlResult<()> {
@@ -70,7 +73,7 @@ pub(crate) fn parameter_name(ty: &SqlType) -> &'static str {
 }
 
 /// Error 4078 where an operator wants two numbers.
-pub(super) fn refuse_either(operation: &str, a: &Expr, b: &Expr) -> SqlResult<()> {
+pub(crate) fn refuse_either(operation: &str, a: &Expr, b: &Expr) -> SqlResult<()> {
     match [a, b].iter().any(|e| e.ty.fixed_binary().is_some()) {
         true => Err(illegal_types(operation, parameter_name(&a.ty), parameter_name(&b.ty))),
         false => Ok(()),
@@ -184,3 +187,58 @@ const WANT_NUMBERS: &[&str] = &[
     "year",
     "yearweek",
 ];
+
+pub(crate) fn is_row(e: &Expr) -> bool {
+    matches!(e.kind, ExprKind::Row(_))
+}
+
+/// Error 4078 for an operator that takes no rows.
+pub(crate) fn refuse_rows(operation: &str, a: &Expr, b: &Expr) -> SqlResult<()> {
+    let name = |e: &Expr| if is_row(e) { "row" } else { parameter_name(&e.ty) };
+    match is_row(a) || is_row(b) {
+        true => Err(illegal_types(operation, name(a), name(b))),
+        false => Ok(()),
+    }
+}
+
+/// Error 4079 for an operator that looks at each operand by itself.
+pub(crate) fn refuse_any_row(operation: &str, args: &[Expr]) -> SqlResult<()> {
+    match args.iter().any(is_row) {
+        true => {
+            Err(SqlError::new(&ER_ILLEGAL_PARAMETER_DATA_TYPE_FOR_OPERATION, &[&"row", &operation]))
+        }
+        false => Ok(()),
+    }
+}
+
+pub(crate) fn illegal_types(operation: &str, a: &str, b: &str) -> SqlError {
+    SqlError::new(&ER_ILLEGAL_PARAMETER_DATA_TYPES2_FOR_OPERATION, &[&a, &b, &operation])
+}
+
+/// Compat: a value beside a row is a row of one inside of rows.
+pub(crate) fn refuse_widths(a: &Expr, b: &Expr) -> SqlResult<()> {
+    let width = |e: &Expr| match &e.kind {
+        ExprKind::Row(parts) => parts.len(),
+        _ => 1,
+    };
+    match width(a) == width(b) {
+        true => Ok(()),
+        false => Err(SqlError::new(&ER_OPERAND_COLUMNS, &[&width(a)])),
+    }
+}
+
+/// Error 4078 for a value beside rows in a list, or a row beside values; 1241 for a row of another width.
+pub(crate) fn refuse_mixed(operation: &str, value: &Expr, items: &[Expr]) -> SqlResult<()> {
+    items.iter().try_for_each(|item| match is_row(item) == is_row(value) {
+        true => refuse_widths(value, item),
+        false => refuse_rows(operation, value, item),
+    })
+}
+
+/// Error 1241 for a row where a scalar must stand.
+pub(crate) fn refuse_row(e: &Expr) -> SqlResult<()> {
+    match e.kind {
+        ExprKind::Row(_) => Err(SqlError::new(&ER_OPERAND_COLUMNS, &[&1])),
+        _ => Ok(()),
+    }
+}

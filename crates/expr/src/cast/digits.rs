@@ -4,9 +4,9 @@
 
 use selkie_types::{TypeKind, Value};
 
-use crate::cast;
+use super::extreme::is_extreme;
 use crate::expr::{Call, CallOption, Expr, ExprKind};
-use crate::functions::arith as kernels;
+use crate::operator;
 
 /// Gives an arithmetic result the digits its kernel can compute beyond those of its type.
 ///
@@ -41,7 +41,7 @@ fn to_scale(e: &mut Expr, scale: u8) {
     if matches!(e.kind, ExprKind::Literal(Value::Null)) {
         e.ty.decimals += more;
     } else if more > 0 {
-        cast::to_decimal_scale(e, e.ty.length + u32::from(more), scale);
+        super::to_decimal_scale(e, e.ty.length + u32::from(more), scale);
     }
 }
 
@@ -70,16 +70,7 @@ pub fn wider_scale(e: &Expr) -> Option<u8> {
 /// Whether it gives its argument the type of values beside it.
 fn is_converted(call: &Call) -> bool {
     let by = |function| std::ptr::eq(call.function, function);
-    (by(&cast::RETYPE) || by(&cast::RESCALE)) && call.args[0].ty.kind == TypeKind::Decimal
-}
-
-fn is_extreme(call: &Call) -> bool {
-    matches!(call.function.name(), "GREATEST" | "LEAST")
-}
-
-/// Whether it is the greatest or least of texts, which are compared as numbers if one is asked for.
-pub fn is_extreme_of_texts(e: &Expr) -> bool {
-    matches!(&e.kind, ExprKind::Call(call) if is_extreme(call)) && e.ty.is_string()
+    (by(&super::RETYPE) || by(&super::RESCALE)) && call.args[0].ty.kind == TypeKind::Decimal
 }
 
 /// The most digits that one of the values can be given.
@@ -91,16 +82,16 @@ fn widest<'e>(values: impl IntoIterator<Item = &'e Expr>) -> Option<u8> {
 fn computed(call: &Call) -> Option<u8> {
     let is = |function: &_| std::ptr::eq(call.function, function);
     let scale = |at: usize| call.args[at].ty.decimals;
-    if is(&kernels::NEGATE) || call.function.name() == "ABS" {
+    if is(&operator::NEGATE) || call.function.name() == "ABS" {
         return Some(scale(0));
     }
-    if is(&kernels::DIVIDE) {
+    if is(&operator::DIVIDE) {
         let CallOption::Number(increment) = call.option else { return None };
-        return Some(kernels::quotient_scale(scale(0), scale(1), increment as u32));
+        return Some(operator::quotient_scale(scale(0), scale(1), increment as u32));
     }
-    if is(&kernels::MULTIPLY) {
+    if is(&operator::MULTIPLY) {
         return Some((scale(0) + scale(1)).min(38));
     }
-    let sums = [&kernels::ADD, &kernels::SUBTRACT, &kernels::MODULO];
+    let sums = [&operator::ADD, &operator::SUBTRACT, &operator::MODULO];
     sums.into_iter().any(is).then(|| scale(0).max(scale(1)))
 }
