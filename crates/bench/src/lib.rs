@@ -5,6 +5,7 @@
 //! to the servers it is told of. What it starts, it stops.
 
 #![forbid(unsafe_code)]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program of the command line")]
 
 mod commands;
 mod dbt3;

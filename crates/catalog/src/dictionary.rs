@@ -305,7 +305,7 @@ impl Dictionary {
         engines: EngineNamed<'_>,
         snapshot: &mut Snapshot,
     ) -> Result<()> {
-        let mut statistics = std::collections::HashMap::new();
+        let mut statistics = hashbrown::HashMap::new();
         self.statistics.for_each(trx, |values| {
             let [Value::UInt(id), definition] = values else { return Err(shape("statistics")) };
             statistics.insert(*id, Arc::new(from_json::<Statistics>(definition)?));

@@ -304,7 +304,7 @@ impl Catalog {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashSet;
+    use hashbrown::HashSet;
 
     use super::*;
     use crate::{ForeignKeyAction, Series};

@@ -1,6 +1,6 @@
 //! The engine: its tables by id, and their creation and removal.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -1,9 +1,10 @@
 //! Accounts of threads of this crate's tests, whose allocator counts.
 
 use std::alloc::System;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
+use parking_lot::{Mutex, MutexGuard};
 use selkie_types::error::catalogue::{
     ER_OPTION_PREVENTS_STATEMENT, ER_OUT_OF_RESOURCES, ER_STATEMENT_TIMEOUT,
 };
@@ -17,7 +18,7 @@ static ALLOCATOR: Counting<System> = Counting(System);
 static ONE: Mutex<()> = Mutex::new(());
 
 fn alone() -> MutexGuard<'static, ()> {
-    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+    ONE.lock()
 }
 
 fn account() -> Arc<Account> {

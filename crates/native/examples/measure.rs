@@ -9,6 +9,7 @@ use selkie_types::{ByteRows, Value};
 use std::sync::Arc;
 use std::time::Instant;
 
+#[expect(clippy::print_stdout, reason = "a program of the command line")]
 fn report(what: &str, count: usize, start: Instant) {
     let seconds = start.elapsed().as_secs_f64();
     let (rate, each) = (count as f64 / seconds / 1e3, seconds * 1e9 / count as f64);

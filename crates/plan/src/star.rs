@@ -2,7 +2,7 @@
 //! then its other columns, then those of the right; in a RIGHT JOIN the right side comes first. Sides can be such joins
 //! themselves.
 
-use std::collections::{HashMap, HashSet};
+use hashbrown::{HashMap, HashSet};
 use std::ops::Range;
 
 /// A column: the number of its source in FROM, and its position there.

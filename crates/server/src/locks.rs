@@ -3,7 +3,9 @@
 //! Must not outlive sessions: what a session holds is released when it ends. A session that would
 //! wait for itself through others gets error 1213.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
+
+use hashbrown::HashMap;
 use std::sync::Arc;
 use std::task::Wake;
 use std::time::Duration;

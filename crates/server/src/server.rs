@@ -2,7 +2,7 @@
 //!
 //! Must not hold state of a single session.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

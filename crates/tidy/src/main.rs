@@ -5,6 +5,7 @@
 //! ratchet anew after something shrank. Must not depend on the product.
 
 #![forbid(unsafe_code)]
+#![allow(clippy::print_stderr, reason = "a program of the command line")]
 
 mod documents;
 mod engines;

@@ -2,7 +2,7 @@
 //!
 //! Looks at paths that begin with `crate::`, and at names that the crate's root hands on.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use crate::sources::Source;
 
@@ -123,9 +123,9 @@ fn first_name(text: &str) -> String {
 }
 
 /// The module that each name comes from that the root hands on.
-fn names_of_root(root: &Source) -> HashMap<String, String> {
+fn names_of_root(root: &Source) -> BTreeMap<String, String> {
     let code = root.code();
-    let mut names = HashMap::new();
+    let mut names = BTreeMap::new();
     for statement in code.split(';').filter_map(|text| text.trim().strip_prefix("pub use ")) {
         let module = first_name(statement);
         let last = statement.rsplit("::").next().unwrap_or_default();

@@ -1,6 +1,6 @@
 //! The loop.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::AsFd;
@@ -31,7 +31,7 @@ pub(crate) fn serve(port: u16) -> Result<()> {
     println!("listening at {}", listener.local_addr()?);
     let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(io::Error::from)?;
     watch(&epoll, &listener, LISTENER)?;
-    let (answers, mut clients, mut next) = (Answers::new(), HashMap::new(), LISTENER);
+    let (answers, mut clients, mut next) = (Answers::new(), BTreeMap::new(), LISTENER);
     let (mut events, mut input, mut output) =
         (Vec::with_capacity(1024), vec![0; 1 << 16], Vec::new());
     let nap = Timespec { tv_sec: 0, tv_nsec: NAP.subsec_nanos().into() };

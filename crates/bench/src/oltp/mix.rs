@@ -171,7 +171,7 @@ mod tests {
     fn there_are_32_small_benchmarks_in_four_groups() {
         assert_eq!(MICRO.len(), 32);
         assert_eq!(GROUPS.iter().map(|(_, n)| n).sum::<usize>(), 32);
-        let names: std::collections::HashSet<_> = MICRO.iter().map(|mix| mix.name).collect();
+        let names: std::collections::BTreeSet<_> = MICRO.iter().map(|mix| mix.name).collect();
         assert_eq!(names.len(), 32);
     }
 }

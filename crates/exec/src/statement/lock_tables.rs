@@ -3,7 +3,7 @@
 //! A view stands for itself and the tables its query reads, which become locked like it, by the
 //! names that they have there.
 
-use std::collections::HashSet;
+use hashbrown::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;

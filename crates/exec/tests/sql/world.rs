@@ -1,6 +1,6 @@
 //! An instance over the MEMORY engine, and sessions by name.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 use std::sync::Arc;
 
 use selkie_catalog::{Catalog, Dictionary, Namespace, Schema, TemporaryTables};

@@ -92,6 +92,7 @@ impl Disk for RealDisk {
         let _ = rustix::fs::flock(&self.lock, FlockOperation::Unlock);
     }
 
+    #[expect(clippy::print_stderr, reason = "the error log may be on the failing disk")]
     fn fatal(&self, what: &str) -> ! {
         tracing::error!("{what}; ending the process to keep the data on disk recoverable");
         eprintln!("selkie: fatal: {what}; ending the process to keep the data on disk recoverable");

@@ -65,7 +65,7 @@ impl Shared {
         if self.storage.salvages() {
             return Ok(());
         }
-        let known: std::collections::HashSet<TableId> = known.iter().copied().collect();
+        let known: hashbrown::HashSet<TableId> = known.iter().copied().collect();
         let unknown: Vec<_> =
             self.tables.read().values().filter(|t| !known.contains(&t.id)).cloned().collect();
         for files in unknown {

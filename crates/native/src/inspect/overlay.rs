@@ -2,7 +2,9 @@
 
 use crate::disk::{Access, Disk, File, RealDisk};
 use parking_lot::Mutex;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
+
+use hashbrown::HashMap;
 use std::fs;
 use std::io;
 use std::os::unix::fs::FileExt;

@@ -369,6 +369,8 @@ impl Pool {
                 backoff.wait();
                 continue;
             }
+            // The latch goes with the page: releasing the frame ends both.
+            #[expect(clippy::disallowed_methods, reason = "`release_frame` unlatches")]
             std::mem::forget(guard);
             self.frame(frame).discard();
             self.release_frame(word, held);

@@ -1,6 +1,6 @@
 //! FROM: tables, views, derived tables, joins.
 
-use std::collections::HashSet;
+use hashbrown::HashSet;
 
 use selkie_catalog::{TableInfo, TableKind};
 use selkie_engine::LockMode;

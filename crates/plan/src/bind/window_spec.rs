@@ -1,7 +1,7 @@
 //! Specifications of windows: what a named window lends to others, what each function asks of its
 //! window, and frames.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use selkie_expr::{Expr, cast};
 use selkie_sql::ast;

@@ -1,7 +1,7 @@
 //! Expressions of definitions: CHECK, DEFAULT (expr) and generated columns. Their canonical text,
 //! and whether they may stand where they do.
 
-use std::collections::HashSet;
+use hashbrown::HashSet;
 
 use selkie_catalog::{CheckInfo, ColumnInfo, DefaultValue, Generated, TableInfo};
 use selkie_engine::IndexKind;

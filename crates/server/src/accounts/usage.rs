@@ -5,7 +5,7 @@
 //!
 //! Must not know the accounts: limits are those of the last login.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

@@ -2,7 +2,7 @@
 //!
 //! Must not keep anything locked: what it found may be over when it is shown.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 use std::hash::{BuildHasher, Hash};
 use std::sync::Arc;
 use std::time::SystemTime;

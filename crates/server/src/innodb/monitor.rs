@@ -2,7 +2,7 @@
 //!
 //! Must not be read by anything but reports.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 use std::time::Instant;
 
 use parking_lot::Mutex;

@@ -27,6 +27,7 @@ be given, here or in an option file.
 ";
 
 /// Runs the program and returns its exit code.
+#[expect(clippy::print_stdout, reason = "it answers the command line")]
 pub(crate) fn main<B: SessionFactory>(arguments: &[String], backend: &OpenBackend<B>) -> ExitCode {
     match arguments.first().map(String::as_str) {
         Some("--help" | "-?" | "help") => {
@@ -60,6 +61,7 @@ fn run<B: SessionFactory>(arguments: &[String], backend: &OpenBackend<B>) -> Exi
     }
 }
 
+#[expect(clippy::print_stdout, reason = "it answers the command line")]
 fn serve<B: SessionFactory>(
     arguments: &[String],
     log: &LogTarget,

@@ -2,7 +2,7 @@
 //!
 //! Must not hold values.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 use std::sync::LazyLock;
 
 static TABLE: &str = include_str!("../../data/status_variables.tsv");

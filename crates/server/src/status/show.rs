@@ -2,7 +2,7 @@
 //!
 //! Must not decide who sees them.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use super::counters::{Counters, Totals};
 use super::list::{StatusDef, StatusScope, status_list};

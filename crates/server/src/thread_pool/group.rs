@@ -1,6 +1,6 @@
 //! A group: some connections, and the threads that serve them.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

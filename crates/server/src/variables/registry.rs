@@ -2,7 +2,7 @@
 //!
 //! Must not change after start.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 use std::sync::LazyLock;
 
 use super::def::{VarDef, VarId};

@@ -1,6 +1,6 @@
 //! Comparing names of columns, aliases and variables, which have no case.
 
-use std::collections::HashSet;
+use hashbrown::HashSet;
 
 use crate::pace::tick;
 

@@ -4,7 +4,7 @@
 //! weights and runs of their numbers over all code points. A table is unpacked when a collation that
 //! has the level is used first.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 use std::sync::LazyLock;
 
 use super::tables::{Paged, Uca};

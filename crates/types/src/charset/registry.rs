@@ -1,6 +1,6 @@
 //! The collations, by number: a list, and the family of Unicode 14 behind it.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 use std::sync::LazyLock;
 
 use super::collation::Rule::*;

@@ -2,7 +2,7 @@
 //!
 //! Must not change while it is used: FLUSH SSL makes another one for connections to come.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
