@@ -99,7 +99,7 @@ fn level_word(level: Level) -> &'static str {
 }
 
 fn timestamp() -> String {
-    let now = jiff::Zoned::now();
+    let now = jiff::ZonedDateTime::now();
     let (date, time) = (now.date(), now.time());
     format!("{date} {:>2}:{:02}:{:02}", time.hour(), time.minute(), time.second())
 }

@@ -1,8 +1,7 @@
 //! Encryption: AES, and the old ciphers that MariaDB keeps for data encrypted long ago.
 
 use aes::Aes128;
-use aes::cipher::generic_array::GenericArray;
-use aes::cipher::{BlockDecrypt, BlockEncrypt, KeyInit};
+use aes::cipher::{BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
 use des::TdesEde3;
 use md5::{Digest, Md5};
 use selkie_meter::{demand, tick};
@@ -80,10 +79,10 @@ const AES_BLOCK: usize = 16;
 const PIECE: usize = 1 << 14;
 
 /// `f` over the blocks of a text, at `cost` units of work for a byte.
-fn each_block(text: &mut [u8], size: usize, cost: usize, mut f: impl FnMut(&mut [u8])) {
+fn each_block<const SIZE: usize>(text: &mut [u8], cost: usize, mut f: impl FnMut(&mut [u8; SIZE])) {
     for piece in text.chunks_mut(PIECE) {
         tick(piece.len() * cost);
-        piece.chunks_exact_mut(size).for_each(&mut f);
+        piece.as_chunks_mut().0.iter_mut().for_each(&mut f);
     }
 }
 
@@ -104,8 +103,8 @@ fn aes_encrypt(frame: &Frame<'_>) -> SqlResult<Column> {
         out.extend_from_slice(texts.value(row));
         let missing = AES_BLOCK - texts.value(row).len() % AES_BLOCK;
         out.extend(std::iter::repeat_n(missing as u8, missing));
-        each_block(&mut out[start..], AES_BLOCK, 2, |block| {
-            cipher.encrypt_block(GenericArray::from_mut_slice(block));
+        each_block::<AES_BLOCK>(&mut out[start..], 2, |block| {
+            cipher.encrypt_block(block.into());
         });
         true
     })
@@ -122,8 +121,8 @@ fn aes_decrypt(frame: &Frame<'_>) -> SqlResult<Column> {
         let start = out.len();
         demand(text.len());
         out.extend_from_slice(text);
-        each_block(&mut out[start..], AES_BLOCK, 2, |block| {
-            cipher.decrypt_block(GenericArray::from_mut_slice(block));
+        each_block::<AES_BLOCK>(&mut out[start..], 2, |block| {
+            cipher.decrypt_block(block.into());
         });
         let padding = usize::from(out[out.len() - 1]);
         let end = out.len().wrapping_sub(padding);
@@ -293,10 +292,10 @@ fn des_encrypt(frame: &Frame<'_>) -> SqlResult<Column> {
         out.extend(std::iter::repeat_n(b'*', missing - 1));
         out.push(missing as u8);
         let mut before = [0u8; DES_BLOCK];
-        each_block(&mut out[start..], DES_BLOCK, 64, |block| {
+        each_block::<DES_BLOCK>(&mut out[start..], 64, |block| {
             block.iter_mut().zip(before).for_each(|(b, mix)| *b ^= mix);
-            cipher.encrypt_block(GenericArray::from_mut_slice(block));
-            before.copy_from_slice(block);
+            cipher.encrypt_block(block.into());
+            before = *block;
         });
         true
     })
@@ -318,10 +317,9 @@ fn des_decrypt(frame: &Frame<'_>) -> SqlResult<Column> {
         demand(text.len());
         out.extend_from_slice(&text[1..]);
         let mut before = [0u8; DES_BLOCK];
-        each_block(&mut out[start..], DES_BLOCK, 64, |block| {
-            let mut encrypted = [0u8; DES_BLOCK];
-            encrypted.copy_from_slice(block);
-            cipher.decrypt_block(GenericArray::from_mut_slice(block));
+        each_block::<DES_BLOCK>(&mut out[start..], 64, |block| {
+            let encrypted = *block;
+            cipher.decrypt_block(block.into());
             block.iter_mut().zip(before).for_each(|(b, mix)| *b ^= mix);
             before = encrypted;
         });

@@ -123,7 +123,7 @@ fn fixed_hash(bytes: &impl Hash) -> u32 {
 /// A moment in the server's time zone.
 pub(super) fn local(at: SystemTime) -> Value {
     let stamp = jiff::Timestamp::try_from(at).unwrap_or_default();
-    let offset = stamp.to_zoned(jiff::tz::TimeZone::system()).offset().seconds();
+    let offset = stamp.to_zoned_datetime(jiff::tz::TimeZone::system()).offset().seconds();
     let micros = stamp.as_second().saturating_add(i64::from(offset)).saturating_mul(1_000_000);
     DateTime::from_unix_micros(micros).map_or(Value::Null, Value::DateTime)
 }

@@ -112,7 +112,7 @@ impl LogFile {
 /// `yymmdd hh:mm:ss`, the hour without a zero in front.
 fn short_time(at: SystemTime) -> String {
     let stamp = jiff::Timestamp::try_from(at).unwrap_or_default();
-    let local = stamp.to_zoned(jiff::tz::TimeZone::system());
+    let local = stamp.to_zoned_datetime(jiff::tz::TimeZone::system());
     let (date, time) = (local.date(), local.time());
     format!(
         "{:02}{:02}{:02} {:2}:{:02}:{:02}",

@@ -74,6 +74,6 @@ fn capitalised(word: &str) -> String {
 
 /// The abbreviation of the machine's time zone at the moment of start.
 fn system_time_zone() -> String {
-    let now = jiff::Zoned::now();
+    let now = jiff::ZonedDateTime::now();
     now.time_zone().to_offset_info(now.timestamp()).abbreviation().to_owned()
 }
