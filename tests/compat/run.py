@@ -6,7 +6,8 @@ A statement may be prefixed by a session (`b: SELECT 1;`); `-- meta` before a st
 metadata too, `-- unordered` sorts its rows.
 
 What differs from MariaDB today is pinned in `NAME.differs` (--accept writes it): a new difference
-fails, and so does one that is gone, until it is taken off the list.
+fails, and so does one that is gone, until it is taken off the list. Lines `# ...` in front of a
+difference say why it is there, and hold for those behind it until the next; --accept keeps them.
 
 usage: run.py PORT [--record | --accept] [NAME ...]
 """
@@ -118,6 +119,36 @@ def differences(expected, got):
     return "".join(line + "\n" for line in diff)
 
 
+def groups(pinned):
+    """Groups of differences, each with the lines in front of it that say why."""
+    out, why = [], []
+    for line in pinned.splitlines(keepends=True):
+        if line.startswith("# "):
+            why.append(line)
+        elif line.startswith("@@"):
+            out.append((why, [line]))
+            why = []
+        elif out:
+            out[-1][1].append(line)
+    return out
+
+
+def without_reasons(pinned):
+    return "".join(line for line in pinned.splitlines(keepends=True) if not line.startswith("# "))
+
+
+def with_reasons(found, pinned):
+    """New differences with the reasons of those that were pinned before: of the same ones, or of those in their place."""
+    before, now = groups(pinned), groups(found)
+    same = {"".join(lines[1:]): why for why, lines in before}
+    head = found[:found.find("@@")] if now else ""
+    out = [head]
+    for at, (_, lines) in enumerate(now):
+        in_place = before[at][0] if len(before) == len(now) else []
+        out += same.get("".join(lines[1:]), in_place) + lines
+    return "".join(out)
+
+
 def main():
     port = int(sys.argv[1])
     record, accept = "--record" in sys.argv, "--accept" in sys.argv
@@ -138,12 +169,20 @@ def main():
             expected = file.read()
         found = differences(expected, got)
         pinned = os.path.join(HERE, name + ".differs")
+        known = ""
+        if os.path.exists(pinned):
+            with open(pinned, encoding="utf-8") as file:
+                known = file.read()
         if accept:
             with open(pinned, "w", encoding="utf-8") as file:
-                file.write(found)
+                file.write(with_reasons(found, known))
             continue
-        with open(pinned, encoding="utf-8") as file:
-            known = file.read()
+        first = groups(known)[:1]
+        if first and not first[0][0]:
+            failed.append(name)
+            print(f"--- {name}: no line `# ...` says why its first difference is there")
+            continue
+        known = without_reasons(known)
         if found != known:
             failed.append(name)
             diff = difflib.unified_diff(known.splitlines(), found.splitlines(), "known", "found", lineterm="")
